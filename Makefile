@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-#
 # Makefile - builds clustersim in build/, tests it, installs it: `make help`.
-# One set of rules serves every variant: a variant is a folder B with its own
-# compiler and sanitizers, as in `make B=build/x CC=clang SAN=address unit`.
+# A variant is a folder B with a compiler and sanitizers of its own, as in
+# `make B=build/x CC=clang SAN=address unit`.
 # FLOORS="sim models" builds the library from those folders alone.
 
 VERSION = 0.1.0
@@ -44,8 +43,8 @@ TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/*_test.c))
 FUZZ  := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz_*.c))
 AIDS  := $(filter-out tests/fuzz_% %_test.c,$(wildcard tests/*.c))
 
-.PHONY: all lib tests unit clang asan tsan check test demo bench bless validate weights \
-        claims fuzz format install uninstall dist clean clean-root help FORCE
+.PHONY: all lib tests unit clang asan tsan check house test demo bench bless validate \
+        weights claims fuzz format install uninstall dist clean clean-root help FORCE
 PROGRAM := $(if $(wildcard experiments/main.c),$(B)/clustersim)
 all: $(PROGRAM) $(LIB)          ## program and library (the default)
 lib: $(LIB)                     ## the library alone
@@ -86,12 +85,11 @@ $(B)/embed/%_data.c: models/embed.sh $$(EMBED_$$*) $(B)/sources.stamp
 	models/embed.sh $* $(wildcard */$*_file.h */*/$*_file.h) $(EMBED_$*) > $@
 $(B)/embed/rng_table.c: sim/base/rng_table.awk; mkdir -p $(@D); awk -f $< > $@
 
-# A stamp is touched only when its text changes: what depends on it is made
-# again exactly when the flags, or the list of the sources, are others.
+# A stamp is touched only when its text changes: with the flags, or the list of sources.
 stamp = mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || \
         printf '%s\n' '$(1)' > $@
 $(B)/flags.stamp: FORCE
-	$(call stamp,$(CC) $(ALL) $(LIBS))
+	$(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
 $(B)/sources.stamp: FORCE
 	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot))
 -include $(OBJ:.o=.d) $(AIDS:%.c=$(B)/%.d) $(TESTS:=.d) $(FUZZ:=.d) $(B)/experiments/main.d
@@ -114,6 +112,8 @@ test:                           ## install what is missing, then all that CI che
 	tests/all.sh
 check: all                      ## the structural gates
 	tests/check.sh $(B)
+house: all                      ## the shape of the tree in figures, beside their goals
+	tests/house.sh $(B)
 fuzz:                           ## each fuzz harness for FUZZ_S seconds (20)
 	+$(MAKE) --no-print-directory B=build/asan $(WITH_asan) fuzz-tests
 	tests/fuzz.sh build/asan $(or $(FUZZ_S),20)

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -79,6 +80,54 @@ static void grown_array_keeps_its_items_and_zeroes_the_rest(void **state)
     arena_free(arena);
 }
 
+static void added_items_are_kept_and_what_is_reached_is_zero(void **state)
+{
+    (void)state;
+    struct pair { double key; uint8_t value; } *pair = NULL;
+    struct arena *arenas[] = {arena_new(0), NULL};
+
+    for (int own = 0; own < 2; own++) {
+        uint32_t count = 0, room = 0;
+        pair = NULL;
+        for (uint32_t i = 0; i < 5000; i++) {
+            ARENA_ADD(arenas[own], pair, count, room,
+                      (struct pair){i * 0.5, (uint8_t)i});
+            assert_int_equal(count, i + 1);
+            assert_true(room >= count && room < 2 * count + 4);
+        }
+        ARENA_REACH(arenas[own], pair, room, 100000);
+        assert_true(room > 100000 && room <= 200000);
+        for (uint32_t i = 0; i < room; i++) {
+            assert_true(pair[i].key == (i < count ? i * 0.5 : 0));
+            assert_int_equal(pair[i].value, i < count ? i % 256 : 0);
+        }
+    }
+    free(pair);
+    arena_free(arenas[0]);
+}
+
+static void an_array_with_room_stays_where_it_is(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(0);
+    uint64_t *item = NULL;
+    size_t room = 0;
+
+    ARENA_REACH(arena, item, room, 0);
+    assert_non_null(item);
+    assert_int_equal(room, 4);
+    uint64_t *at = item;
+    size_t used = arena_used_bytes(arena);
+    for (size_t i = 0; i < room; i++)
+        ARENA_REACH(arena, item, room, i);
+    assert_ptr_equal(item, at);
+    assert_int_equal(arena_used_bytes(arena), used);
+    ARENA_REACH(arena, item, room, room);
+    assert_ptr_not_equal(item, at);
+    assert_int_equal(room, 8);
+    arena_free(arena);
+}
+
 static void text_is_a_copy(void **state)
 {
     (void)state;
@@ -138,6 +187,8 @@ int main(void)
         cmocka_unit_test(allocations_never_overlap),
         cmocka_unit_test(nothing_asked_for_still_has_its_own_address),
         cmocka_unit_test(grown_array_keeps_its_items_and_zeroes_the_rest),
+        cmocka_unit_test(added_items_are_kept_and_what_is_reached_is_zero),
+        cmocka_unit_test(an_array_with_room_stays_where_it_is),
         cmocka_unit_test(text_is_a_copy),
         cmocka_unit_test(used_bytes_grow_by_at_least_what_was_asked),
         cmocka_unit_test(large_arrays_begin_on_a_line_of_the_cache),

@@ -89,6 +89,9 @@ static void every_entry_names_its_source(void **state)
     for (size_t i = 0; i < catalogue_llm_count(c); i++) {
         assert_true(strlen(catalogue_llm_at(c, i)->source) > 8);
     }
+    for (size_t i = 0; i < catalogue_instance_count(c); i++) {
+        assert_true(strlen(catalogue_instance_at(c, i)->source) > 8);
+    }
     const struct gpu_type *t4 = catalogue_gpu(c, "t4");
     assert_non_null(strstr(catalogue_source(t4->sources, "fp16_sustained",
                                             t4->source), "demoBERT"));
@@ -255,6 +258,11 @@ static void hardware_answers_to_its_other_names(void **state)
         { "NVIDIA L40S", "l40s" }, { "L4", "l4" }, { "A10", "a10" },
         { "NVIDIA H200", "h200" }, { "p5.48xlarge", "h100" },
         { "NVIDIA RTX A6000", "rtx-a6000" },
+        /* as rows of measurements have them: experiments/calibrate */
+        { "GB200 SXM", "gb200" }, { "rtx_pro_6000_server", "rtx-pro-6000" },
+        { "h100_sxm", "h100" }, { "b60", "arc-pro-b60" },
+        { "V100-SXM3-32GB", "v100-32" }, { "A4500", "rtx-a4500" },
+        { "A100-PCIe-80GB", "a100-pcie" }, { "RTX 6000 Ada", "rtx-6000-ada" },
     };
     struct arena *arena = arena_new(1 << 20);
     struct err err = { 0 };
@@ -385,6 +393,48 @@ static void faulty_user_files_are_located_errors(void **state)
                  "names GPU 'l4' already");
     expect_error("llms:\n  llama-2-7b: {heads: 0}\n", ERR_SCHEMA,
                  "heads");
+    expect_error("instances:\n  g4dn.metal: {of: t5}\n", ERR_REFERENCE, "'t5'");
+    expect_error("instances:\n  g4dn.metal: {cpu: epyc}\n", ERR_REFERENCE,
+                 "'cpu' of 'g4dn.metal' names no CPU");
+    expect_error("instances:\n  g4dn.metal: {nic: none}\n", ERR_REFERENCE,
+                 "'nic' of 'g4dn.metal' names no link");
+    expect_error("instances:\n  g4dn.metal: {drive: none}\n", ERR_REFERENCE,
+                 "'drive' of 'g4dn.metal' names no link");
+    expect_error("instances:\n  g4dn.metal: {gpus: 65}\n", ERR_RANGE,
+                 "must be at most 64, found 65");
+    expect_error("instances:\n  x: {of: t4, gpus: 8}\n", ERR_SCHEMA,
+                 "instance 'x' needs the key 'cpu'");
+}
+
+/* g4dn.metal carries T4; GB200 and RTX 4090 have no instance of their own. */
+static void every_gpu_has_an_instance(void **state)
+{
+    struct arena *arena = arena_new(1 << 20);
+    struct err err = { 0 };
+    const struct catalogue *c = load_with(arena,
+        "instances:\n  our-a30: {of: NVIDIA A30, gpus: 4, cpu: epyc-7742, "
+        "nic: ib-hdr, drive: nvme-gen4, drive_size: 2TB, source: us}\n", &err);
+    struct instance node;
+
+    (void)state;
+    assert_non_null(c);
+    for (size_t i = 0; i < catalogue_gpu_count(c); i++) {
+        node = catalogue_instance_of(c, catalogue_gpu_at(c, i));
+        assert_true(node.gpus > 0 && node.memory_bytes > 0);
+    }
+    node = catalogue_instance_of(c, catalogue_gpu(c, "t4"));
+    assert_string_equal(node.name, "g4dn.metal");
+    assert_true(node.memory_bytes == 384e9 && node.drives == 2);
+    node = catalogue_instance_of(c, catalogue_gpu(c, "gb200"));
+    assert_string_equal(node.name, "nvlink-node");
+    node = catalogue_instance_of(c, catalogue_gpu(c, "rtx-4090"));
+    assert_string_equal(node.name, "pcie-node");
+    /* 24 GiB are 25.77 GB: 26 GB and 32 GB for each of eight */
+    assert_true(node.memory_bytes == 8 * (26 + 32) * 1e9);
+    node = catalogue_instance_of(c, catalogue_gpu(c, "a30"));
+    assert_string_equal(node.name, "our-a30");
+    assert_true(node.gpus == 4 && node.sockets == 2 && node.nics == 1);
+    arena_free(arena);
 }
 
 int main(void)
@@ -403,6 +453,7 @@ int main(void)
             names_that_say_too_little_are_answered_with_candidates),
         cmocka_unit_test(no_two_entries_answer_to_one_name),
         cmocka_unit_test(faulty_user_files_are_located_errors),
+        cmocka_unit_test(every_gpu_has_an_instance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "policies/phases.h"
+#include "policies/resize.h"
 #include "tests/family_aid.h"
 
 #define WORLDS 40

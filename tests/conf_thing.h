@@ -29,52 +29,46 @@ struct thing_part {
 
 static const char *const thing_blockings[] = {"strict", "skip", NULL};
 
-#define THING(member) offsetof(struct thing, member)
-
 static const struct conf_field thing_fields[] = {
-    {"name", CONF_TEXT, THING(name), 0, 0, NULL, NULL, "what it is called"},
-    {"count", CONF_INT, THING(count), 1, 100, "3", NULL, "how many"},
-    {"until", CONF_TIME, THING(until_ns), 0.1, 86400, "1h", NULL,
-     "when it ends"},
-    {"pause", CONF_TIME, THING(pause_ns), 0, 0, CONF_ABSENT, NULL,
-     "time between two"},
-    {"ratio", CONF_REAL, THING(ratio), 0, 0, "0.5", NULL, "a | b"},
-    {"share", CONF_FRACTION, THING(share), -1, 1, "20%", NULL,
-     "part of the whole"},
-    {"memory", CONF_BYTES, THING(memory_bytes), 1e9, 1e13, "1TB", NULL,
-     "of one node"},
-    {"rate", CONF_RATE, THING(rate_bps), 0, 0, CONF_ABSENT, NULL, "of a link"},
-    {"compute", CONF_FLOPS, THING(compute_flops), 0, 0, CONF_ABSENT, NULL,
-     "of one GPU"},
-    {"power", CONF_POWER, THING(power_w), 0, 0, CONF_ABSENT, NULL,
-     "of one GPU"},
-    {"price", CONF_PRICE, THING(price_usd_per_h), 0, 0, CONF_ABSENT, NULL,
-     "of one GPU"},
-    {"arrivals", CONF_FREQUENCY, THING(arrivals_per_s), 0, INFINITY,
-     CONF_ABSENT, NULL, "how often jobs come"},
-    {"lend", CONF_BOOL, THING(lend), 0, 0, "false", NULL,
-     "whether idle \"GPUs\" are lent"},
-    {"blocking", CONF_CHOICE, THING(blocking), 0, 0, "skip", thing_blockings,
-     "what a job that does not fit does to those behind it"},
-    {"part", CONF_NODE, THING(part), 0, 0, CONF_ABSENT, NULL, "its part"},
+    CONF_KEY("name", CONF_TEXT, thing, name, CONF_REQUIRED,
+             "what it is called"),
+    CONF_KEY("count", CONF_INT, thing, count, "3", "how many",
+             .min = 1, .max = 100),
+    CONF_KEY("until", CONF_TIME, thing, until_ns, "1h", "when it ends",
+             .min = 0.1, .max = 86400),
+    CONF_KEY("pause", CONF_TIME, thing, pause_ns, CONF_ABSENT,
+             "time between two"),
+    CONF_KEY("ratio", CONF_REAL, thing, ratio, "0.5", "a | b"),
+    CONF_KEY("share", CONF_FRACTION, thing, share, "20%", "part of the whole",
+             .min = -1, .max = 1),
+    CONF_KEY("memory", CONF_BYTES, thing, memory_bytes, "1TB", "of one node",
+             .min = 1e9, .max = 1e13),
+    CONF_KEY("rate", CONF_RATE, thing, rate_bps, CONF_ABSENT, "of a link"),
+    CONF_KEY("compute", CONF_FLOPS, thing, compute_flops, CONF_ABSENT,
+             "of one GPU"),
+    CONF_KEY("power", CONF_POWER, thing, power_w, CONF_ABSENT, "of one GPU"),
+    CONF_KEY("price", CONF_PRICE, thing, price_usd_per_h, CONF_ABSENT,
+             "of one GPU"),
+    CONF_KEY("arrivals", CONF_FREQUENCY, thing, arrivals_per_s, CONF_ABSENT,
+             "how often jobs come", .max = INFINITY),
+    CONF_KEY("lend", CONF_BOOL, thing, lend, "false",
+             "whether idle \"GPUs\" are lent"),
+    CONF_KEY("blocking", CONF_CHOICE, thing, blocking, "skip",
+             "what a job that does not fit does to those behind it",
+             .choices = thing_blockings),
+    CONF_KEY("part", CONF_NODE, thing, part, CONF_ABSENT, "its part"),
 };
 
-static const struct conf_schema thing_schema = {
-    "thing", "a thing with every type of key", thing_fields,
-    sizeof thing_fields / sizeof thing_fields[0]
-};
+static const struct conf_schema thing_schema =
+    CONF_SCHEMA("thing", "a thing with every type of key", thing_fields);
 
 static const struct conf_field thing_part_fields[] = {
-    {"size", CONF_INT, offsetof(struct thing_part, size), 0, 0, "1", NULL,
-     "how large"},
-    {"weight", CONF_REAL, offsetof(struct thing_part, weight), 0, 0, "1",
-     NULL, "how heavy"},
+    CONF_KEY("size", CONF_INT, thing_part, size, "1", "how large"),
+    CONF_KEY("weight", CONF_REAL, thing_part, weight, "1", "how heavy"),
 };
 
-static const struct conf_schema thing_part_schema = {
-    "thing.part", "a part of a thing", thing_part_fields,
-    sizeof thing_part_fields / sizeof thing_part_fields[0]
-};
+static const struct conf_schema thing_part_schema =
+    CONF_SCHEMA("thing.part", "a part of a thing", thing_part_fields);
 
 /* Fills the thing and, where it is a map, its part. */
 static inline bool thing_fill(const struct conf_node *root,

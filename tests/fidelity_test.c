@@ -3,7 +3,7 @@
  * fidelity_test.c - `fidelity: fluid` against `fidelity: step`, on experiments
  * that stress different stages, and one that the fluid mode gets wrong.
  *
- * The table that it prints stands in models/README.md.
+ * The table that it prints is in models/validation/README.md.
  */
 #include <math.h>
 #include <setjmp.h>

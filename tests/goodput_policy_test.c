@@ -13,6 +13,7 @@
 
 #include "models/catalogue/goodput.h"
 #include "policies/policy.h"
+#include "policies/resize.h"
 #include "tests/law_aids.h"
 #include "tests/program.h"
 #include "tests/world.h"

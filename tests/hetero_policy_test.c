@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "policies/registry/registry.h"
+#include "policies/solve.h"
 #include "tests/world.h"
 
 /* ---- the tools ------------------------------------------------------------ */

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "policies/phases.h"
+#include "policies/rank.h"
 #include "policies/registry/registry.h"
 #include "tests/world.h"
 

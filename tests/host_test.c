@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "policies/phases.h"
 #include "policies/registry/registry.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
@@ -349,14 +350,14 @@ static void what_others_call_a_policy_is_translated(void **state)
 static void the_registry_says_which_member_is_wrong(void **state)
 {
     struct cs_policy table = {
-        .abi_major = 2, .size_bytes = sizeof table, .name = "new",
+        .abi_major = 3, .size_bytes = sizeof table, .name = "new",
         .summary = "from the future",
     };
     struct err err = { 0 };
 
     (void)state;
     assert_false(registry_check(&table, &err));
-    assert_string_equal(err.text, "policy new: abi 2, this program has 1");
+    assert_string_equal(err.text, "policy new: abi 3, this program has 2");
     table.abi_major = CS_POLICY_ABI_MAJOR;
     table.name = "Big Name";
     memset(&err, 0, sizeof err);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # install.sh - `install.sh BUILD PREFIX`: the program, the library, and the
-# headers that a writer of policies needs (policies/policy.h and whatever it
-# includes), under include/clustersim with their folders.
+# headers that a writer of policies needs (policies/*.h and whatever they
+# include), under include/clustersim with their folders.
 set -eu
 cd "$(dirname "$0")/.."
 build=$1 prefix=$2
@@ -11,7 +11,7 @@ build=$1 prefix=$2
 install -d "$prefix/bin" "$prefix/lib"
 [ ! -f "$build/clustersim" ] || install -m 755 "$build/clustersim" "$prefix/bin"
 install -m 644 "$build/libclustersim.a" "$prefix/lib"
-for header in $("${CC:-gcc}" -MM -I. policies/policy.h |
+for header in $("${CC:-gcc}" -MM -I. policies/*.h |
     tr -s ' ' '\n' | grep '\.h$'); do
     install -d "$prefix/include/clustersim/$(dirname "$header")"
     install -m 644 "$header" "$prefix/include/clustersim/$header"

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "models/cluster/place.h"
+#include "policies/params.h"
 #include "policies/registry/registry.h"
 #include "sim/config/conf.h"
 #include "tests/world.h"

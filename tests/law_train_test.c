@@ -3,7 +3,7 @@
  * law_train_test.c - step times, by hand and against published iterations.
  *
  * None of the published rows here chose a constant of the law; those came
- * from other suites (see models/README.md).
+ * from other suites (see models/validation/README.md).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,9 @@
  */
 #include <string.h>
 
+#include "policies/params.h"
 #include "policies/policy.h"
+#include "policies/resize.h"
 
 extern const struct cs_policy linear_afs_policy;
 

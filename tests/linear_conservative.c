@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy linear_conservative_policy;

@@ -6,7 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "policies/params.h"
 #include "policies/policy.h"
+#include "policies/rank.h"
 
 extern const struct cs_policy linear_dlas_policy;
 

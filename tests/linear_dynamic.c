@@ -3,6 +3,8 @@
  * linear_dynamic.c - an oracle: dynamic that
  * tries each task that waits.
  */
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy linear_dynamic_policy;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy linear_fair_share_policy;

@@ -6,7 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "policies/params.h"
 #include "policies/policy.h"
+#include "policies/resize.h"
+#include "policies/solve.h"
 
 extern const struct cs_policy linear_shockwave_policy;
 

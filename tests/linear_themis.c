@@ -6,7 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "policies/params.h"
 #include "policies/policy.h"
+#include "policies/resize.h"
 
 extern const struct cs_policy linear_themis_policy;
 

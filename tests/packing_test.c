@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "policies/pack.h"
 #include "tests/world.h"
 
 /* ---- a policy that puts every job beside another where it can -------------- */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "policies/plan.h"
 #include "policies/state/state.h"
 #include "policies/registry/registry.h"
 #include "policies/state/waiting.h"

@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# readme_blocks.sh - what the READMEs show is run.  `readme_blocks.sh BUILD
-# [README...]`; each README gets a copy of the tree of its own, in which its
-# blocks run from top to bottom:
+# readme_blocks.sh - what the manual shows is run.  `readme_blocks.sh BUILD
+# [CHAPTER...]`; each README.md that has blocks gets a copy of the tree of its
+# own, in which they run from top to bottom.  A tutorial begins in a folder in
+# which nothing lies but a checkout, clustersim/; where its blocks go and what
+# they export holds for the blocks that follow.
 #
 #   console  lines after "$ " are run by one shell (a "\" at the end goes on
 #            in the next line); the other lines are what must come out, where
@@ -21,7 +23,10 @@ cd "$(dirname "$0")/.."
 root=$PWD
 build=$(cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- README.md ./*/README.md
+tutorials=experiments/tutorials
+# shellcheck disable=SC2046 # our file names hold no blanks
+[ $# -gt 0 ] || set -- $(find . -name build -prune -o -name out -prune -o \
+    -name README.md -print -o -path "./$tutorials/*.md" -print | sort)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch" "$count_file"' EXIT
 
@@ -95,6 +100,9 @@ run_console() {
     rm -rf "$steps"
     mkdir "$steps"
     console "$1" "$steps" >"$steps/script"
+    [ -z "$keeps" ] ||
+        printf 'pwd >%s/folder\nexport -p >%s/exports\n' "$scratch" "$scratch" \
+            >>"$steps/script"
     timeout 300 sh "$steps/script" </dev/null >"$steps/log" 2>&1 || true
     i=1
     while [ -f "$steps/want.$i" ]; do
@@ -129,7 +137,7 @@ run_c() {
     path=$(named "$1")
     mkdir -p "$(dirname "$path")"
     cp "$1" "$path"
-    gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -I. -c -o "$scratch/c.o" "$path"
+    gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -I. -Iclustersim -c -o "$scratch/c.o" "$path"
 }
 
 # What a block is to us: run, fragment (nothing to run), or refused.
@@ -149,16 +157,33 @@ class() {
     esac
 }
 
-one_readme() {
-    blocks=$scratch/blocks tree=$scratch/tree folder=$(dirname "$1")
-    [ "$folder" != . ] || folder=experiments
-    rm -rf "$blocks" "$tree"
-    mkdir -p "$blocks" "$tree/build"
+# A checkout that is built: objects know no folder, so make finds them fresh.
+copy_tree() {
+    mkdir -p "$1/build"
     tar -cf - --exclude=./build --exclude=./out --exclude=./.git . |
-        tar -xf - -C "$tree"
-    ln -s "$build/clustersim" "$build/libclustersim.a" "$tree/build"
+        tar -xf - -C "$1"
+    (cd "$build" && tar -cf - --exclude=./tests --exclude=./asan --exclude=./tsan \
+        --exclude=./clang .) | tar -xf - -C "$1/build"
+}
+
+# Runs a block in the folder where it stands: in_place FUNCTION ARG...
+in_place() (
+    PATH=$tree/build:$PATH
+    if [ -f "$scratch/exports" ]; then . "$scratch/exports"; fi
+    cd "$(cat "$scratch/folder" 2>/dev/null || echo "$start")"
+    "$@"
+)
+
+one_readme() {
+    blocks=$scratch/blocks tree=$scratch/tree/clustersim folder=$(dirname "$1")
+    [ "$folder" != . ] || folder=experiments
+    rm -rf "$blocks" "$scratch/tree" "$scratch/folder" "$scratch/exports"
+    mkdir -p "$blocks"
     split_blocks "$1" "$blocks"
     [ -f "$blocks/list" ] || return 0
+    keeps= start=$tree
+    case $1 in "$tutorials"/*) keeps=1 start=$scratch/tree ;; esac
+    copy_tree "$tree"
     while read -r n kind line exempt; do
         text=$blocks/$(printf '%03d' "$n").text
         where=$1:$line
@@ -171,8 +196,7 @@ one_readme() {
         case $class in
         refused) failed "$where: $kind is not run; write console or yaml" ;;
         run)
-            if (cd "$tree" && PATH=$build:$PATH "run_$kind" "$text" "$n" "$folder") \
-                >"$scratch/log" 2>&1; then
+            if in_place "run_$kind" "$text" "$n" "$folder" >"$scratch/log" 2>&1; then
                 passed
             else
                 sed 's/^/    | /' "$scratch/log"

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "models/jobs/regimes.h"
+#include "policies/resize.h"
 #include "tests/world.h"
 #include "workloads/formats/regimes.h"
 

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "policies/phases.h"
+#include "policies/resize.h"
 #include "tests/world.h"
 
 /* ---- a policy that does what a script says ----------------------------- */

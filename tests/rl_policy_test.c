@@ -15,6 +15,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/laws/rollout.h"
 #include "models/types/gang.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 #include "tests/world.h"
 

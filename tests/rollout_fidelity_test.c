@@ -4,7 +4,7 @@
  * batch, against a simulation of every response and every change of a batch
  * through the same laws of a step (models/serving/rollout_steps.h).
  *
- * The table that it prints with the argument 400 stands in models/README.md.
+ * The table that it prints with the argument 400 is in models/validation/README.md.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -66,7 +66,7 @@ BEYOND_FILES = {
 }
 # Maps whose keys are the user's own words, or are not judged.
 FREE = {"rates", "packing", "choice", "hyperexponential", "weights", "sources",
-        "gpus", "cpus", "links", "prices", "llms", "nets", "applications",
+        "gpus", "cpus", "links", "prices", "llms", "nets", "applications", "instances",
         "speeds", "noise", "params"}
 
 
@@ -136,7 +136,7 @@ def kind_of(tree):
     if "nodes" in tree or "cluster" in tree:
         return "cluster"
     if {"gpus", "cpus", "links", "prices", "llms", "nets",
-            "applications"} & set(tree):
+            "applications", "instances"} & set(tree):
         return "catalogue"
     return "weights" if "weights" in tree else "workload"
 

@@ -3,7 +3,7 @@
  * service_mass_test.c - requests as a mass against requests one by one: counts,
  * time at work, mean and p99 of latency.
  *
- * The table that it prints stands in models/README.md.
+ * The table that it prints is in models/serving/README.md.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "policies/phases.h"
 #include "policies/registry/registry.h"
 #include "tests/oracle.h"
 #include "tests/world.h"

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "policies/params.h"
 #include "tests/world.h"
 
 #define HEAD "experiment: t\nuntil: drained\n" \

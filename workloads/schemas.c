@@ -20,14 +20,14 @@ extern const struct conf_schema workload_schema;        /* source.c */
 
 static const struct conf_schema *const all[] = {
     &workload_schema, &arrival_schema, &arrival_burst_schema,
-    &recipe_pretrain_schema, &recipe_sft_schema, &recipe_lora_schema,
-    &recipe_multimodal_schema, &recipe_dpo_schema, &recipe_grpo_schema, &recipe_ppo_schema,
-    &recipe_batch_infer_schema, &recipe_trace_schema, &role_train_schema,
+#define RECIPE(ID) &recipe_##ID##_schema,
+#include "workloads/recipes/recipes.def"
+#undef RECIPE
+    &role_train_schema,
     &role_engine_schema, &role_data_schema, &role_whole_schema,
     &response_schema, &reward_schema, &loader_schema, &trace_schema,
     &trace_columns_schema, &trace_slice_schema, &trace_skip_schema,
     &series_schema, &speedup_elastic_schema, &resample_schema,
-    &recipe_net_schema,
     &role_trace_schema, &distribution_constant_schema,
     &distribution_uniform_schema, &distribution_exponential_schema,
     &distribution_lognormal_schema, &distribution_weibull_schema,

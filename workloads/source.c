@@ -40,27 +40,26 @@ struct workload_keys {
     int64_t jobs, for_ns;
 };
 
-#define WORKLOAD(NAME, TYPE, MEMBER, MAX, HELP) \
-    {NAME, TYPE, offsetof(struct workload_keys, MEMBER), 0, MAX, \
-     CONF_ABSENT, NULL, HELP}
 static const struct conf_field workload_fields[] = {
-    WORKLOAD("name", CONF_TEXT, name, 0, "what the workload is called"),
-    WORKLOAD("arrival", CONF_NODE, arrival, 0, "when jobs arrive"),
-    {"jobs", CONF_INT, offsetof(struct workload_keys, jobs), 1, 4e9,
-     CONF_ABSENT, NULL, "so many jobs"},
-    {"for", CONF_TIME, offsetof(struct workload_keys, for_ns), 1e-9, 9e9,
-     CONF_ABSENT, NULL, "jobs that arrive before this time"},
-    WORKLOAD("mix", CONF_NODE, mix, 0, "list of kinds of jobs; its order says "
-             "nothing, which job is of which kind follows from their names"),
-    WORKLOAD("trace", CONF_NODE, trace, 0,
+    CONF_KEY("name", CONF_TEXT, workload_keys, name, CONF_ABSENT,
+             "what the workload is called"),
+    CONF_KEY("arrival", CONF_NODE, workload_keys, arrival, CONF_ABSENT,
+             "when jobs arrive"),
+    CONF_KEY("jobs", CONF_INT, workload_keys, jobs, CONF_ABSENT, "so many jobs",
+             .min = 1, .max = 4e9),
+    CONF_KEY("for", CONF_TIME, workload_keys, for_ns, CONF_ABSENT,
+             "jobs that arrive before this time", .min = 1e-9, .max = 9e9),
+    CONF_KEY("mix", CONF_NODE, workload_keys, mix, CONF_ABSENT,
+             "list of kinds of jobs; its order says nothing, which job is of "
+             "which kind follows from their names"),
+    CONF_KEY("trace", CONF_NODE, workload_keys, trace, CONF_ABSENT,
              "jobs of a file; instead of arrival, mix, jobs and for"),
-    WORKLOAD("services", CONF_NODE, services, 0,
+    CONF_KEY("services", CONF_NODE, workload_keys, services, CONF_ABSENT,
              "list of services and their requests, beside jobs or alone; its "
              "order says nothing, results have them by name"),
 };
-const struct conf_schema workload_schema = {
-    "workload", "where jobs come from", workload_fields,
-    COUNT(workload_fields)};
+const struct conf_schema workload_schema =
+    CONF_SCHEMA("workload", "where jobs come from", workload_fields);
 
 struct workload_spec {
     struct arrival arrival;
@@ -99,11 +98,31 @@ static const char *recipe_list(struct arena *arena)
     return list;
 }
 
+/* The recipe of that name, which stands at `pos`; NULL and an err: none is. */
+static const struct recipe *find_recipe(const struct world *world,
+                                        const char *name, struct err_pos pos)
+{
+    const char **names, *near;
+
+    for (size_t i = 0; i < recipe_count; i++)
+        if (strcmp(recipe_table[i]->name, name) == 0)
+            return recipe_table[i];
+    names = arena_alloc(world->arena, recipe_count + 1, sizeof *names);
+    for (size_t i = 0; i < recipe_count; i++)
+        names[i] = recipe_table[i]->name;
+    err_set(world->err, ERR_REFERENCE, pos, "%s is no recipe; allowed are %s",
+            name, recipe_list(world->arena));
+    near = conf_nearest(name, names);
+    if (near != NULL)
+        err_hint(world->err, "Did you mean %s?", near);
+    return NULL;
+}
+
 static bool read_entry(const struct world *world,
                        const struct conf_node *conf, struct entry *out)
 {
+    const struct recipe *recipe;
     const struct conf_node *name;
-    const char *near;
 
     if (conf_kind(conf) != CONF_MAP)
         return err_set(world->err, ERR_SCHEMA, conf_pos(conf),
@@ -113,21 +132,12 @@ static bool read_entry(const struct world *world,
     if (name == NULL || conf_kind(name) != CONF_SCALAR)
         return err_set(world->err, ERR_SCHEMA, conf_pos(conf),
                        "recipe is missing: what kind of job this is");
-    for (size_t i = 0; i < recipe_count; i++)
-        if (strcmp(recipe_table[i]->name, conf_text(name)) == 0) {
-            if (!recipe_table[i]->expand(recipe_table[i], world, conf, out))
-                return false;
-            out->recipe = recipe_table[i];
-            out->conf = conf;
-            return true;
-        }
-    err_set(world->err, ERR_REFERENCE, conf_pos(name),
-            "%s is no recipe; allowed are %s", conf_text(name),
-            recipe_list(world->arena));
-    near = conf_nearest(conf_text(name), recipe_names);
-    if (near != NULL)
-        err_hint(world->err, "Did you mean %s?", near);
-    return false;
+    recipe = find_recipe(world, conf_text(name), conf_pos(name));
+    if (recipe == NULL || !recipe->expand(recipe, world, conf, out))
+        return false;
+    out->recipe = recipe;
+    out->conf = conf;
+    return true;
 }
 
 static bool names_differ(const struct workload_spec *spec, size_t i,
@@ -461,14 +471,6 @@ enum workload_estimate workload_estimate(const struct workload_spec *spec)
                                : ESTIMATE_EXACT;
 }
 
-const char *workload_recipe(size_t i, const char **summary)
-{
-    if (i >= recipe_count)
-        return NULL;
-    *summary = recipe_table[i]->summary;
-    return recipe_table[i]->name;
-}
-
 /* ---- a trial's stream ------------------------------------------------- */
 
 struct source *source_open(struct arena *arena,
@@ -638,13 +640,7 @@ static void count_demand(struct demands *all, const struct place_demand *one)
             return;
         }
     }
-    if (all->count == all->room) {
-        size_t room = all->room == 0 ? 64 : 2 * all->room;
-        all->item = arena_grow(all->arena, all->item, all->room, room,
-                               sizeof *all->item);
-        all->room = room;
-    }
-    all->item[all->count++] = *one;
+    ARENA_ADD(all->arena, all->item, all->count, all->room, *one);
 }
 
 bool workload_demand(struct arena *arena, const struct workload_spec *spec,

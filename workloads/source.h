@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * source.h - where jobs come from, one job at a time.
+ * source.h - a workload, and its stream of jobs.
  *
- * A workload_spec is what the file says: forms expanded from recipes, arrival
- * process, distributions, or a trace file; read and checked once, shared by
- * all trials.  A source is one trial's stream of jobs: the same for the same
- * (seed, replica), whatever the policy.  Jobs come in ascending submit time
- * and are numbered from 0; a trace that is not sorted is an error, not a sort.
+ * A workload_spec is what the file states: forms expanded from recipes, an
+ * arrival process and distributions, or a trace.  It is read and checked once;
+ * all trials share it.  A source is the stream of jobs of one trial.  It
+ * depends on (seed, replica) only, not on the policy.  Jobs come in ascending
+ * submit time and are numbered from 0.  A trace that is not sorted is an error,
+ * unless the file asks for sorting.
  */
 #ifndef WORKLOADS_SOURCE_H
 #define WORKLOADS_SOURCE_H
@@ -28,43 +29,46 @@ struct place_demand;
 struct source;
 struct workload_spec;
 
-/* Reads and checks: every role must be able to run somewhere on the cluster;
- * if not, the error is located and says how many bytes or GPUs are missing,
- * where, and what would make it fit.  Relative file names are taken from the
- * folder of the file that names them. */
+/* Reads and checks a workload, and returns it in the arena.  NULL: *err is set.
+ * Every role must be able to run somewhere on the cluster; otherwise the error
+ * has a place and says how many bytes or GPUs are missing, where, and what
+ * would make the role fit.  File names are relative to the folder of the file
+ * that names them. */
 const struct workload_spec *workload_read(struct arena *arena,
                                           const struct conf_node *conf,
                                           const struct catalogue *catalogue,
                                           const struct cluster_spec *cluster,
                                           struct err *err);
-/* Schemas of all keys a workload may have; for explain and schema. */
+/* Returns the schemas of all keys of a workload, for `explain` and `schema`. */
 const struct conf_schema *const *workload_schemas(size_t *count);
+/* Forms: one for each entry of a mix; one for a trace. */
 size_t workload_form_count(const struct workload_spec *spec);
 const struct job_form *workload_form(const struct workload_spec *spec,
                                      size_t i);
 
-/* Could its jobs or requests depend on the replica?  Only a trace that is
- * replayed as it stands, alone, surely does not. */
+/* True: jobs or requests may depend on the replica.  False only for a trace
+ * that is replayed unchanged and alone. */
 bool workload_draws(const struct workload_spec *spec);
 
-/* A job of that form as its owner asks for it: of a mix, with the largest number
- * of GPUs that it draws.  Of a trace nothing is known but the role. */
+/* Returns a job of form i as its owner submits it: of a mix with the largest
+ * number of GPUs that it can draw; of a trace with its role only. */
 struct job_request workload_request(const struct workload_spec *spec,
                                     size_t i);
-/* At most `room` of them; returns how many. */
+/* Fills note[] with at most `room` notes on form i; returns their number. */
 size_t workload_notes(struct arena *arena, const struct workload_spec *spec,
                       size_t i, struct workload_note *note, size_t room);
-/* Mean work of a mix in the long run. */
+/* The mean work of an entry of a mix. */
 struct workload_mean {
-    double share;               /* of all jobs */
-    double runs;                /* of the graph of phases, mean */
-    double gpus, gpu_s;         /* of jobs of known length: means */
+    double share;               /* of this entry in all jobs */
+    double runs;                /* mean runs of the graph of phases */
+    double gpus, gpu_s;         /* means, of jobs of known length */
 };
 struct workload_mean workload_mean(const struct workload_spec *spec,
                                    size_t i);
-/* Jobs per second, mean; 0: of a trace, at listed times, or all at once. */
+/* Returns the mean jobs per second; 0 for a trace, for listed times, and for
+ * all at once. */
 double workload_rate_per_s(const struct workload_spec *spec);
-/* Do its jobs come from a trace?  There may be services beside it. */
+/* True: its jobs come from a trace.  There may be services beside it. */
 bool workload_is_trace(const struct workload_spec *spec);
 
 /* Services, for services.h. */
@@ -73,38 +77,39 @@ size_t workload_service_count(const struct workload_spec *spec);
 const struct service_entry *workload_service(const struct workload_spec *spec,
                                              size_t i);
 
-/* The first submission of a trace on the clock of a run, 0 but for `origin:
- * file`; 0 for all others. */
+/* Returns the time of a trace's first submission in a run: 0, except with
+ * `origin: file`; 0 for a mix. */
 int64_t workload_begin_ns(const struct workload_spec *spec);
-/* Is all of it one trace?  A run then counts from its first job: nothing that
- * the trace knows of happens before. */
+/* True: a trace and nothing else.  A run then starts at its first job, because
+ * nothing is known of the time before. */
 bool workload_is_trace_alone(const struct workload_spec *spec);
-/* Jobs that will come at most, as its trace or `jobs:` says; 0: not known. */
+/* Returns the largest number of jobs, by its trace or by `jobs:`; 0: not
+ * known. */
 uint64_t workload_jobs(const struct workload_spec *spec);
-/* When a mix's arrivals end by `for:`; CLOCK_NEVER_NS: it does not say. */
+/* Returns the time of `for:`, when a mix's arrivals end; CLOCK_NEVER_NS: the
+ * file has no such key. */
 int64_t workload_for_ns(const struct workload_spec *spec);
-/* All zero for a workload that is no trace. */
+/* Returns what the trace file held; all zero for a mix. */
 struct source_counts workload_counts(const struct workload_spec *spec);
-/* Does any job say how long it may run; want part of a GPU; have steps? */
+/* True: some job has a limit; requests a part of a GPU; has steps. */
 bool workload_has_limits(const struct workload_spec *spec);
 bool workload_has_parts(const struct workload_spec *spec);
 bool workload_has_steps(const struct workload_spec *spec);
 enum workload_estimate workload_estimate(const struct workload_spec *spec);
-/* Recipes by number, for lists; NULL past the last. */
-const char *workload_recipe(size_t i, const char **summary);
-
-/* Kinds of jobs that the workload has and how many there are of each: of a
- * trace all of its jobs, of a mix those of its first DEMAND_DRAWN. */
+/* Stores in *demand, in the arena, the kinds of jobs of the workload and how
+ * many there are of each: of a trace among all its jobs, of a mix among its
+ * first DEMAND_DRAWN.  False: *err is set. */
 #define DEMAND_DRAWN 2000u
 bool workload_demand(struct arena *arena, const struct workload_spec *spec,
                      uint64_t seed, const struct place_demand **demand,
                      size_t *count, struct err *err);
 
-/* A trial's stream of jobs; never NULL, ends with the arena. */
+/* Returns the stream of jobs of a trial; it lives in the arena. */
 struct source *source_open(struct arena *arena,
                            const struct workload_spec *spec, uint64_t seed,
                            uint32_t replica);
-/* The name of a job is good until the next call. */
+/* Stores the next job in *birth; its name is valid until the next call.
+ * SOURCE_ERROR: *err is set. */
 enum source_step source_next(struct source *source, struct job_birth *birth,
                              struct err *err);
 

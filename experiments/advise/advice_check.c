@@ -22,7 +22,6 @@
 #include "sim/config/mend.h"
 #include "sim/base/err.h"
 
-#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define TOP_ROWS 10
 
 struct advice_top {
@@ -30,27 +29,26 @@ struct advice_top {
     const struct conf_node *cluster, *workload, *expect;
     int64_t gpus;
 };
-#define TOP(member) offsetof(struct advice_top, member)
 
 static const struct conf_field top_field[] = {
-    { "advise", CONF_TEXT, TOP(name), 0, 0, NULL, NULL,
-      "name of the question; names the results folder" },
-    { "description", CONF_TEXT, TOP(description), 0, 0, CONF_ABSENT, NULL,
-      "what it asks, in a sentence" },
-    { "cluster", CONF_NODE, TOP(cluster), 0, 0, CONF_ABSENT, NULL,
-      "a cluster file, or its keys inline; without it, the catalogue" },
-    { "workload", CONF_NODE, TOP(workload), 0, 0, NULL, NULL,
-      "a workload file, or its keys inline: a mix of recipes" },
-    { "gpus", CONF_INT, TOP(gpus), 1, 16384, "1024", NULL,
-      "most GPUs of one kind that are tried" },
-    { "expect", CONF_NODE, TOP(expect), 0, 0, NULL, NULL,
-      "list of expectations, judged by `clustersim check`" },
+    CONF_KEY("advise", CONF_TEXT, advice_top, name, CONF_REQUIRED,
+             "name of the question; names the results folder"),
+    CONF_KEY("description", CONF_TEXT, advice_top, description, CONF_ABSENT,
+             "what it asks, in a sentence"),
+    CONF_KEY("cluster", CONF_NODE, advice_top, cluster, CONF_ABSENT,
+             "a cluster file, or its keys inline; without it, the catalogue"),
+    CONF_KEY("workload", CONF_NODE, advice_top, workload, CONF_REQUIRED,
+             "a workload file, or its keys inline: a mix of recipes"),
+    CONF_KEY("gpus", CONF_INT, advice_top, gpus, "1024",
+             "most GPUs of one kind that are tried", .min = 1, .max = 16384),
+    CONF_KEY("expect", CONF_NODE, advice_top, expect, CONF_REQUIRED,
+             "list of expectations, judged by `clustersim check`"),
 };
 
-const struct conf_schema advice_schema = {
-    "advice", "a question to `clustersim advise`, with what is expected",
-    top_field, COUNT_OF(top_field)
-};
+const struct conf_schema advice_schema =
+    CONF_SCHEMA("advice",
+                "a question to `clustersim advise`, with what is expected",
+                top_field);
 
 /* What may be asked of a job on a kind of node. */
 enum figure {
@@ -73,38 +71,37 @@ struct advice_expect {
     int64_t gpus;
     const struct conf_node *at_most, *at_least, *between;
 };
-#define EXPECT(member) offsetof(struct advice_expect, member)
 
 static const struct conf_field expect_field[] = {
-    { "claim", CONF_TEXT, EXPECT(claim), 0, 0, CONF_ABSENT, NULL,
-      "name of the claim, for the verdict" },
-    { "job", CONF_TEXT, EXPECT(job), 0, 0, NULL, NULL,
-      "entry of the mix that is judged" },
-    { "on", CONF_TEXT, EXPECT(on), 0, 0, NULL, NULL,
-      "GPU type of the catalogue, or group of nodes of the cluster" },
-    { "figure", CONF_CHOICE, EXPECT(figure), 0, 0, NULL, figure_name,
-      "of the job as written: _gb, fits (0 or 1), batch_max; of its cheapest "
-      "layout: the others; feasible (0 or 1): there is a layout" },
-    { "gpus", CONF_INT, EXPECT(gpus), 0, 16384, "0", NULL,
-      "layouts of so many GPUs alone; 0: of any number" },
-    { "tier", CONF_CHOICE, EXPECT(tier), 0, 0, "list", price_tier_choices,
-      "market of the prices, of both sides where two are compared" },
-    { "vs_job", CONF_TEXT, EXPECT(vs_job), 0, 0, CONF_ABSENT, NULL,
-      "job that it is compared with" },
-    { "vs_on", CONF_TEXT, EXPECT(vs_on), 0, 0, CONF_ABSENT, NULL,
-      "kind of node that it is compared with" },
-    { "at_most", CONF_NODE, EXPECT(at_most), 0, 0, CONF_ABSENT, NULL,
-      "upper limit; with vs_job or vs_on, -10% means of the other's" },
-    { "at_least", CONF_NODE, EXPECT(at_least), 0, 0, CONF_ABSENT, NULL,
-      "lower limit" },
-    { "between", CONF_NODE, EXPECT(between), 0, 0, CONF_ABSENT, NULL,
-      "[lower, upper]" },
+    CONF_KEY("claim", CONF_TEXT, advice_expect, claim, CONF_ABSENT,
+             "name of the claim, for the verdict"),
+    CONF_KEY("job", CONF_TEXT, advice_expect, job, CONF_REQUIRED,
+             "entry of the mix that is judged"),
+    CONF_KEY("on", CONF_TEXT, advice_expect, on, CONF_REQUIRED,
+             "GPU type of the catalogue, or group of nodes of the cluster"),
+    CONF_KEY("figure", CONF_CHOICE, advice_expect, figure, CONF_REQUIRED,
+             "of the job as written: _gb, fits (0 or 1), batch_max; of its "
+             "cheapest layout: the others; feasible (0 or 1): there is a "
+             "layout", .choices = figure_name),
+    CONF_KEY("gpus", CONF_INT, advice_expect, gpus, "0",
+             "layouts of so many GPUs alone; 0: of any number", .max = 16384),
+    CONF_KEY("tier", CONF_CHOICE, advice_expect, tier, "list",
+             "market of the prices, of both sides where two are compared",
+             .choices = price_tier_choices),
+    CONF_KEY("vs_job", CONF_TEXT, advice_expect, vs_job, CONF_ABSENT,
+             "job that it is compared with"),
+    CONF_KEY("vs_on", CONF_TEXT, advice_expect, vs_on, CONF_ABSENT,
+             "kind of node that it is compared with"),
+    CONF_KEY("at_most", CONF_NODE, advice_expect, at_most, CONF_ABSENT,
+             "upper limit; with vs_job or vs_on, -10% means of the other's"),
+    CONF_KEY("at_least", CONF_NODE, advice_expect, at_least, CONF_ABSENT,
+             "lower limit"),
+    CONF_KEY("between", CONF_NODE, advice_expect, between, CONF_ABSENT,
+             "[lower, upper]"),
 };
 
-const struct conf_schema advice_expect_schema = {
-    "advice.expect[]", "what is expected of advice", expect_field,
-    COUNT_OF(expect_field)
-};
+const struct conf_schema advice_expect_schema =
+    CONF_SCHEMA("advice.expect[]", "what is expected of advice", expect_field);
 
 struct asking {
     struct advise_world world;  /* at list prices */
@@ -120,8 +117,7 @@ struct asking {
 static bool limit_read(const struct conf_node *node, const char *key,
                        double *limit, bool *percent, struct err *err)
 {
-    const struct conf_field as_number = { key, CONF_FRACTION, 0, 0, 0, NULL,
-                                          NULL, "" };
+    const struct conf_field as_number = { .key = key, .type = CONF_FRACTION };
     const char *text = conf_kind(node) == CONF_SCALAR ? conf_text(node) : "";
     size_t bytes = strlen(text);
     bool is_percent = bytes > 0 && text[bytes - 1] == '%' && *percent;
@@ -194,7 +190,7 @@ static bool check_names(const struct asking *task, const struct conf_node *map,
                    is_job ? "job of the mix" : "kind of node here");
 }
 
-static double part(const struct memory_need *need, double has, int figure)
+static double pick_bytes(const struct memory_need *need, double has, int figure)
 {
     const double part_bytes[] = {
         [WEIGHTS] = need->weights, [GRADIENTS] = need->gradients,
@@ -233,7 +229,7 @@ static double memory_figure(const struct advise_job *job,
         if (figure == FITS)
             return most >= 1.0;
     }
-    return figure == MOST ? most : part(&need, has, figure);
+    return figure == MOST ? most : pick_bytes(&need, has, figure);
 }
 
 static bool is_of(const struct advise_row *row,
@@ -364,8 +360,8 @@ static bool task_tier(struct asking *task, const struct conf_node *map,
     return advise_world_from(world, task->world.cluster, err);
 }
 
-static void judge(struct asking *task, const struct advice_expect *e,
-                  const struct experiment_expect *limits, struct check_item *item)
+static void judge_figure(struct asking *task, const struct advice_expect *e,
+                         const struct experiment_expect *limits, struct check_item *item)
 {
     struct arena *arena = task->world.arena;
     bool compared = e->vs_job != NULL || e->vs_on != NULL;
@@ -425,7 +421,7 @@ static bool judge_one(struct asking *task, const struct conf_node *map,
             task->world.arena, "%s on %s", e.vs_job != NULL ? e.vs_job : e.job,
             e.vs_on != NULL ? e.vs_on : e.on);
     if (judging)
-        judge(task, &e, limits, item);
+        judge_figure(task, &e, limits, item);
     return true;
 }
 

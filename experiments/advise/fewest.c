@@ -41,8 +41,8 @@ static void start(void *self, uint32_t number, enum serve_side side)
 }
 
 /* Requests that come, Poisson, at so many a second; of a file, as they do. */
-static struct service_entry asked(const struct advise_service *service,
-                                  double per_s, double requests)
+static struct service_entry make_entry(const struct advise_service *service,
+                                       double per_s, double requests)
 {
     struct service_entry entry = *service->entry;
 
@@ -68,8 +68,8 @@ static struct service_spec spec_of(const struct advise_replica *c,
     return spec;
 }
 
-static void note(const struct service_result *r, uint32_t replicas,
-                 double for_s, struct advise_service_row *row)
+static void note_result(const struct service_result *r, uint32_t replicas,
+                        double for_s, struct advise_service_row *row)
 {
     double worked = 0.0;
 
@@ -85,14 +85,14 @@ static void note(const struct service_result *r, uint32_t replicas,
     row->busy_fraction = fmin(1.0, worked / replicas / for_s);
 }
 
-static void simulate(const struct advise_replica *c, double per_s,
-                     double requests, uint32_t replicas,
-                     struct advise_service_row *row)
+static void simulate_replicas(const struct advise_replica *c, double per_s,
+                              double requests, uint32_t replicas,
+                              struct advise_service_row *row)
 {
     struct arena *arena = arena_new((size_t)1 << 18);
     struct loop *loop =
         loop_new((struct loop_limits){ INT64_MAX, UINT64_MAX, NULL });
-    struct service_entry entry = asked(c->service, per_s, requests);
+    struct service_entry entry = make_entry(c->service, per_s, requests);
     struct request_source *source = request_source_open(arena, &entry, 1, 0);
     struct service_spec spec = spec_of(c, replicas);
     struct simulation s = { .replica = c };
@@ -104,8 +104,8 @@ static void simulate(const struct advise_replica *c, double per_s,
     s.service = service_new(&parts);
     service_begin(s.service);
     loop_run(loop);
-    note(service_close(s.service), replicas,
-         clock_s_from_ns(entry.for_ns), row);
+    note_result(service_close(s.service), replicas,
+                clock_s_from_ns(entry.for_ns), row);
     service_free(s.service);
     request_source_close(source);
     loop_free(loop);
@@ -141,14 +141,14 @@ static struct window window_of(const struct advise_service *service)
     return w;
 }
 
-static bool keeps(const struct advise_service_row *row)
+static bool keeps_promise(const struct advise_service_row *row)
 {
     return row->attained >= ADVISE_ATTAINED;
 }
 
 /* So many replicas are too few, whatever is promised: full batches of passes
  * would not keep up. */
-static uint32_t too_few(const struct advise_replica *c, double per_s)
+static uint32_t are_too_few(const struct advise_replica *c, double per_s)
 {
     uint32_t batch = c->service->entry->spec.batch_max;
 
@@ -163,19 +163,19 @@ void advise_fewest(const struct advise_replica *replica, uint32_t most,
 {
     struct window w = window_of(replica->service);
     struct advise_service_row tried = *row;
-    uint32_t low = too_few(replica, w.per_s), high;
+    uint32_t low = are_too_few(replica, w.per_s), high;
 
     row->most = tried.most = most;
     most = most / w.slices > 0 ? most / w.slices : 1;
     high = low + 1 < most ? low + 1 : most;
     for (;; high = 2 * high < most ? 2 * high : most) {
-        simulate(replica, w.per_s, w.requests, high, &tried);
-        if (keeps(&tried) || high == most)
+        simulate_replicas(replica, w.per_s, w.requests, high, &tried);
+        if (keeps_promise(&tried) || high == most)
             break;
         low = high;
     }
-    if (!keeps(&tried)) {
-        simulate(replica, 1e-6, 50, 1, &tried);
+    if (!keeps_promise(&tried)) {
+        simulate_replicas(replica, 1e-6, 50, 1, &tried);
         tried.replicas = 0;
         *row = tried;
         return;
@@ -184,8 +184,8 @@ void advise_fewest(const struct advise_replica *replica, uint32_t most,
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
 
-        simulate(replica, w.per_s, w.requests, middle, &tried);
-        if (keeps(&tried)) {
+        simulate_replicas(replica, w.per_s, w.requests, middle, &tried);
+        if (keeps_promise(&tried)) {
             high = middle;
             *row = tried;
         } else {

@@ -126,7 +126,7 @@ void advise_csv(struct out *out, const struct advice *advice, bool by_time)
 
 /* ---- the chart -------------------------------------------------------- */
 
-static const struct plot_file *template(const char *name)
+static const struct plot_file *find_template(const char *name)
 {
     for (unsigned i = 0; i < plot_file_count; i++)
         if (strcmp(plot_file[i].name, name) == 0)
@@ -241,7 +241,7 @@ static bool put_script(struct chart *chart, const struct folder *dir,
                        struct err *err)
 {
     const char *name = text_format(chart->arena, "%s.gp", chart->stem);
-    const struct plot_file *text = template("advise.gp");
+    const struct plot_file *text = find_template("advise.gp");
     struct out *out = out_in(chart->arena, dir, name, err);
 
     if (out == NULL)
@@ -270,7 +270,7 @@ static void name_file(struct chart *chart, const char *path)
     chart->stem = path_stem(chart->arena, path);
 }
 
-static bool draw(struct chart *chart, const char *path, struct err *err)
+static bool draw_chart(struct chart *chart, const char *path, struct err *err)
 {
     struct err_pos pos = { path, 0, 0 };
 
@@ -280,7 +280,7 @@ static bool draw(struct chart *chart, const char *path, struct err *err)
     struct folder *dir = folder_make(chart->arena, chart->dir, err);
     bool ok = dir != NULL &&
               put_file(chart->arena, dir, "style.gp", "",
-                       template("style.gp"), err) &&
+                       find_template("style.gp"), err) &&
               put_data(chart, dir, err) && put_script(chart, dir, err) &&
               plot_gnuplot(chart->arena, dir, chart->stem, "png", err);
 
@@ -301,7 +301,7 @@ bool advise_plot(struct arena *arena, const char *path,
     chart.count = advise_order(advice, true, &chart.rows);
     chart.places = number_places(advice, chart.rows, chart.count, chart.name,
                                  chart.number);
-    return draw(&chart, path, err);
+    return draw_chart(&chart, path, err);
 }
 
 /* Kinds with a priced row, in the order of the rows, whose numbers are set. */
@@ -329,5 +329,5 @@ bool advise_service_plot(struct arena *arena, const char *path,
             chart.name[chart.places++] = row->name;
         chart.number[i] = k + 1;
     }
-    return draw(&chart, path, err);
+    return draw_chart(&chart, path, err);
 }

@@ -27,8 +27,8 @@
 #define ENDLESS_BYTES 1e18
 
 /* A copy of the spec whose GPUs hold anything. */
-static const struct cluster_spec *without_end(struct arena *arena,
-                                              const struct cluster_spec *spec)
+static const struct cluster_spec *copy_endless(struct arena *arena,
+                                               const struct cluster_spec *spec)
 {
     struct cluster_spec *copy = arena_alloc(arena, 1, sizeof *copy);
     struct node_group *group = arena_alloc(arena, spec->group_count,
@@ -47,9 +47,9 @@ static const struct cluster_spec *without_end(struct arena *arena,
     return copy;
 }
 
-static const struct cluster_spec *endless(const struct advise_world *world,
-                                          const struct conf_node *workload,
-                                          struct err *err)
+static const struct cluster_spec *make_endless(const struct advise_world *world,
+                                               const struct conf_node *workload,
+                                               struct err *err)
 {
     struct arena *arena = world->arena;
     struct pool_names pools = { { "any" }, 1 };
@@ -69,7 +69,7 @@ static const struct cluster_spec *endless(const struct advise_world *world,
     if (root == NULL)
         return NULL;
     spec = cluster_read(arena, root, world->catalogue, err);
-    return spec == NULL ? NULL : without_end(arena, spec);
+    return spec == NULL ? NULL : copy_endless(arena, spec);
 }
 
 static const struct recipe *recipe_named(const char *name)
@@ -167,7 +167,7 @@ static const struct workload_spec *read_against_all(
                 "times and no laws");
         return NULL;
     }
-    *cluster = endless(world, root, err);
+    *cluster = make_endless(world, root, err);
     return *cluster == NULL ? NULL
                             : workload_read(world->arena, root,
                                             world->catalogue, *cluster, err);

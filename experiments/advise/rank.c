@@ -13,7 +13,7 @@
 #include "sim/base/err.h"
 
 /* No price is the dearest. */
-static double known(double usd)
+static double price_or_infinity(double usd)
 {
     return isnan(usd) ? INFINITY : usd;
 }
@@ -41,12 +41,12 @@ static double time_of(const struct advise_row *row, bool guessed)
 
 static double cost_of(const struct advise_row *row, bool guessed)
 {
-    return known(guessed ? row->guess_usd : row->usd);
+    return price_or_infinity(guessed ? row->guess_usd : row->usd);
 }
 
 /* Rows in order, those alone that are timed unless guesses will do. */
-static struct key *sorted(const struct advice *advice, bool by_time,
-                          bool guessed, size_t *count)
+static struct key *sort_rows(const struct advice *advice, bool by_time,
+                             bool guessed, size_t *count)
 {
     struct key *key = arena_alloc(advice->world->arena,
                                   advice->row_count + 1, sizeof *key);
@@ -64,7 +64,7 @@ static struct key *sorted(const struct advice *advice, bool by_time,
     return key;
 }
 
-static void mark(struct advise_row *row, bool guessed)
+static void mark_row(struct advise_row *row, bool guessed)
 {
     if (guessed)
         row->wanted = true;
@@ -74,10 +74,10 @@ static void mark(struct advise_row *row, bool guessed)
 
 /* From the fastest on, whatever is cheaper than all before it; rows without a
  * price do not count.  Without any price the fastest stands alone. */
-static void front(struct advice *advice, bool guessed)
+static void mark_front(struct advice *advice, bool guessed)
 {
     size_t count;
-    const struct key *key = sorted(advice, true, guessed, &count);
+    const struct key *key = sort_rows(advice, true, guessed, &count);
     double least = INFINITY;
 
     for (size_t i = 0; i < count; i++) {
@@ -87,10 +87,10 @@ static void front(struct advice *advice, bool guessed)
         if (usd >= least)
             continue;
         least = usd;
-        mark(row, guessed);
+        mark_row(row, guessed);
     }
     if (count > 0 && isinf(least))
-        mark(&advice->row[key[0].row], guessed);
+        mark_row(&advice->row[key[0].row], guessed);
 }
 
 static bool is_power(uint32_t n)
@@ -115,7 +115,7 @@ static void want_curves(struct advice *advice)
 static void want_best(struct advice *advice, bool by_time, size_t top)
 {
     size_t count;
-    const struct key *key = sorted(advice, by_time, true, &count);
+    const struct key *key = sort_rows(advice, by_time, true, &count);
 
     for (size_t i = 0; i < count && i < top; i++)
         advice->row[key[i].row].wanted = true;
@@ -123,7 +123,7 @@ static void want_best(struct advice *advice, bool by_time, size_t top)
 
 void advise_rank(struct advice *advice, size_t top)
 {
-    front(advice, true);
+    mark_front(advice, true);
     want_curves(advice);
     want_best(advice, true, top);
     want_best(advice, false, top);
@@ -136,14 +136,14 @@ void advise_rank(struct advice *advice, size_t top)
             advice->refused_count++;
         }
     }
-    front(advice, false);
+    mark_front(advice, false);
 }
 
 size_t advise_order(const struct advice *advice, bool by_time,
                     const struct advise_row ***rows)
 {
     size_t count;
-    const struct key *key = sorted(advice, by_time, false, &count);
+    const struct key *key = sort_rows(advice, by_time, false, &count);
 
     *rows = arena_alloc(advice->world->arena, count + 1, sizeof **rows);
     for (size_t i = 0; i < count; i++)

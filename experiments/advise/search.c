@@ -38,7 +38,7 @@ static bool is_power(uint32_t n)
 
 /* May the job use that GPU at all?  In a given cluster `types:` and `pool:`
  * count; of the catalogue, all types are asked. */
-static bool allowed(const struct advise_world *world,
+static bool may_use(const struct advise_world *world,
                     const struct role_spec *role,
                     const struct advise_place *place)
 {
@@ -81,7 +81,7 @@ static void time_phases(const struct advise_job *job, uint32_t role,
 }
 
 /* An owner who gave no price is asked none. */
-static void price(struct advise_choice *choice)
+static void price_choice(struct advise_choice *choice)
 {
     choice->usd_per_h = choice->gpus * choice->place->gpu_usd_per_h;
 }
@@ -103,13 +103,7 @@ struct choices {
 static struct advise_choice *add_choice(struct arena *arena,
                                         struct choices *choices)
 {
-    if (choices->count == choices->room) {
-        size_t room = choices->room == 0 ? 256 : 2 * choices->room;
-
-        choices->item = arena_grow(arena, choices->item, choices->room, room,
-                                   sizeof *choices->item);
-        choices->room = room;
-    }
+    ARENA_REACH(arena, choices->item, choices->room, choices->count);
     return &choices->item[choices->count++];
 }
 
@@ -137,7 +131,7 @@ static void try_train(struct advice *advice, size_t place, uint32_t gpus,
     struct advise_choice *choice = add_choice(advice->world->arena, choices);
     *choice = (struct advise_choice){ .place = at, .gpus = gpus,
                                       .layout = layout, .engine = engine };
-    price(choice);
+    price_choice(choice);
     time_phases(job, job->train, &gang, choice);
 }
 
@@ -157,7 +151,7 @@ static void try_engine(struct advice *advice, size_t place, uint32_t gpus,
     struct advise_choice *choice = add_choice(advice->world->arena, choices);
     *choice = (struct advise_choice){ .place = at, .gpus = gpus,
                                       .engine = engine };
-    price(choice);
+    price_choice(choice);
     time_phases(job, job->engine, &gang, choice);
 }
 
@@ -172,7 +166,7 @@ static void search_role(struct advice *advice, bool train, bool powers,
     for (size_t i = 0; i < world->place_count; i++) {
         const struct advise_place *place = &world->place[i];
 
-        if (!allowed(world, role, place))
+        if (!may_use(world, role, place))
             continue;
         for (uint32_t n = 1; n <= place->gpus_max;
              n = advise_next_count(n, place)) {
@@ -201,8 +195,8 @@ static void time_others(const struct advise_job *job, double *seconds)
     }
 }
 
-static void guess(const struct advise_job *job, const double *others_s,
-                  struct advise_row *row)
+static void guess_row(const struct advise_job *job, const double *others_s,
+                      struct advise_row *row)
 {
     double seconds[FORM_PHASES_MAX];
 
@@ -222,8 +216,8 @@ static bool room_for_both(const struct advise_choice *a,
            (a->place != b->place || a->gpus + b->gpus <= a->place->gpus_max);
 }
 
-static void pair(struct advice *advice, const struct choices *train,
-                 const struct choices *engine, const double *others_s)
+static void pair_choices(struct advice *advice, const struct choices *train,
+                         const struct choices *engine, const double *others_s)
 {
     const struct advise_world *world = advice->world;
     bool both = train->count > 0 && engine->count > 0;
@@ -245,7 +239,7 @@ static void pair(struct advice *advice, const struct choices *train,
             if (both && !room_for_both(&row.train, &row.engine,
                                        world->gpus_max))
                 continue;
-            guess(advice->job, others_s, &row);
+            guess_row(advice->job, others_s, &row);
             if (isfinite(row.guess_s))
                 advice->row[advice->row_count++] = row;
         }
@@ -273,5 +267,5 @@ void advise_search(const struct advise_world *world,
     if ((job->trains && train.count == 0) ||
         (job->engine != ADVISE_NONE && engine.count == 0))
         return;
-    pair(advice, &train, &engine, others_s);
+    pair_choices(advice, &train, &engine, others_s);
 }

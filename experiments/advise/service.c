@@ -65,8 +65,8 @@ static bool wanted_type(const struct role_spec *role,
     return role->gpu_type_count == 0;
 }
 
-static void price(struct advise_service_row *row, double each_usd_per_h,
-                  double per_s)
+static void price_row(struct advise_service_row *row, double each_usd_per_h,
+                      double per_s)
 {
     row->usd_per_h = each_usd_per_h * row->replicas;
     row->usd_per_million = per_s > 0.0 ? row->usd_per_h / per_s / 3600.0 * 1e6
@@ -89,7 +89,7 @@ static void try_gpus(struct advise_service *service,
     if (row->missing_bytes > 0.0)
         return;
     advise_fewest(&c, place->gpus_max / tp, row);
-    price(row, place->gpu_usd_per_h * tp, service->peak_per_s);
+    price_row(row, place->gpu_usd_per_h * tp, service->peak_per_s);
 }
 
 static void try_place(struct advise_service *service,
@@ -124,13 +124,13 @@ static void try_cores(struct advise_service *service,
     *row = (struct advise_service_row){ .name = cpu->name,
                                         .cores = role->cores };
     advise_fewest(&c, service->world->gpus_max, row);
-    price(row, core != NULL ? core->usd_per_h * role->cores : NAN,
-          service->peak_per_s);
+    price_row(row, core != NULL ? core->usd_per_h * role->cores : NAN,
+              service->peak_per_s);
 }
 
 /* ---- order -------------------------------------------------------------- */
 
-static double known(double value)
+static double value_or_infinity(double value)
 {
     return isnan(value) ? INFINITY : value;
 }
@@ -138,8 +138,8 @@ static double known(double value)
 static int by_cost(const void *a, const void *b)
 {
     const struct advise_service_row *x = a, *y = b;
-    double u = x->replicas ? known(x->usd_per_h) : INFINITY;
-    double v = y->replicas ? known(y->usd_per_h) : INFINITY;
+    double u = x->replicas ? value_or_infinity(x->usd_per_h) : INFINITY;
+    double v = y->replicas ? value_or_infinity(y->usd_per_h) : INFINITY;
     int name = strcmp(x->name, y->name);
 
     if ((x->replicas == 0) != (y->replicas == 0))

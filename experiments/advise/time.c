@@ -186,8 +186,8 @@ static double share_of(double amount, double capacity)
 }
 
 /* What the main phase takes of every stage at the rate it has. */
-static void stages(const struct plan *plan, uint32_t p, double rate,
-                   struct advise_row *row)
+static void measure_stages(const struct plan *plan, uint32_t p, double rate,
+                           struct advise_row *row)
 {
     const struct phase_spec *phase = &plan->form->phase[p];
     const struct gang *gang = &plan->gang[phase->role];
@@ -311,7 +311,7 @@ static void time_row(const struct advice *advice, const struct plan *plan,
     row->host_bytes = (double)plan->form->role[job->trains ? job->train
                                                            : job->engine]
                           .memory_bytes;
-    stages(plan, job->main_phase, 1.0 / seconds[job->main_phase], row);
+    measure_stages(plan, job->main_phase, 1.0 / seconds[job->main_phase], row);
     row->usd = plan_usd_per_h(advice, row, plan) * row->time_s / 3600.0;
     row->timed = true;
 }

@@ -2,10 +2,10 @@
 /*
  * world.c - the kinds of node that advice may choose from.
  *
- * Without a cluster's file, a node of each GPU type of the catalogue stands
- * for the instance that is rented with it; what is not in the catalogue is in
- * the table below.  Its network has no leaf switches that limit, and storage
- * never limits: the advice says what it must deliver.
+ * Without a cluster's file, each GPU type of the catalogue stands in a node of
+ * its instance (models/catalogue/instances.yaml).  Its network has no leaf
+ * switches that limit, and storage never limits: the advice says what it must
+ * deliver.
  */
 #include <assert.h>
 #include <math.h>
@@ -20,58 +20,6 @@
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
-
-#define NODE_GPUS 8u            /* of every instance below */
-
-/* Host memory, NICs, drives of eight GPUs: the pages of the AWS instances that
- * carry them (g4dn.metal, g6.48xlarge, g5.48xlarge, g6e.48xlarge,
- * p3dn.24xlarge, p4d and p4de.24xlarge, p5.48xlarge, p5en.48xlarge,
- * p6-b200.48xlarge; 2026); H800 as in DeepSeek-V3 (2412.19437, section 3.1).
- * assumption: H20 as H800; Ascend as Atlas 800T A2 (8 ports of 200GE); EPYC of
- * the GPU's time; its drives where the page is not of AWS; of all else the
- * last two lines, and 32 GB of host memory
- * beyond what its GPUs have. */
-static const struct instance {
-    const char *gpu;
-    int memory_gb;              /* of the node */
-    const char *nic;
-    int nics;
-    const char *cpu;            /* two sockets */
-    int drives;
-    const char *drive;
-} instance_table[] = {
-    { "t4", 384, "ethernet-100", 1, "epyc-7763", 2, "0.9TB" },
-    { "l4", 768, "ethernet-100", 1, "epyc-7763", 8, "0.94TB" },
-    { "a10", 768, "ethernet-100", 1, "epyc-7763", 2, "3.8TB" },
-    { "l40s", 1536, "ethernet-100", 4, "epyc-7763", 4, "1.9TB" },
-    { "v100-32", 768, "ethernet-100", 1, "epyc-7742", 2, "0.9TB" },
-    { "a100-40", 1152, "ethernet-100", 4, "epyc-7742", 8, "1TB" },
-    { "a100-80", 1152, "ethernet-100", 4, "epyc-7742", 8, "1TB" },
-    { "h100", 2048, "roce-400", 8, "epyc-9654", 8, "3.84TB" },
-    { "h200", 2048, "roce-400", 8, "epyc-9654", 8, "3.84TB" },
-    { "b200", 2048, "roce-400", 8, "epyc-9654", 8, "3.84TB" },
-    { "h800", 2048, "ib-ndr", 8, "epyc-9654", 8, "3.84TB" },
-    { "h20", 2048, "ib-ndr", 8, "epyc-9654", 8, "3.84TB" },
-    { "ascend-910b", 1536, "roce-200", 8, "epyc-7763", 8, "3.84TB" },
-    { "with NVLink", 0, "ib-ndr", 8, "epyc-9654", 8, "3.84TB" },
-    { "without", 0, "ethernet-100", 1, "epyc-7763", 8, "3.84TB" },
-};
-#define INSTANCES (sizeof instance_table / sizeof instance_table[0])
-
-static struct instance instance_of(const struct gpu_type *gpu)
-{
-    struct instance node;
-    size_t i = 0;
-
-    while (i < INSTANCES && strcmp(instance_table[i].gpu, gpu->name) != 0)
-        i++;
-    if (i < INSTANCES)
-        return instance_table[i];
-    node = instance_table[INSTANCES - (gpu->nvlink_bps > 0.0 ? 2 : 1)];
-    node.memory_gb = (int)NODE_GPUS *
-                     ((int)ceil(gpu->memory_bytes / 1e9) + 32);
-    return node;
-}
 
 const struct price *advise_core_price(const struct advise_world *world)
 {
@@ -93,27 +41,27 @@ static const char *price_text(const struct advise_world *world,
                                   price_tier_choices[price->tier]);
 }
 
-/* Nodes of a type: whole ones of eight GPUs, or one with fewer. */
+/* Nodes of a type: whole ones, or one with fewer GPUs. */
 static char *rented_text(const struct advise_world *world, const char *gpu,
                          const char *pool, uint32_t gpus, uint32_t cores)
 {
-    const struct instance node =
-        instance_of(catalogue_gpu(world->catalogue, gpu));
+    const struct instance node = catalogue_instance_of(
+        world->catalogue, catalogue_gpu(world->catalogue, gpu));
     const struct price *price = catalogue_price_in(world->catalogue, gpu,
                                                    world->tier);
-    uint32_t each = gpus < NODE_GPUS ? gpus : NODE_GPUS;
+    uint32_t each = gpus < node.gpus ? gpus : node.gpus;
     uint32_t least = price == NULL ? 0 : (uint32_t)price->cores;
+    uint32_t memory_gb = (uint32_t)(node.memory_bytes / 1e9);
 
     return text_format(
         world->arena, "  - {name: %s, count: %u, gpus: {type: %s, count: %u},"
-        "\n     cpu: {type: %s, sockets: 2}, cores: %u, memory: %dGB,\n"
-        "     nvme: %dx%s, nvme_type: nvme-gen4, nics: {type: %s, count: %d}%s}"
-        "\n", pool,
-        (gpus - 1) / NODE_GPUS + 1, gpu, each, node.cpu,
-        (cores > least ? cores : least) * each,
-        (int)(node.memory_gb * each / NODE_GPUS),
-        (node.drives * (int)each + 7) / (int)NODE_GPUS, node.drive, node.nic,
-        node.nics,
+        "\n     cpu: {type: %s, sockets: %u}, cores: %u, memory: %uGB,\n"
+        "     nvme: %ux%gTB, nvme_type: %s, nics: {type: %s, count: %u}%s}"
+        "\n", pool, (gpus - 1) / node.gpus + 1, gpu, each, node.cpu,
+        node.sockets, (cores > least ? cores : least) * each,
+        memory_gb * each / node.gpus,
+        (node.drives * each + node.gpus - 1) / node.gpus,
+        node.drive_bytes / 1e12, node.drive, node.nic, node.nics,
         price_text(world, price));
 }
 
@@ -142,9 +90,9 @@ static bool rented_place(struct advise_world *world,
                          struct advise_place *place, struct err *err)
 {
     const uint32_t cores = 16;  /* as many as two sockets of 64 give eight */
-    uint32_t whole = (world->gpus_max + NODE_GPUS - 1) / NODE_GPUS;
-    char *text = rented_text(world, gpu->name, "nodes", whole * NODE_GPUS,
-                             cores);
+    uint32_t each = catalogue_instance_of(world->catalogue, gpu).gpus;
+    uint32_t whole = (world->gpus_max + each - 1) / each;
+    char *text = rented_text(world, gpu->name, "nodes", whole * each, cores);
     const struct price *price = catalogue_price_in(world->catalogue,
                                                    gpu->name, world->tier);
 
@@ -154,7 +102,7 @@ static bool rented_place(struct advise_world *world,
         return false;
     place->name = gpu->name;
     place->group = &place->spec->group[0];
-    place->node_gpus = NODE_GPUS;
+    place->node_gpus = each;
     place->gpus_max = world->gpus_max;
     place->cores = cores;
     place->free_cores = price == NULL ? 0 : (uint32_t)price->cores;

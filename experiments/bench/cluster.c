@@ -93,7 +93,7 @@ struct row {
         .once = true, __VA_ARGS__)
 #define PLANS(POLICY) \
     PLAN(POLICY, 125, .quick = true), PLAN(POLICY, 250, .quick = false), \
-    PLAN(POLICY, 500, .quick = false), PLAN(POLICY, 1000, .quick = false)
+    PLAN(POLICY, 500, .quick = false), PLAN(POLICY, 1000, .quick = false),
 static const struct row rows[] = {
     ROW("fifo", 1000, 1250, 0, BEST, .curve = BY_JOBS, .quick = true),
     ROW("fifo", 10000, 1250, 0, BEST, .curve = BY_JOBS, .quick = true),
@@ -169,9 +169,7 @@ static const struct row rows[] = {
     ROW("phases", 1000000, 1250, BENCH_PHASES, COUNT,
         .curve = BY_JOBS, .goal_s = 60),
     ROW("phases-large", 1000000, 12500, BENCH_PHASES, COUNT, .curve = NO_CURVE),
-    PLANS("pollux"), PLANS("sia"), PLANS("allox"), PLANS("shockwave"),
-    PLANS("gavel"), PLANS("afs"), PLANS("themis"), PLANS("optimus"),
-    PLANS("elasticflow"),
+#include "experiments/bench/planners.def"
     ROW("peer-tiresias", 20000, 8, 0, TIRESIAS,
         .written = true, .quick = true, .peer_jobs_s = 110),
     ROW("peer-accasim", 20000, 8, 0, ACCASIM,

@@ -35,9 +35,9 @@ static const char *first_text(const struct calibrate_row *row, const char *a,
     return text[0] != '\0' ? text : row_text(row, b);
 }
 
-static void add(struct arena *arena, struct calibrate_samples *samples,
-                const struct calibrate_suite *suite,
-                const struct calibrate_row *row)
+static void add_sample(struct arena *arena, struct calibrate_samples *samples,
+                       const struct calibrate_suite *suite,
+                       const struct calibrate_row *row)
 {
     struct calibrate_sample s = { 0 };
 
@@ -52,11 +52,7 @@ static void add(struct arena *arena, struct calibrate_samples *samples,
     s.solid = row_is(row, "solid",
                      suite->solid != NULL ? suite->solid : "yes");
     s.chosen = is_chosen(suite, row);
-    if ((samples->count & (samples->count - 1)) == 0)
-        samples->item = arena_grow(arena, samples->item, samples->count,
-                                   samples->count * 2 + 1,
-                                   sizeof *samples->item);
-    samples->item[samples->count++] = s;
+    ARENA_ADD(arena, samples->item, samples->count, samples->room, s);
 }
 
 bool calibrate_read(struct arena *arena, const struct catalogue *catalogue,
@@ -68,7 +64,7 @@ bool calibrate_read(struct arena *arena, const struct catalogue *catalogue,
     struct csv_in *in;
     enum csv_step step;
 
-    *samples = (struct calibrate_samples){ NULL, 0 };
+    *samples = (struct calibrate_samples){ NULL, 0, 0 };
     if (!path_is_file(path))
         return true;
     in = csv_in_open(arena, path, err);
@@ -77,7 +73,7 @@ bool calibrate_read(struct arena *arena, const struct catalogue *catalogue,
     row.in = in;
     while ((step = csv_in_next(in, err)) == CSV_ROW)
         if (suite->of == NULL || row_is(&row, "suite", suite->of))
-            add(arena, samples, suite, &row);
+            add_sample(arena, samples, suite, &row);
     csv_in_close(in);
     return step == CSV_END;
 }
@@ -89,7 +85,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);       /* equal values are alike */
 }
 
-static double quantile(const double *sorted, size_t count, double q)
+static double find_quantile(const double *sorted, size_t count, double q)
 {
     double at = q * (double)(count - 1);
     size_t low = (size_t)at;
@@ -124,8 +120,8 @@ struct calibrate_error calibrate_error(struct arena *arena,
     qsort(value, e.rows, sizeof *value, by_value);
     e.mean /= (double)e.rows;
     e.bias /= (double)e.rows;
-    e.median = quantile(value, e.rows, 0.5);
-    e.p90 = quantile(value, e.rows, 0.9);
+    e.median = find_quantile(value, e.rows, 0.5);
+    e.p90 = find_quantile(value, e.rows, 0.9);
     e.max = value[e.rows - 1];
     return e;
 }

@@ -56,7 +56,7 @@ struct calibrate_sample {
 
 struct calibrate_samples {
     struct calibrate_sample *item;
-    size_t count;
+    size_t count, room;
 };
 
 /* No file: no samples, and no error. */

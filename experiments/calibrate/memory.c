@@ -14,8 +14,8 @@
 
 #define GIB (1024.0 * 1024.0 * 1024.0)
 
-static bool has(const struct calibrate_row *row, const char *column,
-                const char *part)
+static bool has_part(const struct calibrate_row *row, const char *column,
+                     const char *part)
 {
     return strstr(row_text(row, column), part) != NULL;
 }
@@ -50,7 +50,7 @@ const char *calibrate_memory_fig1(const struct calibrate_row *row,
     };
     struct memory_need need;
 
-    if (!has(row, "item", "Korthikanti"))
+    if (!has_part(row, "item", "Korthikanti"))
         return calibrate_not_mine;
     for (size_t i = 0; i < sizeof megatron / sizeof megatron[0]; i++)
         if (row_is(row, "model", megatron[i].published)) {
@@ -62,13 +62,13 @@ const char *calibrate_memory_fig1(const struct calibrate_row *row,
     if (sscanf(row_text(row, "zero_or_parallel"), "tp%u pp%u", &shape.tp,
                &shape.pp) != 2)
         return "the layout is not in the row";
-    if (has(row, "quantity", "selective")) {
+    if (has_part(row, "quantity", "selective")) {
         shape.recompute = RECOMPUTE_SELECTIVE;
         shape.sequence_parallel = true;
     }
     need = memory_train(&shape, row_count(row, "gpus", 1));
     *measured = row_bytes(row);
-    *predicted = has(row, "quantity", "activations")
+    *predicted = has_part(row, "quantity", "activations")
                      ? need.activations
                      : need.weights + need.gradients + need.optimizer;
     return NULL;
@@ -107,7 +107,7 @@ static const char *file_size(const struct calibrate_row *row,
 }
 
 /* DeepSpeed's estimates of states alone: 2 bytes a gradient, no layers. */
-static const char *states(const struct calibrate_row *row, double *predicted)
+static const char *predict_states(const struct calibrate_row *row, double *predicted)
 {
     struct llm llm = {
         .name = "t5", .layers = 24, .hidden = 1024, .heads = 32,
@@ -118,22 +118,22 @@ static const char *states(const struct calibrate_row *row, double *predicted)
     struct train_shape shape = {
         .llm = &llm, .precision = PRECISION_FP16, .sequence_tokens = 1.0,
         .micro_batch = 1.0, .tp = 1, .pp = 1,
-        .zero = has(row, "method", "ZeRO-3") ? 3 : 2,
+        .zero = has_part(row, "method", "ZeRO-3") ? 3 : 2,
     };
     struct memory_need need;
 
-    if (has(row, "method", "param+opt"))
+    if (has_part(row, "method", "param+opt"))
         return "offloaded parameters are not modelled";
     llm.params_active = llm.params;
     need = memory_train(&shape, row_count(row, "gpus", 1));
     *predicted = need.weights;
-    if (!has(row, "method", "offload"))
+    if (!has_part(row, "method", "offload"))
         *predicted += need.gradients + need.optimizer;
     return NULL;
 }
 
-static const char *checkpoint(const struct calibrate_row *row,
-                              double *predicted)
+static const char *predict_checkpoint(const struct calibrate_row *row,
+                                      double *predicted)
 {
     struct llm llm = { .name = "row", .layers = 1 };
     struct train_shape shape = {
@@ -152,15 +152,15 @@ const char *calibrate_memory_other(const struct calibrate_row *row,
     const struct gpu_type *gpu = row_gpu(row, "gpu");
 
     *measured = row_bytes(row);
-    if (has(row, "item", "Korthikanti"))
+    if (has_part(row, "item", "Korthikanti"))
         return calibrate_not_mine;
-    if (has(row, "item", "llama.cpp"))
+    if (has_part(row, "item", "llama.cpp"))
         return file_size(row, predicted);
-    if (has(row, "item", "DeepSpeed"))
-        return states(row, predicted);
-    if (has(row, "item", "checkpoint"))
-        return checkpoint(row, predicted);
-    if (has(row, "item", "vLLM peak")) {
+    if (has_part(row, "item", "DeepSpeed"))
+        return predict_states(row, predicted);
+    if (has_part(row, "item", "checkpoint"))
+        return predict_checkpoint(row, predicted);
+    if (has_part(row, "item", "vLLM peak")) {
         if (gpu == NULL)
             return "the GPU is not in the catalogue";
         *predicted = memory_serve_bytes(gpu->memory_bytes);

@@ -30,7 +30,8 @@ struct replay {
     uint32_t left;
 };
 
-static uint32_t length(struct replay *r, double mean)
+/* Draws a number of tokens, at least 1, from a lognormal of that mean. */
+static uint32_t draw_tokens(struct replay *r, double mean)
 {
     double var = log1p(LENGTH_CV * LENGTH_CV);
     double tokens = mean * exp(sqrt(var) * rng_normal(&r->rng, 0, 1) - var / 2);
@@ -38,7 +39,7 @@ static uint32_t length(struct replay *r, double mean)
     return tokens > 1 ? (uint32_t)(tokens + 0.5) : 1;
 }
 
-static bool next(void *self, struct request *out)
+static bool next_request(void *self, struct request *out)
 {
     struct replay *r = self;
 
@@ -46,12 +47,12 @@ static bool next(void *self, struct request *out)
         return false;
     r->now_s += rng_exponential(&r->rng, 1 / r->per_s);
     out->arrive_ns = (int64_t)(r->now_s * 1e9);
-    out->prompt_tokens = length(r, r->prompt);
-    out->output_tokens = length(r, r->output);
+    out->prompt_tokens = draw_tokens(r, r->prompt);
+    out->output_tokens = draw_tokens(r, r->output);
     return true;
 }
 
-static void start(void *self, uint32_t replica, enum serve_side side)
+static void start_replica(void *self, uint32_t replica, enum serve_side side)
 {
     struct replay *r = self;
 
@@ -61,8 +62,8 @@ static void start(void *self, uint32_t replica, enum serve_side side)
 
 struct means { double latency_s, tpot_s; };
 
-static struct means simulate(struct replay *replay, struct serve_law law,
-                             uint64_t seed)
+static struct means simulate_requests(struct replay *replay, struct serve_law law,
+                                      uint64_t seed)
 {
     static const char form;     /* there is one: not looked at */
     struct arena *arena = arena_new(1 << 18);
@@ -75,8 +76,8 @@ static struct means simulate(struct replay *replay, struct serve_law law,
             .min = 1, .max = 1 },
         .scaling = { SERVE_RATE, 1e9, INT64_C(3600000000000), 0 },
     };
-    struct service_ops ops = { .start = start, .self = replay };
-    struct service_parts parts = { arena, loop, &spec, &ops, next, replay,
+    struct service_ops ops = { .start = start_replica, .self = replay };
+    struct service_parts parts = { arena, loop, &spec, &ops, next_request, replay,
                                    seed, 0, NULL };
     const struct service_result *result;
     struct means means;
@@ -93,8 +94,8 @@ static struct means simulate(struct replay *replay, struct serve_law law,
     return means;
 }
 
-static const char *replay(const struct calibrate_row *row,
-                          struct means *means)
+static const char *replay_row(const struct calibrate_row *row,
+                              struct means *means)
 {
     const struct gpu_type *gpu = row_gpu(row, "gpu");
     struct serve_law law = {
@@ -118,7 +119,7 @@ static const char *replay(const struct calibrate_row *row,
             .prompt = row_number(row, "isl", 1),
             .output = row_number(row, "osl", 1), .left = requests,
         };
-        struct means of = simulate(&one, law, seed);
+        struct means of = simulate_requests(&one, law, seed);
 
         sum += of.latency_s;
         tokens += of.tpot_s;
@@ -131,7 +132,7 @@ const char *calibrate_replay_latency(const struct calibrate_row *row,
                                      double *measured, double *predicted)
 {
     struct means means;
-    const char *refused = replay(row, &means);
+    const char *refused = replay_row(row, &means);
 
     if (refused != NULL)
         return refused;
@@ -146,7 +147,7 @@ const char *calibrate_replay_tpot(const struct calibrate_row *row,
                                   double *measured, double *predicted)
 {
     struct means means;
-    const char *refused = replay(row, &means);
+    const char *refused = replay_row(row, &means);
 
     if (refused != NULL)
         return refused;

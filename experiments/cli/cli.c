@@ -20,11 +20,9 @@
 #include "sim/base/err.h"
 
 static const struct command *const commands[] = {
-    &command_run, &command_validate, &command_check, &command_compare,
-    &command_diff, &command_plot, &command_train, &command_list,
-    &command_explain, &command_schema, &command_bench,
-    &command_calibrate, &command_advise, &command_import, &command_export,
-    &command_fit,
+#define COMMAND(name) &command_##name,
+#include "experiments/cli/commands.def"
+#undef COMMAND
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 

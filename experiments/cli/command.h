@@ -35,11 +35,9 @@ struct command {
 
 #define ARG_BIT(arg) (UINT64_C(1) << (arg))
 
-extern const struct command command_run, command_validate, command_check,
-    command_compare, command_diff, command_plot, command_train, command_list,
-    command_explain, command_schema, command_bench,
-    command_calibrate, command_advise, command_import, command_export,
-    command_fit;
+#define COMMAND(name) extern const struct command command_##name;
+#include "experiments/cli/commands.def"
+#undef COMMAND
 
 /* Prints the err with its line and hint; returns its exit status. */
 int command_fail(struct cli *cli, const struct err *err);

@@ -44,7 +44,7 @@ static bool read_block(struct cli *cli, const struct args *args,
                        int64_t *block_ns, struct err *err)
 {
     static const struct conf_field field = {
-        "--block", CONF_TIME, 0, 1, 9e8, NULL, NULL, ""
+        .key = "--block", .type = CONF_TIME, .min = 1, .max = 9e8
     };
     const char *text = args->value[ARG_BLOCK];
     const struct conf_node *node;

@@ -4,16 +4,17 @@
  */
 #include <string.h>
 
-#include "experiments/columns/columns.h"
 #include "experiments/cli/command.h"
+#include "experiments/cli/explain_results.h"
 #include "experiments/cli/explain_words.h"
 #include "experiments/cli/file_schema.h"
-#include "experiments/columns/metric.h"
+#include "experiments/cli/glossary.h"
 #include "experiments/cli/schemas.h"
 #include "experiments/run/trial.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/place.h"
 #include "policies/host/host.h"
+#include "policies/params.h"
 #include "policies/registry/heeds.h"
 #include "policies/policy.h"
 #include "policies/registry/registry.h"
@@ -100,6 +101,36 @@ static void print_policies(const struct explaining *e, const char *key)
     fputc('\n', e->cli->out);
 }
 
+/* Text in lines of at most 78 columns, two blanks before each. */
+static void print_wrapped(FILE *out, const char *text)
+{
+    size_t column = 0;
+
+    while (*text != '\0') {
+        size_t bytes = strcspn(text, " ");
+
+        if (column > 0 && column + 1 + bytes > 76) {
+            fputc('\n', out);
+            column = 0;
+        }
+        fprintf(out, "%s%.*s", column == 0 ? "  " : " ", (int)bytes, text);
+        column += bytes + (column > 0);
+        text += bytes + (text[bytes] == ' ');
+    }
+    fputc('\n', out);
+}
+
+static void explain_term(struct explaining *e)
+{
+    const struct glossary_term *term = glossary_find(e->word);
+
+    if (term == NULL)
+        return;
+    separate(e);
+    fprintf(e->cli->out, "%s: term\n", term->word);
+    print_wrapped(e->cli->out, term->meaning);
+}
+
 static void explain_keys(struct explaining *e)
 {
     char word[256];
@@ -122,45 +153,6 @@ static void explain_keys(struct explaining *e)
         if (e->schema[i] == &host_rules_schema)
             print_policies(e, key);
     }
-}
-
-static void explain_metric(struct explaining *e)
-{
-    enum metric metric = metric_find(e->word);
-    const struct metric_info *info;
-
-    if (metric == METRIC_COUNT)
-        return;
-    info = metric_info(metric);
-    separate(e);
-    fprintf(e->cli->out, "%s: metric, column of summary.csv\n  unit %s; %s\n"
-            "%s  %s\n", info->name, info->unit,
-            info->better > 0 ? "more is better"
-            : info->better < 0 ? "less is better" : "neither way is better",
-            metric_of(metric) == METRIC_OF_ALL ? ""
-            : metric_of(metric) == METRIC_OF_JOBS_DONE
-                ? "  over the jobs that were done: not compared where some were "
-                  "not\n"
-                : "  over the requests that were answered: not compared where "
-                  "some were not\n",
-            info->help);
-}
-
-static void explain_columns(struct explaining *e)
-{
-    static const struct csv_kind *const kind[] = {
-        &csv_compare, &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions,
-        &csv_services, &csv_arrived
-    };
-
-    for (size_t k = 0; k < sizeof kind / sizeof kind[0]; k++)
-        for (size_t c = 0; c < kind[k]->count; c++) {
-            if (strcmp(kind[k]->columns[c].name, e->word) != 0)
-                continue;
-            separate(e);
-            fprintf(e->cli->out, "%s: column of %s\n  %s\n", e->word,
-                    kind[k]->file, kind[k]->columns[c].help);
-        }
 }
 
 static const char *param_type(enum cs_param_type type)
@@ -289,12 +281,30 @@ static void explain_placements(struct explaining *e)
     }
 }
 
+static const struct command *const commands[] = {
+#define COMMAND(name) &command_##name,
+#include "experiments/cli/commands.def"
+#undef COMMAND
+};
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+static void explain_commands(struct explaining *e)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i]->name, e->word) == 0) {
+            separate(e);
+            fprintf(e->cli->out, "%s: command\n  %s\n  more in `clustersim %s "
+                    "--help`\n", e->word, commands[i]->summary, e->word);
+        }
+}
+
 /* All that could have been meant, for the nearest spelling. */
 static const char *nearest(struct explaining *e,
                            const struct explain_words *words)
 {
-    size_t count = METRIC_COUNT + PLACE_RULE_COUNT + 1 +
-                   explain_words_names(words, NULL), n;
+    size_t count = PLACE_RULE_COUNT + COMMANDS + 1 +
+                   explain_words_names(words, NULL) +
+                   explain_results_names(NULL, 0), n;
     const char **names;
     const struct cs_policy *p;
 
@@ -304,10 +314,11 @@ static const char *nearest(struct explaining *e,
         count += 1 + p->param_count;
     names = arena_alloc(e->cli->arena, count, sizeof *names);
     n = explain_words_names(words, names);
-    for (unsigned m = 0; m < METRIC_COUNT; m++)
-        names[n++] = metric_info((enum metric)m)->name;
+    n = explain_results_names(names, n);
     for (unsigned r = 0; r < PLACE_RULE_COUNT; r++)
         names[n++] = place_names[r];
+    for (size_t i = 0; i < COMMANDS; i++)
+        names[n++] = commands[i]->name;
     for (size_t i = 0; (p = registry_at(i)) != NULL; i++) {
         names[n++] = p->name;
         for (uint32_t k = 0; k < p->param_count; k++)
@@ -320,20 +331,33 @@ static const char *nearest(struct explaining *e,
     return conf_nearest(e->word, names);
 }
 
+/* "home", "pool": one term. */
+static void join_words(const struct args *args, char *out, size_t out_bytes)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < args->word_count && used < out_bytes; i++)
+        used += (size_t)snprintf(out + used, out_bytes - used, "%s%s",
+                                 i == 0 ? "" : " ", args->word[i]);
+}
+
 static int explain(struct cli *cli, const struct args *args)
 {
-    struct explaining e = { .cli = cli, .word = args->word[0] };
+    char word[256];
+    struct explaining e = { .cli = cli, .word = word };
     struct explain_words words = { .arena = cli->arena, .out = cli->out };
     struct err_pos nowhere = { NULL, 0, 0 };
     struct err err = { 0 };
     const char *near;
 
+    join_words(args, word, sizeof word);
     e.schema = schemas_all(cli->arena, &e.schema_count);
+    explain_term(&e);
     explain_policies(&e);
-    explain_metric(&e);
     explain_keys(&e);
-    explain_columns(&e);
     explain_placements(&e);
+    explain_commands(&e);
+    e.found = explain_results(cli->out, e.word, e.found);
     words.catalogue = catalogue_load(cli->arena, NULL, 0, &err);
     if (words.catalogue == NULL)
         return command_fail(cli, &err);
@@ -344,8 +368,9 @@ static int explain(struct cli *cli, const struct args *args)
         return 0;
     near = nearest(&e, &words);
     err_set(&err, ERR_USAGE, nowhere,
-            "nothing bears the name '%.80s': no key, value, metric, column, "
-            "policy, preset, type, model, recipe or format", e.word);
+            "nothing bears the name '%.80s': no term, key, value, metric, "
+            "column, chart, command, policy, preset, type, model, recipe or "
+            "format", e.word);
     if (near != NULL)
         err_hint(&err, "Did you mean %s?", near);
     return command_fail(cli, &err);
@@ -380,13 +405,14 @@ static int schema(struct cli *cli, const struct args *args)
 }
 
 const struct command command_explain = {
-    "explain", "WORD",
+    "explain", "WORD...",
     "type, unit, default, meaning",
     "A key may be given with what stands before it: seeds, output.dir,\n"
-    "cluster.nodes.count.  A metric, a column, a policy, a placement, a preset\n"
-    "of semantics, a value of a key, a recipe, a format, a model, a type of GPU,\n"
-    "CPU or link.  All that match are printed.\n",
-    0, 1, 1, explain
+    "cluster.nodes.count.  A metric, a column, a table, a chart, a policy, a\n"
+    "placement, a preset of semantics, a value of a key, a recipe, a format, a\n"
+    "model, a type of GPU, CPU or link, a command; or a term of the glossary,\n"
+    "such as lease or home pool.  All that match are printed.\n",
+    0, 1, 3, explain
 };
 
 const struct command command_schema = {

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/cli/glossary.h"
 #include "experiments/cli/list_rows.h"
 #include "models/catalogue/catalogue.h"
+#include "policies/params.h"
 #include "policies/registry/semantics.h"
 #include "policies/policy.h"
 #include "policies/registry/registry.h"
@@ -165,5 +167,7 @@ size_t explain_words_names(const struct explain_words *e, const char **names)
     for (size_t i = 0; i < recipe_count; i++)
         add(names, &n, recipe_table[i]->name);
     add_formats(names, &n);
+    for (size_t i = 0; glossary_at(i) != NULL; i++)
+        add(names, &n, glossary_at(i)->word);
     return n;
 }

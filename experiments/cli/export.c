@@ -145,11 +145,7 @@ static void keep_job(struct exporting *e, const struct job_birth *birth)
 {
     const struct job_request *request = &birth->request;
 
-    if (e->count == e->room) {
-        e->room = e->room == 0 ? 1024 : 2 * e->room;
-        e->job = arena_grow(e->cli->arena, e->job, e->count, e->room,
-                            sizeof *e->job);
-    }
+    ARENA_REACH(e->cli->arena, e->job, e->room, e->count);
     e->job[e->count] = (struct import_job){
         .name = request->name == NULL
                     ? NULL : arena_text(e->cli->arena, request->name),

@@ -269,7 +269,9 @@ static const struct conf_shape fixed[] = {
       "'llms': {" OBJECT ", 'additionalProperties': @catalogue.llms@}, "
       "'nets': {" OBJECT ", 'additionalProperties': @catalogue.nets@}, "
       "'applications': {" OBJECT ", 'additionalProperties': "
-      "@catalogue.applications@}}}", NULL },
+      "@catalogue.applications@}, "
+      "'instances': {" OBJECT ", 'additionalProperties': "
+      "@catalogue.instances@}}}", NULL },
     { "weights file", "{" OBJECT ", 'required': ['weights'], 'properties': "
       "{'weights': @weights@}}", NULL },
     { "cluster file", "{'if': {'required': ['cluster']}, 'then': {'properties'"
@@ -301,7 +303,8 @@ static const char any[] =
     "'then': @cluster file@, 'else': {'if': {'anyOf': [{'required': ['gpus']},"
     " {'required': ['cpus']}, {'required': ['links']}, {'required': "
     "['prices']}, {'required': ['llms']}, {'required': ['nets']}, "
-    "{'required': ['applications']}]}, 'then': @catalogue@, 'else': "
+    "{'required': ['applications']}, {'required': ['instances']}]}, "
+    "'then': @catalogue@, 'else': "
     "{'if': {'required': ['weights']}, 'then': @weights file@, "
     "'else': @workload file@}}}}}";
 

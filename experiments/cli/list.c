@@ -88,6 +88,24 @@ static void list_prices(FILE *out, const struct catalogue *catalogue)
     }
 }
 
+static void list_instances(FILE *out, const struct catalogue *catalogue)
+{
+    fprintf(out, "%-16s %-12s %5s %10s %-12s %-14s %-14s  %s\n", "name", "of",
+            "GPUs", "memory GB", "CPU", "NICs", "drives", "label");
+    for (size_t i = 0; i < catalogue_instance_count(catalogue); i++) {
+        const struct instance *n = catalogue_instance_at(catalogue, i);
+        char memory[32] = "by GPU", nics[80], drives[80];
+
+        if (n->memory_bytes > 0)
+            snprintf(memory, sizeof memory, "%.4g", n->memory_bytes / 1e9);
+        snprintf(nics, sizeof nics, "%ux%s", n->nics, n->nic);
+        snprintf(drives, sizeof drives, "%ux%gTB", n->drives,
+                 n->drive_bytes / 1e12);
+        fprintf(out, "%-16s %-12s %5u %10s %-12s %-14s %-14s  %s\n", n->name,
+                n->of, n->gpus, memory, n->cpu, nics, drives, n->label);
+    }
+}
+
 static void list_models(FILE *out, const struct catalogue *catalogue)
 {
     fprintf(out, "%-20s %10s %10s %7s %7s %9s  %s\n", "name", "params",
@@ -236,6 +254,7 @@ static const struct lister lister[] = {
     { "formats", list_formats }, { "metrics", list_metrics },
     { "recipes", list_recipes }, { "semantics", list_semantics },
     { "placements", list_placements }, { "applications", list_applications },
+    { "instances", list_instances },
 };
 #define LISTERS (sizeof lister / sizeof lister[0])
 
@@ -277,7 +296,7 @@ unsigned list_rows(FILE *out, const struct catalogue *catalogue,
                    const char *word, unsigned found)
 {
     static const char *const whose[] = { "gpus", "cpus", "links", "models",
-        "prices", "formats", "recipes", "applications" };
+        "prices", "instances", "formats", "recipes", "applications" };
 
     for (size_t i = 0; i < LISTERS; i++)
         for (size_t k = 0; k < sizeof whose / sizeof whose[0]; k++) {
@@ -323,7 +342,8 @@ static int list(struct cli *cli, const struct args *args)
             args->word[0]);
     err_hint(&err, "%s%s%s", near == NULL ?
              "There are policies, gpus, cpus, links, models, prices, formats, "
-             "metrics, recipes, semantics, placements, applications." : "Did you mean ",
+             "metrics, recipes, semantics, placements, applications, "
+             "instances." : "Did you mean ",
              near == NULL ? "" : near, near == NULL ? "" : "?");
     return command_fail(cli, &err);
 }
@@ -331,9 +351,9 @@ static int list(struct cli *cli, const struct args *args)
 const struct command command_list = {
     "list",
     "policies|gpus|cpus|links|models|prices|formats|metrics|recipes|semantics\n"
-    "       |placements|applications",
+    "       |placements|applications|instances",
     "the names that files may use",
     "What is built in; a file under `catalogue:` of an experiment can add\n"
-    "GPUs, CPUs, links, prices, models and applications.\n",
+    "GPUs, CPUs, links, prices, models, applications and instances.\n",
     0, 1, 1, list
 };

@@ -217,8 +217,8 @@ static bool validate_weights(struct validating *v, struct err *err)
         return err_set(err, ERR_SCHEMA, conf_pos(map),
                        "weights must be a map from feature to number");
     for (size_t i = 0; i < conf_count(map); i++) {
-        const struct conf_field field = { conf_key(map, i), CONF_REAL, 0, 0,
-                                          0, NULL, NULL, "" };
+        const struct conf_field field = { .key = conf_key(map, i),
+                                          .type = CONF_REAL };
         double number;
 
         if (!conf_read(conf_value(map, i), &field, &number, err))
@@ -274,7 +274,7 @@ static enum file_kind kind_of(const struct conf_node *root)
         return KIND_CLUSTER;
     if (has(root, "gpus") || has(root, "cpus") || has(root, "links") ||
         has(root, "prices") || has(root, "llms") || has(root, "nets") ||
-        has(root, "applications"))
+        has(root, "applications") || has(root, "instances"))
         return KIND_CATALOGUE;
     if (has(root, "weights"))
         return KIND_WEIGHTS;

@@ -47,8 +47,8 @@ const struct import_format *import_arg_format(const char *name, bool series,
 }
 
 /* One of "a,b" of --skip. */
-static bool skip_one(const char *text, size_t bytes,
-                     struct import_request *request, struct err *err)
+static bool take_reason(const char *text, size_t bytes,
+                        struct import_request *request, struct err *err)
 {
     for (int r = 0; r < IMPORT_REASONS; r++) {
         const char *name = import_reason_name((enum import_reason)r, NULL);
@@ -70,7 +70,7 @@ bool import_arg_skips(const struct args *args,
         for (const char *at = args->set[i];; at++) {
             size_t bytes = strcspn(at, ",");
 
-            if (!skip_one(at, bytes, request, err))
+            if (!take_reason(at, bytes, request, err))
                 return false;
             at += bytes;
             if (*at == '\0')
@@ -90,7 +90,7 @@ static const struct conf_field *column_field(const char *key, size_t bytes)
     return NULL;
 }
 
-static bool no_such_key(const char *text, size_t bytes, struct err *err)
+static bool refuse_column(const char *text, size_t bytes, struct err *err)
 {
     const struct conf_schema *schema = &trace_columns_schema;
     const char *names[32], *near;
@@ -130,7 +130,7 @@ static bool take_column(struct arena *arena, const char *text, size_t bytes,
     }
     field = column_field(text, (size_t)(equals - text));
     if (field == NULL)
-        return no_such_key(text, (size_t)(equals - text), err);
+        return refuse_column(text, (size_t)(equals - text), err);
     member = (const char **)(void *)((char *)columns + field->offset);
     if (*member != NULL)
         return err_set(err, ERR_USAGE, nowhere, "--columns has %s twice",

@@ -186,7 +186,7 @@ static bool has_fraction(const struct import_job *job)
            job->limit_ns % CLOCK_NS_PER_S != 0;
 }
 
-static struct jobs_lost look(const struct jobs *jobs)
+static struct jobs_lost count_lost(const struct jobs *jobs)
 {
     struct jobs_lost lost = { 0 };
 
@@ -224,7 +224,7 @@ static void swf_row(struct out *out, const struct import_job *job,
 struct jobs_lost jobs_out_swf(struct arena *arena, struct out *out,
                               const struct jobs *jobs, const char *from)
 {
-    struct jobs_lost lost = look(jobs);
+    struct jobs_lost lost = count_lost(jobs);
     struct numbers users = numbers_new(arena, lost.tenants);
 
     out_printf(out, "; Version: 2.2\n; Computer: GPUs, of %s\n"

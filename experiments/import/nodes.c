@@ -121,7 +121,7 @@ static void put_group(struct listing *l)
     out_text(l->out, "}\n");
 }
 
-static bool alike(const struct nodes *a, const struct nodes *b)
+static bool is_same_kind(const struct nodes *a, const struct nodes *b)
 {
     return a->cpu_milli == b->cpu_milli && a->gpus == b->gpus &&
            a->memory_mib == b->memory_mib && strcmp(a->model, b->model) == 0;
@@ -129,18 +129,12 @@ static bool alike(const struct nodes *a, const struct nodes *b)
 
 static void note_name(struct listing *l, const char *name)
 {
-    if (l->nodes == l->named_room) {
-        size_t room = l->named_room == 0 ? 256 : 2 * l->named_room;
-
-        l->named = arena_grow(l->arena, l->named, l->named_room, room,
-                              sizeof *l->named);
-        l->named_room = room;
-    }
+    ARENA_REACH(l->arena, l->named, l->named_room, l->nodes);
     l->named[l->nodes] = (struct named){ arena_text(l->arena, name),
                                          csv_pos(l->csv, l->at[NAME]).line };
 }
 
-static int by_name(const void *left, const void *right)
+static int compare_names(const void *left, const void *right)
 {
     const struct named *a = left, *b = right;
     int order = strcmp(a->name, b->name);
@@ -154,7 +148,7 @@ static bool names_differ(struct listing *l, const char *file, struct err *err)
     const struct named *again = NULL;
 
     if (l->nodes > 0)
-        qsort(l->named, l->nodes, sizeof *l->named, by_name);
+        qsort(l->named, l->nodes, sizeof *l->named, compare_names);
     for (size_t i = 1; i < l->nodes; i++)
         if (strcmp(l->named[i - 1].name, l->named[i].name) == 0 &&
             (again == NULL || l->named[i].line < again->line))
@@ -176,7 +170,7 @@ static bool put_nodes(struct listing *l, struct err *err)
         l->nodes++;
         l->gpus += (uint64_t)node.gpus;
         l->gpu_nodes += node.gpus > 0;
-        if (l->group.count > 0 && alike(&l->group, &node)) {
+        if (l->group.count > 0 && is_same_kind(&l->group, &node)) {
             l->group.count++;
             continue;
         }

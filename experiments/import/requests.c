@@ -92,16 +92,11 @@ static void count_distinct(struct requests_import *import, uint64_t *id)
 
 /* The request's blocks are put behind those of the ones before. */
 static uint64_t *add_blocks(struct requests_import *import, uint64_t *id,
-                            uint64_t *room, const struct request *request)
+                            size_t *room, const struct request *request)
 {
     const struct prefix *prefix = &request->prefix;
 
-    while (import->blocks + prefix->count > *room) {
-        uint64_t more = *room > 0 ? 2 * *room : 1024;
-
-        id = arena_grow(import->arena, id, *room, more, sizeof *id);
-        *room = more;
-    }
+    ARENA_REACH(import->arena, id, *room, import->blocks + prefix->count);
     if (prefix->count > 0)
         memcpy(id + import->blocks, prefix->block,
                prefix->count * sizeof *id);
@@ -119,7 +114,8 @@ bool import_requests_read(struct requests_import *import, struct err *err)
     struct request_trace_facts facts;
     struct request_trace *trace;
     struct request request;
-    uint64_t *id = NULL, room = 0;
+    uint64_t *id = NULL;
+    size_t room = 0;
     double squares = 0.0, mean;
     int64_t last_ns = 0;
 

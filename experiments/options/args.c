@@ -81,7 +81,7 @@ const struct arg_info *arg_info(enum arg arg)
     return &info[arg];
 }
 
-static bool takes(uint64_t mask, int arg)
+static bool takes_option(uint64_t mask, int arg)
 {
     return (mask >> arg & 1) != 0 || arg == ARG_HELP;
 }
@@ -90,7 +90,7 @@ static bool takes(uint64_t mask, int arg)
 static enum arg find_long(uint64_t mask, const char *word, size_t bytes)
 {
     for (int a = 0; a < ARG_COUNT; a++)
-        if (takes(mask, a) && strlen(info[a].name) == bytes &&
+        if (takes_option(mask, a) && strlen(info[a].name) == bytes &&
             memcmp(word, info[a].name, bytes) == 0)
             return (enum arg)a;
     return ARG_COUNT;
@@ -99,20 +99,20 @@ static enum arg find_long(uint64_t mask, const char *word, size_t bytes)
 static enum arg find_letter(uint64_t mask, char letter)
 {
     for (int a = 0; a < ARG_COUNT; a++)
-        if (takes(mask, a) && info[a].letter != 0 && info[a].letter == letter)
+        if (takes_option(mask, a) && info[a].letter != 0 && info[a].letter == letter)
             return (enum arg)a;
     return ARG_COUNT;
 }
 
-static bool unknown(uint64_t mask, const char *word, size_t bytes,
-                    struct err *err)
+static bool refuse_option(uint64_t mask, const char *word, size_t bytes,
+                          struct err *err)
 {
     const char *names[ARG_COUNT + 1], *near;
     char text[64];
     size_t n = 0;
 
     for (int a = 0; a < ARG_COUNT; a++)
-        if (takes(mask, a))
+        if (takes_option(mask, a))
             names[n++] = info[a].name;
     names[n] = NULL;
     if (bytes >= sizeof text)
@@ -131,8 +131,8 @@ struct reading {
     struct args *args;
 };
 
-static bool take(struct reading *r, enum arg arg, const char *value,
-                 struct err *err)
+static bool take_value(struct reading *r, enum arg arg, const char *value,
+                       struct err *err)
 {
     struct args *args = r->args;
 
@@ -165,13 +165,13 @@ static bool read_option(struct reading *r, const char *word, struct err *err)
     if (word[1] == '-') {
         arg = find_long(r->mask, word, bytes);
         if (arg == ARG_COUNT)
-            return unknown(r->mask, word, bytes, err);
-        return take(r, arg, equals == NULL ? NULL : equals + 1, err);
+            return refuse_option(r->mask, word, bytes, err);
+        return take_value(r, arg, equals == NULL ? NULL : equals + 1, err);
     }
     arg = find_letter(r->mask, word[1]);
     if (arg == ARG_COUNT)
-        return unknown(r->mask, word, strlen(word), err);
-    return take(r, arg, word[2] == '\0' ? NULL : word + 2, err);
+        return refuse_option(r->mask, word, strlen(word), err);
+    return take_value(r, arg, word[2] == '\0' ? NULL : word + 2, err);
 }
 
 bool args_read(struct arena *arena, int argc, char *const *argv, int first,

@@ -125,7 +125,7 @@ static uint32_t put_causes(const struct plot_source *source, struct out *head,
     for (size_t c = 0; c < count; c++)
         if (largest[c] >= SHARE_SHOWN) {
             out_printf(head, "%s%zu", shown == 0 ? "" : " ", c + 1);
-            title[shown++] = metric_title(stack[c]);
+            title[shown++] = metric_info(stack[c])->title;
         }
     out_text(head, "'\n");
     if (shown > 0)
@@ -277,7 +277,7 @@ static void put_sweep_panels(struct out *out, const double *largest)
         const struct metric_info *info = metric_info(sweep_metric[m]);
         double factor = 1;
 
-        title[m] = metric_title(sweep_metric[m]);
+        title[m] = metric_info(sweep_metric[m])->title;
         unit[m] = info->unit;
         if (strcmp(info->unit, "fraction") == 0) {
             factor = 100;
@@ -458,7 +458,7 @@ enum plot_made plot_make_delta(const struct plot_source *source,
              "the same within the axis\n");
     each_delta(source, put_delta, &rows);
     for (size_t m = 0; m < COUNT_OF(delta_metric); m++)
-        title[m] = metric_title(delta_metric[m]);
+        title[m] = metric_info(delta_metric[m])->title;
     plot_names(sink->head, "metric", title, COUNT_OF(delta_metric), 40);
     out_printf(sink->head, "metrics = %zu\nbaseline = %u\nlowest = %.9g\n"
                "highest = %.9g\n", COUNT_OF(delta_metric),

@@ -87,7 +87,7 @@ static const char *figures(struct arena *arena, const struct check_item *item)
         return text_format(arena, "not compared: it is over %s%s", item->lost,
                            e->metric == METRIC_COST_PER_JOB
                                ? "; cost_usd is of the whole run"
-                           : metric_of(e->metric) == METRIC_OF_JOBS_DONE
+                           : metric_info(e->metric)->of == METRIC_OF_JOBS_DONE
                                ? "; jct_restricted_mean_s is over all jobs"
                                : "");
     if (item->lost != NULL)
@@ -118,7 +118,7 @@ static const char *figures(struct arena *arena, const struct check_item *item)
 static void note_lost(struct arena *arena, struct survivors of,
                       struct survivors versus, struct check_item *item)
 {
-    bool jobs = metric_of(item->expect->metric) == METRIC_OF_JOBS_DONE;
+    bool jobs = metric_info(item->expect->metric)->of == METRIC_OF_JOBS_DONE;
     const char *what = jobs ? "jobs" : "requests";
     bool either = survivors_lost(of) || survivors_lost(versus);
 

@@ -13,7 +13,7 @@
 struct survivors survivors_of(const struct grid *grid, uint32_t point,
                               uint32_t policy, enum metric metric)
 {
-    enum metric_of of = metric_of(metric);
+    enum metric_of of = metric_info(metric)->of;
     struct survivors sum = { 0, 0 };
 
     bool alike;

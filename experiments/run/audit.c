@@ -102,16 +102,23 @@ void audit_watch(struct audit *audit, const struct cs_host *host)
     audit->host = host;
 }
 
-static bool check(struct audit *audit, enum audit_check kind, bool holds,
-                  const char *what, uint32_t subject)
+/* The first that is broken ends the run. */
+static bool note_broken(struct audit *audit, enum audit_check kind,
+                        const char *what, uint32_t subject)
 {
-    audit->count[kind]++;
-    if (holds || audit->broken[0])
-        return holds;
+    if (audit->broken[0])
+        return false;
     snprintf(audit->broken, sizeof audit->broken, "%s: %s (number %u)",
              audit_check_name(kind), what, subject);
     loop_stop(audit->parts.loop);
     return false;
+}
+
+static inline bool check(struct audit *audit, enum audit_check kind,
+                         bool holds, const char *what, uint32_t subject)
+{
+    audit->count[kind]++;
+    return holds || note_broken(audit, kind, what, subject);
 }
 
 static uint64_t node_mask(const struct node_group *group)
@@ -189,13 +196,7 @@ static void hear_take(struct audit *audit, const struct fact *fact)
     const struct placement *place =
         &cs_lease(audit->host, id)->placement;
 
-    if (id.i >= audit->lease_room) {
-        uint32_t room = 2 * id.i + 64;
-        audit->lease = arena_grow(audit->parts.arena, audit->lease,
-                                  audit->lease_room, room,
-                                  sizeof *audit->lease);
-        audit->lease_room = room;
-    }
+    ARENA_REACH(audit->parts.arena, audit->lease, audit->lease_room, id.i);
     audit->lease[id.i] = (struct audit_lease) { fact->time_ns, fact->time_ns,
                                                 0 };
     for (uint32_t i = 0; i < place->share_count; i++) {
@@ -223,46 +224,75 @@ static void hear_take(struct audit *audit, const struct fact *fact)
     }
 }
 
+/* What a placement holds of the nodes of one group, from share *i on; *i goes
+ * to the first share of another group. */
+struct part {
+    const struct node_group *group;
+    uint64_t gpu_milli;
+    int64_t core_milli;
+};
+
+static struct part next_part(const struct audit *audit,
+                             const struct placement *place, uint32_t *i)
+{
+    const struct node_group *group =
+        cluster_group_of(audit->parts.cluster, place->share[*i].node);
+    uint32_t end = group->first_node + group->node_count;
+    struct part part = { .group = group };
+
+    for (; *i < place->share_count && place->share[*i].node < end; ++*i) {
+        part.gpu_milli += share_milli(&place->share[*i]);
+        part.core_milli += core_milli(&place->share[*i]);
+    }
+    return part;
+}
+
 /* What a lease cost, from the file's prices. */
 static double usd_of(const struct audit *audit, const struct placement *place,
                      int64_t from_ns, int64_t to_ns)
 {
     double usd = 0;
 
-    for (uint32_t i = 0; i < place->share_count; i++) {
-        const struct share *share = &place->share[i];
-        const struct node_group *group =
-            cluster_group_of(audit->parts.cluster, share->node);
-        if (group->gpus)
-            usd += cluster_node_usd(group, from_ns, to_ns) * share_milli(share) /
-                   ((double)GPU_MILLI * group->gpus);
-        else if (group->cores)
-            usd += cluster_node_usd(group, from_ns, to_ns) * (double)core_milli(share) /
-                   (1000.0 * group->cores);
+    for (uint32_t i = 0; i < place->share_count;) {
+        struct part part = next_part(audit, place, &i);
+        const struct node_group *group = part.group;
+        double held = group->gpus ? (double)part.gpu_milli / group->gpus
+                                  : (double)part.core_milli;
+        double of = group->gpus ? GPU_MILLI : 1000.0 * group->cores;
+        if (of > 0)
+            usd += cluster_node_usd(group, from_ns, to_ns) * held / of;
     }
     return usd;
+}
+
+/* Of all GPUs of a lease, so busy. */
+static double watts_of(const struct audit *audit, uint32_t lease, double busy)
+{
+    struct lease_id id = { lease };
+    const struct placement *place = &cs_lease(audit->host, id)->placement;
+    double watts = 0;
+
+    for (uint32_t i = 0; i < place->share_count;) {
+        struct part part = next_part(audit, place, &i);
+        if (part.group->gpu != NULL)
+            watts += power_gpu_w(part.group->gpu, busy) *
+                     (double)part.gpu_milli / GPU_MILLI;
+    }
+    return watts;
 }
 
 /* Joules of a lease since its GPUs last changed what they do. */
 static void hear_busy(struct audit *audit, const struct fact *fact,
                       double busy)
 {
-    struct lease_id id = { fact->subject };
-    const struct placement *place =
-        &cs_lease(audit->host, id)->placement;
-    struct audit_lease *lease = &audit->lease[id.i];
-    double s = clock_s_from_ns(fact->time_ns - lease->busy_ns);
+    struct audit_lease *lease = &audit->lease[fact->subject];
+    int64_t ns = fact->time_ns - lease->busy_ns;
 
-    for (uint32_t i = 0; s > 0 && i < place->share_count; i++) {
-        const struct node_group *group =
-            cluster_group_of(audit->parts.cluster, place->share[i].node);
-        if (group->gpu)
-            audit->joules_leases +=
-                s * power_gpu_w(group->gpu, lease->busy) *
-                share_milli(&place->share[i]) / GPU_MILLI;
-    }
+    if (ns > 0)
+        audit->joules_leases += clock_s_from_ns(ns) *
+                                watts_of(audit, fact->subject, lease->busy);
     lease->busy_ns = fact->time_ns;
-    lease->busy = fmin(1, fmax(0, busy));
+    lease->busy = busy < 0 ? 0 : busy > 1 ? 1 : busy;
 }
 
 static void hear_drop(struct audit *audit, const struct fact *fact)
@@ -298,13 +328,7 @@ static void population(struct audit *audit, int64_t now, int change)
 
 static void begin_jobs(struct audit *audit, uint32_t block)
 {
-    if (block >= audit->jobs_room) {
-        uint32_t room = 2 * block + 64;
-        audit->jobs = arena_grow(audit->parts.arena, audit->jobs,
-                                 audit->jobs_room, room,
-                                 sizeof *audit->jobs);
-        audit->jobs_room = room;
-    }
+    ARENA_REACH(audit->parts.arena, audit->jobs, audit->jobs_room, block);
     struct audit_jobs *jobs = audit->spare;
     if (jobs != NULL)
         audit->spare = jobs->next;
@@ -392,30 +416,47 @@ static void look_at_links(struct audit *audit)
     }
 }
 
+static void hear_lease_busy(struct audit *audit, const struct fact *fact)
+{
+    hear_busy(audit, fact, fact->amount);
+}
+
+static void hear_up(struct audit *audit, const struct fact *fact)
+{
+    audit->down[fact->subject] = false;
+}
+
+static void hear_notice(struct audit *audit, const struct fact *fact)
+{
+    audit->down[fact->subject] = true;
+}
+
+static void hear_decide(struct audit *audit, const struct fact *fact)
+{
+    (void)fact;
+    if (audit->decides++ % LINKS_EVERY == 0)
+        look_at_links(audit);
+}
+
 static void audit_hear(void *self, const struct fact *fact)
 {
+    static void (*const hear[FACT_KIND_COUNT])(struct audit *,
+                                               const struct fact *) = {
+        [FACT_JOB_SUBMIT] = hear_submit, [FACT_JOB_END] = hear_end,
+        [FACT_LEASE_TAKE] = hear_take, [FACT_LEASE_DROP] = hear_drop,
+        [FACT_LEASE_BUSY] = hear_lease_busy, [FACT_DECIDE] = hear_decide,
+        [FACT_NODE_DOWN] = hear_down, [FACT_NODE_UP] = hear_up,
+        [FACT_RENT_UP] = hear_up, [FACT_RENT_NOTICE] = hear_notice,
+        [FACT_RENT_END] = hear_down,
+    };
     struct audit *audit = self;
 
     check(audit, AUDIT_TIME, fact->time_ns >= audit->last_ns,
           "a fact is earlier than the one before", fact->subject);
     audit->last_ns = fact->time_ns;
-    switch ((enum fact_kind)fact->kind) {
-    case FACT_JOB_SUBMIT: hear_submit(audit, fact); break;
-    case FACT_JOB_END: hear_end(audit, fact); break;
-    case FACT_LEASE_TAKE: hear_take(audit, fact); break;
-    case FACT_LEASE_DROP: hear_drop(audit, fact); break;
-    case FACT_NODE_DOWN: hear_down(audit, fact); break;
-    case FACT_NODE_UP:
-    case FACT_RENT_UP: audit->down[fact->subject] = false; break;
-    case FACT_RENT_NOTICE: audit->down[fact->subject] = true; break;
-    case FACT_RENT_END: hear_down(audit, fact); break;
-    case FACT_LEASE_BUSY: hear_busy(audit, fact, fact->amount); break;
-    case FACT_DECIDE:
-        if (audit->decides++ % LINKS_EVERY == 0)
-            look_at_links(audit);
-        break;
-    default: break;
-    }
+    assert(fact->kind < FACT_KIND_COUNT);
+    if (hear[fact->kind] != NULL)
+        hear[fact->kind](audit, fact);
 }
 
 void audit_causes(struct audit *audit, bool gpus, bool cost)

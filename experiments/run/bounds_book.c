@@ -44,7 +44,7 @@ struct bounds_book {
     struct arena *arena;
     const struct trial_spec *spec;
     struct known_form *form;    /* of phases; a few */
-    size_t form_count;
+    size_t form_count, form_room;
     struct known_goodput *tuned, *own;  /* by application, and by job */
     double usd;                 /* the least for all that was done of jobs
                                    that came after the warm-up */
@@ -67,16 +67,10 @@ void bounds_book_submit(struct bounds_book *book, const struct host_job *job)
 {
     if (book->count > BOUNDS_JOBS_MAX)
         return;
-    if (book->count == book->room) {
-        size_t room = book->room ? 2 * book->room : 1024;
-
-        book->job = arena_grow(book->arena, book->job, book->room, room,
-                               sizeof *book->job);
-        book->room = room;
-    }
-    book->job[book->count++] = (struct bounds_job) {
-        clock_s_from_ns(job->request.submit_ns), -1, 0
-    };
+    ARENA_ADD(book->arena, book->job, book->count, book->room,
+              (struct bounds_job) {
+                  clock_s_from_ns(job->request.submit_ns), -1, 0
+              });
 }
 
 static bool of_known_length(const struct job_request *request)
@@ -199,12 +193,12 @@ static const struct bounds_form *form_bounds(struct bounds_book *book,
     for (size_t i = 0; i < book->form_count; i++)
         if (book->form[i].form == form)
             return book->form[i].bounds;
-    book->form = arena_grow(book->arena, book->form, book->form_count,
-                            book->form_count + 1, sizeof *book->form);
-    book->form[book->form_count] = (struct known_form) {
+    struct known_form known = {
         form, bounds_form_new(book->arena, book->spec->cluster, form)
     };
-    return book->form[book->form_count++].bounds;
+    ARENA_ADD(book->arena, book->form, book->form_count, book->form_room,
+              known);
+    return known.bounds;
 }
 
 static void add_usd(struct bounds_book *book, uint32_t job, double usd)

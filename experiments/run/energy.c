@@ -37,13 +37,7 @@ struct energy {
 
 static double *busy_of(struct energy *energy, uint32_t lease)
 {
-    if (lease >= energy->busy_room) {
-        uint32_t room = 2 * lease + 64;
-        energy->busy = arena_grow(energy->parts.arena, energy->busy,
-                                  energy->busy_room, room,
-                                  sizeof *energy->busy);
-        energy->busy_room = room;
-    }
+    ARENA_REACH(energy->parts.arena, energy->busy, energy->busy_room, lease);
     return &energy->busy[lease];
 }
 
@@ -77,8 +71,14 @@ static void change(struct energy *energy, const struct fact *fact,
 {
     const struct cluster_spec *spec = energy->parts.spec->cluster;
     struct lease_id id = { fact->subject };
-    const struct placement *place = &cs_lease(energy->host, id)->placement;
+    const struct cs_lease *lease = cs_lease(energy->host, id);
+    const struct placement *place = &lease->placement;
 
+    if (spec->group_count == 1) {
+        add(energy, 0, fact->time_ns,
+            (uint64_t)lease->gpus * lease->gpu_milli, before, after);
+        return;
+    }
     for (uint32_t i = 0; i < place->share_count;) {
         const struct node_group *group =
             cluster_group_of(spec, place->share[i].node);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fragmentation.c - how much of the GPUs is allocated when jobs that task for so
+ * fragmentation.c - how much of the GPUs is allocated when jobs that ask for so
  * much have arrived.
  *
  * Studies of packing (Weng et al., ATC 2023) let jobs come that stay, drop

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fragmentation.h - how much of the GPUs is allocated when jobs that task for so
+ * fragmentation.h - how much of the GPUs is allocated when jobs that ask for so
  * much have arrived: a listener.
  */
 #ifndef EXPERIMENTS_RUN_FRAGMENTATION_H

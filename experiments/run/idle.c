@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "experiments/columns/metric.h"
 #include "models/cluster/cluster.h"
 #include "models/types/facts.h"
 #include "models/types/placement.h"
@@ -48,6 +49,7 @@ struct idle {
     struct idle_lease *lease;
     uint32_t lease_room;
     int64_t level[GPU_DOES_COUNT];
+    int64_t known_milli;        /* sum of the levels of GPUs that are not free */
     int64_t *free_milli;        /* by pool, now */
     wide_ns sum[GPU_DOES_COUNT];
     int64_t from_ns, last_ns;
@@ -69,13 +71,15 @@ static void advance(struct idle *idle, int64_t now)
 
 static struct idle_lease *lease_of(struct idle *idle, uint32_t lease)
 {
-    if (lease >= idle->lease_room) {
-        uint32_t room = 2 * lease + 64;
-        idle->lease = arena_grow(idle->arena, idle->lease, idle->lease_room,
-                                 room, sizeof *idle->lease);
-        idle->lease_room = room;
-    }
+    ARENA_REACH(idle->arena, idle->lease, idle->lease_room, lease);
     return &idle->lease[lease];
+}
+
+/* Of GPUs that are not free to be leased. */
+static void raise_level(struct idle *idle, enum gpu_does does, int64_t milli)
+{
+    idle->level[does] += milli;
+    idle->known_milli += milli;
 }
 
 static void now_does(struct idle *idle, uint32_t i, bool held,
@@ -84,9 +88,9 @@ static void now_does(struct idle *idle, uint32_t i, bool held,
     struct idle_lease *lease = lease_of(idle, i);
 
     if (lease->held)
-        idle->level[lease->does] -= lease->milli;
+        raise_level(idle, lease->does, -lease->milli);
     if (held)
-        idle->level[does] += lease->milli;
+        raise_level(idle, does, lease->milli);
     lease->held = held;
     lease->does = does;
 }
@@ -96,20 +100,20 @@ static void node_fact(struct idle *idle, const struct fact *fact)
     int64_t gpus = llround(fact->amount * GPU_MILLI), all;
 
     switch ((enum fact_kind)fact->kind) {
-    case FACT_NODE_DOWN: idle->level[GPU_DOWN] += gpus; break;
-    case FACT_NODE_UP: idle->level[GPU_DOWN] -= gpus; break;
+    case FACT_NODE_DOWN: raise_level(idle, GPU_DOWN, gpus); break;
+    case FACT_NODE_UP: raise_level(idle, GPU_DOWN, -gpus); break;
     case FACT_RENT_ORDER:
-        idle->level[GPU_AWAY] -= gpus;
-        idle->level[GPU_RENTED] += gpus;
+        raise_level(idle, GPU_AWAY, -gpus);
+        raise_level(idle, GPU_RENTED, gpus);
         break;
-    case FACT_RENT_UP: idle->level[GPU_RENTED] -= gpus; break;
+    case FACT_RENT_UP: raise_level(idle, GPU_RENTED, -gpus); break;
     case FACT_RENT_NOTICE:
-    case FACT_RENT_TAKEN: idle->level[GPU_RENTED] += gpus; break;
+    case FACT_RENT_TAKEN: raise_level(idle, GPU_RENTED, gpus); break;
     case FACT_RENT_END:
         all = (int64_t)cluster_group_of(idle->spec, fact->subject)->gpus *
               GPU_MILLI;
-        idle->level[GPU_RENTED] -= all - gpus;
-        idle->level[GPU_AWAY] += all;
+        raise_level(idle, GPU_RENTED, gpus - all);
+        raise_level(idle, GPU_AWAY, all);
         break;
     default: break;
     }
@@ -149,6 +153,8 @@ static int64_t dropped(const struct idle *idle, const struct fact *drop,
     const struct placement *place = &cs_lease(idle->host, id)->placement;
     int64_t milli = 0;
 
+    if (idle->spec->pool_count == 1)
+        return idle->lease[id.i].milli;
     for (uint32_t s = 0; s < place->share_count; s++)
         if (cluster_group_of(idle->spec, place->share[s].node)->pool == pool)
             milli += share_milli(&place->share[s]);
@@ -189,13 +195,11 @@ static int64_t count_pools(struct idle *idle, const struct fact *drop)
 /* A lease that goes is told of before its GPUs are free. */
 static void count_free(struct idle *idle, const struct fact *drop)
 {
-    int64_t left = (int64_t)idle->spec->gpu_count * GPU_MILLI;
+    int64_t left = (int64_t)idle->spec->gpu_count * GPU_MILLI -
+                   idle->known_milli;
 
-    for (int d = 0; d < GPU_DOES_COUNT; d++) {
-        if (d >= GPU_UNWANTED && d <= GPU_BEHIND)
-            idle->level[d] = 0;
-        left -= idle->level[d];
-    }
+    for (int d = GPU_UNWANTED; d <= GPU_BEHIND; d++)
+        idle->level[d] = 0;
     if (left > 0 && idle->host != NULL && host_jobs_left(idle->host) > 0)
         left -= count_pools(idle, drop);
     /* In the middle of a change the host may be one fact ahead. */
@@ -212,36 +216,40 @@ static void enter_later(struct idle *idle)
     idle->laters = 0;
 }
 
+/* A fact of nodes or rentals: without a job it waits for the next one. */
+static void hear_node(struct idle *idle, const struct fact *fact)
+{
+    if (idle->host == NULL || host_jobs_left(idle->host) > 0) {
+        advance(idle, fact->time_ns);
+        node_fact(idle, fact);
+        count_free(idle, NULL);
+        return;
+    }
+    ARENA_ADD(idle->arena, idle->later, idle->laters, idle->later_room, *fact);
+}
+
+/* An alarm that a policy set for jobs that have ended since. */
+static bool is_late_alarm(const struct idle *idle, const struct fact *fact)
+{
+    return idle->host != NULL && host_jobs_left(idle->host) == 0 &&
+           (idle->laters > 0 || fact->time_ns > idle->last_ns);
+}
+
 static void hear(void *self, const struct fact *fact)
 {
     struct idle *idle = self;
 
-    if (is_node_fact(fact) && idle->host != NULL &&
-        host_jobs_left(idle->host) == 0) {
-        if (idle->laters == idle->later_room) {
-            uint32_t room = idle->later_room ? 2 * idle->later_room : 64;
-            idle->later = arena_grow(idle->arena, idle->later,
-                                     idle->later_room, room,
-                                     sizeof *idle->later);
-            idle->later_room = room;
-        }
-        idle->later[idle->laters++] = *fact;
+    if (is_node_fact(fact)) {
+        hear_node(idle, fact);
         return;
     }
     if (fact->kind == FACT_JOB_SUBMIT && idle->laters > 0)
         enter_later(idle);
-    /* An alarm that a policy set for jobs that have ended since. */
-    if (fact->kind == FACT_DECIDE && idle->host != NULL &&
-        host_jobs_left(idle->host) == 0 &&
-        (idle->laters > 0 || fact->time_ns > idle->last_ns))
-        return;
-    if (fact->kind == FACT_JOB_END && fact->object != JOB_DROPPED)
-        return;                 /* its leases have gone before it */
+    if ((fact->kind == FACT_DECIDE && is_late_alarm(idle, fact)) ||
+        (fact->kind == FACT_JOB_END && fact->object != JOB_DROPPED))
+        return;                 /* leases of what ends have gone before */
     advance(idle, fact->time_ns);
-    if (is_node_fact(fact))
-        node_fact(idle, fact);
-    else
-        lease_fact(idle, fact);
+    lease_fact(idle, fact);
     if (fact->kind != FACT_LEASE_READY && fact->kind != FACT_LEASE_LEAVE &&
         fact->kind != FACT_PHASE_END)
         count_free(idle, fact->kind == FACT_LEASE_DROP ? fact : NULL);
@@ -258,8 +266,9 @@ struct idle *idle_new(const struct metrics_parts *parts)
                                    sizeof *idle->free_milli);
     for (uint32_t g = 0; g < spec->group_count; g++)
         if (spec->group[g].rent != NULL)
-            idle->level[GPU_AWAY] += (int64_t)spec->group[g].gpus *
-                                     spec->group[g].node_count * GPU_MILLI;
+            raise_level(idle, GPU_AWAY, (int64_t)spec->group[g].gpus *
+                                            spec->group[g].node_count *
+                                            GPU_MILLI);
     count_free(idle, NULL);
     journal_listen(parts->journal, FACTS, hear, idle);
     return idle;
@@ -317,6 +326,24 @@ double idle_all_gpu_s(const struct idle *idle)
     return (double)idle->spec->gpu_count *
                clock_s_from_ns(idle->last_ns - idle->from_ns) -
            idle_gpu_s(idle, GPU_AWAY);
+}
+
+void idle_result(const struct idle *idle, double *value)
+{
+    double all = idle_all_gpu_s(idle);
+
+    if (!(all > 0))
+        return;
+    value[METRIC_GPU_FRAGMENT] = idle_gpu_s(idle, GPU_FRAGMENT) / all;
+    value[METRIC_GPU_GANG] = idle_gpu_s(idle, GPU_GANG) / all;
+    value[METRIC_GPU_UNSUITED] = idle_gpu_s(idle, GPU_UNSUITED) / all;
+    value[METRIC_GPU_BEHIND] = idle_gpu_s(idle, GPU_BEHIND) / all;
+    value[METRIC_GPU_IDLE_QUEUED] = value[METRIC_GPU_FRAGMENT] +
+        value[METRIC_GPU_BEHIND] + value[METRIC_GPU_GANG] +
+        value[METRIC_GPU_UNSUITED];
+    value[METRIC_GPU_IDLE_EMPTY] = idle_gpu_s(idle, GPU_UNWANTED) / all;
+    value[METRIC_GPU_DOWN] = idle_gpu_s(idle, GPU_DOWN) / all;
+    value[METRIC_GPU_RENT] = idle_gpu_s(idle, GPU_RENTED) / all;
 }
 
 bool idle_adds_up(const struct idle *idle)

@@ -45,6 +45,9 @@ void idle_until(struct idle *idle, int64_t end_ns);
 double idle_gpu_s(const struct idle *idle, enum gpu_does does);
 /* Of those that were there. */
 double idle_all_gpu_s(const struct idle *idle);
+/* Sets the metrics of free, failed and starting GPUs, as fractions of all their
+ * time; `value` has one for each enum metric.  Nothing where there is no GPU. */
+void idle_result(const struct idle *idle, double *value);
 /* The causes add up to all GPUs, to the nanosecond. */
 bool idle_adds_up(const struct idle *idle);
 

@@ -40,16 +40,16 @@
 /* Exact sums: a mean must not depend on the order of its addends. */
 __extension__ typedef __int128 wide_ns;
 
-struct lease_book {
-    int64_t phase_ns;           /* start of its phase */
-};
+#define BIT(FACT) (UINT64_C(1) << (FACT))
+#define FACTS \
+    (BIT(FACT_JOB_SUBMIT) | BIT(FACT_JOB_STOP) | BIT(FACT_JOB_END) | \
+     BIT(FACT_JOB_INTERRUPT) | BIT(FACT_LEASE_TAKE) | BIT(FACT_LEASE_LEAVE) | \
+     BIT(FACT_LEASE_DROP) | BIT(FACT_PHASE_END) | BIT(FACT_DECIDE))
 
 struct metrics {
     struct metrics_parts parts;
     struct cs_host *host;
     const struct metrics_count *count;  /* in its place, or NULL */
-    struct lease_book *lease;
-    uint32_t lease_room;
     int64_t from_ns, end_ns;
     int64_t last_fact_ns;
     struct gauge memory;
@@ -87,7 +87,7 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
     m->bounds = bounds_book_new(parts->arena, parts->spec);
     m->arrived = arrived_new(parts);
     m->first_submit_ns = CLOCK_NEVER_NS;
-    journal_listen(parts->journal, ~UINT64_C(0), hear, m);
+    journal_listen(parts->journal, FACTS, hear, m);
     return m;
 }
 
@@ -142,17 +142,6 @@ void metrics_begin(struct metrics *m)
     m->interrupted = counts->interruptions;
     m->lost_s = 0;
     m->from_ns = now;
-}
-
-static struct lease_book *book(struct metrics *m, uint32_t lease)
-{
-    if (lease >= m->lease_room) {
-        uint32_t room = 2 * lease + 64;
-        m->lease = arena_grow(m->parts.arena, m->lease, m->lease_room, room,
-                              sizeof *m->lease);
-        m->lease_room = room;
-    }
-    return &m->lease[lease];
 }
 
 static void add(struct gauge *gauge, int64_t now, double change)
@@ -216,9 +205,8 @@ static void phase_ended(struct metrics *m, const struct fact *fact)
     struct lease_id id = { fact->subject };
     const struct host_phase_run *run = host_phase_run(m->host, id);
     const struct cs_lease *lease = cs_lease(m->host, id);
-    int64_t start = book(m, fact->subject)->phase_ns;
-    double busy = add_phase(m, run, lease_gpus(lease), start, fact->time_ns,
-                            fact->amount > 0);
+    double busy = add_phase(m, run, lease_gpus(lease), run->start_ns,
+                            fact->time_ns, fact->amount > 0);
 
     job_rows_phase(m->rows, run, lease, fact->time_ns, busy);
 }
@@ -287,46 +275,31 @@ static void job_submitted(struct metrics *m, const struct host_job *job,
     m->jobs++;
 }
 
-static void hear_lease(struct metrics *m, const struct fact *fact)
-{
-    struct lease_id id = { fact->subject };
-
-    switch ((enum fact_kind)fact->kind) {
-    case FACT_LEASE_TAKE:
-        *book(m, id.i) = (struct lease_book) { 0 };
-        held(m, fact, +1);
-        break;
-    case FACT_LEASE_DROP: held(m, fact, -1); break;
-    case FACT_PHASE_START:
-        book(m, id.i)->phase_ns = fact->time_ns;
-        break;
-    case FACT_PHASE_END: phase_ended(m, fact); break;
-    default: break;
-    }
-}
-
 static void hear(void *self, const struct fact *fact)
 {
     struct metrics *m = self;
     struct job_id job = { fact->subject };
 
-    /* What nodes and policies do when all jobs have ended is not of the run. */
-    if (m->host == NULL || fact->kind == FACT_NODE_DOWN ||
-        fact->kind == FACT_NODE_UP || fact->kind >= FACT_RENT_ORDER ||
+    /* What policies do when all jobs have ended is not of the run. */
+    if (m->host == NULL ||
         (fact->kind == FACT_DECIDE && host_jobs_left(m->host) == 0))
         return;
     m->last_fact_ns = fact->time_ns;
-    if (fact->kind == FACT_JOB_INTERRUPT)
-        m->lost_s += fact->amount;
-    if (fact->kind == FACT_JOB_SUBMIT) {
+    switch ((enum fact_kind)fact->kind) {
+    case FACT_JOB_SUBMIT:
         job_submitted(m, host_job(m->host, job), fact->time_ns);
         costs_job_came(m->costs, fact->time_ns);
-    } else if (fact->kind == FACT_JOB_END) {
+        break;
+    case FACT_JOB_END:
         job_ended(m, host_job(m->host, job), (enum job_status)fact->object,
                   host_job_truth(m->host, job)->seed, fact->time_ns);
         costs_job_ended(m->costs, fact->time_ns);
-    } else {
-        hear_lease(m, fact);
+        break;
+    case FACT_JOB_INTERRUPT: m->lost_s += fact->amount; break;
+    case FACT_LEASE_TAKE: held(m, fact, +1); break;
+    case FACT_LEASE_DROP: held(m, fact, -1); break;
+    case FACT_PHASE_END: phase_ended(m, fact); break;
+    default: break;
     }
 }
 
@@ -417,18 +390,9 @@ static void gpu_time(struct metrics *m, double *value)
     value[METRIC_GPU_TAIL] = m->tail_s / all;
     value[METRIC_GPU_SWITCH] = loads / all;
     value[METRIC_GPU_BUBBLE] = fmax(0, bubble) / all;
-    value[METRIC_GPU_FRAGMENT] = idle_gpu_s(idle, GPU_FRAGMENT) / all;
-    value[METRIC_GPU_GANG] = idle_gpu_s(idle, GPU_GANG) / all;
-    value[METRIC_GPU_UNSUITED] = idle_gpu_s(idle, GPU_UNSUITED) / all;
-    value[METRIC_GPU_BEHIND] = idle_gpu_s(idle, GPU_BEHIND) / all;
-    value[METRIC_GPU_IDLE_QUEUED] = value[METRIC_GPU_FRAGMENT] +
-        value[METRIC_GPU_BEHIND] + value[METRIC_GPU_GANG] +
-        value[METRIC_GPU_UNSUITED];
-    value[METRIC_GPU_DOWN] = idle_gpu_s(idle, GPU_DOWN) / all;
-    value[METRIC_GPU_RENT] = idle_gpu_s(idle, GPU_RENTED) / all;
     value[METRIC_GPU_LOST] = m->lost_s / all;
     value[METRIC_GPU_BURSTS] = m->bursts_s / all;
-    value[METRIC_GPU_IDLE_EMPTY] = idle_gpu_s(idle, GPU_UNWANTED) / all;
+    idle_result(idle, value);
 }
 
 static double mean_s(wide_ns sum, uint64_t count)

@@ -42,6 +42,7 @@ struct timeline {
     int64_t *interval_ns;               /* starts */
     struct cell *cell;                  /* interval x pool */
     uint32_t count, room, pools;
+    size_t cell_room;
     struct gauge *allocated, *busy, pending, running;
     struct cell *then;                  /* areas at start_ns, per pool */
     struct rent *rent;                  /* or NULL */
@@ -132,15 +133,10 @@ static struct cell areas(struct timeline *t, uint32_t pool, int64_t now)
 
 static void room_for_one(struct timeline *t)
 {
-    if (t->count < t->room)
-        return;
-    uint32_t room = t->room ? 2 * t->room : 64;
-    t->interval_ns = arena_grow(t->parts.arena, t->interval_ns, t->room,
-                                room, sizeof *t->interval_ns);
-    t->cell = arena_grow(t->parts.arena, t->cell,
-                         (size_t)t->room * t->pools,
-                         (size_t)room * t->pools, sizeof *t->cell);
-    t->room = room;
+    size_t cells = (size_t)t->count * t->pools;
+
+    ARENA_REACH(t->parts.arena, t->interval_ns, t->room, t->count);
+    ARENA_REACH(t->parts.arena, t->cell, t->cell_room, cells + t->pools - 1);
 }
 
 static void close_interval(struct timeline *t, int64_t now)

@@ -28,6 +28,7 @@
 #include "models/cluster/power.h"
 #include "models/types/truth.h"
 #include "policies/host/host.h"
+#include "policies/params.h"
 #include "policies/state/terms.h"
 #include "sim/containers/demand_count.h"
 #include "policies/policy.h"
@@ -236,18 +237,14 @@ static bool close_audit(struct count_trial *t, struct trial_result *result)
 
 /* ---- slots and the queue ---- */
 
-#define GROW(t, array, old, room) \
-    (array) = arena_grow((t)->arena, (array), (old), (room), sizeof *(array))
-
 static uint32_t job_make(struct count_trial *t)
 {
     if (t->job_spares > 0)
         return t->job_spare[--t->job_spares];
     if (t->jobs == t->job_room) {
-        uint32_t old = t->job_room, room = old ? 2 * old : 256;
-        GROW(t, t->job, old, room);
-        GROW(t, t->job_spare, old, room);
-        t->job_room = room;
+        uint32_t old = t->job_room, room = old;
+        ARENA_REACH(t->arena, t->job, room, t->jobs);
+        ARENA_REACH(t->arena, t->job_spare, t->job_room, t->jobs);
         /* A short name stands in its slot, which has moved. */
         for (uint32_t i = 0; i < old; i++)
             if (t->job[i].name_room[0] != '\0')
@@ -260,12 +257,9 @@ static uint32_t lease_make(struct count_trial *t)
 {
     if (t->lease_spares > 0)
         return t->lease_spare[--t->lease_spares];
-    if (t->leases == t->lease_room) {
-        uint32_t old = t->lease_room, room = old ? 2 * old : 64;
-        GROW(t, t->lease, old, room);
-        GROW(t, t->lease_spare, old, room);
-        t->lease_room = room;
-    }
+    uint32_t room = t->lease_room;
+    ARENA_REACH(t->arena, t->lease, room, t->leases);
+    ARENA_REACH(t->arena, t->lease_spare, t->lease_room, t->leases);
     return t->leases++;
 }
 
@@ -275,12 +269,8 @@ static void queue_add(struct count_trial *t, uint32_t job)
         t->end -= t->first;
         memmove(t->queue, t->queue + t->first, t->end * sizeof *t->queue);
         t->first = 0;
-    } else if (t->end == t->queue_room) {
-        uint32_t room = t->queue_room ? 2 * t->queue_room : 256;
-        GROW(t, t->queue, t->queue_room, room);
-        t->queue_room = room;
     }
-    t->queue[t->end++] = job;
+    ARENA_ADD(t->arena, t->queue, t->end, t->queue_room, job);
     t->now.pending++;
     demand_count_add(&t->now.waits, t->job[job].gpus, +1);
 }

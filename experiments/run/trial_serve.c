@@ -85,17 +85,11 @@ void trial_serve_free(struct trial_serve *t)
 static void own(struct trial_serve *t, uint32_t job, uint32_t service,
                 uint32_t replica)
 {
-    if (job >= t->owners) {
-        uint32_t more = t->owners ? t->owners : 64;
+    uint32_t old = t->owners;
 
-        while (more <= job)
-            more *= 2;
-        t->owner = arena_grow(t->parts.arena, t->owner, t->owners, more,
-                              sizeof *t->owner);
-        for (uint32_t j = t->owners; j < more; j++)
-            t->owner[j].service = ID_NONE;
-        t->owners = more;
-    }
+    ARENA_REACH(t->parts.arena, t->owner, t->owners, job);
+    for (uint32_t j = old; j < t->owners; j++)
+        t->owner[j].service = ID_NONE;
     t->owner[job] = (struct replica_job) { service, replica };
 }
 
@@ -115,14 +109,8 @@ static void start(void *self, uint32_t replica, enum serve_side side)
     struct job_truth truth = { .seed = replica };
 
     snprintf(name, NAME_BYTES, "%.80s-%u", spec->name, replica);
-    if (s->jobs == s->job_room) {
-        uint32_t more = s->job_room ? 2 * s->job_room : 64;
-        s->job = arena_grow(t->parts.arena, s->job, s->job_room, more,
-                            sizeof *s->job);
-        s->job_room = more;
-    }
     assert(replica == s->jobs);
-    s->job[s->jobs++] = job;
+    ARENA_ADD(t->parts.arena, s->job, s->jobs, s->job_room, job);
     own(t, job, (uint32_t)(s - t->served), replica);
     host_submit(t->host, &request, &truth);
 }

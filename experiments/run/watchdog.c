@@ -58,13 +58,8 @@ static void take_records(struct watchdog *dog)
     dog->records = 0;
     for (uint32_t j = host_next_unfinished(dog->host, 0, &done);
          j != UINT32_MAX; j = host_next_unfinished(dog->host, j + 1, &done)) {
-        if (dog->records == dog->room) {
-            uint32_t room = dog->room ? 2 * dog->room : 64;
-            dog->record = arena_grow(dog->arena, dog->record, dog->room, room,
-                                     sizeof *dog->record);
-            dog->room = room;
-        }
-        dog->record[dog->records++] = (struct record) { j, done };
+        ARENA_ADD(dog->arena, dog->record, dog->records, dog->room,
+                  (struct record) { j, done });
     }
 }
 

@@ -28,25 +28,20 @@ struct rows {
     uint32_t count, room;
 };
 
-/* Equal rows of other points are the same. */
-static void add(struct rows *all, const char *of, const char *key,
-                const char *value, const char *from)
+/* Adds a row, unless an earlier point added an equal one. */
+static void add_row(struct rows *all, const char *of, const char *key,
+                    const char *value, const char *from)
 {
     for (uint32_t i = 0; i < all->count; i++)
         if (strcmp(all->row[i].of, of) == 0 &&
             strcmp(all->row[i].key, key) == 0 &&
             strcmp(all->row[i].value, value) == 0)
             return;
-    if (all->count == all->room) {
-        uint32_t room = all->room > 0 ? 2 * all->room : 64;
-        all->row = arena_grow(all->arena, all->row, all->room, room,
-                              sizeof *all->row);
-        all->room = room;
-    }
-    all->row[all->count++] = (struct default_row) { of, key, value, from };
+    ARENA_ADD(all->arena, all->row, all->count, all->room,
+              (struct default_row) { of, key, value, from });
 }
 
-/* ---- policies --------------------------------------------------------------- */
+/* ---- policies ----------------------------------------------------------- */
 
 /* "train of dpo-7b 8 to 16": a role that may be larger than asked. */
 static const char *growing_role(struct arena *arena,
@@ -105,12 +100,12 @@ static void add_homes(struct rows *all, const struct experiment_point *point,
             uint32_t pool = host_home_pool(point->cluster, role, &rule);
             if (point->cluster->pool_count == 1 && rule == HOST_HOME_NONE)
                 continue;           /* there is no other place */
-            add(all, of, text_format(all->arena, "home of %s", role->name),
-                text_format(all->arena, "%s (%s)", pool == UINT32_MAX
-                                ? "any pool" : point->cluster->pool_name[pool],
-                            home_rule(rule)),
-                rule == HOST_HOME_SAID || rule == HOST_HOME_POOL ? "file"
-                                                                 : "default");
+            add_row(all, of, text_format(all->arena, "home of %s", role->name),
+                    text_format(all->arena, "%s (%s)", pool == UINT32_MAX
+                                    ? "any pool" : point->cluster->pool_name[pool],
+                                home_rule(rule)),
+                    rule == HOST_HOME_SAID || rule == HOST_HOME_POOL ? "file"
+                                                                     : "default");
         }
     }
 }
@@ -124,21 +119,21 @@ static void add_policy(struct rows *all, const struct experiment_point *point,
     const char *grows = growing_role(all->arena, point->workload);
 
     if (grows != NULL)
-        add(all, of, "GPUs",
-            policy->flags & (CS_GROWS | CS_RESIZES)
-                ? text_format(all->arena, "up to max of a role (%s)", grows)
-                : text_format(all->arena, "as asked, though a role could have "
-                              "more (%s)", grows), "rule");
+        add_row(all, of, "GPUs",
+                policy->flags & (CS_GROWS | CS_RESIZES)
+                    ? text_format(all->arena, "up to max of a role (%s)", grows)
+                    : text_format(all->arena, "as asked, though a role could have "
+                                  "more (%s)", grows), "rule");
     if (has_choice(point->workload))
-        add(all, of, "types", policy->flags & CS_FORECASTS
-                ? "where a phase is soonest over, by forecast"
-                : "the first of `types:` (else of `nodes:`) that has room",
-            "rule");
+        add_row(all, of, "types", policy->flags & CS_FORECASTS
+                    ? "where a phase is soonest over, by forecast"
+                    : "the first of `types:` (else of `nodes:`) that has room",
+                "rule");
     if (policy->flags & CS_HOMES)
         add_homes(all, point, of);
 }
 
-/* ---- jobs, prices -------------------------------------------------------------- */
+/* ---- jobs, prices ------------------------------------------------------- */
 
 static void add_jobs(struct rows *all, const struct experiment_point *point)
 {
@@ -149,8 +144,8 @@ static void add_jobs(struct rows *all, const struct experiment_point *point)
         const char *of = text_format(all->arena, "job %s",
                                      workload_form(point->workload, i)->name);
         for (size_t k = 0; k < count; k++)
-            add(all, of, note[k].key, note[k].value,
-                note[k].said ? "file" : "default");
+            add_row(all, of, note[k].key, note[k].value,
+                    note[k].said ? "file" : "default");
     }
 }
 
@@ -174,11 +169,11 @@ static void add_price(struct rows *all, const struct node_group *group)
         value = text_format(all->arena, "%.6g USD/h a node",
                             group->usd_per_h);
     if (group->price_said)
-        add(all, of, "price", value, "file");
+        add_row(all, of, "price", value, "file");
     else if (tariff != NULL)
-        add(all, of, "price", value, "default");
+        add_row(all, of, "price", value, "default");
     else
-        add(all, of, "price", "none: it costs nothing", "default");
+        add_row(all, of, "price", "none: it costs nothing", "default");
 }
 
 /* Whole jobs know no checkpoint of their own. */
@@ -190,8 +185,8 @@ static void add_failures(struct rows *all, const struct experiment_point *point)
         return;
     for (uint32_t f = 0; f < workload_form_count(point->workload); f++)
         if (strcmp(workload_form(point->workload, f)->recipe, "trace") == 0) {
-            add(all, "failures", "checkpoint", "none: an interrupted job of "
-                "known length begins anew", "default");
+            add_row(all, "failures", "checkpoint", "none: an interrupted job of "
+                    "known length begins anew", "default");
             return;
         }
 }
@@ -215,10 +210,10 @@ struct default_row *defaults_of(struct arena *arena,
     return all.row;
 }
 
-/* ---- told ------------------------------------------------------------------------ */
+/* ---- told --------------------------------------------------------------- */
 
-/* Things that have the same keys and values stand in one line. */
-static bool told_before(const struct default_row *row, uint32_t i)
+/* Has an earlier row the same key and value?  Such rows share one line. */
+static bool is_repeated(const struct default_row *row, uint32_t i)
 {
     for (uint32_t k = 0; k < i; k++)
         if (strcmp(row[k].key, row[i].key) == 0 &&
@@ -228,8 +223,8 @@ static bool told_before(const struct default_row *row, uint32_t i)
     return false;
 }
 
-static const char *all_of(struct arena *arena, const struct default_row *row,
-                          uint32_t count, uint32_t i)
+static const char *list_subjects(struct arena *arena, const struct default_row *row,
+                                 uint32_t count, uint32_t i)
 {
     const char *text = row[i].of;
 
@@ -251,12 +246,12 @@ void defaults_print(struct arena *arena, const struct experiment *experiment, FI
     bool begun = false;
 
     for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(row[i].from, "file") == 0 || told_before(row, i))
+        if (strcmp(row[i].from, "file") == 0 || is_repeated(row, i))
             continue;
         if (!begun)
             fputs("\nwhat decides, and the experiment does not say\n", to);
         begun = true;
-        fprintf(to, "  %s: %s: %s\n", all_of(arena, row, count, i),
+        fprintf(to, "  %s: %s: %s\n", list_subjects(arena, row, count, i),
                 row[i].key, row[i].value);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * defaults.h - what decides a result though the experiment may not say it: of
- * policies, of recipes and of prices.  Printed beside the semantics.
+ * defaults.h - values that decide a result although the file may not state
+ * them: of policies, of recipes and of prices.  Printed beside the semantics.
  */
 #ifndef EXPERIMENTS_SPEC_DEFAULTS_H
 #define EXPERIMENTS_SPEC_DEFAULTS_H
@@ -19,10 +19,11 @@ struct default_row {
     const char *from;           /* "file", "default", "assumption" or "rule" */
 };
 
-/* Of the first point that has them, each once, in an order of its own. */
+/* Returns the values, each once, from the first point that has it.  Memory
+ * comes from the arena. */
 struct default_row *defaults_of(struct arena *arena,
                                 const struct experiment *experiment, uint32_t *count);
-/* All of them: for people, and as an array of provenance.json. */
+/* Write all values: as text for people, and as an array of provenance.json. */
 void defaults_print(struct arena *arena, const struct experiment *experiment, FILE *to);
 void defaults_write(struct arena *arena, const struct experiment *experiment,
                     struct out *out);

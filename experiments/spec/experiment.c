@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * experiment.c - the trials of an experiment by their number, and what each depends
- * on.
+ * experiment.c - the trials of an experiment by their number, and what each
+ * depends on.
  */
 #include "experiments/spec/experiment.h"
 

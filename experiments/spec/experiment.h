@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * experiment.h - an experiment file: points x policies x seeds, read and checked.
+ * experiment.h - reads and checks an experiment file: points x policies x
+ * seeds.
  *
- * Everything that a trial needs is read here once, lives in the arena of the
- * experiment, and is read-only afterwards.  Trials are numbered from 0: point
- * by point, policy by policy, seed by seed.
+ * All that a trial needs is read once.  It lives in the experiment's arena and
+ * is read-only afterwards.  Trials are numbered from 0: point by point, policy
+ * by policy, seed by seed.
  */
 #ifndef EXPERIMENTS_SPEC_EXPERIMENT_H
 #define EXPERIMENTS_SPEC_EXPERIMENT_H
@@ -49,9 +50,9 @@ struct experiment_expect {
     double low, high;           /* -INFINITY, INFINITY: no limit */
     bool percent;               /* of the mean of the other */
     double confidence;
-    /* What it takes to judge it, where anything is drawn; 0: no matter. */
-    uint32_t seeds_min;         /* samples */
-    uint32_t trials_min;        /* with or without the value */
+    /* Needed for a verdict, where anything is drawn; 0: no bound. */
+    uint32_t seeds_min;         /* seeds with a value */
+    uint32_t trials_min;        /* trials, with or without a value */
     struct err_pos pos, policy_pos, versus_pos, point_pos, versus_point_pos;
 };
 
@@ -100,13 +101,14 @@ struct experiment_options {
     const char *only;           /* "a,b" or NULL */
     const char *dir;            /* or NULL */
     uint64_t program_hash;      /* 0: of the program's own file */
-    /* Of what only some commands read, or NULL: its errors are told with the
-     * others. */
+    /* Checks a part that only some commands read, so that its errors are
+     * reported with all others; NULL: none. */
     bool (*check)(struct arena *arena, const struct experiment *experiment,
                   struct err *err);
 };
 
-/* NULL: err says why. */
+/* Reads a file with the options.  All memory comes from the arena.  NULL: err
+ * says why. */
 const struct experiment *experiment_read(struct arena *arena, const char *path,
                                          const struct experiment_options *options,
                                          struct err *err);
@@ -116,16 +118,17 @@ struct experiment_trial {
     uint32_t point, policy, seed;
 };
 struct experiment_trial experiment_trial(const struct experiment *experiment, uint32_t index);
-/* Can seeds of the policy differ at the point?  Where nothing is drawn, by
- * workload, cluster or policy, the first stands for all of them. */
+/* Can the results of two seeds differ, for that point and policy?  If the
+ * workload, the cluster and the policy draw nothing, all seeds are equal. */
 bool experiment_draws(const struct experiment *experiment, uint32_t point, uint32_t policy);
-/* Would the trial be a copy of its first seed's?  Such a one is not run. */
+/* Would the trial repeat the one of the first seed?  Such a trial is not
+ * run. */
 bool experiment_is_copy(const struct experiment *experiment, uint32_t index);
 /* Trials that are to be run: all but copies. */
 uint32_t experiment_run_count(const struct experiment *experiment);
-/* What trial_run needs; `stop` is left NULL. */
+/* Returns what trial_run() needs, with `stop` NULL. */
 struct trial_spec experiment_trial_spec(const struct experiment *experiment, uint32_t index);
-/* Depends on everything that could change the trial's rows. */
+/* Returns a hash of everything that could change the trial's rows. */
 uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t index);
 
 extern const struct conf_schema experiment_schema, experiment_output_schema,

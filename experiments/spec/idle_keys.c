@@ -40,8 +40,8 @@ static bool is_said(const struct experiment_point *point,
     return false;
 }
 
-static bool acts(const struct experiment_point *point,
-                 const struct host_policy *policy, enum idle what)
+static bool key_acts(const struct experiment_point *point,
+                     const struct host_policy *policy, enum idle what)
 {
     const struct workload_spec *workload = point->workload;
 
@@ -90,7 +90,7 @@ static void warn_of(const struct experiment *experiment, uint32_t policy, enum i
         const struct experiment_point *point = &experiment->point[i];
         const struct host_policy *read = point->policy[policy];
 
-        if (!is_said(point, read, what) || acts(point, read, what))
+        if (!is_said(point, read, what) || key_acts(point, read, what))
             continue;
         idle++;
         where = where == NULL ? point->label : where;

@@ -13,61 +13,64 @@
 #include "sim/text/paths.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
+#include "sim/base/err.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
-#define TOP(member) offsetof(struct experiment_top, member)
 
 static const char *const fidelity_choices[] = { "fluid", "step", NULL };
 
 static const struct conf_field top_field[] = {
-    { "experiment", CONF_TEXT, TOP(name), 0, 0, NULL, NULL,
-      "name of the experiment; names the results folder" },
-    { "description", CONF_TEXT, TOP(description), 0, 0, CONF_ABSENT, NULL,
-      "what it asks, in a sentence, for the report" },
-    { "seed", CONF_INT, TOP(seed), 0, 9007199254740992.0, "1", NULL,
-      "of all random streams" },
-    { "seeds", CONF_INT, TOP(seeds), 1, 1000000, "1", NULL,
-      "replicas of each point and policy, with common random numbers" },
-    { "cluster", CONF_NODE, TOP(cluster), 0, 0, NULL, NULL,
-      "a cluster file, or its keys inline" },
-    { "workload", CONF_NODE, TOP(workload), 0, 0, NULL, NULL,
-      "a workload file, or its keys inline" },
-    { "until", CONF_NODE, TOP(until), 0, 0, CONF_ABSENT, NULL,
-      "end of the run: a time such as 14d, or drained (the default)" },
-    { "fidelity", CONF_CHOICE, TOP(fidelity), 0, 0, "fluid", fidelity_choices,
-      "training at the mean pace of its steps and rollouts in closed form, or "
-      "every step, batch and response" },
-    { "warmup", CONF_TIME, TOP(warmup_ns), 0, 1e9, "0s", NULL,
-      "jobs submitted before it do not count, and of what the hardware does "
-      "and costs only what comes after it" },
-    { "policies", CONF_NODE, TOP(policies), 0, 0, NULL, NULL,
-      "list of policies: a name, or {policy: NAME, name: LABEL, keys}; results "
-      "have them in this order" },
-    { "baseline", CONF_TEXT, TOP(baseline), 0, 0, CONF_ABSENT, NULL,
-      "policy that the others are compared with; the first if not given" },
-    { "sweep", CONF_NODE, TOP(sweep), 0, 0, CONF_ABSENT, NULL,
-      "map from a dotted key (workload. cluster. policies.NAME.) to a list; "
-      "results have the points in this order" },
-    { "output", CONF_NODE, TOP(output), 0, 0, CONF_ABSENT, NULL,
-      "where results go and which" },
-    { "expect", CONF_NODE, TOP(expect), 0, 0, CONF_ABSENT, NULL,
-      "list of expectations, judged by `clustersim check`; verdicts stand in "
-      "this order" },
-    { "catalogue", CONF_NODE, TOP(catalogue), 0, 0, CONF_ABSENT, NULL,
-      "file or list of files that add to or override the catalogue, a later "
-      "one an earlier one" },
-    { "stalled_after", CONF_TIME, TOP(stalled_ns), 3600, 4e9, "365d", NULL,
-      "a trial that is run until drained fails when for so long no job came, "
-      "ended or got further than before" },
-    { "event_count_max", CONF_INT, TOP(event_count_max), 1, 1e15, "100000000000",
-      NULL, "a trial with more events than this fails" },
-    { "train", CONF_NODE, TOP(train), 0, 0, CONF_ABSENT, NULL,
-      "how `clustersim train` learns weights" },
+    CONF_KEY("experiment", CONF_TEXT, experiment_top, name, CONF_REQUIRED,
+             "name of the experiment; names the results folder"),
+    CONF_KEY("description", CONF_TEXT, experiment_top, description,
+             CONF_ABSENT, "what it asks, in a sentence, for the report"),
+    CONF_KEY("seed", CONF_INT, experiment_top, seed, "1",
+             "of all random streams", .max = 9007199254740992.0),
+    CONF_KEY("seeds", CONF_INT, experiment_top, seeds, "1",
+             "replicas of each point and policy, with common random numbers",
+             .min = 1, .max = 1000000),
+    CONF_KEY("cluster", CONF_NODE, experiment_top, cluster, CONF_REQUIRED,
+             "a cluster file, or its keys inline"),
+    CONF_KEY("workload", CONF_NODE, experiment_top, workload, CONF_REQUIRED,
+             "a workload file, or its keys inline"),
+    CONF_KEY("until", CONF_NODE, experiment_top, until, CONF_ABSENT,
+             "end of the run: a time such as 14d, or drained (the default)"),
+    CONF_KEY("fidelity", CONF_CHOICE, experiment_top, fidelity, "fluid",
+             "training at the mean pace of its steps and rollouts in closed "
+             "form, or every step, batch and response",
+             .choices = fidelity_choices),
+    CONF_KEY("warmup", CONF_TIME, experiment_top, warmup_ns, "0s",
+             "jobs submitted before it do not count, and of what the hardware "
+             "does and costs only what comes after it", .max = 1e9),
+    CONF_KEY("policies", CONF_NODE, experiment_top, policies, CONF_REQUIRED,
+             "list of policies: a name, or {policy: NAME, name: LABEL, keys}; "
+             "results have them in this order"),
+    CONF_KEY("baseline", CONF_TEXT, experiment_top, baseline, CONF_ABSENT,
+             "policy that the others are compared with; the first if not "
+             "given"),
+    CONF_KEY("sweep", CONF_NODE, experiment_top, sweep, CONF_ABSENT,
+             "map from a dotted key (workload. cluster. policies.NAME.) to a "
+             "list; results have the points in this order"),
+    CONF_KEY("output", CONF_NODE, experiment_top, output, CONF_ABSENT,
+             "where results go and which"),
+    CONF_KEY("expect", CONF_NODE, experiment_top, expect, CONF_ABSENT,
+             "list of expectations, judged by `clustersim check`; verdicts "
+             "stand in this order"),
+    CONF_KEY("catalogue", CONF_NODE, experiment_top, catalogue, CONF_ABSENT,
+             "file or list of files that add to or override the catalogue, a "
+             "later one an earlier one"),
+    CONF_KEY("stalled_after", CONF_TIME, experiment_top, stalled_ns, "365d",
+             "a trial that is run until drained fails when for so long no job "
+             "came, ended or got further than before", .min = 3600, .max = 4e9),
+    CONF_KEY("event_count_max", CONF_INT, experiment_top, event_count_max,
+             "100000000000", "a trial with more events than this fails",
+             .min = 1, .max = 1e15),
+    CONF_KEY("train", CONF_NODE, experiment_top, train, CONF_ABSENT,
+             "how `clustersim train` learns weights"),
 };
 
-const struct conf_schema experiment_schema = {
-    "experiment", "an experiment file", top_field, COUNT_OF(top_field)
-};
+const struct conf_schema experiment_schema =
+    CONF_SCHEMA("experiment", "an experiment file", top_field);
 
 const char *const experiment_plot_names[] = {
 #define FIGURE(NAME, WITH, QUESTION) #NAME,
@@ -87,70 +90,73 @@ struct output_keys {
     const char *detail_seeds;
     int64_t step_ns;
 };
-#define OUTPUT(member) offsetof(struct output_keys, member)
 
-static const struct conf_field output_field[] = {
-    { "dir", CONF_TEXT, OUTPUT(dir), 0, 0, CONF_ABSENT, NULL,
-      "results folder, relative to this file; without it out/EXPERIMENT in "
-      "the working folder" },
-    { "tables", CONF_NODE, OUTPUT(tables), 0, 0, CONF_ABSENT, NULL,
-      "list of summary (always), compare, jobs, phases, timeline, "
-      "decisions; all but decisions if not given" },
-    { "plots", CONF_NODE, OUTPUT(plots), 0, 0, CONF_ABSENT, NULL,
-      "list of "
+static const char plots_help[] =
+    "list of "
 #define FIGURE(NAME, WITH, QUESTION) #NAME ", "
 #include "experiments/columns/figures.def"
-#include "sim/base/err.h"
 #undef FIGURE
-      "or not given: all" },
-    { "trace", CONF_CHOICE, OUTPUT(trace), 0, 0, "none", trace_names,
-      "perfetto: trace.json of the detailed seeds, for ui.perfetto.dev" },
-    { "timeline_step", CONF_TIME, OUTPUT(step_ns), 0, 1e9, "0s", NULL,
-      "interval of timeline.csv; 0s: a two-hundredth of the run" },
-    { "detail_seeds", CONF_TEXT, OUTPUT(detail_seeds), 0, 0, "1", NULL,
-      "phases, timeline and decisions of the first so many seeds, or of all; "
-      "jobs and summary are of all seeds anyway" },
+    "or not given: all";
+
+static const struct conf_field output_field[] = {
+    CONF_KEY("dir", CONF_TEXT, output_keys, dir, CONF_ABSENT,
+             "results folder, relative to this file; without it out/EXPERIMENT "
+             "in the working folder"),
+    CONF_KEY("tables", CONF_NODE, output_keys, tables, CONF_ABSENT,
+             "list of summary (always), compare, jobs, phases, timeline, "
+             "decisions; all but decisions if not given"),
+    CONF_KEY("plots", CONF_NODE, output_keys, plots, CONF_ABSENT, plots_help),
+    CONF_KEY("trace", CONF_CHOICE, output_keys, trace, "none",
+             "perfetto: trace.json of the detailed seeds, for ui.perfetto.dev",
+             .choices = trace_names),
+    CONF_KEY("timeline_step", CONF_TIME, output_keys, step_ns, "0s",
+             "interval of timeline.csv; 0s: a two-hundredth of the run",
+             .max = 1e9),
+    CONF_KEY("detail_seeds", CONF_TEXT, output_keys, detail_seeds, "1",
+             "phases, timeline and decisions of the first so many seeds, or of "
+             "all; jobs and summary are of all seeds anyway"),
 };
 
-const struct conf_schema experiment_output_schema = {
-    "experiment.output", "where results go and which", output_field,
-    COUNT_OF(output_field)
-};
+const struct conf_schema experiment_output_schema =
+    CONF_SCHEMA("experiment.output",
+                "where results go and which", output_field);
 
 struct expect_keys {
     const char *claim, *metric, *policy, *versus, *versus_point, *point;
     const struct conf_node *at_most, *at_least, *between;
     double confidence;
 };
-#define EXPECT(member) offsetof(struct expect_keys, member)
 
 static const struct conf_field expect_field[] = {
-    { "claim", CONF_TEXT, EXPECT(claim), 0, 0, CONF_ABSENT, NULL,
-      "name of the claim, for the verdict" },
-    { "metric", CONF_TEXT, EXPECT(metric), 0, 0, NULL, NULL,
-      "a column of summary.csv" },
-    { "policy", CONF_TEXT, EXPECT(policy), 0, 0, NULL, NULL,
-      "policy that is judged" },
-    { "vs", CONF_TEXT, EXPECT(versus), 0, 0, CONF_ABSENT, NULL,
-      "policy it is compared with, seed by seed" },
-    { "vs_point", CONF_TEXT, EXPECT(versus_point), 0, 0, CONF_ABSENT, NULL,
-      "KEY=VALUE: compared with the point of that value, all else alike" },
-    { "point", CONF_TEXT, EXPECT(point), 0, 0, CONF_ABSENT, NULL,
-      "KEY=VALUE of the points judged, several with blanks; without it, all" },
-    { "at_most", CONF_NODE, EXPECT(at_most), 0, 0, CONF_ABSENT, NULL,
-      "upper limit; with vs or vs_point, -10% means of the other's mean" },
-    { "at_least", CONF_NODE, EXPECT(at_least), 0, 0, CONF_ABSENT, NULL,
-      "lower limit" },
-    { "between", CONF_NODE, EXPECT(between), 0, 0, CONF_ABSENT, NULL,
-      "[lower, upper]" },
-    { "confidence", CONF_FRACTION, EXPECT(confidence), 0.5, 0.9999, "0.95",
-      NULL, "of the interval that must lie inside the limits" },
+    CONF_KEY("claim", CONF_TEXT, expect_keys, claim, CONF_ABSENT,
+             "name of the claim, for the verdict"),
+    CONF_KEY("metric", CONF_TEXT, expect_keys, metric, CONF_REQUIRED,
+             "a column of summary.csv"),
+    CONF_KEY("policy", CONF_TEXT, expect_keys, policy, CONF_REQUIRED,
+             "policy that is judged"),
+    CONF_KEY("vs", CONF_TEXT, expect_keys, versus, CONF_ABSENT,
+             "policy it is compared with, seed by seed"),
+    CONF_KEY("vs_point", CONF_TEXT, expect_keys, versus_point, CONF_ABSENT,
+             "KEY=VALUE: compared with the point of that value, all else "
+             "alike"),
+    CONF_KEY("point", CONF_TEXT, expect_keys, point, CONF_ABSENT,
+             "KEY=VALUE of the points judged, several with blanks; without it, "
+             "all"),
+    CONF_KEY("at_most", CONF_NODE, expect_keys, at_most, CONF_ABSENT,
+             "upper limit; with vs or vs_point, -10% means of the other's "
+             "mean"),
+    CONF_KEY("at_least", CONF_NODE, expect_keys, at_least, CONF_ABSENT,
+             "lower limit"),
+    CONF_KEY("between", CONF_NODE, expect_keys, between, CONF_ABSENT,
+             "[lower, upper]"),
+    CONF_KEY("confidence", CONF_FRACTION, expect_keys, confidence, "0.95",
+             "of the interval that must lie inside the limits",
+             .min = 0.5, .max = 0.9999),
 };
 
-const struct conf_schema experiment_expect_schema = {
-    "experiment.expect[]", "what is expected of the results", expect_field,
-    COUNT_OF(expect_field)
-};
+const struct conf_schema experiment_expect_schema =
+    CONF_SCHEMA("experiment.expect[]",
+                "what is expected of the results", expect_field);
 
 bool experiment_top_read(const struct conf_node *root, struct experiment_top *top,
                          struct err *err)
@@ -163,7 +169,7 @@ bool experiment_by_step(const struct conf_node *node, bool *by_step,
                         struct err *err)
 {
     const struct conf_field field = {
-        "fidelity", CONF_CHOICE, 0, 0, 0, NULL, fidelity_choices, ""
+        .key = "fidelity", .type = CONF_CHOICE, .choices = fidelity_choices
     };
     int chosen = 0;
 
@@ -177,7 +183,7 @@ bool experiment_until(const struct conf_node *node, int64_t *until_ns,
                       struct err *err)
 {
     static const struct conf_field field = {
-        "until", CONF_TIME, 0, 1e-9, 9e9, NULL, NULL, ""
+        .key = "until", .type = CONF_TIME, .min = 1e-9, .max = 9e9
     };
 
     *until_ns = CLOCK_NEVER_NS;
@@ -196,7 +202,7 @@ static bool word_read(const struct conf_node *node, const char *key,
                       const char *const *names, int *index, struct err *err)
 {
     const struct conf_field field = {
-        key, CONF_CHOICE, 0, 0, 0, NULL, names, ""
+        .key = key, .type = CONF_CHOICE, .choices = names
     };
 
     return conf_read(node, &field, index, err);
@@ -260,7 +266,7 @@ static bool detail_read(const struct conf_node *output, const char *text,
                         struct experiment *experiment, struct err *err)
 {
     const struct conf_field field = {
-        "detail_seeds", CONF_INT, 0, 1, 1000000, NULL, NULL, ""
+        .key = "detail_seeds", .type = CONF_INT, .min = 1, .max = 1000000
     };
     const struct conf_node *node = output == NULL
         ? NULL : conf_get(output, "detail_seeds");
@@ -342,8 +348,8 @@ static bool limit_read(const struct conf_node *node, const char *key,
                        struct err *err)
 {
     const struct conf_field as_number = {
-        key, CONF_FRACTION, 0, 0, 0, NULL, NULL, ""
-    }, as_time = { key, CONF_TIME, 0, 0, 0, NULL, NULL, "" };
+        .key = key, .type = CONF_FRACTION
+    }, as_time = { .key = key, .type = CONF_TIME };
     const char *text = conf_kind(node) == CONF_SCALAR ? conf_text(node) : "";
     size_t bytes = strlen(text);
     bool compares = e->versus != NULL || e->versus_point != NULL;

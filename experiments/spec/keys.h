@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * keys.h - the key tables of an experiment file and what fills them;
- * private to experiment.
+ * keys.h - the key tables of an experiment file, and the functions that read
+ * them.  Private to experiments/spec.
  */
 #ifndef EXPERIMENTS_SPEC_KEYS_H
 #define EXPERIMENTS_SPEC_KEYS_H
@@ -18,17 +18,18 @@ struct experiment_top {
         *output, *expect, *catalogue, *train;
 };
 
-/* Whether `fidelity` is step; node NULL: it is not. */
+/* Reads `fidelity`; *by_step: is it `step`?  node NULL: it is not. */
 bool experiment_by_step(const struct conf_node *node, bool *by_step,
                         struct err *err);
 bool experiment_top_read(const struct conf_node *root, struct experiment_top *top,
                          struct err *err);
-/* `until: drained` or a time. */
+/* Reads `until:`, a time; CLOCK_NEVER_NS for `drained`. */
 bool experiment_until(const struct conf_node *node, int64_t *until_ns,
                       struct err *err);
 bool experiment_output(struct arena *arena, const struct conf_node *node,
                        struct experiment *experiment, struct err *err);
-/* Checks metrics and limits; names of policies and points are the caller's. */
+/* Reads `expect:` and checks metrics and limits.  The caller checks the names
+ * of policies and points. */
 bool experiment_expects(struct arena *arena, const struct conf_node *node,
                         struct experiment *experiment, struct err *err);
 

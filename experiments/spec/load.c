@@ -56,7 +56,7 @@ const char *load_manner(const struct host_policy *policy)
                                    : "leases for a job's life";
 }
 
-/* ---- what pools can do ---------------------------------------------------- */
+/* ---- what pools can do -------------------------------------------------- */
 
 /* Roles without GPUs go to nodes without GPUs if there are any. */
 static void measure_pools(struct reckoning *r)
@@ -73,21 +73,17 @@ static void measure_pools(struct reckoning *r)
     }
 }
 
-/* ---- what a kind of job brings -------------------------------------------- */
+/* ---- what a kind of job brings ------------------------------------------ */
 
 static double *new_part(struct reckoning *r, const char *form,
                         const char *role, bool cores)
 {
     struct load *load = &r->load;
 
-    if (load->part_count == r->room) {
-        uint32_t room = r->room > 0 ? 2 * r->room : 16;
-        load->part = arena_grow(r->arena, load->part, r->room, room,
-                                sizeof *load->part);
-        r->work = arena_grow(r->arena, r->work, r->room, room,
-                             sizeof *r->work);
-        r->room = room;
-    }
+    uint32_t room = r->room;
+
+    ARENA_REACH(r->arena, load->part, room, load->part_count);
+    ARENA_REACH(r->arena, r->work, r->room, load->part_count);
     load->part[load->part_count] = (struct load_part) {
         .form = form, .role = role, .cores = cores
     };
@@ -227,7 +223,7 @@ static void add_mix(struct reckoning *r)
     }
 }
 
-/* ---- of a trace -------------------------------------------------------------- */
+/* ---- of a trace --------------------------------------------------------- */
 
 struct heap {                   /* jobs of one form and of the same rates */
     struct job_request request;
@@ -274,7 +270,7 @@ static void add_trace(struct reckoning *r)
         add_whole(r, &heap[i].request, heap[i].gpu_s / span_s);
 }
 
-/* ---- divided --------------------------------------------------------------------- */
+/* ---- divided ------------------------------------------------------------ */
 
 /* What one of so many chunks of a part is of a pool. */
 struct chunk {
@@ -322,7 +318,7 @@ static void put_chunk(struct reckoning *r, uint32_t i)
     part->rho_cores[pool] += part->cores ? 0 : its.rho_cores;
 }
 
-static void divide(struct reckoning *r)
+static void divide_load(struct reckoning *r)
 {
     struct load *load = &r->load;
 
@@ -353,6 +349,6 @@ struct load load_of(struct arena *arena, const struct experiment *experiment,
         add_trace(&r);
     else
         add_mix(&r);
-    divide(&r);
+    divide_load(&r);
     return r.load;
 }

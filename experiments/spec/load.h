@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * load.h - the offered load of each pool: the work that arrives in a second over
- * what the pool can do in one.  Above 1 a queue grows as long as jobs come.
+ * load.h - the offered load of each pool: the work that arrives per second over
+ * the work that the pool can do per second.  Above 1, the queue grows as long
+ * as jobs come.
  *
- * Work is GPU-seconds, and core-seconds of the cores that a role holds, on as
- * many GPUs as asked, links free: of a policy that leases for a phase that of its phases, of
- * one that leases for a job's life all the time that the job takes.  Of a mix it
- * is the mean of many draws, of a trace what the file says, over the time from
- * its first job to its last.  A role that may use several pools is divided so
- * that the fullest of them is as empty as can be; a policy that goes nowhere but
- * home has no such choice.  Services, failures, switches, memory, and cores of
- * jobs of known length that have GPUs are not in it.
+ * Work is GPU-seconds on as many GPUs as asked, with free links, and
+ * core-seconds of the cores that a role holds.  A policy that leases for a
+ * phase is charged for the phases; one that leases for a job's life, for its
+ * whole run time.  For a mix, the work is the mean of many draws.  For a trace,
+ * it is what the file says, over the time from its first job to its last.
+ *
+ * The work of a role that may use several pools is divided so that the largest
+ * load is as small as possible.  If the policy confines roles to their home,
+ * there is no such choice.  Not counted: services, failures, switches between
+ * jobs, memory, and the cores of jobs of known length that have GPUs.
  */
 #ifndef EXPERIMENTS_SPEC_LOAD_H
 #define EXPERIMENTS_SPEC_LOAD_H
@@ -25,31 +28,32 @@ struct experiment_point;
 
 #define LOAD_POOLS 32u
 
-/* What one role of one kind of job brings. */
+/* The load of one role of one kind of job. */
 struct load_part {
     const char *form, *role;
-    bool cores;                 /* it has no GPUs: its work is core-seconds */
+    bool cores;                 /* no GPUs: its work is core-seconds */
     double cores_per_gpu;       /* that it holds beside its GPUs */
-    double rho[LOAD_POOLS];     /* by pool, of what that pool can do */
-    double rho_cores[LOAD_POOLS];       /* of a role with GPUs: of cores */
+    double rho[LOAD_POOLS];     /* load of each pool, 0 to 1 and more */
+    double rho_cores[LOAD_POOLS];       /* load of the cores, by a role with
+                                           GPUs */
 };
 
 struct load {
-    bool known;                 /* false: jobs come at no rate, or not at all */
+    bool known;                 /* false: no job comes, or at no known rate */
     struct load_part *part;
     uint32_t part_count;
     double gpus[LOAD_POOLS], cores[LOAD_POOLS];     /* by pool */
     double rho[LOAD_POOLS], rho_cores[LOAD_POOLS];
-    double most;                /* of all pools */
+    double most;                /* the largest load of all pools */
     uint32_t most_pool;
 };
 
-/* Do two policies have the same load at every point? */
+/* Have two policies the same load at every point? */
 bool load_alike(const struct host_policy *a, const struct host_policy *b);
 struct load load_of(struct arena *arena, const struct experiment *experiment,
                     const struct experiment_point *point,
                     const struct host_policy *policy);
-/* How the policy holds what it is given, in words: "leases for a phase". */
+/* Says how long the policy leases: "leases for a phase". */
 const char *load_manner(const struct host_policy *policy);
 
 #endif

@@ -35,9 +35,9 @@ static bool is_first(const struct experiment *experiment, uint32_t policy)
     return first_of(experiment, policy) == policy;
 }
 
-/* "static, fcfs": those that have its load. */
-static const char *names(struct arena *arena, const struct experiment *experiment,
-                         uint32_t policy)
+/* Returns the names of all policies with the same load: "static, fcfs". */
+static const char *list_policies(struct arena *arena, const struct experiment *experiment,
+                                 uint32_t policy)
 {
     const struct host_policy *const *all = experiment->point[0].policy;
     const char *text = "";
@@ -124,7 +124,7 @@ void load_print(struct arena *arena, const struct experiment *experiment, FILE *
             begun |= load.known;
             if (load.known) {
                 fprintf(to, "  %s, %s (%s)\n", point->label,
-                        load_manner(point->policy[p]), names(arena, experiment, p));
+                        load_manner(point->policy[p]), list_policies(arena, experiment, p));
                 print_pools(point->cluster, &load, to);
             }
             arena_free(scratch);
@@ -237,7 +237,7 @@ void load_write(struct arena *arena, const struct experiment *experiment,
             struct load load = load_of(scratch, experiment, point,
                                        point->policy[p]);
             arena_free(scratch);
-            const char *policies = names(arena, experiment, p);
+            const char *policies = list_policies(arena, experiment, p);
             for (uint32_t k = 0; load.known && k < point->cluster->pool_count;
                  k++) {
                 if (load.rho[k] > 0)

@@ -16,6 +16,7 @@
 #include "models/cluster/place.h"
 #include "models/types/truth.h"
 #include "policies/host/host.h"
+#include "policies/params.h"
 #include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -77,7 +78,7 @@ struct job_request *places_requests(struct arena *arena,
     return request;
 }
 
-/* ---- where it may go ------------------------------------------------------ */
+/* ---- where it may go ---------------------------------------------------- */
 
 /* Of those that lend, it is what their parameter says. */
 bool places_confines(const struct host_policy *policy)
@@ -111,10 +112,11 @@ uint32_t places_mask(const struct cluster_spec *spec,
     return pool == UINT32_MAX ? 0 : 1u << pool;
 }
 
-/* Of those, the pools in which a job with rates makes progress. */
-static bool rated(const struct cluster_spec *spec,
-                  const struct job_request *request, uint32_t gpus,
-                  uint32_t *mask)
+/* Keeps the pools of *mask in which a job with measured rates makes progress;
+ * false: there is none. */
+static bool has_rates(const struct cluster_spec *spec,
+                      const struct job_request *request, uint32_t gpus,
+                      uint32_t *mask)
 {
     uint32_t paced = 0;
 
@@ -127,7 +129,7 @@ static bool rated(const struct cluster_spec *spec,
     return *mask != 0;
 }
 
-/* ---- one policy ----------------------------------------------------------- */
+/* ---- one policy --------------------------------------------------------- */
 
 struct trying {
     struct arena *arena;
@@ -154,8 +156,8 @@ static uint32_t least_gpus(const struct trying *t,
     return least > 0 && least < asked ? least : asked;
 }
 
-static bool find(const struct trying *t, const struct job_request *request,
-                 uint32_t r, struct placement *out)
+static bool find_place(const struct trying *t, const struct job_request *request,
+                       uint32_t r, struct placement *out)
 {
     const struct cluster_spec *spec = t->point->cluster;
     const struct role_spec *role = &request->form->role[r];
@@ -171,7 +173,7 @@ static bool find(const struct trying *t, const struct job_request *request,
 
     if (want.gpus == 0 && want.cores == 0 && !want.pod)
         return false;
-    return rated(spec, request, want.gpus, &want.pool_mask) &&
+    return has_rates(spec, request, want.gpus, &want.pool_mask) &&
            placer_find(t->placer, &want, t->share, spec->node_count, out);
 }
 
@@ -191,7 +193,7 @@ static uint32_t homeless(const struct trying *t,
             place[r] = (struct placement) { 0 };
             continue;
         }
-        if (!find(t, request, r, &found))
+        if (!find_place(t, request, r, &found))
             break;
         place[r] = (struct placement) {
             .share = arena_alloc(t->arena, found.share_count,
@@ -245,9 +247,9 @@ static void say_home(const struct trying *t, const struct job_request *request,
                  why[rule]);
 }
 
-static void describe(const struct trying *t, const char *name,
-                     const struct job_request *request, uint32_t r,
-                     struct err *err)
+static void describe_place(const struct trying *t, const char *name,
+                           const struct job_request *request, uint32_t r,
+                           struct err *err)
 {
     const struct role_spec *role = &request->form->role[r];
     uint32_t mask = places_mask(t->point->cluster, t->policy, request, r);
@@ -312,7 +314,7 @@ void places_warn(const struct experiment *experiment, places_tell_fn *tell, void
     }
 }
 
-/* ---- all ---------------------------------------------------------------------- */
+/* ---- all ---------------------------------------------------------------- */
 
 struct told {
     places_tell_fn *tell;
@@ -327,13 +329,7 @@ static void tell_once(struct arena *arena, struct told *told,
     for (uint32_t i = 0; i < told->count; i++)
         if (strcmp(told->err[i].text, err->text) == 0)
             return;
-    if (told->count == told->room) {
-        uint32_t room = told->room > 0 ? 2 * told->room : 16;
-        told->err = arena_grow(arena, told->err, told->room, room,
-                               sizeof *told->err);
-        told->room = room;
-    }
-    told->err[told->count++] = *err;
+    ARENA_ADD(arena, told->err, told->count, told->room, *err);
     told->tell(told->self, err);
 }
 
@@ -378,7 +374,7 @@ static void check_policy(struct arena *arena, const struct experiment *experimen
             !is_barred(&t, experiment->policy_name[p], &request[i], &err))
             continue;
         if (r != FORM_ROLES_MAX)
-            describe(&t, experiment->policy_name[p], &request[i], r, &err);
+            describe_place(&t, experiment->policy_name[p], &request[i], r, &err);
         tell_once(arena, told, &err);
     }
     arena_free(scratch);

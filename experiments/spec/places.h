@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * places.h - has every kind of job a place under every policy?
+ * places.h - can every kind of job start under every policy?
  *
- * Asked before anything is run: on the cluster with nothing on it, by the
- * placement of the policy, in the home of the role where the policy goes nowhere
- * else.  A job whose roles start together is placed as a whole.
+ * Checked before any trial runs: on the empty cluster, by the placement rule of
+ * the policy, and in the role's home if the policy confines it there.  A job
+ * whose roles start together is placed as a whole.
  */
 #ifndef EXPERIMENTS_SPEC_PLACES_H
 #define EXPERIMENTS_SPEC_PLACES_H
@@ -20,24 +20,25 @@ struct job_request;
 struct experiment;
 struct experiment_point;
 
-/* Every kind of job of a point, with the most GPUs that it asks for: of a trace
- * each of its forms. */
+/* Returns a request for every kind of job of a point, each with the most GPUs
+ * that it asks for.  The kinds of a trace are its forms.  Memory comes from the
+ * arena. */
 struct job_request *places_requests(struct arena *arena,
                                     const struct experiment *experiment,
                                     const struct experiment_point *point,
                                     uint32_t *count);
-/* Does the policy start a role that has a home nowhere else? */
+/* Does the policy start a role with a home only at its home? */
 bool places_confines(const struct host_policy *policy);
-/* Pools that a policy starts a role in, as a mask; 0: any. */
+/* Returns the pools that a policy may start a role in, as a mask; 0: any. */
 uint32_t places_mask(const struct cluster_spec *spec,
                      const struct host_policy *policy,
                      const struct job_request *request, uint32_t role);
 
 typedef void places_tell_fn(void *self, const struct err *err);
-/* Tells of policies that start a role nowhere but at home, where no role of the
- * workload has a home: they do what a policy without homes does. */
+/* Warns of each policy that starts roles only at their homes if no role of the
+ * workload has a home: it does what a policy without homes does. */
 void places_warn(const struct experiment *experiment, places_tell_fn *tell, void *self);
-/* Tells of each role that has none, each text once; returns how many. */
+/* Reports each role that has no place, each text once; returns their number. */
 uint32_t places_check(struct arena *arena, const struct experiment *experiment,
                       places_tell_fn *tell, void *self);
 

@@ -150,8 +150,8 @@ const char *point_unit_words(const char *unit)
 }
 
 /* Adds `more` behind a comma. */
-static const char *listed(struct arena *arena, const char *list,
-                          const char *more)
+static const char *append_to_list(struct arena *arena, const char *list,
+                                  const char *more)
 {
     return text_format(arena, "%s%s%s", list, *list == '\0' ? "" : ", ", more);
 }
@@ -169,9 +169,9 @@ void point_label_split(struct arena *arena, const char *label,
             *keys = *values = NULL;
             return;
         }
-        *keys = listed(arena, *keys, point_key_words(
+        *keys = append_to_list(arena, *keys, point_key_words(
             arena, text_format(arena, "%.*s", (int)key - 1, label)));
-        *values = listed(arena, *values, text_format(
+        *values = append_to_list(arena, *values, text_format(
             arena, "%.*s", (int)(bytes - key), label + key));
     }
 }
@@ -186,8 +186,8 @@ const char *point_label_words(struct arena *arena, const char *label)
                                              label), &keys, &values);
         if (keys == NULL)
             return arena_text(arena, label);
-        text = listed(arena, text, text_format(arena, "%s = %s", keys,
-                                               values));
+        text = append_to_list(arena, text, text_format(arena, "%s = %s", keys,
+                                                       values));
     }
     return text;
 }

@@ -11,21 +11,22 @@
 
 struct arena;
 
-/* Every word of `part` is a word of the label. */
+/* Is every word of `part` a word of the label? */
 bool point_label_has(const char *label, const char *part);
-/* The label with the values of the keys in `part`; NULL: it lacks a key. */
+/* Returns the label with the values of `part` for its keys; NULL: the label
+ * lacks a key.  Here and below, memory comes from the arena. */
 const char *point_label_with(struct arena *arena, const char *label,
                              const char *part);
-/* A swept key in words: "arrival.rate" as "arrival rate", "nodes.a.count" as
- * "nodes of a". */
+/* Returns a swept key in words: "arrival rate" for "arrival.rate", "nodes of a"
+ * for "nodes.a.count". */
 const char *point_key_words(struct arena *arena, const char *key);
-/* A unit behind a number in words: "/h" as "per hour". */
+/* Returns the unit of a number in words: "per hour" for "/h". */
 const char *point_unit_words(const char *unit);
-/* The keys of a label in words, "arrival rate, nodes of a", and their values,
- * "4/h, 2"; both NULL where a word has no key. */
+/* Splits a label into its keys in words, "arrival rate, nodes of a", and their
+ * values, "4/h, 2".  Both are NULL if a word has no key. */
 void point_label_split(struct arena *arena, const char *label,
                        const char **keys, const char **values);
-/* The whole label: "arrival rate = 4/h, nodes of a = 2". */
+/* Returns the whole label in words: "arrival rate = 4/h, nodes of a = 2". */
 const char *point_label_words(struct arena *arena, const char *label);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "sim/config/conf.h"
 
-static void add(struct pool_names *pools, const char *name)
+static void add_name(struct pool_names *pools, const char *name)
 {
     for (size_t i = 0; i < pools->count; i++)
         if (strcmp(pools->name[i], name) == 0)
@@ -30,7 +30,7 @@ void pool_names_find(const struct conf_node *node, struct pool_names *pools)
         if (map && conf_kind(value) == CONF_SCALAR &&
             (strcmp(conf_key(node, i), "pool") == 0 ||
              strcmp(conf_key(node, i), "home") == 0))
-            add(pools, conf_text(value));
+            add_name(pools, conf_text(value));
         pool_names_find(value, pools);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pool_names.h - the pools that a workload names: what a cluster must have for
- * it to be read at all.
+ * pool_names.h - the pools that a workload names.  A cluster must have them, or
+ * the workload cannot be read.
  */
 #ifndef EXPERIMENTS_SPEC_POOL_NAMES_H
 #define EXPERIMENTS_SPEC_POOL_NAMES_H
@@ -17,7 +17,7 @@ struct pool_names {             /* each once, in the order of the file */
     size_t count;
 };
 
-/* Adds those below a node; more than there is room for are left out. */
+/* Adds the pools named below a node; after POOL_NAMES_MAX, none are added. */
 void pool_names_find(const struct conf_node *node, struct pool_names *pools);
 
 #endif

@@ -75,7 +75,7 @@ static bool read_catalogue(struct reader *r, struct err *err)
 
 /* Policies. */
 
-static bool wanted(const char *only, const char *name)
+static bool is_wanted(const char *only, const char *name)
 {
     size_t bytes = strlen(name);
 
@@ -162,7 +162,7 @@ static bool name_policies(struct reader *r, struct err *err)
                         "two policies are called '%.60s'", all[i]);
                 return err_hint(err, "Give one of them another `name:`.");
             }
-        if (wanted(r->options->only, all[i]))
+        if (is_wanted(r->options->only, all[i]))
             kept[r->experiment->policy_count++] = all[i];
         else
             left[lefts++] = all[i];
@@ -315,8 +315,8 @@ static bool point_policies(struct reader *r, uint32_t index,
 }
 
 /* An earlier point with the same cluster (and workload), or NULL. */
-static const struct experiment_point *twin(const struct reader *r, uint32_t index,
-                                           bool workload)
+static const struct experiment_point *find_twin(const struct reader *r, uint32_t index,
+                                                bool workload)
 {
     const struct experiment_point *point = &r->point[index];
 
@@ -352,12 +352,12 @@ static bool point_read(struct reader *r, uint32_t index,
 
     point->cluster_hash = tree_hash(&r->inputs, cluster);
     point->workload_hash = tree_hash(&r->inputs, workload);
-    same = twin(r, index, false);
+    same = find_twin(r, index, false);
     point->cluster = same != NULL ? same->cluster
         : cluster_read(r->arena, cluster, r->experiment->catalogue, err);
     if (point->cluster == NULL)
         return false;
-    same = twin(r, index, true);
+    same = find_twin(r, index, true);
     point->workload = same != NULL ? same->workload
         : workload_read(r->arena, workload, r->experiment->catalogue,
                         point->cluster, err);
@@ -366,7 +366,7 @@ static bool point_read(struct reader *r, uint32_t index,
            point_policies(r, index, tree, err);
 }
 
-static int by_text(const void *a, const void *b)
+static int compare_texts(const void *a, const void *b)
 {
     const char *const *left = a, *const *right = b;
 
@@ -381,7 +381,7 @@ static bool labels_differ(struct reader *r, struct err *err)
 
     for (uint32_t i = 0; i < count; i++)
         label[i] = r->point[i].label;
-    qsort(label, count, sizeof *label, by_text);
+    qsort(label, count, sizeof *label, compare_texts);
     for (uint32_t i = 1; i < count; i++)
         if (strcmp(label[i - 1], label[i]) == 0)
             return err_set(err, ERR_SCHEMA, conf_pos(r->top.sweep),

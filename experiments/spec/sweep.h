@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sweep.h - the points of a sweep: the tree of each, and what it is
- * called.
+ * sweep.h - the points of a sweep: the tree and the label of each.
  *
- * A point is the whole tree with some values replaced, so that anything that
- * can be written can be swept.
+ * A point is the whole tree of the experiment with some values replaced.  So
+ * any key of the file can be swept.
  */
 #ifndef EXPERIMENTS_SPEC_SWEEP_H
 #define EXPERIMENTS_SPEC_SWEEP_H
@@ -22,11 +21,12 @@ struct sweep {
     uint32_t count;                 /* points; 1 without one */
 };
 
-/* Are these keys to lists of values?  If so, how many points there are. */
+/* Checks that each key has a list of values, and counts the points.  False: err
+ * says why. */
 bool sweep_check(const struct conf_node *keys, uint32_t *count,
                  struct err *err);
-/* Point `index` counts through the lists, the last key fastest.  NULL: err says
- * why. */
+/* Returns the tree of a point and sets *label.  The last key changes fastest
+ * from point to point.  NULL: err says why. */
 const struct conf_node *sweep_tree(struct experiment_inputs *inputs,
                                    const struct sweep *sweep, uint32_t index,
                                    const char **label, struct err *err);

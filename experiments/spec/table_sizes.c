@@ -71,8 +71,9 @@ static double all_jobs(const struct experiment *experiment, uint32_t point,
     return fmax(drawn, all);
 }
 
-/* Draws on to the end where nothing says how many there are. */
-static bool enough(const struct experiment *experiment, uint32_t point, double drawn)
+/* Are enough jobs drawn?  If the number of jobs is not known, only a much
+ * larger number is enough. */
+static bool has_enough(const struct experiment *experiment, uint32_t point, double drawn)
 {
     double most = fmax(DRAWN_MIN, DRAWN_MAX / experiment->point_count);
 
@@ -82,7 +83,7 @@ static bool enough(const struct experiment *experiment, uint32_t point, double d
             drawn >= 10.0 * DRAWN_MAX);
 }
 
-static struct drawn draw(const struct experiment *experiment, uint32_t point)
+static struct drawn draw_jobs(const struct experiment *experiment, uint32_t point)
 {
     struct arena *arena = arena_new((size_t)1 << 16);
     struct source *source = source_open(
@@ -95,7 +96,7 @@ static struct drawn draw(const struct experiment *experiment, uint32_t point)
 
     while (source_next(source, &birth, &ignored) == SOURCE_JOB &&
            birth.request.submit_ns < experiment->until_ns) {
-        cut = enough(experiment, point, drawn.jobs);
+        cut = has_enough(experiment, point, drawn.jobs);
         if (cut)
             break;
         drawn.jobs++;
@@ -157,7 +158,7 @@ struct table_sizes table_sizes_of(struct arena *arena,
             /* Points of one workload meet the same jobs. */
             bool same = p > 0 && experiment->point[p].workload ==
                                      experiment->point[p - 1].workload;
-            drawn[p] = same ? drawn[p - 1] : draw(experiment, p);
+            drawn[p] = same ? drawn[p - 1] : draw_jobs(experiment, p);
         }
     for (uint32_t p = 0; p < experiment->point_count; p++)
         add_point(&sizes, experiment, p, &drawn[p]);

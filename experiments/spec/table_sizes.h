@@ -2,11 +2,11 @@
 /*
  * table_sizes.h - how large the tables of a run will be, before it runs.
  *
- * Jobs are drawn as the first seed of each point will meet them, up to so
- * many; of more, the rest is taken to be like them.  Each has a row in
- * jobs.csv, and one in phases.csv for each run of each of its phases.  What
- * failures, preemption and resizing add is not known before; bytes are those
- * of usual rows.
+ * Jobs are drawn as in the first seed of each point, up to a bound; the
+ * remaining jobs are assumed to be like these.  A job has one row in jobs.csv,
+ * and one row in phases.csv for each run of each of its phases.  Rows that
+ * failures, preemption and resizing add are not counted.  Bytes are those of
+ * usual rows.
  */
 #ifndef EXPERIMENTS_SPEC_TABLE_SIZES_H
 #define EXPERIMENTS_SPEC_TABLE_SIZES_H
@@ -28,7 +28,8 @@ struct table_sizes {
 
 struct table_sizes table_sizes_of(struct arena *arena,
                                   const struct experiment *experiment);
-/* Nothing where they take less than TABLE_SIZES_SMALL in all. */
+/* Prints the sizes; nothing if all tables together are smaller than
+ * TABLE_SIZES_SMALL. */
 #define TABLE_SIZES_SMALL 100e6     /* bytes */
 void table_sizes_print(FILE *file, const struct experiment *experiment,
                        const struct table_sizes *sizes);

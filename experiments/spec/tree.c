@@ -29,13 +29,7 @@ static bool input_add(struct experiment_inputs *inputs, const char *path,
     }
     if (!hash_file(path, hash))
         return false;
-    if (inputs->count == inputs->room) {
-        size_t room = inputs->room == 0 ? 16 : inputs->room * 2;
-
-        inputs->item = arena_grow(inputs->arena, inputs->item, inputs->count,
-                                  room, sizeof *inputs->item);
-        inputs->room = room;
-    }
+    ARENA_REACH(inputs->arena, inputs->item, inputs->room, inputs->count);
     inputs->item[inputs->count].path = arena_text(inputs->arena, path);
     inputs->item[inputs->count++].hash = *hash;
     return true;

@@ -12,7 +12,7 @@ struct cluster_spec;
 struct host_policy;
 struct workload_spec;
 
-/* What to run.  All of it is read-only and shared by threads. */
+/* One trial.  All of it is read-only and shared by threads. */
 struct trial_spec {
     const struct cluster_spec *cluster;
     const struct workload_spec *workload;

@@ -151,7 +151,7 @@ static bool run_batch(struct training *t, struct candidate *batch,
     return ok;
 }
 
-static uint32_t cells(const struct training *t)
+static uint32_t count_cells(const struct training *t)
 {
     return t->experiment->point_count * (uint32_t)t->keys.seeds.count;
 }
@@ -161,12 +161,12 @@ static uint32_t cells(const struct training *t)
 #define UNDONE_SCORE 1000.0
 
 /* Mean of objective by reference; the other way up where more is better. */
-static double score(const struct training *t, const double *value,
-                    const double *undone)
+static double compute_score(const struct training *t, const double *value,
+                            const double *undone)
 {
     double sum = 0, left = 0;
 
-    for (uint32_t i = 0; i < cells(t); i++) {
+    for (uint32_t i = 0; i < count_cells(t); i++) {
         double ratio = metric_info(t->keys.objective)->better < 0
                      ? value[i] / t->reference[i] : t->reference[i] / value[i];
 
@@ -177,12 +177,12 @@ static double score(const struct training *t, const double *value,
             return INFINITY;
         sum += ratio;
     }
-    return left > 0 ? UNDONE_SCORE + left : sum / cells(t);
+    return left > 0 ? UNDONE_SCORE + left : sum / count_cells(t);
 }
 
 static bool run_first(struct training *t, struct err *err)
 {
-    struct outcome o = outcome_new(t->arena, cells(t));
+    struct outcome o = outcome_new(t->arena, count_cells(t));
 
     candidate_make(t, &t->first, t->mean, 0);
     if (!run_batch(t, &t->first, 1, t->keys.seeds, &o, err))
@@ -242,7 +242,7 @@ static void move_to_elite(struct training *t, const struct candidate *batch)
 }
 
 /* The mean itself is the first candidate: what was learned is never lost. */
-static void draw(struct training *t, struct candidate *batch, uint32_t count)
+static void draw_batch(struct training *t, struct candidate *batch, uint32_t count)
 {
     double *weight = arena_alloc(t->arena, t->keys.weight_count,
                                  sizeof *weight);
@@ -276,18 +276,18 @@ static void log_generation(struct training *t, int64_t number,
     fputc('\n', t->options->log);
 }
 
-static bool generation(struct training *t, int64_t number, struct err *err)
+static bool run_generation(struct training *t, int64_t number, struct err *err)
 {
     uint32_t count = (uint32_t)t->keys.population;
     struct candidate *batch = arena_alloc(t->arena, count, sizeof *batch);
-    struct outcome o = outcome_new(t->arena, (size_t)count * cells(t));
+    struct outcome o = outcome_new(t->arena, (size_t)count * count_cells(t));
 
-    draw(t, batch, count);
+    draw_batch(t, batch, count);
     if (!run_batch(t, batch, count, t->keys.seeds, &o, err))
         return false;
     for (uint32_t i = 0; i < count; i++)
-        batch[i].score = score(t, o.value + (size_t)i * cells(t),
-                               o.undone + (size_t)i * cells(t));
+        batch[i].score = compute_score(t, o.value + (size_t)i * count_cells(t),
+                                       o.undone + (size_t)i * count_cells(t));
     sort_batch(batch, count);
     if (batch[0].score < t->best.score)
         t->best = batch[0];
@@ -312,7 +312,7 @@ static void add_undone(double undone, double *sum, uint32_t *failed)
         *sum += undone;
 }
 
-static bool judge(struct training *t, struct judgement *j, struct err *err)
+static bool judge_weights(struct training *t, struct judgement *j, struct err *err)
 {
     uint32_t count = t->experiment->point_count * (uint32_t)t->keys.held_out.count;
     struct candidate *pair = arena_alloc(t->arena, 2, sizeof *pair);
@@ -405,9 +405,9 @@ bool train_run(struct arena *arena, const struct experiment *experiment,
     if (!run_first(&t, err))
         return false;
     for (int64_t g = 0; g < t.keys.generations; g++)
-        if (!generation(&t, g, err))
+        if (!run_generation(&t, g, err))
             return false;
-    if (!judge(&t, &j, err) || !write_weights(&t, &j, err))
+    if (!judge_weights(&t, &j, err) || !write_weights(&t, &j, err))
         return false;
     put_judgement(&t, &j, text, sizeof text);
     fprintf(options->out, "%s\nweights: %s\n", text, options->path);

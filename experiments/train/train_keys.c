@@ -15,46 +15,42 @@
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
 
-#define KEY(member) offsetof(struct train_keys, member)
 static const struct conf_field train_field[] = {
-    { "policy", CONF_TEXT, KEY(policy_name), 0, 0, "learned", NULL,
-      "which of `policies:` learns" },
-    { "objective", CONF_TEXT, KEY(objective_name), 0, 0, NULL, NULL,
-      "metric to make better" },
-    { "population", CONF_INT, KEY(population), 2, 100000, "24", NULL,
-      "weight vectors in a generation" },
-    { "elite", CONF_INT, KEY(elite), 1, 100000, "6", NULL,
-      "how many of them the next generation is drawn around" },
-    { "generations", CONF_INT, KEY(generations), 1, 100000, "12", NULL,
-      "how many" },
-    { "spread", CONF_REAL, KEY(spread), 1e-6, 1e6, "1", NULL,
-      "standard deviation of the first draw" },
-    { "spread_min", CONF_REAL, KEY(spread_min), 0, 1e6, "0.05", NULL,
-      "it never falls below this" },
-    { "seeds", CONF_NODE, KEY(seeds_node), 0, 0, CONF_ABSENT, NULL,
-      "{from, count} of the seeds trained on; 1000 and 4 if not given" },
-    { "held_out", CONF_NODE, KEY(held_out_node), 0, 0, CONF_ABSENT, NULL,
-      "{from, count} of the seeds judged on; 0 and 20 if not given" },
-    { "weights", CONF_NODE, KEY(weights), 0, 0, CONF_ABSENT, NULL,
-      "map of initial weights" },
-    { "features", CONF_NODE, KEY(features), 0, 0, CONF_ABSENT, NULL,
-      "list of weights that start at 0; its order says nothing" },
+    CONF_KEY("policy", CONF_TEXT, train_keys, policy_name, "learned",
+             "which of `policies:` learns"),
+    CONF_KEY("objective", CONF_TEXT, train_keys, objective_name, CONF_REQUIRED,
+             "metric to make better"),
+    CONF_KEY("population", CONF_INT, train_keys, population, "24",
+             "weight vectors in a generation", .min = 2, .max = 100000),
+    CONF_KEY("elite", CONF_INT, train_keys, elite, "6",
+             "how many of them the next generation is drawn around",
+             .min = 1, .max = 100000),
+    CONF_KEY("generations", CONF_INT, train_keys, generations, "12", "how many",
+             .min = 1, .max = 100000),
+    CONF_KEY("spread", CONF_REAL, train_keys, spread, "1",
+             "standard deviation of the first draw", .min = 1e-6, .max = 1e6),
+    CONF_KEY("spread_min", CONF_REAL, train_keys, spread_min, "0.05",
+             "it never falls below this", .max = 1e6),
+    CONF_KEY("seeds", CONF_NODE, train_keys, seeds_node, CONF_ABSENT,
+             "{from, count} of the seeds trained on; 1000 and 4 if not given"),
+    CONF_KEY("held_out", CONF_NODE, train_keys, held_out_node, CONF_ABSENT,
+             "{from, count} of the seeds judged on; 0 and 20 if not given"),
+    CONF_KEY("weights", CONF_NODE, train_keys, weights, CONF_ABSENT,
+             "map of initial weights"),
+    CONF_KEY("features", CONF_NODE, train_keys, features, CONF_ABSENT,
+             "list of weights that start at 0; its order says nothing"),
 };
-const struct conf_schema train_schema = {
-    "experiment.train", "how weights are learned", train_field,
-    sizeof train_field / sizeof train_field[0]
-};
+const struct conf_schema train_schema =
+    CONF_SCHEMA("experiment.train", "how weights are learned", train_field);
 
 static const struct conf_field seeds_field[] = {
-    { "from", CONF_INT, offsetof(struct train_seeds, from), 0, 4e9, NULL,
-      NULL, "first seed" },
-    { "count", CONF_INT, offsetof(struct train_seeds, count), 1, 1e6, NULL,
-      NULL, "how many from there on" },
+    CONF_KEY("from", CONF_INT, train_seeds, from, CONF_REQUIRED, "first seed",
+             .max = 4e9),
+    CONF_KEY("count", CONF_INT, train_seeds, count, CONF_REQUIRED,
+             "how many from there on", .min = 1, .max = 1e6),
 };
-const struct conf_schema train_seeds_schema = {
-    "experiment.train.seeds", "a range of seeds", seeds_field,
-    sizeof seeds_field / sizeof seeds_field[0]
-};
+const struct conf_schema train_seeds_schema =
+    CONF_SCHEMA("experiment.train.seeds", "a range of seeds", seeds_field);
 
 static bool read_seeds(const struct conf_node *node, struct train_seeds *seeds,
                        struct err *err)
@@ -62,7 +58,7 @@ static bool read_seeds(const struct conf_node *node, struct train_seeds *seeds,
     return node == NULL || conf_fill(node, &train_seeds_schema, seeds, err);
 }
 
-static bool overlap(const struct train_seeds *a, const struct train_seeds *b)
+static bool seeds_overlap(const struct train_seeds *a, const struct train_seeds *b)
 {
     return a->from < b->from + b->count && b->from < a->from + a->count;
 }
@@ -85,7 +81,7 @@ static bool read_keys(const struct experiment *experiment, struct train_keys *ke
     if (keys->elite >= keys->population)
         return err_set(err, ERR_RANGE, conf_pos(node),
                        "elite must be smaller than population");
-    if (overlap(&keys->seeds, &keys->held_out))
+    if (seeds_overlap(&keys->seeds, &keys->held_out))
         return err_set(err, ERR_RANGE, conf_pos(node),
                        "seeds and held_out must not overlap");
     return true;
@@ -134,8 +130,8 @@ static bool map_weights(struct train_keys *keys, struct err *err)
     const struct conf_node *map = keys->weights;
 
     for (size_t i = 0; map != NULL && i < conf_count(map); i++) {
-        const struct conf_field field = { conf_key(map, i), CONF_REAL, 0, 0,
-                                          0, NULL, NULL, "" };
+        const struct conf_field field = { .key = conf_key(map, i),
+                                          .type = CONF_REAL };
         double value;
 
         if (!conf_read(conf_value(map, i), &field, &value, err))

@@ -60,6 +60,8 @@ static void try_shape(const struct advise_task *task, const struct gang *gang,
                       const struct train_shape *shape, double bytes,
                       struct advise_layout *best)
 {
+    assert(bytes > 0.0);
+    assert(best != NULL);
     double run_s = advise_train_s(task, shape, gang);
     best->fit_count++;
     if (run_s < best->run_s) {
@@ -74,6 +76,8 @@ static bool fits(const struct advise_task *task, const struct gang *gang,
                  const struct train_shape *shape, struct advise_layout *best,
                  double *bytes)
 {
+    assert(gang->gpu != NULL);
+    assert(bytes != NULL);
     *bytes = advise_need(task, shape, gang->gpus).total;
     best->tried_count++;
     if (*bytes < best->least_bytes) {
@@ -88,6 +92,7 @@ static bool try_recompute(const struct advise_task *task,
                           const struct gang *gang, struct train_shape shape,
                           struct advise_layout *best)
 {
+    assert(best != NULL);
     static const enum recompute order[] = { RECOMPUTE_NONE,
                                             RECOMPUTE_SELECTIVE,
                                             RECOMPUTE_FULL };
@@ -112,6 +117,7 @@ static void try_zero(const struct advise_task *task, const struct gang *gang,
                      struct train_shape shape, uint32_t dp,
                      struct advise_layout *best)
 {
+    assert(dp > 0);
     int most = dp == 1 ? 0 : shape.pp > 1 ? 1 : 3;
     bool all = false;
     for (int zero = dp == 1 ? 0 : 1; zero <= most; zero++) {
@@ -127,6 +133,8 @@ static void try_micro_batches(const struct advise_task *task,
                               struct train_shape shape,
                               struct advise_layout *best)
 {
+    assert(shape.tp > 0 && shape.pp > 0);
+    assert(best != NULL);
     uint32_t dp = gang->gpus / train_replica_gpus(&shape);
     double most = floor(task->law->sequences / dp + 1e-9);
     for (double mb = 1.0; mb <= most && mb <= MICRO_BATCH_MAX; mb *= 2.0) {
@@ -146,6 +154,8 @@ static void try_micro_batches(const struct advise_task *task,
 static void try_split(const struct advise_task *task, const struct gang *gang,
                       struct train_shape shape, struct advise_layout *best)
 {
+    assert(shape.tp > 0);
+    assert(gang->gpus > 0);
     uint32_t routed = experts_of(shape.llm).routed;
     uint32_t ranks = gang->gpus / (shape.tp * shape.pp);
     shape.ep = 1;
@@ -162,6 +172,8 @@ static void try_split(const struct advise_task *task, const struct gang *gang,
 static void try_stages(const struct advise_task *task, const struct gang *gang,
                        struct train_shape shape, struct advise_layout *best)
 {
+    assert(shape.tp > 0);
+    assert(gang->gpus > 0);
     shape.sequence_parallel = shape.tp > 1;
     for (shape.cp = 1;
          shape.cp == 1 ||
@@ -179,6 +191,7 @@ static void try_stages(const struct advise_task *task, const struct gang *gang,
 static void try_net(const struct advise_task *task, const struct gang *gang,
                     struct train_shape shape, struct advise_layout *best)
 {
+    assert(shape.net != NULL);
     double most = ceil(task->law->sequences / gang->gpus - 1e-9);
     for (shape.micro_batch = most;; shape.micro_batch =
                                         ceil(shape.micro_batch / 2.0)) {
@@ -286,6 +299,8 @@ struct advise_engine advise_engine(const struct phase_law *law,
 static double path_s(const struct job_form *form, const double *seconds,
                      uint32_t runs_mask)
 {
+    assert(form->phase_count <= FORM_PHASES_MAX);
+    assert(seconds != NULL);
     double end[FORM_PHASES_MAX], free_s[FORM_ROLES_MAX] = { 0 }, last = 0.0;
     for (uint32_t p = 0; p < form->phase_count; p++) {
         bool runs = runs_mask >> p & 1u;

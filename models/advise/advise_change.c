@@ -27,6 +27,7 @@ struct changing {
 static bool same_shape(const struct train_shape *a,
                        const struct train_shape *b)
 {
+    assert(a != NULL && b != NULL);
     return a->method == b->method && a->zero == b->zero &&
            a->recompute == b->recompute && a->tp == b->tp && a->pp == b->pp &&
            a->ep == b->ep && a->cp == b->cp && a->vp == b->vp &&
@@ -38,6 +39,8 @@ static bool same_shape(const struct train_shape *a,
 static bool is_offered(const struct changing *c,
                        const struct train_shape *shape, uint32_t gpus)
 {
+    assert(c->count <= ADVISE_CHANGES_MAX);
+    assert(gpus > 0);
     for (size_t i = 0; i < c->count; i++)
         if (c->change[i].gpus == gpus &&
             same_shape(&c->change[i].shape, shape))
@@ -68,6 +71,7 @@ static bool offer(struct changing *c, const struct train_shape *shape,
 
 static void offer_sharing(struct changing *c, struct train_shape shape)
 {
+    assert(shape.llm != NULL);
     uint32_t split = train_replica_gpus(&shape);
     for (int zero = shape.zero + 1;
          zero <= (shape.pp > 1 ? 1 : 3) && c->gang->gpus > split; zero++) {
@@ -95,6 +99,8 @@ static void offer_sharing(struct changing *c, struct train_shape shape)
 static void offer_parallel(struct changing *c, struct train_shape shape,
                            uint32_t gpus_max)
 {
+    assert(shape.llm != NULL);
+    assert(gpus_max > 0);
     const struct llm *llm = shape.llm;
     struct train_shape next = shape;
     uint32_t gpus = c->gang->gpus;
@@ -127,6 +133,7 @@ static void offer_parallel(struct changing *c, struct train_shape shape,
 /* Experts over more GPUs, as far as both they and the ranks divide. */
 static void offer_experts(struct changing *c, struct train_shape shape)
 {
+    assert(shape.llm != NULL);
     uint32_t routed = experts_of(shape.llm).routed;
     uint32_t ranks = c->gang->gpus / (shape.tp * shape.pp);
     struct train_shape next = shape;
@@ -139,6 +146,7 @@ static void offer_experts(struct changing *c, struct train_shape shape)
 
 static void offer_less(struct changing *c, struct train_shape shape)
 {
+    assert(shape.llm != NULL);
     struct train_shape next = shape;
     for (next.sequence_tokens /= 2.0; next.sequence_tokens >= SEQUENCE_MIN;
          next.sequence_tokens /= 2.0)
@@ -155,6 +163,7 @@ static void offer_less(struct changing *c, struct train_shape shape)
 /* All of it together, method by method: the mildest sum that fits. */
 static void offer_sums(struct changing *c, struct train_shape shape)
 {
+    assert(shape.llm != NULL);
     shape.micro_batch = 1.0;
     if (c->gang->gpus > train_replica_gpus(&shape))
         shape.zero = shape.pp > 1 ? 1 : 3;
@@ -172,6 +181,8 @@ static void offer_sums(struct changing *c, struct train_shape shape)
 static void offer_net(struct changing *c, struct train_shape shape,
                       uint32_t gpus_max)
 {
+    assert(shape.net != NULL);
+    assert(gpus_max > 0);
     struct train_shape next = shape;
     next.micro_batch = advise_micro_batch_max(c->task, &shape, c->gang->gpus,
                                               c->gang->gpu->memory_bytes);

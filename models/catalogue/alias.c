@@ -23,6 +23,7 @@
  * False: it is too long for a name. */
 static bool name_key(const char *name, char key[KEY_BYTES])
 {
+    assert(name != NULL);
     static const char *const before[] = {"nvidia", "tesla", "geforce",
                                          "amd", "intel"};
     static const char *const behind[] = {"-hf", "-it", "instruct", "chat"};
@@ -55,6 +56,7 @@ static bool name_key(const char *name, char key[KEY_BYTES])
 
 static bool same_name(const char *a, const char *b)
 {
+    assert(a != NULL && b != NULL);
     char left[KEY_BYTES], right[KEY_BYTES];
 
     return strcasecmp(a, b) == 0 ||
@@ -80,12 +82,15 @@ static bool list_has(const struct conf_node *list, const char *name)
 
 static bool answers_to(const struct form *form, const char *name)
 {
+    assert(form != NULL && name != NULL);
     return same_name(form->name, name) || list_has(form->aliases, name);
 }
 
 struct form *catalogue_form_as(const struct catalogue *catalogue, int which,
                                const char *name)
 {
+    assert(which < CATALOGUE_SECTION_COUNT);
+    assert(name != NULL);
     struct form *form = catalogue_form_find(catalogue, which, name);
 
     for (size_t i = 0; !form && i < catalogue->section[which].count; i++) {
@@ -100,6 +105,7 @@ struct form *catalogue_form_as(const struct catalogue *catalogue, int which,
 static const char *other_owner(const struct catalogue *catalogue, int which,
                                const struct form *form, const char *name)
 {
+    assert(form != NULL && name != NULL);
     for (size_t i = 0; i < catalogue->section[which].count; i++) {
         const struct form *other = catalogue_form_at(catalogue, which, i);
         if (other != form && answers_to(other, name))
@@ -112,6 +118,8 @@ bool catalogue_aliases_ok(const struct catalogue *catalogue, int which,
                           const struct form *form, const char *item,
                           struct err *err)
 {
+    assert(form != NULL);
+    assert(item != NULL && err != NULL);
     const struct conf_node *list = form->aliases;
 
     if (list != NULL && conf_kind(list) != CONF_LIST)
@@ -138,6 +146,8 @@ bool catalogue_aliases_ok(const struct catalogue *catalogue, int which,
 static size_t list_family(const struct catalogue *catalogue, int which,
                           const char *name, char *out, size_t room)
 {
+    assert(name != NULL);
+    assert(out != NULL && room > 0);
     size_t count = 0, used = 0;
 
     out[0] = '\0';
@@ -157,6 +167,7 @@ static size_t list_family(const struct catalogue *catalogue, int which,
  * front of its number differ. */
 static bool same_letters(const char *a, const char *b)
 {
+    assert(a != NULL && b != NULL);
     size_t letters = strcspn(a, "0123456789");
 
     return letters == strcspn(b, "0123456789") &&
@@ -169,7 +180,7 @@ bool catalogue_hint(const struct catalogue *catalogue,
 {
     static const char *const list[CATALOGUE_SECTION_COUNT] = {
         "gpus", "cpus", "links", "prices", "models", "models",
-        "applications"
+        "applications", "instances"
     };
     char family[120];
 

@@ -13,7 +13,6 @@
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
 
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define SPEEDS_MAX 32u
 #define SAMPLES_MAX 1e9
 #define SECONDS_MAX 1e5
@@ -25,8 +24,8 @@ struct speed_keys {
 };
 
 #define SECONDS(KEY, FIELD, MIN, FALLBACK, HELP) \
-    {KEY, CONF_REAL, offsetof(struct speed_keys, speed.FIELD), MIN, \
-     SECONDS_MAX, FALLBACK, NULL, HELP}
+    CONF_KEY(KEY, CONF_REAL, speed_keys, speed.FIELD, FALLBACK, HELP, \
+             .min = MIN, .max = SECONDS_MAX)
 static const struct conf_field speed_fields[] = {
     SECONDS("alpha_c_s", alpha_c, 0, NULL, "of a gradient, whatever its batch"),
     SECONDS("beta_c_s", beta_c, 1e-12, NULL, "of a gradient, per sample"),
@@ -34,19 +33,22 @@ static const struct conf_field speed_fields[] = {
     SECONDS("beta_r_s", beta_r, 0, "0", "the same, per GPU beyond two"),
     SECONDS("alpha_n_s", alpha_n, 0, "0", "of synchronizing between nodes"),
     SECONDS("beta_n_s", beta_n, 0, "0", "the same, per GPU beyond two"),
-    {"gamma", CONF_REAL, offsetof(struct speed_keys, speed.gamma), 1, 10, "1",
-     NULL, "overlap of both: 1 none, 10 all"},
-    {"local_max", CONF_INT, offsetof(struct speed_keys, local_max), 1,
-     SAMPLES_MAX, NULL, NULL, "samples that fit into a GPU at once"},
+    CONF_KEY("gamma", CONF_REAL, speed_keys, speed.gamma, "1",
+             "overlap of both: 1 none, 10 all", .min = 1, .max = 10),
+    CONF_KEY("local_max", CONF_INT, speed_keys, local_max, CONF_REQUIRED,
+             "samples that fit into a GPU at once",
+             .min = 1, .max = SAMPLES_MAX),
 };
-const struct conf_schema application_speed_schema = {
-    "catalogue.applications.speeds",
-    "step times of an application on GPUs of a type (models/catalogue/goodput.h)",
-    speed_fields, COUNT(speed_fields)};
+const struct conf_schema application_speed_schema =
+    CONF_SCHEMA("catalogue.applications.speeds",
+                "step times of an application on GPUs of a type (models/catalogue/goodput.h)",
+                speed_fields);
 
 bool application_read_speeds(struct arena *arena, const struct conf_node *map,
                              struct application *app, struct err *err)
 {
+    assert(map != NULL && app != NULL);
+    assert(err != NULL);
     size_t count = conf_kind(map) == CONF_MAP ? conf_count(map) : 0;
 
     if (count == 0 || count > SPEEDS_MAX)
@@ -72,7 +74,11 @@ static bool read_list(const struct conf_node *list, const char *key, double min,
                       double max, uint32_t room, double *out, uint32_t *count,
                       struct err *err)
 {
-    struct conf_field field = {key, CONF_REAL, 0, min, max, NULL, NULL, NULL};
+    assert(min <= max);
+    assert(room > 0);
+    assert(out != NULL && count != NULL);
+    struct conf_field field = {
+        .key = key, .type = CONF_REAL, .min = min, .max = max};
     size_t n = conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
 
     if (n == 0 || n > room)
@@ -88,6 +94,7 @@ static bool read_list(const struct conf_node *list, const char *key, double min,
 static bool read_until(const struct conf_node *list, struct goodput_noise *noise,
                        struct err *err)
 {
+    assert(noise != NULL && err != NULL);
     if (!read_list(list, "until", 1e-6, 1, GOODPUT_SPANS_MAX, noise->until,
                    &noise->spans, err))
         return false;
@@ -107,6 +114,8 @@ static bool read_until(const struct conf_node *list, struct goodput_noise *noise
 static bool read_batch(const struct conf_node *map, size_t i,
                        struct goodput_noise *noise, struct err *err)
 {
+    assert(i < conf_count(map));
+    assert(noise->batches <= GOODPUT_BATCHES_MAX);
     const char *key = conf_key(map, i);
     uint32_t b = noise->batches, count;
     double scale[GOODPUT_SPANS_MAX];
@@ -134,6 +143,8 @@ static bool read_batch(const struct conf_node *map, size_t i,
 bool application_read_noise(const struct conf_node *map,
                             struct application *app, struct err *err)
 {
+    assert(map != NULL && app != NULL);
+    assert(err != NULL);
     struct goodput_noise *noise = &app->noise;
 
     memset(noise, 0, sizeof *noise);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * application.h - reads the parts of an application that are lists: step times
- * by GPU type, and noise by progress and batch.
+ * application.h - reads two mappings of an application: step times by GPU type,
+ * and gradient noise by progress and batch.
  */
 #ifndef MODELS_CATALOGUE_APPLICATION_H
 #define MODELS_CATALOGUE_APPLICATION_H
@@ -16,7 +16,8 @@ struct conf_schema;
 struct err;
 struct err_pos;
 
-/* {t4: {alpha_c_s: ...}, ...} and {until: [...], 128: [...], ...}. */
+/* Read {t4: {alpha_c_s: ...}, ...} and {until: [...], 128: [...], ...} into
+ * *app.  False: *err says what is wrong. */
 bool application_read_speeds(struct arena *arena, const struct conf_node *map,
                              struct application *app, struct err *err);
 bool application_read_noise(const struct conf_node *map,

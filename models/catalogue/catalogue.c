@@ -8,6 +8,7 @@
 #include "models/catalogue/catalogue.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "models/catalogue/form.h"
@@ -31,6 +32,11 @@ size_t catalogue_link_count(const struct catalogue *catalogue)
 size_t catalogue_price_count(const struct catalogue *catalogue)
 {
     return catalogue->section[CATALOGUE_PRICES].count;
+}
+
+size_t catalogue_instance_count(const struct catalogue *catalogue)
+{
+    return catalogue->section[CATALOGUE_INSTANCES].count;
 }
 
 size_t catalogue_llm_count(const struct catalogue *catalogue)
@@ -58,6 +64,7 @@ const struct application *catalogue_application_at(
 const struct application *catalogue_application(
     const struct catalogue *catalogue, const char *name)
 {
+    assert(catalogue != NULL && name != NULL);
     const void *form = catalogue_form_find(catalogue, CATALOGUE_APPLICATIONS,
                                            name);
     return form ? &((const struct application_form *)form)->app : NULL;
@@ -91,6 +98,13 @@ const struct price *catalogue_price_at(const struct catalogue *catalogue,
     return &((const struct price_form *)form)->price;
 }
 
+const struct instance *catalogue_instance_at(
+    const struct catalogue *catalogue, size_t i)
+{
+    const void *form = catalogue_form_at(catalogue, CATALOGUE_INSTANCES, i);
+    return &((const struct instance_form *)form)->instance;
+}
+
 const struct llm *catalogue_llm_at(const struct catalogue *catalogue, size_t i)
 {
     const void *form = catalogue_form_at(catalogue, CATALOGUE_LLMS, i);
@@ -106,6 +120,7 @@ const struct net *catalogue_net_at(const struct catalogue *catalogue, size_t i)
 const struct gpu_type *catalogue_gpu(const struct catalogue *catalogue,
                                      const char *name)
 {
+    assert(catalogue != NULL && name != NULL);
     const void *form = catalogue_form_as(catalogue, CATALOGUE_GPUS, name);
     return form ? &((const struct gpu_form *)form)->gpu : NULL;
 }
@@ -113,6 +128,7 @@ const struct gpu_type *catalogue_gpu(const struct catalogue *catalogue,
 const struct cpu_type *catalogue_cpu(const struct catalogue *catalogue,
                                      const char *name)
 {
+    assert(catalogue != NULL && name != NULL);
     const void *form = catalogue_form_as(catalogue, CATALOGUE_CPUS, name);
     return form ? &((const struct cpu_form *)form)->cpu : NULL;
 }
@@ -120,6 +136,7 @@ const struct cpu_type *catalogue_cpu(const struct catalogue *catalogue,
 const struct link_type *catalogue_link(const struct catalogue *catalogue,
                                        const char *name)
 {
+    assert(catalogue != NULL && name != NULL);
     const void *form = catalogue_form_as(catalogue, CATALOGUE_LINKS, name);
     return form ? &((const struct link_form *)form)->link : NULL;
 }
@@ -127,6 +144,7 @@ const struct link_type *catalogue_link(const struct catalogue *catalogue,
 const struct price *catalogue_price(const struct catalogue *catalogue,
                                     const char *name)
 {
+    assert(catalogue != NULL && name != NULL);
     const void *form = catalogue_form_find(catalogue, CATALOGUE_PRICES, name);
     return form ? &((const struct price_form *)form)->price : NULL;
 }
@@ -134,6 +152,7 @@ const struct price *catalogue_price(const struct catalogue *catalogue,
 const struct llm *catalogue_llm(const struct catalogue *catalogue,
                                 const char *name)
 {
+    assert(catalogue != NULL && name != NULL);
     const void *form = catalogue_form_as(catalogue, CATALOGUE_LLMS, name);
     return form ? &((const struct llm_form *)form)->llm : NULL;
 }
@@ -141,6 +160,7 @@ const struct llm *catalogue_llm(const struct catalogue *catalogue,
 const struct net *catalogue_net(const struct catalogue *catalogue,
                                 const char *name)
 {
+    assert(catalogue != NULL && name != NULL);
     const void *form = catalogue_form_as(catalogue, CATALOGUE_NETS, name);
     return form ? &((const struct net_form *)form)->net : NULL;
 }
@@ -172,6 +192,38 @@ const struct price *catalogue_price_in(const struct catalogue *catalogue,
         }
     }
     return NULL;
+}
+
+static const struct instance *instance_of(const struct catalogue *catalogue,
+                                          const char *of)
+{
+    for (size_t i = 0; i < catalogue_instance_count(catalogue); i++) {
+        const struct instance *instance = catalogue_instance_at(catalogue, i);
+        if (strcmp(instance->of, of) == 0) {
+            return instance;
+        }
+    }
+    return NULL;
+}
+
+struct instance catalogue_instance_of(const struct catalogue *catalogue,
+                                      const struct gpu_type *gpu)
+{
+    assert(catalogue && gpu);
+    const double host_gb = 32;  /* of each GPU, beside what it has */
+    const struct instance *found = instance_of(catalogue, gpu->name);
+
+    if (!found) {
+        found = instance_of(catalogue, gpu->nvlink_bps > 0.0 ? "nvlink"
+                                                             : "pcie");
+    }
+    assert(found);
+    struct instance instance = *found;
+    if (instance.memory_bytes <= 0.0) {
+        instance.memory_bytes =
+            instance.gpus * (ceil(gpu->memory_bytes / 1e9) + host_gb) * 1e9;
+    }
+    return instance;
 }
 
 bool price_is_assumption(const struct price *price)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * catalogue.h - the GPUs, CPUs, links, prices and models that names refer to.
+ * catalogue.h - GPUs, CPUs, links, prices, instances and models by name.
  *
- * The values stand in models/catalogue/ as YAML, each with its source, and
- * travel inside the program.  A user's file of the same form adds entries, or
- * overrides single keys of an entry with the same name.  Read-only once
- * loaded, so any number of trials share it.
+ * The values are in models/catalogue/ as YAML, each with its source, and are
+ * embedded in the program.  A user's file of the same form adds entries, or
+ * replaces single keys of an entry of the same name.  A catalogue does not
+ * change once it is loaded, so that any number of trials share it.
  *
- * Rates named `_sustained` are what programs were measured to reach; laws use
- * those, never a datasheet's peak.  A peak is kept to state MFU against.
+ * Rates named `_sustained` are rates that programs were measured to reach.
+ * Laws use these, never the peak of a datasheet.  The peak only serves to state
+ * MFU.
  */
 #ifndef MODELS_CATALOGUE_CATALOGUE_H
 #define MODELS_CATALOGUE_CATALOGUE_H
@@ -28,14 +29,14 @@ struct gpu_type {
     const char *name;           /* "a100-80" */
     const char *label;          /* "NVIDIA A100 SXM4 80 GB" */
     const char *arch;
-    double memory_bytes;        /* as the driver reports it */
+    double memory_bytes;        /* as the driver reports */
     double memory_bps;          /* peak */
     double memory_bps_sustained;
     double flops_peak[PRECISION_COUNT];         /* dense; 0: unsupported */
     double flops_sustained[PRECISION_COUNT];    /* large matrices */
     const char *nvlink;         /* link name, or "" */
     const char *pcie;           /* link name */
-    /* From the links named above, sustained, one direction, per GPU. */
+    /* Of the two links, sustained, one direction, per GPU. */
     double nvlink_bps;          /* 0: none */
     double nvlink_latency_s;
     double pcie_bps;
@@ -78,11 +79,11 @@ struct link_type {              /* one slot, port, NIC or drive */
     int kind;                   /* enum link_kind */
     double bps;                 /* peak, one direction (disk: read) */
     double bps_sustained;
-    double write_bps_sustained; /* equal to the above but for disks */
+    double write_bps_sustained; /* bps_sustained, except for disks */
     double read_iops;           /* disk: random reads of 4 KiB, per second */
-    double access_s;            /* disk: of such a read, beside the transfer */
+    double access_s;            /* disk: time of such a read before it transfers */
     double latency_us;          /* of one message between two neighbours */
-    double latency_s;           /* the same */
+    double latency_s;           /* latency_us in seconds */
     const char *source;
     const char *notes;
     const struct conf_node *sources;
@@ -92,14 +93,15 @@ struct link_type {              /* one slot, port, NIC or drive */
 enum price_kind { PRICE_ON_DEMAND, PRICE_RESERVED, PRICE_OWNED, PRICE_SPOT };
 extern const char *const price_kind_choices[];
 
-/* The market of a price, best known first: prices of two tiers do not compare,
- * and an assumption is of a paper, which nobody is known to have paid. */
+/* The market of a price, most reliable first.  Prices of two tiers cannot be
+ * compared.  An assumption is a price from a paper that no published list or
+ * bill confirms. */
 enum price_tier { TIER_LIST, TIER_MARKETPLACE, TIER_RESERVED, TIER_SPOT,
                   TIER_OWNED, TIER_ASSUMPTION, TIER_COUNT };
 extern const char *const price_tier_choices[];
 
-/* One price of one unit of one thing.  A rented GPU brings `cores` of its
- * host; an owned one brings nothing but itself and pays its energy apart. */
+/* The price of one GPU or one core.  A rented GPU includes `cores` of its host.
+ * An owned one includes nothing else; its energy is paid separately. */
 struct price {
     const char *name;           /* "a100-80-on-demand" */
     const char *label;
@@ -117,6 +119,27 @@ struct price {
     uint32_t index;
 };
 
+/* A node of GPUs of one type, as it is rented or sold. */
+struct instance {
+    const char *name;           /* "p5.48xlarge" */
+    const char *label;
+    const char *of;             /* a GPU's name; or "nvlink", "pcie": of every
+                                   other GPU with NVLink, or without */
+    uint32_t gpus;              /* of a whole node */
+    double memory_bytes;        /* host memory; 0: as catalogue_instance_of */
+    const char *cpu;            /* a CPU's name */
+    uint32_t sockets;
+    const char *nic;            /* a link's name */
+    uint32_t nics;
+    const char *drive;          /* a link's name */
+    uint32_t drives;
+    double drive_bytes;         /* of each */
+    const char *source;
+    const char *notes;
+    const struct conf_node *sources;
+    uint32_t index;
+};
+
 struct llm {
     const char *name;
     const char *label;
@@ -124,11 +147,11 @@ struct llm {
     uint32_t ffn;               /* width of the MLP, of one expert in an MoE */
     uint32_t ffn_matrices;      /* 2, or 3 where gated (SwiGLU) */
     uint32_t vocab;
-    uint32_t context_tokens;    /* the longest it was trained for */
-    uint32_t experts, experts_active;   /* 0, 0: dense; shared ones counted */
-    uint32_t experts_shared;    /* of those, work on every token */
-    uint32_t kv_width;          /* elements per token and layer; MLA differs */
-    bool tied;                  /* one table for input and output tokens */
+    uint32_t context_tokens;    /* longest context in training */
+    uint32_t experts, experts_active;   /* shared ones included; 0, 0: dense */
+    uint32_t experts_shared;    /* of those, used by every token */
+    uint32_t kv_width;          /* elements per token and layer, less with MLA */
+    bool tied;                  /* input and output tokens share one table */
     double params, params_active;
     const char *source;
     const char *notes;
@@ -139,17 +162,17 @@ struct llm {
 enum net_class { NET_CONVOLUTION, NET_RECOMMENDATION };
 extern const char *const net_class_choices[];
 
-struct net {                    /* no transformer; of one sample: */
+struct net {                    /* not a transformer */
     const char *name;
     const char *label;
     int class;                  /* enum net_class */
-    const char *sample;         /* what it is */
-    double params;              /* tables left out */
-    double flops;               /* forward */
-    double activations;         /* elements that layers write */
-    double width;               /* of layers, in the mean */
+    const char *sample;         /* what one sample is, in words */
+    double params;              /* without tables */
+    double flops;               /* forward pass of one sample */
+    double activations;         /* elements that the layers write per sample */
+    double width;               /* mean width of a layer */
     uint32_t layers;
-    uint32_t tables;            /* a row is read of each; 0: none */
+    uint32_t tables;            /* a sample reads a row of each; 0: none */
     uint32_t row_width;
     double table_rows;          /* of all tables */
     const char *source;
@@ -158,17 +181,18 @@ struct net {                    /* no transformer; of one sample: */
     uint32_t index;
 };
 
-/* NULL and an err when a file is wrong.  Everything lives in the arena. */
+/* Returns the embedded catalogue with the entries of the extra files, in the
+ * arena.  NULL: a file is wrong, and *err says how. */
 const struct catalogue *catalogue_load(struct arena *arena,
                                        const char *const *extra_paths,
                                        size_t extra_count, struct err *err);
-/* As above, from files that were read into trees before. */
+/* Returns the same, from extra files that were read into trees before. */
 const struct catalogue *catalogue_read(struct arena *arena,
                                        const struct conf_node *const *roots,
                                        size_t count, struct err *err);
 
-/* NULL when there is no such name.  GPUs, CPUs, links, models and nets answer
- * to their aliases, too, in any case; the entry has the name in the catalogue. */
+/* Return the entry of that name; NULL: there is none.  GPUs, CPUs, links,
+ * models and nets are found by their aliases, too, in upper or lower case. */
 const struct gpu_type *catalogue_gpu(const struct catalogue *catalogue,
                                      const char *name);
 const struct cpu_type *catalogue_cpu(const struct catalogue *catalogue,
@@ -183,19 +207,26 @@ const struct net *catalogue_net(const struct catalogue *catalogue,
                                 const char *name);
 const struct application *catalogue_application(
     const struct catalogue *catalogue, const char *name);
-/* The price of that thing and kind, of the best known tier; NULL: none is. */
+/* Returns the price of `of` of that kind, from the first tier that has one;
+ * NULL: none has. */
 const struct price *catalogue_price_of(const struct catalogue *catalogue,
                                        const char *of, enum price_kind kind);
-/* The first price of that thing in that tier; NULL: none is known. */
+/* Returns the first price of `of` in that tier; NULL: none is known. */
 const struct price *catalogue_price_in(const struct catalogue *catalogue,
                                        const char *of, enum price_tier tier);
-/* Was it assumed, or derived by an assumption, and not found anywhere? */
+/* Returns the first instance of that GPU, else the one of its kind, which the
+ * catalogue always has.  An instance without host memory gets, for each GPU, the
+ * memory of the GPU and 32 GB. */
+struct instance catalogue_instance_of(const struct catalogue *catalogue,
+                                      const struct gpu_type *gpu);
+/* True: the price is an assumption, or was derived with one. */
 bool price_is_assumption(const struct price *price);
 
 size_t catalogue_gpu_count(const struct catalogue *catalogue);
 size_t catalogue_cpu_count(const struct catalogue *catalogue);
 size_t catalogue_link_count(const struct catalogue *catalogue);
 size_t catalogue_price_count(const struct catalogue *catalogue);
+size_t catalogue_instance_count(const struct catalogue *catalogue);
 size_t catalogue_llm_count(const struct catalogue *catalogue);
 size_t catalogue_net_count(const struct catalogue *catalogue);
 const struct gpu_type *catalogue_gpu_at(const struct catalogue *catalogue,
@@ -206,6 +237,8 @@ const struct link_type *catalogue_link_at(const struct catalogue *catalogue,
                                           size_t i);
 const struct price *catalogue_price_at(const struct catalogue *catalogue,
                                        size_t i);
+const struct instance *catalogue_instance_at(
+    const struct catalogue *catalogue, size_t i);
 const struct llm *catalogue_llm_at(const struct catalogue *catalogue,
                                    size_t i);
 const struct net *catalogue_net_at(const struct catalogue *catalogue,
@@ -218,23 +251,24 @@ const struct application *catalogue_application_at(
 enum catalogue_section {
     CATALOGUE_GPUS, CATALOGUE_CPUS, CATALOGUE_LINKS, CATALOGUE_PRICES,
     CATALOGUE_LLMS, CATALOGUE_NETS, CATALOGUE_APPLICATIONS,
+    CATALOGUE_INSTANCES,
     CATALOGUE_SECTION_COUNT
 };
-/* All names of a section, ends with NULL: for conf_nearest and lists. */
+/* Returns all names of a section; NULL ends the list. */
 const char *const *catalogue_names(const struct catalogue *catalogue,
                                    enum catalogue_section section);
-/* Other names of an entry: a list of texts, or NULL. */
+/* Returns the aliases of an entry, a list of texts; NULL: it has none. */
 const struct conf_node *catalogue_aliases(const struct catalogue *catalogue,
                                           enum catalogue_section section,
                                           size_t i);
-/* What a name that is not known may have meant, as a hint: the entries of its
- * family, the nearest name, or the list to look at. */
+/* Adds a hint to *err for an unknown name: the entries of its family, the
+ * nearest name, or the command that lists all names.  Returns false. */
 bool catalogue_hint(const struct catalogue *catalogue,
                     enum catalogue_section section, const char *name,
                     struct err *err);
-/* The key table of each section, for explain, schema and the manual. */
+/* The keys of each section, for `explain`, the schema and the manual. */
 extern const struct conf_schema catalogue_schema[CATALOGUE_SECTION_COUNT];
-/* The source of one key of an entry: its own, or the entry's. */
+/* Returns the source of one key of an entry: its own, else entry_source. */
 const char *catalogue_source(const struct conf_node *sources, const char *key,
                              const char *entry_source);
 

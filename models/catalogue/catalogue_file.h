@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * catalogue_file.h - the files of models/catalogue, carried in the program.
+ * catalogue_file.h - the YAML files of models/catalogue, embedded in the
+ * program.
  *
- * The Makefile generates the data from the YAML files, in name order.
+ * The Makefile generates the data from the files, sorted by name.
  */
 #ifndef MODELS_CATALOGUE_CATALOGUE_FILE_H
 #define MODELS_CATALOGUE_CATALOGUE_FILE_H
@@ -10,7 +11,7 @@
 #include <stddef.h>
 
 struct catalogue_file {
-    const char *name;           /* as messages call it */
+    const char *name;           /* as messages show it */
     const char *text;
     size_t bytes;
 };

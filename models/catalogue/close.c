@@ -19,8 +19,10 @@
 
 static const char *const section_item[CATALOGUE_SECTION_COUNT] = {
     "GPU", "CPU", "link", "price", "model", "net",
-    "application"
+    "application", "instance"
 };
+
+#define GPUS_OF_NODE_MAX 64     /* a placement's mask has as many bits */
 
 /* Keys that an entry must have got from some file. */
 #define REQUIRED_MAX 8
@@ -34,11 +36,13 @@ static const char *const required[CATALOGUE_SECTION_COUNT][REQUIRED_MAX] = {
     { "layers", "params", "flops", "activations", "width", "source" },
     { "work", "batch", "batch_max", "local_min", "speeds", "noise",
       "source" },
+    { "of", "gpus", "cpu", "nic", "drive", "drive_size", "source" },
 };
 
 static bool field_given(const struct form *form,
                         const struct conf_field *field)
 {
+    assert(form->conf != NULL && field != NULL);
     const void *at = (const unsigned char *)form + field->offset;
 
     switch (field->type) {
@@ -56,6 +60,7 @@ static bool field_given(const struct form *form,
 /* Of a key where its entry was last written, or else of the entry. */
 static struct err_pos key_pos(const struct form *form, const char *key)
 {
+    assert(form != NULL && key != NULL);
     const struct conf_node *node = conf_get(form->conf, key);
 
     return node != NULL ? conf_pos(node) : form->pos;
@@ -87,6 +92,8 @@ static bool no_such(const struct catalogue *catalogue,
                     const struct form *form, const char *key,
                     const char *name, int which, struct err *err)
 {
+    assert(key != NULL && name != NULL);
+    assert(err != NULL);
     err_set(err, ERR_REFERENCE, key_pos(form, key),
             "'%s' of '%s' names no %s of the catalogue: '%s'", key,
             form->name, section_item[which], name);
@@ -114,6 +121,7 @@ static void fill_sustained(struct gpu_type *gpu)
 static bool close_gpu(const struct catalogue *catalogue,
                       struct gpu_form *form, struct err *err)
 {
+    assert(err != NULL);
     struct gpu_type *gpu = &form->gpu;
     const struct link_type *pcie = catalogue_link(catalogue, gpu->pcie);
 
@@ -177,6 +185,8 @@ static const enum price_tier tier_of_kind[] = {
 static bool close_price(const struct catalogue *catalogue,
                         struct price_form *form, struct err *err)
 {
+    assert(form->price.of != NULL);
+    assert(err != NULL);
     struct price *price = &form->price;
 
     if (price->granularity_ns <= 0) {
@@ -304,6 +314,7 @@ static bool close_llm(struct llm_form *form, struct err *err)
 
 static bool close_net(struct net_form *form, struct err *err)
 {
+    assert(err != NULL);
     struct net *net = &form->net;
     bool none = form->tables == 0 && form->row_width == 0 &&
                 net->table_rows <= 0.0;
@@ -325,6 +336,7 @@ static bool close_net(struct net_form *form, struct err *err)
 static bool close_application(const struct catalogue *catalogue,
                               struct application_form *form, struct err *err)
 {
+    assert(err != NULL);
     struct application *app = &form->app;
 
     app->batch_first = (uint32_t)form->batch;
@@ -345,9 +357,43 @@ static bool close_application(const struct catalogue *catalogue,
     return true;
 }
 
+static bool close_instance(const struct catalogue *catalogue,
+                           struct instance_form *form, struct err *err)
+{
+    struct instance *instance = &form->instance;
+    const struct gpu_type *gpu = catalogue_gpu(catalogue, instance->of);
+
+    if (gpu != NULL)
+        instance->of = gpu->name;
+    else if (strcmp(instance->of, "nvlink") != 0 &&
+             strcmp(instance->of, "pcie") != 0)
+        return no_such(catalogue, &form->head, "of", instance->of,
+                       CATALOGUE_GPUS, err);
+    if (catalogue_cpu(catalogue, instance->cpu) == NULL)
+        return no_such(catalogue, &form->head, "cpu", instance->cpu,
+                       CATALOGUE_CPUS, err);
+    if (catalogue_link(catalogue, instance->nic) == NULL)
+        return no_such(catalogue, &form->head, "nic", instance->nic,
+                       CATALOGUE_LINKS, err);
+    if (catalogue_link(catalogue, instance->drive) == NULL)
+        return no_such(catalogue, &form->head, "drive", instance->drive,
+                       CATALOGUE_LINKS, err);
+    if (form->gpus > GPUS_OF_NODE_MAX)
+        return err_set(err, ERR_RANGE, key_pos(&form->head, "gpus"),
+                       "gpus of instance '%s' must be at most %d, found %lld",
+                       instance->name, GPUS_OF_NODE_MAX,
+                       (long long)form->gpus);
+    instance->gpus = (uint32_t)form->gpus;
+    instance->sockets = (uint32_t)(form->sockets > 0 ? form->sockets : 2);
+    instance->nics = (uint32_t)(form->nics > 0 ? form->nics : 1);
+    instance->drives = (uint32_t)(form->drives > 0 ? form->drives : 1);
+    return true;
+}
+
 static bool close_form(const struct catalogue *catalogue, int which, size_t i,
                        struct err *err)
 {
+    assert(which >= 0 && which < CATALOGUE_SECTION_COUNT);
     struct form *form = catalogue_form_at(catalogue, which, i);
     struct gpu_form *gpu = (struct gpu_form *)(void *)form;
     struct cpu_form *cpu = (struct cpu_form *)(void *)form;
@@ -356,6 +402,7 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
     struct llm_form *llm = (struct llm_form *)(void *)form;
     struct net_form *net = (struct net_form *)(void *)form;
     struct application_form *app = (struct application_form *)(void *)form;
+    struct instance_form *instance = (struct instance_form *)(void *)form;
 
     if (!check_required(form, which, err) ||
         !catalogue_aliases_ok(catalogue, which, form, section_item[which],
@@ -389,6 +436,10 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
         app->app.name = form->name;
         app->app.index = (uint32_t)i;
         return close_application(catalogue, app, err);
+    case CATALOGUE_INSTANCES:
+        instance->instance.name = form->name;
+        instance->instance.index = (uint32_t)i;
+        return close_instance(catalogue, instance, err);
     default:
         llm->llm.name = form->name;
         llm->llm.index = (uint32_t)i;
@@ -399,7 +450,7 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
 /* Links first, GPUs before prices: each refers only to what is closed. */
 static const int summary_table_order[CATALOGUE_SECTION_COUNT] = {
     CATALOGUE_LINKS, CATALOGUE_CPUS, CATALOGUE_GPUS, CATALOGUE_PRICES,
-    CATALOGUE_LLMS, CATALOGUE_NETS, CATALOGUE_APPLICATIONS
+    CATALOGUE_LLMS, CATALOGUE_NETS, CATALOGUE_APPLICATIONS, CATALOGUE_INSTANCES
 };
 
 bool catalogue_close(struct catalogue *catalogue, struct err *err)

@@ -11,7 +11,7 @@ const size_t catalogue_form_bytes[CATALOGUE_SECTION_COUNT] = {
     sizeof(struct gpu_form), sizeof(struct cpu_form),
     sizeof(struct link_form), sizeof(struct price_form),
     sizeof(struct llm_form), sizeof(struct net_form),
-    sizeof(struct application_form)
+    sizeof(struct application_form), sizeof(struct instance_form)
 };
 
 struct form *catalogue_form_at(const struct catalogue *catalogue, int which,

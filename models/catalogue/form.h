@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * form.h - entries of the catalogue while files may still add to
- * them: for the catalogue_*.c files only.
+ * form.h - entries of the catalogue while files are read.  For the files of
+ * this room only.
  *
  * A form is the public struct plus what only reading needs: the place of the
- * entry, and integers as conf.h stores them.  keys.c says what may
- * stand in a file, read.c fills forms, close.c makes
- * entries of them, catalogue.c looks them up.
+ * entry in its file, and integers as conf.h stores them.  keys.c has the keys
+ * of a file, read.c fills forms, close.c checks and completes the entries,
+ * catalogue.c finds them by name.
  */
 #ifndef MODELS_CATALOGUE_FORM_H
 #define MODELS_CATALOGUE_FORM_H
@@ -17,10 +17,11 @@
 
 struct form {
     const char *name;
-    struct err_pos pos;         /* where it was last written */
+    struct err_pos pos;         /* place of the last file that states it */
     const struct conf_node *conf;
-    const struct conf_node *aliases;    /* other names of it; or NULL */
-    const struct conf_node *families;   /* names that it shares; or NULL */
+    const struct conf_node *aliases;    /* other names; NULL: none */
+    const struct conf_node *families;   /* names shared with other entries, or
+                                           NULL */
 };
 
 struct gpu_form {
@@ -43,6 +44,12 @@ struct link_form {
 struct price_form {
     struct form head;
     struct price price;
+};
+
+struct instance_form {
+    struct form head;
+    struct instance instance;
+    int64_t gpus, sockets, nics, drives;
 };
 
 struct llm_form {
@@ -68,7 +75,7 @@ struct net_form {
 
 struct section {
     unsigned char *forms;
-    size_t count;
+    size_t count, room;
     const char **names;         /* ends with NULL */
 };
 
@@ -80,18 +87,20 @@ struct catalogue {
 extern const size_t catalogue_form_bytes[CATALOGUE_SECTION_COUNT];
 struct form *catalogue_form_at(const struct catalogue *catalogue, int which,
                                size_t i);
-/* NULL: there is none of that name. */
+/* Returns the form of that name; NULL: there is none. */
 struct form *catalogue_form_find(const struct catalogue *catalogue, int which,
                                  const char *name);
-/* The same, or by one of its aliases (alias.c). */
+/* Returns the same, also found by an alias (alias.c). */
 struct form *catalogue_form_as(const struct catalogue *catalogue, int which,
                                const char *name);
-/* Aliases are a list of names, none of which any other entry has; `item` is
- * what the entry is called in messages. */
+/* Checks that the aliases of a form are a list of names, and that no other
+ * entry has one of them.  `item`: the entry, as messages show it.  False: *err
+ * is set. */
 bool catalogue_aliases_ok(const struct catalogue *catalogue, int which,
                           const struct form *form, const char *item,
                           struct err *err);
-/* All files are read, names are listed: checks, and resolves what names say. */
+/* Checks all entries, after all files are read, and resolves the names of links
+ * in them.  False: *err is set. */
 bool catalogue_close(struct catalogue *catalogue, struct err *err);
 
 #endif

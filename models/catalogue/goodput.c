@@ -14,6 +14,7 @@
 const struct goodput_speed *goodput_speed_of(const struct application *app,
                                              const char *gpu)
 {
+    assert(app != NULL && gpu != NULL);
     for (uint32_t i = 0; i < app->speed_count; i++)
         if (strcmp(app->speed[i].gpu, gpu) == 0)
             return &app->speed[i];
@@ -88,6 +89,8 @@ double goodput_noise_scale(const struct application *app, uint32_t span,
 double goodput_efficiency(const struct application *app, uint32_t span,
                           double batch)
 {
+    assert(span < app->noise.spans);
+    assert(batch > 0.0);
     double phi = goodput_noise_scale(app, span, batch);
 
     return (phi + app->batch_first) / (phi + batch);
@@ -98,6 +101,8 @@ struct goodput_batch goodput_of(const struct application *app,
                                 struct goodput_shape shape, uint32_t span,
                                 double samples)
 {
+    assert(span < app->noise.spans);
+    assert(shape.nodes <= shape.gpus);
     struct goodput_batch out = { 0 };
     double local = ceil(samples / shape.gpus - ROUND), at_once, most;
 
@@ -128,6 +133,8 @@ struct goodput_batch goodput_best(const struct application *app,
                                   const struct goodput_speed *speed,
                                   struct goodput_shape shape, uint32_t span)
 {
+    assert(shape.gpus > 0 && shape.nodes <= shape.gpus);
+    assert(span < app->noise.spans);
     double first = fmax(app->batch_first, (double)app->local_min * shape.gpus);
     double ratio = app->batch_max / first;
     struct goodput_batch best = { 0 };

@@ -27,13 +27,8 @@ const char *const price_kind_choices[] = {
 /* No value of the catalogue is negative. */
 #define COUNT_MAX 4e9
 #define KEY(key_, type_, form_, field_, help_) \
-    { .key = key_, .type = type_, .offset = offsetof(struct form_, field_), \
-      .max = type_ == CONF_INT ? COUNT_MAX : INFINITY, \
-      .fallback = CONF_ABSENT, .help = help_ }
-#define CHOICE(key_, form_, field_, choices_, help_) \
-    { .key = key_, .type = CONF_CHOICE, \
-      .offset = offsetof(struct form_, field_), .fallback = CONF_ABSENT, \
-      .choices = choices_, .help = help_ }
+    CONF_KEY(key_, type_, form_, field_, CONF_ABSENT, help_, \
+             .max = type_ == CONF_INT ? COUNT_MAX : INFINITY)
 #define WORDS(form_, field_) \
     KEY("label", CONF_TEXT, form_, field_.label, "name in full"), \
     KEY("source", CONF_TEXT, form_, field_.source, "where values are from"), \
@@ -97,7 +92,8 @@ static const struct conf_field cpu_field[] = {
 
 static const struct conf_field link_field[] = {
     WORDS(link_form, link),
-    CHOICE("kind", link_form, link.kind, link_kind_choices, "what it is"),
+    CONF_KEY("kind", CONF_CHOICE, link_form, link.kind, CONF_ABSENT,
+             "what it is", .choices = link_kind_choices),
     KEY("bandwidth", CONF_RATE, link_form, link.bps,
         "peak of one port, one direction"),
     KEY("bandwidth_sustained", CONF_RATE, link_form, link.bps_sustained,
@@ -113,10 +109,11 @@ static const struct conf_field link_field[] = {
 static const struct conf_field price_field[] = {
     WORDS(price_form, price),
     KEY("of", CONF_TEXT, price_form, price.of, "a GPU's name, or core"),
-    CHOICE("kind", price_form, price.kind, price_kind_choices,
-           "how it is paid for"),
-    CHOICE("tier", price_form, price.tier, price_tier_choices,
-           "its market; absent: list, or what its kind is"),
+    CONF_KEY("kind", CONF_CHOICE, price_form, price.kind, CONF_ABSENT,
+             "how it is paid for", .choices = price_kind_choices),
+    CONF_KEY("tier", CONF_CHOICE, price_form, price.tier, CONF_ABSENT,
+             "its market; absent: list, or what its kind is",
+             .choices = price_tier_choices),
     KEY("price", CONF_PRICE, price_form, price.usd_per_h,
         "of one GPU, or of one physical core"),
     KEY("cores", CONF_REAL, price_form, price.cores,
@@ -126,6 +123,25 @@ static const struct conf_field price_field[] = {
     KEY("energy_included", CONF_BOOL, price_form, price.energy_included,
         "whether the price covers electricity"),
     KEY("as_of", CONF_TEXT, price_form, price.as_of, "date of the price"),
+};
+
+static const struct conf_field instance_field[] = {
+    WORDS(instance_form, instance),
+    KEY("of", CONF_TEXT, instance_form, instance.of,
+        "a GPU's name; nvlink or pcie: every other GPU with NVLink, without"),
+    KEY("gpus", CONF_INT, instance_form, gpus, "GPUs of a whole node"),
+    KEY("memory", CONF_BYTES, instance_form, instance.memory_bytes,
+        "host memory; absent: what its GPUs have, and 32GB for each"),
+    KEY("cpu", CONF_TEXT, instance_form, instance.cpu, "type of its sockets"),
+    KEY("sockets", CONF_INT, instance_form, sockets, "sockets of a node"),
+    KEY("nic", CONF_TEXT, instance_form, instance.nic,
+        "link of one of its NICs"),
+    KEY("nics", CONF_INT, instance_form, nics, "NICs of a node"),
+    KEY("drive", CONF_TEXT, instance_form, instance.drive,
+        "link of one of its drives"),
+    KEY("drives", CONF_INT, instance_form, drives, "drives of a node"),
+    KEY("drive_size", CONF_BYTES, instance_form, instance.drive_bytes,
+        "size of one drive"),
 };
 
 static const struct conf_field llm_field[] = {
@@ -158,8 +174,8 @@ static const struct conf_field llm_field[] = {
 
 static const struct conf_field net_field[] = {
     WORDS(net_form, net),
-    CHOICE("class", net_form, net.class, net_class_choices,
-           "what kind of model it is"),
+    CONF_KEY("class", CONF_CHOICE, net_form, net.class, CONF_ABSENT,
+             "what kind of model it is", .choices = net_class_choices),
     KEY("sample", CONF_TEXT, net_form, net.sample, "what one sample is"),
     KEY("layers", CONF_INT, net_form, layers, "layers with weights"),
     KEY("params", CONF_REAL, net_form, net.params,
@@ -198,20 +214,18 @@ static const struct conf_field application_field[] = {
         "[0.5, 1], 128: [900, 4000]}"),
 };
 
-#define COUNT(array) (sizeof (array) / sizeof *(array))
-
 const struct conf_schema catalogue_schema[CATALOGUE_SECTION_COUNT] = {
-    { "catalogue.gpus", "GPU types by name", gpu_field, COUNT(gpu_field) },
-    { "catalogue.cpus", "CPU types by name, per socket", cpu_field,
-      COUNT(cpu_field) },
-    { "catalogue.links", "links, NICs and drives by name", link_field,
-      COUNT(link_field) },
-    { "catalogue.prices", "prices by name", price_field,
-      COUNT(price_field) },
-    { "catalogue.llms", "language models by name", llm_field,
-      COUNT(llm_field) },
-    { "catalogue.nets", "models that are no transformers, by name",
-      net_field, COUNT(net_field) },
-    { "catalogue.applications", "training jobs whose goodput is known, by name",
-      application_field, COUNT(application_field) },
+    CONF_SCHEMA("catalogue.gpus", "GPU types by name", gpu_field),
+    CONF_SCHEMA("catalogue.cpus", "CPU types by name, per socket", cpu_field),
+    CONF_SCHEMA("catalogue.links", "links, NICs and drives by name",
+                link_field),
+    CONF_SCHEMA("catalogue.prices", "prices by name", price_field),
+    CONF_SCHEMA("catalogue.llms", "language models by name", llm_field),
+    CONF_SCHEMA("catalogue.nets", "models that are no transformers, by name",
+                net_field),
+    CONF_SCHEMA("catalogue.applications",
+                "training jobs whose goodput is known, by name",
+                application_field),
+    CONF_SCHEMA("catalogue.instances",
+                "nodes of GPUs as they are rented, by name", instance_field),
 };

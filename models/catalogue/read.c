@@ -18,18 +18,20 @@
 
 static const char *const section_name[CATALOGUE_SECTION_COUNT + 1] = {
     "gpus", "cpus", "links", "prices", "llms", "nets",
-    "applications", NULL
+    "applications", "instances", NULL
 };
 
 static struct form *add_form(struct catalogue *catalogue, int which,
                              const char *name)
 {
+    assert(which >= 0 && which < CATALOGUE_SECTION_COUNT);
+    assert(name != NULL);
     struct section *s = &catalogue->section[which];
     size_t bytes = catalogue_form_bytes[which];
 
-    s->forms = arena_grow(catalogue->arena, s->forms, s->count, s->count + 1,
-                          bytes);
-    memset(s->forms + s->count * bytes, 0, bytes);
+    if (s->count == s->room)
+        s->forms = arena_reach_size(catalogue->arena, s->forms, &s->room,
+                                    s->count, bytes);
     s->count++;
     struct form *form = catalogue_form_at(catalogue, which, s->count - 1);
     form->name = arena_text(catalogue->arena, name);
@@ -39,6 +41,8 @@ static struct form *add_form(struct catalogue *catalogue, int which,
 static bool read_section(struct catalogue *catalogue, int which,
                          const struct conf_node *map, struct err *err)
 {
+    assert(which >= 0 && which < CATALOGUE_SECTION_COUNT);
+    assert(err != NULL);
     if (conf_kind(map) != CONF_MAP) {
         return err_set(err, ERR_SCHEMA, conf_pos(map),
                        "'%s' must be a mapping of names to entries",
@@ -62,6 +66,7 @@ static bool read_section(struct catalogue *catalogue, int which,
 
 static int find_section(const char *name)
 {
+    assert(name != NULL);
     for (int i = 0; i < CATALOGUE_SECTION_COUNT; i++) {
         if (strcmp(name, section_name[i]) == 0) {
             return i;
@@ -73,10 +78,11 @@ static int find_section(const char *name)
 static bool read_root(struct catalogue *catalogue,
                       const struct conf_node *root, struct err *err)
 {
+    assert(root != NULL && err != NULL);
     if (conf_kind(root) != CONF_MAP) {
         return err_set(err, ERR_SCHEMA, conf_pos(root),
                        "a catalogue is a mapping with any of gpus, cpus, "
-                       "links, prices, llms, nets, applications");
+                       "links, prices, llms, nets, applications, instances");
     }
     for (size_t i = 0; i < conf_count(root); i++) {
         const char *key = conf_key(root, i);
@@ -85,7 +91,8 @@ static bool read_root(struct catalogue *catalogue,
             const char *near = conf_nearest(key, section_name);
             err_set(err, ERR_SCHEMA, conf_key_pos(root, i),
                     "unrecognized key '%s' in a catalogue; allowed: gpus, "
-                    "cpus, links, prices, llms, nets, applications", key);
+                    "cpus, links, prices, llms, nets, applications, "
+                    "instances", key);
             return near ? err_hint(err, "Did you mean '%s'?", near) : false;
         }
         if (!read_section(catalogue, which, conf_value(root, i), err)) {

@@ -39,6 +39,8 @@ struct capacity_book {
 struct capacity_book *capacity_book_new(struct arena *arena,
                                         const struct cluster_spec *spec)
 {
+    assert(arena != NULL);
+    assert(spec->node_count > 0);
     struct capacity_book *book = arena_alloc(arena, 1, sizeof *book);
 
     book->arena = arena;
@@ -51,6 +53,7 @@ struct capacity_book *capacity_book_new(struct arena *arena,
  * at. */
 void capacity_note(struct capacity_book *book, uint32_t node)
 {
+    assert(book != NULL);
     if (book->change == NULL)
         return;
     if (book->changes == book->room) {
@@ -69,6 +72,7 @@ static bool alike(const struct capacity_unit *a, const struct capacity_unit *b)
 static struct capacity_index *caps_new(struct capacity_book *book,
                                        const struct capacity_unit *unit)
 {
+    assert(unit != NULL);
     const struct cluster_spec *spec = book->spec;
     struct capacity_index *caps = arena_alloc(book->arena, 1, sizeof *caps);
 
@@ -95,6 +99,7 @@ static struct capacity_index *caps_new(struct capacity_book *book,
 
 struct capacity_index *capacity_of(struct capacity_book *book, const struct capacity_unit *unit)
 {
+    assert(book != NULL && unit != NULL);
     struct capacity_index *caps = book->caps;
 
     while (caps != NULL && !alike(&caps->unit, unit))
@@ -140,6 +145,7 @@ static struct capacity_group *group_of(const struct capacity_index *caps, uint32
 
 void capacity_set(struct capacity_index *caps, uint32_t node, uint32_t cap)
 {
+    assert(caps != NULL);
     struct capacity_group *group = group_of(caps, node);
     uint32_t at = node - group->first_node, before = group->cap[at];
 
@@ -161,11 +167,13 @@ uint64_t capacity_total(const struct capacity_index *caps, uint32_t group)
 
 uint32_t capacity_count(const struct capacity_index *caps, uint32_t group)
 {
+    assert(caps != NULL);
     return rank_tree_count(&caps->group[group].order);
 }
 
 uint32_t capacity_from(const struct capacity_index *caps, uint32_t g, uint64_t cap)
 {
+    assert(caps != NULL);
     const struct capacity_group *group = &caps->group[g];
     const struct rank_tree_node *node = group->order.node;
     uint32_t at = group->order.root, place = 0;
@@ -192,6 +200,7 @@ uint32_t capacity_node(struct capacity_index *caps, uint32_t g, uint32_t place)
 
 uint32_t capacity_cap(const struct capacity_index *caps, uint32_t node)
 {
+    assert(caps != NULL);
     const struct capacity_group *group = group_of(caps, node);
 
     return group->cap[node - group->first_node];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * capacity_index.h - for how many units each node has room, where a unit is a GPU, or a
- * core, with so many cores and so much memory: nodes in the order of that.
+ * capacity_index.h - nodes sorted by capacity: the number of units for which a
+ * node has room.  A unit is a GPU, or a core, with a number of cores and an
+ * amount of memory.
  *
- * What searches ask for comes in a few shapes, and each has its order, made
- * when it is asked for the first time.  Nodes that change are written down, and
- * an order is brought up to date when it is asked for again.
+ * Searches use few different units.  Each has an index, made at its first use.
+ * A node that changes is noted; an index is brought up to date at its next use.
  */
 #ifndef MODELS_CLUSTER_CAPACITY_INDEX_H
 #define MODELS_CLUSTER_CAPACITY_INDEX_H
@@ -20,30 +20,32 @@ struct capacity_book;
 
 struct capacity_unit {
     bool gpu;                   /* else a core */
-    uint32_t cores;             /* that go with it */
+    uint32_t cores;             /* per unit */
     int64_t memory_bytes;
 };
 
 struct capacity_book *capacity_book_new(struct arena *arena,
                                         const struct cluster_spec *spec);
-/* Something of that node was taken, or came back. */
+/* Notes that the free resources of the node have changed. */
 void capacity_note(struct capacity_book *book, uint32_t node);
 
-/* NULL: there are too many shapes. */
+/* Returns the index of that unit; NULL: there are too many units. */
 struct capacity_index *capacity_of(struct capacity_book *book, const struct capacity_unit *unit);
-/* A node of which the cap is to be set; UINT32_MAX: all are as they should
- * be. */
+/* Returns a node whose capacity the caller must set by capacity_set();
+ * UINT32_MAX: none is left, the index is up to date. */
 uint32_t capacity_stale(struct capacity_index *caps);
 void capacity_set(struct capacity_index *caps, uint32_t node, uint32_t cap);
 
-/* Of a group of nodes: all caps together, and the places in its order, by cap
- * and then by node.  Nodes without room are not in it. */
+/* Return, for a group of nodes, the sum of all capacities, and the number of
+ * nodes in the index.  Nodes are sorted by capacity, then by number; nodes
+ * without room are left out. */
 uint64_t capacity_total(const struct capacity_index *caps, uint32_t group);
 uint32_t capacity_count(const struct capacity_index *caps, uint32_t group);
-/* The first with at least that cap. */
+/* Returns the first position whose capacity is at least `cap`. */
 uint32_t capacity_from(const struct capacity_index *caps, uint32_t group, uint64_t cap);
+/* Returns the node at position `place`. */
 uint32_t capacity_node(struct capacity_index *caps, uint32_t group, uint32_t place);
-/* 0: it has no room. */
+/* Returns the capacity of a node; 0: it has no room. */
 uint32_t capacity_cap(const struct capacity_index *caps, uint32_t node);
 
 #endif

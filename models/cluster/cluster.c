@@ -23,6 +23,7 @@
 
 bool cluster_draws(const struct cluster_spec *spec)
 {
+    assert(spec != NULL);
     const struct outage_spec *f = spec->failures;
     bool draws = f != NULL && (f->gpu_mtbf_ns > 0 || f->node_mtbf_ns > 0 ||
                                f->switch_mtbf_ns > 0 || f->job_mtbf_ns > 0 ||
@@ -90,6 +91,7 @@ double cluster_node_usd(const struct node_group *group, int64_t from_ns,
 
 double cluster_node_least_usd_per_h(const struct node_group *group)
 {
+    assert(group != NULL);
     return group->price != NULL ? time_series_least(group->price)
                                 : group->usd_per_h;
 }
@@ -125,6 +127,7 @@ double cluster_held_usd(const struct cluster_spec *spec,
 static const struct time_series *series_over(const struct time_series *time_series,
                                              int64_t end_ns, double *held_s)
 {
+    assert(held_s != NULL);
     int64_t over_ns = time_series != NULL ? time_series_over_ns(time_series, end_ns) : 0;
 
     if (over_ns > 0 && !time_series->hold)
@@ -161,10 +164,13 @@ uint32_t cluster_pool(const struct cluster_spec *spec, const char *name)
 }
 
 /* A node's books after a change, and the indexes over them. */
-static void note_free(struct cluster *cluster, uint32_t node, uint64_t mask,
+static inline void note_free(struct cluster *cluster, uint32_t node, uint64_t mask,
                       uint32_t cores, int64_t memory_bytes)
 {
+    assert(node < cluster->spec->node_count);
+    assert(memory_bytes >= 0);
     uint32_t g = cluster->group_of[node];
+    const struct node_group *group = &cluster->spec->group[g];
     struct node_free before = {
         .gpu_mask = cluster->free_mask[node],
         .cores = cluster->free_cores[node],
@@ -173,15 +179,16 @@ static void note_free(struct cluster *cluster, uint32_t node, uint64_t mask,
     struct node_free now = {
         .gpu_mask = mask, .cores = cores, .memory_bytes = memory_bytes,
     };
-    uint32_t more = mask_count(mask) - mask_count(before.gpu_mask);
+    uint32_t more = free_index_move(&cluster->index, g,
+                                    node - group->first_node, node, &before,
+                                    &now);
 
-    free_index_move(&cluster->index, cluster->spec, g, node, &before, &now);
     if (cluster->spares != NULL)
         reclaimable_note(cluster->spares, node, &now);
     cluster->free_mask[node] = mask;
     cluster->free_cores[node] = cores;
     cluster->free_memory[node] = memory_bytes;
-    cluster->pool_free_gpus[cluster->spec->group[g].pool] += more;
+    cluster->pool_free_gpus[group->pool] += more;
     cluster->free_gpus += more;
 }
 
@@ -228,6 +235,7 @@ static uint32_t mib_of(const struct node_group *group)
 
 static void parts_fill(struct cluster *cluster, uint32_t node)
 {
+    assert(node < cluster->spec->node_count);
     struct cluster_parts *parts = cluster->parts;
     uint32_t g = cluster->group_of[node];
     const struct node_group *group = &cluster->spec->group[g];
@@ -285,16 +293,21 @@ static uint32_t first_gpu(const struct cluster *cluster, uint32_t node)
 
 const uint16_t *cluster_left(const struct cluster *cluster, uint32_t node)
 {
+    assert(cluster->parts != NULL);
+    assert(node < cluster->spec->node_count);
     return &cluster->parts->left[first_gpu(cluster, node)];
 }
 
 const uint32_t *cluster_mib_left(const struct cluster *cluster, uint32_t node)
 {
+    assert(cluster->parts != NULL);
+    assert(node < cluster->spec->node_count);
     return &cluster->parts->mib_left[first_gpu(cluster, node)];
 }
 
 int64_t cluster_core_milli(const struct cluster *cluster, uint32_t node)
 {
+    assert(node < cluster->spec->node_count);
     int64_t milli = (int64_t)cluster->free_cores[node] * GPU_MILLI;
 
     return cluster->parts == NULL ? milli
@@ -314,6 +327,7 @@ static int64_t core_milli_of(const struct share *share)
 
 static bool gpus_free(const struct cluster *cluster, const struct share *share)
 {
+    assert(share->node < cluster->spec->node_count);
     uint64_t mask = share->gpu_mask;
 
     if (!is_part(share))
@@ -364,31 +378,54 @@ static uint64_t parts_move(struct cluster *cluster, const struct share *share,
     return free_mask;
 }
 
-/* A share of a node is taken (sign -1) or comes back. */
-static void move(struct cluster *cluster, const struct share *share, int sign)
+/* A share of a node is taken (sign -1) or comes back, where GPUs and cores may
+ * be taken in parts. */
+static void move_parts(struct cluster *cluster, const struct share *share,
+                       int sign)
 {
     struct cluster_parts *parts = cluster->parts;
     uint32_t node = share->node, kind;
-    uint64_t mask = cluster->free_mask[node];
+    uint64_t mask = parts_move(cluster, share, sign,
+                               cluster->free_mask[node]);
     int64_t cores = cluster_core_milli(cluster, node) +
                     sign * core_milli_of(share);
 
     assert(cores >= 0);
-    if (parts == NULL) {
-        assert(!is_part(share) && share->core_milli == 0);
-        mask = sign < 0 ? mask & ~share->gpu_mask : mask | share->gpu_mask;
-    } else {
-        mask = parts_move(cluster, share, sign, mask);
-        parts->core_milli[node] = (uint16_t)(cores % 1000);
-        parts->version[node]++;
-        kind = is_part(share) ? 0 : mask_count(share->gpu_mask);
-        if (share->gpu_mask != 0)
-            parts->kinds[(size_t)node * parts->kind_count + kind] =
-                (uint16_t)(parts->kinds[(size_t)node * parts->kind_count +
-                                        kind] - sign);
-    }
+    parts->core_milli[node] = (uint16_t)(cores % 1000);
+    parts->version[node]++;
+    kind = is_part(share) ? 0 : mask_count(share->gpu_mask);
+    if (share->gpu_mask != 0)
+        parts->kinds[(size_t)node * parts->kind_count + kind] =
+            (uint16_t)(parts->kinds[(size_t)node * parts->kind_count + kind] -
+                       sign);
     note_free(cluster, node, mask, (uint32_t)(cores / 1000),
               cluster->free_memory[node] + sign * share->memory_bytes);
+}
+
+/* The same anywhere. */
+static inline void move(struct cluster *cluster, const struct share *share, int sign)
+{
+    uint32_t node = share->node, cores = cluster->free_cores[node];
+    uint64_t mask = cluster->free_mask[node];
+
+    if (cluster->parts != NULL) {
+        move_parts(cluster, share, sign);
+        return;
+    }
+    assert(!is_part(share) && share->core_milli == 0);
+    assert(sign > 0 || cores >= share->cores);
+    note_free(cluster, node,
+              sign < 0 ? mask & ~share->gpu_mask : mask | share->gpu_mask,
+              sign < 0 ? cores - share->cores : cores + share->cores,
+              cluster->free_memory[node] + sign * share->memory_bytes);
+}
+
+static bool cores_free(const struct cluster *cluster,
+                       const struct share *share)
+{
+    if (cluster->parts == NULL && share->core_milli == 0)
+        return share->cores <= cluster->free_cores[share->node];
+    return core_milli_of(share) <= cluster_core_milli(cluster, share->node);
 }
 
 bool cluster_can_take(const struct cluster *cluster,
@@ -401,8 +438,7 @@ bool cluster_can_take(const struct cluster *cluster,
         if (node >= cluster->spec->node_count ||
             (i > 0 && placement->share[i - 1].node >= node))
             return false;
-        if (!gpus_free(cluster, share) ||
-            core_milli_of(share) > cluster_core_milli(cluster, node) ||
+        if (!gpus_free(cluster, share) || !cores_free(cluster, share) ||
             share->memory_bytes < 0 ||
             share->memory_bytes > cluster->free_memory[node])
             return false;
@@ -426,8 +462,10 @@ static void release_share(struct cluster *cluster, const struct share *share)
         &cluster->spec->group[cluster->group_of[node]];
     assert((share->gpu_mask & cluster->free_mask[node]) == 0);
     assert((share->gpu_mask & ~cluster_all_gpus(group)) == 0);
-    assert(core_milli_of(share) <= (int64_t)group->cores * 1000 -
-                                       cluster_core_milli(cluster, node));
+    assert(cluster->parts != NULL
+               ? core_milli_of(share) <= (int64_t)group->cores * 1000 -
+                                             cluster_core_milli(cluster, node)
+               : share->cores <= group->cores - cluster->free_cores[node]);
     assert(share->memory_bytes >= 0 &&
            share->memory_bytes <=
                group->memory_bytes - cluster->free_memory[node]);

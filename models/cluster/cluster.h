@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cluster.h - nodes, GPUs, cores, memory: what exists, and what is taken.
+ * cluster.h - nodes, GPUs, cores and memory: what exists, and what is free.
  *
- * A cluster_spec is what the file says: read once, shared by all trials.  A
- * cluster is its state in one trial.  Invariant: every GPU is free or taken
- * once, or in parts that add up to one GPU at most; cores and memory of a node
- * never exceed what it has.  Nodes are numbered from 0 in file order, group
- * after group.
+ * A cluster_spec is what the file states; it is read once, and trials share it.
+ * A cluster is the state in one trial.  Invariant: a GPU is free, or taken
+ * once, or taken in parts that add up to at most one GPU; taken cores and
+ * memory of a node never exceed what it has.  Nodes are numbered from 0 in the
+ * order of the file, group after group.
  */
 #ifndef MODELS_CLUSTER_CLUSTER_H
 #define MODELS_CLUSTER_CLUSTER_H
@@ -33,43 +33,45 @@ struct price;
 struct rent_spec;
 struct reclaimable;
 
-/* Cores and memory of a node whose file names no CPU (traces that know GPUs
- * only): never what limits, and in no total. */
+/* Cores and memory of a node whose file states no CPU (traces with GPUs only).
+ * They never limit a placement and are in no total. */
 #define CLUSTER_CORES_UNLIMITED (1u << 20)
 #define CLUSTER_MEMORY_UNLIMITED (INT64_C(1) << 50)
 
-/* Nodes that are alike.  `pool` is an index into cluster_spec.pool_name.
- * GPU g stands behind PCIe switch g / (gpus / pcie_switches) and in NVLink
- * domain g / nvlink_domain. */
+/* Nodes of one kind.  `pool` is an index into cluster_spec.pool_name.  GPU g is
+ * behind PCIe switch g / (gpus / pcie_switches) and in NVLink domain
+ * g / nvlink_domain. */
 struct node_group {
     const char *name;
     uint32_t pool;
     uint32_t first_node, node_count;
     const struct gpu_type *gpu;         /* NULL: no GPUs */
     uint32_t gpus;                      /* per node, <= NODE_GPUS_MAX */
-    const struct cpu_type *cpu;         /* NULL: cores without a number */
+    const struct cpu_type *cpu;         /* NULL: unlimited cores */
     uint32_t sockets;
     uint32_t cores;                     /* per node, all sockets */
     int64_t memory_bytes;
-    double nvlink_bps;          /* per GPU, one direction; 0: over PCIe */
-    uint32_t nvlink_domain;     /* GPUs of one; 0: all of the node */
+    double nvlink_bps;          /* per GPU, one direction; 0: no NVLink */
+    uint32_t nvlink_domain;     /* GPUs of a domain; 0: all of the node */
     double pcie_bps;            /* per GPU slot, one direction, sustained */
-    uint32_t pcie_switches;     /* 0: every slot leads to a CPU */
+    uint32_t pcie_switches;     /* 0: every slot is connected to a CPU */
     double pcie_uplink_bps;     /* of each switch, one direction */
     double nic_bps;             /* per node, one direction, sustained */
     double nic_latency_s;
-    double wan_bps;             /* to the storage, of all its nodes; 0: near */
+    double wan_bps;             /* line to the storage, all its nodes together;
+                                   0: no such line, the storage is near */
     double nvme_bps;            /* per node, read; 0: none */
-    double nvme_bytes;          /* per node, what its drives hold */
-    double nvme_access_bytes;   /* what a drive could read while it seeks */
-    double usd_per_h;           /* per node; with a course, at time 0 */
-    const struct time_series *price; /* over time; NULL: always the same */
-    const struct price *tariff; /* of the catalogue: of its GPUs, else of its
-                                   cores; NULL: the file says the amount */
-    bool price_said;            /* by `price:`; else on-demand by default */
-    const struct rent_spec *rent;       /* NULL: there all the time */
+    double nvme_bytes;          /* per node, size of its drives */
+    double nvme_access_bytes;   /* bytes that a drive reads in the time of one
+                                   seek */
+    double usd_per_h;           /* per node; at time 0 if the price changes */
+    const struct time_series *price;    /* over time; NULL: constant */
+    const struct price *tariff; /* price in the catalogue of its GPUs, else of
+                                   its cores; NULL: the file has the amount */
+    bool price_said;            /* the file has `price:`; else on-demand */
+    const struct rent_spec *rent;       /* NULL: not rented by the hour */
     bool energy_included;       /* in usd_per_h */
-    bool billed_held;           /* paid for only while a lease is on it */
+    bool billed_held;           /* billed only while a lease is on the node */
     double idle_w, max_w;       /* per node without its GPUs */
 };
 
@@ -80,30 +82,32 @@ struct cluster_spec {
     const char *const *pool_name;
     uint32_t pool_count;                /* <= 32 */
     uint32_t node_count, gpu_count, core_count;
-    uint32_t leaf_nodes;        /* nodes under one leaf switch; 0: no tree */
-    double oversubscription;    /* >= 1; of the leaf's uplink */
+    uint32_t leaf_nodes;        /* nodes below one leaf switch; 0: no tree */
+    double oversubscription;    /* of the leaf's uplink; >= 1 */
     double storage_bps;         /* shared storage, all readers together */
     double storage_usd_per_h;
-    double transfer_usd_per_byte;       /* between it and rented nodes */
+    double transfer_usd_per_byte;       /* between storage and rented nodes */
     double pue;
     double carbon_g_per_kwh;
-    const struct time_series *carbon;        /* over time; NULL: the same */
+    const struct time_series *carbon;   /* over time; NULL: constant */
     double power_cap_w;         /* of all nodes, at the meter; 0: none */
     bool priced;                /* a price changes over time */
-    bool unpriced;              /* nothing costs anything */
+    bool unpriced;              /* nothing has a price */
     bool rents;                 /* a group has `rent` */
-    double electricity_usd_per_kwh;     /* where a price has none in it */
+    double electricity_usd_per_kwh;     /* where a price includes no energy */
     const struct outage_spec *failures; /* NULL: nothing fails */
 };
 
-/* Could a trial on it depend on which replica it is: do nodes fail, or are
- * rented ones taken away? */
+/* True: failures or reclaimed nodes are drawn at random, so that a trial
+ * depends on its replica. */
 bool cluster_draws(const struct cluster_spec *spec);
 
+/* Returns the group of a node; cluster_group_of() is the faster form. */
 const struct node_group *cluster_group_search(const struct cluster_spec *spec,
                                               uint32_t node);
 
-/* Asked for every share of every lease: most clusters have one group. */
+/* Returns the group of a node.  It is called for every share of every lease,
+ * and most clusters have one group. */
 static inline const struct node_group *cluster_group_of(
     const struct cluster_spec *spec, uint32_t node)
 {
@@ -118,47 +122,53 @@ extern const struct conf_schema cluster_schema, cluster_nodes_schema,
     cluster_nics_schema;
 const struct conf_schema *const *cluster_schemas(size_t *count);
 
+/* Returns the cluster of a file, in the arena; it refers to the catalogue.
+ * NULL: *err says what is wrong. */
 const struct cluster_spec *cluster_read(struct arena *arena,
                                         const struct conf_node *conf,
                                         const struct catalogue *catalogue,
                                         struct err *err);
+/* The next three return masks of GPUs of one node. */
 static inline uint64_t cluster_all_gpus(const struct node_group *group)
 {
     return group->gpus == 64 ? UINT64_MAX
                              : (UINT64_C(1) << group->gpus) - 1;
 }
-/* GPUs of a node that stand behind its PCIe switch `i`. */
+/* The GPUs behind PCIe switch `i`. */
 uint64_t cluster_switch_gpus(const struct node_group *group, uint32_t i);
-/* GPUs of a node in its NVLink domain `i`; what lies past the last: none. */
+/* The GPUs in NVLink domain `i`; 0 past the last domain. */
 uint64_t cluster_domain_gpus(const struct node_group *group, uint32_t i);
-/* Of one node, at its cheapest moment. */
+/* Returns the lowest price of one node over all time. */
 double cluster_node_least_usd_per_h(const struct node_group *group);
-/* What one node costs from one time to another. */
+/* Returns the cost of one node from from_ns to to_ns. */
 double cluster_node_usd(const struct node_group *group, int64_t from_ns,
                         int64_t to_ns);
 double cluster_node_usd_per_h(const struct node_group *group, int64_t now_ns);
-/* The same of what a placement holds: of a node its part of the GPUs or, where
- * it has none, of the cores. */
+/* Returns the cost of a placement: of each node the share of its GPUs that the
+ * placement holds; if the node has no GPUs, of its cores. */
 double cluster_held_usd(const struct cluster_spec *spec,
                         const struct placement *placement, int64_t from_ns,
                         int64_t to_ns);
-/* The first series that had ended before a time and may not be held; NULL.  In
- * `held_s` the time for which others were. */
+/* Returns the first series that ends before end_ns and must not be held; NULL:
+ * none.  Stores in *held_s for how long other series were held after their
+ * end. */
 const struct time_series *cluster_series_over(const struct cluster_spec *spec,
                                               int64_t end_ns, double *held_s);
-/* Pool by name, or UINT32_MAX. */
+/* Returns the index of the pool of that name; UINT32_MAX: there is none. */
 uint32_t cluster_pool(const struct cluster_spec *spec, const char *name);
 
-/* Beside the masks, once GPUs may be taken in parts: see cluster_split(). */
+/* State beside the masks, if GPUs may be taken in parts: see
+ * cluster_split(). */
 struct cluster_parts {
-    uint32_t *first_gpu;        /* per group: of all GPUs, its first */
-    uint16_t *left;             /* per GPU: milli that are free */
-    uint32_t *mib_left;         /* per GPU: memory; 0xffffffff: not known */
-    uint16_t *core_milli;       /* per node: free beyond free_cores */
-    uint16_t *kinds;            /* per node: leases by GPUs they hold there */
-    uint32_t kind_count;        /* 0: parts of one, then 1, 2 ... GPUs */
-    uint32_t *version;          /* per node: counts its changes, from 1 */
-    uint64_t part_milli;        /* free in GPUs that are taken in part */
+    uint32_t *first_gpu;        /* per group: number of its first GPU */
+    uint16_t *left;             /* per GPU: free thousandths */
+    uint32_t *mib_left;         /* per GPU: free memory; UINT32_MAX: unknown */
+    uint16_t *core_milli;       /* per node: free, added to free_cores */
+    uint16_t *kinds;            /* per node: number of leases by size: index 0
+                                   parts of a GPU, then 1, 2 ... GPUs */
+    uint32_t kind_count;        /* sizes in `kinds` */
+    uint32_t *version;          /* per node: number of its changes, from 1 */
+    uint64_t part_milli;        /* free in GPUs that are partly taken */
 };
 
 struct cluster {
@@ -168,24 +178,29 @@ struct cluster {
     uint32_t *free_cores;
     int64_t *free_memory;
     uint32_t *group_of;         /* node -> group */
-    struct free_index index;    /* of what is free */
-    struct reclaimable *spares;       /* NULL: none; see reclaimable.h */
+    struct free_index index;    /* of the free resources */
+    struct reclaimable *spares; /* NULL: none; see reclaimable.h */
     uint32_t *pool_free_gpus;   /* per pool */
-    uint32_t free_gpus;         /* wholly free, as in all of these */
-    uint64_t releases;          /* so far: without one, room only shrinks */
-    struct cluster_parts *parts;        /* NULL: GPUs are whole */
+    uint32_t free_gpus;         /* wholly free, as everywhere above */
+    uint64_t releases;          /* number so far; a search that failed fails
+                                   again until it grows */
+    struct cluster_parts *parts;        /* NULL: GPUs are taken whole */
 };
 
+/* Returns a cluster in the arena, all of it free. */
 struct cluster *cluster_new(struct arena *arena,
                             const struct cluster_spec *spec);
-/* From now on GPUs may be taken in parts; nothing happens the second time. */
+/* Allows parts of GPUs from now on; a second call does nothing. */
 void cluster_split(struct cluster *cluster);
-/* Milli that are free of each GPU of a node, once split. */
+/* Return the free thousandths and the free MiB of each GPU of a node; only
+ * after cluster_split(). */
 const uint16_t *cluster_left(const struct cluster *cluster, uint32_t node);
 const uint32_t *cluster_mib_left(const struct cluster *cluster,
                                  uint32_t node);
-/* Thousandths of cores that are free. */
+/* Returns the free cores of a node in thousandths. */
 int64_t cluster_core_milli(const struct cluster *cluster, uint32_t node);
+/* cluster_take() requires that cluster_can_take() holds; cluster_release() that
+ * the placement is taken. */
 bool cluster_can_take(const struct cluster *cluster,
                       const struct placement *placement);
 void cluster_take(struct cluster *cluster, const struct placement *placement);

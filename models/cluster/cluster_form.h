@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cluster_form.h - a cluster while it is read: what its file says, key by key,
- * and what its readers share.  For the cluster_*.c files only.
+ * cluster_form.h - a cluster while it is read: the values of its keys, and the
+ * state that its readers share.  For the cluster_*.c files only.
  */
 #ifndef MODELS_CLUSTER_CLUSTER_FORM_H
 #define MODELS_CLUSTER_CLUSTER_FORM_H
@@ -71,13 +71,14 @@ struct cluster_reader {
     const char **pool_name;
 };
 
-/* The next group of the file, its price and rent with it; adds it to the
- * totals of the spec. */
+/* Reads the next group of the file with its price and rent, and adds it to the
+ * totals of the spec.  False: *reader->err is set. */
 bool cluster_read_group(const struct cluster_reader *reader,
                         const struct conf_node *at);
-/* What messages show of a value. */
+/* Returns a value as messages show it. */
 const char *cluster_shown(const struct conf_node *node);
-/* Length of a decimal number at the start of text and its value; 0: none. */
+/* Returns the length of the decimal number with which `text` begins, and stores
+ * its value in *out; 0: there is no number. */
 size_t cluster_number(const char *text, double *out);
 
 #endif

@@ -24,6 +24,7 @@
 /* Length of a decimal number at the start of text and its value; 0: none. */
 size_t cluster_number(const char *text, double *out)
 {
+    assert(text != NULL && out != NULL);
     struct decimal decimal;
     size_t bytes = decimal_read(text, strlen(text), &decimal);
     return bytes > 0 && decimal_to_f64(&decimal, out) ? bytes : 0;
@@ -31,6 +32,7 @@ size_t cluster_number(const char *text, double *out)
 
 const char *cluster_shown(const struct conf_node *node)
 {
+    assert(node != NULL);
     return conf_kind(node) == CONF_SCALAR ? conf_text(node)
            : conf_kind(node) == CONF_LIST ? "a list" : "a map";
 }
@@ -39,6 +41,7 @@ const char *cluster_shown(const struct conf_node *node)
 static bool hint_nearest(const struct cluster_reader *reader, const char *name,
                          enum catalogue_section section)
 {
+    assert(name != NULL);
     static const char *const own[] = { CLUSTER_GENERIC, NULL };
     if (section == CATALOGUE_GPUS && conf_nearest(name, own) != NULL)
         return err_hint(reader->err, "Did you mean '%s'?", own[0]);
@@ -50,6 +53,8 @@ static bool unknown_type(const struct cluster_reader *reader,
                          const struct conf_node *at, const char *what,
                          const char *name, enum catalogue_section section)
 {
+    assert(at != NULL);
+    assert(what != NULL && name != NULL);
     const struct conf_node *type = conf_get(at, "type");
     err_set(reader->err, ERR_REFERENCE, conf_pos(type != NULL ? type : at),
             "unknown %s type '%s'", what, name);
@@ -60,6 +65,7 @@ static bool unknown_type(const struct cluster_reader *reader,
 static const struct gpu_type *generic_model(const struct cluster_reader *reader,
                                             const char *model)
 {
+    assert(model != NULL);
     struct gpu_type *gpu;
     uint32_t last = reader->generic->index;
 
@@ -87,6 +93,7 @@ static bool is_generic(const struct cluster_reader *reader,
 static bool read_gpus(const struct cluster_reader *reader,
                       const struct nodes_conf *conf, struct node_group *group)
 {
+    assert(conf != NULL && group != NULL);
     if (conf->gpus == NULL)
         return true;
     struct item_conf item = { 0 };
@@ -114,6 +121,7 @@ static bool read_gpus(const struct cluster_reader *reader,
 static bool read_pcie(const struct cluster_reader *reader,
                       const struct nodes_conf *conf, struct node_group *group)
 {
+    assert(conf != NULL && group != NULL);
     if (conf->pcie == NULL)
         return true;
     struct pcie_conf pcie = { 0 };
@@ -138,6 +146,7 @@ static bool read_nvlink(const struct cluster_reader *reader,
                         const struct nodes_conf *conf,
                         struct node_group *group)
 {
+    assert(conf != NULL && group != NULL);
     if (conf->nvlink == NULL)
         return true;
     struct nvlink_conf nvlink = { 0 };
@@ -164,6 +173,7 @@ static bool read_no_cpu(const struct cluster_reader *reader,
                         const struct nodes_conf *conf,
                         struct node_group *group)
 {
+    assert(conf != NULL && group != NULL);
     bool bare = group->gpu == NULL && conf->cores > 0 &&
                 conf->memory_bytes > 0.0;
     if (!bare && !is_generic(reader, group->gpu))
@@ -182,6 +192,7 @@ static bool read_no_cpu(const struct cluster_reader *reader,
 static bool read_cpu(const struct cluster_reader *reader,
                      const struct nodes_conf *conf, struct node_group *group)
 {
+    assert(conf != NULL && group != NULL);
     if (conf->cpu == NULL)
         return read_no_cpu(reader, conf, group);
     struct item_conf item = { 0 };
@@ -216,6 +227,7 @@ static bool read_cpu(const struct cluster_reader *reader,
 static bool read_drives(const struct conf_node *conf, double *drives,
                         double *each_bytes, struct err *err)
 {
+    assert(drives != NULL && each_bytes != NULL);
     static const struct { const char *name; double bytes; } units[] = {
         { "GB", 1e9 }, { "TB", 1e12 }, { "GiB", 0x1p30 }, { "TiB", 0x1p40 },
     };
@@ -250,6 +262,7 @@ static const struct link_type *first_disk(const struct catalogue *catalogue)
 static const struct link_type *read_disk(const struct cluster_reader *reader,
                                          const struct nodes_conf *conf)
 {
+    assert(conf != NULL);
     const char *name = conf->nvme_type;
     const struct link_type *disk =
         name == NULL ? first_disk(reader->catalogue)
@@ -269,6 +282,7 @@ static const struct link_type *read_disk(const struct cluster_reader *reader,
 static bool read_nvme(const struct cluster_reader *reader,
                       const struct nodes_conf *conf, struct node_group *group)
 {
+    assert(conf != NULL && group != NULL);
     double drives = 0.0, each_bytes = 0.0;
     if (conf->nvme == NULL && conf->nvme_type != NULL) {
         err_set(reader->err, ERR_SCHEMA,
@@ -293,6 +307,7 @@ static bool read_nvme(const struct cluster_reader *reader,
 static bool read_nics(const struct cluster_reader *reader,
                       const struct nodes_conf *conf, struct node_group *group)
 {
+    assert(conf != NULL && group != NULL);
     if (conf->nics == NULL)
         return true;
     struct item_conf item = { 0 };
@@ -327,6 +342,7 @@ static const struct price *asked_price(const struct cluster_reader *reader,
                                        const struct price_task *task,
                                        const char *of)
 {
+    assert(task != NULL && of != NULL);
     const struct price *price = NULL;
 
     if (task->tier < TIER_COUNT)
@@ -341,6 +357,8 @@ static bool no_price(const struct cluster_reader *reader,
                      const struct conf_node *at, const char *of,
                      const char *asked)
 {
+    assert(at != NULL);
+    assert(of != NULL);
     char has[128] = "";
     size_t used = 0;
 
@@ -364,6 +382,7 @@ static bool catalogue_node_price(const struct cluster_reader *reader,
                                  const struct price_task *task,
                                  struct node_group *group)
 {
+    assert(group->gpus <= NODE_GPUS_MAX);
     double cores = group->cores;
     group->usd_per_h = 0.0;
     group->energy_included = task->kind != PRICE_OWNED;
@@ -391,6 +410,7 @@ static bool read_price_time_series(const struct cluster_reader *reader,
                                    const struct conf_node *price,
                                    struct node_group *group)
 {
+    assert(price != NULL && group != NULL);
     group->price = time_series_read(reader->arena, price, "USD/h", reader->err);
     if (group->price == NULL)
         return false;
@@ -403,6 +423,7 @@ static bool read_price_time_series(const struct cluster_reader *reader,
 static bool read_amount(const struct conf_node *price,
                         struct node_group *group, struct err *err)
 {
+    assert(price != NULL && group != NULL);
     static const struct conf_field literal = {
         .key = "price", .type = CONF_PRICE, .min = 0.0, .max = 1e6,
         .help = "of one node",
@@ -425,6 +446,7 @@ static bool read_amount(const struct conf_node *price,
 /* false: the text is neither a kind nor a tier. */
 static bool price_asked(const char *text, struct price_task *task)
 {
+    assert(text != NULL && task != NULL);
     task->text = text;
     for (int kind = 0; price_kind_choices[kind] != NULL; kind++)
         if (strcmp(text, price_kind_choices[kind]) == 0) {
@@ -443,6 +465,7 @@ static bool read_price(const struct cluster_reader *reader,
                        const struct nodes_conf *conf,
                        struct node_group *group)
 {
+    assert(conf != NULL && group != NULL);
     bool of_catalogue = group->gpu != NULL ? !is_generic(reader, group->gpu)
                                            : group->cpu != NULL;
     group->price_said = conf->price != NULL;
@@ -463,6 +486,7 @@ static bool read_price(const struct cluster_reader *reader,
 static bool read_pool(const struct cluster_reader *reader,
                       const struct nodes_conf *conf, struct node_group *group)
 {
+    assert(reader->spec->pool_count <= CLUSTER_POOLS_MAX);
     const char *name = conf->pool != NULL ? conf->pool : conf->name;
     struct cluster_spec *spec = reader->spec;
     for (group->pool = 0; group->pool < spec->pool_count; group->pool++)
@@ -480,6 +504,7 @@ static bool count_group(const struct cluster_reader *reader,
                         const struct conf_node *at,
                         struct node_group *group)
 {
+    assert(group->gpus <= NODE_GPUS_MAX);
     struct cluster_spec *spec = reader->spec;
     for (uint32_t i = 0; i < spec->group_count; i++)
         if (strcmp(reader->group[i].name, group->name) == 0)
@@ -507,6 +532,7 @@ static bool count_group(const struct cluster_reader *reader,
 static bool read_rent(const struct cluster_reader *reader,
                       const struct nodes_conf *conf, struct node_group *group)
 {
+    assert(conf != NULL && group != NULL);
     if (conf->rent == NULL)
         return true;
     if (group->billed_held)

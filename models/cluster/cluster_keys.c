@@ -10,146 +10,124 @@
 #include "models/laws/outage.h"
 #include "models/cluster/rented.h"
 
-#define AT(type, member) offsetof(struct type, member)
-
 static const char *const billing_choices[] = { "always", "held", NULL };
 
 static const struct conf_field cluster_fields[] = {
-    { .key = "name", .type = CONF_TEXT, .offset = AT(cluster_conf, name),
-      .fallback = "cluster", .help = "how results call the cluster" },
-    { .key = "nodes", .type = CONF_NODE, .offset = AT(cluster_conf, nodes),
-      .help = "list of groups of nodes that are alike.  Its order counts: nodes "
-              "are numbered in it, leaf switches divide them in it, and where a "
-              "placement finds several equally good the first is taken" },
-    { .key = "network", .type = CONF_NODE, .fallback = CONF_ABSENT,
-      .offset = AT(cluster_conf, network),
-      .help = "leaf switches, one per rack; without it only NICs limit" },
-    { .key = "failures", .type = CONF_NODE, .fallback = CONF_ABSENT,
-      .offset = AT(cluster_conf, failures),
-      .help = "what fails, and how long that takes; without it nothing does" },
-    { .key = "storage", .type = CONF_NODE, .fallback = CONF_ABSENT,
-      .offset = AT(cluster_conf, storage),
-      .help = "shared storage; without it storage never limits" },
-    { .key = "pue", .type = CONF_REAL, .offset = AT(cluster_conf, pue),
-      .min = 1.0, .max = 5.0, .fallback = CONF_ABSENT,
-      .help = "power usage effectiveness of the building" },
-    { .key = "carbon", .type = CONF_NODE, .fallback = CONF_ABSENT,
-      .offset = AT(cluster_conf, carbon),
-      .help = "carbon intensity, as 400gCO2/kWh, or a series of it; without "
-              "it none is counted" },
-    { .key = "power_cap", .type = CONF_POWER, .fallback = CONF_ABSENT,
-      .offset = AT(cluster_conf, power_cap_w), .min = 1, .max = 1e10,
-      .help = "of all nodes, PUE included: what could exceed it does not "
-              "start" },
-    { .key = "electricity", .type = CONF_NODE, .fallback = CONF_ABSENT,
-      .offset = AT(cluster_conf, electricity),
-      .help = "price of energy for owned nodes, as 0.08USD/kWh (the default)" },
+    CONF_KEY("name", CONF_TEXT, cluster_conf, name, "cluster",
+             "how results call the cluster"),
+    CONF_KEY("nodes", CONF_NODE, cluster_conf, nodes, CONF_REQUIRED,
+             "list of groups of nodes that are alike.  Its order counts: nodes "
+             "are numbered in it, leaf switches divide them in it, and where a "
+             "placement finds several equally good the first is taken"),
+    CONF_KEY("network", CONF_NODE, cluster_conf, network, CONF_ABSENT,
+             "leaf switches, one per rack; without it only NICs limit"),
+    CONF_KEY("failures", CONF_NODE, cluster_conf, failures, CONF_ABSENT,
+             "what fails, and how long that takes; without it nothing does"),
+    CONF_KEY("storage", CONF_NODE, cluster_conf, storage, CONF_ABSENT,
+             "shared storage; without it storage never limits"),
+    CONF_KEY("pue", CONF_REAL, cluster_conf, pue, CONF_ABSENT,
+             "power usage effectiveness of the building",
+             .min = 1.0, .max = 5.0),
+    CONF_KEY("carbon", CONF_NODE, cluster_conf, carbon, CONF_ABSENT,
+             "carbon intensity, as 400gCO2/kWh, or a series of it; without it "
+             "none is counted"),
+    CONF_KEY("power_cap", CONF_POWER, cluster_conf, power_cap_w, CONF_ABSENT,
+             "of all nodes, PUE included: what could exceed it does not start",
+             .min = 1, .max = 1e10),
+    CONF_KEY("electricity", CONF_NODE, cluster_conf, electricity, CONF_ABSENT,
+             "price of energy for owned nodes, as 0.08USD/kWh (the default)"),
 };
 static const struct conf_field nodes_fields[] = {
-    { .key = "name", .type = CONF_TEXT, .offset = AT(nodes_conf, name),
-      .help = "name of the group; its nodes are name-0, name-1 ..." },
-    { .key = "count", .type = CONF_INT, .offset = AT(nodes_conf, count),
-      .min = 1, .max = CLUSTER_NODES_MAX, .fallback = "1", .help = "nodes" },
-    { .key = "gpus", .type = CONF_NODE, .offset = AT(nodes_conf, gpus),
-      .fallback = CONF_ABSENT, .help = "GPUs of each node: type and count" },
-    { .key = "pcie", .type = CONF_NODE, .offset = AT(nodes_conf, pcie),
-      .fallback = CONF_ABSENT,
-      .help = "PCIe switches of each node; without it every slot leads to a "
-              "CPU" },
-    { .key = "nvlink", .type = CONF_NODE, .offset = AT(nodes_conf, nvlink),
-      .fallback = CONF_ABSENT,
-      .help = "NVLink domains of each node; without it one of all GPUs" },
-    { .key = "cpu", .type = CONF_NODE, .offset = AT(nodes_conf, cpu),
-      .fallback = CONF_ABSENT, .help = "CPUs of each node: type and sockets" },
-    { .key = "cores", .type = CONF_INT, .offset = AT(nodes_conf, cores),
-      .min = 1, .max = 65536, .fallback = CONF_ABSENT,
-      .help = "physical cores per node, if not all of its sockets'" },
-    { .key = "memory", .type = CONF_BYTES, .fallback = CONF_ABSENT,
-      .offset = AT(nodes_conf, memory_bytes), .min = 1e6, .max = 1e15,
-      .help = "host memory per node" },
-    { .key = "nvme", .type = CONF_NODE, .offset = AT(nodes_conf, nvme),
-      .fallback = CONF_ABSENT, .help = "local drives, as 4x3.84TB" },
-    { .key = "nvme_type", .type = CONF_TEXT, .fallback = CONF_ABSENT,
-      .offset = AT(nodes_conf, nvme_type),
-      .help = "link type of one drive; without it the first disk known" },
-    { .key = "nics", .type = CONF_NODE, .offset = AT(nodes_conf, nics),
-      .fallback = CONF_ABSENT,
-      .help = "NICs of each node; without them the network never limits" },
-    { .key = "pool", .type = CONF_TEXT, .offset = AT(nodes_conf, pool),
-      .fallback = CONF_ABSENT, .help = "pool; the group's name if left out" },
-    { .key = "price", .type = CONF_NODE, .offset = AT(nodes_conf, price),
-      .fallback = CONF_ABSENT,
-      .help = "on-demand (if left out), reserved, owned, spot, or a tier (list, "
-              "marketplace, assumption) from the "
-              "catalogue, or of one node, as 2.5USD/h, or a series of it" },
-    { .key = "wan", .type = CONF_RATE, .fallback = CONF_ABSENT,
-      .offset = AT(nodes_conf, wan_bps), .min = 1.0, .max = 1e15,
-      .help = "line between the shared storage and all nodes of the group "
-              "together; without it they stand beside it" },
-    { .key = "rent", .type = CONF_NODE, .fallback = CONF_ABSENT,
-      .offset = AT(nodes_conf, rent),
-      .help = "count is the most that are rented at a time; without it all are "
-              "there from the beginning to the end" },
-    { .key = "billing", .type = CONF_CHOICE, .choices = billing_choices,
-      .offset = AT(nodes_conf, billing), .fallback = "always",
-      .help = "always, or held: a node is paid for only while something has a "
-              "lease on it" },
+    CONF_KEY("name", CONF_TEXT, nodes_conf, name, CONF_REQUIRED,
+             "name of the group; its nodes are name-0, name-1 ..."),
+    CONF_KEY("count", CONF_INT, nodes_conf, count, "1", "nodes",
+             .min = 1, .max = CLUSTER_NODES_MAX),
+    CONF_KEY("gpus", CONF_NODE, nodes_conf, gpus, CONF_ABSENT,
+             "GPUs of each node: type and count"),
+    CONF_KEY("pcie", CONF_NODE, nodes_conf, pcie, CONF_ABSENT,
+             "PCIe switches of each node; without it every slot leads to a "
+             "CPU"),
+    CONF_KEY("nvlink", CONF_NODE, nodes_conf, nvlink, CONF_ABSENT,
+             "NVLink domains of each node; without it one of all GPUs"),
+    CONF_KEY("cpu", CONF_NODE, nodes_conf, cpu, CONF_ABSENT,
+             "CPUs of each node: type and sockets"),
+    CONF_KEY("cores", CONF_INT, nodes_conf, cores, CONF_ABSENT,
+             "physical cores per node, if not all of its sockets'",
+             .min = 1, .max = 65536),
+    CONF_KEY("memory", CONF_BYTES, nodes_conf, memory_bytes, CONF_ABSENT,
+             "host memory per node", .min = 1e6, .max = 1e15),
+    CONF_KEY("nvme", CONF_NODE, nodes_conf, nvme, CONF_ABSENT,
+             "local drives, as 4x3.84TB"),
+    CONF_KEY("nvme_type", CONF_TEXT, nodes_conf, nvme_type, CONF_ABSENT,
+             "link type of one drive; without it the first disk known"),
+    CONF_KEY("nics", CONF_NODE, nodes_conf, nics, CONF_ABSENT,
+             "NICs of each node; without them the network never limits"),
+    CONF_KEY("pool", CONF_TEXT, nodes_conf, pool, CONF_ABSENT,
+             "pool; the group's name if left out"),
+    CONF_KEY("price", CONF_NODE, nodes_conf, price, CONF_ABSENT,
+             "on-demand (if left out), reserved, owned, spot, or a tier (list, "
+             "marketplace, assumption) from the catalogue, or of one node, as "
+             "2.5USD/h, or a series of it"),
+    CONF_KEY("wan", CONF_RATE, nodes_conf, wan_bps, CONF_ABSENT,
+             "line between the shared storage and all nodes of the group "
+             "together; without it they stand beside it",
+             .min = 1.0, .max = 1e15),
+    CONF_KEY("rent", CONF_NODE, nodes_conf, rent, CONF_ABSENT,
+             "count is the most that are rented at a time; without it all are "
+             "there from the beginning to the end"),
+    CONF_KEY("billing", CONF_CHOICE, nodes_conf, billing, "always",
+             "always, or held: a node is paid for only while something has a "
+             "lease on it", .choices = billing_choices),
 };
 static const struct conf_field gpus_fields[] = {
-    { .key = "type", .type = CONF_TEXT, .offset = AT(item_conf, type),
-      .help = "GPU of the catalogue, or generic: a GPU that only counts" },
-    { .key = "count", .type = CONF_INT, .offset = AT(item_conf, count),
-      .min = 1, .max = NODE_GPUS_MAX, .help = "GPUs per node" },
-    { .key = "model", .type = CONF_TEXT, .offset = AT(item_conf, model),
-      .fallback = CONF_ABSENT,
-      .help = "generic: what jobs of a trace that want certain types call it" },
+    CONF_KEY("type", CONF_TEXT, item_conf, type, CONF_REQUIRED,
+             "GPU of the catalogue, or generic: a GPU that only counts"),
+    CONF_KEY("count", CONF_INT, item_conf, count, CONF_REQUIRED,
+             "GPUs per node", .min = 1, .max = NODE_GPUS_MAX),
+    CONF_KEY("model", CONF_TEXT, item_conf, model, CONF_ABSENT,
+             "generic: what jobs of a trace that want certain types call it"),
 };
 static const struct conf_field pcie_fields[] = {
-    { .key = "switches", .type = CONF_INT, .offset = AT(pcie_conf, switches),
-      .min = 1, .max = NODE_GPUS_MAX,
-      .help = "PCIe switches per node; GPUs, NICs and drives are divided "
-              "evenly among them" },
-    { .key = "uplinks", .type = CONF_INT, .offset = AT(pcie_conf, uplinks),
-      .min = 1, .max = NODE_GPUS_MAX, .fallback = "1",
-      .help = "links from each switch to its CPU, each of the rate of one "
-              "GPU slot" },
+    CONF_KEY("switches", CONF_INT, pcie_conf, switches, CONF_REQUIRED,
+             "PCIe switches per node; GPUs, NICs and drives are divided evenly "
+             "among them", .min = 1, .max = NODE_GPUS_MAX),
+    CONF_KEY("uplinks", CONF_INT, pcie_conf, uplinks, "1",
+             "links from each switch to its CPU, each of the rate of one GPU "
+             "slot", .min = 1, .max = NODE_GPUS_MAX),
 };
 static const struct conf_field nvlink_fields[] = {
-    { .key = "domain", .type = CONF_INT, .offset = AT(nvlink_conf, domain),
-      .min = 0, .max = NODE_GPUS_MAX,
-      .help = "GPUs that NVLink connects, as 2 with bridges; 0: all of the "
-              "node" },
+    CONF_KEY("domain", CONF_INT, nvlink_conf, domain, CONF_REQUIRED,
+             "GPUs that NVLink connects, as 2 with bridges; 0: all of the node",
+             .max = NODE_GPUS_MAX),
 };
 static const struct conf_field cpu_fields[] = {
-    { .key = "type", .type = CONF_TEXT, .offset = AT(item_conf, type),
-      .help = "CPU of the catalogue" },
-    { .key = "sockets", .type = CONF_INT, .offset = AT(item_conf, count),
-      .min = 1, .max = 16, .fallback = "1", .help = "sockets per node" },
+    CONF_KEY("type", CONF_TEXT, item_conf, type, CONF_REQUIRED,
+             "CPU of the catalogue"),
+    CONF_KEY("sockets", CONF_INT, item_conf, count, "1", "sockets per node",
+             .min = 1, .max = 16),
 };
 static const struct conf_field nics_fields[] = {
-    { .key = "type", .type = CONF_TEXT, .offset = AT(item_conf, type),
-      .help = "InfiniBand, RoCE or Ethernet link of the catalogue" },
-    { .key = "count", .type = CONF_INT, .offset = AT(item_conf, count),
-      .min = 1, .max = 64, .fallback = "1", .help = "NICs per node" },
+    CONF_KEY("type", CONF_TEXT, item_conf, type, CONF_REQUIRED,
+             "InfiniBand, RoCE or Ethernet link of the catalogue"),
+    CONF_KEY("count", CONF_INT, item_conf, count, "1", "NICs per node",
+             .min = 1, .max = 64),
 };
 static const struct conf_field network_fields[] = {
-    { .key = "leaf", .type = CONF_NODE, .offset = AT(network_conf, leaf),
-      .help = "nodes under one leaf switch, as 16 or 16 nodes" },
-    { .key = "oversubscription", .type = CONF_REAL, .min = 1.0, .max = 1000.0,
-      .offset = AT(network_conf, oversubscription), .fallback = "1",
-      .help = "NIC bandwidth under a leaf over that of its uplinks" },
+    CONF_KEY("leaf", CONF_NODE, network_conf, leaf, CONF_REQUIRED,
+             "nodes under one leaf switch, as 16 or 16 nodes"),
+    CONF_KEY("oversubscription", CONF_REAL, network_conf, oversubscription,
+             "1", "NIC bandwidth under a leaf over that of its uplinks",
+             .min = 1.0, .max = 1000.0),
 };
 static const struct conf_field storage_fields[] = {
-    { .key = "bandwidth", .type = CONF_RATE, .offset = AT(storage_conf, bps),
-      .min = 1.0, .max = 1e15,
-      .help = "of the shared storage, all readers and writers together" },
-    { .key = "price", .type = CONF_PRICE, .fallback = CONF_ABSENT,
-      .offset = AT(storage_conf, usd_per_h), .max = 1e6,
-      .help = "of the shared storage, for as long as the run takes" },
-    { .key = "transfer", .type = CONF_NODE, .fallback = CONF_ABSENT,
-      .offset = AT(storage_conf, transfer),
-      .help = "of what rented nodes read from it and write to it, as "
-              "0.02USD/GB" },
+    CONF_KEY("bandwidth", CONF_RATE, storage_conf, bps, CONF_REQUIRED,
+             "of the shared storage, all readers and writers together",
+             .min = 1.0, .max = 1e15),
+    CONF_KEY("price", CONF_PRICE, storage_conf, usd_per_h, CONF_ABSENT,
+             "of the shared storage, for as long as the run takes", .max = 1e6),
+    CONF_KEY("transfer", CONF_NODE, storage_conf, transfer, CONF_ABSENT,
+             "of what rented nodes read from it and write to it, as "
+             "0.02USD/GB"),
 };
 
 #define SCHEMA(text, about, table) \

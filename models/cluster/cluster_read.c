@@ -26,6 +26,8 @@
 static bool read_quantity(const struct conf_node *node,
                           const char *const *units, double *out)
 {
+    assert(node != NULL);
+    assert(units != NULL && out != NULL);
     if (conf_kind(node) != CONF_SCALAR)
         return false;
     const char *text = conf_text(node);
@@ -43,6 +45,7 @@ static bool read_quantity(const struct conf_node *node,
 static bool read_groups(const struct cluster_reader *reader,
                         const struct conf_node *nodes)
 {
+    assert(nodes != NULL);
     for (size_t i = 0; i < conf_count(nodes); i++)
         if (!cluster_read_group(reader, conf_item(nodes, i)))
             return false;
@@ -52,6 +55,7 @@ static bool read_groups(const struct cluster_reader *reader,
 static bool read_network(struct cluster_spec *spec,
                          const struct conf_node *network, struct err *err)
 {
+    assert(spec != NULL && err != NULL);
     static const char *const units[] = { "", "node", "nodes", NULL };
     spec->oversubscription = 1.0;
     if (network == NULL)
@@ -75,6 +79,7 @@ static bool read_network(struct cluster_spec *spec,
 static bool read_electricity(struct cluster_spec *spec,
                              const struct conf_node *conf, struct err *err)
 {
+    assert(spec != NULL && err != NULL);
     static const char *const units[] = { "USD/kWh", NULL };
     double *price = &spec->electricity_usd_per_kwh;
     *price = 0.08;
@@ -89,6 +94,7 @@ static bool read_electricity(struct cluster_spec *spec,
 static bool read_transfer(struct cluster_spec *spec,
                           const struct conf_node *conf, struct err *err)
 {
+    assert(spec != NULL && err != NULL);
     static const char *const units[] = { "USD/GB", NULL };
     double usd_per_gb = 0.0;
     if (conf == NULL)
@@ -106,6 +112,7 @@ static bool read_transfer(struct cluster_spec *spec,
 static bool check_wans(const struct cluster_spec *spec,
                        const struct cluster_conf *conf, struct err *err)
 {
+    assert(spec != NULL && conf != NULL);
     for (uint32_t g = 0; g < spec->group_count && spec->storage_bps == 0; g++)
         if (spec->group[g].wan_bps > 0)
             return err_set(err, ERR_SCHEMA,
@@ -119,6 +126,7 @@ static bool check_wans(const struct cluster_spec *spec,
 static bool read_failures(struct arena *arena, struct cluster_spec *spec,
                           const struct conf_node *conf, struct err *err)
 {
+    assert(spec != NULL && err != NULL);
     struct outage_spec *failures;
 
     if (conf == NULL)
@@ -143,6 +151,7 @@ static bool read_failures(struct arena *arena, struct cluster_spec *spec,
 static bool read_storage(struct cluster_spec *spec,
                          const struct conf_node *conf, struct err *err)
 {
+    assert(spec != NULL && err != NULL);
     if (conf == NULL)
         return true;
     struct storage_conf storage = { 0 };
@@ -156,6 +165,7 @@ static bool read_storage(struct cluster_spec *spec,
 static bool read_carbon(struct arena *arena, struct cluster_spec *spec,
                         const struct conf_node *conf, struct err *err)
 {
+    assert(spec != NULL && err != NULL);
     static const char *const units[] = { "gCO2/kWh", "g/kWh", NULL };
     if (conf == NULL)
         return true;
@@ -176,6 +186,7 @@ static bool read_carbon(struct arena *arena, struct cluster_spec *spec,
 
 static bool is_taken_away(const struct cluster_spec *spec)
 {
+    assert(spec->node_count > 0);
     for (uint32_t g = 0; g < spec->group_count; g++)
         if (spec->group[g].rent != NULL &&
             (spec->group[g].rent->reclaim_mtbf_ns > 0 ||
@@ -188,6 +199,7 @@ static bool is_taken_away(const struct cluster_spec *spec)
 static bool failures_act(const struct cluster_spec *spec,
                          const struct conf_node *conf, struct err *err)
 {
+    assert(spec->node_count > 0);
     const struct outage_spec *f = spec->failures;
     bool breaks, stops;
 
@@ -211,6 +223,7 @@ static bool failures_act(const struct cluster_spec *spec,
 static bool shared_act(const struct cluster_spec *spec,
                        const struct cluster_conf *conf, struct err *err)
 {
+    assert(spec->node_count > 0);
     static const char *const energy[] = { "pue", "carbon", "power_cap",
                                           "electricity" };
     bool watts = false, nics = false;
@@ -239,6 +252,7 @@ static bool shared_act(const struct cluster_spec *spec,
 static bool read_shared(struct arena *arena, struct cluster_spec *spec,
                         const struct cluster_conf *conf, struct err *err)
 {
+    assert(spec->node_count > 0);
     spec->pue = conf->pue;
     spec->power_cap_w = conf->power_cap_w;
     return read_network(spec, conf->network, err) &&
@@ -254,6 +268,7 @@ static bool read_shared(struct arena *arena, struct cluster_spec *spec,
 static const struct gpu_type *generic_gpu(struct arena *arena,
                                           const struct catalogue *catalogue)
 {
+    assert(catalogue != NULL);
     struct gpu_type *gpu = arena_alloc(arena, 1, sizeof *gpu);
     gpu->name = CLUSTER_GENERIC;
     gpu->label = "a GPU that only counts";

@@ -72,6 +72,7 @@ static double node_capacity(const struct node_group *group,
 /* Links of a class that each node of a group has, if it has any. */
 static uint32_t links_of(const struct node_group *group, enum link_class kind)
 {
+    assert(kind < FABRIC_CLASS_COUNT);
     return kind == FABRIC_PCIE && group->pcie_switches > 0
                ? group->pcie_switches : 1;
 }
@@ -85,6 +86,8 @@ static uint32_t link_add(struct flow_net *net, double capacity)
 static void add_node_links(struct fabric *fabric, struct flow_net *net,
                            enum link_class kind)
 {
+    assert(kind < FABRIC_CLASS_COUNT);
+    assert(net != NULL);
     const struct cluster_spec *spec = fabric->spec;
     for (uint32_t i = 0; i < spec->group_count; i++) {
         const struct node_group *group = &spec->group[i];
@@ -103,6 +106,7 @@ static void add_node_links(struct fabric *fabric, struct flow_net *net,
 
 static void add_uplinks(struct fabric *fabric, struct flow_net *net)
 {
+    assert(net != NULL);
     const struct cluster_spec *spec = fabric->spec;
     uint32_t leaf_nodes = spec->leaf_nodes;
     for (uint32_t leaf = 0; leaf < fabric->count[FABRIC_UPLINK]; leaf++) {
@@ -118,6 +122,7 @@ static void add_uplinks(struct fabric *fabric, struct flow_net *net)
 /* Of all nodes of a group together. */
 static void add_wans(struct fabric *fabric, struct flow_net *net)
 {
+    assert(net != NULL);
     for (uint32_t g = 0; g < fabric->spec->group_count; g++)
         fabric->link[FABRIC_WAN][g] =
             link_add(net, fabric->spec->group[g].wan_bps);
@@ -176,6 +181,7 @@ uint32_t fabric_link(const struct fabric *fabric, enum link_class kind,
 uint32_t fabric_link_count(const struct fabric *fabric, enum link_class kind,
                            uint32_t node)
 {
+    assert(kind < FABRIC_CLASS_COUNT);
     if (fabric_link(fabric, kind, node) == LINK_NONE)
         return 0;
     return links_of(cluster_group_of(fabric->spec, node), kind);
@@ -235,6 +241,7 @@ static void path_add(struct path *path, uint32_t link, double per_unit)
 static double switch_part(const struct node_group *group, uint32_t i,
                           uint64_t mask)
 {
+    assert(i < group->pcie_switches);
     if (mask == 0)
         return 1.0 / group->pcie_switches;
     return (double)mask_count(mask & cluster_switch_gpus(group, i)) /
@@ -246,6 +253,7 @@ static double switch_part(const struct node_group *group, uint32_t i,
 static void add_pcie(const struct fabric *fabric, struct path *path,
                      const struct share *share, double gpus, double host)
 {
+    assert(gpus >= 0.0 && host >= 0.0);
     uint32_t link = fabric_link(fabric, FABRIC_PCIE, share->node);
     const struct node_group *group =
         cluster_group_of(fabric->spec, share->node);
@@ -275,6 +283,7 @@ double fabric_pcie_bps(const struct node_group *group, uint64_t gpu_mask)
 static double host_bytes(const struct fabric *fabric, uint32_t node,
                          double storage, double nvme)
 {
+    assert(storage >= 0.0 && nvme >= 0.0);
     bool nics = fabric_link(fabric, FABRIC_NIC, node) != LINK_NONE;
     return nvme + (nics ? storage : 0.0);
 }
@@ -283,6 +292,7 @@ static double host_bytes(const struct fabric *fabric, uint32_t node,
 static double drive_bytes(const struct fabric *fabric, uint32_t node,
                           const struct demand_rates *rates)
 {
+    assert(rates->nvme_bytes >= 0.0 && rates->nvme_reads >= 0.0);
     const struct node_group *group = cluster_group_of(fabric->spec, node);
 
     return rates->nvme_bytes + rates->nvme_reads * group->nvme_access_bytes;
@@ -417,6 +427,7 @@ uint32_t fabric_uses_between(const struct fabric *fabric,
                              const struct placement *to, double bytes,
                              struct flow_use *use)
 {
+    assert(bytes >= 0.0);
     return uses_between(fabric, from, to, bytes, false, use);
 }
 
@@ -425,6 +436,7 @@ uint32_t fabric_uses_copies(const struct fabric *fabric,
                             const struct placement *to, double bytes,
                             struct flow_use *use)
 {
+    assert(bytes >= 0.0);
     return uses_between(fabric, from, to, bytes, true, use);
 }
 
@@ -432,6 +444,7 @@ uint32_t fabric_uses_copies(const struct fabric *fabric,
 static uint32_t use_add(struct flow_use *use, uint32_t count, uint32_t link,
                         double per_unit)
 {
+    assert(per_unit >= 0.0);
     uint32_t at = count;
 
     if (link == LINK_NONE || per_unit <= 0.0)
@@ -540,18 +553,18 @@ struct gang fabric_gang(const struct cluster_spec *spec,
 {
     assert(spec != NULL && placement != NULL && placement->share_count > 0);
     struct gang gang = {
-        .gpus = placement_gpus(placement),
         .nodes = placement->share_count,
-        .cores = placement_cores(placement),
         .intra_bps = FABRIC_UNLIMITED_BPS,
         .inter_bps = FABRIC_UNLIMITED_BPS,
     };
     const struct node_group *last = NULL;
     for (uint32_t i = 0; i < placement->share_count; i++) {
-        const struct node_group *group =
-            cluster_group_of(spec, placement->share[i].node);
+        const struct share *share = &placement->share[i];
+        const struct node_group *group = cluster_group_of(spec, share->node);
+        gang.gpus += mask_count(share->gpu_mask);
+        gang.cores += share->cores;
         if (group != last || group->nvlink_domain > 0)
-            gang_add(&gang, group, placement->share[i].gpu_mask);
+            gang_add(&gang, group, share->gpu_mask);
         last = group;
     }
     if (gang.gpus == 0)

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fabric.h - the links of a cluster as a flow network, and who crosses what.
+ * fabric.h - the links of a cluster as a flow network, and which links the
+ * flows of a placement use.
  *
- * Per node: its CPU (cores, capacity in core-seconds per second), its PCIe
- * (all GPU slots together, or, where the file gives PCIe switches, the uplink
- * of each of them), its NIC, its NVMe; per leaf switch an uplink; the shared
- * storage, and the line there of a group that is far from it (WAN).  A link of
- * no capacity in the file is left out, and a path simply does not cross it.
+ * Links: of each node its CPU (capacity in core-seconds per second), its PCIe
+ * (all GPU slots together; if the file states PCIe switches, the uplink of
+ * each), its NIC and its NVMe drives; an uplink of each leaf switch; the shared
+ * storage; the line to the storage of a group that is far from it (WAN).  A
+ * link without a capacity in the file does not exist, and no path crosses it.
+ *
+ * The functions fabric_uses*() fill `use`, with room for fabric_use_max()
+ * entries, and return the number of entries.
  */
 #ifndef MODELS_CLUSTER_FABRIC_H
 #define MODELS_CLUSTER_FABRIC_H
@@ -28,46 +32,51 @@ struct node_group;
 enum link_class { FABRIC_CPU, FABRIC_PCIE, FABRIC_NIC, FABRIC_NVME,
                   FABRIC_UPLINK, FABRIC_STORAGE, FABRIC_WAN, FABRIC_CLASS_COUNT };
 
+/* Returns the fabric in the arena; adds its links to the net. */
 struct fabric *fabric_new(struct arena *arena, const struct cluster_spec *spec,
                           struct flow_net *net);
+/* Returns the (first) link of that class for a node; UINT32_MAX: none. */
 uint32_t fabric_link(const struct fabric *fabric, enum link_class kind,
-                     uint32_t node);    /* UINT32_MAX: there is none */
-/* Links of that class on that node: PCIe switches; they follow the first. */
+                     uint32_t node);
+/* Returns how many links of that class the node has; their numbers follow the
+ * first.  More than one: PCIe switches. */
 uint32_t fabric_link_count(const struct fabric *fabric, enum link_class kind,
                            uint32_t node);
 enum link_class fabric_class(const struct fabric *fabric, uint32_t link);
 const char *link_class_name(enum link_class kind);
 
-/* Fills `use` (at least fabric_use_max(...) long) and returns the count. */
+/* Uses of a phase on a placement, per unit of work. */
 uint32_t fabric_uses(const struct fabric *fabric,
                      const struct placement *placement,
                      const struct demand_rates *rates, struct flow_use *use);
-/* From one placement to another, per unit: `bytes` leave `from` evenly and
- * arrive evenly at `to` (state moved); nodes in both cost PCIe only. */
+/* Uses of moving state, per unit: `bytes` leave the nodes of `from` evenly and
+ * arrive evenly at those of `to`.  A node in both uses its PCIe only. */
 uint32_t fabric_uses_between(const struct fabric *fabric,
                              const struct placement *from,
                              const struct placement *to, double bytes,
                              struct flow_use *use);
-/* The same where `bytes` leave `from` once and arrive whole at every node of
- * `to`, passed on from node to node (weights from trainer to rollout). */
+/* Uses of copying weights: `bytes` leave `from` once and arrive at every node
+ * of `to`, which pass them on from node to node. */
 uint32_t fabric_uses_copies(const struct fabric *fabric,
                             const struct placement *from,
                             const struct placement *to, double bytes,
                             struct flow_use *use);
-/* What nodes of `from` make, `bytes` per unit, goes evenly to the nodes of
- * `to` (NULL: not there yet): pairs of different nodes cross NICs and, but for
- * zero copy, host memory on both sides.  Added to the `count` uses there. */
+/* Uses of sending data: `bytes` per unit go from the nodes of `from` evenly to
+ * those of `to` (NULL: not placed yet).  Between different nodes they cross
+ * both NICs and, without zero copy, host memory on both sides.  Entries are
+ * added to the `count` entries that `use` has already. */
 uint32_t fabric_uses_send(const struct fabric *fabric,
                           const struct placement *from,
                           const struct placement *to, double bytes,
                           bool zero_copy, struct flow_use *use,
                           uint32_t count);
-/* What those GPUs of a node together copy to or from host memory, alone. */
+/* Returns the rate at which these GPUs of a node together copy to or from host
+ * memory, if nothing else uses the links. */
 double fabric_pcie_bps(const struct node_group *group, uint64_t gpu_mask);
-/* Room that is enough for node_count shares (both placements' together). */
+/* Returns the most entries for node_count shares, of both placements. */
 uint32_t fabric_use_max(const struct fabric *fabric, uint32_t node_count);
 
-/* What the laws see of a placement. */
+/* Returns the gang of a placement. */
 struct gang fabric_gang(const struct cluster_spec *spec,
                         const struct placement *placement);
 

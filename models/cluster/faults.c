@@ -19,24 +19,19 @@ struct faults_keys {
     int64_t servers, from_ns;
 };
 
-#define AT(member) offsetof(struct faults_keys, member)
 static const struct conf_field faults_fields[] = {
-    { .key = "file", .type = CONF_TEXT, .offset = AT(file),
-      .help = "CSV of series, time_s, value: a series per server, the value "
-              "how many faults it has, as `clustersim import faults` writes "
-              "it" },
-    { .key = "servers", .type = CONF_INT, .fallback = "0", .min = 0,
-      .max = 1e6, .offset = AT(servers),
-      .help = "watched in all, those without a fault too; 0: those of the "
-              "file" },
-    { .key = "from", .type = CONF_TIME, .fallback = "0s", .max = 1e10,
-      .offset = AT(from_ns),
-      .help = "so long after the file's time 0 the run begins" },
+    CONF_KEY("file", CONF_TEXT, faults_keys, file, CONF_REQUIRED,
+             "CSV of series, time_s, value: a series per server, the value how "
+             "many faults it has, as `clustersim import faults` writes it"),
+    CONF_KEY("servers", CONF_INT, faults_keys, servers, "0",
+             "watched in all, those without a fault too; 0: those of the file",
+             .max = 1e6),
+    CONF_KEY("from", CONF_TIME, faults_keys, from_ns, "0s",
+             "so long after the file's time 0 the run begins", .max = 1e10),
 };
-const struct conf_schema faults_schema = {
-    "cluster.failures.trace", "failures of nodes as they were recorded",
-    faults_fields, sizeof faults_fields / sizeof faults_fields[0]
-};
+const struct conf_schema faults_schema =
+    CONF_SCHEMA("cluster.failures.trace",
+                "failures of nodes as they were recorded", faults_fields);
 
 struct server {
     const char *name;
@@ -55,16 +50,11 @@ struct reading {
 /* The rows of a server stand together; stands_together() looks afterwards. */
 static uint32_t server_of(struct reading *r, const char *name)
 {
+    assert(name != NULL);
     if (r->servers > 0 &&
         strcmp(r->server[r->servers - 1].name, name) == 0)
         return r->servers - 1;
-    if (r->servers == r->server_room) {
-        uint32_t room = r->server_room ? 2 * r->server_room : 64;
-
-        r->server = arena_grow(r->arena, r->server, r->server_room, room,
-                               sizeof *r->server);
-        r->server_room = room;
-    }
+    ARENA_REACH(r->arena, r->server, r->server_room, r->servers);
     r->server[r->servers] = (struct server) {
         arena_text(r->arena, name), INT64_MIN, CLOCK_NEVER_NS
     };
@@ -74,6 +64,7 @@ static uint32_t server_of(struct reading *r, const char *name)
 /* What was over before the run is left out, what still was is cut. */
 static void add_fault(struct reading *r, uint32_t server, int64_t up_ns)
 {
+    assert(server < r->servers);
     struct faults *f = r->faults;
     int64_t down_ns = r->server[server].down_ns - r->from_ns;
 
@@ -81,21 +72,14 @@ static void add_fault(struct reading *r, uint32_t server, int64_t up_ns)
         up_ns -= r->from_ns;
     if (up_ns <= 0 || up_ns <= down_ns)
         return;
-    if (f->count == r->fault_room) {
-        uint32_t room = r->fault_room ? 2 * r->fault_room : 256;
-
-        f->fault = arena_grow(r->arena, f->fault, r->fault_room, room,
-                              sizeof *f->fault);
-        r->fault_room = room;
-    }
-    f->fault[f->count++] = (struct fault) {
-        down_ns > 0 ? down_ns : 0, up_ns, server
-    };
+    ARENA_ADD(r->arena, f->fault, f->count, r->fault_room,
+              (struct fault) { down_ns > 0 ? down_ns : 0, up_ns, server });
 }
 
 static bool take_row(void *self, const char *name, int64_t time_ns,
                      double value, struct err_pos pos, struct err *err)
 {
+    assert(self != NULL && name != NULL);
     struct reading *r = self;
     uint32_t i = server_of(r, name);
     struct server *server = &r->server[i];

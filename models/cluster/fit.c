@@ -177,6 +177,8 @@ static bool give(struct hunt *hunt, uint32_t node, uint32_t units)
 static uint64_t next_domain(const struct node_group *group, uint64_t free,
                             uint32_t count)
 {
+    assert(free != 0);
+    assert(count > 0);
     uint64_t found = 0;
     uint32_t found_free = 0;
     for (uint32_t i = 0; i * group->nvlink_domain < group->gpus; i++) {
@@ -197,6 +199,8 @@ static uint64_t lowest_gpus(const struct hunt *hunt, uint32_t node,
                             uint32_t count)
 {
     uint64_t now = hunt->cluster->free_mask[node], chosen = 0;
+    if (count == mask_count(now))
+        return now;
     uint64_t later = hunt->want->extra == NULL
                          ? 0 : hunt->want->extra[node].gpu_mask & ~now;
     const struct node_group *group =
@@ -243,10 +247,38 @@ static void finish(struct hunt *hunt, struct placement *out)
     out->share_count = hunt->share_count;
 }
 
+/* Of one group where each free GPU brings what it needs; returns how many
+ * units are left. */
+static uint32_t count_loose(struct hunt *hunt, uint32_t g, uint32_t left)
+{
+    const struct node_group *group = &hunt->cluster->spec->group[g];
+    const struct gpu_index *room = &hunt->index->room[g].room;
+    uint32_t node = 0, looks = 0;
+    for (; left > 0; node++, looks++) {
+        node = gpu_index_next(room, node, ANY_COUNT);
+        if (node == GPU_INDEX_NONE)
+            break;
+        uint32_t take = gpu_index_at(room, node);
+        take = take < left ? take : left;
+        if (!give(hunt, group->first_node + node, take))
+            break;
+        left -= take;
+    }
+    if (hunt->want->looks != NULL)
+        *hunt->want->looks += looks;
+    return left;
+}
+
 static bool fit_count(struct hunt *hunt)
 {
+    const struct cluster_spec *spec = hunt->cluster->spec;
     uint32_t left = hunt->units;
     struct seat seat = { 0 };
+    for (uint32_t g = 0; hunt->loose && g < spec->group_count; g++)
+        if (group_matches(hunt, &spec->group[g]))
+            left = count_loose(hunt, g, left);
+    if (hunt->loose)
+        return left == 0;
     while (left > 0 && seat_next(hunt, &seat, ANY_COUNT)) {
         uint32_t take = seat.cap < left ? seat.cap : left;
         if (take > 0 && !give(hunt, seat.at, take))
@@ -297,6 +329,7 @@ static uint64_t counts_met(const struct hunt *hunt)
 static uint32_t one_node(const struct hunt *hunt, bool best, uint32_t units,
                          uint32_t size, uint32_t skip)
 {
+    assert(units > 0);
     if (!hunt->indexed || !best)
         return seat_for(hunt, best, units, size, skip, gpu_index_from(units));
     uint64_t left = counts_met(hunt) & gpu_index_from(units);
@@ -329,6 +362,7 @@ static bool too_few_empty(const struct hunt *hunt, uint32_t size,
 static uint32_t roomiest(const struct hunt *hunt, uint32_t units,
                          uint32_t size, uint32_t skip)
 {
+    assert(units > 0);
     uint32_t found = UINT32_MAX;
     for (uint32_t u = size; u >= units && found == UINT32_MAX; u--)
         found = seat_for(hunt, false, u, size, skip, gpu_index_from(u));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fit.h - where a gang would go: the placement rules.
+ * fit.h - placement of gangs of whole GPUs, and its rules.
  *
- *  count      any free GPUs, in node order: GPUs are a number, nodes no matter
+ *  count      any free GPUs, in node order; nodes do not matter
  *  first_fit  g <= P: the first node with g free; g > P: floor(g/P) empty
  *             nodes and, for the remainder, one node more
  *  best_fit   the same, but the node with the fewest free GPUs that fits;
@@ -13,14 +13,15 @@
  *  helios     best_fit, but the remainder of a gang of several nodes goes to
  *             the node with the most free GPUs, as in Helios's simulator
  *
- * P is the number of GPUs of a node of that kind.  One GPU type per gang.
- * Where nodes of one type differ in size, one node that can hold the gang is
- * tried first, then several of one size, sizes in the order of groups.
- * A want without GPUs takes cores by the same rules, with a core in the place
- * of a GPU: on nodes without GPUs if they have room, else on any.
- * On a node the lowest-numbered free GPUs go first, then those of `extra`;
- * where the file gives NVLink domains, pack takes them domain by domain: the
- * fullest that holds the rest, else the roomiest.
+ * g is the number of GPUs of the gang, P that of a node of that kind.  A gang
+ * has one GPU type.  If nodes of one type differ in size, one node that can
+ * hold the gang is tried first, then several nodes of one size, sizes in the
+ * order of groups.  A request without GPUs takes cores by the same rules, with
+ * a core in the place of a GPU: on nodes without GPUs if they have room, else
+ * on any node. On a node the free GPUs with the lowest numbers are taken first,
+ * then those of `extra`.  If the file states NVLink domains, pack takes GPUs
+ * domain by domain: the fullest domain that holds the rest, else the one with
+ * most free GPUs.
  */
 #ifndef MODELS_CLUSTER_FIT_H
 #define MODELS_CLUSTER_FIT_H
@@ -36,23 +37,25 @@ struct reclaimable;
 enum fit_rule { FIT_COUNT, FIT_FIRST, FIT_BEST, FIT_PACK, FIT_SPREAD,
                 FIT_HELIOS, FIT_RULE_COUNT };
 
+/* A request. */
 struct fit_want {
     uint32_t gpus;              /* 0: cores only */
     uint32_t cores;             /* in all if gpus is 0, else per GPU */
     int64_t memory_bytes;       /* in all if gpus is 0, else per GPU */
-    const uint32_t *gpu_types;  /* catalogue indexes, most wanted first */
+    const uint32_t *gpu_types;  /* catalogue indexes, preferred types first */
     uint32_t gpu_type_count;    /* 0: any, in the order of groups */
     uint32_t pool_mask;         /* bit p: pool p; 0: any */
-    /* Per node, GPUs that count as free although they are taken (idle leases
-     * that may be taken over), with their cores and memory; NULL: none. */
-    const struct share *extra;  /* indexed by node */
-    const struct reclaimable *spare;  /* whose extra it is; NULL: all nodes are
-                                   looked at */
-    uint64_t *looks;            /* nodes looked at are added; NULL: not */
-    /* Only nodes from node_first on and before node_end; 0: all. */
+    /* By node: GPUs, cores and memory that count as free although they are
+     * taken, such as idle leases that may be revoked; NULL: none. */
+    const struct share *extra;
+    const struct reclaimable *spare;    /* the index of `extra`; NULL: the
+                                           search visits all nodes */
+    uint64_t *looks;            /* the number of visited nodes is added; NULL:
+                                   not counted */
+    /* Only nodes from node_first to before node_end; 0: all. */
     uint32_t node_first, node_end;
-    /* Of place.h.  A pod lies on one node; what it wants of cores and memory
-     * is in all, not per GPU.  gpu_milli below 1000: of one GPU. */
+    /* For place.h.  A pod runs on one node; its cores and memory are in all,
+     * not per GPU.  gpu_milli below 1000: a part of one GPU. */
     bool pod;
     bool relaxed;               /* has waited for `relax_after` */
     uint32_t gpu_milli;         /* 0: whole GPUs */
@@ -60,11 +63,12 @@ struct fit_want {
     int64_t core_milli;         /* of a pod */
 };
 
-/* Writes at most share_max shares; false: no room (out is untouched then). */
+/* Stores in *out a placement on free resources; its shares are in share[], at
+ * most share_max.  False: there is no room, and *out is unchanged. */
 bool fit_find(const struct cluster *cluster, enum fit_rule rule,
               const struct fit_want *want, struct share *share,
               uint32_t share_max, struct placement *out);
-/* Would it fit if the whole cluster were free? */
+/* True: the request would fit if the whole cluster were free. */
 bool fit_ever(const struct cluster *cluster, enum fit_rule rule,
               const struct fit_want *want);
 const char *fit_rule_name(enum fit_rule rule);

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * free_index.h - what is free in each group of nodes, kept up to date for
+ * free_index.h - the free GPUs and cores of each group of nodes, indexed for
  * searches.
  */
 #ifndef MODELS_CLUSTER_FREE_INDEX_H
 #define MODELS_CLUSTER_FREE_INDEX_H
 
+#include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "models/cluster/capacity_index.h"
 #include "models/cluster/gpu_index.h"
+#include "models/types/placement.h"
 
 struct arena;
-struct capacity_book;
 struct cluster_spec;
 
-/* A node is short if its free cores or memory, per free GPU, are less than what
- * it has of them per GPU: only there can they be what limits a demand that is
- * no larger. */
+/* A node is short if its free cores or memory per free GPU are less than its
+ * total of them per GPU.  Only on a short node can cores or memory limit a
+ * request that wants no more than that total per GPU. */
 struct group_index {
-    struct gpu_index room;     /* without GPUs: not set up */
+    struct gpu_index room;      /* not set up for nodes without GPUs */
     uint32_t cores_per_gpu;
     int64_t memory_per_gpu;
     uint32_t short_nodes;
@@ -26,29 +29,67 @@ struct group_index {
 
 struct free_index {             /* per group */
     struct group_index *room;
-    struct gpu_index *cores;   /* as GPUs, bits that it takes to write how
-                                   many cores a node has free */
+    struct gpu_index *cores;    /* nodes by free_index_cores_class() of their
+                                   free cores, in the place of GPUs */
     uint32_t *gpus;             /* free in all its nodes */
-    struct capacity_book *caps;     /* capacity_index.h */
+    struct capacity_book *caps; /* capacity_index.h */
 };
 
-/* What is free of one node. */
+/* Free resources of one node. */
 struct node_free {
     uint64_t gpu_mask;
     uint32_t cores;
     int64_t memory_bytes;
 };
 
-/* 0 for none, 1 for one core, 2 for two or three ... */
-uint32_t free_index_cores_class(uint32_t cores);
+/* Returns the number of bits of `cores`: 0 for none, 1 for one core, 2 for two
+ * or three ... */
+static inline uint32_t free_index_cores_class(uint32_t cores)
+{
+    return cores == 0 ? 0 : 32 - (uint32_t)__builtin_clz(cores);
+}
 
-/* All of it is free. */
+static inline bool free_index_is_short(const struct group_index *room,
+                                       uint32_t gpus,
+                                       const struct node_free *node)
+{
+    return (uint64_t)gpus * room->cores_per_gpu > node->cores ||
+           gpus * room->memory_per_gpu > node->memory_bytes;
+}
+
+/* Sets up the index of a cluster that is wholly free. */
 void free_index_init(struct free_index *index, struct arena *arena,
                      const struct cluster_spec *spec);
-/* Of a node of that group. */
-void free_index_move(struct free_index *index,
-                     const struct cluster_spec *spec, uint32_t group,
-                     uint32_t node, const struct node_free *before,
-                     const struct node_free *now);
+
+/* Tells the index that the free resources of a node change, the at-th of its
+ * group.  Returns how many GPUs more are free there now; of fewer, the number
+ * modulo 2^32.  In line, since every share of every lease comes here. */
+static inline uint32_t free_index_move(struct free_index *index,
+                                       uint32_t group, uint32_t at,
+                                       uint32_t node,
+                                       const struct node_free *before,
+                                       const struct node_free *now)
+{
+    struct group_index *room = &index->room[group];
+    uint32_t gpus_before = mask_count(before->gpu_mask);
+    uint32_t gpus = mask_count(now->gpu_mask);
+
+    if (room->room.node_count > 0) {
+        if (gpus != gpus_before)
+            gpu_index_set(&room->room, at, gpus_before, gpus);
+        if (room->short_nodes > 0)
+            room->short_nodes -= free_index_is_short(room, gpus_before,
+                                                     before);
+        room->short_nodes += free_index_is_short(room, gpus, now);
+        assert(room->short_nodes <= room->room.node_count);
+    }
+    if (now->cores != before->cores)
+        gpu_index_set(&index->cores[group], at,
+                      free_index_cores_class(before->cores),
+                      free_index_cores_class(now->cores));
+    index->gpus[group] += gpus - gpus_before;
+    capacity_note(index->caps, node);
+    return gpus - gpus_before;
+}
 
 #endif

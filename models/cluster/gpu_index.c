@@ -16,6 +16,7 @@
 
 static uint64_t join(const uint64_t *eight)
 {
+    assert(eight != NULL);
     return eight[0] | eight[1] | eight[2] | eight[3] | eight[4] | eight[5] |
            eight[6] | eight[7];
 }

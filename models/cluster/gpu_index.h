@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * gpu_index.h - which nodes of a group have how many GPUs free: an index.
+ * gpu_index.h - an index of the nodes of a group by their number of free GPUs.
  *
- * Every node is a word with one bit set, bit f-1 if it has f GPUs free (none:
- * 0); eight words are joined by "or" into one above them, and so on up to a
- * single one.  The next node with a number of free GPUs out of any set of
- * numbers is found by walking that tree, in time that grows with the
- * logarithm of the nodes.
+ * Each node is a word: with f free GPUs bit f-1 is set, with none the word is
+ * 0. A word of the level above is the "or" of eight words, up to a single word
+ * at the top.  A search down this tree finds the next node whose number of free
+ * GPUs is in a given set, in logarithmic time.
  */
 #ifndef MODELS_CLUSTER_GPU_INDEX_H
 #define MODELS_CLUSTER_GPU_INDEX_H
@@ -27,16 +26,26 @@ struct gpu_index {
     uint32_t nodes_with[NODE_GPUS_MAX + 1];     /* by free GPUs */
 };
 
-/* All nodes with that many free. */
+/* Sets up node_count nodes with `gpus` free GPUs each. */
 void gpu_index_init(struct gpu_index *room, struct arena *arena, uint32_t node_count,
                     uint32_t gpus);
-/* Nodes are numbered from 0 within the group. */
+/* Changes the free GPUs of a node, which is numbered from 0 within the
+ * group. */
 void gpu_index_set(struct gpu_index *room, uint32_t node, uint32_t free_before,
                    uint32_t free_now);
-/* The first node from `node` on whose bit is in `counts`, or GPU_INDEX_NONE. */
+/* GPUs that are free on a node. */
+static inline uint32_t gpu_index_at(const struct gpu_index *room, uint32_t node)
+{
+    uint64_t word = room->level[0][node];
+
+    return word == 0 ? 0 : (uint32_t)__builtin_ctzll(word) + 1;
+}
+
+/* Returns the first node from `node` on whose bit is in `counts`;
+ * GPU_INDEX_NONE: there is none. */
 uint32_t gpu_index_next(const struct gpu_index *room, uint32_t node, uint64_t counts);
 
-/* Sets of numbers of free GPUs. */
+/* Sets of numbers of free GPUs: exactly `gpus`, and `gpus` or more. */
 static inline uint64_t gpu_index_exactly(uint32_t gpus)
 {
     return gpus == 0 || gpus > NODE_GPUS_MAX ? 0 : UINT64_C(1) << (gpus - 1);
@@ -49,7 +58,7 @@ static inline uint64_t gpu_index_from(uint32_t gpus)
     return UINT64_MAX << (gpus == 0 ? 0 : gpus - 1);
 }
 
-/* All numbers that some node has. */
+/* The set of all numbers that some node has. */
 static inline uint64_t gpu_index_counts(const struct gpu_index *room)
 {
     return room->level[room->level_count - 1][0];

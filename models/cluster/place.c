@@ -85,6 +85,7 @@ static void measure_nodes(struct placer *placer)
 static uint64_t type_mask(const struct placer *placer, const uint32_t *types,
                           uint32_t count)
 {
+    assert(placer != NULL);
     const struct cluster_spec *spec = placer->parts.cluster->spec;
     uint64_t mask = 0;
 
@@ -99,11 +100,12 @@ static uint64_t type_mask(const struct placer *placer, const uint32_t *types,
 
 static bool tasks_alike(const struct place_task *a, const struct place_task *b)
 {
+    assert(a != NULL && b != NULL);
     return a->core_milli == b->core_milli && a->gpus == b->gpus &&
            a->gpu_milli == b->gpu_milli;
 }
 
-/* The kinds of the workload, those that task alike as one; of these the
+/* The kinds of the workload, those that ask alike as one; of these the
  * typical ones. */
 static void find_kinds(struct placer *placer)
 {
@@ -183,6 +185,7 @@ struct search {
 /* What a want, or so many GPUs of it, tasks of one node. */
 static struct place_task task_of(const struct fit_want *want, uint32_t gpus)
 {
+    assert(want != NULL);
     struct place_task task = {
         .core_milli = want->core_milli, .gpus = gpus,
         .gpu_milli = want->gpu_milli > 0 ? want->gpu_milli : GPU_MILLI,
@@ -201,6 +204,7 @@ static struct place_task task_of(const struct fit_want *want, uint32_t gpus)
 static const struct kept_task *keep(struct placer *placer,
                                     const struct place_task *task)
 {
+    assert(task != NULL);
     uint32_t i = 0;
 
     while (i < placer->kept_count &&
@@ -269,6 +273,7 @@ static bool has_room(const struct search *search, uint32_t node)
 static void view(const struct placer *placer, uint32_t node,
                  struct place_node *out)
 {
+    assert(node < placer->parts.cluster->spec->node_count);
     const struct cluster *cluster = placer->parts.cluster;
     const struct cluster_parts *parts = cluster->parts;
     uint32_t g = cluster->group_of[node];
@@ -410,6 +415,7 @@ static uint32_t find_node(const struct search *search, uint32_t *gpu)
 
 static void aim(struct search *search, uint32_t gpus)
 {
+    assert(search != NULL);
     const struct fit_want *want = search->want;
 
     search->task = task_of(want, gpus);
@@ -498,6 +504,7 @@ static bool by_score(struct placer *placer, const struct fit_want *want,
                      struct share *share, uint32_t share_max,
                      struct placement *out)
 {
+    assert(share != NULL && share_max > 0);
     const struct cluster *cluster = placer->parts.cluster;
     struct search search = { .placer = placer, .want = want };
     uint32_t count = want->gpu_type_count;
@@ -524,6 +531,7 @@ static bool by_score(struct placer *placer, const struct fit_want *want,
 
 enum fit_rule place_fit_rule(enum place_rule rule)
 {
+    assert(rule < PLACE_RULE_COUNT);
     switch (rule) {
     case PLACE_COUNT: return FIT_COUNT;
     case PLACE_FIRST_FIT: return FIT_FIRST;
@@ -536,11 +544,13 @@ enum fit_rule place_fit_rule(enum place_rule rule)
 
 bool place_goes_by_score(enum place_rule rule)
 {
+    assert(rule < PLACE_RULE_COUNT);
     return rule > PLACE_SPREAD && rule < PLACE_CONSOLIDATE;
 }
 
 bool place_is_monotone(enum place_rule rule)
 {
+    assert(rule < PLACE_RULE_COUNT);
     return rule != PLACE_CONSOLIDATE;
 }
 
@@ -573,6 +583,7 @@ bool placer_find(struct placer *placer, const struct fit_want *want,
                  struct share *share, uint32_t share_max,
                  struct placement *out)
 {
+    assert(want != NULL && out != NULL);
     struct rng before = placer->rng;
 
     if (find(placer, want, share, share_max, out))
@@ -585,6 +596,7 @@ bool placer_look(struct placer *placer, const struct fit_want *want,
                  struct share *share, uint32_t share_max,
                  struct placement *out)
 {
+    assert(want != NULL && out != NULL);
     struct rng before = placer->rng;
     bool found = find(placer, want, share, share_max, out);
 

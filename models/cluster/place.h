@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * place.h - placements: which of the nodes with room gets a job.
+ * place.h - placement rules: which of the nodes with room a job gets.
  *
- * One table (place_score.c) has all of them, with their sources.  Those of
- * fit.h for whole GPUs are found by its index.  The others, and all that task
- * for a part of a GPU or for a node of their own (pods), give every node that
- * has room a score: the highest wins, ties go to the node that comes first.
- * A gang that no node holds takes as many empty nodes as it fills whole, and
- * its remainder goes by score.
+ * One table (place_score.c) has all rules, with their sources.  The rules of
+ * fit.h place whole GPUs by its index.  All other rules, and all requests for a
+ * part of a GPU or for a pod, score every node that has room: the highest score
+ * wins; of equal scores the first node wins.  A gang larger than any node takes
+ * as many empty nodes as it fills; its remainder is placed by score.
  */
 #ifndef MODELS_CLUSTER_PLACE_H
 #define MODELS_CLUSTER_PLACE_H
@@ -31,38 +30,40 @@ enum place_rule {
     PLACE_RULE_COUNT
 };
 
-/* A node, as a score sees it. */
+/* A node, as a scoring function sees it. */
 struct place_node {
     int64_t core_milli;         /* free */
     uint32_t gpus, gpu_type;    /* type: index of place_world */
-    const uint16_t *left;       /* per GPU: milli that are free */
-    const uint16_t *kinds;      /* leases there: parts, 1, 2 ... GPUs */
+    const uint16_t *left;       /* per GPU: free thousandths */
+    const uint16_t *kinds;      /* number of leases by size: parts of a GPU,
+                                   then 1, 2 ... GPUs */
     uint32_t kind_count;
 };
 
-/* What a job wants of one node. */
+/* What a job requests of one node. */
 struct place_task {
     int64_t core_milli;
     uint32_t gpus;              /* 0: cores only */
-    uint32_t gpu_milli;         /* of each; below 1000 of one only */
+    uint32_t gpu_milli;         /* of each GPU; below 1000 with one GPU only */
 };
 
-/* A kind of job that comes again and again: what FGD keeps room for. */
+/* A typical kind of job, for which FGD keeps room. */
 struct place_kind {
     struct place_task task;
     uint64_t type_mask;         /* types it takes; all ones: any */
     double weight;
 };
 
-/* What scores know beside the node: sizes of the largest node, and kinds. */
+/* What a scoring function knows beside the node. */
 struct place_world {
-    double core_milli_max;      /* 0: cores never limit */
+    double core_milli_max;      /* of the largest node; 0: cores never limit */
     double gpu_milli_max;
-    const struct place_kind *kind;      /* the typical ones, weights add to 1 */
+    const struct place_kind *kind;      /* typical jobs, weights add up to 1 */
     uint32_t kind_count;
 };
 
-/* 0 .. 100 but for worst_fit; *gpu: which one a part should be taken of. */
+/* Returns a score, 0 to 100 except for worst_fit.  Stores in *gpu the GPU of
+ * which a part should be taken. */
 typedef int32_t place_score_fn(const struct place_world *world,
                                const struct place_node *node,
                                const struct place_task *task, uint32_t *gpu);
@@ -71,19 +72,19 @@ struct place_info {
     const char *name;
     const char *summary;        /* where a job goes */
     const char *source;
-    const char *bad;            /* where it is bad */
-    place_score_fn *score;      /* NULL: not by score */
+    const char *bad;            /* where the rule is bad */
+    place_score_fn *score;      /* NULL: a rule of fit.h or a search of its own */
 };
 const struct place_info *place_info(enum place_rule rule);
 /* Names in the order of the enum, for choices; ends with NULL. */
 extern const char *const place_names[PLACE_RULE_COUNT + 1];
 
-/* Milli of GPUs that jobs of no kind could use on that node, on the average
- * over the kinds (FGD's measure of fragmentation). */
+/* Returns the free thousandths of GPUs on that node that a job of a kind cannot
+ * use, averaged over the kinds (FGD's measure of fragmentation). */
 double place_fragment(const struct place_world *world,
                       const struct place_node *node);
-/* Of all kinds, the commonest that make up `share` of the weight; weights are
- * made to add up to 1.  Returns how many; kinds are put in that order. */
+/* Sorts kinds by weight, scales the weights so that they add up to 1, and
+ * returns how many of the first kinds make up `share` of the weight. */
 uint32_t place_typical(struct place_kind *kind, uint32_t count, double share);
 
 /* ---- a trial's searches ---- */
@@ -94,11 +95,12 @@ struct placer_parts {
     struct arena *arena;
     struct cluster *cluster;
     enum place_rule rule;
-    bool shuffled;              /* ties by an order drawn once, not by node */
+    bool shuffled;              /* equal scores: the first node in an order that
+                                   is drawn once, not by number */
     uint64_t seed;
     uint32_t replica;
-    /* One per kind of job that the workload has, weight: how many; types by
-     * catalogue index.  May be NULL. */
+    /* The kinds of jobs of the workload and how many of each; GPU types are
+     * catalogue indexes.  May be NULL. */
     const struct place_demand *demand;
     size_t demand_count;
 };
@@ -111,21 +113,21 @@ struct place_demand {
 };
 
 struct placer *placer_new(const struct placer_parts *parts);
-/* As fit_find(), by the placer's rule.  A search that finds nothing draws
- * nothing by `random`. */
+/* As fit_find(), with the placer's rule.  With `random` a search that finds
+ * nothing draws no random number. */
 bool placer_find(struct placer *placer, const struct fit_want *want,
                  struct share *share, uint32_t share_max,
                  struct placement *out);
-/* What that would find now: it draws nothing. */
+/* Finds what placer_find() would find now, and draws no random number. */
 bool placer_look(struct placer *placer, const struct fit_want *want,
                  struct share *share, uint32_t share_max,
                  struct placement *out);
-/* Of the rules of fit.h, the one that is nearest. */
+/* Returns the rule of fit.h that is most similar. */
 enum fit_rule place_fit_rule(enum place_rule rule);
-/* Are whole GPUs looked for by score?  Parts of a GPU and pods always are. */
+/* True: whole GPUs are placed by score.  Parts of a GPU and pods always are. */
 bool place_goes_by_score(enum place_rule rule);
-/* Can it be that no room at all now means none for any larger gang of that
- * kind?  Not where the answer depends on how long a job has waited. */
+/* True: if a gang does not fit now, no larger gang of that kind fits.  False
+ * for a rule whose answer depends on how long a job has waited. */
 bool place_is_monotone(enum place_rule rule);
 
 #endif

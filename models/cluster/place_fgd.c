@@ -20,6 +20,8 @@
 double place_fragment(const struct place_world *world,
                       const struct place_node *node)
 {
+    assert(world->kind != NULL || world->kind_count == 0);
+    assert(node != NULL);
     double all = 0.0, fragment = 0.0;
 
     for (uint32_t g = 0; g < node->gpus; g++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * place_fgd.h - fragmentation gradient descent, see place_fgd.c.
+ * place_fgd.h - the score of fragmentation gradient descent; see place_fgd.c.
  */
 #ifndef MODELS_CLUSTER_PLACE_FGD_H
 #define MODELS_CLUSTER_PLACE_FGD_H

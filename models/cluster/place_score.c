@@ -56,6 +56,7 @@ static double left_over(const struct place_world *world,
                         const struct place_node *node,
                         const struct place_task *task)
 {
+    assert(node != NULL && task != NULL);
     double cores = (double)(node->core_milli - task->core_milli);
     double gpus = (double)left_sum(node) -
                   (double)task->gpus * task->gpu_milli;
@@ -98,6 +99,7 @@ static int32_t dot_product(const struct place_world *world,
                            const struct place_node *node,
                            const struct place_task *task, uint32_t *gpu)
 {
+    assert(node != NULL && task != NULL);
     double sum = 0.0;
 
     *gpu = part_gpu(node, task, false);
@@ -149,6 +151,7 @@ static int32_t gpu_packing(const struct place_world *world,
                            const struct place_node *node,
                            const struct place_task *task, uint32_t *gpu)
 {
+    assert(node != NULL && task != NULL);
     int32_t idle = (int32_t)idle_gpus(node), score;
     uint32_t taken, percent;
 
@@ -175,6 +178,7 @@ static int32_t gpu_clustering(const struct place_world *world,
                               const struct place_node *node,
                               const struct place_task *task, uint32_t *gpu)
 {
+    assert(node->kinds != NULL);
     uint32_t kinds = 0, mine = is_part(task) ? 0 : task->gpus;
     int32_t quarter = SCORE_MAX / 4, full;
     int64_t most = (int64_t)world->gpu_milli_max;

@@ -44,6 +44,7 @@ static uint32_t closest(const struct cluster *cluster,
                         const struct fit_want *want, uint32_t node,
                         bool domain)
 {
+    assert(node < cluster->spec->node_count);
     const struct node_group *group =
         &cluster->spec->group[cluster->group_of[node]];
     uint64_t free_mask = cluster->free_mask[node];
@@ -67,6 +68,7 @@ static bool on_node(const struct cluster *cluster,
                     const struct fit_want *want, bool domain,
                     struct share *share, struct placement *out)
 {
+    assert(share != NULL && out != NULL);
     const struct cluster_spec *spec = cluster->spec;
     uint32_t found = UINT32_MAX, least = UINT32_MAX;
 
@@ -92,6 +94,7 @@ static uint32_t free_in(const struct cluster *cluster,
                         const struct fit_want *want, uint32_t first,
                         uint32_t end)
 {
+    assert(first <= end);
     uint32_t gpus = 0;
 
     for (uint32_t node = first; node < end; node++)
@@ -104,6 +107,7 @@ static bool in_rack(const struct cluster *cluster,
                     const struct fit_want *want, struct share *share,
                     uint32_t share_max, struct placement *out)
 {
+    assert(share_max > 0);
     uint32_t each = cluster->spec->leaf_nodes, found = UINT32_MAX;
     uint32_t nodes = cluster->spec->node_count, least = UINT32_MAX;
 

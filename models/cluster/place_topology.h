@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * place_topology.h - a gang as close together as it goes, see the .c file.
+ * place_topology.h - places a gang where its GPUs are closest together; see
+ * place_topology.c.  Arguments and result are those of fit_find().
  */
 #ifndef MODELS_CLUSTER_PLACE_TOPOLOGY_H
 #define MODELS_CLUSTER_PLACE_TOPOLOGY_H

@@ -10,6 +10,7 @@
 static struct node_free sum(const struct node_free *free,
                             const struct share *extra)
 {
+    assert(free != NULL && extra != NULL);
     return (struct node_free) {
         .gpu_mask = free->gpu_mask | extra->gpu_mask,
         .cores = free->cores + extra->cores,
@@ -19,6 +20,7 @@ static struct node_free sum(const struct node_free *free,
 
 static struct node_free free_now(const struct cluster *cluster, uint32_t node)
 {
+    assert(node < cluster->spec->node_count);
     return (struct node_free) {
         .gpu_mask = cluster->free_mask[node],
         .cores = cluster->free_cores[node],
@@ -29,14 +31,17 @@ static struct node_free free_now(const struct cluster *cluster, uint32_t node)
 static void move(struct reclaimable *spare, uint32_t node,
                  const struct node_free *before, const struct node_free *now)
 {
+    assert(node < spare->cluster->spec->node_count);
     const struct cluster *cluster = spare->cluster;
+    uint32_t g = cluster->group_of[node];
 
-    free_index_move(&spare->index, cluster->spec, cluster->group_of[node],
+    free_index_move(&spare->index, g, node - cluster->spec->group[g].first_node,
                     node, before, now);
 }
 
 struct reclaimable *reclaimable_new(struct arena *arena, struct cluster *cluster)
 {
+    assert(arena != NULL && cluster != NULL);
     struct reclaimable *spare = arena_alloc(arena, 1, sizeof *spare);
     const struct cluster_spec *spec = cluster->spec;
 
@@ -75,6 +80,7 @@ void reclaimable_set(struct reclaimable *spare, const struct share *share)
 void reclaimable_note(struct reclaimable *spare, uint32_t node,
                       const struct node_free *now)
 {
+    assert(now != NULL);
     for (; spare != NULL; spare = spare->next) {
         struct node_free free = free_now(spare->cluster, node);
         struct node_free before = sum(&free, &spare->extra[node]);

@@ -13,7 +13,6 @@
 #include "sim/base/err.h"
 
 #define DAY_S 86400.0
-#define AT(member) offsetof(struct rented_keys, member)
 
 struct rented_keys {
     int64_t min, start_ns, keep_ns, wait_ns, least_ns, notice_ns, mtbf_ns;
@@ -28,50 +27,46 @@ static const char *const billing_choices[] = { "second", "minute", "hour",
 static const int64_t billing_s[] = { 1, 60, 3600 };
 
 static const struct conf_field rented_fields[] = {
-    { .key = "start", .type = CONF_TIME, .max = DAY_S, .offset = AT(start_ns),
-      .help = "from order to use; paid for" },
-    { .key = "min", .type = CONF_INT, .min = 0, .max = 1e6, .fallback = "0",
-      .offset = AT(min), .help = "nodes that are rented all the time" },
-    { .key = "scale", .type = CONF_CHOICE, .choices = scale_choices,
-      .fallback = "queue", .offset = AT(scale),
-      .help = "queue: nodes are ordered for asks that wait; always: as many "
-              "as can be had, up to count; min, wait and keep then say nothing" },
-    { .key = "wait", .type = CONF_TIME, .max = 100 * DAY_S, .fallback = "0s",
-      .offset = AT(wait_ns),
-      .help = "an ask waits so long until nodes are ordered for it" },
-    { .key = "keep", .type = CONF_TIME, .max = 100 * DAY_S,
-      .fallback = "10min", .offset = AT(keep_ns),
-      .help = "a node without a lease is given back after so long "
-              "(assumption: the default of Kubernetes' cluster autoscaler)" },
-    { .key = "billing", .type = CONF_CHOICE, .choices = billing_choices,
-      .fallback = "second", .offset = AT(billing),
-      .help = "each rental is billed in whole seconds, minutes or hours" },
-    { .key = "least", .type = CONF_TIME, .max = DAY_S, .fallback = "60s",
-      .offset = AT(least_ns),
-      .help = "and for so long at least (AWS and GCP: a minute)" },
-    { .key = "reclaim", .type = CONF_TIME, .min = 1, .max = 1e10,
-      .fallback = CONF_ABSENT, .offset = AT(mtbf_ns),
-      .help = "spot: mean time until a rented node is taken away" },
-    { .key = "available", .type = CONF_NODE, .fallback = CONF_ABSENT,
-      .offset = AT(available),
-      .help = "nodes that can be had, over time; those beyond are taken away" },
-    { .key = "notice", .type = CONF_TIME, .max = DAY_S, .fallback = "2min",
-      .offset = AT(notice_ns),
-      .help = "warning before a node is taken away (AWS: 2min; Azure and GCP: "
-              "30s)" },
-    { .key = "on_notice", .type = CONF_CHOICE, .choices = notice_choices,
-      .fallback = "work", .offset = AT(on_notice),
-      .help = "what jobs do then: work on until the end and lose what is not "
-              "saved, or save at once" },
+    CONF_KEY("start", CONF_TIME, rented_keys, start_ns, CONF_REQUIRED,
+             "from order to use; paid for", .max = DAY_S),
+    CONF_KEY("min", CONF_INT, rented_keys, min, "0",
+             "nodes that are rented all the time", .max = 1e6),
+    CONF_KEY("scale", CONF_CHOICE, rented_keys, scale, "queue",
+             "queue: nodes are ordered for asks that wait; always: as many as "
+             "can be had, up to count; min, wait and keep then say nothing",
+             .choices = scale_choices),
+    CONF_KEY("wait", CONF_TIME, rented_keys, wait_ns, "0s",
+             "an ask waits so long until nodes are ordered for it",
+             .max = 100 * DAY_S),
+    CONF_KEY("keep", CONF_TIME, rented_keys, keep_ns, "10min",
+             "a node without a lease is given back after so long (assumption: "
+             "the default of Kubernetes' cluster autoscaler)",
+             .max = 100 * DAY_S),
+    CONF_KEY("billing", CONF_CHOICE, rented_keys, billing, "second",
+             "each rental is billed in whole seconds, minutes or hours",
+             .choices = billing_choices),
+    CONF_KEY("least", CONF_TIME, rented_keys, least_ns, "60s",
+             "and for so long at least (AWS and GCP: a minute)", .max = DAY_S),
+    CONF_KEY("reclaim", CONF_TIME, rented_keys, mtbf_ns, CONF_ABSENT,
+             "spot: mean time until a rented node is taken away",
+             .min = 1, .max = 1e10),
+    CONF_KEY("available", CONF_NODE, rented_keys, available, CONF_ABSENT,
+             "nodes that can be had, over time; those beyond are taken away"),
+    CONF_KEY("notice", CONF_TIME, rented_keys, notice_ns, "2min",
+             "warning before a node is taken away (AWS: 2min; Azure and GCP: "
+             "30s)", .max = DAY_S),
+    CONF_KEY("on_notice", CONF_CHOICE, rented_keys, on_notice, "work",
+             "what jobs do then: work on until the end and lose what is not "
+             "saved, or save at once", .choices = notice_choices),
 };
-const struct conf_schema rented_schema = {
-    "cluster.nodes[].rent", "nodes that are rented when they are needed",
-    rented_fields, sizeof rented_fields / sizeof rented_fields[0]
-};
+const struct conf_schema rented_schema =
+    CONF_SCHEMA("cluster.nodes[].rent",
+                "nodes that are rented when they are needed", rented_fields);
 
 static bool rented_acts(const struct conf_node *conf,
                         const struct rented_keys *keys, struct err *err)
 {
+    assert(keys != NULL && err != NULL);
     bool kept = keys->mtbf_ns == 0 && keys->available == NULL;
 
     return conf_acts(conf, "notice", kept,

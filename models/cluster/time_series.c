@@ -28,37 +28,31 @@ enum { AFTER_ERROR, AFTER_HOLD };
 static const char *const origin_choices[] = { "first", "file", NULL };
 static const char *const after_choices[] = { "error", "hold", NULL };
 
-#define AT(member) offsetof(struct time_series_keys, member)
 static const struct conf_field time_series_fields[] = {
-    { .key = "file", .type = CONF_TEXT, .fallback = CONF_ABSENT,
-      .offset = AT(file),
-      .help = "CSV of series, time_s, value, plain or gzip, as `clustersim "
-              "import` writes it" },
-    { .key = "name", .type = CONF_TEXT, .fallback = CONF_ABSENT,
-      .offset = AT(name), .help = "which series of the file; the first" },
-    { .key = "points", .type = CONF_NODE, .fallback = CONF_ABSENT,
-      .offset = AT(points),
-      .help = "instead of a file: a list of [time, value]" },
-    { .key = "unit", .type = CONF_TEXT, .offset = AT(unit),
-      .help = "of a value: USD/h, nodes or gCO2/kWh" },
-    { .key = "origin", .type = CONF_CHOICE, .choices = origin_choices,
-      .fallback = "first", .offset = AT(origin),
-      .help = "time 0: the first point of all series, or the file's own zero" },
-    { .key = "from", .type = CONF_TIME, .fallback = "0s",
-      .max = 1e10, .offset = AT(from_ns),
-      .help = "so long after time 0 the run begins" },
-    { .key = "repeat", .type = CONF_TIME, .fallback = CONF_ABSENT,
-      .min = 1, .max = 1e10, .offset = AT(repeat_ns),
-      .help = "it begins anew so often, as 24h" },
-    { .key = "after", .type = CONF_CHOICE, .choices = after_choices,
-      .fallback = "error", .offset = AT(after),
-      .help = "behind the last point: a run fails, or the last value is held "
-              "(counted in series_held_s)" },
+    CONF_KEY("file", CONF_TEXT, time_series_keys, file, CONF_ABSENT,
+             "CSV of series, time_s, value, plain or gzip, as `clustersim "
+             "import` writes it"),
+    CONF_KEY("name", CONF_TEXT, time_series_keys, name, CONF_ABSENT,
+             "which series of the file; the first"),
+    CONF_KEY("points", CONF_NODE, time_series_keys, points, CONF_ABSENT,
+             "instead of a file: a list of [time, value]"),
+    CONF_KEY("unit", CONF_TEXT, time_series_keys, unit, CONF_REQUIRED,
+             "of a value: USD/h, nodes or gCO2/kWh"),
+    CONF_KEY("origin", CONF_CHOICE, time_series_keys, origin, "first",
+             "time 0: the first point of all series, or the file's own zero",
+             .choices = origin_choices),
+    CONF_KEY("from", CONF_TIME, time_series_keys, from_ns, "0s",
+             "so long after time 0 the run begins", .max = 1e10),
+    CONF_KEY("repeat", CONF_TIME, time_series_keys, repeat_ns, CONF_ABSENT,
+             "it begins anew so often, as 24h", .min = 1, .max = 1e10),
+    CONF_KEY("after", CONF_CHOICE, time_series_keys, after, "error",
+             "behind the last point: a run fails, or the last value is held "
+             "(counted in series_held_s)", .choices = after_choices),
 };
-const struct conf_schema time_series_schema = {
-    "cluster.series", "a price, nodes to be had or carbon, over time",
-    time_series_fields, sizeof time_series_fields / sizeof time_series_fields[0]
-};
+const struct conf_schema time_series_schema =
+    CONF_SCHEMA("cluster.series",
+                "a price, nodes to be had or carbon, over time",
+                time_series_fields);
 
 struct time_series_points {
     struct arena *arena;
@@ -69,14 +63,11 @@ struct time_series_points {
 
 static void add(struct time_series_points *to, int64_t time_ns, double value)
 {
-    if (to->count == to->room) {
-        uint32_t room = to->room ? 2 * to->room : 64;
-        to->time_ns = arena_grow(to->arena, to->time_ns, to->room, room,
-                                 sizeof *to->time_ns);
-        to->value = arena_grow(to->arena, to->value, to->room, room,
-                               sizeof *to->value);
-        to->room = room;
-    }
+    uint32_t room = to->room;
+
+    assert(to->count <= to->room);
+    ARENA_REACH(to->arena, to->time_ns, room, to->count);
+    ARENA_REACH(to->arena, to->value, to->room, to->count);
     if (to->count > 0 && to->time_ns[to->count - 1] == time_ns)
         to->count--;            /* of equal times the last one holds */
     to->time_ns[to->count] = time_ns;
@@ -86,6 +77,7 @@ static void add(struct time_series_points *to, int64_t time_ns, double value)
 static bool read_points(struct time_series_points *to,
                         const struct conf_node *list, struct err *err)
 {
+    assert(list != NULL && err != NULL);
     static const struct conf_field time = {
         .key = "time", .type = CONF_TIME, .max = 1e10, .help = "of a point",
     };
@@ -120,6 +112,7 @@ static bool read_points(struct time_series_points *to,
 static const char *beside(struct arena *arena, const char *file,
                           const char *name)
 {
+    assert(file != NULL && name != NULL);
     const char *slash = file ? strrchr(file, '/') : NULL;
     size_t folder = slash ? (size_t)(slash - file) + 1 : 0;
     size_t bytes = strlen(name) + 1;
@@ -137,6 +130,7 @@ static const char *beside(struct arena *arena, const char *file,
 static bool cut_row(char *line, const char **name, int64_t *time_ns,
                     double *value)
 {
+    assert(line != NULL);
     char *time = strchr(line, ','), *number;
 
     if (time == NULL)
@@ -196,6 +190,7 @@ struct chosen {
 static bool take_row(void *self, const char *name, int64_t time_ns,
                      double value, struct err_pos pos, struct err *err)
 {
+    assert(self != NULL && name != NULL);
     struct chosen *c = self;
     struct time_series_points *to = c->to;
 
@@ -214,6 +209,7 @@ static bool take_row(void *self, const char *name, int64_t time_ns,
 static bool read_file(struct time_series_points *to, const struct conf_node *conf,
                       const struct time_series_keys *keys, struct err *err)
 {
+    assert(conf != NULL && keys != NULL);
     const struct conf_node *at = conf_get(conf, "file");
     struct chosen chosen = { to, keys->name, INT64_MAX };
 
@@ -301,6 +297,7 @@ const struct time_series *time_series_read(struct arena *arena,
 /* The last point that is not later; the first if there is none. */
 static uint32_t point_at(const struct time_series *time_series, int64_t time_ns)
 {
+    assert(time_series->count > 0);
     uint32_t low = 0, high = time_series->count;
 
     while (high - low > 1) {
@@ -315,6 +312,7 @@ static uint32_t point_at(const struct time_series *time_series, int64_t time_ns)
 
 double time_series_least(const struct time_series *time_series)
 {
+    assert(time_series->count > 0);
     double least = time_series->value[0];
 
     for (uint32_t i = 1; i < time_series->count; i++)
@@ -373,6 +371,7 @@ int64_t time_series_next_ns(const struct time_series *time_series, int64_t now_n
 
 int64_t time_series_over_ns(const struct time_series *time_series, int64_t time_ns)
 {
+    assert(time_series->count > 0);
     int64_t end = time_series->time_ns[time_series->count - 1];
 
     if (time_series->repeat_ns > 0 || time_series->count == 1 || time_ns <= end)

@@ -20,6 +20,8 @@ struct goodput_pools goodput_pools_of(struct arena *arena,
                                       const struct application *app,
                                       const struct cluster_spec *cluster)
 {
+    assert(app != NULL);
+    assert(cluster != NULL && cluster->pool_count > 0);
     uint32_t pools = cluster->pool_count;
     const struct goodput_speed **speed = arena_alloc(arena, pools + 1,
                                                      sizeof *speed);
@@ -58,6 +60,9 @@ struct goodput_shape goodput_packed(const struct goodput_job *job,
 static double rate_at(const struct goodput_job *job, uint32_t pool,
                       struct goodput_shape shape, uint32_t span, bool tunes)
 {
+    assert(pool < job->pool_count);
+    assert(shape.gpus > 0 && shape.nodes > 0);
+    assert(span < job->app->noise.spans);
     const struct goodput_speed *speed = job->speed[pool];
 
     if (speed == NULL || (job->app->gpus_max > 0 &&
@@ -70,6 +75,7 @@ static double rate_at(const struct goodput_job *job, uint32_t pool,
 
 static double span_work(const struct application *app, uint32_t span)
 {
+    assert(span < app->noise.spans);
     double from = span > 0 ? app->noise.until[span - 1] : 0;
 
     return app->work * (app->noise.until[span] - from);
@@ -78,6 +84,7 @@ static double span_work(const struct application *app, uint32_t span)
 /* As its owner asked, in the first pool where that can be. */
 static double rate_asked(const struct goodput_job *job, uint32_t span)
 {
+    assert(span < job->app->noise.spans);
     double rate = 0;
 
     for (uint32_t p = 0; p < job->pool_count && !(rate > 0); p++)
@@ -109,11 +116,13 @@ bool goodput_job_make(const struct application *app,
 
 int64_t goodput_job_ns(const struct goodput_job *job)
 {
+    assert(job->app->noise.spans > 0);
     return job->end_ns[job->app->noise.spans - 1];
 }
 
 uint32_t goodput_job_span(const struct goodput_job *job, int64_t known_ns)
 {
+    assert(known_ns >= 0);
     uint32_t s = 0;
 
     while (s + 1 < job->app->noise.spans && known_ns >= job->end_ns[s])
@@ -136,6 +145,7 @@ double goodput_speedup(const struct goodput_job *job, uint32_t pool,
 
 bool goodput_size_ok(const struct goodput_job *job, uint32_t gpus, bool tunes)
 {
+    assert(job != NULL);
     for (uint32_t p = 0; gpus > 0 && p < job->pool_count; p++)
         if (rate_at(job, p, goodput_packed(job, p, gpus), 0, tunes) > 0)
             return true;
@@ -144,6 +154,7 @@ bool goodput_size_ok(const struct goodput_job *job, uint32_t gpus, bool tunes)
 
 uint32_t goodput_gpus_max(const struct goodput_job *job, bool tunes)
 {
+    assert(job != NULL);
     uint32_t batch = tunes ? job->app->batch_max : job->batch;
     uint32_t most = batch / job->app->local_min;
 
@@ -156,6 +167,8 @@ uint32_t goodput_gpus_max(const struct goodput_job *job, bool tunes)
 static void try_size(const struct goodput_job *job, uint32_t gpus, bool tunes,
                      struct goodput_least *least)
 {
+    assert(gpus > 0);
+    assert(least != NULL);
     for (uint32_t p = 0; p < job->pool_count; p++)
         for (uint32_t nodes = 1; nodes <= 2 && nodes <= gpus; nodes++)
             for (uint32_t s = 0; s < job->app->noise.spans; s++) {
@@ -172,6 +185,8 @@ static void try_size(const struct goodput_job *job, uint32_t gpus, bool tunes,
 void goodput_least_with(const struct goodput_job *job, uint32_t most,
                         bool tunes, struct goodput_least *least)
 {
+    assert(job != NULL && least != NULL);
+    assert(most > 0);
     uint32_t to = goodput_gpus_max(job, tunes);
 
     for (uint32_t g = 1; g <= to && g <= most; g++)
@@ -181,6 +196,8 @@ void goodput_least_with(const struct goodput_job *job, uint32_t most,
 double goodput_least_s(const struct goodput_job *job,
                        const struct goodput_least *least, double *gpu_s)
 {
+    assert(job != NULL && least != NULL);
+    assert(gpu_s != NULL);
     double s = 0;
 
     *gpu_s = 0;

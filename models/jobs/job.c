@@ -52,6 +52,7 @@ uint32_t job_role_milli(const struct job_request *request, uint32_t role)
 
 double job_role_amount(const struct job_request *request, uint32_t role)
 {
+    assert(role < request->form->role_count);
     uint64_t gpus = job_role_gpus(request, role);
 
     return (double)(gpus * job_role_milli(request, role)) / GPU_MILLI;

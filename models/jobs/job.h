@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * job.h - a job as its owner submitted it: phases, the roles they run on, and
- * what each role asks of the cluster.
+ * job.h - a job as its owner submits it: its phases, the roles that run them,
+ * and the resources that each role requests.
  *
- * A form is the shape that many jobs share: a small graph of phases that is
- * run once per step.  A phase starts when all phases of `after` have ended in
- * this step; the next step starts when all phases of this one have.  Here is
- * only what a real scheduler could know; what only the simulation knows
- * stands in truth.h, which no policy can include.
+ * A form is what many jobs share: a small graph of phases that runs once per
+ * step.  A phase starts when all phases in its after_mask have ended in this
+ * step; the next step starts when all phases of this one have ended.  This file
+ * has only what a real scheduler could know.  What only the simulation knows is
+ * in truth.h, which policies cannot include.
  */
 #ifndef MODELS_JOBS_JOB_H
 #define MODELS_JOBS_JOB_H
@@ -35,52 +35,54 @@ enum phase_kind {
     PHASE_KIND_COUNT
 };
 
-/* What a role asks for.  GPUs come in multiples of gpus_multiple, between
- * gpus_min and gpus_max; gpus is what the owner would like. */
+/* What a role requests.  It may be given any multiple of gpus_multiple between
+ * gpus_min and gpus_max; its owner asks for `gpus`. */
 struct role_spec {
     const char *name;           /* "rollout", "train", "data" ... */
     uint32_t gpus, gpus_min, gpus_max, gpus_multiple;   /* gpus 0: CPU only */
     uint32_t cores;             /* per GPU, or in all for a CPU role */
     int64_t memory_bytes;       /* host; per GPU, or in all for a CPU role */
-    const uint32_t *gpu_types;  /* catalogue indexes, most wanted first */
+    const uint32_t *gpu_types;  /* catalogue indexes, preferred types first */
     uint32_t gpu_type_count;    /* 0: any */
     const char *pool;           /* NULL: any */
-    const char *home;           /* its own pool, for policies that divide the
-                                   cluster; NULL: not said */
-    double gpu_memory_bytes;    /* needed per GPU at gpus; 0: not checked */
-    double load_bytes;          /* into all its GPUs before a phase can run */
-    double save_bytes;          /* out of them when the lease is taken away */
-    double start_s;             /* first process start beside the copying */
-    double wake_s;              /* the same when it has run before */
-    bool pod;                   /* lies on one node; memory_bytes is in all */
+    const char *home;           /* home pool, for policies that divide the
+                                   cluster; NULL: not stated */
+    double gpu_memory_bytes;    /* needed per GPU at `gpus`; 0: not checked */
+    double load_bytes;          /* copied to all its GPUs before a phase runs */
+    double save_bytes;          /* copied from them when the lease is revoked */
+    double start_s;             /* first start of the process, beside copying */
+    double wake_s;              /* the same for a later start */
+    bool pod;                   /* runs on one node; memory_bytes is in all */
     int64_t core_milli;         /* of a pod, in all: thousandths of cores */
-    struct err_pos pos;         /* where it is written, for messages */
+    struct err_pos pos;         /* place in the file, for messages */
 };
 
 struct phase_spec {
     enum phase_kind kind;
     const char *name;
     uint32_t role;
-    uint32_t sync_to;           /* the role that is given weights or data */
-    uint32_t after_mask;        /* bit p: phase p of the same step */
-    uint32_t every;             /* runs in steps divisible by it; >= 1 */
-    uint32_t skip_first, skip_last;     /* steps in which it does not run */
+    uint32_t sync_to;           /* the role that receives weights or data */
+    uint32_t after_mask;        /* bit p: starts after phase p of this step */
+    uint32_t every;             /* runs in each every-th step; >= 1 */
+    uint32_t skip_first, skip_last;     /* how many first and last steps it
+                                           does not run in */
     const struct phase_law *law;        /* models/laws/phase.h */
-    const struct phase_law *later;      /* from step later_from on; NULL: the
-                                           same */
+    const struct phase_law *later;      /* law from step later_from on; NULL:
+                                           `law` in all steps */
     uint32_t later_from;
 };
 
 struct job_form {
     const char *name;           /* as the workload calls it */
     const char *recipe;         /* "dpo", "grpo", "trace" ... */
-    uint32_t lag;               /* rounds beyond the steps of a job: a phase
-                                   works on what an earlier round made */
-    const struct job_scaling *scaling;  /* of jobs of known length that may be
-                                   resized, models/jobs/speedup.h; NULL: they may not */
-    bool paced;                 /* they have that, or rates */
-    const struct job_packing *packing;  /* of jobs of known length: which may
-                                   be beside them on their GPUs */
+    uint32_t lag;               /* rounds that a job has more than steps, if a
+                                   phase works on the output of an earlier
+                                   round */
+    const struct job_scaling *scaling;  /* jobs of known length that may be
+                                           resized (speedup.h); NULL: rigid */
+    bool paced;                 /* its jobs have `scaling` or rates */
+    const struct job_packing *packing;  /* jobs of known length: which jobs may
+                                           share their GPUs; NULL: none */
     uint32_t role_count, phase_count;
     struct role_spec role[FORM_ROLES_MAX];
     struct phase_spec phase[FORM_PHASES_MAX];
@@ -88,41 +90,45 @@ struct job_form {
 
 struct job_request {
     struct job_id id;
-    const char *name;           /* NULL: by number */
+    const char *name;           /* NULL: it is called by its number */
     const char *tenant;         /* NULL: none */
     const struct job_form *form;
     int64_t submit_ns;
-    int64_t limit_ns;           /* the owner's requested time; 0: none given */
+    int64_t limit_ns;           /* run time that the owner requests; 0: none */
     int64_t deadline_ns;        /* CLOCK_NEVER_NS: none */
     int32_t priority;           /* larger goes first */
-    uint32_t gpus;              /* of role 0, if not as the form says; else 0 */
+    uint32_t gpus;              /* of role 0; 0: as the form says */
     uint32_t gpu_milli;         /* of role 0: part of its one GPU; 0: whole */
-    uint32_t gpu_mib;           /* of that GPU's memory; 0: not said */
-    uint32_t steps;             /* rounds; the owner knows how many */
-    const struct job_rates *rates;      /* by pool, models/jobs/speedup.h; NULL: the
-                                   same everywhere */
-    const struct goodput_job *goodput;  /* models/catalogue/goodput.h; NULL: not known */
-    double rate_known;          /* with rates: where its length is known */
-    const struct job_modes *modes;      /* batch sizes that it may have, of
-                                   models/jobs/regimes.h; NULL: not said */
+    uint32_t gpu_mib;           /* of that GPU's memory; 0: not stated */
+    uint32_t steps;             /* rounds; known to the owner */
+    const struct job_rates *rates;      /* by pool, speedup.h; NULL: the same
+                                           everywhere */
+    const struct goodput_job *goodput;  /* models/catalogue/goodput.h; NULL:
+                                           not known */
+    double rate_known;          /* with rates: the rate at which its length was
+                                   measured */
+    const struct job_modes *modes;      /* batch sizes that it may have,
+                                           regimes.h; NULL: not stated */
 };
 
 enum job_status {
     JOB_PENDING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_UNFINISHED,
-    JOB_DROPPED,                /* `blocking: drop`, and there was no room */
+    JOB_DROPPED,                /* `blocking: drop`: no room at submission */
     JOB_STATUS_COUNT
 };
 
-/* Does a phase run in that step of so many, and in how many of them? */
+/* True: of `steps` steps, counted from 0, the phase runs in this one. */
 bool phase_due(const struct phase_spec *phase, uint32_t step, uint32_t steps);
+/* Returns in how many of `steps` steps the phase runs. */
 uint32_t phase_runs(const struct phase_spec *phase, uint32_t steps);
-/* The law of a phase in that step, counted from 0. */
+/* Returns the law of a phase in that step. */
 const struct phase_law *phase_law_at(const struct phase_spec *phase,
                                      uint32_t step);
-/* The law that most steps have. */
+/* Returns the law that most steps have. */
 const struct phase_law *phase_law_usual(const struct phase_spec *phase);
 const char *phase_kind_name(enum phase_kind kind);
 const char *job_status_name(enum job_status status);
+/* Returns the GPUs that a role requests. */
 static inline uint32_t job_role_gpus(const struct job_request *request,
                                      uint32_t role)
 {
@@ -131,8 +137,9 @@ static inline uint32_t job_role_gpus(const struct job_request *request,
         return request->gpus;
     return request->form->role[role].gpus;
 }
-/* Thousandths that it takes of each of its GPUs; GPUs times that part. */
+/* Returns the thousandths of each GPU that a role requests: 1000 are whole. */
 uint32_t job_role_milli(const struct job_request *request, uint32_t role);
+/* Returns the GPUs that a role requests, a part counted as a fraction. */
 double job_role_amount(const struct job_request *request, uint32_t role);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * regimes.h - jobs whose batch size changes while they train.
  *
- * A job has so many epochs; an epoch takes a time that depends on the batch
- * size.  What its owner knows are the batch sizes that it may have (modes) and
- * what an epoch takes with each; in which epochs it has which (regimes) shows
- * only as it trains, and is truth (models/types/truth.h).
+ * The time of an epoch depends on the batch size.  The owner knows which batch
+ * sizes the job may have (modes), and the time of an epoch with each.  Which
+ * epochs have which batch size (regimes) becomes known only during training; it
+ * is ground truth (models/types/truth.h).
  */
 #ifndef MODELS_JOBS_REGIMES_H
 #define MODELS_JOBS_REGIMES_H
@@ -18,10 +18,10 @@ struct job_modes {
     uint32_t epochs;
     uint32_t count;             /* of batch sizes, <= JOB_MODES_MAX */
     const uint32_t *batch;
-    const double *epoch_s;      /* on what the job asks for */
+    const double *epoch_s;      /* by mode, on the GPUs that it requests */
 };
 
-/* From an epoch on, until the next regime; the first is from epoch 0. */
+/* The mode from epoch `from` until the next regime; the first has from = 0. */
 struct job_regime {
     uint32_t from, mode;
 };
@@ -31,10 +31,11 @@ struct job_regimes {
     uint32_t count;
 };
 
+/* Returns the seconds of all epochs. */
 double regimes_length_s(const struct job_modes *modes,
                         const struct job_regimes *regimes);
-/* Whole epochs that are done when the job has run so long; in seen[] epochs by
- * mode up to the present one, that included. */
+/* Returns the number of whole epochs that are done after run_s seconds.  Stores
+ * in seen[] the epochs of each mode so far, the present epoch included. */
 uint32_t regimes_done(const struct job_modes *modes,
                       const struct job_regimes *regimes, double run_s,
                       uint32_t seen[JOB_MODES_MAX]);

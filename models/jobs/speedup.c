@@ -14,6 +14,8 @@
 
 static double table_speedup(const struct job_scaling *scaling, uint32_t gpus)
 {
+    assert(scaling->count > 0);
+    assert(gpus > 0);
     const uint32_t *size = scaling->gpus;
     uint32_t i = 0;
 
@@ -49,6 +51,7 @@ double scaling_speedup(const struct job_scaling *scaling, uint32_t gpus)
 /* The row of a size, or UINT32_MAX. */
 static uint32_t row_of(const struct job_rates *rates, uint32_t gpus)
 {
+    assert(rates != NULL);
     if (rates->size_count == 0)
         return false;
     for (uint32_t i = 0; i < rates->size_count; i++)
@@ -109,6 +112,7 @@ static const struct job_beside *measured(const struct job_rates *rates,
                                          const struct job_rates *other,
                                          uint32_t gpus)
 {
+    assert(rates != NULL && other != NULL);
     for (uint32_t i = 0; rates != NULL && i < rates->beside_count; i++)
         if (rates->beside[i].other == other && rates->beside[i].gpus == gpus)
             return &rates->beside[i];
@@ -154,6 +158,7 @@ double speedup_beside_best(const struct job_request *request, uint32_t pool,
 /* The mean over all pairs that run, of pace over the pace alone. */
 static double mean_beside(const struct job_request *request)
 {
+    assert(request->form != NULL);
     const struct job_rates *rates = request->rates;
     const struct job_packing *packing = request->form->packing;
     uint32_t gpus = job_role_gpus(request, 0), count = 0;
@@ -192,6 +197,8 @@ enum share_class speedup_share_class(const struct job_request *request)
 
 bool speedup_size_ok(const struct job_request *request, uint32_t gpus)
 {
+    assert(request->form != NULL);
+    assert(gpus > 0);
     const struct job_scaling *scaling = request->form->scaling;
     uint32_t asked = job_role_gpus(request, 0);
 

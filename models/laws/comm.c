@@ -90,6 +90,8 @@ static const struct measured {
 
 static int measured_link(const struct gang *gang)
 {
+    assert(gang != NULL);
+    assert(gang->gpu != NULL);
     const struct gpu_type *gpu = gang->gpu;
 
     if (gpu == NULL || gpu->pcie == NULL || gpu->nvlink == NULL) {
@@ -109,6 +111,8 @@ static int measured_link(const struct gang *gang)
  * last in proportion. */
 static double table_us(const float *us, double bytes)
 {
+    assert(us != NULL);
+    assert(bytes >= 0.0);
     double at = bytes > 512.0 ? log2(bytes / 512.0) / 2.0 : 0.0;
     int last = COMM_TABLE_SIZES - 1;
 
@@ -125,6 +129,9 @@ static double table_us(const float *us, double bytes)
 static double measured_s(int link, enum comm_op op, const struct gang *gang,
                          uint32_t n, double bytes)
 {
+    assert(link >= 0 && link < COMM_TABLE_LINKS);
+    assert(n >= 2);
+    assert(bytes >= 0.0);
     const float(*rows)[COMM_TABLE_SIZES] = comm_table_us[link][op];
     double at = fmin(log2((double)n), 3.0) - 1.0;
     int low = at < 1.0 ? 0 : 1;
@@ -147,6 +154,9 @@ static double measured_s(int link, enum comm_op op, const struct gang *gang,
 static double inside_s(enum comm_op op, const struct gang *gang, uint32_t n,
                        double bytes)
 {
+    assert(gang != NULL);
+    assert(n > 0);
+    assert(bytes >= 0.0);
     int link = op == COMM_P2P || n < 2 ? -1 : measured_link(gang);
 
     if (link >= 0) {
@@ -159,6 +169,9 @@ static double inside_s(enum comm_op op, const struct gang *gang, uint32_t n,
 static double all_to_all_s(const struct gang *gang, uint32_t n,
                            uint32_t local, double bytes)
 {
+    assert(gang != NULL && gang->nodes > 0);
+    assert(local > 0);
+    assert(bytes >= 0.0);
     double per_gpu = gang->inter_bps / comm_gpus_per_node(gang);
     double away = (double)(n - local) / n * bytes;
     double inside = inside_s(COMM_ALL_TO_ALL, gang, local,
@@ -172,6 +185,9 @@ static double all_to_all_s(const struct gang *gang, uint32_t n,
 static double two_level_s(enum comm_op op, const struct gang *gang,
                           uint32_t n, uint32_t local, double bytes)
 {
+    assert(gang != NULL && gang->nodes > 0);
+    assert(local > 0 && local <= n);
+    assert(bytes >= 0.0);
     uint32_t groups = (n + local - 1) / local;
     double per_gpu = gang->inter_bps / comm_gpus_per_node(gang);
     double across = comm_ring_s(op, groups, bytes / local, per_gpu,
@@ -210,6 +226,9 @@ double comm_strided_s(enum comm_op op, const struct gang *gang, uint32_t n,
 double comm_group_s(enum comm_op op, const struct gang *gang, uint32_t n,
                     double bytes)
 {
+    assert(gang != NULL);
+    assert(n > 0);
+    assert(bytes >= 0.0);
     return comm_strided_s(op, gang, n, 1, bytes);
 }
 

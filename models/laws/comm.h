@@ -2,10 +2,13 @@
 /*
  * comm.h - time and traffic of collectives: alpha-beta over rings.
  *
- * Ring all-reduce 2(n-1)a + 2(n-1)/n S/b (Thakur et al. 2005; Patarasuk and
- * Yuan 2009); reduce-scatter and all-gather half of it; over several nodes
- * reduce-scatter inside, all-reduce across, all-gather inside.  S is what
- * every GPU contributes (all-reduce, all-to-all) or ends with (all-gather).
+ * A ring all-reduce takes 2(n-1)a + 2(n-1)/n S/b (Thakur et al. 2005; Patarasuk
+ * and Yuan 2009); reduce-scatter and all-gather take half of it.  Over several
+ * nodes an all-reduce is a reduce-scatter inside each node, an all-reduce
+ * between nodes and an all-gather inside.  `bytes` is S: what every GPU
+ * contributes (all-reduce, all-to-all) or ends with (all-gather).
+ *
+ * Functions ending in _s return seconds; 0 for a single GPU.
  */
 #ifndef MODELS_LAWS_COMM_H
 #define MODELS_LAWS_COMM_H
@@ -21,26 +24,30 @@ enum comm_op {
 
 const char *comm_op_name(enum comm_op op);
 
-/* Among n equal peers on links of one speed. */
+/* Time among n peers on links of `bps` bytes per second and `latency_s`. */
 double comm_ring_s(enum comm_op op, uint32_t n, double bytes, double bps,
                    double latency_s);
-/* Among all GPUs of a gang. */
+/* Time among all GPUs of a gang. */
 double comm_gang_s(enum comm_op op, const struct gang *gang, double bytes);
-/* Among `n` neighbouring GPUs: inside a node where they fit in one. */
+/* Time among n neighbouring GPUs; they are in one node if one holds them. */
 double comm_group_s(enum comm_op op, const struct gang *gang, uint32_t n,
                     double bytes);
-/* Among n GPUs that each stand `stride` apart, all stride groups at once: the
- * data-parallel groups beside tensor parallel groups of `stride`. */
+/* Time among n GPUs whose indexes are `stride` apart, while all `stride` such
+ * groups communicate at once.  So the data-parallel groups lie, if tensor
+ * parallelism has the degree `stride`. */
 double comm_strided_s(enum comm_op op, const struct gang *gang, uint32_t n,
                       uint32_t stride, double bytes);
-/* What leaves one node over its NICs, one direction, for comm_strided_s. */
+/* Returns the bytes that leave one node over its NICs, in one direction,
+ * during comm_strided_s. */
 double comm_strided_inter_bytes(enum comm_op op, const struct gang *gang,
                                 uint32_t n, uint32_t stride, double bytes);
-/* The same for comm_gang_s. */
+/* Returns the same for comm_gang_s. */
 double comm_inter_bytes(enum comm_op op, const struct gang *gang,
                         double bytes);
-/* Usable ring rate of one GPU inside its node among n: PCIe shares uplinks. */
+/* Returns the ring rate of one GPU among n in its node, in bytes per second.
+ * Over PCIe it falls with n, because GPUs share uplinks. */
 double comm_intra_bps(const struct gang *gang, uint32_t n);
+/* Returns gpus / nodes, rounded up. */
 uint32_t comm_gpus_per_node(const struct gang *gang);
 
 #endif

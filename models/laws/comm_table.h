@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * comm_table.h - measured collectives inside a node.
+ * comm_table.h - measured times of collectives inside a node.
  *
- * First index: kind of link; then all-reduce, all-gather, reduce-scatter,
- * all-to-all (as enum comm_op); then 2, 4, 8 GPUs; then 512 B << 2 i.
+ * Microseconds.  Indexes: the kind of link; all-reduce, all-gather,
+ * reduce-scatter, all-to-all (as in enum comm_op); 2, 4, 8 GPUs; the size
+ * 512 B << 2 i.
  */
 #ifndef MODELS_LAWS_COMM_TABLE_H
 #define MODELS_LAWS_COMM_TABLE_H

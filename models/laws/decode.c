@@ -24,7 +24,7 @@
 /* The constants below without a source of their own were chosen on AccelMark's
  * A100-80, H100 and RTX 4090, Splitwise's Llama-2-70B, TensorRT-LLM 0.6's
  * LLaMA 7B, and aiconfigurator's silicon samples of Llama-3.1-70B; other
- * models and devices of these suites test them (models/README.md). */
+ * models and devices of these suites test them (models/validation/README.md). */
 /* Share of the sustained bandwidth that a whole step reaches. */
 #define WEIGHT_SHARE 0.975
 /* Arithmetic overlaps with reading weights: half of it shows. */
@@ -57,6 +57,8 @@
 static double step_weight_bytes(const struct llm *llm,
                                 enum precision precision, double batch)
 {
+    assert(llm != NULL);
+    assert(batch > 0.0);
     double per = precision_weight_bytes(precision);
     double table = (double)llm->vocab * llm->hidden;
     double untied = llm->tied ? 0.0 : table;
@@ -76,6 +78,8 @@ static double step_weight_bytes(const struct llm *llm,
 /* Two all-reduces of the activations of a layer. */
 static double exchange_s(const struct decode_replica *r, double tokens)
 {
+    assert(r->tp > 0);
+    assert(tokens > 0.0);
     if (r->tp == 1) {
         return 0.0;
     }
@@ -87,6 +91,7 @@ static double exchange_s(const struct decode_replica *r, double tokens)
 /* Launching takes one core; a gang of unknown cores has the fastest. */
 static double host_slow(const struct gang *gang)
 {
+    assert(gang != NULL && gang->nodes > 0);
     return gang->cpu != NULL && gang->cpu->core_speed > 0.0
                ? 1.0 / gang->cpu->core_speed : 1.0;
 }
@@ -95,6 +100,8 @@ static double host_slow(const struct gang *gang)
 static double with_host_s(const struct decode_replica *r, double work_s,
                           double batch)
 {
+    assert(work_s >= 0.0);
+    assert(batch > 0.0);
     switch (r->engine) {
     case DECODE_EAGER:
         return hypot(work_s, EAGER_LAYER_S * r->llm->layers *
@@ -115,6 +122,8 @@ static double with_host_s(const struct decode_replica *r, double work_s,
 /* How often a cached element is read, in units of 16 bits. */
 static double cache_factor(const struct decode_replica *r)
 {
+    assert(r->llm != NULL);
+    assert(r->gang->gpu != NULL);
     switch (r->engine) {
     case DECODE_KV8:
         return 0.5;
@@ -134,6 +143,7 @@ static double cache_factor(const struct decode_replica *r)
  * 16 bits scale activations first. */
 static double gaps_s(const struct decode_replica *r)
 {
+    assert(r->llm != NULL);
     bool scaled = r->precision == PRECISION_FP8 ||
                   r->precision == PRECISION_FP4;
 
@@ -145,6 +155,7 @@ static double gaps_s(const struct decode_replica *r)
 
 static bool can_work(const struct decode_replica *r)
 {
+    assert(r != NULL && r->gang != NULL);
     return r != NULL && r->llm != NULL && r->gang != NULL &&
            r->gang->gpu != NULL && r->tp > 0 && r->gang->gpus >= r->tp;
 }

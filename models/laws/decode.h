@@ -2,10 +2,10 @@
 /*
  * decode.h - generation on one replica: prefill and decode steps.
  *
- * A decode step reads the weights and the KV cache once, whatever the batch
+ * A decode step reads the weights and the KV cache once for the whole batch
  * (Pope et al. 2022, arXiv 2211.05102); replicas batch continuously (Yu et al.
- * 2022, Orca).  A rollout, which is many responses on many replicas, is in
- * rollout.h.
+ * 2022, Orca).  All functions return seconds.  rollout.h has many responses on
+ * many replicas.
  */
 #ifndef MODELS_LAWS_DECODE_H
 #define MODELS_LAWS_DECODE_H
@@ -17,17 +17,18 @@
 struct gang;
 struct llm;
 
-/* How an engine gives work to the GPU. */
+/* How an engine launches work on the GPU. */
 enum decode_engine {
-    DECODE_GRAPHS,      /* captured kernels, a Python host: vLLM */
-    DECODE_WAVES,       /* the same, prompts before responses: SGLang */
+    DECODE_GRAPHS,      /* CUDA graphs, host in Python: vLLM */
+    DECODE_WAVES,       /* as GRAPHS, prompts before responses: SGLang */
     DECODE_EAGER,       /* layer by layer: vLLM of 2023 */
-    DECODE_COMPILED,    /* a compiled host: TensorRT-LLM */
-    DECODE_KV8,         /* the same, the KV cache in 8 bits */
-    DECODE_UNGROUPED    /* the same before 2024: grouped heads read apart */
+    DECODE_COMPILED,    /* host in C++: TensorRT-LLM */
+    DECODE_KV8,         /* as COMPILED, KV cache in 8 bits */
+    DECODE_UNGROUPED    /* as COMPILED, before 2024: each query head reads its
+                           own copy of the shared keys and values */
 };
 
-/* tp GPUs of a gang that holds at least so many. */
+/* A replica runs on tp GPUs of the gang; the gang has at least tp. */
 struct decode_replica {
     const struct llm *llm;
     enum precision precision;
@@ -36,24 +37,27 @@ struct decode_replica {
     enum decode_engine engine;
 };
 
-/* One step of a batch; context_tokens is the mean context in flight. */
+/* Time of one decode step of `batch` responses; context_tokens is their mean
+ * context. */
 double decode_step_s(const struct decode_replica *replica, double batch,
                      double context_tokens);
-/* What prompts take beside decoding, which reads the weights for both. */
+/* Time of prompts that are computed beside decoding: decoding has read the
+ * weights already. */
 double decode_prefill_s(const struct decode_replica *replica, double prompts,
                         double prompt_tokens);
-/* A pass of prompts and nothing else, from its start to the first tokens: the
- * weights are read once more, and the host has its part, as in any pass. */
+/* Time of a pass over prompts alone, from its start to the first tokens.  It
+ * includes reading the weights and the host's time per pass. */
 double decode_first_token_s(const struct decode_replica *replica,
                             double prompts, double prompt_tokens);
-/* Mean time between tokens of a response where new prompts keep coming:
- * `concurrency` requests at once, each of that prompt and output. */
+/* Mean time between two tokens of a response in the steady state: there are
+ * always `concurrency` requests, each with that prompt and output. */
 double decode_served_step_s(const struct decode_replica *replica,
                             double concurrency, double prompt_tokens,
                             double output_tokens);
 
-/* Of the time that chunks of prompts take alone, beside decoding: they compute
- * while decoding reads memory.  Chosen on the rows of decode.c's served suite. */
+/* Share of a prompt's time alone that it adds to decoding steps beside it:
+ * prompts compute while decoding reads memory.  Chosen on the rows of the
+ * served suite of decode.c. */
 #define DECODE_PREFILL_SEEN 0.78
 
 #endif

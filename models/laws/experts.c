@@ -47,6 +47,7 @@ struct experts_place experts_place(const struct train_shape *shape,
 
 static uint32_t common_divisor(uint32_t a, uint32_t b)
 {
+    assert(a > 0 || b > 0);
     while (b > 0) {
         uint32_t rest = a % b;
         a = b;

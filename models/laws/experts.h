@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * experts.h - the routed experts of a mixture, and where a layout holds them.
+ * experts.h - the routed experts of a mixture of experts, and which GPUs hold
+ * them in a layout.
  *
- * Expert parallelism of degree ep gives every GPU of a group of ep data
- * parallel ranks 1/ep of the routed experts of its layers; tokens travel to
- * them and back (Lepikhin et al. 2020, arXiv 2006.16668, section 3.2).
- * Attention, shared experts and tables stay replicated, so that their
- * gradients are summed over all data parallel ranks, and an expert's over
- * those that hold the same ones.
+ * Expert parallelism of degree ep divides the routed experts of a layer among
+ * ep data parallel ranks; tokens are sent to their experts and back (Lepikhin
+ * et al. 2020, arXiv 2006.16668, section 3.2).  Attention, shared experts and
+ * tables stay replicated: their gradients are summed over all data parallel
+ * ranks.  The gradient of an expert is summed over the ranks that hold it.
  *
- * Tokens are taken to spread evenly over experts.
+ * assumption: tokens are spread evenly over experts.
  */
 #ifndef MODELS_LAWS_EXPERTS_H
 #define MODELS_LAWS_EXPERTS_H
@@ -20,15 +20,16 @@ struct llm;
 struct train_shape;
 
 struct experts {
-    uint32_t routed;            /* of a layer; 0: the model is dense */
-    uint32_t active;            /* of those, per token */
-    double layers;              /* layers that have them */
-    double params;              /* of all routed experts of all layers */
-    double params_active;       /* of those that work on one token */
+    uint32_t routed;            /* experts per layer; 0: the model is dense */
+    uint32_t active;            /* of those, used by one token */
+    double layers;              /* layers with experts */
+    double params;              /* in all routed experts of all layers */
+    double params_active;       /* of those, used by one token */
 };
 
-/* What an expert does not share with the rest, found from all and active
- * parameters: their difference is the experts that a token does not use. */
+/* Returns the counts of a model.  The size of an expert follows from all
+ * parameters less the active ones: the difference is the experts that a token
+ * does not use. */
 struct experts experts_of(const struct llm *llm);
 
 struct experts_place {
@@ -37,13 +38,14 @@ struct experts_place {
     uint32_t replicas;          /* GPUs that hold the same part */
 };
 
-/* Experts are divided by tensor parallelism too, unless ep needs those GPUs
- * itself (it then spans tensor parallel groups). */
+/* Returns how `gpus` GPUs divide the experts.  Tensor parallelism divides an
+ * expert too, unless ep is so large that it spans tensor parallel groups. */
 struct experts_place experts_place(const struct train_shape *shape,
                                    uint32_t gpus);
 
-/* GPUs come in multiples of this: tp x pp x the least number that both cp and
- * ep divide, as ep must divide the data and context parallel ranks. */
+/* Returns the number of which a layout needs a multiple of GPUs: tp x pp x the
+ * least common multiple of cp and ep, as ep must divide the data and context
+ * parallel ranks. */
 uint32_t experts_gang(const struct train_shape *shape);
 
 #endif

@@ -33,6 +33,8 @@ static const struct format formats[GEMM_FORMAT_COUNT] = {
 /* Arithmetic in 8-bit integers; where a GPU has none, in what it has. */
 static double rate(const struct gpu_type *gpu, enum precision arithmetic)
 {
+    assert(gpu != NULL);
+    assert(arithmetic < PRECISION_COUNT);
     double int8 = gpu->flops_sustained[PRECISION_INT8];
 
     return arithmetic == PRECISION_INT8 && int8 > 0.0

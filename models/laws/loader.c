@@ -86,6 +86,7 @@ struct loader_item loader_item(enum loader_kind kind, double size)
 
 enum loader_files loader_usual_files(enum loader_kind kind)
 {
+    assert(kind <= LOADER_VIDEO);
     return kind == LOADER_IMAGE || kind == LOADER_VIDEO ? LOADER_ITEMS
                                                         : LOADER_SHARDS;
 }
@@ -133,6 +134,9 @@ double loader_worker_speedup(uint32_t workers)
 static double cpu_rate(const struct loader_item *item,
                        const struct loader_supply *supply)
 {
+    assert(item->core_s >= 0.0);
+    assert(supply->cores >= 0.0);
+    assert(supply->core_speed >= 0.0);
     double processes = supply->processes;
     double cores = supply->cores / processes;
     double speedup = fmin(loader_worker_speedup(supply->workers), cores);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * loader.h - storage -> CPU -> PCIe -> GPU with prefetch: who sets the pace.
+ * loader.h - a data loader: storage -> CPU -> PCIe -> GPU with prefetch.
  *
- * In the steady state a prefetched pipeline runs at the rate of its slowest
+ * In the steady state a pipeline with prefetch runs at the rate of its slowest
  * stage (claim D9 is this law; tf.data, Murray et al. 2021, 2101.12127, and
- * the stall analysis of Mohan et al. 2021, 2007.06775).  Workers of one
- * process scale as measured, 1, 1.6, 2.3, 2.3 at 1, 2, 4, 8, not linearly.
+ * the stall analysis of Mohan et al. 2021, 2007.06775).  The workers of one
+ * process scale as measured, not linearly: 1, 2, 4, 8 workers reach 1, 1.6,
+ * 2.3, 2.3 times the rate of one.
  */
 #ifndef MODELS_LAWS_LOADER_H
 #define MODELS_LAWS_LOADER_H
@@ -24,62 +25,68 @@ const char *loader_stage_name(enum loader_stage stage);
 enum loader_kind { LOADER_TOKENS, LOADER_TEXT, LOADER_IMAGE, LOADER_VIDEO };
 extern const char *const loader_kind_choices[];
 
-/* Where the data set lies: shared storage, drives of the lease's nodes, or
- * their memory. */
+/* Where the data set is: on shared storage, on the drives of the lease's nodes,
+ * or in their memory. */
 enum loader_from {
     LOADER_FROM_STORAGE, LOADER_FROM_NVME, LOADER_FROM_MEMORY
 };
 extern const char *const loader_from_choices[];
 
-/* How it lies there: a file for each item, opened in random order, or long
- * files that are read from end to end. */
+/* One file for each item, opened in random order; or long files that are read
+ * from begin to end. */
 enum loader_files { LOADER_ITEMS, LOADER_SHARDS };
 extern const char *const loader_files_choices[];
+/* Returns the default for that kind of data. */
 enum loader_files loader_usual_files(enum loader_kind kind);
 
-/* What one item costs: on one core of the reference CPU (core_speed 1). */
+/* The cost of one item. */
 struct loader_item {
-    double core_s;
+    double core_s;              /* on a core of the reference CPU, of
+                                   core_speed 1 */
     double storage_bytes;
     double gpu_bytes;
     double reads;               /* random accesses to a drive */
 };
-/* `size`: tokens of the sequence, pixels of the image, seconds of video. */
+/* Returns the cost of an item of `size`: tokens of a sequence, pixels of an
+ * image, or seconds of video. */
 struct loader_item loader_item(enum loader_kind kind, double size);
 
-/* Share of reads that miss the page cache of a node which holds `cached` of
- * the data set, from the second epoch on; each of `nodes` reads a random
- * part of it in each epoch. */
+/* Returns the share of reads that miss the page cache, from the second epoch
+ * on.  `cached`: the fraction of the data set that one node's cache holds.
+ * Each of the `nodes` reads a random part of the data set in each epoch. */
 double loader_miss_fraction(double cached, uint32_t nodes);
 
-/* Core-seconds in which a kernel's TCP stack receives so many bytes. */
+/* Returns the core-seconds that the kernel's TCP stack takes to receive
+ * `bytes`. */
 double loader_receive_core_s(double bytes);
 
-/* Of the rate of a slot, where the buffer lies at the other socket. */
+/* Share of a slot's PCIe rate that is left if the buffer is in the memory of
+ * the other socket. */
 #define LOADER_REMOTE_FRACTION 0.31
 
 struct loader_supply {
-    double storage_bps;         /* the share this pipeline gets */
-    double cores;               /* all workers together may use */
+    double storage_bps;         /* this pipeline's share of the storage */
+    double cores;               /* for all workers together */
     double core_speed;          /* cpu_type.core_speed */
     double pcie_bps;            /* per GPU */
-    uint32_t processes;         /* one per GPU as a rule */
-    uint32_t workers;           /* per process; 0: in the process itself */
+    uint32_t processes;         /* usually one per GPU */
+    uint32_t workers;           /* per process; 0: the process loads itself */
 };
 
 struct loader_rate {
-    double items_per_s;         /* what arrives: the least of the stages */
+    double items_per_s;         /* of the pipeline: the slowest stage's */
     double stage_per_s[LOADER_STAGE_COUNT];
     double busy_fraction[LOADER_STAGE_COUNT];
-    double stall_fraction;      /* of GPU time lost waiting for data */
+    double stall_fraction;      /* share of GPU time spent waiting for data */
     enum loader_stage bottleneck;
 };
 
-/* gpu_items_per_s: what the GPUs of the pipeline would consume, unstarved. */
+/* Returns the rates of all stages.  gpu_items_per_s: what the GPUs of the
+ * pipeline would consume if they never waited. */
 struct loader_rate loader_rate(const struct loader_item *item,
                                const struct loader_supply *supply,
                                double gpu_items_per_s);
-/* Throughput of `workers` in units of one worker. */
+/* Returns the rate of `workers` workers over the rate of one. */
 double loader_worker_speedup(uint32_t workers);
 
 #endif

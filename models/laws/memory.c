@@ -74,6 +74,7 @@ double memory_lora_expert_share(const struct llm *llm)
 
 static double lora_params(const struct train_shape *shape)
 {
+    assert(shape->llm != NULL);
     return shape->lora_params > 0.0
                ? shape->lora_params
                : memory_lora_params(shape->llm, LORA_RANK);
@@ -81,6 +82,7 @@ static double lora_params(const struct train_shape *shape)
 
 static bool is_fp32(enum precision precision)
 {
+    assert(precision < PRECISION_COUNT);
     return precision == PRECISION_FP32 || precision == PRECISION_TF32;
 }
 
@@ -88,6 +90,7 @@ static bool is_fp32(enum precision precision)
  * keeps its weights in 16 bits (Transformer Engine). */
 static double state_weight_bytes(const struct train_shape *shape)
 {
+    assert(shape != NULL);
     if (shape->method == TRAIN_QLORA) {
         return precision_weight_bytes(PRECISION_INT4);
     }
@@ -104,6 +107,8 @@ struct held {
 static struct held held_by(const struct train_shape *shape, uint32_t gpus,
                            bool of_experts)
 {
+    assert(shape->tp > 0 && shape->pp > 0);
+    assert(gpus > 0);
     double stage = (double)shape->tp * shape->pp;
     struct experts experts = experts_of(shape->llm);
     struct experts_place place = experts_place(shape, gpus);
@@ -126,6 +131,8 @@ static struct held held_by(const struct train_shape *shape, uint32_t gpus,
 static void add_states(const struct train_shape *shape,
                        const struct held *held, struct memory_need *sum)
 {
+    assert(shape->zero >= 0 && shape->zero <= 3);
+    assert(held->replicas >= 1.0);
     double split = (double)shape->tp * shape->pp;
     double trained = held->trained;
     double dp = held->replicas;
@@ -187,6 +194,9 @@ static double layer_bytes(const struct train_shape *shape)
  * one micro batch of all layers. */
 static double activation_bytes(const struct train_shape *shape)
 {
+    assert(shape->sequence_tokens > 0.0);
+    assert(shape->micro_batch > 0.0);
+    assert(shape->tp > 0 && shape->pp > 0);
     double unit = precision_activation_bytes(shape->precision) / 2.0;
     double kept = layer_bytes(shape) * shape->llm->layers;
 
@@ -215,6 +225,8 @@ static double activation_bytes(const struct train_shape *shape)
 /* ZeRO-3 has two layers whole at a time: one computed, one fetched. */
 static double gathered_bytes(const struct train_shape *shape, uint32_t gpus)
 {
+    assert(shape->llm->layers > 0);
+    assert(gpus > 0);
     struct experts experts = experts_of(shape->llm);
     struct experts_place place = experts_place(shape, gpus);
     double layers = shape->llm->layers;
@@ -230,6 +242,8 @@ static double gathered_bytes(const struct train_shape *shape, uint32_t gpus)
 /* Logits and their gradient in FP32 where the stage ends the model. */
 static double train_workspace(const struct train_shape *shape, uint32_t gpus)
 {
+    assert(shape->llm != NULL);
+    assert(gpus > 0);
     const struct llm *llm = shape->llm;
     double bytes = CONTEXT_BYTES + (gpus > 1 ? NCCL_BYTES : 0.0);
 
@@ -242,6 +256,7 @@ static double train_workspace(const struct train_shape *shape, uint32_t gpus)
 
 static double total_of(const struct memory_need *need)
 {
+    assert(need != NULL);
     return need->weights + need->gradients + need->optimizer +
            need->activations + need->gathered + need->kv + need->workspace;
 }
@@ -297,6 +312,8 @@ double memory_kv_parts(const struct llm *llm, uint32_t tp)
 
 double memory_kv_attended(const struct llm *llm, uint32_t tp)
 {
+    assert(llm != NULL);
+    assert(tp > 0);
     double heads = memory_kv_is_latent(llm) ? llm->heads : llm->kv_heads;
 
     return 2.0 * 2.0 * fmax(1.0, heads / tp) * llm->head_dim;
@@ -381,6 +398,7 @@ static const struct step ladder[] = {
 static struct train_shape apply(const struct train_shape *shape,
                                 const struct step *step)
 {
+    assert(shape != NULL && step != NULL);
     struct train_shape out = *shape;
 
     if (step->zero > out.zero) {

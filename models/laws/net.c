@@ -5,7 +5,7 @@
  * Constants without a source of their own were chosen on ResNet-50 and 3D
  * U-Net trained in mixed precision on one V100 (NVIDIA DeepLearningExamples);
  * other GPUs, more of them, other precisions, inference and DLRM test them
- * (models/README.md).
+ * (models/validation/README.md).
  */
 #include "models/laws/net.h"
 
@@ -49,17 +49,21 @@
 
 static bool is_narrow(enum precision precision)
 {
+    assert(precision < PRECISION_COUNT);
     return precision != PRECISION_FP32 && precision != PRECISION_TF32;
 }
 
 static double element_bytes(enum precision precision)
 {
+    assert(precision < PRECISION_COUNT);
     return is_narrow(precision) ? 2.0 : 4.0;
 }
 
 static double rate(const struct net *net, enum precision precision,
                    const struct gpu_type *gpu)
 {
+    assert(net->width > 0.0);
+    assert(gpu != NULL);
     double units = precision == PRECISION_FP32
                        ? 1.0 : net->width / (net->width + WIDTH_HALF);
     double flops = precision == PRECISION_INT8 &&
@@ -85,6 +89,8 @@ static double work_s(const struct net *net, enum precision precision,
                      const struct gpu_type *gpu, double samples,
                      const struct touches *t)
 {
+    assert(samples > 0.0);
+    assert(gpu->memory_bps_sustained > 0.0);
     double rows = (double)net->tables * net->row_width;
     double bytes = precision == PRECISION_INT8 && t == &by_engine
                        ? 1.0 : element_bytes(precision);
@@ -98,17 +104,22 @@ static double work_s(const struct net *net, enum precision precision,
 /* Launches overlap with work: the larger of the two, softly. */
 static double with_launches_s(double work, double floor_s)
 {
+    assert(work >= 0.0 && floor_s >= 0.0);
     return pow(pow(work, 4.0) + pow(floor_s, 4.0), 0.25);
 }
 
 static double floor_of(const struct net *net, bool engine, double passes)
 {
+    assert(net->layers > 0);
+    assert(passes > 0.0);
     return net->layers * passes * (engine ? ENGINE_FLOOR_S : EAGER_FLOOR_S);
 }
 
 /* Rows to where their samples are, and their gradients back. */
 static double rows_bytes(const struct train_shape *shape, double samples)
 {
+    assert(shape->net != NULL);
+    assert(samples >= 0.0);
     return samples * shape->net->tables * shape->net->row_width *
            element_bytes(shape->precision);
 }
@@ -117,6 +128,9 @@ static void add_exchange(const struct train_shape *shape,
                          const struct gang *gang, double samples,
                          double step_work_s, struct step_time *step)
 {
+    assert(gang->gpus > 0 && gang->nodes > 0);
+    assert(samples > 0.0);
+    assert(step_work_s >= 0.0);
     double gradient = shape->net->params * GRADIENT_BYTES;
     double rows = rows_bytes(shape, samples);
 

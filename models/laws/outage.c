@@ -14,9 +14,8 @@
 
 #define YEAR_S (365.25 * 86400)
 #define MTBF(KEY, MEMBER, HELP) \
-    { .key = KEY, .type = CONF_TIME, .fallback = CONF_ABSENT, .min = 1, \
-      .max = 250 * YEAR_S, .offset = offsetof(struct outage_spec, MEMBER), \
-      .help = HELP }
+    CONF_KEY(KEY, CONF_TIME, outage_spec, MEMBER, CONF_ABSENT, HELP, \
+             .min = 1, .max = 250 * YEAR_S)
 
 static const struct conf_field outage_fields[] = {
     MTBF("gpu_mtbf", gpu_mtbf_ns,
@@ -28,29 +27,24 @@ static const struct conf_field outage_fields[] = {
     MTBF("job_mtbf", job_mtbf_ns,
          "mean time between interruptions of one running job, whatever its "
          "size, by software, data or operators"),
-    { .key = "trace", .type = CONF_NODE, .fallback = CONF_ABSENT,
-      .offset = offsetof(struct outage_spec, trace),
-      .help = "nodes fail as recorded: file, servers, from; each plays one "
-              "server, drawn by the seed" },
-    { .key = "repair", .type = CONF_TIME, .fallback = "4h", .min = 1,
-      .max = YEAR_S, .offset = offsetof(struct outage_spec, repair_ns),
-      .help = "how long a node is out of service (assumption)" },
-    { .key = "restart", .type = CONF_TIME, .fallback = "0s", .max = YEAR_S,
-      .offset = offsetof(struct outage_spec, restart_ns),
-      .help = "how long an interrupted job holds its next lease before it "
-              "works, beside loading" },
-    { .key = "checkpoint", .type = CONF_TIME, .fallback = CONF_ABSENT,
-      .min = 1, .max = YEAR_S,
-      .offset = offsetof(struct outage_spec, checkpoint_ns),
-      .help = "how often a job of known length saves, at no cost; without it "
-              "an interrupted one begins anew (jobs of phases: as their "
-              "checkpoint_every)" },
+    CONF_KEY("trace", CONF_NODE, outage_spec, trace, CONF_ABSENT,
+             "nodes fail as recorded: file, servers, from; each plays one "
+             "server, drawn by the seed"),
+    CONF_KEY("repair", CONF_TIME, outage_spec, repair_ns, "4h",
+             "how long a node is out of service (assumption)",
+             .min = 1, .max = YEAR_S),
+    CONF_KEY("restart", CONF_TIME, outage_spec, restart_ns, "0s",
+             "how long an interrupted job holds its next lease before it "
+             "works, beside loading", .max = YEAR_S),
+    CONF_KEY("checkpoint", CONF_TIME, outage_spec, checkpoint_ns, CONF_ABSENT,
+             "how often a job of known length saves, at no cost; without it an "
+             "interrupted one begins anew (jobs of phases: as their "
+             "checkpoint_every)", .min = 1, .max = YEAR_S),
 };
 
-const struct conf_schema outage_schema = {
-    "cluster.failures", "what fails, and how long that takes", outage_fields,
-    sizeof outage_fields / sizeof outage_fields[0]
-};
+const struct conf_schema outage_schema =
+    CONF_SCHEMA("cluster.failures",
+                "what fails, and how long that takes", outage_fields);
 
 bool outage_read(const struct conf_node *conf, struct outage_spec *spec,
                  struct err *err)
@@ -78,6 +72,8 @@ double outage_hardware_per_s(const struct outage_spec *spec, double gpus,
 double outage_mtti_s(const struct outage_spec *spec, double gpus,
                      double nodes, double switches)
 {
+    assert(spec != NULL);
+    assert(gpus >= 0.0 && nodes >= 0.0 && switches >= 0.0);
     double rate = outage_hardware_per_s(spec, gpus, nodes, switches) +
                   per_s(1, spec->job_mtbf_ns);
 

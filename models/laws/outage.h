@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * outage.h - what fails: GPUs, nodes and switches of a cluster, and jobs by
- * faults that no hardware has; and what checkpoints make of it.
+ * outage.h - failures of GPUs, nodes, switches and jobs, and the intervals of
+ * checkpoints.
  *
- * Faults come as Poisson processes.  Hardware takes its node out of service
- * for the time of repair, a leaf switch all nodes below it.  Software, data
- * and operators interrupt a running job at a rate of its own, whatever its
- * size: without that, a rate per node says 28.8 h for 1,024 GPUs where 7.9 h
- * were measured (Kokolis et al. 2024, arXiv 2410.21680).
+ * Failures are Poisson processes.  A failure of hardware takes its node out of
+ * service until it is repaired; a failure of a leaf switch takes all nodes
+ * below it.  Software, data and operators interrupt a running job at a rate
+ * that does not depend on its size.  Without this rate the failures of nodes
+ * alone predict 28.8 h between interruptions for 1,024 GPUs, where 7.9 h were
+ * measured (Kokolis et al. 2024, arXiv 2410.21680).
  */
 #ifndef MODELS_LAWS_OUTAGE_H
 #define MODELS_LAWS_OUTAGE_H
@@ -22,36 +23,40 @@ struct err;
 
 /* Mean times between failures; 0: never. */
 struct outage_spec {
-    int64_t gpu_mtbf_ns;        /* of one GPU, its node with it */
-    int64_t node_mtbf_ns;       /* of one node, by what is not a GPU */
+    int64_t gpu_mtbf_ns;        /* of one GPU; its node fails with it */
+    int64_t node_mtbf_ns;       /* of one node, its GPUs left out */
     int64_t switch_mtbf_ns;     /* of one leaf switch */
-    int64_t job_mtbf_ns;        /* of one running job, by no hardware */
-    int64_t repair_ns;          /* out of service */
-    int64_t restart_ns;         /* until an interrupted job runs again, beside
-                                   loading; part of its lease */
-    const struct conf_node *trace;      /* models/cluster/faults.h, as written */
-    const struct faults *recorded;      /* the same, read; or NULL */
-    int64_t checkpoint_ns;      /* a job of known length saves so often, at no
-                                   cost; 0: it begins anew */
+    int64_t job_mtbf_ns;        /* of one running job, not by hardware */
+    int64_t repair_ns;          /* time out of service */
+    int64_t restart_ns;         /* of an interrupted job, in its new lease,
+                                   loading not included */
+    const struct conf_node *trace;      /* key `trace`, as written */
+    const struct faults *recorded;      /* that file, read; NULL: none */
+    int64_t checkpoint_ns;      /* interval at which a job of known length
+                                   saves, at no cost; 0: never, an interrupted
+                                   job starts from its begin */
 };
 
 extern const struct conf_schema outage_schema;
+/* Fills *spec from the mapping `failures:`.  False: *err says what is wrong. */
 bool outage_read(const struct conf_node *conf, struct outage_spec *spec,
                  struct err *err);
 
-/* Failures per second of a part of the cluster. */
+/* Returns failures per second of so many GPUs, nodes and switches. */
 double outage_hardware_per_s(const struct outage_spec *spec, double gpus,
                              double nodes, double switches);
-/* Mean seconds to the interruption of a job; INFINITY: never. */
+/* Returns the mean seconds until a job on that hardware is interrupted;
+ * INFINITY: never. */
 double outage_mtti_s(const struct outage_spec *spec, double gpus,
                      double nodes, double switches);
 
-/* Interval between the ends of saves that wastes least, to first order (Young
- * 1974) and to higher order (Daly 2006, equation 37). */
+/* Return the best interval between the ends of two saves, in seconds: to first
+ * order (Young 1974) and to higher order (Daly 2006, equation 37).  save_s:
+ * time of a save; mtti_s: mean time to interruption. */
 double outage_young_s(double save_s, double mtti_s);
 double outage_daly_s(double save_s, double mtti_s);
-/* Expected seconds for work_s of progress that is saved every interval_s, a
- * restart being interrupted like any other time (Daly 2006, equation 20). */
+/* Returns the expected seconds for work_s of progress that is saved every
+ * interval_s.  A restart can be interrupted, too (Daly 2006, equation 20). */
 double outage_expected_s(double work_s, double interval_s, double save_s,
                          double restart_s, double mtti_s);
 

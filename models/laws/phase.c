@@ -21,6 +21,7 @@
 
 static double core_speed(const struct gang *gang)
 {
+    assert(gang != NULL);
     return gang->cpu != NULL ? gang->cpu->core_speed : 1.0;
 }
 
@@ -28,6 +29,7 @@ static double core_speed(const struct gang *gang)
  * one for each GPU. */
 static double leased_cores(const struct gang *gang)
 {
+    assert(gang != NULL);
     if (gang->cores > 0)
         return gang->cores;
     return gang->gpus > 0 ? gang->gpus : 1.0;
@@ -35,6 +37,7 @@ static double leased_cores(const struct gang *gang)
 
 static uint32_t repeats(const struct phase_law *law)
 {
+    assert(law != NULL);
     return law->repeats > 0 ? law->repeats : 1;
 }
 
@@ -48,6 +51,7 @@ static double rate_of(double seconds)
 /* GPUs of a trace are a number: nothing can be computed on them. */
 static bool has_speed(const struct gang *gang, enum precision precision)
 {
+    assert(precision < PRECISION_COUNT);
     return gang->gpu != NULL && gang->gpus > 0 &&
            compute_sustained_flops(gang->gpu, precision) > 0.0 &&
            gang->gpu->memory_bps_sustained > 0.0;
@@ -74,6 +78,8 @@ bool phase_can_run(const struct phase_law *law, const struct gang *gang)
 static const char *gpu_bottleneck(const struct step_time *step,
                                   const struct gang *gang)
 {
+    assert(step->step_s >= 0.0);
+    assert(gang != NULL);
     if (step->comm_exposed_s <= step->compute_s)
         return "gpu";
     if (gang->nodes > 1)
@@ -86,6 +92,8 @@ static const char *gpu_bottleneck(const struct step_time *step,
 static struct loader_supply supply_of(const struct phase_law *law,
                                       const struct gang *gang)
 {
+    assert(law->kind == LAW_TRAIN);
+    assert(gang->gpu != NULL && gang->gpus > 0);
     double cores = leased_cores(gang);
     struct loader_supply supply = {
         .storage_bps = FABRIC_UNLIMITED_BPS,
@@ -106,6 +114,8 @@ static struct loader_supply supply_of(const struct phase_law *law,
 /* Share of what is read that is not in the page cache. */
 static double missed(const struct phase_law *law, const struct gang *gang)
 {
+    assert(gang->nodes > 0);
+    assert(law->dataset_bytes >= 0.0 && law->cache_bytes >= 0.0);
     if (!(law->dataset_bytes > 0.0))
         return 1.0;
     double cache = law->cache_bytes * (gang->gpus > 0 ? gang->gpus : 1.0) /
@@ -119,6 +129,8 @@ static void read_bytes(struct demand_rates *rates,
                        const struct phase_law *law, const struct gang *gang,
                        double bytes, double reads)
 {
+    assert(bytes >= 0.0 && reads >= 0.0);
+    assert(gang->nodes > 0);
     double miss = missed(law, gang);
 
     if (law->from == LOADER_FROM_STORAGE)
@@ -177,6 +189,8 @@ static struct phase_plan plan_fed(const struct phase_law *law,
 static struct phase_plan plan_train(const struct phase_law *law,
                                     const struct gang *gang)
 {
+    assert(law->kind == LAW_TRAIN);
+    assert(gang != NULL);
     struct step_time step = train_step(&law->train, gang, law->sequences);
     return plan_fed(law, gang, &step);
 }
@@ -184,6 +198,8 @@ static struct phase_plan plan_train(const struct phase_law *law,
 static struct phase_plan plan_forward(const struct phase_law *law,
                                       const struct gang *gang)
 {
+    assert(law->kind == LAW_FORWARD);
+    assert(gang != NULL);
     struct step_time step =
         forward_step(law->train.llm, law->train.precision, gang,
                      law->sequences, law->train.sequence_tokens);
@@ -224,6 +240,8 @@ struct phase_plan phase_rollout_drawn(const struct phase_law *law,
 static struct phase_plan plan_rollout(const struct phase_law *law,
                                       const struct gang *gang, double u)
 {
+    assert(law->kind == LAW_ROLLOUT);
+    assert(u >= 0.0 && u < 1.0);
     struct rollout_plan rollout;
     rollout_plan_init(&rollout, &law->rollout, gang);
     return phase_rollout_drawn(law, gang, &rollout, u);
@@ -232,6 +250,8 @@ static struct phase_plan plan_rollout(const struct phase_law *law,
 static struct phase_plan plan_cpu(const struct phase_law *law,
                                   const struct gang *gang)
 {
+    assert(law->kind == LAW_CPU);
+    assert(law->core_s >= 0.0 && law->storage_bytes >= 0.0);
     double core_s = law->core_s / core_speed(gang);
     struct phase_plan plan = {
         .rate_max = rate_of(core_s / leased_cores(gang)),
@@ -245,6 +265,7 @@ static struct phase_plan plan_cpu(const struct phase_law *law,
 /* All slots of the lease's fullest node; a CPU lease copies nothing. */
 static double node_pcie_bps(const struct gang *gang)
 {
+    assert(gang->nodes > 0);
     if (gang->gpu == NULL || gang->gpu->pcie_bps <= 0.0)
         return FABRIC_UNLIMITED_BPS;
     return comm_gpus_per_node(gang) * gang->gpu->pcie_bps;
@@ -269,6 +290,8 @@ static struct phase_plan plan_sync(const struct phase_law *law,
 static struct phase_plan plan_checkpoint(const struct phase_law *law,
                                          const struct gang *gang)
 {
+    assert(law->kind == LAW_CHECKPOINT);
+    assert(law->storage_bytes >= 0.0);
     double bps = node_pcie_bps(gang) * gang->nodes;
     return (struct phase_plan){
         .rate_max = rate_of(law->storage_bytes / bps),
@@ -284,6 +307,8 @@ static struct phase_plan plan_checkpoint(const struct phase_law *law,
 static struct phase_plan plan_reload(const struct phase_law *law,
                                      const struct gang *gang)
 {
+    assert(law->kind == LAW_RELOAD);
+    assert(law->bytes >= 0.0 && law->gather_bytes >= 0.0);
     double bps = node_pcie_bps(gang) / comm_gpus_per_node(gang);
     double gather_s = 0.0, across = 0.0;
     if (law->gather_bytes > 0.0 && gang->gpus > law->engine_tp) {
@@ -302,6 +327,7 @@ static struct phase_plan plan_reload(const struct phase_law *law,
 static struct phase_plan plan_fixed(const struct phase_law *law,
                                     const struct gang *gang)
 {
+    assert(gang != NULL);
     bool gpus = gang->gpus > 0;
     return (struct phase_plan){
         .rate_max = rate_of(law->seconds),
@@ -342,6 +368,8 @@ struct phase_plan phase_plan(const struct phase_law *law,
 double phase_seconds(const struct phase_law *law, const struct gang *gang,
                      double u)
 {
+    assert(law != NULL && gang != NULL);
+    assert(u >= 0.0 && u < 1.0);
     double rate = phase_plan(law, gang, u).rate_max;
     return rate > 0.0 ? 1.0 / rate : INFINITY;
 }

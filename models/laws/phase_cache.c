@@ -42,6 +42,7 @@ struct phase_cache *phase_cache_new(struct arena *arena)
 /* The finalizer of MurmurHash3 (Appleby), over the parts that differ most. */
 static uint32_t hash_of(const struct phase_law *law, const struct gang *gang)
 {
+    assert(law != NULL && gang != NULL);
     uint64_t x = (uint64_t)(uintptr_t)law;
     x = x * 31 + (uint64_t)(uintptr_t)gang->gpu;
     x = x * 31 + gang->gpus;
@@ -55,6 +56,7 @@ static uint32_t hash_of(const struct phase_law *law, const struct gang *gang)
 
 static bool same_gang(const struct gang *a, const struct gang *b)
 {
+    assert(a != NULL && b != NULL);
     return a->gpu == b->gpu && a->gpus == b->gpus && a->nodes == b->nodes &&
            a->cores == b->cores && a->cpu == b->cpu &&
            a->intra_bps == b->intra_bps && a->inter_bps == b->inter_bps &&
@@ -91,6 +93,7 @@ static struct entry *make(struct phase_cache *cache,
                           const struct phase_law *law,
                           const struct gang *gang)
 {
+    assert(law != NULL && gang != NULL);
     struct entry *entry = arena_alloc(cache->arena, 1, sizeof *entry);
     entry->law = law;
     entry->gang = *gang;
@@ -129,6 +132,8 @@ double phase_cache_seconds(struct phase_cache *cache,
                            const struct phase_law *law,
                            const struct gang *gang, double u)
 {
+    assert(cache != NULL);
+    assert(u >= 0.0 && u < 1.0);
     double rate = phase_cache_plan(cache, law, gang, u).rate_max;
     return rate > 0.0 ? 1.0 / rate : INFINITY;
 }

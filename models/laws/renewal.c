@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
 
 void renewal_init(struct renewal *r, renewal_survival_fn *survival,
                   const void *self, double horizon)
@@ -51,6 +52,9 @@ typedef double value_fn(const struct renewal *r, double age, double x);
 static double over_ages(const struct renewal *r, double since, double x,
                         value_fn *value)
 {
+    assert(since >= 0.0);
+    assert(x >= 0.0);
+    assert(value != NULL);
     double sum = value(r, since, x);
 
     for (int k = 1; k <= RENEWAL_GRID && (k - 1) * r->step < since; k++) {
@@ -78,6 +82,8 @@ static double age_alive(const struct renewal *r, double age, double x)
 /* The integral of age_alive from 0, on the grid. */
 static double age_area(const struct renewal *r, double age, double x)
 {
+    assert(age >= 0.0);
+    assert(x >= 0.0);
     double sum = 0.0, h = r->step;
     int k = 1;
 

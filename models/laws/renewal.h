@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * renewal.h - slots that take a new piece of work when one ends: how many have
- * ended by a time, and what is still under way then.
+ * renewal.h - slots that start a new piece of work when one ends: how many
+ * pieces have ended by a time, and how old the running ones are.
  *
- * All slots begin fresh at time 0 with lengths of one distribution (Cox 1962,
+ * All slots start at time 0; all lengths have one distribution F (Cox 1962,
  * Renewal Theory).  The expected number of ends by t solves m(t) = F(t) +
  * integral of m(t - u) dF(u), here on a grid.
  */
@@ -12,25 +12,28 @@
 
 #define RENEWAL_GRID 256
 
-/* P(length > t). */
+/* Returns P(length > t). */
 typedef double renewal_survival_fn(const void *self, double t);
 
 struct renewal {
     renewal_survival_fn *survival;
     const void *self;
-    double step;                        /* between rows, from time 0 */
+    double step;                        /* time between two rows */
     double ends[RENEWAL_GRID + 1];      /* m(t), per slot */
     double alive[RENEWAL_GRID + 1];     /* P(length > t) */
 };
 
-/* `self` must outlive it. */
+/* Solves the equation from 0 to `horizon`.  `self` must outlive `renewal`. */
 void renewal_init(struct renewal *renewal, renewal_survival_fn *survival,
                   const void *self, double horizon);
-/* When so many have ended per slot; the horizon, if it is later. */
+/* Returns the time by which `ends` pieces per slot are expected to have ended,
+ * at most the horizon. */
 double renewal_time(const struct renewal *renewal, double ends);
-/* At `since` slots stop taking new work: share still at work x later. */
+/* Returns the share of slots that still work at since + x, if no slot starts
+ * new work after `since`. */
 double renewal_alive(const struct renewal *renewal, double since, double x);
-/* Mean age of what is under way at `since`, and its mean from 0 to there. */
+/* Return the mean age of the running pieces: at `since`, and averaged over the
+ * time from 0 to `since`. */
 double renewal_age(const struct renewal *renewal, double since);
 double renewal_mean_age(const struct renewal *renewal, double since);
 

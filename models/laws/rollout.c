@@ -40,6 +40,7 @@ static double above(const void *lengths, double x)
 static void refill_init(struct refill *refill,
                         const struct rollout_plan *plan, double queued)
 {
+    assert(queued >= 0.0);
     double mean = plan->mean_tokens;
     double cv2 = rollout_lengths_square(&plan->lengths) / (mean * mean) - 1.0;
     double stationary = rollout_lengths_square(&plan->lengths) / (2.0 * mean);
@@ -64,6 +65,7 @@ static void refill_init(struct refill *refill,
 static double alive_at(const struct refill *refill,
                        const struct rollout_plan *plan, double x)
 {
+    assert(x >= 0.0);
     if (refill->exact) {
         return renewal_alive(&refill->renewal, refill->since, x);
     }
@@ -82,6 +84,8 @@ struct drain {
 static struct decode_replica replica_of(const struct rollout_shape *shape,
                                         const struct gang *gang)
 {
+    assert(shape->llm != NULL && shape->tp > 0);
+    assert(gang->gpus >= shape->tp);
     return (struct decode_replica){ shape->llm, shape->precision, gang,
                                     shape->tp, DECODE_GRAPHS };
 }
@@ -98,6 +102,7 @@ static double slot_step_s(const struct drain *d, double batch, double x)
 /* Rows of x, growing quadratically so that short lengths are resolved too. */
 static void fill_drain(struct rollout_plan *plan, const struct drain *d)
 {
+    assert(plan->replicas > 0);
     double last_s = 0.0;
     double last_active = 1.0;
 
@@ -132,6 +137,7 @@ static void fill_drain(struct rollout_plan *plan, const struct drain *d)
  * deviation of its time, with the lengths it was given. */
 static double spread_s(const struct rollout_plan *plan, const struct drain *d)
 {
+    assert(plan->replicas > 0);
     double each = plan->responses / plan->replicas;
     double variance = fmax(0.0, rollout_lengths_square(&plan->lengths) -
                                     plan->mean_tokens * plan->mean_tokens);
@@ -156,6 +162,7 @@ static double normal_cdf(double z)
 static double done_by(const struct rollout_plan *plan, const double *longest,
                       double sd_s, double t)
 {
+    assert(sd_s >= 0.0);
     double sum = 0.0, last = 0.0;
 
     /* Between two rows in the middle; what was cut, at the end. */
@@ -176,6 +183,8 @@ static double done_by(const struct rollout_plan *plan, const double *longest,
 /* All replicas must be done; each has its own lengths. */
 static void fill_finish(struct rollout_plan *plan, const struct drain *d)
 {
+    assert(plan->replicas > 0);
+    assert(plan->responses > 0.0);
     double longest[ROLLOUT_GRID + 1];
     double sd_s = spread_s(plan, d);
     int first = 0;
@@ -198,6 +207,7 @@ static void fill_finish(struct rollout_plan *plan, const struct drain *d)
 /* The drain time by which all are done with probability u. */
 static double finish_s(const struct rollout_plan *plan, double u)
 {
+    assert(u >= 0.0 && u < 1.0);
     int low = 0, high = ROLLOUT_FINISH_GRID;
 
     while (high - low > 1) {
@@ -219,12 +229,15 @@ static double finish_s(const struct rollout_plan *plan, double u)
 
 static double mix(const double *column, int row, double part)
 {
+    assert(row >= 0 && row < ROLLOUT_GRID);
+    assert(part >= 0.0 && part <= 1.0);
     return column[row] + part * (column[row + 1] - column[row]);
 }
 
 /* The row and fraction at which a falling column has come down to q. */
 static int find_row(const double *column, double q, double *part)
 {
+    assert(column != NULL && part != NULL);
     int low = 0;
     int high = ROLLOUT_GRID;
 
@@ -253,6 +266,8 @@ static int find_row(const double *column, double q, double *part)
 static void fit_lengths(struct rollout_plan *plan,
                         const struct rollout_shape *shape)
 {
+    assert(shape->response_mean_tokens > 0.0);
+    assert(shape->response_max_tokens > 0.0);
     plan->lengths = rollout_lengths(shape->response_mean_tokens,
                                     shape->response_cv,
                                     shape->response_max_tokens,
@@ -267,6 +282,8 @@ static double slots_per_replica(const struct rollout_plan *plan,
                                 const struct rollout_shape *shape,
                                 const struct gang *gang)
 {
+    assert(shape->tp > 0);
+    assert(gang->gpu != NULL);
     double context = shape->prompt_tokens + plan->lengths.carried_tokens +
                      plan->mean_tokens;
     double held = memory_decode_batch_max(shape->llm, shape->precision,
@@ -283,6 +300,7 @@ static double slots_per_replica(const struct rollout_plan *plan,
 /* Where 90% of the responses are done, in drain time. */
 static double tail_from(const struct rollout_plan *plan, double steady_share)
 {
+    assert(steady_share >= 0.0);
     double left = 0.1 * plan->responses / plan->slots;
 
     if (left >= 1.0) {
@@ -301,6 +319,9 @@ static double prompts_s(const struct rollout_plan *plan,
                         const struct rollout_shape *shape,
                         const struct gang *gang)
 {
+    assert(shape->responses_per_prompt >= 1.0);
+    assert(shape->prompt_tokens > 0.0);
+    assert(plan->replicas > 0);
     double fresh = shape->responses / plan->replicas;
     double again = fresh * (plan->lengths.parts - 1.0);
     struct decode_replica replica = replica_of(shape, gang);
@@ -355,6 +376,7 @@ void rollout_plan_init(struct rollout_plan *plan,
 
 static double longest(const struct rollout_plan *plan, double log_u)
 {
+    assert(log_u <= 0.0);
     double part;
     int row = find_row(plan->fresh, -expm1(log_u / plan->responses), &part);
 
@@ -393,6 +415,8 @@ struct rollout_time rollout_draw(const struct rollout_plan *plan, double u)
 struct rollout_time rollout_time(const struct rollout_shape *shape,
                                  const struct gang *gang, double u)
 {
+    assert(shape != NULL && gang != NULL);
+    assert(u >= 0.0 && u < 1.0);
     struct rollout_plan plan;
 
     rollout_plan_init(&plan, shape, gang);
@@ -403,6 +427,7 @@ struct rollout_time rollout_time(const struct rollout_shape *shape,
 static void beyond(const struct rollout_plan *plan, int row,
                    struct rollout_shape *rest)
 {
+    assert(row >= 0 && row <= ROLLOUT_GRID);
     double sum = 0.0, square = 0.0, from = plan->x_tokens[row];
 
     for (int i = row; i < ROLLOUT_GRID; i++) {

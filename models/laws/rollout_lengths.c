@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
 
 static double normal_cdf(double z)
 {
@@ -17,6 +18,7 @@ static double normal_cdf(double z)
 
 static double whole_survival(const struct rollout_lengths *lengths, double x)
 {
+    assert(lengths->log_sd >= 0.0);
     if (x <= 0.0) {
         return 1.0;
     }
@@ -33,6 +35,7 @@ static double whole_survival(const struct rollout_lengths *lengths, double x)
  * longer than k parts and x. */
 double rollout_lengths_above(const struct rollout_lengths *lengths, double x)
 {
+    assert(lengths != NULL);
     double sum = 0.0;
 
     if (x <= 0.0) {
@@ -68,6 +71,8 @@ static double whole_mean_below(const struct rollout_lengths *lengths, double x)
 
 double rollout_lengths_mean(const struct rollout_lengths *lengths, double x)
 {
+    assert(lengths != NULL);
+    assert(x >= 0.0);
     double sum = 0.0;
 
     x = fmin(fmax(x, 0.0), lengths->max_tokens);
@@ -82,6 +87,7 @@ double rollout_lengths_mean(const struct rollout_lengths *lengths, double x)
 /* The integral of 2 x survival(x), by Simpson's rule. */
 static double part_square(const struct rollout_lengths *lengths)
 {
+    assert(lengths->parts >= 1.0);
     enum { PANELS = 64 };
     double h = lengths->max_tokens / (2 * PANELS), sum = 0.0;
 
@@ -97,6 +103,7 @@ static double part_square(const struct rollout_lengths *lengths)
 /* E[min(L, max)^2], likewise. */
 double rollout_lengths_square(const struct rollout_lengths *lengths)
 {
+    assert(lengths->max_tokens > 0.0);
     double m = lengths->log_mean;
     double s = lengths->log_sd;
     double x = lengths->cut_tokens;
@@ -118,6 +125,7 @@ double rollout_lengths_square(const struct rollout_lengths *lengths)
  * the mean one began. */
 static void fit_parts(struct rollout_lengths *lengths, double part_tokens)
 {
+    assert(part_tokens > 0.0);
     double before = 0.0;
 
     lengths->max_tokens = part_tokens;

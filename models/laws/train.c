@@ -6,7 +6,7 @@
  * Constants without a source of their own were chosen on vTrain's single-node
  * rows of four models (h1024 and h2048 with 12 and 24 layers), llm-foundry's
  * 125M, 760M, 3B, 13B and 70B, and Megatron-Bridge's Llama-3-70B; the other
- * models and suites test them (models/README.md, `clustersim calibrate`).
+ * models and suites test them (models/validation, `clustersim calibrate`).
  */
 #include "models/laws/train.h"
 
@@ -49,6 +49,8 @@ static double at_least_one(uint32_t n)
 static void add_launches(const struct train_shape *shape, double passes,
                          struct micro *m)
 {
+    assert(passes > 0.0);
+    assert(shape->pp > 0);
     struct train_software stack = train_software(shape);
     double layer_s = stack.floor_s +
                      (shape->tp > 1 ? stack.floor_tp_s : 0.0);
@@ -63,6 +65,9 @@ static void add_launches(const struct train_shape *shape, double passes,
 static struct micro micro_time(const struct train_shape *shape,
                                const struct gang *gang, double tokens)
 {
+    assert(shape->tp > 0 && shape->pp > 0);
+    assert(gang->gpu != NULL);
+    assert(tokens > 0.0);
     struct train_passes p = train_passes(shape);
     double mine = tokens / at_least_one(shape->cp);
     double logit_s = train_logits_s(shape, gang->gpu, &p, mine);
@@ -86,6 +91,7 @@ static struct micro micro_time(const struct train_shape *shape,
 
 static double trained_params(const struct train_shape *shape)
 {
+    assert(shape->llm != NULL);
     if (shape->method == TRAIN_FULL) {
         return shape->llm->params;
     }
@@ -97,6 +103,7 @@ static double trained_params(const struct train_shape *shape)
  * counts them. */
 static double gradient_bytes(const struct train_shape *shape)
 {
+    assert(shape != NULL);
     return shape->stack == STACK_MEGATRON && shape->tp * shape->pp > 1 ? 4.0
                                                                        : 2.0;
 }
@@ -113,6 +120,9 @@ static double part_exchange_s(const struct train_shape *shape,
                               const struct shared_part *part,
                               double micro_batches, double *inter_bytes)
 {
+    assert(part->n > 0 && part->stride > 0);
+    assert(micro_batches > 0.0);
+    assert(inter_bytes != NULL);
     double gradient = part->trained * gradient_bytes(shape);
     double base = part->base *
                   (shape->method == TRAIN_QLORA
@@ -139,6 +149,9 @@ static double exchange_s(const struct train_shape *shape,
                          const struct gang *gang, double micro_batches,
                          double *inter_bytes)
 {
+    assert(gang->gpus > 0 && gang->nodes > 0);
+    assert(micro_batches > 0.0);
+    assert(inter_bytes != NULL);
     double split = (double)shape->tp * shape->pp;
     struct experts experts = experts_of(shape->llm);
     struct experts_place place = experts_place(shape, gang->gpus);
@@ -171,6 +184,8 @@ static double exchange_s(const struct train_shape *shape,
 static double edge_bytes(const struct train_shape *shape,
                          const struct gang *gang, double tokens)
 {
+    assert(shape->pp > 0);
+    assert(tokens > 0.0);
     if (shape->pp == 1 || gang->nodes == 1) {
         return 0.0;
     }
@@ -184,6 +199,8 @@ static double edge_bytes(const struct train_shape *shape,
 static double optimizer_s(const struct train_shape *shape,
                           const struct gang *gang)
 {
+    assert(gang->gpu->memory_bps_sustained > 0.0);
+    assert(gang->gpus > 0);
     double split = (double)shape->tp * shape->pp;
     double params = trained_params(shape) / split;
     struct experts_place place = experts_place(shape, gang->gpus);
@@ -213,6 +230,8 @@ static void add_utilization(const struct train_shape *shape,
                             const struct gang *gang, double tokens,
                             struct step_time *step)
 {
+    assert(step->step_s > 0.0);
+    assert(tokens > 0.0);
     const struct llm *llm = shape->llm;
     bool full = shape->method == TRAIN_FULL;
     double tables = (double)llm->vocab * llm->hidden * (llm->tied ? 1 : 2);
@@ -250,6 +269,8 @@ uint32_t train_replica_gpus(const struct train_shape *shape)
 static double exposed_s(const struct train_shape *shape, double exchange,
                         double count, const struct micro *m)
 {
+    assert(exchange >= 0.0);
+    assert(count > 0.0);
     double cover_s = shape->zero >= 3 ? count * m->total_s
                                       : m->total_s * 2.0 / 3.0;
 
@@ -300,6 +321,8 @@ struct step_time train_step(const struct train_shape *shape,
 static uint32_t forward_tp(const struct llm *llm, enum precision precision,
                            const struct gang *gang, double tokens)
 {
+    assert(gang->gpus > 0);
+    assert(tokens > 0.0);
     uint32_t tp = 1;
 
     while (tp * 2 <= gang->gpus &&

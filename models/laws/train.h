@@ -2,12 +2,16 @@
 /*
  * train.h - the time of one optimizer step, and of a forward-only pass.
  *
- * Compute by size-dependent efficiency, element-wise traffic by bandwidth, a
- * launch floor per layer, tensor-parallel collectives on the critical path,
- * keys and values that context parallelism exchanges (train_pass.c: gathered
- * before attention, or round a ring behind it), the 1F1B pipeline bubble
- * (p-1)/m (Narayanan et al. 2021, section 2.2), and the gradient exchange as
- * far as it is not hidden by the backward pass.
+ * A step is the sum of:
+ *  - compute, at an efficiency that depends on the size of the matrices, and
+ *    element-wise traffic at the bandwidth of the memory, with a floor for
+ *    launching a layer;
+ *  - collectives of tensor parallelism that compute does not hide;
+ *  - keys and values that context parallelism exchanges (train_pass.c: gathered
+ *    before attention, or in a ring while attention computes);
+ *  - the 1F1B pipeline bubble (p-1)/m (Narayanan et al. 2021, section 2.2);
+ *  - the part of the gradient exchange that the backward pass does not hide;
+ *  - the optimizer.
  */
 #ifndef MODELS_LAWS_TRAIN_H
 #define MODELS_LAWS_TRAIN_H
@@ -18,28 +22,31 @@ struct gang;
 
 struct step_time {
     double step_s;
-    double compute_s;           /* of one GPU, bubble left out */
-    double comm_exposed_s;      /* waiting for links, all kinds */
+    double compute_s;           /* of one GPU, without the bubble */
+    double comm_exposed_s;      /* waiting for collectives of all kinds */
     double bubble_s;
     double launch_s;            /* launches that compute does not cover */
     double optimizer_s;
-    double flops;               /* model work of the step, no recompute */
-    double mfu, hfu;            /* of the peak rate; hfu counts recompute */
-    double inter_bytes_per_node;    /* over NICs per step, one direction */
+    double flops;               /* operations of the model, no recompute */
+    double mfu, hfu;            /* share of the peak; hfu counts recompute */
+    double inter_bytes_per_node;    /* per step, over NICs, one direction */
     double busy_fraction;       /* compute_s / step_s */
 };
 
-/* GPUs that hold the model once and work on the same sequences. */
+/* Returns tp x pp x cp: the GPUs that hold the model once and work on the same
+ * sequences. */
 uint32_t train_replica_gpus(const struct train_shape *shape);
 
-/* The gang must hold a multiple of tp*pp GPUs; a global batch that is no
- * multiple of the replicas is rounded up to full micro batches. */
+/* Returns the time of one optimizer step.  The number of GPUs of the gang must
+ * be a multiple of tp*pp.  A global batch that is not a multiple of the
+ * replicas is rounded up to full micro batches. */
 struct step_time train_step(const struct train_shape *shape,
                             const struct gang *gang,
                             double global_batch_sequences);
 
-/* One pass without gradients over `sequences` of `tokens`, data parallel in
- * replicas of the smallest tp that fits the weights. */
+/* Returns the time of one pass without gradients over `sequences`, `tokens`
+ * long each.  The gang is divided into replicas of the smallest tp whose memory
+ * holds the weights. */
 struct step_time forward_step(const struct llm *llm, enum precision precision,
                               const struct gang *gang, double sequences,
                               double tokens);

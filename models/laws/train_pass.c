@@ -55,6 +55,7 @@
 
 struct train_software train_software(const struct train_shape *shape)
 {
+    assert(shape->stack < STACK_COUNT);
     switch (shape->stack) {
     case STACK_MEGATRON:
         return (struct train_software){ MEGATRON_ELEMENT, MEGATRON_FLOOR_S,
@@ -72,6 +73,7 @@ struct train_software train_software(const struct train_shape *shape)
 
 struct train_passes train_passes(const struct train_shape *shape)
 {
+    assert(shape->llm != NULL);
     struct train_passes p = { 3.0, 3.0, 3.0, 4.0 };
 
     if (shape->method != TRAIN_FULL) {
@@ -92,6 +94,7 @@ struct train_passes train_passes(const struct train_shape *shape)
 static double sized_rate(const struct gpu_type *gpu, enum precision precision,
                          double width, double tokens)
 {
+    assert(width > 0.0 && tokens > 0.0);
     return MODEL_RATE * compute_size_efficiency(width, tokens) *
            compute_sustained_flops(gpu, precision);
 }
@@ -101,6 +104,8 @@ static double matrix_rate(const struct train_shape *shape,
                           const struct gpu_type *gpu,
                           enum precision precision, double tokens)
 {
+    assert(shape->tp > 0);
+    assert(tokens > 0.0);
     return sized_rate(gpu, precision,
                       shape->llm->hidden / sqrt((double)shape->tp), tokens);
 }
@@ -111,6 +116,8 @@ static double expert_rate(const struct train_shape *shape,
                           const struct gang *gang,
                           const struct experts *experts, double tokens)
 {
+    assert(experts->routed > 0);
+    assert(tokens > 0.0);
     struct experts_place place = experts_place(shape, gang->gpus);
     double width = sqrt((double)shape->llm->hidden * shape->llm->ffn / 4.0 /
                         place.tp);
@@ -124,6 +131,8 @@ static double expert_rate(const struct train_shape *shape,
 static double attention_s(const struct train_shape *shape,
                           const struct gpu_type *gpu, double tokens)
 {
+    assert(shape->tp > 0 && shape->pp > 0);
+    assert(tokens > 0.0);
     const struct llm *llm = shape->llm;
     double split = (double)shape->tp * shape->pp;
     double half = shape->sequence_tokens / 2.0;
@@ -150,6 +159,8 @@ double train_logits_s(const struct train_shape *shape,
                       const struct gpu_type *gpu,
                       const struct train_passes *p, double tokens)
 {
+    assert(shape->llm->vocab > 0);
+    assert(tokens > 0.0);
     double entries = tokens * shape->llm->vocab / shape->tp;
 
     return 2.0 * entries * shape->llm->hidden * fmin(p->matrix, 3.0) /
@@ -163,6 +174,7 @@ static double experts_s(const struct train_shape *shape,
                         const struct gang *gang, const struct train_passes *p,
                         const struct experts *experts, double tokens)
 {
+    assert(tokens > 0.0);
     double split = (double)shape->tp * shape->pp;
 
     if (experts->routed == 0) {
@@ -179,6 +191,9 @@ double train_layers_s(const struct train_shape *shape,
                       const struct gang *gang, const struct train_passes *p,
                       double tokens)
 {
+    assert(shape->pp > 0);
+    assert(gang->gpu != NULL);
+    assert(tokens > 0.0);
     const struct llm *llm = shape->llm;
     const struct gpu_type *gpu = gang->gpu;
     struct experts experts = experts_of(llm);
@@ -207,6 +222,7 @@ double train_layers_s(const struct train_shape *shape,
 /* Of n equally likely places, those that at least one of k experts is at. */
 static double distinct(double n, double k)
 {
+    assert(n > 0.0);
     return n * (1.0 - pow(1.0 - 1.0 / n, k));
 }
 
@@ -218,6 +234,8 @@ static double copies_sent(const struct train_shape *shape,
                           const struct experts *experts,
                           const struct experts_place *place)
 {
+    assert(experts->routed > 0);
+    assert(place->ep > 0);
     uint32_t local = comm_gpus_per_node(gang) / place->tp;
     double k = experts->active;
 
@@ -236,6 +254,7 @@ static double experts_exchange_s(const struct train_shape *shape,
                                  const struct gang *gang,
                                  const struct train_passes *p, double bytes)
 {
+    assert(bytes >= 0.0);
     struct experts experts = experts_of(shape->llm);
     struct experts_place place = experts_place(shape, gang->gpus);
     double layers = experts.layers / shape->pp;
@@ -262,6 +281,8 @@ static double experts_exchange_s(const struct train_shape *shape,
 double train_experts_bytes(const struct train_shape *shape,
                            const struct gang *gang, double tokens)
 {
+    assert(gang->nodes > 0);
+    assert(tokens > 0.0);
     struct experts experts = experts_of(shape->llm);
     struct experts_place place = experts_place(shape, gang->gpus);
     double bytes = precision_activation_bytes(shape->precision) * tokens /
@@ -283,6 +304,9 @@ double train_exchanges_s(const struct train_shape *shape,
                          const struct gang *gang,
                          const struct train_passes *p, double tokens)
 {
+    assert(shape->tp > 0);
+    assert(gang->gpus > 0);
+    assert(tokens > 0.0);
     const struct llm *llm = shape->llm;
     double bytes = precision_activation_bytes(shape->precision) * tokens *
                    llm->hidden;
@@ -311,6 +335,8 @@ static double gathered_context_s(const struct train_shape *shape,
                                  const struct gang *gang,
                                  const struct train_passes *p, double tokens)
 {
+    assert(shape->cp > 1);
+    assert(tokens > 0.0);
     double bytes = tokens * shape->cp *
                    memory_kv_attended(shape->llm, shape->tp);
 
@@ -329,6 +355,8 @@ static double ring_context_s(const struct train_shape *shape,
                              const struct gang *gang,
                              const struct train_passes *p, double tokens)
 {
+    assert(shape->cp > 1);
+    assert(tokens > 0.0);
     const struct llm *llm = shape->llm;
     double bytes = tokens * memory_kv_attended(llm, shape->tp);
     double hops = shape->cp - 1.0;
@@ -352,6 +380,8 @@ double train_context_s(const struct train_shape *shape,
                        const struct gang *gang, const struct train_passes *p,
                        double tokens)
 {
+    assert(gang != NULL);
+    assert(tokens > 0.0);
     double layers = (double)shape->llm->layers / shape->pp;
 
     if (shape->cp <= 1) {
@@ -365,6 +395,8 @@ double train_context_s(const struct train_shape *shape,
 double train_context_bytes(const struct train_shape *shape,
                            const struct gang *gang, double tokens)
 {
+    assert(gang->nodes > 0);
+    assert(tokens > 0.0);
     struct train_passes p = train_passes(shape);
     double bytes = tokens * memory_kv_attended(shape->llm, shape->tp);
 
@@ -379,6 +411,8 @@ double train_context_bytes(const struct train_shape *shape,
 
 double train_launched_s(double work_s, double floor_s)
 {
+    assert(work_s >= 0.0);
+    assert(floor_s >= 0.0);
     double ratio = work_s > floor_s ? floor_s / work_s : work_s / floor_s;
     double fourth = ratio * ratio * ratio * ratio;
 

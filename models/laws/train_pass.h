@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * train_pass.h - what the passes of one micro batch over the layers of a
- * pipeline stage take: between train_pass.c and train.c.
+ * train_pass.h - the time of the passes of one micro batch over the layers of a
+ * pipeline stage.  For train.c only.
  */
 #ifndef MODELS_LAWS_TRAIN_PASS_H
 #define MODELS_LAWS_TRAIN_PASS_H
@@ -11,16 +11,16 @@
 struct gang;
 struct gpu_type;
 
-/* What software makes of a GPU. */
+/* How well a stack uses a GPU. */
 struct train_software {
-    double element_bytes;       /* per hidden size and token, of one pass */
-    double floor_s, floor_tp_s; /* of launching one layer's pass */
-    double overlap;             /* share of passes that hides gradients */
-    double tp_overlap;          /* of tensor parallel exchanges, hidden */
+    double element_bytes;       /* of one pass, per hidden size and token */
+    double floor_s, floor_tp_s; /* least time to launch one layer's pass */
+    double overlap;             /* share of the passes that hides gradients */
+    double tp_overlap;          /* hidden share of tensor parallel exchanges */
 };
 struct train_software train_software(const struct train_shape *shape);
 
-/* How often a micro batch goes through, in units of a forward pass. */
+/* How often a micro batch passes each part, in units of a forward pass. */
 struct train_passes {
     double matrix;
     double attention;
@@ -29,34 +29,37 @@ struct train_passes {
 };
 struct train_passes train_passes(const struct train_shape *shape);
 
-/* Seconds of the layers of one stage, of all that is computed there; `tokens`
- * are those of one GPU. */
+/* Returns the seconds of compute of the layers of one stage.  `tokens`: of one
+ * GPU. */
 double train_layers_s(const struct train_shape *shape,
                       const struct gang *gang, const struct train_passes *p,
                       double tokens);
-/* Output layer and loss, forward and back, where one stage has them. */
+/* Returns the seconds of the output layer and the loss, forward and backward,
+ * on the stage that has them. */
 double train_logits_s(const struct train_shape *shape,
                       const struct gpu_type *gpu,
                       const struct train_passes *p, double tokens);
-/* Exchanges of activations among the GPUs of a replica, but over the edges of
- * stages. */
+/* Returns the seconds in which the GPUs of a replica exchange activations,
+ * without those sent from stage to stage. */
 double train_exchanges_s(const struct train_shape *shape,
                          const struct gang *gang,
                          const struct train_passes *p, double tokens);
-/* The all-to-alls of one micro batch over the NICs of a node. */
+/* Returns the bytes that the all-to-alls of one micro batch send over the NICs
+ * of a node. */
 double train_experts_bytes(const struct train_shape *shape,
                            const struct gang *gang, double tokens);
-/* What context parallelism adds to one micro batch on one stage: exchanges of
- * keys and values as far as attention does not hide them; `tokens` are those
- * of one GPU. */
+/* Returns the seconds that context parallelism adds to one micro batch on one
+ * stage: the part of the exchange of keys and values that attention does not
+ * hide.  `tokens`: of one GPU. */
 double train_context_s(const struct train_shape *shape,
                        const struct gang *gang, const struct train_passes *p,
                        double tokens);
-/* The same exchanges over the NICs of a node; `tokens` are those of the micro
- * batch. */
+/* Returns the bytes of these exchanges over the NICs of a node.  `tokens`: of
+ * the micro batch. */
 double train_context_bytes(const struct train_shape *shape,
                            const struct gang *gang, double tokens);
-/* What is launched takes at least floor_s: the larger of the two, softly. */
+/* Returns a smooth maximum of work_s and floor_s: work that is launched takes
+ * at least floor_s. */
 double train_launched_s(double work_s, double floor_s);
 
 #endif

@@ -61,6 +61,8 @@ const char *transfer_start_source(enum transfer_start start)
 static double copies_in(const struct llm *llm, enum precision precision,
                         const struct gang *gang)
 {
+    assert(llm != NULL);
+    assert(gang->gpu != NULL);
     double bytes = memory_weight_bytes(llm, precision);
     double gpus = 1.0;
 
@@ -109,6 +111,8 @@ struct transfer transfer_load_weights(const struct llm *llm,
 static double state_bytes(const struct train_shape *shape,
                           const struct gang *gang)
 {
+    assert(shape->llm != NULL || shape->net != NULL);
+    assert(gang->gpus > 0);
     struct memory_need need = memory_train(shape, gang->gpus);
 
     /* Gradients are dropped: a step boundary leaves none worth keeping. */
@@ -130,6 +134,7 @@ struct transfer transfer_offload(const struct train_shape *shape,
 struct transfer transfer_reload(const struct train_shape *shape,
                                 const struct gang *gang)
 {
+    assert(shape != NULL && gang != NULL);
     return transfer_offload(shape, gang);
 }
 
@@ -166,6 +171,8 @@ struct transfer transfer_weight_sync(const struct llm *llm,
                                      const struct gang *train,
                                      const struct gang *rollout)
 {
+    assert(llm != NULL);
+    assert(train != NULL && rollout != NULL);
     return sync_bytes(memory_weight_bytes(llm, precision), train, rollout);
 }
 
@@ -173,6 +180,8 @@ struct transfer transfer_adapter_sync(double params, enum precision precision,
                                       const struct gang *train,
                                       const struct gang *rollout)
 {
+    assert(params > 0.0);
+    assert(train != NULL && rollout != NULL);
     return sync_bytes(params * precision_weight_bytes(precision), train,
                       rollout);
 }
@@ -210,6 +219,8 @@ struct transfer transfer_checkpoint_read(const struct train_shape *shape,
                                          const struct gang *gang,
                                          double storage_bps)
 {
+    assert(shape != NULL && gang != NULL);
+    assert(storage_bps > 0.0);
     struct transfer t = transfer_checkpoint_write(shape, gang, storage_bps);
 
     if (shape->method == TRAIN_FULL) {

@@ -18,6 +18,8 @@ static void waited(struct loop *loop, void *self, uint64_t arg);
 
 static void batch_start(struct replica *r)
 {
+    assert(r->ready);
+    assert(r->at_work == 0 && r->queue.count > 0);
     struct service *s = r->service;
     uint32_t most = s->spec->batch_max;
 
@@ -32,6 +34,7 @@ static void batch_start(struct replica *r)
 /* Full, or its first has waited long enough: go; else wait for that. */
 static void batch_next(struct replica *r)
 {
+    assert(r->ready && r->at_work == 0);
     struct service *s = r->service;
     int64_t due;
 
@@ -56,6 +59,7 @@ static void batch_next(struct replica *r)
 
 static void waited(struct loop *loop, void *self, uint64_t arg)
 {
+    assert(self != NULL);
     struct replica *r = self;
 
     (void)loop;
@@ -67,6 +71,8 @@ static void waited(struct loop *loop, void *self, uint64_t arg)
 
 static void batch_over(struct loop *loop, void *self, uint64_t arg)
 {
+    assert(self != NULL);
+    assert(((struct replica *)self)->at_work > 0);
     struct replica *r = self;
     struct service *s = r->service;
 
@@ -84,6 +90,8 @@ static void batch_over(struct loop *loop, void *self, uint64_t arg)
 
 void service_batch_take(struct replica *r, const struct flight *flight)
 {
+    assert(r->ready);
+    assert(flight->prompt_tokens > 0);
     flight_push(&r->queue, flight);
     if (r->does == REPLICA_IDLE) {
         batch_next(r);
@@ -96,6 +104,8 @@ void service_batch_take(struct replica *r, const struct flight *flight)
 
 void service_batch_ready(struct replica *r)
 {
+    assert(r->ready);
+    assert(r->service->spec->batch_max > 0);
     struct service *s = r->service;
     const struct serve_law *law = &s->spec->side[r->side].law;
 

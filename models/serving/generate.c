@@ -37,12 +37,14 @@ static uint32_t blocks_of(uint32_t tokens)
 
 static uint32_t context_of(const struct flight *flight)
 {
+    assert(flight->prompt_tokens > 0);
     return flight->prompt_tokens + flight->made_tokens;
 }
 
 static void set_event(struct replica *r, enum replica_does does,
                       double seconds)
 {
+    assert(seconds >= 0.0);
     r->does = does;
     r->event = loop_at(r->service->parts.loop,
                        clock_after(r->since_ns, clock_ns_for_work(seconds, 1)),
@@ -52,12 +54,14 @@ static void set_event(struct replica *r, enum replica_does does,
 /* Tokens of its context that are computed before it decodes. */
 static uint32_t to_compute(const struct flight *flight)
 {
+    assert(flight->known_tokens < flight->prompt_tokens);
     return context_of(flight) - flight->known_tokens;
 }
 
 /* The next that waits and has not given up; NULL: none. */
 static struct flight *first_waiting(struct replica *r)
 {
+    assert(r->ready);
     while (r->queue.count > 0) {
         struct flight *first = &r->queue.slot[r->queue.head];
 
@@ -85,6 +89,8 @@ static bool in_chunks(const struct replica *r)
 /* Takes what finds room into the batch; the tokens of its contexts. */
 static uint32_t admit(struct replica *r)
 {
+    assert(r->at_work <= r->service->spec->batch_max);
+    assert(r->admitted <= r->at_work);
     const struct flight *first;
     uint32_t tokens = 0;
 
@@ -113,6 +119,7 @@ static uint64_t blocks_after(const struct replica *r, uint32_t steps)
  * there is room for; 0: for none. */
 static uint32_t steps_ahead(const struct replica *r)
 {
+    assert(r->at_work > 0);
     uint32_t most = UINT32_MAX, low = 0;
 
     for (uint32_t i = 0; i < r->at_work; i++) {
@@ -136,6 +143,7 @@ static uint32_t steps_ahead(const struct replica *r)
 /* The one that came last is computed again later. */
 static void throw_out(struct replica *r)
 {
+    assert(r->at_work > 0);
     struct flight last = r->batch[--r->at_work];
 
     if (r->admitted > 0 && --r->admitted == 0)
@@ -148,6 +156,7 @@ static void throw_out(struct replica *r)
 
 static double steps_s(const struct replica *r, uint32_t steps)
 {
+    assert(steps > 0);
     double k = steps;
 
     return k * r->step_s + k * (k - 1) / 2 * r->step_more_s;
@@ -156,6 +165,7 @@ static double steps_s(const struct replica *r, uint32_t steps)
 /* Mean context of those that decode. */
 static double mean_context(const struct replica *r, uint32_t decoding)
 {
+    assert(decoding > 0 && decoding <= r->at_work);
     double context = 0;
 
     for (uint32_t i = 0; i < decoding; i++)
@@ -182,6 +192,8 @@ static void decode(struct replica *r)
 /* Which prompts end with the next `budget` tokens; the tokens taken. */
 static uint32_t plan_chunk(struct replica *r, uint32_t budget)
 {
+    assert(r->admitted > 0 && r->admitted <= r->at_work);
+    assert(budget > 0);
     const struct flight *prompt = &r->batch[r->at_work - r->admitted];
     uint32_t taken = 0, done = r->computed;
 
@@ -204,6 +216,7 @@ static uint32_t plan_chunk(struct replica *r, uint32_t budget)
 /* An iteration: a token of each that decodes, and a chunk of prompts. */
 static void mix(struct replica *r)
 {
+    assert(r->admitted > 0 && r->admitted <= r->at_work);
     const struct service_spec *spec = r->service->spec;
     uint32_t decoding = r->at_work - r->admitted, tokens, most;
     double prompt = 0;
@@ -223,6 +236,7 @@ static void mix(struct replica *r)
 /* Room for one more token of each that decodes: those that came last go. */
 static void make_room(struct replica *r)
 {
+    assert(r->admitted <= r->at_work);
     while (r->at_work > 1 && r->at_work > r->admitted &&
            blocks_after(r, 1) > r->blocks_max)
         throw_out(r);
@@ -230,6 +244,7 @@ static void make_room(struct replica *r)
 
 static void generate_next(struct replica *r)
 {
+    assert(r->ready);
     const struct serve_law *law = &r->service->spec->side[r->side].law;
     uint32_t tokens = admit(r);
 
@@ -253,6 +268,8 @@ static void generate_next(struct replica *r)
 static void advance(struct replica *r, uint32_t from, uint32_t to,
                     uint32_t tokens)
 {
+    assert(from <= to && to <= r->at_work);
+    assert(tokens > 0);
     int64_t now = service_now(r->service);
     uint32_t kept = from;
 
@@ -277,6 +294,7 @@ static void advance(struct replica *r, uint32_t from, uint32_t to,
 
 static void generate_over(struct loop *loop, void *self, uint64_t arg)
 {
+    assert(self != NULL);
     struct replica *r = self;
     uint32_t decoding = r->at_work - r->admitted;
 
@@ -301,6 +319,8 @@ static void generate_over(struct loop *loop, void *self, uint64_t arg)
 /* Decoding ends with the step that is running now. */
 static void cut(struct replica *r)
 {
+    assert(r->does == REPLICA_DECODE);
+    assert(r->steps > 0);
     double gone_s = clock_s_from_ns(service_now(r->service) - r->since_ns);
     uint32_t low = 0, high = r->steps;      /* low is over, high is not */
 
@@ -324,6 +344,8 @@ static void cut(struct replica *r)
 
 void service_generate_take(struct replica *r, const struct flight *flight)
 {
+    assert(r->ready && r->batch != NULL);
+    assert(flight->prompt_tokens > 0);
     uint32_t whole = flight->prompt_tokens + flight->output_tokens;
 
     if (blocks_of(whole) > r->blocks_max) {     /* could never be served */
@@ -342,6 +364,8 @@ void service_generate_take(struct replica *r, const struct flight *flight)
 
 void service_generate_ready(struct replica *r, double host_bytes)
 {
+    assert(r->ready);
+    assert(host_bytes >= 0.0);
     const struct service_spec *spec = r->service->spec;
     double blocks = serve_blocks_max(&spec->side[r->side].law, &r->gang,
                                      host_bytes);
@@ -360,6 +384,8 @@ void service_generate_ready(struct replica *r, double host_bytes)
 
 void service_generate_leave(struct replica *r, struct flight_queue *out)
 {
+    assert(r->at_work <= r->service->spec->batch_max);
+    assert(out != NULL);
     for (uint32_t i = 0; i < r->at_work; i++)
         flight_push(out, &r->batch[i]);
     r->at_work = r->admitted = r->computed = r->blocks = 0;

@@ -10,7 +10,7 @@
  * wait of M/D/1 on top, divided by the batch; of generation, as many requests
  * in a replica as Little's law says, each step as long as with that many.
  * Quantiles come from one drawn request in SAMPLE_REQUESTS.  How far off this
- * is, tests/service_mass_test.c and models/README.md say.
+ * is, tests/service_mass_test.c and the README.md here say.
  */
 #include <assert.h>
 #include <math.h>
@@ -33,6 +33,7 @@
 /* Seconds of a batch of any size between 1 and the largest. */
 static double batch_s(const struct replica *r, double requests)
 {
+    assert(requests >= 0.0);
     uint32_t most = r->service->spec->batch_max;
     uint32_t low = (uint32_t)fmin(fmax(requests, 1.0), most);
     uint32_t high = low < most ? low + 1 : low;
@@ -44,6 +45,8 @@ static double batch_s(const struct replica *r, double requests)
 /* Probability that all of c servers are busy under a load of a erlangs. */
 static double erlang_c(uint32_t c, double a)
 {
+    assert(c > 0);
+    assert(a >= 0.0);
     double blocked = 1.0;
 
     if (a >= c)
@@ -66,6 +69,8 @@ struct steady {
 static struct steady passes(const struct replica *r, double per_s,
                             uint32_t replicas)
 {
+    assert(per_s >= 0.0);
+    assert(replicas > 0);
     const struct service_spec *spec = r->service->spec;
     double most = spec->batch_max, each = per_s / replicas;
     double delay_s = clock_s_from_ns(spec->batch_delay_ns);
@@ -106,6 +111,7 @@ struct generating {
 
 static double tpot_s(const struct replica *r, double at_once)
 {
+    assert(at_once >= 0.0);
     const struct serve_law *law = &r->service->spec->side[r->side].law;
     const struct service_mass *mass = &r->service->mass;
 
@@ -136,6 +142,7 @@ static double at_once_max(const struct replica *r)
 
 static struct generating generating(const struct replica *r, double each)
 {
+    assert(each >= 0.0);
     const struct service_mass *mass = &r->service->mass;
     double most = at_once_max(r);
     struct generating g = { 1.0, 0.0, 0.0 };
@@ -165,12 +172,14 @@ static double capacity(const struct replica *r)
 
 static bool within(double seconds, int64_t promised_ns)
 {
+    assert(promised_ns >= 0);
     return promised_ns == 0 || seconds <= clock_s_from_ns(promised_ns);
 }
 
 static void note_sample(struct service *s, double ttft, double tpot,
                         double latency, double tokens)
 {
+    assert(tokens >= 0.0);
     struct service_result *result = &s->result;
 
     tally_add(&result->latency, latency);
@@ -201,6 +210,7 @@ struct state {
 static void sample(struct service *s, const struct state *state,
                    double before_s)
 {
+    assert(state->replica != NULL);
     const struct replica *r = state->replica;
     struct rng *rng = &s->rng;
 
@@ -236,6 +246,8 @@ static void sample(struct service *s, const struct state *state,
 static void take_samples(struct service *s, const struct state *state,
                          double served, double left_before, double able)
 {
+    assert(served >= 0.0);
+    assert(left_before >= 0.0);
     double due = s->mass.due + served / SAMPLE_REQUESTS;
     double from_s = left_before / able, to_s = s->mass.waiting / able;
 
@@ -249,6 +261,7 @@ static void take_samples(struct service *s, const struct state *state,
 /* A full queue and requests that have waited too long are dropped. */
 static void drop(struct service *s)
 {
+    assert(s->mass.waiting >= 0.0);
     double most = INFINITY;
 
     if (s->spec->queue_max > 0)
@@ -265,6 +278,8 @@ static void drop(struct service *s)
 /* Work of the replicas that are there for a tick. */
 static void serve(struct service *s, double tick_s)
 {
+    assert(s->opens > 0);
+    assert(tick_s > 0.0);
     struct replica *r = s->replica[s->open[0]];
     double able = capacity(r) * s->opens, before = s->mass.waiting;
     double offered = s->mass.waiting + s->mass.arrived;
@@ -306,6 +321,7 @@ static void count(struct service *s, bool last)
 
 static void tick(struct loop *loop, void *self, uint64_t arg)
 {
+    assert(self != NULL);
     struct service *s = self;
     int64_t now = loop_now_ns(loop), tick_ns = s->spec->aggregate_ns;
     uint64_t came = s->more ? s->parts.mass->count(s->parts.source, now) : 0;
@@ -337,6 +353,8 @@ static void tick(struct loop *loop, void *self, uint64_t arg)
 
 void service_mass_begin(struct service *s)
 {
+    assert(s->parts.mass != NULL);
+    assert(s->spec->aggregate_ns > 0);
     struct request request = { 0 };
 
     for (int i = 0; i < DRAWS; i++) {

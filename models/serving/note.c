@@ -13,6 +13,7 @@
 
 static void grow(struct flight_queue *queue)
 {
+    assert(queue->count == queue->room);
     uint32_t room = queue->room ? 2 * queue->room : 16;
     struct flight *slot = arena_resize_own(NULL, room, sizeof *slot);
 
@@ -26,6 +27,8 @@ static void grow(struct flight_queue *queue)
 
 void flight_push(struct flight_queue *queue, const struct flight *flight)
 {
+    assert(queue->count <= queue->room);
+    assert(flight != NULL);
     if (queue->count == queue->room)
         grow(queue);
     queue->slot[(queue->head + queue->count++) & (queue->room - 1)] = *flight;
@@ -34,6 +37,8 @@ void flight_push(struct flight_queue *queue, const struct flight *flight)
 void flight_push_front(struct flight_queue *queue,
                        const struct flight *flight)
 {
+    assert(queue->count <= queue->room);
+    assert(flight != NULL);
     if (queue->count == queue->room)
         grow(queue);
     queue->head = (queue->head - 1) & (queue->room - 1);
@@ -66,11 +71,13 @@ void flight_free(struct flight_queue *queue)
 
 static bool within(double seconds, int64_t promised_ns)
 {
+    assert(promised_ns >= 0);
     return promised_ns == 0 || seconds <= clock_s_from_ns(promised_ns);
 }
 
 static void measure(struct service *service, const struct flight *flight)
 {
+    assert(flight->arrive_ns <= service_now(service));
     const struct service_spec *spec = service->spec;
     struct service_result *result = &service->result;
     double latency_s = clock_s_from_ns(service_now(service) -
@@ -100,6 +107,7 @@ static void measure(struct service *service, const struct flight *flight)
 
 void service_note_done(struct service *service, const struct flight *flight)
 {
+    assert(service->in_service > 0);
     if (flight->arrive_ns >= service->parts.warmup_ns)
         measure(service, flight);
     service->result.done++;
@@ -116,6 +124,7 @@ void service_note_dropped(struct service *service)
 bool service_gave_up(const struct service *service,
                      const struct flight *flight)
 {
+    assert(flight->arrive_ns <= service_now(service));
     return service->spec->timeout_ns > 0 && flight->made_tokens == 0 &&
            service_now(service) - flight->arrive_ns >
                service->spec->timeout_ns;
@@ -123,6 +132,7 @@ bool service_gave_up(const struct service *service,
 
 void service_note_busy(struct replica *replica)
 {
+    assert(replica->since_ns <= service_now(replica->service));
     int64_t now = service_now(replica->service);
 
     if (replica->does >= REPLICA_BATCH)

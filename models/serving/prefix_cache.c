@@ -13,7 +13,6 @@
 #include "sim/base/arena.h"
 
 #define NONE UINT32_MAX
-#define GPU_INDEX_FIRST 64u
 
 struct entry {
     uint64_t block;
@@ -40,6 +39,7 @@ static uint32_t bucket_of(const struct prefix_cache *c, uint64_t block)
 
 struct prefix_cache *prefix_cache_new(struct arena *arena, uint64_t tokens)
 {
+    assert(arena != NULL);
     struct prefix_cache *c = arena_alloc(arena, 1, sizeof *c);
 
     c->arena = arena;
@@ -69,13 +69,10 @@ static void chain_in(struct prefix_cache *c, uint32_t i)
 
 static void grow(struct prefix_cache *c)
 {
-    uint32_t room = c->room ? 2 * c->room : GPU_INDEX_FIRST;
-
-    c->entry = arena_grow(c->arena, c->entry, c->room, room,
-                          sizeof *c->entry);
-    c->bucket = arena_alloc(c->arena, room, sizeof *c->bucket);
-    c->room = room;
-    for (uint32_t b = 0; b < room; b++)
+    ARENA_REACH(c->arena, c->entry, c->room, c->count);
+    assert((c->room & (c->room - 1)) == 0);     /* as bucket_of() needs */
+    c->bucket = arena_alloc(c->arena, c->room, sizeof *c->bucket);
+    for (uint32_t b = 0; b < c->room; b++)
         c->bucket[b] = NONE;
     for (uint32_t i = 0; i < c->count; i++)
         chain_in(c, i);
@@ -152,6 +149,7 @@ uint32_t prefix_cache_match(const struct prefix_cache *c,
 
 uint32_t prefix_cache_use(struct prefix_cache *c, const struct prefix *prefix)
 {
+    assert(c != NULL && prefix != NULL);
     uint32_t had = prefix_cache_match(c, prefix);
     uint64_t fits = c->tokens_max / (prefix->block_tokens > 0
                                          ? prefix->block_tokens : 1);

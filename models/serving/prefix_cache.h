@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * prefix_cache.h - which beginnings of prompts a replica has computed already.
+ * prefix_cache.h - the prefixes of prompts whose KV cache a replica keeps.
  *
- * A prompt begins with blocks of tokens, each named by a number that stands for
- * it and all before it (as the hash_ids of Mooncake's traces do): two prompts
- * share a beginning as far as their numbers agree.  What was not used for the
- * longest time goes when the cache is full (vLLM, SGLang).
+ * A prefix is a sequence of blocks of tokens.  Each block has a number that
+ * identifies this block and all before it (as hash_ids in Mooncake's traces):
+ * two prompts share their first n blocks if their first n numbers are equal.
+ * When the cache is full, the least recently used blocks are evicted (vLLM,
+ * SGLang).
  */
 #ifndef MODELS_SERVING_PREFIX_CACHE_H
 #define MODELS_SERVING_PREFIX_CACHE_H
@@ -15,22 +16,22 @@
 struct arena;
 struct prefix_cache;
 
-/* A beginning: `count` blocks of so many tokens each. */
+/* `count` blocks of block_tokens tokens each. */
 struct prefix {
     const uint64_t *block;
     uint32_t count;
     uint32_t block_tokens;
 };
 
-/* Holds at most so many tokens; 0: nothing. */
+/* Returns an empty cache that holds at most `tokens` tokens. */
 struct prefix_cache *prefix_cache_new(struct arena *arena, uint64_t tokens);
-/* Tokens of the beginning that it has. */
+/* Returns how many tokens of the prefix are in the cache. */
 uint32_t prefix_cache_match(const struct prefix_cache *cache,
                             const struct prefix *prefix);
-/* The same; afterwards it has all of them, as far as they fit. */
+/* Returns the same, then adds all blocks of the prefix that fit. */
 uint32_t prefix_cache_use(struct prefix_cache *cache,
                           const struct prefix *prefix);
-/* Now. */
+/* Returns the tokens that the cache holds. */
 uint64_t prefix_cache_tokens(const struct prefix_cache *cache);
 
 #endif

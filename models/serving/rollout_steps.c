@@ -36,6 +36,7 @@ struct player {
 
 static double draw_length(struct player *p)
 {
+    assert(p != NULL);
     const struct rollout_shape *s = p->shape;
     double var = log1p(s->response_cv * s->response_cv);
     double length = exp(log(s->response_mean_tokens) - var / 2.0 +
@@ -57,6 +58,7 @@ static uint32_t known(const struct rollout_shape *s)
  * the part that is due now. */
 static bool next(void *self, struct request *out)
 {
+    assert(self != NULL && out != NULL);
     struct player *p = self;
     const struct rollout_shape *s = p->shape;
     bool parts = s->part_tokens > 0.0;
@@ -95,6 +97,7 @@ static void start(void *self, uint32_t replica, enum serve_side side)
 /* No more than there are responses, and parts of earlier ones. */
 static uint32_t slots(const struct rollout_shape *shape)
 {
+    assert(shape->responses > 0.0);
     double most = shape->responses;
 
     if (shape->part_tokens > 0.0)
@@ -107,6 +110,8 @@ static uint32_t slots(const struct rollout_shape *shape)
 static struct service_spec spec_of(const struct rollout_shape *shape,
                                    const struct gang *gang)
 {
+    assert(shape->llm != NULL);
+    assert(gang->gpus >= shape->tp);
     static const char form;     /* there must be one; nobody looks at it */
     uint32_t replicas = gang->gpus / shape->tp;
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rollout_steps.h - a rollout response by response: every length drawn, every
- * change of a batch an event, through the same laws of a step as decode.h.
+ * rollout_steps.h - a simulated rollout: every response has a drawn length, and
+ * every change of a batch is an event.
  *
- * `fidelity: step` takes it in the place of the closed form, and tests compare
- * the two; it shares with the closed form the time of one step, nothing else.
+ * `fidelity: step` uses it in the place of the closed form (rollout.h), and
+ * tests compare the two.  They share the time of one step (decode.h) and
+ * nothing else.
  */
 #ifndef MODELS_SERVING_ROLLOUT_STEPS_H
 #define MODELS_SERVING_ROLLOUT_STEPS_H
@@ -15,7 +16,8 @@
 
 struct gang;
 
-/* Seconds until the last response has ended; the gang must hold tp GPUs. */
+/* Returns the seconds until the last response ends.  The gang must have at
+ * least tp GPUs. */
 double rollout_steps_s(const struct rollout_shape *shape,
                        const struct gang *gang, uint64_t seed);
 

@@ -13,6 +13,7 @@
 
 static uint64_t load_of(const struct replica *r, enum serve_route route)
 {
+    assert(r->ready);
     if (route == SERVE_LEAST_LOADED && r->load_tokens > 0)
         return r->load_tokens;
     return r->queue.count + (r->batch != NULL ? r->at_work : 0);
@@ -20,6 +21,7 @@ static uint64_t load_of(const struct replica *r, enum serve_route route)
 
 static struct replica *least(struct service *s)
 {
+    assert(s->opens > 0);
     struct replica *best = s->replica[s->open[0]];
 
     for (uint32_t i = 1; i < s->opens; i++) {
@@ -39,6 +41,7 @@ static struct replica *least(struct service *s)
 static struct replica *by_prefix(struct service *s,
                                  const struct request *request)
 {
+    assert(s->opens > 0);
     struct replica *best = NULL, *calm = least(s);
     uint64_t most = 0, fewest = load_of(calm, s->spec->route);
     uint32_t match = 0;
@@ -66,6 +69,7 @@ static struct replica *by_prefix(struct service *s,
 struct replica *service_route(struct service *s,
                               const struct request *request)
 {
+    assert(s->opens <= s->lives);
     if (s->opens == 0)
         return NULL;
     switch (s->spec->route) {

@@ -23,6 +23,7 @@ static bool both_sides(const struct service *s)
 
 static void choose_side(struct service *s, double per_s)
 {
+    assert(per_s >= 0.0);
     if (!both_sides(s))
         return;
     if (per_s > s->spec->gpu_above_per_s)
@@ -34,6 +35,8 @@ static void choose_side(struct service *s, double per_s)
 /* Replicas that would be enough, not rounded. */
 static double enough(struct service *s, double per_s, double interval_s)
 {
+    assert(per_s >= 0.0);
+    assert(interval_s > 0.0);
     const struct serve_scaling *scaling = &s->spec->scaling;
     double busy_s = 0;
 
@@ -56,6 +59,7 @@ static double enough(struct service *s, double per_s, double interval_s)
 
 static uint32_t window_most(struct service *s, uint32_t now)
 {
+    assert(s->wishes > 0);
     uint32_t most = 0;
 
     s->wish[s->wish_at++ % s->wishes] = now;
@@ -66,6 +70,7 @@ static uint32_t window_most(struct service *s, uint32_t now)
 
 static uint32_t clamp(double n, const struct serve_side_spec *side)
 {
+    assert(side->min <= side->max);
     if (n < side->min)
         return side->min;
     return n > side->max ? side->max : (uint32_t)n;
@@ -83,6 +88,7 @@ void service_scale_begin(struct service *s)
 
 static bool side_open(const struct service *s, enum serve_side side)
 {
+    assert(side < SERVE_SIDES);
     for (uint32_t i = 0; i < s->opens; i++)
         if (s->replica[s->open[i]]->side == side)
             return true;
@@ -91,6 +97,7 @@ static bool side_open(const struct service *s, enum serve_side side)
 
 static uint32_t side_lives(const struct service *s, enum serve_side side)
 {
+    assert(side < SERVE_SIDES);
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < s->lives; i++)
@@ -101,6 +108,7 @@ static uint32_t side_lives(const struct service *s, enum serve_side side)
 
 void service_scale_wish(struct service *s, uint32_t want[SERVE_SIDES])
 {
+    assert(want != NULL);
     double interval_s = clock_s_from_ns(s->spec->scaling.interval_ns);
     double per_s = (double)s->seen / interval_s;
     double n = ceil(enough(s, per_s, interval_s) - 1e-9);

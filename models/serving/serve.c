@@ -48,6 +48,7 @@ double serve_batch_s(const struct serve_law *law, const struct gang *gang,
 static struct decode_replica replica_of(const struct serve_law *law,
                                         const struct gang *gang)
 {
+    assert(law->llm != NULL && law->tp > 0);
     return (struct decode_replica){ law->llm, law->precision, gang, law->tp,
                                     DECODE_GRAPHS };
 }
@@ -67,6 +68,8 @@ static double prompts_beside_s(const struct serve_law *law,
                                const struct gang *gang, double prompts,
                                double prompt_tokens)
 {
+    assert(prompts >= 0.0);
+    assert(prompt_tokens > 0.0);
     if (gang->gpu == NULL)
         return on_cores_s(law, gang, prompts * prompt_tokens);
     struct decode_replica replica = replica_of(law, gang);

@@ -21,6 +21,7 @@
 
 static bool generates(const struct replica *r)
 {
+    assert(r->side < SERVE_SIDES);
     return r->service->spec->side[r->side].law.kind == SERVE_GENERATE;
 }
 
@@ -29,13 +30,10 @@ static bool generates(const struct replica *r)
 static void list_add(struct service *s, uint32_t **list, uint32_t *count,
                      uint32_t *room, uint32_t number)
 {
+    assert(*count <= *room);
     uint32_t i = (*count)++;
 
-    if (i == *room) {
-        uint32_t more = *room ? 2 * *room : 16;
-        *list = arena_grow(s->parts.arena, *list, *room, more, sizeof **list);
-        *room = more;
-    }
+    ARENA_REACH(s->parts.arena, *list, *room, i);
     for (; i > 0 && (*list)[i - 1] > number; i--)
         (*list)[i] = (*list)[i - 1];
     (*list)[i] = number;
@@ -57,6 +55,7 @@ static void list_remove(uint32_t *list, uint32_t *count, uint32_t number)
 static uint32_t known_tokens(struct service *s, struct replica *r,
                              const struct request *request)
 {
+    assert(r->ready);
     uint32_t known = request->known_tokens;
 
     s->result.prompt_tokens += request->prompt_tokens;
@@ -75,6 +74,7 @@ static uint32_t known_tokens(struct service *s, struct replica *r,
 static void deliver(struct service *s, struct flight *flight,
                     const struct request *request)
 {
+    assert(flight->prompt_tokens > 0);
     struct replica *r = service_route(s, request);
 
     if (r == NULL) {
@@ -94,6 +94,7 @@ static void deliver(struct service *s, struct flight *flight,
 
 static void deliver_backlog(struct service *s)
 {
+    assert(s->opens > 0);
     for (uint32_t n = s->backlog.count; n > 0; n--) {
         struct flight flight = flight_pop(&s->backlog);
 
@@ -112,6 +113,8 @@ static void fetch(struct service *s)
 
 static void arrive(struct loop *loop, void *self, uint64_t arg)
 {
+    assert(self != NULL);
+    assert(((struct service *)self)->more);
     struct service *s = self;
 
     (void)arg;
@@ -136,16 +139,13 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
 
 static void start(struct service *s, enum serve_side side)
 {
+    assert(side < SERVE_SIDES);
+    assert(s->spec->side[side].form != NULL);
     uint32_t n = s->replicas++;
     struct replica *r = arena_alloc(s->parts.arena, 1, sizeof *r);
     struct service_side_result *result = &s->result.side[side];
 
-    if (n == s->replica_room) {
-        uint32_t more = n ? 2 * n : 16;
-        s->replica = arena_grow(s->parts.arena, s->replica, n, more,
-                                sizeof *s->replica);
-        s->replica_room = more;
-    }
+    ARENA_REACH(s->parts.arena, s->replica, s->replica_room, n);
     r->service = s;
     r->number = n;
     r->side = side;
@@ -181,6 +181,8 @@ static void tell_busy(struct replica *r)
 /* It works no more: what it did is counted, what it had is in `out`. */
 static void close_replica(struct replica *r, struct flight_queue *out)
 {
+    assert(r->wanted);
+    assert(out != NULL);
     struct service *s = r->service;
 
     loop_cancel(s->parts.loop, r->event);
@@ -234,6 +236,7 @@ static void let_go_soon(struct loop *loop, void *self, uint64_t arg)
 
 static void emptied(struct service *s, struct replica *r)
 {
+    assert(r->queue.count == 0);
     if (r->draining)
         loop_at(s->parts.loop, service_now(s), LOOP_RANK_ARRIVAL, let_go_soon,
                 r, 0);
@@ -242,6 +245,7 @@ static void emptied(struct service *s, struct replica *r)
 /* What waits there goes to others, where there are any. */
 static void hand_over(struct replica *r)
 {
+    assert(r->wanted && r->draining);
     uint32_t stay = r->batch == NULL ? r->at_work : 0;
     struct flight_queue waiting = { 0 };
 
@@ -262,6 +266,7 @@ static void hand_over(struct replica *r)
 
 static void drain(struct replica *r)
 {
+    assert(r->wanted && !r->draining);
     r->draining = true;
     list_remove(r->service->open, &r->service->opens, r->number);
     hand_over(r);
@@ -273,6 +278,7 @@ static void drain(struct replica *r)
  * do, the newest of equals. */
 static struct replica *least_needed(struct service *s, enum serve_side side)
 {
+    assert(side < SERVE_SIDES);
     struct replica *best = NULL;
     uint64_t least = UINT64_MAX;
 
@@ -290,6 +296,7 @@ static struct replica *least_needed(struct service *s, enum serve_side side)
 
 static void bring_to(struct service *s, enum serve_side side, uint32_t want)
 {
+    assert(side < SERVE_SIDES);
     uint32_t have = 0;
 
     for (uint32_t i = 0; i < s->lives; i++)
@@ -303,6 +310,7 @@ static void bring_to(struct service *s, enum serve_side side, uint32_t want)
 
 static void look(struct loop *loop, void *self, uint64_t arg)
 {
+    assert(self != NULL);
     struct service *s = self;
     uint32_t want[SERVE_SIDES];
 
@@ -355,6 +363,7 @@ void service_free(struct service *s)
 
 void service_begin(struct service *s)
 {
+    assert(s->replicas == 0);
     const struct serve_side_spec *side = &s->spec->side[s->mode];
 
     if (s->spec->aggregate_ns > 0) {
@@ -416,6 +425,7 @@ void service_lost(struct service *s, uint32_t number)
 
 uint64_t service_traffic(const struct service *service)
 {
+    assert(service != NULL);
     return service->result.requests + service->result.done;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * ids.h - small indexes that the compiler keeps apart.
+ * ids.h - identifiers of jobs, tasks and leases.
  *
  * An id is an index into the array of its kind.  Jobs are numbered from 0 in
- * the order they are submitted; tasks and leases in the order they are made.
- * Wrapped in structs, a lease cannot be passed for a job.
+ * the order of submission; tasks and leases in the order of creation.  Each
+ * kind is a struct of its own, so that the compiler rejects a lease id where a
+ * job id is expected.
  */
 #ifndef MODELS_TYPES_IDS_H
 #define MODELS_TYPES_IDS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * precision.h - number formats: bytes of a weight, and which rate computes it.
+ * precision.h - number formats, and the bytes of a weight in each.
  *
- * INT4 and INT8 weights are weight-only quantization unless a law says
- * otherwise: they shrink what is read, while the matrix units still work in
- * 16 bits (calibration of llama.cpp and TensorRT-LLM: decode speed follows
- * 1/bytes, saturated throughput does not).
+ * INT4 and INT8 mean weight-only quantization unless a law says otherwise: the
+ * weights that are read from memory are smaller, but the matrix units still
+ * compute in 16 bits (calibration of llama.cpp and TensorRT-LLM: decode speed
+ * follows 1/bytes, saturated throughput does not).
  */
 #ifndef MODELS_TYPES_PRECISION_H
 #define MODELS_TYPES_PRECISION_H
@@ -24,14 +24,19 @@ enum precision {
     PRECISION_COUNT
 };
 
-/* "fp32" ... in the order of the enum, ends with NULL: for CONF_CHOICE. */
+/* Names in the order of the enum, "fp32" first; NULL ends the list. */
 extern const char *const precision_choices[];
 
+/* Returns the name, a static string. */
 const char *precision_name(enum precision precision);
+/* Stores the format of that name in *out.  False: there is no such name, and
+ * *out is unchanged. */
 bool precision_find(const char *name, enum precision *out);
-/* Of one stored weight, scales and zero points of 4-bit groups included. */
+/* Returns the bytes of one stored weight, with its part of the scales and zero
+ * points of its group. */
 double precision_weight_bytes(enum precision precision);
-/* Of one activation or KV-cache element computed beside such weights. */
+/* Returns the bytes of one activation or KV-cache element in a model whose
+ * weights have that format. */
 double precision_activation_bytes(enum precision precision);
 
 #endif

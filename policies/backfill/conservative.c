@@ -22,6 +22,8 @@
  */
 #include <string.h>
 
+#include "policies/phases.h"
+#include "policies/plan.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy conservative_policy;

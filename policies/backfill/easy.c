@@ -10,6 +10,8 @@
  * nodes the head may have to wait longer.
  */
 
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy easy_policy;

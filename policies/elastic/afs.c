@@ -17,7 +17,9 @@
  */
 #include <string.h>
 
+#include "policies/params.h"
 #include "policies/policy.h"
+#include "policies/resize.h"
 
 extern const struct cs_policy afs_policy;
 

@@ -13,7 +13,10 @@
  * left is the host's estimate, and speeds are the laws' or the user's.  Workers
  * and parameter servers are not told apart.
  */
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
+#include "policies/resize.h"
 
 extern const struct cs_policy optimus_policy;
 

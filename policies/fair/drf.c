@@ -12,7 +12,9 @@
  */
 #include <string.h>
 
+#include "policies/phases.h"
 #include "policies/policy.h"
+#include "policies/rank.h"
 
 extern const struct cs_policy drf_policy;
 

@@ -16,7 +16,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "policies/phases.h"
 #include "policies/policy.h"
+#include "policies/rank.h"
 
 extern const struct cs_policy fair_share_policy;
 

@@ -14,6 +14,8 @@
  */
 #include <string.h>
 
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy quota_policy;

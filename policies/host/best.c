@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * best.c - of the sites where a task could go, the one where its phase is
- * over soonest: for policies that forecast.
+ * best.c - finds, among the sites where a task could run, the one where its
+ * phase ends soonest: for policies that forecast.
  */
 #include <assert.h>
 #include <math.h>
 
 #include "models/catalogue/catalogue.h"
+#include "policies/phases.h"
 #include "policies/state/state.h"
 #include "policies/policy.h"
 
 static const struct host_form *form_of(const struct cs_host *host,
                                        const struct cs_task *task)
 {
-    return &host->slots->form[host_job_slot(host, task->job.i)->form];
+    uint32_t form = host_job_slot(host, task->job.i)->form;
+
+    assert(form < host->slots->form_count);
+    return &host->slots->form[form];
 }
 
 uint32_t cs_site_count(const struct cs_host *host, struct task_id id)
 {
     const struct cs_task *task = cs_task(host, id);
 
-    return task->role == CS_ALL_ROLES ? 0
-                                     : form_of(host, task)->sites[task->role].count;
+    if (task->role == CS_ALL_ROLES)
+        return 0;
+    assert(task->role < FORM_ROLES_MAX);
+    return form_of(host, task)->sites[task->role].count;
 }
 
 bool cs_site(const struct cs_host *host, struct task_id id, uint32_t i,
@@ -55,6 +61,7 @@ bool cs_forecast_best(struct cs_host *host, struct task_id id,
             !cs_forecast(host, id, &there, &f))
             continue;
         double s = f.run_s + f.switch_s + f.evict_s;
+        assert(s >= 0);
         if (found && s >= least_s)
             continue;
         *want = there;

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 
 #include "models/jobs/job.h"
+#include "policies/phases.h"
 #include "policies/state/slots.h"
 #include "policies/state/tops.h"
 #include "policies/state/waiting.h"

@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "policies/rank.h"
 #include "policies/state/deals.h"
 #include "policies/state/state.h"
 #include "policies/policy.h"

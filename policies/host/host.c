@@ -26,6 +26,7 @@
 #include "policies/leases/phase.h"
 #include "policies/leases/power.h"
 #include "policies/leases/time.h"
+#include "policies/phases.h"
 #include "policies/state/deals.h"
 #include "policies/state/nodes.h"
 #include "policies/state/slots.h"

@@ -19,6 +19,7 @@
 #include <math.h>
 
 #include "policies/host/keys.h"
+#include "policies/rank.h"
 #include "policies/state/slots.h"
 #include "policies/state/waiting.h"
 #include "policies/state/deals.h"

@@ -14,6 +14,7 @@
 #include <assert.h>
 
 #include "policies/host/keys.h"
+#include "policies/rank.h"
 #include "policies/state/deals.h"
 #include "policies/state/nodes.h"
 #include "policies/state/slots.h"

@@ -3,16 +3,19 @@
  * outage.c - failures: nodes that go out of service and come back, jobs
  * that are interrupted and start again from what they saved.
  *
- * The failures of hardware are one stream, drawn from the seed alone: the same
- * node fails at the same time under every policy, and one that is out cannot
- * fail again.  Interruptions that no hardware causes count a job's own time,
- * the k-th gap of a job being the same under every policy.  While no job is
- * left, nothing is scheduled, so that a run can end; what failed meanwhile is
- * made up for when the next job comes.  Failures that were recorded come beside
- * those that are drawn: each node plays one server of the trace.
+ * Hardware failures are one random stream that depends on the seed alone: a
+ * node fails at the same times under every policy.  A node that is down cannot
+ * fail again.  Interruptions that no hardware causes are drawn for each job and
+ * count the time that it runs: the k-th gap of a job has the same length under
+ * every policy.
  *
- * An interrupted job loses what it did since it last saved and all state on
- * its nodes; it waits again at its old place in the order.
+ * While no job is left, no failure is scheduled, so that a run can end.  When
+ * the next job comes, the failures of the time between are worked off.
+ * Recorded failures come beside drawn ones: each node plays one server of the
+ * trace.
+ *
+ * An interrupted job loses its progress since its last save and all state on
+ * its nodes.  It waits again at its old place in the order.
  */
 #include "policies/host/outage.h"
 
@@ -46,11 +49,11 @@ struct host_outage {
     int64_t next_ns;            /* drawn */
     const struct faults *recorded;      /* or NULL */
     uint32_t *played_by;        /* per server: its node, or UINT32_MAX */
-    uint32_t fault;             /* the next of them */
+    uint32_t fault;             /* the next recorded failure */
     bool scheduled;
     bool *down;                 /* per node */
-    double *weight;             /* per group: its part of node failures */
-    struct share *share;        /* of nodes that are down: all they have */
+    double *weight;             /* per group: node failures per second */
+    struct share *share;        /* per node that is down: all its resources */
 };
 
 static const struct outage_spec *spec_of(const struct cs_host *host)
@@ -58,24 +61,28 @@ static const struct outage_spec *spec_of(const struct cs_host *host)
     return host->spec->failures;
 }
 
-static uint32_t switches(const struct cluster_spec *spec)
+static uint32_t count_switches(const struct cluster_spec *spec)
 {
+    assert(spec->node_count > 0);
     return spec->leaf_nodes
         ? (spec->node_count + spec->leaf_nodes - 1) / spec->leaf_nodes : 0;
 }
 
+/* Adds a drawn gap to next_ns; a gap of 1e9 s and more never ends. */
 static void draw_next(struct cs_host *host)
 {
     struct host_outage *o = host->nodes->outage;
-    double s = rng_exponential(&o->rng, o->mean_s);
 
+    assert(isfinite(o->mean_s) && o->mean_s > 0);
+    double s = rng_exponential(&o->rng, o->mean_s);
+    assert(s >= 0);
     o->next_ns = s < 1e9 ? clock_after(o->next_ns, clock_ns_for_work(s, 1.0))
                          : CLOCK_NEVER_NS;
 }
 
-/* Which server each node plays: the first nodes of a shuffled list (Knuth,
- * algorithm P). */
-static void cast(struct cs_host *host)
+/* Gives each node a server of the trace: the first ones of a shuffled list
+ * (Knuth, algorithm P). */
+static void assign_servers(struct cs_host *host)
 {
     struct host_outage *o = host->nodes->outage;
     uint32_t servers = o->recorded->servers;
@@ -94,6 +101,7 @@ static void cast(struct cs_host *host)
         uint32_t k = n + (uint32_t)rng_below(&rng, servers - n);
         uint32_t server = list[k];
 
+        assert(server < servers && o->played_by[server] == UINT32_MAX);
         list[k] = list[n];
         o->played_by[server] = n;
     }
@@ -105,6 +113,7 @@ void host_outage_begin(struct cs_host *host)
     const struct outage_spec *f = spec_of(host);
     double node_rate = 0, all;
 
+    assert(host->nodes->outage == NULL);
     if (f == NULL)
         return;
     struct host_outage *o = arena_alloc(host->parts.arena, 1, sizeof *o);
@@ -120,12 +129,13 @@ void host_outage_begin(struct cs_host *host)
                        outage_hardware_per_s(f, group->gpus, 1, 0);
         node_rate += o->weight[g];
     }
-    all = node_rate + outage_hardware_per_s(f, 0, 0, switches(spec));
+    all = node_rate + outage_hardware_per_s(f, 0, 0, count_switches(spec));
+    assert(isfinite(all) && all >= node_rate && node_rate >= 0);
     rng_init(&o->rng, host->parts.seed, "failures", host->parts.replica);
     host->nodes->outage = o;
     o->recorded = f->recorded;
     if (o->recorded != NULL)
-        cast(host);
+        assign_servers(host);
     o->mean_s = all > 0 ? 1 / all : INFINITY;
     o->node_share = all > 0 ? node_rate / all : 0;
     if (all > 0)
@@ -134,14 +144,16 @@ void host_outage_begin(struct cs_host *host)
         o->next_ns = CLOCK_NEVER_NS;
 }
 
-/* Back to what was saved; GPU-seconds that were for nothing.  Where nothing
- * fails, rented nodes can still be taken away. */
-static double roll_back(struct cs_host *host, struct host_job_slot *job)
+/* Sets a job back to what it saved; returns the GPU-seconds that it lost.  The
+ * cluster may have no `failures`: then its rented nodes were taken away. */
+static double roll_back_job(struct cs_host *host, struct host_job_slot *job)
 {
     const struct outage_spec *f = spec_of(host);
     int64_t every = f != NULL ? f->checkpoint_ns : 0, kept = 0;
     double lost = job->pub.gpu_seconds - job->saved_gpu_s;
 
+    assert(job->done_ns >= 0 && every >= 0);
+    assert(job->pub.step >= job->saved_step);
     if (host->slots->form[job->form].fixed) {
         if (every > 0)
             kept = job->done_ns / every * every;
@@ -154,7 +166,7 @@ static double roll_back(struct cs_host *host, struct host_job_slot *job)
                                 job->saved_work_s;
         job->pub.step = job->saved_step;
     }
-    job->kept = 0;              /* a part of what is lost */
+    job->kept = 0;              /* `lost` includes it */
     job->saved_gpu_s = job->pub.gpu_seconds;
     job->stopped_part = 0;
     job->phases_done = 0;
@@ -163,6 +175,7 @@ static double roll_back(struct cs_host *host, struct host_job_slot *job)
 
 static void drop_tasks(struct cs_host *host, struct host_job_slot *job)
 {
+    assert(job->leases == 0);
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++) {
         if (job->role_task[r] != ID_NONE)
             host_task_drop(host, job->role_task[r]);
@@ -174,8 +187,12 @@ static void drop_tasks(struct cs_host *host, struct host_job_slot *job)
     job->task = ID_NONE;
 }
 
-static void task_again(struct cs_host *host, uint32_t j, double lost)
+/* Tells the interruption and makes the tasks of a job without leases again.
+ * lost: GPU-seconds. */
+static void requeue_job(struct cs_host *host, uint32_t j, double lost)
 {
+    assert(host_job_slot(host, j)->leases == 0);
+    assert(isfinite(lost));
     host_tell(host, FACT_JOB_INTERRUPT, j, 0, lost);
     if (host_per_phase(host))
         host_job_advance(host, j);
@@ -193,10 +210,10 @@ void host_interrupt(struct cs_host *host, uint32_t j)
     job->pub.interruptions++;
     host_job_drop(host, j);
     drop_tasks(host, job);
-    double lost = roll_back(host, job);
+    double lost = roll_back_job(host, job);
     job->penalty_ns = spec_of(host) != NULL ? spec_of(host)->restart_ns : 0;
     job->restart_until_ns = 0;
-    task_again(host, j, lost);
+    requeue_job(host, j, lost);
 }
 
 void host_suspend(struct cs_host *host, uint32_t j)
@@ -204,10 +221,11 @@ void host_suspend(struct cs_host *host, uint32_t j)
     struct host_job_slot *job = host_job_slot(host, j);
 
     assert(job->pub.end_ns == CLOCK_NEVER_NS);
+    assert(job->leases > 0);
     host->counts.interruptions++;
     job->pub.interruptions++;
     host_job_drop(host, j);
-    task_again(host, j, 0);
+    requeue_job(host, j, 0);
 }
 
 bool host_stands_on(const struct host_lease_slot *lease, uint32_t node)
@@ -223,6 +241,7 @@ bool host_parked_on(const struct host_job_slot *job, uint32_t node)
 {
     const struct job_form *form = host_form_of(job);
 
+    assert(node != ID_NONE && form->role_count <= FORM_ROLES_MAX);
     if (job->pub.end_ns != CLOCK_NEVER_NS)
         return false;
     for (uint32_t r = 0; r < form->role_count; r++)
@@ -232,27 +251,29 @@ bool host_parked_on(const struct host_job_slot *job, uint32_t node)
     return false;
 }
 
+/* Interrupts each job that has a lease or parked state on a node. */
 static void interrupt_all_on(struct cs_host *host, uint32_t node)
 {
+    assert(node < host->spec->node_count);
     for (uint32_t i = 0; i < host_held(host)->count;) {
         const struct host_lease_slot *lease =
             &host->slots->lease[host->waiting->held->item[i]];
         if (host_stands_on(lease, node)) {
             host_interrupt(host, lease->pub.job.i);
-            i = 0;              /* its other leases went too */
+            i = 0;              /* the job's other leases are gone too */
         } else {
             i++;
         }
     }
     for (uint32_t j = 0; j < host->slots->job_count; j++)
-        if (host_job_block(host, j) == NULL)
-            j += HOST_JOB_BLOCK - 1;    /* all of them are forgotten */
+        if (host_job_page_gone(host, j))
+            j |= HOST_JOB_PAGE - 1;     /* the next page is the next to see */
         else if (!host_job_over(host, j) &&
                  host_parked_on(host_job_slot(host, j), node))
             host_interrupt(host, j);
 }
 
-static void node_up(struct loop *loop, void *self, uint64_t arg)
+static void return_node(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
     struct host_outage *o = host->nodes->outage;
@@ -261,6 +282,9 @@ static void node_up(struct loop *loop, void *self, uint64_t arg)
     uint32_t gpus = mask_count(o->share[node].gpu_mask);
 
     (void)loop;
+    assert(o->down[node]);
+    assert(host->pools->pool[cluster_group_of(host->spec, node)->pool].down >=
+           gpus);
     cluster_release(host->cluster, &all);
     o->down[node] = false;
     host->pools->pool[cluster_group_of(host->spec, node)->pool].down -= gpus;
@@ -268,15 +292,19 @@ static void node_up(struct loop *loop, void *self, uint64_t arg)
     host->hooks.wake(host);
 }
 
-static void node_down(struct cs_host *host, uint32_t node, int64_t until_ns)
+/* Takes a node out of service.  until_ns: CLOCK_NEVER_NS if it never comes
+ * back.  Does nothing to a node that is down already. */
+static void take_node_down(struct cs_host *host, uint32_t node,
+                           int64_t until_ns)
 {
     struct host_outage *o = host->nodes->outage;
     const struct node_group *group = cluster_group_of(host->spec, node);
     struct placement all = { .share = &o->share[node], .share_count = 1 };
 
+    assert(node < host->spec->node_count && until_ns > host_now(host));
     if (o->down[node])
         return;
-    if (group->rent != NULL) {      /* the provider gives another */
+    if (group->rent != NULL) {      /* the provider replaces it */
         host->hooks.rented_failed(host, node);
         return;
     }
@@ -292,12 +320,13 @@ static void node_down(struct cs_host *host, uint32_t node, int64_t until_ns)
     host->pools->pool[group->pool].down += group->gpus;
     host_tell(host, FACT_NODE_DOWN, node, 0, group->gpus);
     if (until_ns != CLOCK_NEVER_NS)
-        loop_at(host->parts.loop, until_ns, LOOP_RANK_OUTAGE, node_up, host,
+        loop_at(host->parts.loop, until_ns, LOOP_RANK_OUTAGE, return_node, host,
                 node);
     host->hooks.wake(host);
 }
 
-/* Which node, by the rates of the groups. */
+/* Draws the node that fails: its group by the groups' rates, then the node
+ * evenly. */
 static uint32_t draw_node(struct cs_host *host)
 {
     const struct cluster_spec *spec = host->spec;
@@ -307,6 +336,7 @@ static uint32_t draw_node(struct cs_host *host)
 
     for (uint32_t i = 0; i < spec->group_count; i++)
         total += o->weight[i];
+    assert(total > 0);
     u = rng_uniform(&o->rng) * total;
     while (g + 1 < spec->group_count && u >= o->weight[g])
         u -= o->weight[g++];
@@ -314,31 +344,33 @@ static uint32_t draw_node(struct cs_host *host)
            (uint32_t)rng_below(&o->rng, spec->group[g].node_count);
 }
 
-/* The failure that is due at next_ns; nodes that would be back by now are
- * left alone. */
-static void fail(struct cs_host *host)
+/* Works off the drawn failure that is due at next_ns.  It changes nothing on
+ * nodes that are repaired by now. */
+static void fail_drawn(struct cs_host *host)
 {
     struct host_outage *o = host->nodes->outage;
     bool single = rng_uniform(&o->rng) < o->node_share;
     int64_t until_ns = clock_after(o->next_ns, spec_of(host)->repair_ns);
     uint32_t leaf = host->spec->leaf_nodes, first, count = leaf;
 
+    assert(o->next_ns <= host_now(host) && (single || leaf > 0));
     if (single) {
         first = draw_node(host);
         count = 1;
     } else {
-        first = leaf * (uint32_t)rng_below(&o->rng, switches(host->spec));
+        first = leaf * (uint32_t)rng_below(&o->rng, count_switches(host->spec));
     }
     draw_next(host);
     for (uint32_t n = first; n < first + count &&
                              n < host->spec->node_count; n++)
         if (until_ns > host_now(host))
-            node_down(host, n, until_ns);
+            take_node_down(host, n, until_ns);
 }
 
-/* When something fails next. */
-static int64_t due_ns(const struct host_outage *o)
+/* Returns when the next failure comes, drawn or recorded. */
+static int64_t find_due_ns(const struct host_outage *o)
 {
+    assert(o->recorded == NULL || o->fault <= o->recorded->count);
     int64_t recorded = o->recorded != NULL && o->fault < o->recorded->count
                            ? o->recorded->fault[o->fault].down_ns
                            : CLOCK_NEVER_NS;
@@ -352,22 +384,25 @@ static void fail_next(struct cs_host *host)
     const struct fault *f;
     uint32_t node;
 
-    if (due_ns(o) == o->next_ns) {
-        fail(host);
+    if (find_due_ns(o) == o->next_ns) {
+        fail_drawn(host);
         return;
     }
+    assert(o->recorded != NULL && o->fault < o->recorded->count);
     f = &o->recorded->fault[o->fault++];
+    assert(f->server < o->recorded->servers);
     node = o->played_by[f->server];
     if (node != UINT32_MAX && f->up_ns > host_now(host))
-        node_down(host, node, f->up_ns);
+        take_node_down(host, node, f->up_ns);
 }
 
-static void failure_due(struct loop *loop, void *self, uint64_t arg)
+static void handle_failure(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
 
     (void)loop;
     (void)arg;
+    assert(host->nodes->outage->scheduled);
     host->nodes->outage->scheduled = false;
     if (host->decision->jobs_left == 0)
         return;
@@ -381,21 +416,23 @@ void host_outage_wake(struct cs_host *host)
 
     if (o == NULL || o->scheduled || host->decision->closing)
         return;
-    while (due_ns(o) < host_now(host))
+    assert(host->decision->jobs_left > 0);
+    while (find_due_ns(o) < host_now(host))
         fail_next(host);
-    if (due_ns(o) == CLOCK_NEVER_NS)
+    if (find_due_ns(o) == CLOCK_NEVER_NS)
         return;
     o->scheduled = true;
-    loop_at(host->parts.loop, due_ns(o), LOOP_RANK_OUTAGE, failure_due, host,
-            0);
+    loop_at(host->parts.loop, find_due_ns(o), LOOP_RANK_OUTAGE, handle_failure,
+            host, 0);
 }
 
-static void job_due(struct loop *loop, void *self, uint64_t arg)
+static void interrupt_job(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
     struct host_job_slot *job = host_job_slot(host, (uint32_t)arg);
 
     (void)loop;
+    assert(job->leases > 0);
     job->gap_ns = -1;           /* its next gap is drawn at its next start */
     host_interrupt(host, (uint32_t)arg);
 }
@@ -407,9 +444,11 @@ void host_outage_ran(struct cs_host *host, uint32_t j, bool runs)
 
     if (f == NULL || f->job_mtbf_ns == 0)
         return;
+    assert(f->job_mtbf_ns > 0);
     if (!runs) {
         if (loop_cancel(host->parts.loop, job->gap_event))
             job->gap_ns -= host_now(host) - job->gap_from_ns;
+        assert(job->gap_ns >= -1);
         return;
     }
     if (job->gap_ns < 0) {
@@ -424,5 +463,5 @@ void host_outage_ran(struct cs_host *host, uint32_t j, bool runs)
     if (job->gap_ns != CLOCK_NEVER_NS)
         job->gap_event =
             loop_at(host->parts.loop, clock_after(host_now(host), job->gap_ns),
-                    LOOP_RANK_OUTAGE, job_due, host, j);
+                    LOOP_RANK_OUTAGE, interrupt_job, host, j);
 }

@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * outage.h - failures of nodes, and jobs that they interrupt.
+ * outage.h - failures of nodes, and the jobs that they interrupt.
+ *
+ * `job`, `node`: numbers in the host's tables.  Nothing here fails.
  */
 #ifndef POLICIES_HOST_OUTAGE_H
 #define POLICIES_HOST_OUTAGE_H
 
 #include "policies/state/state.h"
 
-/* failures. */
+/* Draws the first failure.  Does nothing if the cluster has no `failures`.
+ * Memory comes from the trial's arena. */
 void host_outage_begin(struct cs_host *host);
-/* A job came: failures are due again. */
+/* Schedules the next failure.  Called when a job was submitted: while no job
+ * is left, no failure is scheduled. */
 void host_outage_wake(struct cs_host *host);
-/* A job took its first lease, or gave back its last. */
+/* A job took its first lease (runs), or gave back its last (!runs): its own
+ * interruptions are counted only while it runs. */
 void host_outage_ran(struct cs_host *host, uint32_t job, bool runs);
-/* A job goes back to what it saved and waits again at its old place. */
+/* Takes all leases of a job away.  It goes on later from what it saved, and
+ * waits again at its old place in the order. */
 void host_interrupt(struct cs_host *host, uint32_t job);
-/* The same, but all it did is kept; what it held is dropped. */
+/* Takes all leases of a job away.  Its progress is kept. */
 void host_suspend(struct cs_host *host, uint32_t job);
+/* Has the lease resources of that node? */
 bool host_stands_on(const struct host_lease_slot *lease, uint32_t node);
-/* A role's state waits in the memory of that node for its next lease. */
+/* Does the memory of that node keep the state of a role that has no lease? */
 bool host_parked_on(const struct host_job_slot *job, uint32_t node);
 
 #endif

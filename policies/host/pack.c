@@ -2,17 +2,18 @@
 /*
  * pack.c - two jobs on the same GPUs, each slower than alone.
  *
- * While two jobs are together each holds half of every GPU: so GPU-seconds,
- * cost, energy and utilization count a GPU once, in equal halves, whatever
- * pace each has.  A change is a lease that ends and another in its place at
- * the same instant, without a cost: neither is stopped, so nothing is saved.
- * Its cores and host memory each brings itself.
+ * Two co-located jobs each hold half of every GPU.  So GPU-seconds, cost,
+ * energy and utilization count a GPU once, in equal halves, whatever speed each
+ * job has.  When a job joins or leaves, the lease of the other is replaced at
+ * the same instant, at no cost: neither job stops, so nothing is saved.  Each
+ * job takes cores and host memory of its own.
  *
- * Only jobs of one role and one phase of known length that have nothing to
- * load take part, of as many GPUs each, and only where somebody said how fast
- * both are then (speedup_beside()).  Invariant: of two leases that are beside
- * each other, each says so; when one goes, the other is alone and has whole
- * GPUs and its own pace again.
+ * A job can share its GPUs if it has one role and one phase of known length,
+ * and nothing to load.  Both jobs must have the same number of GPUs, and the
+ * file must say how fast both are then (speedup_beside()).
+ *
+ * Invariant: two co-located leases name each other in `beside`.  When one ends,
+ * the other has whole GPUs and its full speed again.
  */
 #include "policies/host/pack.h"
 
@@ -29,6 +30,8 @@
 #include "policies/leases/phase.h"
 #include "policies/leases/power.h"
 #include "policies/leases/time.h"
+#include "policies/pack.h"
+#include "policies/phases.h"
 #include "policies/state/life.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
@@ -38,11 +41,13 @@
 
 static const struct job_id nobody = { ID_NONE };
 
-/* Can jobs of that form be one of two at all? */
-static bool packs(const struct cs_host *host, const struct host_job_slot *job)
+/* Can the job share its GPUs with any other? */
+static bool can_share(const struct cs_host *host,
+                      const struct host_job_slot *job)
 {
     const struct role_spec *role = &host_form_of(job)->role[0];
 
+    assert(job->form < host->slots->form_count);
     return host->slots->form[job->form].fixed &&
            job->pub.request.goodput == NULL &&
            host_form_of(job)->role_count == 1 && !role->pod &&
@@ -51,7 +56,8 @@ static bool packs(const struct cs_host *host, const struct host_job_slot *job)
            !(role->start_s > 0) && !(role->wake_s > 0);
 }
 
-/* Pace of a job while the other holds the same GPUs: of the slowest. */
+/* Returns a job's speedup while the other holds the same GPUs: the least over
+ * the placement's pools.  0: not known. */
 static double speedup_with(const struct cs_host *host,
                            const struct host_job_slot *job,
                            const struct host_job_slot *other,
@@ -64,16 +70,20 @@ static double speedup_with(const struct cs_host *host,
     for (uint32_t i = 0; i < placement->share_count; i++) {
         uint32_t pool = cluster_group_of(host->spec,
                                          placement->share[i].node)->pool;
-        speedup = fmin(speedup, speedup_beside(&job->pub.request, &other->pub.request,
-                                               pool, gpus));
+        speedup = fmin(speedup, speedup_beside(&job->pub.request,
+                                               &other->pub.request, pool,
+                                               gpus));
     }
     return speedup;
 }
 
-/* The same GPUs, of each so much; cores and memory as the lease has them. */
+/* Copies a placement into share[], with `milli` thousandths of each GPU; 0:
+ * whole GPUs.  The result points into share[]. */
 static struct placement copy_with(struct share *share,
                                   const struct placement *of, uint32_t milli)
 {
+    assert(milli == 0 || milli == HALF);
+    assert(share != of->share);
     for (uint32_t i = 0; i < of->share_count; i++) {
         share[i] = of->share[i];
         share[i].gpu_milli = (uint16_t)milli;
@@ -81,13 +91,15 @@ static struct placement copy_with(struct share *share,
     return (struct placement) { share, of->share_count };
 }
 
-/* What the second brings to the GPUs of the first. */
+/* Half of the first job's GPUs, with cores and host memory for the second
+ * job's role.  The result points into share[]. */
 static struct placement second_half(struct share *share,
                                     const struct placement *first,
                                     const struct role_spec *role)
 {
     for (uint32_t i = 0; i < first->share_count; i++) {
         uint32_t gpus = mask_count(first->share[i].gpu_mask);
+        assert(gpus > 0);
         share[i] = (struct share) {
             .node = first->share[i].node,
             .gpu_mask = first->share[i].gpu_mask, .gpu_milli = HALF,
@@ -98,11 +110,14 @@ static struct placement second_half(struct share *share,
     return (struct placement) { share, first->share_count };
 }
 
-/* Cores and memory beside GPUs that are shared, not taken. */
+/* Are the cores and the memory of a half free?  Its GPUs are shared, so they
+ * need not be.  scratch: at least half->share_count shares. */
 static bool fits_beside(const struct cs_host *host, struct share *scratch,
                         const struct placement *half)
 {
+    assert(scratch != half->share);
     for (uint32_t i = 0; i < half->share_count; i++) {
+        assert(half->share[i].gpu_milli == HALF);
         scratch[i] = half->share[i];
         scratch[i].gpu_mask = 0;
         scratch[i].gpu_milli = 0;
@@ -111,42 +126,50 @@ static bool fits_beside(const struct cs_host *host, struct share *scratch,
     return cluster_can_take(host->cluster, &rest);
 }
 
-/* Does it take GPUs of that type, there? */
-static bool takes(const struct fit_want *want, const struct node_group *group)
+/* Are the GPU type and the pool of a group among those wanted? */
+static bool suits_group(const struct fit_want *want,
+                        const struct node_group *group)
 {
     bool typed = want->gpu_type_count == 0;
 
+    assert(group->pool < 32);
     for (uint32_t t = 0; t < want->gpu_type_count; t++)
         typed |= group->gpu != NULL &&
                  group->gpu->index == want->gpu_types[t];
-    return typed && (want->pool_mask == 0 || want->pool_mask >> group->pool & 1);
+    return typed && (want->pool_mask == 0 ||
+                     (want->pool_mask >> group->pool & 1));
 }
 
-static bool takes_all(const struct cs_host *host,
-                      const struct host_job_slot *job,
-                      const struct placement *place)
+/* Could the job have asked for exactly these GPUs?  Never on rented nodes. */
+static bool suits_placement(const struct cs_host *host,
+                            const struct host_job_slot *job,
+                            const struct placement *place)
 {
     struct cs_want as_asked = { 0 };
     struct fit_want want;
 
+    assert(place->share_count > 0);
     if (!host_fit_want(host, job, 0, &as_asked, &want))
         return false;
     for (uint32_t i = 0; i < place->share_count; i++) {
         const struct node_group *group =
             cluster_group_of(host->spec, place->share[i].node);
-        if (group->rent != NULL || !takes(&want, group))
+        if (group->rent != NULL || !suits_group(&want, group))
             return false;
     }
     return want.gpus == placement_gpus(place);
 }
 
-/* Changes a lease for another of the same job on the same GPUs. */
-static uint32_t change(struct cs_host *host, uint32_t i,
-                       const struct placement *place, double speedup)
+/* Replaces lease i by another of the same job on the same GPUs; returns its
+ * number.  speedup: 0 as for a lease of its own. */
+static uint32_t replace_lease(struct cs_host *host, uint32_t i,
+                              const struct placement *place, double speedup)
 {
     struct host_lease_slot *lease = &host->slots->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
 
+    assert(lease->live && job->lease[0] == i);
+    assert(isfinite(speedup) && speedup >= 0);
     if (lease->running)
         host_phase_cut(host, i);
     job->penalty_ns = host_restart_ns(host, job);
@@ -157,21 +180,23 @@ static uint32_t change(struct cs_host *host, uint32_t i,
 void host_pack_alone(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->slots->lease[i];
-    struct placement whole = copy_with(host->life->scratch, &lease->pub.placement,
-                                       0);
+    struct placement whole = copy_with(host->life->scratch,
+                                       &lease->pub.placement, 0);
 
     assert(lease->live && lease->beside == ID_NONE);
     assert(lease->pub.gpu_milli == HALF);
-    change(host, i, &whole, 0);
+    replace_lease(host, i, &whole, 0);
 }
 
-/* The lease that a task could go beside, or why it may not. */
-static enum cs_verdict look(const struct cs_host *host,
-                            const struct cs_task *task, struct job_id runs,
-                            uint32_t *lease)
+/* Finds the lease of job `runs` that a task could share GPUs with; returns
+ * CS_DONE and sets *lease, or returns why it may not. */
+static enum cs_verdict find_partner(const struct cs_host *host,
+                                    const struct cs_task *task,
+                                    struct job_id runs, uint32_t *lease)
 {
     const struct host_job_slot *job = host_job_slot(host, task->job.i);
 
+    assert(job->pub.end_ns == CLOCK_NEVER_NS);
     if (task->role != CS_ALL_ROLES)
         return CS_NOT_ALLOWED;
     if (runs.i >= host->slots->job_count || host_job_over(host, runs.i) ||
@@ -180,20 +205,24 @@ static enum cs_verdict look(const struct cs_host *host,
     const struct host_job_slot *first = host_job_slot(host, runs.i);
     const struct placement *place;
     *lease = first->lease[0];
+    assert(*lease < host->slots->lease_count &&
+           host->slots->lease[*lease].live);
     place = &host->slots->lease[*lease].pub.placement;
-    if (!packs(host, job) || !packs(host, first) ||
-        !takes_all(host, job, place) ||
+    if (!can_share(host, job) || !can_share(host, first) ||
+        !suits_placement(host, job, place) ||
         !(speedup_with(host, first, job, place) > 0) ||
         !(speedup_with(host, job, first, place) > 0))
         return CS_BAD_SHAPE;
     return host->slots->lease[*lease].beside == ID_NONE ? CS_DONE : CS_NO_ROOM;
 }
 
-static enum cs_verdict start(struct cs_host *host, struct task_id id,
-                             uint32_t first)
+/* Starts a task on the GPUs of lease `first`, if cores, memory and power allow
+ * it; answers the request. */
+static enum cs_verdict start_beside(struct cs_host *host, struct task_id id,
+                                    uint32_t first)
 {
-    struct job_id who = host->slots->task[id.i].pub.job;
-    struct host_job_slot *job = host_job_slot(host, who.i);
+    struct job_id joins = host->slots->task[id.i].pub.job;
+    struct host_job_slot *job = host_job_slot(host, joins.i);
     struct host_job_slot *other =
         host_job_slot(host, host->slots->lease[first].pub.job.i);
     const struct placement *place = &host->slots->lease[first].pub.placement;
@@ -204,16 +233,18 @@ static enum cs_verdict start(struct cs_host *host, struct task_id id,
     double speedup = speedup_with(host, job, other, place);
     double its_speedup = speedup_with(host, other, job, place);
 
+    assert(host->slots->lease[first].beside == ID_NONE);
+    assert(place->share_count <= nodes && speedup > 0 && its_speedup > 0);
     if (!fits_beside(host, host->life->scratch + 2 * nodes, &mine) ||
         !host_power_allows_beside(host, place, &its, &mine))
-        return host_answer(host, HOST_START, who, 0, CS_NO_ROOM, NULL);
+        return host_answer(host, HOST_START, joins, 0, CS_NO_ROOM, NULL);
     cluster_split(host->cluster);
     host_task_drop(host, id.i);
     job->task = ID_NONE;
     host_left_change(host, job);
-    host_answer(host, HOST_START, who, 0, CS_DONE, &mine);
-    first = change(host, first, &its, its_speedup);
-    uint32_t second = host_grant_at(host, who.i, 0, &mine, speedup);
+    host_answer(host, HOST_START, joins, 0, CS_DONE, &mine);
+    first = replace_lease(host, first, &its, its_speedup);
+    uint32_t second = host_grant_at(host, joins.i, 0, &mine, speedup);
     host->slots->lease[first].beside = second;
     host->slots->lease[second].beside = first;
     return CS_DONE;
@@ -231,10 +262,10 @@ enum cs_verdict cs_start_co_located(struct cs_host *host, struct task_id id,
         return host_answer(host, HOST_START, nobody, CS_ALL_ROLES,
                            CS_NOT_PENDING, NULL);
     const struct cs_task *task = &host->slots->task[id.i].pub;
-    enum cs_verdict verdict = look(host, task, runs, &lease);
+    enum cs_verdict verdict = find_partner(host, task, runs, &lease);
 
     if (verdict == CS_DONE)
-        return start(host, id, lease);
+        return start_beside(host, id, lease);
     return host_answer(host, HOST_START, task->job, CS_ALL_ROLES, verdict,
                        NULL);
 }
@@ -248,7 +279,7 @@ double cs_speedup_co_located(struct cs_host *host, struct job_id id,
     const struct host_job_slot *with = host_job_slot(host, other.i);
     uint32_t gpus = job_role_gpus(&job->pub.request, 0);
 
-    if (id.i == other.i || !packs(host, job) || !packs(host, with) ||
+    if (id.i == other.i || !can_share(host, job) || !can_share(host, with) ||
         gpus != job_role_gpus(&with->pub.request, 0) || gpus == 0)
         return 0;
     return speedup_beside(&job->pub.request, &with->pub.request, pool, gpus);
@@ -260,7 +291,9 @@ struct job_id cs_co_located(const struct cs_host *host, struct job_id id)
 
     if (lease.i == ID_NONE || host->slots->lease[lease.i].beside == ID_NONE)
         return nobody;
-    return host->slots->lease[host->slots->lease[lease.i].beside].pub.job;
+    uint32_t other = host->slots->lease[lease.i].beside;
+    assert(host->slots->lease[other].beside == lease.i);
+    return host->slots->lease[other].pub.job;
 }
 
 uint32_t cs_share_score(const struct cs_host *host, struct job_id id)
@@ -268,6 +301,6 @@ uint32_t cs_share_score(const struct cs_host *host, struct job_id id)
     assert(id.i < host->slots->job_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
 
-    return packs(host, job) ? speedup_share_class(&job->pub.request)
+    return can_share(host, job) ? speedup_share_class(&job->pub.request)
                             : SHARE_NEVER;
 }

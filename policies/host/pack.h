@@ -7,7 +7,8 @@
 
 #include "policies/state/state.h"
 
-/* a lease has its GPUs to itself again. */
+/* The job on the same GPUs has gone: gives this lease whole GPUs and its full
+ * speed, at once and at no cost.  lease: live, of half GPUs. */
 void host_pack_alone(struct cs_host *host, uint32_t lease);
 
 #endif

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plan.c - how many GPUs a plan leaves free over time, and where a job
- * finds room in it.
+ * plan.c - a plan: how many GPUs are free over time, and the first time at
+ * which a job fits.
  *
- * The plan is a list of steps, in a tree by time.  For every number of GPUs
- * that was asked for there is a level: the stretches of time, as long as can
- * be, in which so many are free, its holes; in a tree by time that knows the
- * longest of each subtree.  So the first hole that is long enough is found in
- * the logarithm of their number, and what is taken or given back costs that for
- * every step it changes, and level that the step crosses by it.
+ * The plan is a list of steps in a tree by time.  A level belongs to a number
+ * of GPUs that a policy searched for.  It lists the holes: the longest
+ * stretches of time in which so many GPUs are free (holes.h).  So a search
+ * costs the logarithm of the number of holes.  A reservation costs that for
+ * each step that it changes and each level that the step crosses.
  *
- * Beyond LEVELS_MAX numbers of GPUs the levels are powers of two: what is long
- * enough there is looked at step by step.
+ * There are at most LEVELS_MAX levels for any number of GPUs, and more for
+ * powers of two alone.  A search for another number takes the level of the next
+ * lower power of two, and looks through its holes step by step.
  *
- * Invariants: steps rise in time, no two neighbours are alike; holes rise in
- * time and do not touch.
+ * Invariant: steps rise in time, and no two neighbours have the same number of
+ * free GPUs.
  */
+#include "policies/plan.h"
+
 #include <assert.h>
 
-#include "policies/state/state.h"
+#include "policies/host/holes.h"
 #include "policies/policy.h"
+#include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/containers/rank_tree.h"
@@ -29,22 +32,10 @@
 #define LEVELS_MAX 32u
 #define POWERS 32u
 
-struct step {                   /* so many are free from then on */
-    int64_t time_ns, free;
+struct step {
+    int64_t time_ns;
+    int64_t free;               /* GPUs, from time_ns to the next step */
     uint32_t before, after;
-};
-
-struct hole {
-    int64_t start_ns, end_ns;
-    int64_t longest_ns, last_ns;        /* of its subtree; its last end */
-};
-
-struct level {
-    int64_t gpus;
-    struct rank_tree tree;
-    struct hole *hole;
-    uint32_t holes, room;
-    uint32_t *spare, spares;
 };
 
 struct cs_plan {
@@ -53,7 +44,7 @@ struct cs_plan {
     struct step *step;
     uint32_t first, steps, room;
     uint32_t *spare, spares;
-    struct level *level[LEVELS_MAX + POWERS];
+    struct holes *level[LEVELS_MAX + POWERS];
     uint32_t levels;
 };
 
@@ -67,168 +58,14 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* ---- the holes of a level ---- */
-
-static int64_t length(const struct hole *hole)
-{
-    return hole->end_ns == NEVER ? NEVER : hole->end_ns - hole->start_ns;
-}
-
-static void sum_holes(void *owner, uint32_t item, uint32_t left,
-                      uint32_t right)
-{
-    struct level *level = owner;
-    struct hole *hole = &level->hole[item];
-
-    hole->longest_ns = length(hole);
-    hole->last_ns = hole->end_ns;
-    if (left != NONE)
-        hole->longest_ns = larger(hole->longest_ns,
-                                  level->hole[left].longest_ns);
-    if (right != NONE) {
-        hole->longest_ns = larger(hole->longest_ns,
-                                  level->hole[right].longest_ns);
-        hole->last_ns = level->hole[right].last_ns;
-    }
-}
-
-static uint32_t hole_make(struct cs_plan *plan, struct level *level,
-                          int64_t start_ns, int64_t end_ns)
-{
-    uint32_t i;
-
-    if (level->spares > 0) {
-        i = level->spare[--level->spares];
-    } else {
-        if (level->holes == level->room) {
-            uint32_t room = level->room > 0 ? 2 * level->room : 64;
-            level->hole = arena_grow(plan->arena, level->hole, level->room,
-                                     room, sizeof *level->hole);
-            level->spare = arena_grow(plan->arena, level->spare, level->room,
-                                      room, sizeof *level->spare);
-            level->room = room;
-        }
-        i = level->holes++;
-    }
-    level->hole[i].start_ns = start_ns;
-    level->hole[i].end_ns = end_ns;
-    return i;
-}
-
-static void hole_drop(struct level *level, uint32_t i)
-{
-    rank_tree_remove(&level->tree, i);
-    level->spare[level->spares++] = i;
-}
-
-/* The last hole that starts by then, and the first that starts later. */
-static uint32_t hole_at(const struct level *level, int64_t time_ns,
-                        uint32_t *later)
-{
-    uint32_t at = level->tree.root, found = NONE;
-
-    *later = NONE;
-    while (at != NONE) {
-        const struct rank_tree_node *node = &level->tree.node[at];
-        bool by_then = level->hole[at].start_ns <= time_ns;
-        if (by_then)
-            found = at;
-        else
-            *later = at;
-        at = by_then ? node->right : node->left;
-    }
-    return found;
-}
-
-static uint32_t leftmost(const struct level *level)
-{
-    uint32_t at = level->tree.root;
-
-    while (at != NONE && level->tree.node[at].left != NONE)
-        at = level->tree.node[at].left;
-    return at;
-}
-
-/* So many are no longer free from t to u. */
-static void lower(struct cs_plan *plan, struct level *level, int64_t t,
-                  int64_t u)
-{
-    uint32_t later, i = hole_at(level, t, &later);
-
-    assert(i != NONE && level->hole[i].end_ns >= u);
-    bool from_start = level->hole[i].start_ns == t;
-    bool to_end = level->hole[i].end_ns == u;
-    if (from_start && to_end) {
-        hole_drop(level, i);
-    } else if (to_end) {
-        level->hole[i].end_ns = t;
-        rank_tree_touch(&level->tree, i);
-    } else if (from_start) {
-        level->hole[i].start_ns = u;
-        rank_tree_touch(&level->tree, i);
-    } else {
-        uint32_t rest = hole_make(plan, level, level->hole[i].start_ns, t);
-        level->hole[i].start_ns = u;
-        rank_tree_insert_at(&level->tree, rest, i);     /* below it: both sums */
-    }
-}
-
-/* They are now. */
-static void raise_to(struct cs_plan *plan, struct level *level, int64_t t,
-                     int64_t u)
-{
-    uint32_t later, i = hole_at(level, t, &later);
-    bool joins = i != NONE && level->hole[i].end_ns == t;
-    bool meets = later != NONE && level->hole[later].start_ns == u;
-
-    assert(i == NONE || level->hole[i].end_ns <= t);
-    if (joins && meets) {
-        u = level->hole[later].end_ns;
-        hole_drop(level, later);
-    }
-    if (joins) {
-        level->hole[i].end_ns = u;
-        rank_tree_touch(&level->tree, i);
-    } else if (meets) {
-        level->hole[later].start_ns = t;
-        rank_tree_touch(&level->tree, later);
-    } else {
-        i = hole_make(plan, level, t, u);
-        if (later != NONE)
-            rank_tree_insert_at(&level->tree, i, later);
-        else
-            rank_tree_insert(&level->tree, i, NULL);
-    }
-}
-
-/* The first hole from a time on that is so long, or lasts until `before_ns`. */
-static uint32_t hole_first(const struct level *level, uint32_t at,
-                           int64_t from_ns, int64_t run_ns, int64_t before_ns)
-{
-    while (at != NONE && (level->hole[at].longest_ns >= run_ns ||
-                          level->hole[at].last_ns >= before_ns)) {
-        const struct hole *hole = &level->hole[at];
-        if (hole->start_ns >= from_ns) {
-            uint32_t found = hole_first(level, level->tree.node[at].left,
-                                        from_ns, run_ns, before_ns);
-            if (found != NONE)
-                return found;
-            if (length(hole) >= run_ns || hole->end_ns >= before_ns)
-                return at;
-        }
-        at = level->tree.node[at].right;
-    }
-    return NONE;
-}
-
 /* ---- levels ---- */
 
-static struct level *level_make(struct cs_plan *plan, int64_t gpus)
+/* Makes the level of a number of GPUs from the steps. */
+static struct holes *make_level(struct cs_plan *plan, int64_t gpus)
 {
-    struct level *level = arena_alloc(plan->arena, 1, sizeof *level);
+    struct holes *level = arena_alloc(plan->arena, 1, sizeof *level);
 
-    level->gpus = gpus;
-    rank_tree_init(&level->tree, plan->arena, sum_holes, level);
+    host_holes_init(level, plan->arena, gpus);
     for (uint32_t i = plan->first; i != NONE;) {
         int64_t start_ns = plan->step[i].time_ns;
         bool free = plan->step[i].free >= gpus;
@@ -236,31 +73,31 @@ static struct level *level_make(struct cs_plan *plan, int64_t gpus)
             i = plan->step[i].after;
         int64_t end_ns = i == NONE ? NEVER : plan->step[i].time_ns;
         if (free)
-            rank_tree_insert(&level->tree,
-                             hole_make(plan, level, start_ns, end_ns), NULL);
+            host_holes_append(level, start_ns, end_ns);
     }
     assert(plan->levels < LEVELS_MAX + POWERS);
     plan->level[plan->levels++] = level;
     return level;
 }
 
-/* The one of so many GPUs, or of the power of two below. */
-static struct level *level_of(struct cs_plan *plan, int64_t gpus)
+/* Returns the level of a number of GPUs, or of the power of two below it. */
+static struct holes *level_of(struct cs_plan *plan, int64_t gpus)
 {
+    assert(gpus >= 0 && plan->first != NONE);
     for (uint32_t i = 0; i < plan->levels; i++)
         if (plan->level[i]->gpus == gpus)
             return plan->level[i];
     if (plan->levels < LEVELS_MAX || (gpus & (gpus - 1)) == 0)
-        return level_make(plan, gpus);
+        return make_level(plan, gpus);
     while ((gpus & (gpus - 1)) != 0)
         gpus &= gpus - 1;
     return level_of(plan, gpus);
 }
 
-/* ---- the steps ---- */
+/* ---- steps ---- */
 
-/* The last step that is not after a time. */
-static uint32_t step_at(const struct cs_plan *plan, int64_t time_ns)
+/* Returns the last step at a time or before it, else the first step. */
+static uint32_t find_step(const struct cs_plan *plan, int64_t time_ns)
 {
     uint32_t at = plan->tree.root, found = plan->first;
 
@@ -271,21 +108,25 @@ static uint32_t step_at(const struct cs_plan *plan, int64_t time_ns)
             found = at;
         at = by_then ? node->right : node->left;
     }
+    assert(found < plan->steps);
     return found;
 }
 
-static bool sooner(void *owner, uint32_t a, uint32_t b)
+static bool is_sooner(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_plan *plan = owner;
 
     return plan->step[a].time_ns < plan->step[b].time_ns;
 }
 
-static uint32_t step_make(struct cs_plan *plan, int64_t time_ns, int64_t free,
+/* Adds a step after another one; NONE: the plan is empty. */
+static uint32_t make_step(struct cs_plan *plan, int64_t time_ns, int64_t free,
                           uint32_t before)
 {
     uint32_t i, after = before == NONE ? NONE : plan->step[before].after;
 
+    assert(before == NONE || plan->step[before].time_ns < time_ns);
+    assert(after == NONE || time_ns < plan->step[after].time_ns);
     if (plan->spares > 0) {
         i = plan->spare[--plan->spares];
     } else {
@@ -304,14 +145,15 @@ static uint32_t step_make(struct cs_plan *plan, int64_t time_ns, int64_t free,
         plan->step[before].after = i;
     if (after != NONE)
         plan->step[after].before = i;
-    rank_tree_insert(&plan->tree, i, sooner);
+    rank_tree_insert(&plan->tree, i, is_sooner);
     return i;
 }
 
-static void step_drop(struct cs_plan *plan, uint32_t i)
+static void drop_step(struct cs_plan *plan, uint32_t i)
 {
     const struct step *step = &plan->step[i];
 
+    assert(i < plan->steps && plan->spares < plan->steps);
     if (step->before != NONE)
         plan->step[step->before].after = step->after;
     else
@@ -322,49 +164,54 @@ static void step_drop(struct cs_plan *plan, uint32_t i)
     plan->spare[plan->spares++] = i;
 }
 
-/* The step that begins at a time, made if need be. */
-static uint32_t cut(struct cs_plan *plan, int64_t time_ns)
+/* Returns the step that begins at a time; makes it if there is none. */
+static uint32_t cut_at(struct cs_plan *plan, int64_t time_ns)
 {
-    uint32_t at = step_at(plan, time_ns);
+    uint32_t at = find_step(plan, time_ns);
 
+    assert(plan->step[at].time_ns <= time_ns);
     return plan->step[at].time_ns == time_ns
-               ? at : step_make(plan, time_ns, plan->step[at].free, at);
+               ? at : make_step(plan, time_ns, plan->step[at].free, at);
 }
 
-/* A step that does not step goes. */
-static void join(struct cs_plan *plan, uint32_t i)
+/* Drops a step (NONE: none) that has as many free GPUs as the one before. */
+static void join_before(struct cs_plan *plan, uint32_t i)
 {
+    assert(i == NONE || i < plan->steps);
     if (i != NONE && plan->step[i].before != NONE &&
         plan->step[i].free == plan->step[plan->step[i].before].free)
-        step_drop(plan, i);
+        drop_step(plan, i);
 }
 
-static bool changes(const struct step *step, const struct level *level,
-                    int64_t gpus)
+/* Would a step that loses so many GPUs open or close a hole of the level? */
+static bool crosses_level(const struct step *step, const struct holes *level,
+                          int64_t gpus)
 {
+    assert(gpus != 0);
     return (step->free >= level->gpus) != (step->free - gpus >= level->gpus);
 }
 
-/* The steps [from, to) are about to lose so many GPUs: what does that make of
- * the holes of a level? */
-static void cross(struct cs_plan *plan, struct level *level, uint32_t from,
-                  uint32_t to, int64_t gpus)
+/* Changes the holes of a level as the steps [from, to) are about to lose so
+ * many GPUs (negative: to get them). */
+static void cross_level(struct cs_plan *plan, struct holes *level,
+                        uint32_t from, uint32_t to, int64_t gpus)
 {
     const struct step *step = plan->step;
 
+    assert(from != to);
     for (uint32_t i = from; i != to;) {
         int64_t start_ns = step[i].time_ns;
-        if (!changes(&step[i], level, gpus)) {
+        if (!crosses_level(&step[i], level, gpus)) {
             i = step[i].after;
             continue;
         }
-        while (i != to && changes(&step[i], level, gpus))
+        while (i != to && crosses_level(&step[i], level, gpus))
             i = step[i].after;
         int64_t end_ns = i == NONE ? NEVER : step[i].time_ns;
         if (gpus > 0)
-            lower(plan, level, start_ns, end_ns);
+            host_holes_close(level, start_ns, end_ns);
         else
-            raise_to(plan, level, start_ns, end_ns);
+            host_holes_open(level, start_ns, end_ns);
     }
 }
 
@@ -374,6 +221,7 @@ struct cs_plan *cs_plan_new(struct cs_host *host)
 {
     struct cs_plan *plan = cs_alloc(host, 1, sizeof *plan);
 
+    assert(plan->levels == 0 && plan->steps == 0);
     plan->arena = host->parts.arena;
     plan->first = NONE;
     rank_tree_init(&plan->tree, plan->arena, NULL, plan);
@@ -385,27 +233,11 @@ void cs_plan_clear(struct cs_plan *plan, int64_t from_ns, uint32_t gpus)
     assert(plan != NULL && from_ns >= 0);
     rank_tree_clear(&plan->tree);
     plan->steps = plan->spares = 0;
-    plan->first = step_make(plan, from_ns, gpus, NONE);
+    plan->first = make_step(plan, from_ns, gpus, NONE);
     for (uint32_t i = 0; i < plan->levels; i++) {
-        struct level *level = plan->level[i];
-        rank_tree_clear(&level->tree);
-        level->holes = level->spares = 0;
-        if (level->gpus <= gpus)
-            rank_tree_insert(&level->tree,
-                             hole_make(plan, level, from_ns, NEVER), NULL);
-    }
-}
-
-static void forget_holes(struct level *level, int64_t now_ns)
-{
-    struct hole *hole = level->hole;
-    uint32_t at;
-
-    while ((at = leftmost(level)) != NONE && hole[at].end_ns <= now_ns)
-        hole_drop(level, at);
-    if (at != NONE && hole[at].start_ns < now_ns) {
-        hole[at].start_ns = now_ns;
-        rank_tree_touch(&level->tree, at);
+        host_holes_clear(plan->level[i]);
+        if (plan->level[i]->gpus <= gpus)
+            host_holes_append(plan->level[i], from_ns, NEVER);
     }
 }
 
@@ -418,20 +250,21 @@ void cs_plan_forget(struct cs_plan *plan, int64_t now_ns)
         uint32_t next = step[plan->first].after;
         if (next == NONE || step[next].time_ns > now_ns)
             break;
-        step_drop(plan, plan->first);
+        drop_step(plan, plan->first);
     }
     step[plan->first].time_ns = larger(step[plan->first].time_ns, now_ns);
     for (uint32_t i = 0; i < plan->levels; i++)
-        forget_holes(plan->level[i], now_ns);
+        host_holes_forget(plan->level[i], now_ns);
 }
 
 void cs_plan_take(struct cs_plan *plan, int64_t start_ns, int64_t end_ns,
                   int64_t gpus)
 {
+    assert(plan->first != NONE && start_ns >= 0);
     if (start_ns >= end_ns || gpus == 0)
         return;
-    uint32_t from = cut(plan, start_ns);
-    uint32_t to = end_ns < NEVER ? cut(plan, end_ns) : NONE;
+    uint32_t from = cut_at(plan, start_ns);
+    uint32_t to = end_ns < NEVER ? cut_at(plan, end_ns) : NONE;
     struct step *step = plan->step;
     int64_t least = step[from].free, most = least;
     for (uint32_t i = from; i != to; i = step[i].after) {
@@ -441,21 +274,23 @@ void cs_plan_take(struct cs_plan *plan, int64_t start_ns, int64_t end_ns,
     for (uint32_t i = 0; i < plan->levels; i++)
         if (plan->level[i]->gpus > smaller(least, least - gpus) &&
             plan->level[i]->gpus <= larger(most, most - gpus))
-            cross(plan, plan->level[i], from, to, gpus);
+            cross_level(plan, plan->level[i], from, to, gpus);
     for (uint32_t i = from; i != to; i = step[i].after)
         step[i].free -= gpus;
-    join(plan, to);
-    join(plan, from);
+    join_before(plan, to);
+    join_before(plan, from);
 }
 
-/* In a hole of fewer GPUs: so many, step by step. */
+/* Returns the first time in a hole of fewer GPUs, [start, end), from which so
+ * many GPUs are free long enough; NEVER: there is none. */
 static int64_t find_within(const struct cs_plan *plan, int64_t start_ns,
                            int64_t end_ns, int64_t gpus, int64_t run_ns,
                            int64_t before_ns)
 {
     const struct step *step = plan->step;
-    uint32_t i = step_at(plan, start_ns);
+    uint32_t i = find_step(plan, start_ns);
 
+    assert(start_ns < end_ns);
     while (i != NONE && step[i].time_ns < end_ns) {
         if (step[i].free < gpus) {
             i = step[i].after;
@@ -466,7 +301,7 @@ static int64_t find_within(const struct cs_plan *plan, int64_t start_ns,
             i = step[i].after;
         if (i != NONE)
             hole.end_ns = step[i].time_ns;
-        if (length(&hole) >= run_ns || hole.end_ns >= before_ns)
+        if (host_hole_length(&hole) >= run_ns || hole.end_ns >= before_ns)
             return hole.start_ns;
     }
     return NEVER;
@@ -475,12 +310,12 @@ static int64_t find_within(const struct cs_plan *plan, int64_t start_ns,
 int64_t cs_plan_find(struct cs_plan *plan, uint32_t gpus, int64_t run_ns,
                      int64_t before_ns)
 {
-    const struct level *level = level_of(plan, gpus);
+    const struct holes *level = level_of(plan, gpus);
     int64_t from_ns = 0;
 
+    assert(run_ns >= 0);
     for (;;) {
-        uint32_t at = hole_first(level, level->tree.root, from_ns, run_ns,
-                                 before_ns);
+        uint32_t at = host_holes_find(level, from_ns, run_ns, before_ns);
         if (at == NONE || level->hole[at].start_ns >= before_ns)
             return before_ns;
         const struct hole *hole = &level->hole[at];

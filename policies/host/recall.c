@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recall.c - leases that are taken back, now or after a delay that was
- * granted; and the nodes of a cluster as a policy may see them.
+ * recall.c - cs_take_back(): leases that are taken back, now or after a delay;
+ * and the nodes of the cluster as a policy may see them.
  *
- * A lease whose phase ends at the very instant of the recall ends it: ends
- * come first at an instant.
+ * If a phase ends at the instant of the recall, its end comes first, and it
+ * counts as done.
  */
 #include <assert.h>
 
@@ -16,6 +16,7 @@
 #include "policies/leases/job.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
+#include "policies/phases.h"
 #include "policies/state/nodes.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
@@ -27,6 +28,7 @@ static void recall_now(struct cs_host *host, uint32_t i)
     struct host_lease_slot *lease = &host->slots->lease[i];
     uint32_t j = lease->pub.job.i;
 
+    assert(i < host->slots->lease_count);
     assert(lease->live && !lease->leaving);
     if (lease->running)
         host_phase_cut_keep(host, i);
@@ -44,7 +46,9 @@ static void recall_due(struct loop *loop, void *self, uint64_t arg)
     recall_now(self, (uint32_t)arg);
 }
 
-static enum cs_verdict refused(const struct cs_host *host, struct lease_id id)
+/* Returns CS_DONE if the policy may take the lease back, else why not. */
+static enum cs_verdict check_recall(const struct cs_host *host,
+                                    struct lease_id id)
 {
     uint32_t both = CS_PER_PHASE | CS_PREEMPTS;
 
@@ -55,6 +59,7 @@ static enum cs_verdict refused(const struct cs_host *host, struct lease_id id)
         return CS_NOT_PENDING;
     const struct host_lease_slot *lease = &host->slots->lease[id.i];
     const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    assert(lease->phase < host_form_of(job)->phase_count);
     if (phase_law_usual(&host_form_of(job)->phase[lease->phase])->kind ==
             LAW_SERVE && lease->running)
         return CS_NOT_ALLOWED;
@@ -64,7 +69,7 @@ static enum cs_verdict refused(const struct cs_host *host, struct lease_id id)
 enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id id,
                              int64_t delay_ns)
 {
-    enum cs_verdict verdict = refused(host, id);
+    enum cs_verdict verdict = check_recall(host, id);
 
     if (verdict != CS_DONE)
         return host_answer(host, HOST_TAKE_BACK, (struct job_id) { ID_NONE },
@@ -74,12 +79,13 @@ enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id id,
     host_answer(host, HOST_TAKE_BACK, job, lease->pub.role, CS_DONE,
                 &lease->pub.placement);
     int64_t at_ns = clock_after(host_now(host), delay_ns > 0 ? delay_ns : 0);
+    assert(at_ns >= host_now(host));
     if (!loop_cancel(host->parts.loop, lease->recall)) {
         host->counts.preemptions++;
         host_job_slot(host, job.i)->pub.preemptions++;
         host_note_stop(host);
     } else if (lease->recall_ns < at_ns) {
-        at_ns = lease->recall_ns;       /* it was asked for before */
+        at_ns = lease->recall_ns;       /* an earlier recall stands */
     }
     if (at_ns == host_now(host) || lease->pub.state == CS_LEASE_IDLE) {
         recall_now(host, id.i);
@@ -98,6 +104,7 @@ uint32_t cs_node_count(const struct cs_host *host)
 
 struct cs_node cs_node(const struct cs_host *host, uint32_t n)
 {
+    assert(n < host->spec->node_count);
     const struct node_group *group = cluster_group_of(host->spec, n);
 
     return (struct cs_node) {
@@ -114,6 +121,7 @@ double cs_phase_s(const struct cs_host *host, struct job_id id, uint32_t phase)
     const struct host_job_slot *job = host_job_slot(host, id.i);
 
     assert(phase < host_form_of(job)->phase_count);
+    assert(host->slots->form[job->form].phase_s[phase] >= 0);
     return host->slots->form[job->form].phase_s[phase];
 }
 
@@ -121,5 +129,6 @@ bool cs_serves(const struct cs_host *host, struct job_id id)
 {
     const struct job_form *form = host_form_of(host_job_slot(host, id.i));
 
+    assert(form->phase_count > 0);
     return form->phase[0].law->kind == LAW_SERVE;
 }

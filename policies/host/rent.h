@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rent.h - how many nodes are rented.
+ * rent.h - how many nodes are rented.  `group`: an index into the cluster's
+ * groups.
  */
 #ifndef POLICIES_HOST_RENT_H
 #define POLICIES_HOST_RENT_H
 
 #include "policies/state/state.h"
 
-/* how many nodes are rented. */
+/* Orders the nodes that are rented from the beginning.  Does nothing if no
+ * group has `rent`.  Memory comes from the trial's arena. */
 void host_rent_begin(struct cs_host *host);
-/* A job came: the pools are looked after again. */
+/* A job was submitted.  If it is the only one, the changes of what can be
+ * rented are followed again. */
 void host_rent_wake(struct cs_host *host);
-/* After each decision: orders nodes for what waits. */
+/* Orders nodes for the tasks that wait.  Called after each decision. */
 void host_rent_scale(struct cs_host *host);
-/* Nodes of a group that exist now: all, or as many as can be rented. */
+/* Returns the number of nodes of a group that exist now: all, or as many as can
+ * be rented. */
 uint32_t host_rent_had(const struct cs_host *host, uint32_t group);
 
 #endif

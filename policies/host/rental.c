@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rental.c - one rented node, from its order until it is gone: given back
- * when it has nothing to do, or taken away by its owner.
+ * rental.c - one rented node, from its order to its end: the cluster returns it
+ * when it is idle, or the provider reclaims it.
  *
- * A node is away (all its GPUs and cores are blocked in the cluster), coming,
- * here, or under notice: then what it has free is blocked at once and what its
- * leases give back, as they do.  Reclaims are drawn per node and rental from
- * the seed, so that the k-th rental of a node lives as long under every
- * policy.  How many are ordered is decided in rent.c.
+ * A node is away, coming, here, or under notice.  Of a node that is away or
+ * coming, all is blocked in the cluster.  Of a node under notice, the free part
+ * is blocked at once, and each other part when its lease gives it back.
+ * Reclaims are drawn from the seed, per node and rental: the k-th rental of a
+ * node has the same length under every policy.  rent.c decides how many nodes
+ * are ordered.
  *
- * What a reclaim costs: state that stood on the node, or was parked in its
- * memory, is lost, and its job goes back to what it saved.  A role that keeps
- * nothing of worth on its GPUs (generation) loses its lease and the phase that
- * ran, not the job.
+ * A reclaim loses the state on the node's GPUs or parked in its memory: the job
+ * goes back to what it saved.  A role that saves nothing (generation) loses
+ * its lease and the running phase; its job continues.
  */
 #include "policies/host/rental.h"
 #include "models/types/facts.h"
+#include "policies/host/block.h"
 #include "policies/host/outage.h"
 #include "policies/leases/idle.h"
 #include "policies/leases/job.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
 #include "policies/leases/power.h"
-#include "policies/state/pools.h"
 #include "policies/state/nodes.h"
 #include "policies/state/slots.h"
 #include "policies/state/waiting.h"
@@ -43,116 +43,53 @@
 static const struct rent_spec *spec_of(const struct cs_host *host,
                                        uint32_t node)
 {
+    assert(node < host->spec->node_count);
     return cluster_group_of(host->spec, node)->rent;
 }
 
 static struct rent_group *group_of(const struct cs_host *host, uint32_t node)
 {
-    return &host->nodes->rent->group[cluster_group_of(host->spec, node) -
-                              host->spec->group];
+    const struct node_group *group = cluster_group_of(host->spec, node);
+
+    assert(group->rent != NULL);
+    return &host->nodes->rent->group[group - host->spec->group];
 }
 
 bool host_rental_here(const struct cs_host *host, uint32_t n)
 {
+    assert(spec_of(host, n) != NULL);
     return host->nodes->rent->node[n].state == RENT_HERE;
-}
-
-static uint64_t *away_of(struct cs_host *host, uint32_t node)
-{
-    return &host->pools->pool[cluster_group_of(host->spec, node)->pool].away_milli;
-}
-
-/* ---- what is blocked --------------------------------------------------- */
-
-/* Blocks a part of a node that is free now; returns its GPUs. */
-static double block(struct cs_host *host, const struct share *free)
-{
-    struct rent_node *node = &host->nodes->rent->node[free->node];
-    struct placement part = { .share = (struct share *)free,
-                              .share_count = 1 };
-
-    if (node->blocks == node->block_room) {
-        uint32_t room = node->block_room ? 2 * node->block_room : 1;
-        node->block = arena_grow(host->parts.arena, node->block,
-                                 node->block_room, room, sizeof *node->block);
-        node->block_room = room;
-    }
-    cluster_take(host->cluster, &part);
-    node->block[node->blocks++] = *free;
-    *away_of(host, free->node) += share_milli(free);
-    return share_milli(free) / (double)GPU_MILLI;
-}
-
-/* What is left of GPUs of which parts are taken, one by one. */
-static double block_parts(struct cs_host *host, uint32_t n)
-{
-    uint32_t gpus = cluster_group_of(host->spec, n)->gpus;
-    double sum = 0;
-
-    for (uint32_t g = 0; g < gpus; g++) {
-        uint16_t left = cluster_left(host->cluster, n)[g];
-        uint32_t mib = cluster_mib_left(host->cluster, n)[g];
-        struct share part = { .node = n, .gpu_mask = UINT64_C(1) << g,
-                              .gpu_milli = left,
-                              .gpu_mib = mib == UINT32_MAX ? 0 : mib };
-        if (left > 0 && left < GPU_MILLI)
-            sum += block(host, &part);
-    }
-    return sum;
-}
-
-static double block_free(struct cs_host *host, uint32_t n)
-{
-    const struct cluster *cluster = host->cluster;
-    struct share free = {
-        .node = n, .gpu_mask = cluster->free_mask[n],
-        .cores = cluster->free_cores[n],
-        .memory_bytes = cluster->free_memory[n],
-        .core_milli = cluster->parts ? cluster->parts->core_milli[n] : 0,
-    };
-    double gpus = block(host, &free);
-
-    return cluster->parts ? gpus + block_parts(host, n) : gpus;
 }
 
 void host_rental_block(struct cs_host *host, uint32_t n)
 {
     assert(host->nodes->rent->node[n].state == RENT_AWAY);
     assert(host->nodes->rent->node[n].blocks == 0);
-    block_free(host, n);
+    host_block_free(host, n);
 }
 
-static void unblock(struct cs_host *host, uint32_t n)
+/* The node no longer counts as one of nodes_min that are kept idle. */
+static void clear_kept(struct cs_host *host, uint32_t n)
 {
     struct rent_node *node = &host->nodes->rent->node[n];
 
-    while (node->blocks > 0) {
-        struct share *share = &node->block[--node->blocks];
-        struct placement part = { .share = share, .share_count = 1 };
-        cluster_release(host->cluster, &part);
-        *away_of(host, n) -= share_milli(share);
-    }
-}
-
-static void unkeep(struct cs_host *host, uint32_t n)
-{
-    struct rent_node *node = &host->nodes->rent->node[n];
-
+    assert(!node->kept || group_of(host, n)->kept > 0);
     group_of(host, n)->kept -= node->kept;
     node->kept = false;
 }
 
 /* ---- the end of a rental ------------------------------------------------ */
 
-static void now_away(struct cs_host *host, uint32_t n)
+/* Makes a node without leases away; cancels its events. */
+static void end_rental(struct cs_host *host, uint32_t n)
 {
     struct rent_node *node = &host->nodes->rent->node[n];
     struct rent_group *group = group_of(host, n);
     uint32_t first = cluster_group_of(host->spec, n)->first_node;
     double gpus = 0;
 
-    assert(node->leases == 0);
-    unkeep(host, n);
+    assert(node->leases == 0 && node->state != RENT_AWAY);
+    clear_kept(host, n);
     if (node->state == RENT_COMING)
         group->coming--;
     if (node->state == RENT_NOTICE)
@@ -160,7 +97,7 @@ static void now_away(struct cs_host *host, uint32_t n)
     if (node->state == RENT_HERE) {
         group->here--;
         group->idle--;
-        gpus = block_free(host, n);
+        gpus = host_block_free(host, n);
     }
     loop_cancel(host->parts.loop, node->event);
     loop_cancel(host->parts.loop, node->reclaim);
@@ -174,11 +111,12 @@ static void now_away(struct cs_host *host, uint32_t n)
     host->hooks.wake(host);
 }
 
-/* Only the lease is gone; its phase will be asked for again. */
+/* Drops a lease; its job continues and asks for the phase again. */
 static void lose_lease(struct cs_host *host, uint32_t i)
 {
     uint32_t j = host->slots->lease[i].pub.job.i;
 
+    assert(host->slots->lease[i].live && host_per_phase(host));
     host->counts.interruptions++;
     host_job_slot(host, j)->pub.interruptions++;
     if (host->slots->lease[i].running)
@@ -188,9 +126,11 @@ static void lose_lease(struct cs_host *host, uint32_t i)
     host_job_advance(host, j);
 }
 
-/* State of worth is on the node, or cannot be told apart from it. */
-static void lose(struct cs_host *host, uint32_t i, bool saved)
+/* Lease i stands on a node that goes.  Its job is interrupted if it had state
+ * on it that is not saved, or is stopped; else it loses the lease alone. */
+static void lose_state(struct cs_host *host, uint32_t i, bool saved)
 {
+    assert(host->slots->lease[i].live);
     uint32_t j = host->slots->lease[i].pub.job.i;
     const struct host_job_slot *job = host_job_slot(host, j);
     const struct role_spec *role =
@@ -207,19 +147,23 @@ static void lose(struct cs_host *host, uint32_t i, bool saved)
 
 static void lose_leases(struct cs_host *host, uint32_t n)
 {
+    assert(host->nodes->rent->node[n].state != RENT_AWAY);
     for (uint32_t k = 0; k < host_held(host)->count;) {
-        if (host_stands_on(&host->slots->lease[host->waiting->held->item[k]], n)) {
-            lose(host, host->waiting->held->item[k], false);
-            k = 0;              /* others went with it */
+        uint32_t i = host->waiting->held->item[k];
+        if (host_stands_on(&host->slots->lease[i], n)) {
+            lose_state(host, i, false);
+            k = 0;              /* the job's other leases are gone too */
         } else {
             k++;
         }
     }
 }
 
-/* What waits in its memory is lost, or was carried to the storage in time. */
+/* The memory of a node is gone.  If its parked state is not saved, the jobs
+ * that own it are interrupted. */
 static void lose_parked(struct cs_host *host, uint32_t n, bool saved)
 {
+    assert(n < host->spec->node_count);
     for (uint32_t j = 0; j < host->slots->job_count; j++) {
         if (host_job_over(host, j))
             continue;
@@ -232,33 +176,37 @@ static void lose_parked(struct cs_host *host, uint32_t n, bool saved)
     }
 }
 
-static void take_away(struct cs_host *host, uint32_t n, bool saved)
+static void take_node_away(struct cs_host *host, uint32_t n, bool saved)
 {
     struct rent_node *node = &host->nodes->rent->node[n];
 
+    assert(node->state != RENT_AWAY);
     lose_leases(host, n);
     lose_parked(host, n, saved);
-    if (node->state != RENT_AWAY)       /* its last lease may have done it */
-        now_away(host, n);
+    if (node->state != RENT_AWAY)       /* else the last lease ended it */
+        end_rental(host, n);
 }
 
-static void taken(struct loop *loop, void *self, uint64_t arg)
+static void end_notice(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
     uint32_t n = (uint32_t)arg;
 
     (void)loop;
     assert(host->nodes->rent->node[n].state == RENT_NOTICE);
-    take_away(host, n, spec_of(host, n)->on_notice == RENT_SAVE);
+    take_node_away(host, n, spec_of(host, n)->on_notice == RENT_SAVE);
 }
 
 /* ---- notice ------------------------------------------------------------- */
 
-/* A job whose state is on the node stops and saves it. */
+/* The node of lease i is under notice: a job with state there stops and saves
+ * it.  A role that saves nothing runs until the notice ends. */
 static void save_lease(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->slots->lease[i];
     uint32_t j = lease->pub.job.i;
+
+    assert(lease->live);
     const struct host_job_slot *job = host_job_slot(host, j);
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
 
@@ -266,11 +214,11 @@ static void save_lease(struct cs_host *host, uint32_t i)
         return;
     if (host->slots->form[job->form].fixed || !host_per_phase(host) ||
         lease->pub.state == CS_LEASE_LOADING) {
-        lose(host, i, true);
+        lose_state(host, i, true);
         return;
     }
     if (!(role->save_bytes > 0))
-        return;                 /* works on until the end */
+        return;
     host->counts.interruptions++;
     host_job_slot(host, j)->pub.interruptions++;
     if (lease->running)
@@ -282,14 +230,16 @@ static void save_lease(struct cs_host *host, uint32_t i)
 
 static void save_leases(struct cs_host *host, uint32_t n)
 {
-    uint32_t done = 0;          /* leases before it stand elsewhere, save, or
-                                   work on */
+    uint32_t done = 0;          /* the leases before it need nothing more */
+
+    assert(host->nodes->rent->leaving[n]);
     while (done < host_held(host)->count) {
         uint32_t i = host->waiting->held->item[done];
         uint32_t count = host->waiting->held->count;
         if (host_stands_on(&host->slots->lease[i], n))
             save_lease(host, i);
-        if (host_held(host)->count == count && host->waiting->held->item[done] == i)
+        if (host_held(host)->count == count &&
+            host->waiting->held->item[done] == i)
             done++;
         else
             done = 0;
@@ -303,7 +253,7 @@ void host_rental_notice(struct cs_host *host, uint32_t n)
     const struct rent_spec *spec = spec_of(host, n);
 
     if (node->state == RENT_COMING || node->leases == 0) {
-        take_away(host, n, true);
+        take_node_away(host, n, true);
         return;
     }
     assert(node->state == RENT_HERE);
@@ -313,10 +263,10 @@ void host_rental_notice(struct cs_host *host, uint32_t n)
     group->leaving++;
     host->nodes->rent->leaving[n] = true;
     host_idle_node_leaves(host, n);
-    host_tell(host, FACT_RENT_NOTICE, n, 0, block_free(host, n));
+    host_tell(host, FACT_RENT_NOTICE, n, 0, host_block_free(host, n));
     node->event = loop_at(host->parts.loop,
                           clock_after(host_now(host), spec->notice_ns),
-                          LOOP_RANK_OUTAGE, taken, host, n);
+                          LOOP_RANK_OUTAGE, end_notice, host, n);
     if (spec->on_notice == RENT_SAVE)
         save_leases(host, n);
     host->hooks.wake(host);
@@ -327,6 +277,7 @@ static void reclaim_due(struct loop *loop, void *self, uint64_t arg)
     struct cs_host *host = self;
 
     (void)loop;
+    assert(arg < host->spec->node_count);
     if (host->nodes->rent->node[arg].state == RENT_HERE)
         host_rental_notice(host, (uint32_t)arg);
 }
@@ -335,6 +286,7 @@ void host_rental_failed(struct cs_host *host, uint32_t n)
 {
     enum rent_state state = host->nodes->rent->node[n].state;
 
+    assert(n < host->spec->node_count);
     if (state == RENT_AWAY)
         return;
     for (uint32_t k = 0; k < host_held(host)->count;) {
@@ -348,12 +300,12 @@ void host_rental_failed(struct cs_host *host, uint32_t n)
     }
     lose_parked(host, n, false);
     if (host->nodes->rent->node[n].state != RENT_AWAY)
-        now_away(host, n);
+        end_rental(host, n);
 }
 
 /* ---- the beginning of a rental ------------------------------------------ */
 
-static void keep_over(struct loop *loop, void *self, uint64_t arg)
+static void end_keep(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
     uint32_t n = (uint32_t)arg;
@@ -364,29 +316,32 @@ static void keep_over(struct loop *loop, void *self, uint64_t arg)
     (void)loop;
     if (node->state != RENT_HERE || node->leases > 0)
         return;
+    assert(!node->kept && group->idle > group->kept);
     if (group->here + group->coming > spec->nodes_min) {
         lose_parked(host, n, true);
-        now_away(host, n);
+        end_rental(host, n);
     } else {
         node->kept = true;
         group_of(host, n)->kept++;
     }
 }
 
-/* After the decision of the instant: a lease that goes can be followed by
- * another at once. */
+/* Schedules the end of an idle node's rental.  It comes after the decision of
+ * its instant, which may place another lease on the node. */
 static void arm_keep(struct cs_host *host, uint32_t n)
 {
     const struct rent_spec *spec = spec_of(host, n);
     int64_t keep = spec->keep_ns > 0 ? spec->keep_ns : KEEP_MIN_NS;
 
+    assert(host->nodes->rent->node[n].leases == 0);
     if (spec->scale == RENT_QUEUE)
         host->nodes->rent->node[n].keep =
             loop_at(host->parts.loop, clock_after(host_now(host), keep),
-                    LOOP_RANK_SETTLE, keep_over, host, n);
+                    LOOP_RANK_SETTLE, end_keep, host, n);
 }
 
-/* There are more than the least again: who waited to be given back does so. */
+/* If the group of a node has more nodes than nodes_min, schedules the end of
+ * those that were kept. */
 static void release_kept(struct cs_host *host, uint32_t near)
 {
     const struct node_group *spec = cluster_group_of(host->spec, near);
@@ -394,13 +349,16 @@ static void release_kept(struct cs_host *host, uint32_t near)
 
     if (group->here + group->coming <= spec->rent->nodes_min)
         return;
-    for (uint32_t n = spec->first_node; group->kept > 0; n++)
+    for (uint32_t n = spec->first_node; group->kept > 0; n++) {
+        assert(n - spec->first_node < spec->node_count);
         if (host->nodes->rent->node[n].kept) {
-            unkeep(host, n);
+            clear_kept(host, n);
             arm_keep(host, n);
         }
+    }
 }
 
+/* Draws when the provider reclaims a node; 1e9 s and more: never. */
 static void arm_reclaim(struct cs_host *host, uint32_t n)
 {
     struct rent_node *node = &host->nodes->rent->node[n];
@@ -411,6 +369,7 @@ static void arm_reclaim(struct cs_host *host, uint32_t n)
     double u = 1 - rng_at(host->parts.seed, n, host->parts.replica,
                           RECLAIM_STREAM + (uint64_t)node->rentals * 1000);
     double s = -log(u) * clock_s_from_ns(mtbf);
+    assert(mtbf > 0 && s >= 0);
     if (s < 1e9)
         node->reclaim = loop_at(host->parts.loop,
                                 clock_after(host_now(host),
@@ -418,7 +377,7 @@ static void arm_reclaim(struct cs_host *host, uint32_t n)
                                 LOOP_RANK_OUTAGE, reclaim_due, host, n);
 }
 
-static void arrived(struct cs_host *host, uint32_t n)
+static void begin_rental(struct cs_host *host, uint32_t n)
 {
     struct rent_node *node = &host->nodes->rent->node[n];
     struct rent_group *group = group_of(host, n);
@@ -429,7 +388,7 @@ static void arrived(struct cs_host *host, uint32_t n)
     node->state = RENT_HERE;
     group->here++;
     group->idle++;
-    unblock(host, n);
+    host_unblock(host, n);
     host_tell(host, FACT_RENT_UP, n, 0,
               cluster_group_of(host->spec, n)->gpus);
     arm_keep(host, n);
@@ -438,10 +397,11 @@ static void arrived(struct cs_host *host, uint32_t n)
     host->hooks.wake(host);
 }
 
-static void start_over(struct loop *loop, void *self, uint64_t arg)
+static void finish_start(struct loop *loop, void *self, uint64_t arg)
 {
     (void)loop;
-    arrived(self, (uint32_t)arg);
+    assert(arg < UINT32_MAX);
+    begin_rental(self, (uint32_t)arg);
 }
 
 void host_rental_order(struct cs_host *host, uint32_t n, int64_t start_ns)
@@ -454,14 +414,14 @@ void host_rental_order(struct cs_host *host, uint32_t n, int64_t start_ns)
     host_tell(host, FACT_RENT_ORDER, n, 0,
               cluster_group_of(host->spec, n)->gpus);
     if (start_ns == 0) {
-        arrived(host, n);
+        begin_rental(host, n);
         return;
     }
     node->state = RENT_COMING;
     group_of(host, n)->coming++;
     node->event = loop_at(host->parts.loop,
                           clock_after(host_now(host), start_ns),
-                          LOOP_RANK_FINISH, start_over, host, n);
+                          LOOP_RANK_FINISH, finish_start, host, n);
 }
 
 void host_rental_held(struct cs_host *host, uint32_t lease, bool is_taken)
@@ -471,6 +431,7 @@ void host_rental_held(struct cs_host *host, uint32_t lease, bool is_taken)
         host_job_slot(host, host->slots->lease[lease].pub.job.i);
     uint32_t role = host->slots->lease[lease].pub.role;
 
+    assert(host->slots->lease[lease].live && role < FORM_ROLES_MAX);
     for (uint32_t s = 0; s < place->share_count; s++) {
         uint32_t n = place->share[s].node;
         struct rent_node *node = &host->nodes->rent->node[n];
@@ -480,7 +441,7 @@ void host_rental_held(struct cs_host *host, uint32_t lease, bool is_taken)
             assert(node->state == RENT_HERE);
             if (node->leases++ == 0) {
                 group_of(host, n)->idle--;
-                unkeep(host, n);
+                clear_kept(host, n);
                 loop_cancel(host->parts.loop, node->keep);
             }
             continue;
@@ -493,11 +454,11 @@ void host_rental_held(struct cs_host *host, uint32_t lease, bool is_taken)
         }
         if (node->state != RENT_NOTICE)
             continue;
-        if (job->home[role] == n)       /* its memory will be gone */
+        if (job->home[role] == n)       /* the node's memory will be gone */
             job->home[role] = ID_NONE;
         host_tell(host, FACT_RENT_TAKEN, n, 0,
-                  block(host, &place->share[s]));
+                  host_block_share(host, &place->share[s]));
         if (node->leases == 0)
-            now_away(host, n);
+            end_rental(host, n);
     }
 }

@@ -25,6 +25,7 @@
 #include "policies/leases/phase.h"
 #include "policies/leases/power.h"
 #include "policies/leases/time.h"
+#include "policies/phases.h"
 #include "policies/state/decision.h"
 #include "policies/state/life.h"
 #include "policies/state/slots.h"

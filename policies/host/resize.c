@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * resize.c - leases that change while they work: more or fewer GPUs, or
- * others.
+ * resize.c - leases that get more GPUs, fewer GPUs, or other GPUs while their
+ * job runs; and the sizes that a job may have.
  *
  * A change is a checkpoint and a restart, as in Optimus (EuroSys 2018), Gavel
- * (OSDI 2020) and Pollux (OSDI 2021): no job is changed in place.  The new GPUs
- * are looked for with the lease's own counted as free, and taken at once; what
- * the job still has to do is what it had, but for the optimizer step that was
- * cut.  Either all of it happens or nothing does.
+ * (OSDI 2020) and Pollux (OSDI 2021): no job is changed in place.  The search
+ * for the new GPUs counts the lease's own as free.  They are taken at once.
+ * The job keeps its progress, except the optimizer step that was cut.  A
+ * change happens as a whole or not at all.
  */
 #include <assert.h>
 #include <math.h>
@@ -21,6 +21,7 @@
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
 #include "policies/leases/time.h"
+#include "policies/resize.h"
 #include "policies/state/state.h"
 #include "policies/policy.h"
 #include "sim/base/clock.h"
@@ -31,13 +32,16 @@ static uint32_t cores_per_gpu(const struct placement *placement)
 {
     uint32_t gpus = placement_gpus(placement);
 
+    assert(placement->share_count > 0);
     return gpus ? placement_cores(placement) / gpus : 0;
 }
 
-static bool same(const struct placement *a, const struct placement *b)
+static bool is_same_placement(const struct placement *a,
+                              const struct placement *b)
 {
     bool same = a->share_count == b->share_count;
 
+    assert(a->share_count > 0 && b->share_count > 0);
     for (uint32_t i = 0; same && i < a->share_count; i++)
         same = a->share[i].node == b->share[i].node &&
                a->share[i].gpu_mask == b->share[i].gpu_mask &&
@@ -45,26 +49,31 @@ static bool same(const struct placement *a, const struct placement *b)
     return same;
 }
 
-/* Where it could go; false: nowhere, and nothing has changed. */
-static bool find(struct cs_host *host, const struct host_lease_slot *lease,
-                 const struct cs_want *want, struct placement *out)
+/* Finds another placement for a lease, its own GPUs being free; false: there is
+ * none.  Nothing is taken. */
+static bool find_other_place(struct cs_host *host,
+                             const struct host_lease_slot *lease,
+                             const struct cs_want *want, struct placement *out)
 {
     const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
 
+    assert(lease->live && want->role == lease->pub.role);
     if (host_on_leaving_node(host, lease))
         return host_find(host, job, lease->pub.role, want, out);
     cluster_release(host->cluster, &lease->pub.placement);
     bool found = host_find(host, job, lease->pub.role, want, out);
     cluster_take(host->cluster, &lease->pub.placement);
-    return found && !same(out, &lease->pub.placement);
+    return found && !is_same_placement(out, &lease->pub.placement);
 }
 
+/* Returns CS_DONE if a lease may change to so many GPUs, else why not. */
 static enum cs_verdict may_change(const struct cs_host *host,
                                   const struct host_lease_slot *lease,
                                   uint32_t gpus)
 {
     const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
 
+    assert(lease->live && gpus > 0);
     if (lease->leaving)
         return CS_NOT_PENDING;
     if (host_form_of(job)->phase[0].law->kind == LAW_SERVE ||
@@ -75,12 +84,14 @@ static enum cs_verdict may_change(const struct cs_host *host,
                                                            : CS_BAD_SHAPE;
 }
 
-static void change(struct cs_host *host, uint32_t i,
-                   const struct placement *place)
+/* Replaces lease i by one at another placement; its job pays for a restart. */
+static void change_lease(struct cs_host *host, uint32_t i,
+                         const struct placement *place)
 {
     struct host_lease_slot *lease = &host->slots->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
 
+    assert(lease->live && place->share_count > 0);
     if (lease->running) {
         uint32_t phase = lease->phase;
         double part = host_phase_pause(host, i);
@@ -93,6 +104,8 @@ static void change(struct cs_host *host, uint32_t i,
     host_regrant(host, i, place);
 }
 
+/* Moves a lease to the GPUs wanted, if it may and they are free; answers the
+ * request. */
 static enum cs_verdict change_to(struct cs_host *host,
                                  enum host_action action, struct lease_id id,
                                  const struct cs_want *want)
@@ -100,33 +113,37 @@ static enum cs_verdict change_to(struct cs_host *host,
     const struct host_lease_slot *lease = &host->slots->lease[id.i];
     struct job_id job = lease->pub.job;
     uint32_t role = lease->pub.role;
+
+    assert(action == HOST_RESIZE || action == HOST_MOVE);
     enum cs_verdict verdict = may_change(host, lease, want->gpus);
     struct placement place;
 
-    if (verdict == CS_DONE && !find(host, lease, want, &place))
+    if (verdict == CS_DONE && !find_other_place(host, lease, want, &place))
         verdict = CS_NO_ROOM;
     if (verdict != CS_DONE)
         return host_answer(host, action, job, role, verdict, NULL);
     host->counts.resizes += action == HOST_RESIZE;
     host->counts.moves += action == HOST_MOVE;
     host_answer(host, action, job, role, CS_DONE, &place);
-    change(host, id.i, &place);
+    change_lease(host, id.i, &place);
     return CS_DONE;
 }
 
-static bool held(const struct cs_host *host, struct lease_id id)
+static bool is_held(const struct cs_host *host, struct lease_id id)
 {
+    assert(host->slots->lease_count <= host->slots->lease_room);
     return id.i < host->slots->lease_count && host->slots->lease[id.i].live;
 }
 
 enum cs_verdict cs_resize(struct cs_host *host, struct lease_id id,
                           uint32_t gpus)
 {
-    if (!(host->policy->flags & CS_RESIZES) || !held(host, id))
+    if (!(host->policy->flags & CS_RESIZES) || !is_held(host, id))
         return host_answer(host, HOST_RESIZE, no_job, CS_ALL_ROLES,
-                           held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
+                           is_held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
                            NULL);
     const struct host_lease_slot *lease = &host->slots->lease[id.i];
+    assert(lease->pub.placement.share_count > 0);
     struct cs_want want = { .role = lease->pub.role, .gpus = gpus,
                             .pool_mask = lease->pool_mask,
                             .cores = cores_per_gpu(&lease->pub.placement) };
@@ -139,11 +156,12 @@ enum cs_verdict cs_resize(struct cs_host *host, struct lease_id id,
 enum cs_verdict cs_move(struct cs_host *host, struct lease_id id,
                         const struct cs_want *want)
 {
-    if (!(host->policy->flags & CS_RESIZES) || !held(host, id))
+    if (!(host->policy->flags & CS_RESIZES) || !is_held(host, id))
         return host_answer(host, HOST_MOVE, no_job, CS_ALL_ROLES,
-                           held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
+                           is_held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
                            NULL);
     const struct host_lease_slot *lease = &host->slots->lease[id.i];
+    assert(want != NULL);
     struct cs_want to = { .role = lease->pub.role, .gpus = want->gpus,
                           .pool_mask = want->pool_mask,
                           .cores = want->cores };
@@ -193,11 +211,12 @@ uint32_t cs_cores_now(const struct cs_host *host, struct job_id id)
 {
     struct lease_id lease = cs_role_lease(host, id, 0);
 
+    assert(lease.i == ID_NONE || host->slots->lease[lease.i].live);
     return lease.i == ID_NONE
                ? 0 : cores_per_gpu(&cs_lease(host, lease)->placement);
 }
 
-/* Jobs of several roles have one size, all they asked for. */
+/* Has the job several roles?  Then its one size is all that it asked for. */
 static bool is_whole(const struct cs_host *host, struct job_id id)
 {
     assert(id.i < host->slots->job_count);
@@ -212,19 +231,22 @@ double cs_best_speedup(struct cs_host *host, struct job_id id, uint32_t gpus)
         return gpus > 0 && gpus == cs_job_gpus(host, id) ? 1 : 0;
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         best = fmax(best, cs_speedup(host, id, p, gpus));
+    assert(isfinite(best));
     return best;
 }
 
 /* ---- sizes -------------------------------------------------------------- */
 
-/* The role's own range, where there is one; the size asked for beside it. */
-static void range(const struct cs_host *host, struct job_id id,
-                  uint32_t *least, uint32_t *most)
+/* Sets the fewest and the most GPUs of a job of one role: the range of its role
+ * or of its scaling curve, widened to the size that it asked for. */
+static void find_size_range(const struct cs_host *host, struct job_id id,
+                            uint32_t *least, uint32_t *most)
 {
     const struct host_job_slot *job = host_job_slot(host, id.i);
     const struct job_form *form = host_form_of(job);
     uint32_t asked = job_role_gpus(&job->pub.request, 0);
 
+    assert(form->role_count == 1);
     if (job->pub.request.goodput) {
         *least = 1;
         *most = host_goodput_gpus_max(host, job);
@@ -238,6 +260,7 @@ static void range(const struct cs_host *host, struct job_id id,
     }
     *least = asked < *least ? asked : *least;
     *most = asked > *most ? asked : *most;
+    assert(*least <= *most);
 }
 
 uint32_t cs_size_below(const struct cs_host *host, struct job_id id,
@@ -247,11 +270,11 @@ uint32_t cs_size_below(const struct cs_host *host, struct job_id id,
 
     if (is_whole(host, id))
         return whole <= gpus ? whole : 0;
-    range(host, id, &least, &most);
+    find_size_range(host, id, &least, &most);
     for (uint32_t g = gpus < most ? gpus : most; g >= least && g > 0; g--)
         if (host_shape_ok(host, host_job_slot(host, id.i), 0, g))
             return g;
-    return 0;
+    return 0;               /* no size is so small */
 }
 
 uint32_t cs_size_above(const struct cs_host *host, struct job_id id,
@@ -261,7 +284,8 @@ uint32_t cs_size_above(const struct cs_host *host, struct job_id id,
 
     if (is_whole(host, id))
         return whole > gpus ? whole : 0;
-    range(host, id, &least, &most);
+    find_size_range(host, id, &least, &most);
+    assert(most < UINT32_MAX);
     for (uint32_t g = gpus + 1 > least ? gpus + 1 : least; g <= most; g++)
         if (host_shape_ok(host, host_job_slot(host, id.i), 0, g))
             return g;
@@ -279,16 +303,20 @@ uint32_t cs_size_now(const struct cs_host *host, struct job_id id)
 
     if (lease.i == ID_NONE)
         return 0;
+    assert(host->slots->lease[lease.i].pub.job.i == id.i);
     return is_whole(host, id) ? cs_job_gpus(host, id)
                               : cs_lease(host, lease)->gpus;
 }
 
+/* Stops, starts or resizes a job, whose size is `now`.  A job that waits starts
+ * with as many GPUs as it finds, up to the size. */
 static void set_size(struct cs_host *host, const struct cs_size *size,
                      uint32_t now)
 {
     struct cs_want want = { .gpus = size->gpus };
     struct task_id task = cs_job_task(host, size->job, CS_ALL_ROLES);
 
+    assert(size->gpus != now);
     if (size->gpus == 0)
         cs_stop(host, size->job);
     else if (is_whole(host, size->job) && task.i != ID_NONE)
@@ -307,6 +335,7 @@ void cs_set_sizes(struct cs_host *host, const struct cs_size *size,
     enum { STOP, SHRINK, START, GROW, TURNS };
 
     assert(!host_per_phase(host));
+    assert(size != NULL || count == 0);
     for (int turn = STOP; turn < TURNS; turn++)
         for (uint32_t i = 0; i < count; i++) {
             uint32_t now = cs_size_now(host, size[i].job), to = size[i].gpus;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * spots.c - policies that say on which nodes, and with how many GPUs of
- * each, a job goes on.
+ * spots.c - cs_set_node_gpus() and its questions: a policy says on which nodes,
+ * and with how many GPUs of each, a job continues.
  *
- * What has other GPUs than it should is stopped first, then all is started, so
- * that jobs may change places.  A stop and a start at one instant cost what a
- * restart does.
+ * Each job whose GPUs change is stopped first; then all jobs are started.  So
+ * jobs may exchange their places.  A stop and a start at one instant cost a
+ * restart.
  */
 #include <assert.h>
 
@@ -14,6 +14,7 @@
 #include "models/types/placement.h"
 #include "policies/leases/goodput.h"
 #include "policies/leases/time.h"
+#include "policies/resize.h"
 #include "policies/state/state.h"
 #include "policies/policy.h"
 
@@ -23,6 +24,7 @@ uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
     struct lease_id lease = cs_role_lease(host, job, 0);
     const struct placement *place;
 
+    assert(node < host->spec->node_count);
     if (lease.i == ID_NONE)
         return 0;
     place = &cs_lease(host, lease)->placement;
@@ -49,6 +51,7 @@ double cs_speedup_on(struct cs_host *host, struct job_id id, uint32_t pool,
 
 bool cs_can_move(struct cs_host *host, struct job_id id)
 {
+    assert(id.i < host->slots->job_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
     uint32_t least;
 
@@ -62,10 +65,13 @@ bool cs_can_move(struct cs_host *host, struct job_id id)
     return false;
 }
 
-static uint32_t spots_of(const struct cs_node_gpus *spot, uint32_t count)
+/* Returns the number of entries of the first job of a list; checks that their
+ * nodes rise.  count: > 0. */
+static uint32_t count_of_job(const struct cs_node_gpus *spot, uint32_t count)
 {
     uint32_t n = 1;
 
+    assert(count > 0);
     while (n < count && spot[n].job.i == spot[0].job.i) {
         assert(spot[n].node > spot[n - 1].node);
         n++;
@@ -73,11 +79,13 @@ static uint32_t spots_of(const struct cs_node_gpus *spot, uint32_t count)
     return n;
 }
 
-static bool lies_so(const struct cs_host *host, const struct cs_node_gpus *spot,
-                    uint32_t count)
+/* Does the job have exactly the GPUs of its `count` entries? */
+static bool is_placed_at(const struct cs_host *host,
+                         const struct cs_node_gpus *spot, uint32_t count)
 {
     struct lease_id lease = cs_role_lease(host, spot->job, 0);
 
+    assert(count > 0);
     if (lease.i == ID_NONE ||
         cs_lease(host, lease)->placement.share_count != count)
         return false;
@@ -87,9 +95,12 @@ static bool lies_so(const struct cs_host *host, const struct cs_node_gpus *spot,
     return true;
 }
 
+/* Starts a job that waits on exactly the GPUs of its `count` entries, if they
+ * are free. */
 static void start_at(struct cs_host *host, const struct cs_node_gpus *spot,
                      uint32_t count)
 {
+    assert(count > 0);
     struct cs_want want = { .spot = spot, .spot_count = count };
     struct task_id task = cs_job_task(host, spot->job, CS_ALL_ROLES);
 
@@ -105,14 +116,15 @@ void cs_set_node_gpus(struct cs_host *host, const struct cs_node_gpus *spot,
     uint32_t n;
 
     assert(!host_per_phase(host));
+    assert(spot != NULL || count == 0);
     for (uint32_t i = 0; i < count; i += n) {
-        n = spots_of(spot + i, count - i);
+        n = count_of_job(spot + i, count - i);
         if (cs_size_now(host, spot[i].job) > 0 &&
-            !lies_so(host, spot + i, n))
+            !is_placed_at(host, spot + i, n))
             cs_stop(host, spot[i].job);
     }
     for (uint32_t i = 0; i < count; i += n) {
-        n = spots_of(spot + i, count - i);
+        n = count_of_job(spot + i, count - i);
         start_at(host, spot + i, n);
     }
 }

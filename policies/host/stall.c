@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * stall.c - why a run stands still: how far each job got, and which job
+ * stall.c - why a run makes no progress: how far each job got, and which job
  * waits for what, in words.
  *
- * A reason is looked for in this order: a waiting job for which the whole
- * cluster, empty, has no room; a job that was set back again and again; and
- * the first waiting job, with what the policy asks for it when it is asked
- * once more.  That last question may start something: the run is over then.
+ * The reasons are tried in this order: a waiting job for which even the empty
+ * cluster has no room; a job that power_cap forbids; a job that was set back
+ * again and again; the first waiting job, with the request that the policy
+ * makes for it in one more decision.  That decision may start a job, since the
+ * run is over.
  */
 #include "policies/host/stall.h"
 
@@ -20,33 +21,35 @@
 #include "models/jobs/job.h"
 #include "models/cluster/place.h"
 #include "policies/host/commit.h"
+#include "policies/host/empty.h"
 #include "policies/host/rent.h"
 #include "policies/host/rental.h"
-#include "policies/leases/power.h"
 #include "policies/leases/time.h"
+#include "policies/phases.h"
 #include "policies/state/slots.h"
 #include "policies/state/waiting.h"
 #include "policies/state/decision.h"
 #include "policies/state/nodes.h"
 #include "policies/state/state.h"
 #include "policies/policy.h"
-#include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/containers/rank_tree.h"
 
 #define TASKS_LOOKED_AT 1000u
-#define SET_BACK_OFTEN 10u      /* interruptions that are no accident */
+#define SET_BACK_OFTEN 10u      /* interruptions; fewer may be chance */
 
 /* ---- progress ----------------------------------------------------------- */
 
 static bool is_replica(const struct host_job_slot *job)
 {
+    assert(host_form_of(job)->phase_count > 0);
     return host_form_of(job)->phase[0].law->kind == LAW_SERVE;
 }
 
 uint32_t host_next_unfinished(const struct cs_host *host, uint32_t from,
                               double *done)
 {
+    assert(done != NULL);
     for (uint32_t j = from; j < host->slots->job_count; j++) {
         if (host_job_over(host, j))
             continue;
@@ -64,6 +67,7 @@ uint32_t host_next_unfinished(const struct cs_host *host, uint32_t from,
 
 bool host_in_vain(const struct cs_host *host)
 {
+    assert(host->parts.vain_max > 0);
     return host->decision->idle_decides >= host->parts.vain_max;
 }
 
@@ -71,8 +75,10 @@ bool host_works_since(const struct cs_host *host, int64_t since_ns)
 {
     const struct host_list *held = host_held(host);
 
+    assert(since_ns <= host_now(host));
     for (uint32_t k = 0; k < held->count; k++) {
-        const struct host_lease_slot *lease = &host->slots->lease[held->item[k]];
+        uint32_t i = held->item[k];
+        const struct host_lease_slot *lease = &host->slots->lease[i];
         if (lease->running && lease->phase_start_ns <= since_ns &&
             !is_replica(host_job_slot(host, lease->pub.job.i)))
             return true;
@@ -84,9 +90,10 @@ bool host_works_since(const struct cs_host *host, int64_t since_ns)
 
 struct words {
     char *out;
-    size_t bytes, used;
+    size_t bytes, used;         /* used < bytes */
 };
 
+/* Appends to a text; cuts off what does not fit. */
 static void say(struct words *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -95,6 +102,7 @@ static void say(struct words *words, const char *format, ...)
     va_list args;
     int wrote;
 
+    assert(words->used < words->bytes);
     va_start(args, format);
     wrote = vsnprintf(words->out + words->used, words->bytes - words->used,
                       format, args);
@@ -107,6 +115,7 @@ static void say(struct words *words, const char *format, ...)
 
 static void say_job(struct words *words, const struct host_job_slot *job)
 {
+    assert(job->pub.request.form != NULL);
     if (job->pub.request.name != NULL)
         say(words, "job %.40s", job->pub.request.name);
     else
@@ -115,6 +124,7 @@ static void say_job(struct words *words, const struct host_job_slot *job)
 
 static void say_want(struct words *words, const struct fit_want *want)
 {
+    assert(want->core_milli == 0 || want->pod);
     if (want->gpus > 0)
         say(words, "%u GPU%s", want->gpus, want->gpus == 1 ? "" : "s");
     else if (want->pod)
@@ -126,21 +136,24 @@ static void say_want(struct words *words, const struct fit_want *want)
 
 /* ---- room ---------------------------------------------------------------- */
 
-static bool type_suits(const struct node_group *group,
+static bool suits_type(const struct node_group *group,
                        const struct fit_want *want)
 {
+    assert(group->gpu != NULL);
     for (uint32_t t = 0; t < want->gpu_type_count; t++)
         if (group->gpu->index == want->gpu_types[t])
             return true;
     return want->gpu_type_count == 0;
 }
 
-/* GPUs of one node that have the cores and the memory that are wanted. */
-static int64_t served_gpus(const struct node_group *group,
+/* Returns how many GPUs of one node have the cores and the host memory that are
+ * wanted. */
+static int64_t count_served_gpus(const struct node_group *group,
                            const struct fit_want *want)
 {
     int64_t gpus = group->gpus;
 
+    assert(gpus > 0 && want->memory_bytes >= 0);
     if (want->pod)
         return (int64_t)group->cores * 1000 < want->core_milli ||
                group->memory_bytes < want->memory_bytes ? 0 : gpus;
@@ -152,19 +165,24 @@ static int64_t served_gpus(const struct node_group *group,
     return gpus;
 }
 
+/* Each number of GPUs is a part of the one before. */
 struct pool_room {
-    int64_t gpus, suited, served, had;  /* all; of a type it may use; with its
-                                           cores and memory; of these, of nodes
-                                           that can be had */
-    int64_t cores;                      /* of the largest node */
-    double memory_bytes;
+    int64_t gpus;               /* of the pool */
+    int64_t suited;             /* of a type that the role may use */
+    int64_t served;             /* with the cores and memory that it needs */
+    int64_t had;                /* on nodes that can be rented now */
+    int64_t cores;              /* of the largest node */
+    double memory_bytes;        /* likewise */
 };
 
-static struct pool_room room_of(const struct cs_host *host, uint32_t pool,
-                                const struct fit_want *want)
+/* Counts the GPUs of a pool that a role could use. */
+static struct pool_room measure_pool(const struct cs_host *host,
+                                     uint32_t pool,
+                                     const struct fit_want *want)
 {
     struct pool_room room = { 0, 0, 0, 0, 0, 0 };
 
+    assert(pool < host->spec->pool_count);
     for (uint32_t g = 0; g < host->spec->group_count; g++) {
         const struct node_group *group = &host->spec->group[g];
         int64_t all = (int64_t)group->gpus * group->node_count;
@@ -176,22 +194,24 @@ static struct pool_room room_of(const struct cs_host *host, uint32_t pool,
             room.cores = group->cores;
         if ((double)group->memory_bytes > room.memory_bytes)
             room.memory_bytes = (double)group->memory_bytes;
-        if (group->gpus == 0 || !type_suits(group, want))
+        if (group->gpus == 0 || !suits_type(group, want))
             continue;
         room.suited += all;
-        room.served += served_gpus(group, want) * group->node_count;
-        room.had += served_gpus(group, want) *
+        room.served += count_served_gpus(group, want) * group->node_count;
+        room.had += count_served_gpus(group, want) *
                     host_rent_had(host, g);
     }
+    assert(room.had <= room.served && room.served <= room.suited);
     return room;
 }
 
-/* "own 16 GPUs", with what stands in the way. */
+/* Says "own has 16 GPUs", or why the role cannot use them. */
 static void say_pool(struct words *words, const struct cs_host *host,
                      uint32_t pool, const struct fit_want *want)
 {
-    struct pool_room room = room_of(host, pool, want);
+    struct pool_room room = measure_pool(host, pool, want);
 
+    assert(host->spec->pool_name[pool] != NULL);
     say(words, "%.30s ", host->spec->pool_name[pool]);
     if (want->pool_mask != 0 && !(want->pool_mask >> pool & 1))
         say(words, "is not its pool");
@@ -215,110 +235,28 @@ static void say_pool(struct words *words, const struct cs_host *host,
 static void say_pools(struct words *words, const struct cs_host *host,
                       const struct fit_want *want)
 {
+    assert(host->spec->pool_count > 0);
     for (uint32_t p = 0; p < host->spec->pool_count; p++) {
         say(words, "%s", p == 0 ? "" : ", ");
         say_pool(words, host, p, want);
     }
 }
 
-/* All that the cluster could have now, and nothing taken of it. */
-struct empty {
-    struct arena *arena;
-    struct cluster *cluster;
-    struct placer *placer;
-    struct share *share;        /* by role and node */
-    int64_t more_mw;            /* of the task that was looked at, and whether */
-    bool capped;                /* power_cap forbids it */
-};
+/* ---- the reasons -------------------------------------------------------- */
 
-static void empty_begin(struct empty *empty, const struct cs_host *host)
+/* The k-th task in the order of the policy. */
+static const struct cs_task *task_at(const struct cs_host *host, uint32_t k)
 {
-    const struct cluster_spec *spec = host->spec;
+    uint32_t task = rank_tree_at(host->waiting->order, k);
 
-    empty->arena = arena_new(1 << 16);
-    empty->cluster = cluster_new(empty->arena, spec);
-    struct placer_parts parts = {
-        empty->arena, empty->cluster, host->rules->placement, false,
-        host->parts.seed, host->parts.replica, host->parts.demand,
-        host->parts.demand_count,
-    };
-    empty->placer = placer_new(&parts);
-    empty->share = arena_alloc(empty->arena,
-                               (size_t)spec->node_count * FORM_ROLES_MAX,
-                               sizeof *empty->share);
-    if (host->waiting->has_parts)
-        cluster_split(empty->cluster);
-    for (uint32_t g = 0; g < spec->group_count; g++) {
-        const struct node_group *group = &spec->group[g];
-
-        for (uint32_t k = host_rent_had(host, g); k < group->node_count;
-             k++) {
-            uint32_t n = group->first_node + k;
-            struct share all = {
-                .node = n, .gpu_mask = empty->cluster->free_mask[n],
-                .cores = empty->cluster->free_cores[n],
-                .memory_bytes = empty->cluster->free_memory[n],
-            };
-            struct placement away = { .share = &all, .share_count = 1 };
-            cluster_take(empty->cluster, &away);
-        }
-    }
+    assert(task < host->slots->task_count);
+    return &host->slots->task[task].pub;
 }
-
-/* The least that a role may get. */
-static uint32_t least_gpus(const struct cs_host *host,
-                           const struct host_job_slot *job, uint32_t role)
-{
-    uint32_t asked = job_role_gpus(&job->pub.request, role), gpus = 1;
-
-    while (gpus < asked && !host_shape_ok(host, job, role, gpus))
-        gpus++;
-    return gpus < asked ? gpus : asked;
-}
-
-/* The first role of a task that finds no room beside the others of the same
- * ask; ID_NONE: all find it.  wants: NULL, as the job's owner asked. */
-static uint32_t role_without_room(struct empty *empty,
-                                  const struct cs_host *host,
-                                  const struct cs_task *task,
-                                  const struct cs_want *wants,
-                                  struct fit_want *fit)
-{
-    const struct host_job_slot *job = host_job_slot(host, task->job.i);
-    bool whole = task->role == CS_ALL_ROLES;
-    uint32_t from = whole ? 0 : task->role, r = from;
-    uint32_t to = whole ? host_form_of(job)->role_count : from + 1;
-    struct placement place[FORM_ROLES_MAX];
-    uint32_t placed = 0, without = ID_NONE;
-
-    empty->more_mw = 0;
-    empty->capped = false;
-    for (; r < to && without == ID_NONE; r++) {
-        struct cs_want want = wants != NULL ? wants[r - from]
-                                            : (struct cs_want) { .role = r };
-        if (wants == NULL)
-            want.gpus = least_gpus(host, job, r);
-        bool any = host_fit_want(host, job, r, &want, fit);
-        fit->relaxed = true;
-        if (any && placer_look(empty->placer, fit,
-                               empty->share + r * host->spec->node_count,
-                               host->spec->node_count, &place[placed])) {
-            empty->capped = !host_power_allows(host, &place[placed],
-                                               &empty->more_mw);
-            cluster_take(empty->cluster, &place[placed++]);
-        } else
-            without = r;
-    }
-    while (placed > 0)
-        cluster_release(empty->cluster, &place[--placed]);
-    return without;
-}
-
-/* ---- the reasons ---------------------------------------------------------- */
 
 static void say_waits(struct words *what, const struct host_job_slot *job,
                       uint32_t role, const struct fit_want *fit)
 {
+    assert(role < host_form_of(job)->role_count);
     say_job(what, job);
     say(what, " waits since %.0f s for ",
         clock_s_from_ns(job->pub.request.submit_ns));
@@ -326,22 +264,25 @@ static void say_waits(struct words *what, const struct host_job_slot *job,
     say(what, " of role %.30s", host_form_of(job)->role[role].name);
 }
 
-static bool explain_no_room(struct cs_host *host, struct empty *empty,
+/* Each of these returns whether it found its reason; `what` and `why` are still
+ * empty if it did not. */
+static bool explain_no_room(struct cs_host *host, struct host_empty *empty,
                             struct words *what, struct words *why)
 {
     struct fit_want fit, alone;
 
+    assert(what->used == 0 && why->used == 0);
     for (uint32_t k = 0; k < host_order_count(host) && k < TASKS_LOOKED_AT;
          k++) {
-        const struct cs_task *task = &host->slots->task[rank_tree_at(host->waiting->order, k)].pub;
+        const struct cs_task *task = task_at(host, k);
         const struct host_job_slot *job = host_job_slot(host, task->job.i);
-        uint32_t role = role_without_room(empty, host, task, NULL, &fit);
+        uint32_t role = host_empty_lacks(empty, host, task, NULL, &fit);
 
         if (role == ID_NONE)
             continue;
         struct cs_task one = { .job = task->job, .role = role };
         say_waits(what, job, role, &fit);
-        if (role_without_room(empty, host, &one, NULL, &alone) == ID_NONE)
+        if (host_empty_lacks(empty, host, &one, NULL, &alone) == ID_NONE)
             say(why, "The empty cluster has room for that role, but not "
                      "beside the job's other roles: ");
         else
@@ -353,17 +294,18 @@ static bool explain_no_room(struct cs_host *host, struct empty *empty,
     return false;
 }
 
-/* Room there is, but not under `power_cap`. */
-static bool explain_power(struct cs_host *host, struct empty *empty,
+/* The cluster has room, but `power_cap` forbids the job. */
+static bool explain_power(struct cs_host *host, struct host_empty *empty,
                           struct words *what, struct words *why)
 {
     struct fit_want fit;
 
+    assert(what->used == 0 && why->used == 0);
     for (uint32_t k = 0; k < host_order_count(host) && k < TASKS_LOOKED_AT;
          k++) {
-        const struct cs_task *task = &host->slots->task[rank_tree_at(host->waiting->order, k)].pub;
+        const struct cs_task *task = task_at(host, k);
 
-        if (role_without_room(empty, host, task, NULL, &fit) != ID_NONE ||
+        if (host_empty_lacks(empty, host, task, NULL, &fit) != ID_NONE ||
             !empty->capped)
             continue;
         say_waits(what, host_job_slot(host, task->job.i),
@@ -371,7 +313,8 @@ static bool explain_power(struct cs_host *host, struct empty *empty,
         say(why, "The empty cluster has room for it, but power_cap is %.0f W, "
                  "%.0f W are drawn already, and its least would draw %.0f W "
                  "more.", host->spec->power_cap_w,
-            (double)host->nodes->power_mw / 1000, (double)empty->more_mw / 1000);
+            (double)host->nodes->power_mw / 1000,
+            (double)empty->more_mw / 1000);
         return true;
     }
     return false;
@@ -383,6 +326,7 @@ static bool explain_set_back(struct cs_host *host, struct words *what,
     const struct host_job_slot *worst = NULL;
     double done;
 
+    assert(what->used == 0 && why->used == 0);
     for (uint32_t j = host_next_unfinished(host, 0, &done); j != ID_NONE;
          j = host_next_unfinished(host, j + 1, &done)) {
         const struct host_job_slot *job = host_job_slot(host, j);
@@ -404,17 +348,19 @@ static bool explain_set_back(struct cs_host *host, struct words *what,
 
 static void say_rented(struct words *why, const struct cs_host *host)
 {
-    for (uint32_t g = 0; host->nodes->rent != NULL && g < host->spec->group_count;
-         g++)
+    const struct host_rent *rent = host->nodes->rent;
+
+    assert((rent != NULL) == host->spec->rents);
+    for (uint32_t g = 0; rent != NULL && g < host->spec->group_count; g++)
         if (host->spec->group[g].rent != NULL)
             say(why, " Of rented group %.30s %u of %u nodes are here; they "
                      "are ordered for a role that its nodes alone can hold.",
-                host->spec->group[g].name, host->nodes->rent->group[g].here,
+                host->spec->group[g].name, rent->group[g].here,
                 host->spec->group[g].node_count);
 }
 
-/* Asks for the policy's word on what waits. */
-static bool explain_policy(struct cs_host *host, struct empty *empty,
+/* Lets the policy decide once more and says what it asked for. */
+static bool explain_policy(struct cs_host *host, struct host_empty *empty,
                            struct words *what, struct words *why)
 {
     struct host_tries tries = { .job = ID_NONE, .verdict = CS_DONE };
@@ -427,15 +373,15 @@ static bool explain_policy(struct cs_host *host, struct empty *empty,
     host->decision->tries = NULL;
     if (host_order_count(host) == 0)
         return false;
-    const struct cs_task *task = &host->slots->task[rank_tree_at(host->waiting->order, 0)].pub;
+    const struct cs_task *task = task_at(host, 0);
     for (uint32_t k = 0; k < host_order_count(host) && k < TASKS_LOOKED_AT;
          k++)
-        if (host->slots->task[rank_tree_at(host->waiting->order, k)].pub.job.i == tries.job)
-            task = &host->slots->task[rank_tree_at(host->waiting->order, k)].pub;
+        if (task_at(host, k)->job.i == tries.job)
+            task = task_at(host, k);
     const struct host_job_slot *job = host_job_slot(host, task->job.i);
     bool tried = tries.job == task->job.i;
     uint32_t role = tried && tries.wants > 0
-        ? role_without_room(empty, host, task, tries.want, &fit) : ID_NONE;
+        ? host_empty_lacks(empty, host, task, tries.want, &fit) : ID_NONE;
     if (role != ID_NONE) {
         say_waits(what, job, role, &fit);
         say(why, "The policy looks for room where the empty cluster has "
@@ -470,6 +416,7 @@ static void explain_unfinished(struct cs_host *host, struct words *what,
     double done;
     uint32_t j = host_next_unfinished(host, 0, &done);
 
+    assert(what->used == 0 && why->used == 0);
     if (j == ID_NONE) {
         say(what, "a service waits");
         return;
@@ -485,14 +432,15 @@ void host_stall_explain(struct cs_host *host, struct host_stall *stall)
 {
     struct words what = { stall->what, sizeof stall->what, 0 };
     struct words why = { stall->why, sizeof stall->why, 0 };
-    struct empty empty;
+    struct host_empty empty;
 
+    assert(host->decision->tries == NULL);
     memset(stall, 0, sizeof *stall);
-    empty_begin(&empty, host);
+    host_empty_begin(&empty, host);
     if (!explain_no_room(host, &empty, &what, &why) &&
         !explain_power(host, &empty, &what, &why) &&
         !explain_set_back(host, &what, &why) &&
         !explain_policy(host, &empty, &what, &why))
         explain_unfinished(host, &what, &why);
-    arena_free(empty.arena);
+    host_empty_end(&empty);
 }

@@ -5,6 +5,7 @@
 #ifndef POLICIES_HOST_VIEW_H
 #define POLICIES_HOST_VIEW_H
 
+#include "policies/phases.h"
 #include "policies/state/state.h"
 
 struct gang;

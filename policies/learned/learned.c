@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * learned.c - scores every (waiting phase, place it could go) by a linear
- * function and starts the best until the best is not worth starting.
+ * learned.c - gives each pair of a waiting phase and a possible place a linear
+ * score.  Starts the pair with the best score, again and again, until the best
+ * score is below 0.
  *
- * The features are what a profiled system would know; the weights come from
- * `clustersim train`, which runs the simulator itself on training seeds
- * (cross-entropy method, Rubinstein 1999) and never sees the seeds it is
- * judged on.  Without weights all scores are 0: first come, first served,
- * the first place that fits.  It knows only mixes like those it was trained
- * on.
+ * The features are known to a system that profiles its jobs.  The weights come
+ * from `clustersim train`: it runs the simulator on training seeds
+ * (cross-entropy method, Rubinstein 1999), and never on the seeds of the
+ * evaluation.  Without weights all scores are 0: first come, first served, at
+ * the first place that fits.  The policy is good only for mixes like those of
+ * its training.
  */
 #include <math.h>
 
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy learned_policy;
@@ -35,7 +38,7 @@ static const struct cs_param learned_param[] = {
     { .key = "depth_max", .type = CS_PARAM_INT,
       .offset = offsetof(struct learned, depth_max),
       .min = 1, .max = 1e6, .fallback = "12",
-      .help = "asks, from the oldest on, that are scored at a decision" },
+      .help = "tasks, from the oldest on, that are scored at a decision" },
 };
 
 struct learned_choice {
@@ -54,12 +57,13 @@ static bool learned_init(void *self, struct cs_host *host)
     return true;
 }
 
-/* Seconds to about 0..2: a minute is 0.6, an hour 1.2, a day 1.6. */
+/* Maps seconds to about 0..2: a minute is 0.6, an hour 1.2, a day 1.6. */
 static double squeeze(double s)
 {
     return log1p(s > 0 ? s : 0) / 7;
 }
 
+/* The score of a task at a place; `place`: one of ON_HELD to GROWS. */
 static double learned_score(const struct learned *learned,
                             const struct cs_host *host,
                             const struct cs_task *task,
@@ -85,9 +89,11 @@ static double learned_score(const struct learned *learned,
     return score;
 }
 
-static void learned_try(const struct learned *learned, struct cs_host *host,
-                        struct learned_choice option, int place,
-                        struct learned_choice *best)
+/* Scores an option, if it fits, and keeps it in *best if it is better. */
+static void learned_try_option(const struct learned *learned,
+                               struct cs_host *host,
+                               struct learned_choice option, int place,
+                               struct learned_choice *best)
 {
     const struct cs_task *task = cs_task(host, option.task);
     struct cs_forecast f = { 0 };
@@ -102,19 +108,18 @@ static void learned_try(const struct learned *learned, struct cs_host *host,
         *best = option;
 }
 
-static uint32_t learned_largest(const struct cs_host *host,
-                                const struct cs_task *task)
+static uint32_t learned_most_gpus(const struct cs_host *host,
+                                  const struct cs_task *task)
 {
     const struct job_form *form = cs_request(host, task->job)->form;
 
     return task->role < form->role_count ? form->role[task->role].gpus_max : 0;
 }
 
-static struct learned_choice learned_best(const struct learned *learned,
-                                          struct cs_host *host)
+static struct learned_choice learned_find_best(const struct learned *learned,
+                                               struct cs_host *host)
 {
     struct learned_choice best = { .found = false };
-
     uint32_t depth = cs_pending_count(host);
 
     if (depth > learned->depth_max) {
@@ -125,20 +130,21 @@ static struct learned_choice learned_best(const struct learned *learned,
         struct learned_choice option = { .task = cs_pending(host, i) };
         const struct cs_task *task = cs_task(host, option.task);
 
-        learned_try(learned, host, option, ON_HELD, &best);
+        learned_try_option(learned, host, option, ON_HELD, &best);
         option.want.pool_mask = cs_home_pools(host, option.task, task->role);
-        learned_try(learned, host, option, AT_HOME, &best);
+        learned_try_option(learned, host, option, AT_HOME, &best);
         option.want.pool_mask = 0;
         option.want.take_idle = true;
-        learned_try(learned, host, option, TAKES_IDLE, &best);
-        option.want.gpus = learned_largest(host, task);
+        learned_try_option(learned, host, option, TAKES_IDLE, &best);
+        option.want.gpus = learned_most_gpus(host, task);
         if (option.want.gpus > task->gpus)
-            learned_try(learned, host, option, GROWS, &best);
+            learned_try_option(learned, host, option, GROWS, &best);
     }
     return best;
 }
 
-static bool learned_at_work(const struct cs_host *host)
+/* Does any lease load, run or save? */
+static bool learned_any_works(const struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_lease_count(host); i++)
         if (cs_lease(host, cs_lease_at(host, i))->state != CS_LEASE_IDLE)
@@ -149,11 +155,11 @@ static bool learned_at_work(const struct cs_host *host)
 static void learned_decide(void *self, struct cs_host *host)
 {
     for (;;) {
-        struct learned_choice best = learned_best(self, host);
+        struct learned_choice best = learned_find_best(self, host);
         enum cs_verdict verdict;
 
-        /* Below 0 it is better to wait, unless nothing is at work. */
-        if (!best.found || (best.score < 0 && learned_at_work(host)))
+        /* Below 0 it is better to wait, unless no lease works. */
+        if (!best.found || (best.score < 0 && learned_any_works(host)))
             return;
         verdict = best.held ? cs_continue(host, best.task)
                             : cs_start_want(host, best.task, &best.want);

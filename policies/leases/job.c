@@ -12,6 +12,7 @@
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
 #include "policies/leases/time.h"
+#include "policies/phases.h"
 #include "policies/state/decision.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"

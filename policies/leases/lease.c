@@ -113,7 +113,7 @@ void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)
     lease->changed_ns = now;
     if (s <= 0 || !lease->gang.gpu)
         return;
-    host_job_slot(host, lease->pub.job.i)->pub.joules +=
+    lease->owner->pub.joules +=
         s * host_lease_amount(lease) *
         power_gpu_w(lease->gang.gpu, fmin(1, fmax(0, lease->busy_now)));
 }
@@ -143,7 +143,7 @@ void host_lease_state(struct cs_host *host, uint32_t i,
 
 static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
 {
-    struct host_job *job = &host_job_slot(host, lease->pub.job.i)->pub;
+    struct host_job *job = &lease->owner->pub;
     double s = clock_s_from_ns(host_now(host) - lease->pub.since_ns);
 
     host_lease_settle(host, lease);
@@ -172,7 +172,7 @@ static void lose_held(struct cs_host *host, const struct host_job_slot *job,
 void host_drop(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->slots->lease[i];
-    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    struct host_job_slot *job = lease->owner;
     uint32_t role = lease->pub.role, beside = lease->beside;
 
     assert(lease->live && !lease->running);
@@ -242,7 +242,7 @@ static double pcie_bps(const struct cs_host *host,
 double host_save_s(const struct cs_host *host, uint32_t i)
 {
     const struct host_lease_slot *lease = &host->slots->lease[i];
-    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct host_job_slot *job = lease->owner;
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
 
     if (lease->pub.state == CS_LEASE_LOADING)   /* nothing is there yet */
@@ -264,7 +264,7 @@ bool host_on_leaving_node(const struct cs_host *host,
 void host_leave(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->slots->lease[i];
-    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    struct host_job_slot *job = lease->owner;
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
     double bps = pcie_bps(host, &lease->pub.placement);
 
@@ -300,7 +300,7 @@ double host_evict_s(struct cs_host *host, const struct placement *placement)
     for (uint32_t i = 0; i < count; i++) {
         const struct host_lease_slot *lease = &host->slots->lease[found[i]];
         const struct role_spec *role =
-            &host_form_of(host_job_slot(host, lease->pub.job.i))
+            &host_form_of(lease->owner)
                  ->role[lease->pub.role];
         s += (role->save_bytes + role->load_bytes) /
                  pcie_bps(host, &lease->pub.placement) + role->wake_s;
@@ -314,7 +314,9 @@ static double evict(struct cs_host *host, const struct placement *placement)
 {
     double bytes = 0;
 
-    if (cluster_can_take(host->cluster, placement))
+    /* Who takes none from idle leases has found room beside them. */
+    if (host->nodes->idle == NULL ||
+        cluster_can_take(host->cluster, placement))
         return 0;
     for (int pass = 0; pass < 2; pass++) {
         const uint32_t *found;
@@ -323,7 +325,7 @@ static double evict(struct cs_host *host, const struct placement *placement)
         for (uint32_t i = 0; i < count; i++) {
             const struct host_lease_slot *lease = &host->slots->lease[found[i]];
             assert(lease->live && lease->pub.state == CS_LEASE_IDLE);
-            bytes += host_form_of(host_job_slot(host, lease->pub.job.i))
+            bytes += host_form_of(lease->owner)
                          ->role[lease->pub.role].save_bytes;
             host_drop(host, found[i]);
             if (cluster_can_take(host->cluster, placement))
@@ -339,7 +341,7 @@ static void loaded(void *self, uint64_t arg)
     uint32_t i = (uint32_t)arg;
     const struct host_lease_slot *lease = &host->slots->lease[i];
 
-    host_job_slot(host, lease->pub.job.i)->pub.usd_switch +=
+    lease->owner->pub.usd_switch +=
         host_lease_usd(host, lease, lease->load_from_ns, host_now(host));
     host_lease_state(host, i, CS_LEASE_IDLE);
     host_tell(host, FACT_LEASE_READY, i, host->slots->lease[i].pub.job.i, 0);
@@ -357,7 +359,7 @@ static void start_process(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
     struct host_lease_slot *lease = &host->slots->lease[arg];
-    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    struct host_job_slot *job = lease->owner;
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
     double s = job->home[lease->pub.role] == ID_NONE ? role->start_s
                                                      : role->wake_s;
@@ -381,7 +383,7 @@ static void start_process(void *self, uint64_t arg)
 static void begin_loading(struct cs_host *host, uint32_t i, double saved)
 {
     struct host_lease_slot *lease = &host->slots->lease[i];
-    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    struct host_job_slot *job = lease->owner;
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
     const struct placement *to = &lease->pub.placement;
     uint32_t home = job->home[lease->pub.role];
@@ -428,6 +430,22 @@ static bool starts(const struct host_job_slot *job,
     return true;
 }
 
+/* A mask of the pools on whose nodes it lies. */
+static uint32_t pools_of(const struct cluster_spec *spec,
+                         const struct placement *placement)
+{
+    uint32_t pools = 0;
+
+    for (uint32_t s = 0; s < placement->share_count; s++) {
+        const struct node_group *group =
+            cluster_group_of(spec, placement->share[s].node);
+        pools |= 1u << group->pool;
+        if (spec->pool_count == 1)
+            break;
+    }
+    return pools;
+}
+
 /* A lease that holds its GPUs and does not load yet; pace 0: the job's own
  * there. */
 static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
@@ -442,9 +460,12 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     uint32_t i = host_lease_make(host);
     struct host_lease_slot *lease = &host->slots->lease[i];
     host_placement_keep(host, lease, placement);
+    lease->gang = fabric_gang(host->spec, &lease->pub.placement);
+    lease->pool_mask = pools_of(host->spec, &lease->pub.placement);
     lease->pub.job.i = j;
+    lease->owner = job;
     lease->pub.role = role;
-    lease->pub.gpus = placement_gpus(placement);
+    lease->pub.gpus = lease->gang.gpus;
     lease->pub.gpu_milli = placement->share[0].gpu_milli > 0
                                ? placement->share[0].gpu_milli : GPU_MILLI;
     lease->pub.state = CS_LEASE_LOADING;
@@ -454,10 +475,6 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     lease->beside = ID_NONE;
     host_lease_expect(
         host, i, clock_after(now, host_lease_left_ns(host, job, lease)));
-    lease->gang = fabric_gang(host->spec, &lease->pub.placement);
-    for (uint32_t s = 0; s < placement->share_count; s++)
-        lease->pool_mask |=
-            1u << cluster_group_of(host->spec, placement->share[s].node)->pool;
     if (lease->gang.gpu)
         job->pub.gpu_type = lease->gang.gpu->name;
     job->lease[role] = i;

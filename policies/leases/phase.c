@@ -55,7 +55,7 @@ static void fetch_for(const struct cs_host *host, uint64_t i)
     const struct host_lease_slot *lease = &host->slots->lease[i];
 
     fetch(lease, sizeof *lease);
-    fetch(host_job_slot(host, lease->pub.job.i), sizeof(struct host_job_slot));
+    fetch(lease->owner, sizeof *lease->owner);
 }
 
 static void over_by_event(struct loop *loop, void *self, uint64_t arg)
@@ -134,7 +134,7 @@ static uint32_t phase_uses(struct cs_host *host,
                            const struct phase_law *law,
                            const struct phase_plan *plan, bool *nothing)
 {
-    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct host_job_slot *job = lease->owner;
     uint32_t to = job->lease[lease->run.phase->sync_to];
 
     if (law->kind != LAW_SYNC)
@@ -195,7 +195,7 @@ static void start_rollout(struct cs_host *host, uint32_t i,
                           const struct phase_law *law)
 {
     struct host_lease_slot *lease = &host->slots->lease[i];
-    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct host_job_slot *job = lease->owner;
     double u = rng_at(job->truth.seed, job->pub.step, lease->phase, 0);
     double s = rollout_steps_s(&law->rollout, &lease->gang,
                                (uint64_t)(u * 0x1p53));
@@ -244,7 +244,7 @@ static struct phase_plan plan_of(struct cs_host *host,
                                  const struct host_lease_slot *lease,
                                  const struct phase_law *law, uint32_t p)
 {
-    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct host_job_slot *job = lease->owner;
     struct phase_plan plan = { .rate_max = INFINITY, .gpu_busy_fraction = 1 };
 
     if (law->kind != LAW_FIXED)
@@ -270,7 +270,7 @@ static void take_kept(struct host_lease_slot *lease, struct host_job_slot *job,
 void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
 {
     struct host_lease_slot *lease = &host->slots->lease[i];
-    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    struct host_job_slot *job = lease->owner;
     const struct phase_spec *phase = &host_form_of(job)->phase[p];
     const struct phase_law *law = phase_law_at(phase, job->pub.step);
     bool fixed = law->kind == LAW_FIXED;
@@ -315,7 +315,7 @@ static void phase_cost(struct cs_host *host,
                        const struct host_lease_slot *lease, bool done,
                        double s)
 {
-    struct host_job *job = &host_job_slot(host, lease->pub.job.i)->pub;
+    struct host_job *job = &lease->owner->pub;
     double usd = host_lease_usd(host, lease, lease->phase_start_ns,
                                 host_now(host));
     double part = done ? 1 : fmin(1, s * lease->run.rate_max);
@@ -330,7 +330,7 @@ static void phase_cost(struct cs_host *host,
 void host_phase_off(struct cs_host *host, uint32_t i, bool done)
 {
     struct host_lease_slot *lease = &host->slots->lease[i];
-    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    struct host_job_slot *job = lease->owner;
     double s = clock_s_from_ns(host_now(host) - lease->phase_start_ns);
 
     if (lease->bursting)
@@ -356,7 +356,7 @@ static void known_done(struct host_job_slot *job, int64_t known_ns)
 void host_phase_cut(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->slots->lease[i];
-    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    struct host_job_slot *job = lease->owner;
     int64_t ran = host_now(host) - lease->phase_start_ns;
 
     assert(lease->running);
@@ -393,7 +393,7 @@ static double part_ran(struct cs_host *host, uint32_t i,
 double host_phase_pause(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->slots->lease[i];
-    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    struct host_job_slot *job = lease->owner;
     const struct phase_law *law = phase_law_at(lease->run.phase,
                                                lease->run.step);
     double steps = law->kind == LAW_TRAIN && law->repeats > 0 ? law->repeats
@@ -431,7 +431,7 @@ static double responses_kept(const struct host_lease_slot *lease,
 void host_phase_cut_keep(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->slots->lease[i];
-    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    struct host_job_slot *job = lease->owner;
     const struct phase_law *law = phase_law_at(lease->run.phase,
                                                lease->run.step);
     double before = part_before(lease);
@@ -454,7 +454,7 @@ void host_phase_cut_keep(struct cs_host *host, uint32_t i)
 void host_phase_done(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->slots->lease[i];
-    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    struct host_job_slot *job = lease->owner;
 
     assert(lease->running);
     host->decision->vain_stops = 0;

@@ -15,6 +15,7 @@
 
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
+#include "policies/phases.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 

@@ -464,13 +464,14 @@ double host_speedup_on(struct cs_host *host, const struct host_job_slot *job,
 {
     const struct job_form *form = host_form_of(job);
     bool fixed = host->slots->form[job->form].fixed;
-    uint32_t gpus = placement_gpus(placement);
     double speedup = INFINITY;
 
+    if (fixed && !form->paced)
+        return 1;
+    uint32_t gpus = placement_gpus(placement);
     if (gpus == 0 ||
-        (fixed ? !form->paced
-               : form->role_count > 1 || host_per_phase(host) ||
-                     gpus == job_role_gpus(&job->pub.request, 0)))
+        (!fixed && (form->role_count > 1 || host_per_phase(host) ||
+                    gpus == job_role_gpus(&job->pub.request, 0))))
         return 1;
     if (job->pub.request.goodput)
         return host_goodput_on(host, job->pub.request.goodput,

@@ -6,6 +6,7 @@
  * with preemption.  Here nothing is preempted and gangs need room, so it is
  * only an order.  Under overload it spends GPUs on jobs that are late anyway.
  */
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy edf_policy;

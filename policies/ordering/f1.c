@@ -10,6 +10,7 @@
  */
 #include <math.h>
 
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy f1_policy;

@@ -6,6 +6,7 @@
  * with its wait, so none starves.  Blind to how many GPUs a job holds up.
  * Ratios are compared as wait / estimate, which is one less.
  */
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy hrrn_policy;

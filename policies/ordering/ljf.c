@@ -7,6 +7,7 @@
  * machine each.  The mean wait is as bad as can be: the short wait for the
  * long.
  */
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy ljf_policy;

@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy qssf_policy;

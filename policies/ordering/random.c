@@ -3,6 +3,7 @@
  * random.c - starts waiting tasks in random order: the floor that anything
  * which claims to be clever must beat.
  */
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy random_policy;

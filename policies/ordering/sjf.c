@@ -5,6 +5,7 @@
  * Optimal for the mean wait on one machine with exact estimates; starves long
  * jobs, and with `estimate: requested` it is as good as its users' guesses.
  */
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy sjf_policy;

@@ -15,6 +15,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 #define OFFSET 1e-15            /* of that simulator */

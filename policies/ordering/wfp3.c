@@ -11,6 +11,8 @@
  */
 #include <stddef.h>
 
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy wfp3_policy;

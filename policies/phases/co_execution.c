@@ -19,6 +19,8 @@
  */
 #include <math.h>
 
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy co_execution_policy;

@@ -12,6 +12,8 @@
  * forecast contains the links that weights and gradients cross, so bandwidth
  * enters the decision.  Needs good forecasts; switches cost GPU time.
  */
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy dynamic_policy;

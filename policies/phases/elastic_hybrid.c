@@ -11,6 +11,8 @@
  * form of what Libra and elastic trainers do for one job; other jobs' GPUs are
  * not touched.
  */
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy elastic_hybrid_policy;

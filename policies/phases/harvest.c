@@ -11,6 +11,8 @@
  * keep the responses that are done and go on elsewhere.  All other phases run
  * in their own pool.  A `reserve` of the pool is never borrowed.
  */
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy harvest_policy;

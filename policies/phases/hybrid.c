@@ -9,6 +9,8 @@
  * soon as the phase is over.  Owners are served before borrowers, and find
  * the reserve when they come back.
  */
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy hybrid_policy;

@@ -10,6 +10,8 @@
  * with its node costs the responses that are not done; the rollout goes on with
  * what is there then.  Between rollouts a job keeps its instances.
  */
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy spot_rollout_policy;

@@ -8,6 +8,8 @@
  * and free of switches; GPUs stand idle whenever their role waits for another,
  * and one pool can be full while the next is empty.
  */
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy static_policy;

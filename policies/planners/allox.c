@@ -17,7 +17,11 @@
  */
 #include <math.h>
 
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
+#include "policies/resize.h"
+#include "policies/solve.h"
 
 extern const struct cs_policy allox_policy;
 

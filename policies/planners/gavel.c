@@ -33,7 +33,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "policies/pack.h"
+#include "policies/params.h"
 #include "policies/policy.h"
+#include "policies/resize.h"
+#include "policies/solve.h"
 
 extern const struct cs_policy gavel_policy;
 

@@ -26,6 +26,9 @@
  */
 #include <string.h>
 
+#include "policies/pack.h"
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy lucid_policy;

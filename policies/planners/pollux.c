@@ -32,7 +32,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
+#include "policies/resize.h"
 
 extern const struct cs_policy pollux_policy;
 

@@ -25,7 +25,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
+#include "policies/resize.h"
+#include "policies/solve.h"
 
 extern const struct cs_policy sia_policy;
 

@@ -24,6 +24,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy starburst_policy;

@@ -18,7 +18,10 @@
  */
 #include <math.h>
 
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
+#include "policies/resize.h"
 
 extern const struct cs_policy synergy_policy;
 

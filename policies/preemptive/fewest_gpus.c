@@ -8,6 +8,7 @@
  * under load.
  */
 #include "policies/policy.h"
+#include "policies/rank.h"
 
 extern const struct cs_policy fewest_gpus_policy;
 

@@ -7,6 +7,7 @@
  * al., NSDI 2019).  Wide jobs can starve; it needs estimates.
  */
 #include "policies/policy.h"
+#include "policies/rank.h"
 
 extern const struct cs_policy srsf_policy;
 

@@ -10,6 +10,7 @@
  * the cost is 0 and GPUs are a count.  Long jobs can starve.
  */
 #include "policies/policy.h"
+#include "policies/rank.h"
 
 extern const struct cs_policy srtf_policy;
 

@@ -23,7 +23,12 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "policies/pack.h"
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
+#include "policies/rank.h"
+#include "policies/resize.h"
 
 extern const struct cs_policy time_slice_policy;
 

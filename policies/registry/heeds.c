@@ -2,28 +2,30 @@
 /*
  * heeds.c - which keys act on which policy.
  *
- * What follows from a policy's table stands in table[]; what depends on values,
- * in needs: those of keys of the host below, those of a policy in its table.
- * tests/keys_test.c shows by experiment that both are so.
+ * table[] says which ops and flags of a policy let a key act.  host_needs[]
+ * says which values of other keys it needs; a policy's own table says that for
+ * its parameters.  tests/keys_test.c shows by experiment that both are true.
  */
 #include "policies/registry/heeds.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "policies/params.h"
 #include "policies/policy.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
 
 #define WORD_BYTES 64u
 
-/* An op or a flag must be there, or must not. */
+/* A key acts if the policy has the default decide (default_decide) or one of
+ * any_flag, and none of no_flag.  Without default_decide and any_flag, it acts
+ * on every policy. */
 struct heed {
     const char *key;
-    bool default_decide;        /* enough by itself */
-    uint32_t any_flag;          /* ... or one of these; 0 and no default
-                                   decide: every policy */
-    uint32_t no_flag;           /* and none of these */
+    bool default_decide;
+    uint32_t any_flag, no_flag;
 };
 
 static const struct heed table[] = {
@@ -37,8 +39,8 @@ static const struct heed table[] = {
 };
 #define HEEDS (sizeof table / sizeof table[0])
 
-/* Of keys of the host: what another key must say.  `idle`: the value that says
- * what is so anyway, and is allowed. */
+/* What another key must say so that a key of the host acts.  `idle`: a value
+ * that changes nothing and is allowed anyway; NULL: none. */
 static const struct {
     const char *key, *idle, *needs;
 } host_needs[] = {
@@ -69,7 +71,7 @@ bool policy_accepts_key(const struct cs_policy *policy, const char *key)
     return table_allows(policy, key);
 }
 
-/* What its own decide asks is cs_skips(): yes or no. */
+/* A policy with a decide of its own knows `blocking` by cs_skips() alone. */
 bool policy_accepts_value(const struct cs_policy *policy, const char *key,
                           const char *value)
 {
@@ -87,7 +89,7 @@ const char *policy_key_needs(const struct cs_policy *policy, const char *key)
     return NULL;
 }
 
-/* ---- what a key needs of others ---- */
+/* ---- what a key needs of other keys ---- */
 
 const char *heeds_said(const struct heeds *heeds, const char *key)
 {
@@ -102,9 +104,11 @@ const char *heeds_said(const struct heeds *heeds, const char *key)
     return fallback == NULL || fallback[0] == '\0' ? "none" : fallback;
 }
 
-/* "KEY: VALUE VALUE" or "KEY: not VALUE". */
+/* Does the entry say what is needed?  needs: "KEY: VALUE VALUE" (one of them)
+ * or "KEY: not VALUE". */
 static bool is_met(const struct heeds *heeds, const char *needs)
 {
+    assert(strchr(needs, ':') != NULL);
     const char *colon = strchr(needs, ':'), *at = colon + 2, *value;
     bool turned = strncmp(at, "not ", 4) == 0;
     char key[WORD_BYTES];
@@ -123,16 +127,18 @@ static bool is_met(const struct heeds *heeds, const char *needs)
     return turned;
 }
 
-/* Of estimates alone what the host makes of them: backfill under commit. */
-static bool host_tasks_estimates(const struct heeds *heeds)
+/* Does the host itself use estimates: to backfill under `blocking: commit`? */
+static bool host_uses_estimates(const struct heeds *heeds)
 {
     return heeds->policy->decide == NULL &&
            strcmp(heeds_said(heeds, "backfill"), "true") == 0 &&
            strcmp(heeds_said(heeds, "blocking"), "commit") == 0;
 }
 
-/* What the policy states and the entry lacks, or NULL. */
-static const char *unmet_of_policy(const struct heeds *heeds, const char *key)
+/* Returns a need of the policy's table that the entry does not meet, or
+ * NULL. */
+static const char *find_unmet_of_policy(const struct heeds *heeds,
+                                        const char *key)
 {
     const struct cs_policy *policy = heeds->policy;
 
@@ -143,17 +149,17 @@ static const char *unmet_of_policy(const struct heeds *heeds, const char *key)
     return NULL;
 }
 
-/* What is missing so that the key acts, or NULL. */
-static const char *unmet(const struct heeds *heeds, const char *key)
+/* Returns a need of the key that the entry does not meet, or NULL: it acts. */
+static const char *find_unmet(const struct heeds *heeds, const char *key)
 {
     bool estimates = strcmp(key, "estimate") == 0 || strcmp(key, "noise") == 0;
     const char *needs = NULL;
 
     if (!estimates)
-        needs = unmet_of_policy(heeds, key);
-    else if (!host_tasks_estimates(heeds))
+        needs = find_unmet_of_policy(heeds, key);
+    else if (!host_uses_estimates(heeds))
         needs = heeds->policy->flags & CS_ASKS_ESTIMATES
-            ? unmet_of_policy(heeds, "estimate") : "backfill: true";
+            ? find_unmet_of_policy(heeds, "estimate") : "backfill: true";
     if (needs != NULL)
         return needs;
     for (size_t i = 0; i < HOST_NEEDS; i++)
@@ -165,10 +171,11 @@ static const char *unmet(const struct heeds *heeds, const char *key)
 
 bool heeds_acts(const struct heeds *heeds, const char *key)
 {
-    return policy_accepts_key(heeds->policy, key) && unmet(heeds, key) == NULL;
+    return policy_accepts_key(heeds->policy, key) &&
+           find_unmet(heeds, key) == NULL;
 }
 
-/* Does it only say what is so anyway? */
+/* Is the value of the key the one that changes nothing and is allowed? */
 static bool is_idle(const struct conf_node *entry, const char *key)
 {
     const struct conf_node *value = conf_get(entry, key);
@@ -199,7 +206,8 @@ static bool refuse_key(const struct heeds *heeds, const char *key,
     return err_hint(err, "Keys that act on it: %s.", list);
 }
 
-/* "it needs `wait: constant`"; for keys that need only be there, or not be. */
+/* Says "it needs `wait: constant`"; "KEY: none" and "KEY: not none" need a key
+ * to be absent or present. */
 static bool refuse_here(const struct cs_policy *policy, const char *key,
                         const char *needs, struct err_pos pos, struct err *err)
 {
@@ -246,7 +254,7 @@ bool heeds_check(const struct heeds *heeds, const struct conf_node *written,
         if (conf_kind(value) == CONF_SCALAR &&
             !policy_accepts_value(policy, key, conf_text(value)))
             return refuse_value(policy, key, value, err);
-        needs = unmet(heeds, key);
+        needs = find_unmet(heeds, key);
         if (needs == NULL || is_idle(written, key))
             continue;
         return refuse_here(policy, key, needs, conf_key_pos(written, i), err);

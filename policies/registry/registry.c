@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * registry.c - the built-in policies: one line here and one file beside this.
+ * registry.c - the built-in policies, those of policies.def.
  */
 #include "policies/registry/registry.h"
 
@@ -8,45 +8,18 @@
 
 #include "policies/policy.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
-extern const struct cs_policy fcfs_policy, sjf_policy, ljf_policy,
-    hrrn_policy, wfp3_policy, unicef_policy, f1_policy, edf_policy,
-    fair_share_policy, srtf_policy, srsf_policy, fewest_gpus_policy,
-    las_policy, dlas_policy, easy_policy, conservative_policy, static_policy,
-    dynamic_policy, hybrid_policy, learned_policy, random_policy,
-    gittins_policy, time_slice_policy, qssf_policy, drf_policy,
-    gavel_policy, allox_policy, themis_policy, optimus_policy, afs_policy,
-    elasticflow_policy, starburst_policy, synergy_policy, co_execution_policy,
-    harvest_policy, spot_rollout_policy, elastic_hybrid_policy,
-    quota_policy, lucid_policy, shockwave_policy, pollux_policy,
-    sia_policy;
+#define POLICY(ID) extern const struct cs_policy ID##_policy;
+#include "policies/registry/policies.def"
+#undef POLICY
 
 static const struct cs_policy *const builtin[] = {
-    &fcfs_policy, &sjf_policy, &ljf_policy, &hrrn_policy, &wfp3_policy,
-    &unicef_policy, &f1_policy, &edf_policy, &fair_share_policy,
-    &srtf_policy, &srsf_policy, &fewest_gpus_policy, &las_policy,
-    &dlas_policy, &easy_policy, &conservative_policy, &static_policy,
-    &dynamic_policy, &hybrid_policy, &learned_policy, &random_policy,
-    &gittins_policy, &time_slice_policy, &qssf_policy, &drf_policy,
-    &gavel_policy, &allox_policy, &themis_policy, &optimus_policy,
-    &afs_policy, &elasticflow_policy, &starburst_policy,
-    &synergy_policy, &co_execution_policy, &harvest_policy,
-    &spot_rollout_policy, &elastic_hybrid_policy, &quota_policy,
-    &lucid_policy, &shockwave_policy, &pollux_policy,
-    &sia_policy,
+#define POLICY(ID) &ID##_policy,
+#include "policies/registry/policies.def"
+#undef POLICY
 };
 #define BUILTIN_COUNT (sizeof builtin / sizeof builtin[0])
-
-static const char *const builtin_name[] = {
-    "fcfs", "sjf", "ljf", "hrrn", "wfp3", "unicef", "f1", "edf",
-    "fair-share", "srtf", "srsf", "fewest-gpus", "las", "dlas", "easy",
-    "conservative", "static", "dynamic", "hybrid", "learned", "random",
-    "gittins", "time-slice", "qssf", "drf", "gavel", "allox",
-    "themis", "optimus", "afs", "elasticflow", "starburst",
-    "synergy", "co-execution", "harvest", "spot-rollout", "elastic-hybrid",
-    "quota", "lucid", "shockwave", "pollux",
-    "sia", NULL
-};
 
 const struct cs_policy *registry_at(size_t i)
 {
@@ -61,8 +34,17 @@ const struct cs_policy *registry_find(const char *name)
     return NULL;
 }
 
-/* Names in the literature and in other simulators, in small letters and
- * without - and _. */
+const char *registry_nearest(const char *name)
+{
+    const char *names[BUILTIN_COUNT + 1] = { NULL };
+
+    for (size_t i = 0; i < BUILTIN_COUNT; i++)
+        names[i] = builtin[i]->name;
+    return conf_nearest(name, names);
+}
+
+/* Names in the literature and in other simulators, in small letters and without
+ * blanks, - and _; and what they are here. */
 static const char *const meant[][2] = {
     { "fifo", "fcfs" },
     { "firstcomefirstserved", "fcfs" },
@@ -124,12 +106,7 @@ const char *registry_meant(const char *name)
     return NULL;
 }
 
-const char *const *registry_names(void)
-{
-    return builtin_name;
-}
-
-static bool name_ok(const char *name)
+static bool is_valid_name(const char *name)
 {
     if (!name || name[0] < 'a' || name[0] > 'z')
         return false;
@@ -149,7 +126,7 @@ bool registry_check(const struct cs_policy *policy, struct err *err)
         return err_set(err, ERR_POLICY, nowhere,
                        "policy %s: member size_bytes is %u, expected %zu",
                        name, policy->size_bytes, sizeof *policy);
-    if (!name_ok(policy->name))
+    if (!is_valid_name(policy->name))
         return err_set(err, ERR_POLICY, nowhere,
                        "policy %s: member name must match [a-z][a-z0-9-]*",
                        name);

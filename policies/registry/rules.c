@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rules.c - one entry of `policies:` read: whose policy, with which
- * parameters, under which semantics.
+ * rules.c - reads one entry of `policies:`: the policy, its parameters, and the
+ * semantics that it runs under.
  *
- * The keys are the host's own (the same for all) and the policy's parameters,
- * joined into one table, so that a misspelt one is found either way.
+ * The host's keys, which all policies have, and the policy's parameters form
+ * one table, so that a misspelt key of either kind is found.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "policies/host/host.h"
+#include "policies/params.h"
 #include "policies/registry/heeds.h"
 #include "policies/registry/words.h"
 #include "policies/registry/registry.h"
@@ -42,52 +43,53 @@ static const char *const estimate_names[] = {
 };
 
 static const struct conf_field rules_field[] = {
-    { "policy", CONF_TEXT, offsetof(struct keys, policy), 0, 0, NULL, NULL,
-      "which policy; see `clustersim list policies`" },
-    { "name", CONF_TEXT, offsetof(struct keys, name), 0, 0, CONF_ABSENT, NULL,
-      "what results call it; default: the policy's name" },
-    { "blocking", CONF_CHOICE, offsetof(struct keys, blocking), 0, 0,
-      "strict", blocking_names,
-      "what becomes of an ask that does not fit: it blocks, is passed over, "
-      "blocks and keeps its turn though better ones come, or is dropped" },
-    { "placement", CONF_CHOICE, offsetof(struct keys, placement), 0, 0,
-      "pack", place_names, "which of the free GPUs a job is given; see "
-      "`clustersim list placements`" },
-    { "backfill", CONF_BOOL, offsetof(struct keys, backfill), 0, 0, "false",
-      NULL, "blocking: commit: while what was chosen waits, jobs start that "
-      "should end before it could start" },
-    { "relax_after", CONF_TIME, offsetof(struct keys, relax_ns), 0, 1e9, "0s",
-      NULL, "placement: consolidate: how long a gang waits for nodes of its "
-      "own; 0s: for ever" },
-    { "ties", CONF_CHOICE, offsetof(struct keys, ties), 0, 0, "lowest",
-      ties_names, "placements by score: of nodes that score alike the lowest, "
-      "or the first in an order that each seed draws once" },
-    { "estimate", CONF_CHOICE, offsetof(struct keys, estimate), 0, 0,
-      "exact", estimate_names,
-      "what the policy is told of how long a job will run" },
-    { "noise", CONF_REAL, offsetof(struct keys, noise), 0, 10, "0.5", NULL,
-      "coefficient of variation of a noisy estimate's lognormal factor" },
-    { "preemption", CONF_NODE, offsetof(struct keys, preemption), 0, 0,
-      CONF_ABSENT, NULL,
-      "{cost: 7s}, or by GPUs {cost: {1gpu: 7s, 8gpu: 30s, more: 60s}}" },
-    { "rounds", CONF_NODE, offsetof(struct keys, rounds), 0, 0, CONF_ABSENT,
-      NULL, "when decisions are made: {length: 360s}, and maybe "
-      "resolve_at_most_every and end_early" },
-    { "tick", CONF_TIME, offsetof(struct keys, tick_ns), 0, 3600, "0s", NULL,
-      "decisions only at its multiples, and a job of known length takes one "
-      "more: a simulator that counts ticks sees an end at the next one" },
-    { "semantics", CONF_TEXT, offsetof(struct keys, semantics), 0, 0,
-      CONF_ABSENT, NULL, "set these keys as a published simulator behaves; "
-      "see `clustersim list semantics`" },
-    { "weights", CONF_NODE, offsetof(struct keys, weights), 0, 0, CONF_ABSENT,
-      NULL, "of a learned policy: a file, or a map of numbers" },
+    CONF_KEY("policy", CONF_TEXT, keys, policy, CONF_REQUIRED,
+             "which policy; see `clustersim list policies`"),
+    CONF_KEY("name", CONF_TEXT, keys, name, CONF_ABSENT,
+             "what results call it; default: the policy's name"),
+    CONF_KEY("blocking", CONF_CHOICE, keys, blocking, "strict",
+             "what becomes of a task that does not fit: it blocks all others, "
+             "is passed over, blocks and stays first even if a better one "
+             "comes, or is dropped", .choices = blocking_names),
+    CONF_KEY("placement", CONF_CHOICE, keys, placement, "pack",
+             "which of the free GPUs a job is given; see `clustersim list "
+             "placements`", .choices = place_names),
+    CONF_KEY("backfill", CONF_BOOL, keys, backfill, "false",
+             "blocking: commit: while the chosen task waits, jobs start that "
+             "should end before it could start"),
+    CONF_KEY("relax_after", CONF_TIME, keys, relax_ns, "0s",
+             "placement: consolidate: how long a gang waits for nodes of its "
+             "own; 0s: for ever", .max = 1e9),
+    CONF_KEY("ties", CONF_CHOICE, keys, ties, "lowest",
+             "placements by score: of nodes with the same score the "
+             "lowest, or the first in an order that each seed draws once",
+             .choices = ties_names),
+    CONF_KEY("estimate", CONF_CHOICE, keys, estimate, "exact",
+             "which estimate of a job's run time the policy gets",
+             .choices = estimate_names),
+    CONF_KEY("noise", CONF_REAL, keys, noise, "0.5",
+             "coefficient of variation of a noisy estimate's lognormal factor",
+             .max = 10),
+    CONF_KEY("preemption", CONF_NODE, keys, preemption, CONF_ABSENT,
+             "{cost: 7s}, or by GPUs {cost: {1gpu: 7s, 8gpu: 30s, more: 60s}}"),
+    CONF_KEY("rounds", CONF_NODE, keys, rounds, CONF_ABSENT,
+             "when decisions are made: {length: 360s}, and maybe "
+             "resolve_at_most_every and end_early"),
+    CONF_KEY("tick", CONF_TIME, keys, tick_ns, "0s",
+             "decisions only at its multiples, and a job of known length takes "
+             "one more: a simulator that counts ticks sees an end at the next "
+             "one", .max = 3600),
+    CONF_KEY("semantics", CONF_TEXT, keys, semantics, CONF_ABSENT,
+             "set these keys as a published simulator behaves; see `clustersim "
+             "list semantics`"),
+    CONF_KEY("weights", CONF_NODE, keys, weights, CONF_ABSENT,
+             "of a learned policy: a file, or a map of numbers"),
 };
 #define RULES_COUNT (sizeof rules_field / sizeof rules_field[0])
 
-const struct conf_schema host_rules_schema = {
-    "experiment.policies[]", "a policy and the semantics it runs under",
-    rules_field, RULES_COUNT
-};
+const struct conf_schema host_rules_schema =
+    CONF_SCHEMA("experiment.policies[]",
+                "a policy and the semantics it runs under", rules_field);
 
 struct rounds {
     int64_t length_ns, resolve_ns;
@@ -95,30 +97,28 @@ struct rounds {
 };
 
 static const struct conf_field rounds_field[] = {
-    { "length", CONF_TIME, offsetof(struct rounds, length_ns), 0, 1e9, NULL,
-      NULL, "decisions only at its multiples" },
-    { "resolve_at_most_every", CONF_TIME, offsetof(struct rounds, resolve_ns),
-      0, 1e9, "0s", NULL, "who has which GPUs is solved so far apart at least: "
-      "gavel deals its rounds between by the shares there are; of others no "
-      "decision is made" },
-    { "end_early", CONF_BOOL, offsetof(struct rounds, end_early), 0, 0, "false",
-      NULL, "a round ends when all that runs has ended" },
+    CONF_KEY("length", CONF_TIME, rounds, length_ns, CONF_REQUIRED,
+             "decisions only at its multiples", .max = 1e9),
+    CONF_KEY("resolve_at_most_every", CONF_TIME, rounds, resolve_ns, "0s",
+             "the least time between two solutions of the allocation: gavel "
+             "fills the rounds between them by the shares of the last one; "
+             "other policies decide nothing there", .max = 1e9),
+    CONF_KEY("end_early", CONF_BOOL, rounds, end_early, "false",
+             "a round ends when all running jobs have ended"),
 };
 
 static const struct conf_field preemption_field[] = {
-    { "cost", CONF_NODE, 0, 0, 0, NULL, NULL, "lost at the restart of a job "
-      "that was stopped: a time, or by its GPUs {1gpu: 7s, 8gpu: 30s, more: "
-      "60s}, which must end with more" },
+    { .key = "cost", .type = CONF_NODE,
+      .help = "lost at the restart of a job that was stopped: a time, or by its "
+              "GPUs {1gpu: 7s, 8gpu: 30s, more: 60s}, which must end with more" },
 };
 
-const struct conf_schema host_rounds_schema = {
-    "experiment.policies[].rounds", "when decisions are made", rounds_field,
-    sizeof rounds_field / sizeof rounds_field[0]
-};
-const struct conf_schema host_preemption_schema = {
-    "experiment.policies[].preemption", "what stopping a job costs it",
-    preemption_field, sizeof preemption_field / sizeof preemption_field[0]
-};
+const struct conf_schema host_rounds_schema =
+    CONF_SCHEMA("experiment.policies[].rounds", "when decisions are made",
+                rounds_field);
+const struct conf_schema host_preemption_schema =
+    CONF_SCHEMA("experiment.policies[].preemption",
+                "what stopping a job costs it", preemption_field);
 
 static enum conf_type conf_type_of(enum cs_param_type type)
 {
@@ -135,7 +135,8 @@ static enum conf_type conf_type_of(enum cs_param_type type)
     return CONF_TEXT;
 }
 
-/* The host's keys and, behind them in the same struct, the policy's. */
+/* Returns a table of the host's keys and then the policy's.  Its offsets are of
+ * one buffer: struct keys, with the policy's `self` behind it. */
 struct conf_schema host_policy_keys(struct arena *arena,
                                     const struct cs_policy *policy)
 {
@@ -166,8 +167,9 @@ static bool read_time(const struct conf_node *node, const char *key,
     return conf_read(node, &field, ns, err);
 }
 
-/* "8gpu" -> 8, "more" -> UINT32_MAX. */
-static bool cost_key(const char *key, uint32_t *gpus)
+/* Reads a step of a cost: 8 from "8gpu", UINT32_MAX from "more".  False: it is
+ * neither. */
+static bool parse_cost_key(const char *key, uint32_t *gpus)
 {
     char *end;
     if (strcmp(key, "more") == 0) {
@@ -189,7 +191,7 @@ static bool read_cost_map(const struct conf_node *map,
     for (size_t i = 0; i < conf_count(map); i++) {
         struct host_cost_step *step = &rules->cost[i];
         const char *key = conf_key(map, i);
-        if (!cost_key(key, &step->gpus_max) ||
+        if (!parse_cost_key(key, &step->gpus_max) ||
             (i > 0 && step->gpus_max <= rules->cost[i - 1].gpus_max)) {
             err_set(err, ERR_SCHEMA, conf_key_pos(map, i),
                     "key cost: found %s, expected rising steps such as 1gpu, "
@@ -226,7 +228,8 @@ static bool read_preemption(const struct conf_node *map,
     return read_time(cost, "cost", &rules->cost[0].cost_ns, err);
 }
 
-/* A path is relative to the file that names it. */
+/* Reads a weights file; its path is relative to the file that names it.  NULL:
+ * err says why. */
 static const struct conf_node *load_weights(struct arena *arena,
                                             const struct conf_node *node,
                                             struct err *err)
@@ -240,7 +243,7 @@ static const struct conf_node *load_weights(struct arena *arena,
     memcpy(path + folder, name, strlen(name) + 1);
     struct err why = { 0 };
     const struct conf_node *root = conf_load(arena, path, &why);
-    if (!root && why.kind == ERR_IO) {      /* say who names that file */
+    if (!root && why.kind == ERR_IO) {      /* point at the naming file */
         err_set(err, ERR_IO, conf_pos(node), "weights names the file '%.100s': "
                 "%.100s", path, why.text);
         err_hint_path(err, path, "Paths are relative to the file that names "
@@ -283,7 +286,7 @@ static bool read_weights(struct arena *arena, const struct conf_node *node,
     return true;
 }
 
-/* Keys of what is told, "key=value " each. */
+/* The semantics of an entry in words: "key=value", with blanks between. */
 struct told {
     char *text;
     size_t used;
@@ -332,9 +335,10 @@ static void tell_cost(struct told *told, const struct host_rules *rules)
     }
 }
 
-/* Those that act. */
-static const char *semantics(struct arena *arena, const struct heeds *heeds,
-                             const struct host_rules *rules)
+/* Returns the semantics of an entry in words: those keys that act. */
+static const char *write_semantics(struct arena *arena,
+                                   const struct heeds *heeds,
+                                   const struct host_rules *rules)
 {
     struct told told = { arena_alloc(arena, SEMANTICS_BYTES, 1), 0 };
 
@@ -361,8 +365,9 @@ static const char *semantics(struct arena *arena, const struct heeds *heeds,
     return told.text;
 }
 
-/* "depth: 256, nodes_max: 2000", with what the entry says. */
-static const char *limits(struct arena *arena, const struct heeds *heeds)
+/* Returns the limits of a policy with their values, "depth: 256, nodes_max:
+ * 2000"; NULL: it has none. */
+static const char *write_limits(struct arena *arena, const struct heeds *heeds)
 {
     const char *at = heeds->policy->limits;
     char *text, key[32];
@@ -434,7 +439,7 @@ static const struct cs_policy *find_policy(const struct conf_node *conf,
             "there is no policy named %s", conf_text(key));
     const char *near = registry_meant(conf_text(key));
     if (near == NULL)
-        near = conf_nearest(conf_text(key), registry_names());
+        near = registry_nearest(conf_text(key));
     if (near && near[0] == '{')
         err_hint(err, "Here it is %s.", near);
     else if (near)
@@ -444,7 +449,7 @@ static const struct cs_policy *find_policy(const struct conf_node *conf,
     return NULL;
 }
 
-/* Where an entry says nothing of estimates. */
+/* Adds the key `estimate` to an entry that lacks it.  NULL: err says why. */
 static const struct conf_node *add_estimate(struct arena *arena,
                                             const struct conf_node *conf,
                                             const char *estimate,
@@ -501,8 +506,8 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
     if (!read_rules(keys, &out->rules, err) ||
         (keys->weights && !read_weights(arena, keys->weights, out, err)))
         return NULL;
-    out->semantics = semantics(arena, &heeds, &out->rules);
-    out->limits = limits(arena, &heeds);
+    out->semantics = write_semantics(arena, &heeds, &out->rules);
+    out->limits = write_limits(arena, &heeds);
     return out;
 }
 

@@ -156,9 +156,9 @@ const struct semantics_row *semantics_at(size_t i)
     return i < ROWS ? &rows[i] : NULL;
 }
 
-/* False and a located err: the preset is unknown, or says nothing of that
- * policy. */
-static bool missing(const struct conf_node *key, const char *policy,
+/* Sets err: the preset is unknown, or has no row for the policy.  Returns
+ * false. */
+static bool refuse_preset(const struct conf_node *key, const char *policy,
                     struct err *err)
 {
     const char *name = conf_text(key), *names[ROWS + 1], *near;
@@ -221,6 +221,6 @@ const struct conf_node *semantics_apply(struct arena *arena,
         if (strcmp(rows[i].preset, conf_text(key)) == 0 &&
             strcmp(rows[i].policy, policy) == 0)
             return add_keys(arena, entry, rows[i].keys, err);
-    missing(key, policy, err);
+    refuse_preset(key, policy, err);
     return NULL;
 }

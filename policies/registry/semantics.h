@@ -2,9 +2,9 @@
 /*
  * semantics.h - what other simulators mean by a policy's name.
  *
- * A preset is a set of the keys of `policies:` under which a policy does what
- * a published simulator really does.  Its keys are defaults: one that stands
- * beside `semantics:` goes before.  To add one, add rows to semantics.c.
+ * A preset is a set of keys of `policies:` under which a policy does what a
+ * published simulator really does.  The keys are defaults: the same key beside
+ * `semantics:` replaces one.  To add a preset, add rows to semantics.c.
  */
 #ifndef POLICIES_REGISTRY_SEMANTICS_H
 #define POLICIES_REGISTRY_SEMANTICS_H
@@ -17,7 +17,7 @@ struct err;
 
 struct semantics_row {
     const char *preset;
-    const char *policy;         /* whose entry the row changes */
+    const char *policy;         /* the policy that the row is for */
     const char *keys;           /* a map in YAML */
     const char *meaning;        /* a sentence */
     const char *effect;         /* mean JCT in seconds of the 480 jobs of
@@ -26,8 +26,9 @@ struct semantics_row {
 
 /* NULL past the last. */
 const struct semantics_row *semantics_at(size_t i);
-/* The entry with the preset's keys added; the entry itself where it names no
- * preset.  NULL: err says which presets, or which policies of it, there are. */
+/* Returns the entry with the preset's keys added, or the entry itself if it
+ * names no preset.  Memory comes from the arena.  NULL: the preset is unknown
+ * or not for this policy; err says which there are. */
 const struct conf_node *semantics_apply(struct arena *arena,
                                         const struct conf_node *entry,
                                         const char *policy, struct err *err);

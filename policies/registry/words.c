@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * words.c - words of parameters, and names that they may be.
+ * words.c - the words that a text parameter may be.
  */
 #include "policies/registry/words.h"
 
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policies/params.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
@@ -36,10 +37,10 @@ const char *const *host_words(struct arena *arena,
     return list;
 }
 
-/* Both lists after each other. */
-static const char *const *joined(struct arena *arena,
-                                 const char *const *first,
-                                 const char *const *second)
+/* Returns a list of the first list's texts and then the second's. */
+static const char *const *join_lists(struct arena *arena,
+                                     const char *const *first,
+                                     const char *const *second)
 {
     size_t a = 0, b = 0;
     const char **list;
@@ -54,10 +55,11 @@ static const char *const *joined(struct arena *arena,
     return list;
 }
 
-/* All that the parameter may say, with names for CS_A_POOL and CS_A_ROLE. */
-static const char *const *allowed(struct arena *arena,
-                                  const char *const *words,
-                                  const struct host_names *names)
+/* Returns all values of a parameter: its words, with the experiment's names for
+ * CS_A_POOL and CS_A_ROLE. */
+static const char *const *list_allowed(struct arena *arena,
+                                       const char *const *words,
+                                       const struct host_names *names)
 {
     static const char *const none[] = { NULL };
     const char *const *list = none;
@@ -66,18 +68,18 @@ static const char *const *allowed(struct arena *arena,
         const char *const one[] = { words[i], NULL };
 
         if (strcmp(words[i], CS_A_POOL) == 0)
-            list = joined(arena, list, names->pool);
+            list = join_lists(arena, list, names->pool);
         else if (strcmp(words[i], CS_A_ROLE) == 0)
-            list = joined(arena, list, names->role);
+            list = join_lists(arena, list, names->role);
         else
-            list = joined(arena, list, one);
+            list = join_lists(arena, list, one);
     }
     return list;
 }
 
-static bool refuse(const struct cs_policy *policy, const char *key,
-                   const struct conf_node *value, const char *const *list,
-                   struct err *err)
+static bool refuse_word(const struct cs_policy *policy, const char *key,
+                        const struct conf_node *value,
+                        const char *const *list, struct err *err)
 {
     const char *near = conf_nearest(conf_text(value), list);
     char all[160] = "";
@@ -111,11 +113,11 @@ bool host_words_check(struct arena *arena, const struct cs_policy *policy,
         list = host_words(arena, policy, param->key);
         if (list == NULL)
             continue;
-        list = allowed(arena, list, names);
+        list = list_allowed(arena, list, names);
         for (size_t k = 0; list[k] != NULL; k++)
             found |= strcmp(list[k], conf_text(value)) == 0;
         if (!found)
-            return refuse(policy, param->key, value, list, err);
+            return refuse_word(policy, param->key, value, list, err);
     }
     return true;
 }

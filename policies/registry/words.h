@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * words.h - what a parameter of a policy may say, where that is words or a
- * name of the experiment (`words` of its table, policy.h).
+ * words.h - the values that a text parameter of a policy may have: words, or
+ * names of the experiment's pools and roles (`words` of its table, policy.h).
  */
 #ifndef POLICIES_REGISTRY_WORDS_H
 #define POLICIES_REGISTRY_WORDS_H
@@ -13,17 +13,17 @@ struct conf_node;
 struct cs_policy;
 struct err;
 
-/* The words of a parameter, the list ending with NULL; names as CS_A_POOL are
- * among them as they stand.  NULL: any text will do. */
+/* Returns the words of a parameter, ending with NULL; CS_A_POOL and CS_A_ROLE
+ * are not replaced.  Memory comes from the arena.  NULL: any text will do. */
 const char *const *host_words(struct arena *arena,
                               const struct cs_policy *policy, const char *key);
 
-/* Names that an experiment has; both lists end with NULL. */
+/* The names of an experiment; both lists end with NULL. */
 struct host_names {
     const char *const *pool, *const *role;
 };
-/* False: a parameter of the entry names what is neither a pool or role of the
- * experiment nor a word of the parameter, and err says which. */
+/* Checks each text parameter of an entry.  False: one is neither a word of the
+ * parameter nor a name that it may be; err says which. */
 bool host_words_check(struct arena *arena, const struct cs_policy *policy,
                       const struct conf_node *entry,
                       const struct host_names *names, struct err *err);

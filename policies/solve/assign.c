@@ -17,6 +17,7 @@
 #include <math.h>
 
 #include "policies/policy.h"
+#include "policies/solve.h"
 #include "sim/base/arena.h"
 
 #define NONE UINT32_MAX

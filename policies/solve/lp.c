@@ -12,6 +12,7 @@
 #include <glpk.h>
 
 #include "policies/policy.h"
+#include "policies/solve.h"
 #include "sim/base/arena.h"
 
 #define NODES_MAX 2000u         /* of branch and bound, where nothing is said */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "policies/rank.h"
 #include "sim/containers/order.h"
 
 struct cs_moving_key;

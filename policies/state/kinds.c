@@ -20,6 +20,7 @@
 
 #include "models/cluster/place.h"
 #include "models/jobs/job.h"
+#include "policies/phases.h"
 #include "policies/state/waiting.h"
 #include "policies/state/nodes.h"
 #include "policies/state/state.h"

@@ -7,6 +7,7 @@
  */
 #include "policies/state/slots.h"
 
+#include "policies/phases.h"
 #include "policies/state/waiting.h"
 #include "policies/state/deals.h"
 #include "policies/state/decision.h"
@@ -35,11 +36,6 @@
             (room) = more;                                                   \
         }                                                                    \
     } while (0)
-
-int64_t host_now(const struct cs_host *host)
-{
-    return loop_now_ns(host->parts.loop);
-}
 
 void host_tell(struct cs_host *host, enum fact_kind kind, uint32_t subject,
                uint32_t object, double amount)
@@ -70,12 +66,22 @@ static struct host_job_page *page_make(struct cs_host *host)
     return page;
 }
 
-static struct host_job_slot *block_make(struct cs_host *host)
+#define SLOTS_AT_ONCE 8u        /* made together, in whole lines of the cache */
+
+static struct host_job_slot *slot_make(struct cs_host *host)
 {
-    if (host->slots->job_spares > 0)
-        return host->slots->job_spare[--host->slots->job_spares];
-    return arena_alloc(host->parts.arena, HOST_JOB_BLOCK,
-                       sizeof(struct host_job_slot));
+    struct host_slots *slots = host->slots;
+
+    if (slots->job_spares == 0) {
+        struct host_job_slot *made = arena_alloc(host->parts.arena,
+                                                 SLOTS_AT_ONCE, sizeof *made);
+        for (uint32_t i = SLOTS_AT_ONCE; i-- > 0;) {
+            ROOM(host, slots->job_spare, slots->job_spares,
+                 slots->job_spare_room);
+            slots->job_spare[slots->job_spares++] = &made[i];
+        }
+    }
+    return slots->job_spare[--slots->job_spares];
 }
 
 void host_job_note_gone(struct cs_host *host, uint32_t job)
@@ -87,22 +93,20 @@ void host_job_note_gone(struct cs_host *host, uint32_t job)
 
 static void forget(struct cs_host *host, uint32_t job)
 {
-    struct host_job_page *page = host->slots->job[job / HOST_JOB_PAGE];
-    uint32_t b = job % HOST_JOB_PAGE / HOST_JOB_BLOCK;
+    struct host_slots *slots = host->slots;
+    struct host_job_page *page = slots->job[job / HOST_JOB_PAGE];
+    struct host_job_slot *slot = host_job_slot(host, job);
 
-    assert(page != NULL && page->gone[b] < HOST_JOB_BLOCK);
-    ROOM(host, host->slots->seat_spare, host->slots->seat_spares, host->slots->seat_room);
-    host->slots->seat_spare[host->slots->seat_spares++] = host_job_slot(host, job)->seat;
-    if (++page->gone[b] < HOST_JOB_BLOCK)
+    ROOM(host, slots->seat_spare, slots->seat_spares, slots->seat_room);
+    slots->seat_spare[slots->seat_spares++] = slot->seat;
+    ROOM(host, slots->job_spare, slots->job_spares, slots->job_spare_room);
+    slots->job_spare[slots->job_spares++] = slot;
+    page->slot[job % HOST_JOB_PAGE] = NULL;
+    if (++page->gone < HOST_JOB_PAGE)
         return;
-    ROOM(host, host->slots->job_spare, host->slots->job_spares, host->slots->job_spare_room);
-    host->slots->job_spare[host->slots->job_spares++] = page->block[b];
-    page->block[b] = NULL;
-    if (++page->blocks_gone < HOST_JOB_PAGE / HOST_JOB_BLOCK)
-        return;
-    page->next = host->slots->job_page_spare;
-    host->slots->job_page_spare = page;
-    host->slots->job[job / HOST_JOB_PAGE] = NULL;
+    page->next = slots->job_page_spare;
+    slots->job_page_spare = page;
+    slots->job[job / HOST_JOB_PAGE] = NULL;
 }
 
 void host_jobs_forget(struct cs_host *host)
@@ -120,11 +124,9 @@ struct host_job_slot *host_job_make(struct cs_host *host)
         ROOM(host, host->slots->job, at, host->slots->job_page_room);
         host->slots->job[at] = page_make(host);
     }
-    if (number % HOST_JOB_BLOCK == 0)
-        host->slots->job[at]->block[number % HOST_JOB_PAGE / HOST_JOB_BLOCK] =
-            block_make(host);
+    struct host_job_slot *job = slot_make(host);
+    host->slots->job[at]->slot[number % HOST_JOB_PAGE] = job;
     host->slots->job_count++;
-    struct host_job_slot *job = host_job_slot(host, number);
     memset(job, 0, sizeof *job);
     job->task = job->left = job->tenant = ID_NONE;
     job->even_from_ns = CLOCK_NEVER_NS;
@@ -205,7 +207,7 @@ static void list_remove(struct cs_host *host, struct host_list *list,
     assert(place < list->count && list->item[place] == item);
     list->item[place] = ID_NONE;
     list->holes++;
-    if (list->holes > LIST_ROOM_MIN && list->holes > list->count / 2)
+    if (list->holes > LIST_ROOM_MIN && list->holes > list->count / 4 * 3)
         list_close(host, list);
 }
 
@@ -328,58 +330,71 @@ void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
 }
 
 /* What a lease holds of one of its pools. */
-static struct host_pool_now held_of(const struct cs_host *host,
-                                    const struct host_lease_slot *lease,
-                                    uint32_t p)
+struct held {
+    uint32_t gpus;
+    uint64_t milli, cores;
+};
+
+/* The same of a lease on nodes of several pools. */
+static struct held held_of_one(const struct cs_host *host,
+                               const struct host_lease_slot *lease, uint32_t p)
 {
     const struct placement *placement = &lease->pub.placement;
-    struct host_pool_now held = {
-        .gpus = lease->pub.gpus, .cores_allocated = lease->gang.cores,
-        .allocated_milli = (uint64_t)lease->pub.gpus * lease->pub.gpu_milli,
-    };
+    struct held held = { 0 };
 
-    if (lease->pool_mask == 1u << p)
-        return held;
-    memset(&held, 0, sizeof held);
     for (uint32_t i = 0; i < placement->share_count; i++) {
         const struct share *share = &placement->share[i];
         if (cluster_group_of(host->spec, share->node)->pool != p)
             continue;
         held.gpus += mask_count(share->gpu_mask);
-        held.allocated_milli += share_milli(share);
-        held.cores_allocated += share->cores;
+        held.milli += share_milli(share);
+        held.cores += share->cores;
     }
     return held;
 }
 
-static uint32_t *gpus_in(struct host_pool_now *pool,
-                         enum cs_lease_state state)
+static inline struct held held_of(const struct cs_host *host,
+                                  const struct host_lease_slot *lease,
+                                  uint32_t p)
+{
+    if (lease->pool_mask != 1u << p)
+        return held_of_one(host, lease, p);
+    return (struct held) {
+        .gpus = lease->pub.gpus, .cores = lease->gang.cores,
+        .milli = (uint64_t)lease->pub.gpus * lease->pub.gpu_milli,
+    };
+}
+
+static inline uint32_t *gpus_in(struct host_pool_now *pool,
+                                enum cs_lease_state state)
 {
     if (state == CS_LEASE_LOADING)
         return &pool->loading;
     return state == CS_LEASE_BUSY ? &pool->busy : &pool->idle_leased;
 }
 
+/* The lowest pool of a mask that is not 0. */
+static inline uint32_t first_pool(uint32_t mask)
+{
+    return (uint32_t)__builtin_ctz(mask);
+}
+
 void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
                     int sign)
 {
-    uint32_t p = 0;
-
     assert(sign == 1 || sign == -1);
-    for (uint32_t left = lease->pool_mask; left != 0; left >>= 1, p++) {
-        if ((left & 1) == 0)
-            continue;
-        struct host_pool_now held = held_of(host, lease, p);
+    for (uint32_t left = lease->pool_mask; left != 0; left &= left - 1) {
+        uint32_t p = first_pool(left);
+        struct held held = held_of(host, lease, p);
         struct host_pool_now *pool = &host->pools->pool[p];
         uint32_t delta = sign > 0 ? held.gpus : 0u - held.gpus;
         pool->allocated += delta;
-        pool->allocated_milli += sign > 0 ? held.allocated_milli
-                                          : 0u - held.allocated_milli;
-        pool->cores_allocated += sign > 0 ? held.cores_allocated
-                                          : 0u - held.cores_allocated;
+        pool->allocated_milli += sign > 0 ? held.milli : 0u - held.milli;
+        pool->cores_allocated +=
+            (uint32_t)(sign > 0 ? held.cores : 0u - held.cores);
         *gpus_in(pool, lease->pub.state) += delta;
-        pool->utilized += sign * lease->busy_now *
-                          (double)held.allocated_milli / GPU_MILLI;
+        pool->utilized += sign * lease->busy_now * (double)held.milli /
+                          GPU_MILLI;
         if (pool->allocated_milli == 0)
             pool->utilized = 0;     /* parts leave rounding errors */
     }
@@ -388,16 +403,15 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
 void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
                      enum cs_lease_state state, double busy)
 {
-    uint32_t p = 0;
-
-    for (uint32_t left = lease->pool_mask; left != 0; left >>= 1, p++) {
-        if ((left & 1) == 0)
-            continue;
-        struct host_pool_now held = held_of(host, lease, p);
-        double gpus = (double)held.allocated_milli / GPU_MILLI;
+    for (uint32_t left = lease->pool_mask; left != 0; left &= left - 1) {
+        uint32_t p = first_pool(left);
+        struct held held = held_of(host, lease, p);
         struct host_pool_now *pool = &host->pools->pool[p];
         *gpus_in(pool, lease->pub.state) -= held.gpus;
         *gpus_in(pool, state) += held.gpus;
+        if (busy == 0 && lease->busy_now == 0)
+            continue;
+        double gpus = (double)held.milli / GPU_MILLI;
         pool->utilized -= lease->busy_now * gpus;
         pool->utilized += busy * gpus;
     }

@@ -2,8 +2,8 @@
 /*
  * slots.h - jobs, tasks and leases of a trial, each in a slot with a number.
  *
- * A slot is kept while anything refers to it, and then serves another.  Slots of
- * jobs lie in pages; those of jobs that ended are forgotten with their block.
+ * A slot is kept while anything refers to it, and then serves another.  Pages
+ * find the slots of jobs; those of jobs that ended are forgotten.
  */
 #ifndef POLICIES_STATE_SLOTS_H
 #define POLICIES_STATE_SLOTS_H
@@ -18,6 +18,7 @@
 #include "models/types/facts.h"
 #include "models/types/gang.h"
 #include "models/types/truth.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/terms.h"
 #include "sim/event/loop.h"
@@ -62,9 +63,14 @@ struct host_speedup {
     double speedup;
 };
 
-/* phase_start_ns and pace lie together, in one line of the cache. */
+struct host_job_slot;
+struct host_steps;              /* step.c */
+struct host_rates;              /* goodput.c */
+
+/* phase_start_ns and speedup lie together, in one line of the cache. */
 struct host_lease_slot {
     struct cs_lease pub;
+    struct host_job_slot *owner;    /* slot of pub.job, while it is live */
     int64_t phase_start_ns;
     double speedup;                    /* of a job of known length, pace.h */
     double part;                    /* of part_phase: done before, on a lease
@@ -91,12 +97,9 @@ struct host_lease_slot {
     struct gang gang;
 };
 
-struct host_steps;              /* step.c */
-struct host_rates;              /* goodput.c */
-
 /* Numbers in the order in which they came.  What leaves makes a hole, ID_NONE,
- * found by the place that its slot keeps; holes are closed when they are half
- * of the list, or when the list is asked for. */
+ * found by the place that its slot keeps; holes are closed when they are three
+ * quarters of the list, or when the list is asked for. */
 struct host_list {
     uint32_t *item, count, room, holes;
 };
@@ -150,15 +153,15 @@ _Static_assert(offsetof(struct host_job_slot, lease) == HOST_LINE_BYTES &&
                    sizeof(struct host_job_slot) % HOST_LINE_BYTES == 0,
                "what is asked of jobs that run is one line of each");
 
-/* Jobs that came one after the other.  A block serves others once all its jobs
- * are forgotten: small ones, since some jobs run for long.  So does the page
- * that finds them: a large one, since what finds pages is never given back. */
-#define HOST_JOB_BLOCK 8u
+/* The slots of jobs that came one after the other.  A slot that is given back
+ * serves the next job that comes, which finds it in the cache.  A page serves
+ * others once all its jobs are forgotten: a large one, since what finds pages
+ * is never given back. */
 #define HOST_JOB_PAGE 512u
 struct host_job_page {
-    struct host_job_slot *block[HOST_JOB_PAGE / HOST_JOB_BLOCK];
-    uint8_t gone[HOST_JOB_PAGE / HOST_JOB_BLOCK];   /* forgotten, by block */
-    uint32_t blocks_gone;
+    struct host_job_slot *slot[HOST_JOB_PAGE];  /* NULL: the job is to come,
+                                                   or forgotten */
+    uint32_t gone;                  /* forgotten */
     struct host_job_page *next;     /* spare */
 };
 
@@ -170,7 +173,7 @@ struct host_slots {
                                    its jobs are forgotten */
     uint32_t job_count, job_page_room;
     struct host_job_page *job_page_spare;
-    struct host_job_slot **job_spare;   /* blocks */
+    struct host_job_slot **job_spare;
     uint32_t job_spares, job_spare_room;
     uint32_t *gone, gones, gone_room;   /* ended, and the policy knows */
     uint32_t *seat_spare, seat_spares, seat_room, seats;
@@ -188,7 +191,6 @@ void host_lists_begin(struct cs_host *host);
 /* Without holes, good until one leaves. */
 const struct host_list *host_held(const struct cs_host *host);
 const struct host_list *host_running_list(const struct cs_host *host);
-int64_t host_now(const struct cs_host *host);
 struct host_job_slot *host_job_make(struct cs_host *host);
 /* Jobs that ended are forgotten at the next decision but one: first all that
  * are due, then what comes now is noted. */

@@ -2,6 +2,7 @@
 /*
  * sort.c - a tool for policies: jobs by key, stably, by merging.
  */
+#include "policies/rank.h"
 #include "policies/state/waiting.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"

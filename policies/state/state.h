@@ -17,6 +17,7 @@
 #include "policies/state/slots.h"
 #include "policies/state/terms.h"
 #include "sim/base/clock.h"
+#include "sim/event/loop.h"
 
 struct cluster;
 struct placer;
@@ -64,31 +65,37 @@ struct cs_host {
     struct host_pools *pools;           /* pools.h */
 };
 
-static inline struct host_job_slot *host_job_block(const struct cs_host *host,
-                                                   uint32_t job)
+static inline int64_t host_now(const struct cs_host *host)
 {
-    const struct host_job_page *page = host->slots->job[job / HOST_JOB_PAGE];
+    return loop_now_ns(host->parts.loop);
+}
 
+/* Every job of the same page is forgotten. */
+static inline bool host_job_page_gone(const struct cs_host *host, uint32_t job)
+{
     assert(job < host->slots->job_count);
-    return page == NULL ? NULL
-                        : page->block[job % HOST_JOB_PAGE / HOST_JOB_BLOCK];
+    return host->slots->job[job / HOST_JOB_PAGE] == NULL;
 }
 
 static inline struct host_job_slot *host_job_slot(const struct cs_host *host,
                                                   uint32_t job)
 {
-    struct host_job_slot *block = host_job_block(host, job);
+    assert(!host_job_page_gone(host, job));
+    struct host_job_slot *slot =
+        host->slots->job[job / HOST_JOB_PAGE]->slot[job % HOST_JOB_PAGE];
 
-    assert(block != NULL);
-    return &block[job % HOST_JOB_BLOCK];
+    assert(slot != NULL);
+    return slot;
 }
 
 static inline bool host_job_over(const struct cs_host *host, uint32_t job)
 {
-    const struct host_job_slot *block = host_job_block(host, job);
+    const struct host_job_slot *slot;
 
-    return block == NULL ||
-           block[job % HOST_JOB_BLOCK].pub.end_ns != CLOCK_NEVER_NS;
+    if (host_job_page_gone(host, job))
+        return true;
+    slot = host->slots->job[job / HOST_JOB_PAGE]->slot[job % HOST_JOB_PAGE];
+    return slot == NULL || slot->pub.end_ns != CLOCK_NEVER_NS;
 }
 
 static inline const struct job_form *host_form_of(

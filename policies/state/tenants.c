@@ -12,6 +12,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "policies/phases.h"
+#include "policies/rank.h"
 #include "policies/state/waiting.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"

@@ -16,6 +16,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "policies/phases.h"
 #include "policies/state/slots.h"
 #include "policies/state/waiting.h"
 #include "policies/state/nodes.h"

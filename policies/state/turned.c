@@ -8,6 +8,7 @@
  */
 #include <assert.h>
 
+#include "policies/rank.h"
 #include "policies/state/waiting.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"

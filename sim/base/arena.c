@@ -33,6 +33,7 @@
 #define HUGE_BYTES          ((size_t)1 << 21)   /* a huge page of x86-64 */
 #define PAGE_BYTES          ((size_t)1 << 16)   /* of the largest small one */
 #define HUGE_FROM_BYTES     ((size_t)1 << 23)
+#define ARRAY_ROOM_FIRST    ((size_t)4)         /* of a growing array */
 
 /* The sanitizer of addresses knows what malloc gave, and who points to it. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -224,6 +225,49 @@ void *arena_grow(struct arena *arena, void *items, size_t count,
     if (count > 0)
         memcpy(grown, items, count * item_bytes);
     return grown;
+}
+
+/* What a growing array of `room` items has room for when it has `index`. */
+static size_t room_reaching(size_t room, size_t index)
+{
+    size_t more = room == 0 ? ARRAY_ROOM_FIRST : 2 * room;
+
+    assert(index >= room);
+    assert(index < SIZE_MAX / 4);
+    while (more <= index)
+        more *= 2;
+    return more;
+}
+
+static void *array_moved(struct arena *arena, void *items, size_t room,
+                         size_t more, size_t item_bytes)
+{
+    if (arena != NULL)
+        return arena_grow(arena, items, room, more, item_bytes);
+    char *own = arena_resize_own(items, more, item_bytes);
+    memset(own + room * item_bytes, 0, (more - room) * item_bytes);
+    return own;
+}
+
+void *arena_reach_u32(struct arena *arena, void *items, uint32_t *room,
+                      size_t index, size_t item_bytes)
+{
+    size_t more = room_reaching(*room, index);
+
+    assert(more <= UINT32_MAX);
+    items = array_moved(arena, items, *room, more, item_bytes);
+    *room = (uint32_t)more;
+    return items;
+}
+
+void *arena_reach_size(struct arena *arena, void *items, size_t *room,
+                       size_t index, size_t item_bytes)
+{
+    size_t more = room_reaching(*room, index);
+
+    items = array_moved(arena, items, *room, more, item_bytes);
+    *room = more;
+    return items;
 }
 
 struct arena_file *arena_file(struct arena *arena)

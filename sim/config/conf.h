@@ -66,6 +66,21 @@ struct conf_schema {
     size_t count;
 };
 
+/* A row of a table, and the table as a schema: the only way to write them.
+ *
+ *   CONF_KEY("seeds", CONF_INT, experiment_top, seeds, "1",
+ *            "replicas of each point and policy", .min = 1, .max = 1000000)
+ *
+ * The struct is the one that the table fills, without the word.  `fallback` is
+ * CONF_REQUIRED, CONF_ABSENT or a value.  The help comes next, and then what
+ * else there is to say: .min, .max, .choices. */
+#define CONF_REQUIRED NULL
+#define CONF_KEY(KEY, TYPE, STRUCT, MEMBER, FALLBACK, ...) \
+    { .key = KEY, .type = TYPE, .offset = offsetof(struct STRUCT, MEMBER), \
+      .fallback = FALLBACK, .help = __VA_ARGS__ }
+#define CONF_SCHEMA(NAME, HELP, FIELDS) \
+    { NAME, HELP, FIELDS, sizeof FIELDS / sizeof FIELDS[0] }
+
 /* The tree and all its text live in the arena.  Limits: 64 MiB, depth 64,
  * 1,000,000 nodes, each named in its error.  Anchors, aliases, tags, merge
  * keys and several documents are errors.  `path` is copied. */

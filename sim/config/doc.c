@@ -32,12 +32,8 @@ struct page {
 static void put_bytes(struct page *page, const char *text, size_t bytes)
 {
     assert(text != NULL);
-    if (page->room_bytes - page->used_bytes <= bytes) {
-        size_t room_bytes = 2 * page->room_bytes + bytes + 256;
-        page->text = arena_grow(page->arena, page->text, page->used_bytes,
-                                room_bytes, 1);
-        page->room_bytes = room_bytes;
-    }
+    ARENA_REACH(page->arena, page->text, page->room_bytes,
+                page->used_bytes + bytes);
     memcpy(page->text + page->used_bytes, text, bytes);
     page->used_bytes += bytes;
     page->text[page->used_bytes] = '\0';

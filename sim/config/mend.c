@@ -284,12 +284,8 @@ static void take_word(struct conf_mend *mend, const char *word)
 {
     if (word[0] == '\0' || (word[0] >= '0' && word[0] <= '9'))
         return;             /* numbers name nothing */
-    if (mend->gone_count == mend->gone_room) {
-        mend->gone_room = mend->gone_room == 0 ? 16 : 2 * mend->gone_room;
-        mend->gone = arena_grow(mend->arena, mend->gone, mend->gone_count,
-                                mend->gone_room, sizeof *mend->gone);
-    }
-    mend->gone[mend->gone_count++] = word;
+    ARENA_ADD(mend->arena, mend->gone, mend->gone_count, mend->gone_room,
+              word);
 }
 
 static void take_words(struct conf_mend *mend, const struct conf_node *node)
@@ -376,13 +372,11 @@ static bool stock_up(struct conf_mend *mend, const struct place *place)
         place->is_key || is_marked(map, CONF_HURT))
         return false;
     struct conf_node *copy = copy_of(mend->arena, map);
-    for (size_t i = 0; i < stock->count; i++) {
-        if (conf_get(map, stock->pairs[i].key) != NULL)
-            continue;
-        copy->pairs = arena_grow(mend->arena, copy->pairs, copy->count,
-                                 copy->count + 1, sizeof *copy->pairs);
-        copy->pairs[copy->count++] = stock->pairs[i];
-    }
+    size_t room = copy->count;
+    for (size_t i = 0; i < stock->count; i++)
+        if (conf_get(map, stock->pairs[i].key) == NULL)
+            ARENA_ADD(mend->arena, copy->pairs, copy->count, room,
+                      stock->pairs[i]);
     copy->marks |= CONF_HURT;
     put_node(mend, place, place->count - 1, copy);
     return copy->count > map->count;

@@ -235,15 +235,10 @@ static bool read_items(struct reader *reader, struct conf_node *list,
             yaml_event_delete(&event);
             return true;
         }
-        if (list->count == room) {
-            room = room == 0 ? 4 : room * 2;
-            list->items = arena_grow(reader->arena, list->items, list->count,
-                                     room, sizeof *list->items);
-        }
         const struct conf_node *item = read_node(reader, &event, depth + 1);
         if (item == NULL)
             return false;
-        list->items[list->count++] = item;
+        ARENA_ADD(reader->arena, list->items, list->count, room, item);
     }
 }
 
@@ -333,11 +328,7 @@ static bool read_pairs(struct reader *reader, struct conf_node *map, int depth)
             yaml_event_delete(&event);
             return check_twice(reader, map);
         }
-        if (map->count == room) {
-            room = room == 0 ? 4 : room * 2;
-            map->pairs = arena_grow(reader->arena, map->pairs, map->count,
-                                    room, sizeof *map->pairs);
-        }
+        ARENA_REACH(reader->arena, map->pairs, room, map->count);
         struct conf_pair *pair = &map->pairs[map->count];
         if (!read_key(reader, &event, pair, depth + 1) ||
             !next_event(reader, &event))

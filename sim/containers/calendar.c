@@ -90,15 +90,10 @@ static uint32_t find_end(const struct head *head, int64_t ns, uint32_t id)
 
 static struct head *insert_head(struct calendar *ends, uint32_t at)
 {
-    uint32_t room = 2 * ends->room + 16;
+    uint32_t room = ends->room;
 
-    if (ends->blocks == ends->room) {
-        ends->heads = arena_grow(ends->arena, ends->heads, ends->room, room,
-                                 sizeof *ends->heads);
-        ends->spare = arena_grow(ends->arena, ends->spare, ends->room, room,
-                                 sizeof(struct block *));
-        ends->room = room;
-    }
+    ARENA_REACH(ends->arena, ends->heads, room, ends->blocks);
+    ARENA_REACH(ends->arena, ends->spare, ends->room, ends->blocks);
     memmove(&ends->heads[at + 1], &ends->heads[at],
             (ends->blocks - at) * sizeof *ends->heads);
     ends->blocks++;

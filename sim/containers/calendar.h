@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calendar.h - when what runs should end, and how many GPUs come back then.
+ * calendar.h - when leases should end, and how many GPUs they free then.
  *
- * For backfill: when will so many be free, and how many more by that time?
- * What ends first is asked for most, and is found at once.
+ * For backfill: when will a number of GPUs be free, and how many are free by a
+ * time?  The lease that ends first is found without a search.
  */
 #ifndef SIM_CONTAINERS_CALENDAR_H
 #define SIM_CONTAINERS_CALENDAR_H
@@ -14,18 +14,19 @@
 struct arena;
 struct calendar;
 
-/* Lives in the arena. */
+/* Returns an empty calendar in the arena. */
 struct calendar *calendar_new(struct arena *arena);
 
-/* An id may be there once; a time is any, CLOCK_NEVER_NS too. */
+/* Adds an id, which must not be there yet.  end_ns may be CLOCK_NEVER_NS. */
 void calendar_add(struct calendar *ends, int64_t end_ns, uint32_t id, uint32_t gpus);
-/* False: it is not there.  end_ns is that of calendar_add. */
+/* Removes an id; end_ns must be that of calendar_add().  False: the id is not
+ * there. */
 bool calendar_drop(struct calendar *ends, int64_t end_ns, uint32_t id);
 
-/* The first end with which so many GPUs are back, at least 1; CLOCK_NEVER_NS:
- * all together have less. */
+/* Returns the first time by which at least `gpus` (>= 1) GPUs have been freed;
+ * CLOCK_NEVER_NS: all leases together have fewer. */
 int64_t calendar_when(const struct calendar *ends, uint64_t gpus);
-/* GPUs of all that end at that time or before it. */
+/* Returns the GPUs that are freed up to and at that time. */
 uint64_t calendar_by(const struct calendar *ends, int64_t time_ns);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * demand_count.h - how many GPUs the smallest of those that wait for them wants.
+ * demand_count.h - the smallest number of GPUs that a waiting task requests.
  *
- * Sizes up to 32 are counted one by one, larger ones by powers of two.
+ * Sizes up to 32 have a counter each; larger ones share one for each power of
+ * two.
  */
 #ifndef SIM_CONTAINERS_DEMAND_COUNT_H
 #define SIM_CONTAINERS_DEMAND_COUNT_H
@@ -13,14 +14,15 @@
 
 struct demand_count {
     uint32_t count[DEMAND_COUNT_CLASSES];
-    uint64_t classes;           /* bit c: some are of class c */
+    uint64_t classes;           /* bit c: count[c] > 0 */
 };
 
-/* One more that wants so many, or (sign -1) one less. */
+/* Adds a task that requests `gpus` (sign 1), or removes one (sign -1). */
 void demand_count_add(struct demand_count *waits, uint32_t gpus, int sign);
-/* The least wanted, rounded down to a power of two above 32; 0: none wait. */
+/* Returns the smallest request, rounded down to a power of two above 32; 0: no
+ * task waits. */
 uint32_t demand_count_least(const struct demand_count *waits);
-/* The same of all but one that wants so many (0: of all). */
+/* Returns the same without one task that requests `gpus` (0: of all tasks). */
 uint32_t demand_count_least_but(const struct demand_count *waits, uint32_t gpus);
 
 #endif

@@ -15,7 +15,6 @@
 
 #include "sim/base/arena.h"
 
-#define GPU_INDEX_MIN 64u
 #define DELTA 3u
 #define GAMMA 2u
 
@@ -126,23 +125,11 @@ static void settle_up(struct rank_tree *ranks, uint32_t item)
         item = ranks->node[settle(ranks, item)].up;
 }
 
-static void make_room(struct rank_tree *ranks, uint32_t item)
-{
-    uint32_t room = ranks->room > 0 ? ranks->room : GPU_INDEX_MIN;
-    if (item < ranks->room)
-        return;
-    while (room <= item)
-        room *= 2;
-    ranks->node = arena_grow(ranks->arena, ranks->node, ranks->room, room,
-                             sizeof *ranks->node);
-    ranks->room = room;
-}
-
 void rank_tree_insert(struct rank_tree *ranks, uint32_t item,
                       rank_tree_before_fn *before)
 {
     assert(ranks != NULL && item != RANK_TREE_NONE);
-    make_room(ranks, item);
+    ARENA_REACH(ranks->arena, ranks->node, ranks->room, item);
     assert(ranks->node[item].count == 0);
     uint32_t up = RANK_TREE_NONE, at = ranks->root;
     bool goes_left = false;
@@ -165,7 +152,7 @@ void rank_tree_insert(struct rank_tree *ranks, uint32_t item,
 void rank_tree_insert_at(struct rank_tree *ranks, uint32_t item, uint32_t other)
 {
     assert(ranks != NULL && item != RANK_TREE_NONE);
-    make_room(ranks, item);
+    ARENA_REACH(ranks->arena, ranks->node, ranks->room, item);
     struct rank_tree_node *node = ranks->node;
     assert(node[item].count == 0 && node[other].count > 0);
     uint32_t up = other;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rank_tree.h - a sequence that knows places: put in, take out, the i-th.
+ * rank_tree.h - a sequence with insertion, removal and access by position.
  *
- * Items are small numbers of the owner's (slots), each in the sequence at most
- * once.  Everything costs the logarithm of the length; walking on from the
- * item last asked for is O(1) on average.  The owner may keep sums over
- * subtrees: it is told whenever those of an item have to be made again from
- * the item and its two children.
+ * Items are small numbers of the owner (slots), each at most once.  Every
+ * operation takes logarithmic time; going on from the item of the last access
+ * takes O(1) on average.  The owner may keep sums over subtrees: it is called
+ * whenever the sum of an item must be computed again from the item and its two
+ * children.
  */
 #ifndef SIM_CONTAINERS_RANK_TREE_H
 #define SIM_CONTAINERS_RANK_TREE_H
@@ -18,7 +18,7 @@ struct arena;
 
 #define RANK_TREE_NONE UINT32_MAX
 
-/* Should a stand before b?  a is what is put in. */
+/* True: a, the item that is inserted, belongs before b. */
 typedef bool rank_tree_before_fn(void *owner, uint32_t a, uint32_t b);
 /* Children may be RANK_TREE_NONE. */
 typedef void rank_tree_sum_fn(void *owner, uint32_t item, uint32_t left,
@@ -33,7 +33,7 @@ struct rank_tree {
     struct arena *arena;
     struct rank_tree_node *node;    /* by item */
     uint32_t room, root;
-    uint32_t last_item, last_rank;      /* what was asked for last */
+    uint32_t last_item, last_rank;      /* of the last access */
     rank_tree_sum_fn *sum;          /* NULL: no sums */
     void *owner, *sum_owner;        /* of before(); of sums: the same at first */
 };
@@ -41,27 +41,29 @@ struct rank_tree {
 void rank_tree_init(struct rank_tree *ranks, struct arena *arena, rank_tree_sum_fn *sum,
                     void *owner);
 uint32_t rank_tree_count(const struct rank_tree *ranks);
-/* After all that it should not stand before; NULL: at the end. */
+/* Inserts before the first item that it belongs before; NULL: at the end. */
 void rank_tree_insert(struct rank_tree *ranks, uint32_t item,
                       rank_tree_before_fn *before);
-/* Right before another. */
+/* Inserts directly before `other`. */
 void rank_tree_insert_at(struct rank_tree *ranks, uint32_t item, uint32_t other);
 void rank_tree_remove(struct rank_tree *ranks, uint32_t item);
-/* What the owner sums up of an item has changed. */
+/* Computes the sums again after the owner's value of an item changed. */
 void rank_tree_touch(struct rank_tree *ranks, uint32_t item);
-/* The i-th from 0; RANK_TREE_NONE past the last. */
+/* Returns the i-th item, from 0; RANK_TREE_NONE past the last. */
 uint32_t rank_tree_at(struct rank_tree *ranks, uint32_t i);
+/* Returns the position of an item. */
 uint32_t rank_tree_rank(const struct rank_tree *ranks, uint32_t item);
+/* Return the ends; RANK_TREE_NONE. */
 uint32_t rank_tree_first(const struct rank_tree *ranks);
 uint32_t rank_tree_last(const struct rank_tree *ranks);
-/* The neighbour of an item; RANK_TREE_NONE. */
+/* Return the neighbour of an item; RANK_TREE_NONE. */
 uint32_t rank_tree_next(const struct rank_tree *ranks, uint32_t item);
 uint32_t rank_tree_previous(const struct rank_tree *ranks, uint32_t item);
-/* All items, in order. */
+/* Fills item[] with all items, in order. */
 void rank_tree_list(const struct rank_tree *ranks, uint32_t *item);
-/* Takes out all. */
+/* Removes all items. */
 void rank_tree_clear(struct rank_tree *ranks);
-/* The same items, in another order. */
+/* Gives the same items the order of item[]. */
 void rank_tree_reorder(struct rank_tree *ranks, const uint32_t *item);
 
 #endif

@@ -4,22 +4,22 @@
  *
  * Internal to sim/: loop.h is the interface.  A monotone radix heap (Ahuja,
  * Mehlhorn, Orlin & Tarjan 1990) with a short sorted list in front.  Simulated
- * time never goes back, so a key need only be filed by the highest digit in
- * which it differs from a base that lies at or before every key:
+ * time never goes back; so an entry can be filed by the highest digit in which
+ * its time differs from a base at or before all pending times:
  *
- *   near        a sorted list; everything before near_limit is here, and all
- *               there is while that is little
- *   rank_fifo   keys equal to base, one FIFO per rank
+ *   near        a sorted list of all entries before near_limit; of all entries
+ *               while there are few
+ *   rank_fifo   entries at base, one FIFO per rank
  *   bucket      all others, by (level, digit) of that highest digit; unsorted
  *
- * Invariants: near < near_limit <= rank_fifo and buckets; a FIFO is filled
- * only while near_limit <= base; equal times are always in one place.  Every
- * move keeps the order in which entries stand, so the push number need not be
- * stored: an entry is 16 bytes.
+ * Invariants: near < near_limit <= rank_fifo and buckets; a FIFO is filled only
+ * while near_limit <= base; equal times are always in one place.  Every move
+ * keeps the order of entries, so that the push number need not be stored: an
+ * entry has 16 bytes.
  *
- * Cancelling frees the record at once and leaves a dead entry behind, known by
- * its old generation.  Dead entries are dropped when they are met, and all of
- * them are swept when they outnumber the live ones by QUEUE_DEAD_SLACK.
+ * Cancelling frees the record at once and leaves a dead entry, which has an old
+ * generation.  A dead entry is dropped when it is met.  All of them are swept
+ * when they outnumber the live ones by QUEUE_DEAD_SLACK.
  */
 #ifndef SIM_EVENT_QUEUE_H
 #define SIM_EVENT_QUEUE_H
@@ -87,8 +87,8 @@ struct queue {
     struct queue_record *record;
     uint32_t free_slot, record_count, record_room;
     uint64_t live_count, dead_count;
-    /* Two arrays, because what is written in halves and soon read whole, as
-     * the compiler would move pairs, waits for both writes to reach memory. */
+    /* Two arrays, because the compiler would move pairs by one load; a load of
+     * two halves that were just written waits until both are in memory. */
     uint64_t near_time_ns[QUEUE_NEAR_ROOM];
     uint64_t near_order[QUEUE_NEAR_ROOM + QUEUE_AHEAD];
     struct queue_chain rank_fifo[LOOP_RANK_COUNT];
@@ -103,8 +103,8 @@ void queue_init(struct queue *queue);
 void queue_clear(struct queue *queue);          /* returns all memory */
 size_t queue_held_bytes(const struct queue *queue);
 
-/* Parts that are seldom run.  Those of queue_push finish it, so that it calls
- * nothing it must come back from and saves no registers. */
+/* Parts that seldom run.  Those of queue_push() are tail calls, so that
+ * queue_push() saves no registers. */
 struct loop_handle queue_push_grown(struct queue *queue, uint64_t order,
                                     uint64_t time_ns, loop_fn *fn, void *self,
                                     uint64_t arg);
@@ -178,8 +178,8 @@ static inline struct loop_handle queue_file(struct queue *queue,
     return queue_handle(entry);
 }
 
-/* The entry goes before those that are later, or as late with a higher rank, but
- * not before an equal one: that was pushed first. */
+/* The entry goes before those that are later, or as late with a higher rank,
+ * but not before an equal one: that was pushed first. */
 static inline bool queue_goes_before(const struct queue *queue,
                                      struct queue_entry entry, uint32_t at)
 {

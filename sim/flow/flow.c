@@ -393,8 +393,7 @@ static void crowds_match(struct flow_net *net)
 
     if (net->share.crowd_room == i)
         return;
-    net->crowd_room = net->share.crowd_room;
-    net->crowd = arena_resize_own(net->crowd, net->crowd_room, sizeof *net->crowd);
+    ARENA_REACH(NULL, net->crowd, net->crowd_room, net->share.crowd_room - 1);
     for (; i < net->crowd_room; i++)
         net->crowd[i] = (struct flow_crowd){.finish_ns = CLOCK_NEVER_NS};
 }
@@ -495,10 +494,7 @@ uint32_t flow_link_add(struct flow_net *net, double capacity)
 {
     uint32_t link = share_link_add(&net->share, capacity);
 
-    if (net->share.link_room != net->link_room) {
-        net->link_room = net->share.link_room;
-        net->link = arena_resize_own(net->link, net->link_room, sizeof *net->link);
-    }
+    ARENA_REACH(NULL, net->link, net->link_room, link);
     net->link[link].area = (struct share_sum){0, 0};
     net->link[link].since_ns = loop_now_ns(net->loop);
     return link;
@@ -551,14 +547,8 @@ static uint32_t slot_take(struct flow_net *net, const struct flow_spec *spec)
 {
     uint32_t slot = share_add(&net->share, spec->weight, spec->rate_max,
                               spec->use_count);
-    uint32_t i = net->flow_room;
 
-    if (net->share.flow_room != i) {
-        net->flow_room = net->share.flow_room;
-        net->flow = arena_resize_own(net->flow, net->flow_room, sizeof *net->flow);
-        for (; i < net->flow_room; i++)
-            net->flow[i].generation = 0;
-    }
+    ARENA_REACH(NULL, net->flow, net->flow_room, slot);
     return slot;
 }
 

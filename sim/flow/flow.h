@@ -2,17 +2,17 @@
 /*
  * flow.h - fluid flows over shared links, weighted max-min fair.
  *
- * A flow has work left, a weight, an optional cap on its rate, and uses: how
- * many units of which link one unit of its work takes.  (A training pipeline
- * is one flow whose unit is a sample: it takes bytes of storage and of PCIe,
- * core-seconds of a CPU pool, and its cap is what the GPUs can eat.)  Rates
- * are the weighted max-min fair ones: raise rate/weight of all flows together,
- * freeze those that meet their cap or a full link, go on with the rest.
+ * A flow has work left, a weight, an optional cap on its rate, and uses: the
+ * units of each link that one unit of its work takes.  (A training pipeline is
+ * one flow whose unit is a sample: it uses bytes of storage and of PCIe and
+ * core-seconds of a CPU pool; its cap is the rate of its GPUs.)  Rates are
+ * weighted max-min fair: rate/weight of all flows rises together; a flow that
+ * reaches its cap or a full link keeps its rate, the others go on.
  *
- * Changes made at one instant are solved once, in LOOP_RANK_SETTLE, or when a
+ * All changes of one instant are solved once, in LOOP_RANK_SETTLE, or when a
  * rate is asked for.  Only the connected component that changed is solved
- * anew, and only flows whose rate changed have their finish moved; of the many
- * flows of one full link, only the first to end has one.
+ * again. Only flows whose rate changed get a new end event; of the many flows
+ * of one full link, only the first to end has an event.
  */
 #ifndef SIM_FLOW_FLOW_H
 #define SIM_FLOW_FLOW_H
@@ -28,7 +28,8 @@ struct flow_use {
     double per_unit;            /* link units per unit of work, > 0 */
 };
 
-/* Called in LOOP_RANK_FINISH when no work is left; the flow is gone then. */
+/* Called in LOOP_RANK_FINISH when a flow's work is done; the flow does not
+ * exist any more. */
 typedef void flow_done_fn(void *self, uint64_t arg);
 
 struct flow_spec {
@@ -42,39 +43,43 @@ struct flow_spec {
     uint64_t arg;
 };
 
-/* Safe after the flow is gone.  All zero: no flow. */
+/* May be used after the flow has ended.  All zero: no flow. */
 struct flow_handle {
     uint32_t slot;
     uint32_t generation;
 };
 
+/* The net belongs to the caller, who returns it by flow_free(). */
 struct flow_net *flow_new(struct loop *loop);
 void flow_free(struct flow_net *net);                   /* accepts NULL */
 
-/* Links are numbered from 0 in the order they are added.  Capacity in link
- * units per second, >= 0. */
+/* Adds a link and returns its number, from 0.  capacity: link units per second,
+ * >= 0. */
 uint32_t flow_link_add(struct flow_net *net, double capacity);
 void flow_link_set(struct flow_net *net, uint32_t link, double capacity);
 uint32_t flow_link_count(const struct flow_net *net);
 
+/* Starts a flow. */
 struct flow_handle flow_start(struct flow_net *net,
                               const struct flow_spec *spec);
-/* Ends a flow early without calling done; returns the work left, 0 if it was
- * gone already. */
+/* Ends a flow without calling done.  Returns the work left; 0 if the flow had
+ * ended. */
 double flow_stop(struct flow_net *net, struct flow_handle handle);
 void flow_set_cap(struct flow_net *net, struct flow_handle handle,
                   double rate_max);
 
 bool flow_alive(const struct flow_net *net, struct flow_handle handle);
+/* Return the rate and the work left; 0 if the flow has ended. */
 double flow_rate(struct flow_net *net, struct flow_handle handle);
 double flow_left(struct flow_net *net, struct flow_handle handle);
-/* The link that holds the flow back, or UINT32_MAX: its own cap. */
+/* Returns the link that limits the flow; UINT32_MAX: its own cap does. */
 uint32_t flow_bottleneck(struct flow_net *net, struct flow_handle handle);
 
-/* While done is called: what held the flow back in the end, as above. */
+/* Only within flow_done_fn: returns what limited the flow at its end. */
 uint32_t flow_ended_at(const struct flow_net *net);
 
-/* Load now, in link units per second, and its integral from the start. */
+/* Return the present load, in link units per second, and its integral from the
+ * start. */
 double flow_link_load(struct flow_net *net, uint32_t link);
 double flow_link_area(struct flow_net *net, uint32_t link);
 double flow_link_capacity(const struct flow_net *net, uint32_t link);

@@ -69,9 +69,7 @@ static void make_room(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
         sink(heap, i, heap->item[i]);
     if (heap->room > 0 && kept <= heap->room / 2)
         return;
-    assert(heap->room <= UINT32_MAX / 2);
-    heap->room = heap->room == 0 ? 16 : heap->room * 2;
-    heap->item = arena_resize_own(heap->item, heap->room, sizeof *heap->item);
+    ARENA_REACH(NULL, heap->item, heap->room, heap->room);
 }
 
 void lazy_heap_push(struct lazy_heap *heap, struct lazy_heap_item item, lazy_heap_holds_fn *holds,

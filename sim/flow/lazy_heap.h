@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * lazy_heap.h - a heap whose items go stale instead of being taken out.
+ * lazy_heap.h - a heap whose items become invalid instead of being removed.
  *
- * Least key first, then least tail, then least id.  The owner keeps a stamp
- * for each id and changes it when what it pushed no longer holds: stale items
- * are dropped when they come first, and swept when the heap is full, so that
- * it holds at most twice what is valid, and a little.
+ * Order: least key, then least tail, then least id.  The owner keeps a stamp
+ * for each id, and changes it to make the items of this id invalid.  Invalid
+ * items are dropped when they come first, and all of them when the heap is
+ * full; so it holds at most about twice the number of valid items.
  */
 #ifndef SIM_FLOW_LAZY_HEAP_H
 #define SIM_FLOW_LAZY_HEAP_H
@@ -24,12 +24,14 @@ struct lazy_heap {
     uint32_t count, room;
 };
 
+/* True: the item is valid. */
 typedef bool lazy_heap_holds_fn(const void *self, const struct lazy_heap_item *item);
 
 void lazy_heap_release(struct lazy_heap *heap);
 void lazy_heap_push(struct lazy_heap *heap, struct lazy_heap_item item, lazy_heap_holds_fn *holds,
                     const void *self);
-/* The least item that holds, or NULL; stale ones before it are dropped. */
+/* Returns the first valid item and drops invalid ones before it; NULL: there is
+ * none. */
 const struct lazy_heap_item *lazy_heap_top(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
                                            const void *self);
 void lazy_heap_pop(struct lazy_heap *heap);

@@ -15,19 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Arrays ------------------------------------------------------------------ */
+#include "sim/base/arena.h"
 
-void *share_grown(void *items, uint32_t *room, size_t item_bytes)
-{
-    uint32_t new_room = *room == 0 ? 16 : *room * 2;
-    void *bigger;
-
-    assert(new_room > *room && item_bytes > 0);
-    bigger = realloc(items, new_room * item_bytes);
-    assert(bigger != NULL);
-    *room = new_room;
-    return bigger;
-}
+/* Pools ------------------------------------------------------------------- */
 
 static uint32_t log2_up(uint32_t count)
 {
@@ -51,8 +41,9 @@ static uint32_t pool_take(struct share_pool *pool, uint32_t size_log2)
         pool->free[size_log2] = next;
         return offset;
     }
-    while (pool->room - pool->used < size)
-        pool->items = share_grown(pool->items, &pool->room, pool->item_bytes);
+    if (pool->room - pool->used < size)
+        pool->items = arena_reach_u32(NULL, pool->items, &pool->room,
+                                      pool->used + size - 1, pool->item_bytes);
     offset = pool->used;
     pool->used += size;
     return offset;
@@ -117,12 +108,8 @@ uint32_t share_link_add(struct share *share, double capacity)
 
     assert(capacity >= 0 && isfinite(capacity));
     assert(share->link_count < SHARE_NONE - 1);
-    if (share->link_count == share->link_room) {
-        share->link = share_grown(share->link, &share->link_room,
-                                  sizeof *share->link);
-        share->across = share_grown(share->across, &room,
-                                    sizeof *share->across);
-    }
+    ARENA_REACH(NULL, share->link, share->link_room, share->link_count);
+    ARENA_REACH(NULL, share->across, room, share->link_count);
     share->across[share->link_count] = (struct share_across){.count = 0};
     link = &share->link[share->link_count];
     memset(link, 0, sizeof *link);
@@ -154,9 +141,7 @@ uint32_t share_add(struct share *share, double weight, double rate_max,
         slot = share->free_flow.item[--share->free_flow.count];
         stamp = share->flow[slot].stamp;
     } else {
-        if (share->flow_count == share->flow_room)
-            share->flow = share_grown(share->flow, &share->flow_room,
-                                      sizeof *share->flow);
+        ARENA_REACH(NULL, share->flow, share->flow_room, share->flow_count);
         slot = share->flow_count++;
     }
     flow = &share->flow[slot];

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * share.h - weighted max-min fair rates on links, without time.
+ * share.h - the solver of weighted max-min fair rates on links, without time.
  *
- * The solver under sim/flow: it knows which flow takes how much of which link
- * and works out the rates.  What the rates mean for work and events is said
- * in flow.c, its only user; so its structs are open.
+ * It knows how much of each link each flow uses, and computes the rates.
+ * flow.c, its only user, turns rates into work and events; therefore the
+ * structs are open.
  *
- * A level is rate / weight: max-min fairness raises the level of all flows
- * together until each meets its cap or a full link, its bottleneck.
+ * A level is rate / weight.  Max-min fairness raises the level of all flows
+ * together until each reaches its cap or a full link, its bottleneck.
  *
- * A link that many flows cross keeps a crowd: the flows it holds back, whose
- * rates are the crowd's level times their weight, and are stored nowhere else.
- * See share_crowd.c.
+ * A link that many flows use keeps a crowd: the flows that it limits.  Their
+ * rates are the crowd's level times their weights, and are not stored.  See
+ * share_crowd.c.
  */
 #ifndef SIM_FLOW_SHARE_H
 #define SIM_FLOW_SHARE_H
@@ -24,9 +24,10 @@
 
 #define SHARE_NONE UINT32_MAX
 
-/* A sum of doubles that keeps what rounding would lose (Knuth's two-sum with
- * Neumaier's running error), about 100 bits of it.  Taking a term out again
- * leaves no dirt, and the order of the terms does not show in the value. */
+/* A sum of doubles that keeps the rounding errors (Knuth's two-sum with
+ * Neumaier's running error), about 100 bits in all.  A term that is added and
+ * subtracted leaves no error, and the value does not depend on the order of the
+ * terms. */
 struct share_sum {
     double hi, lo;
 };
@@ -56,51 +57,51 @@ struct share_member {
     uint32_t use;           /* of the pool: where `place` must be kept */
 };
 
-/* That it was seen in a large component, see share_solve.c.  All zero: it was
- * not. */
+/* A mark that the owner was found in a large component, see share_solve.c.  All
+ * zero: no mark. */
 struct share_proof {
     uint64_t stamp;
     uint32_t link;
 };
 
 struct share_flow {
-    double rate;            /* in force, and part of the links' load; 0 in */
-                            /* a crowd: ask share_rate                     */
-    double next;            /* as solved; in force after share_commit */
+    double rate;            /* present rate, part of the links' load; 0 in */
+                            /* a crowd: use share_rate()                   */
+    double next;            /* solved rate; present after share_commit() */
     double level, level_max, weight, rate_max;
     uint32_t use, use_count;
     uint32_t bottleneck;    /* a link, or SHARE_NONE: its cap */
     bool live, dirty, open;
     bool chosen;            /* in share->set */
     struct share_proof proof;
-    uint32_t crowd;         /* it is in, or SHARE_NONE */
-    uint32_t stamp;         /* of what was pushed about it, see lazy_heap.h */
+    uint32_t crowd;         /* its crowd, or SHARE_NONE */
+    uint32_t stamp;         /* of its items in heaps, see lazy_heap.h */
 };
 
-/* What filling touches comes first, to lie close together. */
+/* The members that filling uses come first, close together in memory. */
 struct share_link {
-    struct share_sum left;      /* of the capacity, while filling */
+    struct share_sum left;      /* capacity left while filling */
     struct share_sum demand;    /* weight x per_unit of open flows */
-    double top, own;            /* after it: the highest level here, and the */
-                                /* level of those this link holds back       */
+    double top, own;            /* after filling: the highest level here, and */
+                                /* the level of the flows that it limits      */
     uint32_t open_count;
     uint32_t member, member_count;
     uint8_t member_room_log2;
-    bool over;                  /* the flows outside the part take too much */
+    bool over;                  /* flows outside the part exceed the capacity */
     bool dirty;
     bool chosen;                /* in share->set_link */
     double capacity;
-    struct share_sum load;      /* of the rates in force, but for crowds' */
+    struct share_sum load;      /* of the present rates, without crowds' */
     struct share_proof proof;
-    uint64_t proof_stamp;       /* of the proof kept here, 0: none stands */
+    uint64_t proof_stamp;       /* of the proof kept here; 0: none is valid */
     uint32_t held_count;        /* flows whose bottleneck it is */
-    uint32_t kept;              /* the crowd it keeps, or SHARE_NONE */
-    uint32_t crowd;             /* the crowd some of whose flows cross here, */
-                                /* its own or another's, or SHARE_NONE       */
+    uint32_t kept;              /* the crowd that it keeps, or SHARE_NONE */
+    uint32_t crowd;             /* the crowd whose flows use this link, its */
+                                /* own or another link's, or SHARE_NONE     */
 };
 
-/* The flows of a crowd that cross a link: all, and without those of the part
- * that is being filled. */
+/* The flows of a crowd that use a link: all, and without those of the part that
+ * is being filled. */
 struct share_across {
     struct share_sum demand, rest;
     uint32_t count, rest_count;
@@ -110,10 +111,10 @@ struct share_across {
 
 struct share_crowd {
     uint32_t link;
-    uint32_t credit;            /* more for each ripple that it was good for */
-    double level;               /* in force */
+    uint32_t credit;            /* rises with each ripple that succeeded */
+    double level;               /* present level */
     struct lazy_heap above;          /* the link's other flows, highest first */
-    struct lazy_heap limit;          /* what the crowd meets when it rises */
+    struct lazy_heap limit;          /* what limits the crowd when it rises */
 };
 
 /* Runs of 2^n items in one array, recycled by size. */
@@ -160,8 +161,9 @@ void share_release(struct share *share);
 uint32_t share_link_add(struct share *share, double capacity);
 void share_link_set(struct share *share, uint32_t link, double capacity);
 
-/* A new flow has rate 0 until it is solved and committed.  Give it its uses
- * one by one, then share_dirty.  A flow without uses is never solved. */
+/* Adds a flow and returns its number.  Its rate is 0 until it is solved and
+ * committed.  The caller then sets its use_count uses by share_use(), and calls
+ * share_dirty().  A flow without uses is never solved. */
 uint32_t share_add(struct share *share, double weight, double rate_max,
                    uint32_t use_count);
 void share_use(struct share *share, uint32_t flow, uint32_t k, uint32_t link,
@@ -202,12 +204,14 @@ static inline bool share_has_crowds(const struct share *share)
 }
 
 bool share_is_dirty(const struct share *share);
-/* Finds `next` for every flow whose rate may have changed: share->set. */
+/* Puts into share->set every flow whose rate may have changed, and computes its
+ * `next`. */
 void share_solve(struct share *share);
 
-/* Then, in this order: those of the set that are in a crowd leave it, the
- * crowds' new levels are put in force, `next` of each flow of the set, in its
- * crowd if share_joins names one, and what the crowds may meet. */
+/* To be called then, in this order: share_leave() for each flow of the set that
+ * is in a crowd; share_levels(), which makes the crowds' new levels present;
+ * share_commit() for each flow of the set, with the crowd that share_joins()
+ * returns; share_limits(), which updates what limits the crowds. */
 void share_leave(struct share *share, uint32_t flow);
 void share_levels(struct share *share);
 uint32_t share_joins(const struct share *share, uint32_t flow);

@@ -60,9 +60,8 @@ void share_crowd_new(struct share *share, uint32_t id)
     if (share->free_crowd.count > 0) {
         link->kept = share->free_crowd.item[--share->free_crowd.count];
     } else {
-        if (share->crowd_count == share->crowd_room)
-            share->crowd = share_grown(share->crowd, &share->crowd_room,
-                                       sizeof *share->crowd);
+        ARENA_REACH(NULL, share->crowd, share->crowd_room,
+                    share->crowd_count);
         link->kept = share->crowd_count++;
     }
     crowd = &share->crowd[link->kept];

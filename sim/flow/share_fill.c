@@ -89,9 +89,7 @@ static inline void heap_sink(struct share *share, uint32_t hole)
 static void heap_append(struct share *share, share_key key)
 {
     /* Room for the four keys at the end as well. */
-    if (share->heap_count + 4 >= share->heap_room)
-        share->heap = share_grown(share->heap, &share->heap_room,
-                                  sizeof *share->heap);
+    ARENA_REACH(NULL, share->heap, share->heap_room, share->heap_count + 4);
     share->heap[share->heap_count++] = key;
 }
 

@@ -28,13 +28,14 @@ struct likelihood {
 };
 
 const char *likelihood_name(enum likelihood_family family);
-/* `sample` is sorted, all above 0.  False: the family has no fit for it, such
- * as a lognormal for values that are all equal. */
+/* Fits a family to a sample, which is sorted and above 0.  False: the family
+ * cannot fit it, such as a lognormal if all values are equal. */
 bool likelihood_fit(enum likelihood_family family, const double *sample,
                     size_t count, struct likelihood *out);
-/* P(X <= x) */
+/* Returns P(X <= x). */
 double likelihood_cdf(const struct likelihood *fit, double x);
-/* The fit of the smallest AIC among all families; false: none fits. */
+/* Fits all families; good[f]: family f fits.  Stores in *best the family of the
+ * least AIC.  False: none fits. */
 bool likelihood_best(const double *sample, size_t count,
                      struct likelihood out[LIKELIHOOD_FAMILIES],
                      bool good[LIKELIHOOD_FAMILIES], size_t *best);

@@ -33,7 +33,6 @@
 #define DELTA 2000.0
 /* Neighbours always weigh more than one step of k together, of DELTA / 2. */
 #define CENTROID_MAX 2048u
-#define GPU_INDEX_FIRST 64u
 #define PI 3.14159265358979323846
 
 struct centroid {
@@ -57,7 +56,7 @@ struct quantile *quantile_new(struct arena *arena)
 {
     struct quantile *quantile = arena_alloc(arena, 1, sizeof *quantile);
 
-    assert(arena != NULL && QUANTILE_EXACT_MAX % GPU_INDEX_FIRST == 0);
+    assert(arena != NULL);
     quantile->arena = arena;
     return quantile;
 }
@@ -197,17 +196,12 @@ static void digest(struct quantile *quantile)
 
 static void make_room(struct quantile *quantile)
 {
-    uint32_t room = quantile->sample_room;
-
-    assert(quantile->sample_count == room);
-    if (room < QUANTILE_EXACT_MAX) {
-        uint32_t new_room = room == 0 ? GPU_INDEX_FIRST : 2 * room;
-
-        quantile->sample = arena_grow(quantile->arena, quantile->sample, room,
-                                      new_room, sizeof(uint64_t));
-        quantile->sorting = arena_alloc(quantile->arena, new_room,
+    assert(quantile->sample_count == quantile->sample_room);
+    if (quantile->sample_room < QUANTILE_EXACT_MAX) {
+        ARENA_REACH(quantile->arena, quantile->sample, quantile->sample_room,
+                    quantile->sample_count);
+        quantile->sorting = arena_alloc(quantile->arena, quantile->sample_room,
                                         sizeof(uint64_t));
-        quantile->sample_room = new_room;
         return;
     }
     if (quantile->centroid == NULL) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * stats.h - means, paired differences, and how sure one can be of them.
+ * stats.h - means and paired differences, with their confidence intervals.
  *
- * Samples are seeds.  NAN: not known (too few samples).
+ * A sample is the result of one seed.  NAN: not known, there are too few
+ * samples.
  */
 #ifndef SIM_STATS_STATS_H
 #define SIM_STATS_STATS_H
@@ -23,10 +24,11 @@ struct stats_delta {
     double p_value;             /* two-sided, paired t-test */
 };
 
-/* Only finite samples count. */
+/* Samples that are not finite are left out. */
 struct stats_mean stats_mean(const double *x, size_t count,
                              double confidence);
-/* Pair i is x[i], base[i]; pairs that lack one side do not count. */
+/* Pair i is x[i], base[i]; a pair with a side that is not finite is left
+ * out. */
 struct stats_delta stats_delta(const double *x, const double *base,
                                size_t count, double confidence);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * tally.h - what a run measures: a tally of samples, a gauge over time, and
+ * tally.h - measurements of a run: a tally of samples, a gauge over time, and
  * quantiles of a stream in bounded memory.
  *
- * Tallies and gauges are plain values: zero-initialized is empty, copying is
- * allowed.  Merging is done in trial order, for addition of doubles does not
- * commute in the last bits.
+ * Tallies and gauges are plain values: all zero is empty, and they may be
+ * copied. They are merged in the order of trials, because the last bits of a
+ * sum of doubles depend on the order.
  */
 #ifndef SIM_STATS_TALLY_H
 #define SIM_STATS_TALLY_H
@@ -29,18 +29,20 @@ struct gauge {
 void tally_add(struct tally *tally, double sample);
 void tally_merge(struct tally *into, const struct tally *from);
 double tally_sd(const struct tally *tally);
-/* Half width of Student's t interval of the mean; INFINITY below 2 samples. */
+/* Returns half the width of Student's t interval of the mean; INFINITY below 2
+ * samples. */
 double tally_ci_half(const struct tally *tally, double confidence);
 
 void gauge_set(struct gauge *gauge, int64_t now_ns, double level);
-/* Mean level from from_ns to until_ns; 0 for an empty span. */
+/* Returns the mean level from from_ns to until_ns; 0 for an empty span. */
 double gauge_mean(const struct gauge *gauge, int64_t until_ns);
+/* Returns the integral of the level, in level x seconds. */
 double gauge_area(const struct gauge *gauge, int64_t until_ns);
 
-/* Quantiles of a stream: exact (the smallest sample x with at least p of the
- * samples <= x) up to QUANTILE_EXACT_MAX samples, a merging t-digest
- * (Dunning & Ertl 2019) beyond; error and memory are stated in tally.c and
- * pinned by a test at 10 million samples. */
+/* Quantiles of a stream.  Up to QUANTILE_EXACT_MAX samples they are exact: the
+ * smallest sample x with at least p of the samples <= x.  Beyond, a merging
+ * t-digest (Dunning & Ertl 2019); quantile.c states its error and memory, and a
+ * test checks both at 10 million samples. */
 #define QUANTILE_EXACT_MAX 4096u
 struct quantile *quantile_new(struct arena *arena);
 void quantile_add(struct quantile *quantile, double sample);

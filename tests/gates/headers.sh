@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# headers.sh - every header compiles alone and twice; policies/policy.h, which
+# headers.sh - every header compiles alone and twice; policies/NAME.h, which
 # others' programs include, also as C++.
 
 FLAGS='-fsyntax-only -Wall -Wextra -Wpedantic -Werror -I. -D_POSIX_C_SOURCE=200809L'
@@ -13,9 +13,10 @@ check() {
             gcc -std=c11 $FLAGS -x c - 2>&1 | sed -n "s|^|$h: |p"
     done
     # shellcheck disable=SC2086
-    [ ! -f policies/policy.h ] ||
-        printf 'extern "C" {\n#include "policies/policy.h"\n}\n' |
-        g++ -std=c++17 $FLAGS -x c++ - 2>&1 | sed 's|^|policies/policy.h as C++: |'
+    for f in $(files '^policies/[a-z]+\.h$'); do
+        printf 'extern "C" {\n#include "%s"\n}\n' "$f" |
+            g++ -std=c++17 $FLAGS -x c++ - 2>&1 | sed "s|^|$f as C++: |"
+    done
 }
 
 bad_1() { put sim/a.h 'size_t a(void);'; }

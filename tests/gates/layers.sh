@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # layers.sh - includes never run up a floor; policies and workloads never
-# meet; a policy includes policies/policy.h and harmless C headers, nothing
-# else; the truth about jobs is out of a policy's reach.
+# meet; a policy includes headers of policies/ itself and harmless C headers,
+# nothing else; the truth about jobs is out of a policy's reach.
 
 HARMLESS='assert|float|inttypes|limits|math|stdbool|stddef|stdint|string'
 
@@ -28,12 +28,13 @@ check() {
     for f in $(files '^policies/.*\.c$'); do
         is_infra "$f" && continue
         grep -Hn '^[[:space:]]*#[[:space:]]*include' "$f" |
-            grep -vE "\"policies/policy\.h\"|<($HARMLESS)\.h>" |
-            sed 's/$/   (a policy includes policies\/policy.h only)/'
+            grep -vE "\"policies/[a-z]+\.h\"|<($HARMLESS)\.h>" |
+            sed 's/$/   (a policy includes policies\/NAME.h only)/'
     done
-    [ ! -f policies/policy.h ] ||
-        gcc -MM -I. policies/policy.h 2>/dev/null | tr -s ' ' '\n' |
-        grep -E '^models/(.*/)?truth\.h$' | sed 's/^/policies\/policy.h reaches /'
+    for f in $(files '^policies/[a-z]+\.h$'); do
+        gcc -MM -I. "$f" 2>/dev/null | tr -s ' ' '\n' |
+            grep -E '^models/(.*/)?truth\.h$' | sed "s|^|$f reaches |"
+    done
 }
 
 bad_1() { put models/a.h; put sim/a.c '#include "models/a.h"'; }

@@ -44,16 +44,21 @@ named() {
         "$1" 2>/dev/null
 }
 
+# Lines "FILES ROOM".
+measure() {
+    sources | awk '
+        { sub("/[^/]*$", ""); count[$0]++ }
+        END { for (room in count) print count[room], room }'
+}
+
 rooms() { sources | sed -n 's|/[^/]*$||; \|/|p' | sort -u; }
 
 check() {
     edges=$(mktemp)
     room_edges >"$edges"
     tsort "$edges" 2>&1 >/dev/null | sed 's/^tsort: /a circle of rooms: /'
-    sources | awk -v max=$ROOM_FILES_MAX '
-        { sub("/[^/]*$", ""); count[$0]++ }
-        END { for (room in count) if (count[room] > max)
-                  print room ": " count[room] " files, at most " max }'
+    measure | awk -v max=$ROOM_FILES_MAX '
+        $1 > max { print $2 ": " $1 " files, at most " max }'
     file_edges | sort -u >"$edges.files"
     for room in $(rooms); do
         [ -f "$room/README.md" ] || { echo "$room: has no README.md"; continue; }

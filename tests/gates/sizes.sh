@@ -4,11 +4,8 @@
 # sizes.sh - what must fit a page does: a function 60 lines (braces included,
 # in sources and tests), the Makefile and the README 150.
 
-check() {
-    for page in Makefile README.md; do
-        [ ! -f $page ] || awk -v file=$page '
-            END { if (NR > 150) print file ": " NR " lines" }' $page
-    done
+# Lines "LINES FILE:LINE" of all functions.
+measure() {
     # shellcheck disable=SC2046
     set -- $(files '^(sim|models|policies|workloads|experiments|tests)/.*\.[ch]$')
     [ $# -gt 0 ] || return 0
@@ -16,10 +13,17 @@ check() {
     FNR == 1 { open = 0 }
     /^\{/ || /^[a-z].*\) *\{$/ { open = FNR }
     /^\}/ {
-        if (open && FNR - open + 1 > 60)
-            print FILENAME ":" open ": function of " FNR - open + 1 " lines"
+        if (open) print FNR - open + 1, FILENAME ":" open
         open = 0
     }' "$@"
+}
+
+check() {
+    for page in Makefile README.md; do
+        [ ! -f $page ] || awk -v file=$page '
+            END { if (NR > 150) print file ": " NR " lines" }' $page
+    done
+    measure | awk '$1 > 60 { print $2 ": function of " $1 " lines" }'
 }
 
 long() { awk -v n="$1" 'BEGIN { while (n-- > 0) print "    x++;" }'; }

@@ -4,7 +4,8 @@
 # state.sh - no mutable file-scope, static or thread-local variable in the
 # library.  Constant tables, relocated ones too, are fine.
 
-check() {
+# Lines "BYTES-IN-HEX OBJECT SECTION NAME" of what can be written to.
+measure() {
     for object in $(objects); do
         objdump -t "$object" | awk -v object="$object" '
         {
@@ -15,10 +16,11 @@ check() {
             # A section symbol carries no size of its own: ask for names only.
             if (section ~ /^(\.t?(data|bss)|\*COM\*)/ &&
                 section !~ /^\.data\.rel\.ro/ && word[2] ~ /[1-9a-f]/)
-                print object ": " section " holds " word[3]
+                print word[2], object, section, word[3]
         }'
     done
 }
+check() { measure | awk '{ print $2 ": " $3 " holds " $4 }'; }
 
 bad_1() { object sim/a.c 'static int n; int a(void) { return ++n; }'; }
 bad_2() { object sim/a.c 'int a(void) { static int n = 3; return n++; }'; }

@@ -12,34 +12,36 @@
 #include "sim/text/csv.h"
 #include "workloads/formats/trace_row.h"
 
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
-
-#define COLUMN(NAME, FALLBACK, HELP) \
-    {#NAME, CONF_TEXT, offsetof(struct trace_columns, NAME), 0, 0, FALLBACK, \
-     NULL, HELP}
 static const struct conf_field columns_fields[] = {
-    COLUMN(job, CONF_ABSENT, "name of the job; default: its number"),
-    COLUMN(submit, NULL, "submit time: seconds, or a date and time"),
-    COLUMN(duration, NULL, "run time in seconds"),
-    COLUMN(gpus, NULL, "GPUs: a whole number, or a part of one, as 0.25; 1 in place of a "
-           "column: each job one, and so of all numbers"),
-    COLUMN(limit, CONF_ABSENT, "requested time in seconds; <= 0: none"),
-    COLUMN(tenant, CONF_ABSENT, "whose job it is"),
-    COLUMN(priority, CONF_ABSENT, "whole number, larger goes first"),
-    COLUMN(deadline, CONF_ABSENT,
-           "when it should be done, by the clock of submit; empty: none"),
-    COLUMN(cores, CONF_ABSENT,
-           "cores of the job in all; it then lies on one node"),
-    COLUMN(memory_mib, CONF_ABSENT,
-           "host memory of the job in all; it then lies on one node"),
-    COLUMN(gpu_memory_mib, CONF_ABSENT,
-           "memory that a part of a GPU takes of it"),
-    COLUMN(gpu_types, CONF_ABSENT,
-           "names of GPU types that it takes, as V100|T4; empty: any"),
+    CONF_KEY("job", CONF_TEXT, trace_columns, job, CONF_ABSENT,
+             "name of the job; default: its number"),
+    CONF_KEY("submit", CONF_TEXT, trace_columns, submit, CONF_REQUIRED,
+             "submit time: seconds, or a date and time"),
+    CONF_KEY("duration", CONF_TEXT, trace_columns, duration, CONF_REQUIRED,
+             "run time in seconds"),
+    CONF_KEY("gpus", CONF_TEXT, trace_columns, gpus, CONF_REQUIRED,
+             "GPUs: a whole number, or a part of one, as 0.25; 1 in place of a "
+             "column: each job one, and so of all numbers"),
+    CONF_KEY("limit", CONF_TEXT, trace_columns, limit, CONF_ABSENT,
+             "requested time in seconds; <= 0: none"),
+    CONF_KEY("tenant", CONF_TEXT, trace_columns, tenant, CONF_ABSENT,
+             "whose job it is"),
+    CONF_KEY("priority", CONF_TEXT, trace_columns, priority, CONF_ABSENT,
+             "whole number, larger goes first"),
+    CONF_KEY("deadline", CONF_TEXT, trace_columns, deadline, CONF_ABSENT,
+             "when it should be done, by the clock of submit; empty: none"),
+    CONF_KEY("cores", CONF_TEXT, trace_columns, cores, CONF_ABSENT,
+             "cores of the job in all; it then lies on one node"),
+    CONF_KEY("memory_mib", CONF_TEXT, trace_columns, memory_mib, CONF_ABSENT,
+             "host memory of the job in all; it then lies on one node"),
+    CONF_KEY("gpu_memory_mib", CONF_TEXT, trace_columns, gpu_memory_mib,
+             CONF_ABSENT, "memory that a part of a GPU takes of it"),
+    CONF_KEY("gpu_types", CONF_TEXT, trace_columns, gpu_types, CONF_ABSENT,
+             "names of GPU types that it takes, as V100|T4; empty: any"),
 };
-const struct conf_schema trace_columns_schema = {
-    "workload.trace.columns", "which column of the CSV is what",
-    columns_fields, COUNT(columns_fields)};
+const struct conf_schema trace_columns_schema =
+    CONF_SCHEMA("workload.trace.columns",
+                "which column of the CSV is what", columns_fields);
 
 struct finding {
     struct csv *csv;

@@ -16,13 +16,10 @@
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
-/* A new format: its file, its name in row.h, a line here. */
 static const struct import_format *const format_table[] = {
-    &import_csv, &import_swf, &import_philly, &import_itp, &import_tiresias,
-    &import_helios, &import_gavel, &import_shockwave, &import_pollux,
-    &import_sia, &import_openb, &import_alea, &import_philly_log,
-    &import_pai, &import_spot2026, &import_dlrm2025, &import_acme,
-    &import_elasticflow,
+#define FORMAT(ID, NAME) &import_##ID,
+#include "workloads/formats/formats.def"
+#undef FORMAT
 };
 
 static const struct {
@@ -173,11 +170,7 @@ static void keep_job(struct walk *walk, struct import_row *row)
     struct import_result *result = walk->result;
     struct arena *arena = walk->arena;
 
-    if (result->count == walk->room) {
-        walk->room = walk->room == 0 ? 1024 : 2 * walk->room;
-        result->job = arena_grow(arena, result->job, result->count,
-                                 walk->room, sizeof *result->job);
-    }
+    ARENA_REACH(arena, result->job, walk->room, result->count);
     if (row->job.tenant != NULL)
         row->job.tenant = string_set_keep(&walk->tenants, arena,
                                           row->job.tenant, NULL);

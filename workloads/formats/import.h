@@ -2,12 +2,12 @@
 /*
  * import.h - public job traces, each in the format it was published in.
  *
- * A format is one file, import_NAME.c, that turns a row into a job; what is
- * the same for all - counting, leaving out, duplicates, order - stands in
- * import.c.  Nothing is left out or sorted unless the request asks for it by
- * name, and then it is counted: rows = jobs + the sum of all that was left
- * out.  `import_read` keeps all jobs of a file; a stream hands them out one by
- * one, for workloads that name the file itself.
+ * A format is one file, NAME.c, that turns a row into a job, and a line of
+ * formats.def; what is the same for all - counting, leaving out, duplicates,
+ * order - stands in import.c.  Nothing is left out or sorted unless the request
+ * asks for it by name, and then it is counted: rows = jobs + the sum of all that
+ * was left out.  `import_read` keeps all jobs of a file; a stream hands them out
+ * one by one, for workloads that name the file itself.
  */
 #ifndef WORKLOADS_FORMATS_IMPORT_H
 #define WORKLOADS_FORMATS_IMPORT_H

@@ -24,15 +24,10 @@ struct import_lengths {
 static void add(struct arena *arena, struct import_lengths *lengths,
                 const char *key, double value)
 {
-    if (lengths->count == lengths->room) {
-        size_t room = lengths->room == 0 ? 64 : 2 * lengths->room;
+    size_t room = lengths->room;
 
-        lengths->key = arena_grow(arena, lengths->key, lengths->count, room,
-                                  sizeof *lengths->key);
-        lengths->value = arena_grow(arena, lengths->value, lengths->count,
-                                    room, sizeof *lengths->value);
-        lengths->room = room;
-    }
+    ARENA_REACH(arena, lengths->key, room, lengths->count);
+    ARENA_REACH(arena, lengths->value, lengths->room, lengths->count);
     lengths->key[lengths->count] = arena_text(arena, key);
     lengths->value[lengths->count++] = value;
 }

@@ -53,10 +53,8 @@ bool import_lengths_gavel(struct importer *importer, struct err *err);
 /* 0 where there is none. */
 double import_length(const struct import_lengths *lengths, const char *key);
 
-extern const struct import_format import_csv, import_swf, import_philly,
-    import_itp, import_tiresias, import_helios, import_gavel,
-    import_shockwave, import_pollux, import_sia, import_openb, import_alea,
-    import_philly_log, import_pai, import_spot2026, import_dlrm2025,
-    import_acme, import_elasticflow;
+#define FORMAT(ID, NAME) extern const struct import_format import_##ID;
+#include "workloads/formats/formats.def"
+#undef FORMAT
 
 #endif

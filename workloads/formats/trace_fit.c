@@ -181,7 +181,7 @@ static void fit_gaps(struct arena *arena, const struct import_result *result,
         out->gap_cv = 1.0 / sqrt(gamma->a);
 }
 
-/* Jobs that task for no GPU cannot be generated. */
+/* Jobs that ask for no GPU cannot be generated. */
 static struct import_result with_gpus(struct arena *arena,
                                       const struct import_result *all)
 {

@@ -47,7 +47,7 @@ struct trace_fit {
     struct trace_fit_fits gap;
     double rate_per_s;          /* jobs - 1 over the span */
     double gap_cv;              /* of the gamma; 1: Poisson */
-    uint64_t without_gpus;      /* jobs that task for none: left out */
+    uint64_t without_gpus;      /* jobs that ask for none: left out */
     uint64_t zero_gaps;         /* taken for half of the least other gap */
     double day_amplitude;       /* of arrivals over the hours of a day, 0 to 1 */
     double day_peak_s;          /* after midnight, by the trace's clock */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * birth.h - a job as it comes, whatever it comes from: a mix or a trace.
+ * birth.h - a new job of a mix or of a trace: what its owner submits, and its
+ * ground truth.
  */
 #ifndef WORKLOADS_JOBS_BIRTH_H
 #define WORKLOADS_JOBS_BIRTH_H
@@ -16,37 +17,39 @@ struct job_birth {
     struct job_truth truth;
 };
 
-/* How well a policy may know the run times of trace jobs. */
+/* What policies know of the run times of a trace's jobs. */
 enum workload_estimate {
     ESTIMATE_EXACT,             /* the run time itself */
-    ESTIMATE_REQUESTED,         /* the owner's limit */
-    ESTIMATE_NOISY,             /* the run time, blurred by the host */
+    ESTIMATE_REQUESTED,         /* the limit that the owner requests */
+    ESTIMATE_NOISY,             /* the run time with noise, added by the host */
     ESTIMATE_COUNT
 };
 
-/* What a trace file held; rows = jobs + all that was left out. */
+/* What a trace file held; rows = jobs + all rows that were left out. */
 struct source_counts {
     uint64_t rows, jobs;
     uint64_t skipped_run_time;  /* run time <= 0, by `skip` */
-    uint64_t assumed_run_time;  /* below 0, by `unknown_run_time`: jobs */
+    uint64_t assumed_run_time;  /* jobs whose run time below 0 was replaced, by
+                                   `unknown_run_time` */
     uint64_t skipped_gpus;      /* no GPUs, by `skip` */
     uint64_t skipped_too_large; /* more GPUs than the cluster, by `skip` */
     uint64_t skipped_other;     /* by any other reason of `skip` */
     uint64_t outside_slice;
-    uint64_t never_drawn;       /* of a last block, by `resample`: jobs */
-    uint64_t blank_lines;       /* not among the rows */
-    uint64_t longer_rows;       /* of SWF, whose other fields are not read */
-    uint64_t parts;             /* jobs that want parts of GPUs, or certain
+    uint64_t never_drawn;       /* jobs of a last block that `resample` does
+                                   not draw */
+    uint64_t blank_lines;       /* not counted as rows */
+    uint64_t longer_rows;       /* of SWF; the extra fields are not read */
+    uint64_t parts;             /* jobs that request parts of GPUs, or GPU
                                    types */
-    uint64_t limits;            /* jobs that say how long they may run */
+    uint64_t limits;            /* jobs with a limit */
 };
 
 enum source_step { SOURCE_JOB, SOURCE_END, SOURCE_ERROR };
 
-/* A key of a mix's entry that decides how its jobs run, as it holds. */
+/* A key of a mix's entry that decides how its jobs run, and its value. */
 struct workload_note {
     const char *key, *value;
-    bool said;                  /* by the file; else the recipe's default */
+    bool said;                  /* the file has it; else the recipe's default */
 };
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * demand.h - can a role run anywhere on this cluster, and if not, why not.
+ * demand.h - checks that a role can run somewhere on the cluster.
  *
- * Asked when a workload is read, so that a job that could never start is an
- * error with a place, not a job that waits for ever.
+ * The checks run when a workload is read.  So a job that could never start is
+ * an error with a place in the file, not a job that waits for ever.  Functions
+ * that return bool return false if the check fails; then *world->err is set.
  */
 #ifndef WORKLOADS_JOBS_DEMAND_H
 #define WORKLOADS_JOBS_DEMAND_H
@@ -21,7 +22,7 @@ struct gpu_type;
 struct role_spec;
 struct train_shape;
 
-/* What a workload is read against. */
+/* What a reader of a workload needs. */
 struct world {
     struct arena *arena;
     const struct catalogue *catalogue;
@@ -29,34 +30,37 @@ struct world {
     struct err *err;
 };
 
-/* A role and the place that asks for it, for messages. */
+/* Where a role is written, for messages. */
 struct demand {
     const char *form;           /* name of the mix entry */
     struct err_pos pos;
     const struct conf_node *types;  /* as written; NULL: any */
-    struct err_pos home;        /* of that key; no file: not written */
+    struct err_pos home;        /* of the key `home`; no file: not written */
 };
 
-/* Fills gpu_types with those of the allowed types that the cluster has and
- * that hold gpu_memory_bytes.  False: err is set; then *best is the largest
- * allowed GPU if memory is what is missing (a hint may be added), or NULL. */
+/* Fills role->gpu_types with the allowed types that the cluster has and whose
+ * memory holds gpu_memory_bytes.  If it fails for lack of memory, *best is the
+ * largest allowed GPU, and the caller may add a hint; else *best is NULL. */
 bool demand_types(const struct world *world, const struct demand *demand,
                   struct role_spec *role, const struct gpu_type **best);
-/* Strikes off gpu_types what does not hold gpu_memory_bytes, which grew. */
+/* Removes the types from gpu_types that do not hold gpu_memory_bytes, after it
+ * grew. */
 bool demand_narrow(const struct world *world, const struct demand *demand,
                    struct role_spec *role);
-/* GPUs, cores and memory: would it fit if the whole cluster were free?
- * For gpus_min; the rest of an elastic role is a wish. */
+/* Checks that gpus_min GPUs with their cores and memory fit if the whole
+ * cluster is free. */
 bool demand_place(const struct world *world, const struct demand *demand,
                   const struct role_spec *role);
-/* Have all nodes that the role may run on drives of their own? */
+/* Checks that all nodes that the role may use have drives. */
 bool demand_nvme(const struct world *world, const struct demand *demand,
                  const struct role_spec *role);
-/* What would make a training role fit that GPU, as a hint. */
+/* Adds a hint to *world->err: a change with which a training role would fit
+ * that GPU. */
 void demand_hint_train(const struct world *world,
                        const struct train_shape *shape, double other_bytes,
                        uint32_t gpus, const struct gpu_type *gpu);
-/* The most GPUs of one type that the pool of the role (NULL: any) has. */
+/* Returns the largest number of GPUs of one type in the pool (NULL: in the
+ * whole cluster). */
 uint32_t demand_gpus_max(const struct world *world, const char *pool);
 
 #endif

@@ -40,8 +40,9 @@ bool packing_read(const struct world *world, const struct conf_node *map,
     const char **name = arena_alloc(world->arena, count, sizeof *name);
     double *speedup = arena_alloc(world->arena, count, sizeof *speedup);
     for (size_t i = 0; i < count; i++) {
-        struct conf_field field = {conf_key(map, i), CONF_REAL, 0, SPEEDUP_MIN,
-                                   SPEEDUP_MAX, NULL, NULL, NULL};
+        struct conf_field field = {
+            .key = conf_key(map, i), .type = CONF_REAL,
+            .min = SPEEDUP_MIN, .max = SPEEDUP_MAX};
 
         name[i] = conf_key(map, i);
         if (!conf_read(conf_value(map, i), &field, &speedup[i], world->err))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * packing.h - the key `packing` of jobs of known length: which jobs may hold
- * the same GPUs, and how fast each is then.
+ * packing.h - the key `packing` of jobs of known length: which jobs may share
+ * GPUs, and how fast each of them runs then.
  */
 #ifndef WORKLOADS_JOBS_PACKING_H
 #define WORKLOADS_JOBS_PACKING_H
@@ -14,10 +14,12 @@
 struct conf_node;
 struct job_form;
 
-/* A map from names of jobs to paces; NULL: nothing is known. */
+/* Reads a mapping from names of jobs to speeds into form->packing; map NULL:
+ * the jobs do not share.  False: *world->err is set. */
 bool packing_read(const struct world *world, const struct conf_node *map,
                   struct job_form *form);
-/* Every name must be that of one of the forms. */
+/* Checks that every name in the mapping is the name of a form.  False:
+ * *world->err is set. */
 bool packing_names_ok(const struct world *world, const struct conf_node *map,
                       const struct job_form *const *form, size_t count);
 

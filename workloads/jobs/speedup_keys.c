@@ -21,7 +21,6 @@
 #include "sim/text/scan.h"
 #include "sim/text/json.h"
 
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define RATE_MIN 1e-6           /* a job a million times as slow never ends */
 #define RATE_MAX 1e6
 #define SIZES_MAX 64u           /* rows of a table */
@@ -33,17 +32,19 @@ struct elastic_keys {
 };
 
 static const struct conf_field elastic_fields[] = {
-    {"min", CONF_INT, offsetof(struct elastic_keys, min), 1, GPUS_MAX, NULL,
-     NULL, "fewest GPUs that a job can be resized to"},
-    {"max", CONF_INT, offsetof(struct elastic_keys, max), 1, GPUS_MAX, NULL,
-     NULL, "most GPUs that a job can be resized to"},
-    {"scaling", CONF_NODE, offsetof(struct elastic_keys, scaling), 0, 0, NULL,
-     NULL, "how fast it is then: linear, {amdahl: serial fraction}, {table: "
-     "{1: 1, 2: 1.9, 4: 3.4}}, or rates, as the kind's own table says"},
+    CONF_KEY("min", CONF_INT, elastic_keys, min, CONF_REQUIRED,
+             "fewest GPUs that a job can be resized to",
+             .min = 1, .max = GPUS_MAX),
+    CONF_KEY("max", CONF_INT, elastic_keys, max, CONF_REQUIRED,
+             "most GPUs that a job can be resized to",
+             .min = 1, .max = GPUS_MAX),
+    CONF_KEY("scaling", CONF_NODE, elastic_keys, scaling, CONF_REQUIRED,
+             "how fast it is then: linear, {amdahl: serial fraction}, {table: "
+             "{1: 1, 2: 1.9, 4: 3.4}}, or rates, as the kind's own table says"),
 };
-const struct conf_schema speedup_elastic_schema = {
-    "workload.trace.elastic", "jobs of known length that can be resized",
-    elastic_fields, COUNT(elastic_fields)};
+const struct conf_schema speedup_elastic_schema =
+    CONF_SCHEMA("workload.trace.elastic",
+                "jobs of known length that can be resized", elastic_fields);
 
 /* ---- elastic ----------------------------------------------------------- */
 
@@ -60,10 +61,11 @@ static bool read_table(const struct world *world,
                        "table must be a map of 1 to %u sizes and speedups, "
                        "such as {1: 1, 2: 1.9}", SIZES_MAX);
     for (size_t i = 0; i < count; i++) {
-        struct conf_field size = {"table", CONF_INT, 0, 1, GPUS_MAX, NULL,
-                                  NULL, NULL};
-        struct conf_field gain = {"table", CONF_REAL, 0, RATE_MIN, RATE_MAX,
-                                  NULL, NULL, NULL};
+        struct conf_field size = {
+            .key = "table", .type = CONF_INT, .min = 1, .max = GPUS_MAX};
+        struct conf_field gain = {
+            .key = "table", .type = CONF_REAL, .min = RATE_MIN,
+            .max = RATE_MAX};
         int64_t n;
 
         if (!conf_read(conf_key_node(world->arena, map, i), &size, &n,
@@ -99,8 +101,8 @@ static bool read_scaling(const struct world *world,
         return true;
     }
     if (conf_kind(node) == CONF_MAP && conf_count(node) == 1) {
-        struct conf_field part = {"amdahl", CONF_FRACTION, 0, 0, 1, NULL,
-                                  NULL, NULL};
+        struct conf_field part = {
+            .key = "amdahl", .type = CONF_FRACTION, .max = 1};
         value = conf_get(node, "table");
         if (value != NULL)
             return read_table(world, value, scaling);
@@ -175,8 +177,9 @@ static bool read_rates(const struct world *world,
                        "rates must be a map of pools or GPU types, such as "
                        "{v100: 1, k80: 0.25}");
     for (size_t i = 0; i < conf_count(map); i++) {
-        struct conf_field field = {conf_key(map, i), CONF_REAL, 0, RATE_MIN,
-                                   RATE_MAX, NULL, NULL, NULL};
+        struct conf_field field = {
+            .key = conf_key(map, i), .type = CONF_REAL, .min = RATE_MIN,
+            .max = RATE_MAX};
         uint32_t mask = pools_named(world, conf_key(map, i));
         double rate;
 
@@ -342,13 +345,8 @@ static struct job_beside *pair_of(struct kinds_reading *reading,
         if (kind->beside[i].other == &other->rates &&
             kind->beside[i].gpus == gpus)
             return &kind->beside[i];
-    if (count == kind->beside_room) {
-        uint32_t room = count > 0 ? 2 * count : 32;
-        kind->beside = arena_grow(reading->world->arena, kind->beside, count,
-                                  room, sizeof *kind->beside);
-        kind->rates.beside = kind->beside;
-        kind->beside_room = room;
-    }
+    ARENA_REACH(reading->world->arena, kind->beside, kind->beside_room, count);
+    kind->rates.beside = kind->beside;
     kind->beside[count] = (struct job_beside){
         &other->rates, gpus,
         arena_alloc(reading->world->arena, reading->kinds->pools,

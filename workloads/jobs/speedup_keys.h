@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * speedup.h - the keys `elastic` and `rates` of jobs of known length: which
- * other sizes and pools they can have, and how fast they are there.
+ * speedup_keys.h - the keys `elastic` and `rates` of jobs of known length:
+ * other sizes and pools on which a job can run, and how fast it runs there.
  */
 #ifndef WORKLOADS_JOBS_SPEEDUP_KEYS_H
 #define WORKLOADS_JOBS_SPEEDUP_KEYS_H
@@ -16,22 +16,25 @@ struct conf_node;
 struct conf_schema;
 struct job_form;
 
-/* Either may be NULL.  Sets form->scaling and form->paced, and *rates where
- * `rates` is a map. */
+/* Reads both keys; either may be NULL.  Sets form->scaling and form->paced, and
+ * *out if `rates` is a mapping.  False: *world->err is set. */
 bool speedup_keys_read(const struct world *world, const struct conf_node *elastic,
                        const struct conf_node *rates, struct job_form *form,
                        const struct job_rates **out);
-/* The most GPUs of one type in these pools (0: any). */
+/* Returns the largest number of GPUs of one type in these pools (0: in all). */
 uint32_t speedup_gpus_max(const struct world *world, uint32_t pool_mask);
 
-/* Rates of all kinds of jobs in a JSON of Gavel's throughputs, whose types are
- * names of pools or of GPU types; lengths are known on `type`. */
+/* Reads the rates of all kinds of jobs from a JSON file of Gavel's throughputs.
+ * Its types are names of pools or of GPU types; run times were measured on
+ * `type`.  NULL: *world->err is set. */
 struct speedup_kinds;
 const struct speedup_kinds *speedup_kinds_read(const struct world *world,
                                                const struct conf_node *at,
                                                const char *path,
                                                const char *type);
-/* NULL: there are none for that kind and size. */
+/* Returns the rates of a kind, and in *rate_known its rate with `gpus` GPUs
+ * where its run time was measured.  NULL: the file has no rates of that kind
+ * and size. */
 const struct job_rates *speedup_kind(const struct speedup_kinds *kinds,
                                      const char *kind, uint32_t gpus,
                                      double *rate_known);

@@ -20,7 +20,6 @@
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
 
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define TWO_PI 6.283185307179586
 
 struct keys {
@@ -32,52 +31,53 @@ static const char *const process_names[] = {
     "poisson", "bursty", "gamma", "diurnal", "fixed", "all_at_once", NULL
 };
 
-#define AT(MEMBER) offsetof(struct keys, arrival.MEMBER)
-
 /* Ranges of times are in seconds; 100 years is longer than any experiment. */
 #define TIME_MAX_S 3.2e9
 #define TIME_MIN_S 1e-9
 
 static const struct conf_field arrival_fields[] = {
-    {"process", CONF_CHOICE, AT(process), 0, 0, NULL, process_names,
-     "how jobs arrive"},
-    {"rate", CONF_FREQUENCY, AT(rate_per_s), 1e-12, 1e9, CONF_ABSENT, NULL,
-     "mean arrivals per time: poisson, bursty, gamma, diurnal"},
-    {"cv", CONF_REAL, AT(cv), 1e-3, 1e3, CONF_ABSENT, NULL,
-     "gamma: standard deviation of the gaps over their mean"},
-    {"amplitude", CONF_FRACTION, AT(amplitude), 0, 1, CONF_ABSENT, NULL,
-     "diurnal: swing of the rate around its mean"},
-    {"peak", CONF_TIME, AT(peak_ns), 0, TIME_MAX_S, CONF_ABSENT, NULL,
-     "diurnal: when in the period the rate is highest; default 14h"},
-    {"period", CONF_TIME, AT(period_ns), TIME_MIN_S, TIME_MAX_S, CONF_ABSENT,
-     NULL, "diurnal: default 24h"},
-    {"burst", CONF_NODE, offsetof(struct keys, burst), 0, 0, CONF_ABSENT,
-     NULL, "bursty: the two states"},
-    {"times", CONF_NODE, offsetof(struct keys, times), 0, 0, CONF_ABSENT,
-     NULL, "fixed: list of times, ascending"},
-    {"every", CONF_TIME, AT(every_ns), TIME_MIN_S, TIME_MAX_S, CONF_ABSENT,
-     NULL, "fixed: one arrival at 0s and one after each such time"},
+    CONF_KEY("process", CONF_CHOICE, keys, arrival.process, CONF_REQUIRED,
+             "how jobs arrive", .choices = process_names),
+    CONF_KEY("rate", CONF_FREQUENCY, keys, arrival.rate_per_s, CONF_ABSENT,
+             "mean arrivals per time: poisson, bursty, gamma, diurnal",
+             .min = 1e-12, .max = 1e9),
+    CONF_KEY("cv", CONF_REAL, keys, arrival.cv, CONF_ABSENT,
+             "gamma: standard deviation of the gaps over their mean",
+             .min = 1e-3, .max = 1e3),
+    CONF_KEY("amplitude", CONF_FRACTION, keys, arrival.amplitude, CONF_ABSENT,
+             "diurnal: swing of the rate around its mean", .max = 1),
+    CONF_KEY("peak", CONF_TIME, keys, arrival.peak_ns, CONF_ABSENT,
+             "diurnal: when in the period the rate is highest; default 14h",
+             .max = TIME_MAX_S),
+    CONF_KEY("period", CONF_TIME, keys, arrival.period_ns, CONF_ABSENT,
+             "diurnal: default 24h", .min = TIME_MIN_S, .max = TIME_MAX_S),
+    CONF_KEY("burst", CONF_NODE, keys, burst, CONF_ABSENT,
+             "bursty: the two states"),
+    CONF_KEY("times", CONF_NODE, keys, times, CONF_ABSENT,
+             "fixed: list of times, ascending"),
+    CONF_KEY("every", CONF_TIME, keys, arrival.every_ns, CONF_ABSENT,
+             "fixed: one arrival at 0s and one after each such time",
+             .min = TIME_MIN_S, .max = TIME_MAX_S),
 };
-const struct conf_schema arrival_schema = {
-    "workload.arrival", "when jobs arrive", arrival_fields,
-    COUNT(arrival_fields)};
-
-#define STATE(MEMBER) offsetof(struct arrival, MEMBER)
+const struct conf_schema arrival_schema =
+    CONF_SCHEMA("workload.arrival", "when jobs arrive", arrival_fields);
 
 static const struct conf_field burst_fields[] = {
-    {"high", CONF_REAL, STATE(high), 0, 1e9, NULL, NULL,
-     "rate in a burst, relative to `low`; both are scaled so that the mean "
-     "is `rate`"},
-    {"low", CONF_REAL, STATE(low), 0, 1e9, NULL, NULL,
-     "rate between bursts, relative to `high`"},
-    {"stay_high", CONF_TIME, STATE(stay_high_ns), TIME_MIN_S, TIME_MAX_S,
-     NULL, NULL, "mean length of a burst (exponential)"},
-    {"stay_low", CONF_TIME, STATE(stay_low_ns), TIME_MIN_S, TIME_MAX_S, NULL,
-     NULL, "mean time between bursts (exponential)"},
+    CONF_KEY("high", CONF_REAL, arrival, high, CONF_REQUIRED,
+             "rate in a burst, relative to `low`; both are scaled so that the "
+             "mean is `rate`", .max = 1e9),
+    CONF_KEY("low", CONF_REAL, arrival, low, CONF_REQUIRED,
+             "rate between bursts, relative to `high`", .max = 1e9),
+    CONF_KEY("stay_high", CONF_TIME, arrival, stay_high_ns, CONF_REQUIRED,
+             "mean length of a burst (exponential)",
+             .min = TIME_MIN_S, .max = TIME_MAX_S),
+    CONF_KEY("stay_low", CONF_TIME, arrival, stay_low_ns, CONF_REQUIRED,
+             "mean time between bursts (exponential)",
+             .min = TIME_MIN_S, .max = TIME_MAX_S),
 };
-const struct conf_schema arrival_burst_schema = {
-    "workload.arrival.burst", "two states of a bursty process (MMPP)",
-    burst_fields, COUNT(burst_fields)};
+const struct conf_schema arrival_burst_schema =
+    CONF_SCHEMA("workload.arrival.burst",
+                "two states of a bursty process (MMPP)", burst_fields);
 
 /* Keys beside `process` that a process needs and may have. */
 static const struct {
@@ -132,7 +132,7 @@ static bool read_times(struct arena *arena, const struct conf_node *list,
                        struct arrival *out, struct err *err)
 {
     const struct conf_field field = {
-        "times", CONF_TIME, 0, 0, TIME_MAX_S, NULL, NULL, ""};
+        .key = "times", .type = CONF_TIME, .max = TIME_MAX_S};
     size_t count = conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
     int64_t *time;
 

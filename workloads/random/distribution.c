@@ -36,69 +36,70 @@ struct keys {
     const char *file, *column;
 };
 
-#define FIELD(KEY, HELP) \
-    {#KEY, CONF_NODE, offsetof(struct keys, KEY), 0, 0, NULL, NULL, HELP}
-#define FIELD_MAY(KEY, HELP) \
-    {#KEY, CONF_NODE, offsetof(struct keys, KEY), 0, 0, CONF_ABSENT, NULL, \
-     HELP}
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
-
 static const struct conf_field exponential_fields[] = {
-    FIELD(mean, "mean, in the unit of the key, > 0"),
+    CONF_KEY("mean", CONF_NODE, keys, mean, CONF_REQUIRED,
+             "mean, in the unit of the key, > 0"),
 };
 static const struct conf_field lognormal_fields[] = {
-    FIELD_MAY(mean, "mean of the value itself, > 0; with cv"),
-    FIELD_MAY(cv, "standard deviation over mean, >= 0; with mean"),
-    FIELD_MAY(log_mean, "mean of the logarithm; with log_sd"),
-    FIELD_MAY(log_sd, "standard deviation of the logarithm; with log_mean"),
+    CONF_KEY("mean", CONF_NODE, keys, mean, CONF_ABSENT,
+             "mean of the value itself, > 0; with cv"),
+    CONF_KEY("cv", CONF_NODE, keys, cv, CONF_ABSENT,
+             "standard deviation over mean, >= 0; with mean"),
+    CONF_KEY("log_mean", CONF_NODE, keys, log_mean, CONF_ABSENT,
+             "mean of the logarithm; with log_sd"),
+    CONF_KEY("log_sd", CONF_NODE, keys, log_sd, CONF_ABSENT,
+             "standard deviation of the logarithm; with log_mean"),
 };
 static const struct conf_field weibull_fields[] = {
-    FIELD(scale, "scale, in the unit of the key, > 0"),
-    FIELD(shape, "shape, > 0; below 1 a heavy tail"),
+    CONF_KEY("scale", CONF_NODE, keys, scale, CONF_REQUIRED,
+             "scale, in the unit of the key, > 0"),
+    CONF_KEY("shape", CONF_NODE, keys, shape, CONF_REQUIRED,
+             "shape, > 0; below 1 a heavy tail"),
 };
 static const struct conf_field gamma_fields[] = {
-    FIELD(mean, "mean, in the unit of the key, > 0"),
-    FIELD(cv, "standard deviation over mean, > 0"),
+    CONF_KEY("mean", CONF_NODE, keys, mean, CONF_REQUIRED,
+             "mean, in the unit of the key, > 0"),
+    CONF_KEY("cv", CONF_NODE, keys, cv, CONF_REQUIRED,
+             "standard deviation over mean, > 0"),
 };
 static const struct conf_field pareto_fields[] = {
-    FIELD(scale, "least value, in the unit of the key, > 0"),
-    FIELD(shape, "shape, > 0; the mean is finite above 1"),
+    CONF_KEY("scale", CONF_NODE, keys, scale, CONF_REQUIRED,
+             "least value, in the unit of the key, > 0"),
+    CONF_KEY("shape", CONF_NODE, keys, shape, CONF_REQUIRED,
+             "shape, > 0; the mean is finite above 1"),
 };
 static const struct conf_field empirical_fields[] = {
-    {"file", CONF_TEXT, offsetof(struct keys, file), 0, 0, NULL, NULL,
-     "CSV file of samples, in base units (seconds, bytes, counts)"},
-    {"column", CONF_TEXT, offsetof(struct keys, column), 0, 0, CONF_ABSENT,
-     NULL, "column to draw from; default: the only one"},
+    CONF_KEY("file", CONF_TEXT, keys, file, CONF_REQUIRED,
+             "CSV file of samples, in base units (seconds, bytes, counts)"),
+    CONF_KEY("column", CONF_TEXT, keys, column, CONF_ABSENT,
+             "column to draw from; default: the only one"),
 };
 
 const struct conf_schema distribution_constant_schema = {
     "distribution.constant", "the same value always", NULL, 0};
 const struct conf_schema distribution_uniform_schema = {
     "distribution.uniform", "[low, high], every value alike", NULL, 0};
-const struct conf_schema distribution_exponential_schema = {
-    "distribution.exponential", "memoryless, cv 1", exponential_fields,
-    COUNT(exponential_fields)};
-const struct conf_schema distribution_lognormal_schema = {
-    "distribution.lognormal", "product of many small factors",
-    lognormal_fields, COUNT(lognormal_fields)};
-const struct conf_schema distribution_weibull_schema = {
-    "distribution.weibull", "lifetimes", weibull_fields,
-    COUNT(weibull_fields)};
-const struct conf_schema distribution_gamma_schema = {
-    "distribution.gamma", "sum of waits; any cv", gamma_fields,
-    COUNT(gamma_fields)};
-const struct conf_schema distribution_pareto_schema = {
-    "distribution.pareto", "power-law tail", pareto_fields,
-    COUNT(pareto_fields)};
+const struct conf_schema distribution_exponential_schema =
+    CONF_SCHEMA("distribution.exponential",
+                "memoryless, cv 1", exponential_fields);
+const struct conf_schema distribution_lognormal_schema =
+    CONF_SCHEMA("distribution.lognormal",
+                "product of many small factors", lognormal_fields);
+const struct conf_schema distribution_weibull_schema =
+    CONF_SCHEMA("distribution.weibull", "lifetimes", weibull_fields);
+const struct conf_schema distribution_gamma_schema =
+    CONF_SCHEMA("distribution.gamma", "sum of waits; any cv", gamma_fields);
+const struct conf_schema distribution_pareto_schema =
+    CONF_SCHEMA("distribution.pareto", "power-law tail", pareto_fields);
 const struct conf_schema distribution_hyperexponential_schema = {
     "distribution.hyperexponential",
     "{mean: weight, ...}: an exponential of one of these means", NULL, 0};
 const struct conf_schema distribution_choice_schema = {
     "distribution.choice", "{value: weight, ...}; weights of any sum, > 0",
     NULL, 0};
-const struct conf_schema distribution_empirical_schema = {
-    "distribution.empirical", "samples of a file, each as likely",
-    empirical_fields, COUNT(empirical_fields)};
+const struct conf_schema distribution_empirical_schema =
+    CONF_SCHEMA("distribution.empirical",
+                "samples of a file, each as likely", empirical_fields);
 
 static const struct conf_schema *const kind_schemas[] = {
     &distribution_constant_schema,
@@ -132,7 +133,7 @@ struct reader {
 static bool read_value(struct reader *r, const struct conf_node *node,
                        const char *key, enum conf_type type, double *out)
 {
-    struct conf_field field = {key, type, 0, 0, 0, NULL, NULL, ""};
+    struct conf_field field = {.key = key, .type = type};
     int64_t ns;
 
     if (type != CONF_TIME)
@@ -236,12 +237,7 @@ static bool load_samples(struct reader *r, struct csv *csv, size_t column,
             return err_set(r->err, ERR_SYNTAX, csv_pos(csv, column),
                            "column %s must be a number, found \"%.40s\"",
                            csv_names(csv)[column], field.text);
-        if (count == room) {
-            room = room == 0 ? 256 : 2 * room;
-            sample = arena_grow(r->arena, sample, count, room,
-                                sizeof *sample);
-        }
-        sample[count++] = value;
+        ARENA_ADD(r->arena, sample, count, room, value);
     }
     if (step == CSV_ERROR)
         return false;

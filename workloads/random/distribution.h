@@ -7,9 +7,9 @@
  * s, shape: k}}`, `{gamma: {mean: m, cv: c}}`, `{pareto: {scale: s, shape:
  * a}}`, `{hyperexponential: {1h: 0.9, 20h: 0.1}}` (means and their weights),
  * `{choice: {1: 0.7, 8: 0.3}}` (values and their weights), `{empirical:
- * file.csv}`; `min` and `max` beside it clamp each draw.
- * The key that holds the distribution gives the unit: times are written `2h`
- * and drawn in seconds.
+ * file.csv}`; `min` and `max` beside it clamp each draw. The key that has the
+ * distribution decides the unit: times are written `2h`, and draws are in
+ * seconds.
  */
 #ifndef WORKLOADS_RANDOM_DISTRIBUTION_H
 #define WORKLOADS_RANDOM_DISTRIBUTION_H
@@ -42,8 +42,9 @@ struct distribution {
     size_t sample_count;
 };
 
-/* `type` is that of a drawn value: CONF_REAL, CONF_TIME (seconds) or
- * CONF_BYTES.  `key` is what messages call a lone value.  Lives in the arena. */
+/* Read a distribution into *out; its arrays are in the arena.  `type` is that
+ * of a drawn value: CONF_REAL, CONF_TIME (seconds) or CONF_BYTES.  `key`: the
+ * name of a single value in messages.  False: *err is set. */
 bool distribution_read_as(struct arena *arena, const struct conf_node *node,
                           const char *key, enum conf_type type,
                           struct distribution *out, struct err *err);
@@ -52,15 +53,15 @@ bool distribution_read(struct arena *arena, const struct conf_node *node,
                        struct err *err);
 double distribution_draw(const struct distribution *distribution,
                          struct rng *rng);
-/* The least value a draw can have: for range checks when a file is read. */
+/* Returns the least value that a draw can have, for range checks. */
 double distribution_least(const struct distribution *distribution);
-/* The largest value a draw can have, or INFINITY. */
+/* Returns the largest value that a draw can have, or INFINITY. */
 double distribution_most(const struct distribution *distribution);
-/* Is every draw a whole number? */
+/* True: every draw is a whole number. */
 bool distribution_whole(const struct distribution *distribution);
-/* Is every draw a number of GPUs: whole, or a part of one in thousandths? */
+/* True: every draw is a number of GPUs: whole, or below 1 in thousandths. */
 bool distribution_gpus(const struct distribution *distribution);
-/* Mean before clamping; INFINITY for a Pareto of shape <= 1. */
+/* Returns the mean before clamping; INFINITY for a Pareto of shape <= 1. */
 double distribution_mean(const struct distribution *distribution);
 
 extern const struct conf_schema distribution_constant_schema,

@@ -9,25 +9,24 @@
 #include "sim/config/conf.h"
 #include "workloads/recipes/recipe.h"
 
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
-
 static const struct conf_field infer_fields[] = {
-    KEYS_OF_ENTRY, KEYS_OF_MODEL,
-    KEY("steps", CONF_NODE, steps, 0, 0, NULL, NULL,
-        "batches of a job, a number or a distribution"),
-    KEY("prompts", CONF_REAL, prompts, 1, 1e9, NULL, NULL,
-        "prompts of a batch"),
-    KEY("prompt_tokens", CONF_REAL, prompt_tokens, 1, 1e7, NULL, NULL,
-        "mean tokens of a prompt"),
-    KEY("response", CONF_NODE, response, 0, 0, CONF_ABSENT, NULL,
-        "lengths of responses: mean, cv, max; absent: a forward pass"),
-    KEY("infer", CONF_NODE, infer, 0, 0, NULL, NULL,
-        "GPUs: gpus, min, max, types, pool, cores, memory, start, tp, "
-        "precision, concurrency"),
+    KEYS_OF_ENTRY,
+    KEYS_OF_MODEL,
+    CONF_KEY("steps", CONF_NODE, recipe_keys, steps, CONF_REQUIRED,
+             "batches of a job, a number or a distribution"),
+    CONF_KEY("prompts", CONF_REAL, recipe_keys, prompts, CONF_REQUIRED,
+             "prompts of a batch", .min = 1, .max = 1e9),
+    CONF_KEY("prompt_tokens", CONF_REAL, recipe_keys, prompt_tokens,
+             CONF_REQUIRED, "mean tokens of a prompt", .min = 1, .max = 1e7),
+    CONF_KEY("response", CONF_NODE, recipe_keys, response, CONF_ABSENT,
+             "lengths of responses: mean, cv, max; absent: a forward pass"),
+    CONF_KEY("infer", CONF_NODE, recipe_keys, infer, CONF_REQUIRED,
+             "GPUs: gpus, min, max, types, pool, cores, memory, start, tp, "
+             "precision, concurrency"),
 };
-const struct conf_schema recipe_batch_infer_schema = {
-    "workload.mix[].batch-infer", "batches of prompts", infer_fields,
-    COUNT(infer_fields)};
+const struct conf_schema recipe_batch_infer_schema =
+    CONF_SCHEMA("workload.mix[].batch-infer",
+                "batches of prompts", infer_fields);
 
 /* A forward pass holds its replicas as an engine does: tp and memory of one
  * response whose context is the prompt. */

@@ -4,7 +4,7 @@
  *
  * A recipe is a name, a table of keys and a function that expands an entry.
  * To add one: write a file with its table and its function, and name it in
- * recipes.c.  All recipes fill the same struct of keys; a recipe's table says
+ * recipes.def.  All recipes fill the same struct of keys; a recipe's table says
  * which of them it takes.
  */
 #ifndef WORKLOADS_RECIPES_RECIPE_H
@@ -101,79 +101,83 @@ struct recipe {
     int loader_kind;            /* of those that train: the usual input */
 };
 
-extern const struct conf_schema recipe_pretrain_schema, recipe_sft_schema,
-    recipe_lora_schema, recipe_multimodal_schema, recipe_dpo_schema,
-    recipe_grpo_schema, recipe_ppo_schema, recipe_batch_infer_schema,
-    recipe_net_schema, recipe_trace_schema;
-extern const struct recipe recipe_pretrain, recipe_sft, recipe_lora,
-    recipe_multimodal, recipe_dpo, recipe_grpo, recipe_ppo,
-    recipe_batch_infer, recipe_net, recipe_trace;
+#define RECIPE(ID) \
+    extern const struct conf_schema recipe_##ID##_schema; \
+    extern const struct recipe recipe_##ID;
+#include "workloads/recipes/recipes.def"
+#undef RECIPE
 
 /* recipes.c: the table; ends at recipe_count. */
 extern const struct recipe *const recipe_table[];
 extern const size_t recipe_count;
-extern const char *const recipe_names[];    /* ends with NULL */
-
-#define KEY(NAME, TYPE, MEMBER, MIN, MAX, FALLBACK, CHOICES, HELP) \
-    {NAME, TYPE, offsetof(struct recipe_keys, MEMBER), MIN, MAX, FALLBACK, \
-     CHOICES, HELP}
 
 /* Keys of every entry. */
 #define KEYS_OF_ENTRY_BUT_LIMIT \
-    KEY("recipe", CONF_TEXT, recipe, 0, 0, NULL, NULL, \
-        "what kind of job this is"), \
-    KEY("name", CONF_TEXT, name, 0, 0, CONF_ABSENT, NULL, \
-        "how results call it; default: the recipe"), \
-    KEY("share", CONF_REAL, share, 0, 1e9, "1", NULL, \
-        "weight of this entry among the jobs that arrive"), \
-    KEY("priority", CONF_INT, priority, -1e6, 1e6, "0", NULL, \
-        "larger goes first"), \
-    KEY("tenant", CONF_TEXT, tenant, 0, 0, CONF_ABSENT, NULL, \
-        "whose jobs these are"), \
-    KEY("deadline", CONF_NODE, deadline, 0, 0, CONF_ABSENT, NULL, \
-        "time after submission, or a distribution of times")
+    CONF_KEY("recipe", CONF_TEXT, recipe_keys, recipe, CONF_REQUIRED, \
+             "what kind of job this is"), \
+    CONF_KEY("name", CONF_TEXT, recipe_keys, name, CONF_ABSENT, \
+             "how results call it; default: the recipe"), \
+    CONF_KEY("share", CONF_REAL, recipe_keys, share, "1", \
+             "weight of this entry among the jobs that arrive", .max = 1e9), \
+    CONF_KEY("priority", CONF_INT, recipe_keys, priority, "0", \
+             "larger goes first", .min = -1e6, .max = 1e6), \
+    CONF_KEY("tenant", CONF_TEXT, recipe_keys, tenant, CONF_ABSENT, \
+             "whose jobs these are"), \
+    CONF_KEY("deadline", CONF_NODE, recipe_keys, deadline, CONF_ABSENT, \
+             "time after submission, or a distribution of times")
 #define KEYS_OF_ENTRY \
     KEYS_OF_ENTRY_BUT_LIMIT, \
-    KEY("limit", CONF_NODE, limit, 0, 0, CONF_ABSENT, NULL, \
-        "requested time, a time or a distribution of times")
+    CONF_KEY("limit", CONF_NODE, recipe_keys, limit, CONF_ABSENT, \
+             "requested time, a time or a distribution of times")
 
 #define KEYS_OF_MODEL \
-    KEY("model", CONF_TEXT, model, 0, 0, NULL, NULL, \
-        "LLM of the catalogue"), \
-    KEY("precision", CONF_CHOICE, precision, 0, 0, "bf16", \
-        precision_choices, "of weights and activations at work")
+    CONF_KEY("model", CONF_TEXT, recipe_keys, model, CONF_REQUIRED, \
+             "LLM of the catalogue"), \
+    CONF_KEY("precision", CONF_CHOICE, recipe_keys, precision, "bf16", \
+             "of weights and activations at work", \
+             .choices = precision_choices)
 
 /* Keys of what is trained; KEYS_OF_MODEL beside them. */
 #define KEYS_OF_TRAINING(METHOD) \
-    KEY("method", CONF_CHOICE, method, 0, 0, METHOD, train_method_choices, \
-        "all weights, adapters, or adapters on 4-bit weights"), \
-    KEY("lora_rank", CONF_INT, lora_rank, 1, 1024, "16", NULL, \
-        "rank of the adapters, on every linear layer"), \
-    KEY("zero", CONF_INT, zero, 0, 3, "0", NULL, \
-        "ZeRO stage: what is divided among data-parallel GPUs"), \
-    KEY("recompute", CONF_CHOICE, recompute, 0, 0, "selective", \
-        recompute_choices, "activations computed again, not kept"), \
-    KEY("tp", CONF_INT, tp, 1, 64, "1", NULL, "tensor-parallel GPUs"), \
-    KEY("pp", CONF_INT, pp, 1, 512, "1", NULL, "pipeline stages"), \
-    KEY("vp", CONF_INT, vp, 1, 64, "1", NULL, \
-        "interleaved chunks of layers of one pipeline stage"), \
-    KEY("cp", CONF_INT, cp, 1, 64, "1", NULL, \
-        "context-parallel GPUs, which divide a sequence"), \
-    KEY("ep", CONF_INT, ep, 1, 4096, "1", NULL, \
-        "expert-parallel GPUs, which divide the experts of a mixture; " \
-        "divides the data times context parallel GPUs"), \
-    KEY("sequence_parallel", CONF_BOOL, sequence_parallel, 0, 0, "false", \
-        NULL, "norms and residuals divided by tp too"), \
-    KEY("stack", CONF_CHOICE, stack, 0, 0, "eager", train_stack_choices, \
-        "software of the steps: PyTorch layer by layer, Megatron-LM to " \
-        "2022, or fused kernels (Transformer Engine)"), \
-    KEY("micro_batch", CONF_REAL, micro_batch, 1, 4096, "1", NULL, \
-        "sequences per replica at a time"), \
-    KEY("steps", CONF_NODE, steps, 0, 0, NULL, NULL, \
-        "optimizer steps (alignment: rollout steps) of a job, a number or " \
-        "a distribution"), \
-    KEY("train", CONF_NODE, train, 0, 0, NULL, NULL, \
-        "GPUs that train: gpus, min, max, types, pool, cores, memory, start")
+    CONF_KEY("method", CONF_CHOICE, recipe_keys, method, METHOD, \
+             "all weights, adapters, or adapters on 4-bit weights", \
+             .choices = train_method_choices), \
+    CONF_KEY("lora_rank", CONF_INT, recipe_keys, lora_rank, "16", \
+             "rank of the adapters, on every linear layer", \
+             .min = 1, .max = 1024), \
+    CONF_KEY("zero", CONF_INT, recipe_keys, zero, "0", \
+             "ZeRO stage: what is divided among data-parallel GPUs", .max = 3), \
+    CONF_KEY("recompute", CONF_CHOICE, recipe_keys, recompute, "selective", \
+             "activations computed again, not kept", \
+             .choices = recompute_choices), \
+    CONF_KEY("tp", CONF_INT, recipe_keys, tp, "1", "tensor-parallel GPUs", \
+             .min = 1, .max = 64), \
+    CONF_KEY("pp", CONF_INT, recipe_keys, pp, "1", "pipeline stages", \
+             .min = 1, .max = 512), \
+    CONF_KEY("vp", CONF_INT, recipe_keys, vp, "1", \
+             "interleaved chunks of layers of one pipeline stage", \
+             .min = 1, .max = 64), \
+    CONF_KEY("cp", CONF_INT, recipe_keys, cp, "1", \
+             "context-parallel GPUs, which divide a sequence", \
+             .min = 1, .max = 64), \
+    CONF_KEY("ep", CONF_INT, recipe_keys, ep, "1", \
+             "expert-parallel GPUs, which divide the experts of a mixture; " \
+             "divides the data times context parallel GPUs", \
+             .min = 1, .max = 4096), \
+    CONF_KEY("sequence_parallel", CONF_BOOL, recipe_keys, sequence_parallel, \
+             "false", "norms and residuals divided by tp too"), \
+    CONF_KEY("stack", CONF_CHOICE, recipe_keys, stack, "eager", \
+             "software of the steps: PyTorch layer by layer, Megatron-LM to " \
+             "2022, or fused kernels (Transformer Engine)", \
+             .choices = train_stack_choices), \
+    CONF_KEY("micro_batch", CONF_REAL, recipe_keys, micro_batch, "1", \
+             "sequences per replica at a time", .min = 1, .max = 4096), \
+    CONF_KEY("steps", CONF_NODE, recipe_keys, steps, CONF_REQUIRED, \
+             "optimizer steps (alignment: rollout steps) of a job, a number " \
+             "or a distribution"), \
+    CONF_KEY("train", CONF_NODE, recipe_keys, train, CONF_REQUIRED, \
+             "GPUs that train: gpus, min, max, types, pool, cores, memory, " \
+             "start")
 
 /* parts.c, roles.c, keys.c: what the recipes share. - */
 
@@ -258,9 +262,9 @@ void draft_checkpoint(struct draft *draft, const struct train_shape *shape,
 double draft_checkpoint_bytes(const struct train_shape *shape);
 extern const char *const checkpoint_choices[];
 #define KEY_CHECKPOINT \
-    KEY("checkpoint", CONF_CHOICE, checkpoint, 0, 0, "steps", \
-        checkpoint_choices, "as often as checkpoint_every says, or as Young " \
-        "or Daly have it from what fails in the cluster")
+    CONF_KEY("checkpoint", CONF_CHOICE, recipe_keys, checkpoint, "steps", \
+             "as often as checkpoint_every says, or as Young or Daly have it " \
+             "from what fails in the cluster", .choices = checkpoint_choices)
 
 /* Can that role read from there?  `loader` NULL: it can. */
 bool draft_from(const struct draft *draft, const struct conf_node *loader,

@@ -35,65 +35,71 @@ enum generation { GENERATION_ONLINE, GENERATION_OFFLINE };
 enum schedule { SCHEDULE_SYNC, SCHEDULE_ONE_STEP_OFF };
 
 #define KEYS_OF_ALIGNMENT(PROMPTS, RESPONSES, FEWEST, REFERENCE) \
-    KEYS_OF_ENTRY, KEYS_OF_MODEL, KEYS_OF_TRAINING("lora"), \
-    KEY("prompts", CONF_REAL, prompts, 1, 1e7, PROMPTS, NULL, \
-        "prompts per step"), \
-    KEY("responses", CONF_REAL, responses, FEWEST, 1024, RESPONSES, NULL, \
-        "responses per prompt"), \
-    KEY("prompt_tokens", CONF_REAL, prompt_tokens, 1, 1e7, NULL, NULL, \
-        "mean tokens of a prompt"), \
-    KEY("response", CONF_NODE, response, 0, 0, NULL, NULL, \
-        "lengths of responses: mean, cv, max, partial, in tokens"), \
-    KEY("reward", CONF_NODE, reward, 0, 0, CONF_ABSENT, NULL, \
-        "scoring: on, core_time or model; default: none"), \
-    KEY("reference", CONF_BOOL, reference, 0, 0, REFERENCE, NULL, \
-        "a forward pass of the frozen model on every sequence"), \
-    KEY("epochs", CONF_INT, epochs, 1, 100, "1", NULL, \
-        "passes over the sequences of a step"), \
-    KEY("updates", CONF_INT, updates, 1, 1000, "1", NULL, \
-        "optimizer steps of one pass (mini-batches)"), \
-    KEY("layout", CONF_CHOICE, layout, 0, 0, "disaggregated", \
-        layout_choices, "GPUs for generating and for training apart, or the " \
-        "same in turn"), \
-    KEY("schedule", CONF_CHOICE, schedule, 0, 0, "sync", schedule_choices, \
-        "train on what this step generated, or on that of the one before"), \
-    KEY("offload", CONF_BOOL, offload, 0, 0, "true", NULL, \
-        "colocated: the trainer's state lies in host memory meanwhile"), \
-    KEY("checkpoint_every", CONF_INT, checkpoint_every, 0, 1e9, "10", NULL, \
-        "steps between checkpoints; 0: none"), \
+    KEYS_OF_ENTRY, \
+    KEYS_OF_MODEL, \
+    KEYS_OF_TRAINING("lora"), \
+    CONF_KEY("prompts", CONF_REAL, recipe_keys, prompts, PROMPTS, \
+             "prompts per step", .min = 1, .max = 1e7), \
+    CONF_KEY("responses", CONF_REAL, recipe_keys, responses, RESPONSES, \
+             "responses per prompt", .min = FEWEST, .max = 1024), \
+    CONF_KEY("prompt_tokens", CONF_REAL, recipe_keys, prompt_tokens, \
+             CONF_REQUIRED, "mean tokens of a prompt", .min = 1, .max = 1e7), \
+    CONF_KEY("response", CONF_NODE, recipe_keys, response, CONF_REQUIRED, \
+             "lengths of responses: mean, cv, max, partial, in tokens"), \
+    CONF_KEY("reward", CONF_NODE, recipe_keys, reward, CONF_ABSENT, \
+             "scoring: on, core_time or model; default: none"), \
+    CONF_KEY("reference", CONF_BOOL, recipe_keys, reference, REFERENCE, \
+             "a forward pass of the frozen model on every sequence"), \
+    CONF_KEY("epochs", CONF_INT, recipe_keys, epochs, "1", \
+             "passes over the sequences of a step", .min = 1, .max = 100), \
+    CONF_KEY("updates", CONF_INT, recipe_keys, updates, "1", \
+             "optimizer steps of one pass (mini-batches)", \
+             .min = 1, .max = 1000), \
+    CONF_KEY("layout", CONF_CHOICE, recipe_keys, layout, "disaggregated", \
+             "GPUs for generating and for training apart, or the same in " \
+             "turn", .choices = layout_choices), \
+    CONF_KEY("schedule", CONF_CHOICE, recipe_keys, schedule, "sync", \
+             "train on what this step generated, or on that of the one " \
+             "before", .choices = schedule_choices), \
+    CONF_KEY("offload", CONF_BOOL, recipe_keys, offload, "true", \
+             "colocated: the trainer's state lies in host memory meanwhile"), \
+    CONF_KEY("checkpoint_every", CONF_INT, recipe_keys, checkpoint_every, \
+             "10", "steps between checkpoints; 0: none", .max = 1e9), \
     KEY_CHECKPOINT, \
-    KEY("rollout", CONF_NODE, rollout, 0, 0, CONF_ABSENT, NULL, \
-        "GPUs that generate: gpus, min, max, types, pool, cores, memory, " \
-        "start, tp, precision, concurrency"), \
-    KEY("loader", CONF_NODE, loader, 0, 0, CONF_ABSENT, NULL, \
-        "from: where the prompts (offline: the pairs) lie"), \
-    KEY("data", CONF_NODE, data, 0, 0, CONF_ABSENT, NULL, \
-        "cores that sample, tokenize, score: cores, memory, pool")
+    CONF_KEY("rollout", CONF_NODE, recipe_keys, rollout, CONF_ABSENT, \
+             "GPUs that generate: gpus, min, max, types, pool, cores, " \
+             "memory, start, tp, precision, concurrency"), \
+    CONF_KEY("loader", CONF_NODE, recipe_keys, loader, CONF_ABSENT, \
+             "from: where the prompts (offline: the pairs) lie"), \
+    CONF_KEY("data", CONF_NODE, recipe_keys, data, CONF_ABSENT, \
+             "cores that sample, tokenize, score: cores, memory, pool")
 
 static const struct conf_field dpo_fields[] = {
     KEYS_OF_ALIGNMENT(NULL, "2", 2, "true"),
-    KEY("generation", CONF_CHOICE, generation, 0, 0, "online",
-        generation_choices, "responses made in each step, or read"),
-    KEY("pairs", CONF_REAL, pairs, 1, 1024, "1", NULL,
-        "pairs trained on per prompt"),
+    CONF_KEY("generation", CONF_CHOICE, recipe_keys, generation, "online",
+             "responses made in each step, or read",
+             .choices = generation_choices),
+    CONF_KEY("pairs", CONF_REAL, recipe_keys, pairs, "1",
+             "pairs trained on per prompt", .min = 1, .max = 1024),
 };
 static const struct conf_field grpo_fields[] = {
-    KEYS_OF_ALIGNMENT(NULL, "8", 2, "true")};
+    KEYS_OF_ALIGNMENT(NULL, "8", 2, "true"),
+};
 static const struct conf_field ppo_fields[] = {
     KEYS_OF_ALIGNMENT(NULL, "1", 1, "true"),
-    KEY("critic", CONF_TEXT, critic, 0, 0, "policy", NULL,
-        "LLM that estimates values, trained too; policy: the same model"),
+    CONF_KEY("critic", CONF_TEXT, recipe_keys, critic, "policy",
+             "LLM that estimates values, trained too; policy: the same model"),
 };
 
-const struct conf_schema recipe_dpo_schema = {
-    "workload.mix[].dpo", "direct preference optimization", dpo_fields,
-    COUNT(dpo_fields)};
-const struct conf_schema recipe_grpo_schema = {
-    "workload.mix[].grpo", "group relative policy optimization", grpo_fields,
-    COUNT(grpo_fields)};
-const struct conf_schema recipe_ppo_schema = {
-    "workload.mix[].ppo", "proximal policy optimization", ppo_fields,
-    COUNT(ppo_fields)};
+const struct conf_schema recipe_dpo_schema =
+    CONF_SCHEMA("workload.mix[].dpo",
+                "direct preference optimization", dpo_fields);
+const struct conf_schema recipe_grpo_schema =
+    CONF_SCHEMA("workload.mix[].grpo",
+                "group relative policy optimization", grpo_fields);
+const struct conf_schema recipe_ppo_schema =
+    CONF_SCHEMA("workload.mix[].ppo",
+                "proximal policy optimization", ppo_fields);
 
 /* Keys that one layout or schedule has no use for. */
 static bool layout_adds_up(const struct align *align)

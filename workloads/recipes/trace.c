@@ -22,35 +22,33 @@
 #include "workloads/jobs/packing.h"
 #include "workloads/jobs/speedup_keys.h"
 
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
-
 static const struct conf_field whole_fields[] = {
     KEYS_OF_ENTRY_BUT_LIMIT,
-    KEY("gpus", CONF_NODE, gpus, 0, 0, NULL, NULL,
-        "GPUs of a job: a whole number, or a part of one, as 0.25, or a "
-        "distribution of these"),
-    KEY("duration", CONF_NODE, duration, 0, 0, NULL, NULL,
-        "run time of a job, a time or a distribution of times; draws below "
-        "1ns are 1ns, above 1e9s are 1e9s"),
-    KEY("limit", CONF_NODE, limit, 0, 0, CONF_ABSENT, NULL,
-        "requested time over run time, a number or a distribution, at least "
-        "1; default: no limit is given"),
-    KEY("role", CONF_NODE, role, 0, 0, CONF_ABSENT, NULL,
-        "what a GPU brings with it: cores, memory; types, pool"),
-    KEY("elastic", CONF_NODE, elastic, 0, 0, CONF_ABSENT, NULL,
-        "sizes a job can be resized to: {min:, max:, scaling:}; default: it "
-        "cannot"),
-    KEY("rates", CONF_NODE, rates, 0, 0, CONF_ABSENT, NULL,
-        "pace by pool or GPU type, {v100: 1, k80: 0.25}, 1 being that of "
-        "`duration`; one that is not named cannot run it"),
-    KEY("packing", CONF_NODE, packing, 0, 0, CONF_ABSENT, NULL,
-        "pace while a job of that name holds the same GPUs, {lm: 0.8}, over "
-        "the pace alone; both must name the other; default: it has its GPUs "
-        "to itself"),
+    CONF_KEY("gpus", CONF_NODE, recipe_keys, gpus, CONF_REQUIRED,
+             "GPUs of a job: a whole number, or a part of one, as 0.25, or a "
+             "distribution of these"),
+    CONF_KEY("duration", CONF_NODE, recipe_keys, duration, CONF_REQUIRED,
+             "run time of a job, a time or a distribution of times; draws "
+             "below 1ns are 1ns, above 1e9s are 1e9s"),
+    CONF_KEY("limit", CONF_NODE, recipe_keys, limit, CONF_ABSENT,
+             "requested time over run time, a number or a distribution, at "
+             "least 1; default: no limit is given"),
+    CONF_KEY("role", CONF_NODE, recipe_keys, role, CONF_ABSENT,
+             "what a GPU brings with it: cores, memory; types, pool"),
+    CONF_KEY("elastic", CONF_NODE, recipe_keys, elastic, CONF_ABSENT,
+             "sizes a job can be resized to: {min:, max:, scaling:}; default: "
+             "it cannot"),
+    CONF_KEY("rates", CONF_NODE, recipe_keys, rates, CONF_ABSENT,
+             "pace by pool or GPU type, {v100: 1, k80: 0.25}, 1 being that of "
+             "`duration`; one that is not named cannot run it"),
+    CONF_KEY("packing", CONF_NODE, recipe_keys, packing, CONF_ABSENT,
+             "pace while a job of that name holds the same GPUs, {lm: 0.8}, "
+             "over the pace alone; both must name the other; default: it has "
+             "its GPUs to itself"),
 };
-const struct conf_schema recipe_trace_schema = {
-    "workload.mix[].trace", "jobs of known size and length", whole_fields,
-    COUNT(whole_fields)};
+const struct conf_schema recipe_trace_schema =
+    CONF_SCHEMA("workload.mix[].trace",
+                "jobs of known size and length", whole_fields);
 
 uint32_t whole_job_gpus_max(const struct world *world,
                             const struct role_spec *role)

@@ -17,53 +17,65 @@
 
 #include "models/laws/loader.h"
 
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
-
 #define KEYS_OF_TRAIN_JOB(METHOD) \
-    KEYS_OF_ENTRY, KEYS_OF_MODEL, KEYS_OF_TRAINING(METHOD), \
-    KEY("batch", CONF_REAL, batch, 1, 1e7, NULL, NULL, \
-        "sequences per optimizer step, all replicas"), \
-    KEY("sequence", CONF_REAL, sequence, 1, 1e8, NULL, NULL, \
-        "tokens of a sequence"), \
-    KEY("checkpoint_every", CONF_INT, checkpoint_every, 0, 1e9, "100", \
-        NULL, "optimizer steps between checkpoints; 0: none"), \
+    KEYS_OF_ENTRY, \
+    KEYS_OF_MODEL, \
+    KEYS_OF_TRAINING(METHOD), \
+    CONF_KEY("batch", CONF_REAL, recipe_keys, batch, CONF_REQUIRED, \
+             "sequences per optimizer step, all replicas", \
+             .min = 1, .max = 1e7), \
+    CONF_KEY("sequence", CONF_REAL, recipe_keys, sequence, CONF_REQUIRED, \
+             "tokens of a sequence", .min = 1, .max = 1e8), \
+    CONF_KEY("checkpoint_every", CONF_INT, recipe_keys, checkpoint_every, \
+             "100", "optimizer steps between checkpoints; 0: none", \
+             .max = 1e9), \
     KEY_CHECKPOINT, \
-    KEY("data", CONF_NODE, data, 0, 0, CONF_ABSENT, NULL, \
-        "CPU nodes that prepare data: cores, memory, pool")
+    CONF_KEY("data", CONF_NODE, recipe_keys, data, CONF_ABSENT, \
+             "CPU nodes that prepare data: cores, memory, pool")
 #define KEY_LOADER(FALLBACK) \
-    KEY("loader", CONF_NODE, loader, 0, 0, FALLBACK, NULL, \
-        "what is read for a sequence: kind, from, size, per_sequence, " \
-        "workers, files, dataset, numa, send")
+    CONF_KEY("loader", CONF_NODE, recipe_keys, loader, FALLBACK, \
+             "what is read for a sequence: kind, from, size, per_sequence, " \
+             "workers, files, dataset, numa, send")
 
 static const struct conf_field full_fields[] = {
-    KEYS_OF_TRAIN_JOB("full"), KEY_LOADER(CONF_ABSENT)};
+    KEYS_OF_TRAIN_JOB("full"),
+    KEY_LOADER(CONF_ABSENT),
+};
 static const struct conf_field lora_fields[] = {
-    KEYS_OF_TRAIN_JOB("lora"), KEY_LOADER(CONF_ABSENT)};
+    KEYS_OF_TRAIN_JOB("lora"),
+    KEY_LOADER(CONF_ABSENT),
+};
 static const struct conf_field multimodal_fields[] = {
-    KEYS_OF_TRAIN_JOB("full"), KEY_LOADER(NULL)};
+    KEYS_OF_TRAIN_JOB("full"),
+    KEY_LOADER(NULL),
+};
 
 static const struct conf_field net_fields[] = {
     KEYS_OF_ENTRY,
-    KEY("model", CONF_TEXT, model, 0, 0, NULL, NULL,
-        "net of the catalogue: resnet-50, unet-3d, dlrm-mlperf"),
-    KEY("precision", CONF_CHOICE, precision, 0, 0, "fp16",
-        precision_choices, "of matrices and activations at work"),
-    KEY("stack", CONF_CHOICE, stack, 0, 0, "eager", train_stack_choices,
-        "software of the steps: layer by layer, or (engine) as graphs"),
-    KEY("micro_batch", CONF_REAL, micro_batch, 1, 1e6, NULL, NULL,
-        "samples per GPU at a time"),
-    KEY("batch", CONF_REAL, batch, 1, 1e7, NULL, NULL,
-        "samples per optimizer step, all GPUs"),
-    KEY("steps", CONF_NODE, steps, 0, 0, NULL, NULL,
-        "optimizer steps of a job, a number or a distribution"),
-    KEY("checkpoint_every", CONF_INT, checkpoint_every, 0, 1e9, "1000",
-        NULL, "optimizer steps between checkpoints; 0: none"),
-    KEY("train", CONF_NODE, train, 0, 0, NULL, NULL,
-        "GPUs that train: gpus, min, max, types, pool, cores, memory, start"),
-    KEY("data", CONF_NODE, data, 0, 0, CONF_ABSENT, NULL,
-        "CPU nodes that prepare data: cores, memory, pool"),
-    KEY("loader", CONF_NODE, loader, 0, 0, CONF_ABSENT, NULL,
-        "what is read for a sample; absent: samples are in GPU memory")};
+    CONF_KEY("model", CONF_TEXT, recipe_keys, model, CONF_REQUIRED,
+             "net of the catalogue: resnet-50, unet-3d, dlrm-mlperf"),
+    CONF_KEY("precision", CONF_CHOICE, recipe_keys, precision, "fp16",
+             "of matrices and activations at work",
+             .choices = precision_choices),
+    CONF_KEY("stack", CONF_CHOICE, recipe_keys, stack, "eager",
+             "software of the steps: layer by layer, or (engine) as graphs",
+             .choices = train_stack_choices),
+    CONF_KEY("micro_batch", CONF_REAL, recipe_keys, micro_batch, CONF_REQUIRED,
+             "samples per GPU at a time", .min = 1, .max = 1e6),
+    CONF_KEY("batch", CONF_REAL, recipe_keys, batch, CONF_REQUIRED,
+             "samples per optimizer step, all GPUs", .min = 1, .max = 1e7),
+    CONF_KEY("steps", CONF_NODE, recipe_keys, steps, CONF_REQUIRED,
+             "optimizer steps of a job, a number or a distribution"),
+    CONF_KEY("checkpoint_every", CONF_INT, recipe_keys, checkpoint_every,
+             "1000", "optimizer steps between checkpoints; 0: none", .max = 1e9),
+    CONF_KEY("train", CONF_NODE, recipe_keys, train, CONF_REQUIRED,
+             "GPUs that train: gpus, min, max, types, pool, cores, memory, "
+             "start"),
+    CONF_KEY("data", CONF_NODE, recipe_keys, data, CONF_ABSENT,
+             "CPU nodes that prepare data: cores, memory, pool"),
+    CONF_KEY("loader", CONF_NODE, recipe_keys, loader, CONF_ABSENT,
+             "what is read for a sample; absent: samples are in GPU memory"),
+};
 
 static bool read_loader(const struct draft *draft, int kind,
                         struct loader_keys *out)
@@ -197,18 +209,18 @@ static bool expand(const struct recipe *recipe, const struct world *world,
 
 /* ---- the recipes ------------------------------------------------------ */
 
-const struct conf_schema recipe_pretrain_schema = {
-    "workload.mix[].pretrain", "training from scratch on token streams",
-    full_fields, COUNT(full_fields)};
-const struct conf_schema recipe_sft_schema = {
-    "workload.mix[].sft", "supervised fine-tuning on texts", full_fields,
-    COUNT(full_fields)};
-const struct conf_schema recipe_lora_schema = {
-    "workload.mix[].lora", "fine-tuning of adapters on texts", lora_fields,
-    COUNT(lora_fields)};
-const struct conf_schema recipe_multimodal_schema = {
-    "workload.mix[].multimodal", "training on images or video and text",
-    multimodal_fields, COUNT(multimodal_fields)};
+const struct conf_schema recipe_pretrain_schema =
+    CONF_SCHEMA("workload.mix[].pretrain",
+                "training from scratch on token streams", full_fields);
+const struct conf_schema recipe_sft_schema =
+    CONF_SCHEMA("workload.mix[].sft",
+                "supervised fine-tuning on texts", full_fields);
+const struct conf_schema recipe_lora_schema =
+    CONF_SCHEMA("workload.mix[].lora",
+                "fine-tuning of adapters on texts", lora_fields);
+const struct conf_schema recipe_multimodal_schema =
+    CONF_SCHEMA("workload.mix[].multimodal",
+                "training on images or video and text", multimodal_fields);
 
 const struct recipe recipe_pretrain = {
     "pretrain", "train all weights on streams of tokens",
@@ -223,9 +235,9 @@ const struct recipe recipe_multimodal = {
     "multimodal", "training on images or video, decoded by CPUs",
     &recipe_multimodal_schema, expand, LOADER_IMAGE};
 
-const struct conf_schema recipe_net_schema = {
-    "workload.mix[].net", "training of a model that is no transformer",
-    net_fields, COUNT(net_fields)};
+const struct conf_schema recipe_net_schema =
+    CONF_SCHEMA("workload.mix[].net",
+                "training of a model that is no transformer", net_fields);
 const struct recipe recipe_net = {
     "net", "training a convolutional network or a recommender",
     &recipe_net_schema, expand, LOADER_IMAGE};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * applications.c - a list per application of the jobs that task alike, as
+ * applications.c - a list per application of the jobs that ask alike, as
  * applications.h says; lists are short: sizes times batches.
  */
 #include "workloads/replay/applications.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * applications.h - jobs of a trace that name an application of the catalogue:
- * their form and their goodput, shared by all that task alike.
+ * applications.h - jobs of a trace that name an application of the catalogue.
  *
- * Made while the file is checked; trials only look them up.
+ * Jobs with the same application, GPUs and batch share one form and goodput.
+ * They are made while the file is checked; trials only look them up.
  */
 #ifndef WORKLOADS_REPLAY_APPLICATIONS_H
 #define WORKLOADS_REPLAY_APPLICATIONS_H
@@ -19,11 +19,12 @@ struct application_job {
     const struct job_form *form;
 };
 
-/* `base` is the form of jobs that task for GPUs alone. */
+/* `base`: the form of jobs that request GPUs only. */
 struct applications *applications_new(const struct world *world,
                                       const struct job_form *base);
-/* NULL: there is no such application, or it cannot run so in this cluster, or,
- * without a world, none was made. */
+/* Returns the job of that application, GPUs and batch; makes it if there is a
+ * world.  NULL: there is no such application, or it cannot run like this in the
+ * cluster, or, without a world, it was not made. */
 const struct application_job *applications_job(struct applications *all,
                                                const struct world *world,
                                                const char *name, uint32_t gpus,

@@ -97,14 +97,7 @@ static bool is_duplicate(struct seen *seen, const char *name)
     }
     at = (size_t)number / 8;
     mask = (uint8_t)(1u << number % 8);
-    if (at >= seen->bytes) {
-        size_t room = seen->bytes == 0 ? 4096 : seen->bytes;
-
-        while (room <= at)
-            room *= 2;
-        seen->bit = arena_grow(seen->arena, seen->bit, seen->bytes, room, 1);
-        seen->bytes = room;
-    }
+    ARENA_REACH(seen->arena, seen->bit, seen->bytes, at);
     if (seen->bit[at] & mask)
         return true;
     seen->bit[at] |= mask;
@@ -495,13 +488,7 @@ struct kept_rows {
 static void keep_row(struct reading *in, struct kept_rows *kept,
                      const struct row *row)
 {
-    if (kept->count == kept->room) {
-        size_t room = kept->room == 0 ? 1024 : 2 * kept->room;
-
-        kept->row = arena_grow(in->arena, kept->row, kept->count, room,
-                               sizeof *kept->row);
-        kept->room = room;
-    }
+    ARENA_REACH(in->arena, kept->row, kept->room, kept->count);
     kept->row[kept->count] = *row;
     if (row->name != NULL)
         kept->row[kept->count].name = arena_text(in->arena, row->name);

@@ -91,14 +91,8 @@ static void note_part(struct job_store *job_store, uint64_t at, size_t bytes)
         last->bytes += bytes;
         return;
     }
-    if (job_store->parts == job_store->part_room) {
-        size_t room = 2 * job_store->part_room + 16;
-
-        job_store->part = arena_grow(job_store->arena, job_store->part, job_store->parts,
-                                     room, sizeof *job_store->part);
-        job_store->part_room = room;
-    }
-    job_store->part[job_store->parts++] = (struct part){at, bytes};
+    ARENA_ADD(job_store->arena, job_store->part, job_store->parts,
+              job_store->part_room, (struct part){at, bytes});
 }
 
 /* What is in memory goes to the file; if it cannot, it stays. */
@@ -127,13 +121,8 @@ static char *reserve(struct job_store *job_store, size_t bytes)
     if (job_store->used_bytes + bytes > job_store->memory_bytes &&
         job_store->used_bytes > 0 && !job_store->refused)
         spill(job_store);
-    if (job_store->used_bytes + bytes > job_store->room_bytes) {
-        size_t room = 2 * job_store->room_bytes + bytes + 4096;
-
-        job_store->memory = arena_grow(job_store->arena, job_store->memory,
-                                       job_store->used_bytes, room, 1);
-        job_store->room_bytes = room;
-    }
+    ARENA_REACH(job_store->arena, job_store->memory, job_store->room_bytes,
+                job_store->used_bytes + bytes);
     return job_store->memory + job_store->used_bytes;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * kind.h - jobs of a trace that differ in more than GPUs: what they ask
- * of cores, memory and types of GPU makes a form of its own, shared by all
- * jobs that task alike.
+ * kind.h - jobs of a trace that request more than a number of GPUs: cores,
+ * memory or GPU types.
  *
- * Kinds are made while the file is checked; trials only look them up.
+ * Jobs with equal requests share one form, their kind.  Kinds are made while
+ * the file is checked; trials only look them up.
  */
 #ifndef WORKLOADS_REPLAY_KIND_H
 #define WORKLOADS_REPLAY_KIND_H
@@ -17,19 +17,21 @@ struct trace_kinds;
 
 struct trace_kind {
     struct job_form form;
-    uint32_t gpus_max;          /* largest that could run; of a pod on a node */
-    bool runs;                  /* a pod without GPUs: could it? */
-    bool has_type;              /* the cluster has a type that it takes */
+    uint32_t gpus_max;          /* most GPUs that could run; of a pod: on one
+                                   node */
+    bool runs;                  /* a pod without GPUs: a node can hold it */
+    bool has_type;              /* the cluster has a GPU type that it allows */
 };
 
-/* `base` is the form of jobs that task for GPUs alone. */
+/* `base`: the form of jobs that request GPUs only. */
 struct trace_kinds *trace_kinds_new(struct arena *arena,
                                     const struct job_form *base);
-/* Does the row need a form of its own? */
+/* True: the row needs a form of its own. */
 bool trace_kind_needed(const struct row *row);
+/* Returns the kind of a row, which exists. */
 const struct trace_kind *trace_kind_find(const struct trace_kinds *kinds,
                                          const struct row *row);
-/* The same, made where it is new. */
+/* Returns the kind of a row, and makes it if it is new. */
 const struct trace_kind *trace_kind_make(struct trace_kinds *kinds,
                                          const struct world *world,
                                          const struct row *row);

@@ -34,23 +34,21 @@ struct keys {
     bool stay;
 };
 
-#define KEY(NAME, TYPE, MEMBER, MIN, MAX, FALLBACK, HELP) \
-    {NAME, TYPE, offsetof(struct keys, MEMBER), MIN, MAX, FALLBACK, NULL, \
-     HELP}
 static const struct conf_field fields[] = {
-    KEY("block", CONF_TIME, block_ns, 1, 9e8, CONF_ABSENT,
-        "blocks of this length are drawn with replacement, as many as the "
-        "trace has: 1d keeps days whole, 7d weeks"),
-    KEY("until", CONF_FRACTION, until, 0.001, 100, CONF_ABSENT,
-        "GPUs that the jobs ask for, by all GPUs of the cluster, as 130%"),
-    KEY("every", CONF_TIME, every_ns, 1e-9, 1e6, "1s",
-        "time from one arrival to the next"),
-    KEY("stay", CONF_BOOL, stay, 0, 0, "true",
-        "jobs stay until all have come; false: for their run time"),
+    CONF_KEY("block", CONF_TIME, keys, block_ns, CONF_ABSENT,
+             "blocks of this length are drawn with replacement, as many as the "
+             "trace has: 1d keeps days whole, 7d weeks", .min = 1, .max = 9e8),
+    CONF_KEY("until", CONF_FRACTION, keys, until, CONF_ABSENT,
+             "GPUs that the jobs ask for, by all GPUs of the cluster, as 130%",
+             .min = 0.001, .max = 100),
+    CONF_KEY("every", CONF_TIME, keys, every_ns, "1s",
+             "time from one arrival to the next", .min = 1e-9, .max = 1e6),
+    CONF_KEY("stay", CONF_BOOL, keys, stay, "true",
+             "jobs stay until all have come; false: for their run time"),
 };
-const struct conf_schema resample_schema = {
-    "workload.trace.resample", "a list drawn anew for each seed", fields,
-    COUNT(fields)};
+const struct conf_schema resample_schema =
+    CONF_SCHEMA("workload.trace.resample",
+                "a list drawn anew for each seed", fields);
 
 /* By blocks or job by job. */
 static bool one_way(const struct conf_node *conf, struct err *err)
@@ -142,12 +140,7 @@ struct picks {
 
 static void add(struct picks *picks, uint32_t i)
 {
-    if (picks->count == picks->room) {
-        picks->pick = arena_grow(picks->arena, picks->pick, picks->room,
-                                 2 * picks->room, sizeof *picks->pick);
-        picks->room *= 2;
-    }
-    picks->pick[picks->count++] = i;
+    ARENA_ADD(picks->arena, picks->pick, picks->count, picks->room, i);
 }
 
 static double shuffle(struct picks *picks, const struct row *list,
@@ -221,7 +214,7 @@ struct resampled resample_draw(const struct resample *how,
                                size_t count, uint64_t seed,
                                uint32_t replica)
 {
-    struct picks picks = {arena, NULL, 0, count + 1};
+    struct picks picks = {.arena = arena};
     struct rng rng;
     double asked;
 
@@ -230,7 +223,7 @@ struct resampled resample_draw(const struct resample *how,
     rng_init(&rng, seed, "resample", replica);
     if (how->block_ns > 0)
         return draw_blocks(how, arena, list, count, &rng);
-    picks.pick = arena_alloc(arena, picks.room, sizeof *picks.pick);
+    ARENA_REACH(arena, picks.pick, picks.room, count);
     asked = shuffle(&picks, list, count, &rng);
     while (asked > how->until_milli && picks.count > 1) {
         size_t i = (size_t)rng_below(&rng, picks.count);

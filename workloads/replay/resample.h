@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * resample.h - a list of jobs drawn anew for each seed: job by job, until it
- * asks for so much of the cluster, or by blocks of days.
+ * resample.h - draws a new list of jobs from a trace for each seed: job by job,
+ * until the list requests a given share of the cluster, or by blocks of days.
  */
 #ifndef WORKLOADS_REPLAY_RESAMPLE_H
 #define WORKLOADS_REPLAY_RESAMPLE_H
@@ -18,22 +18,23 @@ struct conf_schema;
 struct err;
 
 struct resample {
-    double until_milli;         /* GPUs asked for; 0: not job by job */
-    int64_t every_ns;           /* between two jobs */
-    bool stay;                  /* none leaves before the last has come */
+    double until_milli;         /* requested GPUs in thousandths at which the
+                                   list ends; 0: not job by job */
+    int64_t every_ns;           /* interval between two jobs */
+    bool stay;                  /* no job ends before the last is submitted */
     int64_t block_ns;           /* length of a block; 0: not by blocks */
-    uint32_t blocks;            /* of the list, see resample_count */
+    uint32_t blocks;            /* in the list, see resample_count() */
 };
 
-/* Jobs of one trial, as places in the list. */
+/* The jobs of one trial, as indexes into the list. */
 struct resampled {
     const struct resample *how;
     const struct row *list;
     size_t list_count;
     const uint32_t *pick;
     size_t count;
-    /* By blocks, of each pick: where its block lies now, and how often it
-     * lies before that. */
+    /* By blocks, for each pick: the new position of its block, and how often the
+     * same block was drawn before. */
     const uint32_t *place, *again;
 };
 
@@ -41,8 +42,9 @@ extern const struct conf_schema resample_schema;
 
 bool resample_read(const struct conf_node *conf, uint32_t cluster_gpus,
                    struct resample *out, struct err *err);
-/* Counts the blocks of a list in order of submission; `unused`: jobs of a last
- * block that the list covers to less than nine tenths, never drawn. */
+/* Sets how->blocks for a list in order of submission.  A last block that is
+ * less than nine tenths long is never drawn; *unused: its jobs.  False: *err is
+ * set. */
 bool resample_count(struct resample *how, const struct row *list,
                     size_t count, struct err_pos pos, uint64_t *unused,
                     struct err *err);
@@ -50,8 +52,9 @@ struct resampled resample_draw(const struct resample *how,
                                struct arena *arena, const struct row *list,
                                size_t count, uint64_t seed,
                                uint32_t replica);
-/* The i-th job: submission and run time are those of the list it is in now (by
- * blocks: by the clock of the file).  Rows that come again are named so. */
+/* Returns the i-th job of the new list, with its submission and run time there
+ * (by blocks: on the clock of the file).  A row that was drawn before gets a
+ * name that says so. */
 struct row resampled_row(const struct resampled *drawn, struct arena *arena,
                          size_t i);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * spec.h - what a workload says of a trace, and what its one reading
- * found.  For trace.c, which reads the keys and hands out jobs, and
- * file.c, which reads the file.
+ * spec.h - the keys of a trace, and what reading its file found.  For trace.c,
+ * which reads the keys and gives out jobs, and for file.c, which reads the
+ * file.
  */
 #ifndef WORKLOADS_REPLAY_SPEC_H
 #define WORKLOADS_REPLAY_SPEC_H
@@ -18,7 +18,7 @@ struct applications;
 struct job_store;
 struct trace_kinds;
 
-enum { FORMAT_CSV, FORMAT_SWF };        /* the others are of import.h */
+enum { FORMAT_CSV, FORMAT_SWF };        /* of formats.def */
 enum { UNSORTED_ERROR, UNSORTED_SORT };
 enum { ORIGIN_FIRST, ORIGIN_FILE };
 
@@ -30,7 +30,8 @@ struct trace_keys {
     int format, estimate, unsorted, origin, gpus_are, constraints;
     const struct conf_node *columns, *slice, *skip, *role, *resample,
         *elastic, *rates, *packing;
-    int64_t unknown_run_ns;     /* of a negative run time; 0: refused */
+    int64_t unknown_run_ns;     /* stands for a negative run time; 0: such a
+                                   row is an error */
 };
 
 struct trace_spec {
@@ -44,25 +45,26 @@ struct trace_spec {
     const struct conf_node *conf;
     struct err_pos columns_pos;
     struct job_form form;
-    uint32_t gpus_max;          /* the largest job the cluster could run */
-    const struct job_rates *rates;      /* of all jobs; NULL: none, or: */
-    const struct speedup_kinds *kinds;   /* by kind of job */
+    uint32_t gpus_max;          /* GPUs of the largest job that can run */
+    const struct job_rates *rates;      /* of all jobs; NULL: none, or kinds */
+    const struct speedup_kinds *kinds;  /* rates by kind of job */
     int64_t first_ns;           /* submit time of the first row */
     int64_t origin_ns;          /* subtracted from every submit time */
-    int64_t begin_ns, end_ns;   /* of a run: the first submission; the last end
-                                   of a job that never waits */
+    int64_t begin_ns, end_ns;   /* in a run: the first submission; the last end
+                                   if no job waits */
     struct source_counts counts;
     const struct row *sorted;   /* `unsorted: sort`, resample; else NULL */
     size_t sorted_count;
     struct job_store *job_store;        /* the jobs, unless sorted */
     const struct world *world;  /* while the file is checked */
     struct applications *applications;  /* of the catalogue; NULL: none */
-    struct trace_kinds *tasks;   /* by cores, memory and types of GPU */
-    struct resample resample;   /* where keys.resample is not NULL */
+    struct trace_kinds *tasks;  /* forms by cores, memory and GPU types */
+    struct resample resample;   /* if keys.resample is not NULL */
 };
 
-/* Reads the file: first and origin, counts, and sorted or job_store are set.
- * False with an err at the first row that is no job and may not be skipped. */
+/* Reads the file; sets first_ns, origin_ns, counts, and sorted or job_store.
+ * False: *world->err is set, at the first row that is not a job and may not be
+ * skipped. */
 bool trace_check(struct trace_spec *spec, const struct world *world);
 
 #endif

@@ -41,13 +41,12 @@
 #include "workloads/replay/kind.h"
 #include "workloads/formats/trace_row.h"
 
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
-
 /* The first two are read here, the others as `import` reads them. */
 static const char *const format_choices[] = {
-    "csv", "swf", "philly", "philly-log", "itp", "elasticflow", "tiresias",
-    "helios", "acme", "gavel", "shockwave", "pollux", "sia", "openb", "pai",
-    "spot2026", "dlrm2025", "alea", NULL};
+#define FORMAT(ID, NAME) NAME,
+#include "workloads/formats/formats.def"
+#undef FORMAT
+    NULL};
 static const char *const estimate_choices[] = {
     "exact", "requested", "noisy", NULL};
 static const char *const unsorted_choices[] = {"error", "sort", NULL};
@@ -55,90 +54,96 @@ static const char *const origin_choices[] = {"first", "file", NULL};
 static const char *const gpus_are_choices[] = {"gpus", "processors", NULL};
 static const char *const constraints_choices[] = {"heed", "ignore", NULL};
 
-#define TRACE(NAME, TYPE, FALLBACK, CHOICES, HELP) \
-    {#NAME, TYPE, offsetof(struct trace_keys, NAME), 0, 0, FALLBACK, \
-     CHOICES, HELP}
 static const struct conf_field trace_fields[] = {
-    TRACE(file, CONF_TEXT, NULL, NULL, "the file, plain or gzip"),
-    TRACE(format, CONF_CHOICE, "csv", format_choices, "how it is written"),
-    TRACE(columns, CONF_NODE, CONF_ABSENT, NULL,
-          "csv: which column is what; needed there"),
-    TRACE(lengths, CONF_TEXT, CONF_ABSENT, NULL,
-          "run times or rates that the format lacks: a file beside it, or, "
-          "of pollux and sia, applications: those of the catalogue"),
-    TRACE(gpu_type, CONF_TEXT, CONF_ABSENT, NULL,
-          "whose rates, where lengths has several"),
-    TRACE(estimate, CONF_CHOICE, "exact", estimate_choices,
-          "what policies are told of run times that say nothing of it themselves"),
-    TRACE(slice, CONF_NODE, CONF_ABSENT, NULL, "a part of the file"),
-    TRACE(skip, CONF_NODE, CONF_ABSENT, NULL,
-          "rows to leave out, counted; without it they are errors"),
-    {"unknown_run_time", CONF_TIME, offsetof(struct trace_keys, unknown_run_ns),
-     1e-9, 1e9, CONF_ABSENT, NULL,
-     "csv, swf: what rows run whose run time is negative, counted; "
-     "rlscheduler's simulator takes 10 s"},
-    TRACE(unsorted, CONF_CHOICE, "error", unsorted_choices,
-          "rows whose submit times go down"),
-    TRACE(origin, CONF_CHOICE, "first", origin_choices,
-          "time 0: the first job's submission, or the file's own zero; metrics "
-          "count from the first job's submission either way"),
-    TRACE(gpus_are, CONF_CHOICE, CONF_ABSENT, gpus_are_choices,
-          "what the file counts: swf counts processors, each taken for a "
-          "GPU"),
-    TRACE(constraints, CONF_CHOICE, "heed", constraints_choices,
-          "types of GPU that rows name: jobs take no others, or any"),
-    TRACE(resample, CONF_NODE, CONF_ABSENT, NULL,
-          "drawn anew for each seed: {block: 1d}, whole days, or {until: "
-          "130%}, job by job until they ask for so much"),
-    TRACE(role, CONF_NODE, CONF_ABSENT, NULL,
-          "per GPU: cores, memory; types, pool"),
-    TRACE(elastic, CONF_NODE, CONF_ABSENT, NULL,
-          "sizes jobs can be resized to: {min:, max:, scaling:}; default: "
-          "they cannot"),
-    TRACE(rates, CONF_NODE, CONF_ABSENT, NULL,
-          "pace by pool or GPU type, {v100: 1, k80: 0.25}, or (gavel) lengths: "
-          "by the kind of job too, as that file says"),
-    TRACE(packing, CONF_NODE, CONF_ABSENT, NULL,
-          "{trace: 0.8}: pace of a job while another holds the same GPUs, "
-          "over the pace alone; with rates: lengths, that file says it"),
+    CONF_KEY("file", CONF_TEXT, trace_keys, file, CONF_REQUIRED,
+             "the file, plain or gzip"),
+    CONF_KEY("format", CONF_CHOICE, trace_keys, format, "csv",
+             "how it is written", .choices = format_choices),
+    CONF_KEY("columns", CONF_NODE, trace_keys, columns, CONF_ABSENT,
+             "csv: which column is what; needed there"),
+    CONF_KEY("lengths", CONF_TEXT, trace_keys, lengths, CONF_ABSENT,
+             "run times or rates that the format lacks: a file beside it, or, "
+             "of pollux and sia, applications: those of the catalogue"),
+    CONF_KEY("gpu_type", CONF_TEXT, trace_keys, gpu_type, CONF_ABSENT,
+             "whose rates, where lengths has several"),
+    CONF_KEY("estimate", CONF_CHOICE, trace_keys, estimate, "exact",
+             "what policies are told of run times that say nothing of it "
+             "themselves", .choices = estimate_choices),
+    CONF_KEY("slice", CONF_NODE, trace_keys, slice, CONF_ABSENT,
+             "a part of the file"),
+    CONF_KEY("skip", CONF_NODE, trace_keys, skip, CONF_ABSENT,
+             "rows to leave out, counted; without it they are errors"),
+    CONF_KEY("unknown_run_time", CONF_TIME, trace_keys, unknown_run_ns,
+             CONF_ABSENT,
+             "csv, swf: what rows run whose run time is negative, counted; "
+             "rlscheduler's simulator takes 10 s", .min = 1e-9, .max = 1e9),
+    CONF_KEY("unsorted", CONF_CHOICE, trace_keys, unsorted, "error",
+             "rows whose submit times go down", .choices = unsorted_choices),
+    CONF_KEY("origin", CONF_CHOICE, trace_keys, origin, "first",
+             "time 0: the first job's submission, or the file's own zero; "
+             "metrics count from the first job's submission either way",
+             .choices = origin_choices),
+    CONF_KEY("gpus_are", CONF_CHOICE, trace_keys, gpus_are, CONF_ABSENT,
+             "what the file counts: swf counts processors, each taken for a "
+             "GPU", .choices = gpus_are_choices),
+    CONF_KEY("constraints", CONF_CHOICE, trace_keys, constraints, "heed",
+             "types of GPU that rows name: jobs take no others, or any",
+             .choices = constraints_choices),
+    CONF_KEY("resample", CONF_NODE, trace_keys, resample, CONF_ABSENT,
+             "drawn anew for each seed: {block: 1d}, whole days, or {until: "
+             "130%}, job by job until they ask for so much"),
+    CONF_KEY("role", CONF_NODE, trace_keys, role, CONF_ABSENT,
+             "per GPU: cores, memory; types, pool"),
+    CONF_KEY("elastic", CONF_NODE, trace_keys, elastic, CONF_ABSENT,
+             "sizes jobs can be resized to: {min:, max:, scaling:}; default: "
+             "they cannot"),
+    CONF_KEY("rates", CONF_NODE, trace_keys, rates, CONF_ABSENT,
+             "pace by pool or GPU type, {v100: 1, k80: 0.25}, or (gavel) "
+             "lengths: by the kind of job too, as that file says"),
+    CONF_KEY("packing", CONF_NODE, trace_keys, packing, CONF_ABSENT,
+             "{trace: 0.8}: pace of a job while another holds the same GPUs, "
+             "over the pace alone; with rates: lengths, that file says it"),
 };
-const struct conf_schema trace_schema = {
-    "workload.trace", "jobs of a file", trace_fields, COUNT(trace_fields)};
+const struct conf_schema trace_schema =
+    CONF_SCHEMA("workload.trace", "jobs of a file", trace_fields);
 
-#define SLICE(NAME, TYPE, MEMBER, MAX, HELP) \
-    {NAME, TYPE, offsetof(struct trace_slice, MEMBER), 0, MAX, CONF_ABSENT, \
-     NULL, HELP}
 static const struct conf_field slice_fields[] = {
-    SLICE("from", CONF_TIME, from_ns, 9e9,
-          "after the first row of the file"),
-    SLICE("for", CONF_TIME, for_ns, 9e9, "length, from there"),
-    SLICE("jobs", CONF_INT, jobs, 4e9, "at most so many jobs"),
+    CONF_KEY("from", CONF_TIME, trace_slice, from_ns, CONF_ABSENT,
+             "after the first row of the file", .max = 9e9),
+    CONF_KEY("for", CONF_TIME, trace_slice, for_ns, CONF_ABSENT,
+             "length, from there", .max = 9e9),
+    CONF_KEY("jobs", CONF_INT, trace_slice, jobs, CONF_ABSENT,
+             "at most so many jobs", .max = 4e9),
 };
-const struct conf_schema trace_slice_schema = {
-    "workload.trace.slice", "a part of the file", slice_fields,
-    COUNT(slice_fields)};
+const struct conf_schema trace_slice_schema =
+    CONF_SCHEMA("workload.trace.slice", "a part of the file", slice_fields);
 
-#define SKIP(NAME, REASON, HELP) \
-    {NAME, CONF_BOOL, offsetof(struct trace_skip, reason) + (REASON), 0, 0, \
-     "false", NULL, HELP}
 static const struct conf_field skip_fields[] = {
-    SKIP("run_time_not_positive", IMPORT_RUN_TIME,
-         "run time <= 0, or unknown"),
-    SKIP("gpus_not_positive", IMPORT_GPUS, "no GPUs"),
-    SKIP("larger_than_cluster", IMPORT_TOO_LARGE,
-         "more GPUs than the cluster has"),
-    SKIP("duplicate_job", IMPORT_DUPLICATE,
-         "a name that stands above already"),
-    SKIP("fractional_gpus", IMPORT_FRACTION, "parts of a GPU"),
-    SKIP("type_constraint", IMPORT_TYPES, "certain types of GPU only"),
-    SKIP("never_ran", IMPORT_NEVER_RAN, "no start"),
-    SKIP("no_length", IMPORT_NO_LENGTH, "lengths say nothing of it"),
-    SKIP("no_submit_time", IMPORT_NO_SUBMIT, "no time of submission"),
-    SKIP("still_running", IMPORT_STILL_RUNNING, "no end"),
+    CONF_KEY("run_time_not_positive", CONF_BOOL, trace_skip,
+             reason[IMPORT_RUN_TIME], "false", "run time <= 0, or unknown"),
+    CONF_KEY("gpus_not_positive", CONF_BOOL, trace_skip, reason[IMPORT_GPUS],
+             "false", "no GPUs"),
+    CONF_KEY("larger_than_cluster", CONF_BOOL, trace_skip,
+             reason[IMPORT_TOO_LARGE], "false",
+             "more GPUs than the cluster has"),
+    CONF_KEY("duplicate_job", CONF_BOOL, trace_skip, reason[IMPORT_DUPLICATE],
+             "false", "a name that stands above already"),
+    CONF_KEY("fractional_gpus", CONF_BOOL, trace_skip, reason[IMPORT_FRACTION],
+             "false", "parts of a GPU"),
+    CONF_KEY("type_constraint", CONF_BOOL, trace_skip, reason[IMPORT_TYPES],
+             "false", "certain types of GPU only"),
+    CONF_KEY("never_ran", CONF_BOOL, trace_skip, reason[IMPORT_NEVER_RAN],
+             "false", "no start"),
+    CONF_KEY("no_length", CONF_BOOL, trace_skip, reason[IMPORT_NO_LENGTH],
+             "false", "lengths say nothing of it"),
+    CONF_KEY("no_submit_time", CONF_BOOL, trace_skip, reason[IMPORT_NO_SUBMIT],
+             "false", "no time of submission"),
+    CONF_KEY("still_running", CONF_BOOL, trace_skip,
+             reason[IMPORT_STILL_RUNNING], "false", "no end"),
 };
-const struct conf_schema trace_skip_schema = {
-    "workload.trace.skip", "rows to leave out, counted", skip_fields,
-    COUNT(skip_fields)};
+const struct conf_schema trace_skip_schema =
+    CONF_SCHEMA("workload.trace.skip",
+                "rows to leave out, counted", skip_fields);
 
 struct trace {
     struct arena *arena;
@@ -261,8 +266,7 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
     const struct conf_node *node = conf_get(conf, "lengths");
 
     if (keys->format > FORMAT_SWF)
-        spec->import = import_format_find(name);
-    assert(keys->format <= FORMAT_SWF || spec->import != NULL);
+        spec->import = import_format_at((size_t)keys->format);
     spec->request.file = spec->path;
     spec->request.applications = spec->import != NULL &&
                                  spec->import->applications &&

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trace.h - a file of past jobs: CSV whose columns the workload names, or SWF.
+ * trace.h - replay of a file of past jobs: CSV whose columns the workload
+ * names, SWF, or a published format.
  *
- * The file is read once, when the workload is, which finds every fault before a
- * run and counts what was left out; trials stream its jobs from a job_store (see
- * job_store.h).  Nothing is sorted, mended or left out unless the workload tasks, and
- * then it is counted.
+ * The file is read once, together with the workload.  This finds every error
+ * before a run, and counts the rows that were left out.  Trials stream the jobs
+ * from a job_store.  Rows are sorted, repaired or left out only if the workload
+ * asks for it; then they are counted.
  */
 #ifndef WORKLOADS_REPLAY_TRACE_H
 #define WORKLOADS_REPLAY_TRACE_H
@@ -19,24 +20,26 @@
 struct trace_spec;
 struct trace;
 
+/* Reads `trace:` and its file; NULL: *world->err is set. */
 const struct trace_spec *trace_read(const struct world *world,
                                     const struct conf_node *conf);
 const struct job_form *trace_form(const struct trace_spec *spec);
 struct source_counts trace_counts(const struct trace_spec *spec);
-/* The first submission on the clock of a run. */
+/* Returns the time of the first submission in a run. */
 int64_t trace_begin_ns(const struct trace_spec *spec);
-/* Requests of services begin at time 0, and so must the jobs beside them: no
- * later than the trace is long. */
+/* False, with *err set: the trace begins too late for services beside it.
+ * Their requests begin at time 0, so the trace must begin no later than it is
+ * long. */
 bool trace_fits_services(const struct trace_spec *spec, struct err *err);
 enum workload_estimate trace_estimate(const struct trace_spec *spec);
-/* Is it another list for each replica? */
+/* True: each replica has another list. */
 bool trace_draws(const struct trace_spec *spec);
 
-/* A replica that no trial has: a list that is drawn anew, as the file is. */
+/* The number of a replica that no trial has: the list as it is in the file. */
 #define TRACE_AS_FILED UINT32_MAX
 
-/* A trial's walk through the jobs, all in the arena; names are good until the
- * next. */
+/* Returns the stream of jobs of a trial, in the arena.  The name of a job is
+ * valid until the next call of trace_next(). */
 struct trace *trace_open(struct arena *arena, const struct trace_spec *spec,
                          uint64_t seed, uint32_t replica);
 enum source_step trace_next(struct trace *trace, struct job_birth *birth,

@@ -117,14 +117,8 @@ static bool read_window(struct servegen *client, struct scan *scan,
     if (!real_of(field[4], 1e-4, 1e4, &window.shape))
         return row_fault(scan, (uint32_t)(field[4] - line) + 1,
                          "a shape must be from 1e-4 to 1e4", err);
-    if (client->windows == client->window_room) {
-        size_t room = client->window_room ? 2 * client->window_room : 256;
-        client->window = arena_grow(client->arena, client->window,
-                                    client->windows, room,
-                                    sizeof *client->window);
-        client->window_room = room;
-    }
-    client->window[client->windows++] = window;
+    ARENA_ADD(client->arena, client->window, client->windows,
+              client->window_room, window);
     return true;
 }
 
@@ -158,15 +152,10 @@ static bool trimmed(const char *from, const char *to, double *out)
 static void add(struct servegen *client, struct tokens *tokens, double value,
                 double weight)
 {
-    if (tokens->count == tokens->room) {
-        uint32_t room = tokens->room ? 2 * tokens->room : 64;
-        tokens->value = arena_grow(client->arena, tokens->value,
-                                   tokens->count, room,
-                                   sizeof *tokens->value);
-        tokens->sum = arena_grow(client->arena, tokens->sum, tokens->count,
-                                 room, sizeof *tokens->sum);
-        tokens->room = room;
-    }
+    uint32_t room = tokens->room;
+
+    ARENA_REACH(client->arena, tokens->value, room, tokens->count);
+    ARENA_REACH(client->arena, tokens->sum, tokens->room, tokens->count);
     tokens->value[tokens->count] = (uint32_t)value;
     tokens->sum[tokens->count] =
         weight + (tokens->count ? tokens->sum[tokens->count - 1] : 0);
@@ -249,14 +238,8 @@ static bool read_parts(struct servegen *client, struct json *json,
                            "starts must be seconds that rise");
         if (!read_part(client, json, &part, err))
             return false;
-        if (client->parts == client->part_room) {
-            size_t room = client->part_room ? 2 * client->part_room : 8;
-            client->part = arena_grow(client->arena, client->part,
-                                      client->parts, room,
-                                      sizeof *client->part);
-            client->part_room = room;
-        }
-        client->part[client->parts++] = part;
+        ARENA_ADD(client->arena, client->part, client->parts,
+                  client->part_room, part);
     }
     return token == JSON_OBJECT_END;
 }

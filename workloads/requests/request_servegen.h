@@ -14,10 +14,11 @@
 struct arena;
 struct servegen;
 
-/* NULL: err says what is wrong, and where. */
+/* Opens both files; NULL: *err says what is wrong, and where. */
 struct servegen *servegen_open(struct arena *arena, const char *path,
                                struct err *err);
-/* In order of time, the same for every open; false: that was the last. */
+/* Draws the next request, in order of time; every open gives the same requests.
+ * False: there are no more. */
 bool servegen_next(struct servegen *client, int64_t *at_ns, int64_t *prompt,
                    int64_t *output);
 

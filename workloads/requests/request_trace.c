@@ -47,30 +47,29 @@ struct trace_keys {
 struct column_keys { const char *arrive, *prompt, *output; };
 
 static const struct conf_field trace_fields[] = {
-    {"file", CONF_TEXT, offsetof(struct trace_keys, file), 0, 0, NULL, NULL,
-     "where the requests are; plain or gzip"},
-    {"format", CONF_CHOICE, offsetof(struct trace_keys, format), 0, 0, "csv",
-     format_names, "how the file is laid out"},
-    {"empty", CONF_CHOICE, offsetof(struct trace_keys, empty), 0, 0, "refuse",
-     empty_names, "what becomes of requests without output"},
-    {"columns", CONF_NODE, offsetof(struct trace_keys, columns), 0, 0,
-     CONF_ABSENT, NULL, "of csv: {arrive: t, prompt: in, output: out}"},
+    CONF_KEY("file", CONF_TEXT, trace_keys, file, CONF_REQUIRED,
+             "where the requests are; plain or gzip"),
+    CONF_KEY("format", CONF_CHOICE, trace_keys, format, "csv",
+             "how the file is laid out", .choices = format_names),
+    CONF_KEY("empty", CONF_CHOICE, trace_keys, empty, "refuse",
+             "what becomes of requests without output", .choices = empty_names),
+    CONF_KEY("columns", CONF_NODE, trace_keys, columns, CONF_ABSENT,
+             "of csv: {arrive: t, prompt: in, output: out}"),
 };
-const struct conf_schema request_trace_schema = {
-    "workload.services[].requests.trace", "requests of a file", trace_fields,
-    COUNT(trace_fields)};
+const struct conf_schema request_trace_schema =
+    CONF_SCHEMA("workload.services[].requests.trace",
+                "requests of a file", trace_fields);
 
 static const struct conf_field column_fields[] = {
-    {"arrive", CONF_TEXT, offsetof(struct column_keys, arrive), 0, 0,
-     "arrive_s", NULL, "seconds"},
-    {"prompt", CONF_TEXT, offsetof(struct column_keys, prompt), 0, 0,
-     "prompt_tokens", NULL, "tokens of the prompt"},
-    {"output", CONF_TEXT, offsetof(struct column_keys, output), 0, 0,
-     "output_tokens", NULL, "tokens generated"},
+    CONF_KEY("arrive", CONF_TEXT, column_keys, arrive, "arrive_s", "seconds"),
+    CONF_KEY("prompt", CONF_TEXT, column_keys, prompt, "prompt_tokens",
+             "tokens of the prompt"),
+    CONF_KEY("output", CONF_TEXT, column_keys, output, "output_tokens",
+             "tokens generated"),
 };
-const struct conf_schema request_trace_columns_schema = {
-    "workload.services[].requests.trace.columns", "names of columns",
-    column_fields, COUNT(column_fields)};
+const struct conf_schema request_trace_columns_schema =
+    CONF_SCHEMA("workload.services[].requests.trace.columns",
+                "names of columns", column_fields);
 
 struct request_trace_spec {
     const char *path;
@@ -187,13 +186,7 @@ static bool json_blocks(struct request_trace *t, enum json_token token,
             return err_set(err, ERR_RANGE, json_pos(t->json),
                            "hash_ids must be whole numbers from 0, found "
                            "'%.40s'", text);
-        if (t->blocks == t->block_room) {
-            uint32_t room = t->block_room ? 2 * t->block_room : 64;
-            t->block = arena_grow(t->arena, t->block, t->block_room, room,
-                                  sizeof *t->block);
-            t->block_room = room;
-        }
-        t->block[t->blocks++] = (uint64_t)id;
+        ARENA_ADD(t->arena, t->block, t->blocks, t->block_room, (uint64_t)id);
     }
     return token == JSON_ARRAY_END ||
            (token != JSON_ERROR &&

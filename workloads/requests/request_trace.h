@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * request_trace.h - requests of a file, streamed; plain or gzip.
+ * request_trace.h - a stream of requests from a file, plain or gzip.
  *
  *  csv       columns named under `columns:`, times in seconds
  *  azure     Azure LLM inference traces: TIMESTAMP (a date), ContextTokens,
@@ -11,10 +11,10 @@
  *            caches)
  *  servegen  a client of ServeGen, drawn (request_servegen.h)
  *
- * Times are counted from the first request.  A file is read through and
- * checked before anything runs: what is not in ascending order, or is no
- * number of tokens, is an error with its place.  A request without output is
- * one too, unless `empty: skip`, which counts them.
+ * Times are counted from the first request.  A file is read and checked to its
+ * end before anything runs.  A time that is not in ascending order, or a field
+ * that is not a number of tokens, is an error with its place.  So is a request
+ * without output; `empty: skip` leaves such requests out and counts them.
  */
 #ifndef WORKLOADS_REQUESTS_REQUEST_TRACE_H
 #define WORKLOADS_REQUESTS_REQUEST_TRACE_H
@@ -41,22 +41,24 @@ struct request_trace_facts {
 extern const struct conf_schema request_trace_schema,
     request_trace_columns_schema;
 
-/* Names of published formats, as an import calls them, with a line about each;
- * NULL past the last. */
+/* Returns the name of the i-th published format, and a line about it in
+ * *summary; NULL past the last. */
 const char *request_format_at(size_t i, const char **summary);
 
-/* Relative file names are taken from the folder of the file that has them. */
+/* Reads `trace:` and checks its file; NULL: *err is set.  File names are
+ * relative to the folder of the file that names them. */
 const struct request_trace_spec *request_trace_read(
     struct arena *arena, const struct conf_node *conf, struct err *err);
 struct request_trace_facts request_trace_facts(
     const struct request_trace_spec *spec);
-/* Never NULL: a file that is gone is told by the verdict. */
+/* Opens the stream of a trial; never NULL.  If the file is gone, the stream is
+ * empty and request_trace_verdict() fails. */
 struct request_trace *request_trace_open(
     struct arena *arena, const struct request_trace_spec *spec);
 void request_trace_close(struct request_trace *trace);  /* accepts NULL */
 bool request_trace_next(struct request_trace *trace, struct request *out);
-/* After the last: false and an err if the file was changed since it was
- * checked. */
+/* To be called after the last request.  False, with *err set: the file has
+ * changed since it was checked. */
 bool request_trace_verdict(const struct request_trace *trace,
                            struct err *err);
 

@@ -25,7 +25,6 @@
 #include "workloads/requests/request_trace.h"
 #include "sim/text/string_set.h"
 
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define TOKENS_MAX 1e7
 
 struct service_keys {
@@ -60,146 +59,156 @@ static const char *const signal_names[] = {
     "concurrency", "rate", "utilization", NULL
 };
 
-#define AT(TYPE, MEMBER) offsetof(struct TYPE##_keys, MEMBER)
-#define NODE_FIELD(KEY, MEMBER, HELP) \
-    {KEY, CONF_NODE, AT(service, MEMBER), 0, 0, CONF_ABSENT, NULL, HELP}
-
 static const struct conf_field service_fields[] = {
-    {"name", CONF_TEXT, AT(service, name), 0, 0, NULL, NULL,
-     "how results call the service"},
-    {"model", CONF_TEXT, AT(service, model), 0, 0, NULL, NULL,
-     "LLM, encoder or net of the catalogue"},
-    {"precision", CONF_CHOICE, AT(service, precision), 0, 0, "bf16",
-     precision_choices, "of weights and activations at work"},
-    {"tenant", CONF_TEXT, AT(service, tenant), 0, 0, CONF_ABSENT, NULL,
-     "whose service this is"},
-    {"priority", CONF_INT, AT(service, priority), -1e6, 1e6, "0", NULL,
-     "of its replicas as jobs; larger goes first"},
-    NODE_FIELD("gpu", gpu, "replicas on GPUs: tp, gpus, types, pool, cores, "
-               "memory, precision"),
-    NODE_FIELD("cpu", cpu, "replicas on cores: cores, memory, pool"),
-    NODE_FIELD("replicas", replicas, "{min: 1, max: 8} of those on GPUs, or "
-               "of the only side"),
-    NODE_FIELD("cpu_replicas", cpu_replicas, "{min, max} of those on cores, "
-               "beside gpu"),
-    NODE_FIELD("requests", requests, "arrival, prompt, output, for"),
-    {"batch", CONF_INT, AT(service, batch), 1, 65536, "64", NULL,
-     "requests at work in a replica at most"},
-    {"batch_delay", CONF_TIME, AT(service, batch_delay_ns), 0, 60, "0s", NULL,
-     "how long a batch of passes waits to fill up"},
-    {"chunk", CONF_INT, AT(service, chunk), 0, 1e6, "2048", NULL,
-     "tokens of prompts computed beside decoding in an iteration (vLLM: "
-     "max_num_batched_tokens, 2048); 0: prompts whole, before decoding"},
-    {"queue", CONF_INT, AT(service, queue), 0, 1e9, "0", NULL,
-     "requests that wait in a replica at most, others are dropped; 0: no "
-     "limit"},
-    {"timeout", CONF_TIME, AT(service, timeout_ns), 0, 1e6, "0s", NULL,
-     "a request that has waited longer is dropped; 0: never"},
-    {"route", CONF_CHOICE, AT(service, route), 0, 0, "shortest_queue",
-     route_names, "which replica a request goes to"},
-    {"prefix_cache", CONF_FRACTION, AT(service, cache_share), 0, 0.9, "0",
-     NULL, "share of the KV cache that keeps beginnings of prompts"},
-    {"aggregate", CONF_TIME, AT(service, aggregate_ns), 1e-3, 3600,
-     CONF_ABSENT, NULL, "requests as a mass, in ticks so long, for volumes "
-     "that cannot be simulated one by one; default: one by one"},
-    NODE_FIELD("slo", slo, "{ttft: 1s, tpot: 50ms, latency: 10s}: what is "
-               "promised"),
-    NODE_FIELD("scaling", scaling, "{signal: concurrency, target: 16, "
-               "interval: 15s, down: 5min}"),
-    NODE_FIELD("switch", sides, "{cpu_below: 100/s, gpu_above: 500/s}: which "
-               "side serves, at what rate"),
-    NODE_FIELD("times", times, "{batch: 2ms, request: 1ms}: measured, in the "
-               "place of the law"),
+    CONF_KEY("name", CONF_TEXT, service_keys, name, CONF_REQUIRED,
+             "how results call the service"),
+    CONF_KEY("model", CONF_TEXT, service_keys, model, CONF_REQUIRED,
+             "LLM, encoder or net of the catalogue"),
+    CONF_KEY("precision", CONF_CHOICE, service_keys, precision, "bf16",
+             "of weights and activations at work", .choices = precision_choices),
+    CONF_KEY("tenant", CONF_TEXT, service_keys, tenant, CONF_ABSENT,
+             "whose service this is"),
+    CONF_KEY("priority", CONF_INT, service_keys, priority, "0",
+             "of its replicas as jobs; larger goes first",
+             .min = -1e6, .max = 1e6),
+    CONF_KEY("gpu", CONF_NODE, service_keys, gpu, CONF_ABSENT,
+             "replicas on GPUs: tp, gpus, types, pool, cores, memory, "
+             "precision"),
+    CONF_KEY("cpu", CONF_NODE, service_keys, cpu, CONF_ABSENT,
+             "replicas on cores: cores, memory, pool"),
+    CONF_KEY("replicas", CONF_NODE, service_keys, replicas, CONF_ABSENT,
+             "{min: 1, max: 8} of those on GPUs, or of the only side"),
+    CONF_KEY("cpu_replicas", CONF_NODE, service_keys, cpu_replicas,
+             CONF_ABSENT, "{min, max} of those on cores, beside gpu"),
+    CONF_KEY("requests", CONF_NODE, service_keys, requests, CONF_ABSENT,
+             "arrival, prompt, output, for"),
+    CONF_KEY("batch", CONF_INT, service_keys, batch, "64",
+             "requests at work in a replica at most", .min = 1, .max = 65536),
+    CONF_KEY("batch_delay", CONF_TIME, service_keys, batch_delay_ns, "0s",
+             "how long a batch of passes waits to fill up", .max = 60),
+    CONF_KEY("chunk", CONF_INT, service_keys, chunk, "2048",
+             "tokens of prompts computed beside decoding in an iteration "
+             "(vLLM: max_num_batched_tokens, 2048); 0: prompts whole, before "
+             "decoding", .max = 1e6),
+    CONF_KEY("queue", CONF_INT, service_keys, queue, "0",
+             "requests that wait in a replica at most, others are dropped; 0: "
+             "no limit", .max = 1e9),
+    CONF_KEY("timeout", CONF_TIME, service_keys, timeout_ns, "0s",
+             "a request that has waited longer is dropped; 0: never",
+             .max = 1e6),
+    CONF_KEY("route", CONF_CHOICE, service_keys, route, "shortest_queue",
+             "which replica a request goes to", .choices = route_names),
+    CONF_KEY("prefix_cache", CONF_FRACTION, service_keys, cache_share, "0",
+             "share of the KV cache that keeps beginnings of prompts",
+             .max = 0.9),
+    CONF_KEY("aggregate", CONF_TIME, service_keys, aggregate_ns, CONF_ABSENT,
+             "requests as a mass, in ticks so long, for volumes that cannot be "
+             "simulated one by one; default: one by one",
+             .min = 1e-3, .max = 3600),
+    CONF_KEY("slo", CONF_NODE, service_keys, slo, CONF_ABSENT,
+             "{ttft: 1s, tpot: 50ms, latency: 10s}: what is promised"),
+    CONF_KEY("scaling", CONF_NODE, service_keys, scaling, CONF_ABSENT,
+             "{signal: concurrency, target: 16, interval: 15s, down: 5min}"),
+    CONF_KEY("switch", CONF_NODE, service_keys, sides, CONF_ABSENT,
+             "{cpu_below: 100/s, gpu_above: 500/s}: which side serves, at what "
+             "rate"),
+    CONF_KEY("times", CONF_NODE, service_keys, times, CONF_ABSENT,
+             "{batch: 2ms, request: 1ms}: measured, in the place of the law"),
 };
-const struct conf_schema service_schema = {
-    "workload.services[]", "a service and its requests", service_fields,
-    COUNT(service_fields)};
+const struct conf_schema service_schema =
+    CONF_SCHEMA("workload.services[]",
+                "a service and its requests", service_fields);
 
 static const struct conf_field requests_fields[] = {
-    {"arrival", CONF_NODE, AT(requests, arrival), 0, 0, CONF_ABSENT, NULL,
-     "when requests arrive, as of jobs"},
-    {"trace", CONF_NODE, AT(requests, trace), 0, 0, CONF_ABSENT, NULL,
-     "requests of a file, in the place of arrival, prompt and output"},
-    {"prompt", CONF_NODE, AT(requests, prompt), 0, 0, CONF_ABSENT, NULL,
-     "tokens of a prompt, a number or a distribution; default: 512"},
-    {"output", CONF_NODE, AT(requests, output), 0, 0, CONF_ABSENT, NULL,
-     "tokens generated, likewise; without it one pass is an answer"},
-    {"for", CONF_TIME, AT(requests, for_ns), 1e-3, 9e9, CONF_ABSENT, NULL,
-     "requests that arrive before this time; of a trace, all if not given"},
-    {"prefix", CONF_NODE, AT(requests, prefix), 0, 0, CONF_ABSENT, NULL,
-     "{tokens: 1000, count: 20, skew: 1}: how prompts begin alike"},
+    CONF_KEY("arrival", CONF_NODE, requests_keys, arrival, CONF_ABSENT,
+             "when requests arrive, as of jobs"),
+    CONF_KEY("trace", CONF_NODE, requests_keys, trace, CONF_ABSENT,
+             "requests of a file, in the place of arrival, prompt and output"),
+    CONF_KEY("prompt", CONF_NODE, requests_keys, prompt, CONF_ABSENT,
+             "tokens of a prompt, a number or a distribution; default: 512"),
+    CONF_KEY("output", CONF_NODE, requests_keys, output, CONF_ABSENT,
+             "tokens generated, likewise; without it one pass is an answer"),
+    CONF_KEY("for", CONF_TIME, requests_keys, for_ns, CONF_ABSENT,
+             "requests that arrive before this time; of a trace, all if not "
+             "given", .min = 1e-3, .max = 9e9),
+    CONF_KEY("prefix", CONF_NODE, requests_keys, prefix, CONF_ABSENT,
+             "{tokens: 1000, count: 20, skew: 1}: how prompts begin alike"),
 };
-const struct conf_schema service_requests_schema = {
-    "workload.services[].requests", "what is asked", requests_fields,
-    COUNT(requests_fields)};
+const struct conf_schema service_requests_schema =
+    CONF_SCHEMA("workload.services[].requests",
+                "what is asked", requests_fields);
 
 static const struct conf_field prefix_fields[] = {
-    {"tokens", CONF_INT, AT(prefix, tokens), 1, 1e6, NULL, NULL,
-     "of a prompt, the first, that others share"},
-    {"count", CONF_INT, AT(prefix, count), 1, 1e6, NULL, NULL,
-     "different beginnings"},
-    {"skew", CONF_REAL, AT(prefix, skew), 0, 10, "0", NULL,
-     "the k-th is drawn in proportion to k^-skew (Zipf); 0: all alike"},
+    CONF_KEY("tokens", CONF_INT, prefix_keys, tokens, CONF_REQUIRED,
+             "of a prompt, the first, that others share", .min = 1, .max = 1e6),
+    CONF_KEY("count", CONF_INT, prefix_keys, count, CONF_REQUIRED,
+             "different beginnings", .min = 1, .max = 1e6),
+    CONF_KEY("skew", CONF_REAL, prefix_keys, skew, "0",
+             "the k-th is drawn in proportion to k^-skew (Zipf); 0: all alike",
+             .max = 10),
 };
-const struct conf_schema service_prefix_schema = {
-    "workload.services[].requests.prefix", "beginnings of prompts",
-    prefix_fields, COUNT(prefix_fields)};
+const struct conf_schema service_prefix_schema =
+    CONF_SCHEMA("workload.services[].requests.prefix",
+                "beginnings of prompts", prefix_fields);
 
-#define PROMISE(KEY, MEMBER, HELP) \
-    {KEY, CONF_TIME, AT(slo, MEMBER), 1e-6, 1e6, CONF_ABSENT, NULL, HELP}
 static const struct conf_field slo_fields[] = {
-    PROMISE("ttft", ttft_ns, "time to the first token"),
-    PROMISE("tpot", tpot_ns, "time per token after the first"),
-    PROMISE("latency", latency_ns, "time to the whole answer"),
+    CONF_KEY("ttft", CONF_TIME, slo_keys, ttft_ns, CONF_ABSENT,
+             "time to the first token", .min = 1e-6, .max = 1e6),
+    CONF_KEY("tpot", CONF_TIME, slo_keys, tpot_ns, CONF_ABSENT,
+             "time per token after the first", .min = 1e-6, .max = 1e6),
+    CONF_KEY("latency", CONF_TIME, slo_keys, latency_ns, CONF_ABSENT,
+             "time to the whole answer", .min = 1e-6, .max = 1e6),
 };
-const struct conf_schema service_slo_schema = {
-    "workload.services[].slo", "what is promised; all of it counts",
-    slo_fields, COUNT(slo_fields)};
+const struct conf_schema service_slo_schema =
+    CONF_SCHEMA("workload.services[].slo",
+                "what is promised; all of it counts", slo_fields);
 
 static const struct conf_field scaling_fields[] = {
-    {"signal", CONF_CHOICE, AT(scaling, signal), 0, 0, "concurrency",
-     signal_names, "requests in the service, or a second, or time at work, "
-     "each per replica"},
-    {"target", CONF_REAL, AT(scaling, target), 1e-6, 1e9, "16", NULL,
-     "the signal at which replicas are just enough"},
-    {"interval", CONF_TIME, AT(scaling, interval_ns), 0.1, 86400, "15s",
-     NULL, "between two looks (Kubernetes: 15s)"},
-    {"down", CONF_TIME, AT(scaling, down_ns), 0, 864000, "5min", NULL,
-     "replicas go when fewer were enough for so long (Kubernetes: 5min)"},
+    CONF_KEY("signal", CONF_CHOICE, scaling_keys, signal, "concurrency",
+             "requests in the service, or a second, or time at work, each per "
+             "replica", .choices = signal_names),
+    CONF_KEY("target", CONF_REAL, scaling_keys, target, "16",
+             "the signal at which replicas are just enough",
+             .min = 1e-6, .max = 1e9),
+    CONF_KEY("interval", CONF_TIME, scaling_keys, interval_ns, "15s",
+             "between two looks (Kubernetes: 15s)", .min = 0.1, .max = 86400),
+    CONF_KEY("down", CONF_TIME, scaling_keys, down_ns, "5min",
+             "replicas go when fewer were enough for so long (Kubernetes: "
+             "5min)", .max = 864000),
 };
-const struct conf_schema service_scaling_schema = {
-    "workload.services[].scaling", "when replicas come and go",
-    scaling_fields, COUNT(scaling_fields)};
+const struct conf_schema service_scaling_schema =
+    CONF_SCHEMA("workload.services[].scaling",
+                "when replicas come and go", scaling_fields);
 
 static const struct conf_field replicas_fields[] = {
-    {"min", CONF_INT, AT(replicas, min), 0, 100000, "1", NULL,
-     "replicas at least"},
-    {"max", CONF_INT, AT(replicas, max), 1, 100000, "1", NULL,
-     "replicas at most"},
+    CONF_KEY("min", CONF_INT, replicas_keys, min, "1", "replicas at least",
+             .max = 100000),
+    CONF_KEY("max", CONF_INT, replicas_keys, max, "1", "replicas at most",
+             .min = 1, .max = 100000),
 };
-const struct conf_schema service_replicas_schema = {
-    "workload.services[].replicas", "how many replicas", replicas_fields,
-    COUNT(replicas_fields)};
+const struct conf_schema service_replicas_schema =
+    CONF_SCHEMA("workload.services[].replicas",
+                "how many replicas", replicas_fields);
 
 static const struct conf_field switch_fields[] = {
-    {"cpu_below", CONF_FREQUENCY, AT(switch, cpu_below), 0, 0, "100/s", NULL,
-     "the replicas on cores serve below this rate"},
-    {"gpu_above", CONF_FREQUENCY, AT(switch, gpu_above), 0, 0, "500/s", NULL,
-     "those on GPUs above this one; between the two nothing changes"},
+    CONF_KEY("cpu_below", CONF_FREQUENCY, switch_keys, cpu_below, "100/s",
+             "the replicas on cores serve below this rate"),
+    CONF_KEY("gpu_above", CONF_FREQUENCY, switch_keys, gpu_above, "500/s",
+             "those on GPUs above this one; between the two nothing changes"),
 };
-const struct conf_schema service_switch_schema = {
-    "workload.services[].switch", "which side serves", switch_fields,
-    COUNT(switch_fields)};
+const struct conf_schema service_switch_schema =
+    CONF_SCHEMA("workload.services[].switch",
+                "which side serves", switch_fields);
 
 static const struct conf_field times_fields[] = {
-    {"batch", CONF_TIME, AT(times, batch_ns), 0, 3600, "0s", NULL,
-     "of a batch, whatever its size"},
-    {"request", CONF_TIME, AT(times, request_ns), 0, 3600, "0s", NULL,
-     "more for each request in it"},
+    CONF_KEY("batch", CONF_TIME, times_keys, batch_ns, "0s",
+             "of a batch, whatever its size", .max = 3600),
+    CONF_KEY("request", CONF_TIME, times_keys, request_ns, "0s",
+             "more for each request in it", .max = 3600),
 };
-const struct conf_schema service_times_schema = {
-    "workload.services[].times", "measured times of a batch", times_fields,
-    COUNT(times_fields)};
+const struct conf_schema service_times_schema =
+    CONF_SCHEMA("workload.services[].times",
+                "measured times of a batch", times_fields);
 
 /* ---- reading ----------------------------------------------------------- */
 

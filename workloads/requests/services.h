@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * services.h - `services:` of a workload: what is served, and the requests.
+ * services.h - `services:` of a workload: specifications of services, and their
+ * requests.
  */
 #ifndef WORKLOADS_REQUESTS_SERVICES_H
 #define WORKLOADS_REQUESTS_SERVICES_H
@@ -26,32 +27,35 @@ struct service_entry {
     struct arrival arrival;     /* of requests */
     int64_t for_ns;             /* the last arrives before this time */
     struct distribution prompt, output;
-    bool generates;             /* output counts */
-    uint32_t prefix_tokens, prefix_count;       /* how prompts begin; count 0:
-                                   all differ */
-    double *prefix_below;       /* weights of the first k + 1 together */
-    const struct request_trace_spec *trace;     /* instead of all of these;
-                                   or NULL */
+    bool generates;             /* requests have output */
+    uint32_t prefix_tokens, prefix_count;       /* prefixes of prompts; count 0:
+                                   no prompts share one */
+    double *prefix_below;       /* [k]: sum of the weights 0 to k */
+    const struct request_trace_spec *trace;     /* replaces all of these; NULL:
+                                   they are drawn */
 };
 
-/* All of a list; NULL: err is set. */
+/* Returns an array of all services of a list, and its length in *count; NULL:
+ * *world->err is set. */
 struct service_entry *services_read(const struct world *world,
                                     const struct conf_node *list,
                                     size_t *count);
 
-/* One trial's requests to a service: the same for the same (seed, replica). */
+/* The requests to a service in one trial; they depend on (seed, replica)
+ * only. */
 struct request_source;
 struct request_source *request_source_open(struct arena *arena,
                                            const struct service_entry *entry,
                                            uint64_t seed, uint32_t replica);
 void request_source_close(struct request_source *source);   /* accepts NULL */
-/* After the last: false and an err if requests were lost. */
+/* To be called after the last request.  False, with *err set: requests were
+ * lost. */
 bool request_source_verdict(const struct request_source *source,
                             struct err *err);
-/* Where the service counts its requests: of a service_mass_source. */
+/* The functions of a service_mass_source. */
 uint64_t request_source_count(void *source, int64_t until_ns);
 void request_source_draw(void *source, struct request *out);
-/* A request_next_fn over it. */
+/* The request_next_fn of a source. */
 bool request_source_next(void *source, struct request *out);
 
 extern const struct conf_schema service_schema, service_requests_schema,

@@ -47,22 +47,9 @@ static void add_instance(struct log *log, const char *id, const char *name)
     struct arena *arena = log->reader->arena;
     size_t series = series_number(log->reader, name);
 
-    if (log->count == log->room) {
-        size_t room = log->room == 0 ? 64 : 2 * log->room;
-
-        log->instance = arena_grow(arena, log->instance, log->count, room,
-                                   sizeof *log->instance);
-        log->room = room;
-    }
-    if (series >= log->running_room) {
-        size_t room = 2 * series + 16;
-
-        log->running = arena_grow(arena, log->running, log->running_room,
-                                  room, sizeof *log->running);
-        log->running_room = room;
-    }
-    log->instance[log->count++] =
-        (struct instance){arena_text(arena, id), series, false};
+    ARENA_REACH(arena, log->running, log->running_room, series);
+    ARENA_ADD(arena, log->instance, log->count, log->room,
+              (struct instance){arena_text(arena, id), series, false});
 }
 
 /* The instance runs, or does not; an id that was never created does not. */

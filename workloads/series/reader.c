@@ -18,13 +18,7 @@ size_t series_number(struct series_reader *reader, const char *name)
     for (size_t i = 0; i < set->count; i++)
         if (strcmp(set->series[i].name, name) == 0)
             return i;
-    if (set->count == set->room) {
-        size_t room = set->room == 0 ? 16 : 2 * set->room;
-
-        set->series = arena_grow(reader->arena, set->series, set->count,
-                                 room, sizeof *set->series);
-        set->room = room;
-    }
+    ARENA_REACH(reader->arena, set->series, set->room, set->count);
     set->series[set->count] = (struct series){
         .name = arena_text(reader->arena, name)};
     return set->count++;
@@ -64,15 +58,8 @@ bool series_add(struct series_reader *reader, size_t number, int64_t time_ns,
         reader->counts->uneven +=
             time_ns - series->point[series->count - 1].time_ns !=
             series->point[1].time_ns - series->point[0].time_ns;
-    if (series->count == series->room) {
-        size_t room = series->room == 0 ? 64 : 2 * series->room;
-
-        series->point = arena_grow(reader->arena, series->point,
-                                   series->count, room,
-                                   sizeof *series->point);
-        series->room = room;
-    }
-    series->point[series->count++] = (struct series_point){time_ns, value};
+    ARENA_ADD(reader->arena, series->point, series->count, series->room,
+              (struct series_point){time_ns, value});
     reader->counts->points++;
     return true;
 }

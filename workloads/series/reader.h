@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * reader.h - what a format of series is given, and how it gives points.
+ * reader.h - the interface between a format of series and the import: a
+ * format's read() gets a series_reader and adds points to it.
  */
 #ifndef WORKLOADS_SERIES_READER_H
 #define WORKLOADS_SERIES_READER_H
@@ -15,9 +16,10 @@ struct series_reader {
     struct series_counts *counts;
 };
 
-/* The number of a series in the set; it is made if it is new. */
+/* Returns the number of the series of that name; adds a series if it is new. */
 size_t series_number(struct series_reader *reader, const char *name);
-/* Refused at pos if it lies before the last point and nobody asked to sort. */
+/* Adds a point.  False, with *err set at pos: it is earlier than the last
+ * point, and the request does not ask for sorting. */
 bool series_add(struct series_reader *reader, size_t number, int64_t time_ns,
                 double value, struct err_pos pos, struct err *err);
 

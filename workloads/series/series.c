@@ -97,20 +97,19 @@ struct series_keys {
 static const char *const origin_choices[] = {"first", "file", NULL};
 enum { ORIGIN_FIRST, ORIGIN_FILE };
 
-#define SERIES(NAME, TYPE, FALLBACK, CHOICES, HELP) \
-    {#NAME, TYPE, offsetof(struct series_keys, NAME), 0, 0, FALLBACK, \
-     CHOICES, HELP}
 static const struct conf_field series_fields[] = {
-    SERIES(kind, CONF_TEXT, NULL, NULL,
-           "what it is: carbon, price, availability, faults"),
-    SERIES(unit, CONF_TEXT, NULL, NULL, "of a value, such as USD/h"),
-    SERIES(file, CONF_TEXT, NULL, NULL,
-           "CSV of series, time_s, value; plain or gzip"),
-    SERIES(origin, CONF_CHOICE, "first", origin_choices,
-           "time 0: the first point of all, or the file's own zero"),
+    CONF_KEY("kind", CONF_TEXT, series_keys, kind, CONF_REQUIRED,
+             "what it is: carbon, price, availability, faults"),
+    CONF_KEY("unit", CONF_TEXT, series_keys, unit, CONF_REQUIRED,
+             "of a value, such as USD/h"),
+    CONF_KEY("file", CONF_TEXT, series_keys, file, CONF_REQUIRED,
+             "CSV of series, time_s, value; plain or gzip"),
+    CONF_KEY("origin", CONF_CHOICE, series_keys, origin, "first",
+             "time 0: the first point of all, or the file's own zero",
+             .choices = origin_choices),
 };
-const struct conf_schema series_schema = {
-    "series", "values over time", series_fields, COUNT(series_fields)};
+const struct conf_schema series_schema =
+    CONF_SCHEMA("series", "values over time", series_fields);
 
 bool series_read(struct arena *arena, const struct conf_node *conf,
                  struct series_set *set, struct err *err)

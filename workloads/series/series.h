@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * series.h - values over time: spot prices, availability, carbon intensity,
- * faults of nodes; as published, and in one common form.
+ * faults of nodes.  Reads published formats and one common form.
  *
  * A series is a step function: a value holds until the next point.  The common
- * form is a CSV, series,time_s,value, named by a mapping `series:`.  Points of
- * a series are in order of time; equal times stand as they came, the last one
- * holds.
+ * form is a CSV, series,time_s,value, which a mapping `series:` names.  Points
+ * of a series are sorted by time; of points at one time, the last one holds.
  */
 #ifndef WORKLOADS_SERIES_SERIES_H
 #define WORKLOADS_SERIES_SERIES_H
@@ -22,7 +21,7 @@ struct conf_node;
 struct conf_schema;
 
 struct series_point {
-    int64_t time_ns;            /* by the file's clock: maybe since 1970 */
+    int64_t time_ns;            /* on the file's clock, e.g. since 1970 */
     double value;
 };
 
@@ -38,17 +37,17 @@ struct series_set {
     size_t count, room;
 };
 
-/* What an import saw; points = rows that gave one. */
+/* What an import counted. */
 struct series_counts {
     uint64_t points;
     uint64_t empty;             /* fields without a value */
     uint64_t unsorted;          /* points before the one above; sorted */
     uint64_t repeated;          /* points at the time of the one above */
-    uint64_t uneven;            /* steps of another length than the first, in
-                                   files that have regular ones */
-    uint64_t overlaps;          /* faults: a node that has one already */
+    uint64_t uneven;            /* steps of another length than the first, in a
+                                   regular format */
+    uint64_t overlaps;          /* faults of a node that has one already */
     uint64_t failed;            /* logs: instances that were not created */
-    uint64_t unchanged;         /* logs: lines that say what was known */
+    uint64_t unchanged;         /* logs: lines that repeat the known state */
 };
 
 struct series_request {
@@ -61,25 +60,27 @@ struct series_reader;
 struct series_format {
     const char *name, *summary, *about;
     const char *kind, *unit;
-    bool regular;               /* points are as far apart as the first two */
-    bool positive;              /* no value is below 0 */
+    bool regular;               /* all steps should be as long as the first */
+    bool positive;              /* values must not be below 0 */
     bool (*read)(struct series_reader *reader, struct err *err);
 };
 const struct series_format *series_format_at(size_t i);
 const struct series_format *series_format_find(const char *name);
 
+/* Reads a published file into *set.  False: *err is set. */
 bool series_import(struct arena *arena, const struct series_format *format,
                    const struct series_request *request,
                    struct series_set *set, struct series_counts *counts,
                    struct err *err);
 
-/* The mapping `series:` of a file that import wrote; time 0 is the first
- * point of all, or with `origin: file` the file's own zero. */
+/* Reads the mapping `series:` of a file that import wrote.  Time 0 is the first
+ * point of all series; with `origin: file` it is the zero of the file.  False:
+ * *err is set. */
 bool series_read(struct arena *arena, const struct conf_node *conf,
                  struct series_set *set, struct err *err);
 const struct series *series_find(const struct series_set *set,
                                  const char *name);
-/* The value that holds at a time; before the first point, the first. */
+/* Returns the value at a time; before the first point, the first value. */
 double series_at(const struct series *series, int64_t time_ns);
 
 extern const struct conf_schema series_schema;

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * explain_results.c - what names mean that stand in results: metrics, tables,
+ * columns and charts.
+ */
+#include "experiments/cli/explain_results.h"
+
+#include <string.h>
+
+#include "experiments/columns/columns.h"
+#include "experiments/columns/figures.h"
+#include "experiments/columns/metric.h"
+
+struct explaining {
+    FILE *out;
+    const char *word;
+    unsigned found;
+};
+
+static void separate(struct explaining *e)
+{
+    if (e->found++ > 0)
+        fputc('\n', e->out);
+}
+
+static void explain_metric(struct explaining *e)
+{
+    enum metric metric = metric_find(e->word);
+    const struct metric_info *info;
+
+    if (metric == METRIC_COUNT)
+        return;
+    info = metric_info(metric);
+    separate(e);
+    fprintf(e->out, "%s: metric, column of summary.csv\n  unit %s; %s\n"
+            "%s  %s\n", info->name, info->unit,
+            info->better > 0 ? "more is better"
+            : info->better < 0 ? "less is better" : "neither way is better",
+            info->of == METRIC_OF_ALL ? ""
+            : info->of == METRIC_OF_JOBS_DONE
+                ? "  over the jobs that were done: not compared where some were "
+                  "not\n"
+                : "  over the requests that were answered: not compared where "
+                  "some were not\n",
+            info->help);
+}
+
+static const struct csv_kind *const kinds[] = {
+    &csv_summary, &csv_compare, &csv_jobs, &csv_phases, &csv_timeline,
+    &csv_decisions, &csv_services, &csv_arrived
+};
+#define KINDS (sizeof kinds / sizeof kinds[0])
+
+/* In lines of at most 78 columns. */
+static void print_columns(FILE *out, const struct csv_kind *kind)
+{
+    size_t column = 0;
+
+    for (size_t c = 0; c < kind->count; c++) {
+        size_t bytes = strlen(kind->columns[c].name);
+
+        if (c == 0 || column + 2 + bytes > 77) {
+            fprintf(out, "%s%s", c == 0 ? "" : ",\n",
+                    c == 0 ? "  columns   " : "            ");
+            column = 12;
+        } else {
+            fputs(", ", out);
+            column += 2;
+        }
+        fputs(kind->columns[c].name, out);
+        column += bytes;
+    }
+    fputc('\n', out);
+}
+
+/* The file of a table, with or without its ending. */
+static void explain_table(struct explaining *e, const struct csv_kind *kind)
+{
+    size_t bytes = strcspn(kind->file, ".");
+
+    if (strcmp(kind->file, e->word) != 0 &&
+        (strlen(e->word) != bytes || memcmp(kind->file, e->word, bytes) != 0))
+        return;
+    separate(e);
+    fprintf(e->out, "%s: table of results\n  %s\n", kind->file, kind->help);
+    print_columns(e->out, kind);
+}
+
+static void explain_columns(struct explaining *e)
+{
+    for (size_t k = 0; k < KINDS; k++) {
+        explain_table(e, kinds[k]);
+        for (size_t c = 0; c < kinds[k]->count; c++) {
+            if (strcmp(kinds[k]->columns[c].name, e->word) != 0 ||
+                (kinds[k] == &csv_summary &&
+                 metric_find(e->word) != METRIC_COUNT))
+                continue;
+            separate(e);
+            fprintf(e->out, "%s: column of %s\n  %s\n", e->word,
+                    kinds[k]->file, kinds[k]->columns[c].help);
+        }
+    }
+}
+
+/* A chart of the report. */
+static void explain_figures(struct explaining *e)
+{
+    for (unsigned i = 0; figure_name(i) != NULL; i++)
+        if (strcmp(figure_name(i), e->word) == 0) {
+            separate(e);
+            fprintf(e->out, "%s: chart, plots/%s.png of the results\n"
+                    "  %s\n", e->word, e->word, figure_question(i));
+        }
+}
+
+unsigned explain_results(FILE *out, const char *word, unsigned found)
+{
+    struct explaining e = { out, word, found };
+
+    explain_metric(&e);
+    explain_columns(&e);
+    explain_figures(&e);
+    return e.found;
+}
+
+static size_t add(const char **names, size_t n, const char *name)
+{
+    if (names != NULL)
+        names[n] = name;
+    return n + 1;
+}
+
+size_t explain_results_names(const char **names, size_t n)
+{
+    for (unsigned m = 0; m < METRIC_COUNT; m++)
+        n = add(names, n, metric_info((enum metric)m)->name);
+    for (size_t k = 0; k < KINDS; k++) {
+        n = add(names, n, kinds[k]->file);
+        for (size_t c = 0; c < kinds[k]->count; c++)
+            n = add(names, n, kinds[k]->columns[c].name);
+    }
+    for (unsigned i = 0; figure_name(i) != NULL; i++)
+        n = add(names, n, figure_name(i));
+    return n;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * empty.c - the cluster of a trial as if no job ran.
+ */
+#include "policies/host/empty.h"
+
+#include <assert.h>
+
+#include "models/cluster/cluster.h"
+#include "models/cluster/place.h"
+#include "models/jobs/job.h"
+#include "policies/host/rent.h"
+#include "policies/leases/power.h"
+#include "policies/leases/time.h"
+#include "policies/state/slots.h"
+#include "policies/state/waiting.h"
+#include "sim/base/arena.h"
+
+void host_empty_begin(struct host_empty *empty, const struct cs_host *host)
+{
+    const struct cluster_spec *spec = host->spec;
+
+    assert(spec->node_count > 0);
+    empty->arena = arena_new(1 << 16);
+    empty->cluster = cluster_new(empty->arena, spec);
+    struct placer_parts parts = {
+        empty->arena, empty->cluster, host->rules->placement, false,
+        host->parts.seed, host->parts.replica, host->parts.demand,
+        host->parts.demand_count,
+    };
+    empty->placer = placer_new(&parts);
+    empty->share = arena_alloc(empty->arena,
+                               (size_t)spec->node_count * FORM_ROLES_MAX,
+                               sizeof *empty->share);
+    if (host->waiting->has_parts)
+        cluster_split(empty->cluster);
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+
+        for (uint32_t k = host_rent_had(host, g); k < group->node_count;
+             k++) {
+            uint32_t n = group->first_node + k;
+            struct share all = {
+                .node = n, .gpu_mask = empty->cluster->free_mask[n],
+                .cores = empty->cluster->free_cores[n],
+                .memory_bytes = empty->cluster->free_memory[n],
+            };
+            struct placement away = { .share = &all, .share_count = 1 };
+            cluster_take(empty->cluster, &away);
+        }
+    }
+}
+
+void host_empty_end(struct host_empty *empty)
+{
+    assert(empty->arena != NULL);
+    arena_free(empty->arena);
+    empty->arena = NULL;
+}
+
+/* Returns the fewest GPUs that a role may get. */
+static uint32_t find_least_gpus(const struct cs_host *host,
+                           const struct host_job_slot *job, uint32_t role)
+{
+    uint32_t asked = job_role_gpus(&job->pub.request, role), gpus = 1;
+
+    assert(role < host_form_of(job)->role_count);
+    while (gpus < asked && !host_shape_ok(host, job, role, gpus))
+        gpus++;
+    return gpus < asked ? gpus : asked;
+}
+
+uint32_t host_empty_lacks(struct host_empty *empty, const struct cs_host *host,
+                          const struct cs_task *task,
+                          const struct cs_want *wants, struct fit_want *fit)
+{
+    const struct host_job_slot *job = host_job_slot(host, task->job.i);
+    bool whole = task->role == CS_ALL_ROLES;
+    uint32_t from = whole ? 0 : task->role, r = from;
+    uint32_t to = whole ? host_form_of(job)->role_count : from + 1;
+    struct placement place[FORM_ROLES_MAX];
+    uint32_t placed = 0, without = ID_NONE;
+
+    assert(from < to && to <= host_form_of(job)->role_count);
+    empty->more_mw = 0;
+    empty->capped = false;
+    for (; r < to && without == ID_NONE; r++) {
+        struct cs_want want = wants != NULL ? wants[r - from]
+                                            : (struct cs_want) { .role = r };
+        if (wants == NULL)
+            want.gpus = find_least_gpus(host, job, r);
+        bool any = host_fit_want(host, job, r, &want, fit);
+        fit->relaxed = true;
+        if (any && placer_look(empty->placer, fit,
+                               empty->share + r * host->spec->node_count,
+                               host->spec->node_count, &place[placed])) {
+            empty->capped = !host_power_allows(host, &place[placed],
+                                               &empty->more_mw);
+            cluster_take(empty->cluster, &place[placed++]);
+        } else
+            without = r;
+    }
+    while (placed > 0)
+        cluster_release(empty->cluster, &place[--placed]);
+    return without;
+}

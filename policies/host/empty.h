@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * empty.h - the cluster of a trial as if no job ran: has it room for a task?
+ */
+#ifndef POLICIES_HOST_EMPTY_H
+#define POLICIES_HOST_EMPTY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "policies/policy.h"
+#include "policies/state/state.h"
+
+struct arena;
+struct fit_want;
+struct share;
+
+/* All nodes that can be rented now are here, and nothing is leased. */
+struct host_empty {
+    struct arena *arena;
+    struct cluster *cluster;
+    struct placer *placer;
+    struct share *share;        /* by role and node */
+    int64_t more_mw;            /* milliwatts that the last task would add */
+    bool capped;                /* power_cap forbids it */
+};
+
+/* host_empty_end() frees what host_empty_begin() allocates. */
+void host_empty_begin(struct host_empty *empty, const struct cs_host *host);
+void host_empty_end(struct host_empty *empty);
+/* Returns the first role of a task that finds no room, the roles before it
+ * being placed; *fit says what it needs.  ID_NONE: all roles find room; more_mw
+ * and capped are set.  wants: by role of the task; NULL: the least that the
+ * task may get. */
+uint32_t host_empty_lacks(struct host_empty *empty, const struct cs_host *host,
+                          const struct cs_task *task,
+                          const struct cs_want *wants, struct fit_want *fit);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * params.h - keys that an experiment may set beside `policy:`, filled in before init.
+ */
+#ifndef POLICIES_PARAMS_H
+#define POLICIES_PARAMS_H
+
+#include <stddef.h>
+
+enum cs_param_type {
+    CS_PARAM_INT,               /* int64_t */
+    CS_PARAM_REAL,              /* double */
+    CS_PARAM_FRACTION,          /* double, "20%" or 0.2 */
+    CS_PARAM_TIME,              /* int64_t ns, "90s" */
+    CS_PARAM_BOOL,              /* bool */
+    CS_PARAM_TEXT,              /* const char * */
+    CS_PARAM_CHOICE             /* int: which of the words of the table's `words` */
+};
+
+struct cs_param {
+    const char *key;
+    enum cs_param_type type;
+    size_t offset;              /* into self */
+    double min, max;            /* both 0: no range */
+    const char *fallback;       /* as the user would write it */
+    const char *help;
+};
+
+/* What a parameter may say: words with a blank between, for CS_PARAM_CHOICE; for
+ * CS_PARAM_TEXT a name of the experiment, CS_A_POOL or CS_A_ROLE, maybe beside
+ * words.  Anything else is an error of the input. */
+#define CS_A_POOL "(pool)"
+#define CS_A_ROLE "(role)"
+struct cs_words {
+    const char *key, *words;
+};
+
+/* A key that acts only where another, of the policy or of the host, says so: the
+ * policy's own, or `estimate`, `preemption` and the like.  What is needed is
+ * "KEY: VALUE VALUE" (one of these) or "KEY: not VALUE"; a key that is absent and
+ * has no default is "none", a map or a list is "set". */
+struct cs_need {
+    const char *key, *needs;
+};
+
+#endif

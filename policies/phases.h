@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * phases.h - for policies that lease for a phase (CS_PER_PHASE).
+ *
+ * Between phases a lease is idle: it may be kept (the next phase of its role then
+ * starts without a switch), given back with cs_release(), or taken over by
+ * starting another task on its GPUs (cs_want.take_idle).
+ */
+#ifndef POLICIES_PHASES_H
+#define POLICIES_PHASES_H
+
+#include "policies/policy.h"
+
+/* What a start would bring and cost, by the laws that rule the simulation
+ * and with free links: what a profiled system would know beforehand. */
+struct cs_forecast {
+    double run_s;               /* the phase on that lease */
+    double switch_s;            /* loading, starting */
+    double evict_s;             /* what idle leases in the way lose: saving
+                                   now, loading again later */
+    double usd;                 /* the GPUs' price for all of it */
+    uint32_t gpus;
+};
+
+/* What a start would bring.  False: there is no room now. */
+bool cs_forecast(struct cs_host *host, struct task_id task,
+                 const struct cs_want *want, struct cs_forecast *out);
+/* The same on the task's own idle lease. */
+bool cs_forecast_held(struct cs_host *host, struct task_id task,
+                      struct cs_forecast *out);
+/* The same at the site within want->pool_mask where the phase is soonest over,
+ * switching and evicting included: the first of equals.  The want then names
+ * that site. */
+bool cs_forecast_best(struct cs_host *host, struct task_id task,
+                      struct cs_want *want, struct cs_forecast *out);
+/* Where a task for one role could go: each type of GPU that it may use in each
+ * pool, then in all pools that have the type; cheapest first, then by the name
+ * of the GPU, then by node, so that the order of `types:` does not decide.  A
+ * role without GPUs has no site.  cs_site() fills pool_mask and gpu_type of a
+ * want; false: the site is not within those pools (0: any). */
+uint32_t cs_site_count(const struct cs_host *host, struct task_id task);
+bool cs_site(const struct cs_host *host, struct task_id task, uint32_t i,
+             uint32_t pools, struct cs_want *want);
+/* The pool of a role of its own, as a mask; 0: none.  It is what `home:` of the
+ * role says, else its `pool:`, else the pool that bears the role's name. */
+uint32_t cs_home_pools(const struct cs_host *host, struct task_id task,
+                       uint32_t role);
+uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
+                       uint32_t role);
+/* Held by idle leases: what `take_idle` adds to the free. */
+uint32_t cs_idle_gpus(const struct cs_host *host, uint32_t pool_mask);
+/* For before(): the higher priority, of two alike the older job. */
+static inline bool cs_by_priority(const void *self, const struct cs_host *host,
+                                  struct task_id a, struct task_id b)
+{
+    const struct cs_task *x = cs_task(host, a), *y = cs_task(host, b);
+
+    (void)self;
+    if (x->priority != y->priority)
+        return x->priority > y->priority;
+    return x->job.i < y->job.i;
+}
+/* Seconds of a phase on what its role asked for, links free. */
+double cs_phase_s(const struct cs_host *host, struct job_id job,
+                  uint32_t phase);
+
+/* Starts a phase on the idle lease that its role holds. */
+enum cs_verdict cs_continue(struct cs_host *host, struct task_id task);
+enum cs_verdict cs_release(struct cs_host *host, struct lease_id idle);
+/* Takes a lease back after so long, or as soon as its phase is over.  What runs
+ * then is cut short: a rollout keeps the responses that are done, state is
+ * saved as by cs_release().  Needs CS_PREEMPTS. */
+enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id lease,
+                             int64_t delay_ns);
+/* Calls decide when the next lease will have been idle for so long. */
+void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns);
+
+/* Candidates, one after the other, where the order stands still.
+ * cs_next_candidate() is the first in order that was not tried since
+ * cs_try_anew(), or ID_NONE.  After cs_tried() it is another: a task that was
+ * not started is passed over, and so is what is alike, until a request is
+ * carried out.  Alike are tasks that hold no lease and to which cs_forecast()
+ * and cs_start_want() give one answer to one want; CS_ALIKE_AS_LONG: and which
+ * are estimated to take as long. */
+enum cs_alike { CS_ALIKE_NONE, CS_ALIKE_AS_LONG, CS_ALIKE_ALL };
+void cs_try_anew(struct cs_host *host);
+struct task_id cs_next_candidate(struct cs_host *host);
+void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike);
+
+#endif
