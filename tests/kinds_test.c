@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "policies/phases.h"
 #include "policies/registry/registry.h"
 #include "tests/family_aid.h"
 

@@ -20,6 +20,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "experiments/cli/cli.h"
+#include "policies/phases.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/waiting.h"

@@ -195,28 +195,3 @@ void cs_reallocate_moving(struct cs_host *host, const struct cs_moving_key *moti
     order_take(host->deals->lefts, cs_total_gpus(host, 0), &host->deals->dealt);
     host_keys_carry_out(host);
 }
-
-/* ---- by what is left ---- */
-
-static double left_key(const void *self, const struct cs_host *host,
-                       struct job_id job)
-{
-    (void)self;
-    return (double)cs_left_ns(host, job);
-}
-
-static double left_per_ns(const void *self, const struct cs_host *host,
-                          struct job_id job)
-{
-    (void)self;
-    return cs_left_per_ns(host, job);
-}
-
-void cs_reallocate_left(struct cs_host *host)
-{
-    static const struct cs_moving_key motion = {
-        .key = left_key, .per_ns = left_per_ns, .exact = true
-    };
-
-    cs_reallocate_moving(host, &motion);
-}
