@@ -20,6 +20,7 @@
 #include "experiments/cli/glossary.h"
 #include "experiments/cli/schemas.h"
 #include "models/catalogue/catalogue.h"
+#include "policies/params.h"
 #include "policies/policy.h"
 #include "policies/registry/registry.h"
 #include "policies/registry/semantics.h"
