@@ -14,9 +14,7 @@ SAN     =
 FLOORS  = sim models policies workloads experiments
 CC     := $(if $(filter default,$(origin CC)),gcc,$(CC))
 $(if $(V),,$(eval .SILENT:))
-.SECONDARY:
-.DELETE_ON_ERROR:
-.SECONDEXPANSION:
+.SECONDARY .DELETE_ON_ERROR .SECONDEXPANSION:
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla -Wconversion -Wno-sign-conversion \
@@ -35,24 +33,29 @@ ALL  := $(MODE) $(WARN) $(WERROR) -pthread -ffile-prefix-map=$(CURDIR)=. \
 # Data that travels inside the program: NAME_file[], see models/embed.sh.
 EMBED_catalogue := $(wildcard models/catalogue/*.yaml)
 EMBED_plot      := $(wildcard plots/*.gp)
+EMBED_page      := experiments/report/page.html
 
 SRC   := $(filter-out experiments/main.c,$(shell find $(FLOORS) -name '*.c' | LC_ALL=C sort))
-OBJ   := $(patsubst %.c,$(B)/%.o,$(SRC) $(patsubst %,embed/%.c,catalogue_data plot_data rng_table))
+OBJ   := $(SRC:%.c=$(B)/%.o) \
+         $(patsubst %,$(B)/embed/%.o,catalogue_data plot_data page_data rng_table)
 LIB   := $(B)/libclustersim.a
 TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/*_test.c))
 FUZZ  := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz_*.c))
-AIDS  := $(filter-out tests/fuzz_% %_test.c,$(wildcard tests/*.c))
+AIDS  := $(patsubst %.c,$(B)/%,$(filter-out tests/fuzz_% %_test.c,$(wildcard tests/*.c)))
+BENCH := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
 
 .PHONY: all lib tests unit clang asan tsan check house test demo bench bless validate \
         weights claims fuzz format install uninstall dist clean clean-root help FORCE
-PROGRAM := $(if $(wildcard experiments/main.c),$(B)/clustersim)
-all: $(PROGRAM) $(LIB)          ## program and library (the default)
+PROGRAM := $(if $(wildcard experiments/main.c),$(B)/clustersim $(B)/clustersim-bench)
+all: $(PROGRAM) $(LIB)          ## programs and library (the default)
 lib: $(LIB)                     ## the library alone
 tests: $(TESTS)                 ## the test programs
 unit: all tests                 ## build and run the tests (T="queue_test ...": only those)
 	tests/run.sh $(B) $(T)
 
 $(B)/clustersim: $(B)/experiments/main.o $(LIB)
+$(B)/clustersim-bench: $(BENCH:=.o) $(B)/libaids.a $(LIB)
+$(B)/clustersim $(B)/clustersim-bench:
 	echo '  LINK   $@'
 	$(CC) $(MODE) $(LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -61,7 +64,7 @@ $(LIB) $(B)/libaids.a: $(B)/sources.stamp
 	rm -f $@
 	$(AR) qcs $@ $(filter %.o,$^)
 $(LIB): $(OBJ)
-$(B)/libaids.a: $(AIDS:%.c=$(B)/%.o)
+$(B)/libaids.a: $(AIDS:=.o)
 
 $(B)/tests/%_test: $(B)/tests/%_test.o $(B)/libaids.a $(LIB)
 	echo '  LINK   $@'
@@ -75,14 +78,11 @@ $(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(LIB)
 MUTE    = $(and $(findstring fuzzer,$(SAN)),$(filter models policies tests,$(<D)))
 COMPILE = echo '  CC     $@'; mkdir -p $(@D); $(CC) $(ALL) \
           $(if $(MUTE),-fno-sanitize-coverage=trace-cmp) -MMD -MP -c -o $@ $<
-$(B)/%.o: %.c $(B)/flags.stamp
-	$(if $(V),,@)$(COMPILE)
-$(B)/%.o: $(B)/%.c $(B)/flags.stamp
-	$(if $(V),,@)$(COMPILE)
+$(B)/%.o: %.c $(B)/flags.stamp; $(COMPILE)
+$(B)/%.o: $(B)/%.c $(B)/flags.stamp; $(COMPILE)
 
 $(B)/embed/%_data.c: models/embed.sh $$(EMBED_$$*) $(B)/sources.stamp
-	mkdir -p $(@D)
-	models/embed.sh $* $(wildcard */$*_file.h */*/$*_file.h) $(EMBED_$*) > $@
+	mkdir -p $(@D); models/embed.sh $* $(wildcard */$*_file.h */*/$*_file.h) $(EMBED_$*) > $@
 $(B)/embed/rng_table.c: sim/base/rng_table.awk; mkdir -p $(@D); awk -f $< > $@
 
 # A stamp is touched only when its text changes: with the flags, or the list of sources.
@@ -91,8 +91,8 @@ stamp = mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || \
 $(B)/flags.stamp: FORCE
 	$(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
 $(B)/sources.stamp: FORCE
-	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot))
--include $(OBJ:.o=.d) $(AIDS:%.c=$(B)/%.d) $(TESTS:=.d) $(FUZZ:=.d) $(B)/experiments/main.d
+	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot) $(EMBED_page))
+-include $(OBJ:.o=.d) $(addsuffix .d,$(AIDS) $(TESTS) $(FUZZ) $(BENCH) $(B)/experiments/main)
 
 # The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.
 GOAL = all tests
@@ -119,7 +119,7 @@ fuzz:                           ## each fuzz harness for FUZZ_S seconds (20)
 	tests/fuzz.sh build/asan $(or $(FUZZ_S),20)
 fuzz-tests: $(FUZZ)
 bench: all                      ## the engine's own speed on this machine
-	$(B)/clustersim bench
+	$(B)/clustersim-bench
 validate: all                   ## predict published measurements (DATA=DIR: those too)
 	tests/validate.sh $(B) $(DATA)
 claims: all                     ## put every claim to the test: out/claims/report.html
@@ -136,8 +136,8 @@ clean-root:                     ## both commands of the README in a new Debian r
 install: all                    ## to PREFIX (/usr/local), below DESTDIR if set
 	tests/install.sh "$(B)" "$(DESTDIR)$(PREFIX)"
 uninstall:                      ## take that away again
-	rm -rf "$(DESTDIR)$(PREFIX)/include/clustersim"
-	rm -f "$(DESTDIR)$(PREFIX)/bin/clustersim" "$(DESTDIR)$(PREFIX)/lib/libclustersim.a"
+	cd "$(DESTDIR)$(PREFIX)" && rm -rf include/clustersim lib/libclustersim.a \
+	    bin/clustersim bin/clustersim-bench
 dist:                           ## the last commit as build/clustersim-VERSION.tar.gz
 	mkdir -p build
 	git archive --prefix=clustersim-$(VERSION)/ -o build/clustersim-$(VERSION).tar.gz HEAD

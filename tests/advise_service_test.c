@@ -35,22 +35,11 @@ static const char *program_name;
 /* Runs advise on the text; its status and what it said, the caller's. */
 static int advise(struct program *program, const char *text, char **said)
 {
-    char path[128], log[128], plan[128], csv[128];
-    FILE *file;
+    const char *words[] = {"advise", program_write(program, "w.yaml", text),
+                           "-o", program_path(program, "plan.yaml"), "--csv",
+                           program_path(program, "rows.csv"), NULL};
 
-    snprintf(path, sizeof path, "%s/w.yaml", program->folder);
-    snprintf(log, sizeof log, "%s/log", program->folder);
-    snprintf(plan, sizeof plan, "%s/plan.yaml", program->folder);
-    snprintf(csv, sizeof csv, "%s/rows.csv", program->folder);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    const char *argv[] = {program->path, "advise", path, "-o", plan, "--csv",
-                          csv, NULL};
-    int status = program_spawn(argv, log);
-    *said = program_read(log);
-    return status;
+    return program_say(program, words, said);
 }
 
 /* slo_attained_fraction of the plan with other numbers of replicas. */

@@ -288,19 +288,14 @@ static void one_step_off_generates_the_next_while_it_trains_on_the_last(
     void **state)
 {
     struct program program;
-    char path[128];
     double generate[2], train[2], sync[2];
 
     (void)state;
     program_open(&program, program_name);
-    snprintf(path, sizeof path, "%s/rounds.yaml", program.folder);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(EXPERIMENT, file);
-    fclose(file);
-    assert_int_equal(program_experiment(&program, path, "out", NULL), 0);
-    snprintf(path, sizeof path, "%s/out/phases.csv", program.folder);
-    char *csv = program_read(path);
+    assert_int_equal(program_experiment(
+        &program, program_write(&program, "rounds.yaml", EXPERIMENT), "out",
+        NULL), 0);
+    char *csv = program_result(&program, "out", "phases.csv");
     assert_non_null(csv);
     for (int k = 0; k < 5; k++) {
         assert_true(nth(csv, "rollout,rollout", k, &generate[0], &generate[1]));
@@ -328,7 +323,7 @@ static void one_step_off_generates_the_next_while_it_trains_on_the_last(
 static void a_published_mixture_keeps_its_reference_on_80_gb(void **state)
 {
     struct program program;
-    char path[256], log[256];
+    char *said;
     const char *text =
         "experiment: ds\nseed: 1\nseeds: 1\n"
         "cluster:\n"
@@ -348,14 +343,11 @@ static void a_published_mixture_keeps_its_reference_on_80_gb(void **state)
 
     (void)state;
     program_open(&program, program_name);
-    snprintf(path, sizeof path, "%s/ds.yaml", program.folder);
-    snprintf(log, sizeof log, "%s/log", program.folder);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
-    const char *argv[] = {program.path, "validate", path, NULL};
-    if (program_spawn(argv, log) != 0)
-        fail_msg("%s", program_read(log));
+    const char *words[] = {"validate",
+                           program_write(&program, "ds.yaml", text), NULL};
+    if (program_say(&program, words, &said) != 0)
+        fail_msg("%s", said);
+    free(said);
     program_close(&program);
 }
 

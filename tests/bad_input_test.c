@@ -18,25 +18,6 @@
 
 #include "tests/program.h"
 
-static const char *argv0;
-
-static int setup(void **state)
-{
-    struct program *program = calloc(1, sizeof *program);
-
-    assert_non_null(program);
-    program_open(program, argv0);
-    *state = program;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    program_close(*state);
-    free(*state);
-    return 0;
-}
-
 /* A line of the file's head without its mark and line feed; false: no such
  * line. */
 static bool head_line(FILE *file, const char *mark, char *out, size_t room)
@@ -143,18 +124,16 @@ static void validate_says_what_run_says(void **state)
         "sweep_bad_value", "expect_point_unknown", "trace_gang"
     };
     const struct program *program = *state;
-    char path[128], text[800], hint[400], log[128];
+    char path[128], text[800], hint[400], *said;
 
     for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
-        const char *argv[] = { program->path, "validate", path, NULL };
+        const char *words[] = { "validate", path, NULL };
 
         snprintf(path, sizeof path, "tests/bad/experiment_%s.yaml", name[i]);
-        snprintf(log, sizeof log, "%s/validate.log", program->folder);
         int want = wanted(path, text, sizeof text, hint, sizeof hint);
-        assert_int_equal(program_spawn(argv, log), want);
-        char *said = program_read(log);
-        if (said == NULL || strstr(said, text) == NULL)
-            fail_msg("%s: no '%s' in: %s", path, text, said ? said : "");
+        assert_int_equal(program_say(program, words, &said), want);
+        if (strstr(said, text) == NULL)
+            fail_msg("%s: no '%s' in: %s", path, text, said);
         free(said);
     }
 }
@@ -163,12 +142,12 @@ int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_bad_experiment_gets_its_message,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(validate_says_what_run_says, setup,
-                                        teardown),
+                                        program_setup, program_teardown),
+        cmocka_unit_test_setup_teardown(validate_says_what_run_says, program_setup,
+                                        program_teardown),
     };
 
     assert(argc > 0);
-    argv0 = argv[0];
+    program_argv0 = argv[0];
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

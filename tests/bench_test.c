@@ -79,12 +79,31 @@ static void what_is_not_there_is_a_usage_error(void **state)
     assert_int_equal(program_spawn(suite, NULL), 2);
 }
 
+/* The program stands beside clustersim; where it does not, that is said. */
+static void a_program_that_is_not_there_is_an_error(void **state)
+{
+    (void)state;
+    char alone[128], log[128];
+    const char *copy[] = { "cp", program.path, alone, NULL };
+    const char *argv[] = { alone, "bench", "--quick", NULL };
+
+    snprintf(alone, sizeof alone, "%s/alone", program.folder);
+    snprintf(log, sizeof log, "%s/alone.log", program.folder);
+    assert_int_equal(program_spawn(copy, NULL), 0);
+    assert_int_equal(program_spawn(argv, log), 4);
+    char *text = program_read(log);
+    assert_non_null(strstr(text, "/clustersim-bench': No such file"));
+    assert_non_null(strstr(text, "`make bench`"));
+    free(text);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_say_what_was_run_and_what_it_cost),
         cmocka_unit_test(one_measure_makes_a_figure),
         cmocka_unit_test(what_is_not_there_is_a_usage_error),
+        cmocka_unit_test(a_program_that_is_not_there_is_an_error),
     };
     (void)argc;
     program_open(&program, argv[0]);

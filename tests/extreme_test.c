@@ -26,38 +26,6 @@
 #endif
 #endif
 
-static const char *argv0;
-
-static int setup(void **state)
-{
-    struct program *program = calloc(1, sizeof *program);
-
-    assert_non_null(program);
-    program_open(program, argv0);
-    *state = program;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    program_close(*state);
-    free(*state);
-    return 0;
-}
-
-static void write_file(const struct program *program, const char *name,
-                       const char *text)
-{
-    char path[128];
-    FILE *file;
-
-    snprintf(path, sizeof path, "%s/%s", program->folder, name);
-    file = fopen(path, "wb");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
 /* Rounds as long as the policy takes them: 146 years hold many short ones. */
 static const char *long_rounds(const char *policy)
 {
@@ -90,7 +58,7 @@ static void ends_well(const struct program *program, const char *policy,
              "output: {plots: []}\n%s"
              "policies: [{policy: %s%s}]\n", more, policy,
              long_rounds(policy));
-    write_file(program, "e.yaml", text);
+    program_write(program, "e.yaml", text);
     snprintf(path, sizeof path, "%s/e.yaml", program->folder);
     snprintf(out, sizeof out, "%s/out", program->folder);
     snprintf(log, sizeof log, "%s/log", program->folder);
@@ -104,7 +72,7 @@ static void ends_well(const struct program *program, const char *policy,
 /* 9e9 s are 285 years: twice that is more than a time can be. */
 static void no_policy_adds_times_beyond_the_last(void **state)
 {
-    write_file(*state, "t.csv", "job,submit,duration,gpus\n"
+    program_write(*state, "t.csv", "job,submit,duration,gpus\n"
                                 "a,0,9e9,1\nb,0,9e9,1\nc,5,9e9,2\nd,9,1,1\n");
     const struct cs_policy *policy;
 
@@ -120,8 +88,8 @@ static void many_rented_nodes_are_counted_over_long_times(void **state)
     const struct program *program = *state;
     char path[128], cell[64], *summary;
 
-    write_file(program, "t.csv", "job,submit,duration,gpus\na,0,1e6,1\n");
-    write_file(program, "e.yaml",
+    program_write(program, "t.csv", "job,submit,duration,gpus\na,0,1e6,1\n");
+    program_write(program, "e.yaml",
                "experiment: rented\n"
                "cluster: {nodes: [{name: gpu, count: 12000, gpus: {type: "
                "generic, count: 1}, price: 1USD/h, rent: {start: 0s, min: "
@@ -199,14 +167,14 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(no_policy_adds_times_beyond_the_last,
-                                        setup, teardown),
+                                        program_setup, program_teardown),
         cmocka_unit_test_setup_teardown(
-            many_rented_nodes_are_counted_over_long_times, setup, teardown),
+            many_rented_nodes_are_counted_over_long_times, program_setup, program_teardown),
         cmocka_unit_test_setup_teardown(
-            no_memory_is_status_70_wherever_it_runs_out, setup, teardown),
+            no_memory_is_status_70_wherever_it_runs_out, program_setup, program_teardown),
     };
 
     assert(argc > 0);
-    argv0 = argv[0];
+    program_argv0 = argv[0];
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

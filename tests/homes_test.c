@@ -42,25 +42,6 @@ static struct program program;
     "      steps: 3\n      rollout: {gpus: 8" ROLLOUT "}\n" \
     "      train: {gpus: 8" TRAIN "}\n"
 
-static const char *in_folder(const char *name)
-{
-    static char path[4][160];
-    static unsigned next;
-
-    next = (next + 1) % 4;
-    snprintf(path[next], sizeof path[next], "%s/%s", program.folder, name);
-    return path[next];
-}
-
-static void write_file(const char *name, const char *text)
-{
-    FILE *file = fopen(in_folder(name), "w");
-
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
 static void write_experiment(const char *cluster, const char *workload,
                              const char *policies)
 {
@@ -68,23 +49,20 @@ static void write_experiment(const char *cluster, const char *workload,
 
     snprintf(text, sizeof text, "experiment: e\nseeds: 2\n%s%spolicies: %s\n"
              "output: {plots: []}\n", cluster, workload, policies);
-    write_file("e.yaml", text);
+    program_write(&program, "e.yaml", text);
 }
 
 /* What `clustersim COMMAND e.yaml` says, to be freed. */
 static char *say(const char *command, int status)
 {
-    const char *run[] = { program.path, command, in_folder("e.yaml"), "-o",
-                          in_folder("out"), NULL };
-    const char *log = in_folder("log.txt");
+    const char *words[] = { command, program_path(&program, "e.yaml"), "-o",
+                            program_path(&program, "out"), NULL };
     char *text;
     int got;
 
     if (strcmp(command, "validate") == 0)
-        run[3] = NULL;
-    got = program_spawn(run, log);
-    text = program_read(log);
-    assert_non_null(text);
+        words[2] = NULL;
+    got = program_say(&program, words, &text);
     if (got != status)
         print_error("%s\n", text);
     assert_int_equal(got, status);
@@ -117,7 +95,7 @@ static void refused(const char *where, const char *what)
 /* GPUs of a pool that were ever allocated, by timeline.csv. */
 static unsigned most_allocated(const char *pool)
 {
-    char *text = program_read(in_folder("out/timeline.csv")), wanted[64];
+    char *text = program_read(program_path(&program, "out/timeline.csv")), wanted[64];
     unsigned most = 0;
 
     assert_non_null(text);
@@ -313,7 +291,7 @@ static void cores_beside_gpus_are_a_load_of_their_own(void **state)
 static void the_load_of_a_trace_is_over_its_own_span(void **state)
 {
     (void)state;
-    write_file("t.csv", "job,submit,run,gpus\n1,1000,300,8\n2,1100,300,8\n"
+    program_write(&program, "t.csv", "job,submit,run,gpus\n1,1000,300,8\n2,1100,300,8\n"
                "3,1200,300,8\n");
     write_experiment("cluster: {nodes: [{name: a, count: 4, gpus: {type: generic, "
                      "count: 8}}]}\n", "workload: {trace: {file: t.csv, format: "
@@ -338,10 +316,10 @@ static void a_mix_far_above_capacity_is_told_everywhere(void **state)
     text = say("run", 0);
     has(text, told);
     free(text);
-    text = program_read(in_folder("out/provenance.json"));
+    text = program_read(program_path(&program, "out/provenance.json"));
     has(text, "\"rho\": 1.25}");
     free(text);
-    text = program_read(in_folder("out/report.html"));
+    text = program_read(program_path(&program, "out/report.html"));
     has(text, "<h3>Offered load</h3>");
     has(text, "<td>1.25</td>");
     free(text);
@@ -381,14 +359,14 @@ static void defaults_that_decide_stand_beside_the_semantics(void **state)
     has(text, "on-demand of the catalogue (a100-80-on-demand), tier list, as of ");
     lacks(text, "home of train");       /* the file says it */
     free(text);
-    text = program_read(in_folder("out/provenance.json"));
+    text = program_read(program_path(&program, "out/provenance.json"));
     has(text, "{\"of\": \"job align\", \"key\": \"method\", \"value\": "
         "\"lora: adapters are trained, not all weights\", \"from\": "
         "\"default\"}");
     has(text, "\"key\": \"home of train\", \"value\": \"b (home of the role)\", "
         "\"from\": \"file\"}");
     free(text);
-    text = program_read(in_folder("out/report.html"));
+    text = program_read(program_path(&program, "out/report.html"));
     has(text, "<h3>What decides beside them</h3>");
     has(text, "adapters are trained, not all weights");
     free(text);

@@ -17,33 +17,20 @@
 
 #define CELL 64
 
-static void write_text(const struct program *program, const char *name,
-                       const char *text)
-{
-    char path[128];
-    FILE *file;
-
-    snprintf(path, sizeof path, "%s/%s", program->folder, name);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
 /* summary.csv of these jobs under one policy; what it prints is freed. */
 static char *run(const struct program *program, const char *jobs,
                  const char *nodes, const char *policy, const char *tables)
 {
     char text[1024], path[128];
 
-    write_text(program, "jobs.csv", jobs);
+    program_write(program, "jobs.csv", jobs);
     snprintf(text, sizeof text,
              "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
              "[%s]}\nworkload: {trace: {file: jobs.csv, format: csv, "
              "columns: {job: job, submit: submit, duration: duration, gpus: "
              "gpus}, estimate: exact}}\npolicies:\n  - {%s, name: x}\n"
              "output: {tables: [%s], plots: []}\n", nodes, policy, tables);
-    write_text(program, "t.yaml", text);
+    program_write(program, "t.yaml", text);
     snprintf(path, sizeof path, "%s/t.yaml", program->folder);
     assert_int_equal(program_experiment(program, path, "out", NULL), 0);
     char *summary = program_result(program, "out", "summary.csv");

@@ -35,18 +35,7 @@ static inline void write_file(const char *path, const char *text)
 static inline int run(const struct program *program,
                       const char *const *words, char **said)
 {
-    const char *argv[PROGRAM_ARGS_MAX + 2] = { program->path };
-    char log[160];
-    size_t n = 1;
-
-    while (*words) {
-        assert_true(n < PROGRAM_ARGS_MAX);
-        argv[n++] = *words++;
-    }
-    int status = program_spawn(argv, in_folder(program, "log", log));
-    *said = program_read(log);
-    assert_non_null(*said);
-    return status;
+    return program_say(program, words, said);
 }
 
 /* import FORMAT FILE -o w.yaml MORE... */

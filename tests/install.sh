@@ -9,7 +9,9 @@ cd "$(dirname "$0")/.."
 build=$1 prefix=$2
 
 install -d "$prefix/bin" "$prefix/lib"
-[ ! -f "$build/clustersim" ] || install -m 755 "$build/clustersim" "$prefix/bin"
+for program in clustersim clustersim-bench; do
+    [ ! -f "$build/$program" ] || install -m 755 "$build/$program" "$prefix/bin"
+done
 install -m 644 "$build/libclustersim.a" "$prefix/lib"
 for header in $("${CC:-gcc}" -MM -I. policies/*.h |
     tr -s ' ' '\n' | grep '\.h$'); do

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "sim/event/heap4.h"
+#include "tests/heap4.h"
 #include "sim/event/loop.h"
 #include "sim/event/queue.h"
 #include "sim/base/rng.h"

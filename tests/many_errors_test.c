@@ -20,30 +20,11 @@
 
 #define FAULTS_MAX 64
 
-static const char *argv0;
-
 struct faults {
     unsigned line[FAULTS_MAX];
     char words[FAULTS_MAX][260];
     size_t count;
 };
-
-static int setup(void **state)
-{
-    struct program *program = calloc(1, sizeof *program);
-
-    assert_non_null(program);
-    program_open(program, argv0);
-    *state = program;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    program_close(*state);
-    free(*state);
-    return 0;
-}
 
 static void add_fault(struct faults *faults, unsigned line, const char *words,
                       size_t bytes)
@@ -99,14 +80,9 @@ static void read_told(const char *path, char *said, struct faults *told)
 static int validate(const struct program *program, const char *path,
                     char **said)
 {
-    char log[128];
-    const char *argv[] = { program->path, "validate", path, NULL };
+    const char *words[] = { "validate", path, NULL };
 
-    snprintf(log, sizeof log, "%s/log", program->folder);
-    int status = program_spawn(argv, log);
-    *said = program_read(log);
-    assert_non_null(*said);
-    return status;
+    return program_say(program, words, said);
 }
 
 static void all_faults_are_told_at_once(void **state)
@@ -198,16 +174,16 @@ static void one_fault_is_one_error(void **state)
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(all_faults_are_told_at_once, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(what_is_cut_is_said, setup, teardown),
-        cmocka_unit_test_setup_teardown(run_tells_what_validate_tells, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(one_fault_is_one_error, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(all_faults_are_told_at_once, program_setup,
+                                        program_teardown),
+        cmocka_unit_test_setup_teardown(what_is_cut_is_said, program_setup, program_teardown),
+        cmocka_unit_test_setup_teardown(run_tells_what_validate_tells, program_setup,
+                                        program_teardown),
+        cmocka_unit_test_setup_teardown(one_fault_is_one_error, program_setup,
+                                        program_teardown),
     };
 
     assert(argc > 0);
-    argv0 = argv[0];
+    program_argv0 = argv[0];
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,69 @@ static inline char *program_read(const char *path)
     return text;
 }
 
+/* FOLDER/name, good until the fourth call from here. */
+static inline const char *program_path(const struct program *program,
+                                       const char *name)
+{
+    static char path[4][192];
+    static unsigned next;
+    char *out = path[next++ % 4];
+
+    snprintf(out, sizeof path[0], "%s/%s", program->folder, name);
+    return out;
+}
+
+/* Writes a file of the folder; its path, as of program_path. */
+static inline const char *program_write(const struct program *program,
+                                        const char *name, const char *text)
+{
+    const char *path = program_path(program, name);
+    FILE *file = fopen(path, "wb");
+
+    assert(file && fputs(text, file) >= 0);
+    assert(fclose(file) == 0);
+    return path;
+}
+
+/* Runs it with these words, which end with NULL; its status, and what it says,
+ * to be freed. */
+static inline int program_say(const struct program *program,
+                              const char *const *words, char **said)
+{
+    const char *argv[PROGRAM_ARGS_MAX + 2] = { program->path };
+    const char *log = program_path(program, "log");
+    size_t n = 1;
+
+    while (*words) {
+        assert(n < PROGRAM_ARGS_MAX);
+        argv[n++] = *words++;
+    }
+    int status = program_spawn(argv, log);
+    *said = program_read(log);
+    assert(*said);
+    return status;
+}
+
+/* Set-up and tear-down of a test with a program of its own as its state; main
+ * sets program_argv0 before. */
+extern const char *program_argv0;
+static inline int program_setup(void **state)
+{
+    struct program *program = calloc(1, sizeof *program);
+
+    assert(program && program_argv0);
+    program_open(program, program_argv0);
+    *state = program;
+    return 0;
+}
+
+static inline int program_teardown(void **state)
+{
+    program_close(*state);
+    free(*state);
+    return 0;
+}
+
 /* Runs `clustersim run experiment ...` into folder/name; prints what it said
  * if that fails.  more: further arguments, ends with NULL; may be NULL. */
 static inline int program_experiment(const struct program *program,

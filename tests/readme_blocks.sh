@@ -162,8 +162,8 @@ copy_tree() {
     mkdir -p "$1/build"
     tar -cf - --exclude=./build --exclude=./out --exclude=./.git . |
         tar -xf - -C "$1"
-    (cd "$build" && tar -cf - --exclude=./tests --exclude=./asan --exclude=./tsan \
-        --exclude=./clang .) | tar -xf - -C "$1/build"
+    (cd "$build" && tar -cf - ./*.stamp clustersim libclustersim.a embed sim models \
+        policies workloads experiments) | tar -xf - -C "$1/build"
 }
 
 # Runs a block in the folder where it stands: in_place FUNCTION ARG...

@@ -61,6 +61,7 @@ static void next_is_what_a_scan_finds(void **state)
             uint32_t now = rng_below(&rng, 4) ? 0
                                               : (uint32_t)rng_below(&rng, 65);
             gpu_index_set(&room, n, had[n], now);
+            assert_int_equal(gpu_index_at(&room, n), now);
             had[n] = now;
             uint32_t from = (uint32_t)rng_below(&rng, nodes + 1);
             uint64_t counts = rng_below(&rng, 2)

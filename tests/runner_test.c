@@ -22,7 +22,7 @@
 #include "sim/text/folder.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
-#include "sim/text/read_csv.h"
+#include "sim/text/csv.h"
 #include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/train/train.h"
@@ -363,24 +363,34 @@ static void json_text_is_escaped(void **state)
 static void csv_fields_come_back_unquoted(void **state)
 {
     struct world *w = *state;
-    struct csv_in *in;
+    struct csv *in;
     double number;
     size_t a, b;
 
     scratch_write(&w->scratch, "t.csv",
-                  "a,b\n\"x, \"\"y\"\"\",1.5\n,\n1\n");
-    in = csv_in_open(w->arena, scratch_path(&w->scratch, "t.csv"), &w->err);
+                  "a,b\n\"x, \"\"y\"\"\",1.5\n x ,\n1\n");
+    in = csv_open(w->arena, scratch_path(&w->scratch, "t.csv"), CSV_TABLE,
+                  &w->err);
     assert_non_null(in);
-    assert_true(csv_in_column(in, "a", &a, &w->err));
-    assert_true(csv_in_column(in, "b", &b, &w->err));
-    assert_int_equal(csv_in_next(in, &w->err), CSV_ROW);
-    assert_string_equal(csv_in_field(in, a), "x, \"y\"");
-    assert_true(csv_in_number(in, b, &number, &w->err) && number == 1.5);
-    assert_int_equal(csv_in_next(in, &w->err), CSV_ROW);
-    assert_true(csv_in_number(in, b, &number, &w->err) && isnan(number));
-    assert_int_equal(csv_in_next(in, &w->err), CSV_ERROR);
+    assert_true(csv_need_column(in, "a", &a, &w->err));
+    assert_true(csv_need_column(in, "b", &b, &w->err));
+    assert_int_equal(csv_next(in, &w->err), CSV_ROW);
+    assert_string_equal(csv_text(in, a), "x, \"y\"");
+    assert_true(csv_number(in, b, &number, &w->err) && number == 1.5);
+    assert_int_equal(csv_next(in, &w->err), CSV_ROW);
+    assert_string_equal(csv_text(in, a), " x ");
+    assert_true(csv_number(in, b, &number, &w->err) && isnan(number));
+    assert_int_equal(csv_next(in, &w->err), CSV_ERROR);
     assert_int_equal(w->err.pos.line, 4);
-    csv_in_close(in);
+    csv_close(in);
+    w->err = (struct err){0};
+    scratch_write(&w->scratch, "t.csv", "a,b\n1,\"never ends\n");
+    in = csv_open(w->arena, scratch_path(&w->scratch, "t.csv"), CSV_TABLE,
+                  &w->err);
+    assert_non_null(in);
+    assert_int_equal(csv_next(in, &w->err), CSV_ERROR);
+    assert_int_equal(w->err.pos.col, 3);
+    csv_close(in);
 }
 
 static void paths_are_relative_to_the_file_that_names_them(void **state)

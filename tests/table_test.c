@@ -37,12 +37,12 @@ static void rows_hold_their_cells_in_order(void **state)
     table_text(table, "a");
     table_count(table, 18446744073709551615u);
     table_time(table, INT64_C(12000000003));
-    table_real(table, 0.1);
+    table_real_or_empty(table, 0.1);
     table_end_row(table);
     table_empty(table);
     table_empty(table);
     table_empty(table);
-    table_empty(table);
+    table_real_or_empty(table, NAN);
     table_end_row(table);
     table_text(table, "");
     table_count(table, 0);

@@ -13,6 +13,7 @@
 #include "sim/text/folder.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
+#include "sim/text/sheet.h"
 #include "experiments/report/plot_data.h"
 #include "experiments/report/plot_gnuplot.h"
 #include "models/catalogue/catalogue.h"
@@ -22,16 +23,21 @@
 #include "sim/base/err.h"
 #include "workloads/requests/services.h"
 
-void advise_csv_head(struct out *out)
+struct sheet *advise_csv_new(void)
 {
-    out_text(out, "job,rank,pareto,place,gpus,engine_place,engine_gpus,tp,pp,ep,"
-             "cp,vp,sequence_parallel,zero,recompute,micro_batch,engine_tp,cores_per_gpu,"
-             "loader_workers,host_memory_bytes,storage_bytes_per_s,time_s,"
-             "start_s,cost_usd,sequences_per_s,tokens_per_s,mfu,hfu,gpu_busy,"
-             "cpu_busy,pcie_busy,network_busy,storage_busy,bottleneck,"
-             "gpu_memory_bytes,weights_bytes,gradients_bytes,optimizer_bytes,"
-             "activations_bytes,gathered_bytes,kv_bytes,workspace_bytes,"
-             "price_tier,cost_least_usd,cost_most_usd\n");
+    return sheet_new(
+        "job:0\trank:1\tpareto:1\tplace:0\tgpus:1\tengine_place:0\t"
+        "engine_gpus:1\ttp:1\tpp:1\tep:1\tcp:1\tvp:1\t"
+        "sequence_parallel:1\tzero:1\trecompute:0\tmicro_batch:1\t"
+        "engine_tp:1\tcores_per_gpu:1\tloader_workers:1\t"
+        "host_memory_bytes:1\tstorage_bytes_per_s:1\ttime_s:1\t"
+        "start_s:1\tcost_usd:1\tsequences_per_s:1\ttokens_per_s:1\t"
+        "mfu:1\thfu:1\tgpu_busy:1\tcpu_busy:1\tpcie_busy:1\t"
+        "network_busy:1\tstorage_busy:1\tbottleneck:0\t"
+        "gpu_memory_bytes:1\tweights_bytes:1\tgradients_bytes:1\t"
+        "optimizer_bytes:1\tactivations_bytes:1\tgathered_bytes:1\t"
+        "kv_bytes:1\tworkspace_bytes:1\tprice_tier:0\tcost_least_usd:1\t"
+        "cost_most_usd:1");
 }
 
 static uint32_t at_least_one(uint32_t n)
@@ -39,37 +45,35 @@ static uint32_t at_least_one(uint32_t n)
     return n > 1 ? n : 1;
 }
 
-static void csv_choices(struct out *out, const struct advise_row *row)
+static void add_place(struct sheet *sheet, const struct advise_choice *choice)
+{
+    sheet_cell(sheet, "%s", choice->place != NULL ? choice->place->name : "");
+    sheet_cell(sheet, choice->place != NULL ? "%u" : "", choice->gpus);
+}
+
+static void add_choices(struct sheet *sheet, const struct advise_row *row)
 {
     const struct advise_choice *train = &row->train, *engine = &row->engine;
     const struct train_shape *shape = &train->layout.shape;
 
+    add_place(sheet, train);
+    add_place(sheet, engine);
     if (train->place != NULL)
-        out_printf(out, ",%s,%u", train->place->name, train->gpus);
+        sheet_cells(sheet, "%u\t%u\t%u\t%u\t%u\t%d\t%d\t%s\t%.9g", shape->tp,
+                    shape->pp, at_least_one(shape->ep),
+                    at_least_one(shape->cp), at_least_one(shape->vp),
+                    shape->sequence_parallel, shape->zero,
+                    recompute_choices[shape->recompute], shape->micro_batch);
     else
-        out_text(out, ",,");
-    if (engine->place != NULL)
-        out_printf(out, ",%s,%u", engine->place->name, engine->gpus);
-    else
-        out_text(out, ",,");
-    if (train->place != NULL)
-        out_printf(out, ",%u,%u,%u,%u,%u,%d,%d,%s,%.9g", shape->tp, shape->pp,
-                   at_least_one(shape->ep), at_least_one(shape->cp),
-                   at_least_one(shape->vp), shape->sequence_parallel,
-                   shape->zero, recompute_choices[shape->recompute],
-                   shape->micro_batch);
-    else
-        out_text(out, ",,,,,,,,,");
-    if (train->engine.tp > 0 || engine->place != NULL)
-        out_printf(out, ",%u", engine->place != NULL ? engine->engine.tp
-                                                     : train->engine.tp);
-    else
-        out_text(out, ",");
+        sheet_cells(sheet, "\t\t\t\t\t\t\t\t");
+    sheet_cell(sheet,
+               train->engine.tp > 0 || engine->place != NULL ? "%u" : "",
+               engine->place != NULL ? engine->engine.tp : train->engine.tp);
 }
 
 /* The tier of the row's cost, and what it costs at least and at most at the
  * prices of all tiers that can be rented. */
-static void csv_tiers(struct out *out, const struct advice *advice,
+static void add_tiers(struct sheet *sheet, const struct advice *advice,
                       const struct advise_row *row)
 {
     double least = NAN, most = NAN;
@@ -83,45 +87,41 @@ static void csv_tiers(struct out *out, const struct advice *advice,
         least = fmin(least, usd);
         most = fmax(most, usd);
     }
-    out_printf(out, ",%s", given ? "" : price_tier_choices[advice->world->tier]);
-    if (isnan(least))
-        out_text(out, ",,\n");
-    else
-        out_printf(out, ",%.9g,%.9g\n", least, most);
+    sheet_cell(sheet, "%s", given ? "" : price_tier_choices[advice->world->tier]);
+    sheet_real(sheet, least);
+    sheet_real(sheet, most);
 }
 
-static void csv_row(struct out *out, const struct advice *advice, size_t rank,
-                    const struct advise_row *row)
+static void add_row(struct sheet *sheet, const struct advice *advice,
+                    size_t rank, const struct advise_row *row)
 {
-    const char *job = advice->job->form->name;
     const struct memory_need *need = &row->need;
 
-    out_printf(out, "%s,%zu,%d", job, rank, row->pareto);
-    csv_choices(out, row);
-    out_printf(out, ",%u,%u,%.0f,%.9g,%.9g,%.9g", row->cores, row->workers,
-               row->host_bytes, row->storage_bps, row->time_s, row->start_s);
-    if (isnan(row->usd))
-        out_text(out, ",");
-    else
-        out_printf(out, ",%.9g", row->usd);
-    out_printf(out, ",%.9g,%.9g,%.9g,%.9g", row->items_per_s,
-               row->tokens_per_s, row->mfu, row->hfu);
+    sheet_cell(sheet, "%s", advice->job->form->name);
+    sheet_cells(sheet, "%zu\t%d", rank, row->pareto);
+    add_choices(sheet, row);
+    sheet_cells(sheet, "%u\t%u\t%.0f\t%.9g\t%.9g\t%.9g", row->cores,
+                row->workers, row->host_bytes, row->storage_bps, row->time_s,
+                row->start_s);
+    sheet_real(sheet, row->usd);
+    sheet_cells(sheet, "%.9g\t%.9g\t%.9g\t%.9g", row->items_per_s,
+                row->tokens_per_s, row->mfu, row->hfu);
     for (int s = 0; s < ADVISE_STAGE_COUNT; s++)
-        out_printf(out, ",%.9g", row->busy[s]);
-    out_printf(out, ",%s,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f",
-               row->bottleneck, need->total, need->weights, need->gradients,
-               need->optimizer, need->activations, need->gathered, need->kv,
-               need->workspace);
-    csv_tiers(out, advice, row);
+        sheet_cell(sheet, "%.9g", row->busy[s]);
+    sheet_cells(sheet, "%s\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f",
+                row->bottleneck, need->total, need->weights, need->gradients,
+                need->optimizer, need->activations, need->gathered, need->kv,
+                need->workspace);
+    add_tiers(sheet, advice, row);
 }
 
-void advise_csv(struct out *out, const struct advice *advice, bool by_time)
+void advise_csv(struct sheet *sheet, const struct advice *advice, bool by_time)
 {
     const struct advise_row **rows;
     size_t count = advise_order(advice, by_time, &rows);
 
     for (size_t i = 0; i < count; i++)
-        csv_row(out, advice, i + 1, rows[i]);
+        add_row(sheet, advice, i + 1, rows[i]);
 }
 
 /* ---- the chart -------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "experiments/advise/advise.h"
 #include "experiments/advise/rank.h"
 #include "sim/text/paths.h"
+#include "sim/text/sheet.h"
 #include "models/advise/advise.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
@@ -41,75 +42,74 @@ static const char *usd_text(struct arena *arena, double usd)
     return isnan(usd) ? "-" : text_format(arena, "%.2f", usd);
 }
 
-static void print_row(FILE *file, struct arena *arena, size_t rank,
-                      const struct advise_job *job,
-                      const struct advise_row *row)
-{
-    fprintf(file, "%4zu %c %-*s %-*s %9s %11s %9.4g %5.1f", rank,
-            row->pareto ? '*' : ' ',
-            job->trains && job->engine != ADVISE_NONE ? 27 : 18,
-            gpus_text(arena, row),
-            job->trains && job->engine != ADVISE_NONE ? 40 : 32,
-            advise_layout_text(arena, job, row),
-            advise_time_text(arena, row->time_s),
-            usd_text(arena, row->usd), row->items_per_s, 100.0 * row->mfu);
-    for (int s = 0; s < ADVISE_STAGE_COUNT; s++)
-        fprintf(file, " %4.0f", 100.0 * row->busy[s]);
-    fprintf(file, " %s\n", row->bottleneck);
-}
-
-static void print_head(FILE *file, const struct advise_job *job)
+static struct sheet *rows_sheet(struct arena *arena,
+                                const struct advise_job *job)
 {
     bool two = job->trains && job->engine != ADVISE_NONE;
 
-    fprintf(file, "%4s   %-*s %-*s %9s %11s %9s %5s %4s %4s %4s %4s %4s "
-            "%s\n", "", two ? 27 : 18, two ? "GPUs: train | generate" : "GPUs",
-            two ? 40 : 32, "layout",
-            "time", "USD", "seq/s", "MFU%", "GPU%", "CPU%", "PCI%", "net%",
-            "sto%", "limit");
+    return sheet_new(text_format(
+        arena, ":-6\t%s:%d\tlayout:%d\ttime:9\tUSD:11\tseq/s:9\tMFU%%:5\t"
+        "GPU%%:4\tCPU%%:4\tPCI%%:4\tnet%%:4\tsto%%:4\tlimit:0",
+        two ? "GPUs: train | generate" : "GPUs", two ? -27 : -18,
+        two ? -40 : -32));
 }
 
-static void print_parts(FILE *file, const struct memory_need *need,
-                        double has)
+static void add_row(struct sheet *sheet, struct arena *arena, size_t rank,
+                    const struct advise_job *job, const struct advise_row *row)
 {
-    fprintf(file, " %7.1f %6.1f %6.1f %7.1f %6.1f %5.1f %6.1f %7.1f %5.1f "
-            "%4.0f\n",
-            need->weights / GB, need->gradients / GB, need->optimizer / GB,
-            need->activations / GB, need->gathered / GB, need->kv / GB,
-            need->workspace / GB,
-            need->total / GB, has / GB, 100.0 * need->total / has);
+    sheet_cell(sheet, "%4zu %s", rank, row->pareto ? "*" : "");
+    sheet_cell(sheet, "%s", gpus_text(arena, row));
+    sheet_cells(sheet, "%s\t%s\t%s\t%.4g\t%.1f",
+                advise_layout_text(arena, job, row),
+                advise_time_text(arena, row->time_s),
+                usd_text(arena, row->usd), row->items_per_s, 100.0 * row->mfu);
+    for (int s = 0; s < ADVISE_STAGE_COUNT; s++)
+        sheet_cell(sheet, "%.0f", 100.0 * row->busy[s]);
+    sheet_cell(sheet, "%s", row->bottleneck);
 }
 
-static void print_needs_row(FILE *file, struct arena *arena, size_t rank,
-                            const struct advise_row *row)
+static void add_parts(struct sheet *sheet, const struct memory_need *need,
+                      double has)
+{
+    sheet_cells(sheet, "%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t"
+                "%.0f", need->weights / GB, need->gradients / GB,
+                need->optimizer / GB, need->activations / GB,
+                need->gathered / GB, need->kv / GB, need->workspace / GB,
+                need->total / GB, has / GB, 100.0 * need->total / has);
+}
+
+static void add_needs(struct sheet *sheet, size_t rank,
+                      const struct advise_row *row)
 {
     const struct advise_choice *main = row->train.place != NULL
                                            ? &row->train : &row->engine;
 
-    fprintf(file, "%4zu   %-18s %5u %7u %7.0f %8s", rank,
-            text_format(arena, "%u x %s", main->gpus, main->place->name),
-            row->cores, row->workers, row->host_bytes / GB,
-            text_format(arena, "%.3g", row->storage_bps / 1e6));
-    print_parts(file, &row->need, main->place->group->gpu->memory_bytes);
+    sheet_cell(sheet, "%4zu", rank);
+    sheet_cell(sheet, "%u x %s", main->gpus, main->place->name);
+    sheet_cells(sheet, "%u\t%u\t%.0f\t%.3g", row->cores, row->workers,
+                row->host_bytes / GB, row->storage_bps / 1e6);
+    add_parts(sheet, &row->need, main->place->group->gpu->memory_bytes);
     if (row->train.place == NULL || row->engine.place == NULL)
         return;
-    fprintf(file, "%4s   %-18s %30s", "",
-            text_format(arena, "%u x %s", row->engine.gpus,
-                        row->engine.place->name), "generates");
-    print_parts(file, &row->engine_need,
-                row->engine.place->group->gpu->memory_bytes);
+    sheet_cell(sheet, "%s", "");
+    sheet_cell(sheet, "%u x %s", row->engine.gpus, row->engine.place->name);
+    sheet_cells(sheet, "\t\t\tgenerates");
+    add_parts(sheet, &row->engine_need,
+              row->engine.place->group->gpu->memory_bytes);
 }
 
-static void print_needs(FILE *file, const struct advice *advice,
-                        const struct advise_row *const *rows, size_t count)
+static void print_needs(FILE *file, const struct advise_row *const *rows,
+                        size_t count)
 {
-    fprintf(file, "\nper GPU: cores, loader workers, host memory, storage "
-            "read; GPU memory in GB, of what it has\n%4s   %-18s %5s %7s %7s "
-            "%8s %7s %6s %6s %7s %6s %5s %6s %7s %5s %4s\n", "", "GPUs", "cores",
-            "workers", "host GB", "MB/s all", "weights", "grads", "optim",
-            "activ", "gather", "KV", "work", "total", "of", "%");
+    struct sheet *sheet = sheet_new(
+        ":-6\tGPUs:-18\tcores:5\tworkers:7\thost GB:7\tMB/s all:8\tweights:7\t"
+        "grads:6\toptim:6\tactiv:7\tgather:6\tKV:5\twork:6\ttotal:7\tof:5\t%:4");
+
+    fputs("\nper GPU: cores, loader workers, host memory, storage read; GPU "
+          "memory in GB, of what it has\n", file);
     for (size_t i = 0; i < count; i++)
-        print_needs_row(file, advice->world->arena, i + 1, rows[i]);
+        add_needs(sheet, i + 1, rows[i]);
+    sheet_close(sheet, file);
 }
 
 /* The first tier that has a price of the type; TIER_COUNT: none has. */
@@ -232,28 +232,40 @@ static void print_tiers(FILE *file, const struct advice *advice,
                         const struct advise_row *const *rows, size_t count)
 {
     struct arena *arena = advice->world->arena;
+    struct sheet *sheet = sheet_new(":-6\tGPUs:-27");
 
-    fprintf(file, "\nUSD of these rows by tier of price (~: an assumption); "
-            "tiers do not compare\n%4s   %-27s", "", "GPUs");
     for (int t = 0; t < TIER_COUNT; t++)
         if (t != TIER_OWNED)
-            fprintf(file, " %12s", price_tier_choices[t]);
-    fputc('\n', file);
+            sheet_column(sheet, price_tier_choices[t], 12);
     for (size_t i = 0; i < count; i++) {
-        fprintf(file, "%4zu   %-27s", i + 1, gpus_text(arena, rows[i]));
+        sheet_cell(sheet, "%4zu", i + 1);
+        sheet_cell(sheet, "%s", gpus_text(arena, rows[i]));
         for (int t = 0; t < TIER_COUNT; t++) {
             bool assumed = false;
             double usd = advise_tier_usd(advice, rows[i], (enum price_tier)t,
                                          &assumed);
 
             if (t != TIER_OWNED)
-                fprintf(file, " %12s",
-                        isnan(usd) ? "-"
-                                   : text_format(arena, "%s%.2f",
-                                                 assumed ? "~" : "", usd));
+                sheet_cell(sheet, "%s%s", assumed && !isnan(usd) ? "~" : "",
+                           usd_text(arena, usd));
         }
-        fputc('\n', file);
     }
+    fputs("\nUSD of these rows by tier of price (~: an assumption); tiers do not "
+          "compare\n", file);
+    sheet_close(sheet, file);
+}
+
+/* pareto: of the rows, only those of the front. */
+static void print_rows(FILE *file, const struct advice *advice,
+                       const struct advise_row *const *rows, size_t count,
+                       size_t most, bool pareto)
+{
+    struct sheet *sheet = rows_sheet(advice->world->arena, advice->job);
+
+    for (size_t i = 0, n = 0; i < count && n < most; i++)
+        if (rows[i]->pareto || !pareto)
+            add_row(sheet, advice->world->arena, ++n, advice->job, rows[i]);
+    sheet_close(sheet, file);
 }
 
 void advise_print(FILE *file, const struct advice *advice, bool by_time,
@@ -271,18 +283,13 @@ void advise_print(FILE *file, const struct advice *advice, bool by_time,
     }
     fprintf(file, "\nby %s (*: nothing timed is both cheaper and faster)\n",
             by_time ? "time" : "cost");
-    print_head(file, advice->job);
-    for (size_t i = 0; i < count && i < top; i++)
-        print_row(file, advice->world->arena, i + 1, advice->job, rows[i]);
+    print_rows(file, advice, rows, count, top, false);
     if (advice->world->cluster == NULL)
         print_tiers(file, advice, rows, count < top ? count : top);
-    print_needs(file, advice, rows, count < top ? count : top);
-    fprintf(file, "\nPareto front of time and cost\n");
-    print_head(file, advice->job);
+    print_needs(file, rows, count < top ? count : top);
+    fputs("\nPareto front of time and cost\n", file);
     count = advise_order(advice, true, &rows);
-    for (size_t i = 0, n = 0; i < count && n < 2 * top; i++)
-        if (rows[i]->pareto)
-            print_row(file, advice->world->arena, ++n, advice->job, rows[i]);
+    print_rows(file, advice, rows, count, 2 * top, true);
 }
 
 /* ---- what does not fit ------------------------------------------------ */
@@ -430,49 +437,52 @@ void advise_print_misses(FILE *file, const struct advice *advice)
 
 /* ---- memory ----------------------------------------------------------- */
 
-static void print_memory_row(FILE *file, const char *name,
-                             const struct memory_need *need, double has,
-                             double most, const char *what)
+static struct sheet *memory_sheet(struct arena *arena, const char *title)
 {
-    fprintf(file, "%-14s %8.2f %9.2f %9.2f %11.2f %8.2f %6.2f %9.2f %8.2f "
-            "%7.2f  %-7s %.0f %s\n", name, need->weights / GB, need->gradients / GB,
-            need->optimizer / GB, need->activations / GB,
-            need->gathered / GB, need->kv / GB, need->workspace / GB, need->total / GB, has / GB,
-            need->total <= has ? "fits" : "no", most, what);
+    return sheet_new(text_format(
+        arena, "%s:-14\tweights:8\tgradients:9\toptimizer:9\tactivations:11\t"
+        "gathered:8\tKV:6\tworkspace:9\ttotal:8\tof:7\t:-7\t:0", title));
 }
 
-static void print_memory_head(FILE *file, const char *name)
+static void add_memory(struct sheet *sheet, const char *name,
+                       const struct memory_need *need, double has, double most,
+                       const char *what)
 {
-    fprintf(file, "%-14s %8s %9s %9s %11s %8s %6s %9s %8s %7s\n", name,
-            "weights", "gradients", "optimizer", "activations", "gathered",
-            "KV",
-            "workspace", "total", "of");
+    sheet_cell(sheet, "%s", name);
+    sheet_cells(sheet, "%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t"
+                "%s\t%.0f %s", need->weights / GB, need->gradients / GB,
+                need->optimizer / GB, need->activations / GB,
+                need->gathered / GB, need->kv / GB, need->workspace / GB,
+                need->total / GB, has / GB,
+                need->total <= has ? "fits" : "no", most, what);
 }
 
 void advise_print_memory(FILE *file, const struct advise_world *world,
                          const struct advise_job *job)
 {
+    struct sheet *sheet;
+
     fprintf(file, "job %s as written: GB on each GPU\n", job->form->name);
     if (job->trains) {
         uint32_t gpus = job->form->role[job->train].gpus;
         const struct train_shape *shape = &job->task.law->train;
         struct memory_need need = advise_need(&job->task, shape, gpus);
 
-        print_memory_head(file, text_format(world->arena, "%u GPUs train",
-                                            gpus));
+        sheet = memory_sheet(world->arena, text_format(world->arena,
+                                                       "%u GPUs train", gpus));
         for (size_t i = 0; i < world->place_count; i++) {
             double has = world->place[i].group->gpu->memory_bytes;
 
-            print_memory_row(file, world->place[i].name, &need, has,
-                             advise_micro_batch_max(&job->task, shape, gpus,
-                                                    has),
-                             "= largest micro_batch");
+            add_memory(sheet, world->place[i].name, &need, has,
+                       advise_micro_batch_max(&job->task, shape, gpus, has),
+                       "= largest micro_batch");
         }
+        sheet_close(sheet, file);
     }
     if (job->engine == ADVISE_NONE)
         return;
     const struct rollout_shape *shape = &job->generate->rollout;
-    print_memory_head(file, "generate");
+    sheet = memory_sheet(world->arena, "generate");
     for (size_t i = 0; i < world->place_count; i++) {
         double has = world->place[i].group->gpu->memory_bytes;
         double most = memory_decode_batch_max(shape->llm, shape->precision,
@@ -482,7 +492,8 @@ void advise_print_memory(FILE *file, const struct advise_world *world,
             shape->llm, shape->precision, shape->tp, fmax(most, 1.0),
             job->context_tokens);
 
-        print_memory_row(file, world->place[i].name, &need, has, most,
-                         "= most responses at a time");
+        add_memory(sheet, world->place[i].name, &need, has, most,
+                   "= most responses at a time");
     }
+    sheet_close(sheet, file);
 }

@@ -14,7 +14,7 @@ struct advise_job;
 struct advise_world;
 struct arena;
 struct err;
-struct out;
+struct sheet;
 
 void advise_print(FILE *file, const struct advice *advice, bool by_time,
                   size_t top);
@@ -26,8 +26,10 @@ void advise_print_misses(FILE *file, const struct advice *advice);
 /* Bytes per GPU of the job as written, on every place. */
 void advise_print_memory(FILE *file, const struct advise_world *world,
                          const struct advise_job *job);
-void advise_csv_head(struct out *out);
-void advise_csv(struct out *out, const struct advice *advice, bool by_time);
+/* An empty table for advise_csv, to be freed; and the rows of a job in it. */
+struct sheet *advise_csv_new(void);
+void advise_csv(struct sheet *sheet, const struct advice *advice,
+                bool by_time);
 /* FILE.png, with FILE.gp, FILE.dat and style.gp beside it. */
 bool advise_plot(struct arena *arena, const char *path,
                  const struct advice *advice, struct err *err);

@@ -63,8 +63,9 @@ bool advise_service_plot(struct arena *arena, const char *path,
 /* service_print.c */
 void advise_service_print(FILE *file, const struct advise_service *service,
                           uint32_t top);
-void advise_service_csv_head(struct out *out);
-void advise_service_csv(struct out *out,
+/* As advise_csv_new and advise_csv. */
+struct sheet *advise_service_csv_new(void);
+void advise_service_csv(struct sheet *sheet,
                         const struct advise_service *service);
 
 #endif

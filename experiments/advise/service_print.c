@@ -7,41 +7,38 @@
 
 #include "experiments/advise/print.h"
 #include "experiments/advise/service.h"
-#include "sim/text/out.h"
+#include "sim/text/sheet.h"
 #include "workloads/requests/services.h"
 
-static void print_time(FILE *file, double seconds)
+static void add_time(struct sheet *sheet, double seconds)
 {
     if (seconds >= 100.0)
-        fprintf(file, " %8.0fs", seconds);
+        sheet_cell(sheet, "%.0fs", seconds);
     else if (seconds >= 1.0)
-        fprintf(file, " %8.2fs", seconds);
+        sheet_cell(sheet, "%.2fs", seconds);
     else
-        fprintf(file, " %7.2fms", seconds * 1e3);
+        sheet_cell(sheet, "%.2fms", seconds * 1e3);
 }
 
-static void print_row(FILE *file, const struct advise_service_row *row,
-                      bool generates)
+static void add_row(struct sheet *sheet, const struct advise_service_row *row,
+                    bool generates)
 {
-    fprintf(file, "%c %-14s %4u ", row->pareto ? '*' : ' ', row->name,
-            row->tp);
-    if (row->cores > 0)
-        fprintf(file, "%5u", row->cores);
-    else
-        fputs("    -", file);
-    fprintf(file, " %8u %5u %4.0f%%", row->replicas, row->tp * row->replicas,
-            100 * row->busy_fraction);
+    sheet_cell(sheet, "%c %s", row->pareto ? '*' : ' ', row->name);
+    sheet_cell(sheet, "%u", row->tp);
+    sheet_cell(sheet, row->cores > 0 ? "%u" : "-", row->cores);
+    sheet_cells(sheet, "%u\t%u\t%.0f%%", row->replicas,
+                row->tp * row->replicas, 100 * row->busy_fraction);
     if (generates) {
-        print_time(file, row->ttft_p99_s);
-        print_time(file, row->tpot_p99_s);
+        add_time(sheet, row->ttft_p99_s);
+        add_time(sheet, row->tpot_p99_s);
     }
-    print_time(file, row->latency_p99_s);
-    fprintf(file, " %7.2f%%", 100 * row->attained);
+    add_time(sheet, row->latency_p99_s);
+    sheet_cell(sheet, "%.2f%%", 100 * row->attained);
     if (isnan(row->usd_per_h))
-        fputs("  no price\n", file);
+        sheet_cells(sheet, "no price\t\t");
     else
-        fprintf(file, " %9.2f %9.2f %11.4g\n", row->usd_per_h,
-                24 * row->usd_per_h, row->usd_per_million);
+        sheet_cells(sheet, "%.2f\t%.2f\t%.4g", row->usd_per_h,
+                    24 * row->usd_per_h, row->usd_per_million);
 }
 
 static void print_misses(FILE *file, const struct advise_service *service)
@@ -74,6 +71,7 @@ void advise_service_print(FILE *file, const struct advise_service *service,
 {
     const struct service_entry *entry = service->entry;
     uint32_t shown = 0;
+    struct sheet *sheet;
 
     fprintf(file, "service %s: ", entry->spec.name);
     if (service->peak_per_s > 0.0)
@@ -83,53 +81,50 @@ void advise_service_print(FILE *file, const struct advise_service *service,
     fprintf(file, ", %g%% as promised\n", 100 * ADVISE_ATTAINED);
     advise_print_tier(file, service->world);
     fputc('\n', file);
-    fprintf(file, "  %-14s %4s %5s %8s %5s %5s", "on", "tp", "cores",
-            "replicas", "GPUs", "busy");
-    if (entry->generates)
-        fprintf(file, " %9s %9s", "TTFT p99", "TPOT p99");
-    fprintf(file, " %9s %8s %9s %9s %11s\n", "p99", "kept", "USD/h",
-            "USD/day", "USD/million");
+    sheet = sheet_new(
+        entry->generates
+            ? "  on:-16\ttp:4\tcores:5\treplicas:8\tGPUs:5\tbusy:5\tTTFT p99:9\t"
+              "TPOT p99:9\tp99:9\tkept:8\tUSD/h:9\tUSD/day:9\tUSD/million:11"
+            : "  on:-16\ttp:4\tcores:5\treplicas:8\tGPUs:5\tbusy:5\t"
+              "p99:9\tkept:8\tUSD/h:9\tUSD/day:9\tUSD/million:11");
     for (size_t i = 0; i < service->row_count && shown < top; i++)
         if (service->row[i].replicas > 0) {
-            print_row(file, &service->row[i], entry->generates);
+            add_row(sheet, &service->row[i], entry->generates);
             shown++;
         }
+    sheet_close(sheet, file);
     if (shown == 0)
         fputs("  nothing keeps the promise\n", file);
     fputs("\n*: nothing shown is both cheaper and faster\n", file);
     print_misses(file, service);
 }
 
-void advise_service_csv_head(struct out *out)
+struct sheet *advise_service_csv_new(void)
 {
-    out_text(out, "service,on,tp,cores,replicas,busy_fraction,ttft_p99_s,"
-                  "tpot_p99_s,latency_p99_s,attained_fraction,usd_per_h,"
-                  "usd_per_million,pareto\n");
+    return sheet_new("service:0\ton:0\ttp:1\tcores:1\treplicas:1\t"
+                     "busy_fraction:1\tttft_p99_s:1\ttpot_p99_s:1\t"
+                     "latency_p99_s:1\tattained_fraction:1\tusd_per_h:1\t"
+                     "usd_per_million:1\tpareto:1");
 }
 
-static void put(struct out *out, double value)
-{
-    if (isfinite(value))
-        out_printf(out, "%.9g", value);
-    out_text(out, ",");
-}
-
-void advise_service_csv(struct out *out, const struct advise_service *service)
+void advise_service_csv(struct sheet *sheet,
+                        const struct advise_service *service)
 {
     for (size_t i = 0; i < service->row_count; i++) {
         const struct advise_service_row *row = &service->row[i];
 
         if (row->replicas == 0)
             continue;
-        out_printf(out, "%s,%s,%u,%u,%u,", service->entry->spec.name,
-                   row->name, row->tp, row->cores, row->replicas);
-        put(out, row->busy_fraction);
-        put(out, row->ttft_p99_s);
-        put(out, row->tpot_p99_s);
-        put(out, row->latency_p99_s);
-        put(out, row->attained);
-        put(out, row->usd_per_h);
-        put(out, row->usd_per_million);
-        out_text(out, row->pareto ? "1\n" : "0\n");
+        sheet_cell(sheet, "%s", service->entry->spec.name);
+        sheet_cell(sheet, "%s", row->name);
+        sheet_cells(sheet, "%u\t%u\t%u", row->tp, row->cores, row->replicas);
+        sheet_real(sheet, row->busy_fraction);
+        sheet_real(sheet, row->ttft_p99_s);
+        sheet_real(sheet, row->tpot_p99_s);
+        sheet_real(sheet, row->latency_p99_s);
+        sheet_real(sheet, row->attained);
+        sheet_real(sheet, row->usd_per_h);
+        sheet_real(sheet, row->usd_per_million);
+        sheet_cell(sheet, "%d", row->pareto);
     }
 }

@@ -11,7 +11,7 @@
 
 #include "experiments/calibrate/row.h"
 #include "sim/text/paths.h"
-#include "sim/text/read_csv.h"
+#include "sim/text/csv.h"
 #include "sim/base/arena.h"
 
 const char calibrate_not_mine[] = "of another suite";
@@ -61,20 +61,20 @@ bool calibrate_read(struct arena *arena, const struct catalogue *catalogue,
 {
     const char *path = path_join(arena, dir, suite->file);
     struct calibrate_row row = { catalogue, NULL };
-    struct csv_in *in;
+    struct csv *in;
     enum csv_step step;
 
     *samples = (struct calibrate_samples){ NULL, 0, 0 };
     if (!path_is_file(path))
         return true;
-    in = csv_in_open(arena, path, err);
+    in = csv_open(arena, path, CSV_TABLE, err);
     if (in == NULL)
         return false;
     row.in = in;
-    while ((step = csv_in_next(in, err)) == CSV_ROW)
+    while ((step = csv_next(in, err)) == CSV_ROW)
         if (suite->of == NULL || row_is(&row, "suite", suite->of))
             add_sample(arena, samples, suite, &row);
-    csv_in_close(in);
+    csv_close(in);
     return step == CSV_END;
 }
 

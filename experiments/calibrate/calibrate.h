@@ -17,12 +17,12 @@
 
 struct arena;
 struct catalogue;
-struct csv_in;
+struct csv;
 
 /* One row as its CSV has it. */
 struct calibrate_row {
     const struct catalogue *catalogue;
-    const struct csv_in *in;
+    const struct csv *in;
 };
 
 /* Writes what was measured and what a law says of it; or returns why it

@@ -9,17 +9,14 @@
 #include <string.h>
 #include <strings.h>
 
-#include "sim/text/read_csv.h"
+#include "sim/text/csv.h"
 #include "sim/text/scan.h"
 
 const char *row_text(const struct calibrate_row *row, const char *column)
 {
-    struct err ignored = { 0 };
-    size_t at;
+    size_t at = csv_find(row->in, column);
 
-    if (!csv_in_column(row->in, column, &at, &ignored))
-        return "";
-    return csv_in_field(row->in, at);
+    return at == SIZE_MAX ? "" : csv_text(row->in, at);
 }
 
 bool row_is(const struct calibrate_row *row, const char *column,

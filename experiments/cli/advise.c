@@ -13,6 +13,7 @@
 #include "experiments/options/args.h"
 #include "experiments/cli/command.h"
 #include "sim/text/out.h"
+#include "sim/text/sheet.h"
 #include "models/jobs/job.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
@@ -32,7 +33,7 @@ struct advising {
     size_t service_count;
     uint32_t top;
     bool by_time;
-    struct out *csv;            /* or NULL */
+    struct sheet *csv;          /* or NULL */
 };
 
 static bool read_sort(struct advising *a, struct err *err)
@@ -249,21 +250,22 @@ static int advise(struct cli *cli, const struct args *args)
 {
     struct advising a = { .cli = cli, .args = args };
     struct err err = { 0 };
+    struct out *out = NULL;
     bool good = read_all(&a, &err);
 
     if (good && args->given[ARG_CSV]) {
-        a.csv = out_open(cli->arena, args->value[ARG_CSV], &err);
-        good = a.csv != NULL;
-        if (good && a.job_count > 0)
-            advise_csv_head(a.csv);
-        else if (good)
-            advise_service_csv_head(a.csv);
+        a.csv = a.job_count > 0 ? advise_csv_new() : advise_service_csv_new();
+        out = out_open(cli->arena, args->value[ARG_CSV], &err);
+        good = out != NULL;
     }
     good = good && advise_all(&a, &err);
-    if (a.csv != NULL && !good)
-        out_abandon(a.csv);
-    else if (a.csv != NULL)
-        good = out_close(a.csv, &err);
+    if (good && out != NULL) {
+        sheet_csv(a.csv, out);
+        good = out_close(out, &err);
+    } else {
+        out_abandon(out);
+    }
+    sheet_free(a.csv);
     return good ? 0 : command_fail(cli, &err);
 }
 

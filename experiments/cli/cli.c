@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "experiments/options/args.h"
-#include "experiments/bench/bench.h"
 #include "experiments/cli/command.h"
 #include "experiments/results/provenance.h"
 #include "sim/base/arena.h"
@@ -187,7 +186,7 @@ static int dispatch(struct cli *cli, int argc, char **argv)
         return 0;
     }
     if (strcmp(argv[1], "bench") == 0)      /* has its own options */
-        return bench_main(argc - 1, argv + 1);
+        return command_become_bench(cli, argv + 1);
     command = find_command(argv[1]);
     if (command != NULL)
         return run_command(cli, command, argc, argv, 2);

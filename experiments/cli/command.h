@@ -43,5 +43,9 @@ struct command {
 int command_fail(struct cli *cli, const struct err *err);
 /* A warning: the same, and the program goes on. */
 void command_warn(void *cli, const struct err *err);
+/* `clustersim bench`: this process becomes the program beside it that measures
+ * the engine.  argv[0] is "bench", its options follow.  Returns only where that
+ * fails: the exit status. */
+int command_become_bench(struct cli *cli, char **argv);
 
 #endif

@@ -20,6 +20,7 @@
 #include "policies/registry/semantics.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/text/sheet.h"
 #include "workloads/formats/import.h"
 #include "workloads/recipes/recipe.h"
 #include "workloads/requests/request_trace.h"
@@ -38,54 +39,62 @@ static void list_policies(FILE *out, const struct catalogue *catalogue)
 
 static void list_gpus(FILE *out, const struct catalogue *catalogue)
 {
-    fprintf(out, "%-12s %10s %10s %12s %8s  %s\n", "name", "memory GB",
-            "GB/s", "BF16 TFLOPS", "TDP W", "label");
+    struct sheet *sheet = sheet_new("name:-12\tmemory GB:10\tGB/s:10\t"
+                                    "BF16 TFLOPS:12\tTDP W:8\tlabel:0");
+
     for (size_t i = 0; i < catalogue_gpu_count(catalogue); i++) {
         const struct gpu_type *g = catalogue_gpu_at(catalogue, i);
 
-        fprintf(out, "%-12s %10.4g %10.4g %12.4g %8.4g  %s\n", g->name,
-                g->memory_bytes / 1e9, g->memory_bps / 1e9,
-                g->flops_peak[PRECISION_BF16] / 1e12, g->tdp_w, g->label);
+        sheet_cells(sheet, "%s\t%.4g\t%.4g\t%.4g\t%.4g\t%s", g->name,
+                  g->memory_bytes / 1e9, g->memory_bps / 1e9,
+                  g->flops_peak[PRECISION_BF16] / 1e12, g->tdp_w, g->label);
     }
+    sheet_close(sheet, out);
 }
 
 static void list_cpus(FILE *out, const struct catalogue *catalogue)
 {
-    fprintf(out, "%-22s %6s %8s %10s %8s  %s\n", "name", "cores", "GHz",
-            "GB/s", "TDP W", "label");
+    struct sheet *sheet = sheet_new("name:-22\tcores:6\tGHz:8\tGB/s:10\t"
+                                    "TDP W:8\tlabel:0");
+
     for (size_t i = 0; i < catalogue_cpu_count(catalogue); i++) {
         const struct cpu_type *c = catalogue_cpu_at(catalogue, i);
 
-        fprintf(out, "%-22s %6u %8.4g %10.4g %8.4g  %s\n", c->name, c->cores,
-                c->clock_hz / 1e9, c->memory_bps / 1e9, c->tdp_w, c->label);
+        sheet_cells(sheet, "%s\t%u\t%.4g\t%.4g\t%.4g\t%s", c->name, c->cores,
+                  c->clock_hz / 1e9, c->memory_bps / 1e9, c->tdp_w, c->label);
     }
+    sheet_close(sheet, out);
 }
 
 static void list_links(FILE *out, const struct catalogue *catalogue)
 {
-    fprintf(out, "%-14s %-9s %10s %14s %12s  %s\n", "name", "kind", "GB/s",
-            "sustained GB/s", "latency us", "label");
+    struct sheet *sheet = sheet_new("name:-14\tkind:-9\tGB/s:10\t"
+                                    "sustained GB/s:14\tlatency us:12\t"
+                                    "label:0");
+
     for (size_t i = 0; i < catalogue_link_count(catalogue); i++) {
         const struct link_type *l = catalogue_link_at(catalogue, i);
 
-        fprintf(out, "%-14s %-9s %10.4g %14.4g %12.4g  %s\n", l->name,
-                link_kind_choices[l->kind], l->bps / 1e9,
-                l->bps_sustained / 1e9, l->latency_s * 1e6, l->label);
+        sheet_cells(sheet, "%s\t%s\t%.4g\t%.4g\t%.4g\t%s", l->name,
+                  link_kind_choices[l->kind], l->bps / 1e9,
+                  l->bps_sustained / 1e9, l->latency_s * 1e6, l->label);
     }
+    sheet_close(sheet, out);
 }
 
 static void list_prices(FILE *out, const struct catalogue *catalogue)
 {
-    fprintf(out, "%-26s %-12s %-10s %-11s %8s  %-10s  %s\n", "name", "of",
-            "kind", "tier", "USD/h", "as of", "source");
+    struct sheet *sheet = sheet_new("name:-26\tof:-12\tkind:-10\ttier:-11\t"
+                                    "USD/h:8\tas of:-11\tsource:0");
+
     for (size_t i = 0; i < catalogue_price_count(catalogue); i++) {
         const struct price *p = catalogue_price_at(catalogue, i);
 
-        fprintf(out, "%-26s %-12s %-10s %-11s %8.4g  %-10s  %s\n", p->name,
-                p->of, price_kind_choices[p->kind],
-                price_tier_choices[p->tier], p->usd_per_h, p->as_of,
-                p->source);
+        sheet_cells(sheet, "%s\t%s\t%s\t%s\t%.4g\t%s\t%s", p->name, p->of,
+                  price_kind_choices[p->kind], price_tier_choices[p->tier],
+                  p->usd_per_h, p->as_of, p->source);
     }
+    sheet_close(sheet, out);
 }
 
 static void list_instances(FILE *out, const struct catalogue *catalogue)
@@ -108,41 +117,50 @@ static void list_instances(FILE *out, const struct catalogue *catalogue)
 
 static void list_models(FILE *out, const struct catalogue *catalogue)
 {
-    fprintf(out, "%-20s %10s %10s %7s %7s %9s  %s\n", "name", "params",
-            "active", "layers", "hidden", "context", "label");
+    struct sheet *sheet = sheet_new("name:-20\tparams:10\tactive:10\tlayers:7"
+                                    "\thidden:7\tcontext:9\tlabel:0");
+
     for (size_t i = 0; i < catalogue_llm_count(catalogue); i++) {
         const struct llm *m = catalogue_llm_at(catalogue, i);
 
-        fprintf(out, "%-20s %9.4gB %9.4gB %7u %7u %9u  %s\n", m->name,
-                m->params / 1e9, m->params_active / 1e9, m->layers, m->hidden,
-                m->context_tokens, m->label);
+        sheet_cells(sheet, "%s\t%.4gB\t%.4gB\t%u\t%u\t%u\t%s", m->name,
+                  m->params / 1e9, m->params_active / 1e9, m->layers,
+                  m->hidden, m->context_tokens, m->label);
     }
-    fprintf(out, "\n%-20s %10s %10s %7s  %s\n", "name", "params", "GFLOP",
-            "layers", "label, and what a sample is");
+    sheet_close(sheet, out);
+    fputc('\n', out);
+    sheet = sheet_new("name:-20\tparams:10\tGFLOP:10\tlayers:7\t"
+                      "label, and what a sample is:0");
     for (size_t i = 0; i < catalogue_net_count(catalogue); i++) {
         const struct net *n = catalogue_net_at(catalogue, i);
         double tables = n->table_rows * n->row_width;
 
-        fprintf(out, "%-20s %9.4gB %10.4g %7u  %s: %s\n", n->name,
-                (n->params + tables) / 1e9, n->flops / 1e9, n->layers,
-                n->label, n->sample);
+        sheet_cells(sheet, "%s\t%.4gB\t%.4g\t%u\t%s: %s", n->name,
+                  (n->params + tables) / 1e9, n->flops / 1e9, n->layers,
+                  n->label, n->sample);
     }
+    sheet_close(sheet, out);
 }
 
 static void list_applications(FILE *out, const struct catalogue *catalogue)
 {
-    fprintf(out, "%-14s %10s %6s %9s %8s  %s\n", "name", "Msamples", "batch",
-            "batch max", "restart", "label, and GPUs it is known on");
+    struct sheet *sheet = sheet_new("name:-14\tMsamples:10\tbatch:6\t"
+                                    "batch max:9\trestart:8\t"
+                                    "label, and GPUs it is known on:0");
+
     for (size_t i = 0; i < catalogue_application_count(catalogue); i++) {
         const struct application *a = catalogue_application_at(catalogue, i);
+        char gpus[512] = "";
+        size_t used = 0;
 
-        fprintf(out, "%-14s %10.4g %6u %9u %7.0fs  %s:", a->name, a->work / 1e6,
-                a->batch_first, a->batch_max, (double)a->restart_ns / 1e9,
-                a->label);
-        for (uint32_t s = 0; s < a->speed_count; s++)
-            fprintf(out, "%s %s", s > 0 ? "," : "", a->speed[s].gpu);
-        fputc('\n', out);
+        for (uint32_t s = 0; s < a->speed_count && used < sizeof gpus; s++)
+            used += (size_t)snprintf(gpus + used, sizeof gpus - used, "%s %s",
+                                     s > 0 ? "," : "", a->speed[s].gpu);
+        sheet_cells(sheet, "%s\t%.4g\t%u\t%u\t%.0fs\t%s:%s", a->name,
+                  a->work / 1e6, a->batch_first, a->batch_max,
+                  (double)a->restart_ns / 1e9, a->label, gpus);
     }
+    sheet_close(sheet, out);
 }
 
 static void list_formats(FILE *out, const struct catalogue *catalogue)
@@ -181,14 +199,16 @@ static void list_formats(FILE *out, const struct catalogue *catalogue)
 static void list_metrics(FILE *out, const struct catalogue *catalogue)
 {
     (void)catalogue;
-    fprintf(out, "%-26s %-9s %-7s %s\n", "name", "unit", "better", "meaning");
+    struct sheet *sheet = sheet_new("name:-26\tunit:-9\tbetter:-7\tmeaning:0");
+
     for (unsigned m = 0; m < METRIC_COUNT; m++) {
         const struct metric_info *i = metric_info((enum metric)m);
 
-        fprintf(out, "%-26s %-9s %-7s %s\n", i->name, i->unit,
-                i->better > 0 ? "more" : i->better < 0 ? "less" : "-",
-                i->help);
+        sheet_cells(sheet, "%s\t%s\t%s\t%s", i->name, i->unit,
+                  i->better > 0 ? "more" : i->better < 0 ? "less" : "-",
+                  i->help);
     }
+    sheet_close(sheet, out);
 }
 
 static void list_recipes(FILE *out, const struct catalogue *catalogue)

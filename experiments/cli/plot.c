@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plot.c - `clustersim plot` and `clustersim bench`.
+ * plot.c - `clustersim plot`.
  */
 #include <string.h>
 
-#include "experiments/bench/bench.h"
 #include "experiments/cli/command.h"
 #include "sim/text/folder.h"
 #include "experiments/results/grid.h"
@@ -39,22 +38,10 @@ static int plot(struct cli *cli, const struct args *args)
     return 0;
 }
 
-static int bench(struct cli *cli, const struct args *args)
-{
-    (void)cli;
-    return bench_main(args->argc - 1, (char **)args->argv + 1);
-}
-
 const struct command command_plot = {
     "plot", "DIR [--format png|svg|pdf]",
     "redraw the charts of a results folder",
     "Draws again from the CSV files in DIR; gnuplot must be installed.  Each\n"
     "chart can also be drawn alone: `gnuplot FILE.gp` in DIR/plots.\n",
     ARG_BIT(ARG_FORMAT), 1, 1, plot
-};
-
-const struct command command_bench = {
-    "bench", "", "the engine's own speed on this machine",
-    "Prints beside each figure the bound measured in the same run.\n",
-    0, 0, 16, bench
 };

@@ -19,7 +19,7 @@
 #include "sim/text/hash.h"
 #include "sim/text/paths.h"
 #include "experiments/report/plot_data.h"
-#include "sim/text/read_csv.h"
+#include "sim/text/csv.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 
@@ -45,15 +45,15 @@ enum { POINT, POLICY, SEED, JOB, SUBMIT, JCT, FIELDS };
 
 static struct trial_jobs *trial_for(struct arena *arena,
                                     struct jobs_table *table,
-                                    const struct csv_in *in, const size_t *c)
+                                    const struct csv *in, const size_t *c)
 {
     struct trial_jobs *last = table->count == 0
         ? NULL : &table->trial[table->count - 1];
 
     if (last != NULL &&
-        strcmp(last->seed, csv_in_field(in, c[SEED])) == 0 &&
-        strcmp(last->policy, csv_in_field(in, c[POLICY])) == 0 &&
-        strcmp(last->point, csv_in_field(in, c[POINT])) == 0)
+        strcmp(last->seed, csv_text(in, c[SEED])) == 0 &&
+        strcmp(last->policy, csv_text(in, c[POLICY])) == 0 &&
+        strcmp(last->point, csv_text(in, c[POINT])) == 0)
         return last;
     if (table->count == table->room) {
         size_t room = table->room * 2 + 16;
@@ -64,15 +64,15 @@ static struct trial_jobs *trial_for(struct arena *arena,
     }
     last = &table->trial[table->count++];
     *last = (struct trial_jobs){
-        .point = arena_text(arena, csv_in_field(in, c[POINT])),
-        .policy = arena_text(arena, csv_in_field(in, c[POLICY])),
-        .seed = arena_text(arena, csv_in_field(in, c[SEED]))
+        .point = arena_text(arena, csv_text(in, c[POINT])),
+        .policy = arena_text(arena, csv_text(in, c[POLICY])),
+        .seed = arena_text(arena, csv_text(in, c[SEED]))
     };
     return last;
 }
 
 static bool read_job(struct arena *arena, struct trial_jobs *trial,
-                     const struct csv_in *in, const size_t *c,
+                     const struct csv *in, const size_t *c,
                      struct err *err)
 {
     struct job_row *job;
@@ -85,9 +85,9 @@ static bool read_job(struct arena *arena, struct trial_jobs *trial,
         trial->room = room;
     }
     job = &trial->job[trial->count++];
-    job->name = arena_text(arena, csv_in_field(in, c[JOB]));
-    return csv_in_number(in, c[SUBMIT], &job->submit_s, err) &&
-           csv_in_number(in, c[JCT], &job->jct_s, err);
+    job->name = arena_text(arena, csv_text(in, c[JOB]));
+    return csv_number(in, c[SUBMIT], &job->submit_s, err) &&
+           csv_number(in, c[JCT], &job->jct_s, err);
 }
 
 static int by_name(const void *a, const void *b)
@@ -106,21 +106,21 @@ static bool read_jobs(struct arena *arena, const char *dir,
     static const char *const name[FIELDS] = {
         "point", "policy", "seed", "job", "submit_s", "jct_s"
     };
-    struct csv_in *in = csv_in_open(
-        arena, path_join(arena, dir, csv_jobs.file), err);
+    struct csv *in = csv_open(
+        arena, path_join(arena, dir, csv_jobs.file), CSV_TABLE, err);
     enum csv_step step = CSV_ERROR;
     size_t c[FIELDS], found = 0;
 
     while (in != NULL && found < FIELDS &&
-           csv_in_column(in, name[found], &c[found], err))
+           csv_need_column(in, name[found], &c[found], err))
         found++;
     if (found == FIELDS)
-        while ((step = csv_in_next(in, err)) == CSV_ROW)
+        while ((step = csv_next(in, err)) == CSV_ROW)
             if (!read_job(arena, trial_for(arena, table, in, c), in, c, err)) {
                 step = CSV_ERROR;
                 break;
             }
-    csv_in_close(in);
+    csv_close(in);
     for (size_t i = 0; i < table->count; i++)
         qsort(table->trial[i].job, table->trial[i].count,
               sizeof *table->trial[i].job, by_name);

@@ -15,7 +15,7 @@
 #include "experiments/columns/metric.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
-#include "sim/text/read_csv.h"
+#include "sim/text/csv.h"
 #include "experiments/run/trial.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
@@ -117,22 +117,22 @@ void plot_put_unit(struct out *out, struct plot_unit unit)
                unit.name);
 }
 
-struct csv_in *plot_open(const struct plot_source *source, const char *table,
-                         const char *const *names, size_t *column,
-                         size_t count, struct plot_sink *sink,
-                         struct err *err)
+struct csv *plot_open(const struct plot_source *source, const char *table,
+                      const char *const *names, size_t *column,
+                      size_t count, struct plot_sink *sink,
+                      struct err *err)
 {
     const char *path = path_join(source->arena, source->dir, table);
-    struct csv_in *in;
+    struct csv *in;
 
     if (!path_is_file(path)) {
         sink->skip = text_format(source->arena, "there is no %s", table);
         return NULL;
     }
-    in = csv_in_open(source->arena, path, err);
+    in = csv_open(source->arena, path, CSV_TABLE, err);
     for (size_t i = 0; in != NULL && i < count; i++)
-        if (!csv_in_column(in, names[i], &column[i], err)) {
-            csv_in_close(in);
+        if (!csv_need_column(in, names[i], &column[i], err)) {
+            csv_close(in);
             return NULL;
         }
     return in;
@@ -157,22 +157,22 @@ static const char *const delta_name[D_COUNT] = {
 };
 
 static bool delta_row(struct plot_source *source, struct plot_delta *delta,
-                      const struct csv_in *in, const size_t *c,
+                      const struct csv *in, const size_t *c,
                       struct err *err)
 {
     const struct grid *grid = source->grid;
-    uint32_t point = grid_point(grid, csv_in_field(in, c[D_POINT]));
-    uint32_t policy = grid_policy(grid, csv_in_field(in, c[D_POLICY]));
-    enum metric metric = metric_find(csv_in_field(in, c[D_METRIC]));
+    uint32_t point = grid_point(grid, csv_text(in, c[D_POINT]));
+    uint32_t policy = grid_policy(grid, csv_text(in, c[D_POLICY]));
+    enum metric metric = metric_find(csv_text(in, c[D_METRIC]));
     struct plot_delta d;
 
     if (point == UINT32_MAX || policy == UINT32_MAX || metric == METRIC_COUNT)
         return true;        /* written by another version */
-    source->baseline = grid_policy(grid, csv_in_field(in, c[D_BASELINE]));
-    if (!csv_in_number(in, c[D_PERCENT], &d.percent, err) ||
-        !csv_in_number(in, c[D_LOW], &d.low, err) ||
-        !csv_in_number(in, c[D_HIGH], &d.high, err) ||
-        !csv_in_number(in, c[D_P], &d.p_value, err))
+    source->baseline = grid_policy(grid, csv_text(in, c[D_BASELINE]));
+    if (!csv_number(in, c[D_PERCENT], &d.percent, err) ||
+        !csv_number(in, c[D_LOW], &d.low, err) ||
+        !csv_number(in, c[D_HIGH], &d.high, err) ||
+        !csv_number(in, c[D_P], &d.p_value, err))
         return false;
     delta[((size_t)point * grid->policy_count + policy) * METRIC_COUNT +
           metric] = d;
@@ -187,7 +187,7 @@ static bool read_deltas(struct plot_source *source, struct err *err)
     struct plot_delta *delta = arena_alloc(source->arena, count + 1,
                                            sizeof *delta);
     struct plot_sink sink = { NULL, NULL, NULL };
-    struct csv_in *in = plot_open(source, csv_compare.file, delta_name,
+    struct csv *in = plot_open(source, csv_compare.file, delta_name,
                                   column, D_COUNT, &sink, err);
     enum csv_step step;
 
@@ -195,12 +195,12 @@ static bool read_deltas(struct plot_source *source, struct err *err)
         return sink.skip != NULL;
     for (size_t i = 0; i < count; i++)
         delta[i] = (struct plot_delta){ NAN, NAN, NAN, NAN };
-    while ((step = csv_in_next(in, err)) == CSV_ROW)
+    while ((step = csv_next(in, err)) == CSV_ROW)
         if (!delta_row(source, delta, in, column, err)) {
             step = CSV_ERROR;
             break;
         }
-    csv_in_close(in);
+    csv_close(in);
     source->delta = delta;
     return step == CSV_END;
 }

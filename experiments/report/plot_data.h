@@ -17,7 +17,7 @@
 
 struct arena;
 struct conf_node;
-struct csv_in;
+struct csv;
 struct err;
 struct grid;
 struct out;
@@ -94,9 +94,9 @@ void plot_put_unit(struct out *out, struct plot_unit unit);
 
 /* Opens a table of the folder and finds its columns.  NULL: skip or err is
  * set. */
-struct csv_in *plot_open(const struct plot_source *source, const char *table,
-                         const char *const *names, size_t *column,
-                         size_t count, struct plot_sink *sink,
-                         struct err *err);
+struct csv *plot_open(const struct plot_source *source, const char *table,
+                      const char *const *names, size_t *column,
+                      size_t count, struct plot_sink *sink,
+                      struct err *err);
 
 #endif

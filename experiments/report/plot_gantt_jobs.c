@@ -18,7 +18,7 @@
 #include "sim/text/hash.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
-#include "sim/text/read_csv.h"
+#include "sim/text/csv.h"
 #include "sim/base/arena.h"
 
 #define LABEL_CHARACTERS 12
@@ -64,23 +64,23 @@ static const char *const kind_name[K_COUNT] = {
 };
 
 static bool read_kind(struct gantt *g, struct job_of *job, size_t count,
-                      const struct csv_in *in, const size_t *c,
+                      const struct csv *in, const size_t *c,
                       struct err *err)
 {
     const struct grid *grid = g->source->grid;
-    struct job_of key = { hash_text(HASH_START, csv_in_field(in, c[K_JOB])),
+    struct job_of key = { hash_text(HASH_START, csv_text(in, c[K_JOB])),
                           NO_KIND }, *found;
     double seed;
 
-    if (!csv_in_number(in, c[K_SEED], &seed, err))
+    if (!csv_number(in, c[K_SEED], &seed, err))
         return false;
-    if (seed != g->seed || grid_point(grid, csv_in_field(in, c[K_POINT])) !=
+    if (seed != g->seed || grid_point(grid, csv_text(in, c[K_POINT])) !=
                                grid->point_count / 2)
         return true;
     found = bsearch(&key, job, count, sizeof *job, by_job);
     if (found != NULL)
         found->kind = gantt_name(g, &g->job_kind,
-                                 csv_in_field(in, c[K_KIND]));
+                                 csv_text(in, c[K_KIND]));
     return true;
 }
 
@@ -90,7 +90,7 @@ static bool read_kinds(struct gantt *g, struct job_of *job, size_t count,
 {
     struct plot_sink none = { NULL, NULL, NULL };
     size_t column[K_COUNT];
-    struct csv_in *in;
+    struct csv *in;
     enum csv_step step;
 
     if (!path_is_file(path_join(g->source->arena, g->source->dir,
@@ -100,12 +100,12 @@ static bool read_kinds(struct gantt *g, struct job_of *job, size_t count,
                    &none, err);
     if (in == NULL)
         return false;
-    while ((step = csv_in_next(in, err)) == CSV_ROW)
+    while ((step = csv_next(in, err)) == CSV_ROW)
         if (!read_kind(g, job, count, in, column, err)) {
             step = CSV_ERROR;
             break;
         }
-    csv_in_close(in);
+    csv_close(in);
     return step == CSV_END;
 }
 

@@ -18,7 +18,7 @@
 #include "experiments/columns/columns.h"
 #include "experiments/results/grid.h"
 #include "sim/text/hash.h"
-#include "sim/text/read_csv.h"
+#include "sim/text/csv.h"
 #include "sim/base/arena.h"
 
 #define WINDOW_RUNS 40.0        /* length of the window in mean runs */
@@ -321,22 +321,22 @@ static void take_run(struct reader *reader, const struct row *row)
 
 /* ---- all of them ---- */
 
-static bool read_row(struct reader *reader, const struct csv_in *in,
+static bool read_row(struct reader *reader, const struct csv *in,
                      const size_t *c, uint64_t index, struct err *err)
 {
     struct gantt *g = reader->g;
     const struct grid *grid = g->source->grid;
-    uint32_t policy = grid_policy(grid, csv_in_field(in, c[C_POLICY]));
+    uint32_t policy = grid_policy(grid, csv_text(in, c[C_POLICY]));
     double value[C_COUNT];
 
-    if (grid_point(grid, csv_in_field(in, c[C_POINT])) !=
+    if (grid_point(grid, csv_text(in, c[C_POINT])) !=
             grid->point_count / 2 ||
         policy == UINT32_MAX ||
         (policy != g->side[0].policy && policy != g->side[1].policy))
         return true;
     for (int i = C_SEED; i <= C_GPUS; i++)
         if (i != C_JOB && i != C_PHASE &&
-            !csv_in_number(in, c[i], &value[i], err))
+            !csv_number(in, c[i], &value[i], err))
             return false;
     if (isnan(g->seed))
         g->seed = value[C_SEED];
@@ -345,9 +345,9 @@ static bool read_row(struct reader *reader, const struct csv_in *in,
         return true;
     struct row row = {
         policy == g->side[1].policy, value[C_START], value[C_END],
-        value[C_GPUS], csv_in_field(in, c[C_NODES]),
-        csv_in_field(in, c[C_JOB]),
-        gantt_name(g, &g->kind, csv_in_field(in, c[C_PHASE])), index
+        value[C_GPUS], csv_text(in, c[C_NODES]),
+        csv_text(in, c[C_JOB]),
+        gantt_name(g, &g->kind, csv_text(in, c[C_PHASE])), index
     };
     reader->take(reader, &row);
     return true;
@@ -358,19 +358,19 @@ static bool pass(struct reader *reader,
                  struct plot_sink *sink, struct err *err)
 {
     size_t column[C_COUNT];
-    struct csv_in *in = plot_open(reader->g->source, csv_phases.file,
+    struct csv *in = plot_open(reader->g->source, csv_phases.file,
                                   column_name, column, C_COUNT, sink, err);
     enum csv_step step;
 
     if (in == NULL)
         return false;
     reader->take = take;
-    for (uint64_t i = 0; (step = csv_in_next(in, err)) == CSV_ROW; i++)
+    for (uint64_t i = 0; (step = csv_next(in, err)) == CSV_ROW; i++)
         if (!read_row(reader, in, column, i, err)) {
             step = CSV_ERROR;
             break;
         }
-    csv_in_close(in);
+    csv_close(in);
     return step == CSV_END;
 }
 

@@ -14,7 +14,7 @@
 #include "experiments/results/grid.h"
 #include "sim/text/out.h"
 #include "experiments/report/plot_data.h"
-#include "sim/text/read_csv.h"
+#include "sim/text/csv.h"
 #include "sim/base/arena.h"
 #include "sim/stats/tally.h"
 
@@ -33,21 +33,21 @@ static const char *const job_name[J_COUNT] = {
 };
 
 static bool add_job(const struct plot_source *source, struct curve *curves,
-                    const struct csv_in *in, const size_t *c, struct err *err)
+                    const struct csv *in, const size_t *c, struct err *err)
 {
-    uint32_t point = grid_point(source->grid, csv_in_field(in, c[J_POINT]));
+    uint32_t point = grid_point(source->grid, csv_text(in, c[J_POINT]));
     uint32_t policy = grid_policy(source->grid,
-                                  csv_in_field(in, c[J_POLICY]));
+                                  csv_text(in, c[J_POLICY]));
     struct curve *curve;
     double jct;
 
-    if (!csv_in_number(in, c[J_JCT], &jct, err))
+    if (!csv_number(in, c[J_JCT], &jct, err))
         return false;
     if (point == UINT32_MAX || policy == UINT32_MAX)
         return true;
     curve = &curves[(size_t)point * source->grid->policy_count + policy];
     curve->submitted++;
-    if (isnan(jct) || strcmp(csv_in_field(in, c[J_STATUS]), "done") != 0)
+    if (isnan(jct) || strcmp(csv_text(in, c[J_STATUS]), "done") != 0)
         return true;
     quantile_add(curve->jct_s, fmax(jct, JCT_LEAST_S));
     return true;
@@ -58,18 +58,18 @@ static enum csv_step read_jobs(const struct plot_source *source,
                                struct err *err)
 {
     size_t column[J_COUNT];
-    struct csv_in *in = plot_open(source, csv_jobs.file, job_name, column,
+    struct csv *in = plot_open(source, csv_jobs.file, job_name, column,
                                   J_COUNT, sink, err);
     enum csv_step step = CSV_ERROR;
 
     if (in == NULL)
         return CSV_ERROR;
-    while ((step = csv_in_next(in, err)) == CSV_ROW)
+    while ((step = csv_next(in, err)) == CSV_ROW)
         if (!add_job(source, curves, in, column, err)) {
             step = CSV_ERROR;
             break;
         }
-    csv_in_close(in);
+    csv_close(in);
     return step;
 }
 
@@ -199,19 +199,19 @@ static struct interval *interval_at(struct arena *arena, struct series *s,
 }
 
 static bool add_interval(const struct plot_source *source,
-                         struct series *series, double *seed, const struct csv_in *in,
+                         struct series *series, double *seed, const struct csv *in,
                          const size_t *c, struct err *err)
 {
     uint32_t policy = grid_policy(source->grid,
-                                  csv_in_field(in, c[T_POLICY]));
+                                  csv_text(in, c[T_POLICY]));
     double value[T_COUNT] = { 0 };
     struct interval *to;
 
     for (int i = T_SEED; i < T_COUNT; i++)
-        if (!csv_in_number(in, c[i], &value[i], err))
+        if (!csv_number(in, c[i], &value[i], err))
             return false;
     if (policy == UINT32_MAX ||
-        grid_point(source->grid, csv_in_field(in, c[T_POINT])) !=
+        grid_point(source->grid, csv_text(in, c[T_POINT])) !=
             source->grid->point_count / 2)
         return true;
     if (isnan(*seed))           /* of the first that has this detail */
@@ -231,18 +231,18 @@ static enum csv_step read_timeline(const struct plot_source *source,
                                    struct plot_sink *sink, struct err *err)
 {
     size_t column[T_COUNT];
-    struct csv_in *in = plot_open(source, csv_timeline.file, time_name,
+    struct csv *in = plot_open(source, csv_timeline.file, time_name,
                                   column, T_COUNT, sink, err);
     enum csv_step step;
 
     if (in == NULL)
         return CSV_ERROR;
-    while ((step = csv_in_next(in, err)) == CSV_ROW)
+    while ((step = csv_next(in, err)) == CSV_ROW)
         if (!add_interval(source, series, seed, in, column, err)) {
             step = CSV_ERROR;
             break;
         }
-    csv_in_close(in);
+    csv_close(in);
     return step;
 }
 

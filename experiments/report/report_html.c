@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * report_html.c - one page without scripts or other files; it prints well.
+ * report_html.c - a template filled in; elements, numbers, pictures.
  */
 #include "experiments/report/report_html.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,76 +12,41 @@
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 
-static const char style[] =
-    "body{margin:0;background:#fff;color:#222;font:16px/1.5 system-ui,"
-    "\"DejaVu Sans\",sans-serif}\n"
-    "main{max-width:1120px;margin:0 auto;padding:24px}\n"
-    "h1{font-size:28px;margin:0 0 4px}\n"
-    "h2{font-size:21px;margin:40px 0 8px;border-bottom:2px solid #0072b2}\n"
-    "h3{font-size:17px;margin:28px 0 6px}\nh4{margin:18px 0 4px}\n"
-    "p{margin:6px 0;max-width:75em}\n"
-    ".pale,figcaption,.none{color:#5a5a5a}\n"
-    "table{border-collapse:collapse;margin:10px 0;font-size:14px;"
-    "font-variant-numeric:tabular-nums}\n"
-    "th,td{padding:4px 10px;text-align:left;vertical-align:top;"
-    "border-bottom:1px solid #ddd}\n"
-    "thead th{border-bottom:2px solid #888}\n"
-    "th.n,td.n{text-align:right;white-space:nowrap}\n"
-    "td.best{font-weight:700;background:#e5f1f8}\n"
-    "td.n small{display:block;color:#444}\n"
-    "small.better{background:#e3f4ee}\nsmall.worse{background:#fbe9df}\n"
-    ".verdict{font-weight:700;white-space:nowrap}\n"
-    ".holds{color:#00664b}\n.fails{color:#a34700}\n.open{color:#5a5a5a}\n"
-    ".wide,figure{overflow-x:auto}\n"
-    "main>table td{overflow-wrap:anywhere}\n"
-    "figure{margin:18px 0}\n"
-    "figure img{width:100%;min-width:700px;max-width:1200px;height:auto;"
-    "box-sizing:border-box;border:1px solid #ddd}\n"
-    "code{font-size:14px;overflow-wrap:anywhere}\n"
-    "@media print{figure img{min-width:0}body{font-size:11pt}main{max-width:none;padding:0}"
-    "table{font-size:9pt}th,td{padding:2px 5px}h2,h3,h4{break-after:avoid}"
-    "figure,table{break-inside:avoid}a{color:inherit;text-decoration:none}}\n";
-
-void html_begin(struct out *out, const char *title)
+void html_fill(struct out *out, const char *page,
+               const struct html_filler *filler)
 {
-    out_text(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-                  "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-                  "content=\"width=device-width, initial-scale=1\">\n");
-    html_element(out, "title", title);
-    out_text(out, "\n<style>\n");
-    out_text(out, style);
-    out_text(out, "</style>\n</head>\n<body>\n<main>\n");
-}
+    unsigned hidden = 0;        /* blocks around it that are left out */
+    const char *tag;
 
-void html_end(struct out *out)
-{
-    out_text(out, "</main>\n</body>\n</html>\n");
-}
+    for (; (tag = strstr(page, "{{")) != NULL;) {
+        const char *end = strstr(tag, "}}");
+        bool block = strchr("#^/", tag[2]) != NULL;
+        char name[HTML_NAME_BYTES];
 
-void html_text(struct out *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        switch (c) {
-        case '&': out_text(out, "&amp;"); break;
-        case '<': out_text(out, "&lt;"); break;
-        case '>': out_text(out, "&gt;"); break;
-        case '"': out_text(out, "&quot;"); break;
-        case '\'': out_text(out, "&#39;"); break;
-        default:
-            if (c < 0x20 || c == 0x7f)
-                out_text(out, " ");
-            else
-                out_bytes(out, text, 1);
-        }
+        if (hidden == 0)
+            out_bytes(out, page, (size_t)(tag - page));
+        assert(end != NULL && end - tag - 2 < HTML_NAME_BYTES);
+        tag += 2;
+        snprintf(name, sizeof name, "%.*s", (int)(end - tag - block),
+                 tag + block);
+        page = end + 2;
+        if (block && *page == '\n')
+            page++;
+        if (*tag == '/')
+            hidden -= hidden > 0;
+        else if (block)
+            hidden += hidden > 0 ||
+                      filler->is_there(filler->self, name) != (*tag == '#');
+        else if (hidden == 0)
+            filler->put(filler->self, name);
     }
+    out_text(out, page);
 }
 
 void html_element(struct out *out, const char *tag, const char *text)
 {
     out_printf(out, "<%s>", tag);
-    html_text(out, text);
+    out_html_text(out, text);
     out_printf(out, "</%.*s>", (int)strcspn(tag, " "), tag);
 }
 
@@ -129,7 +95,7 @@ bool html_image(struct out *out, const char *path, const char *type,
     if (file == NULL)
         return false;
     out_text(out, "<img alt=\"");
-    html_text(out, alternative);
+    out_html_text(out, alternative);
     out_printf(out, "\" src=\"data:%s;base64,", type);
     base64(out, file);
     out_text(out, "\">");

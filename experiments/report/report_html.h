@@ -2,8 +2,7 @@
 /*
  * report_html.h - texts, numbers and pictures for an HTML page.
  *
- * Whatever a user may have named goes through html_text, which leaves no
- * character that HTML gives a meaning.
+ * Whatever a user may have named goes through out_html_text.
  */
 #ifndef EXPERIMENTS_REPORT_REPORT_HTML_H
 #define EXPERIMENTS_REPORT_REPORT_HTML_H
@@ -14,11 +13,20 @@ struct out;
 
 #define HTML_NUMBER_BYTES 48
 
-/* From <!DOCTYPE to <main>, and the rest. */
-void html_begin(struct out *out, const char *title);
-void html_end(struct out *out);
+#define HTML_NAME_BYTES 32
 
-void html_text(struct out *out, const char *text);
+/* What a template names. */
+struct html_filler {
+    void *self;
+    bool (*is_there)(void *self, const char *name);
+    void (*put)(void *self, const char *name);
+};
+
+/* Writes a page as Mustache does: {{name}} stands for what put() writes,
+ * {{#name}} ... {{/name}} is left out where is_there() is false, and {{^name}}
+ * ... {{/name}} where it is true. */
+void html_fill(struct out *out, const char *page,
+               const struct html_filler *filler);
 /* <TAG>text</TAG>; tag may have attributes: "td class=\"n\"". */
 void html_element(struct out *out, const char *tag, const char *text);
 /* Digits after the point that show so many significant ones. */

@@ -14,6 +14,7 @@
 #include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
 #include "sim/text/out.h"
+#include "sim/text/sheet.h"
 #include "experiments/report/plot_data.h"
 #include "experiments/report/report_html.h"
 #include "sim/stats/stats.h"
@@ -102,73 +103,79 @@ static struct row row_of(const struct plot_source *source, uint32_t point,
     return row;
 }
 
-static void mean_text(struct out *out, struct stats_mean m,
-                      const struct row *row)
+/* "11.00 +- 12.71", and a tick where it is the best. */
+static void add_mean(struct sheet *sheet, struct stats_mean m,
+                     const struct row *row, bool best)
 {
     char mean[HTML_NUMBER_BYTES], half[HTML_NUMBER_BYTES];
+    bool ends = m.count > 0 && isfinite(m.high);
 
     html_number(mean, m.count > 0 ? m.mean * row->factor : NAN,
                 row->decimals);
     html_number(half, (m.high - m.mean) * row->factor, row->decimals);
-    out_text(out, mean);
-    if (m.count > 0 && isfinite(m.high))
-        out_printf(out, " \u00b1 %s", half);
+    sheet_cell(sheet, "%s%s%s%s", mean, ends ? " \u00b1 " : "",
+               ends ? half : "", best ? " \u2713" : "");
+    sheet_class(sheet, best ? "best" : "");
 }
 
 /* The paired difference to the baseline, below a mean. */
-static void delta_text(struct out *out, const struct plot_delta *d,
-                       int better)
+static void add_delta(struct sheet *sheet, const struct plot_delta *d,
+                      int better)
 {
     bool sure = isfinite(d->low) && (d->low > 0 || d->high < 0);
+    char interval[64] = "", p[32] = "";
 
     if (!isfinite(d->percent))
         return;
-    out_printf(out, "<small%s>%+.1f%%", !sure || better == 0 ? ""
-               : d->percent * better > 0 ? " class=\"better\""
-               : " class=\"worse\"", d->percent);
     if (isfinite(d->low))
-        out_printf(out, " [%+.1f, %+.1f] ", d->low, d->high);
+        snprintf(interval, sizeof interval, " [%+.1f, %+.1f] ", d->low,
+                 d->high);
     if (isfinite(d->p_value) && d->p_value < 1e-6)
-        out_text(out, "p &lt; 1e-6");
+        strcpy(p, "p < 1e-6");
     else if (isfinite(d->p_value))
-        out_printf(out, "p = %.2g", d->p_value);
-    out_text(out, "</small>");
+        snprintf(p, sizeof p, "p = %.2g", d->p_value);
+    sheet_small(sheet, !sure || better == 0 ? ""
+                : d->percent * better > 0 ? "better" : "worse",
+                "%+.1f%%%s%s", d->percent, interval, p);
 }
 
-static void policy_header(struct out *out, const struct grid *grid,
-                          const char *first)
+/* A column for each policy. */
+static struct sheet *policies_sheet(const struct grid *grid, const char *first)
 {
-    out_printf(out, "<div class=\"wide\"><table>\n<thead><tr><th>%s</th>",
-               first);
+    struct sheet *sheet = sheet_new(NULL);
+
+    sheet_column(sheet, first, 0);
     for (uint32_t p = 0; p < grid->policy_count; p++)
-        html_element(out, "th class=\"n\"", grid->policy[p]);
-    out_text(out, "</tr></thead>\n<tbody>\n");
+        sheet_column(sheet, grid->policy[p], 1);
+    return sheet;
 }
 
-static void means_row(struct out *out, const struct plot_source *source,
+static void put_sheet(struct out *out, struct sheet *sheet)
+{
+    sheet_html(sheet, 1, out);
+    sheet_free(sheet);
+}
+
+static void add_means(struct sheet *sheet, const struct plot_source *source,
                       uint32_t point, size_t index)
 {
     enum metric metric = shown[index].metric;
     struct row row = row_of(source, point, metric);
 
-    out_printf(out, "<tr><th>%s%s%s</th>", shown[index].title,
+    sheet_cell(sheet, "%s%s%s", shown[index].title,
                row.unit.name[0] ? ", " : "", row.unit.name);
     for (uint32_t p = 0; p < source->grid->policy_count; p++) {
         struct stats_mean m = mean_of(source, point, p, metric);
         struct survivors of = survivors_of(source->grid, point, p, metric);
-        bool best = m.count > 0 && m.mean == row.best && !survivors_lost(of);
 
-        out_printf(out, "<td class=\"n%s\">", best ? " best" : "");
-        mean_text(out, m, &row);
-        out_text(out, best ? " \u2713" : "");
+        add_mean(sheet, m, &row, m.count > 0 && m.mean == row.best &&
+                                 !survivors_lost(of));
         if (survivors_lost(of))
-            out_printf(out, "<small>%.0f of %.0f</small>", of.done, of.all);
+            sheet_small(sheet, "", "%.0f of %.0f", of.done, of.all);
         if (source->delta != NULL && p != source->baseline)
-            delta_text(out, plot_delta_of(source, point, p, metric),
-                       metric_info(metric)->better);
-        out_text(out, "</td>");
+            add_delta(sheet, plot_delta_of(source, point, p, metric),
+                      metric_info(metric)->better);
     }
-    out_text(out, "</tr>\n");
 }
 
 /* False where the figure does not exist, such as a bound that is not known, or
@@ -203,11 +210,12 @@ static void lost_note(struct out *out, const struct plot_source *source,
 static void means_table(struct out *out, const struct plot_source *source,
                         uint32_t point)
 {
-    policy_header(out, source->grid, "metric");
+    struct sheet *sheet = policies_sheet(source->grid, "metric");
+
     for (size_t m = 0; m < COUNT_OF(shown); m++)
         if (!shown[m].may_lack || is_known(source, point, shown[m].metric))
-            means_row(out, source, point, m);
-    out_text(out, "</tbody></table></div>\n");
+            add_means(sheet, source, point, m);
+    put_sheet(out, sheet);
     lost_note(out, source, point);
 }
 
@@ -251,22 +259,18 @@ static void cause_table(struct out *out, const struct plot_source *source,
                         uint32_t point)
 {
     const struct grid *grid = source->grid;
+    struct sheet *sheet = policies_sheet(grid, "cause");
 
-    out_text(out, "<h4>GPU time by cause, percent of all GPU time</h4>\n");
-    policy_header(out, grid, "cause");
     for (size_t c = 0; c < CAUSES; c++) {
         const struct row percent = { { "", 1 }, 100, NAN, 1 };
 
-        out_printf(out, "<tr><th>%s</th>", cause[c].title);
-        for (uint32_t p = 0; p < grid->policy_count; p++) {
-            out_text(out, "<td class=\"n\">");
-            mean_text(out, mean_of(source, point, p, cause[c].metric),
-                      &percent);
-            out_text(out, "</td>");
-        }
-        out_text(out, "</tr>\n");
+        sheet_cell(sheet, "%s", cause[c].title);
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            add_mean(sheet, mean_of(source, point, p, cause[c].metric),
+                     &percent, false);
     }
-    out_text(out, "</tbody></table></div>\n");
+    out_text(out, "<h4>GPU time by cause, percent of all GPU time</h4>\n");
+    put_sheet(out, sheet);
 }
 
 /* The next largest of values not yet named, or CAUSES. */
@@ -314,7 +318,7 @@ static void moved_sentence(struct out *out, const struct shares *s,
             break;
         out_text(out, first ? " Against " : ", ");
         if (first) {
-            html_text(out, baseline);
+            out_html_text(out, baseline);
             out_text(out, ": ");
         }
         out_printf(out, "%s %+.1f points", cause[c].title, 100 * moved[c]);

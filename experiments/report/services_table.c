@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "sim/text/out.h"
 #include "sim/text/paths.h"
-#include "sim/text/read_csv.h"
+#include "sim/text/csv.h"
+#include "sim/text/sheet.h"
 #include "experiments/report/report_html.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -78,7 +78,7 @@ static struct services_row *row_of(struct arena *arena,
 }
 
 static bool add_row(struct arena *arena, struct services_table *t,
-                    const struct csv_in *in, const size_t *at,
+                    const struct csv *in, const size_t *at,
                     struct err *err)
 {
     const char *key[KEYS];
@@ -86,10 +86,10 @@ static bool add_row(struct arena *arena, struct services_table *t,
     double value;
 
     for (int k = 0; k < KEYS; k++)
-        key[k] = csv_in_field(in, at[k]);
+        key[k] = csv_text(in, at[k]);
     row = row_of(arena, t, key);
     for (size_t c = 0; c < SHOWN; c++) {
-        if (!csv_in_number(in, at[KEYS + c], &value, err))
+        if (!csv_number(in, at[KEYS + c], &value, err))
             return false;
         if (isfinite(value)) {
             row->sum[c] += value;
@@ -100,17 +100,17 @@ static bool add_row(struct arena *arena, struct services_table *t,
 }
 
 static bool read_rows(struct arena *arena, struct services_table *t,
-                      struct csv_in *in, struct err *err)
+                      struct csv *in, struct err *err)
 {
     size_t at[KEYS + SHOWN];
     enum csv_step step;
 
     for (size_t c = 0; c < KEYS + SHOWN; c++)
-        if (!csv_in_column(in, c < KEYS ? key_name[c]
+        if (!csv_need_column(in, c < KEYS ? key_name[c]
                                         : shown[c - KEYS].column,
                            &at[c], err))
             return false;
-    while ((step = csv_in_next(in, err)) == CSV_ROW)
+    while ((step = csv_next(in, err)) == CSV_ROW)
         if (!add_row(arena, t, in, at, err))
             return false;
     return step == CSV_END;
@@ -121,16 +121,16 @@ struct services_table *services_table_read(struct arena *arena,
 {
     const char *path = path_join(arena, dir, "services.csv");
     struct services_table *t = arena_alloc(arena, 1, sizeof *t);
-    struct csv_in *in;
+    struct csv *in;
     bool good;
 
     if (!path_is_file(path))
         return NULL;
-    in = csv_in_open(arena, path, err);
+    in = csv_open(arena, path, CSV_TABLE, err);
     if (in == NULL)
         return NULL;
     good = read_rows(arena, t, in, err);
-    csv_in_close(in);
+    csv_close(in);
     return good ? t : NULL;
 }
 
@@ -161,65 +161,36 @@ static void figure(char text[HTML_NUMBER_BYTES], const struct services_row *r,
                             ? html_decimals(mean, shown[c].digits) : 0);
 }
 
-static int key_width(const struct services_table *t, int k)
+struct sheet *services_table_sheet(const struct services_table *t, bool keys)
 {
-    size_t width = strlen(key_name[k]);
+    struct sheet *sheet = sheet_new(NULL);
+    char text[HTML_NUMBER_BYTES];
 
-    for (size_t i = 0; i < t->count; i++)
-        if (strlen(t->row[i].key[k]) > width)
-            width = strlen(t->row[i].key[k]);
-    return (int)width;
+    for (int k = 0; k < KEYS; k++)
+        if (keys || k == 2 || !same_keys(t, k))
+            sheet_column(sheet, key_name[k], 0);
+    for (size_t c = 0; c < SHOWN; c++)
+        if (!says_nothing(t, c))
+            sheet_column(sheet, shown[c].title, 15);
+    for (size_t i = 0; i < t->count; i++) {
+        for (int k = 0; k < KEYS; k++)
+            if (keys || k == 2 || !same_keys(t, k))
+                sheet_cell(sheet, "%s", t->row[i].key[k]);
+        for (size_t c = 0; c < SHOWN; c++) {
+            if (says_nothing(t, c))
+                continue;
+            figure(text, &t->row[i], c);
+            sheet_cell(sheet, "%s", text);
+        }
+    }
+    return sheet;
 }
 
 void services_table_print(const struct services_table *t, FILE *file)
 {
-    char text[HTML_NUMBER_BYTES];
+    struct sheet *sheet = services_table_sheet(t, false);
 
     fputs("services, means over seeds\n", file);
-    for (int k = 0; k < KEYS; k++)
-        if (k == 2 || !same_keys(t, k))
-            fprintf(file, "%-*s  ", key_width(t, k), key_name[k]);
-    for (size_t c = 0; c < SHOWN; c++)
-        if (!says_nothing(t, c))
-            fprintf(file, "  %15s", shown[c].title);
-    fputc('\n', file);
-    for (size_t i = 0; i < t->count; i++) {
-        for (int k = 0; k < KEYS; k++)
-            if (k == 2 || !same_keys(t, k))
-                fprintf(file, "%-*s  ", key_width(t, k), t->row[i].key[k]);
-        for (size_t c = 0; c < SHOWN; c++) {
-            if (says_nothing(t, c))
-                continue;
-            figure(text, &t->row[i], c);
-            fprintf(file, "  %15s", text);
-        }
-        fputc('\n', file);
-    }
-}
-
-void services_table_html(const struct services_table *t, struct out *out)
-{
-    char text[HTML_NUMBER_BYTES];
-
-    out_text(out, "<h2>Services</h2>\n<p>Means over seeds; services.csv has "
-             "every seed.</p>\n<div class=\"wide\"><table>\n<thead><tr>");
-    for (int k = 0; k < KEYS; k++)
-        html_element(out, "th", key_name[k]);
-    for (size_t c = 0; c < SHOWN; c++)
-        if (!says_nothing(t, c))
-            html_element(out, "th class=\"n\"", shown[c].title);
-    out_text(out, "</tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < t->count; i++) {
-        out_text(out, "<tr>");
-        for (int k = 0; k < KEYS; k++)
-            html_element(out, "th", t->row[i].key[k]);
-        for (size_t c = 0; c < SHOWN; c++) {
-            if (says_nothing(t, c))
-                continue;
-            figure(text, &t->row[i], c);
-            html_element(out, "td class=\"n\"", text);
-        }
-        out_text(out, "</tr>\n");
-    }
-    out_text(out, "</tbody></table></div>\n");
+    sheet_gap(sheet, 2);
+    sheet_close(sheet, file);
 }

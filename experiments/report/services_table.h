@@ -11,13 +11,15 @@
 
 struct arena;
 struct err;
-struct out;
 struct services_table;
+struct sheet;
 
 /* NULL without an err: the folder has no services.csv. */
 struct services_table *services_table_read(struct arena *arena,
                                            const char *dir, struct err *err);
 void services_table_print(const struct services_table *table, FILE *file);
-void services_table_html(const struct services_table *table, struct out *out);
+/* To be freed.  keys: also those that all rows have alike. */
+struct sheet *services_table_sheet(const struct services_table *table,
+                                   bool keys);
 
 #endif

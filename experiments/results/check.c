@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * check.c - judging expectations and looking for regressions.
+ * check.c - judging expectations.
  */
 #include "experiments/results/check.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "experiments/results/compare.h"
 #include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
 #include "sim/text/paths.h"
@@ -303,7 +301,7 @@ static void judge_item(struct arena *arena, const struct grid *grid,
     item->reason = figures(arena, item);
 }
 
-static void count_verdict(struct check_list *list, enum check_verdict verdict)
+void check_count(struct check_list *list, enum check_verdict verdict)
 {
     list->count++;
     list->held += verdict == CHECK_HOLDS;
@@ -363,203 +361,7 @@ struct check_list check_expects(struct arena *arena, const struct grid *grid,
         uint32_t more = judge_expect(arena, grid, &expect[i], &item[first]);
 
         for (uint32_t k = 0; k < more; k++)
-            count_verdict(&list, item[first + k].verdict);
+            check_count(&list, item[first + k].verdict);
     }
-    return list;
-}
-
-/* Regressions. */
-
-#define WORSE_TOLD 8u       /* metrics of one verdict; others are counted */
-
-struct regression {
-    const struct grid *before, *now;    /* now: by the axes of before */
-    double tolerance;
-    const struct check_left *left;
-};
-
-static bool worse(double before, double now, int better, double tolerance)
-{
-    if (better == 0 || isnan(before))
-        return false;
-    if (isnan(now))
-        return true;
-    return (before - now) * better > tolerance * fabs(before);
-}
-
-/* Where nothing is drawn on either side, there is one to compare. */
-static uint32_t seeds_of(const struct regression *r, uint32_t point,
-                         uint32_t policy)
-{
-    return grid_fixed(r->before, point, policy) &&
-           grid_fixed(r->now, point, policy) ? 1 : r->before->seed_count;
-}
-
-/* As few digits as tell them apart, and no fewer than a table has. */
-static int digits_apart(double a, double b)
-{
-    char left[32], right[32];
-    int digits = 8;
-
-    do {
-        digits++;
-        snprintf(left, sizeof left, "%.*g", digits, a);
-        snprintf(right, sizeof right, "%.*g", digits, b);
-    } while (digits < 17 && strcmp(left, right) == 0);
-    return digits;
-}
-
-/* "jct_mean_s 120 -> 130 (+8.33%, 3 of 20 seeds)", or NULL: not worse. */
-static const char *worse_text(struct arena *arena,
-                              const struct regression *r, uint32_t point,
-                              uint32_t policy, enum metric metric)
-{
-    const struct grid *before = r->before, *now = r->now;
-    const struct metric_info *info = metric_info(metric);
-    uint32_t count = 0, first = 0, seeds = seeds_of(r, point, policy);
-    double a, b;
-
-    for (uint32_t s = seeds; s-- > 0;) {
-        if (!grid_present(before, point, policy, s) ||
-            !grid_present(now, point, policy, s))
-            continue;
-        if (worse(grid_value(before, point, policy, s, metric),
-                  grid_value(now, point, policy, s, metric), info->better,
-                  r->tolerance)) {
-            count++;
-            first = s;
-        }
-    }
-    if (count == 0)
-        return NULL;
-    a = grid_value(before, point, policy, first, metric);
-    b = grid_value(now, point, policy, first, metric);
-    return text_format(arena, "%s worse in %u of %u seeds (seed %u: %.*g -> "
-                       "%.*g)", info->name, count, seeds, before->seed[first],
-                       digits_apart(a, b), a, digits_apart(a, b), b);
-}
-
-/* The graver verdict stays; all reasons are told. */
-static void add_reason(struct arena *arena, struct check_item *item,
-                       enum check_verdict verdict, const char *text)
-{
-    if (item->verdict == CHECK_HOLDS || verdict == CHECK_FAILS)
-        item->verdict = verdict;
-    item->reason = item->reason == NULL ? text
-        : text_format(arena, "%s; %s", item->reason, text);
-}
-
-static bool is_among(const char *const *list, const char *name)
-{
-    for (; list != NULL && *list != NULL; list++)
-        if (strcmp(*list, name) == 0)
-            return true;
-    return false;
-}
-
-/* Of the trials of a policy at a point, those that are no longer there: they
- * failed, a flag left them out, or they are gone. */
-static uint32_t count_gone(struct arena *arena, const struct regression *r,
-                       uint32_t point, uint32_t policy,
-                       struct check_item *item)
-{
-    const struct grid *before = r->before, *now = r->now;
-    bool fixed = grid_fixed(before, point, policy);
-    uint32_t gone = 0, there = 0;
-    const char *why;
-
-    for (uint32_t s = 0; s < (fixed ? 1 : before->seed_count); s++) {
-        there += grid_present(before, point, policy, s);
-        gone += grid_present(before, point, policy, s) &&
-                !grid_present(now, point, policy, s);
-    }
-    if (gone == 0)
-        return there;
-    why = text_format(arena, "%u of %u trials of the baseline ", gone, there);
-    if (grid_failed(now, point, policy) > 0)
-        add_reason(arena, item, CHECK_TRIAL_FAILED,
-                   text_format(arena, "%sfailed", why));
-    else if (r->left != NULL &&
-             (is_among(r->left->policy, before->policy[policy]) ||
-              (r->left->seeds && gone < there)))
-        add_reason(arena, item, CHECK_NOT_JUDGED,
-                   text_format(arena, "%swere left out", why));
-    else
-        add_reason(arena, item, CHECK_FAILS,
-                   text_format(arena, "%sare gone", why));
-    return there;
-}
-
-/* Figures over other jobs are neither better nor worse. */
-static void compare_jobs_met(struct arena *arena, const struct regression *r,
-                             uint32_t point, uint32_t policy,
-                             struct check_item *item)
-{
-    for (uint32_t s = 0; s < seeds_of(r, point, policy); s++) {
-        if (!grid_present(r->before, point, policy, s) ||
-            !grid_present(r->now, point, policy, s))
-            continue;
-        double before = grid_value(r->before, point, policy, s, METRIC_JOBS);
-        double now = grid_value(r->now, point, policy, s, METRIC_JOBS);
-
-        if (isnan(before) || isnan(now) || before == now)
-            continue;
-        add_reason(arena, item, CHECK_FAILS, text_format(
-            arena, "the workload is another one: %.0f job%s in seed %u, and "
-            "%.0f in the baseline", now, now == 1 ? "" : "s",
-            r->before->seed[s], before));
-        return;
-    }
-}
-
-static void regress(struct arena *arena, const struct regression *r,
-                    uint32_t point, uint32_t policy, struct check_item *item)
-{
-    const struct grid *before = r->before;
-    uint32_t there, worse = 0;
-
-    *item = (struct check_item){
-        .name = text_format(arena, "no regression of %s (%s)",
-                            before->policy[policy], before->point[point]),
-        .point = before->point[point], .verdict = CHECK_HOLDS
-    };
-    there = count_gone(arena, r, point, policy, item);
-    compare_jobs_met(arena, r, point, policy, item);
-    for (unsigned m = 0; m < METRIC_COUNT; m++) {
-        const char *text = worse_text(arena, r, point, policy,
-                                      (enum metric)m);
-
-        if (text != NULL && worse++ < WORSE_TOLD)
-            add_reason(arena, item, CHECK_FAILS, text);
-    }
-    if (worse > WORSE_TOLD)
-        add_reason(arena, item, CHECK_FAILS, text_format(
-            arena, "%u more metrics worse, which `clustersim compare` shows",
-            worse - WORSE_TOLD));
-    if (item->reason == NULL)
-        item->reason = text_format(arena, "nothing worse in %u trial%s",
-                                   there, there == 1 ? "" : "s");
-}
-
-struct check_list check_regressions(struct arena *arena,
-                                    const struct grid *before,
-                                    const struct grid *now, double tolerance,
-                                    const struct check_left *left)
-{
-    struct regression r = { before, compare_align(arena, before, now),
-                            tolerance, left };
-    struct check_item *item = arena_alloc(
-        arena, (size_t)before->point_count * before->policy_count + 1,
-        sizeof *item);
-    struct check_list list = { .item = item };
-
-    assert(tolerance >= 0);
-    for (uint32_t t = 0; t < before->point_count; t++)
-        for (uint32_t p = 0; p < before->policy_count; p++) {
-            struct check_item *to = &item[list.count];
-
-            regress(arena, &r, t, p, to);
-            count_verdict(&list, to->verdict);
-        }
     return list;
 }

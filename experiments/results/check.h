@@ -51,6 +51,8 @@ struct check_list {
     uint32_t count, held, failed, undecided, not_judged, trial_failed;
     bool not_judged_passes;     /* --allow-not-judged */
 };
+/* Adds an item of this verdict to the sums. */
+void check_count(struct check_list *list, enum check_verdict verdict);
 /* How many of it are against the gate. */
 uint32_t check_bad(const struct check_list *list);
 /* "3 of 5 checks hold, 1 not judged, 1 failed trial" */

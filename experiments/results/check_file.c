@@ -3,15 +3,17 @@
  * check_file.c - verdicts on the terminal, as CSV, JUnit XML and Markdown.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "experiments/columns/columns.h"
 #include "experiments/results/check.h"
+#include "experiments/results/csv_out.h"
 #include "sim/text/folder.h"
 #include "experiments/columns/metric.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
-#include "sim/text/read_csv.h"
+#include "sim/text/csv.h"
+#include "sim/text/sheet.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/table.h"
@@ -36,16 +38,10 @@ static const struct table_column checks_column[] = {
     { "vs_point", TABLE_TEXT, "point that it is compared with" },
 };
 #define VS_POINT 15
-#define CHECKS_COLUMNS (sizeof checks_column / sizeof checks_column[0])
-static const char checks_file[] = "checks.csv";
-
-static void put(struct table *table, double value)
-{
-    if (isfinite(value))
-        table_real(table, value);
-    else
-        table_empty(table);
-}
+static const struct csv_kind csv_checks = {
+    "checks.csv", "one row per expectation and point", checks_column,
+    sizeof checks_column / sizeof checks_column[0]
+};
 
 static void check_row(struct table *table, const struct check_item *item)
 {
@@ -57,13 +53,13 @@ static void check_row(struct table *table, const struct check_item *item)
     table_text(table, e->policy);
     table_text(table, e->versus == NULL ? "" : e->versus);
     table_count(table, e->percent);
-    put(table, e->low);
-    put(table, e->high);
-    put(table, e->confidence);
+    table_real_or_empty(table, e->low);
+    table_real_or_empty(table, e->high);
+    table_real_or_empty(table, e->confidence);
     table_count(table, item->seeds);
-    put(table, item->value);
-    put(table, item->low);
-    put(table, item->high);
+    table_real_or_empty(table, item->value);
+    table_real_or_empty(table, item->low);
+    table_real_or_empty(table, item->high);
     table_text(table, check_verdict_name(item->verdict));
     table_text(table, item->reason);
     table_text(table, e->versus_point == NULL ? "" : e->versus_point);
@@ -75,24 +71,16 @@ bool check_write(struct arena *arena, const struct folder *dir,
 {
     struct table *table;
     struct out *out;
-    char header[1024];
-    const char *rows;
-    size_t bytes;
 
     if (list->count == 0)
         return true;
-    out = out_in(arena, dir, checks_file, err);
+    out = csv_out_open(arena, dir, &csv_checks, err);
     if (out == NULL)
         return false;
-    table = table_new(checks_column, CHECKS_COLUMNS);
+    table = table_new(csv_checks.columns, csv_checks.count);
     for (uint32_t i = 0; i < list->count; i++)
         check_row(table, &list->item[i]);
-    table_header(checks_column, CHECKS_COLUMNS, header, sizeof header);
-    out_text(out, header);
-    rows = table_bytes(table, &bytes);
-    out_bytes(out, rows, bytes);
-    table_free(table);
-    return out_close(out, err);
+    return csv_out_close(out, table, err);
 }
 
 static const char *text_or_null(struct arena *arena, const char *text)
@@ -100,34 +88,34 @@ static const char *text_or_null(struct arena *arena, const char *text)
     return text[0] == '\0' ? NULL : arena_text(arena, text);
 }
 
-static bool read_row(struct arena *arena, const struct csv_in *in,
+static bool read_row(struct arena *arena, const struct csv *in,
                      const size_t *c, struct experiment_expect *e, struct err *err)
 {
     double percent, seeds;
 
-    e->claim = text_or_null(arena, csv_in_field(in, c[0]));
-    e->point = arena_text(arena, csv_in_field(in, c[1]));
-    e->metric = metric_find(csv_in_field(in, c[2]));
-    e->policy = arena_text(arena, csv_in_field(in, c[3]));
-    e->versus = text_or_null(arena, csv_in_field(in, c[4]));
+    e->claim = text_or_null(arena, csv_text(in, c[0]));
+    e->point = arena_text(arena, csv_text(in, c[1]));
+    e->metric = metric_find(csv_text(in, c[2]));
+    e->policy = arena_text(arena, csv_text(in, c[3]));
+    e->versus = text_or_null(arena, csv_text(in, c[4]));
     if (c[9] != SIZE_MAX)
-        e->versus_point = text_or_null(arena, csv_in_field(in, c[9]));
+        e->versus_point = text_or_null(arena, csv_text(in, c[9]));
     if (e->metric == METRIC_COUNT)
-        return err_set(err, ERR_REFERENCE, csv_in_pos(in),
-                       "there is no metric '%.60s'", csv_in_field(in, c[2]));
-    if (!csv_in_number(in, c[5], &percent, err) ||
-        !csv_in_number(in, c[6], &e->low, err) ||
-        !csv_in_number(in, c[7], &e->high, err) ||
-        !csv_in_number(in, c[8], &e->confidence, err) ||
-        !csv_in_number(in, c[11], &seeds, err))
+        return err_set(err, ERR_REFERENCE, csv_pos(in, c[2]),
+                       "there is no metric '%.60s'", csv_text(in, c[2]));
+    if (!csv_number(in, c[5], &percent, err) ||
+        !csv_number(in, c[6], &e->low, err) ||
+        !csv_number(in, c[7], &e->high, err) ||
+        !csv_number(in, c[8], &e->confidence, err) ||
+        !csv_number(in, c[11], &seeds, err))
         return false;
     if (!(e->confidence > 0 && e->confidence < 1))
-        return err_set(err, ERR_RANGE, csv_in_pos(in),
+        return err_set(err, ERR_RANGE, csv_pos(in, c[8]),
                        "confidence must lie between 0 and 1");
     e->percent = percent == 1;
     e->trials_min = seeds > 0 ? (uint32_t)seeds : 0;
     /* What was kept from being judged stays so. */
-    if (strcmp(csv_in_field(in, c[10]),
+    if (strcmp(csv_text(in, c[10]),
                check_verdict_name(CHECK_NOT_JUDGED)) == 0)
         e->seeds_min = e->trials_min + 1;
     e->low = isnan(e->low) ? -INFINITY : e->low;
@@ -135,26 +123,25 @@ static bool read_row(struct arena *arena, const struct csv_in *in,
     return true;
 }
 
-static bool read_rows(struct arena *arena, struct csv_in *in,
+static bool read_rows(struct arena *arena, struct csv *in,
                       const struct experiment_expect **expect, uint32_t *count,
                       struct err *err)
 {
     struct experiment_expect *item = NULL;
     uint32_t room = 0;
     enum csv_step step;
-    struct err older = { 0 };
     size_t c[12];
 
     for (size_t i = 0; i < 9; i++)
-        if (!csv_in_column(in, checks_column[i].name, &c[i], err))
+        if (!csv_need_column(in, checks_column[i].name, &c[i], err))
             return false;
-    if (!csv_in_column(in, "verdict", &c[10], err) ||
-        !csv_in_column(in, "seeds", &c[11], err))
+    if (!csv_need_column(in, "verdict", &c[10], err) ||
+        !csv_need_column(in, "seeds", &c[11], err))
         return false;
-    if (!csv_in_column(in, checks_column[VS_POINT].name, &c[9], &older))
-        c[9] = SIZE_MAX;        /* written by an older version */
+    /* SIZE_MAX: written by an older version. */
+    c[9] = csv_find(in, checks_column[VS_POINT].name);
     *count = 0;
-    while ((step = csv_in_next(in, err)) == CSV_ROW) {
+    while ((step = csv_next(in, err)) == CSV_ROW) {
         if (*count == room) {
             item = arena_grow(arena, item, room, room * 2 + 16, sizeof *item);
             room = room * 2 + 16;
@@ -172,28 +159,34 @@ bool check_read(struct arena *arena, const char *dir,
                 const struct experiment_expect **expect, uint32_t *count,
                 struct err *err)
 {
-    const char *path = path_join(arena, dir, checks_file);
-    struct csv_in *in;
+    const char *path = path_join(arena, dir, csv_checks.file);
+    struct csv *in;
     bool ok;
 
     *expect = NULL;
     *count = 0;
     if (!path_is_file(path))
         return true;
-    in = csv_in_open(arena, path, err);
+    in = csv_open(arena, path, CSV_TABLE, err);
     if (in == NULL)
         return false;
     ok = read_rows(arena, in, expect, count, err);
-    csv_in_close(in);
+    csv_close(in);
     return ok;
 }
 
 void check_print(FILE *file, const struct check_list *list)
 {
-    for (uint32_t i = 0; i < list->count; i++)
-        fprintf(file, "%-13s  %s\n               %s\n",
-                check_verdict_name(list->item[i].verdict), list->item[i].name,
-                list->item[i].reason);
+    struct sheet *sheet = sheet_new(":-13\t:0");
+
+    sheet_gap(sheet, 2);
+    for (uint32_t i = 0; i < list->count; i++) {
+        sheet_cell(sheet, "%s", check_verdict_name(list->item[i].verdict));
+        sheet_cell(sheet, "%s", list->item[i].name);
+        sheet_cell(sheet, "%s", "");
+        sheet_cell(sheet, "%s", list->item[i].reason);
+    }
+    sheet_close(sheet, file);
 }
 
 void check_print_sum(FILE *file, const struct check_list *list, size_t lists)
@@ -214,19 +207,6 @@ void check_print_sum(FILE *file, const struct check_list *list, size_t lists)
     fputc('\n', file);
 }
 
-static void xml_text(struct out *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '&': out_text(out, "&amp;"); break;
-        case '<': out_text(out, "&lt;"); break;
-        case '>': out_text(out, "&gt;"); break;
-        case '"': out_text(out, "&quot;"); break;
-        default: out_bytes(out, text, 1);
-        }
-    }
-}
-
 /* JUnit knows failures, errors and what was skipped. */
 static const char *junit_element(const struct check_item *item,
                                  bool not_judged_passes)
@@ -243,9 +223,9 @@ static void junit_case(struct out *out, const char *suite,
     const char *element = junit_element(item, not_judged_passes);
 
     out_text(out, "  <testcase classname=\"");
-    xml_text(out, suite);
+    out_html_text(out, suite);
     out_text(out, "\" name=\"");
-    xml_text(out, item->name);
+    out_html_text(out, item->name);
     if (item->verdict == CHECK_HOLDS) {
         out_text(out, "\"/>\n");
         return;
@@ -254,7 +234,7 @@ static void junit_case(struct out *out, const char *suite,
     if (strcmp(element, "skipped") != 0)
         out_printf(out, " type=\"%s\"", check_verdict_name(item->verdict));
     out_text(out, " message=\"");
-    xml_text(out, item->reason);
+    out_html_text(out, item->reason);
     out_text(out, "\"/>\n  </testcase>\n");
 }
 
@@ -274,7 +254,7 @@ bool check_junit(struct arena *arena, const char *path, const char *suite,
     }
     out_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                   "<testsuite name=\"");
-    xml_text(out, suite);
+    out_html_text(out, suite);
     out_printf(out, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\" "
                "skipped=\"%u\">\n", count, bad, errors, skipped);
     for (size_t i = 0; i < lists; i++)
@@ -285,34 +265,26 @@ bool check_junit(struct arena *arena, const char *path, const char *suite,
     return out_close(out, err);
 }
 
-static void markdown_text(struct out *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        if (*text == '|')
-            out_text(out, "\\");
-        out_bytes(out, text, 1);
-    }
-}
-
 bool check_markdown(struct arena *arena, const char *path, const char *title,
                     const struct check_list *list, size_t lists,
                     struct err *err)
 {
     struct out *out = out_open(arena, path, err);
+    struct sheet *sheet;
 
     if (out == NULL)
         return false;
-    out_printf(out, "## %s\n\n| verdict | expected | found |\n"
-               "|---|---|---|\n", title);
+    out_printf(out, "## %s\n\n", title);
+    sheet = sheet_new("verdict:0\texpected:0\tfound:0");
     for (size_t i = 0; i < lists; i++)
         for (uint32_t j = 0; j < list[i].count; j++) {
             const struct check_item *item = &list[i].item[j];
 
-            out_printf(out, "| %s | ", check_verdict_name(item->verdict));
-            markdown_text(out, item->name);
-            out_text(out, " | ");
-            markdown_text(out, item->reason);
-            out_text(out, " |\n");
+            sheet_cell(sheet, "%s", check_verdict_name(item->verdict));
+            sheet_cell(sheet, "%s", item->name);
+            sheet_cell(sheet, "%s", item->reason);
         }
+    sheet_markdown(sheet, out);
+    sheet_free(sheet);
     return out_close(out, err);
 }

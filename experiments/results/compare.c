@@ -4,26 +4,17 @@
  */
 #include "experiments/results/compare.h"
 
-#include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
 #include "sim/stats/stats.h"
 #include "experiments/results/survivors.h"
 #include "sim/base/arena.h"
+#include "sim/text/sheet.h"
 #include "sim/text/table.h"
 
 #define CONFIDENCE 0.95
-
-static void put(struct table *table, double value)
-{
-    if (isfinite(value))
-        table_real(table, value);
-    else
-        table_empty(table);
-}
 
 /* "368 of 405", or nothing where none was lost. */
 static void put_lost(struct table *table, struct survivors s)
@@ -70,14 +61,14 @@ static void compare_row(const struct grid *grid, struct scratch *scratch,
     table_text(table, grid->policy[policy]);
     table_text(table, metric_info(metric)->name);
     table_count(table, mean.count);
-    put(table, mean.mean);
-    put(table, mean.low);
-    put(table, mean.high);
+    table_real_or_empty(table, mean.mean);
+    table_real_or_empty(table, mean.low);
+    table_real_or_empty(table, mean.high);
     table_text(table, baseline == UINT32_MAX ? "" : grid->policy[baseline]);
-    put(table, delta.percent);
-    put(table, delta.percent_low);
-    put(table, delta.percent_high);
-    put(table, delta.p_value);
+    table_real_or_empty(table, delta.percent);
+    table_real_or_empty(table, delta.percent_low);
+    table_real_or_empty(table, delta.percent_high);
+    table_real_or_empty(table, delta.p_value);
     put_lost(table, of);
     put_lost(table, paired ? other : (struct survivors) { 0, 0 });
     table_count(table, grid_alike(grid, point, policy));
@@ -193,10 +184,9 @@ static void pair_samples(const struct grid *left, const struct grid *pair,
             scratch->base[s] = scratch->x[s] = NAN;
 }
 
-static void print_line(FILE *file, const struct grid *left,
-                       const struct grid *pair, uint32_t point,
-                       uint32_t policy, enum metric metric,
-                       const struct scratch *scratch)
+static void add_line(struct sheet *sheet, const struct grid *left,
+                     const struct grid *pair, uint32_t point, uint32_t policy,
+                     enum metric metric, const struct scratch *scratch)
 {
     uint32_t n = scratch->count;
     struct stats_mean a = stats_mean(scratch->base, n, CONFIDENCE);
@@ -219,9 +209,13 @@ static void print_line(FILE *file, const struct grid *left,
                  d.percent_low, d.percent_high, d.p_value);
     else if (n < left->seed_count)
         snprintf(sure, sizeof sure, "seeds are alike: no interval");
-    fprintf(file, "%-24s %-14s %-24s %12.6g %12.6g %10s  %s\n",
-            left->point[point], left->policy[policy],
-            metric_info(metric)->name, a.mean, b.mean, change, sure);
+    sheet_cell(sheet, "%s", left->point[point]);
+    sheet_cell(sheet, "%s", left->policy[policy]);
+    sheet_cell(sheet, "%s", metric_info(metric)->name);
+    sheet_cell(sheet, "%.6g", a.mean);
+    sheet_cell(sheet, "%.6g", b.mean);
+    sheet_cell(sheet, "%s", change);
+    sheet_cell(sheet, "%s", sure);
 }
 
 uint32_t compare_print(FILE *file, const struct grid *left,
@@ -233,6 +227,9 @@ uint32_t compare_print(FILE *file, const struct grid *left,
         .x = arena_alloc(arena, left->seed_count + 1, sizeof *scratch.x),
         .base = arena_alloc(arena, left->seed_count + 1, sizeof *scratch.base),
     };
+    struct sheet *sheet = sheet_new("point:-24\tpolicy:-14\tmetric:-24\t"
+                                    "left:12\tright:12\tchange:10\t"
+                                    "95% interval of the change:0");
     uint32_t lines = 0;
 
     for (uint32_t t = 0; t < left->point_count; t++)
@@ -241,12 +238,12 @@ uint32_t compare_print(FILE *file, const struct grid *left,
                 pair_samples(left, pair, t, p, (enum metric)m, &scratch);
                 if (!moved(scratch.x, scratch.base, left->seed_count))
                     continue;
-                if (lines++ == 0)
-                    fprintf(file, "%-24s %-14s %-24s %12s %12s %10s  %s\n",
-                            "point", "policy", "metric", "left", "right",
-                            "change", "95% interval of the change");
-                print_line(file, left, pair, t, p, (enum metric)m, &scratch);
+                lines++;
+                add_line(sheet, left, pair, t, p, (enum metric)m, &scratch);
             }
+    if (lines > 0)
+        sheet_print(sheet, file, false);
+    sheet_free(sheet);
     arena_free(arena);
     return lines;
 }

@@ -13,7 +13,7 @@
 #include "experiments/columns/columns.h"
 #include "experiments/results/grid.h"
 #include "sim/text/paths.h"
-#include "sim/text/read_csv.h"
+#include "sim/text/csv.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 
@@ -22,7 +22,7 @@ enum { POINT, POLICY, SEED, TIME, SEQ, ACTION, JOB, ROLE, PLACEMENT, VERDICT,
 #define KEYS 3                  /* point, policy, seed */
 
 struct side {
-    struct csv_in *in;
+    struct csv *in;
     size_t column[FIELDS];
     enum csv_step step;
     const char *name;           /* "left", "right" */
@@ -40,22 +40,22 @@ struct walk {
 static const char *key_of(struct arena *arena, const struct side *s)
 {
     return text_format(arena, "%s, %s, seed %s",
-                       csv_in_field(s->in, s->column[POINT]),
-                       csv_in_field(s->in, s->column[POLICY]),
-                       csv_in_field(s->in, s->column[SEED]));
+                       csv_text(s->in, s->column[POINT]),
+                       csv_text(s->in, s->column[POLICY]),
+                       csv_text(s->in, s->column[SEED]));
 }
 
 static bool key_is(const struct side *s, const char *const *key)
 {
     for (int i = 0; i < KEYS; i++)
-        if (strcmp(csv_in_field(s->in, s->column[i]), key[i]) != 0)
+        if (strcmp(csv_text(s->in, s->column[i]), key[i]) != 0)
             return false;
     return true;
 }
 
 static bool next(struct side *s, struct err *err)
 {
-    s->step = csv_in_next(s->in, err);
+    s->step = csv_next(s->in, err);
     return s->step != CSV_ERROR;
 }
 
@@ -70,11 +70,11 @@ static bool open_side(struct arena *arena, const char *dir, struct side *s,
         return err_hint(err, "Run with `output: {tables: [summary, "
                         "decisions]}`.");
     }
-    s->in = csv_in_open(arena, path, err);
+    s->in = csv_open(arena, path, CSV_TABLE, err);
     if (s->in == NULL)
         return false;
     for (int f = 0; f < FIELDS; f++)
-        if (!csv_in_column(s->in, csv_decisions.columns[f].name,
+        if (!csv_need_column(s->in, csv_decisions.columns[f].name,
                            &s->column[f], err))
             return false;
     return next(s, err);
@@ -93,7 +93,7 @@ static bool list_trials(struct arena *arena, const char *dir, struct side *s,
         if (key[0] == NULL || !key_is(s, key)) {
             for (int i = 0; i < KEYS; i++)
                 key[i] = arena_text(arena,
-                                    csv_in_field(s->in, s->column[i]));
+                                    csv_text(s->in, s->column[i]));
             if (s->count == room) {
                 s->trial = arena_grow(arena, s->trial, room, room * 2 + 16,
                                       sizeof *s->trial);
@@ -104,7 +104,7 @@ static bool list_trials(struct arena *arena, const char *dir, struct side *s,
         if (!next(s, err))
             return false;
     }
-    csv_in_close(s->in);
+    csv_close(s->in);
     s->in = NULL;
     return open_side(arena, dir, s, err);
 }
@@ -126,7 +126,7 @@ static bool skip_trial(struct side *s, struct err *err)
 
     (void)name;
     for (int i = 0; i < KEYS; i++)
-        key[i] = arena_text(arena, csv_in_field(s->in, s->column[i]));
+        key[i] = arena_text(arena, csv_text(s->in, s->column[i]));
     while (ok && s->step == CSV_ROW && key_is(s, key))
         ok = next(s, err);
     s->at++;
@@ -137,8 +137,8 @@ static bool skip_trial(struct side *s, struct err *err)
 static bool rows_agree(const struct side *a, const struct side *b)
 {
     for (int f = TIME; f < FIELDS; f++)
-        if (strcmp(csv_in_field(a->in, a->column[f]),
-                   csv_in_field(b->in, b->column[f])) != 0)
+        if (strcmp(csv_text(a->in, a->column[f]),
+                   csv_text(b->in, b->column[f])) != 0)
             return false;
     return true;
 }
@@ -151,15 +151,15 @@ static void print_choice(FILE *file, const struct side *s, bool there)
     }
     fprintf(file, "  %-5s  t=%s s  #%s  %s job %s role %s on [%s]: %s; "
             "%s pending, %s GPUs free\n", s->name,
-            csv_in_field(s->in, s->column[TIME]),
-            csv_in_field(s->in, s->column[SEQ]),
-            csv_in_field(s->in, s->column[ACTION]),
-            csv_in_field(s->in, s->column[JOB]),
-            csv_in_field(s->in, s->column[ROLE]),
-            csv_in_field(s->in, s->column[PLACEMENT]),
-            csv_in_field(s->in, s->column[VERDICT]),
-            csv_in_field(s->in, s->column[PENDING]),
-            csv_in_field(s->in, s->column[FREE]));
+            csv_text(s->in, s->column[TIME]),
+            csv_text(s->in, s->column[SEQ]),
+            csv_text(s->in, s->column[ACTION]),
+            csv_text(s->in, s->column[JOB]),
+            csv_text(s->in, s->column[ROLE]),
+            csv_text(s->in, s->column[PLACEMENT]),
+            csv_text(s->in, s->column[VERDICT]),
+            csv_text(s->in, s->column[PENDING]),
+            csv_text(s->in, s->column[FREE]));
 }
 
 /* Both sides stand at the first row of the same trial. */
@@ -171,7 +171,7 @@ static bool walk_trial(struct walk *w, struct err *err)
     bool here[2] = { true, true }, ok = true;
 
     for (int i = 0; i < KEYS; i++)
-        key[i] = arena_text(arena, csv_in_field(a->in, a->column[i]));
+        key[i] = arena_text(arena, csv_text(a->in, a->column[i]));
     while (ok && here[0] && here[1] && rows_agree(a, b)) {
         ok = next(a, err) && next(b, err);
         here[0] = ok && a->step == CSV_ROW && key_is(a, key);
@@ -263,8 +263,8 @@ bool diff_print(FILE *file, const char *left, const char *right,
         tell_left_out(arena, file, left, &w.side[0]);
         tell_left_out(arena, file, right, &w.side[1]);
     }
-    csv_in_close(w.side[0].in);
-    csv_in_close(w.side[1].in);
+    csv_close(w.side[0].in);
+    csv_close(w.side[1].in);
     if (!ok) {      /* names of files went with the arena */
         char line[16] = "";
 

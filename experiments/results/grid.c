@@ -11,7 +11,7 @@
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
 #include "sim/text/paths.h"
-#include "sim/text/read_csv.h"
+#include "sim/text/csv.h"
 #include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
@@ -148,25 +148,17 @@ struct columns {
     size_t point, policy, seed, fixed, metric[METRIC_COUNT];
 };
 
-/* SIZE_MAX: the table was written by a version that did not have it. */
-static size_t column_or_none(const struct csv_in *in, const char *name)
-{
-    struct err ignored = { 0 };
-    size_t column;
-
-    return csv_in_column(in, name, &column, &ignored) ? column : SIZE_MAX;
-}
-
-static bool find_columns(const struct csv_in *in, struct columns *c,
+static bool find_columns(const struct csv *in, struct columns *c,
                          struct err *err)
 {
-    if (!csv_in_column(in, "point", &c->point, err) ||
-        !csv_in_column(in, "policy", &c->policy, err) ||
-        !csv_in_column(in, "seed", &c->seed, err))
+    if (!csv_need_column(in, "point", &c->point, err) ||
+        !csv_need_column(in, "policy", &c->policy, err) ||
+        !csv_need_column(in, "seed", &c->seed, err))
         return false;
-    c->fixed = column_or_none(in, "deterministic");
+    /* SIZE_MAX: the table was written by a version that did not have it. */
+    c->fixed = csv_find(in, "deterministic");
     for (unsigned m = 0; m < METRIC_COUNT; m++)
-        c->metric[m] = column_or_none(in, metric_info((enum metric)m)->name);
+        c->metric[m] = csv_find(in, metric_info((enum metric)m)->name);
     return true;
 }
 
@@ -177,17 +169,17 @@ struct axes {
 static bool read_axes(struct arena *arena, const char *path,
                       struct axes *axes, struct err *err)
 {
-    struct csv_in *in = csv_in_open(arena, path, err);
+    struct csv *in = csv_open(arena, path, CSV_TABLE, err);
     enum csv_step step = CSV_ERROR;
     struct columns c;
 
     if (in != NULL && find_columns(in, &c, err))
-        while ((step = csv_in_next(in, err)) == CSV_ROW) {
-            names_add(arena, &axes->point, csv_in_field(in, c.point));
-            names_add(arena, &axes->policy, csv_in_field(in, c.policy));
-            names_add(arena, &axes->seed, csv_in_field(in, c.seed));
+        while ((step = csv_next(in, err)) == CSV_ROW) {
+            names_add(arena, &axes->point, csv_text(in, c.point));
+            names_add(arena, &axes->policy, csv_text(in, c.policy));
+            names_add(arena, &axes->seed, csv_text(in, c.seed));
         }
-    csv_in_close(in);
+    csv_close(in);
     return step == CSV_END;
 }
 
@@ -208,33 +200,33 @@ static void set_axes(struct arena *arena, const struct axes *axes,
     grid->seed_count = axes->seed.count;
 }
 
-static bool read_row(struct grid *grid, const struct csv_in *in,
+static bool read_row(struct grid *grid, const struct csv *in,
                      const struct columns *c, struct err *err)
 {
     double number, fixed = 0;
     uint32_t seed, point, policy;
     size_t at;
 
-    if (!csv_in_number(in, c->seed, &number, err) ||
-        (c->fixed != SIZE_MAX && !csv_in_number(in, c->fixed, &fixed, err)))
+    if (!csv_number(in, c->seed, &number, err) ||
+        (c->fixed != SIZE_MAX && !csv_number(in, c->fixed, &fixed, err)))
         return false;
     seed = isfinite(number) && number >= 0 && number < UINT32_MAX
          ? grid_seed(grid, (uint32_t)number) : UINT32_MAX;
     if (seed == UINT32_MAX)
-        return err_set(err, ERR_RANGE, csv_in_pos(in),
+        return err_set(err, ERR_RANGE, csv_pos(in, c->seed),
                        "seed must be a whole number");
-    point = grid_point(grid, csv_in_field(in, c->point));
-    policy = grid_policy(grid, csv_in_field(in, c->policy));
+    point = grid_point(grid, csv_text(in, c->point));
+    policy = grid_policy(grid, csv_text(in, c->policy));
     at = cell(grid, point, policy, seed);
     if (grid->present[at])
-        return err_set(err, ERR_SCHEMA, csv_in_pos(in),
+        return err_set(err, ERR_SCHEMA, csv_pos(in, c->point),
                        "the row repeats a point, policy and seed");
     grid->present[at] = true;
     if (fixed == 1)
         grid->fixed[pair_of(grid, point, policy)] = true;
     for (unsigned m = 0; m < METRIC_COUNT; m++)
         if (c->metric[m] != SIZE_MAX &&
-            !csv_in_number(in, c->metric[m],
+            !csv_number(in, c->metric[m],
                            &grid->value[at * METRIC_COUNT + m], err))
             return false;
     return true;
@@ -247,43 +239,43 @@ static bool read_failures(struct arena *arena, const char *dir,
 {
     const char *path = path_join(arena, dir, "failures.csv");
     enum csv_step step = CSV_ERROR;
-    struct csv_in *in;
+    struct csv *in;
     size_t point, policy, seed;
 
     if (!path_is_file(path))
         return true;
-    in = csv_in_open(arena, path, err);
-    if (in != NULL && csv_in_column(in, "point", &point, err) &&
-        csv_in_column(in, "policy", &policy, err) &&
-        csv_in_column(in, "seed", &seed, err))
-        while ((step = csv_in_next(in, err)) == CSV_ROW) {
+    in = csv_open(arena, path, CSV_TABLE, err);
+    if (in != NULL && csv_need_column(in, "point", &point, err) &&
+        csv_need_column(in, "policy", &policy, err) &&
+        csv_need_column(in, "seed", &seed, err))
+        while ((step = csv_next(in, err)) == CSV_ROW) {
             uint32_t t = names_add(arena, &axes->point,
-                                   csv_in_field(in, point));
+                                   csv_text(in, point));
             uint32_t p = names_add(arena, &axes->policy,
-                                   csv_in_field(in, policy));
+                                   csv_text(in, policy));
 
-            names_add(arena, &axes->seed, csv_in_field(in, seed));
+            names_add(arena, &axes->seed, csv_text(in, seed));
             if (grid != NULL)
                 grid->failed[pair_of(grid, t, p)]++;
         }
-    csv_in_close(in);
+    csv_close(in);
     return step == CSV_END;
 }
 
 static bool read_values(struct arena *arena, const char *path,
                         struct grid *grid, struct err *err)
 {
-    struct csv_in *in = csv_in_open(arena, path, err);
+    struct csv *in = csv_open(arena, path, CSV_TABLE, err);
     enum csv_step step = CSV_ERROR;
     struct columns c;
 
     if (in != NULL && find_columns(in, &c, err))
-        while ((step = csv_in_next(in, err)) == CSV_ROW)
+        while ((step = csv_next(in, err)) == CSV_ROW)
             if (!read_row(grid, in, &c, err)) {
                 step = CSV_ERROR;
                 break;
             }
-    csv_in_close(in);
+    csv_close(in);
     return step == CSV_END;
 }
 

@@ -13,6 +13,7 @@
 #include "sim/text/folder.h"
 #include "experiments/spec/load_print.h"
 #include "sim/text/out.h"
+#include "sim/text/sheet.h"
 #include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
@@ -85,66 +86,69 @@ static void put_policies(struct out *out, const struct experiment *experiment)
     out_text(out, "  ],\n");
 }
 
+static void put_sheet(struct out *out, struct sheet *sheet)
+{
+    sheet_json(sheet, out);
+    sheet_free(sheet);
+}
+
 /* Which of the catalogue's prices each group of nodes has, of the first point;
  * an amount that the file gives is its own. */
 static void put_prices(struct out *out, const struct cluster_spec *spec)
 {
-    bool any = false;
+    struct sheet *sheet = sheet_new("nodes:0\tprice:0\ttier:0\tas_of:0\t"
+                                    "assumption:1");
 
-    out_text(out, "  \"prices\": [");
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct price *tariff = spec->group[g].tariff;
 
         if (tariff == NULL)
             continue;
-        out_text(out, any ? ",\n    {\"nodes\": " : "\n    {\"nodes\": ");
-        out_json_text(out, spec->group[g].name);
-        out_text(out, ", \"price\": ");
-        out_json_text(out, tariff->name);
-        out_text(out, ", \"tier\": ");
-        out_json_text(out, price_tier_choices[tariff->tier]);
-        out_text(out, ", \"as_of\": ");
-        out_json_text(out, tariff->as_of);
-        out_printf(out, ", \"assumption\": %s}",
-                   price_is_assumption(tariff) ? "true" : "false");
-        any = true;
+        sheet_cell(sheet, "%s", spec->group[g].name);
+        sheet_cell(sheet, "%s", tariff->name);
+        sheet_cell(sheet, "%s", price_tier_choices[tariff->tier]);
+        sheet_cell(sheet, "%s", tariff->as_of);
+        sheet_cell(sheet, price_is_assumption(tariff) ? "true" : "false");
     }
-    out_text(out, any ? "\n  ],\n" : "],\n");
+    out_text(out, "  \"prices\": ");
+    put_sheet(out, sheet);
+    out_text(out, ",\n");
 }
 
 /* Of the middle point, which charts of single trials show: node by node. */
 static void put_cluster(struct out *out, const struct experiment *experiment)
 {
-    const struct experiment_point *point = &experiment->point[experiment->point_count / 2];
+    const struct experiment_point *point =
+        &experiment->point[experiment->point_count / 2];
     const struct cluster_spec *spec = point->cluster;
+    struct sheet *sheet = sheet_new("name:0\tpool:0\tfirst:1\tcount:1\tgpus:1");
 
-    out_text(out, "  \"cluster\": {\"point\": ");
-    out_json_text(out, point->label);
-    out_text(out, ", \"nodes\": [");
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
 
-        out_printf(out, "%s\n    {\"name\": ", g == 0 ? "" : ",");
-        out_json_text(out, group->name == NULL ? "" : group->name);
-        out_text(out, ", \"pool\": ");
-        out_json_text(out, spec->pool_name[group->pool]);
-        out_printf(out, ", \"first\": %u, \"count\": %u, \"gpus\": %u}",
-                   group->first_node, group->node_count, group->gpus);
+        sheet_cell(sheet, "%s", group->name == NULL ? "" : group->name);
+        sheet_cell(sheet, "%s", spec->pool_name[group->pool]);
+        sheet_cells(sheet, "%u\t%u\t%u", group->first_node,
+                    group->node_count, group->gpus);
     }
-    out_text(out, "\n  ]},\n");
+    out_text(out, "  \"cluster\": {\"point\": ");
+    out_json_text(out, point->label);
+    out_text(out, ", \"nodes\": ");
+    put_sheet(out, sheet);
+    out_text(out, "},\n");
 }
 
 static void put_inputs(struct out *out, const struct experiment *experiment)
 {
-    out_text(out, "  \"inputs\": [\n");
+    struct sheet *sheet = sheet_new("file:0\txxh64:0");
+
     for (size_t i = 0; i < experiment->input_count; i++) {
-        out_text(out, "    {\"file\": ");
-        out_json_text(out, experiment->input[i].path);
-        out_printf(out, ", \"xxh64\": \"%016" PRIx64 "\"}%s\n",
-                   experiment->input[i].hash,
-                   i + 1 < experiment->input_count ? "," : "");
+        sheet_cell(sheet, "%s", experiment->input[i].path);
+        sheet_cell(sheet, "%016" PRIx64, experiment->input[i].hash);
     }
-    out_text(out, "  ]\n");
+    out_text(out, "  \"inputs\": ");
+    put_sheet(out, sheet);
+    out_text(out, "\n");
 }
 
 bool provenance_write(struct arena *arena, const struct folder *dir,

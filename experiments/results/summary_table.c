@@ -13,6 +13,7 @@
 #include "sim/stats/stats.h"
 #include "experiments/results/survivors.h"
 #include "sim/base/arena.h"
+#include "sim/text/sheet.h"
 
 #define CELL_BYTES 160
 
@@ -117,21 +118,10 @@ static void cell_mark(char *text, const struct grid *grid, uint32_t point,
                  s.all / seeds_there(grid, point, policy));
 }
 
-/* Characters, not bytes. */
-static int width(const char *text)
-{
-    int count = 0;
-
-    for (; *text != '\0'; text++)
-        count += ((unsigned char)*text & 0xc0) != 0x80;
-    return count;
-}
-
 struct column {
     struct stats_mean *mean;    /* by policy */
     bool *best;
     char (*text)[CELL_BYTES];
-    int width;
 };
 
 /* A policy that left jobs undone is not compared with those that did them:
@@ -194,12 +184,9 @@ static void fill_column(struct arena *arena, const struct grid *grid,
     }
     mark_best(grid, point, what->metric, jobs, column);
     unit = unit_of(what->metric, largest);
-    column->width = width(what->title);
     for (uint32_t p = 0; p < n; p++) {
         cell_text(column->text[p], column->mean[p], unit, column->best[p]);
         cell_mark(column->text[p], grid, point, p, what->metric);
-        if (width(column->text[p]) > column->width)
-            column->width = width(column->text[p]);
     }
 }
 
@@ -225,30 +212,23 @@ static bool print_point(FILE *file, const struct grid *grid, uint32_t point,
     const struct shown *chosen[SHOWN];
     size_t columns = choose(grid, point, chosen);
     struct column column[SHOWN];
-    int first = width("policy");
+    struct sheet *sheet = sheet_new("policy:0");
 
-    for (uint32_t p = 0; p < grid->policy_count; p++)
-        if (width(grid->policy[p]) > first)
-            first = width(grid->policy[p]);
-    fprintf(file, "%-*s", first, "policy");
+    sheet_gap(sheet, 2);
     for (size_t c = 0; c < columns; c++) {
         fill_column(arena, grid, point, chosen[c], &column[0], &column[c]);
-        fprintf(file, "  %*s", column[c].width, chosen[c]->title);
+        sheet_column(sheet, chosen[c]->title, 1);
     }
-    fputc('\n', file);
     for (uint32_t p = 0; p < grid->policy_count; p++) {
-        fprintf(file, "%-*s", first, grid->policy[p]);
+        sheet_cell(sheet, "%s", grid->policy[p]);
         for (size_t c = 0; c < columns; c++) {
-            bool strong = bold && column[c].best[p];
-
             starred = starred || column[c].best[p];
-            fprintf(file, "  %*s%s%s%s",
-                    column[c].width - width(column[c].text[p]), "",
-                    strong ? "\033[1m" : "", column[c].text[p],
-                    strong ? "\033[0m" : "");
+            sheet_cell(sheet, "%s", column[c].text[p]);
+            sheet_class(sheet, column[c].best[p] ? "best" : "");
         }
-        fputc('\n', file);
     }
+    sheet_print(sheet, file, bold);
+    sheet_free(sheet);
     arena_free(arena);
     return starred;
 }

@@ -15,7 +15,7 @@
 #include "sim/text/folder.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
-#include "sim/text/read_csv.h"
+#include "sim/text/csv.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 
@@ -35,7 +35,7 @@ struct names {
 
 struct writer {
     struct arena *arena;
-    struct csv_in *in;
+    struct csv *in;
     struct out *out;
     size_t column[F_COUNT];
     const char *process;    /* the last one; trials come one after another */
@@ -46,7 +46,7 @@ struct writer {
 
 static const char *field(const struct writer *w, enum field f)
 {
-    return csv_in_field(w->in, w->column[f]);
+    return csv_text(w->in, w->column[f]);
 }
 
 static void meta(struct writer *w, const char *what, unsigned tid,
@@ -98,8 +98,8 @@ static bool event(struct writer *w, struct err *err)
     double start, end;
     unsigned tid;
 
-    if (!csv_in_number(w->in, w->column[F_START], &start, err) ||
-        !csv_in_number(w->in, w->column[F_END], &end, err))
+    if (!csv_number(w->in, w->column[F_START], &start, err) ||
+        !csv_number(w->in, w->column[F_END], &end, err))
         return false;
     if (isnan(start) || isnan(end))
         return true;
@@ -125,10 +125,10 @@ static bool write_all(struct writer *w, struct err *err)
     enum csv_step step;
 
     for (unsigned f = 0; f < F_COUNT; f++)
-        if (!csv_in_column(w->in, field_name[f], &w->column[f], err))
+        if (!csv_need_column(w->in, field_name[f], &w->column[f], err))
             return false;
     out_text(w->out, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
-    while ((step = csv_in_next(w->in, err)) == CSV_ROW)
+    while ((step = csv_next(w->in, err)) == CSV_ROW)
         if (!event(w, err))
             return false;
     out_text(w->out, "\n]}\n");
@@ -142,12 +142,13 @@ bool trace_json_write(const struct folder *dir, struct err *err)
     struct err why = { 0 };
     bool ok;
 
-    w.in = csv_in_open(arena, folder_join(arena, dir, csv_phases.file), &why);
+    w.in = csv_open(arena, folder_join(arena, dir, csv_phases.file), CSV_TABLE,
+                    &why);
     w.out = w.in == NULL ? NULL
           : out_in(arena, dir, "trace.json", &why);
     ok = w.out != NULL && write_all(&w, &why) && out_close(w.out, &why);
     out_abandon(w.out);
-    csv_in_close(w.in);
+    csv_close(w.in);
     arena_free(arena);
     if (!ok) {      /* the file's name went with the arena */
         why.pos.file = NULL;

@@ -233,22 +233,14 @@ static double mean_or_nan(const struct tally *tally)
     return tally->count > 0 ? tally->mean : NAN;
 }
 
-static void put(struct table *table, double value)
-{
-    if (isfinite(value))
-        table_real(table, value);
-    else
-        table_empty(table);
-}
-
 static void put_times(struct table *table, const struct tally *tally,
                       struct quantile *q)
 {
     static const double p[] = { 0.5, 0.95, 0.99 };
 
-    put(table, mean_or_nan(tally));
+    table_real_or_empty(table, mean_or_nan(tally));
     for (int i = 0; i < 3; i++)
-        put(table, tally->count > 0 ? quantile_at(q, p[i]) : NAN);
+        table_real_or_empty(table, tally->count > 0 ? quantile_at(q, p[i]) : NAN);
 }
 
 static void put_side(struct table *table, const struct service_result *r,
@@ -258,8 +250,8 @@ static void put_side(struct table *table, const struct service_result *r,
 
     table_count(table, of->most);
     table_count(table, of->starts);
-    put(table, of->replica_s / 3600);
-    put(table, of->replica_s > 0 ? of->busy_s / of->replica_s : NAN);
+    table_real_or_empty(table, of->replica_s / 3600);
+    table_real_or_empty(table, of->replica_s > 0 ? of->busy_s / of->replica_s : NAN);
 }
 
 static void row(const struct served *s, struct table *table)
@@ -281,18 +273,18 @@ static void row(const struct served *s, struct table *table)
     put_times(table, &r->ttft, r->ttft_q);
     put_times(table, &r->tpot, r->tpot_q);
     put_times(table, &r->latency, r->latency_q);
-    put(table, r->measured > 0 ? (double)r->in_slo / (double)r->measured
+    table_real_or_empty(table, r->measured > 0 ? (double)r->in_slo / (double)r->measured
                                : NAN);
-    put(table, r->span_s > 0 ? (double)r->in_slo / r->span_s : NAN);
-    put(table, r->span_s > 0 ? r->tokens / r->span_s : NAN);
+    table_real_or_empty(table, r->span_s > 0 ? (double)r->in_slo / r->span_s : NAN);
+    table_real_or_empty(table, r->span_s > 0 ? r->tokens / r->span_s : NAN);
     put_side(table, r, SERVE_GPU);
     put_side(table, r, SERVE_CPU);
-    put(table, s->gpu_s / 3600);
-    put(table, s->core_s / 3600);
-    put(table, s->usd);
-    put(table, r->done > 0 ? s->usd / (double)r->done * 1e6 : NAN);
-    put(table, s->joules / 3.6e6);
-    put(table, r->prompt_tokens > 0 ? r->known_tokens / r->prompt_tokens
+    table_real_or_empty(table, s->gpu_s / 3600);
+    table_real_or_empty(table, s->core_s / 3600);
+    table_real_or_empty(table, s->usd);
+    table_real_or_empty(table, r->done > 0 ? s->usd / (double)r->done * 1e6 : NAN);
+    table_real_or_empty(table, s->joules / 3.6e6);
+    table_real_or_empty(table, r->prompt_tokens > 0 ? r->known_tokens / r->prompt_tokens
                                     : NAN);
     table_end_row(table);
 }

@@ -8,6 +8,7 @@
 
 #include "policies/state/terms.h"
 #include "sim/text/out.h"
+#include "sim/text/sheet.h"
 #include "sim/text/paths.h"
 #include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
@@ -261,16 +262,14 @@ void defaults_write(struct arena *arena, const struct experiment *experiment,
 {
     uint32_t count;
     const struct default_row *row = defaults_of(arena, experiment, &count);
+    struct sheet *sheet = sheet_new("of:0\tkey:0\tvalue:0\tfrom:0");
 
-    out_text(out, "[");
     for (uint32_t i = 0; i < count; i++) {
-        out_text(out, i == 0 ? "\n    {\"of\": " : ",\n    {\"of\": ");
-        out_json_text(out, row[i].of);
-        out_text(out, ", \"key\": ");
-        out_json_text(out, row[i].key);
-        out_text(out, ", \"value\": ");
-        out_json_text(out, row[i].value);
-        out_printf(out, ", \"from\": \"%s\"}", row[i].from);
+        sheet_cell(sheet, "%s", row[i].of);
+        sheet_cell(sheet, "%s", row[i].key);
+        sheet_cell(sheet, "%s", row[i].value);
+        sheet_cell(sheet, "%s", row[i].from);
     }
-    out_text(out, "]");
+    sheet_json(sheet, out);
+    sheet_free(sheet);
 }

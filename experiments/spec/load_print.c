@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "experiments/spec/load.h"
-#include "sim/text/out.h"
+#include "sim/text/sheet.h"
 #include "sim/text/paths.h"
 #include "experiments/spec/experiment.h"
 #include "models/cluster/cluster.h"
@@ -208,26 +208,24 @@ void load_warn(struct arena *arena, const struct experiment *experiment,
     }
 }
 
-static void write_row(const struct experiment_point *point, const char *policies,
-                      const char *of, uint32_t pool, double capacity,
-                      double rho, bool first, struct out *out)
+static void add_load(struct sheet *sheet, const struct experiment_point *point,
+                     const char *policies, uint32_t pool, const char *of,
+                     double capacity, double rho)
 {
-    out_text(out, first ? "\n    {\"point\": " : ",\n    {\"point\": ");
-    out_json_text(out, point->label);
-    out_text(out, ", \"policies\": ");
-    out_json_text(out, policies);
-    out_text(out, ", \"pool\": ");
-    out_json_text(out, point->cluster->pool_name[pool]);
-    out_printf(out, ", \"of\": \"%s\", \"capacity\": %.9g, \"rho\": %.6g}", of,
-               capacity, rho);
+    if (!(rho > 0))
+        return;
+    sheet_cell(sheet, "%s", point->label);
+    sheet_cell(sheet, "%s", policies);
+    sheet_cell(sheet, "%s", point->cluster->pool_name[pool]);
+    sheet_cells(sheet, "%s\t%.9g\t%.6g", of, capacity, rho);
 }
 
 void load_write(struct arena *arena, const struct experiment *experiment,
                 struct out *out)
 {
-    bool first = true;
+    struct sheet *sheet = sheet_new("point:0\tpolicies:0\tpool:0\tof:0\t"
+                                    "capacity:1\trho:1");
 
-    out_text(out, "[");
     for (uint32_t i = 0; i < experiment->point_count; i++)
         for (uint32_t p = 0; p < experiment->policy_count; p++) {
             const struct experiment_point *point = &experiment->point[i];
@@ -240,15 +238,12 @@ void load_write(struct arena *arena, const struct experiment *experiment,
             const char *policies = list_policies(arena, experiment, p);
             for (uint32_t k = 0; load.known && k < point->cluster->pool_count;
                  k++) {
-                if (load.rho[k] > 0)
-                    write_row(point, policies, "GPUs", k, load.gpus[k],
-                              load.rho[k], first, out);
-                first &= !(load.rho[k] > 0);
-                if (load.rho_cores[k] > 0)
-                    write_row(point, policies, "cores", k, load.cores[k],
-                              load.rho_cores[k], first, out);
-                first &= !(load.rho_cores[k] > 0);
+                add_load(sheet, point, policies, k, "GPUs", load.gpus[k],
+                         load.rho[k]);
+                add_load(sheet, point, policies, k, "cores", load.cores[k],
+                         load.rho_cores[k]);
             }
         }
-    out_text(out, "]");
+    sheet_json(sheet, out);
+    sheet_free(sheet);
 }

@@ -201,8 +201,8 @@ static struct place_task task_of(const struct fit_want *want, uint32_t gpus)
 }
 
 /* Scores of such tasks, from the first time on. */
-static const struct kept_task *keep(struct placer *placer,
-                                    const struct place_task *task)
+static const struct kept_task *keep_task(struct placer *placer,
+                                         const struct place_task *task)
 {
     assert(task != NULL);
     uint32_t i = 0;
@@ -270,8 +270,8 @@ static bool has_room(const struct search *search, uint32_t node)
            !is_chosen(search, node);
 }
 
-static void view(const struct placer *placer, uint32_t node,
-                 struct place_node *out)
+static void view_node(const struct placer *placer, uint32_t node,
+                      struct place_node *out)
 {
     assert(node < placer->parts.cluster->spec->node_count);
     const struct cluster *cluster = placer->parts.cluster;
@@ -288,8 +288,8 @@ static void view(const struct placer *placer, uint32_t node,
     };
 }
 
-static int32_t score(const struct search *search, uint32_t node,
-                     uint32_t *gpu)
+static int32_t score_node(const struct search *search, uint32_t node,
+                          uint32_t *gpu)
 {
     struct placer *placer = search->placer;
     uint32_t version = placer->parts.cluster->parts->version[node];
@@ -298,7 +298,7 @@ static int32_t score(const struct search *search, uint32_t node,
     struct place_node seen;
 
     if (cell == NULL || cell->version != version) {
-        view(placer, node, &seen);
+        view_node(placer, node, &seen);
         int32_t found = placer->info->score(&placer->world, &seen,
                                             &search->task, gpu);
         if (cell == NULL)
@@ -321,7 +321,7 @@ static uint32_t best_node(const struct search *search, uint32_t *gpu)
         uint32_t node = placer->order != NULL ? placer->order[i] : i;
         if (!has_room(search, node))
             continue;
-        int32_t now = score(search, node, &its_gpu);
+        int32_t now = score_node(search, node, &its_gpu);
         if (found != UINT32_MAX && now <= best)
             continue;
         found = node;
@@ -413,7 +413,7 @@ static uint32_t find_node(const struct search *search, uint32_t *gpu)
                ? random_node(search, gpu) : best_node(search, gpu);
 }
 
-static void aim(struct search *search, uint32_t gpus)
+static void aim_search(struct search *search, uint32_t gpus)
 {
     assert(search != NULL);
     const struct fit_want *want = search->want;
@@ -423,7 +423,7 @@ static void aim(struct search *search, uint32_t gpus)
     if (!want->pod && want->gpus > 0)
         search->memory_bytes = want->memory_bytes *
                                (gpus * search->task.gpu_milli) / GPU_MILLI;
-    search->kept = keep(search->placer, &search->task);
+    search->kept = keep_task(search->placer, &search->task);
 }
 
 static bool on_one_node(struct search *search, struct share *share,
@@ -431,7 +431,7 @@ static bool on_one_node(struct search *search, struct share *share,
 {
     uint32_t gpu = 0, node;
 
-    aim(search, search->want->gpus);
+    aim_search(search, search->want->gpus);
     node = find_node(search, &gpu);
     if (node == UINT32_MAX)
         return false;
@@ -460,7 +460,7 @@ static bool on_nodes(struct search *search, uint32_t size,
     search->gpus_exact = size;
     search->chosen = 0;
     for (uint32_t i = 0; i < whole + (rest > 0); i++) {
-        aim(search, i < whole ? size : rest);
+        aim_search(search, i < whole ? size : rest);
         node = find_node(search, &gpu);
         if (node == UINT32_MAX)
             return false;

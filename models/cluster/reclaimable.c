@@ -7,8 +7,8 @@
 #include "models/cluster/cluster.h"
 #include "sim/base/arena.h"
 
-static struct node_free sum(const struct node_free *free,
-                            const struct share *extra)
+static struct node_free sum_free(const struct node_free *free,
+                                 const struct share *extra)
 {
     assert(free != NULL && extra != NULL);
     return (struct node_free) {
@@ -28,8 +28,8 @@ static struct node_free free_now(const struct cluster *cluster, uint32_t node)
     };
 }
 
-static void move(struct reclaimable *spare, uint32_t node,
-                 const struct node_free *before, const struct node_free *now)
+static void move_node(struct reclaimable *spare, uint32_t node,
+                      const struct node_free *before, const struct node_free *now)
 {
     assert(node < spare->cluster->spec->node_count);
     const struct cluster *cluster = spare->cluster;
@@ -57,7 +57,7 @@ struct reclaimable *reclaimable_new(struct arena *arena, struct cluster *cluster
         };
         struct node_free now = free_now(cluster, node);
         spare->extra[node].node = node;
-        move(spare, node, &all, &now);
+        move_node(spare, node, &all, &now);
     }
     spare->next = cluster->spares;
     cluster->spares = spare;
@@ -71,9 +71,9 @@ void reclaimable_set(struct reclaimable *spare, const struct share *share)
 
     assert(node < spare->cluster->spec->node_count);
     free = free_now(spare->cluster, node);
-    before = sum(&free, &spare->extra[node]);
-    now = sum(&free, share);
-    move(spare, node, &before, &now);
+    before = sum_free(&free, &spare->extra[node]);
+    now = sum_free(&free, share);
+    move_node(spare, node, &before, &now);
     spare->extra[node] = *share;
 }
 
@@ -83,8 +83,8 @@ void reclaimable_note(struct reclaimable *spare, uint32_t node,
     assert(now != NULL);
     for (; spare != NULL; spare = spare->next) {
         struct node_free free = free_now(spare->cluster, node);
-        struct node_free before = sum(&free, &spare->extra[node]);
-        struct node_free after = sum(now, &spare->extra[node]);
-        move(spare, node, &before, &after);
+        struct node_free before = sum_free(&free, &spare->extra[node]);
+        struct node_free after = sum_free(now, &spare->extra[node]);
+        move_node(spare, node, &before, &after);
     }
 }

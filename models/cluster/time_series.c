@@ -61,7 +61,8 @@ struct time_series_points {
     uint32_t count, room;
 };
 
-static void add(struct time_series_points *to, int64_t time_ns, double value)
+static void add_point(struct time_series_points *to, int64_t time_ns,
+                      double value)
 {
     uint32_t room = to->room;
 
@@ -104,7 +105,7 @@ static bool read_points(struct time_series_points *to,
             return err_set(err, ERR_RANGE, conf_pos(pair),
                            "points must be in order of time, each later than "
                            "the one before");
-        add(to, at_ns, v);
+        add_point(to, at_ns, v);
     }
     return true;
 }
@@ -202,7 +203,7 @@ static bool take_row(void *self, const char *name, int64_t time_ns,
     if (to->count > 0 && time_ns < to->time_ns[to->count - 1])
         return err_set(err, ERR_RANGE, pos,
                        "a point is earlier than the one before");
-    add(to, time_ns, value);
+    add_point(to, time_ns, value);
     return true;
 }
 

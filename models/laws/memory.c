@@ -395,8 +395,8 @@ static const struct step ladder[] = {
       RECOMPUTE_FULL, true, TRAIN_QLORA },
 };
 
-static struct train_shape apply(const struct train_shape *shape,
-                                const struct step *step)
+static struct train_shape apply_step(const struct train_shape *shape,
+                                     const struct step *step)
 {
     assert(shape != NULL && step != NULL);
     struct train_shape out = *shape;
@@ -424,7 +424,7 @@ struct memory_remedy memory_remedy(const struct train_shape *shape,
     size_t count = sizeof ladder / sizeof *ladder;
 
     for (size_t i = 0; i < count; i++) {
-        struct train_shape next = apply(shape, &ladder[i]);
+        struct train_shape next = apply_step(shape, &ladder[i]);
         if (memory_train(&next, gpus).total <= gpu_bytes) {
             remedy.text = ladder[i].text;
             remedy.shape = next;

@@ -78,7 +78,7 @@ static struct entry **find(const struct phase_cache *cache,
     return &cache->slot[i];
 }
 
-static void grow(struct phase_cache *cache)
+static void grow_cache(struct phase_cache *cache)
 {
     struct entry **old = cache->slot;
     uint32_t slots = cache->slots;
@@ -89,9 +89,9 @@ static void grow(struct phase_cache *cache)
             *find(cache, old[i]->law, &old[i]->gang) = old[i];
 }
 
-static struct entry *make(struct phase_cache *cache,
-                          const struct phase_law *law,
-                          const struct gang *gang)
+static struct entry *make_entry(struct phase_cache *cache,
+                                const struct phase_law *law,
+                                const struct gang *gang)
 {
     assert(law != NULL && gang != NULL);
     struct entry *entry = arena_alloc(cache->arena, 1, sizeof *entry);
@@ -116,10 +116,10 @@ struct phase_plan phase_cache_plan(struct phase_cache *cache,
     struct entry **slot = find(cache, law, gang);
     if (*slot == NULL) {
         if (2 * (cache->count + 1) > cache->slots) {
-            grow(cache);
+            grow_cache(cache);
             slot = find(cache, law, gang);
         }
-        *slot = make(cache, law, gang);
+        *slot = make_entry(cache, law, gang);
         cache->count++;
     }
     const struct entry *entry = *slot;

@@ -424,8 +424,8 @@ struct rollout_time rollout_time(const struct rollout_shape *shape,
 }
 
 /* Mean and cv of lengths that are beyond the row. */
-static void beyond(const struct rollout_plan *plan, int row,
-                   struct rollout_shape *rest)
+static void fill_beyond(const struct rollout_plan *plan, int row,
+                        struct rollout_shape *rest)
 {
     assert(row >= 0 && row <= ROLLOUT_GRID);
     double sum = 0.0, square = 0.0, from = plan->x_tokens[row];
@@ -469,7 +469,7 @@ struct rollout_shape rollout_rest(const struct rollout_shape *shape,
             row++;
         }
         left = plan.slots * plan.alive[row];
-        beyond(&plan, row, &rest);
+        fill_beyond(&plan, row, &rest);
     }
     rest.responses = fmax(1.0, left / plan.lengths.parts);
     return rest;

@@ -14,7 +14,7 @@
 #include "sim/event/loop.h"
 
 static void batch_over(struct loop *loop, void *self, uint64_t arg);
-static void waited(struct loop *loop, void *self, uint64_t arg);
+static void end_wait(struct loop *loop, void *self, uint64_t arg);
 
 static void batch_start(struct replica *r)
 {
@@ -54,10 +54,10 @@ static void batch_next(struct replica *r)
         return;
     }
     r->does = REPLICA_WAITS;
-    r->event = loop_at(s->parts.loop, due, LOOP_RANK_FINISH, waited, r, 0);
+    r->event = loop_at(s->parts.loop, due, LOOP_RANK_FINISH, end_wait, r, 0);
 }
 
-static void waited(struct loop *loop, void *self, uint64_t arg)
+static void end_wait(struct loop *loop, void *self, uint64_t arg)
 {
     assert(self != NULL);
     struct replica *r = self;

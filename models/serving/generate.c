@@ -87,7 +87,7 @@ static bool in_chunks(const struct replica *r)
 }
 
 /* Takes what finds room into the batch; the tokens of its contexts. */
-static uint32_t admit(struct replica *r)
+static uint32_t admit_waiting(struct replica *r)
 {
     assert(r->at_work <= r->service->spec->batch_max);
     assert(r->admitted <= r->at_work);
@@ -141,7 +141,7 @@ static uint32_t steps_ahead(const struct replica *r)
 }
 
 /* The one that came last is computed again later. */
-static void throw_out(struct replica *r)
+static void preempt_last(struct replica *r)
 {
     assert(r->at_work > 0);
     struct flight last = r->batch[--r->at_work];
@@ -173,12 +173,12 @@ static double mean_context(const struct replica *r, uint32_t decoding)
     return context / decoding;
 }
 
-static void decode(struct replica *r)
+static void decode_batch(struct replica *r)
 {
     const struct serve_law *law = &r->service->spec->side[r->side].law;
 
     while (r->at_work > 1 && steps_ahead(r) == 0)
-        throw_out(r);
+        preempt_last(r);
     r->steps = steps_ahead(r);
     assert(r->steps > 0);       /* one alone has room: it was looked at */
     double context = mean_context(r, r->at_work);
@@ -214,7 +214,7 @@ static uint32_t plan_chunk(struct replica *r, uint32_t budget)
 }
 
 /* An iteration: a token of each that decodes, and a chunk of prompts. */
-static void mix(struct replica *r)
+static void mix_prompts(struct replica *r)
 {
     assert(r->admitted > 0 && r->admitted <= r->at_work);
     const struct service_spec *spec = r->service->spec;
@@ -239,34 +239,34 @@ static void make_room(struct replica *r)
     assert(r->admitted <= r->at_work);
     while (r->at_work > 1 && r->at_work > r->admitted &&
            blocks_after(r, 1) > r->blocks_max)
-        throw_out(r);
+        preempt_last(r);
 }
 
 static void generate_next(struct replica *r)
 {
     assert(r->ready);
     const struct serve_law *law = &r->service->spec->side[r->side].law;
-    uint32_t tokens = admit(r);
+    uint32_t tokens = admit_waiting(r);
 
     r->since_ns = service_now(r->service);
     if (in_chunks(r) && r->admitted > 0)
         make_room(r);
     if (in_chunks(r) && r->admitted > 0)
-        mix(r);
+        mix_prompts(r);
     else if (r->admitted > 0)
         set_event(r, REPLICA_PREFILL,
                   serve_prefill_s(law, &r->gang, r->admitted,
                                   (double)tokens / r->admitted));
     else if (r->at_work > 0)
-        decode(r);
+        decode_batch(r);
     else
         r->does = REPLICA_IDLE;
 }
 
 /* Those of [from, to) have so many tokens more; those that are done leave, the
  * others keep their order. */
-static void advance(struct replica *r, uint32_t from, uint32_t to,
-                    uint32_t tokens)
+static void advance_batch(struct replica *r, uint32_t from, uint32_t to,
+                          uint32_t tokens)
 {
     assert(from <= to && to <= r->at_work);
     assert(tokens > 0);
@@ -303,13 +303,13 @@ static void generate_over(struct loop *loop, void *self, uint64_t arg)
     service_note_busy(r);
     if (r->does == REPLICA_PREFILL) {
         r->admitted = 0;
-        advance(r, decoding, r->at_work, 1);
+        advance_batch(r, decoding, r->at_work, 1);
     } else if (r->does == REPLICA_MIXED) {
         r->admitted -= r->ends;
         r->computed = r->computed_then;
-        advance(r, 0, decoding + r->ends, 1);
+        advance_batch(r, 0, decoding + r->ends, 1);
     } else {
-        advance(r, 0, r->at_work, r->steps);
+        advance_batch(r, 0, r->at_work, r->steps);
     }
     generate_next(r);
     if (r->does == REPLICA_IDLE)
@@ -317,7 +317,7 @@ static void generate_over(struct loop *loop, void *self, uint64_t arg)
 }
 
 /* Decoding ends with the step that is running now. */
-static void cut(struct replica *r)
+static void cut_steps(struct replica *r)
 {
     assert(r->does == REPLICA_DECODE);
     assert(r->steps > 0);
@@ -359,7 +359,7 @@ void service_generate_take(struct replica *r, const struct flight *flight)
         generate_next(r);
     else if (r->does == REPLICA_DECODE && r->queue.count == 1 &&
              admissible(r, flight))
-        cut(r);
+        cut_steps(r);
 }
 
 void service_generate_ready(struct replica *r, double host_bytes)

@@ -207,8 +207,8 @@ struct state {
 };
 
 /* One request of the tick, behind `before_s` of work that waits. */
-static void sample(struct service *s, const struct state *state,
-                   double before_s)
+static void sample_request(struct service *s, const struct state *state,
+                           double before_s)
 {
     assert(state->replica != NULL);
     const struct replica *r = state->replica;
@@ -254,12 +254,13 @@ static void take_samples(struct service *s, const struct state *state,
     if (service_now(s) <= s->parts.warmup_ns)
         return;
     for (; due >= 1.0; due -= 1.0)
-        sample(s, state, from_s + (to_s - from_s) * rng_uniform(&s->rng));
+        sample_request(s, state,
+                       from_s + (to_s - from_s) * rng_uniform(&s->rng));
     s->mass.due = due;
 }
 
 /* A full queue and requests that have waited too long are dropped. */
-static void drop(struct service *s)
+static void drop_excess(struct service *s)
 {
     assert(s->mass.waiting >= 0.0);
     double most = INFINITY;
@@ -276,7 +277,7 @@ static void drop(struct service *s)
 }
 
 /* Work of the replicas that are there for a tick. */
-static void serve(struct service *s, double tick_s)
+static void serve_tick(struct service *s, double tick_s)
 {
     assert(s->opens > 0);
     assert(tick_s > 0.0);
@@ -291,7 +292,7 @@ static void serve(struct service *s, double tick_s)
                      (s->mass.per_s > 0.0 ? SMOOTH : 1.0);
     each = fmin(s->mass.per_s / s->opens, 0.999 * capacity(r));
     s->mass.waiting = offered - served;
-    drop(s);
+    drop_excess(s);
     if (r->batch == NULL) {
         state.pass = passes(r, each * s->opens, s->opens);
         busy = fmin(1.0, each * state.pass.service_s / state.pass.batch);
@@ -306,7 +307,7 @@ static void serve(struct service *s, double tick_s)
 }
 
 /* Whole requests: what was served and dropped so far, rounded down. */
-static void count(struct service *s, bool last)
+static void count_done(struct service *s, bool last)
 {
     uint64_t done = (uint64_t)(s->mass.served + (last ? 0.5 : 0.0));
     uint64_t dropped = (uint64_t)s->mass.dropped;
@@ -319,7 +320,7 @@ static void count(struct service *s, bool last)
     s->last_ns = service_now(s);
 }
 
-static void tick(struct loop *loop, void *self, uint64_t arg)
+static void run_tick(struct loop *loop, void *self, uint64_t arg)
 {
     assert(self != NULL);
     struct service *s = self;
@@ -334,20 +335,20 @@ static void tick(struct loop *loop, void *self, uint64_t arg)
     s->mass.arrived = (double)came;
     s->more = now < s->parts.mass->until_ns;
     if (s->opens > 0)
-        serve(s, clock_s_from_ns(tick_ns));
+        serve_tick(s, clock_s_from_ns(tick_ns));
     else
         s->mass.waiting += s->mass.arrived;
     if (s->opens == 0)
-        drop(s);
+        drop_excess(s);
     bool over = !s->more && s->mass.waiting < 1.0;
-    count(s, over);
+    count_done(s, over);
     if (now <= s->parts.warmup_ns)
         s->mass.early = s->result.requests - s->result.dropped;
     if (over)
         s->in_service = 0, s->result.done = s->result.requests -
                                             s->result.dropped;
     else
-        loop_at(loop, clock_after(now, tick_ns), LOOP_RANK_ARRIVAL, tick, s,
+        loop_at(loop, clock_after(now, tick_ns), LOOP_RANK_ARRIVAL, run_tick, s,
                 0);
 }
 
@@ -365,5 +366,5 @@ void service_mass_begin(struct service *s)
     s->more = true;
     s->first_ns = s->parts.warmup_ns;
     loop_at(s->parts.loop, clock_after(service_now(s), s->spec->aggregate_ns),
-            LOOP_RANK_ARRIVAL, tick, s, 0);
+            LOOP_RANK_ARRIVAL, run_tick, s, 0);
 }

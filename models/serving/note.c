@@ -11,7 +11,7 @@
 #include "sim/base/clock.h"
 #include "sim/stats/tally.h"
 
-static void grow(struct flight_queue *queue)
+static void grow_queue(struct flight_queue *queue)
 {
     assert(queue->count == queue->room);
     uint32_t room = queue->room ? 2 * queue->room : 16;
@@ -30,7 +30,7 @@ void flight_push(struct flight_queue *queue, const struct flight *flight)
     assert(queue->count <= queue->room);
     assert(flight != NULL);
     if (queue->count == queue->room)
-        grow(queue);
+        grow_queue(queue);
     queue->slot[(queue->head + queue->count++) & (queue->room - 1)] = *flight;
 }
 
@@ -40,7 +40,7 @@ void flight_push_front(struct flight_queue *queue,
     assert(queue->count <= queue->room);
     assert(flight != NULL);
     if (queue->count == queue->room)
-        grow(queue);
+        grow_queue(queue);
     queue->head = (queue->head - 1) & (queue->room - 1);
     queue->slot[queue->head] = *flight;
     queue->count++;
@@ -75,7 +75,8 @@ static bool within(double seconds, int64_t promised_ns)
     return promised_ns == 0 || seconds <= clock_s_from_ns(promised_ns);
 }
 
-static void measure(struct service *service, const struct flight *flight)
+static void measure_request(struct service *service,
+                            const struct flight *flight)
 {
     assert(flight->arrive_ns <= service_now(service));
     const struct service_spec *spec = service->spec;
@@ -109,7 +110,7 @@ void service_note_done(struct service *service, const struct flight *flight)
 {
     assert(service->in_service > 0);
     if (flight->arrive_ns >= service->parts.warmup_ns)
-        measure(service, flight);
+        measure_request(service, flight);
     service->result.done++;
     service->in_service--;
 }

@@ -48,7 +48,7 @@ struct prefix_cache *prefix_cache_new(struct arena *arena, uint64_t tokens)
     return c;
 }
 
-static uint32_t find(const struct prefix_cache *c, uint64_t block)
+static uint32_t find_block(const struct prefix_cache *c, uint64_t block)
 {
     if (c->room == 0)
         return NONE;
@@ -67,7 +67,7 @@ static void chain_in(struct prefix_cache *c, uint32_t i)
     *head = i;
 }
 
-static void grow(struct prefix_cache *c)
+static void grow_cache(struct prefix_cache *c)
 {
     ARENA_REACH(c->arena, c->entry, c->room, c->count);
     assert((c->room & (c->room - 1)) == 0);     /* as bucket_of() needs */
@@ -117,7 +117,7 @@ static void drop_oldest(struct prefix_cache *c)
     c->spare = i;
 }
 
-static void add(struct prefix_cache *c, uint64_t block, uint32_t tokens)
+static void add_block(struct prefix_cache *c, uint64_t block, uint32_t tokens)
 {
     uint32_t i = c->spare;
 
@@ -126,7 +126,7 @@ static void add(struct prefix_cache *c, uint64_t block, uint32_t tokens)
     } else {
         /* All entries made so far are in use: chains hold just those. */
         if (c->count == c->room)
-            grow(c);
+            grow_cache(c);
         i = c->count++;
     }
     c->entry[i].block = block;
@@ -142,7 +142,7 @@ uint32_t prefix_cache_match(const struct prefix_cache *c,
     assert(c != NULL && prefix != NULL);
     uint32_t n = 0;
 
-    while (n < prefix->count && find(c, prefix->block[n]) != NONE)
+    while (n < prefix->count && find_block(c, prefix->block[n]) != NONE)
         n++;
     return n * prefix->block_tokens;
 }
@@ -156,7 +156,7 @@ uint32_t prefix_cache_use(struct prefix_cache *c, const struct prefix *prefix)
     uint32_t n = prefix->count < fits ? prefix->count : (uint32_t)fits;
 
     while (n-- > 0) {
-        uint32_t i = find(c, prefix->block[n]);
+        uint32_t i = find_block(c, prefix->block[n]);
 
         if (i != NONE) {
             unlink_use(c, i);
@@ -165,7 +165,7 @@ uint32_t prefix_cache_use(struct prefix_cache *c, const struct prefix *prefix)
         }
         while (c->tokens + prefix->block_tokens > c->tokens_max)
             drop_oldest(c);
-        add(c, prefix->block[n], prefix->block_tokens);
+        add_block(c, prefix->block[n], prefix->block_tokens);
     }
     return had;
 }

@@ -2,7 +2,7 @@
 /*
  * service.c - arrivals, the coming and going of replicas, results.
  *
- * One event is pending for the next request, one for the next look at how many
+ * One event is pending for the next request, one for the next decision how many
  * replicas there should be, one for each replica at work.  Nothing is pending
  * once the last request is answered and the last replica let go.
  */
@@ -137,7 +137,7 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
 
 /* ---- replicas ----------------------------------------------------------- */
 
-static void start(struct service *s, enum serve_side side)
+static void start_replica(struct service *s, enum serve_side side)
 {
     assert(side < SERVE_SIDES);
     assert(s->spec->side[side].form != NULL);
@@ -264,7 +264,7 @@ static void hand_over(struct replica *r)
     flight_free(&waiting);
 }
 
-static void drain(struct replica *r)
+static void drain_replica(struct replica *r)
 {
     assert(r->wanted && !r->draining);
     r->draining = true;
@@ -303,12 +303,12 @@ static void bring_to(struct service *s, enum serve_side side, uint32_t want)
         have += s->replica[s->live[i]]->side == side &&
                 !s->replica[s->live[i]]->draining;
     for (; have < want; have++)
-        start(s, side);
+        start_replica(s, side);
     for (; have > want; have--)
-        drain(least_needed(s, side));
+        drain_replica(least_needed(s, side));
 }
 
-static void look(struct loop *loop, void *self, uint64_t arg)
+static void adjust_replicas(struct loop *loop, void *self, uint64_t arg)
 {
     assert(self != NULL);
     struct service *s = self;
@@ -330,7 +330,7 @@ static void look(struct loop *loop, void *self, uint64_t arg)
     bring_to(s, SERVE_CPU, want[SERVE_CPU]);
     s->seen = 0;
     loop_at(loop, clock_after(loop_now_ns(loop), s->spec->scaling.interval_ns),
-            LOOP_RANK_ARRIVAL, look, s, 0);
+            LOOP_RANK_ARRIVAL, adjust_replicas, s, 0);
 }
 
 /* ---- from above --------------------------------------------------------- */
@@ -381,7 +381,7 @@ void service_begin(struct service *s)
     loop_at(s->parts.loop,
             clock_after(service_now(s), s->spec->scaling.interval_ns),
             LOOP_RANK_ARRIVAL,
-            look, s, 0);
+            adjust_replicas, s, 0);
 }
 
 void service_ready(struct service *s, uint32_t number,

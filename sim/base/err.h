@@ -36,8 +36,8 @@ struct err_pos {
     uint32_t col;
 };
 
-/* What of a file is at fault, where a key table knows it: whoever reads on
- * after the error may then repair just that (sim/config/mend.h). */
+/* Which part of a file is wrong, if a key table knows it.  A reader that goes
+ * on after the error repairs just that part (sim/config/mend.h). */
 enum err_fault {
     FAULT_OTHER,
     FAULT_KEY,          /* the key at pos is not known */
@@ -55,22 +55,23 @@ struct err {
     /* Further errors of the same file, in its order; NULL: no more.  They
      * live as long as the experiment's arena. */
     const struct err *next;
-    uint32_t more;      /* of the last one: so many are not told */
+    uint32_t more;      /* in the last one: number of errors not kept */
 };
 
-/* Both return false always, so that a failing line reads `return err_set(`. */
+/* Both always return false, so that a caller may write `return
+ * err_set(...)`. */
 bool err_set(struct err *err, enum err_kind kind, struct err_pos pos,
              const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 bool err_hint(struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Why a file may not be there under a path that was made elsewhere, with
- * backslashes; `otherwise` where the path has none. */
+/* Adds a hint why a file is not there: its path has backslashes, from another
+ * system; `otherwise` is the hint for a path without them.  Returns false. */
 bool err_hint_path(struct err *err, const char *path, const char *otherwise);
 
 /* Writes "file:line:col: kind: text", the source line with a caret, and the
- * hint, each on a line of its own, into out; returns the bytes it wanted, as
- * snprintf does.  The column counts characters, not bytes. */
+ * hint, each on a line of its own, into out.  Returns the bytes that all of it
+ * needs, as snprintf does.  The column counts characters, not bytes. */
 size_t err_format(const struct err *err, char *out, size_t out_bytes);
 
 int err_exit_status(enum err_kind kind);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * mend.h - reading goes on after an error, so that all are told at once.
+ * mend.h - reading goes on after an error, so that all errors are reported at
+ * once.
  *
- * Readers stop at their first error.  The tree is then repaired where the
- * error stands, and read again from its beginning: an unknown key takes its
- * nearest spelling or goes, a wrong value becomes one that its key allows,
- * what nothing repairs is taken out.  No reader needs to know of it.
+ * Readers stop at their first error.  The tree is then repaired at the place of
+ * the error, and read again from its beginning: an unknown key becomes its
+ * nearest spelling or is removed, a wrong value becomes one that its key
+ * allows, what cannot be repaired is removed.  Readers need no code for this.
  *
- * What only follows from an earlier error is not told: an error at or around
- * a repaired place, one that names what was taken out, and, in a map that
- * holds a stand-in value, all but the errors of its key tables.  So every
- * error that is told is the user's, and some may wait for the next reading.
+ * Errors that only follow from an earlier one are not reported: an error at or
+ * around a repaired place, one that names what was removed, and, in a map with
+ * a replaced value, all but the errors of its key tables.  So every error that
+ * is reported is the user's; some may be reported only at the next reading.
  */
 #ifndef SIM_CONFIG_MEND_H
 #define SIM_CONFIG_MEND_H

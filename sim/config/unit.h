@@ -19,7 +19,7 @@ struct conf_unit {
     const char *name;
     int exp10;
     double times, per;
-    bool shown;         /* when we choose the unit, this is one to choose */
+    bool shown;         /* the program may choose this unit for output */
 };
 
 /* NULL and 0 for a type without units. */

@@ -29,7 +29,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/flow/lazy_heap.h"
+#include "sim/containers/lazy_heap.h"
 #include "sim/event/loop.h"
 #include "sim/flow/share.h"
 

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/flow/lazy_heap.h"
+#include "sim/containers/lazy_heap.h"
 
 #define SHARE_NONE UINT32_MAX
 

@@ -19,7 +19,7 @@
  * The source of the idea is fair queueing's virtual time (Demers, Keshav &
  * Shenker 1989), which flow.c keeps for each crowd.
  */
-#include "sim/flow/lazy_heap.h"
+#include "sim/containers/lazy_heap.h"
 #include "sim/flow/share.h"
 #include "sim/flow/share_parts.h"
 

@@ -14,7 +14,7 @@
  * cap, or its bottleneck is full and no flow there has a higher level.  Rates
  * left by a ripple agree with those of the whole component within 1e-9.
  */
-#include "sim/flow/lazy_heap.h"
+#include "sim/containers/lazy_heap.h"
 #include "sim/flow/share.h"
 #include "sim/flow/share_parts.h"
 

@@ -29,8 +29,11 @@
 struct arena;
 struct csv;
 
-/* CSV_ALEA: SWF, then {nodes}, queue, and resources up to the line's end. */
-enum csv_format { CSV_COMMA, CSV_SWF, CSV_TAB, CSV_ALEA, CSV_PAI, CSV_PHILLY };
+/* CSV_ALEA: SWF, then {nodes}, queue, and resources up to the line's end.
+ * CSV_TABLE: as table.h writes it; commas alone separate, blanks stay. */
+enum csv_format {
+    CSV_COMMA, CSV_SWF, CSV_TAB, CSV_ALEA, CSV_PAI, CSV_PHILLY, CSV_TABLE
+};
 enum csv_step { CSV_ROW, CSV_END, CSV_ERROR };
 
 struct csv_field {
@@ -52,6 +55,9 @@ const char *const *csv_names(const struct csv *csv);
 size_t csv_columns(const struct csv *csv);
 /* Index of a column, or SIZE_MAX. */
 size_t csv_find(const struct csv *csv, const char *name);
+/* The same, and an err that names the column if it is missing. */
+bool csv_need_column(const struct csv *csv, const char *name, size_t *column,
+                     struct err *err);
 
 /* One more column, which has this text in every row; SIZE_MAX: there are too
  * many.  It is known to csv_find, too. */
@@ -68,14 +74,14 @@ void csv_cut(struct csv *csv, size_t columns);
 enum csv_step csv_next(struct csv *csv, struct err *err);
 /* Of the row that csv_next read; good until the next call. */
 const struct csv_field *csv_field(const struct csv *csv, size_t column);
+const char *csv_text(const struct csv *csv, size_t column);
+/* NAN for an empty field; an err if it is no number. */
+bool csv_number(const struct csv *csv, size_t column, double *value,
+                struct err *err);
 /* Where that field stands; for messages. */
 struct err_pos csv_pos(const struct csv *csv, size_t column);
 uint64_t csv_blank_lines(const struct csv *csv);
 /* Of SWF: rows with more than 18 fields, of which the first 18 are read. */
 uint64_t csv_longer_rows(const struct csv *csv);
-
-/* "folder of `beside`" + "/" + name; an absolute name is left as it is. */
-const char *csv_path(struct arena *arena, const char *beside,
-                     const char *name);
 
 #endif

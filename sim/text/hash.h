@@ -3,8 +3,8 @@
  * hash.h - names what a result was made from: FNV-1a, 64 bits, of what is in
  * memory, XXH64 of files.
  *
- * They tell inputs apart; they are no defence against somebody who forges
- * them.  Sources: Fowler, Noll, Vo; RFC draft-eastlake-fnv (offset basis and
+ * They distinguish inputs; they do not protect against forged ones.  Sources:
+ * Fowler, Noll, Vo; RFC draft-eastlake-fnv (offset basis and
  * prime).  Y. Collet, xxHash, by libxxhash: `xxhsum FILE` prints the same.
  */
 #ifndef SIM_TEXT_HASH_H
@@ -17,7 +17,7 @@
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count);
-/* With its end, so that "ab","c" and "a","bc" differ. */
+/* Includes the end of the text, so that "ab","c" and "a","bc" differ. */
 uint64_t hash_text(uint64_t hash, const char *text);
 uint64_t hash_u64(uint64_t hash, uint64_t value);
 /* XXH64 with seed 0; false when the file cannot be read. */

@@ -132,6 +132,26 @@ void out_json_text(struct out *out, const char *text)
     out_text(out, "\"");
 }
 
+void out_html_text(struct out *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        switch (c) {
+        case '&': out_text(out, "&amp;"); break;
+        case '<': out_text(out, "&lt;"); break;
+        case '>': out_text(out, "&gt;"); break;
+        case '"': out_text(out, "&quot;"); break;
+        case '\'': out_text(out, "&#39;"); break;
+        default:
+            if (c < 0x20 || c == 0x7f)
+                out_text(out, " ");
+            else
+                out_bytes(out, text, 1);
+        }
+    }
+}
+
 bool out_good(const struct out *out, struct err *err)
 {
     return out->why == 0 || out_failed(out->path, out->why, err);

@@ -38,6 +38,9 @@ void out_printf(struct out *out, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* The text in quotation marks, escaped for JSON. */
 void out_json_text(struct out *out, const char *text);
+/* For HTML and XML: no character is left that they give a meaning, and a blank
+ * stands for each that is not printed. */
+void out_html_text(struct out *out, const char *text);
 /* Has every write so far been taken?  err says why not; what stands in a
  * buffer has not been tried. */
 bool out_good(const struct out *out, struct err *err);

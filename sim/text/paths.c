@@ -13,19 +13,28 @@
 
 #include "sim/base/arena.h"
 
+char *text_vformat(struct arena *arena, const char *fmt, va_list list)
+{
+    va_list again;
+    char *text;
+    int bytes;
+
+    va_copy(again, list);
+    bytes = vsnprintf(NULL, 0, fmt, list);
+    assert(bytes >= 0);
+    text = arena_alloc(arena, (size_t)bytes + 1, 1);
+    vsnprintf(text, (size_t)bytes + 1, fmt, again);
+    va_end(again);
+    return text;
+}
+
 char *text_format(struct arena *arena, const char *fmt, ...)
 {
     va_list list;
     char *text;
-    int bytes;
 
     va_start(list, fmt);
-    bytes = vsnprintf(NULL, 0, fmt, list);
-    va_end(list);
-    assert(bytes >= 0);
-    text = arena_alloc(arena, (size_t)bytes + 1, 1);
-    va_start(list, fmt);
-    vsnprintf(text, (size_t)bytes + 1, fmt, list);
+    text = text_vformat(arena, fmt, list);
     va_end(list);
     return text;
 }

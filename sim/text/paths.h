@@ -6,6 +6,7 @@
 #ifndef SIM_TEXT_PATHS_H
 #define SIM_TEXT_PATHS_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 
 #include "sim/base/err.h"
@@ -15,6 +16,8 @@ struct arena;
 /* sprintf into the arena. */
 char *text_format(struct arena *arena, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+char *text_vformat(struct arena *arena, const char *fmt, va_list list)
+    __attribute__((format(printf, 2, 0)));
 
 /* `name` as seen from the folder of `file`; absolute names stay. */
 const char *path_beside(struct arena *arena, const char *file,

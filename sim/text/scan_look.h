@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * scan_look.h - how the lines of a text file are laid out, for whoever wants
- * to know what reading it passed over in silence.
+ * scan_look.h - the layout of the lines of a text file, for reports on what
+ * reading accepts without an error.
  */
 #ifndef SIM_TEXT_SCAN_LOOK_H
 #define SIM_TEXT_SCAN_LOOK_H

@@ -201,6 +201,14 @@ void table_real(struct table *table, double value)
     end_cell(table, put_real(out, value));
 }
 
+void table_real_or_empty(struct table *table, double value)
+{
+    if (isfinite(value))
+        table_real(table, value);
+    else
+        table_empty(table);
+}
+
 void table_reals(struct table *table, const double *value, size_t count)
 {
     assert(table != NULL && value != NULL);

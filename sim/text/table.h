@@ -36,6 +36,7 @@ void table_number(struct table *table, uint64_t number);    /* as a text */
 void table_milli(struct table *table, uint64_t milli);  /* a count: 0.46, 8 */
 void table_time(struct table *table, int64_t time_ns);      /* exact */
 void table_real(struct table *table, double value);         /* "%.9g" */
+void table_real_or_empty(struct table *table, double value);    /* not finite */
 void table_reals(struct table *table, const double *value, size_t count);
 void table_empty(struct table *table);                      /* any type */
 /* The cells of a row that is begun, as bytes, good until the next call; and so

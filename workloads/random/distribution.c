@@ -30,6 +30,7 @@
 #include "sim/base/rng.h"
 #include "sim/text/scan.h"
 #include "sim/text/csv.h"
+#include "sim/text/paths.h"
 
 struct keys {
     const struct conf_node *mean, *cv, *log_mean, *log_sd, *scale, *shape;
@@ -290,7 +291,7 @@ static bool read_empirical(struct reader *r, const struct conf_node *node,
         keys.file = conf_text(node);
     else if (!conf_fill(node, &distribution_empirical_schema, &keys, r->err))
         return false;
-    path = csv_path(r->arena, conf_pos(node).file, keys.file);
+    path = path_beside(r->arena, conf_pos(node).file, keys.file);
     csv = csv_open(r->arena, path, CSV_COMMA, r->err);
     if (csv == NULL)
         return false;

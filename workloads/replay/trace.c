@@ -29,7 +29,7 @@
 #include "sim/base/clock.h"
 #include "sim/text/scan.h"
 #include "workloads/replay/applications.h"
-#include "sim/text/csv.h"
+#include "sim/text/paths.h"
 #include "workloads/formats/import.h"
 #include "workloads/jobs/packing.h"
 #include "workloads/jobs/speedup_keys.h"
@@ -273,8 +273,8 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
                                  keys->lengths != NULL &&
                                  strcmp(keys->lengths, "applications") == 0;
     if (keys->lengths != NULL && !spec->request.applications)
-        spec->request.lengths = csv_path(world->arena, conf_pos(node).file,
-                                         keys->lengths);
+        spec->request.lengths = path_beside(world->arena, conf_pos(node).file,
+                                            keys->lengths);
     spec->request.gpu_type = keys->gpu_type;
     if (spec->import != NULL && spec->import->lengths != NULL) {
         if (keys->lengths == NULL && keys->gpu_type == NULL &&
@@ -327,8 +327,9 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
     keys->gpus_are = -1;
     if (!conf_fill(conf, &trace_schema, keys, err))
         return false;
-    spec->path = csv_path(world->arena, conf_pos(conf_get(conf, "file")).file,
-                          keys->file);
+    spec->path = path_beside(world->arena,
+                             conf_pos(conf_get(conf, "file")).file,
+                             keys->file);
     if (keys->format == FORMAT_CSV && keys->columns == NULL)
         return err_set(err, ERR_SCHEMA, conf_pos(conf),
                        "columns is missing: format csv needs it");

@@ -14,6 +14,7 @@
 #include "sim/base/err.h"
 #include "sim/text/scan.h"
 #include "sim/text/csv.h"
+#include "sim/text/paths.h"
 #include "sim/text/json.h"
 #include "workloads/requests/request_servegen.h"
 #include "sim/text/trace_date.h"
@@ -404,7 +405,7 @@ const struct request_trace_spec *request_trace_read(
 
     if (!conf_fill(conf, &request_trace_schema, &keys, err))
         return NULL;
-    spec->path = csv_path(arena, conf_pos(conf).file, keys.file);
+    spec->path = path_beside(arena, conf_pos(conf).file, keys.file);
     spec->format = (enum format)keys.format;
     spec->skip_empty = keys.empty == EMPTY_SKIP;
     columns = keys.columns;

@@ -11,7 +11,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/config/conf.h"
-#include "sim/text/csv.h"
+#include "sim/text/paths.h"
 #include "workloads/series/reader.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
@@ -122,8 +122,8 @@ bool series_read(struct arena *arena, const struct conf_node *conf,
     assert(conf != NULL && set != NULL);
     if (!conf_fill(conf, &series_schema, &keys, err))
         return false;
-    request.file = csv_path(arena, conf_pos(conf_get(conf, "file")).file,
-                            keys.file);
+    request.file = path_beside(arena, conf_pos(conf_get(conf, "file")).file,
+                               keys.file);
     if (!series_import(arena, &series_csv, &request, set, &counts, err))
         return false;
     set->kind = keys.kind;

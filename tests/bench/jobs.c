@@ -12,8 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiments/bench/cluster.h"
-#include "experiments/bench/probe.h"
+#include "tests/bench/cluster.h"
+#include "tests/bench/probe.h"
 #include "sim/base/decimal.h"
 #include "sim/base/err.h"
 #include "sim/base/rng.h"

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/bench/probe.h"
-#include "sim/event/heap4.h"
+#include "tests/bench/probe.h"
+#include "tests/heap4.h"
 #include "sim/event/loop.h"
 #include "sim/base/rng.h"
 

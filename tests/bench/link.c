@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiments/bench/probe.h"
+#include "tests/bench/probe.h"
 #include "sim/flow/flow.h"
 #include "sim/event/loop.h"
 #include "sim/base/rng.h"

@@ -7,8 +7,8 @@
  * compared run turn by turn in the same minute, because a shared machine's
  * speed changes between minutes.
  */
-#ifndef EXPERIMENTS_BENCH_PROBE_H
-#define EXPERIMENTS_BENCH_PROBE_H
+#ifndef TESTS_BENCH_PROBE_H
+#define TESTS_BENCH_PROBE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,11 +6,11 @@
  * that is not slow: an implicit heap of 16-byte entries that store their push
  * number; a dead entry stays until it is popped.  At most 2^24 events are
  * pending and 2^37 pushed.  Tests compare loop.c with it event by event;
- * `clustersim bench` prints its time beside the loop's.  Simulations use
+ * tests/bench prints its time beside the loop's.  Simulations use
  * loop.h.
  */
-#ifndef SIM_EVENT_HEAP4_H
-#define SIM_EVENT_HEAP4_H
+#ifndef TESTS_HEAP4_H
+#define TESTS_HEAP4_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/bench/probe.h"
+#include "tests/bench/probe.h"
 #include "models/catalogue/catalogue.h"
 #include "models/types/gang.h"
 #include "models/serving/serve.h"

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "experiments/bench/probe.h"
+#include "tests/bench/probe.h"
 #include "sim/base/rng.h"
 
 struct draws {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiments/bench/probe.h"
+#include "tests/bench/probe.h"
 #include "models/catalogue/catalogue.h"
 #include "models/types/gang.h"
 #include "models/laws/loader.h"

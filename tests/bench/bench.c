@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench.c - `clustersim bench`: rows, turns, medians, a table and a CSV.
+ * bench.c - the program: rows, turns, medians, a table and a CSV.
  *
  * A row has up to three probes: the engine, the bound and the plain heap.  All
  * probes of a row take turns, so that what is compared ran in the same
  * minute; each figure is the median over turns.  Times are of the processor,
  * except for the speed-up of two workers, which is wall time.
  */
-#include "experiments/bench/bench.h"
-
 #include <assert.h>
+#include <gsl/gsl_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/bench/cluster.h"
-#include "experiments/bench/probe.h"
+#include "tests/bench/cluster.h"
+#include "tests/bench/probe.h"
 #include "sim/base/err.h"
 
 #define TURN_COUNT 7u
@@ -345,11 +344,12 @@ static bool run(const struct options *options, struct err *err)
     return ok;
 }
 
-int bench_main(int argc, char **argv)
+int main(int argc, char **argv)
 {
     struct options options = {.quick = false};
     struct err err = {.kind = ERR_NONE};
     assert(argc > 0);
+    gsl_set_error_handler_off();
     bool ok = read_options(argc, argv, &options, &err);
     if (ok && options.help) {
         fputs(help_text, stdout);

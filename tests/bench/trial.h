@@ -3,12 +3,12 @@
  * trial.h - a trial measured in a process of its own, and the bare loop
  * beside it.
  */
-#ifndef EXPERIMENTS_BENCH_TRIAL_H
-#define EXPERIMENTS_BENCH_TRIAL_H
+#ifndef TESTS_BENCH_TRIAL_H
+#define TESTS_BENCH_TRIAL_H
 
 #include <stdbool.h>
 
-#include "experiments/bench/cluster.h"
+#include "tests/bench/cluster.h"
 #include "sim/base/err.h"
 
 struct bench_trial {

@@ -5,7 +5,7 @@
  * Sweeping costs what is there and leaves at least half of the room free, so a
  * push costs O(log n) on average.
  */
-#include "sim/flow/lazy_heap.h"
+#include "sim/containers/lazy_heap.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -55,9 +55,9 @@ static void rise(struct lazy_heap *heap, uint32_t hole, struct lazy_heap_item it
     all[hole] = item;
 }
 
-/* Sweeps, and grows where that did not help much. */
-static void make_room(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
-                      const void *self)
+/* Drops all items that do not hold. */
+static void sweep(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
+                  const void *self)
 {
     uint32_t i, kept = 0;
 
@@ -67,9 +67,16 @@ static void make_room(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
     heap->count = kept;
     for (i = kept / 2; i-- > 0;)
         sink(heap, i, heap->item[i]);
-    if (heap->room > 0 && kept <= heap->room / 2)
-        return;
-    ARENA_REACH(NULL, heap->item, heap->room, heap->room);
+}
+
+/* Sweeps, and grows where that did not help much. */
+static void make_room(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
+                      const void *self)
+{
+    if (holds != NULL)
+        sweep(heap, holds, self);
+    if (heap->room == 0 || heap->count > heap->room / 2)
+        ARENA_REACH(NULL, heap->item, heap->room, heap->room);
 }
 
 void lazy_heap_push(struct lazy_heap *heap, struct lazy_heap_item item, lazy_heap_holds_fn *holds,
@@ -84,7 +91,7 @@ void lazy_heap_push(struct lazy_heap *heap, struct lazy_heap_item item, lazy_hea
 const struct lazy_heap_item *lazy_heap_top(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
                                            const void *self)
 {
-    while (heap->count > 0 && !holds(self, &heap->item[0]))
+    while (holds != NULL && heap->count > 0 && !holds(self, &heap->item[0]))
         lazy_heap_pop(heap);
     return heap->count > 0 ? &heap->item[0] : NULL;
 }

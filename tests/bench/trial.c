@@ -4,14 +4,14 @@
  *
  * The peak of its memory is then its own; times are of the processor.
  */
-#include "experiments/bench/trial.h"
+#include "tests/bench/trial.h"
 
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "experiments/bench/probe.h"
+#include "tests/bench/probe.h"
 #include "experiments/columns/columns.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/run/trial.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "experiments/advise/advise.h"
-#include "experiments/bench/probe.h"
+#include "tests/bench/probe.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"

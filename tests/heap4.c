@@ -8,7 +8,7 @@
  * one cache line; behind the last entry stand four that go after everything.
  * A record knows the push it was made by; an entry of another one is dead.
  */
-#include "sim/event/heap4.h"
+#include "tests/heap4.h"
 
 #include <assert.h>
 #include <stddef.h>

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "experiments/bench/probe.h"
+#include "tests/bench/probe.h"
 #include "sim/event/loop.h"
 #include "sim/base/rng.h"
 

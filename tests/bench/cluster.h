@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cluster.h - `clustersim bench --suite cluster`: whole runs.
+ * cluster.h - the suite of whole runs: `clustersim bench --suite cluster`.
  */
-#ifndef EXPERIMENTS_BENCH_CLUSTER_H
-#define EXPERIMENTS_BENCH_CLUSTER_H
+#ifndef TESTS_BENCH_CLUSTER_H
+#define TESTS_BENCH_CLUSTER_H
 
 #include <stdbool.h>
 #include <stdint.h>

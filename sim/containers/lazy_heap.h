@@ -6,9 +6,11 @@
  * for each id, and changes it to make the items of this id invalid.  Invalid
  * items are dropped when they come first, and all of them when the heap is
  * full; so it holds at most about twice the number of valid items.
+ *
+ * Where nothing becomes invalid, `holds` is NULL: a plain heap.
  */
-#ifndef SIM_FLOW_LAZY_HEAP_H
-#define SIM_FLOW_LAZY_HEAP_H
+#ifndef SIM_CONTAINERS_LAZY_HEAP_H
+#define SIM_CONTAINERS_LAZY_HEAP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,14 +9,14 @@
  * alone; it reads a file and writes a table where the trial writes one, else
  * its jobs are in arrays.
  */
-#include "experiments/bench/cluster.h"
+#include "tests/bench/cluster.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/bench/trial.h"
+#include "tests/bench/trial.h"
 #include "sim/text/folder.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
@@ -169,7 +169,7 @@ static const struct row rows[] = {
     ROW("phases", 1000000, 1250, BENCH_PHASES, COUNT,
         .curve = BY_JOBS, .goal_s = 60),
     ROW("phases-large", 1000000, 12500, BENCH_PHASES, COUNT, .curve = NO_CURVE),
-#include "experiments/bench/planners.def"
+#include "tests/bench/planners.def"
     ROW("peer-tiresias", 20000, 8, 0, TIRESIAS,
         .written = true, .quick = true, .peer_jobs_s = 110),
     ROW("peer-accasim", 20000, 8, 0, ACCASIM,

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * page_file.h - the templates of pages, held in the program.
+ *
+ * The build turns page.html into the one item of this table (models/embed.sh).
+ */
+#ifndef EXPERIMENTS_REPORT_PAGE_FILE_H
+#define EXPERIMENTS_REPORT_PAGE_FILE_H
+
+#include <stddef.h>
+
+struct page_file {
+    const char *name;   /* "page.html" */
+    const char *text;   /* ends with NUL; see html_fill */
+    size_t bytes;       /* of text, without the NUL */
+};
+
+extern const struct page_file page_file[];
+extern const unsigned page_file_count;
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * report_parts.h - what report.html is put together from; internal to the
+ * files report*.c.
+ */
+#ifndef EXPERIMENTS_REPORT_REPORT_PARTS_H
+#define EXPERIMENTS_REPORT_REPORT_PARTS_H
+
+#include <stdbool.h>
+
+#include "experiments/report/plot_data.h"
+
+struct arena;
+struct conf_node;
+struct err;
+struct out;
+struct sheet;
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define REPORT_TABLES 9
+
+struct report {
+    struct plot_source source;
+    struct arena *arena;
+    struct out *out;
+    const struct conf_node *made_from;      /* provenance.json or NULL */
+    const struct conf_node *audit;          /* audit.json or NULL */
+    struct sheet *table[REPORT_TABLES];     /* owned; NULL: left out */
+};
+
+/* A scalar of a map, or "". */
+const char *report_word(const struct conf_node *map, const char *key);
+/* A list of a map, or NULL. */
+const struct conf_node *report_list(const struct conf_node *map,
+                                    const char *key);
+
+/* Each makes a table that the caller frees.  NULL without an err: there is
+ * nothing to show; a table with an err is not whole. */
+struct sheet *report_verdicts(const struct report *r, struct err *err);
+struct sheet *report_failures(const struct report *r, struct err *err);
+struct sheet *report_run(const struct report *r, struct err *err);
+struct sheet *report_policies(const struct report *r, struct err *err);
+struct sheet *report_defaults(const struct report *r, struct err *err);
+struct sheet *report_load(const struct report *r, struct err *err);
+struct sheet *report_audit(const struct report *r, struct err *err);
+struct sheet *report_provenance(const struct report *r, struct err *err);
+
+#endif

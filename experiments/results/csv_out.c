@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* csv_out.c - header line and rows of a table. */
+#include "experiments/results/csv_out.h"
+
+#include <assert.h>
+
+#include "experiments/columns/columns.h"
+#include "sim/base/err.h"
+#include "sim/text/out.h"
+#include "sim/text/table.h"
+
+struct out *csv_out_open(struct arena *arena, const struct folder *dir,
+                         const struct csv_kind *kind, struct err *err)
+{
+    struct out *out = out_in(arena, dir, kind->file, err);
+    char header[4096];
+    size_t bytes;
+
+    if (out == NULL)
+        return NULL;
+    bytes = table_header(kind->columns, kind->count, header, sizeof header);
+    assert(bytes < sizeof header);
+    out_bytes(out, header, bytes);
+    return out;
+}
+
+bool csv_out_close(struct out *out, struct table *table, struct err *err)
+{
+    size_t bytes;
+    const char *rows = table_bytes(table, &bytes);
+
+    out_bytes(out, rows, bytes);
+    table_free(table);
+    return out_close(out, err);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * csv_out.h - a table of a results folder, written at once.
+ */
+#ifndef EXPERIMENTS_RESULTS_CSV_OUT_H
+#define EXPERIMENTS_RESULTS_CSV_OUT_H
+
+#include <stdbool.h>
+
+struct arena;
+struct csv_kind;
+struct err;
+struct folder;
+struct out;
+struct table;
+
+/* The file of that kind, with its header line; NULL and an err if it cannot be
+ * written. */
+struct out *csv_out_open(struct arena *arena, const struct folder *dir,
+                         const struct csv_kind *kind, struct err *err);
+/* Writes the rows, and frees the table. */
+bool csv_out_close(struct out *out, struct table *table, struct err *err);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * csv_columns.c - the columns of a file: of its first line, or of its layout.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/decimal.h"
+#include "sim/base/err.h"
+#include "sim/text/csv.h"
+#include "sim/text/csv_philly.h"
+#include "sim/text/csv_state.h"
+#include "sim/text/scan.h"
+
+/* Feitelson et al., "Standard Workload Format", version 2.2. */
+static const char *const swf_names[] = {
+    "job", "submit_time", "wait_time", "run_time", "allocated_processors",
+    "average_cpu_time", "used_memory", "requested_processors",
+    "requested_time", "requested_memory", "status", "user", "group",
+    "executable", "queue", "partition", "preceding_job", "think_time",
+    "nodes", "queue_name", "resources", NULL
+};
+
+/* pai_task_table.header of Alibaba's cluster-trace-gpu-v2020. */
+static const char *const pai_names[] = {
+    "job_name", "task_name", "inst_num", "status", "start_time", "end_time",
+    "plan_cpu", "plan_mem", "plan_gpu", "gpu_type", NULL
+};
+const char *const *csv_names(const struct csv *csv)
+{
+    return (const char *const *)csv->name;
+}
+
+size_t csv_columns(const struct csv *csv)
+{
+    return csv->columns;
+}
+
+size_t csv_find(const struct csv *csv, const char *name)
+{
+    for (size_t i = 0; i < csv->columns + csv->constants; i++)
+        if (strcmp(csv->name[i], name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+bool csv_need_column(const struct csv *csv, const char *name, size_t *column,
+                     struct err *err)
+{
+    *column = csv_find(csv, name);
+    return *column != SIZE_MAX ||
+           err_set(err, ERR_SCHEMA, csv_place(csv, 1),
+                   "the column '%.60s' is missing", name);
+}
+
+size_t csv_constant(struct csv *csv, struct arena *arena, const char *text)
+{
+    size_t at = csv->columns + csv->constants;
+
+    assert(csv->format == CSV_COMMA && text != NULL);
+    if (csv->constants == CSV_CONSTANTS_MAX)
+        return SIZE_MAX;
+    csv->name[at] = arena_text(arena, text);
+    csv->field[at] = (struct csv_field){csv->name[at], strlen(text), 1, 0};
+    csv->constants++;
+    return at;
+}
+
+void csv_list(const struct csv *csv, char *out, size_t out_bytes)
+{
+    size_t used = 0;
+
+    assert(out_bytes > 8);
+    out[0] = '\0';
+    for (size_t i = 0; i < csv->columns; i++) {
+        size_t bytes = strlen(csv->name[i]);
+        bool last = i + 1 == csv->columns;
+
+        /* ", name", and room behind it for the end or for ", ...". */
+        if (used + 2 + bytes + (last ? 1 : 6) > out_bytes) {
+            strcpy(out + used, used > 0 ? ", ..." : "...");
+            return;
+        }
+        if (used > 0) {
+            memcpy(out + used, ", ", 3);
+            used += 2;
+        }
+        memcpy(out + used, csv->name[i], bytes + 1);
+        used += bytes;
+    }
+}
+
+bool csv_header_is_row(const struct csv *csv)
+{
+    size_t numbers = 0;
+
+    for (size_t i = 0; i < csv->columns; i++) {
+        double value;
+
+        numbers += scan_f64(csv->name[i], strlen(csv->name[i]), &value);
+    }
+    return 2 * numbers >= csv->columns && numbers > 0;
+}
+
+static bool header_is_good(const struct csv *csv, struct err *err)
+{
+    for (size_t i = 0; i < csv->columns; i++) {
+        if (csv->name[i][0] == '\0') {
+            err_set(err, ERR_SYNTAX, csv_place(csv, 1),
+                    "column %zu has no name in the header line", i + 1);
+            return err_hint(err, i + 1 < csv->columns
+                                     ? "Only the first columns may have none, "
+                                       "as an index that pandas writes."
+                                     : "A separator at the end of the line "
+                                       "begins one more column.");
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(csv->name[i], csv->name[j]) != 0)
+                continue;
+            err_set(err, ERR_SYNTAX, csv_place(csv, 1),
+                    "column %s stands twice in the header line",
+                    csv->name[i]);
+            return csv_header_is_row(csv)
+                       ? err_hint(err, "It looks like a row: the first line "
+                                       "must name the columns.") : false;
+        }
+    }
+    return true;
+}
+
+/* The index of a data frame has no name of its own, nor have the first of
+ * several: "Unnamed: 0" and so on, and ".1" behind it where a column is called
+ * so, as of a file that was written twice. */
+static void name_index(struct csv *csv, struct arena *arena)
+{
+    for (size_t i = 0; i + 1 < csv->columns && csv->name[i][0] == '\0'; i++) {
+        char *name = arena_alloc(arena, 40, 1), *end;
+
+        strcpy(name, "Unnamed: ");
+        end = decimal_put(name + strlen(name), i);
+        *end = '\0';
+        while (csv_find(csv, name) != SIZE_MAX && strlen(name) < 36)
+            strcat(name, ".1");
+        csv->name[i] = name;
+    }
+}
+
+/* What separates the fields of a header: a comma, unless it has none, and
+ * semicolons or tabs. */
+static char separator_of(const char *line)
+{
+    if (strchr(line, ',') != NULL)
+        return ',';
+    if (strchr(line, ';') != NULL)
+        return ';';
+    return strchr(line, '\t') != NULL ? '\t' : ',';
+}
+
+static bool read_header(struct csv *csv, struct arena *arena,
+                        struct err *err)
+{
+    static const char mark[] = "\xEF\xBB\xBF";  /* UTF-8 byte order mark */
+    struct csv_field *field = arena_alloc(arena,
+                                          CSV_FIELDS_MAX + CSV_CONSTANTS_MAX,
+                                          sizeof *field);
+    char *line;
+    size_t count;
+    enum csv_step step = csv_next_line(csv, &line, err);
+
+    if (step == CSV_ERROR)
+        return false;
+    if (step == CSV_END)
+        return err_set(err, ERR_SYNTAX,
+                       (struct err_pos){csv->path, 0, 0},
+                       "file is empty: a header line with the names of the "
+                       "columns is expected");
+    if (strncmp(line, mark, 3) == 0)
+        line += 3;
+    if (csv->format == CSV_COMMA)
+        csv->comma = separator_of(line);
+    count = csv_split_commas(csv, line, field, CSV_FIELDS_MAX, err);
+    if (count == SIZE_MAX)
+        return false;
+    if (count > CSV_FIELDS_MAX)
+        return err_set(err, ERR_RANGE, csv_place(csv, 1),
+                       "header has %zu columns, at most %u are read", count,
+                       CSV_FIELDS_MAX);
+    csv->columns = count;
+    csv->field = field;
+    csv->name = arena_alloc(arena, count + CSV_CONSTANTS_MAX + 1,
+                            sizeof *csv->name);
+    for (size_t i = 0; i < count; i++)
+        csv->name[i] = arena_text(arena, field[i].text);
+    name_index(csv, arena);
+    return header_is_good(csv, err);
+}
+
+/* Columns that only have numbers: as many as the first line has fields. */
+static bool number_columns(struct csv *csv, struct arena *arena,
+                           struct err *err)
+{
+    char *line;
+    enum csv_step step = csv_next_line(csv, &line, err);
+
+    if (step == CSV_ERROR)
+        return false;
+    if (step == CSV_END)
+        return err_set(err, ERR_SYNTAX, (struct err_pos){csv->path, 0, 0},
+                       "file is empty: rows of fields between tabs are "
+                       "expected");
+    csv->columns = csv_split_tabs(line, NULL, 0);
+    if (csv->columns > CSV_FIELDS_MAX)
+        return err_set(err, ERR_RANGE, csv_place(csv, 1),
+                       "row has %zu fields, at most %u are read",
+                       csv->columns, CSV_FIELDS_MAX);
+    csv->field = arena_alloc(arena, csv->columns, sizeof *csv->field);
+    csv->name = arena_alloc(arena, csv->columns + 1, sizeof *csv->name);
+    for (size_t i = 0; i < csv->columns; i++) {
+        char *name = arena_alloc(arena, 4, 1), digits[20];
+        char *end = decimal_put(digits, i + 1);
+
+        memcpy(name, digits, (size_t)(end - digits));
+        csv->name[i] = name;
+    }
+    scan_close(csv->scan);      /* that line is a row, too: begin again */
+    csv->blank_lines = 0;
+    csv->scan = scan_open(csv->path, err);
+    return csv->scan != NULL;
+}
+
+/* Columns that the layout fixes. */
+static void fix_columns(struct csv *csv, struct arena *arena)
+{
+    const char *const *names = csv->format == CSV_PAI ? pai_names
+                               : csv->format == CSV_PHILLY ? philly_names
+                                                           : swf_names;
+
+    csv->columns = csv->format == CSV_PAI ? CSV_PAI_COLUMNS
+                   : csv->format == CSV_PHILLY ? PHILLY_COLUMNS
+                   : csv->format == CSV_ALEA ? CSV_ALEA_COLUMNS : CSV_SWF_COLUMNS;
+    csv->name = arena_alloc(arena, csv->columns + 1, sizeof *csv->name);
+    for (size_t i = 0; i < csv->columns; i++)
+        csv->name[i] = names[i];
+    csv->cut = csv->columns;
+    csv->field = arena_alloc(arena, csv->columns, sizeof *csv->field);
+}
+
+bool csv_begin(struct csv *csv, struct arena *arena, struct err *err)
+{
+    switch (csv->format) {
+    case CSV_COMMA:
+    case CSV_TABLE:
+        return read_header(csv, arena, err);
+    case CSV_TAB:
+        return number_columns(csv, arena, err);
+    case CSV_SWF:
+    case CSV_ALEA:
+    case CSV_PAI:
+    case CSV_PHILLY:
+        break;
+    }
+    fix_columns(csv, arena);
+    return true;
+}

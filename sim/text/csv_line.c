@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * csv_line.c - a line split into fields where it lies.
+ *
+ * The line that scan hands out is cut up: fields are ended with NUL bytes,
+ * quoted fields are unquoted in place.
+ */
+#include <string.h>
+
+#include "sim/base/err.h"
+#include "sim/text/csv.h"
+#include "sim/text/csv_blanks.h"
+#include "sim/text/csv_state.h"
+#include "sim/text/scan.h"
+
+struct err_pos csv_place(const struct csv *csv, uint32_t col)
+{
+    struct err_pos pos = {csv->path, 0, 0};
+
+    if (csv->scan == NULL)
+        return pos;
+    pos = scan_pos(csv->scan, col);
+    pos.file = csv->path;       /* outlives the scan */
+    return pos;
+}
+
+/* A blank that is no part of a field.  A tab is none where it separates. */
+static bool is_blank(const struct csv *csv, char c)
+{
+    return blanks_is(c) && c != csv->comma && csv->format != CSV_TABLE;
+}
+
+/* Cuts a quoted field; returns what follows its closing quote, or NULL. */
+static char *cut_quoted(const struct csv *csv, char *at,
+                        struct csv_field *field)
+{
+    char *to = at, *from = at + 1;
+
+    for (;;) {
+        if (*from == '\0')
+            return NULL;
+        if (*from == '"' && from[1] != '"')
+            break;
+        if (*from == '"')
+            from++;
+        *to++ = *from++;
+    }
+    field->text = at;
+    field->bytes = (size_t)(to - at);
+    from++;
+    while (is_blank(csv, *from))
+        from++;
+    if (*from != csv->comma && *from != '\0')
+        return NULL;
+    return from;
+}
+
+static char *cut_plain(const struct csv *csv, char *at,
+                       struct csv_field *field)
+{
+    const char commas[2] = {csv->comma, '\0'};
+    size_t bytes = strcspn(at, commas);
+
+    field->text = at;
+    field->bytes = bytes;
+    while (field->bytes > 0 && is_blank(csv, at[field->bytes - 1]))
+        field->bytes--;
+    return at + bytes;
+}
+
+static size_t bad_quote(const struct csv *csv, const struct csv_field *field,
+                        struct err *err)
+{
+    err_set(err, ERR_SYNTAX, csv_place(csv, field->col),
+            "quoted field does not end before the next %s or the end of the "
+            "line", csv->comma == ';' ? "semicolon"
+                    : csv->comma == '\t' ? "tab" : "comma");
+    err_hint(err, "A field holds no line break; a quotation mark within one "
+                  "is written twice.");
+    return SIZE_MAX;
+}
+
+/* Ends the text of a field with NUL; what it overwrites was read already. */
+static void seal(struct csv_field *field)
+{
+    ((char *)field->text)[field->bytes] = '\0';
+}
+
+size_t csv_split_commas(const struct csv *csv, char *line,
+                        struct csv_field *field, size_t max, struct err *err)
+{
+    char *at = line;
+    size_t count = 0;
+    bool more = true;
+
+    while (more) {
+        struct csv_field next = {0};
+        char *end;
+
+        while (is_blank(csv, *at))
+            at++;
+        next.col = (uint32_t)(at - line) + 1;
+        end = *at == '"' ? cut_quoted(csv, at, &next)
+                         : cut_plain(csv, at, &next);
+        if (end == NULL)
+            return bad_quote(csv, &next, err);
+        more = *end == csv->comma;
+        if (count < max)
+            field[count] = next;
+        seal(&next);
+        count++;
+        at = end + 1;
+    }
+    return count;
+}
+
+/* Blanks within a field stay, around it they go. */
+size_t csv_split_tabs(char *line, struct csv_field *field, size_t max)
+{
+    char *at = line;
+    size_t count = 0;
+    bool more = true;
+
+    while (more) {
+        size_t bytes = strcspn(at, "\t");
+        struct csv_field next = {at, bytes, (uint32_t)(at - line) + 1, 0};
+
+        while (next.bytes > 0 && blanks_is(next.text[0])) {
+            next.text++;
+            next.bytes--;
+            next.col++;
+        }
+        while (next.bytes > 0 && blanks_is(next.text[next.bytes - 1]))
+            next.bytes--;
+        more = at[bytes] == '\t';
+        if (count < max)
+            field[count] = next;
+        seal(&next);
+        count++;
+        at += bytes + 1;
+    }
+    return count;
+}
+
+static bool line_is_blank(const char *line)
+{
+    while (blanks_is(*line))
+        line++;
+    return *line == '\0';
+}
+
+static bool is_comment(const char *line)
+{
+    while (*line <= ' ' && blanks_is(*line))
+        line++;
+    return *line == ';';
+}
+
+enum csv_step csv_next_line(struct csv *csv, char **line, struct err *err)
+{
+    for (;;) {
+        size_t bytes;
+
+        switch (scan_line(csv->scan, line, &bytes, err)) {
+        case SCAN_ERROR:
+            err->pos.file = csv->path;
+            return CSV_ERROR;
+        case SCAN_END:
+            return CSV_END;
+        case SCAN_LINE:
+            break;
+        }
+        if (line_is_blank(*line))
+            csv->blank_lines++;
+        else if ((csv->format != CSV_SWF && csv->format != CSV_ALEA) ||
+                 !is_comment(*line))
+            return CSV_ROW;
+    }
+}

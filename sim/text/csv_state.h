@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * csv_state.h - an open CSV file; internal to the files csv*.c.
+ */
+#ifndef SIM_TEXT_CSV_STATE_H
+#define SIM_TEXT_CSV_STATE_H
+
+#include "sim/text/csv.h"
+
+#define CSV_CONSTANTS_MAX 16u
+enum { CSV_SWF_COLUMNS = 18, CSV_ALEA_COLUMNS = 21, CSV_PAI_COLUMNS = 10 };
+
+struct philly;
+struct scan;
+
+struct csv {
+    struct scan *scan;          /* NULL: philly */
+    struct philly *philly;
+    const char *path;
+    enum csv_format format;
+    const char **name;          /* columns + constants + 1, ends with NULL */
+    size_t columns;
+    size_t constants;           /* fields behind those of the file */
+    char comma;                 /* or ';' or a tab */
+    size_t cut;                 /* SWF: columns that are set, if not all */
+    struct csv_field *field;
+    uint64_t blank_lines, longer_rows;
+    bool begun;                 /* a row was read */
+};
+
+/* Reads the names of the columns, or fixes those of the layout, and makes room
+ * for as many fields.  False and an err: there is no good header line. */
+bool csv_begin(struct csv *csv, struct arena *arena, struct err *err);
+
+/* Where the character `col` of the line that was read last stands. */
+struct err_pos csv_place(const struct csv *csv, uint32_t col);
+/* The next line that is neither blank nor, in SWF, a comment. */
+enum csv_step csv_next_line(struct csv *csv, char **line, struct err *err);
+/* Cut a line where it lies into at most `max` fields, and count all that it
+ * has.  csv_split_commas: SIZE_MAX and an err if a quotation is not closed. */
+size_t csv_split_commas(const struct csv *csv, char *line,
+                        struct csv_field *field, size_t max, struct err *err);
+size_t csv_split_tabs(char *line, struct csv_field *field, size_t max);
+
+#endif
