@@ -79,9 +79,9 @@ void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns);
  * cs_next_candidate() is the first in order that was not tried since
  * cs_try_anew(), or ID_NONE.  After cs_tried() it is another: a task that was
  * not started is passed over, and so is what is alike, until a request is
- * carried out.  Alike are tasks that hold no lease and to which cs_forecast()
- * and cs_start_want() give one answer to one want; CS_ALIKE_AS_LONG: and which
- * are estimated to take as long. */
+ * carried out.  Alike are tasks that hold no lease and to which cs_forecast(),
+ * cs_start_want() and (whole jobs) cs_start_wants() give one answer to one want;
+ * CS_ALIKE_AS_LONG: and which are estimated to take as long. */
 enum cs_alike { CS_ALIKE_NONE, CS_ALIKE_AS_LONG, CS_ALIKE_ALL };
 void cs_try_anew(struct cs_host *host);
 struct task_id cs_next_candidate(struct cs_host *host);

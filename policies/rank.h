@@ -17,11 +17,6 @@ typedef double cs_key_fn(const void *self, const struct cs_host *host,
  * were left out are stopped, then those that wait and were not are started.  For
  * policies that preempt and lease to whole jobs. */
 void cs_reallocate(struct cs_host *host, cs_key_fn *key);
-/* The jobs of the last time, in its order. */
-uint32_t cs_reallocated_count(const struct cs_host *host);
-struct job_id cs_reallocated(const struct cs_host *host, uint32_t i);
-/* cs_reallocate() by cs_left_ns(). */
-void cs_reallocate_left(struct cs_host *host);
 /* cs_reallocate() where the key of a job that waits stands still until it starts:
  * the same answer, found without a look at every job.  A policy calls one of the
  * two, with the same moving key each time but for `anew`. */

@@ -531,7 +531,7 @@ static void a_tournament_serves_what_a_sort_would(void **state)
 /* ---- policies that keep lists of their own ---- */
 
 extern const struct cs_policy linear_conservative_policy, linear_dlas_policy,
-    linear_drf_policy, linear_fair_share_policy, linear_gittins_policy;
+    linear_fair_share_policy, linear_gittins_policy;
 
 static void policies_do_what_they_did_by_walks(void **state)
 {
@@ -569,7 +569,6 @@ static void policies_do_what_they_did_by_walks(void **state)
                                        "service: time, promotion: 2" },
         { &linear_dlas_policy, &knob, "dlas, limit_1: 300s, limit_2: 900s, "
                                       "demotion: tiresias, promotion: 4" },
-        { &linear_drf_policy, &none, "drf" },
         { &linear_fair_share_policy, &none, "fair-share" },
         { &linear_gittins_policy, &quantum, "gittins, quantum: 60s" },
     };

@@ -253,6 +253,19 @@ static void dlas_look_again(struct dlas *dlas, struct cs_host *host)
     cs_wake_at(host, dlas->look_ns);
 }
 
+/* Those that wait go behind those that run, in order. */
+static void dlas_put_back(struct dlas *dlas, struct cs_host *host)
+{
+    struct job_id *list = cs_alloc(host, dlas->count + 1, sizeof *list);
+
+    for (uint32_t i = 0; i < dlas->count; i++)
+        list[i] = dlas->job[i].id;
+    cs_sort(host, list, dlas->count, dlas_key);
+    for (uint32_t i = 0; i < dlas->count; i++)
+        if (!dlas_runs(host, list[i]))
+            dlas->job[dlas->index[list[i].i]].place = dlas->places++;
+}
+
 static void dlas_decide(void *self, struct cs_host *host)
 {
     struct dlas *dlas = self;
@@ -268,11 +281,7 @@ static void dlas_decide(void *self, struct cs_host *host)
     dlas_demote(dlas, host);
     cs_reallocate(host, dlas_key);
     dlas_clocks(dlas, host);
-    for (uint32_t i = 0; i < cs_reallocated_count(host); i++) {
-        struct job_id id = cs_reallocated(host, i);
-        if (!dlas_runs(host, id))
-            dlas->job[dlas->index[id.i]].place = dlas->places++;
-    }
+    dlas_put_back(dlas, host);
     dlas->free_gpus = cs_free_gpus(host, 0);
     dlas->pending = cs_pending_count(host);
     dlas_look_again(dlas, host);

@@ -103,7 +103,7 @@ static void a_plan_finds_what_a_walk_over_instants_finds(void **state)
 #define JOBS 150
 
 extern const struct cs_policy linear_conservative_policy, linear_dlas_policy,
-    linear_drf_policy, linear_fair_share_policy, linear_gittins_policy;
+    linear_fair_share_policy, linear_gittins_policy;
 
 /* Many come at once, many are as short as can be or alike, of any size. */
 static void awkward_jobs(uint64_t seed, struct world_job *job)
@@ -181,7 +181,6 @@ static void policies_meet_their_oracles_where_things_fail(void **state)
         { &linear_dlas_policy, &limits, "dlas, limit_1: 300s, limit_2: 900s" },
         { &linear_dlas_policy, &knob, "dlas, limit_1: 300s, limit_2: 900s, "
                                       "service: time, promotion: 3" },
-        { &linear_drf_policy, &none, "drf" },
         { &linear_fair_share_policy, &none, "fair-share" },
         { &linear_fair_share_policy, &none, "fair-share, blocking: skip" },
         { &linear_gittins_policy, &quantum, "gittins, quantum: 60s" },

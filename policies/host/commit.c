@@ -16,8 +16,8 @@
  * or later: EASY without a second thought.  There the jobs that run are sorted
  * by their expected ends when that instant is looked for, so that those that
  * then end at once give their GPUs back in that order.  Who starts is found by
- * an index (turns.c, and where the policy's order moves moving.c);
- * where it moves and nobody knows how, all is sorted anyway.
+ * an index (turns.c); where the policy's order moves and nobody knows how, all
+ * is sorted anyway.
  */
 #include "policies/host/commit.h"
 
@@ -328,51 +328,31 @@ static void backfill_by_walk(struct cs_host *host)
     }
 }
 
-static void backfill_moving(struct cs_host *host)
+static void backfill_in_turn(struct cs_host *host)
 {
     int64_t most_ns = host->turn->committed_until_ns - host_now(host) - 1;
     uint32_t room, task;
 
-    if (host->waiting->moving == NULL)
-        host_moving_begin(host);
-    host_moving_first(host, most_ns);
+    host_turns_first(host, most_ns);
     while ((room = room_now(host)) > 0 &&
-           (task = host_moving_next(host, room)) != ID_NONE &&
+           (task = host_turns_next(host, room)) != ID_NONE &&
            !comes_later(host, task)) {
         if (task != host->turn->committed)
             start(host, task);
-        host_moving_tried(host, task, most_ns);
+        host_turns_tried(host, task, most_ns);
     }
 }
 
 static void backfill(struct cs_host *host)
 {
-    uint32_t place = 0, room;
+    bool moves = host->policy->before && host->policy->flags & CS_ORDER_MOVES;
 
     if (!host->rules->backfill || room_now(host) == 0)
         return;
-    if (host->waiting->tops != NULL) {
-        backfill_moving(host);
-        return;
-    }
-    if (host->policy->before && host->policy->flags & CS_ORDER_MOVES) {
+    if (moves && host->waiting->tops == NULL)
         backfill_by_walk(host);
-        return;
-    }
-    if (host->waiting->turns == NULL)
-        host_turns_begin(host);
-    while ((room = room_now(host)) > 0) {
-        struct cs_filter filter = {
-            .gpus_max = room,
-            .estimate_max_ns = host->turn->committed_until_ns - host_now(host) - 1,
-        };
-        uint32_t task = host_turns_next(host, &place, &filter);
-        if (task == ID_NONE || comes_later(host, task))
-            return;
-        if (task == host->turn->committed || !ends_in_time(host, task) ||
-            !start(host, task))
-            place++;
-    }
+    else
+        backfill_in_turn(host);
 }
 
 /* The next arrival is seen, or the next job gives its GPUs back; false: there
@@ -402,12 +382,7 @@ static void choose(struct cs_host *host, uint32_t task)
     host->turn->committed_ns = host_now(host);
     host->turn->late_count = 0;
     begin_choices(host);
-    if (host->waiting->turns != NULL)
-        host_turns_commit(host, next_seq(host));
-    else if (host->waiting->moving != NULL)
-        host_moving_commit(host, next_seq(host));
-    else
-        host->turn->committed_seq = next_seq(host);
+    host_turns_commit(host, next_seq(host));
     if (host->rules->backfill)
         host->turn->committed_until_ns =
             expected_room(host, host->slots->task[task].pub.gpus);

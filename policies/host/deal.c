@@ -147,14 +147,3 @@ void cs_reallocate(struct cs_host *host, cs_key_fn *key)
             host->deals->deal[i].since = host->deals->deal_since++;
     }
 }
-
-uint32_t cs_reallocated_count(const struct cs_host *host)
-{
-    return host->deals->deals;
-}
-
-struct job_id cs_reallocated(const struct cs_host *host, uint32_t i)
-{
-    struct job_id job = { i < host->deals->deals ? host->deals->deal[i].job : ID_NONE };
-    return job;
-}

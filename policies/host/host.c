@@ -149,8 +149,6 @@ static void task_made(struct cs_host *host, uint32_t task)
         host_tenants_insert(host, task);
     if (host->waiting->turns != NULL)
         host_turns_insert(host, task);
-    if (host->waiting->moving != NULL)
-        host_moving_insert(host, task);
     if (host->waiting->kinds != NULL)
         host_kinds_insert(host, task);
     if (host->waiting->turned != NULL)
@@ -165,8 +163,6 @@ static void task_gone(struct cs_host *host, uint32_t task)
         host_tenants_remove(host, task);
     if (host->waiting->turns != NULL)
         host_turns_remove(host, task);
-    if (host->waiting->moving != NULL)
-        host_moving_remove(host, task);
     if (host->waiting->kinds != NULL)
         host_kinds_remove(host, task);
     if (host->waiting->turned != NULL)

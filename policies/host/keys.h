@@ -6,23 +6,23 @@
 #define POLICIES_HOST_KEYS_H
 
 #include "policies/state/state.h"
+#include "sim/containers/order.h"
 
-struct rank_tree;
-
-/* entries of host->deals->left, and lists of them, trees of which keep
- * host->deals->left_sum.  The key that the policy gives now. */
+/* Entries of host->deals->left.  The key that the policy gives now. */
 double host_keys_now(struct cs_host *host, uint32_t entry);
-/* Of a job that starts now or waits again: its key and its line. */
-void host_keys_note(struct cs_host *host, uint32_t entry);
-/* An entry for a job, in no list. */
+/* By that key; `owner`: the host. */
+bool host_keys_before(void *owner, uint32_t a, uint32_t b);
+extern const struct order_rules host_keys_rules;
+/* What the order knows of an entry. */
+struct order_item host_keys_item(const struct cs_host *host, uint32_t entry);
+/* Of a job that starts now or waits again: its key and its line; the same. */
+struct order_item host_keys_note(struct cs_host *host, uint32_t entry);
+/* An entry for a job, in no order. */
 uint32_t host_keys_make(struct cs_host *host, struct job_id job);
-void host_keys_sum(void *owner, uint32_t item, uint32_t left, uint32_t right);
-/* In order again after some time, a list of which nobody started or stopped. */
-void host_keys_overtake(struct cs_host *host, struct rank_tree *tree);
 /* All that there are, in order, become the list of deal.c. */
 void host_keys_hand_over(struct cs_host *host, const uint32_t *list,
                          uint32_t count);
-/* Stops and starts what host->deals->left_stop and host->deals->left_start name. */
+/* Stops and starts what host->deals->dealt names. */
 void host_keys_carry_out(struct cs_host *host);
 
 /* all jobs that are dealt in lanes.  Are they? */

@@ -26,19 +26,20 @@
 #include "policies/state/state.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
+#include "sim/containers/order.h"
 #include "sim/containers/rank_tree.h"
 
 #define LANES_MAX 32u
 
 struct lane {                   /* all of them run */
-    struct rank_tree tree;
+    struct order order;
     uint32_t gpus;
     uint32_t done, upto;        /* so many are dealt with, so many will be; */
     uint32_t last, look;        /* the last of these, so many to look at */
 };
 
 struct host_lanes {
-    struct rank_tree waiting;
+    struct order waiting;
     struct lane lane[LANES_MAX];
     uint32_t count;
     bool on, never;             /* never: jobs are not of that kind */
@@ -114,7 +115,7 @@ static struct lane *lane_of(struct cs_host *host, uint32_t gpus)
         return NULL;
     struct lane *lane = &lanes->lane[lanes->count++];
     lane->gpus = gpus;
-    rank_tree_init(&lane->tree, host->parts.arena, host_keys_sum, host);
+    order_init(&lane->order, host->deals->store, &host_keys_rules, host);
     return lane;
 }
 
@@ -144,9 +145,15 @@ static void put(struct cs_host *host, uint32_t i, bool runs,
 {
     struct host_left *entry = &host->deals->left[i];
 
-    entry->tree = runs ? &lane_of(host, entry->gpus)->tree
-                       : &host->deals->lanes->waiting;
-    rank_tree_insert(entry->tree, i, before);
+    entry->order = runs ? &lane_of(host, entry->gpus)->order
+                        : &host->deals->lanes->waiting;
+    order_insert(entry->order, i, host_keys_item(host, i), before);
+}
+
+static void overtake(struct cs_host *host, struct order *order)
+{
+    order->back = host->deals->motion->rises;
+    order_refresh(order, host_now(host));
 }
 
 bool host_lanes_begin(struct cs_host *host)
@@ -156,7 +163,9 @@ bool host_lanes_begin(struct cs_host *host)
     if (lanes == NULL) {
         lanes = arena_alloc(host->parts.arena, 1, sizeof *lanes);
         host->deals->lanes = lanes;
-        rank_tree_init(&lanes->waiting, host->parts.arena, host_keys_sum, host);
+        if (host->deals->store == NULL)
+            host->deals->store = order_store_new(host->parts.arena);
+        order_init(&lanes->waiting, host->deals->store, &host_keys_rules, host);
     }
     lanes->wait = 16;           /* deals, if it must not be */
     for (uint32_t k = 0; k < host->deals->deals; k++) {
@@ -177,7 +186,7 @@ bool host_lanes_begin(struct cs_host *host)
         host->deals->left[i].came_ns = host->deals->left[i].changed_ns = -1;  /* before */
         put(host, i, host->deals->left[i].runs, NULL);
     }
-    host_keys_overtake(host, &lanes->waiting);  /* who owes goes back */
+    overtake(host, &lanes->waiting);    /* who owes goes back */
     host->deals->deals = 0;
     lanes->dealt_ns = host_now(host) - 1;
     lanes->on = true;
@@ -186,59 +195,16 @@ bool host_lanes_begin(struct cs_host *host)
 
 /* ---- from lane to lane ---- */
 
-static uint32_t end_of(const struct rank_tree *tree, bool last)
-{
-    uint32_t at = tree->root;
-
-    while (at != RANK_TREE_NONE) {
-        const struct rank_tree_node *node = &tree->node[at];
-        uint32_t next = last ? node->right : node->left;
-        if (next == RANK_TREE_NONE)
-            break;
-        at = next;
-    }
-    return at;
-}
-
-static uint32_t one_before(const struct rank_tree *tree, uint32_t item)
-{
-    const struct rank_tree_node *node = tree->node;
-    uint32_t up = node[item].up, at = node[item].left;
-
-    if (at != RANK_TREE_NONE) {
-        while (node[at].right != RANK_TREE_NONE)
-            at = node[at].right;
-        return at;
-    }
-    while (up != RANK_TREE_NONE && node[up].left == item) {
-        item = up;
-        up = node[up].up;
-    }
-    return up;
-}
-
 /* How many of a lane go before a job that waits, NONE: all; up to there it is
  * looked at now. */
-static void look_up_to(struct cs_host *host, struct lane *lane, uint32_t job)
+static void look_up_to(struct lane *lane, uint32_t job)
 {
-    uint32_t at = lane->tree.root;
-
-    lane->upto = 0;
-    lane->last = RANK_TREE_NONE;
-    if (job == RANK_TREE_NONE) {
-        lane->upto = rank_tree_count(&lane->tree);
-        lane->last = end_of(&lane->tree, true);
-        at = RANK_TREE_NONE;
-    }
-    while (at != RANK_TREE_NONE) {
-        const struct rank_tree_node *node = &lane->tree.node[at];
-        bool before = stands_before(host, at, job);
-        if (before) {
-            lane->upto += 1 + (node->left == RANK_TREE_NONE
-                                   ? 0 : lane->tree.node[node->left].count);
-            lane->last = at;
-        }
-        at = before ? node->right : node->left;
+    if (job == ORDER_NONE) {
+        lane->upto = order_count(&lane->order);
+        lane->last = rank_tree_last(&lane->order.tree);
+    } else {
+        lane->upto = order_front(&lane->order, stands_before, job,
+                                 &lane->last);
     }
     lane->look = lane->upto > lane->done ? lane->upto - lane->done : 0;
 }
@@ -258,7 +224,7 @@ static uint32_t take_last(struct cs_host *host)
     assert(from != NULL);
     uint32_t item = from->last;
     from->look--;
-    from->last = one_before(&from->tree, item);
+    from->last = rank_tree_previous(&from->order.tree, item);
     return item;
 }
 
@@ -285,7 +251,7 @@ static uint64_t deal_running(struct cs_host *host, uint32_t job, uint64_t room)
 
     for (uint32_t k = 0; k < lanes->count; k++) {
         struct lane *lane = &lanes->lane[k];
-        look_up_to(host, lane, job);
+        look_up_to(lane, job);
         gpus += (uint64_t)lane->look * lane->gpus;
         lane->done += lane->look;
     }
@@ -300,31 +266,9 @@ static uint64_t deal_running(struct cs_host *host, uint32_t job, uint64_t room)
         if (host->deals->left[item].gpus <= room)
             room -= host->deals->left[item].gpus;
         else
-            host->deals->left_stop[host->deals->left_stops++] = item;
+            host->deals->dealt.stop[host->deals->dealt.stops++] = item;
     }
     return room;
-}
-
-/* The first that waits, from a place on, for so many GPUs at most. */
-static uint32_t next_waiting(const struct cs_host *host, uint32_t item,
-                             uint32_t first, uint32_t from, uint64_t room,
-                             uint32_t *place)
-{
-    const struct rank_tree_node *node = host->deals->lanes->waiting.node;
-
-    if (item == RANK_TREE_NONE || first + node[item].count <= from ||
-        host->deals->left_sum[item].gpus_min > room)
-        return RANK_TREE_NONE;
-    uint32_t left = node[item].left;
-    uint32_t own = first + (left == RANK_TREE_NONE ? 0 : node[left].count);
-    uint32_t found = next_waiting(host, left, first, from, room, place);
-    if (found != RANK_TREE_NONE)
-        return found;
-    if (own >= from && host->deals->left[item].gpus <= room) {
-        *place = own;
-        return item;
-    }
-    return next_waiting(host, node[item].right, own + 1, from, room, place);
 }
 
 static void deal_in_lanes(struct cs_host *host)
@@ -336,15 +280,18 @@ static void deal_in_lanes(struct cs_host *host)
     for (uint32_t k = 0; k < lanes->count; k++)
         lanes->lane[k].done = 0;
     do {
-        uint32_t place = 0;
-        job = next_waiting(host, lanes->waiting.root, 0, from, room, &place);
+        struct order_filter filter = {
+            .gpus_max = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX,
+        };
+        uint32_t place = order_find(&lanes->waiting, from, &filter);
+        job = rank_tree_at(&lanes->waiting.tree, place);
         room = deal_running(host, job, room);
-        if (job != RANK_TREE_NONE && host->deals->left[job].gpus <= room) {
+        if (job != ORDER_NONE && host->deals->left[job].gpus <= room) {
             room -= host->deals->left[job].gpus;
-            host->deals->left_start[host->deals->left_starts++] = job;
+            host->deals->dealt.take[host->deals->dealt.takes++] = job;
         }
         from = place + 1;
-    } while (job != RANK_TREE_NONE);
+    } while (job != ORDER_NONE);
 }
 
 /* ---- lanes up to date ---- */
@@ -362,7 +309,7 @@ static void change_lanes(struct cs_host *host)
             continue;
         host->deals->left_changed[kept++] = i;
         host->deals->left[i].next_key = host->deals->motion->key(host->self, host, job);
-        rank_tree_remove(host->deals->left[i].tree, i);
+        order_remove(host->deals->left[i].order, i);
     }
     for (uint32_t k = 0; k < kept; k++) {
         uint32_t i = host->deals->left_changed[k];
@@ -370,9 +317,8 @@ static void change_lanes(struct cs_host *host)
         put(host, i, !waits, will_stand_before);
     }
     for (uint32_t k = 0; k < kept; k++) {
-        host_keys_note(host, host->deals->left_changed[k]);
-        rank_tree_touch(host->deals->left[host->deals->left_changed[k]].tree,
-                        host->deals->left_changed[k]);
+        uint32_t i = host->deals->left_changed[k];
+        order_touch(host->deals->left[i].order, i, host_keys_note(host, i));
     }
     host->deals->left_changeds = 0;
 }
@@ -381,7 +327,7 @@ static void drop_ended(struct cs_host *host)
 {
     for (uint32_t k = 0; k < host->deals->left_endeds; k++) {
         uint32_t i = host->deals->left_ended[k];
-        rank_tree_remove(host->deals->left[i].tree, i);
+        order_remove(host->deals->left[i].order, i);
         host->deals->left_spare[host->deals->left_spares++] = i;
     }
     host->deals->left_endeds = 0;
@@ -393,7 +339,7 @@ static void overtake_in_lanes(struct cs_host *host)
     struct host_lanes *lanes = host->deals->lanes;
 
     for (uint32_t k = 0; k < lanes->count; k++)
-        host_keys_overtake(host, &lanes->lane[k].tree);
+        overtake(host, &lanes->lane[k].order);
 }
 
 /* Is every line one still, and that of each job that came? */
@@ -402,10 +348,10 @@ static bool lanes_hold(struct cs_host *host)
     struct host_lanes *lanes = host->deals->lanes;
 
     for (uint32_t k = 0; k <= lanes->count && !host->deals->motion->rises; k++) {
-        const struct rank_tree *tree = k < lanes->count ? &lanes->lane[k].tree
-                                                    : &lanes->waiting;
-        uint32_t first = end_of(tree, false);
-        if (first != RANK_TREE_NONE && !(host_keys_now(host, first) > 0))
+        const struct order *order = k < lanes->count ? &lanes->lane[k].order
+                                                     : &lanes->waiting;
+        uint32_t first = rank_tree_first(&order->tree);
+        if (first != ORDER_NONE && !(host_keys_now(host, first) > 0))
             return false;
     }
     for (uint32_t i = host->deals->deal_seen; i < host->slots->job_count; i++) {
@@ -424,33 +370,33 @@ static bool lanes_hold(struct cs_host *host)
 static void close_lanes(struct cs_host *host)
 {
     struct host_lanes *lanes = host->deals->lanes;
-    uint32_t count = rank_tree_count(&lanes->waiting), running = 0;
+    uint32_t count = order_count(&lanes->waiting), running = 0;
 
     for (uint32_t k = 0; k < lanes->count; k++)
-        running += rank_tree_count(&lanes->lane[k].tree);
+        running += order_count(&lanes->lane[k].order);
     uint32_t *list = host_list_room(host, count + running);
-    uint32_t waits = end_of(&lanes->waiting, true);
+    uint32_t waits = rank_tree_last(&lanes->waiting.tree);
     for (uint32_t k = 0; k < lanes->count; k++) {
         lanes->lane[k].done = 0;
-        look_up_to(host, &lanes->lane[k], RANK_TREE_NONE);
+        look_up_to(&lanes->lane[k], ORDER_NONE);
     }
     count += running;
-    for (uint32_t at = count, next = RANK_TREE_NONE; at-- > 0;) {
-        if (next == RANK_TREE_NONE && running > 0) {
+    for (uint32_t at = count, next = ORDER_NONE; at-- > 0;) {
+        if (next == ORDER_NONE && running > 0) {
             next = take_last(host);
             running--;
         }
-        bool runs = next != RANK_TREE_NONE &&
-                    (waits == RANK_TREE_NONE || stands_before(host, waits, next));
+        bool runs = next != ORDER_NONE &&
+                    (waits == ORDER_NONE || stands_before(host, waits, next));
         list[at] = runs ? next : waits;
         if (runs)
-            next = RANK_TREE_NONE;
+            next = ORDER_NONE;
         else
-            waits = one_before(&lanes->waiting, waits);
+            waits = rank_tree_previous(&lanes->waiting.tree, waits);
     }
     for (uint32_t k = 0; k < lanes->count; k++)
-        rank_tree_clear(&lanes->lane[k].tree);
-    rank_tree_clear(&lanes->waiting);
+        order_clear(&lanes->lane[k].order);
+    order_clear(&lanes->waiting);
     host_keys_hand_over(host, list, count);
     lanes->on = false;
 }
@@ -493,10 +439,10 @@ void host_lanes_deal(struct cs_host *host)
 {
     overtake_in_lanes(host);
     take_in(host);
-    host->deals->left_stops = host->deals->left_starts = 0;
+    host->deals->dealt.stops = host->deals->dealt.takes = 0;
     deal_in_lanes(host);
-    for (uint32_t k = 0; k < host->deals->left_stops; k++)
-        host_keys_now(host, host->deals->left_stop[k]);    /* as long as it runs */
+    for (uint32_t k = 0; k < host->deals->dealt.stops; k++)
+        host_keys_now(host, host->deals->dealt.stop[k]);  /* while it runs */
     host_keys_carry_out(host);
     change_lanes(host);
     host->deals->lanes->dealt_ns = host_now(host);

@@ -57,16 +57,19 @@ static enum cs_verdict static_start(const struct divided *divided,
     return cs_start_wants(host, id, want, form->role_count);
 }
 
+/* What found no room stands for all that is alike. */
 static void static_decide(void *self, struct cs_host *host)
 {
-    uint32_t i = 0;
+    struct task_id task;
 
-    while (i < cs_pending_count(host)) {
-        if (static_start(self, host, cs_pending(host, i)) == CS_DONE)
-            continue;           /* it left the order: i is the next */
-        if (!cs_skips(host))
+    while (!cs_skips(host))
+        if (cs_pending_count(host) == 0 ||
+            static_start(self, host, cs_pending(host, 0)) != CS_DONE)
             return;
-        i++;
+    cs_try_anew(host);
+    while ((task = cs_next_candidate(host)).i != ID_NONE) {
+        static_start(self, host, task);
+        cs_tried(host, task, CS_ALIKE_ALL);
     }
 }
 

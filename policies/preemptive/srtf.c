@@ -14,10 +14,28 @@
 
 extern const struct cs_policy srtf_policy;
 
+static double srtf_key(const void *self, const struct cs_host *host,
+                       struct job_id job)
+{
+    (void)self;
+    return (double)cs_left_ns(host, job);
+}
+
+static double srtf_per_ns(const void *self, const struct cs_host *host,
+                          struct job_id job)
+{
+    (void)self;
+    return cs_left_per_ns(host, job);
+}
+
+static const struct cs_moving_key srtf_moving_key = {
+    .key = srtf_key, .per_ns = srtf_per_ns, .exact = true
+};
+
 static void srtf_decide(void *self, struct cs_host *host)
 {
     (void)self;
-    cs_reallocate_left(host);
+    cs_reallocate_moving(host, &srtf_moving_key);
 }
 
 const struct cs_policy srtf_policy = {

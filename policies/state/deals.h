@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 #include "policies/rank.h"
+#include "sim/containers/order.h"
 
 struct cs_moving_key;
 struct host_lanes;
-struct rank_tree;
 
 struct host_line {              /* a key that moves; NAN: unknown how */
     double key, per_ns;
@@ -27,16 +27,8 @@ struct host_left {              /* the same where keys move */
                                            before that; */
     int64_t changed_ns, came_ns;        /* when it did, and first was dealt */
     double next_key;            /* once it did, in this deal */
-    struct rank_tree *tree;         /* of lanes.c: where it is */
+    struct order *order;        /* of lanes.c: where it is */
 };
-struct host_left_sum {          /* over a subtree */
-    uint64_t gpus;
-    int64_t cross_ns;           /* before it no job overtakes the one before
-                                   it in the list */
-    uint32_t gpus_min, running;
-    uint32_t first, last;
-};
-
 struct host_deal {              /* a job that has not ended, in deal.c */
     uint32_t job, gpus;
     double key;
@@ -51,20 +43,19 @@ struct host_deals {
     uint64_t deal_since;
     struct host_deal *deal_spare;   /* to sort with */
     uint32_t deal_spare_room;
-    struct rank_tree *left_tree;        /* the same for cs_reallocate_moving(); */
-    struct rank_tree *lefts;            /* NULL: the one above is in use */
+    struct order_store *store;      /* of those below */
+    struct order *left_order;       /* the same for cs_reallocate_moving(); */
+    struct order *lefts;            /* NULL: the list above is in use */
     struct host_lanes *lanes;       /* or these */
     const struct cs_moving_key *motion;
     struct host_left *left;
-    struct host_left_sum *left_sum;
     uint32_t left_count, left_room;
     uint32_t *left_spare, left_spares;
     uint32_t *left_ended, left_endeds, left_ended_room;
     uint32_t *left_changed, left_changeds, left_changed_room;
-    uint32_t *left_look, left_looks;
     double left_per_ns;             /* of the first that ran, and were others */
     bool left_sloped, left_crossing;        /* of another slope? */
-    uint32_t *left_stop, left_stops, *left_start, left_starts;
+    struct order_dealt dealt;       /* entries that stop and start */
 };
 
 #endif

@@ -4,7 +4,8 @@
  * the other need not try again what is alike.
  *
  * Of a kind are tasks that cs_forecast() and cs_start_want() answer alike: of one
- * form, phase and law, of as many GPUs, woken or not.  Those of known length may
+ * form, phase and law, of as many GPUs, woken or not; of whole jobs those that
+ * cs_start_wants() answers alike.  Those of known length may
  * still differ in their estimates.  Asks with something of their own (an idle
  * lease, a goodput) are all in one kind, SINGLE, of which none is like another.
  *
@@ -17,12 +18,14 @@
  */
 #include <assert.h>
 
+#include "models/cluster/place.h"
 #include "models/jobs/job.h"
 #include "policies/phases.h"
 #include "policies/state/waiting.h"
 #include "policies/state/nodes.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
+#include "sim/containers/order.h"
 #include "sim/containers/rank_tree.h"
 
 #define SINGLE 0u
@@ -40,8 +43,9 @@ struct host_kinds {
     uint32_t count, room;
     uint32_t *first, forms;     /* kind of a form, or ID_NONE */
     uint32_t *of, of_room;      /* kind of a task */
-    struct rank_tree *order;        /* tasks by kind */
+    struct order order;         /* tasks by kind */
     uint32_t *heap, heap_count, heap_room;
+    uint32_t from;              /* the first that is not tried yet */
     uint32_t at;                /* so many tasks were tried, or passed over */
     uint64_t seq;               /* of the task that is being tried */
     uint64_t decisions;         /* when the heap was made; */
@@ -55,21 +59,27 @@ static struct kind kind_of_task(const struct cs_host *host,
 {
     const struct host_job_slot *job = host_job_slot(host, task->job.i);
     const struct phase_spec *phase = &host_form_of(job)->phase[task->phase];
+    bool whole = task->role == CS_ALL_ROLES;
 
     return (struct kind) {
         .form = job->form, .phase = task->phase, .gpus = task->gpus,
         .gpu_milli = task->gpu_milli, .gpu_mib = job->pub.request.gpu_mib,
-        .later = phase_law_at(phase, job->pub.step) != phase->law,
-        .woken = job->home[task->role] != ID_NONE,
+        .later = !whole && phase_law_at(phase, job->pub.step) != phase->law,
+        .woken = !whole && job->home[task->role] != ID_NONE,
         .rates = job->pub.request.rates,
     };
 }
 
-/* Of nodes that go, a job's state goes while it waits: it is woken no more. */
+/* Of nodes that go, a job's state goes while it waits: it is woken no more.  A
+ * search for a whole job that fails may have drawn, and one of a job that may
+ * lie anywhere after a while is like no other. */
 static bool is_single(const struct cs_host *host, const struct cs_task *task)
 {
     return task->held.i != ID_NONE || host->nodes->rent != NULL ||
-           host_job_slot(host, task->job.i)->pub.request.goodput != NULL;
+           host_job_slot(host, task->job.i)->pub.request.goodput != NULL ||
+           (task->role == CS_ALL_ROLES &&
+            (host->rules->placement == PLACE_RANDOM ||
+             host->rules->relax_ns > 0));
 }
 
 static bool same(const struct kind *a, const struct kind *b)
@@ -137,7 +147,7 @@ void host_kinds_insert(struct cs_host *host, uint32_t task)
     }
     all->of[task] = kind_number(host, &host->slots->task[task].pub);
     all->kind[all->of[task]].tasks++;
-    rank_tree_insert(all->order, task, stands_before);
+    order_insert(&all->order, task, host_task_item(host, task), stands_before);
     all->stale = true;
 }
 
@@ -147,7 +157,7 @@ void host_kinds_remove(struct cs_host *host, uint32_t task)
 
     assert(all->kind[all->of[task]].tasks > 0);
     all->kind[all->of[task]].tasks--;
-    rank_tree_remove(all->order, task);
+    order_remove(&all->order, task);
     all->stale = true;
 }
 
@@ -159,18 +169,17 @@ void host_kinds_again(struct cs_host *host, uint32_t task)
     host_kinds_insert(host, task);
 }
 
-/* Asks are made when phases are ready, so the order of none moves. */
 static struct host_kinds *keep(struct cs_host *host)
 {
+    static const struct order_rules plain = { stands_before, NULL, 0 };
     struct kind single = { .next = ID_NONE };
 
     if (host->waiting->kinds != NULL)
         return host->waiting->kinds;
-    assert(host_per_phase(host) && !(host->policy->flags & CS_ORDER_MOVES));
+    assert(!(host->policy->flags & CS_ORDER_MOVES));
     host->waiting->kinds = arena_alloc(host->parts.arena, 1, sizeof *host->waiting->kinds);
-    host->waiting->kinds->order = arena_alloc(host->parts.arena, 1,
-                                     sizeof *host->waiting->kinds->order);
-    rank_tree_init(host->waiting->kinds->order, host->parts.arena, NULL, host);
+    order_init(&host->waiting->kinds->order,
+               order_store_new(host->parts.arena), &plain, host);
     kind_add(host, single);
     for (uint32_t i = 0; i < host_order_count(host); i++)
         host_kinds_insert(host, rank_tree_at(host->waiting->order, i));
@@ -179,22 +188,23 @@ static struct host_kinds *keep(struct cs_host *host)
 
 /* ---- the first untried of each kind ---- */
 
-/* The first of a kind that does not stand before a task, or ID_NONE. */
-static uint32_t first_from(const struct cs_host *host, uint32_t kind,
-                           uint32_t task)
+static bool is_of_before(void *owner, uint32_t a, uint32_t kind)
 {
+    const struct cs_host *host = owner;
     const struct host_kinds *all = host->waiting->kinds;
-    const struct rank_tree_node *node = all->order->node;
-    uint32_t at = all->order->root, found = ID_NONE;
 
-    while (at != RANK_TREE_NONE) {
-        bool before = all->of[at] != kind ? all->of[at] < kind
-                                          : host_task_before(host, at, task);
-        if (!before)
-            found = at;
-        at = before ? node[at].right : node[at].left;
-    }
-    return found != ID_NONE && all->of[found] == kind ? found : ID_NONE;
+    return all->of[a] != kind ? all->of[a] < kind
+                              : host_task_before(host, a, all->from);
+}
+
+/* The first of a kind that does not stand before all->from, or ID_NONE. */
+static uint32_t first_from(struct cs_host *host, uint32_t kind)
+{
+    struct host_kinds *all = host->waiting->kinds;
+    uint32_t place = order_front(&all->order, is_of_before, kind, NULL);
+    uint32_t found = rank_tree_at(&all->order.tree, place);
+
+    return found != ORDER_NONE && all->of[found] == kind ? found : ID_NONE;
 }
 
 static void sink(struct cs_host *host, uint32_t hole)
@@ -217,17 +227,16 @@ static void sink(struct cs_host *host, uint32_t hole)
 static void make_heap(struct cs_host *host)
 {
     struct host_kinds *all = host->waiting->kinds;
-    uint32_t from = rank_tree_at(host->waiting->order, all->at);
 
+    all->from = rank_tree_at(host->waiting->order, all->at);
     if (all->heap_room < all->room) {
         all->heap = arena_alloc(host->parts.arena, all->room,
                                 sizeof *all->heap);
         all->heap_room = all->room;
     }
     all->heap_count = 0;
-    for (uint32_t k = 0; from != RANK_TREE_NONE && k < all->count; k++) {
-        uint32_t task = all->kind[k].tasks > 0 ? first_from(host, k, from)
-                                             : ID_NONE;
+    for (uint32_t k = 0; all->from != ORDER_NONE && k < all->count; k++) {
+        uint32_t task = all->kind[k].tasks > 0 ? first_from(host, k) : ID_NONE;
         if (task != ID_NONE)
             all->heap[all->heap_count++] = task;
     }
@@ -270,11 +279,11 @@ void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
     all->at++;
     if (all->stale || all->decisions != host->counts.decisions)
         return;
-    uint32_t kind = all->of[task.i], next = ID_NONE;
+    uint32_t kind = all->of[task.i], next = ORDER_NONE;
     if (kind == SINGLE || alike == CS_ALIKE_NONE ||
         (alike == CS_ALIKE_AS_LONG && host->slots->form[all->kind[kind].form].fixed))
-        next = rank_tree_at(all->order, rank_tree_rank(all->order, task.i) + 1);
-    if (next != RANK_TREE_NONE && all->of[next] == kind)
+        next = rank_tree_next(&all->order.tree, task.i);
+    if (next != ORDER_NONE && all->of[next] == kind)
         all->heap[0] = next;
     else
         all->heap[0] = all->heap[--all->heap_count];

@@ -28,25 +28,15 @@ void host_tops_see(struct cs_host *host, uint64_t seq);
 int64_t host_claim_stands_ns(const struct cs_host *host, uint32_t winner,
                              uint32_t loser);
 
-/* what waits as it was submitted.  A task comes or goes. */
-void host_turns_begin(struct cs_host *host);
+/* what waits as it was submitted, for backfill.  A task comes or goes. */
 void host_turns_insert(struct cs_host *host, uint32_t task);
 void host_turns_remove(struct cs_host *host, uint32_t task);
 /* A choice is made: tasks from this one on were not seen. */
 void host_turns_commit(struct cs_host *host, uint64_t seq);
-/* The first from a place on that passes, or ID_NONE; the place where it is. */
-uint32_t host_turns_next(struct cs_host *host, uint32_t *place,
-                         const struct cs_filter *filter);
-
-/* the same where the order moves and tasks are in tournaments. */
-void host_moving_begin(struct cs_host *host);
-void host_moving_insert(struct cs_host *host, uint32_t task);
-void host_moving_remove(struct cs_host *host, uint32_t task);
-void host_moving_commit(struct cs_host *host, uint64_t seq);
 /* A search for those estimated to take no longer begins.  Of those for so many
  * GPUs at most, the first that was not tried yet, or ID_NONE.  It was tried. */
-void host_moving_first(struct cs_host *host, int64_t most_ns);
-uint32_t host_moving_next(struct cs_host *host, uint32_t gpus_max);
-void host_moving_tried(struct cs_host *host, uint32_t task, int64_t most_ns);
+void host_turns_first(struct cs_host *host, int64_t most_ns);
+uint32_t host_turns_next(struct cs_host *host, uint32_t gpus_max);
+void host_turns_tried(struct cs_host *host, uint32_t task, int64_t most_ns);
 
 #endif

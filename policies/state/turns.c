@@ -1,61 +1,60 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * turns.c - what waits in the order of submission, for the backfill of
- * commit.c, with an index over GPUs and estimates.
+ * commit.c.
  *
  * Of what was submitted at one instant those that were seen when the last
- * choice was made stand in the policy's order, and behind them those that were
- * not, as they came.  So at each choice some take other places: they are in a
- * second tree, by the order in which they came, until then.
+ * choice was made stand in the policy's order of now, and behind them those
+ * that were not, as they came.  So at each choice some take other places: until
+ * then they are also in a list of their own, in the order in which they came.
  *
- * Kept from the first backfill on, where the policy's order stands still.
+ * One order holds all tasks, by GPUs and then by turn, so that a policy need
+ * only tell how the claims of tasks for as many GPUs move (line(), see tops.h).
+ * A search goes on in the part of each number of GPUs; which of the tasks that
+ * it finds is first is decided by turn_before().
+ *
+ * Kept from the first backfill on.
  */
 #include <assert.h>
 
-#include "policies/state/tops.h"
-#include "policies/state/waiting.h"
-#include "policies/state/turn.h"
+#include "policies/state/slots.h"
 #include "policies/state/state.h"
+#include "policies/state/tops.h"
+#include "policies/state/turn.h"
+#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
+#include "sim/containers/order.h"
 #include "sim/containers/rank_tree.h"
 
-#define NONE RANK_TREE_NONE
+#define NONE ORDER_NONE
 
-struct host_turns {
-    struct rank_tree all, unseen;
-    struct host_task_sum *sum;   /* of `all` */
-    uint32_t room;
-    uint32_t *seen, seen_room;  /* scratch: who takes another place */
+struct turns_part {             /* tasks for so many GPUs, in one backfill */
+    uint32_t gpus;
+    uint32_t passed;            /* so many of them need not be tried */
+    uint32_t task;              /* the next to try, or NONE */
 };
 
-static bool is_in(const struct rank_tree *ranks, uint32_t task)
+struct host_turns {
+    struct order all;
+    struct order unseen;
+    struct turns_part *part;    /* scratch, as is the next */
+    uint32_t parts, part_room;
+    uint32_t *seen, seen_room;  /* tasks that take another place */
+};
+
+static bool is_seen(const struct cs_host *host, uint32_t task)
 {
-    return task < ranks->room && ranks->node[task].count > 0;
+    return host->slots->task[task].seq < host->turn->committed_seq;
 }
 
-static void sum_turns(void *owner, uint32_t item, uint32_t left,
-                      uint32_t right)
+static int64_t submitted_ns(const struct cs_host *host, uint32_t task)
 {
-    struct cs_host *host = owner;
+    uint32_t job = host->slots->task[task].pub.job.i;
 
-    host_sum_tasks(host, host->waiting->turns->sum, item, left, right);
+    return host_job_slot(host, job)->pub.request.submit_ns;
 }
 
-static bool stays_before(void *owner, uint32_t a, uint32_t b)
-{
-    struct cs_host *host = owner;
-    const struct host_task_slot *x = &host->slots->task[a], *y = &host->slots->task[b];
-    int64_t first = host_job_slot(host, x->pub.job.i)->pub.request.submit_ns;
-    int64_t other = host_job_slot(host, y->pub.job.i)->pub.request.submit_ns;
-    bool x_seen = x->seq < host->turn->committed_seq;
-    bool y_seen = y->seq < host->turn->committed_seq;
-
-    if (first != other)
-        return first < other;
-    if (x_seen != y_seen)
-        return x_seen;
-    return x_seen ? host_task_before(host, a, b) : x->seq < y->seq;
-}
+/* ---- who stands before whom ---- */
 
 static bool came_before(void *owner, uint32_t a, uint32_t b)
 {
@@ -64,37 +63,85 @@ static bool came_before(void *owner, uint32_t a, uint32_t b)
     return host->slots->task[a].seq < host->slots->task[b].seq;
 }
 
+static bool turn_before(struct cs_host *host, uint32_t a, uint32_t b)
+{
+    int64_t first = submitted_ns(host, a), other = submitted_ns(host, b);
+    bool a_seen = is_seen(host, a), b_seen = is_seen(host, b);
+
+    if (first != other)
+        return first < other;
+    if (a_seen != b_seen)
+        return a_seen;
+    return a_seen ? host_task_before(host, a, b) : came_before(host, a, b);
+}
+
+static bool stands_before(void *owner, uint32_t a, uint32_t b)
+{
+    struct cs_host *host = owner;
+    uint32_t gpus = host->slots->task[a].pub.gpus;
+    uint32_t other = host->slots->task[b].pub.gpus;
+
+    return gpus != other ? gpus < other : turn_before(host, a, b);
+}
+
+/* Until when `a`, right before `b`, stays there; now: no longer. */
+static int64_t stands_ns(void *owner, uint32_t a, uint32_t b)
+{
+    const struct cs_host *host = owner;
+
+    if (host->slots->task[a].pub.gpus != host->slots->task[b].pub.gpus ||
+        submitted_ns(host, a) != submitted_ns(host, b) ||
+        !is_seen(host, a) || !is_seen(host, b))
+        return CLOCK_NEVER_NS;
+    if (host_task_before(host, b, a))
+        return host_now(host);
+    return host_claim_stands_ns(host, a, b);
+}
+
+/* ---- what comes and goes ---- */
+
+static void refresh(struct cs_host *host)
+{
+    if (host->waiting->tops != NULL)
+        order_refresh(&host->waiting->turns->all, host_now(host));
+}
+
+static void insert(struct cs_host *host, uint32_t task)
+{
+    order_insert(&host->waiting->turns->all, task, host_task_item(host, task),
+                 stands_before);
+}
+
 void host_turns_insert(struct cs_host *host, uint32_t task)
 {
-    struct host_turns *turns = host->waiting->turns;
-
-    if (turns->room < host->slots->task_room) {
-        turns->sum = arena_grow(host->parts.arena, turns->sum, turns->room,
-                                host->slots->task_room, sizeof *turns->sum);
-        turns->room = host->slots->task_room;
-    }
-    rank_tree_insert(&turns->all, task, stays_before);
-    if (host->slots->task[task].seq >= host->turn->committed_seq)
-        rank_tree_insert(&turns->unseen, task, came_before);
+    refresh(host);
+    insert(host, task);
+    if (!is_seen(host, task))
+        order_insert(&host->waiting->turns->unseen, task,
+                     host_task_item(host, task), came_before);
 }
 
 void host_turns_remove(struct cs_host *host, uint32_t task)
 {
-    if (is_in(&host->waiting->turns->all, task))
-        rank_tree_remove(&host->waiting->turns->all, task);
-    if (is_in(&host->waiting->turns->unseen, task))
-        rank_tree_remove(&host->waiting->turns->unseen, task);
+    if (order_holds(&host->waiting->turns->all, task))
+        order_remove(&host->waiting->turns->all, task);
+    if (order_holds(&host->waiting->turns->unseen, task))
+        order_remove(&host->waiting->turns->unseen, task);
 }
 
-void host_turns_begin(struct cs_host *host)
+static void begin(struct cs_host *host)
 {
-    struct host_turns *turns = arena_alloc(host->parts.arena, 1,
-                                           sizeof *turns);
+    static const struct order_rules
+        still = { stands_before, NULL, ORDER_SPANS },
+        moving = { stands_before, stands_ns, ORDER_MOVES },
+        plain = { came_before, NULL, 0 };
+    struct arena *arena = host->parts.arena;
+    struct host_turns *turns = arena_alloc(arena, 1, sizeof *turns);
 
-    assert(host->waiting->turns == NULL);
     host->waiting->turns = turns;
-    rank_tree_init(&turns->all, host->parts.arena, sum_turns, host);
-    rank_tree_init(&turns->unseen, host->parts.arena, NULL, host);
+    order_init(&turns->all, order_store_new(arena),
+               host->waiting->tops != NULL ? &moving : &still, host);
+    order_init(&turns->unseen, order_store_new(arena), &plain, host);
     for (uint32_t i = 0; i < host_order_count(host); i++)
         host_turns_insert(host, rank_tree_at(host->waiting->order, i));
 }
@@ -112,28 +159,107 @@ static void note_seen(struct cs_host *host, uint32_t count, uint32_t task)
     turns->seen[count] = task;
 }
 
-/* First all of them leave: the others are in order before and after. */
+/* First all that take other places leave: the others are in order before and
+ * after. */
 void host_turns_commit(struct cs_host *host, uint64_t seq)
 {
     struct host_turns *turns = host->waiting->turns;
     uint32_t count = 0, task;
 
     assert(seq >= host->turn->committed_seq);
-    while ((task = rank_tree_at(&turns->unseen, 0)) != NONE &&
+    if (turns == NULL) {
+        host->turn->committed_seq = seq;
+        return;
+    }
+    refresh(host);
+    while ((task = rank_tree_first(&turns->unseen.tree)) != NONE &&
            host->slots->task[task].seq < seq) {
         host_turns_remove(host, task);
         note_seen(host, count++, task);
     }
     host->turn->committed_seq = seq;
     for (uint32_t i = 0; i < count; i++)
-        rank_tree_insert(&turns->all, turns->seen[i], stays_before);
+        insert(host, turns->seen[i]);
 }
 
-uint32_t host_turns_next(struct cs_host *host, uint32_t *place,
-                         const struct cs_filter *filter)
+/* ---- searches ---- */
+
+static bool wants_up_to(void *owner, uint32_t task, uint32_t gpus)
+{
+    const struct cs_host *host = owner;
+
+    return host->slots->task[task].pub.gpus <= gpus;
+}
+
+static uint32_t count_up_to(const struct host_turns *turns, uint32_t gpus)
+{
+    return order_front(&turns->all, wants_up_to, gpus, NULL);
+}
+
+/* Who is next of a part. */
+static void look(struct cs_host *host, struct turns_part *part,
+                 int64_t most_ns)
 {
     struct host_turns *turns = host->waiting->turns;
+    struct order_filter filter = { .gpus_max = part->gpus,
+                                   .span_max_ns = most_ns };
+    uint32_t begin_at = part->gpus > 0 ? count_up_to(turns, part->gpus - 1)
+                                       : 0;
+    uint32_t place = host_search(host, &turns->all, begin_at + part->passed,
+                               &filter);
 
-    *place = host_find_task(host, &turns->all, turns->sum, *place, filter);
-    return rank_tree_at(&turns->all, *place);
+    part->task = rank_tree_at(&turns->all.tree, place);
+    if (part->task != NONE)
+        part->passed = place - begin_at;
+}
+
+void host_turns_first(struct cs_host *host, int64_t most_ns)
+{
+    uint32_t task, place = 0;
+
+    if (host->waiting->turns == NULL)
+        begin(host);
+    struct host_turns *turns = host->waiting->turns;
+    refresh(host);
+    turns->parts = 0;
+    while ((task = rank_tree_at(&turns->all.tree, place)) != NONE) {
+        struct turns_part part = { .gpus = host->slots->task[task].pub.gpus };
+        if (turns->parts == turns->part_room) {
+            uint32_t room = turns->parts > 0 ? 2 * turns->parts : 16;
+            turns->part = arena_grow(host->parts.arena, turns->part,
+                                     turns->parts, room, sizeof *turns->part);
+            turns->part_room = room;
+        }
+        look(host, &part, most_ns);
+        turns->part[turns->parts++] = part;
+        place = count_up_to(turns, part.gpus);
+    }
+}
+
+uint32_t host_turns_next(struct cs_host *host, uint32_t gpus_max)
+{
+    const struct host_turns *turns = host->waiting->turns;
+    uint32_t found = ID_NONE;
+
+    /* Parts stand by GPUs. */
+    for (uint32_t i = 0; i < turns->parts && turns->part[i].gpus <= gpus_max;
+         i++) {
+        uint32_t task = turns->part[i].task;
+        if (task != NONE &&
+            (found == ID_NONE || turn_before(host, task, found)))
+            found = task;
+    }
+    return found;
+}
+
+void host_turns_tried(struct cs_host *host, uint32_t task, int64_t most_ns)
+{
+    struct host_turns *turns = host->waiting->turns;
+    uint32_t i = 0;
+
+    while (turns->part[i].task != task)
+        i++;
+    assert(i < turns->parts);
+    turns->part[i].passed += order_holds(&turns->all, task);
+    look(host, &turns->part[i], most_ns);
 }

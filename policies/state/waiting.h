@@ -11,28 +11,20 @@
 #include "policies/policy.h"
 
 struct calendar;
+struct order;
+struct order_filter;
+struct order_item;
 struct host_job_slot;
 struct rank_tree;
 struct share;
 
-/* Of tasks in a subtree: the shortest estimate (see queue.c) of those for
- * 2^(c-1) to 2^c - 1 GPUs, the last class being for all that are larger; and
- * which came first. */
-#define HOST_GPU_CLASSES 12u
-struct host_task_sum {
-    uint32_t bound[HOST_GPU_CLASSES];
-    uint64_t first_seq;
-};
-
 /* What waits.  Indexes that no policy asked for are NULL. */
 struct host_waiting {
-    struct rank_tree *order;            /* tasks that wait */
-    struct host_task_sum *task_sum;   /* by ask, once it is asked for */
-    uint32_t task_sum_room;
+    struct order *queue;            /* tasks that wait */
+    struct rank_tree *order;        /* the places in it */
     struct host_tops *tops;         /* NULL: the order is kept sorted */
     struct host_tenants *tenants;   /* NULL: nobody asked */
     struct host_turns *turns;       /* likewise */
-    struct host_moving *moving;     /* likewise */
     struct host_kinds *kinds;       /* likewise */
     struct host_turned *turned;     /* likewise */
     struct host_sorted *sort;       /* scratch */
@@ -55,12 +47,6 @@ void host_order_again(struct cs_host *host, uint32_t task);
 /* Answers to cs_find_pending() and cs_earliest_ns(). */
 uint32_t host_order_find(struct cs_host *host, uint32_t from,
                          const struct cs_filter *filter);
-/* The same in another tree of tasks that keeps such sums. */
-uint32_t host_find_task(struct cs_host *host, const struct rank_tree *ranks,
-                        const struct host_task_sum *sum, uint32_t from,
-                        const struct cs_filter *filter);
-void host_sum_tasks(const struct cs_host *host, struct host_task_sum *of,
-                    uint32_t item, uint32_t left, uint32_t right);
 /* The first in order that came before; ID_NONE. */
 uint32_t host_order_first(struct cs_host *host, uint64_t seq);
 int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
@@ -87,6 +73,17 @@ void host_turned_add(struct cs_host *host, uint32_t job);
 void host_kinds_insert(struct cs_host *host, uint32_t task);
 void host_kinds_remove(struct cs_host *host, uint32_t task);
 void host_kinds_again(struct cs_host *host, uint32_t task);
+
+/* order_find(), counted. */
+uint32_t host_search(struct cs_host *host, struct order *order, uint32_t from,
+                   const struct order_filter *filter);
+/* What the order container knows of a task. */
+struct order_item host_task_item(const struct cs_host *host, uint32_t task);
+/* Of whole jobs for so many GPUs at most: what is not known to find no room. */
+struct order_filter host_startable(const struct cs_host *host,
+                                   uint32_t gpus_max);
+/* Is a task known to find no room (below)?  `owner`: the host. */
+bool host_task_known_full(void *owner, uint32_t task);
 
 /* Since the last release, a job of that form and so many GPUs found no room
  * (as asked for, all its roles at once); is that known? */

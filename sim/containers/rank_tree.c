@@ -24,7 +24,7 @@ void rank_tree_init(struct rank_tree *ranks, struct arena *arena, rank_tree_sum_
     assert(ranks != NULL && arena != NULL);
     *ranks = (struct rank_tree){
         .arena = arena, .root = RANK_TREE_NONE, .last_item = RANK_TREE_NONE,
-        .sum = sum, .owner = owner,
+        .sum = sum, .owner = owner, .sum_owner = owner,
     };
 }
 
@@ -49,7 +49,7 @@ static void pull(struct rank_tree *ranks, uint32_t item)
     struct rank_tree_node *node = &ranks->node[item];
     node->count = size(ranks, node->left) + size(ranks, node->right) + 1;
     if (ranks->sum != NULL)
-        ranks->sum(ranks->owner, item, node->left, node->right);
+        ranks->sum(ranks->sum_owner, item, node->left, node->right);
 }
 
 /* Puts `child` where `item` hangs. */
@@ -184,8 +184,41 @@ static uint32_t leftmost(const struct rank_tree *ranks, uint32_t item)
     return item;
 }
 
-static uint32_t next(const struct rank_tree *ranks, uint32_t item)
+static uint32_t rightmost(const struct rank_tree *ranks, uint32_t item)
 {
+    while (ranks->node[item].right != RANK_TREE_NONE)
+        item = ranks->node[item].right;
+    return item;
+}
+
+uint32_t rank_tree_first(const struct rank_tree *ranks)
+{
+    return ranks->root == RANK_TREE_NONE ? RANK_TREE_NONE
+                                         : leftmost(ranks, ranks->root);
+}
+
+uint32_t rank_tree_last(const struct rank_tree *ranks)
+{
+    return ranks->root == RANK_TREE_NONE ? RANK_TREE_NONE
+                                         : rightmost(ranks, ranks->root);
+}
+
+uint32_t rank_tree_previous(const struct rank_tree *ranks, uint32_t item)
+{
+    assert(ranks->node[item].count > 0);
+    if (ranks->node[item].left != RANK_TREE_NONE)
+        return rightmost(ranks, ranks->node[item].left);
+    uint32_t up = ranks->node[item].up;
+    while (up != RANK_TREE_NONE && ranks->node[up].left == item) {
+        item = up;
+        up = ranks->node[up].up;
+    }
+    return up;
+}
+
+uint32_t rank_tree_next(const struct rank_tree *ranks, uint32_t item)
+{
+    assert(ranks->node[item].count > 0);
     if (ranks->node[item].right != RANK_TREE_NONE)
         return leftmost(ranks, ranks->node[item].right);
     uint32_t up = ranks->node[item].up;
@@ -203,7 +236,7 @@ void rank_tree_remove(struct rank_tree *ranks, uint32_t item)
     struct rank_tree_node *node = ranks->node;
     uint32_t left = node[item].left, right = node[item].right, from;
     /* Whoever walks on finds the next in the place of what left. */
-    ranks->last_item = ranks->last_item == item ? next(ranks, item)
+    ranks->last_item = ranks->last_item == item ? rank_tree_next(ranks, item)
                                                 : RANK_TREE_NONE;
     if (left == RANK_TREE_NONE || right == RANK_TREE_NONE) {
         from = node[item].up;
@@ -234,7 +267,7 @@ uint32_t rank_tree_at(struct rank_tree *ranks, uint32_t i)
     if (ranks->last_item != RANK_TREE_NONE &&
         (i == ranks->last_rank || i == ranks->last_rank + 1)) {
         at = i == ranks->last_rank ? ranks->last_item
-                                   : next(ranks, ranks->last_item);
+                                   : rank_tree_next(ranks, ranks->last_item);
         skip = size(ranks, ranks->node[at].left);
     }
     while (skip != size(ranks, ranks->node[at].left)) {
@@ -267,11 +300,10 @@ uint32_t rank_tree_rank(const struct rank_tree *ranks, uint32_t item)
 void rank_tree_list(const struct rank_tree *ranks, uint32_t *item)
 {
     assert(ranks != NULL);
-    uint32_t at = ranks->root == RANK_TREE_NONE ? RANK_TREE_NONE
-                                            : leftmost(ranks, ranks->root);
+    uint32_t at = rank_tree_first(ranks);
     for (uint32_t i = 0; at != RANK_TREE_NONE; i++) {
         item[i] = at;
-        at = next(ranks, at);
+        at = rank_tree_next(ranks, at);
     }
 }
 

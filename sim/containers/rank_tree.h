@@ -35,7 +35,7 @@ struct rank_tree {
     uint32_t room, root;
     uint32_t last_item, last_rank;      /* of the last access */
     rank_tree_sum_fn *sum;          /* NULL: no sums */
-    void *owner;
+    void *owner, *sum_owner;        /* of before(); of sums: the same at first */
 };
 
 void rank_tree_init(struct rank_tree *ranks, struct arena *arena, rank_tree_sum_fn *sum,
@@ -53,6 +53,12 @@ void rank_tree_touch(struct rank_tree *ranks, uint32_t item);
 uint32_t rank_tree_at(struct rank_tree *ranks, uint32_t i);
 /* Returns the position of an item. */
 uint32_t rank_tree_rank(const struct rank_tree *ranks, uint32_t item);
+/* Return the ends; RANK_TREE_NONE. */
+uint32_t rank_tree_first(const struct rank_tree *ranks);
+uint32_t rank_tree_last(const struct rank_tree *ranks);
+/* Return the neighbour of an item; RANK_TREE_NONE. */
+uint32_t rank_tree_next(const struct rank_tree *ranks, uint32_t item);
+uint32_t rank_tree_previous(const struct rank_tree *ranks, uint32_t item);
 /* Fills item[] with all items, in order. */
 void rank_tree_list(const struct rank_tree *ranks, uint32_t *item);
 /* Removes all items. */

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * order.h - items in an order that may move with time: the first that passes
+ * a filter, and a budget of GPUs dealt from the front.
+ *
+ * A rank tree (rank_tree.h) knows places, and leaves sums and keys to its
+ * owner.  This container keeps the sums that every queue needs: the fewest
+ * GPUs and the shortest span of a subtree, so that a subtree in which nothing
+ * passes is skipped whole; how many GPUs a subtree asks for, so that a budget
+ * is dealt in the logarithm of the length; and until when neighbours stay in
+ * order, so that order_refresh() looks only at pairs whose time has come: a
+ * kinetic sorted list (Basch, Guibas and Hershberger, 1999).
+ *
+ * Items are small numbers of the owner (slots).  Orders of one store share
+ * what is known of items: an item is in at most one of them at a time.
+ * Times are nanoseconds.  Memory is the arena's; nothing here fails.
+ */
+#ifndef SIM_CONTAINERS_ORDER_H
+#define SIM_CONTAINERS_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/containers/rank_tree.h"
+
+struct arena;
+
+#define ORDER_NONE RANK_TREE_NONE
+#define ORDER_GPU_CLASSES 12u
+
+/* What is known of an item while it is in an order. */
+struct order_item {
+    int64_t span_ns;            /* not below 0 */
+    uint64_t stamp;             /* for order_first_stamped() */
+    uint32_t gpus;
+    bool taken;                 /* the last order_take() gave it GPUs */
+};
+
+
+/* Until when a, right before b, stays there; a time that is not after now: it
+ * has to be looked at. */
+typedef int64_t order_stands_fn(void *owner, uint32_t a, uint32_t b);
+/* Does the item pass what the filter does not know? */
+typedef bool order_passes_fn(void *owner, uint32_t item);
+
+struct order_filter {
+    uint32_t gpus_max;
+    uint32_t gpus_any_span;     /* up to so many GPUs, the span is ignored */
+    int64_t span_max_ns;
+    order_passes_fn *passes;    /* NULL: all do */
+};
+
+enum order_sums {               /* that an order keeps */
+    ORDER_CLASSES = 1u << 0,    /* the shortest span by power of two of GPUs:
+                                   for filters of both; and stamps */
+    ORDER_SPANS = 1u << 1,      /* the fewest GPUs and the shortest span */
+    ORDER_MOVES = 1u << 2,      /* the same, and order_refresh() */
+    ORDER_TAKES = 1u << 3       /* order_take(); filters pass any span */
+};
+
+struct order_rules {
+    rank_tree_before_fn *before;        /* now; ties: who is there first */
+    order_stands_fn *stands;            /* with ORDER_MOVES */
+    uint32_t sums;
+};
+
+struct order_sum {              /* over a subtree */
+    int64_t stands_ns;
+    union {
+        int64_t span_min_ns;
+        uint64_t gpus;          /* with ORDER_TAKES */
+    };
+    uint32_t gpus_min, taken, first, last;
+};
+
+struct order_slot {             /* of an item: in one line of the cache */
+    struct order_item item;
+    struct order_sum sum;
+};
+
+struct order_bound {            /* likewise, with ORDER_CLASSES */
+    uint32_t span[ORDER_GPU_CLASSES];   /* in units of 2^30 ns, rounded down */
+    uint64_t stamp_min;
+};
+
+struct order_store {
+    struct arena *arena;
+    struct order_slot *slot;
+    struct order_bound *bound;
+    uint32_t room, bound_room;
+};
+
+struct order {
+    struct rank_tree tree;      /* places: rank_tree_at(), rank_tree_rank() */
+    struct order_store *store;
+    const struct order_rules *rules;
+    void *owner;
+    bool back;                  /* who is overtaken is moved back, else who
+                                   overtakes is moved ahead: for speed alone */
+    int64_t now_ns;             /* of the last refresh */
+    uint64_t seen;              /* items that searches looked at */
+    uint32_t *look, looks, look_room;
+};
+
+struct order_dealt {            /* items, in order; room for all of them */
+    uint32_t *take, takes;      /* that get GPUs and had none */
+    uint32_t *stop, stops;      /* that had some and get none */
+};
+
+struct order_store *order_store_new(struct arena *arena);
+void order_init(struct order *order, struct order_store *store,
+                const struct order_rules *rules, void *owner);
+/* Other sums from now on, of the same order.  Scratch: room for all items; NULL
+ * where there are none. */
+void order_rule(struct order *order, const struct order_rules *rules,
+                uint32_t *scratch);
+static inline uint32_t order_count(const struct order *order)
+{
+    return rank_tree_count(&order->tree);
+}
+bool order_holds(const struct order *order, uint32_t item);
+/* Where before() says, of the rules or another one; NULL: at the end. */
+void order_insert(struct order *order, uint32_t item, struct order_item known,
+                  rank_tree_before_fn *before);
+void order_remove(struct order *order, uint32_t item);
+void order_clear(struct order *order);
+/* Something else is known of it, or it moves in another way; it stays where
+ * it is. */
+void order_touch(struct order *order, uint32_t item, struct order_item known);
+/* In order again, stably, after time has passed in which nothing but time
+ * changed keys. */
+void order_refresh(struct order *order, int64_t now_ns);
+/* The same, where order_sort() follows and makes all sums anew. */
+static inline void order_know(struct order *order, uint32_t item,
+                              struct order_item known)
+{
+    order->store->slot[item].item = known;
+}
+/* All keys are others: sorts stably.  Scratch: room for twice the count. */
+void order_sort(struct order *order, uint32_t *scratch);
+/* The first place from `from` on whose item passes; the count if none does. */
+uint32_t order_find(struct order *order, uint32_t from,
+                    const struct order_filter *filter);
+/* The first in order whose stamp is below; ORDER_NONE. */
+uint32_t order_first_stamped(const struct order *order, uint64_t below);
+/* How many items stand before something, all of them in front of those that do
+ * not; the last of them (ORDER_NONE) unless NULL. */
+uint32_t order_front(const struct order *order, rank_tree_before_fn *before,
+                     uint32_t something, uint32_t *last);
+/* In order, each item that fits into what is left of the budget takes its GPUs;
+ * says who has to start or to stop for that. */
+void order_take(const struct order *order, uint64_t budget,
+                struct order_dealt *out);
+
+#endif

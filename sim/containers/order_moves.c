@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * order_moves.c - an order in order again after some time.
+ *
+ * The times until which neighbours stand only tell when to look; what is
+ * compared then is the order of now.  Neighbours that cannot be told apart are
+ * looked at each time.  An item that overtook nobody stands where it stood.
+ */
+#include <assert.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/containers/order.h"
+#include "sim/containers/rank_tree.h"
+
+#define NONE ORDER_NONE
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void note(struct order *order, uint32_t item)
+{
+    if (order->looks == order->look_room) {
+        uint32_t room = order->looks > 0 ? 2 * order->looks : 64;
+        order->look = arena_grow(order->store->arena, order->look,
+                                 order->looks, room, sizeof *order->look);
+        order->look_room = room;
+    }
+    order->look[order->looks++] = item;
+}
+
+/* Until when two neighbours stand; if they may not, notes who moves. */
+static int64_t look_at(struct order *order, uint32_t a, uint32_t b)
+{
+    int64_t stands_ns = order->rules->stands(order->owner, a, b);
+
+    if (stands_ns <= order->now_ns)
+        note(order, order->back ? a : b);
+    return stands_ns;
+}
+
+/* Looks at all pairs of which it is not known that they stand; until when all
+ * do. */
+static int64_t collect(struct order *order, uint32_t item)
+{
+    const struct rank_tree_node *node = &order->tree.node[item];
+    struct order_slot *slot = order->store->slot;
+    int64_t stands_ns = CLOCK_NEVER_NS;
+
+    if (slot[item].sum.stands_ns > order->now_ns)
+        return slot[item].sum.stands_ns;
+    if (node->left != NONE) {
+        stands_ns = collect(order, node->left);
+        stands_ns = least(stands_ns,
+                          look_at(order, slot[node->left].sum.last, item));
+    }
+    if (node->right != NONE) {
+        stands_ns = least(stands_ns,
+                          look_at(order, item, slot[node->right].sum.first));
+        stands_ns = least(stands_ns, collect(order, node->right));
+    }
+    slot[item].sum.stands_ns = stands_ns;
+    return stands_ns;
+}
+
+static bool before_at(struct order *order, uint32_t item, uint32_t place)
+{
+    return order->rules->before(order->owner, item,
+                                rank_tree_at(&order->tree, place));
+}
+
+static bool after_at(struct order *order, uint32_t item, uint32_t place)
+{
+    return order->rules->before(order->owner,
+                                rank_tree_at(&order->tree, place), item);
+}
+
+/* To its place among those before it, which are in order and of which the last
+ * is overtaken.  It may pass many at once: looks ever further. */
+static void go_ahead(struct order *order, uint32_t item, uint32_t place)
+{
+    uint32_t high = place - 1, step = 1;    /* high: is overtaken */
+
+    while (high >= step && before_at(order, item, high - step)) {
+        high -= step;
+        step *= 2;
+    }
+    uint32_t low = high >= step ? high - step + 1 : 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (before_at(order, item, middle))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    uint32_t other = rank_tree_at(&order->tree, high);
+    rank_tree_remove(&order->tree, item);
+    rank_tree_insert_at(&order->tree, item, other);
+}
+
+/* The same among those after it, of which the first overtakes it. */
+static void go_back(struct order *order, uint32_t item, uint32_t place)
+{
+    uint32_t count = order_count(order), low = place + 1, step = 1;
+
+    while (count - low > step && after_at(order, item, low + step)) {
+        low += step;
+        step *= 2;
+    }
+    uint32_t high = count - low > step ? low + step : count;
+    low++;                      /* low: may be the first not overtaking */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (after_at(order, item, middle))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t other = rank_tree_at(&order->tree, low);
+    rank_tree_remove(&order->tree, item);
+    if (other == NONE)
+        rank_tree_insert(&order->tree, item, NULL);
+    else
+        rank_tree_insert_at(&order->tree, item, other);
+}
+
+static uint32_t neighbour(const struct order *order, uint32_t item, bool after)
+{
+    return after ? rank_tree_next(&order->tree, item)
+                 : rank_tree_previous(&order->tree, item);
+}
+
+/* They are in order still: until when? */
+static void look_later(struct order *order, uint32_t item, uint32_t other)
+{
+    uint32_t a = order->back ? item : other, b = order->back ? other : item;
+
+    if (order->rules->stands(order->owner, a, b) > order->now_ns)
+        rank_tree_touch(&order->tree,
+                        order->tree.node[a].right == NONE ? a : b);
+}
+
+/* All before it are in order (back: all after it).  Puts it, and those that
+ * follow on it and are out of order as well, in their places. */
+static void settle(struct order *order, uint32_t item)
+{
+    uint32_t other = neighbour(order, item, order->back), place = 0;
+    bool moved = false;
+
+    while (item != NONE && other != NONE &&
+           order->rules->before(order->owner, order->back ? other : item,
+                                order->back ? item : other)) {
+        uint32_t next = neighbour(order, item, !order->back);
+        if (!moved)
+            place = rank_tree_rank(&order->tree, item);
+        if (order->back)
+            go_back(order, item, place);
+        else
+            go_ahead(order, item, place);
+        moved = true;
+        item = next;
+        place += order->back ? -1u : 1u;
+    }
+    if (!moved && other != NONE)
+        look_later(order, item, other);
+}
+
+void order_refresh(struct order *order, int64_t now_ns)
+{
+    assert(order->rules->sums & ORDER_MOVES && now_ns >= order->now_ns);
+    order->now_ns = now_ns;
+    order->looks = 0;
+    if (order->tree.root == NONE)
+        return;
+    collect(order, order->tree.root);
+    for (uint32_t k = 0; k < order->looks; k++) {
+        uint32_t at = order->back ? order->looks - 1 - k : k;
+        settle(order, order->look[at]);
+    }
+}
+
+void order_sort(struct order *order, uint32_t *scratch)
+{
+    uint64_t count = order_count(order);
+    uint32_t *from = scratch, *to = scratch + count;
+
+    if (count == 0)
+        return;
+    rank_tree_list(&order->tree, from);
+    for (uint64_t width = 1; width < count; width *= 2) {
+        uint64_t out = 0;
+        for (uint64_t low = 0; low < count; low += 2 * width) {
+            uint64_t middle = low + width < count ? low + width : count;
+            uint64_t high = middle + width < count ? middle + width : count;
+            uint64_t i = low, j = middle;
+            while (i < middle || j < high)
+                to[out++] = i == middle ||
+                            (j < high && order->rules->before(order->owner,
+                                                              from[j], from[i]))
+                                ? from[j++] : from[i++];
+        }
+        uint32_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    rank_tree_reorder(&order->tree, from);
+}
