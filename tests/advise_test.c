@@ -13,9 +13,9 @@
 
 #include "models/advise/advise.h"
 #include "models/catalogue/catalogue.h"
-#include "models/types/gang.h"
 #include "models/jobs/job.h"
 #include "models/laws/phase.h"
+#include "models/types/gang.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "tests/program.h"

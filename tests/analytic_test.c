@@ -18,9 +18,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "sim/stats/stats.h"
-#include "sim/flow/flow.h"
 #include "sim/event/loop.h"
+#include "sim/flow/flow.h"
+#include "sim/stats/stats.h"
 #include "tests/program.h"
 #include "tests/world.h"
 

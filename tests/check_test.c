@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "experiments/results/check.h"
-#include "sim/text/folder.h"
 #include "experiments/results/grid.h"
 #include "sim/base/arena.h"
+#include "sim/text/folder.h"
 #include "tests/scratch.h"
 
 struct world {

@@ -15,11 +15,11 @@
 
 #include "experiments/advise/advice_check.h"
 #include "experiments/results/check.h"
-#include "sim/text/folder.h"
 #include "experiments/results/grid.h"
 #include "experiments/spec/point_label.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/folder.h"
 #include "tests/program.h"
 
 static struct program program;

@@ -18,8 +18,8 @@
 #include "models/cluster/cluster.h"
 #include "models/cluster/power.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/rng.h"
+#include "sim/config/conf.h"
 
 struct world {
     struct arena *arena;

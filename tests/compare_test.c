@@ -17,8 +17,8 @@
 #include "experiments/columns/columns.h"
 #include "experiments/results/compare.h"
 #include "experiments/results/grid.h"
-#include "sim/stats/stats.h"
 #include "sim/base/arena.h"
+#include "sim/stats/stats.h"
 
 #define T_2 4.30265272974946
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)

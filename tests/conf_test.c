@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "sim/base/arena.h"
-#include "sim/config/doc.h"
 #include "sim/base/rng.h"
+#include "sim/config/doc.h"
 #include "tests/conf_thing.h"
 
 static int make_arena(void **state)

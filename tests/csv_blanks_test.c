@@ -15,9 +15,9 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/rng.h"
-#include "sim/text/scan.h"
 #include "sim/text/csv.h"
 #include "sim/text/csv_blanks.h"
+#include "sim/text/scan.h"
 
 #define LINE_MAX_BYTES 300u
 #define FIELDS 200u

@@ -18,8 +18,8 @@
 #include <gsl/gsl_cdf.h>
 
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/rng.h"
+#include "sim/config/conf.h"
 #include "tests/workload_aid.h"
 #include "workloads/random/distribution.h"
 

@@ -11,8 +11,8 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/containers/calendar.h"
 #include "sim/base/rng.h"
+#include "sim/containers/calendar.h"
 
 #define IDS 3000u
 

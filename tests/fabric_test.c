@@ -20,8 +20,8 @@
 #include "models/types/rates.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/event/loop.h"
 #include "sim/base/rng.h"
+#include "sim/event/loop.h"
 
 #define GBPS 1e9
 

@@ -16,9 +16,9 @@
 #include <cmocka.h>
 
 #include "sim/base/clock.h"
-#include "sim/flow/flow.h"
-#include "sim/event/loop.h"
 #include "sim/base/rng.h"
+#include "sim/event/loop.h"
+#include "sim/flow/flow.h"
 #include "sim/flow/share.h"
 
 #define LINK_MAX 128

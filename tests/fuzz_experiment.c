@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/spec/experiment.h"
 #include "experiments/run/trial.h"
+#include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "models/laws/compute.h"
 #include "models/cluster/power.h"
+#include "models/laws/compute.h"
 #include "tests/law_aids.h"
 
 /* GPT-3, s = 2048, V = 51200: Narayanan's 72 B s L h^2 (1 + s/6h + V/12Lh)

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "models/laws/decode.h"
-#include "models/laws/rollout.h"
 #include "models/laws/memory.h"
+#include "models/laws/rollout.h"
 #include "sim/base/rng.h"
 #include "tests/law_aids.h"
 

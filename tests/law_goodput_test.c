@@ -12,12 +12,12 @@
 
 #include <cmocka.h>
 
-#include "models/cluster/cluster.h"
 #include "models/catalogue/goodput.h"
+#include "models/cluster/cluster.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
-#include "tests/law_aids.h"
 #include "sim/text/csv.h"
+#include "tests/law_aids.h"
 
 static const struct application *app_of(const struct law_aids *aids,
                                         const char *name)

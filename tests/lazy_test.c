@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "sim/containers/lazy_heap.h"
 #include "sim/base/rng.h"
+#include "sim/containers/lazy_heap.h"
 
 #define ID_COUNT 40u
 

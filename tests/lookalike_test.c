@@ -11,8 +11,8 @@
 #include <math.h>
 
 #include "sim/base/rng.h"
-#include "tests/program.h"
 #include "sim/stats/likelihood.h"
+#include "tests/program.h"
 
 #define SAMPLES 20000u
 

@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
-#include "tests/heap4.h"
+#include "sim/base/rng.h"
 #include "sim/event/loop.h"
 #include "sim/event/queue.h"
-#include "sim/base/rng.h"
+#include "tests/heap4.h"
 
 static const struct loop_limits no_limits = {INT64_MAX, UINT64_MAX, NULL};
 

@@ -28,8 +28,8 @@
 #include "experiments/spec/experiment.h"
 #include "policies/host/host.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 #include "tests/program.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "policies/plan.h"
-#include "policies/state/state.h"
 #include "policies/registry/registry.h"
+#include "policies/state/state.h"
 #include "policies/state/waiting.h"
 #include "sim/containers/rank_tree.h"
 #include "tests/world.h"

@@ -13,12 +13,12 @@
 
 #include <cmocka.h>
 
-#include "sim/text/folder.h"
 #include "experiments/report/plot.h"
 #include "experiments/report/plot_gnuplot.h"
 #include "experiments/spec/point_label.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/folder.h"
 #include "tests/results_aid.h"
 
 static const char *const figures[] = {

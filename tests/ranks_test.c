@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "sim/base/arena.h"
-#include "sim/containers/rank_tree.h"
 #include "sim/base/rng.h"
+#include "sim/containers/rank_tree.h"
 
 #define ITEMS 2000u
 

@@ -12,13 +12,13 @@
 
 #include <math.h>
 
-#include "models/cluster/time_series.h"
 #include "models/cluster/fabric.h"
-#include "models/types/rates.h"
 #include "models/cluster/rented.h"
+#include "models/cluster/time_series.h"
+#include "models/types/rates.h"
 #include "sim/config/conf.h"
-#include "sim/flow/flow.h"
 #include "sim/event/loop.h"
+#include "sim/flow/flow.h"
 #include "tests/world.h"
 
 /* A trace on nodes and other keys of the cluster as text. */

@@ -19,8 +19,8 @@
 
 #include "models/catalogue/catalogue.h"
 #include "models/laws/decode.h"
-#include "models/types/gang.h"
 #include "models/serving/rollout_steps.h"
+#include "models/types/gang.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 

@@ -16,17 +16,17 @@
 
 #include <cmocka.h>
 
-#include "experiments/results/cache.h"
 #include "experiments/columns/columns.h"
-#include "sim/text/hash.h"
-#include "sim/text/folder.h"
-#include "sim/text/out.h"
-#include "sim/text/paths.h"
-#include "sim/text/csv.h"
+#include "experiments/results/cache.h"
 #include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/train/train.h"
 #include "sim/base/arena.h"
+#include "sim/text/csv.h"
+#include "sim/text/folder.h"
+#include "sim/text/hash.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
 #include "tests/scratch.h"
 
 struct world {

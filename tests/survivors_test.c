@@ -12,9 +12,9 @@
 #include <math.h>
 
 #include "experiments/results/check.h"
-#include "experiments/results/summary_table.h"
 #include "experiments/results/compare.h"
 #include "experiments/results/grid.h"
+#include "experiments/results/summary_table.h"
 #include "tests/program.h"
 #include "tests/world.h"
 

@@ -23,9 +23,9 @@
 #include "models/laws/phase.h"
 #include "models/types/rates.h"
 #include "sim/base/arena.h"
+#include "sim/base/rng.h"
 #include "sim/config/conf.h"
 #include "sim/event/loop.h"
-#include "sim/base/rng.h"
 
 struct world {
     struct arena *arena;

@@ -18,8 +18,8 @@
 #include "models/cluster/fabric.h"
 #include "models/laws/phase.h"
 #include "models/types/rates.h"
-#include "sim/flow/flow.h"
 #include "sim/event/loop.h"
+#include "sim/flow/flow.h"
 #include "tests/workload_aid.h"
 
 #define JOBS 4000

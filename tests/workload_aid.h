@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 #include "workloads/source.h"
 
 /* cmocka's own compares floats, and not doubles. */

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "experiments/columns/columns.h"
-#include "experiments/spec/experiment.h"
 #include "experiments/run/trial.h"
-#include "policies/registry/heeds.h"
+#include "experiments/spec/experiment.h"
 #include "policies/host/host.h"
+#include "policies/registry/heeds.h"
 #include "policies/registry/registry.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

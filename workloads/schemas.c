@@ -6,15 +6,15 @@
 #include "workloads/source.h"
 
 #include "sim/config/conf.h"
+#include "workloads/jobs/speedup_keys.h"
 #include "workloads/random/arrival.h"
 #include "workloads/random/distribution.h"
-#include "workloads/jobs/speedup_keys.h"
 #include "workloads/recipes/recipe.h"
-#include "workloads/requests/request_trace.h"
 #include "workloads/replay/resample.h"
+#include "workloads/replay/trace.h"
+#include "workloads/requests/request_trace.h"
 #include "workloads/requests/services.h"
 #include "workloads/series/series.h"
-#include "workloads/replay/trace.h"
 
 extern const struct conf_schema workload_schema;        /* source.c */
 

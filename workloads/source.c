@@ -17,18 +17,18 @@
 #include "models/cluster/place.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
 #include "sim/base/rng.h"
-#include "workloads/random/arrival.h"
+#include "sim/config/conf.h"
+#include "sim/text/string_set.h"
 #include "workloads/jobs/birth.h"
+#include "workloads/jobs/packing.h"
+#include "workloads/random/arrival.h"
 #include "workloads/random/distribution.h"
 #include "workloads/recipes/notes.h"
-#include "workloads/jobs/packing.h"
 #include "workloads/recipes/recipe.h"
-#include "workloads/requests/services.h"
-#include "sim/text/string_set.h"
 #include "workloads/replay/trace.h"
+#include "workloads/requests/services.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 

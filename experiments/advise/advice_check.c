@@ -11,16 +11,16 @@
 
 #include "experiments/advise/advise.h"
 #include "experiments/advise/rank.h"
-#include "sim/text/paths.h"
 #include "experiments/spec/tree.h"
 #include "models/advise/advise.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/laws/memory.h"
 #include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "sim/config/mend.h"
-#include "sim/base/err.h"
+#include "sim/text/paths.h"
 
 #define TOP_ROWS 10
 

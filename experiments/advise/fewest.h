@@ -6,8 +6,8 @@
 #define EXPERIMENTS_ADVISE_FEWEST_H
 
 #include "experiments/advise/service.h"
-#include "models/types/gang.h"
 #include "models/serving/serve.h"
+#include "models/types/gang.h"
 
 struct advise_replica {
     const struct advise_service *service;

@@ -10,10 +10,6 @@
 #include "experiments/advise/print.h"
 #include "experiments/advise/rank.h"
 #include "experiments/advise/service.h"
-#include "sim/text/folder.h"
-#include "sim/text/out.h"
-#include "sim/text/paths.h"
-#include "sim/text/sheet.h"
 #include "experiments/report/plot_data.h"
 #include "experiments/report/plot_gnuplot.h"
 #include "models/catalogue/catalogue.h"
@@ -21,6 +17,10 @@
 #include "plots/plot_file.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/folder.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "sim/text/sheet.h"
 #include "workloads/requests/services.h"
 
 struct sheet *advise_csv_new(void)

@@ -11,16 +11,16 @@
 #include <string.h>
 
 #include "experiments/advise/advise.h"
-#include "sim/text/paths.h"
 #include "experiments/spec/pool_names.h"
 #include "experiments/spec/tree.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "sim/config/mend.h"
-#include "sim/base/err.h"
+#include "sim/text/paths.h"
 #include "workloads/random/distribution.h"
 #include "workloads/source.h"
 

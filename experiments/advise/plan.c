@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "experiments/advise/advise.h"
-#include "sim/text/paths.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "sim/config/conf.h"
+#include "sim/text/paths.h"
 
 static bool is_among(const char *key, const char *const *names)
 {

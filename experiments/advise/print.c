@@ -10,15 +10,15 @@
 
 #include "experiments/advise/advise.h"
 #include "experiments/advise/rank.h"
-#include "sim/text/paths.h"
-#include "sim/text/sheet.h"
 #include "models/advise/advise.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
-#include "models/types/gang.h"
 #include "models/laws/memory.h"
+#include "models/types/gang.h"
 #include "models/types/precision.h"
 #include "sim/base/arena.h"
+#include "sim/text/paths.h"
+#include "sim/text/sheet.h"
 
 #define GB 1e9
 

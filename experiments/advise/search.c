@@ -13,9 +13,9 @@
 #include "models/advise/advise.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
-#include "models/types/gang.h"
 #include "models/jobs/job.h"
 #include "models/laws/phase.h"
+#include "models/types/gang.h"
 #include "sim/base/arena.h"
 
 uint32_t advise_next_count(uint32_t n, const struct advise_place *place)

@@ -9,10 +9,10 @@
 #include "experiments/advise/advise.h"
 #include "experiments/advise/fewest.h"
 #include "experiments/advise/service.h"
-#include "sim/text/paths.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "sim/config/conf.h"
+#include "sim/text/paths.h"
 
 #define PLAN_REQUESTS_MAX 5e6
 #define START_S 300.0           /* replicas are up by then */

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "experiments/advise/advise.h"
-#include "sim/text/paths.h"
 #include "models/catalogue/catalogue.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
+#include "sim/text/paths.h"
 
 /* A scalar without a character that means something to YAML stands as it was
  * written; any other in quotation marks. */

@@ -12,14 +12,14 @@
 #include <string.h>
 
 #include "experiments/advise/advise.h"
-#include "sim/text/paths.h"
 #include "experiments/spec/tree.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
+#include "sim/text/paths.h"
 
 const struct price *advise_core_price(const struct advise_world *world)
 {

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "experiments/calibrate/row.h"
-#include "sim/text/paths.h"
-#include "sim/text/csv.h"
 #include "sim/base/arena.h"
+#include "sim/text/csv.h"
+#include "sim/text/paths.h"
 
 const char calibrate_not_mine[] = "of another suite";
 

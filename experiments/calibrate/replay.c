@@ -14,8 +14,8 @@
 #include "experiments/calibrate/suites.h"
 #include "models/serving/service.h"
 #include "sim/base/arena.h"
-#include "sim/event/loop.h"
 #include "sim/base/rng.h"
+#include "sim/event/loop.h"
 
 #define DRAWS 16u
 #define LENGTH_CV 0.15          /* of the 300 requests of LLMServingSim */

@@ -16,8 +16,8 @@
 
 #include "experiments/calibrate/row.h"
 #include "models/catalogue/catalogue.h"
-#include "models/laws/rollout.h"
 #include "models/laws/memory.h"
+#include "models/laws/rollout.h"
 #include "models/laws/train.h"
 
 #define PROMPT_TOKENS 100.0

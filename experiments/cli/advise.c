@@ -10,13 +10,13 @@
 #include "experiments/advise/print.h"
 #include "experiments/advise/rank.h"
 #include "experiments/advise/service.h"
-#include "experiments/options/args.h"
 #include "experiments/cli/command.h"
+#include "experiments/options/args.h"
+#include "models/jobs/job.h"
+#include "sim/base/err.h"
+#include "sim/config/conf.h"
 #include "sim/text/out.h"
 #include "sim/text/sheet.h"
-#include "models/jobs/job.h"
-#include "sim/config/conf.h"
-#include "sim/base/err.h"
 #include "workloads/requests/services.h"
 
 #define GPUS_DEFAULT 1024

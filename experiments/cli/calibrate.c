@@ -11,14 +11,14 @@
 
 #include "experiments/calibrate/calibrate.h"
 #include "experiments/cli/command.h"
-#include "sim/text/folder.h"
-#include "sim/text/out.h"
-#include "sim/text/paths.h"
 #include "experiments/report/plot_gnuplot.h"
 #include "models/catalogue/catalogue.h"
 #include "plots/plot_file.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/folder.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
 
 #define SHIPPED "models/validation"
 /* Of the solid rows of a suite this share must be predicted. */

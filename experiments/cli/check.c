@@ -5,16 +5,16 @@
 #include <string.h>
 
 #include "experiments/advise/advice_check.h"
+#include "experiments/cli/command.h"
+#include "experiments/cli/experiment.h"
+#include "experiments/columns/metric.h"
 #include "experiments/options/args.h"
 #include "experiments/results/check.h"
-#include "experiments/cli/experiment.h"
-#include "experiments/cli/command.h"
-#include "sim/text/folder.h"
 #include "experiments/results/grid.h"
-#include "experiments/columns/metric.h"
-#include "sim/text/paths.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/err.h"
+#include "sim/text/folder.h"
+#include "sim/text/paths.h"
 
 enum { EXPECTS, REGRESSIONS, LISTS };
 

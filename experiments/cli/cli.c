@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/options/args.h"
 #include "experiments/cli/command.h"
+#include "experiments/options/args.h"
 #include "experiments/results/provenance.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
 static const struct command *const commands[] = {
 #define COMMAND(name) &command_##name,

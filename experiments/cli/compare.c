@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "experiments/cli/command.h"
-#include "experiments/results/compare.h"
 #include "experiments/report/compare_jobs.h"
+#include "experiments/results/compare.h"
 #include "experiments/results/diff.h"
 #include "experiments/results/grid.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
 struct two {
     const struct grid *left, *right;

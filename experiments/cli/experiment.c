@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "experiments/options/args.h"
-#include "sim/text/paths.h"
-#include "experiments/spec/places.h"
 #include "experiments/spec/experiment.h"
+#include "experiments/spec/places.h"
 #include "experiments/spec/table_sizes.h"
 #include "experiments/train/train.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/paths.h"
 
 #define THREADS_MAX 1024u
 

@@ -15,13 +15,13 @@
 #include "models/cluster/place.h"
 #include "policies/host/host.h"
 #include "policies/params.h"
-#include "policies/registry/heeds.h"
 #include "policies/policy.h"
+#include "policies/registry/heeds.h"
 #include "policies/registry/registry.h"
 #include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "sim/config/doc.h"
-#include "sim/base/err.h"
 
 struct explaining {
     struct cli *cli;

@@ -5,20 +5,20 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "experiments/options/args.h"
 #include "experiments/cli/command.h"
 #include "experiments/import/jobs_out.h"
-#include "sim/text/out.h"
-#include "sim/text/paths.h"
+#include "experiments/options/args.h"
 #include "experiments/spec/tree.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
-#include "workloads/jobs/birth.h"
+#include "sim/config/conf.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
 #include "workloads/formats/import.h"
+#include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 
 /* Without a cluster: GPUs that only count, more than any trace asks for. */

@@ -11,20 +11,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "experiments/cli/schemas.h"
 #include "experiments/columns/metric.h"
 #include "experiments/run/metrics.h"
-#include "sim/text/paths.h"
-#include "experiments/cli/schemas.h"
 #include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
 #include "policies/host/host.h"
-#include "policies/registry/heeds.h"
-#include "policies/registry/semantics.h"
 #include "policies/policy.h"
+#include "policies/registry/heeds.h"
 #include "policies/registry/registry.h"
+#include "policies/registry/semantics.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "sim/config/doc.h"
+#include "sim/text/paths.h"
 #include "workloads/recipes/recipe.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))

@@ -10,11 +10,11 @@
 #include "experiments/cli/command.h"
 #include "experiments/import/args.h"
 #include "experiments/import/report.h"
+#include "sim/base/arena.h"
+#include "sim/stats/likelihood.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
-#include "sim/base/arena.h"
 #include "workloads/formats/import.h"
-#include "sim/stats/likelihood.h"
 #include "workloads/formats/trace_fit.h"
 
 #define SAMPLES_MAX 1000u

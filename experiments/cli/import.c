@@ -4,22 +4,22 @@
  */
 #include <string.h>
 
-#include "experiments/options/args.h"
 #include "experiments/cli/command.h"
 #include "experiments/import/args.h"
+#include "experiments/import/jobs_out.h"
 #include "experiments/import/nodes.h"
 #include "experiments/import/report.h"
 #include "experiments/import/requests.h"
 #include "experiments/import/series.h"
-#include "experiments/import/jobs_out.h"
-#include "sim/text/out.h"
-#include "sim/text/paths.h"
+#include "experiments/options/args.h"
 #include "experiments/spec/tree.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
 #include "workloads/formats/import.h"
 #include "workloads/series/series.h"
 

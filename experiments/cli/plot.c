@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "experiments/cli/command.h"
-#include "sim/text/folder.h"
-#include "experiments/results/grid.h"
-#include "sim/text/paths.h"
 #include "experiments/report/plot.h"
 #include "experiments/report/report.h"
+#include "experiments/results/grid.h"
 #include "sim/base/err.h"
+#include "sim/text/folder.h"
+#include "sim/text/paths.h"
 
 static int plot(struct cli *cli, const struct args *args)
 {

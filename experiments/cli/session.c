@@ -7,18 +7,18 @@
  */
 #include "experiments/cli/session.h"
 
-#include "experiments/results/cache.h"
 #include "experiments/columns/figures.h"
-#include "sim/text/folder.h"
-#include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
 #include "experiments/report/plot.h"
 #include "experiments/report/report.h"
+#include "experiments/results/cache.h"
+#include "experiments/results/grid.h"
 #include "experiments/results/results.h"
+#include "experiments/results/trace_json.h"
 #include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
-#include "experiments/results/trace_json.h"
 #include "sim/base/arena.h"
+#include "sim/text/folder.h"
 
 struct keeper {
     const struct experiment *experiment;

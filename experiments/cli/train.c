@@ -2,8 +2,8 @@
 /*
  * train.c - `clustersim train`.
  */
-#include "experiments/cli/experiment.h"
 #include "experiments/cli/command.h"
+#include "experiments/cli/experiment.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/train/train.h"
 #include "sim/base/err.h"

@@ -7,15 +7,15 @@
 #include <string.h>
 
 #include "experiments/options/args.h"
-#include "sim/text/paths.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
+#include "sim/text/paths.h"
+#include "workloads/formats/columns.h"
 #include "workloads/formats/import.h"
+#include "workloads/replay/trace.h"
 #include "workloads/requests/request_trace.h"
 #include "workloads/series/series.h"
-#include "workloads/replay/trace.h"
-#include "workloads/formats/columns.h"
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 

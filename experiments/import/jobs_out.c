@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/text/out.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
+#include "sim/text/out.h"
 #include "sim/text/scan.h"
 #include "workloads/formats/import.h"
 

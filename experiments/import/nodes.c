@@ -14,11 +14,11 @@
 #include <string.h>
 
 #include "experiments/import/report.h"
-#include "sim/text/out.h"
 #include "models/types/placement.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/csv.h"
+#include "sim/text/out.h"
 #include "workloads/formats/trace_row.h"
 
 enum { NAME, CPU, MEMORY, GPUS, MODEL, COLUMNS };

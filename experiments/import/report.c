@@ -13,15 +13,15 @@
 #include <string.h>
 
 #include "experiments/import/jobs_out.h"
-#include "sim/text/out.h"
-#include "sim/text/paths.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/text/scan_look.h"
 #include "sim/config/conf.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "sim/text/scan_look.h"
+#include "workloads/formats/columns.h"
 #include "workloads/formats/import.h"
 #include "workloads/replay/trace.h"
-#include "workloads/formats/columns.h"
 
 static int by_value(const void *left, const void *right)
 {

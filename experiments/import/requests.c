@@ -16,14 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/options/args.h"
 #include "experiments/import/report.h"
-#include "sim/text/out.h"
-#include "sim/text/paths.h"
+#include "experiments/options/args.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
 #include "workloads/requests/request_trace.h"
 
 #define PATH_BYTES 4096u

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "experiments/import/report.h"
+#include "sim/base/clock.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
-#include "sim/base/clock.h"
 #include "sim/text/scan.h"
 
 static void put_value(struct out *out, double value)

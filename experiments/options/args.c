@@ -7,10 +7,10 @@
 #include <assert.h>
 #include <string.h>
 
-#include "sim/text/paths.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
+#include "sim/text/paths.h"
 #include "sim/text/scan.h"
 
 static const struct err_pos nowhere = { NULL, 0, 0 };

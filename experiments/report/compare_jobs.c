@@ -13,15 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/results/block_stats.h"
 #include "experiments/columns/columns.h"
-#include "experiments/results/grid.h"
-#include "sim/text/hash.h"
-#include "sim/text/paths.h"
 #include "experiments/report/plot_data.h"
-#include "sim/text/csv.h"
+#include "experiments/results/block_stats.h"
+#include "experiments/results/grid.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/csv.h"
+#include "sim/text/hash.h"
+#include "sim/text/paths.h"
 
 struct job_row {
     const char *name;

@@ -13,19 +13,19 @@
 #include <string.h>
 
 #include "experiments/columns/figures.h"
-#include "sim/text/folder.h"
-#include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
-#include "sim/text/out.h"
-#include "sim/text/paths.h"
 #include "experiments/report/plot_data.h"
 #include "experiments/report/plot_gnuplot.h"
-#include "experiments/spec/point_label.h"
+#include "experiments/results/grid.h"
 #include "experiments/results/survivors.h"
 #include "experiments/run/trial.h"
+#include "experiments/spec/point_label.h"
 #include "plots/plot_file.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/folder.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
 #include "sim/text/scan.h"
 
 #define POLICY_CHARACTERS 36

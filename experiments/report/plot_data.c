@@ -11,15 +11,15 @@
 #include <string.h>
 
 #include "experiments/columns/columns.h"
-#include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
-#include "sim/text/out.h"
-#include "sim/text/paths.h"
-#include "sim/text/csv.h"
+#include "experiments/results/grid.h"
 #include "experiments/run/trial.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
+#include "sim/text/csv.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
 
 void plot_keep_err(struct err *err, const char *dir)
 {

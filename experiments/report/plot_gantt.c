@@ -9,15 +9,15 @@
  */
 #include <math.h>
 
-#include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
-#include "sim/text/out.h"
-#include "sim/text/paths.h"
 #include "experiments/report/plot_data.h"
 #include "experiments/report/plot_gantt.h"
-#include "sim/stats/stats.h"
+#include "experiments/results/grid.h"
 #include "experiments/run/trial.h"
 #include "sim/base/arena.h"
+#include "sim/stats/stats.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
 
 #define COLOURS_MAX 24u         /* at most 32: bits of g->drawn */
 #define TONES 3u                /* of a colour: neighbours differ */

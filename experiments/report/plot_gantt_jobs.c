@@ -15,11 +15,11 @@
 
 #include "experiments/columns/columns.h"
 #include "experiments/results/grid.h"
+#include "sim/base/arena.h"
+#include "sim/text/csv.h"
 #include "sim/text/hash.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
-#include "sim/text/csv.h"
-#include "sim/base/arena.h"
 
 #define LABEL_CHARACTERS 12
 #define LABELS_MAX 600u

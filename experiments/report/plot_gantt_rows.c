@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/text/paths.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
+#include "sim/text/paths.h"
 
 #define NAME_BYTES 18           /* of a group's name beside a row */
 #define ROWS_TOO_MANY (2 * GANTT_ROWS_MAX)      /* with a node for each pool */

@@ -17,9 +17,9 @@
 
 #include "experiments/columns/columns.h"
 #include "experiments/results/grid.h"
-#include "sim/text/hash.h"
-#include "sim/text/csv.h"
 #include "sim/base/arena.h"
+#include "sim/text/csv.h"
+#include "sim/text/hash.h"
 
 #define WINDOW_RUNS 40.0        /* length of the window in mean runs */
 #define WINDOW_STAYS 8.0        /* or of mean stays of a job on a node */

@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/base/err.h"
 #include "sim/text/folder.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
-#include "sim/base/err.h"
 
 #define NOT_INSTALLED 127       /* as a shell would say */
 #define LINE_BYTES 160

@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "experiments/columns/columns.h"
-#include "experiments/results/grid.h"
-#include "sim/text/out.h"
 #include "experiments/report/plot_data.h"
-#include "sim/text/csv.h"
+#include "experiments/results/grid.h"
 #include "sim/base/arena.h"
 #include "sim/stats/tally.h"
+#include "sim/text/csv.h"
+#include "sim/text/out.h"
 
 #define CURVE_STEPS 400u        /* as many as a chart can show */
 #define JCT_LEAST_S 0.001       /* the axis is logarithmic */

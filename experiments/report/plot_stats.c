@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
+#include "experiments/report/plot_data.h"
+#include "experiments/results/grid.h"
+#include "experiments/run/trial.h"
+#include "experiments/spec/point_label.h"
+#include "sim/base/arena.h"
+#include "sim/stats/stats.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
-#include "experiments/report/plot_data.h"
-#include "experiments/spec/point_label.h"
-#include "sim/stats/stats.h"
-#include "experiments/run/trial.h"
-#include "sim/base/arena.h"
 #include "sim/text/scan.h"
 
 #define SWEPT_DECADES 50.0     /* from here on, a logarithmic axis */

@@ -11,16 +11,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
-#include "sim/text/out.h"
-#include "sim/text/sheet.h"
 #include "experiments/report/plot_data.h"
 #include "experiments/report/report_html.h"
-#include "sim/stats/stats.h"
+#include "experiments/results/grid.h"
 #include "experiments/results/survivors.h"
 #include "experiments/run/trial.h"
 #include "sim/base/arena.h"
+#include "sim/stats/stats.h"
+#include "sim/text/out.h"
+#include "sim/text/sheet.h"
 
 #define CONFIDENCE 0.95
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))

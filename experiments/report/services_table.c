@@ -8,12 +8,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "sim/text/paths.h"
-#include "sim/text/csv.h"
-#include "sim/text/sheet.h"
 #include "experiments/report/report_html.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/csv.h"
+#include "sim/text/paths.h"
+#include "sim/text/sheet.h"
 
 #define KEYS 3
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))

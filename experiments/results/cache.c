@@ -15,12 +15,12 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "sim/text/folder.h"
-#include "sim/text/out.h"
-#include "sim/text/paths.h"
 #include "experiments/run/trial.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/folder.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
 #include "sim/text/table.h"
 
 #define COPY_BYTES 65536u

@@ -8,13 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
-#include "sim/text/paths.h"
-#include "experiments/spec/point_label.h"
-#include "sim/stats/stats.h"
+#include "experiments/results/grid.h"
 #include "experiments/results/survivors.h"
+#include "experiments/spec/point_label.h"
 #include "sim/base/arena.h"
+#include "sim/stats/stats.h"
+#include "sim/text/paths.h"
 
 const char *check_verdict_name(enum check_verdict verdict)
 {

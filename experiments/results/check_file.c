@@ -6,16 +6,16 @@
 #include <string.h>
 
 #include "experiments/columns/columns.h"
+#include "experiments/columns/metric.h"
 #include "experiments/results/check.h"
 #include "experiments/results/csv_out.h"
-#include "sim/text/folder.h"
-#include "experiments/columns/metric.h"
-#include "sim/text/out.h"
-#include "sim/text/paths.h"
-#include "sim/text/csv.h"
-#include "sim/text/sheet.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/csv.h"
+#include "sim/text/folder.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "sim/text/sheet.h"
 #include "sim/text/table.h"
 
 static const struct table_column checks_column[] = {

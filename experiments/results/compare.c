@@ -6,11 +6,11 @@
 
 #include <math.h>
 
-#include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
-#include "sim/stats/stats.h"
+#include "experiments/results/grid.h"
 #include "experiments/results/survivors.h"
 #include "sim/base/arena.h"
+#include "sim/stats/stats.h"
 #include "sim/text/sheet.h"
 #include "sim/text/table.h"
 

@@ -12,10 +12,10 @@
 
 #include "experiments/columns/columns.h"
 #include "experiments/results/grid.h"
-#include "sim/text/paths.h"
-#include "sim/text/csv.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/csv.h"
+#include "sim/text/paths.h"
 
 enum { POINT, POLICY, SEED, TIME, SEQ, ACTION, JOB, ROLE, PLACEMENT, VERDICT,
        PENDING, FREE, FIELDS };

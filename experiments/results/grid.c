@@ -10,12 +10,12 @@
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
-#include "sim/text/paths.h"
-#include "sim/text/csv.h"
 #include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/csv.h"
+#include "sim/text/paths.h"
 
 static size_t cell(const struct grid *grid, uint32_t point, uint32_t policy,
                    uint32_t seed)

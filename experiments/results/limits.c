@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-#include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
+#include "experiments/results/grid.h"
 
 bool limits_say(const struct grid *grid, uint32_t policy, const char *limits,
                 char *out, uint32_t out_bytes)

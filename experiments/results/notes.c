@@ -8,10 +8,10 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
-#include "sim/text/paths.h"
+#include "experiments/results/grid.h"
 #include "sim/base/arena.h"
+#include "sim/text/paths.h"
 
 static void add(struct arena *arena, struct notes *notes, const char *line)
 {

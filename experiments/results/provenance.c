@@ -10,16 +10,16 @@
 #include <yaml.h>
 
 #include "experiments/spec/defaults.h"
-#include "sim/text/folder.h"
-#include "experiments/spec/load_print.h"
-#include "sim/text/out.h"
-#include "sim/text/sheet.h"
 #include "experiments/spec/experiment.h"
+#include "experiments/spec/load_print.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
 #include "policies/policy.h"
 #include "sim/base/clock.h"
+#include "sim/text/folder.h"
+#include "sim/text/out.h"
+#include "sim/text/sheet.h"
 
 #ifndef CLUSTERSIM_FLAGS
 #define CLUSTERSIM_FLAGS ""

@@ -7,15 +7,15 @@
 
 #include <stdlib.h>
 
-#include "experiments/results/cache.h"
 #include "experiments/columns/figures.h"
-#include "sim/text/folder.h"
-#include "sim/text/out.h"
-#include "sim/text/paths.h"
+#include "experiments/results/cache.h"
 #include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/folder.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
 
 static const char *const result_files[] = {
     "summary.csv", "compare.csv", "jobs.csv", "phases.csv", "timeline.csv",

@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
+#include "experiments/results/grid.h"
 #include "experiments/results/notes.h"
-#include "sim/stats/stats.h"
 #include "experiments/results/survivors.h"
 #include "sim/base/arena.h"
+#include "sim/stats/stats.h"
 #include "sim/text/sheet.h"
 
 #define CELL_BYTES 160

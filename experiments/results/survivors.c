@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
+#include "experiments/results/grid.h"
 
 struct survivors survivors_of(const struct grid *grid, uint32_t point,
                               uint32_t policy, enum metric metric)

@@ -12,12 +12,12 @@
 #include <string.h>
 
 #include "experiments/columns/columns.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/csv.h"
 #include "sim/text/folder.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
-#include "sim/text/csv.h"
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
 
 enum field {
     F_POINT, F_POLICY, F_SEED, F_JOB, F_PHASE, F_ROLE, F_START, F_END, F_GPUS,

@@ -22,17 +22,17 @@
 #include <string.h>
 
 #include "models/cluster/cluster.h"
-#include "models/types/facts.h"
 #include "models/cluster/power.h"
+#include "models/types/facts.h"
 #include "models/types/placement.h"
 #include "policies/host/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
-#include "sim/flow/flow.h"
 #include "sim/event/journal.h"
 #include "sim/event/loop.h"
+#include "sim/flow/flow.h"
 
 #define LINKS_EVERY 64u         /* decisions between two looks at the links */
 #define LINKS_AT_ONCE 1024u     /* ... of which all are met in turn */

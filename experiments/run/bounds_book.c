@@ -13,12 +13,12 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "experiments/columns/metric.h"
 #include "experiments/run/bounds.h"
 #include "experiments/run/bounds_form.h"
-#include "experiments/columns/metric.h"
 #include "experiments/run/trial.h"
-#include "models/cluster/cluster.h"
 #include "models/catalogue/goodput.h"
+#include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "models/jobs/speedup.h"
 #include "models/laws/phase.h"

@@ -16,8 +16,8 @@
 #include "models/cluster/fabric.h"
 #include "models/jobs/job.h"
 #include "models/laws/phase.h"
-#include "models/types/rates.h"
 #include "models/laws/rollout.h"
+#include "models/types/rates.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
 

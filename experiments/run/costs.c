@@ -12,14 +12,14 @@
 #include <assert.h>
 #include <math.h>
 
-#include "experiments/run/energy.h"
 #include "experiments/columns/metric.h"
+#include "experiments/run/energy.h"
 #include "experiments/run/metrics.h"
 #include "experiments/run/rent.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
-#include "models/cluster/time_series.h"
 #include "models/cluster/power.h"
+#include "models/cluster/time_series.h"
 #include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

@@ -13,15 +13,15 @@
 
 #include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"
-#include "models/types/facts.h"
 #include "models/cluster/power.h"
+#include "models/types/facts.h"
 #include "models/types/placement.h"
 #include "policies/host/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/flow/flow.h"
 #include "sim/event/journal.h"
+#include "sim/flow/flow.h"
 #include "sim/stats/tally.h"
 
 struct energy {

@@ -15,8 +15,8 @@
 
 #include "experiments/columns/metric.h"
 #include "models/cluster/cluster.h"
-#include "models/types/facts.h"
 #include "models/jobs/job.h"
+#include "models/types/facts.h"
 #include "policies/host/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"

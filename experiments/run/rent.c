@@ -11,9 +11,9 @@
 #include <assert.h>
 
 #include "models/cluster/cluster.h"
+#include "models/cluster/rented.h"
 #include "models/types/facts.h"
 #include "models/types/placement.h"
-#include "models/cluster/rented.h"
 #include "policies/host/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"

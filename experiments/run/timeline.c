@@ -18,11 +18,11 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
-#include "sim/flow/flow.h"
 #include "sim/event/journal.h"
 #include "sim/event/loop.h"
-#include "sim/text/table.h"
+#include "sim/flow/flow.h"
 #include "sim/stats/tally.h"
+#include "sim/text/table.h"
 #include "workloads/source.h"
 
 #define INTERVALS_MAX 400u      /* an even number */

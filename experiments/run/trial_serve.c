@@ -11,18 +11,18 @@
 #include <string.h>
 
 #include "experiments/columns/metric.h"
-#include "models/types/facts.h"
 #include "models/serving/service.h"
+#include "models/types/facts.h"
 #include "policies/host/host.h"
 #include "policies/policy.h"
 #include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
+#include "sim/base/rng.h"
 #include "sim/event/journal.h"
 #include "sim/event/loop.h"
-#include "sim/base/rng.h"
-#include "sim/text/table.h"
 #include "sim/stats/tally.h"
+#include "sim/text/table.h"
 #include "workloads/requests/services.h"
 #include "workloads/source.h"
 

@@ -6,17 +6,17 @@
 
 #include <string.h>
 
-#include "policies/state/terms.h"
-#include "sim/text/out.h"
-#include "sim/text/sheet.h"
-#include "sim/text/paths.h"
 #include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "models/laws/outage.h"
 #include "policies/host/host.h"
+#include "policies/state/terms.h"
 #include "sim/base/arena.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "sim/text/sheet.h"
 #include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 

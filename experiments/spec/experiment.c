@@ -7,9 +7,9 @@
 
 #include <assert.h>
 
-#include "sim/text/hash.h"
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
+#include "sim/text/hash.h"
 #include "workloads/source.h"
 
 uint32_t experiment_trial_count(const struct experiment *experiment)

@@ -9,8 +9,8 @@
 #include "experiments/spec/experiment.h"
 #include "models/cluster/place.h"
 #include "policies/host/host.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 #include "workloads/source.h"
 
 enum idle { IDLE_ESTIMATE, IDLE_TIES, IDLE_FIDELITY, IDLE_COUNT };

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "experiments/columns/metric.h"
-#include "sim/text/paths.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
+#include "sim/text/paths.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-#include "experiments/spec/places.h"
 #include "experiments/spec/experiment.h"
+#include "experiments/spec/places.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"
@@ -21,8 +21,8 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "workloads/jobs/birth.h"
-#include "workloads/source.h"
 #include "workloads/replay/trace.h"
+#include "workloads/source.h"
 
 #define CHUNKS 512u             /* into which a role is divided among pools */
 

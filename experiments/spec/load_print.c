@@ -7,14 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/spec/load.h"
-#include "sim/text/sheet.h"
-#include "sim/text/paths.h"
 #include "experiments/spec/experiment.h"
+#include "experiments/spec/load.h"
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/paths.h"
+#include "sim/text/sheet.h"
 #include "workloads/source.h"
 
 #define NAMES_BYTES 50u         /* of policies, in an error */

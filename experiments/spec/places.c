@@ -11,9 +11,9 @@
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/cluster/fit.h"
+#include "models/cluster/place.h"
 #include "models/jobs/job.h"
 #include "models/jobs/speedup.h"
-#include "models/cluster/place.h"
 #include "models/types/truth.h"
 #include "policies/host/host.h"
 #include "policies/params.h"
@@ -21,8 +21,8 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "workloads/jobs/birth.h"
-#include "workloads/source.h"
 #include "workloads/replay/trace.h"
+#include "workloads/source.h"
 
 #define FORMS_MAX 4096u         /* of a trace; what comes later is not asked */
 

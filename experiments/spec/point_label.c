@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "sim/text/paths.h"
 #include "sim/base/arena.h"
+#include "sim/text/paths.h"
 
 /* The next word from *at on, and its length; 0 at the end. */
 static size_t next_word(const char **at)

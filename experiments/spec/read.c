@@ -11,10 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/text/hash.h"
-#include "sim/text/paths.h"
-#include "experiments/spec/point_label.h"
 #include "experiments/spec/keys.h"
+#include "experiments/spec/point_label.h"
 #include "experiments/spec/sweep.h"
 #include "experiments/spec/tree.h"
 #include "models/catalogue/catalogue.h"
@@ -23,9 +21,11 @@
 #include "policies/registry/words.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
+#include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "sim/config/mend.h"
-#include "sim/base/err.h"
+#include "sim/text/hash.h"
+#include "sim/text/paths.h"
 #include "sim/text/scan.h"
 #include "workloads/jobs/birth.h"
 #include "workloads/source.h"

@@ -7,10 +7,10 @@
 #include <assert.h>
 #include <string.h>
 
-#include "sim/text/paths.h"
 #include "experiments/spec/tree.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
+#include "sim/text/paths.h"
 
 #define POINTS_MAX 100000u
 

@@ -12,11 +12,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sim/text/hash.h"
-#include "sim/text/paths.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
+#include "sim/text/hash.h"
+#include "sim/text/paths.h"
 
 static bool input_add(struct experiment_inputs *inputs, const char *path,
                       uint64_t *hash)

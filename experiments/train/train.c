@@ -19,15 +19,15 @@
 #include <math.h>
 
 #include "experiments/columns/metric.h"
-#include "sim/text/out.h"
 #include "experiments/run/runner.h"
-#include "sim/stats/stats.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/train/train_keys.h"
 #include "policies/host/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
+#include "sim/stats/stats.h"
+#include "sim/text/out.h"
 #include "sim/text/scan.h"
 #include "sim/text/table.h"
 

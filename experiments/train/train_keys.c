@@ -12,8 +12,8 @@
 #include "experiments/train/train.h"
 #include "policies/host/host.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
 static const struct conf_field train_field[] = {
     CONF_KEY("policy", CONF_TEXT, train_keys, policy_name, "learned",

@@ -9,12 +9,12 @@
 #include <math.h>
 
 #include "models/catalogue/catalogue.h"
-#include "models/laws/experts.h"
-#include "models/types/gang.h"
 #include "models/jobs/job.h"
+#include "models/laws/experts.h"
 #include "models/laws/phase.h"
 #include "models/laws/rollout.h"
 #include "models/laws/train.h"
+#include "models/types/gang.h"
 
 /* Tensor parallelism stays inside a node (Narayanan et al. 2021, takeaway
  * 1). */

@@ -9,9 +9,9 @@
 
 #include "models/catalogue/catalogue.h"
 #include "models/laws/experts.h"
-#include "models/types/gang.h"
 #include "models/laws/phase.h"
 #include "models/laws/train.h"
+#include "models/types/gang.h"
 
 /* Shorter sequences are no remedy below this. assumption */
 #define SEQUENCE_MIN 512.0

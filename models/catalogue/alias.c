@@ -14,8 +14,8 @@
 
 #include "models/catalogue/catalogue.h"
 #include "models/catalogue/form.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
 #define KEY_BYTES 80
 

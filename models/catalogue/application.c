@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
 #define SPEEDS_MAX 32u
 #define SAMPLES_MAX 1e9

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "models/catalogue/application.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
 static const char *const section_item[CATALOGUE_SECTION_COUNT] = {
     "GPU", "CPU", "link", "price", "model", "net",

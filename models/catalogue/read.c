@@ -13,8 +13,8 @@
 
 #include "models/catalogue/catalogue_file.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
 static const char *const section_name[CATALOGUE_SECTION_COUNT + 1] = {
     "gpus", "cpus", "links", "prices", "llms", "nets",

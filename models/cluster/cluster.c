@@ -8,11 +8,11 @@
  * asked for them: a cluster of whole GPUs does not pay for what it has not.
  */
 #include "models/cluster/cluster.h"
+#include "models/cluster/reclaimable.h"
+#include "models/cluster/rented.h"
 #include "models/cluster/time_series.h"
 #include "models/laws/outage.h"
 #include "models/types/placement.h"
-#include "models/cluster/rented.h"
-#include "models/cluster/reclaimable.h"
 
 #include <assert.h>
 #include <string.h>

@@ -13,13 +13,13 @@
 #include <string.h>
 
 #include "models/catalogue/catalogue.h"
-#include "models/cluster/time_series.h"
 #include "models/cluster/power.h"
 #include "models/cluster/rented.h"
+#include "models/cluster/time_series.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/decimal.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
 /* Length of a decimal number at the start of text and its value; 0: none. */
 size_t cluster_number(const char *text, double *out)

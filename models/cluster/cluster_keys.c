@@ -5,10 +5,10 @@
 #include <assert.h>
 
 #include "models/cluster/cluster_form.h"
-#include "models/cluster/time_series.h"
 #include "models/cluster/faults.h"
-#include "models/laws/outage.h"
 #include "models/cluster/rented.h"
+#include "models/cluster/time_series.h"
+#include "models/laws/outage.h"
 
 static const char *const billing_choices[] = { "always", "held", NULL };
 

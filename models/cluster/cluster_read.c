@@ -13,14 +13,14 @@
 #include <string.h>
 
 #include "models/catalogue/catalogue.h"
-#include "models/cluster/time_series.h"
 #include "models/cluster/faults.h"
-#include "models/laws/outage.h"
 #include "models/cluster/power.h"
 #include "models/cluster/rented.h"
+#include "models/cluster/time_series.h"
+#include "models/laws/outage.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
 /* A scalar that is a number and one of the units (ends with NULL). */
 static bool read_quantity(const struct conf_node *node,

@@ -22,8 +22,8 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "models/cluster/capacity_index.h"
 #include "models/catalogue/catalogue.h"
+#include "models/cluster/capacity_index.h"
 #include "models/cluster/cluster.h"
 #include "models/cluster/gpu_index.h"
 #include "models/cluster/reclaimable.h"

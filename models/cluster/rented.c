@@ -9,8 +9,8 @@
 
 #include "models/cluster/time_series.h"
 #include "sim/base/clock.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
 #define DAY_S 86400.0
 

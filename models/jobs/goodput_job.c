@@ -11,8 +11,8 @@
 #include <math.h>
 
 #include "models/catalogue/catalogue.h"
-#include "models/cluster/cluster.h"
 #include "models/catalogue/goodput.h"
+#include "models/cluster/cluster.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 

@@ -16,8 +16,8 @@
 #include "models/catalogue/catalogue.h"
 #include "models/laws/comm.h"
 #include "models/laws/compute.h"
-#include "models/types/gang.h"
 #include "models/laws/memory.h"
+#include "models/types/gang.h"
 
 /* KV cache is read at this share of the peak bandwidth (the fit above). */
 #define KV_RATE 0.95

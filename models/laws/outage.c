@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 #include "sim/base/clock.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
 #define YEAR_S (365.25 * 86400)
 #define MTBF(KEY, MEMBER, HELP) \

@@ -16,8 +16,8 @@
 #include "models/laws/comm.h"
 #include "models/laws/compute.h"
 #include "models/laws/experts.h"
-#include "models/types/rates.h"
 #include "models/laws/train.h"
+#include "models/types/rates.h"
 
 static double core_speed(const struct gang *gang)
 {

@@ -11,11 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/laws/rollout.h"
-#include "models/types/rates.h"
-#include "models/types/gang.h"
 #include "models/laws/loader.h"
 #include "models/laws/memory.h"
+#include "models/laws/rollout.h"
+#include "models/types/gang.h"
+#include "models/types/rates.h"
 
 struct job_form;
 

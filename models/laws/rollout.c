@@ -12,9 +12,9 @@
 
 #include "models/catalogue/catalogue.h"
 #include "models/laws/decode.h"
-#include "models/types/gang.h"
 #include "models/laws/memory.h"
 #include "models/laws/renewal.h"
+#include "models/types/gang.h"
 
 /* Load of a decoding GPU in terms of power.h: (250 - 63) / (400 - 63) on A100
  * and (380 - 75) / (700 - 75) on H100 (Splitwise 8f99e7d); the mean. */

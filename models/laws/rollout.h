@@ -21,8 +21,8 @@
 
 #include <stdint.h>
 
-#include "models/types/precision.h"
 #include "models/laws/rollout_lengths.h"
+#include "models/types/precision.h"
 
 struct gang;
 struct llm;

@@ -17,10 +17,10 @@
 #include "models/laws/comm.h"
 #include "models/laws/compute.h"
 #include "models/laws/experts.h"
-#include "models/types/gang.h"
 #include "models/laws/net.h"
-#include "models/types/precision.h"
 #include "models/laws/train_pass.h"
+#include "models/types/gang.h"
+#include "models/types/precision.h"
 
 /* Optimizer traffic per parameter. */
 #define OPTIMIZER_BYTES 40.0

@@ -19,8 +19,8 @@
 #include "models/serving/serve.h"
 #include "models/serving/state.h"
 #include "sim/base/clock.h"
-#include "sim/event/loop.h"
 #include "sim/base/rng.h"
+#include "sim/event/loop.h"
 #include "sim/stats/tally.h"
 
 #define SAMPLE_REQUESTS 100.0

@@ -12,11 +12,11 @@
 #include <math.h>
 
 #include "models/catalogue/catalogue.h"
-#include "models/types/gang.h"
 #include "models/serving/service.h"
+#include "models/types/gang.h"
 #include "sim/base/arena.h"
-#include "sim/event/loop.h"
 #include "sim/base/rng.h"
+#include "sim/event/loop.h"
 
 #define ARENA_BLOCK_BYTES ((size_t)1 << 16)
 /* Prompts are computed beside decoding, so many tokens a step in all: what vLLM

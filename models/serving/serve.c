@@ -15,9 +15,9 @@
 #include "models/catalogue/catalogue.h"
 #include "models/laws/compute.h"
 #include "models/laws/decode.h"
-#include "models/types/gang.h"
 #include "models/laws/memory.h"
 #include "models/laws/net.h"
+#include "models/types/gang.h"
 
 static double on_cores_s(const struct serve_law *law, const struct gang *gang,
                          double tokens)

@@ -16,8 +16,8 @@
 #include "models/serving/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/event/loop.h"
 #include "sim/base/rng.h"
+#include "sim/event/loop.h"
 
 static bool generates(const struct replica *r)
 {

@@ -10,10 +10,10 @@
 #ifndef MODELS_SERVING_STATE_H
 #define MODELS_SERVING_STATE_H
 
-#include "models/types/gang.h"
 #include "models/serving/service.h"
-#include "sim/event/loop.h"
+#include "models/types/gang.h"
 #include "sim/base/rng.h"
+#include "sim/event/loop.h"
 
 /* A request in a queue or a batch; 32 bytes. */
 struct flight {

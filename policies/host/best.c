@@ -8,8 +8,8 @@
 
 #include "models/catalogue/catalogue.h"
 #include "policies/phases.h"
-#include "policies/state/state.h"
 #include "policies/policy.h"
+#include "policies/state/state.h"
 
 static const struct host_form *form_of(const struct cs_host *host,
                                        const struct cs_task *task)

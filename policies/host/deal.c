@@ -11,10 +11,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "policies/policy.h"
 #include "policies/rank.h"
 #include "policies/state/deals.h"
 #include "policies/state/state.h"
-#include "policies/policy.h"
 #include "sim/base/arena.h"
 
 /* Jobs that ended leave, jobs that came are put at the end. */

@@ -14,10 +14,10 @@
 
 #include <math.h>
 
+#include "policies/policy.h"
 #include "policies/state/deals.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
-#include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/containers/order.h"

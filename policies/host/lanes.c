@@ -19,12 +19,12 @@
 #include <math.h>
 
 #include "policies/host/keys.h"
-#include "policies/rank.h"
-#include "policies/state/slots.h"
-#include "policies/state/waiting.h"
-#include "policies/state/deals.h"
-#include "policies/state/state.h"
 #include "policies/policy.h"
+#include "policies/rank.h"
+#include "policies/state/deals.h"
+#include "policies/state/slots.h"
+#include "policies/state/state.h"
+#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/order.h"
 #include "sim/containers/rank_tree.h"

@@ -29,16 +29,16 @@
 #include "models/types/facts.h"
 #include "models/types/placement.h"
 #include "policies/leases/job.h"
-#include "policies/state/slots.h"
-#include "policies/state/waiting.h"
 #include "policies/state/decision.h"
 #include "policies/state/nodes.h"
 #include "policies/state/pools.h"
+#include "policies/state/slots.h"
 #include "policies/state/state.h"
+#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/event/loop.h"
 #include "sim/base/rng.h"
+#include "sim/event/loop.h"
 
 #define JOB_STREAM 103          /* of rng_at, beside those of estimates */
 

@@ -32,10 +32,10 @@
 #include "policies/leases/time.h"
 #include "policies/pack.h"
 #include "policies/phases.h"
+#include "policies/policy.h"
 #include "policies/state/life.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
-#include "policies/policy.h"
 
 #define HALF (GPU_MILLI / 2)
 

@@ -18,16 +18,16 @@
 #include "models/jobs/job.h"
 #include "policies/host/rental.h"
 #include "policies/phases.h"
-#include "policies/state/slots.h"
-#include "policies/state/waiting.h"
 #include "policies/state/decision.h"
 #include "policies/state/nodes.h"
+#include "policies/state/slots.h"
 #include "policies/state/state.h"
+#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/event/loop.h"
-#include "sim/containers/rank_tree.h"
 #include "sim/base/rng.h"
+#include "sim/containers/rank_tree.h"
+#include "sim/event/loop.h"
 
 #define CHOICE_STREAM 105       /* of rng_at, beside that of reclaims */
 

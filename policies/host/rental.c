@@ -14,10 +14,10 @@
  * goes back to what it saved.  A role that saves nothing (generation) loses
  * its lease and the running phase; its job continues.
  */
-#include "policies/host/rental.h"
 #include "models/types/facts.h"
 #include "policies/host/block.h"
 #include "policies/host/outage.h"
+#include "policies/host/rental.h"
 #include "policies/leases/idle.h"
 #include "policies/leases/job.h"
 #include "policies/leases/lease.h"
@@ -34,8 +34,8 @@
 #include "models/types/placement.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/event/loop.h"
 #include "sim/base/rng.h"
+#include "sim/event/loop.h"
 
 #define RECLAIM_STREAM 104      /* of rng_at, beside those of outages */
 #define KEEP_MIN_NS CLOCK_NS_PER_S

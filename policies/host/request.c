@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "models/cluster/cluster.h"
-#include "models/jobs/job.h"
 #include "models/cluster/place.h"
+#include "models/jobs/job.h"
 #include "models/types/facts.h"
 #include "policies/host/commit.h"
 #include "policies/host/view.h"
@@ -26,16 +26,16 @@
 #include "policies/leases/power.h"
 #include "policies/leases/time.h"
 #include "policies/phases.h"
+#include "policies/policy.h"
 #include "policies/state/decision.h"
 #include "policies/state/life.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
-#include "policies/policy.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/event/loop.h"
 #include "sim/base/rng.h"
+#include "sim/event/loop.h"
 
 enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
                             struct job_id job, uint32_t role,

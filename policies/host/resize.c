@@ -21,9 +21,9 @@
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
 #include "policies/leases/time.h"
+#include "policies/policy.h"
 #include "policies/resize.h"
 #include "policies/state/state.h"
-#include "policies/policy.h"
 #include "sim/base/clock.h"
 
 static const struct job_id no_job = { ID_NONE };

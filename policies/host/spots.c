@@ -14,9 +14,9 @@
 #include "models/types/placement.h"
 #include "policies/leases/goodput.h"
 #include "policies/leases/time.h"
+#include "policies/policy.h"
 #include "policies/resize.h"
 #include "policies/state/state.h"
-#include "policies/policy.h"
 
 uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
                     uint32_t node)

@@ -14,8 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/cluster/cluster.h"
 #include "models/catalogue/goodput.h"
+#include "models/cluster/cluster.h"
 #include "models/types/placement.h"
 #include "policies/state/life.h"
 #include "policies/state/state.h"

@@ -18,13 +18,13 @@
 #include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"
 #include "models/cluster/fit.h"
-#include "models/jobs/job.h"
 #include "models/cluster/place.h"
+#include "models/cluster/power.h"
+#include "models/cluster/reclaimable.h"
+#include "models/jobs/job.h"
 #include "models/types/facts.h"
 #include "models/types/placement.h"
-#include "models/cluster/power.h"
 #include "models/types/rates.h"
-#include "models/cluster/reclaimable.h"
 #include "policies/leases/idle.h"
 #include "policies/leases/power.h"
 #include "policies/leases/step.h"
@@ -36,8 +36,8 @@
 #include "policies/state/state.h"
 #include "policies/state/waiting.h"
 #include "sim/base/clock.h"
-#include "sim/flow/flow.h"
 #include "sim/event/loop.h"
+#include "sim/flow/flow.h"
 
 /* A placement that the policy names node by node, by the rule that is nearest to
  * the experiment's. */

@@ -16,11 +16,10 @@
 #include "models/cluster/fabric.h"
 #include "models/jobs/job.h"
 #include "models/laws/phase_cache.h"
-#include "models/types/facts.h"
-#include "models/types/rates.h"
 #include "models/laws/rollout.h"
 #include "models/serving/rollout_steps.h"
-#include "policies/state/terms.h"
+#include "models/types/facts.h"
+#include "models/types/rates.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/step.h"
 #include "policies/leases/time.h"
@@ -28,11 +27,12 @@
 #include "policies/state/life.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
+#include "policies/state/terms.h"
 #include "policies/state/waiting.h"
 #include "sim/base/clock.h"
-#include "sim/flow/flow.h"
-#include "sim/event/loop.h"
 #include "sim/base/rng.h"
+#include "sim/event/loop.h"
+#include "sim/flow/flow.h"
 
 #define SLOWER 1e-6             /* rounding to nanoseconds is no slowing down */
 

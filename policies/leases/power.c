@@ -14,8 +14,8 @@
 #include <math.h>
 
 #include "models/cluster/cluster.h"
-#include "models/types/placement.h"
 #include "models/cluster/power.h"
+#include "models/types/placement.h"
 #include "policies/state/nodes.h"
 #include "policies/state/state.h"
 

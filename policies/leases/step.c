@@ -22,8 +22,8 @@
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/flow/flow.h"
 #include "sim/event/loop.h"
+#include "sim/flow/flow.h"
 
 /* Batches ready ahead: prefetch_factor of PyTorch's DataLoader. */
 #define PREFETCH 2u

@@ -14,8 +14,8 @@
 
 #include "policies/params.h"
 #include "policies/policy.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
 #define WORD_BYTES 64u
 

@@ -14,13 +14,13 @@
 #include "policies/host/host.h"
 #include "policies/params.h"
 #include "policies/registry/heeds.h"
-#include "policies/registry/words.h"
 #include "policies/registry/registry.h"
 #include "policies/registry/semantics.h"
+#include "policies/registry/words.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
 #define SEMANTICS_BYTES 512u
 

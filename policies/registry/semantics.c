@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
 #define STRICT_COUNT "{blocking: strict, placement: count}"
 #define HELIOS_SRTF "{placement: count, tick: 1s, preemption: {cost: " \

@@ -11,8 +11,8 @@
 #include "policies/params.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
 const char *const *host_words(struct arena *arena,
                               const struct cs_policy *policy, const char *key)

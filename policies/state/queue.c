@@ -9,8 +9,8 @@
 #include <assert.h>
 
 #include "policies/phases.h"
-#include "policies/state/waiting.h"
 #include "policies/state/state.h"
+#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/calendar.h"
 #include "sim/containers/order.h"

@@ -8,11 +8,11 @@
 #include "policies/state/slots.h"
 
 #include "policies/phases.h"
-#include "policies/state/waiting.h"
 #include "policies/state/deals.h"
 #include "policies/state/decision.h"
 #include "policies/state/pools.h"
 #include "policies/state/state.h"
+#include "policies/state/waiting.h"
 
 #include <assert.h>
 #include <string.h>

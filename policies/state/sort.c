@@ -3,8 +3,8 @@
  * sort.c - a tool for policies: jobs by key, stably, by merging.
  */
 #include "policies/rank.h"
-#include "policies/state/waiting.h"
 #include "policies/state/state.h"
+#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 
 struct host_sorted {

@@ -14,8 +14,8 @@
 
 #include "policies/phases.h"
 #include "policies/rank.h"
-#include "policies/state/waiting.h"
 #include "policies/state/state.h"
+#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/rank_tree.h"
 

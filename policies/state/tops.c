@@ -17,10 +17,10 @@
 #include <math.h>
 
 #include "policies/phases.h"
-#include "policies/state/slots.h"
-#include "policies/state/waiting.h"
 #include "policies/state/nodes.h"
+#include "policies/state/slots.h"
 #include "policies/state/state.h"
+#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/containers/rank_tree.h"

@@ -9,8 +9,8 @@
 #include <assert.h>
 
 #include "policies/rank.h"
-#include "policies/state/waiting.h"
 #include "policies/state/state.h"
+#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 
 struct host_turned {

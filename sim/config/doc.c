@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "sim/base/arena.h"
+#include "sim/base/decimal.h"
 #include "sim/config/node.h"
 #include "sim/config/unit.h"
-#include "sim/base/decimal.h"
 #include "sim/text/table.h"
 
 #define NUMBER_PATTERN \

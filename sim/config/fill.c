@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/config/node.h"
 #include "sim/base/err.h"
+#include "sim/config/node.h"
 
 #define FIELD_COUNT_MAX 128
 

@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "sim/base/clock.h"
-#include "sim/config/node.h"
-#include "sim/config/unit.h"
 #include "sim/base/decimal.h"
 #include "sim/base/err.h"
+#include "sim/config/node.h"
+#include "sim/config/unit.h"
 
 #define SHOWN_BYTES 60      /* of a wrong value that are quoted */
 

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "sim/base/arena.h"
-#include "sim/config/node.h"
 #include "sim/base/err.h"
+#include "sim/config/node.h"
 
 #define NOT_FOUND   SIZE_MAX
 #define STEPS_MAX   64

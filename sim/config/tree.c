@@ -19,8 +19,8 @@
 #include <yaml.h>
 
 #include "sim/base/arena.h"
-#include "sim/config/node.h"
 #include "sim/base/err.h"
+#include "sim/config/node.h"
 
 #define FILE_BYTES_MAX  ((size_t)64 << 20)
 #define DEPTH_MAX       64

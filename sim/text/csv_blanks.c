@@ -17,8 +17,8 @@
 #include <emmintrin.h>
 #endif
 
-#include "sim/text/scan.h"
 #include "sim/text/csv.h"
+#include "sim/text/scan.h"
 
 #define BLOCK 64u
 

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/text/paths.h"
 #include "sim/base/arena.h"
+#include "sim/text/paths.h"
 
 #define OPEN_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 

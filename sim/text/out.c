@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/base/arena.h"
 #include "sim/text/folder.h"
 #include "sim/text/paths.h"
-#include "sim/base/arena.h"
 
 #define PARTS_MAX 10000u   /* of one name, left behind by killed runs */
 

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "experiments/advise/advise.h"
-#include "tests/bench/probe.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
+#include "tests/bench/probe.h"
 
 static const char job_text[] =
     "arrival: {process: fixed, times: [0s]}\njobs: 1\nmix:\n"

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/err.h"
 #include "tests/bench/cluster.h"
 #include "tests/bench/probe.h"
-#include "sim/base/err.h"
 
 #define TURN_COUNT 7u
 #define TURN_COUNT_QUICK 3u

@@ -16,15 +16,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/bench/trial.h"
-#include "sim/text/folder.h"
-#include "sim/text/out.h"
-#include "sim/text/paths.h"
 #include "experiments/report/plot_data.h"
 #include "experiments/report/plot_gnuplot.h"
 #include "plots/plot_file.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/folder.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "tests/bench/trial.h"
 
 #define TURNS 3u
 #define TURN_JOBS_MAX 200000u   /* of more, one turn, unless that is brief */

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/rng.h"
+#include "sim/event/loop.h"
 #include "tests/bench/probe.h"
 #include "tests/heap4.h"
-#include "sim/event/loop.h"
-#include "sim/base/rng.h"
 
 #define MEAN_NS 1e9
 #define KILL_AFTER_NS INT64_C(4000000000)   /* four mean run times */

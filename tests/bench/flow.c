@@ -19,11 +19,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tests/bench/probe.h"
-#include "sim/flow/flow.h"
-#include "sim/event/loop.h"
 #include "sim/base/rng.h"
+#include "sim/event/loop.h"
+#include "sim/flow/flow.h"
 #include "sim/flow/share.h"
+#include "tests/bench/probe.h"
 
 #define FLOW_COUNT 1000u
 #define LINK_COUNT 1000u

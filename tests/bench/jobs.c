@@ -12,11 +12,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tests/bench/cluster.h"
-#include "tests/bench/probe.h"
 #include "sim/base/decimal.h"
 #include "sim/base/err.h"
 #include "sim/base/rng.h"
+#include "tests/bench/cluster.h"
+#include "tests/bench/probe.h"
 
 #define NODE_GPUS 8u
 #define MEAN_S 3600.0

@@ -7,14 +7,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tests/bench/probe.h"
 #include "models/catalogue/catalogue.h"
-#include "models/types/gang.h"
 #include "models/laws/loader.h"
 #include "models/laws/phase.h"
 #include "models/laws/phase_cache.h"
+#include "models/types/gang.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "tests/bench/probe.h"
 
 #define TURN 2000u
 #define ROLLOUTS_PER_TURN 20u

@@ -15,10 +15,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tests/bench/probe.h"
-#include "sim/flow/flow.h"
-#include "sim/event/loop.h"
 #include "sim/base/rng.h"
+#include "sim/event/loop.h"
+#include "sim/flow/flow.h"
+#include "tests/bench/probe.h"
 
 struct crossing {
     struct rng rng;

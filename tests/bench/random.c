@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "tests/bench/probe.h"
 #include "sim/base/rng.h"
+#include "tests/bench/probe.h"
 
 struct draws {
     struct rng rng;

@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/bench/probe.h"
 #include "models/catalogue/catalogue.h"
-#include "models/types/gang.h"
 #include "models/serving/serve.h"
 #include "models/serving/service.h"
+#include "models/types/gang.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
-#include "sim/event/loop.h"
 #include "sim/base/rng.h"
+#include "sim/event/loop.h"
+#include "tests/bench/probe.h"
 
 #define REPLICAS 8u
 #define PASSES_PER_TURN 2000000u

@@ -11,12 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/bench/probe.h"
 #include "experiments/columns/columns.h"
-#include "experiments/spec/experiment.h"
 #include "experiments/run/trial.h"
+#include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/text/table.h"
+#include "tests/bench/probe.h"
 
 static double peak_bytes(void)
 {

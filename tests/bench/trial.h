@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "tests/bench/cluster.h"
 #include "sim/base/err.h"
+#include "tests/bench/cluster.h"
 
 struct bench_trial {
     const char *name;

@@ -11,9 +11,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "tests/bench/probe.h"
-#include "sim/event/loop.h"
 #include "sim/base/rng.h"
+#include "sim/event/loop.h"
+#include "tests/bench/probe.h"
 
 #define REPLICA_COUNT 32u
 #define SERVER_COUNT 16u

@@ -14,7 +14,7 @@ check() {
         print $0 ": no such folder"
     }
     /^experiments\/claims\/[A-D][1-9]_/ { $NF = tolower($NF) }
-    NF > 1 && !/\/README\.md$/ && $NF !~ /^[a-z0-9][a-z0-9_]*(\.[a-z0-9]+)*$/ {
+    NF > 1 && !/\/(README|CHANGES)\.md$/ && $NF !~ /^[a-z0-9][a-z0-9_]*(\.[a-z0-9]+)*$/ {
         print $0 ": name"
     }'
 }
@@ -25,7 +25,7 @@ bad_3() { put sim/MyFile.c; }
 bad_5() { put experiments/A1_x.yaml; }
 bad_4() { put sim/my-file.c; }
 good() {
-    put Makefile; put sim/README.md; put workloads/a_b2.csv.gz; put .ci/run
+    put Makefile; put sim/README.md; put sim/CHANGES.md; put workloads/a_b2.csv.gz; put .ci/run
     put experiments/claims/A1_x.yaml; put sim/a.c
 }
 . "$(dirname "$0")/gate.sh"

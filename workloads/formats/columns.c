@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "sim/config/conf.h"
-#include "sim/text/scan.h"
 #include "sim/text/csv.h"
+#include "sim/text/scan.h"
 #include "workloads/formats/trace_row.h"
 
 static const struct conf_field columns_fields[] = {

@@ -5,8 +5,8 @@
  * the request names.
  */
 #include "sim/text/csv.h"
-#include "workloads/formats/row.h"
 #include "workloads/formats/columns.h"
+#include "workloads/formats/row.h"
 
 static const char *const columns[] = {"submit_s", "run_s", "gpus", NULL};
 

@@ -14,8 +14,8 @@
 
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
-#include "sim/text/scan.h"
 #include "sim/text/csv.h"
+#include "sim/text/scan.h"
 #include "workloads/formats/row.h"
 #include "workloads/formats/trace_row.h"
 

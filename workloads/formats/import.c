@@ -11,8 +11,8 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
-#include "workloads/formats/row.h"
 #include "sim/text/string_set.h"
+#include "workloads/formats/row.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 

@@ -9,10 +9,10 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
-#include "sim/text/scan.h"
 #include "sim/text/csv.h"
-#include "workloads/formats/row.h"
 #include "sim/text/json.h"
+#include "sim/text/scan.h"
+#include "workloads/formats/row.h"
 #include "workloads/formats/trace_row.h"
 
 struct import_lengths {

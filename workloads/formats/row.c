@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "sim/base/clock.h"
-#include "sim/text/scan.h"
 #include "sim/text/csv.h"
+#include "sim/text/scan.h"
 #include "sim/text/trace_date.h"
 
 /* "a, b, c" */

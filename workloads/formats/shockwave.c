@@ -18,10 +18,10 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
-#include "sim/text/scan.h"
 #include "sim/text/csv.h"
-#include "workloads/formats/row.h"
+#include "sim/text/scan.h"
 #include "workloads/formats/regimes.h"
+#include "workloads/formats/row.h"
 #include "workloads/formats/trace_row.h"
 
 #define EPOCHS_MAX 1000000.0

@@ -8,10 +8,10 @@
 
 #include "sim/base/clock.h"
 #include "sim/base/decimal.h"
-#include "sim/text/scan.h"
 #include "sim/text/csv.h"
-#include "workloads/formats/row_hint.h"
+#include "sim/text/scan.h"
 #include "sim/text/trace_date.h"
+#include "workloads/formats/row_hint.h"
 
 bool row_fault(const struct csv *csv, size_t column, enum err_kind kind,
                const char *what, struct err *err)

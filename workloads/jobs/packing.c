@@ -15,8 +15,8 @@
 #include "models/jobs/job.h"
 #include "models/jobs/speedup.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
 #define SPEEDUP_MIN 1e-6           /* as the least rate */
 #define SPEEDUP_MAX 10.0

@@ -16,10 +16,10 @@
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "sim/base/arena.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
-#include "sim/text/scan.h"
+#include "sim/config/conf.h"
 #include "sim/text/json.h"
+#include "sim/text/scan.h"
 
 #define RATE_MIN 1e-6           /* a job a million times as slow never ends */
 #define RATE_MAX 1e6

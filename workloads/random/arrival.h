@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/config/conf.h"
 #include "sim/base/rng.h"
+#include "sim/config/conf.h"
 
 struct arena;
 

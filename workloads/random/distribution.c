@@ -28,9 +28,9 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/rng.h"
-#include "sim/text/scan.h"
 #include "sim/text/csv.h"
 #include "sim/text/paths.h"
+#include "sim/text/scan.h"
 
 struct keys {
     const struct conf_node *mean, *cv, *log_mean, *log_sd, *scale, *shape;

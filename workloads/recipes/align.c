@@ -14,10 +14,10 @@
 
 #include "models/laws/loader.h"
 #include "models/laws/memory.h"
-#include "models/types/precision.h"
 #include "models/laws/transfer.h"
-#include "sim/config/conf.h"
+#include "models/types/precision.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 #include "workloads/jobs/demand.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))

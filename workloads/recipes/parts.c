@@ -8,8 +8,8 @@
  * while memory must hold the longest.
  */
 #include "models/laws/memory.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 #include "workloads/jobs/demand.h"
 #include "workloads/random/distribution.h"
 #include "workloads/recipes/recipe.h"

@@ -20,8 +20,8 @@
  * a step runs beside the training on what the step before has generated, with
  * weights that are one step old; a job of n steps takes n + 1 rounds.
  */
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 #include "workloads/recipes/align.h"
 #include "workloads/recipes/recipe.h"
 

@@ -10,8 +10,8 @@
  */
 #include "models/laws/memory.h"
 #include "models/types/precision.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 #include "workloads/jobs/demand.h"
 #include "workloads/recipes/recipe.h"
 

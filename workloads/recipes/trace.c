@@ -8,8 +8,8 @@
  * lengths are drawn.  Size, length and limit come from streams of their own,
  * so that a change of one moves no other.
  */
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 #include "workloads/jobs/demand.h"
 #include "workloads/random/distribution.h"
 #include "workloads/recipes/recipe.h"

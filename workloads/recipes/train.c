@@ -9,8 +9,8 @@
  * (claim A5).  What CPU nodes send crosses the network, and a core receives it
  * unless it is sent past host memory.
  */
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 #include "workloads/recipes/recipe.h"
 
 #include <string.h>

@@ -6,12 +6,12 @@
  * Other formats than CSV and SWF are read by their import_NAME.c, row by row.
  */
 #include "models/jobs/speedup.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
-#include "workloads/jobs/birth.h"
-#include "workloads/formats/import.h"
+#include "sim/config/conf.h"
 #include "workloads/formats/columns.h"
+#include "workloads/formats/import.h"
 #include "workloads/formats/trace_row.h"
+#include "workloads/jobs/birth.h"
 #include "workloads/replay/spec.h"
 
 #include <assert.h>
@@ -23,12 +23,12 @@
 #include "models/laws/phase.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/text/scan.h"
-#include "workloads/replay/applications.h"
 #include "sim/text/csv.h"
-#include "workloads/jobs/speedup_keys.h"
-#include "workloads/replay/job_store.h"
+#include "sim/text/scan.h"
 #include "sim/text/string_set.h"
+#include "workloads/jobs/speedup_keys.h"
+#include "workloads/replay/applications.h"
+#include "workloads/replay/job_store.h"
 #include "workloads/replay/kind.h"
 
 struct reading {

@@ -10,8 +10,8 @@
 #define WORKLOADS_REPLAY_KIND_H
 
 #include "models/jobs/job.h"
-#include "workloads/jobs/demand.h"
 #include "workloads/formats/trace_row.h"
+#include "workloads/jobs/demand.h"
 
 struct trace_kinds;
 

@@ -22,9 +22,9 @@
 #include "models/types/placement.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
 #include "sim/base/rng.h"
+#include "sim/config/conf.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 

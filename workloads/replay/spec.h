@@ -7,12 +7,12 @@
 #ifndef WORKLOADS_REPLAY_SPEC_H
 #define WORKLOADS_REPLAY_SPEC_H
 
+#include "workloads/formats/columns.h"
 #include "workloads/formats/import.h"
+#include "workloads/formats/trace_row.h"
 #include "workloads/recipes/recipe.h"
 #include "workloads/replay/resample.h"
 #include "workloads/replay/trace.h"
-#include "workloads/formats/columns.h"
-#include "workloads/formats/trace_row.h"
 
 struct applications;
 struct job_store;

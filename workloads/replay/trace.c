@@ -12,8 +12,8 @@
  * the workload asks for `unsorted: sort`, the rows are kept instead, sorted by
  * (submit time, row), and trials walk that array.
  */
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 #include "workloads/jobs/birth.h"
 #include "workloads/replay/spec.h"
 
@@ -27,19 +27,19 @@
 #include "models/laws/phase.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/text/scan.h"
-#include "workloads/replay/applications.h"
 #include "sim/text/paths.h"
+#include "sim/text/scan.h"
+#include "sim/text/string_set.h"
+#include "workloads/formats/columns.h"
 #include "workloads/formats/import.h"
+#include "workloads/formats/trace_row.h"
 #include "workloads/jobs/packing.h"
 #include "workloads/jobs/speedup_keys.h"
 #include "workloads/recipes/recipe.h"
-#include "workloads/replay/resample.h"
+#include "workloads/replay/applications.h"
 #include "workloads/replay/job_store.h"
-#include "sim/text/string_set.h"
-#include "workloads/formats/columns.h"
 #include "workloads/replay/kind.h"
-#include "workloads/formats/trace_row.h"
+#include "workloads/replay/resample.h"
 
 /* The first two are read here, the others as `import` reads them. */
 static const char *const format_choices[] = {

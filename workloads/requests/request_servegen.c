@@ -21,8 +21,8 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
-#include "sim/text/scan.h"
 #include "sim/text/json.h"
+#include "sim/text/scan.h"
 
 #define WINDOW_S 600.0
 #define RATE_MAX 1e6

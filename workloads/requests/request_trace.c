@@ -10,14 +10,14 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
-#include "sim/text/scan.h"
+#include "sim/config/conf.h"
 #include "sim/text/csv.h"
-#include "sim/text/paths.h"
 #include "sim/text/json.h"
-#include "workloads/requests/request_servegen.h"
+#include "sim/text/paths.h"
+#include "sim/text/scan.h"
 #include "sim/text/trace_date.h"
+#include "workloads/requests/request_servegen.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define TOKENS_MAX 10000000

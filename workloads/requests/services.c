@@ -18,12 +18,12 @@
 #include "models/laws/phase.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/config/conf.h"
 #include "sim/base/err.h"
 #include "sim/base/rng.h"
+#include "sim/config/conf.h"
+#include "sim/text/string_set.h"
 #include "workloads/recipes/recipe.h"
 #include "workloads/requests/request_trace.h"
-#include "sim/text/string_set.h"
 
 #define TOKENS_MAX 1e7
 

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "sim/base/err.h"
-#include "sim/text/scan.h"
 #include "sim/text/csv.h"
-#include "workloads/series/reader.h"
+#include "sim/text/scan.h"
 #include "sim/text/trace_date.h"
 #include "workloads/formats/trace_row.h"
+#include "workloads/series/reader.h"
 
 /* A date with or without a time of day, month first, or seconds. */
 static bool read_time(const struct csv *csv, size_t column, int64_t *ns,

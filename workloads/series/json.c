@@ -8,10 +8,10 @@
 
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
-#include "sim/text/scan.h"
 #include "sim/text/json.h"
-#include "workloads/series/reader.h"
+#include "sim/text/scan.h"
 #include "sim/text/trace_date.h"
+#include "workloads/series/reader.h"
 
 #define TEXT_BYTES 100u
 

@@ -14,8 +14,8 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/scan.h"
-#include "workloads/series/reader.h"
 #include "sim/text/trace_date.h"
+#include "workloads/series/reader.h"
 
 #define NAME_BYTES 96u
 
