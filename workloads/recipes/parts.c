@@ -132,7 +132,7 @@ static bool training_acts(const struct draft *draft)
 
     return conf_acts(conf, "lora_rank", keys->method == TRAIN_FULL,
                      "needs `method: lora` or qlora", err) &&
-           conf_acts(conf, "vp", keys->vp > 1 && keys->pp <= 1,
+           conf_acts(conf, "vp", keys->parallel.vp > 1 && keys->parallel.pp <= 1,
                      "needs pp above 1", err);
 }
 
@@ -188,16 +188,16 @@ struct train_shape draft_train_shape(const struct draft *draft,
         .llm = draft->llm,
         .method = (enum train_method)keys->method,
         .precision = (enum precision)keys->precision,
-        .zero = (int)keys->zero,
-        .recompute = (enum recompute)keys->recompute,
+        .zero = (int)keys->parallel.zero,
+        .recompute = (enum recompute)keys->parallel.recompute,
         .sequence_tokens = sequence_tokens,
         .micro_batch = keys->micro_batch,
-        .tp = (uint32_t)keys->tp,
-        .pp = (uint32_t)keys->pp,
-        .vp = (uint32_t)keys->vp,
-        .cp = (uint32_t)keys->cp,
-        .ep = (uint32_t)keys->ep,
-        .sequence_parallel = keys->sequence_parallel,
+        .tp = (uint32_t)keys->parallel.tp,
+        .pp = (uint32_t)keys->parallel.pp,
+        .vp = (uint32_t)keys->parallel.vp,
+        .cp = (uint32_t)keys->parallel.cp,
+        .ep = (uint32_t)keys->parallel.ep,
+        .sequence_parallel = keys->parallel.sequence_parallel,
         .stack = (enum train_stack)keys->stack,
     };
 

@@ -54,15 +54,21 @@ struct loader_keys {
 };
 enum loader_send { SEND_COPY, SEND_ZERO_COPY };
 
+/* How training is divided among GPUs. */
+struct parallel_keys {
+    int64_t vp, cp, ep, zero, tp, pp;
+    int recompute;
+    bool sequence_parallel;
+};
+
 struct recipe_keys {
     const char *recipe, *name, *tenant, *model;
     double share;
     int64_t priority;
     const struct conf_node *limit, *deadline, *steps;
-    int method, recompute, precision, stack;
-    int64_t vp, cp, ep;
-    bool sequence_parallel;
-    int64_t zero, tp, pp, lora_rank;
+    int method, precision, stack;
+    struct parallel_keys parallel;
+    int64_t lora_rank;
     double micro_batch, batch, sequence;
     int64_t checkpoint_every, epochs, updates;
     int generation, layout, schedule, checkpoint;
@@ -145,26 +151,26 @@ extern const size_t recipe_count;
     CONF_KEY("lora_rank", CONF_INT, recipe_keys, lora_rank, "16", \
              "rank of the adapters, on every linear layer", \
              .min = 1, .max = 1024), \
-    CONF_KEY("zero", CONF_INT, recipe_keys, zero, "0", \
+    CONF_KEY("zero", CONF_INT, recipe_keys, parallel.zero, "0", \
              "ZeRO stage: what is divided among data-parallel GPUs", .max = 3), \
-    CONF_KEY("recompute", CONF_CHOICE, recipe_keys, recompute, "selective", \
+    CONF_KEY("recompute", CONF_CHOICE, recipe_keys, parallel.recompute, "selective", \
              "activations computed again, not kept", \
              .choices = recompute_choices), \
-    CONF_KEY("tp", CONF_INT, recipe_keys, tp, "1", "tensor-parallel GPUs", \
+    CONF_KEY("tp", CONF_INT, recipe_keys, parallel.tp, "1", "tensor-parallel GPUs", \
              .min = 1, .max = 64), \
-    CONF_KEY("pp", CONF_INT, recipe_keys, pp, "1", "pipeline stages", \
+    CONF_KEY("pp", CONF_INT, recipe_keys, parallel.pp, "1", "pipeline stages", \
              .min = 1, .max = 512), \
-    CONF_KEY("vp", CONF_INT, recipe_keys, vp, "1", \
+    CONF_KEY("vp", CONF_INT, recipe_keys, parallel.vp, "1", \
              "interleaved chunks of layers of one pipeline stage", \
              .min = 1, .max = 64), \
-    CONF_KEY("cp", CONF_INT, recipe_keys, cp, "1", \
+    CONF_KEY("cp", CONF_INT, recipe_keys, parallel.cp, "1", \
              "context-parallel GPUs, which divide a sequence", \
              .min = 1, .max = 64), \
-    CONF_KEY("ep", CONF_INT, recipe_keys, ep, "1", \
+    CONF_KEY("ep", CONF_INT, recipe_keys, parallel.ep, "1", \
              "expert-parallel GPUs, which divide the experts of a mixture; " \
              "divides the data times context parallel GPUs", \
              .min = 1, .max = 4096), \
-    CONF_KEY("sequence_parallel", CONF_BOOL, recipe_keys, sequence_parallel, \
+    CONF_KEY("sequence_parallel", CONF_BOOL, recipe_keys, parallel.sequence_parallel, \
              "false", "norms and residuals divided by tp too"), \
     CONF_KEY("stack", CONF_CHOICE, recipe_keys, stack, "eager", \
              "software of the steps: PyTorch layer by layer, Megatron-LM to " \
