@@ -84,8 +84,8 @@ static void the_figures_of_a_small_tree_are_its_own(void **state)
         "prototypes of a header beside policy.h <= 40 2 yes sim/a/a.h",
         "functions that policy.h offers <= 45 3 yes 1 called by no policy",
         "lines of policy.h <= 350 3 yes",
-        "assertions a function: sim / models / host >= 1.0 / 1.0 / 1.0 "
-            "0.67 / 0.00 / 0.00 no",
+        ("assertions a function: sim / models / host >= 1.0 / 1.0 / 1.0 "
+         "0.67 / 0.00 / 0.00 no"),
         "lines with a comment, % of those not blank >= 20 8.3 no",
         "lines of tests, of those of the product >= 0.8 0.08 no",
         "lists that name one kind of thing <= 1 1 yes",

@@ -48,7 +48,10 @@ static uint32_t at_least_one(uint32_t n)
 static void add_place(struct sheet *sheet, const struct advise_choice *choice)
 {
     sheet_cell(sheet, "%s", choice->place != NULL ? choice->place->name : "");
-    sheet_cell(sheet, choice->place != NULL ? "%u" : "", choice->gpus);
+    if (choice->place != NULL)
+        sheet_cell(sheet, "%u", choice->gpus);
+    else
+        sheet_cell(sheet, "%s", "");
 }
 
 static void add_choices(struct sheet *sheet, const struct advise_row *row)
@@ -66,9 +69,11 @@ static void add_choices(struct sheet *sheet, const struct advise_row *row)
                     recompute_choices[shape->recompute], shape->micro_batch);
     else
         sheet_cells(sheet, "\t\t\t\t\t\t\t\t");
-    sheet_cell(sheet,
-               train->engine.tp > 0 || engine->place != NULL ? "%u" : "",
-               engine->place != NULL ? engine->engine.tp : train->engine.tp);
+    if (train->engine.tp > 0 || engine->place != NULL)
+        sheet_cell(sheet, "%u", engine->place != NULL ? engine->engine.tp
+                                                      : train->engine.tp);
+    else
+        sheet_cell(sheet, "%s", "");
 }
 
 /* The tier of the row's cost, and what it costs at least and at most at the
