@@ -54,7 +54,7 @@ unit: all tests                 ## build and run the tests (T="queue_test ...": 
 	tests/run.sh $(B) $(T)
 
 $(B)/clustersim: $(B)/experiments/main.o $(LIB)
-$(B)/clustersim-bench: $(BENCH:=.o) $(B)/libaids.a $(LIB)
+$(B)/clustersim-bench: $(BENCH:=.o) $(B)/tests/heap4.o $(LIB)
 $(B)/clustersim $(B)/clustersim-bench:
 	echo '  LINK   $@'
 	$(CC) $(MODE) $(LDFLAGS) -o $@ $^ $(LIBS)
