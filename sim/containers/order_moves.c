@@ -184,10 +184,12 @@ void order_refresh(struct order *order, int64_t now_ns)
 void order_sort(struct order *order, uint32_t *scratch)
 {
     uint64_t count = order_count(order);
-    uint32_t *from = scratch, *to = scratch + count;
 
     if (count == 0)
         return;
+    assert(scratch != NULL);
+    uint32_t *from = scratch, *to = scratch + count;
+
     rank_tree_list(&order->tree, from);
     for (uint64_t width = 1; width < count; width *= 2) {
         uint64_t out = 0;
