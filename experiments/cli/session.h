@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * session.h - a experiment from its first trial to its results folder.
+ * session.h - an experiment from its first trial to its results folder.
  */
 #ifndef EXPERIMENTS_CLI_SESSION_H
 #define EXPERIMENTS_CLI_SESSION_H

@@ -3,7 +3,7 @@
  * summary_table.h - the table a run ends with: policies by what they cost and how
  * long jobs took, point by point.
  *
- * The same experiment gives the same text.
+ * An experiment always gives one text, whatever the number of threads.
  */
 #ifndef EXPERIMENTS_RESULTS_SUMMARY_TABLE_H
 #define EXPERIMENTS_RESULTS_SUMMARY_TABLE_H

@@ -402,7 +402,7 @@ static void move_parts(struct cluster *cluster, const struct share *share,
               cluster->free_memory[node] + sign * share->memory_bytes);
 }
 
-/* The same anywhere. */
+/* Takes a share of a node (sign -1), or gives it back (sign 1). */
 static inline void move(struct cluster *cluster, const struct share *share, int sign)
 {
     uint32_t node = share->node, cores = cluster->free_cores[node];

@@ -186,7 +186,7 @@ static bool comes_later(const struct cs_host *host, uint32_t task)
     return unseen(host) > 0 && host->slots->task[task].seq >= next_seq(host);
 }
 
-/* The first in order of those that are in the queue, or ID_NONE. */
+/* Returns the first task of the queue that the policy has seen; ID_NONE: none. */
 static uint32_t first_seen(struct cs_host *host)
 {
     uint32_t count = host_order_count(host), left = unseen(host);
@@ -253,9 +253,9 @@ static uint32_t end_of(const struct cs_host *host, uint32_t i)
     return ID_NONE - 1 - host->turn->instant[i];
 }
 
-/* The first choice of an instant: nobody is late any more, so that the order
- * of those that have ended stands until they have given their GPUs back; and
- * until then they end when they were expected to. */
+/* Begins the choices of an instant: no job counts as late any more.  Jobs that
+ * ended at this instant keep their order, and their expected ends, until they
+ * have given their GPUs back. */
 static void begin_choices(struct cs_host *host)
 {
     uint32_t first = host->turn->instant_next > host->turn->instant_came

@@ -11,9 +11,9 @@ struct goodput_job;
 struct goodput_shape;
 struct placement;
 
-/* jobs whose goodput is known. */
 void host_goodput_init(struct cs_host *host);
-/* When so much of its known length has passed. */
+/* Returns the speedup of a job when done_ns of its known length have passed, on
+ * GPUs of a pool; 0: it cannot run there. */
 double host_goodput_speedup(const struct cs_host *host,
                             const struct goodput_job *job, int64_t done_ns,
                             uint32_t pool, struct goodput_shape shape);

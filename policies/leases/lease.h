@@ -25,7 +25,7 @@ uint32_t host_grant(struct cs_host *host, uint32_t job, uint32_t role,
  * saved first, and comes from there. */
 uint32_t host_regrant(struct cs_host *host, uint32_t lease,
                       const struct placement *placement);
-/* Both for a job of known length at another pace than its own there; 0: at
+/* Both for a job of known length at another speedup than its own there; 0: at
  * that. */
 uint32_t host_grant_at(struct cs_host *host, uint32_t job, uint32_t role,
                        const struct placement *placement, double speedup);

@@ -72,7 +72,7 @@ struct host_lease_slot {
     struct cs_lease pub;
     struct host_job_slot *owner;    /* slot of pub.job, while it is live */
     int64_t phase_start_ns;
-    double speedup;                    /* of a job of known length, pace.h */
+    double speedup;                 /* of a job of known length, speedup.h */
     double part;                    /* of part_phase: done before, on a lease
                                        in the place of which this one is */
     struct loop_handle event;       /* of loading or of the phase, where no
@@ -119,7 +119,7 @@ struct host_job_slot {
     int64_t penalty_ns;             /* owed at the next start */
     int64_t restart_until_ns;       /* of the restart that goes on */
     int64_t even_from_ns;           /* since then it runs, of known length and
-                                       at the pace that was said; or
+                                       at the speedup that was stated; or
                                        CLOCK_NEVER_NS */
     uint32_t form;                  /* index into host->slots->form */
     uint32_t task;                   /* of the whole job, or ID_NONE */
