@@ -11,6 +11,7 @@
 
 #include "policies/phases.h"
 #include "policies/registry/registry.h"
+#include "policies/registry/rules.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "tests/oracle.h"

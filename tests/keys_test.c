@@ -13,6 +13,7 @@
 #include "models/cluster/place.h"
 #include "policies/params.h"
 #include "policies/registry/registry.h"
+#include "policies/registry/rules.h"
 #include "sim/config/conf.h"
 #include "tests/world.h"
 

@@ -18,6 +18,7 @@
 #include "policies/policy.h"
 #include "policies/registry/heeds.h"
 #include "policies/registry/registry.h"
+#include "policies/registry/rules.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"

@@ -20,6 +20,7 @@
 #include "policies/policy.h"
 #include "policies/registry/heeds.h"
 #include "policies/registry/registry.h"
+#include "policies/registry/rules.h"
 #include "policies/registry/semantics.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"

@@ -17,6 +17,7 @@
 #include "policies/host/host.h"
 #include "policies/policy.h"
 #include "policies/registry/registry.h"
+#include "policies/registry/rules.h"
 #include "policies/registry/semantics.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"

@@ -13,6 +13,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
+#include "policies/registry/rules.h"
 #include "sim/base/arena.h"
 #include "workloads/source.h"
 

@@ -9,6 +9,7 @@
 
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
+#include "policies/registry/rules.h"
 #include "sim/text/hash.h"
 #include "workloads/source.h"
 

@@ -18,6 +18,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
+#include "policies/registry/rules.h"
 #include "policies/registry/words.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

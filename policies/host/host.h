@@ -30,27 +30,6 @@ struct job_truth;
 struct journal;
 struct loop;
 
-/* An entry of `policies:`, and what lies below its keys. */
-extern const struct conf_schema host_rules_schema, host_rounds_schema,
-    host_preemption_schema;
-/* The same with the keys of a policy behind them. */
-struct conf_schema host_policy_keys(struct arena *arena,
-                                    const struct cs_policy *policy);
-
-/* A scalar (the name) or a map {policy: NAME, name:, rules, params}. */
-const struct host_policy *host_policy_read(struct arena *arena,
-                                           const struct conf_node *conf,
-                                           struct err *err);
-/* The same, where an entry that says nothing of estimates means this. */
-const struct host_policy *host_policy_read_as(struct arena *arena,
-                                              const struct conf_node *conf,
-                                              const char *estimate,
-                                              struct err *err);
-
-/* Could a trial of it depend on which replica it is?  Told by what is
- * declared: a policy without CS_DRAWS that draws fails. */
-bool host_policy_draws(const struct host_policy *policy);
-
 struct cs_host *host_new(const struct host_parts *parts, struct err *err);
 void host_free(struct cs_host *host);                   /* accepts NULL */
 void host_submit(struct cs_host *host, const struct job_request *request,

@@ -6,6 +6,8 @@
  * The host's keys, which all policies have, and the policy's parameters form
  * one table, so that a misspelt key of either kind is found.
  */
+#include "policies/registry/rules.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

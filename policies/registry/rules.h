@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * rules.h - entries of `policies:`: read once, shared by all trials.
+ */
+#ifndef POLICIES_REGISTRY_RULES_H
+#define POLICIES_REGISTRY_RULES_H
+
+#include <stdbool.h>
+
+#include "sim/config/conf.h"
+
+struct arena;
+struct conf_node;
+struct cs_policy;
+struct err;
+struct host_policy;
+
+/* The keys of an entry, of its `rounds:` and of its `preemption:`. */
+extern const struct conf_schema host_rules_schema, host_rounds_schema,
+    host_preemption_schema;
+/* Returns the keys of an entry with those of a policy behind them, in the
+ * arena. */
+struct conf_schema host_policy_keys(struct arena *arena,
+                                    const struct cs_policy *policy);
+
+/* Reads an entry: a scalar (the name) or a map {policy: NAME, name:, rules,
+ * params}.  Returns it in the arena; NULL: err says what is wrong. */
+const struct host_policy *host_policy_read(struct arena *arena,
+                                           const struct conf_node *conf,
+                                           struct err *err);
+/* As host_policy_read(), with `estimate` where the entry names none. */
+const struct host_policy *host_policy_read_as(struct arena *arena,
+                                              const struct conf_node *conf,
+                                              const char *estimate,
+                                              struct err *err);
+
+/* Could a trial of it depend on which replica it is?  Told by what is
+ * declared: a policy without CS_DRAWS that draws fails. */
+bool host_policy_draws(const struct host_policy *policy);
+
+#endif
