@@ -36,11 +36,10 @@ struct order_item {
     bool taken;                 /* the last order_take() gave it GPUs */
 };
 
-
-/* Until when a, right before b, stays there; a time that is not after now: it
- * has to be looked at. */
+/* Returns the time until which a stays before b, its next neighbour.  A time at
+ * or before now: the two must be compared again. */
 typedef int64_t order_stands_fn(void *owner, uint32_t a, uint32_t b);
-/* Does the item pass what the filter does not know? */
+/* Does an item pass the conditions of the owner, which a filter does not know? */
 typedef bool order_passes_fn(void *owner, uint32_t item);
 
 struct order_filter {
@@ -95,8 +94,9 @@ struct order {
     struct order_store *store;
     const struct order_rules *rules;
     void *owner;
-    bool back;                  /* who is overtaken is moved back, else who
-                                   overtakes is moved ahead: for speed alone */
+    bool back;                  /* of two that change places the earlier one is
+                                   moved back, else the later one ahead: for
+                                   speed alone */
     int64_t now_ns;             /* of the last refresh */
     uint64_t seen;              /* items that searches looked at */
     uint32_t *look, looks, look_room;
@@ -110,8 +110,8 @@ struct order_dealt {            /* items, in order; room for all of them */
 struct order_store *order_store_new(struct arena *arena);
 void order_init(struct order *order, struct order_store *store,
                 const struct order_rules *rules, void *owner);
-/* Other sums from now on, of the same order.  Scratch: room for all items; NULL
- * where there are none. */
+/* Changes which sums the order keeps; the order of its items stays.  Scratch has
+ * room for all items, and may be NULL if there are none. */
 void order_rule(struct order *order, const struct order_rules *rules,
                 uint32_t *scratch);
 static inline uint32_t order_count(const struct order *order)
@@ -119,36 +119,38 @@ static inline uint32_t order_count(const struct order *order)
     return rank_tree_count(&order->tree);
 }
 bool order_holds(const struct order *order, uint32_t item);
-/* Where before() says, of the rules or another one; NULL: at the end. */
+/* Inserts an item at the place that `before` gives it; NULL: at the end. */
 void order_insert(struct order *order, uint32_t item, struct order_item known,
                   rank_tree_before_fn *before);
 void order_remove(struct order *order, uint32_t item);
 void order_clear(struct order *order);
-/* Something else is known of it, or it moves in another way; it stays where
- * it is. */
+/* Replaces what is known of an item, or tells that its key moves in another way.
+ * The item keeps its place. */
 void order_touch(struct order *order, uint32_t item, struct order_item known);
-/* In order again, stably, after time has passed in which nothing but time
+/* Restores the order, stably, at now_ns.  Since the last call only time may have
  * changed keys. */
 void order_refresh(struct order *order, int64_t now_ns);
-/* The same, where order_sort() follows and makes all sums anew. */
+/* As order_touch(), before an order_sort(), which makes all sums anew. */
 static inline void order_know(struct order *order, uint32_t item,
                               struct order_item known)
 {
     order->store->slot[item].item = known;
 }
-/* All keys are others: sorts stably.  Scratch: room for twice the count. */
+/* Sorts all items stably, when all keys may have changed.  Scratch has room for
+ * twice the count, and may be NULL if there are no items. */
 void order_sort(struct order *order, uint32_t *scratch);
-/* The first place from `from` on whose item passes; the count if none does. */
+/* Returns the first place from `from` on whose item passes; the count if none
+ * does. */
 uint32_t order_find(struct order *order, uint32_t from,
                     const struct order_filter *filter);
-/* The first in order whose stamp is below; ORDER_NONE. */
+/* Returns the first item in order whose stamp is below; ORDER_NONE: none. */
 uint32_t order_first_stamped(const struct order *order, uint64_t below);
-/* How many items stand before something, all of them in front of those that do
- * not; the last of them (ORDER_NONE) unless NULL. */
+/* Returns how many items stand before `something`; they must all be in front of
+ * those that do not.  *last is the last of them, or ORDER_NONE; it may be NULL. */
 uint32_t order_front(const struct order *order, rank_tree_before_fn *before,
                      uint32_t something, uint32_t *last);
-/* In order, each item that fits into what is left of the budget takes its GPUs;
- * says who has to start or to stop for that. */
+/* Gives GPUs in order: each item that fits into what is left of the budget takes
+ * its GPUs.  Fills `out` with the items that must start and stop for that. */
 void order_take(const struct order *order, uint64_t budget,
                 struct order_dealt *out);
 
