@@ -14,27 +14,53 @@ static const struct loader_supply plenty = {
     .pcie_bps = 1e12, .processes = 1, .workers = 1,
 };
 
-/* EPYC 9B14, torchvision: 613, 1030, 1495 and 1596 images a second with 0, 2,
- * 4 and 8 workers. */
+/* imread_benchmark, torchvision, with 0, 2, 4, 8 workers: EPYC 9B14, and Xeon
+ * 8581C, whose core is 709 / 613 as fast.  4 workers were kept aside. */
 static void image_loading_matches_imread_benchmark(void **state)
 {
     static const uint32_t workers[] = { 0, 2, 4, 8 };
-    static const double images[] = { 612.5, 1030.3, 1495.4, 1595.5 };
+    static const double images[2][4] = {
+        { 612.5, 1030.3, 1495.4, 1595.5 }, { 708.6, 1115.2, 1611.6, 1609.3 }
+    };
+    static const double limit[] = { 0.005, 0.05, 0.075, 0.005 };
     struct loader_item item = loader_item(LOADER_IMAGE, 500.0 * 375.0);
 
     (void)state;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
         struct loader_supply supply = plenty;
-        supply.workers = workers[i];
+        supply.workers = workers[i % 4];
+        supply.core_speed = images[i / 4][0] / images[0][0];
         struct loader_rate rate = loader_rate(&item, &supply, 1e6);
         assert_int_equal(rate.bottleneck, LOADER_CPU);
-        assert_true(law_error(rate.items_per_s, images[i]) < 0.12);
+        assert_true(law_error(rate.items_per_s, images[i / 4][i % 4]) <
+                    limit[i % 4]);
     }
 }
 
+/* A clip takes a core 12 s: 32 workers prepare 32 times what one does.  Images
+ * of 0.19 million pixels end at what one process collects. */
+static void heavy_items_scale_with_the_cores(void **state)
+{
+    struct loader_item clip = loader_item(LOADER_VIDEO, 60.0);
+    struct loader_supply supply = plenty;
+
+    (void)state;
+    double one = loader_rate(&clip, &supply, 1e9).items_per_s;
+    supply.workers = 32;
+    assert_true(law_error(loader_rate(&clip, &supply, 1e9).items_per_s,
+                          32.0 * one) < 1e-9);
+    struct loader_item image = loader_item(LOADER_IMAGE, 500.0 * 375.0);
+    double many = loader_rate(&image, &supply, 1e9).items_per_s;
+    supply.workers = 8;
+    assert_true(many == loader_rate(&image, &supply, 1e9).items_per_s);
+    supply.processes = 3;
+    assert_true(law_error(loader_rate(&image, &supply, 1e9).items_per_s,
+                          3.0 * many) < 1e-9);
+}
+
 /* ResNet-50 takes 2,470 images a second on an A100 (DeepLearningExamples):
- * one loader of any number of workers starves it, 1 - 2.3 x 612.5 / 2470 =
- * 43% of the time; two processes' worth of cores do not. */
+ * one loader of any number of workers starves it, 1 - 1602 / 2470 = 35% of the
+ * time; two processes' worth of cores do not. */
 static void one_loader_starves_resnet_on_an_a100(void **state)
 {
     struct loader_item item = loader_item(LOADER_IMAGE, 500.0 * 375.0);
@@ -44,14 +70,14 @@ static void one_loader_starves_resnet_on_an_a100(void **state)
     supply.workers = 8;
     struct loader_rate rate = loader_rate(&item, &supply, 2470.0);
     assert_int_equal(rate.bottleneck, LOADER_CPU);
-    assert_true(fabs(rate.stall_fraction - 0.43) < 0.005);
+    assert_true(fabs(rate.stall_fraction - 0.351) < 0.005);
     supply.processes = 2;
     rate = loader_rate(&item, &supply, 2470.0);
     assert_int_equal(rate.bottleneck, LOADER_GPU);
     assert_true(rate.stall_fraction == 0.0);
 }
 
-/* Each stage in turn is made the slowest; it sets the pace exactly. */
+/* Each stage in turn is made the slowest; it sets the rate exactly. */
 static void slowest_stage_sets_the_speedup_and_is_named(void **state)
 {
     struct loader_item item = { .core_s = 0.01, .storage_bytes = 1e6,
@@ -92,8 +118,9 @@ static void workers_beyond_the_cores_add_nothing(void **state)
     supply.cores = 1.0;
     assert_true(law_error(few, 1.5 * loader_rate(&item, &supply,
                                                  1e9).items_per_s) < 1e-9);
-    assert_true(loader_worker_speedup(8) == loader_worker_speedup(4));
-    assert_true(loader_worker_speedup(2) > loader_worker_speedup(1));
+    supply.cores = 1024.0;
+    assert_true(law_error(loader_rate(&item, &supply, 1e9).items_per_s,
+                          4.0 / 1.5 * few) < 1e-9);
 }
 
 /* Two hundred images cost as much as one of 200 times the pixels. */
@@ -115,6 +142,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(image_loading_matches_imread_benchmark),
+        cmocka_unit_test(heavy_items_scale_with_the_cores),
         cmocka_unit_test(one_loader_starves_resnet_on_an_a100),
         cmocka_unit_test(slowest_stage_sets_the_speedup_and_is_named),
         cmocka_unit_test(workers_beyond_the_cores_add_nothing),

@@ -4,9 +4,10 @@
  *
  * In the steady state a pipeline with prefetch runs at the rate of its slowest
  * stage (claim D9 is this law; tf.data, Murray et al. 2021, 2101.12127, and
- * the stall analysis of Mohan et al. 2021, 2007.06775).  The workers of one
- * process scale as measured, not linearly: 1, 2, 4, 8 workers reach 1, 1.6,
- * 2.3, 2.3 times the rate of one.
+ * the stall analysis of Mohan et al. 2021, 2007.06775).  Each GPU has a process
+ * that collects what its workers prepare.  Workers add up to that process's
+ * own limit, which is a rate of items and not a multiple of one worker: light
+ * items reach it with four workers, heavy ones scale with the cores.
  */
 #ifndef MODELS_LAWS_LOADER_H
 #define MODELS_LAWS_LOADER_H
@@ -46,6 +47,8 @@ struct loader_item {
     double storage_bytes;
     double gpu_bytes;
     double reads;               /* random accesses to a drive */
+    double handover_s;          /* of a core: what a worker adds to core_s */
+    double collect_s;           /* of the process that collects; 0: no limit */
 };
 /* Returns the cost of an item of `size`: tokens of a sequence, pixels of an
  * image, or seconds of video. */
@@ -86,7 +89,4 @@ struct loader_rate {
 struct loader_rate loader_rate(const struct loader_item *item,
                                const struct loader_supply *supply,
                                double gpu_items_per_s);
-/* Returns the rate of `workers` workers over the rate of one. */
-double loader_worker_speedup(uint32_t workers);
-
 #endif

@@ -99,8 +99,8 @@ bool align_train_role(struct align *align)
 bool align_data_role(struct align *align)
 {
     static const char *const given[] = {"kind", "size", "per_sequence",
-                                        "workers", "files", "dataset", "numa",
-                                        "send"};
+                                        "workers", "collect_per_s", "files",
+                                        "dataset", "numa", "send"};
     struct draft *draft = &align->draft;
     const struct conf_node *conf = draft->keys.loader;
     struct loader_keys keys = {0};

@@ -132,6 +132,10 @@ static const struct conf_field loader_fields[] = {
              "items in one training sequence", .max = 1e6),
     CONF_KEY("workers", CONF_INT, loader_keys, workers, "0",
              "loader processes per GPU; 0: one per core", .max = 1e5),
+    CONF_KEY("collect_per_s", CONF_REAL, loader_keys, collect_per_s, CONF_ABSENT,
+             "items a second that the process of one GPU collects from its "
+             "workers; default: 1602 for image and video, else no limit",
+             .min = 1, .max = 1e9),
     CONF_KEY("files", CONF_CHOICE, loader_keys, files, CONF_ABSENT,
              "a file for each item, read at random, or long files; default: "
              "items for image and video, else shards",

@@ -35,7 +35,7 @@
 #define KEY_LOADER(FALLBACK) \
     CONF_KEY("loader", CONF_NODE, recipe_keys, loader, FALLBACK, \
              "what is read for a sequence: kind, from, size, per_sequence, " \
-             "workers, files, dataset, numa, send")
+             "workers, collect_per_s, files, dataset, numa, send")
 
 static const struct conf_field full_fields[] = {
     KEYS_OF_TRAIN_JOB("full"),
@@ -113,9 +113,13 @@ static struct loader_item sequence_item(const struct loader_keys *keys)
     struct loader_item item = loader_item((enum loader_kind)keys->kind,
                                           keys->size);
 
+    if (keys->collect_per_s > 0.0)
+        item.collect_s = 1.0 / keys->collect_per_s;
     item.core_s *= keys->per_sequence;
     item.storage_bytes *= keys->per_sequence;
     item.gpu_bytes *= keys->per_sequence;
+    item.handover_s *= keys->per_sequence;
+    item.collect_s *= keys->per_sequence;
     item.reads *= keys->per_sequence;
     if (keys->files >= 0)
         item.reads = keys->files == LOADER_ITEMS ? keys->per_sequence : 0.0;
@@ -123,7 +127,7 @@ static struct loader_item sequence_item(const struct loader_keys *keys)
 }
 
 /* Data prepared on CPU nodes beside the training; what is left to the train
- * role (the first) is to receive it and the copy to its GPUs. */
+ * role (the first) is to receive and collect it, and the copy to its GPUs. */
 static bool add_preprocess(struct draft *draft,
                            const struct loader_keys *loader,
                            struct phase_law *train, uint32_t *role)
@@ -131,7 +135,7 @@ static bool add_preprocess(struct draft *draft,
     double sequences = train->sequences * train->repeats;
     struct phase_law law = {
         .kind = LAW_CPU,
-        .core_s = train->item.core_s * sequences,
+        .core_s = (train->item.core_s + train->item.handover_s) * sequences,
         .storage_bytes = train->item.storage_bytes * sequences,
         .reads = train->item.reads * sequences,
         .from = train->from,
@@ -146,6 +150,7 @@ static bool add_preprocess(struct draft *draft,
                              ? 0.0
                              : loader_receive_core_s(train->item.gpu_bytes);
     train->item.storage_bytes = train->item.reads = 0.0;
+    train->item.handover_s = 0.0;
     number = draft_phase(draft, PHASE_PREPROCESS, "preprocess", *role, 0,
                          &law);
     draft->form->phase[number].sync_to = 0;
