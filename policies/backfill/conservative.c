@@ -46,7 +46,8 @@ struct con {
     struct cs_order *ends;      /* jobs that run, by the planned end */
     uint32_t fresh;             /* so many came, and have no place yet */
     bool early;                 /* something ended before its plan */
-    uint32_t total;             /* GPUs that the plan is made for */
+    uint32_t total;             /* GPUs that the plan is made for, */
+    bool begun;                 /* once it is; there may be none */
 };
 
 static int64_t con_least(int64_t a, int64_t b)
@@ -81,6 +82,7 @@ static bool con_init(void *self, struct cs_host *host)
 
 static void con_reset(struct con *con, struct cs_host *host)
 {
+    con->begun = true;
     con->total = cs_total_gpus(host, 0);
     cs_plan_clear(con->plan, cs_now_ns(host), con->total);
 }
@@ -115,7 +117,7 @@ static void con_job_submitted(void *self, struct cs_host *host,
 {
     struct con *con = self;
 
-    if (con->total == 0)
+    if (!con->begun)
         con_reset(con, host);
     if (job.i >= con->job_room)
         con_grow(con, host, job.i);
@@ -234,7 +236,7 @@ static void con_decide(void *self, struct cs_host *host)
     struct con *con = self;
     int64_t now_ns = cs_now_ns(host);
 
-    if (con->total == 0)
+    if (!con->begun)
         con_reset(con, host);
     cs_plan_forget(con->plan, now_ns);
     if (con_broken(con, host))
