@@ -20,8 +20,8 @@
  *
  * More for policies of one kind: phases.h (leases for a phase), resize.h (jobs
  * that change size or place), pack.h (two jobs on the same GPUs), rank.h (GPUs
- * by a key), plan.h (reservations), solve.h (linear programs, assignments),
- * params.h (keys that a user may set).
+ * by a key), order.h (lists of their own), plan.h (reservations), solve.h
+ * (linear programs, assignments), params.h (keys that a user may set).
  */
 #ifndef POLICIES_POLICY_H
 #define POLICIES_POLICY_H

@@ -531,7 +531,7 @@ static void a_tournament_serves_what_a_sort_would(void **state)
 /* ---- policies that keep lists of their own ---- */
 
 extern const struct cs_policy linear_conservative_policy, linear_dlas_policy,
-    linear_fair_share_policy, linear_gittins_policy;
+    linear_fair_share_policy, plain_gittins_policy;
 
 static void policies_do_what_they_did_by_walks(void **state)
 {
@@ -554,8 +554,7 @@ static void policies_do_what_they_did_by_walks(void **state)
       times = { { 300000000000, 900000000000 }, { 0, 1 }, 2,
                 "" },
       knob = { { 300000000000, 900000000000 }, { 1, 0 }, 4,
-               "" },
-      quantum = { { 60000000000 }, { 0 }, 0, "" };
+               "" };
     const struct {
         const struct cs_policy *slow;
         const void *params;
@@ -570,7 +569,6 @@ static void policies_do_what_they_did_by_walks(void **state)
         { &linear_dlas_policy, &knob, "dlas, limit_1: 300s, limit_2: 900s, "
                                       "demotion: tiresias, promotion: 4" },
         { &linear_fair_share_policy, &none, "fair-share" },
-        { &linear_gittins_policy, &quantum, "gittins, quantum: 60s" },
     };
     char text[160];
 
@@ -591,6 +589,32 @@ static void policies_do_what_they_did_by_walks(void **state)
                 meets(pair[p].slow, pair[p].params, text, seed,
                       rules[(m + 1) % 5]);
             }
+}
+
+/* No two lengths are in a ratio of small numbers: where two indexes are equal,
+ * rounding would decide. */
+static void gittins_goes_by_the_index_as_it_is_defined(void **state)
+{
+    static const char *const more[] = {
+        "", ", preemption: {cost: 37s}",
+        ", rounds: {length: 30s}",
+    };
+    static const int64_t quantum[300] = { 600000000000 };
+    char text[160];
+
+    (void)state;
+    assert_true(plain_gittins_policy.self_bytes <= sizeof quantum);
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
+            struct world_job job[JOBS];
+            world_random_jobs(seed, job, JOBS);
+            for (uint32_t i = 0; i < JOBS; i++) {
+                job[i].submit_s *= 20;
+                job[i].duration_s = 60 * job[i].duration_s + 7 * i;
+            }
+            snprintf(text, sizeof text, "gittins, quantum: 600s%s", more[m]);
+            agrees(&plain_gittins_policy, quantum, text, seed, rules[m], job);
+        }
 }
 
 static void qssf_is_in_order_once_its_news_are_told(void **state)
@@ -616,6 +640,7 @@ int main(void)
         cmocka_unit_test(stopped_jobs_that_owe_tie_as_in_a_sort),
         cmocka_unit_test(a_tournament_serves_what_a_sort_would),
         cmocka_unit_test(policies_do_what_they_did_by_walks),
+        cmocka_unit_test(gittins_goes_by_the_index_as_it_is_defined),
         cmocka_unit_test(qssf_is_in_order_once_its_news_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

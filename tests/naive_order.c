@@ -87,11 +87,17 @@ void NAIVE(touch)(struct order *order, uint32_t item, struct order_item known)
     order_know(order, item, known);
 }
 
-void NAIVE(sort)(struct order *order, uint32_t *scratch)
+void NAIVE(arrange)(struct order *order, const uint32_t *item)
+{
+    if (order_count(order) > 0)
+        rank_tree_reorder(&order->tree, item);
+}
+
+void NAIVE(refresh)(struct order *order, int64_t now_ns)
 {
     uint32_t *list = list_of(order), count = order_count(order);
 
-    (void)scratch;
+    order->now_ns = now_ns;
     for (uint32_t i = 1; i < count; i++) {
         uint32_t item = list[i], j = i;
         for (; j > 0 &&
@@ -99,14 +105,8 @@ void NAIVE(sort)(struct order *order, uint32_t *scratch)
             list[j] = list[j - 1];
         list[j] = item;
     }
-    rank_tree_reorder(&order->tree, list);
+    NAIVE(arrange)(order, list);
     free(list);
-}
-
-void NAIVE(refresh)(struct order *order, int64_t now_ns)
-{
-    order->now_ns = now_ns;
-    NAIVE(sort)(order, NULL);
 }
 
 uint32_t NAIVE(find)(struct order *order, uint32_t from,

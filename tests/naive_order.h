@@ -28,7 +28,7 @@ void NAIVE(remove)(struct order *order, uint32_t item);
 void NAIVE(clear)(struct order *order);
 void NAIVE(touch)(struct order *order, uint32_t item, struct order_item known);
 void NAIVE(refresh)(struct order *order, int64_t now_ns);
-void NAIVE(sort)(struct order *order, uint32_t *scratch);
+void NAIVE(arrange)(struct order *order, const uint32_t *item);
 uint32_t NAIVE(find)(struct order *order, uint32_t from,
                      const struct order_filter *filter);
 uint32_t NAIVE(first_stamped)(const struct order *order, uint64_t below);

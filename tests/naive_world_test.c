@@ -138,6 +138,7 @@ static void both_write_the_same(const char *text)
     assert_int_equal(program_experiment(&program, experiment, "slow", more), 0);
     same_file(&program, "jobs.csv");
     same_file(&program, "decisions.csv");
+    same_file(&program, "audit.json");     /* every event at the same time */
     program_close(&program);
 }
 
@@ -180,10 +181,20 @@ static void policies_run_the_same_on_a_naive_order(void **state)
     both_write_the_same(text);
 }
 
-#define ROLES \
-    "rollout: {gpus: 8, min: 4, max: 16, types: [l40s, a100-80]}, " \
-    "train: {gpus: 8, min: 4, max: 16, types: [a100-80, l40s]}, " \
-    "data: {cores: 8, pool: cpu}"
+#define ROLES(start) \
+    "rollout: {gpus: 8, min: 4, max: 16, types: [l40s, a100-80], start: " \
+    start "}, train: {gpus: 8, min: 4, max: 16, types: [a100-80, l40s], " \
+    "start: " start "}, data: {cores: 40}"
+#define DPO \
+    "{recipe: dpo, name: dpo, share: 2, model: qwen2.5-7b, method: lora, " \
+    "recompute: full, zero: 2, prompts: 64, pairs: 1, prompt_tokens: 256, " \
+    "response: {mean: 200, cv: 1, max: 1024}, reward: {on: cpu, core_time: " \
+    "100ms}, steps: {uniform: [1, 4]}, " ROLES("wake") "}"
+#define GRPO \
+    "{recipe: grpo, name: grpo, share: 1, model: llama-2-13b, method: lora, " \
+    "recompute: full, zero: 2, prompts: 32, prompt_tokens: 256, response: " \
+    "{mean: 300, cv: 1, max: 1024}, reward: {on: cpu, core_time: 100ms}, " \
+    "steps: 2, " ROLES("process") "}"
 
 static void phases_run_the_same_on_a_naive_order(void **state)
 {
@@ -191,14 +202,7 @@ static void phases_run_the_same_on_a_naive_order(void **state)
         "experiment: naive\nseeds: 2\nuntil: drained\n"
         "cluster: %s/models/clusters/mixed_64.yaml\n"
         "workload: {arrival: {process: poisson, rate: 400/h}, jobs: 50, mix: ["
-        "{recipe: dpo, name: dpo, share: 1, model: qwen2.5-7b, method: lora, "
-        "recompute: full, zero: 2, prompts: 64, pairs: 1, prompt_tokens: 256, "
-        "response: {mean: 200, cv: 1, max: 1024}, reward: {on: cpu, core_time: "
-        "100ms}, steps: {uniform: [1, 4]}, " ROLES "}, "
-        "{recipe: grpo, name: grpo, share: 1, model: llama-2-13b, method: "
-        "lora, recompute: full, zero: 2, prompts: 32, prompt_tokens: 256, "
-        "response: {mean: 300, cv: 1, max: 1024}, reward: {on: cpu, "
-        "core_time: 100ms}, steps: 2, " ROLES "}]}\n"
+        DPO ", " GRPO "]}\n"
         "policies:\n"
         "  - {policy: static, name: a, blocking: skip}\n"
         "  - {policy: static, name: b, blocking: skip, share_max: 0.25}\n"
@@ -218,11 +222,50 @@ static void phases_run_the_same_on_a_naive_order(void **state)
     both_write_the_same(text);
 }
 
+#define KNOWN \
+    "{recipe: trace, name: known, share: 2, duration: {lognormal: {mean: 60s, " \
+    "cv: 2}}, gpus: {choice: {1: 1, 4: 1, 12: 1}}}"
+
+/* On few nodes, that fail or lack power, so that idle leases are thrown out. */
+static void dynamic_runs_the_same_on_a_naive_order(void **state)
+{
+    static const char format[] =
+        "experiment: naive\nseeds: 5\nuntil: drained\n"
+        "cluster: {nodes: [{name: rollout, count: 2, gpus: {type: l40s, count: "
+        "8}, cpu: {type: epyc-7763}, memory: 512GB, nics: {type: "
+        "ethernet-100}, price: 10USD/h}, {name: train, count: 2, gpus: {type: "
+        "a100-80, count: 8}, cpu: {type: epyc-7742}, memory: 512GB, nics: "
+        "{type: ib-hdr}, price: 20USD/h}]%s}\n"
+        "workload: {arrival: {process: poisson, rate: 400/h}, jobs: 50, mix: ["
+        DPO ", " GRPO ", " KNOWN "]}\n"
+        "policies:\n"
+        "  - {policy: dynamic, name: a}\n"
+        "  - {policy: dynamic, name: b, gain_min: 5}\n"
+        "  - {policy: dynamic, name: c, lend: false}\n"
+        "  - {policy: dynamic, name: d, placement: random}\n"
+        "  - {policy: dynamic, name: e, placement: consolidate}\n"
+        "  - {policy: dynamic, name: f, placement: spread}\n" OUTPUT;
+    static const char *const more[] = {
+        "",
+        ", failures: {node_mtbf: 4h, repair: 10m, restart: 30s}",
+        ", power_cap: 30kW",
+    };
+    char text[4096];
+
+    (void)state;
+    for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
+        int n = snprintf(text, sizeof text, format, more[m]);
+        assert_true(n > 0 && (size_t)n < sizeof text);
+        both_write_the_same(text);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(policies_run_the_same_on_a_naive_order),
         cmocka_unit_test(phases_run_the_same_on_a_naive_order),
+        cmocka_unit_test(dynamic_runs_the_same_on_a_naive_order),
     };
 
     gsl_set_error_handler_off();

@@ -103,7 +103,7 @@ static void a_plan_finds_what_a_walk_over_instants_finds(void **state)
 #define JOBS 150
 
 extern const struct cs_policy linear_conservative_policy, linear_dlas_policy,
-    linear_fair_share_policy, linear_gittins_policy;
+    linear_fair_share_policy, plain_gittins_policy;
 
 /* Many come at once, many are as short as can be or alike, of any size. */
 static void awkward_jobs(uint64_t seed, struct world_job *job)
@@ -165,7 +165,7 @@ static void policies_meet_their_oracles_where_things_fail(void **state)
         int64_t time_ns[2];
         int word[2];
         int64_t count;
-        char rest[500];
+        char rest[1800];
     } none = { { 0 }, { 0 }, 0, "" },
       limits = { { 300000000000, 900000000000 }, { 0, 0 },
                  0, "" },
@@ -183,7 +183,7 @@ static void policies_meet_their_oracles_where_things_fail(void **state)
                                       "service: time, promotion: 3" },
         { &linear_fair_share_policy, &none, "fair-share" },
         { &linear_fair_share_policy, &none, "fair-share, blocking: skip" },
-        { &linear_gittins_policy, &quantum, "gittins, quantum: 60s" },
+        { &plain_gittins_policy, &quantum, "gittins, quantum: 60s" },
     };
     char text[160];
 

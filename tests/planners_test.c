@@ -12,7 +12,7 @@
 #include "tests/family_aid.h"
 
 extern const struct cs_policy linear_pollux_policy, linear_afs_policy,
-    linear_themis_policy, linear_shockwave_policy;
+    plain_themis_policy, linear_shockwave_policy;
 
 #define FEW "population: 7, generations: 4"
 #define GENERIC "nodes: [{name: n, count: 4, gpus: {type: generic, count: 4}}]"
@@ -30,7 +30,7 @@ extern const struct cs_policy linear_pollux_policy, linear_afs_policy,
 static const struct cs_policy *linear_of(const char *name)
 {
     static const struct cs_policy *const policy[] = {
-        &linear_pollux_policy, &linear_afs_policy, &linear_themis_policy,
+        &linear_pollux_policy, &linear_afs_policy, &plain_themis_policy,
     };
 
     for (size_t i = 0; i < sizeof policy / sizeof *policy; i++)

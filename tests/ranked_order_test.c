@@ -224,10 +224,14 @@ static void pass_time(struct world *w)
 /* Where all keys are others. */
 static void mix(struct world *w)
 {
+    uint32_t count = order_count(&w->naive);
+
     for (uint32_t i = 0; i < ITEMS; i++)
         w->key[i] = (int64_t)below(w, 200) - w->slope[i] * w->now;
-    order_sort(&w->order, w->scratch);
-    naive_sort(&w->naive, NULL);
+    naive_refresh(&w->naive, w->now);
+    rank_tree_list(&w->naive.tree, w->list);
+    order_arrange(&w->order, w->list);
+    assert_int_equal(order_count(&w->order), count);
 }
 
 static void walk(uint64_t seed, const struct order_rules *rules)

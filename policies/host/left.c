@@ -121,16 +121,25 @@ static void turn_over(struct cs_host *host)
     host->deals->lefts = NULL;
 }
 
-/* All keys are others. */
+/* All keys are others.  They are sorted as numbers: a comparison that asks for
+ * the keys of both costs three times as much. */
 static void sort_anew(struct cs_host *host)
 {
     struct order *lefts = host->deals->lefts;
-    uint32_t *scratch = host_list_room(host, 2 * order_count(lefts));
-    uint32_t i = rank_tree_first(&lefts->tree);
+    uint32_t count = order_count(lefts);
+    uint32_t *list = host_list_room(host, count);
+    struct host_sorted *key = host_sort_room(host, count);
 
-    for (; i != ORDER_NONE; i = rank_tree_next(&lefts->tree, i))
-        order_know(lefts, i, host_keys_note(host, i));
-    order_sort(lefts, scratch);
+    rank_tree_list(&lefts->tree, list);
+    for (uint32_t k = 0; k < count; k++) {
+        order_know(lefts, list[k], host_keys_note(host, list[k]));
+        key[k] = (struct host_sorted) { host->deals->left[list[k]].key,
+                                        list[k] };
+    }
+    const struct host_sorted *sorted = host_sort(host, count);
+    for (uint32_t k = 0; k < count; k++)
+        list[k] = sorted[k].item;
+    order_arrange(lefts, list);
 }
 
 static void refresh(struct cs_host *host)

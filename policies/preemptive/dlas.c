@@ -11,19 +11,20 @@
  * long as he has run since he was last promoted goes to the end of the first
  * queue and counts anew.  A queue is therefore three lists: those
  * that run, those that wait, and, for one decision, those that were demoted
- * into it; only who starts, stops or is demoted goes from one to another.  Who
- * runs is in a heap by the time at which he may reach his limit.
+ * into it; only a job that starts, stops or is demoted goes from one to another.
+ * Jobs that run are in an order by the time at which they may reach their limit.
  *
  * When to look again: `corrected` at the instant a running job reaches its
  * limit; `tiresias` as that simulator computes it, floor((limit - seconds run)
  * / GPUs) seconds from now, where limit / GPUs - seconds run was meant, so
  * that a job of several GPUs that has run before is looked at, and moved, too
  * late.  Of jobs of one queue and as many GPUs those times are in the order in
- * which they reach their limit, so that each such class has a heap.
+ * which they reach their limit, so that each such class has an order.
  */
 #include <math.h>
 #include <string.h>
 
+#include "policies/order.h"
 #include "policies/params.h"
 #include "policies/policy.h"
 #include "policies/rank.h"
@@ -36,25 +37,21 @@ enum dlas_list { DLAS_RUN, DLAS_WAIT, DLAS_TAIL };
 
 struct dlas_job {
     int64_t place;              /* in its list; smaller goes first */
-    int64_t bound_ns;           /* while it runs: before, it does not reach the
-                                   limit, 0: not known; while it waits: when
-                                   it is promoted */
     double had_gpu_s;           /* before it was last promoted */
     int64_t waited_ns;          /* since then, once it had something */
     int64_t wait_from_ns;       /* INT64_MAX: it runs */
     struct job_id id;
-    uint32_t at;                /* in the heap of its class, or ID_NONE */
-    uint32_t class;
+    struct cs_order *due;       /* of its class, or NULL */
     uint8_t queue, list;        /* enum dlas_list */
-    bool heard;
 };
 
-/* Of those that run; `corrected`: all jobs are of one.  Of those that wait and
- * will be promoted. */
+/* Jobs (seats) that run, by the time before which they do not reach their limit,
+ * 0: not known; `corrected`: all are of one class.  Jobs that wait, by the time
+ * at which they are promoted. */
 struct dlas_class {
     double gpus;
     uint32_t queue;             /* DLAS_QUEUES: they wait */
-    uint32_t *heap, count, room;        /* seats, by bound_ns */
+    struct cs_order *due;
 };
 
 struct dlas {
@@ -65,8 +62,8 @@ struct dlas {
     uint32_t job_room;
     struct dlas_class *class;
     uint32_t classes, class_room;
-    struct job_id *heard, *moved;           /* may go to another list; do */
-    uint32_t heards, heard_room, moves, moved_room;
+    struct cs_order *heard, *moved;         /* seats: may go to another list;
+                                               do, scratch */
     int64_t first, last;                    /* places that were given */
     int64_t look_ns;                        /* the next demotion is due */
     uint32_t free_gpus, pending;            /* after the last deal */
@@ -102,6 +99,8 @@ static bool dlas_init(void *self, struct cs_host *host)
 
     dlas->tiresias = dlas->demotion == 1;
     dlas->by_time = dlas->service == 1;
+    dlas->heard = cs_order_new(host);
+    dlas->moved = cs_order_new(host);
     cs_turned(host);            /* from now on it is told */
     return true;
 }
@@ -185,59 +184,17 @@ static void dlas_waited(struct dlas_job *job, const struct cs_host *host)
     job->wait_from_ns = INT64_MAX;
 }
 
-/* ---- heaps ---- */
+/* ---- when something is due ---- */
 
-static int64_t dlas_bound_at(const struct dlas *dlas,
-                             const struct dlas_class *class, uint32_t at)
+static void dlas_undue(struct dlas *dlas, struct dlas_job *job)
 {
-    return dlas->job[class->heap[at]].bound_ns;
+    if (job->due != NULL)
+        cs_order_drop(job->due, (uint32_t)(job - dlas->job));
+    job->due = NULL;
 }
 
-static void dlas_set(struct dlas *dlas, struct dlas_class *class, uint32_t at,
-                     uint32_t seat)
-{
-    class->heap[at] = seat;
-    dlas->job[seat].at = at;
-}
-
-/* A place is empty: there, or where others leave one, a job is put. */
-static void dlas_settle(struct dlas *dlas, struct dlas_class *class,
-                        uint32_t at, uint32_t seat)
-{
-    int64_t bound_ns = dlas->job[seat].bound_ns;
-
-    while (at > 0 && dlas_bound_at(dlas, class, (at - 1) / 2) > bound_ns) {
-        dlas_set(dlas, class, at, class->heap[(at - 1) / 2]);
-        at = (at - 1) / 2;
-    }
-    for (;;) {
-        uint32_t next = 2 * at + 1;
-        if (next + 1 < class->count &&
-            dlas_bound_at(dlas, class, next + 1) <
-                dlas_bound_at(dlas, class, next))
-            next++;
-        if (next >= class->count ||
-            dlas_bound_at(dlas, class, next) >= bound_ns)
-            break;
-        dlas_set(dlas, class, at, class->heap[next]);
-        at = next;
-    }
-    dlas_set(dlas, class, at, seat);
-}
-
-static void dlas_unheap(struct dlas *dlas, struct dlas_job *job)
-{
-    if (job->at == ID_NONE)
-        return;
-    struct dlas_class *class = &dlas->class[job->class];
-    uint32_t last = class->heap[--class->count];
-    if (&dlas->job[last] != job)
-        dlas_settle(dlas, class, job->at, last);
-    job->at = ID_NONE;
-}
-
-static uint32_t dlas_class_of(struct dlas *dlas, struct cs_host *host,
-                              uint32_t queue, double gpus)
+static struct cs_order *dlas_class_of(struct dlas *dlas, struct cs_host *host,
+                                      uint32_t queue, double gpus)
 {
     uint32_t i = 0;
 
@@ -246,34 +203,29 @@ static uint32_t dlas_class_of(struct dlas *dlas, struct cs_host *host,
             dlas->class[i].gpus > gpus))
         i++;
     if (i < dlas->classes)
-        return i;
+        return dlas->class[i].due;
     if (i >= dlas->class_room)
         dlas->class = dlas_grow(host, dlas->class, &dlas->class_room, i,
                                 sizeof *dlas->class);
     dlas->class[dlas->classes++] =
-        (struct dlas_class) { .gpus = gpus, .queue = queue };
-    return i;
+        (struct dlas_class) { gpus, queue, cs_order_new(host) };
+    return dlas->class[i].due;
 }
 
-static void dlas_heap(struct dlas *dlas, struct cs_host *host,
-                      struct dlas_job *job, uint32_t queue, double gpus)
+static void dlas_expect(struct dlas *dlas, struct cs_host *host,
+                     struct dlas_job *job, uint32_t queue, double gpus,
+                     int64_t due_ns)
 {
-    job->class = dlas_class_of(dlas, host, queue, gpus);
-    struct dlas_class *class = &dlas->class[job->class];
-    if (class->count >= class->room)
-        class->heap = dlas_grow(host, class->heap, &class->room, class->count,
-                                sizeof *class->heap);
-    class->count++;
-    dlas_settle(dlas, class, class->count - 1, cs_slot(host, job->id));
+    job->due = dlas_class_of(dlas, host, queue, gpus);
+    cs_order_put(job->due, cs_slot(host, job->id), due_ns);
 }
 
 /* ---- lists ---- */
 
-static void dlas_put(struct dlas *dlas, struct dlas_job *job,
-                     enum dlas_list list, bool first)
+static void dlas_put(struct dlas_job *job, enum dlas_list list, int64_t place)
 {
     job->list = (uint8_t)list;
-    job->place = first ? --dlas->first : ++dlas->last;
+    job->place = place;
 }
 
 static void dlas_job_submitted(void *self, struct cs_host *host,
@@ -286,9 +238,9 @@ static void dlas_job_submitted(void *self, struct cs_host *host,
         dlas->job = dlas_grow(host, dlas->job, &dlas->job_room, seat,
                               sizeof *dlas->job);
     dlas->job[seat] = (struct dlas_job) {
-        .id = job, .at = ID_NONE, .wait_from_ns = cs_now_ns(host)
+        .id = job, .wait_from_ns = cs_now_ns(host)
     };
-    dlas_put(dlas, &dlas->job[seat], DLAS_WAIT, false);
+    dlas_put(&dlas->job[seat], DLAS_WAIT, ++dlas->last);
     dlas->news = true;
 }
 
@@ -297,7 +249,7 @@ static void dlas_job_ended(void *self, struct cs_host *host,
 {
     struct dlas *dlas = self;
 
-    dlas_unheap(dlas, dlas_of(dlas, host, job));
+    dlas_undue(dlas, dlas_of(dlas, host, job));
     dlas->news = true;
 }
 
@@ -306,13 +258,15 @@ static bool dlas_runs(const struct cs_host *host, struct job_id job)
     return cs_job_task(host, job, CS_ALL_ROLES).i == ID_NONE;
 }
 
+static int64_t dlas_place(const struct dlas_job *job)
+{
+    return ((int64_t)job->queue << 50) + ((int64_t)job->list << 48) + job->place;
+}
+
 static double dlas_key(const void *self, const struct cs_host *host,
                        struct job_id id)
 {
-    const struct dlas *dlas = self;
-    const struct dlas_job *job = dlas_of(dlas, host, id);
-
-    return job->queue * 0x1p50 + (int)job->list * 0x1p48 + (double)job->place;
+    return (double)dlas_place(dlas_of(self, host, id));
 }
 
 static double dlas_per_ns(const void *self, const struct cs_host *host,
@@ -324,53 +278,30 @@ static double dlas_per_ns(const void *self, const struct cs_host *host,
     return 0;
 }
 
-/* In the order they came. */
-static double dlas_came(const void *self, const struct cs_host *host,
-                        struct job_id id)
-{
-    (void)self;
-    (void)host;
-    return id.i;
-}
-
-static void dlas_note(struct cs_host *host, struct job_id **list,
-                      uint32_t *count, uint32_t *room, struct job_id id)
-{
-    if (*count >= *room)
-        *list = dlas_grow(host, *list, room, *count, sizeof **list);
-    (*list)[(*count)++] = id;
-}
-
-static void dlas_move(struct dlas *dlas, struct cs_host *host,
-                      struct job_id id)
-{
-    dlas_note(host, &dlas->moved, &dlas->moves, &dlas->moved_room, id);
-}
-
 /* More than rounding can make of a time. */
 #define DLAS_MARGIN_NS 10000
 
 static void dlas_bound(struct dlas *dlas, struct cs_host *host,
-                       struct job_id id)
+                       struct dlas_job *job)
 {
-    struct dlas_job *job = dlas_of(dlas, host, id);
-    double held = cs_attained_per_s(host, id), asked = dlas_gpus(host, id);
+    double held = cs_attained_per_s(host, job->id);
+    double asked = dlas_gpus(host, job->id);
+    int64_t due_ns = 0;
 
-    dlas_unheap(dlas, job);
+    dlas_undue(dlas, job);
     if (job->queue + 1 == DLAS_QUEUES)
         return;
-    job->bound_ns = 0;
     if (held > 0 && held >= asked && held <= asked) {
         double left_ns = (dlas_limit_ns(dlas, host, job) -
                           dlas_had_s(host, job) * 1e9) / held;
         if (left_ns > 2 * DLAS_MARGIN_NS && left_ns < 4e18)
-            job->bound_ns = clock_after(cs_now_ns(host),
-                                        (int64_t)left_ns - DLAS_MARGIN_NS);
+            due_ns = clock_after(cs_now_ns(host),
+                                 (int64_t)left_ns - DLAS_MARGIN_NS);
     }
     if (dlas->tiresias)
-        dlas_heap(dlas, host, job, job->queue, asked);
+        dlas_expect(dlas, host, job, job->queue, asked, due_ns);
     else
-        dlas_heap(dlas, host, job, 0, 0);
+        dlas_expect(dlas, host, job, 0, 0, due_ns);
 }
 
 /* It waits from now on. */
@@ -379,112 +310,95 @@ static void dlas_wait(struct dlas *dlas, struct cs_host *host,
 {
     if (job->wait_from_ns == INT64_MAX)
         job->wait_from_ns = cs_now_ns(host);
-    job->bound_ns = dlas_promotion_ns(dlas, host, job);
-    if (job->bound_ns != INT64_MAX)
-        dlas_heap(dlas, host, job, DLAS_QUEUES, 0);
+    int64_t due_ns = dlas_promotion_ns(dlas, host, job);
+    if (due_ns != INT64_MAX)
+        dlas_expect(dlas, host, job, DLAS_QUEUES, 0, due_ns);
 }
 
-/* Those of a class who have reached their limit, or waited for long enough,
- * from a place in its heap down. */
+/* Notes those of a class that have reached their limit, or waited for long
+ * enough. */
 static void dlas_find(struct dlas *dlas, struct cs_host *host,
-                      const struct dlas_class *class, uint32_t at)
+                      const struct dlas_class *class)
 {
-    if (at >= class->count ||
-        dlas_bound_at(dlas, class, at) > cs_now_ns(host))
-        return;
-    const struct dlas_job *job = &dlas->job[class->heap[at]];
-    bool waits = class->queue == DLAS_QUEUES, runs = dlas_runs(host, job->id);
-    if (waits || (runs && dlas_had_s(host, job) * 1e9 >=
-                              dlas_limit_ns(dlas, host, job)))
-        dlas_move(dlas, host, job->id);
-    dlas_find(dlas, host, class, 2 * at + 1);
-    dlas_find(dlas, host, class, 2 * at + 2);
-}
+    uint32_t seat = cs_order_from(class->due, 0);
 
-static void dlas_hear(struct dlas *dlas, struct cs_host *host,
-                      struct job_id id)
-{
-    if (!dlas_of(dlas, host, id)->heard)
-        dlas_note(host, &dlas->heard, &dlas->heards, &dlas->heard_room, id);
-    dlas_of(dlas, host, id)->heard = true;
+    for (; seat != ID_NONE && cs_order_key(class->due, seat) <= cs_now_ns(host);
+         seat = cs_order_next(class->due, seat)) {
+        const struct dlas_job *job = &dlas->job[seat];
+        if (class->queue == DLAS_QUEUES ||
+            (dlas_runs(host, job->id) &&
+             dlas_had_s(host, job) * 1e9 >= dlas_limit_ns(dlas, host, job)))
+            cs_order_put(dlas->moved, seat, job->id.i);
+    }
 }
 
 /* One queue down at most, as there, or to the first; at its end, in the order
  * they came. */
 static void dlas_demote(struct dlas *dlas, struct cs_host *host)
 {
-    dlas->moves = 0;
+    uint32_t seat;
+
     for (uint32_t c = 0; c < dlas->classes; c++)
-        dlas_find(dlas, host, &dlas->class[c], 0);
-    cs_sort(host, dlas->moved, dlas->moves, dlas_came);
-    for (uint32_t i = 0; i < dlas->moves; i++) {
-        struct dlas_job *job = dlas_of(dlas, host, dlas->moved[i]);
-        dlas_unheap(dlas, job);
+        dlas_find(dlas, host, &dlas->class[c]);
+    while ((seat = cs_order_pop(dlas->moved)) != ID_NONE) {
+        struct dlas_job *job = &dlas->job[seat];
+        dlas_undue(dlas, job);
         if (dlas_runs(host, job->id))
             job->queue++;
         else
             dlas_promote(job, host);
-        dlas_put(dlas, job, DLAS_TAIL, false);
+        dlas_put(job, DLAS_TAIL, ++dlas->last);
         cs_reallocate_note(host, job->id);
-        dlas_hear(dlas, host, job->id);
+        cs_order_put(dlas->heard, seat, 0);
     }
 }
 
 /* ---- after a deal ---- */
 
-/* Who was stopped waits before those that wait, who had been demoted behind
- * them. */
+/* Jobs that were stopped wait before those that wait; these stand before those
+ * that were demoted. */
 static void dlas_part(struct dlas *dlas, struct cs_host *host)
 {
-    dlas->moves = 0;
-    for (uint32_t i = 0; i < dlas->heards; i++) {
-        struct job_id id = dlas->heard[i];
-        if (dlas_of(dlas, host, id)->list != DLAS_WAIT &&
-            !dlas_runs(host, id))
-            dlas_move(dlas, host, id);
-    }
-    cs_sort(host, dlas->moved, dlas->moves, dlas_key);
-    for (uint32_t i = dlas->moves; i-- > 0;) {
-        struct dlas_job *job = dlas_of(dlas, host, dlas->moved[i]);
-        dlas_unheap(dlas, job);
-        if (job->list == DLAS_RUN)
-            dlas_put(dlas, job, DLAS_WAIT, true);
-    }
-    for (uint32_t i = 0; i < dlas->moves; i++) {
-        struct dlas_job *job = dlas_of(dlas, host, dlas->moved[i]);
-        if (job->list == DLAS_TAIL) {
-            dlas_put(dlas, job, DLAS_WAIT, false);
-            cs_reallocate_note(host, job->id);    /* it may have waited before */
-        }
+    uint32_t seat = cs_order_from(dlas->heard, 0);
+
+    for (; seat != ID_NONE; seat = cs_order_next(dlas->heard, seat))
+        if (dlas->job[seat].list != DLAS_WAIT &&
+            !dlas_runs(host, dlas->job[seat].id))
+            cs_order_put(dlas->moved, seat, dlas_place(&dlas->job[seat]));
+    int64_t place = dlas->first -= cs_order_count(dlas->moved);
+    while ((seat = cs_order_pop(dlas->moved)) != ID_NONE) {
+        struct dlas_job *job = &dlas->job[seat];
+        dlas_undue(dlas, job);
+        if (job->list == DLAS_TAIL)         /* it may have waited before */
+            cs_reallocate_note(host, job->id);
+        dlas_put(job, DLAS_WAIT,
+                 job->list == DLAS_RUN ? place++ : ++dlas->last);
         dlas_wait(dlas, host, job);
     }
 }
 
-/* Who was started, or runs though demoted, runs behind those that run; who was
- * interrupted and runs again, where he did. */
+/* A job that was started, or runs though demoted, runs behind those that run; one
+ * that was interrupted and runs again, where it did. */
 static void dlas_join(struct dlas *dlas, struct cs_host *host)
 {
-    dlas->moves = 0;
-    for (uint32_t i = 0; i < dlas->heards; i++) {
-        struct job_id id = dlas->heard[i];
-        struct dlas_job *job = dlas_of(dlas, host, id);
-        job->heard = false;
-        if (!dlas_runs(host, id))
+    uint32_t seat;
+
+    while ((seat = cs_order_pop(dlas->heard)) != ID_NONE) {
+        struct dlas_job *job = &dlas->job[seat];
+        if (!dlas_runs(host, job->id))
             continue;
-        dlas_unheap(dlas, job);
+        dlas_undue(dlas, job);
         dlas_waited(job, host);
         if (job->list == DLAS_RUN)
-            dlas_bound(dlas, host, id);
+            dlas_bound(dlas, host, job);
         else
-            dlas_move(dlas, host, id);
+            cs_order_put(dlas->moved, seat, dlas_place(job));
     }
-    dlas->heards = 0;
-    cs_sort(host, dlas->moved, dlas->moves, dlas_key);
-    for (uint32_t i = 0; i < dlas->moves; i++) {
-        struct job_id id = dlas->moved[i];
-        dlas_put(dlas, dlas_of(dlas, host, id), DLAS_RUN, false);
-        dlas_bound(dlas, host, id);
-        cs_reallocate_note(host, id);
+    while ((seat = cs_order_pop(dlas->moved)) != ID_NONE) {
+        struct dlas_job *job = &dlas->job[seat];
+        dlas_put(job, DLAS_RUN, ++dlas->last);
+        dlas_bound(dlas, host, job);
+        cs_reallocate_note(host, job->id);
     }
 }
 
@@ -504,66 +418,47 @@ static double dlas_due_ns(const struct dlas *dlas, const struct cs_host *host,
 }
 
 /* Until the first may have reached its limit, of those of a class that may by
- * then, from a place in its heap down. */
+ * then. */
 static double dlas_least_ns(const struct dlas *dlas,
                             const struct cs_host *host,
-                            const struct dlas_class *class, uint32_t at,
-                            int64_t upto_ns)
+                            const struct dlas_class *class, int64_t upto_ns)
 {
-    if (at >= class->count ||
-        dlas_bound_at(dlas, class, at) - 3 * DLAS_MARGIN_NS > upto_ns)
-        return INFINITY;
-    double due_ns = dlas_due_ns(dlas, host, &dlas->job[class->heap[at]]);
-    due_ns = fmin(due_ns, dlas_least_ns(dlas, host, class, 2 * at + 1,
-                                        upto_ns));
-    return fmin(due_ns, dlas_least_ns(dlas, host, class, 2 * at + 2,
-                                      upto_ns));
+    double due_ns = INFINITY;
+    uint32_t seat = cs_order_from(class->due, 0);
+
+    for (; seat != ID_NONE &&
+           cs_order_key(class->due, seat) - 3 * DLAS_MARGIN_NS <= upto_ns;
+         seat = cs_order_next(class->due, seat))
+        due_ns = fmin(due_ns, dlas_due_ns(dlas, host, &dlas->job[seat]));
+    return due_ns;
 }
 
-/* The least bound that is known. */
-static int64_t dlas_first_ns(const struct dlas *dlas,
-                             const struct dlas_class *class, uint32_t at)
+/* The first time from that on at which something of a class is due. */
+static int64_t dlas_first_ns(const struct dlas_class *class, int64_t from_ns)
 {
-    if (at >= class->count)
-        return INT64_MAX;
-    if (dlas_bound_at(dlas, class, at) > 0)
-        return dlas_bound_at(dlas, class, at);
-    int64_t left = dlas_first_ns(dlas, class, 2 * at + 1);
-    int64_t right = dlas_first_ns(dlas, class, 2 * at + 2);
-    return left < right ? left : right;
+    uint32_t seat = cs_order_from(class->due, from_ns);
+
+    return seat == ID_NONE ? INT64_MAX : cs_order_key(class->due, seat);
 }
 
-/* Until the first is promoted.  Who could have been and was not, as in the
+/* Of those that wait, a job that could have been promoted and was not, as in the
  * first queue none is, has to wait for other news. */
-static double dlas_promotion_due_ns(const struct dlas *dlas,
-                                    const struct cs_host *host,
-                                    const struct dlas_class *class,
-                                    uint32_t at)
-{
-    int64_t now_ns = cs_now_ns(host);
-
-    if (at >= class->count)
-        return INFINITY;
-    if (dlas_bound_at(dlas, class, at) > now_ns)
-        return (double)(dlas_bound_at(dlas, class, at) - now_ns);
-    return fmin(dlas_promotion_due_ns(dlas, host, class, 2 * at + 1),
-                dlas_promotion_due_ns(dlas, host, class, 2 * at + 2));
-}
-
 static double dlas_class_due_ns(const struct dlas *dlas,
                                 const struct cs_host *host,
                                 const struct dlas_class *class)
 {
-    if (class->queue == DLAS_QUEUES)
-        return dlas_promotion_due_ns(dlas, host, class, 0);
-    int64_t upto_ns = dlas_first_ns(dlas, class, 0);
-    double due_ns = dlas_least_ns(dlas, host, class, 0, upto_ns);
+    bool waits = class->queue == DLAS_QUEUES;
+    int64_t now_ns = cs_now_ns(host);
+    int64_t upto_ns = dlas_first_ns(class, waits ? clock_after(now_ns, 1) : 1);
 
+    if (waits)
+        return upto_ns == INT64_MAX ? INFINITY : (double)(upto_ns - now_ns);
+    double due_ns = dlas_least_ns(dlas, host, class, upto_ns);
     if (dlas->tiresias || due_ns > 9e18 ||
-        due_ns <= (double)(upto_ns - cs_now_ns(host)))
+        due_ns <= (double)(upto_ns - now_ns))
         return due_ns;
-    return dlas_least_ns(dlas, host, class, 0,
-                         clock_after(cs_now_ns(host), (int64_t)due_ns));
+    return dlas_least_ns(dlas, host, class,
+                         clock_after(now_ns, (int64_t)due_ns));
 }
 
 static void dlas_look_again(struct dlas *dlas, struct cs_host *host)
@@ -597,7 +492,9 @@ static void dlas_decide(void *self, struct cs_host *host)
     dlas_demote(dlas, host);
     cs_reallocate_moving(host, &motion);
     while ((turned = cs_turned(host)).i != ID_NONE)
-        dlas_hear(dlas, host, turned);
+        if (dlas_of(dlas, host, turned)->list != DLAS_WAIT ||
+            dlas_runs(host, turned))
+            cs_order_put(dlas->heard, cs_slot(host, turned), 0);
     dlas_part(dlas, host);
     dlas_join(dlas, host);
     dlas->free_gpus = cs_free_gpus(host, 0);

@@ -39,18 +39,8 @@ struct gittins_point {
     uint32_t next;              /* the point with the steepest slope */
 };
 
-/* What is known of a job since the curve was made. */
-struct gittins_job {
-    double service_s, key;
-    uint32_t after;             /* first point beyond that service */
-    uint32_t curve;             /* 0: nothing */
-};
-
 struct gittins {
     int64_t quantum_ns;
-    uint32_t curve;             /* so many were made */
-    struct gittins_job *job;    /* by seat */
-    uint32_t job_room;
     bool anew;                  /* the curve is another than in the last deal */
     struct gittins_point *point;        /* ascending service_s */
     uint32_t count, room;       /* of the curve */
@@ -84,11 +74,8 @@ static void gittins_job_submitted(void *self, struct cs_host *host,
 {
     struct gittins *g = self;
 
-    uint32_t seat = cs_slot(host, job);
-
-    while (seat >= g->job_room)
-        g->job = gittins_grow(host, g->job, &g->job_room, sizeof *g->job);
-    g->job[seat] = (struct gittins_job) { .curve = 0 };
+    (void)host;
+    (void)job;
     g->news = true;
 }
 
@@ -186,39 +173,15 @@ static double gittins_index(const struct gittins *g, double service_s,
     return slope(x, y, &g->point[i]);
 }
 
-/* Service grows: the point beyond is the one there was, or soon after it. */
-static uint32_t gittins_beyond(const struct gittins *g,
-                               const struct gittins_job *job,
-                               double service_s)
-{
-    uint32_t i = job->after;
-
-    if (job->curve != g->curve || service_s < job->service_s)
-        return gittins_after(g, service_s);
-    for (uint32_t step = 0; step < 16; step++, i++)
-        if (i == g->count || g->point[i].service_s > service_s)
-            return i;
-    return gittins_after(g, service_s);
-}
-
 /* Below zero where an index is known, the attained service where not. */
 static double gittins_key(const void *self, const struct cs_host *host,
-                          struct job_id id)
+                          struct job_id job)
 {
     const struct gittins *g = self;
-    struct gittins_job *job = &g->job[cs_slot(host, id)];
-    double service_s = cs_attained_gpu_s(host, id);
+    double service_s = cs_attained_gpu_s(host, job);
+    uint32_t i = gittins_after(g, service_s);
 
-    if (job->curve == g->curve && g->curve > 0 &&
-        service_s <= job->service_s && service_s >= job->service_s)
-        return job->key;
-    uint32_t i = gittins_beyond(g, job, service_s);
-    *job = (struct gittins_job) {
-        service_s, i == g->count ? service_s
-                                 : -gittins_index(g, service_s, i),
-        i, g->curve,
-    };
-    return job->key;
+    return i == g->count ? service_s : -gittins_index(g, service_s, i);
 }
 
 /* An index rises up to the next end of a job that is known, and falls there. */
@@ -261,7 +224,6 @@ static void gittins_decide(void *self, struct cs_host *host)
     if (g->endeds > g->count / GITTINS_NEW_PART) {
         gittins_merge(g, host);
         gittins_curve(g);
-        g->curve++;
         g->anew = true;
     }
     /* Not when a job has been loaded: see las.c. */

@@ -1,31 +1,56 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sort.c - a tool for policies: jobs by key, stably, by merging.
+ * sort.c - a tool for policies and deals: jobs by key, stably, by merging.
  */
+#include <assert.h>
+#include <string.h>
+
 #include "policies/rank.h"
 #include "policies/state/state.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 
-struct host_sorted {
-    double key;
-    struct job_id job;
-};
-
-/* From one place to the other, runs of `width` by twos. */
+/* From one place to the other, runs of `width` by twos.  Many are in order. */
 static void merge(const struct host_sorted *from, struct host_sorted *to,
                   uint64_t count, uint64_t width)
 {
-    uint64_t out = 0;
-
     for (uint64_t low = 0; low < count; low += 2 * width) {
         uint64_t middle = low + width < count ? low + width : count;
         uint64_t high = middle + width < count ? middle + width : count;
-        uint64_t i = low, j = middle;
-        while (i < middle || j < high)
-            to[out++] = i == middle || (j < high && from[j].key < from[i].key)
-                            ? from[j++] : from[i++];
+        uint64_t i = low, j = middle, out = low;
+        while (i < middle && j < high && (out > low ||
+                                          from[j].key < from[middle - 1].key))
+            to[out++] = from[j].key < from[i].key ? from[j++] : from[i++];
+        memcpy(&to[out], &from[i], (middle - i) * sizeof *to);
+        memcpy(&to[out + middle - i], &from[j], (high - j) * sizeof *to);
     }
+}
+
+struct host_sorted *host_sort_room(struct cs_host *host, uint32_t count)
+{
+    struct host_waiting *waiting = host->waiting;
+
+    if (count > waiting->sort_room) {
+        waiting->sort_room = 2 * count;
+        waiting->sort = arena_alloc(host->parts.arena,
+                                    2 * (size_t)waiting->sort_room,
+                                    sizeof *waiting->sort);
+    }
+    return waiting->sort;
+}
+
+const struct host_sorted *host_sort(struct cs_host *host, uint32_t count)
+{
+    struct host_sorted *from = host->waiting->sort, *to = from + count;
+
+    assert(count <= host->waiting->sort_room);
+    for (uint64_t width = 1; width < count; width *= 2) {
+        merge(from, to, count, width);
+        struct host_sorted *swap = from;
+        from = to;
+        to = swap;
+    }
+    return from;
 }
 
 void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
@@ -33,24 +58,11 @@ void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
 {
     if (count < 2)
         return;
-    if (count > host->waiting->sort_room) {
-        host->waiting->sort_room = 2 * count;
-        host->waiting->sort = arena_alloc(host->parts.arena,
-                                 2 * (size_t)host->waiting->sort_room,
-                                 sizeof *host->waiting->sort);
-    }
-    struct host_sorted *from = host->waiting->sort, *to = host->waiting->sort + count;
-
+    struct host_sorted *list = host_sort_room(host, count);
     for (uint32_t i = 0; i < count; i++)
-        from[i] = (struct host_sorted) {
-            key(host->self, host, job[i]), job[i]
-        };
-    for (uint64_t width = 1; width < count; width *= 2) {
-        merge(from, to, count, width);
-        struct host_sorted *swap = from;
-        from = to;
-        to = swap;
-    }
+        list[i] = (struct host_sorted) { key(host->self, host, job[i]),
+                                         job[i].i };
+    const struct host_sorted *sorted = host_sort(host, count);
     for (uint32_t i = 0; i < count; i++)
-        job[i] = from[i].job;
+        job[i].i = sorted[i].item;
 }

@@ -18,6 +18,11 @@ struct host_job_slot;
 struct rank_tree;
 struct share;
 
+struct host_sorted {
+    double key;
+    uint32_t item;
+};
+
 /* What waits.  Indexes that no policy asked for are NULL. */
 struct host_waiting {
     struct order *queue;            /* tasks that wait */
@@ -61,6 +66,11 @@ void host_end_unexpect(struct cs_host *host, int64_t end_ns,
 bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b);
 /* Room for so many in host->waiting->list, which stays good until the next call. */
 uint32_t *host_list_room(struct cs_host *host, uint32_t count);
+
+/* Room for so many to be filled in, and the same sorted stably; good until the
+ * next call. */
+struct host_sorted *host_sort_room(struct cs_host *host, uint32_t count);
+const struct host_sorted *host_sort(struct cs_host *host, uint32_t count);
 
 /* a task comes or goes. */
 void host_tenants_insert(struct cs_host *host, uint32_t task);

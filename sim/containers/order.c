@@ -237,6 +237,12 @@ void order_clear(struct order *order)
     rank_tree_clear(&order->tree);
 }
 
+void order_arrange(struct order *order, const uint32_t *item)
+{
+    if (order_count(order) > 0)
+        rank_tree_reorder(&order->tree, item);
+}
+
 uint32_t order_front(const struct order *order, rank_tree_before_fn *before,
                      uint32_t something, uint32_t *last)
 {

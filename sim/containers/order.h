@@ -130,15 +130,14 @@ void order_touch(struct order *order, uint32_t item, struct order_item known);
 /* Restores the order, stably, at now_ns.  Since the last call only time may have
  * changed keys. */
 void order_refresh(struct order *order, int64_t now_ns);
-/* As order_touch(), before an order_sort(), which makes all sums anew. */
+/* As order_touch(), before an order_arrange(), which makes all sums anew. */
 static inline void order_know(struct order *order, uint32_t item,
                               struct order_item known)
 {
     order->store->slot[item].item = known;
 }
-/* Sorts all items stably, when all keys may have changed.  Scratch has room for
- * twice the count, and may be NULL if there are no items. */
-void order_sort(struct order *order, uint32_t *scratch);
+/* Puts all its items in the order of a list, when all keys may have changed. */
+void order_arrange(struct order *order, const uint32_t *item);
 /* Returns the first place from `from` on whose item passes; the count if none
  * does. */
 uint32_t order_find(struct order *order, uint32_t from,

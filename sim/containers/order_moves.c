@@ -180,32 +180,3 @@ void order_refresh(struct order *order, int64_t now_ns)
         settle(order, order->look[at]);
     }
 }
-
-void order_sort(struct order *order, uint32_t *scratch)
-{
-    uint64_t count = order_count(order);
-
-    if (count == 0)
-        return;
-    assert(scratch != NULL);
-    uint32_t *from = scratch, *to = scratch + count;
-
-    rank_tree_list(&order->tree, from);
-    for (uint64_t width = 1; width < count; width *= 2) {
-        uint64_t out = 0;
-        for (uint64_t low = 0; low < count; low += 2 * width) {
-            uint64_t middle = low + width < count ? low + width : count;
-            uint64_t high = middle + width < count ? middle + width : count;
-            uint64_t i = low, j = middle;
-            while (i < middle || j < high)
-                to[out++] = i == middle ||
-                            (j < high && order->rules->before(order->owner,
-                                                              from[j], from[i]))
-                                ? from[j++] : from[i++];
-        }
-        uint32_t *swap = from;
-        from = to;
-        to = swap;
-    }
-    rank_tree_reorder(&order->tree, from);
-}

@@ -97,32 +97,41 @@ static uint32_t rotate_right(struct rank_tree *ranks, uint32_t item)
     return child;
 }
 
-/* Sizes and balance of an item whose subtrees are right; returns what stands
- * in its place then. */
-static uint32_t settle(struct rank_tree *ranks, uint32_t item)
+/* One side of an item is too heavy; returns what stands in its place then. */
+static uint32_t balance(struct rank_tree *ranks, uint32_t item, bool left_heavy)
 {
     const struct rank_tree_node *node = ranks->node;
-    uint32_t left = node[item].left, right = node[item].right;
-    if (weight(ranks, right) > DELTA * weight(ranks, left)) {
-        if (weight(ranks, node[right].left) >=
-            GAMMA * weight(ranks, node[right].right))
-            rotate_right(ranks, right);
-        return rotate_left(ranks, item);
-    }
-    if (weight(ranks, left) > DELTA * weight(ranks, right)) {
-        if (weight(ranks, node[left].right) >=
-            GAMMA * weight(ranks, node[left].left))
-            rotate_left(ranks, left);
+    uint32_t child = left_heavy ? node[item].left : node[item].right;
+
+    if (left_heavy) {
+        if (weight(ranks, node[child].right) >=
+            GAMMA * weight(ranks, node[child].left))
+            rotate_left(ranks, child);
         return rotate_right(ranks, item);
     }
-    pull(ranks, item);
-    return item;
+    if (weight(ranks, node[child].left) >=
+        GAMMA * weight(ranks, node[child].right))
+        rotate_right(ranks, child);
+    return rotate_left(ranks, item);
 }
 
+/* Sizes and balance of an item whose subtrees are right, and of all above it:
+ * most are in balance, and are looked at once. */
 static void settle_up(struct rank_tree *ranks, uint32_t item)
 {
-    while (item != RANK_TREE_NONE)
-        item = ranks->node[settle(ranks, item)].up;
+    while (item != RANK_TREE_NONE) {
+        struct rank_tree_node *node = &ranks->node[item];
+        uint64_t left = weight(ranks, node->left);
+        uint64_t right = weight(ranks, node->right);
+        if (right > DELTA * left || left > DELTA * right) {
+            node = &ranks->node[balance(ranks, item, left > right)];
+        } else {
+            node->count = (uint32_t)(left + right - 1);
+            if (ranks->sum != NULL)
+                ranks->sum(ranks->sum_owner, item, node->left, node->right);
+        }
+        item = node->up;
+    }
 }
 
 void rank_tree_insert(struct rank_tree *ranks, uint32_t item,

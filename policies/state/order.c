@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * order.c - a tool for policies: numbers in the order of their keys, in an order
+ * of sim/containers/order.h.  The key is the span that the container knows.
+ */
+#include "policies/order.h"
+
+#include <assert.h>
+
+#include "policies/state/state.h"
+#include "sim/base/arena.h"
+#include "sim/containers/order.h"
+#include "sim/containers/rank_tree.h"
+
+struct cs_order {
+    struct order order;
+};
+
+static int64_t key_of(const struct order *order, uint32_t item)
+{
+    return order->store->slot[item].item.span_ns;
+}
+
+static bool stands_before(void *owner, uint32_t a, uint32_t b)
+{
+    const struct cs_order *all = owner;
+    int64_t x = key_of(&all->order, a), y = key_of(&all->order, b);
+
+    return x != y ? x < y : a < b;
+}
+
+struct cs_order *cs_order_new(struct cs_host *host)
+{
+    static const struct order_rules plain = { stands_before, NULL, 0 };
+    struct arena *arena = host->parts.arena;
+    struct cs_order *order = arena_alloc(arena, 1, sizeof *order);
+
+    order_init(&order->order, order_store_new(arena), &plain, order);
+    return order;
+}
+
+uint32_t cs_order_count(const struct cs_order *order)
+{
+    return order_count(&order->order);
+}
+
+void cs_order_put(struct cs_order *order, uint32_t item, int64_t key)
+{
+    struct order_item known = { .span_ns = key };
+
+    cs_order_drop(order, item);
+    order_insert(&order->order, item, known, stands_before);
+}
+
+void cs_order_drop(struct cs_order *order, uint32_t item)
+{
+    if (order_holds(&order->order, item))
+        order_remove(&order->order, item);
+}
+
+int64_t cs_order_key(const struct cs_order *order, uint32_t item)
+{
+    assert(order_holds(&order->order, item));
+    return key_of(&order->order, item);
+}
+
+uint32_t cs_order_from(const struct cs_order *order, int64_t key)
+{
+    const struct rank_tree *tree = &order->order.tree;
+    uint32_t at = tree->root, found = ID_NONE;
+
+    while (at != RANK_TREE_NONE)
+        if (key_of(&order->order, at) >= key) {
+            found = at;
+            at = tree->node[at].left;
+        } else {
+            at = tree->node[at].right;
+        }
+    return found;
+}
+
+uint32_t cs_order_next(const struct cs_order *order, uint32_t item)
+{
+    return rank_tree_next(&order->order.tree, item);
+}
+
+uint32_t cs_order_pop(struct cs_order *order)
+{
+    uint32_t item = rank_tree_first(&order->order.tree);
+
+    if (item != ORDER_NONE)
+        order_remove(&order->order, item);
+    return item;
+}
