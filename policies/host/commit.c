@@ -27,8 +27,12 @@
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/decision.h"
-#include "policies/state/slots.h"
+#include "policies/state/ends.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/queue.h"
+#include "policies/state/read.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/tops.h"
 #include "policies/state/turn.h"
 #include "policies/state/waiting.h"
@@ -54,7 +58,7 @@ static bool gives_back(const struct cs_host *host, uint32_t job)
 {
     const struct host_job_slot *slot = host_job_slot(host, job);
 
-    return host->slots->form[slot->form].fixed && slot->pub.status == JOB_DONE &&
+    return slot->pub.status == JOB_DONE && host_job_fixed(host, job) &&
            job_role_milli(&slot->pub.request, 0) == GPU_MILLI;
 }
 
@@ -177,13 +181,13 @@ static uint32_t task_of(const struct cs_host *host, uint32_t i)
 /* Asks from this one on are not seen yet. */
 static uint64_t next_seq(const struct cs_host *host)
 {
-    return unseen(host) > 0 ? host->slots->task[task_of(host, host->turn->instant_next)].seq
+    return unseen(host) > 0 ? host->tasks->slot[task_of(host, host->turn->instant_next)].seq
                             : host->waiting->next_seq;
 }
 
 static bool comes_later(const struct cs_host *host, uint32_t task)
 {
-    return unseen(host) > 0 && host->slots->task[task].seq >= next_seq(host);
+    return unseen(host) > 0 && host->tasks->slot[task].seq >= next_seq(host);
 }
 
 /* Returns the first task of the queue that the policy has seen; ID_NONE: none. */
@@ -215,7 +219,7 @@ static uint32_t room_now(const struct cs_host *host)
 enum cs_verdict host_try(struct cs_host *host, uint32_t task, uint32_t room)
 {
     const struct cs_policy *policy = host->policy;
-    const struct cs_task *pub = &host->slots->task[task].pub;
+    const struct cs_task *pub = &host->tasks->slot[task].pub;
     struct cs_want want = { .role = pub->role };
     struct task_id id = { task };
 
@@ -230,7 +234,7 @@ enum cs_verdict host_try(struct cs_host *host, uint32_t task, uint32_t room)
 
 static bool start(struct cs_host *host, uint32_t task)
 {
-    uint32_t job = host->slots->task[task].pub.job.i;
+    uint32_t job = host->tasks->slot[task].pub.job.i;
 
     if (host_try(host, task, room_now(host)) != CS_DONE)
         return false;
@@ -275,12 +279,12 @@ static int64_t expected_room(struct cs_host *host, uint32_t gpus)
 {
     uint32_t spare;
 
-    return host_ends_room(host, host_now(host), room_now(host), gpus, &spare);
+    return host_ends_when(host, host_now(host), room_now(host), gpus, &spare);
 }
 
 static bool ends_in_time(const struct cs_host *host, uint32_t task)
 {
-    return host->slots->task[task].pub.estimate_ns <
+    return host->tasks->slot[task].pub.estimate_ns <
            host->turn->committed_until_ns - host_now(host);
 }
 
@@ -288,7 +292,7 @@ static bool ends_in_time(const struct cs_host *host, uint32_t task)
  * those that came since behind them.  `a` stands before `b` in the order now. */
 static bool stays_before(const struct cs_host *host, uint32_t a, uint32_t b)
 {
-    const struct host_task_slot *x = &host->slots->task[a], *y = &host->slots->task[b];
+    const struct host_task_slot *x = &host->tasks->slot[a], *y = &host->tasks->slot[b];
     int64_t first = host_job_slot(host, x->pub.job.i)->pub.request.submit_ns;
     int64_t other = host_job_slot(host, y->pub.job.i)->pub.request.submit_ns;
 
@@ -317,7 +321,7 @@ static uint32_t list_short(struct cs_host *host)
 
 static void backfill_by_walk(struct cs_host *host)
 {
-    host_list_room(host, host_order_count(host));
+    host_list_scratch(host, host_order_count(host));
     uint32_t count = list_short(host);
     /* Those that are not seen yet came last. */
     for (uint32_t i = 0; i < count && room_now(host) > 0; i++) {
@@ -385,7 +389,7 @@ static void choose(struct cs_host *host, uint32_t task)
     host_turns_commit(host, next_seq(host));
     if (host->rules->backfill)
         host->turn->committed_until_ns =
-            expected_room(host, host->slots->task[task].pub.gpus);
+            expected_room(host, host->tasks->slot[task].pub.gpus);
     backfill(host);
 }
 
@@ -394,7 +398,7 @@ static bool turn_over(struct cs_host *host)
 {
     uint32_t task = host->turn->committed;
 
-    if (task != ID_NONE && host->slots->task[task].live && !start(host, task))
+    if (task != ID_NONE && host->tasks->slot[task].live && !start(host, task))
         return false;
     host->turn->committed = ID_NONE;
     return true;

@@ -14,6 +14,7 @@
 #include "policies/policy.h"
 #include "policies/rank.h"
 #include "policies/state/deals.h"
+#include "policies/state/read.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 
@@ -23,10 +24,10 @@ static void refresh(struct cs_host *host)
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < host->deals->deals; i++)
-        if (!host_job_over(host, host->deals->deal[i].job))
+        if (!host_job_ended(host, host->deals->deal[i].job))
             host->deals->deal[kept++] = host->deals->deal[i];
     host->deals->deals = kept;
-    for (; host->deals->deal_seen < host->slots->job_count; host->deals->deal_seen++) {
+    for (; host->deals->deal_seen < host_jobs_submitted(host); host->deals->deal_seen++) {
         struct job_id job = { host->deals->deal_seen };
         if (host->deals->deals == host->deals->deal_room) {
             uint32_t room = host->deals->deal_room ? 2 * host->deals->deal_room : 256;
@@ -35,7 +36,7 @@ static void refresh(struct cs_host *host)
                                     sizeof *host->deals->deal);
             host->deals->deal_room = room;
         }
-        if (!host_job_over(host, job.i))
+        if (!host_job_ended(host, job.i))
             host->deals->deal[host->deals->deals++] = (struct host_deal) {
                 .job = job.i, .gpus = cs_job_gpus(host, job),
                 .since = host->deals->deal_since++,

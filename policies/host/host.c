@@ -21,6 +21,7 @@
 #include "policies/host/pack.h"
 #include "policies/host/rent.h"
 #include "policies/host/rental.h"
+#include "policies/leases/cost.h"
 #include "policies/leases/goodput.h"
 #include "policies/leases/job.h"
 #include "policies/leases/phase.h"
@@ -29,11 +30,16 @@
 #include "policies/phases.h"
 #include "policies/state/deals.h"
 #include "policies/state/decision.h"
+#include "policies/state/form.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
 #include "policies/state/nodes.h"
 #include "policies/state/pools.h"
+#include "policies/state/queue.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/tops.h"
 #include "policies/state/turn.h"
 #include "policies/state/waiting.h"
@@ -119,11 +125,11 @@ static void wake_later(struct loop *loop, void *self, uint64_t arg)
 static void lease_ready(struct cs_host *host, uint32_t lease)
 {
     struct host_job_slot *job =
-        host_job_slot(host, host->slots->lease[lease].pub.job.i);
-    uint32_t role = host->slots->lease[lease].pub.role;
+        host_job_slot(host, host->leases->slot[lease].pub.job.i);
+    uint32_t role = host->leases->slot[lease].pub.role;
 
     /* A lease granted for a phase runs it at once, without a second ask. */
-    if (host_per_phase(host) && !host->slots->lease[lease].running) {
+    if (host_per_phase(host) && !host->leases->slot[lease].running) {
         const struct job_form *form = host_form_of(job);
         for (uint32_t p = 0; p < form->phase_count; p++) {
             uint32_t after = form->phase[p].after_mask, bit = 1u << p;
@@ -135,7 +141,7 @@ static void lease_ready(struct cs_host *host, uint32_t lease)
             }
         }
     }
-    host_job_advance(host, host->slots->lease[lease].pub.job.i);
+    host_job_advance(host, host->leases->slot[lease].pub.job.i);
     wake(host);
 }
 
@@ -152,7 +158,7 @@ static void task_made(struct cs_host *host, uint32_t task)
     if (host->waiting->kinds != NULL)
         host_kinds_insert(host, task);
     if (host->waiting->turned != NULL)
-        host_turned_add(host, host->slots->task[task].pub.job.i);
+        host_turned_add(host, host->tasks->slot[task].pub.job.i);
 }
 
 static void task_gone(struct cs_host *host, uint32_t task)
@@ -166,7 +172,7 @@ static void task_gone(struct cs_host *host, uint32_t task)
     if (host->waiting->kinds != NULL)
         host_kinds_remove(host, task);
     if (host->waiting->turned != NULL)
-        host_turned_add(host, host->slots->task[task].pub.job.i);
+        host_turned_add(host, host->tasks->slot[task].pub.job.i);
 }
 
 static void order_again(struct cs_host *host, uint32_t task)
@@ -193,7 +199,7 @@ static void tell_policy(struct cs_host *host, const struct host_news *news)
     if (news->kind == NEWS_ENDED && policy->job_ended)
         policy->job_ended(host->self, host, job);
     if (news->kind == NEWS_IDLE && policy->lease_idle &&
-        host->slots->lease[news->id].live)
+        host->leases->slot[news->id].live)
         policy->lease_idle(host->self, host, lease);
 }
 
@@ -230,7 +236,7 @@ static void serve_in_order(struct cs_host *host)
     uint32_t i = 0, task;
 
     while ((task = next_to_try(host, &i)) != ID_NONE) {
-        struct job_id job = host->slots->task[task].pub.job;
+        struct job_id job = host->tasks->slot[task].pub.job;
         if (host_try(host, task, cs_free_gpus(host, 0)) == CS_DONE)
             continue;           /* it left the order: i is the next */
         if (host->rules->blocking == HOST_DROP) {
@@ -333,7 +339,10 @@ static struct cs_host *make_host(struct arena *arena)
 {
     struct cs_host *host = arena_alloc(arena, 1, sizeof *host);
 
-    host->slots = arena_alloc(arena, 1, sizeof *host->slots);
+    host->jobs = arena_alloc(arena, 1, sizeof *host->jobs);
+    host->forms = arena_alloc(arena, 1, sizeof *host->forms);
+    host->tasks = arena_alloc(arena, 1, sizeof *host->tasks);
+    host->leases = arena_alloc(arena, 1, sizeof *host->leases);
     host->waiting = arena_alloc(arena, 1, sizeof *host->waiting);
     host->deals = arena_alloc(arena, 1, sizeof *host->deals);
     host->turn = arena_alloc(arena, 1, sizeof *host->turn);
@@ -389,7 +398,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
         host->pools->pool[spec->group[g].pool].gpus +=
             spec->group[g].node_count * spec->group[g].gpus;
     host_outage_begin(host);
-    host_power_begin(host);
+    host_power_begin(host->nodes, spec);
     host_rent_begin(host);
     host_tops_begin(host);
     return make_self(host, err) ? host : NULL;
@@ -417,7 +426,7 @@ static const char *name_kept(struct cs_host *host, struct host_job_slot *job,
 void host_submit(struct cs_host *host, const struct job_request *request,
                  const struct job_truth *truth)
 {
-    uint32_t j = host->slots->job_count;
+    uint32_t j = host->jobs->count;
     struct host_job_slot *job = host_job_make(host);
     const struct job_form *form = request->form;
 
@@ -430,7 +439,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     job->seq = host->waiting->next_seq++;
     job->gap_ns = -1;
     host->decision->jobs_left++;
-    if (host->slots->form[job->form].fixed) {
+    if (host->forms->form[job->form].fixed) {
         job->truth.duration_ns = clock_after(job->truth.duration_ns,
                                              host->rules->tick_ns);
         job->pub.work_due_s = clock_s_from_ns(job->truth.duration_ns) *
@@ -457,14 +466,14 @@ void host_submit(struct cs_host *host, const struct job_request *request,
 const struct gang *host_gang(const struct cs_host *host,
                              struct lease_id lease)
 {
-    assert(lease.i < host->slots->lease_count && host->slots->lease[lease.i].live);
-    return &host->slots->lease[lease.i].gang;
+    assert(lease.i < host->leases->count && host->leases->slot[lease.i].live);
+    return &host->leases->slot[lease.i].gang;
 }
 
 void host_close(struct cs_host *host)
 {
     host->decision->closing = true;
-    for (uint32_t j = 0; j < host->slots->job_count; j++)
+    for (uint32_t j = 0; j < host->jobs->count; j++)
         if (!host_job_over(host, j))
             host_job_end(host, j, JOB_UNFINISHED);
 }
@@ -473,7 +482,7 @@ uint32_t host_unfinished(const struct cs_host *host, uint32_t *first)
 {
     uint32_t left = 0;
 
-    for (uint32_t j = host->slots->job_count; j-- > 0;)
+    for (uint32_t j = host->jobs->count; j-- > 0;)
         if (!host_job_over(host, j)) {
             left++;
             *first = j;
@@ -485,13 +494,12 @@ double host_held_usd(const struct cs_host *host)
 {
     double usd = 0;
 
-    for (uint32_t j = 0; j < host->slots->job_count; j++)
+    for (uint32_t j = 0; j < host->jobs->count; j++)
         usd += host_job_over(host, j) ? 0 : host_job_slot(host, j)->pub.usd;
     for (uint32_t i = 0; i < cs_lease_count(host); i++) {
-        const struct host_lease_slot *lease =
-            &host->slots->lease[cs_lease_at(host, i).i];
+        const struct cs_lease *lease = cs_lease(host, cs_lease_at(host, i));
 
-        usd += host_lease_usd(host, lease, lease->pub.since_ns,
+        usd += host_lease_usd(host->spec, &lease->placement, lease->since_ns,
                               host_now(host));
     }
     return usd;
@@ -522,27 +530,27 @@ const struct host_counts *host_counts(const struct cs_host *host)
 
 const struct host_job *host_job(const struct cs_host *host, struct job_id id)
 {
-    assert(id.i < host->slots->job_count);
+    assert(id.i < host->jobs->count);
     return &host_job_slot(host, id.i)->pub;
 }
 
 const struct job_truth *host_job_truth(const struct cs_host *host,
                                        struct job_id id)
 {
-    assert(id.i < host->slots->job_count);
+    assert(id.i < host->jobs->count);
     return &host_job_slot(host, id.i)->truth;
 }
 
 uint32_t host_job_count(const struct cs_host *host)
 {
-    return host->slots->job_count;
+    return host->jobs->count;
 }
 
 const struct host_phase_run *host_phase_run(const struct cs_host *host,
                                             struct lease_id lease)
 {
-    assert(lease.i < host->slots->lease_count);
-    return &host->slots->lease[lease.i].run;
+    assert(lease.i < host->leases->count);
+    return &host->leases->slot[lease.i].run;
 }
 
 void host_pool_now(const struct cs_host *host, uint32_t pool,
@@ -582,13 +590,13 @@ static uint32_t wants_of_pool(const struct cs_host *host, uint32_t task,
                               uint32_t pool)
 {
     const struct host_job_slot *job =
-        host_job_slot(host, host->slots->task[task].pub.job.i);
-    uint32_t role = host->slots->task[task].pub.role, least = 0;
+        host_job_slot(host, host->tasks->slot[task].pub.job.i);
+    uint32_t role = host->tasks->slot[task].pub.role, least = 0;
 
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
         uint32_t gpus = job_role_gpus(&job->pub.request, r);
         if ((role == CS_ALL_ROLES || role == r) && gpus > 0 &&
-            host->slots->form[job->form].gpu_pools[r] >> pool & 1 &&
+            host->forms->form[job->form].gpu_pools[r] >> pool & 1 &&
             (least == 0 || gpus < least))
             least = gpus;
     }
@@ -599,7 +607,7 @@ static uint32_t wants_of_pool(const struct cs_host *host, uint32_t task,
 static bool is_short(const struct cs_host *host, uint32_t task,
                      const int64_t *free_milli)
 {
-    const struct cs_task *pub = &host->slots->task[task].pub;
+    const struct cs_task *pub = &host->tasks->slot[task].pub;
     const struct host_job_slot *job = host_job_slot(host, pub->job.i);
 
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
@@ -608,7 +616,7 @@ static bool is_short(const struct cs_host *host, uint32_t task,
         if (pub->role != CS_ALL_ROLES && pub->role != r)
             continue;
         for (uint32_t p = 0; p < host->spec->pool_count; p++)
-            if (host->slots->form[job->form].gpu_pools[r] >> p & 1 &&
+            if (host->forms->form[job->form].gpu_pools[r] >> p & 1 &&
                 free_milli[p] > most)
                 most = free_milli[p];
         if (milli > most)

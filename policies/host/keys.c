@@ -112,7 +112,7 @@ struct order_item host_keys_note(struct cs_host *host, uint32_t i)
     struct host_left *entry = &host->deals->left[i];
     struct job_id job = { entry->job };
 
-    entry->runs = host_job_slot(host, job.i)->task == ID_NONE;
+    entry->runs = cs_job_task(host, job, CS_ALL_ROLES).i == ID_NONE;
     entry->changed = false;
     entry->key = host->deals->motion->key(host->self, host, job);
     entry->at_ns = host_now(host);
@@ -150,7 +150,7 @@ uint32_t host_keys_make(struct cs_host *host, struct job_id job)
     };
     host_keys_note(host, i);
     host->deals->left[i].before = host->deals->left[i].line;
-    host_job_slot(host, job.i)->left = i;
+    host_left_place(host, job.i, i);
     return i;
 }
 
@@ -166,7 +166,7 @@ void host_keys_hand_over(struct cs_host *host, const uint32_t *list,
     }
     for (uint32_t i = 0; i < count; i++) {
         const struct host_left *entry = &host->deals->left[list[i]];
-        host_job_slot(host, entry->job)->left = ID_NONE;
+        host_left_place(host, entry->job, ID_NONE);
         host->deals->deal[i] = (struct host_deal) {
             .job = entry->job, .gpus = entry->gpus,
         };

@@ -18,13 +18,14 @@
 #include <assert.h>
 #include <math.h>
 
+#include "models/cluster/cluster.h"
 #include "policies/host/keys.h"
 #include "policies/policy.h"
 #include "policies/rank.h"
 #include "policies/state/deals.h"
-#include "policies/state/slots.h"
+#include "policies/state/queue.h"
+#include "policies/state/read.h"
 #include "policies/state/state.h"
-#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/order.h"
 #include "sim/containers/rank_tree.h"
@@ -124,10 +125,10 @@ static bool suits(struct cs_host *host, struct job_id job)
 {
     uint32_t gpus = cs_job_gpus(host, job);
 
-    if (gpus == 0 || host->waiting->has_parts || isnan(cs_left_per_ns(host, job)) ||
+    if (gpus == 0 || host_has_parts(host) || isnan(cs_left_per_ns(host, job)) ||
         lane_of(host, gpus) == NULL)
         return false;
-    if (host_job_slot(host, job.i)->task != ID_NONE)
+    if (cs_job_task(host, job, CS_ALL_ROLES).i != ID_NONE)
         return true;
     double per_ns = host->deals->motion->per_ns(host->self, host, job);
     return per_ns < 0 || per_ns > 0;
@@ -170,7 +171,7 @@ bool host_lanes_begin(struct cs_host *host)
     lanes->wait = 16;           /* deals, if it must not be */
     for (uint32_t k = 0; k < host->deals->deals; k++) {
         struct job_id job = { host->deals->deal[k].job };
-        if (host_job_over(host, job.i))
+        if (host_job_ended(host, job.i))
             continue;
         if (!suits(host, job))
             lanes->never = true;
@@ -180,7 +181,7 @@ bool host_lanes_begin(struct cs_host *host)
     host->deals->left_count = host->deals->left_spares = host->deals->left_changeds = 0;
     for (uint32_t k = 0; k < host->deals->deals; k++) {
         struct job_id job = { host->deals->deal[k].job };
-        if (host_job_over(host, job.i))
+        if (host_job_ended(host, job.i))
             continue;
         uint32_t i = host_keys_make(host, job);
         host->deals->left[i].came_ns = host->deals->left[i].changed_ns = -1;  /* before */
@@ -313,7 +314,8 @@ static void change_lanes(struct cs_host *host)
     }
     for (uint32_t k = 0; k < kept; k++) {
         uint32_t i = host->deals->left_changed[k];
-        bool waits = host_job_slot(host, host->deals->left[i].job)->task != ID_NONE;
+        struct job_id job = { host->deals->left[i].job };
+        bool waits = cs_job_task(host, job, CS_ALL_ROLES).i != ID_NONE;
         put(host, i, !waits, will_stand_before);
     }
     for (uint32_t k = 0; k < kept; k++) {
@@ -354,9 +356,9 @@ static bool lanes_hold(struct cs_host *host)
         if (first != ORDER_NONE && !(host_keys_now(host, first) > 0))
             return false;
     }
-    for (uint32_t i = host->deals->deal_seen; i < host->slots->job_count; i++) {
+    for (uint32_t i = host->deals->deal_seen; i < host_jobs_submitted(host); i++) {
         struct job_id job = { i };
-        if (host_job_over(host, i))
+        if (host_job_ended(host, i))
             continue;
         if (!suits(host, job))
             lanes->never = true;
@@ -374,7 +376,7 @@ static void close_lanes(struct cs_host *host)
 
     for (uint32_t k = 0; k < lanes->count; k++)
         running += order_count(&lanes->lane[k].order);
-    uint32_t *list = host_list_room(host, count + running);
+    uint32_t *list = host_list_scratch(host, count + running);
     uint32_t waits = rank_tree_last(&lanes->waiting.tree);
     for (uint32_t k = 0; k < lanes->count; k++) {
         lanes->lane[k].done = 0;
@@ -403,9 +405,9 @@ static void close_lanes(struct cs_host *host)
 
 static void take_in(struct cs_host *host)
 {
-    for (; host->deals->deal_seen < host->slots->job_count; host->deals->deal_seen++) {
+    for (; host->deals->deal_seen < host_jobs_submitted(host); host->deals->deal_seen++) {
         struct job_id job = { host->deals->deal_seen };
-        if (!host_job_over(host, job.i))
+        if (!host_job_ended(host, job.i))
             put(host, host_keys_make(host, job), false, stands_before);
     }
 }

@@ -13,14 +13,16 @@
  */
 #include <assert.h>
 
+#include "models/cluster/cluster.h"
 #include "policies/host/keys.h"
 #include "policies/policy.h"
 #include "policies/rank.h"
 #include "policies/state/deals.h"
 #include "policies/state/nodes.h"
+#include "policies/state/queue.h"
+#include "policies/state/read.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
-#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/order.h"
 #include "sim/containers/rank_tree.h"
@@ -103,7 +105,7 @@ static void take_over(struct cs_host *host)
     deals->left_count = deals->left_spares = 0;
     for (uint32_t k = 0; k < deals->deals; k++) {
         struct job_id job = { deals->deal[k].job };
-        if (!host_job_over(host, job.i))
+        if (!host_job_ended(host, job.i))
             add(host, job, NULL);
     }
     deals->deals = 0;
@@ -113,7 +115,7 @@ static void turn_over(struct cs_host *host)
 {
     take_news(host);
     uint32_t count = order_count(host->deals->lefts);
-    uint32_t *list = host_list_room(host, count);
+    uint32_t *list = host_list_scratch(host, count);
 
     rank_tree_list(&host->deals->lefts->tree, list);
     order_clear(host->deals->lefts);
@@ -125,7 +127,7 @@ static void turn_over(struct cs_host *host)
 static void sort_anew(struct cs_host *host)
 {
     struct order *lefts = host->deals->lefts;
-    uint32_t *scratch = host_list_room(host, 2 * order_count(lefts));
+    uint32_t *scratch = host_list_scratch(host, 2 * order_count(lefts));
     uint32_t i = rank_tree_first(&lefts->tree);
 
     for (; i != ORDER_NONE; i = rank_tree_next(&lefts->tree, i))
@@ -143,9 +145,9 @@ static void refresh(struct cs_host *host)
         sort_anew(host);
     else if (!deals->motion->still)
         order_refresh(deals->lefts, host_now(host));
-    for (; deals->deal_seen < host->slots->job_count; deals->deal_seen++) {
+    for (; deals->deal_seen < host_jobs_submitted(host); deals->deal_seen++) {
         struct job_id job = { deals->deal_seen };
-        if (!host_job_over(host, job.i))
+        if (!host_job_ended(host, job.i))
             add(host, job, host_keys_before);
     }
 }
@@ -154,7 +156,7 @@ static void refresh(struct cs_host *host)
 
 void cs_reallocate_note(struct cs_host *host, struct job_id job)
 {
-    host_left_change(host, host_job_slot(host, job.i));
+    host_left_change(host, host_job_at(host, job.i));
 }
 
 /* In lanes, where these are of use and the jobs are of that kind? */

@@ -16,9 +16,11 @@
 #include "models/cluster/cluster.h"
 #include "models/cluster/place.h"
 #include "models/jobs/job.h"
+#include "models/laws/phase.h"
 #include "models/types/facts.h"
 #include "policies/host/commit.h"
 #include "policies/host/view.h"
+#include "policies/leases/cost.h"
 #include "policies/leases/idle.h"
 #include "policies/leases/job.h"
 #include "policies/leases/lease.h"
@@ -28,9 +30,15 @@
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/decision.h"
+#include "policies/state/ends.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
+#include "policies/state/queue.h"
+#include "policies/state/read.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -92,14 +100,15 @@ static void note_wants(struct cs_host *host, const struct cs_want *want,
 static void expect(struct cs_host *host, const struct cs_task *task,
                    uint32_t lease)
 {
-    struct host_lease_slot *slot = &host->slots->lease[lease];
+    struct host_lease_slot *slot = &host->leases->slot[lease];
 
     if (task->role == CS_ALL_ROLES || slot->pub.state != CS_LEASE_LOADING)
         return;
+    const struct role_spec *role =
+        &host_form_of(slot->owner)->role[slot->pub.role];
+    bool woken = slot->owner->home[slot->pub.role] != ID_NONE;
     double s = host_run_s(host, task, &slot->gang) +
-               host_switch_s(host, host_job_slot(host, task->job.i),
-                             slot->pub.role, &slot->pub.placement,
-                             &slot->gang);
+               host_switch_s(host->spec, role, woken, &slot->pub.placement);
     host_lease_expect(host, lease,
                       clock_after(host_now(host), clock_ns_for_work(s, 1.0)));
 }
@@ -108,7 +117,7 @@ static void expect(struct cs_host *host, const struct cs_task *task,
 static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
                                   const struct cs_want *want)
 {
-    struct cs_task task = host->slots->task[id.i].pub;
+    struct cs_task task = host->tasks->slot[id.i].pub;
     struct host_job_slot *job = host_job_slot(host, task.job.i);
     uint32_t role = host_want_role(&task, want);
     uint32_t gpus = want->gpus ? want->gpus
@@ -129,7 +138,7 @@ static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
     } else {
         job->role_task[role] = ID_NONE;
     }
-    if (task.held.i != ID_NONE && host->slots->lease[task.held.i].live)
+    if (task.held.i != ID_NONE && host->leases->slot[task.held.i].live)
         host_drop(host, task.held.i);
     host_answer(host, HOST_START, task.job, role, CS_DONE, &place);
     expect(host, &task, host_grant(host, task.job.i, role, &place));
@@ -153,7 +162,7 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
         if (!placer_find(host->placer, &fit,
                          host->life->scratch + r * host->spec->node_count,
                          host->spec->node_count, &place[r]) ||
-            !host_power_allows(host, &place[r], &more_mw))
+            !host_power_allows(host->nodes, host->cluster, &place[r], &more_mw))
             break;
         if (roles > 1)
             cluster_take(host->cluster, &place[r]);
@@ -189,14 +198,14 @@ enum cs_verdict cs_start_wants(struct cs_host *host, struct task_id id,
 
     if (!host_task_live(host, id))
         return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
-    struct job_id which = host->slots->task[id.i].pub.job;
+    struct job_id which = host->tasks->slot[id.i].pub.job;
     struct host_job_slot *job = host_job_slot(host, which.i);
     uint32_t roles = host_form_of(job)->role_count;
-    if (host->slots->task[id.i].pub.role != CS_ALL_ROLES || (want && count != roles))
+    if (host->tasks->slot[id.i].pub.role != CS_ALL_ROLES || (want && count != roles))
         return refuse(host, HOST_START, which, CS_BAD_SHAPE);
     note_wants(host, want, roles);
     if (!(want ? find_all(host, job, want, place)
-               : find_as_asked(host, job, host->slots->task[id.i].pub.gpus, place)))
+               : find_as_asked(host, job, host->tasks->slot[id.i].pub.gpus, place)))
         return refuse(host, HOST_START, which, CS_NO_ROOM);
     host_task_drop(host, id.i);
     job->task = ID_NONE;
@@ -212,7 +221,7 @@ enum cs_verdict cs_start_want(struct cs_host *host, struct task_id id,
 {
     if (!host_task_live(host, id))
         return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
-    const struct cs_task *task = &host->slots->task[id.i].pub;
+    const struct cs_task *task = &host->tasks->slot[id.i].pub;
     const struct job_form *form =
         host_form_of(host_job_slot(host, task->job.i));
     if (task->role == CS_ALL_ROLES && form->role_count > 1)
@@ -228,9 +237,9 @@ enum cs_verdict cs_start(struct cs_host *host, struct task_id id)
 
     if (!host_task_live(host, id))
         return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
-    if (host->slots->task[id.i].pub.role == CS_ALL_ROLES)
+    if (host->tasks->slot[id.i].pub.role == CS_ALL_ROLES)
         return cs_start_wants(host, id, NULL, 0);
-    if (host->slots->task[id.i].pub.held.i != ID_NONE)
+    if (host->tasks->slot[id.i].pub.held.i != ID_NONE)
         return cs_continue(host, id);
     return cs_start_want(host, id, &as_asked);
 }
@@ -239,24 +248,24 @@ enum cs_verdict cs_continue(struct cs_host *host, struct task_id id)
 {
     if (!host_task_live(host, id))
         return refuse(host, HOST_CONTINUE, no_job, CS_NOT_PENDING);
-    struct cs_task task = host->slots->task[id.i].pub;
+    struct cs_task task = host->tasks->slot[id.i].pub;
     struct host_job_slot *job = host_job_slot(host, task.job.i);
     uint32_t lease = task.held.i;
-    if (lease == ID_NONE || host->slots->lease[lease].pub.state != CS_LEASE_IDLE)
+    if (lease == ID_NONE || host->leases->slot[lease].pub.state != CS_LEASE_IDLE)
         return refuse(host, HOST_CONTINUE, task.job, CS_NOT_IDLE);
     host_task_drop(host, id.i);
     job->role_task[task.role] = ID_NONE;
     host_answer(host, HOST_CONTINUE, task.job, task.role, CS_DONE,
-           &host->slots->lease[lease].pub.placement);
+           &host->leases->slot[lease].pub.placement);
     host_phase_start(host, lease, task.phase);
     return CS_DONE;
 }
 
 enum cs_verdict cs_release(struct cs_host *host, struct lease_id id)
 {
-    if (id.i >= host->slots->lease_count || !host->slots->lease[id.i].live)
+    if (id.i >= host->leases->count || !host->leases->slot[id.i].live)
         return refuse(host, HOST_RELEASE, no_job, CS_NOT_PENDING);
-    const struct host_lease_slot *lease = &host->slots->lease[id.i];
+    const struct host_lease_slot *lease = &host->leases->slot[id.i];
     if (!host_per_phase(host))
         return refuse(host, HOST_RELEASE, lease->pub.job, CS_NOT_ALLOWED);
     if (lease->pub.state != CS_LEASE_IDLE || lease->leaving)
@@ -267,11 +276,12 @@ enum cs_verdict cs_release(struct cs_host *host, struct lease_id id)
     return CS_DONE;
 }
 
-int64_t host_stop_cost_ns(const struct cs_host *host, uint32_t gpus)
+int64_t host_stop_cost_ns(const struct host_rules *rules, uint32_t gpus)
 {
-    for (uint32_t i = 0; i < host->rules->cost_count; i++)
-        if (gpus <= host->rules->cost[i].gpus_max)
-            return host->rules->cost[i].cost_ns;
+    assert(rules->cost_count <= HOST_COST_STEPS_MAX);
+    for (uint32_t i = 0; i < rules->cost_count; i++)
+        if (gpus <= rules->cost[i].gpus_max)
+            return rules->cost[i].cost_ns;
     return 0;
 }
 
@@ -284,10 +294,10 @@ static void save_job(struct cs_host *host, struct host_job_slot *job)
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
         if (job->lease[r] == ID_NONE)
             continue;
-        struct host_lease_slot *lease = &host->slots->lease[job->lease[r]];
+        struct host_lease_slot *lease = &host->leases->slot[job->lease[r]];
         uint32_t phase = lease->phase;
         save_s += host_save_s(host, job->lease[r]);
-        if (lease->running && !host->slots->form[job->form].fixed &&
+        if (lease->running && !host_job_fixed(host, job->pub.request.id.i) &&
             host_form_of(job)->phase[phase].law->kind == LAW_TRAIN) {
             lease->part = host_phase_pause(host, job->lease[r]);
             lease->part_phase = phase;
@@ -306,10 +316,12 @@ static void save_job(struct cs_host *host, struct host_job_slot *job)
 /* Many stops in a row that saved nothing, and between which no phase ended,
  * are taken for a run that would never end: turns shorter than what a job does
  * before its work counts. */
-void host_note_stop(struct cs_host *host)
+void host_note_stop(struct cs_host *host, struct job_id job)
 {
     char why[200];
 
+    host->counts.preemptions++;
+    host_job_slot(host, job.i)->pub.preemptions++;
     if (++host->decision->vain_stops < host->parts.vain_max)
         return;
     snprintf(why, sizeof why, "jobs are stopped before their work counts: %u "
@@ -322,19 +334,18 @@ enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
 {
     if (!(host->policy->flags & CS_PREEMPTS))
         return refuse(host, HOST_STOP, id, CS_NOT_ALLOWED);
-    if (id.i >= host->slots->job_count || host_job_over(host, id.i))
+    if (id.i >= host->jobs->count || host_job_over(host, id.i))
         return refuse(host, HOST_STOP, no_job, CS_NOT_PENDING);
     if (host_job_slot(host, id.i)->leases == 0)
         return refuse(host, HOST_STOP, id, CS_NOT_PENDING);
     struct host_job_slot *job = host_job_slot(host, id.i);
-    host->counts.preemptions++;
-    job->pub.preemptions++;
-    job->penalty_ns = host_restart_ns(host, job);
-    host_note_stop(host);
+    job->penalty_ns = host_restart_ns(job, host_now(host));
+    host_note_stop(host, id);
     save_job(host, job);
     job->penalty_ns =
         clock_after(job->penalty_ns,
-                    host_stop_cost_ns(host, host_job_drop(host, id.i)));
+                    host_stop_cost_ns(host->rules,
+                                      host_job_drop(host, id.i)));
     job->restart_until_ns = 0;
     host_tell(host, FACT_JOB_STOP, id.i, 0, 0);
     host_answer(host, HOST_STOP, id, CS_ALL_ROLES, CS_DONE, NULL);

@@ -98,18 +98,16 @@ double host_goodput_speedup(const struct cs_host *host,
 }
 
 bool host_goodput_ok(const struct cs_host *host,
-                     const struct host_job_slot *job, uint32_t gpus)
+                     const struct goodput_job *job, uint32_t gpus)
 {
-    const struct goodput_job *goodput = job->pub.request.goodput;
-
-    return gpus > 0 && gpus <= goodput_gpus_max(goodput, tunes(host)) &&
-           host_goodput_pools(host, goodput, gpus) != 0;
+    return gpus > 0 && gpus <= goodput_gpus_max(job, tunes(host)) &&
+           host_goodput_pools(host, job, gpus) != 0;
 }
 
 uint32_t host_goodput_gpus_max(const struct cs_host *host,
-                               const struct host_job_slot *job)
+                               const struct goodput_job *job)
 {
-    return goodput_gpus_max(job->pub.request.goodput, tunes(host));
+    return goodput_gpus_max(job, tunes(host));
 }
 
 uint32_t host_goodput_pools(const struct cs_host *host,

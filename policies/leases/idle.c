@@ -16,11 +16,13 @@
 
 #include <assert.h>
 
+#include "models/cluster/cluster.h"
 #include "models/cluster/reclaimable.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/nodes.h"
+#include "policies/state/queue.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
-#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 
@@ -70,7 +72,7 @@ static void sum_node(struct cs_host *host, struct reclaimable *spare, uint8_t bi
 
     for (uint32_t i = 0; i < node->count && !leaves; i++) {
         const struct host_lease_slot *lease =
-            &host->slots->lease[node->here[i].lease];
+            &host->leases->slot[node->here[i].lease];
         const struct share *share =
             &lease->pub.placement.share[node->here[i].share];
         if (bit != 0 && !(lease->aged & bit))
@@ -86,7 +88,7 @@ static void sum_node(struct cs_host *host, struct reclaimable *spare, uint8_t bi
 static void sum_lease(struct cs_host *host, struct reclaimable *spare, uint8_t bit,
                       uint32_t lease)
 {
-    const struct placement *place = &host->slots->lease[lease].pub.placement;
+    const struct placement *place = &host->leases->slot[lease].pub.placement;
 
     for (uint32_t s = 0; s < place->share_count; s++)
         sum_node(host, spare, bit, place->share[s].node);
@@ -133,7 +135,7 @@ static void node_remove(struct cs_host *host, uint32_t n, uint32_t lease)
 void host_idle_add(struct cs_host *host, uint32_t i)
 {
     struct host_idle *idle = host->nodes->idle;
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     const struct placement *place = &lease->pub.placement;
 
     if (idle == NULL)
@@ -143,9 +145,9 @@ void host_idle_add(struct cs_host *host, uint32_t i)
     lease->idle_next = NONE;
     lease->aged = 0;
     if (idle->last != NONE) {
-        assert(host->slots->lease[idle->last].pub.idle_since_ns <=
+        assert(host->leases->slot[idle->last].pub.idle_since_ns <=
                lease->pub.idle_since_ns);
-        host->slots->lease[idle->last].idle_next = i;
+        host->leases->slot[idle->last].idle_next = i;
     } else {
         idle->first = i;
     }
@@ -158,18 +160,18 @@ void host_idle_add(struct cs_host *host, uint32_t i)
 void host_idle_remove(struct cs_host *host, uint32_t i)
 {
     struct host_idle *idle = host->nodes->idle;
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     const struct placement *place = &lease->pub.placement;
     uint32_t before = lease->idle_before, next = lease->idle_next;
 
     if (idle == NULL)
         return;
     if (before != NONE)
-        host->slots->lease[before].idle_next = next;
+        host->leases->slot[before].idle_next = next;
     else
         idle->first = next;
     if (next != NONE)
-        host->slots->lease[next].idle_before = before;
+        host->leases->slot[next].idle_before = before;
     else
         idle->last = before;
     for (uint32_t s = 0; s < place->share_count; s++)
@@ -189,17 +191,17 @@ void host_idle_remove(struct cs_host *host, uint32_t i)
 static void collect(struct cs_host *host)
 {
     const struct host_list *held = host_held(host);
-    uint32_t *list = host_list_room(host, held->count), count = 0;
+    uint32_t *list = host_list_scratch(host, held->count), count = 0;
 
     for (uint32_t i = 0; i < held->count; i++) {
         uint32_t lease = held->item[i], k = count++;
-        int64_t since_ns = host->slots->lease[lease].pub.idle_since_ns;
-        if (!is_idle(&host->slots->lease[lease])) {
+        int64_t since_ns = host->leases->slot[lease].pub.idle_since_ns;
+        if (!is_idle(&host->leases->slot[lease])) {
             count--;
             continue;
         }
         for (; k > 0 &&
-               host->slots->lease[list[k - 1]].pub.idle_since_ns > since_ns; k--)
+               host->leases->slot[list[k - 1]].pub.idle_since_ns > since_ns; k--)
             list[k] = list[k - 1];
         list[k] = lease;
     }
@@ -255,7 +257,7 @@ static struct idle_age *nearest(struct cs_host *host, int64_t idle_ns)
 static void turn(struct cs_host *host, const struct idle_age *age,
                  uint32_t lease)
 {
-    host->slots->lease[lease].aged ^= age->bit;
+    host->leases->slot[lease].aged ^= age->bit;
     sum_lease(host, age->spare, age->bit, lease);
 }
 
@@ -263,7 +265,7 @@ static void turn(struct cs_host *host, const struct idle_age *age,
 static struct idle_age *move(struct cs_host *host, int64_t idle_ns)
 {
     struct idle_age *age = nearest(host, idle_ns);
-    const struct host_lease_slot *lease = host->slots->lease;
+    const struct host_lease_slot *lease = host->leases->slot;
     int64_t since_ns = host_now(host) - idle_ns;
     uint32_t last = age->last, next;
 
@@ -296,9 +298,9 @@ int64_t host_idle_next_ns(struct cs_host *host, int64_t idle_ns)
     if (idle_ns <= 0)
         return CLOCK_NEVER_NS;
     last = move(host, idle_ns)->last;
-    next = last == NONE ? idle->first : host->slots->lease[last].idle_next;
+    next = last == NONE ? idle->first : host->leases->slot[last].idle_next;
     return next == NONE ? CLOCK_NEVER_NS
-                        : clock_after(host->slots->lease[next].pub.idle_since_ns,
+                        : clock_after(host->leases->slot[next].pub.idle_since_ns,
                                       idle_ns);
 }
 
@@ -309,7 +311,7 @@ static uint32_t note(struct cs_host *host, uint32_t count, uint32_t lease)
     uint32_t k = count;
 
     while (k > 0 &&
-           host->slots->lease[idle->found[k - 1]].place > host->slots->lease[lease].place)
+           host->leases->slot[idle->found[k - 1]].place > host->leases->slot[lease].place)
         k--;
     if (k > 0 && idle->found[k - 1] == lease)
         return count;
@@ -337,7 +339,7 @@ uint32_t host_idle_in_the_way(struct cs_host *host,
         const struct idle_node *node = &host->nodes->idle->node[share->node];
         for (uint32_t i = 0; i < node->count; i++) {
             const struct host_lease_slot *lease =
-                &host->slots->lease[node->here[i].lease];
+                &host->leases->slot[node->here[i].lease];
             const struct share *its =
                 &lease->pub.placement.share[node->here[i].share];
             if (whole_node || (its->gpu_mask & share->gpu_mask))

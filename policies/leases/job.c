@@ -8,15 +8,20 @@
 #include <assert.h>
 
 #include "models/jobs/job.h"
+#include "models/laws/phase.h"
 #include "models/types/facts.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
 #include "policies/leases/time.h"
 #include "policies/phases.h"
 #include "policies/state/decision.h"
+#include "policies/state/form.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
+#include "policies/state/queue.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
-#include "policies/state/waiting.h"
+#include "policies/state/task_slot.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
@@ -25,9 +30,9 @@ static void task_for(struct cs_host *host, uint32_t j, uint32_t p)
     struct host_job_slot *job = host_job_slot(host, j);
     const struct phase_spec *phase = &host_form_of(job)->phase[p];
     uint32_t i = host_task_make(host);
-    const struct host_form *form = &host->slots->form[job->form];
+    const struct host_form *form = &host->forms->form[job->form];
 
-    host->slots->task[i].pub = (struct cs_task) {
+    host->tasks->slot[i].pub = (struct cs_task) {
         .job = { j }, .role = phase->role, .phase = p,
         .gpus = job_role_gpus(&job->pub.request, phase->role),
         .held = { job->lease[phase->role] },
@@ -38,6 +43,7 @@ static void task_for(struct cs_host *host, uint32_t j, uint32_t p)
         .started = job->pub.start_ns != CLOCK_NEVER_NS,
         .gpu_milli = job_role_milli(&job->pub.request, phase->role),
     };
+    host->tasks->slot[i].form = job->form;
     job->role_task[phase->role] = i;
     host_order_insert(host, i);
     host_task_waits(host, i, +1);
@@ -61,8 +67,9 @@ void host_task_job(struct cs_host *host, uint32_t j)
 
     for (uint32_t r = 0; r < request->form->role_count; r++)
         gpus += job_role_gpus(request, r);
-    host->slots->task[i].seq = job->seq;
-    host->slots->task[i].pub = (struct cs_task) {
+    host->tasks->slot[i].seq = job->seq;
+    host->tasks->slot[i].form = job->form;
+    host->tasks->slot[i].pub = (struct cs_task) {
         .job = { j }, .role = CS_ALL_ROLES, .gpus = gpus,
         .held = { ID_NONE }, .submit_ns = request->submit_ns,
         .ready_ns = host_now(host),
@@ -88,7 +95,7 @@ static void try_phase(struct cs_host *host, uint32_t j, uint32_t p)
     uint32_t role = host_form_of(job)->phase[p].role;
     uint32_t lease = job->lease[role];
 
-    if (lease != ID_NONE && host->slots->lease[lease].pub.state != CS_LEASE_IDLE)
+    if (lease != ID_NONE && host->leases->slot[lease].pub.state != CS_LEASE_IDLE)
         return;
     if (!host_per_phase(host)) {
         if (lease != ID_NONE)
@@ -150,7 +157,7 @@ void host_job_advance(struct cs_host *host, uint32_t j)
 
 void host_phase_over(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     uint32_t j = lease->pub.job.i;
     struct host_job_slot *job = host_job_slot(host, j);
 
@@ -172,7 +179,7 @@ static uint32_t serving(const struct cs_host *host,
     uint32_t lease = job->lease[0];
 
     assert(host_form_of(job)->phase[0].law->kind == LAW_SERVE);
-    return lease != ID_NONE && host->slots->lease[lease].running ? lease : ID_NONE;
+    return lease != ID_NONE && host->leases->slot[lease].running ? lease : ID_NONE;
 }
 
 void host_serve_busy(struct cs_host *host, struct job_id id, double recent,
@@ -184,8 +191,8 @@ void host_serve_busy(struct cs_host *host, struct job_id id, double recent,
     if (lease == ID_NONE)
         return;
     host_lease_busy(host, lease, recent);
-    host->slots->lease[lease].run.busy_fraction =
-        host->slots->lease[lease].pub.gpus ? mean : 0;
+    host->leases->slot[lease].run.busy_fraction =
+        host->leases->slot[lease].pub.gpus ? mean : 0;
 }
 
 void host_serve_end(struct cs_host *host, struct job_id id)
@@ -204,9 +211,9 @@ void host_serve_end(struct cs_host *host, struct job_id id)
 
 static uint32_t drop_one(struct cs_host *host, uint32_t lease)
 {
-    uint32_t gpus = host->slots->lease[lease].pub.gpus;
+    uint32_t gpus = host->leases->slot[lease].pub.gpus;
 
-    if (host->slots->lease[lease].running)
+    if (host->leases->slot[lease].running)
         host_phase_cut(host, lease);
     host_drop(host, lease);
     return gpus;
@@ -225,7 +232,7 @@ uint32_t host_job_drop(struct cs_host *host, uint32_t j)
         return gpus;
     for (uint32_t k = host_held(host)->count; k-- > 0 && job->leases > 0;) {
         uint32_t lease = host_held(host)->item[k];
-        if (host->slots->lease[lease].pub.job.i == j)
+        if (host->leases->slot[lease].pub.job.i == j)
             gpus += drop_one(host, lease);
     }
     return gpus;

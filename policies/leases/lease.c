@@ -25,16 +25,20 @@
 #include "models/types/facts.h"
 #include "models/types/placement.h"
 #include "models/types/rates.h"
+#include "policies/leases/cost.h"
 #include "policies/leases/idle.h"
 #include "policies/leases/power.h"
 #include "policies/leases/step.h"
 #include "policies/leases/time.h"
 #include "policies/state/decision.h"
+#include "policies/state/ends.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
 #include "policies/state/nodes.h"
+#include "policies/state/queue.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
-#include "policies/state/waiting.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 #include "sim/flow/flow.h"
@@ -84,11 +88,11 @@ static bool search(struct cs_host *host, const struct host_job_slot *job,
     fit.looks = &host->counts.nodes_seen;
     if (want->spot_count > 0)
         return find_spots(host, want, &fit, out) &&
-               host_power_allows(host, out, &more_mw);
+               host_power_allows(host->nodes, host->cluster, out, &more_mw);
     return (look ? placer_look : placer_find)(host->placer, &fit,
                                               host->life->scratch,
                                               host->spec->node_count, out) &&
-           host_power_allows(host, out, &more_mw);
+           host_power_allows(host->nodes, host->cluster, out, &more_mw);
 }
 
 bool host_find(struct cs_host *host, const struct host_job_slot *job,
@@ -114,13 +118,13 @@ void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)
     if (s <= 0 || !lease->gang.gpu)
         return;
     lease->owner->pub.joules +=
-        s * host_lease_amount(lease) *
+        s * host_lease_amount(&lease->pub) *
         power_gpu_w(lease->gang.gpu, fmin(1, fmax(0, lease->busy_now)));
 }
 
 void host_lease_busy(struct cs_host *host, uint32_t i, double fraction)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
 
     host_lease_settle(host, lease);
     host_pools_move(host, lease, lease->pub.state, fraction);
@@ -130,7 +134,7 @@ void host_lease_busy(struct cs_host *host, uint32_t i, double fraction)
 void host_lease_state(struct cs_host *host, uint32_t i,
                       enum cs_lease_state state)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
 
     if (lease->pub.state == CS_LEASE_IDLE)
         host_idle_remove(host, i);
@@ -147,13 +151,13 @@ static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
     double s = clock_s_from_ns(host_now(host) - lease->pub.since_ns);
 
     host_lease_settle(host, lease);
-    job->gpu_seconds += s * host_lease_amount(lease);
+    job->gpu_seconds += s * host_lease_amount(&lease->pub);
     job->core_seconds +=
         s * (double)placement_core_milli(&lease->pub.placement) / 1000.0;
-    job->usd += host_lease_usd(host, lease, lease->pub.since_ns,
+    job->usd += host_lease_usd(host->spec, &lease->pub.placement, lease->pub.since_ns,
                                host_now(host));
     if (lease->pub.state == CS_LEASE_LOADING)
-        job->usd_switch += host_lease_usd(host, lease, lease->load_from_ns,
+        job->usd_switch += host_lease_usd(host->spec, &lease->pub.placement, lease->load_from_ns,
                                           host_now(host));
 }
 
@@ -165,13 +169,12 @@ static void lose_held(struct cs_host *host, const struct host_job_slot *job,
 
     if (task == ID_NONE)
         return;
-    host->slots->task[task].pub.held.i = ID_NONE;
-    host_kinds_again(host, task);
+    host_task_lost_lease(host, task);
 }
 
 void host_drop(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     uint32_t role = lease->pub.role, beside = lease->beside;
 
@@ -184,7 +187,7 @@ void host_drop(struct cs_host *host, uint32_t i)
     host_tell(host, FACT_LEASE_DROP, i, lease->pub.job.i, lease->pub.gpus);
     host_pools_add(host, lease, -1);
     if (host->spec->power_cap_w > 0)
-        host_power_lease(host, &lease->pub.placement, false);
+        host_power_lease(host->nodes, host->cluster, &lease->pub.placement, false);
     if (lease->pub.state == CS_LEASE_IDLE)
         host_idle_remove(host, i);
     cluster_release(host->cluster, &lease->pub.placement);
@@ -203,7 +206,7 @@ void host_drop(struct cs_host *host, uint32_t i)
     host_steps_drop(host, i);
     host_lease_unmake(host, i);
     if (beside != ID_NONE) {
-        host->slots->lease[beside].beside = ID_NONE;
+        host->leases->slot[beside].beside = ID_NONE;
         if (!host->decision->closing)
             host->hooks.alone(host, beside);
     }
@@ -227,46 +230,44 @@ static struct flow_handle copy(struct cs_host *host, double bytes,
     return flow_start(host->parts.net, &spec);
 }
 
-static double pcie_bps(const struct cs_host *host,
+static double pcie_bps(const struct cluster_spec *spec,
                        const struct placement *placement)
 {
     double bps = 0;
 
     for (uint32_t i = 0; i < placement->share_count; i++)
         bps += fabric_pcie_bps(
-            cluster_group_of(host->spec, placement->share[i].node),
+            cluster_group_of(spec, placement->share[i].node),
             placement->share[i].gpu_mask);
     return bps > 0 ? bps : INFINITY;
 }
 
 double host_save_s(const struct cs_host *host, uint32_t i)
 {
-    const struct host_lease_slot *lease = &host->slots->lease[i];
+    const struct host_lease_slot *lease = &host->leases->slot[i];
     const struct host_job_slot *job = lease->owner;
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
 
     if (lease->pub.state == CS_LEASE_LOADING)   /* nothing is there yet */
         return 0;
-    return role->save_bytes / pcie_bps(host, &lease->pub.placement);
+    return role->save_bytes / pcie_bps(host->spec, &lease->pub.placement);
 }
 
-bool host_on_leaving_node(const struct cs_host *host,
-                          const struct host_lease_slot *lease)
+bool host_on_leaving_node(const struct host_nodes *nodes,
+                          const struct placement *placement)
 {
-    const struct placement *placement = &lease->pub.placement;
-
-    for (uint32_t s = 0; host->nodes->leaving && s < placement->share_count; s++)
-        if (host->nodes->leaving[placement->share[s].node])
+    for (uint32_t s = 0; nodes->leaving && s < placement->share_count; s++)
+        if (nodes->leaving[placement->share[s].node])
             return true;
     return false;
 }
 
 void host_leave(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
-    double bps = pcie_bps(host, &lease->pub.placement);
+    double bps = pcie_bps(host->spec, &lease->pub.placement);
 
     assert(lease->pub.state == CS_LEASE_IDLE && !lease->leaving);
     if (!(role->save_bytes > 0) || !isfinite(bps)) {
@@ -274,7 +275,7 @@ void host_leave(struct cs_host *host, uint32_t i)
         return;
     }
     struct demand_rates rates = { .pcie_bytes = 1 };
-    if (host_on_leaving_node(host, lease))
+    if (host_on_leaving_node(host->nodes, &lease->pub.placement))
         rates.storage_bytes = 1;
     uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement,
                                 &rates, host->life->uses);
@@ -283,7 +284,7 @@ void host_leave(struct cs_host *host, uint32_t i)
     lease->load_from_ns = host_now(host);
     if (rates.storage_bytes > 0)
         job->pub.usd_transfer += host_transfer_usd(
-            host, &lease->pub.placement, role->save_bytes);
+            host->spec, &lease->pub.placement, role->save_bytes);
     host_tell(host, FACT_LEASE_LEAVE, i, lease->pub.job.i, 0);
     if (job->lease[lease->pub.role] == i)
         job->lease[lease->pub.role] = ID_NONE;
@@ -298,12 +299,12 @@ double host_evict_s(struct cs_host *host, const struct placement *placement)
     double s = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct host_lease_slot *lease = &host->slots->lease[found[i]];
+        const struct host_lease_slot *lease = &host->leases->slot[found[i]];
         const struct role_spec *role =
             &host_form_of(lease->owner)
                  ->role[lease->pub.role];
         s += (role->save_bytes + role->load_bytes) /
-                 pcie_bps(host, &lease->pub.placement) + role->wake_s;
+                 pcie_bps(host->spec, &lease->pub.placement) + role->wake_s;
     }
     return s;
 }
@@ -323,7 +324,7 @@ static double evict(struct cs_host *host, const struct placement *placement)
         uint32_t count = host_idle_in_the_way(host, placement, pass == 1,
                                               &found);
         for (uint32_t i = 0; i < count; i++) {
-            const struct host_lease_slot *lease = &host->slots->lease[found[i]];
+            const struct host_lease_slot *lease = &host->leases->slot[found[i]];
             assert(lease->live && lease->pub.state == CS_LEASE_IDLE);
             bytes += host_form_of(lease->owner)
                          ->role[lease->pub.role].save_bytes;
@@ -339,12 +340,12 @@ static void loaded(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
     uint32_t i = (uint32_t)arg;
-    const struct host_lease_slot *lease = &host->slots->lease[i];
+    const struct host_lease_slot *lease = &host->leases->slot[i];
 
     lease->owner->pub.usd_switch +=
-        host_lease_usd(host, lease, lease->load_from_ns, host_now(host));
+        host_lease_usd(host->spec, &lease->pub.placement, lease->load_from_ns, host_now(host));
     host_lease_state(host, i, CS_LEASE_IDLE);
-    host_tell(host, FACT_LEASE_READY, i, host->slots->lease[i].pub.job.i, 0);
+    host_tell(host, FACT_LEASE_READY, i, host->leases->slot[i].pub.job.i, 0);
     host->hooks.lease_ready(host, i);
 }
 
@@ -358,7 +359,7 @@ static void started(struct loop *loop, void *self, uint64_t arg)
 static void start_process(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
-    struct host_lease_slot *lease = &host->slots->lease[arg];
+    struct host_lease_slot *lease = &host->leases->slot[arg];
     struct host_job_slot *job = lease->owner;
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
     double s = job->home[lease->pub.role] == ID_NONE ? role->start_s
@@ -382,7 +383,7 @@ static void start_process(void *self, uint64_t arg)
 
 static void begin_loading(struct cs_host *host, uint32_t i, double saved)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
     const struct placement *to = &lease->pub.placement;
@@ -394,7 +395,7 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
         start_process(host, i);
         return;
     }
-    double bps = pcie_bps(host, to);
+    double bps = pcie_bps(host->spec, to);
     /* Per byte copied: all of it crosses PCIe, the loaded part its way here. */
     double part = bytes / (bytes + saved);
     if (home == ID_NONE || saved > 0) {
@@ -402,7 +403,7 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
             .pcie_bytes = 1, .storage_bytes = home == ID_NONE ? part : 0,
         };
         if (home == ID_NONE)
-            job->pub.usd_transfer += host_transfer_usd(host, to, bytes);
+            job->pub.usd_transfer += host_transfer_usd(host->spec, to, bytes);
         uses = fabric_uses(host->parts.fabric, to, &rates, host->life->uses);
     } else {
         struct share share = { .node = home };
@@ -456,9 +457,9 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
 
     cluster_take(host->cluster, placement);
     if (host->spec->power_cap_w > 0)
-        host_power_lease(host, placement, true);
+        host_power_lease(host->nodes, host->cluster, placement, true);
     uint32_t i = host_lease_make(host);
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     host_placement_keep(host, lease, placement);
     lease->gang = fabric_gang(host->spec, &lease->pub.placement);
     lease->pool_mask = pools_of(host->spec, &lease->pub.placement);
@@ -520,18 +521,18 @@ static void moved(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
 
-    host->slots->lease[arg].saving = false;
+    host->leases->slot[arg].saving = false;
     begin_loading(host, (uint32_t)arg, 0);
 }
 
 uint32_t host_regrant_at(struct cs_host *host, uint32_t old,
                          const struct placement *placement, double speedup)
 {
-    struct host_lease_slot *lease = &host->slots->lease[old];
+    struct host_lease_slot *lease = &host->leases->slot[old];
     struct job_id id = lease->pub.job;
     struct host_job_slot *job = host_job_slot(host, id.i);
     uint32_t role = lease->pub.role, phase = lease->part_phase, uses = 0;
-    double part = lease->part, bps = pcie_bps(host, &lease->pub.placement);
+    double part = lease->part, bps = pcie_bps(host->spec, &lease->pub.placement);
     double bytes = host_form_of(job)->role[role].save_bytes;
     struct demand_rates rates = { .pcie_bytes = 1 };
 
@@ -547,11 +548,11 @@ uint32_t host_regrant_at(struct cs_host *host, uint32_t old,
     host_drop(host, old);
     uint32_t i = take(host, id.i, role, placement, speedup);
     job->leases--;
-    host->slots->lease[i].part = part;
-    host->slots->lease[i].part_phase = phase;
-    host->slots->lease[i].saving = bytes > 0;
+    host->leases->slot[i].part = part;
+    host->leases->slot[i].part_phase = phase;
+    host->leases->slot[i].saving = bytes > 0;
     if (bytes > 0)
-        host->slots->lease[i].flow = copy(host, bytes, bps, uses, moved, i);
+        host->leases->slot[i].flow = copy(host, bytes, bps, uses, moved, i);
     else
         begin_loading(host, i, 0);
     return i;

@@ -20,15 +20,19 @@
 #include "models/serving/rollout_steps.h"
 #include "models/types/facts.h"
 #include "models/types/rates.h"
+#include "policies/leases/cost.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/step.h"
 #include "policies/leases/time.h"
 #include "policies/state/decision.h"
+#include "policies/state/ends.h"
+#include "policies/state/form.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/terms.h"
-#include "policies/state/waiting.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 #include "sim/event/loop.h"
@@ -52,7 +56,7 @@ static void fetch(const void *at, size_t bytes)
 
 static void fetch_for(const struct cs_host *host, uint64_t i)
 {
-    const struct host_lease_slot *lease = &host->slots->lease[i];
+    const struct host_lease_slot *lease = &host->leases->slot[i];
 
     fetch(lease, sizeof *lease);
     fetch(lease->owner, sizeof *lease->owner);
@@ -72,12 +76,12 @@ static void over_by_event(struct loop *loop, void *self, uint64_t arg)
 static void over_by_flow(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
-    struct host_phase_run *run = &host->slots->lease[arg].run;
+    struct host_phase_run *run = &host->leases->slot[arg].run;
 
     fetch_for(host, arg);
     uint32_t link = flow_ended_at(host->parts.net);
     double s = clock_s_from_ns(host_now(host) - run->start_ns);
-    double work = 1 - part_before(&host->slots->lease[arg]);
+    double work = 1 - part_before(&host->leases->slot[arg]);
 
     if (link != UINT32_MAX && s * run->rate_max > work * (1 + SLOWER))
         run->bottleneck =
@@ -87,7 +91,7 @@ static void over_by_flow(void *self, uint64_t arg)
 
 static void end_after(struct cs_host *host, uint32_t lease, int64_t ns)
 {
-    host->slots->lease[lease].event =
+    host->leases->slot[lease].event =
         loop_at(host->parts.loop, clock_after(host_now(host), ns),
                 LOOP_RANK_FINISH, over_by_event, host, lease);
 }
@@ -122,7 +126,7 @@ static uint32_t work_uses(struct cs_host *host, uint32_t to,
     if (law->kind != LAW_CPU || !(law->bytes > 0))
         return uses;
     return fabric_uses_send(fabric, &lease->pub.placement,
-                            to != ID_NONE ? &host->slots->lease[to].pub.placement
+                            to != ID_NONE ? &host->leases->slot[to].pub.placement
                                           : NULL,
                             law->bytes, law->zero_copy, host->life->uses, uses);
 }
@@ -139,12 +143,12 @@ static uint32_t phase_uses(struct cs_host *host,
 
     if (law->kind != LAW_SYNC)
         return work_uses(host, to, lease, law, plan);
-    *nothing = to == ID_NONE || host->slots->lease[to].pub.state != CS_LEASE_IDLE ||
+    *nothing = to == ID_NONE || host->leases->slot[to].pub.state != CS_LEASE_IDLE ||
                !(law->bytes > 0);
     if (*nothing)
         return 0;
     return fabric_uses_copies(host->parts.fabric, &lease->pub.placement,
-                              &host->slots->lease[to].pub.placement,
+                              &host->leases->slot[to].pub.placement,
                               law->bytes, host->life->uses);
 }
 
@@ -152,7 +156,7 @@ static void start_flow(struct cs_host *host, uint32_t i,
                        const struct phase_law *law,
                        const struct phase_plan *plan)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     bool nothing = false;
     uint32_t uses = phase_uses(host, lease, law, plan, &nothing);
     double work = 1 - part_before(lease);
@@ -175,7 +179,7 @@ static void start_flow(struct cs_host *host, uint32_t i,
  * too?  The fluid mode takes both at their mean, while bursts can collide. */
 static void count_bursts(struct cs_host *host, uint32_t i, int sign)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct demand_rates rates = { .network_bytes = 1 };
     uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement,
                                 &rates, host->life->uses);
@@ -194,7 +198,7 @@ static void count_bursts(struct cs_host *host, uint32_t i, int sign)
 static void start_rollout(struct cs_host *host, uint32_t i,
                           const struct phase_law *law)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     const struct host_job_slot *job = lease->owner;
     double u = rng_at(job->truth.seed, job->pub.step, lease->phase, 0);
     double s = rollout_steps_s(&law->rollout, &lease->gang,
@@ -212,7 +216,7 @@ static void start_work(struct cs_host *host, uint32_t i,
     if (plan->rates.network_bytes > 0 && law->kind == LAW_TRAIN)
         count_bursts(host, i, +1);
     if (host_steps_apply(host, law))
-        host_steps_start(host, i, law, plan, part_before(&host->slots->lease[i]));
+        host_steps_start(host, i, law, plan, part_before(&host->leases->slot[i]));
     else if (host->parts.by_step && law->kind == LAW_ROLLOUT)
         start_rollout(host, i, law);
     else
@@ -269,7 +273,7 @@ static void take_kept(struct host_lease_slot *lease, struct host_job_slot *job,
 
 void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     const struct phase_spec *phase = &host_form_of(job)->phase[p];
     const struct phase_law *law = phase_law_at(phase, job->pub.step);
@@ -292,7 +296,7 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
         .step = job->pub.step,
     };
     job->phases_running |= 1u << p;
-    if (host->slots->form[job->form].fixed && lease->speedup == 1 &&
+    if (host->forms->form[job->form].fixed && lease->speedup == 1 &&
         !job->pub.request.goodput)
         job->even_from_ns = host_now(host);
     host_lease_state(host, i, CS_LEASE_BUSY);
@@ -316,20 +320,22 @@ static void phase_cost(struct cs_host *host,
                        double s)
 {
     struct host_job *job = &lease->owner->pub;
-    double usd = host_lease_usd(host, lease, lease->phase_start_ns,
+    double usd = host_lease_usd(host->spec, &lease->pub.placement,
+                                lease->phase_start_ns,
                                 host_now(host));
     double part = done ? 1 : fmin(1, s * lease->run.rate_max);
 
     if (s > 0)
         job->usd_compute += usd * host_busy_s(&lease->run, done, s) / s;
     if (lease->storage_bytes > 0 && part > 0)
-        job->usd_transfer += host_transfer_usd(host, &lease->pub.placement,
+        job->usd_transfer += host_transfer_usd(host->spec,
+                                               &lease->pub.placement,
                                                part * lease->storage_bytes);
 }
 
 void host_phase_off(struct cs_host *host, uint32_t i, bool done)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     double s = clock_s_from_ns(host_now(host) - lease->phase_start_ns);
 
@@ -355,7 +361,7 @@ static void known_done(struct host_job_slot *job, int64_t known_ns)
 
 void host_phase_cut(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     int64_t ran = host_now(host) - lease->phase_start_ns;
 
@@ -363,7 +369,7 @@ void host_phase_cut(struct cs_host *host, uint32_t i)
     host_steps_stop(host, i);
     flow_stop(host->parts.net, lease->flow);
     loop_cancel(host->parts.loop, lease->event);
-    if (host->slots->form[job->form].fixed) {
+    if (host->forms->form[job->form].fixed) {
         int64_t known = host_known_ns(host, job, lease, ran);
         int64_t left = known_left_ns(job);
         known_done(job, known < left ? known : left);
@@ -377,7 +383,7 @@ void host_phase_cut(struct cs_host *host, uint32_t i)
 static double part_ran(struct cs_host *host, uint32_t i,
                        const struct phase_law *law)
 {
-    const struct host_lease_slot *lease = &host->slots->lease[i];
+    const struct host_lease_slot *lease = &host->leases->slot[i];
     double before = part_before(lease), ran = 0;
 
     if (host_steps_apply(host, law))
@@ -392,7 +398,7 @@ static double part_ran(struct cs_host *host, uint32_t i,
 
 double host_phase_pause(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     const struct phase_law *law = phase_law_at(lease->run.phase,
                                                lease->run.step);
@@ -401,7 +407,7 @@ double host_phase_pause(struct cs_host *host, uint32_t i)
     double before = part_before(lease), kept = before;
 
     assert(lease->running && law->kind != LAW_SERVE);
-    if (!host->slots->form[job->form].fixed) {
+    if (!host->forms->form[job->form].fixed) {
         double ran = part_ran(host, i, law);
         kept = floor((before + ran) * steps + SLOWER) / steps;
         kept = fmax(before, fmin(kept, (steps - 1) / steps));
@@ -430,7 +436,7 @@ static double responses_kept(const struct host_lease_slot *lease,
 
 void host_phase_cut_keep(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     const struct phase_law *law = phase_law_at(lease->run.phase,
                                                lease->run.step);
@@ -453,13 +459,13 @@ void host_phase_cut_keep(struct cs_host *host, uint32_t i)
 
 void host_phase_done(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
 
     assert(lease->running);
     host->decision->vain_stops = 0;
     host_phase_off(host, i, true);
-    if (host->slots->form[job->form].fixed) {
+    if (host->forms->form[job->form].fixed) {
         int64_t ran = host_now(host) - lease->phase_start_ns;
         int64_t known = lease->speedup == 1 && !job->pub.request.goodput
                             ? ran : known_left_ns(job);

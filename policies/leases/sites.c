@@ -16,6 +16,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "policies/phases.h"
+#include "policies/state/form.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 
@@ -108,12 +109,12 @@ static void add_unions(struct host_sites *sites)
     }
 }
 
-struct host_sites host_sites_of(struct cs_host *host,
+struct host_sites host_sites_of(struct arena *arena,
+                                const struct cluster_spec *spec,
                                 const struct role_spec *role, uint32_t mask)
 {
-    const struct cluster_spec *spec = host->spec;
     struct host_sites sites = {
-        .site = arena_alloc(host->parts.arena, 2 * (size_t)spec->group_count,
+        .site = arena_alloc(arena, 2 * (size_t)spec->group_count,
                             sizeof *sites.site),
     };
 
@@ -127,8 +128,7 @@ struct host_sites host_sites_of(struct cs_host *host,
 uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
                        uint32_t role)
 {
-    const struct host_form *form =
-        &host->slots->form[host_job_slot(host, job.i)->form];
+    const struct host_form *form = host_job_form(host, job.i);
 
     return role < form->form->role_count ? form->home_mask[role] : 0;
 }

@@ -16,9 +16,10 @@
 #include <string.h>
 
 #include "models/cluster/fabric.h"
+#include "models/laws/phase.h"
 #include "models/types/rates.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
-#include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -49,8 +50,8 @@ static void feed_begin(struct cs_host *host, uint32_t i);
 
 static struct host_steps *steps_of(const struct cs_host *host, uint32_t i)
 {
-    assert(host->slots->lease[i].steps != NULL);
-    return host->slots->lease[i].steps;
+    assert(host->leases->slot[i].steps != NULL);
+    return host->leases->slot[i].steps;
 }
 
 static bool fed(const struct host_steps *s)
@@ -67,7 +68,7 @@ static bool fed(const struct host_steps *s)
 static void run_over(struct cs_host *host, uint32_t i)
 {
     struct host_steps *s = steps_of(host, i);
-    struct host_phase_run *run = &host->slots->lease[i].run;
+    struct host_phase_run *run = &host->leases->slot[i].run;
     int64_t ran = host_now(host) - run->start_ns;
 
     if (s->wait_ns > s->late_ns && s->wait_ns > ran / 100)
@@ -118,7 +119,7 @@ static uint32_t burst_uses(struct cs_host *host, uint32_t i)
     struct demand_rates rates = {
         .network_bytes = s->plan.rates.network_bytes / s->total };
 
-    return fabric_uses(host->parts.fabric, &host->slots->lease[i].pub.placement,
+    return fabric_uses(host->parts.fabric, &host->leases->slot[i].pub.placement,
                        &rates, host->life->uses);
 }
 
@@ -210,7 +211,7 @@ static void feed_begin(struct cs_host *host, uint32_t i)
         return;
     rates.network_bytes = 0;
     uint32_t uses = fabric_uses(host->parts.fabric,
-                                &host->slots->lease[i].pub.placement, &rates,
+                                &host->leases->slot[i].pub.placement, &rates,
                                 host->life->uses);
     for (uint32_t k = 0; k < uses; k++)
         host->life->uses[k].per_unit /= s->total;
@@ -239,7 +240,7 @@ void host_steps_start(struct cs_host *host, uint32_t i,
                       const struct phase_law *law,
                       const struct phase_plan *plan, double part)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_steps *s = lease->steps;
 
     assert(plan->gpu_rate > 0 && isfinite(plan->gpu_rate));
@@ -277,7 +278,7 @@ double host_steps_part(const struct cs_host *host, uint32_t i)
 
 void host_steps_stop(struct cs_host *host, uint32_t i)
 {
-    struct host_steps *s = host->slots->lease[i].steps;
+    struct host_steps *s = host->leases->slot[i].steps;
 
     if (s == NULL)
         return;
@@ -291,12 +292,12 @@ void host_steps_stop(struct cs_host *host, uint32_t i)
 
 void host_steps_drop(struct cs_host *host, uint32_t i)
 {
-    struct host_steps *s = host->slots->lease[i].steps;
+    struct host_steps *s = host->leases->slot[i].steps;
 
     if (s == NULL)
         return;
     host_steps_stop(host, i);
     s->next = host->life->steps_spare;
     host->life->steps_spare = s;
-    host->slots->lease[i].steps = NULL;
+    host->leases->slot[i].steps = NULL;
 }

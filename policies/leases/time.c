@@ -25,10 +25,13 @@
 #include "models/types/placement.h"
 #include "policies/leases/goodput.h"
 #include "policies/leases/sites.h"
+#include "policies/state/form.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
 #include "policies/state/nodes.h"
-#include "policies/state/slots.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -48,8 +51,8 @@ bool host_shape_ok(const struct cs_host *host,
     if (spec->pod || job_role_milli(&job->pub.request, role) < GPU_MILLI)
         return false;
     if (job->pub.request.goodput)
-        return host_goodput_ok(host, job, gpus);
-    if (host->slots->form[job->form].fixed)
+        return host_goodput_ok(host, job->pub.request.goodput, gpus);
+    if (host->forms->form[job->form].fixed)
         return speedup_size_ok(&job->pub.request, gpus);
     return asked > 0 && gpus >= spec->gpus_min && gpus <= spec->gpus_max &&
            gpus % (spec->gpus_multiple ? spec->gpus_multiple : 1) == 0;
@@ -62,7 +65,7 @@ static bool host_relaxed(const struct cs_host *host,
     int64_t bound = host->rules->relax_ns;
 
     return bound > 0 && job->task != ID_NONE &&
-           host_now(host) - host->slots->task[job->task].pub.ready_ns >= bound;
+           host_now(host) - host->tasks->slot[job->task].pub.ready_ns >= bound;
 }
 
 /* Of a mask in which no bit means any. */
@@ -122,7 +125,7 @@ bool host_fit_want(const struct cs_host *host,
         .memory_bytes = spec->memory_bytes,
         .gpu_types = spec->gpu_types,
         .gpu_type_count = spec->gpu_type_count,
-        .pool_mask = host->slots->form[job->form].pool_mask[role],
+        .pool_mask = host->forms->form[job->form].pool_mask[role],
         .pod = spec->pod, .core_milli = spec->core_milli,
         .gpu_milli = job_role_milli(request, role),
         .gpu_mib = role == 0 ? request->gpu_mib : 0,
@@ -263,7 +266,7 @@ static void form_measure(struct cs_host *host, struct host_form *form)
         form->pool_mask[r] = i == UINT32_MAX ? 0 : 1u << i;
         form->home_mask[r] = home == UINT32_MAX ? 0 : 1u << home;
         form->gpu_pools[r] = gpu_pools(host->spec, role, form->pool_mask[r]);
-        form->sites[r] = host_sites_of(host, role, form->pool_mask[r]);
+        form->sites[r] = host_sites_of(host->parts.arena, host->spec, role, form->pool_mask[r]);
     }
     form->step_s = form_step_s(host, &bench, form, form->phase_s);
     form->fixed = form->form->phase_count == 1 &&
@@ -272,20 +275,20 @@ static void form_measure(struct cs_host *host, struct host_form *form)
 
 uint32_t host_form_index(struct cs_host *host, const struct job_form *form)
 {
-    for (uint32_t i = 0; i < host->slots->form_count; i++)
-        if (host->slots->form[i].form == form)
+    for (uint32_t i = 0; i < host->forms->count; i++)
+        if (host->forms->form[i].form == form)
             return i;
-    if (host->slots->form_count == host->slots->form_room) {
-        uint32_t room = host->slots->form_room ? 2 * host->slots->form_room : 8;
-        host->slots->form = arena_grow(host->parts.arena, host->slots->form,
-                                host->slots->form_room, room, sizeof *host->slots->form);
-        host->slots->form_room = room;
+    if (host->forms->count == host->forms->capacity) {
+        uint32_t room = host->forms->capacity ? 2 * host->forms->capacity : 8;
+        host->forms->form = arena_grow(host->parts.arena, host->forms->form,
+                                host->forms->capacity, room, sizeof *host->forms->form);
+        host->forms->capacity = room;
     }
-    struct host_form *made = &host->slots->form[host->slots->form_count];
+    struct host_form *made = &host->forms->form[host->forms->count];
     memset(made, 0, sizeof *made);
     made->form = form;
     form_measure(host, made);
-    return host->slots->form_count++;
+    return host->forms->count++;
 }
 
 static int64_t ns_from_s(double s)
@@ -296,7 +299,7 @@ static int64_t ns_from_s(double s)
 static int64_t truth_ns(const struct cs_host *host,
                         const struct host_job_slot *job)
 {
-    const struct host_form *form = &host->slots->form[job->form];
+    const struct host_form *form = &host->forms->form[job->form];
 
     if (form->fixed)
         return job->truth.duration_ns;
@@ -332,7 +335,7 @@ void host_estimate(struct cs_host *host, struct host_job_slot *job)
 int64_t host_done_ns(const struct cs_host *host,
                      const struct host_job_slot *job)
 {
-    const struct host_form *form = &host->slots->form[job->form];
+    const struct host_form *form = &host->forms->form[job->form];
     int64_t done = job->done_ns;
 
     if (!form->fixed)
@@ -341,12 +344,22 @@ int64_t host_done_ns(const struct cs_host *host,
     if (job->even_from_ns != CLOCK_NEVER_NS)
         return clock_after(done, host_now(host) - job->even_from_ns);
     if (job->phases_running && job->lease[0] != ID_NONE) {
-        const struct host_lease_slot *lease = &host->slots->lease[job->lease[0]];
+        const struct host_lease_slot *lease = &host->leases->slot[job->lease[0]];
         done = clock_after(done, host_known_ns(host, job, lease,
                                                host_now(host) -
                                                    lease->phase_start_ns));
     }
     return done;
+}
+
+double host_progress(const struct cs_host *host, uint32_t j)
+{
+    const struct host_job_slot *job = host_job_slot(host, j);
+
+    if (host->forms->form[job->form].fixed)
+        return clock_s_from_ns(host_done_ns(host, job));
+    return job->pub.work_done_s - job->pub.work_lost_s + job->stopped_part +
+           job->kept;
 }
 
 double host_attained_gpu_s(const struct cs_host *host,
@@ -357,17 +370,16 @@ double host_attained_gpu_s(const struct cs_host *host,
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++) {
         if (job->lease[r] == ID_NONE)
             continue;
-        const struct cs_lease *lease = &host->slots->lease[job->lease[r]].pub;
+        const struct cs_lease *lease = &host->leases->slot[job->lease[r]].pub;
         gpu_s += clock_s_from_ns(host_now(host) - lease->since_ns) *
-                 host_lease_amount(&host->slots->lease[job->lease[r]]);
+                 host_lease_amount(lease);
     }
     return gpu_s;
 }
 
-int64_t host_restart_ns(const struct cs_host *host,
-                        const struct host_job_slot *job)
+int64_t host_restart_ns(const struct host_job_slot *job, int64_t now_ns)
 {
-    int64_t left = job->restart_until_ns - host_now(host);
+    int64_t left = job->restart_until_ns - now_ns;
 
     return clock_after(job->penalty_ns, left > 0 ? left : 0);
 }
@@ -379,7 +391,7 @@ int64_t host_left_ns(const struct cs_host *host,
     int64_t done = host_done_ns(host, job);
 
     return clock_after(whole > done ? whole - done : 0,
-                       host_restart_ns(host, job));
+                       host_restart_ns(job, host_now(host)));
 }
 
 /* ---- other GPUs than were asked for ------------------------------------ */
@@ -430,7 +442,7 @@ static double measure_speedup(struct cs_host *host, const struct host_form *form
 double host_speedup(struct cs_host *host, const struct host_job_slot *job,
                     uint32_t pool, uint32_t gpus, uint32_t cores)
 {
-    struct host_form *form = &host->slots->form[job->form];
+    struct host_form *form = &host->forms->form[job->form];
     uint32_t mask = form->pool_mask[0];
     struct host_speedup at = { gpus, pool, cores, 0 };
 
@@ -446,11 +458,11 @@ double host_speedup(struct cs_host *host, const struct host_job_slot *job,
         if (form->speedup[i].gpus == gpus && form->speedup[i].pool == pool &&
             form->speedup[i].cores == cores)
             return form->speedup[i].speedup;
-    if (form->speedups == form->speedup_room) {
-        uint32_t room = form->speedup_room ? 2 * form->speedup_room : 8;
+    if (form->speedups == form->speedup_capacity) {
+        uint32_t room = form->speedup_capacity ? 2 * form->speedup_capacity : 8;
         form->speedup = arena_grow(host->parts.arena, form->speedup,
-                                   form->speedup_room, room, sizeof *form->speedup);
-        form->speedup_room = room;
+                                   form->speedup_capacity, room, sizeof *form->speedup);
+        form->speedup_capacity = room;
     }
     at.speedup = measure_speedup(host, form, &at);
     form->speedup[form->speedups++] = at;
@@ -463,7 +475,7 @@ double host_speedup_on(struct cs_host *host, const struct host_job_slot *job,
                        const struct placement *placement)
 {
     const struct job_form *form = host_form_of(job);
-    bool fixed = host->slots->form[job->form].fixed;
+    bool fixed = host->forms->form[job->form].fixed;
     double speedup = INFINITY;
 
     if (fixed && !form->paced)
@@ -490,7 +502,7 @@ int64_t host_lease_left_ns(const struct cs_host *host,
                            const struct host_lease_slot *lease)
 {
     int64_t left = host_left_ns(host, job, false);
-    int64_t restart = host_restart_ns(host, job);
+    int64_t restart = host_restart_ns(job, host_now(host));
 
     if (lease->speedup == 1 && !job->pub.request.goodput)
         return left;
@@ -498,102 +510,4 @@ int64_t host_lease_left_ns(const struct cs_host *host,
                        host_ran_ns(host, job, lease, host_done_ns(host, job),
                                    left == CLOCK_NEVER_NS ? left
                                                           : left - restart));
-}
-
-double host_gpu_usd_per_h(const struct cs_host *host,
-                          const struct placement *placement)
-{
-    double usd = 0;
-
-    for (uint32_t i = 0; i < placement->share_count;) {
-        const struct node_group *group =
-            cluster_group_of(host->spec, placement->share[i].node);
-        uint32_t end = group->first_node + group->node_count;
-        uint64_t milli = 0, core_milli = 0;
-        for (; i < placement->share_count && placement->share[i].node < end;
-             i++) {
-            const struct share *share = &placement->share[i];
-            milli += share_milli(share);
-            core_milli += share->cores * UINT64_C(1000) + share->core_milli;
-        }
-        double part = 0;
-        if (group->gpus > 0)
-            part = (double)milli / ((double)GPU_MILLI * group->gpus);
-        else if (group->cores > 0)
-            part = (double)core_milli / 1000.0 / group->cores;
-        usd += part * cluster_node_usd_per_h(group, host_now(host));
-    }
-    return usd;
-}
-
-double host_lease_usd(const struct cs_host *host,
-                      const struct host_lease_slot *lease, int64_t from_ns,
-                      int64_t to_ns)
-{
-    if (host->spec->unpriced)
-        return 0;
-    if (host->spec->priced)
-        return cluster_held_usd(host->spec, &lease->pub.placement, from_ns,
-                                to_ns);
-    return clock_s_from_ns(to_ns - from_ns) / 3600 *
-           host_gpu_usd_per_h(host, &lease->pub.placement);
-}
-
-double host_transfer_usd(const struct cs_host *host,
-                         const struct placement *placement, double bytes)
-{
-    uint32_t rented = 0;
-
-    for (uint32_t s = 0; host->nodes->rent && s < placement->share_count; s++)
-        rented += cluster_group_of(host->spec, placement->share[s].node)
-                      ->rent != NULL;
-    return rented == 0 ? 0
-         : bytes * host->spec->transfer_usd_per_byte * rented /
-               placement->share_count;
-}
-
-double host_busy_s(const struct host_phase_run *run, bool done, double s)
-{
-    double work_s = s;
-
-    if (done && run->rate_max > 0)
-        work_s = s < 1 / run->rate_max ? s : 1 / run->rate_max;
-    if (run->busy_fraction < 0)
-        return 0;
-    return run->busy_fraction > 1 ? work_s : work_s * run->busy_fraction;
-}
-
-/* The slowest of the links that loading crosses, all free. */
-static double load_bps(const struct cs_host *host, bool at_home,
-                       const struct placement *placement)
-{
-    double pcie = 0, nic = 0, wan = INFINITY;
-
-    for (uint32_t i = 0; i < placement->share_count; i++) {
-        const struct node_group *group =
-            cluster_group_of(host->spec, placement->share[i].node);
-        pcie += fabric_pcie_bps(group, placement->share[i].gpu_mask);
-        nic += group->nic_bps;
-        if (!at_home && group->wan_bps > 0)
-            wan = fmin(wan, group->wan_bps);
-    }
-    double bps = fmin(wan, pcie > 0 ? pcie : INFINITY);
-    if (!at_home && nic > 0)
-        bps = fmin(bps, nic);
-    if (!at_home && host->spec->storage_bps > 0)
-        bps = fmin(bps, host->spec->storage_bps);
-    return bps;
-}
-
-double host_switch_s(const struct cs_host *host,
-                     const struct host_job_slot *job, uint32_t role,
-                     const struct placement *placement,
-                     const struct gang *gang)
-{
-    const struct role_spec *spec = &host_form_of(job)->role[role];
-    bool woken = job->home[role] != ID_NONE;
-    double bps = load_bps(host, woken, placement);
-
-    assert(gang && placement->share_count > 0);
-    return spec->load_bytes / bps + (woken ? spec->wake_s : spec->start_s);
 }

@@ -21,8 +21,12 @@
 #include "models/cluster/place.h"
 #include "models/jobs/job.h"
 #include "policies/phases.h"
+#include "policies/state/form.h"
 #include "policies/state/nodes.h"
+#include "policies/state/queue.h"
+#include "policies/state/read.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/order.h"
@@ -55,18 +59,20 @@ struct host_kinds {
 /* ---- kinds ---- */
 
 static struct kind kind_of_task(const struct cs_host *host,
-                                const struct cs_task *task)
+                                const struct host_task_slot *slot)
 {
-    const struct host_job_slot *job = host_job_slot(host, task->job.i);
-    const struct phase_spec *phase = &host_form_of(job)->phase[task->phase];
+    const struct cs_task *task = &slot->pub;
+    const struct host_job *job = host_job_known(host, task->job.i);
+    const struct phase_spec *phase = &job->request.form->phase[task->phase];
     bool whole = task->role == CS_ALL_ROLES;
 
     return (struct kind) {
-        .form = job->form, .phase = task->phase, .gpus = task->gpus,
-        .gpu_milli = task->gpu_milli, .gpu_mib = job->pub.request.gpu_mib,
-        .later = !whole && phase_law_at(phase, job->pub.step) != phase->law,
-        .woken = !whole && job->home[task->role] != ID_NONE,
-        .rates = job->pub.request.rates,
+        .form = slot->form, .phase = task->phase, .gpus = task->gpus,
+        .gpu_milli = task->gpu_milli, .gpu_mib = job->request.gpu_mib,
+        .later = !whole && phase_law_at(phase, job->step) != phase->law,
+        .woken = !whole && host_role_home(host, task->job.i,
+                                          task->role) != ID_NONE,
+        .rates = job->request.rates,
     };
 }
 
@@ -76,7 +82,7 @@ static struct kind kind_of_task(const struct cs_host *host,
 static bool is_single(const struct cs_host *host, const struct cs_task *task)
 {
     return task->held.i != ID_NONE || host->nodes->rent != NULL ||
-           host_job_slot(host, task->job.i)->pub.request.goodput != NULL ||
+           host_job_known(host, task->job.i)->request.goodput != NULL ||
            (task->role == CS_ALL_ROLES &&
             (host->rules->placement == PLACE_RANDOM ||
              host->rules->relax_ns > 0));
@@ -105,17 +111,18 @@ static uint32_t kind_add(struct cs_host *host, struct kind kind)
 }
 
 /* Forms are few, and so are the kinds of one. */
-static uint32_t kind_number(struct cs_host *host, const struct cs_task *task)
+static uint32_t kind_number(struct cs_host *host,
+                            const struct host_task_slot *task)
 {
     struct host_kinds *all = host->waiting->kinds;
 
-    if (is_single(host, task))
+    if (is_single(host, &task->pub))
         return SINGLE;
     struct kind kind = kind_of_task(host, task);
-    if (all->forms < host->slots->form_room) {
+    if (all->forms < host->forms->capacity) {
         all->first = arena_grow(host->parts.arena, all->first, all->forms,
-                                host->slots->form_room, sizeof *all->first);
-        while (all->forms < host->slots->form_room)
+                                host->forms->capacity, sizeof *all->first);
+        while (all->forms < host->forms->capacity)
             all->first[all->forms++] = ID_NONE;
     }
     uint32_t k = all->first[kind.form];
@@ -140,12 +147,12 @@ void host_kinds_insert(struct cs_host *host, uint32_t task)
 {
     struct host_kinds *all = host->waiting->kinds;
 
-    if (all->of_room < host->slots->task_room) {
+    if (all->of_room < host->tasks->capacity) {
         all->of = arena_grow(host->parts.arena, all->of, all->of_room,
-                             host->slots->task_room, sizeof *all->of);
-        all->of_room = host->slots->task_room;
+                             host->tasks->capacity, sizeof *all->of);
+        all->of_room = host->tasks->capacity;
     }
-    all->of[task] = kind_number(host, &host->slots->task[task].pub);
+    all->of[task] = kind_number(host, &host->tasks->slot[task]);
     all->kind[all->of[task]].tasks++;
     order_insert(&all->order, task, host_task_item(host, task), stands_before);
     all->stale = true;
@@ -264,7 +271,7 @@ struct task_id cs_next_candidate(struct cs_host *host)
     if (all->heap_count == 0)
         return none;
     all->at = rank_tree_rank(host->waiting->order, all->heap[0]);
-    all->seq = host->slots->task[all->heap[0]].seq;
+    all->seq = host->tasks->slot[all->heap[0]].seq;
     return (struct task_id) { all->heap[0] };
 }
 
@@ -272,8 +279,8 @@ void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
 {
     struct host_kinds *all = host->waiting->kinds;
 
-    assert(all != NULL && task.i < host->slots->task_count);
-    if (!host->slots->task[task.i].live || host->slots->task[task.i].seq != all->seq)
+    assert(all != NULL && task.i < host->tasks->count);
+    if (!host->tasks->slot[task.i].live || host->tasks->slot[task.i].seq != all->seq)
         return;                 /* it was started */
     assert(rank_tree_at(host->waiting->order, all->at) == task.i);
     all->at++;
@@ -281,7 +288,7 @@ void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
         return;
     uint32_t kind = all->of[task.i], next = ORDER_NONE;
     if (kind == SINGLE || alike == CS_ALIKE_NONE ||
-        (alike == CS_ALIKE_AS_LONG && host->slots->form[all->kind[kind].form].fixed))
+        (alike == CS_ALIKE_AS_LONG && host->forms->form[all->kind[kind].form].fixed))
         next = rank_tree_next(&all->order.tree, task.i);
     if (next != ORDER_NONE && all->of[next] == kind)
         all->heap[0] = next;

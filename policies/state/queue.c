@@ -6,10 +6,18 @@
  * What waits is an order (sim/containers/order.h), whose sums are kept from the
  * first question on that needs them; leases are in a calendar, likewise.
  */
+#include "policies/state/queue.h"
+
 #include <assert.h>
 
+#include "models/cluster/cluster.h"
 #include "policies/phases.h"
+#include "policies/state/ends.h"
+#include "policies/state/form.h"
+#include "policies/state/lease_slot.h"
+#include "policies/state/slots.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/calendar.h"
@@ -25,25 +33,28 @@ bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b)
         if (host->policy->before(host->self, host, y, x))
             return false;
     }
-    return host->slots->task[a].seq < host->slots->task[b].seq;
+    return host->tasks->slot[a].seq < host->tasks->slot[b].seq;
 }
 
 void host_note_full(struct cs_host *host, uint32_t i, uint32_t gpus)
 {
-    struct host_form *form = &host->slots->form[i];
+    struct host_form *form = &host->forms->form[i];
 
+    assert(i < host->forms->count);
     if (form->form->role_count != 1 || host_known_full(host, i, gpus))
         return;
     form->full_gpus = gpus;
     form->full_at = host->cluster->releases;
 }
 
-/* Room for a gang has room for a smaller one of the same form: every rule
- * would leave out some of its GPUs. */
+/* GPUs that fit a gang fit a smaller one of the same form: every rule would
+ * leave out some of them. */
 bool host_known_full(const struct cs_host *host, uint32_t i, uint32_t gpus)
 {
-    const struct host_form *form = &host->slots->form[i];
+    const struct host_form *form = &host->forms->form[i];
 
+    assert(i < host->forms->count);
+    assert(form->full_at <= host->cluster->releases);
     return form->full_gpus > 0 && gpus >= form->full_gpus &&
            form->full_at == host->cluster->releases;
 }
@@ -56,11 +67,10 @@ static bool stands_before(void *owner, uint32_t a, uint32_t b)
 bool host_task_known_full(void *owner, uint32_t item)
 {
     const struct cs_host *host = owner;
-    const struct cs_task *task = &host->slots->task[item].pub;
+    const struct cs_task *task = &host->tasks->slot[item].pub;
 
     return task->role == CS_ALL_ROLES && task->gpu_milli == GPU_MILLI &&
-           host_known_full(host, host_job_slot(host, task->job.i)->form,
-                           task->gpus);
+           host_known_full(host, host->tasks->slot[item].form, task->gpus);
 }
 
 static bool is_startable(void *owner, uint32_t item)
@@ -76,15 +86,15 @@ struct order_filter host_startable(const struct cs_host *host,
         .passes = is_startable,
     };
 
-    if (host->slots->form_count == 1 && !host_per_phase(host) &&
+    if (host->forms->count == 1 && !host_per_phase(host) &&
         !host->waiting->has_parts && host_known_full(host, 0, gpus_max))
-        filter.gpus_max = host->slots->form[0].full_gpus - 1;
+        filter.gpus_max = host->forms->form[0].full_gpus - 1;
     return filter;
 }
 
 struct order_item host_task_item(const struct cs_host *host, uint32_t task)
 {
-    const struct host_task_slot *slot = &host->slots->task[task];
+    const struct host_task_slot *slot = &host->tasks->slot[task];
 
     return (struct order_item) {
         .span_ns = slot->pub.estimate_ns, .gpus = slot->pub.gpus,
@@ -112,17 +122,27 @@ uint32_t host_order_count(const struct cs_host *host)
 }
 
 /* The list's memory is there for whoever needs all at once. */
-uint32_t *host_list_room(struct cs_host *host, uint32_t count)
+uint32_t *host_list_scratch(struct cs_host *host, uint32_t count)
 {
-    if (count > host->waiting->list_room) {
-        uint32_t room = host->waiting->list_room > 0 ? host->waiting->list_room : 64;
+    if (count > host->waiting->list_capacity) {
+        uint32_t room = host->waiting->list_capacity > 0 ? host->waiting->list_capacity : 64;
         while (room < count)
             room *= 2;
         host->waiting->list = arena_alloc(host->parts.arena, room,
                                  sizeof *host->waiting->list);
-        host->waiting->list_room = room;
+        host->waiting->list_capacity = room;
     }
     return host->waiting->list;
+}
+
+uint32_t host_order_at(const struct cs_host *host, uint32_t place)
+{
+    return rank_tree_at(host->waiting->order, place);
+}
+
+bool host_has_parts(const struct cs_host *host)
+{
+    return host->waiting->has_parts;
 }
 
 void host_order_insert(struct cs_host *host, uint32_t task)
@@ -143,7 +163,7 @@ void host_order_again(struct cs_host *host, uint32_t task)
 void host_order_sort(struct cs_host *host)
 {
     uint32_t count = rank_tree_count(host->waiting->order);
-    uint32_t *list = host_list_room(host, count);
+    uint32_t *list = host_list_scratch(host, count);
     bool moved = false;
 
     rank_tree_list(host->waiting->order, list);
@@ -165,7 +185,7 @@ static struct order *queue_with_sums(struct cs_host *host)
     struct order *queue = host->waiting->queue;
 
     if (queue->rules != &summed)
-        order_rule(queue, &summed, host_list_room(host, order_count(queue)));
+        order_rule(queue, &summed, host_list_scratch(host, order_count(queue)));
     return queue;
 }
 
@@ -203,7 +223,7 @@ uint32_t host_order_first(struct cs_host *host, uint64_t seq)
 
 void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
 {
-    struct cs_lease *pub = &host->slots->lease[lease].pub;
+    struct cs_lease *pub = &host->leases->slot[lease].pub;
 
     if (host->waiting->ends != NULL) {
         calendar_drop(host->waiting->ends, pub->expected_end_ns, lease);
@@ -215,7 +235,7 @@ void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
 void host_lease_unexpect(struct cs_host *host, uint32_t lease)
 {
     if (host->waiting->ends != NULL)
-        calendar_drop(host->waiting->ends, host->slots->lease[lease].pub.expected_end_ns, lease);
+        calendar_drop(host->waiting->ends, host->leases->slot[lease].pub.expected_end_ns, lease);
 }
 
 static void keep_ends(struct cs_host *host)
@@ -225,15 +245,15 @@ static void keep_ends(struct cs_host *host)
         uint32_t lease = host->waiting->held->item[i];
 
         if (lease != ID_NONE)
-            calendar_add(host->waiting->ends, host->slots->lease[lease].pub.expected_end_ns,
-                         lease, host->slots->lease[lease].pub.gpus);
+            calendar_add(host->waiting->ends, host->leases->slot[lease].pub.expected_end_ns,
+                         lease, host->leases->slot[lease].pub.gpus);
     }
 }
 
 void host_end_expect(struct cs_host *host, int64_t end_ns, uint32_t number,
                      uint32_t gpus)
 {
-    assert(number >= host->slots->lease_room);
+    assert(number >= host->leases->capacity);
     if (host->waiting->ends == NULL)
         keep_ends(host);
     calendar_add(host->waiting->ends, end_ns, number, gpus);
@@ -244,8 +264,8 @@ void host_end_unexpect(struct cs_host *host, int64_t end_ns, uint32_t number)
     calendar_drop(host->waiting->ends, end_ns, number);
 }
 
-int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
-                       uint32_t gpus, uint32_t *spare_gpus)
+int64_t host_ends_when(struct cs_host *host, int64_t now_ns, uint32_t free_now,
+                       uint32_t gpus, uint32_t *left_gpus)
 {
     int64_t at = now_ns;
     uint64_t free = free_now;
@@ -261,6 +281,6 @@ int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
     /* A lease that outlives its estimate may end at any moment. */
     free += calendar_by(host->waiting->ends, at);
     assert(free >= gpus);
-    *spare_gpus = (uint32_t)(free - gpus);
+    *left_gpus = (uint32_t)(free - gpus);
     return at;
 }

@@ -33,10 +33,10 @@ void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
 {
     if (count < 2)
         return;
-    if (count > host->waiting->sort_room) {
-        host->waiting->sort_room = 2 * count;
+    if (count > host->waiting->sort_capacity) {
+        host->waiting->sort_capacity = 2 * count;
         host->waiting->sort = arena_alloc(host->parts.arena,
-                                 2 * (size_t)host->waiting->sort_room,
+                                 2 * (size_t)host->waiting->sort_capacity,
                                  sizeof *host->waiting->sort);
     }
     struct host_sorted *from = host->waiting->sort, *to = host->waiting->sort + count;

@@ -14,7 +14,11 @@
 
 #include "policies/phases.h"
 #include "policies/rank.h"
+#include "policies/state/form.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/queue.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/rank_tree.h"
@@ -90,14 +94,14 @@ static bool stands_before(void *owner, uint32_t a, uint32_t b)
     uint32_t x = host->waiting->tenants->link[a].tenant;
     uint32_t y = host->waiting->tenants->link[b].tenant;
 
-    return x != y ? x < y : host->slots->task[a].seq < host->slots->task[b].seq;
+    return x != y ? x < y : host->tasks->slot[a].seq < host->tasks->slot[b].seq;
 }
 
 static void sum_least(void *owner, uint32_t item, uint32_t left,
                       uint32_t right)
 {
     const struct cs_host *host = owner;
-    uint32_t *least = host->waiting->tenants->least, gpus = host->slots->task[item].pub.gpus;
+    uint32_t *least = host->waiting->tenants->least, gpus = host->tasks->slot[item].pub.gpus;
 
     if (left != RANK_TREE_NONE && least[left] < gpus)
         gpus = least[left];
@@ -110,11 +114,11 @@ static void plant(struct cs_host *host, uint32_t task)
 {
     struct host_tenants *all = host->waiting->tenants;
 
-    if (all->least_room < host->slots->task_room) {
+    if (all->least_room < host->tasks->capacity) {
         all->least = arena_grow(host->parts.arena, all->least,
-                                all->least_room, host->slots->task_room,
+                                all->least_room, host->tasks->capacity,
                                 sizeof *all->least);
-        all->least_room = host->slots->task_room;
+        all->least_room = host->tasks->capacity;
     }
     rank_tree_insert(all->tree, task, stands_before);
 }
@@ -136,12 +140,11 @@ static void keep_tree(struct cs_host *host)
 static bool passes(const struct cs_host *host, uint32_t item,
                    uint32_t gpus_max)
 {
-    const struct cs_task *task = &host->slots->task[item].pub;
+    const struct host_task_slot *task = &host->tasks->slot[item];
 
-    return task->gpus <= gpus_max &&
-           !(task->gpu_milli == GPU_MILLI &&
-             host_known_full(host, host_job_slot(host, task->job.i)->form,
-                             task->gpus));
+    return task->pub.gpus <= gpus_max &&
+           !(task->pub.gpu_milli == GPU_MILLI &&
+             host_known_full(host, task->form, task->pub.gpus));
 }
 
 /* The first that passes of a subtree whose first place is `first`, from a place
@@ -170,16 +173,16 @@ static uint32_t find(const struct cs_host *host, uint32_t item, uint32_t first,
 void host_tenants_insert(struct cs_host *host, uint32_t task)
 {
     struct host_tenants *all = host->waiting->tenants;
-    uint32_t t = tenant_of(host, host->slots->task[task].pub.job.i);
+    uint32_t t = tenant_of(host, host->tasks->slot[task].pub.job.i);
     struct tenant *tenant = &all->tenant[t];
 
-    if (all->link_room < host->slots->task_room) {
+    if (all->link_room < host->tasks->capacity) {
         all->link = arena_grow(host->parts.arena, all->link, all->link_room,
-                               host->slots->task_room, sizeof *all->link);
-        all->link_room = host->slots->task_room;
+                               host->tasks->capacity, sizeof *all->link);
+        all->link_room = host->tasks->capacity;
     }
     uint32_t before = tenant->last;
-    while (before != NONE && host->slots->task[before].seq > host->slots->task[task].seq)
+    while (before != NONE && host->tasks->slot[before].seq > host->tasks->slot[task].seq)
         before = all->link[before].before;
     uint32_t after = before == NONE ? tenant->first : all->link[before].after;
     all->link[task] = (struct link) { t, before, after };
@@ -244,7 +247,7 @@ struct task_id cs_tenant_first(struct cs_host *host, uint32_t tenant)
 
 struct task_id cs_tenant_next(const struct cs_host *host, struct task_id task)
 {
-    assert(host->waiting->tenants != NULL && host->slots->task[task.i].live);
+    assert(host->waiting->tenants != NULL && host->tasks->slot[task.i].live);
     return (struct task_id) { host->waiting->tenants->link[task.i].after };
 }
 
@@ -257,12 +260,12 @@ struct task_id cs_tenant_fits(struct cs_host *host, struct task_id task,
         return none;
     keep(host);
     keep_tree(host);
-    assert(host->slots->task[task.i].live);
+    assert(host->tasks->slot[task.i].live);
     const struct host_tenants *all = host->waiting->tenants;
     /* All of one form: what is full is so for whole subtrees. */
-    if (host->slots->form_count == 1 && !host->waiting->has_parts &&
+    if (host->forms->count == 1 && !host->waiting->has_parts &&
         host_known_full(host, 0, gpus_max))
-        gpus_max = host->slots->form[0].full_gpus - 1;
+        gpus_max = host->forms->form[0].full_gpus - 1;
     uint32_t found = find(host, all->tree->root, 0,
                           rank_tree_rank(all->tree, task.i), gpus_max);
     if (found == NONE || all->link[found].tenant != all->link[task.i].tenant)

@@ -18,8 +18,9 @@
 
 #include "policies/phases.h"
 #include "policies/state/nodes.h"
-#include "policies/state/slots.h"
+#include "policies/state/queue.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -62,7 +63,7 @@ int64_t host_claim_stands_ns(const struct cs_host *host, uint32_t winner,
     struct cs_line of_w = { 0, 0 }, of_l = { 0, 0 };
     int64_t now = host_now(host);
 
-    if (alike(&host->slots->task[winner].pub, &host->slots->task[loser].pub))
+    if (alike(&host->tasks->slot[winner].pub, &host->tasks->slot[loser].pub))
         return CLOCK_NEVER_NS;
     host->policy->line(host->self, host, w, &of_w);
     host->policy->line(host->self, host, l, &of_l);
@@ -158,18 +159,18 @@ static void place_room(struct cs_host *host)
 {
     struct host_tops *tops = host->waiting->tops;
 
-    if (tops->place_room < host->slots->task_room) {
+    if (tops->place_room < host->tasks->capacity) {
         tops->place = arena_grow(host->parts.arena, tops->place,
-                                 tops->place_room, host->slots->task_room,
+                                 tops->place_room, host->tasks->capacity,
                                  sizeof *tops->place);
-        tops->place_room = host->slots->task_room;
+        tops->place_room = host->tasks->capacity;
     }
 }
 
 void host_tops_insert(struct cs_host *host, uint32_t task)
 {
     struct host_tops *tops = host->waiting->tops;
-    struct tournament *t = tournament_of(host, host->slots->task[task].pub.gpus);
+    struct tournament *t = tournament_of(host, host->tasks->slot[task].pub.gpus);
 
     place_room(host);
     if (t->spares == 0 && t->used == t->room)
@@ -201,7 +202,7 @@ static bool came_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
 
-    return host->slots->task[a].seq < host->slots->task[b].seq;
+    return host->tasks->slot[a].seq < host->tasks->slot[b].seq;
 }
 
 void host_tops_hide(struct cs_host *host, uint32_t task)
@@ -217,7 +218,7 @@ void host_tops_see(struct cs_host *host, uint64_t seq)
     uint32_t task;
 
     while ((task = rank_tree_at(&tops->fresh, 0)) != RANK_TREE_NONE &&
-           host->slots->task[task].seq < seq) {
+           host->tasks->slot[task].seq < seq) {
         rank_tree_remove(&tops->fresh, task);
         host_tops_insert(host, task);
     }
@@ -243,18 +244,17 @@ void host_tops_back(struct cs_host *host)
     struct host_tops *tops = host->waiting->tops;
 
     for (uint32_t i = 0; i < tops->asides; i++)
-        if (host->slots->task[tops->aside[i]].live)
+        if (host->tasks->slot[tops->aside[i]].live)
             host_tops_insert(host, tops->aside[i]);
     tops->asides = 0;
 }
 
 static bool known_full(const struct cs_host *host, uint32_t i)
 {
-    const struct cs_task *task = &host->slots->task[i].pub;
+    const struct host_task_slot *task = &host->tasks->slot[i];
 
-    return task->gpu_milli == GPU_MILLI &&
-           host_known_full(host, host_job_slot(host, task->job.i)->form,
-                           task->gpus);
+    return task->pub.gpu_milli == GPU_MILLI &&
+           host_known_full(host, task->form, task->pub.gpus);
 }
 
 uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,

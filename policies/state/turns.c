@@ -17,8 +17,9 @@
  */
 #include <assert.h>
 
-#include "policies/state/slots.h"
+#include "policies/state/queue.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/tops.h"
 #include "policies/state/turn.h"
 #include "policies/state/waiting.h"
@@ -44,14 +45,12 @@ struct host_turns {
 
 static bool is_seen(const struct cs_host *host, uint32_t task)
 {
-    return host->slots->task[task].seq < host->turn->committed_seq;
+    return host->tasks->slot[task].seq < host->turn->committed_seq;
 }
 
 static int64_t submitted_ns(const struct cs_host *host, uint32_t task)
 {
-    uint32_t job = host->slots->task[task].pub.job.i;
-
-    return host_job_slot(host, job)->pub.request.submit_ns;
+    return host->tasks->slot[task].pub.submit_ns;
 }
 
 /* ---- who stands before whom ---- */
@@ -60,7 +59,7 @@ static bool came_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
 
-    return host->slots->task[a].seq < host->slots->task[b].seq;
+    return host->tasks->slot[a].seq < host->tasks->slot[b].seq;
 }
 
 static bool turn_before(struct cs_host *host, uint32_t a, uint32_t b)
@@ -78,8 +77,8 @@ static bool turn_before(struct cs_host *host, uint32_t a, uint32_t b)
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
     struct cs_host *host = owner;
-    uint32_t gpus = host->slots->task[a].pub.gpus;
-    uint32_t other = host->slots->task[b].pub.gpus;
+    uint32_t gpus = host->tasks->slot[a].pub.gpus;
+    uint32_t other = host->tasks->slot[b].pub.gpus;
 
     return gpus != other ? gpus < other : turn_before(host, a, b);
 }
@@ -89,7 +88,7 @@ static int64_t stands_ns(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
 
-    if (host->slots->task[a].pub.gpus != host->slots->task[b].pub.gpus ||
+    if (host->tasks->slot[a].pub.gpus != host->tasks->slot[b].pub.gpus ||
         submitted_ns(host, a) != submitted_ns(host, b) ||
         !is_seen(host, a) || !is_seen(host, b))
         return CLOCK_NEVER_NS;
@@ -173,7 +172,7 @@ void host_turns_commit(struct cs_host *host, uint64_t seq)
     }
     refresh(host);
     while ((task = rank_tree_first(&turns->unseen.tree)) != NONE &&
-           host->slots->task[task].seq < seq) {
+           host->tasks->slot[task].seq < seq) {
         host_turns_remove(host, task);
         note_seen(host, count++, task);
     }
@@ -188,7 +187,7 @@ static bool wants_up_to(void *owner, uint32_t task, uint32_t gpus)
 {
     const struct cs_host *host = owner;
 
-    return host->slots->task[task].pub.gpus <= gpus;
+    return host->tasks->slot[task].pub.gpus <= gpus;
 }
 
 static uint32_t count_up_to(const struct host_turns *turns, uint32_t gpus)
@@ -223,7 +222,7 @@ void host_turns_first(struct cs_host *host, int64_t most_ns)
     refresh(host);
     turns->parts = 0;
     while ((task = rank_tree_at(&turns->all.tree, place)) != NONE) {
-        struct turns_part part = { .gpus = host->slots->task[task].pub.gpus };
+        struct turns_part part = { .gpus = host->tasks->slot[task].pub.gpus };
         if (turns->parts == turns->part_room) {
             uint32_t room = turns->parts > 0 ? 2 * turns->parts : 16;
             turns->part = arena_grow(host->parts.arena, turns->part,
