@@ -34,6 +34,7 @@ bool cs_site(const struct cs_host *host, struct task_id id, uint32_t i,
         return false;
     want->pool_mask = site->pool_mask;
     want->gpu_type = site->gpu->index + 1;
+    assert(want->pool_mask != 0 && want->gpu_type > 0);
     return true;
 }
 

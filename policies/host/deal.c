@@ -9,6 +9,7 @@
  * that wait go before those that run, each in the order in which they began to.
  */
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "policies/policy.h"
@@ -42,18 +43,23 @@ static void refresh(struct cs_host *host)
                 .since = host->deals->deal_since++,
             };
     }
+    assert(host->deals->deals <= host->deals->deal_room);
 }
 
+/* Does the job of an entry wait? */
 static bool waits(const struct cs_host *host, const struct host_deal *entry)
 {
+    assert(!host_job_ended(host, entry->job));
     struct job_id job = { entry->job };
 
     return cs_job_task(host, job, CS_ALL_ROLES).i != ID_NONE;
 }
 
+/* Does entry a go before entry b?  By key; with ticks, those that wait first. */
 static bool goes_before(const struct cs_host *host, const struct host_deal *a,
                         const struct host_deal *b)
 {
+    assert(!isnan(a->key) && !isnan(b->key));
     if (a->key != b->key || host->rules->tick_ns == 0)
         return a->key < b->key;
     return waits(host, a) != waits(host, b) ? waits(host, a)
@@ -63,6 +69,7 @@ static bool goes_before(const struct cs_host *host, const struct host_deal *a,
 /* Stable, whatever the order. */
 static void merge_sort(struct cs_host *host)
 {
+    assert(host->deals->deals <= host->deals->deal_room);
     uint32_t count = host->deals->deals;
     struct host_deal *from = host->deals->deal, *to;
 
@@ -95,7 +102,7 @@ static void merge_sort(struct cs_host *host)
 /* So many moves for every job are taken for a list out of order. */
 #define MOVES_MAX 16u
 
-/* Insertion sort: stable, and the list is nearly in order as a rule. */
+/* Sorts the list by the keys of now. */
 static void sort(struct cs_host *host, cs_key_fn *key)
 {
     uint64_t moves = 0;
@@ -132,6 +139,7 @@ void cs_reallocate(struct cs_host *host, cs_key_fn *key)
         entry->take = entry->gpus <= room;
         if (entry->take)
             room -= entry->gpus;
+        assert(room <= cs_total_gpus(host, 0));
     }
     for (uint32_t i = 0; i < host->deals->deals; i++) {
         struct job_id job = { host->deals->deal[i].job };

@@ -69,6 +69,7 @@ static uint32_t find_least_gpus(const struct cs_host *host,
     while (gpus < asked &&
            !host_shape_ok(host, host_job_at(host, job.i), role, gpus))
         gpus++;
+    assert(gpus >= 1);
     return gpus < asked ? gpus : asked;
 }
 

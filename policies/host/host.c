@@ -53,9 +53,11 @@
 
 static void decide_event(struct loop *loop, void *self, uint64_t arg);
 
-/* No decision before; a policy that solves may be asked in every round. */
+/* Returns the earliest time of the next decision by `resolve_at_most_every`: 0 before the
+ * first one, and for a policy that solves, which may be asked in every round. */
 static int64_t resolve_time(const struct cs_host *host)
 {
+    assert(host->decision->decided_ns <= host_now(host));
     if (host->decision->decided_ns == 0 || host->policy->flags & CS_SOLVES)
         return 0;
     return clock_after(host->decision->decided_ns, host->rules->resolve_ns);
@@ -78,6 +80,7 @@ static int64_t decision_time(struct cs_host *host, int64_t at)
 {
     int64_t round = host->rules->round_ns;
 
+    assert(at >= host_now(host) && round >= 0);
     if (round <= 0)
         return at;
     if (host->rules->round_ends_early && cs_running_count(host) == 0)
@@ -88,6 +91,7 @@ static int64_t decision_time(struct cs_host *host, int64_t at)
                        clock_tick_from(at - host->decision->round_from_ns, round));
 }
 
+/* Plans the next decision, if none is planned. */
 static void wake(struct cs_host *host)
 {
     int64_t at;
@@ -102,6 +106,7 @@ static void wake(struct cs_host *host)
     if (host->decision->decide_event.generation != 0)
         return;
     at = decision_time(host, host_now(host));
+    assert(at >= host_now(host));
     if (at < CLOCK_NEVER_NS)
         host->decision->decide_event = loop_at(host->parts.loop, at, LOOP_RANK_DECIDE,
                                      decide_event, host, 0);
@@ -109,6 +114,7 @@ static void wake(struct cs_host *host)
 
 void host_submit_none(struct cs_host *host)
 {
+    assert(!host->decision->submits_over);
     host->decision->submits_over = true;
     if (host->rules->round_ends_early && host->waiting->order != NULL &&
         host_order_count(host) > 0)
@@ -122,12 +128,14 @@ static void wake_later(struct loop *loop, void *self, uint64_t arg)
     wake(self);
 }
 
+/* A lease is loaded: starts its phase, or lets its job go on. */
 static void lease_ready(struct cs_host *host, uint32_t lease)
 {
     struct host_job_slot *job =
         host_job_slot(host, host->leases->slot[lease].pub.job.i);
     uint32_t role = host->leases->slot[lease].pub.role;
 
+    assert(host->leases->slot[lease].pub.state == CS_LEASE_IDLE);
     /* A lease granted for a phase runs it at once, without a second ask. */
     if (host_per_phase(host) && !host->leases->slot[lease].running) {
         const struct job_form *form = host_form_of(job);
@@ -145,8 +153,10 @@ static void lease_ready(struct cs_host *host, uint32_t lease)
     wake(host);
 }
 
+/* A task waits: all indexes that are kept learn of it. */
 static void task_made(struct cs_host *host, uint32_t task)
 {
+    assert(host->tasks->slot[task].live);
     if (host->waiting->tops != NULL && host->rules->blocking == HOST_COMMIT)
         host_tops_hide(host, task);
     else if (host->waiting->tops != NULL)
@@ -161,8 +171,10 @@ static void task_made(struct cs_host *host, uint32_t task)
         host_turned_add(host, host->tasks->slot[task].pub.job.i);
 }
 
+/* A task waits no more, by the same indexes. */
 static void task_gone(struct cs_host *host, uint32_t task)
 {
+    assert(host->tasks->slot[task].live);
     if (host->waiting->tops != NULL)
         host_tops_remove(host, task);
     if (host->waiting->tenants != NULL)
@@ -175,8 +187,10 @@ static void task_gone(struct cs_host *host, uint32_t task)
         host_turned_add(host, host->tasks->slot[task].pub.job.i);
 }
 
+/* Puts a task at its place of now, in the order and among the turns. */
 static void order_again(struct cs_host *host, uint32_t task)
 {
+    assert(host->tasks->slot[task].live);
     host_order_again(host, task);
     if (host->waiting->turns != NULL) {
         host_turns_remove(host, task);
@@ -184,12 +198,14 @@ static void order_again(struct cs_host *host, uint32_t task)
     }
 }
 
+/* Tells the policy one piece of news. */
 static void tell_policy(struct cs_host *host, const struct host_news *news)
 {
     const struct cs_policy *policy = host->policy;
     struct job_id job = { news->id };
     struct lease_id lease = { news->id };
 
+    assert(news->kind != NEWS_IDLE || news->id < host->leases->count);
     if (news->kind == NEWS_SUBMITTED && policy->job_submitted)
         policy->job_submitted(host->self, host, job);
     if (news->kind == NEWS_SUBMITTED && policy->flags & CS_ORDER_AT_NEWS &&
@@ -203,8 +219,8 @@ static void tell_policy(struct cs_host *host, const struct host_news *news)
         policy->lease_idle(host->self, host, lease);
 }
 
-/* The first from the i-th on for which a start could succeed; ID_NONE.  Asks
- * for whole jobs that want more GPUs than are free are passed over at once. */
+/* Returns the first task from the i-th on for which a start could succeed; ID_NONE: none.
+ * Tasks of whole jobs that want more GPUs than are free are passed over at once. */
 static uint32_t next_to_try(struct cs_host *host, uint32_t *i)
 {
     bool skips = !host_per_phase(host) && host->rules->blocking == HOST_SKIP;
@@ -222,8 +238,10 @@ static uint32_t next_to_try(struct cs_host *host, uint32_t *i)
     return rank_tree_at(host->waiting->order, *i);
 }
 
+/* A task does not fit: the next one is tried. */
 static void pass_over(struct cs_host *host, uint32_t task, uint32_t *i)
 {
+    assert(host->rules->blocking == HOST_SKIP);
     if (host->waiting->tops != NULL)
         host_tops_aside(host, task);
     else
@@ -237,6 +255,7 @@ static void serve_in_order(struct cs_host *host)
 
     while ((task = next_to_try(host, &i)) != ID_NONE) {
         struct job_id job = host->tasks->slot[task].pub.job;
+        assert(host->tasks->slot[task].live);
         if (host_try(host, task, cs_free_gpus(host, 0)) == CS_DONE)
             continue;           /* it left the order: i is the next */
         if (host->rules->blocking == HOST_DROP) {
@@ -261,6 +280,7 @@ static void decide_default(struct cs_host *host)
  * rented and given back for ever, would not let a run end. */
 static void note_idle(struct cs_host *host, bool news, uint64_t decisions)
 {
+    assert(host->counts.decisions >= decisions);
     char why[120];
 
     if (news || cs_lease_count(host) > 0 ||
@@ -275,6 +295,7 @@ static void note_idle(struct cs_host *host, bool news, uint64_t decisions)
 
 void host_decide(struct cs_host *host)
 {
+    assert(!host->decision->closing);
     host->decision->in_decide = true;
     if (host->policy->decide)
         host->policy->decide(host->self, host);
@@ -291,6 +312,7 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
     uint64_t decisions = host->counts.decisions;
     bool news = host->decision->news_count > 0;
 
+    assert(!host->decision->closing);
     (void)arg;
     memset(&host->decision->decide_event, 0, sizeof host->decision->decide_event);
     host->decision->in_decide = true;
@@ -318,10 +340,12 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
     }
 }
 
+/* Makes the policy's own memory and lets it begin; false: err says why it cannot. */
 static bool make_self(struct cs_host *host, struct err *err)
 {
     const struct cs_policy *policy = host->policy;
 
+    assert(host->self == NULL);
     host->self = arena_alloc(host->parts.arena, 1, policy->self_bytes + 1);
     if (policy->self_bytes && host->parts.policy->params)
         memcpy(host->self, host->parts.policy->params, policy->self_bytes);
@@ -352,6 +376,7 @@ static struct cs_host *make_host(struct arena *arena)
     host->pools = arena_alloc(arena, 1, sizeof *host->pools);
     host->turn->committed = ID_NONE;
     host->turn->committed_ns = -1;        /* nothing was chosen yet */
+    assert(host->jobs->count == 0 && host->tasks->count == 0);
     return host;
 }
 
@@ -361,6 +386,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     struct cs_host *host = make_host(arena);
     const struct cluster_spec *spec = parts->cluster;
 
+    assert(spec->node_count > 0 && spec->pool_count <= 32);
     host->parts = *parts;
     if (parts->vain_max == 0)
         host->parts.vain_max = HOST_VAIN_MAX;
@@ -410,7 +436,7 @@ void host_free(struct cs_host *host)
         host->policy->fini(host->self);
 }
 
-/* A copy that is forgotten with the job. */
+/* Returns a copy of a name that lives as long as the job; NULL: no name. */
 static const char *name_kept(struct cs_host *host, struct host_job_slot *job,
                              const char *name)
 {
@@ -461,6 +487,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     host_outage_wake(host);
     host_rent_wake(host);
     wake(host);
+    assert(host->decision->jobs_left <= host->jobs->count);
 }
 
 const struct gang *host_gang(const struct cs_host *host,
@@ -472,10 +499,12 @@ const struct gang *host_gang(const struct cs_host *host,
 
 void host_close(struct cs_host *host)
 {
+    assert(!host->decision->closing);
     host->decision->closing = true;
     for (uint32_t j = 0; j < host->jobs->count; j++)
         if (!host_job_over(host, j))
             host_job_end(host, j, JOB_UNFINISHED);
+    assert(host->decision->jobs_left == 0);
 }
 
 uint32_t host_unfinished(const struct cs_host *host, uint32_t *first)
@@ -487,6 +516,7 @@ uint32_t host_unfinished(const struct cs_host *host, uint32_t *first)
             left++;
             *first = j;
         }
+    assert(left == host->decision->jobs_left);
     return left;
 }
 
@@ -502,6 +532,7 @@ double host_held_usd(const struct cs_host *host)
         usd += host_lease_usd(host->spec, &lease->placement, lease->since_ns,
                               host_now(host));
     }
+    assert(usd >= 0);
     return usd;
 }
 
@@ -520,6 +551,7 @@ bool host_verdict(const struct cs_host *host, struct err *err)
             host->decision->why);
     if (host->decision->note[0])
         err_hint(err, "%s", host->decision->note);
+    assert(host->decision->why[0] != '\0');
     return false;
 }
 
@@ -564,6 +596,7 @@ int64_t host_pool_free_milli(const struct cs_host *host, uint32_t pool)
 {
     const struct host_pool_now *now = &host->pools->pool[pool];
 
+    assert(pool < host->spec->pool_count && now->down <= now->gpus);
     return (int64_t)(now->gpus - now->down) * GPU_MILLI -
            (int64_t)(now->allocated_milli + now->away_milli);
 }
@@ -576,6 +609,7 @@ static bool starts_in_order(const struct cs_host *host)
     const struct cs_policy *policy = host->policy;
     const struct host_rules *rules = host->rules;
 
+    assert(rules->blocking <= HOST_DROP);
     if (policy->flags & CS_RESERVES)
         return rules->placement == PLACE_COUNT;
     if (policy->decide && !(policy->flags & CS_ASKS_BLOCKING))
@@ -593,6 +627,7 @@ static uint32_t wants_of_pool(const struct cs_host *host, uint32_t task,
         host_job_slot(host, host->tasks->slot[task].pub.job.i);
     uint32_t role = host->tasks->slot[task].pub.role, least = 0;
 
+    assert(host->tasks->slot[task].live && pool < host->spec->pool_count);
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
         uint32_t gpus = job_role_gpus(&job->pub.request, r);
         if ((role == CS_ALL_ROLES || role == r) && gpus > 0 &&
@@ -610,6 +645,7 @@ static bool is_short(const struct cs_host *host, uint32_t task,
     const struct cs_task *pub = &host->tasks->slot[task].pub;
     const struct host_job_slot *job = host_job_slot(host, pub->job.i);
 
+    assert(host->tasks->slot[task].live);
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
         int64_t milli = (int64_t)job_role_gpus(&job->pub.request, r) *
                         pub->gpu_milli, most = 0;
@@ -628,6 +664,7 @@ static bool is_short(const struct cs_host *host, uint32_t task,
 uint32_t host_pool_behind(struct cs_host *host, uint32_t pool,
                           const int64_t *free_milli)
 {
+    assert(pool < host->spec->pool_count);
     uint32_t first;
 
     if (!starts_in_order(host) || host_order_count(host) < 2)
@@ -649,11 +686,13 @@ uint32_t host_pool_behind(struct cs_host *host, uint32_t pool,
 
 uint32_t host_running(const struct cs_host *host)
 {
+    assert(cs_running_count(host) <= host->decision->jobs_left);
     return cs_running_count(host);
 }
 
 uint32_t host_jobs_left(const struct cs_host *host)
 {
+    assert(host->decision->jobs_left <= host->jobs->count);
     return host->decision->jobs_left;
 }
 

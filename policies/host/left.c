@@ -29,9 +29,11 @@
 
 /* ---- the list, up to date ---- */
 
+/* Makes an entry for a job, at the place that `before` gives it; NULL: at the end. */
 static void add(struct cs_host *host, struct job_id job,
                 rank_tree_before_fn *before)
 {
+    assert(!host_job_ended(host, job.i));
     uint32_t i = host_keys_make(host, job);
 
     order_insert(host->deals->lefts, i, host_keys_item(host, i), before);
@@ -45,6 +47,7 @@ static void take_news(struct cs_host *host)
     struct host_deals *deals = host->deals;
     bool still = deals->motion->still;
 
+    assert(deals->lefts != NULL);
     for (uint32_t k = 0; k < deals->left_endeds; k++) {
         order_remove(deals->lefts, deals->left_ended[k]);
         deals->left_spare[deals->left_spares++] = deals->left_ended[k];
@@ -67,6 +70,7 @@ static void take_news(struct cs_host *host)
                          host_keys_before);
     }
     deals->left_changeds = 0;
+    assert(deals->left_spares <= deals->left_count);
 }
 
 /* ---- from one list to the other ---- */
@@ -87,12 +91,14 @@ static bool worth_it(const struct cs_host *host)
     return waiting > (host->deals->lefts != NULL ? FEW_WAIT : MANY_WAIT) * running;
 }
 
+/* Takes the list of deal.c over, in its order. */
 static void take_over(struct cs_host *host)
 {
     static const struct order_rules still = { host_keys_before, NULL,
                                               ORDER_TAKES };
     struct host_deals *deals = host->deals;
 
+    assert(deals->lefts == NULL);
     if (deals->store == NULL)
         deals->store = order_store_new(host->parts.arena);
     if (deals->left_order == NULL) {
@@ -111,8 +117,10 @@ static void take_over(struct cs_host *host)
     deals->deals = 0;
 }
 
+/* Hands the list over to deal.c, in its order. */
 static void turn_over(struct cs_host *host)
 {
+    assert(host->deals->lefts != NULL);
     take_news(host);
     uint32_t count = order_count(host->deals->lefts);
     uint32_t *list = host_list_scratch(host, count);
@@ -130,11 +138,13 @@ static void sort_anew(struct cs_host *host)
     uint32_t *scratch = host_list_scratch(host, 2 * order_count(lefts));
     uint32_t i = rank_tree_first(&lefts->tree);
 
+    assert(lefts != NULL);
     for (; i != ORDER_NONE; i = rank_tree_next(&lefts->tree, i))
         order_know(lefts, i, host_keys_note(host, i));
     order_sort(lefts, scratch);
 }
 
+/* Brings the list up to date. */
 static void refresh(struct cs_host *host)
 {
     struct host_deals *deals = host->deals;
@@ -150,18 +160,21 @@ static void refresh(struct cs_host *host)
         if (!host_job_ended(host, job.i))
             add(host, job, host_keys_before);
     }
+    assert(deals->deal_seen == host_jobs_submitted(host));
 }
 
 /* ---- the deal ---- */
 
 void cs_reallocate_note(struct cs_host *host, struct job_id job)
 {
+    assert(!host_job_ended(host, job.i));
     host_left_change(host, host_job_at(host, job.i));
 }
 
 /* In lanes, where these are of use and the jobs are of that kind? */
 static bool in_lanes(struct cs_host *host, bool plain)
 {
+    assert(host->deals->motion != NULL);
     bool may = plain && host->deals->left_crossing && !host->deals->motion->still &&
                !host->deals->motion->anew && host->nodes->rent == NULL;
 

@@ -57,6 +57,7 @@ struct host_outage {
     struct share *share;        /* per node that is down: all its resources */
 };
 
+/* The failures of the cluster; NULL: nothing fails. */
 static const struct outage_spec *spec_of(const struct cs_host *host)
 {
     return host->spec->failures;

@@ -50,6 +50,7 @@ enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
                             enum cs_verdict verdict,
                             const struct placement *placement)
 {
+    assert((unsigned)verdict < CS_VERDICT_COUNT && (unsigned)action < HOST_ACTION_COUNT);
     host->counts.verdict[verdict]++;
     if (host->decision->tries != NULL && action == HOST_START &&
         host->decision->tries->job == ID_NONE) {
@@ -78,17 +79,21 @@ enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
     return verdict;
 }
 
+/* Answers a request that is not carried out. */
 static enum cs_verdict refuse(struct cs_host *host, enum host_action action,
                               struct job_id job, enum cs_verdict verdict)
 {
+    assert(verdict != CS_DONE);
     return host_answer(host, action, job, CS_ALL_ROLES, verdict, NULL);
 }
 
 static const struct job_id no_job = { ID_NONE };
 
+/* Keeps what the policy wants first, if stall.c asks for it. */
 static void note_wants(struct cs_host *host, const struct cs_want *want,
                        uint32_t count)
 {
+    assert(count <= FORM_ROLES_MAX);
     if (host->decision->tries == NULL || host->decision->tries->job != ID_NONE || want == NULL)
         return;
     memcpy(host->decision->tries->want, want, count * sizeof *want);
@@ -107,6 +112,8 @@ static void expect(struct cs_host *host, const struct cs_task *task,
     const struct role_spec *role =
         &host_form_of(slot->owner)->role[slot->pub.role];
     bool woken = slot->owner->home[slot->pub.role] != ID_NONE;
+    
+    assert(slot->live && task->role == slot->pub.role);
     double s = host_run_s(host, task, &slot->gang) +
                host_switch_s(host->spec, role, woken, &slot->pub.placement);
     host_lease_expect(host, lease,
@@ -123,6 +130,8 @@ static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
     uint32_t gpus = want->gpus ? want->gpus
                                : job_role_gpus(&job->pub.request, role);
     struct placement place;
+    
+    assert(host->tasks->slot[id.i].live);
 
     if (role >= host_form_of(job)->role_count ||
         !host_shape_ok(host, job, role, gpus))
@@ -169,6 +178,7 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
     }
     for (uint32_t k = r; roles > 1 && k-- > 0;)
         cluster_release(host->cluster, &place[k]);
+    assert(r <= roles && more_mw >= 0);
     return r == roles;
 }
 
@@ -257,6 +267,7 @@ enum cs_verdict cs_continue(struct cs_host *host, struct task_id id)
     job->role_task[task.role] = ID_NONE;
     host_answer(host, HOST_CONTINUE, task.job, task.role, CS_DONE,
            &host->leases->slot[lease].pub.placement);
+    assert(host->leases->slot[lease].live);
     host_phase_start(host, lease, task.phase);
     return CS_DONE;
 }
@@ -272,6 +283,7 @@ enum cs_verdict cs_release(struct cs_host *host, struct lease_id id)
         return refuse(host, HOST_RELEASE, lease->pub.job, CS_NOT_IDLE);
     host_answer(host, HOST_RELEASE, lease->pub.job, lease->pub.role, CS_DONE,
            &lease->pub.placement);
+    assert(lease->live && !lease->running);
     host_leave(host, id.i);
     return CS_DONE;
 }
@@ -291,6 +303,7 @@ static void save_job(struct cs_host *host, struct host_job_slot *job)
 {
     double save_s = 0;
 
+    assert(job->leases > 0);
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
         if (job->lease[r] == ID_NONE)
             continue;
@@ -324,6 +337,7 @@ void host_note_stop(struct cs_host *host, struct job_id job)
     host_job_slot(host, job.i)->pub.preemptions++;
     if (++host->decision->vain_stops < host->parts.vain_max)
         return;
+    assert(host->parts.vain_max > 0);
     snprintf(why, sizeof why, "jobs are stopped before their work counts: %u "
              "stops in a row saved nothing, and no phase ended (a longer "
              "quantum may help)", host->decision->vain_stops);
@@ -353,11 +367,13 @@ enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
         host_job_advance(host, id.i);
     else
         host_task_job(host, id.i);
+    assert(host_job_slot(host, id.i)->leases == 0 || host_per_phase(host));
     return CS_DONE;
 }
 
 void cs_wake_at(struct cs_host *host, int64_t time_ns)
 {
+    assert(time_ns >= 0);
     if (time_ns > host_now(host) &&
         (host->decision->wake_ns <= host_now(host) || time_ns < host->decision->wake_ns))
         host->decision->wake_ns = time_ns;
@@ -367,6 +383,7 @@ void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns)
 {
     int64_t at_ns = host_idle_next_ns(host, idle_ns);
 
+    assert(at_ns >= 0);
     if (at_ns != CLOCK_NEVER_NS)
         cs_wake_at(host, at_ns);
 }
@@ -389,10 +406,12 @@ void cs_note(struct cs_host *host, const char *text)
 {
     size_t used = strlen(host->decision->note);
 
+    assert(used < sizeof host->decision->note);
     snprintf(host->decision->note + used, sizeof host->decision->note - used, "%s\n", text);
 }
 
 void *cs_alloc(struct cs_host *host, size_t count, size_t item_bytes)
 {
+    assert(item_bytes > 0);
     return arena_alloc(host->parts.arena, count, item_bytes);
 }

@@ -345,6 +345,7 @@ static void say_rented(struct words *why, const struct cs_host *host)
 static bool explain_policy(struct cs_host *host, struct host_empty *empty,
                            struct words *what, struct words *why)
 {
+    assert(what->used == 0 && why->used == 0);
     struct host_tries tries = { .job = ID_NONE, .verdict = CS_DONE };
     struct fit_want fit;
 
@@ -426,4 +427,5 @@ void host_stall_explain(struct cs_host *host, struct host_stall *stall)
         !explain_policy(host, &empty, &what, &why))
         explain_unfinished(host, &what, &why);
     host_empty_end(&empty);
+    assert(host->decision->tries == NULL && stall->what[0] != '\0');
 }

@@ -51,6 +51,7 @@ uint32_t cs_pending_count(const struct cs_host *host)
 struct task_id cs_pending(const struct cs_host *host, uint32_t i)
 {
     struct task_id task = { rank_tree_at(host->waiting->order, i) };
+    assert(task.i == ID_NONE || host->tasks->slot[task.i].live);
     return task;
 }
 
@@ -62,6 +63,7 @@ const struct cs_task *cs_task(const struct cs_host *host, struct task_id task)
 
 uint32_t cs_lease_count(const struct cs_host *host)
 {
+    assert(host->waiting->held->holes <= host->waiting->held->count);
     return host->waiting->held->count - host->waiting->held->holes;
 }
 
@@ -69,6 +71,7 @@ struct lease_id cs_lease_at(const struct cs_host *host, uint32_t i)
 {
     const struct host_list *held = host_held(host);
     struct lease_id lease = { i < held->count ? held->item[i] : ID_NONE };
+    assert(lease.i == ID_NONE || host->leases->slot[lease.i].live);
     return lease;
 }
 
@@ -88,6 +91,7 @@ const struct job_request *cs_request(const struct cs_host *host,
 
 uint32_t cs_running_count(const struct cs_host *host)
 {
+    assert(host->waiting->running->holes <= host->waiting->running->count);
     return host->waiting->running->count - host->waiting->running->holes;
 }
 
@@ -95,6 +99,7 @@ struct job_id cs_running(const struct cs_host *host, uint32_t i)
 {
     const struct host_list *running = host_running_list(host);
     struct job_id job = { i < running->count ? running->item[i] : ID_NONE };
+    assert(job.i == ID_NONE || host_job_slot(host, job.i)->leases > 0);
     return job;
 }
 
@@ -123,6 +128,7 @@ bool cs_skips(const struct cs_host *host)
 
 int64_t cs_round_ns(const struct cs_host *host)
 {
+    assert(host->rules->round_ns >= 0 && host->rules->tick_ns >= 0);
     return host->rules->tick_ns > 0 ? 0 : host->rules->round_ns;
 }
 
@@ -130,10 +136,12 @@ void cs_limit_reached(struct cs_host *host)
 {
     host->counts.limited += !host->decision->limited;
     host->decision->limited = true;
+    assert(host->counts.limited <= host->counts.decide);
 }
 
 bool cs_may_solve(struct cs_host *host)
 {
+    assert(host->decision->solved_ns <= host_now(host));
     if (host->decision->solved_ns > 0 &&
         host_now(host) < clock_after(host->decision->solved_ns, host->rules->resolve_ns))
         return false;
@@ -143,6 +151,7 @@ bool cs_may_solve(struct cs_host *host)
 
 static bool in_mask(uint32_t mask, uint32_t pool)
 {
+    assert(pool < 32);
     return mask == 0 || (mask >> pool & 1);
 }
 
@@ -154,6 +163,7 @@ uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
         if (in_mask(pool_mask, p))
             gpus += host->pools->pool[p].gpus - host->pools->pool[p].down -
                     (uint32_t)(host->pools->pool[p].away_milli / GPU_MILLI);
+    assert(gpus <= host->spec->gpu_count);
     return gpus;
 }
 
@@ -169,6 +179,7 @@ double cs_total_memory_bytes(const struct cs_host *host)
     for (uint32_t g = 0; g < host->spec->group_count; g++)
         bytes += (double)host->spec->group[g].memory_bytes *
                  host->spec->group[g].node_count;
+    assert(bytes >= 0);
     return bytes;
 }
 
@@ -179,6 +190,7 @@ uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask)
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         if (in_mask(pool_mask, p))
             gpus += host->cluster->pool_free_gpus[p];
+    assert(gpus <= host->spec->gpu_count);
     return gpus;
 }
 
@@ -189,11 +201,13 @@ uint32_t cs_idle_gpus(const struct cs_host *host, uint32_t pool_mask)
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         if (in_mask(pool_mask, p))
             gpus += host->pools->pool[p].idle_leased;
+    assert(gpus <= host->spec->gpu_count || host->waiting->has_parts);
     return gpus;
 }
 
 uint32_t cs_pool_count(const struct cs_host *host)
 {
+    assert(host->spec->pool_count > 0 && host->spec->pool_count <= 32);
     return host->spec->pool_count;
 }
 
@@ -205,6 +219,7 @@ const char *cs_pool_name(const struct cs_host *host, uint32_t pool)
 uint32_t cs_lease_pools(const struct cs_host *host, struct lease_id lease)
 {
     assert(lease.i < host->leases->count);
+    assert(host->leases->slot[lease.i].pool_mask != 0);
     return host->leases->slot[lease.i].pool_mask;
 }
 
@@ -227,6 +242,7 @@ double cs_left_per_ns(const struct cs_host *host, struct job_id job)
         &host->forms->form[host_job_slot(host, job.i)->form];
     const struct role_spec *role = &form->form->role[0];
 
+    assert(form->form->role_count > 0);
     return form->fixed && !form->form->paced &&
                    form->form->packing == NULL &&
                    form->form->role_count == 1 && !(role->load_bytes > 0) &&
@@ -241,6 +257,7 @@ uint32_t cs_job_gpus(const struct cs_host *host, struct job_id id)
 
     for (uint32_t r = 0; r < request->form->role_count; r++)
         gpus += job_role_gpus(request, r);
+    assert(request->form->role_count <= FORM_ROLES_MAX);
     return gpus;
 }
 
@@ -253,6 +270,7 @@ double cs_attained_gpu_s(const struct cs_host *host, struct job_id id)
 uint32_t cs_slot(const struct cs_host *host, struct job_id id)
 {
     assert(id.i < host->jobs->count);
+    assert(host_job_slot(host, id.i)->seat < host->jobs->seat_count);
     return host_job_slot(host, id.i)->seat;
 }
 
@@ -265,6 +283,7 @@ double cs_attained_per_s(const struct cs_host *host, struct job_id id)
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
         if (job->lease[r] != ID_NONE)
             gpus += host_lease_amount(&host->leases->slot[job->lease[r]].pub);
+    assert(gpus >= 0);
     return gpus;
 }
 
@@ -275,6 +294,7 @@ bool host_task_live(const struct cs_host *host, struct task_id task)
 
 uint32_t host_want_role(const struct cs_task *task, const struct cs_want *want)
 {
+    assert(task->role == CS_ALL_ROLES || task->role < FORM_ROLES_MAX);
     return task->role == CS_ALL_ROLES ? want->role : task->role;
 }
 
@@ -289,6 +309,7 @@ double host_run_s(struct cs_host *host, const struct cs_task *task,
     if (task->role != CS_ALL_ROLES && law->kind != LAW_FIXED &&
         law->kind != LAW_SYNC)
         s = phase_cache_seconds(host->life->plans, law, gang, 0.5);
+    assert(s >= 0);
     return isfinite(s) ? s : clock_s_from_ns(task->estimate_ns);
 }
 
@@ -299,6 +320,7 @@ bool cs_forecast_held(struct cs_host *host, struct task_id id,
         return false;
     const struct cs_task *task = &host->tasks->slot[id.i].pub;
     const struct host_lease_slot *lease = &host->leases->slot[task->held.i];
+    assert(lease->live);
     *out = (struct cs_forecast) {
         .run_s = host_run_s(host, task, &lease->gang), .gpus = lease->pub.gpus,
     };
@@ -347,6 +369,7 @@ bool cs_forecast(struct cs_host *host, struct task_id id,
     out->usd = (out->run_s + out->switch_s + out->evict_s) / 3600 *
                host_gpu_usd_per_h(host->spec, &place, host_now(host));
     out->gpus = gpus;
+    assert(out->run_s >= 0 && out->switch_s >= 0 && out->evict_s >= 0);
     return true;
 }
 
@@ -357,6 +380,8 @@ uint32_t cs_home_pools(const struct cs_host *host, struct task_id id,
         return 0;
     const struct cs_task *task = &host->tasks->slot[id.i].pub;
     uint32_t r = task->role == CS_ALL_ROLES ? role : task->role;
+    
+    assert(r < FORM_ROLES_MAX);
 
     return cs_role_homes(host, task->job, r);
 }
@@ -387,6 +412,7 @@ double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
         if (free < gpus)
             at = next;
     }
+    assert(at >= now && free >= gpus);
     return clock_s_from_ns(at - now);
 }
 
@@ -432,6 +458,7 @@ bool cs_epochs(const struct cs_host *host, struct job_id id,
                              clock_s_from_ns(job->truth.duration_ns -
                                              left_ns),
                              out->seen);
+    assert(out->done <= out->count);
     return true;
 }
 

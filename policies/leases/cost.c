@@ -38,6 +38,7 @@ double host_gpu_usd_per_h(const struct cluster_spec *spec,
             part = (double)core_milli / 1000.0 / group->cores;
         usd += part * cluster_node_usd_per_h(group, at_ns);
     }
+    assert(usd >= 0 && placement->share_count > 0);
     return usd;
 }
 
@@ -64,6 +65,7 @@ double host_transfer_usd(const struct cluster_spec *spec,
     for (uint32_t s = 0; spec->rents && s < placement->share_count; s++)
         rented += cluster_group_of(spec, placement->share[s].node)
                       ->rent != NULL;
+    assert(rented <= placement->share_count);
     return rented == 0 ? 0
          : bytes * spec->transfer_usd_per_byte * rented /
                placement->share_count;
@@ -78,6 +80,7 @@ double host_busy_s(const struct host_phase_run *run, bool done, double s)
         work_s = s < 1 / run->rate_max ? s : 1 / run->rate_max;
     if (run->busy_fraction < 0)
         return 0;
+    assert(work_s >= 0);
     return run->busy_fraction > 1 ? work_s : work_s * run->busy_fraction;
 }
 
@@ -100,6 +103,7 @@ static double load_bps(const struct cluster_spec *spec, bool at_home,
         bps = fmin(bps, nic);
     if (!at_home && spec->storage_bps > 0)
         bps = fmin(bps, spec->storage_bps);
+    assert(bps > 0);
     return bps;
 }
 

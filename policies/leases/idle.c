@@ -57,15 +57,17 @@ struct host_idle {
 
 static bool is_idle(const struct host_lease_slot *lease)
 {
+    assert(lease->live);
     return lease->pub.state == CS_LEASE_IDLE && !lease->leaving;
 }
 
 /* ---- what is spare of a node ---- */
 
-/* Of leases of that age; bit 0: of all. */
+/* Sums what idle leases hold of a node, into an index: those of an age, by its bit; 0: all. */
 static void sum_node(struct cs_host *host, struct reclaimable *spare, uint8_t bit,
                      uint32_t n)
 {
+    assert(n < host->spec->node_count);
     const struct idle_node *node = &host->nodes->idle->node[n];
     struct share sum = { .node = n };
     bool leaves = host->nodes->leaving != NULL && host->nodes->leaving[n];
@@ -85,9 +87,11 @@ static void sum_node(struct cs_host *host, struct reclaimable *spare, uint8_t bi
     reclaimable_set(spare, &sum);
 }
 
+/* Sums the nodes of a lease again. */
 static void sum_lease(struct cs_host *host, struct reclaimable *spare, uint8_t bit,
                       uint32_t lease)
 {
+    assert(lease < host->leases->count);
     const struct placement *place = &host->leases->slot[lease].pub.placement;
 
     for (uint32_t s = 0; s < place->share_count; s++)
@@ -96,6 +100,7 @@ static void sum_lease(struct cs_host *host, struct reclaimable *spare, uint8_t b
 
 void host_idle_node_leaves(struct cs_host *host, uint32_t node)
 {
+    assert(host->nodes->leaving != NULL && host->nodes->leaving[node]);
     struct host_idle *idle = host->nodes->idle;
 
     if (idle == NULL)
@@ -105,6 +110,7 @@ void host_idle_node_leaves(struct cs_host *host, uint32_t node)
         sum_node(host, idle->age[i].spare, idle->age[i].bit, node);
 }
 
+/* Notes that a share of an idle lease lies on a node. */
 static void node_add(struct cs_host *host, uint32_t n, uint32_t lease,
                      uint32_t share)
 {
@@ -117,6 +123,7 @@ static void node_add(struct cs_host *host, uint32_t n, uint32_t lease,
         node->room = room;
     }
     node->here[node->count++] = (struct idle_share) { lease, share };
+    assert(node->count <= node->room);
 }
 
 static void node_remove(struct cs_host *host, uint32_t n, uint32_t lease)
@@ -166,6 +173,7 @@ void host_idle_remove(struct cs_host *host, uint32_t i)
 
     if (idle == NULL)
         return;
+    assert(before != i && next != i);
     if (before != NONE)
         host->leases->slot[before].idle_next = next;
     else
@@ -187,7 +195,7 @@ void host_idle_remove(struct cs_host *host, uint32_t i)
     lease->aged = 0;
 }
 
-/* Leases become idle in the order of time, but not in that of the slots. */
+/* Puts the leases that are idle now into the list. */
 static void collect(struct cs_host *host)
 {
     const struct host_list *held = host_held(host);
@@ -205,10 +213,12 @@ static void collect(struct cs_host *host)
             list[k] = list[k - 1];
         list[k] = lease;
     }
+    assert(count <= held->count);
     for (uint32_t i = 0; i < count; i++)
         host_idle_add(host, list[i]);
 }
 
+/* Returns the index; makes it at the first question. */
 static struct host_idle *keep(struct cs_host *host)
 {
     struct arena *arena = host->parts.arena;
@@ -228,15 +238,17 @@ static struct host_idle *keep(struct cs_host *host)
 
 static int64_t apart(int64_t a, int64_t b)
 {
+    assert(a >= 0 && b >= 0);
     return a > b ? a - b : b - a;
 }
 
-/* One whose time is near enough, or there is no other. */
+/* Returns the age whose time is nearest; makes one if none is near enough. */
 static struct idle_age *nearest(struct cs_host *host, int64_t idle_ns)
 {
     struct host_idle *idle = host->nodes->idle;
     struct idle_age *found = NULL;
 
+    assert(idle_ns > 0 && idle->ages <= AGES);
     for (uint32_t i = 0; i < idle->ages; i++)
         if (found == NULL || apart(idle->age[i].idle_ns, idle_ns) <
                                  apart(found->idle_ns, idle_ns))
@@ -254,9 +266,11 @@ static struct idle_age *nearest(struct cs_host *host, int64_t idle_ns)
     return found;
 }
 
+/* A lease begins to be of an age, or no longer is. */
 static void turn(struct cs_host *host, const struct idle_age *age,
                  uint32_t lease)
 {
+    assert(host->leases->slot[lease].live);
     host->leases->slot[lease].aged ^= age->bit;
     sum_lease(host, age->spare, age->bit, lease);
 }
@@ -278,6 +292,7 @@ static struct idle_age *move(struct cs_host *host, int64_t idle_ns)
         last = next;
     }
     age->last = last;
+    assert(last == NONE || lease[last].pub.idle_since_ns <= since_ns);
     return age;
 }
 
@@ -298,6 +313,7 @@ int64_t host_idle_next_ns(struct cs_host *host, int64_t idle_ns)
     if (idle_ns <= 0)
         return CLOCK_NEVER_NS;
     last = move(host, idle_ns)->last;
+    assert(last == NONE || host->leases->slot[last].live);
     next = last == NONE ? idle->first : host->leases->slot[last].idle_next;
     return next == NONE ? CLOCK_NEVER_NS
                         : clock_after(host->leases->slot[next].pub.idle_since_ns,
@@ -307,6 +323,7 @@ int64_t host_idle_next_ns(struct cs_host *host, int64_t idle_ns)
 /* Puts a lease among those that were found, by its place among all: once. */
 static uint32_t note(struct cs_host *host, uint32_t count, uint32_t lease)
 {
+    assert(host->leases->slot[lease].live);
     struct host_idle *idle = host->nodes->idle;
     uint32_t k = count;
 
@@ -333,6 +350,7 @@ uint32_t host_idle_in_the_way(struct cs_host *host,
 {
     uint32_t count = 0;
 
+    assert(placement->share_count > 0);
     keep(host);
     for (uint32_t s = 0; s < placement->share_count; s++) {
         const struct share *share = &placement->share[s];

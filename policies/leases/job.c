@@ -25,6 +25,7 @@
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
+/* Makes the task for a phase that is ready, with its role's lease if it holds one. */
 static void task_for(struct cs_host *host, uint32_t j, uint32_t p)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -32,6 +33,7 @@ static void task_for(struct cs_host *host, uint32_t j, uint32_t p)
     uint32_t i = host_task_make(host);
     const struct host_form *form = &host->forms->form[job->form];
 
+    assert(p < host_form_of(job)->phase_count && job->pub.end_ns == CLOCK_NEVER_NS);
     host->tasks->slot[i].pub = (struct cs_task) {
         .job = { j }, .role = phase->role, .phase = p,
         .gpus = job_role_gpus(&job->pub.request, phase->role),
@@ -49,7 +51,7 @@ static void task_for(struct cs_host *host, uint32_t j, uint32_t p)
     host_task_waits(host, i, +1);
 }
 
-/* Somebody has waited long enough to lie anywhere. */
+/* A job has waited long enough to run anywhere. */
 static void relax(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -65,6 +67,7 @@ void host_task_job(struct cs_host *host, uint32_t j)
     const struct job_request *request = &job->pub.request;
     uint32_t i = host_task_make(host), gpus = 0;
 
+    assert(job->task == ID_NONE && job->leases == 0);
     for (uint32_t r = 0; r < request->form->role_count; r++)
         gpus += job_role_gpus(request, r);
     host->tasks->slot[i].seq = job->seq;
@@ -89,12 +92,14 @@ void host_task_job(struct cs_host *host, uint32_t j)
     host_task_waits(host, i, +1);
 }
 
+/* Starts a phase that is ready on its role's idle lease, or makes a task for it. */
 static void try_phase(struct cs_host *host, uint32_t j, uint32_t p)
 {
     struct host_job_slot *job = host_job_slot(host, j);
     uint32_t role = host_form_of(job)->phase[p].role;
     uint32_t lease = job->lease[role];
 
+    assert(p < host_form_of(job)->phase_count);
     if (lease != ID_NONE && host->leases->slot[lease].pub.state != CS_LEASE_IDLE)
         return;
     if (!host_per_phase(host)) {
@@ -115,6 +120,7 @@ static bool advance_step(struct cs_host *host, uint32_t j)
     const struct job_form *form = host_form_of(job);
     uint32_t all = (1u << form->phase_count) - 1;
 
+    assert(form->phase_count > 0 && form->phase_count <= FORM_PHASES_MAX);
     for (uint32_t p = 0; p < form->phase_count; p++)
         if (!phase_due(&form->phase[p], job->pub.step,
                        job->pub.request.steps))
@@ -133,6 +139,7 @@ static bool advance_step(struct cs_host *host, uint32_t j)
 static void checkpointed(const struct cs_host *host,
                          struct host_job_slot *job)
 {
+    assert(job->saving && job->pub.step >= job->saved_step);
     job->saving = false;
     job->saved_step = job->pub.step;
     job->saved_work_s = job->pub.work_done_s - job->pub.work_lost_s;
@@ -145,6 +152,7 @@ void host_job_advance(struct cs_host *host, uint32_t j)
 
     while (!host->decision->failed && advance_step(host, j)) {
         job->pub.step++;
+        assert(job->pub.step <= job->pub.request.steps);
         job->phases_done = 0;
         if (job->saving)
             checkpointed(host, job);
@@ -161,6 +169,7 @@ void host_phase_over(struct cs_host *host, uint32_t i)
     uint32_t j = lease->pub.job.i;
     struct host_job_slot *job = host_job_slot(host, j);
 
+    assert(lease->live && lease->owner == job);
     host_phase_done(host, i);
     job->phases_done |= 1u << lease->phase;
     if (lease->run.phase->kind == PHASE_CHECKPOINT)
@@ -173,6 +182,7 @@ void host_phase_over(struct cs_host *host, uint32_t i)
     host->hooks.wake(host);
 }
 
+/* Returns the lease on which a replica of a service runs; ID_NONE: none. */
 static uint32_t serving(const struct cs_host *host,
                         const struct host_job_slot *job)
 {
@@ -185,6 +195,7 @@ static uint32_t serving(const struct cs_host *host,
 void host_serve_busy(struct cs_host *host, struct job_id id, double recent,
                      double mean)
 {
+    assert(recent >= 0 && mean >= 0);
     uint32_t lease = host_job_over(host, id.i)
         ? ID_NONE : serving(host, host_job_slot(host, id.i));
 
@@ -209,8 +220,10 @@ void host_serve_end(struct cs_host *host, struct job_id id)
     host_job_end(host, id.i, JOB_DONE);
 }
 
+/* Drops a lease; returns its GPUs. */
 static uint32_t drop_one(struct cs_host *host, uint32_t lease)
 {
+    assert(host->leases->slot[lease].live);
     uint32_t gpus = host->leases->slot[lease].pub.gpus;
 
     if (host->leases->slot[lease].running)
@@ -236,6 +249,7 @@ uint32_t host_job_drop(struct cs_host *host, uint32_t j)
             gpus += drop_one(host, lease);
     }
     return gpus;
+    assert(job->leases == 0);
 }
 
 void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
@@ -243,6 +257,7 @@ void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
     struct host_job_slot *job = host_job_slot(host, j);
     uint32_t roles = host_form_of(job)->role_count;
 
+    assert(job->pub.end_ns == CLOCK_NEVER_NS && host->decision->jobs_left > 0);
     for (uint32_t r = 0; r < roles; r++) {
         if (job->role_task[r] != ID_NONE)
             host_task_drop(host, job->role_task[r]);
@@ -260,4 +275,5 @@ void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
     host_tell(host, FACT_JOB_END, j, status, 0);
     host_news_add(host, NEWS_ENDED, j);
     host->hooks.wake(host);
+    assert(job->leases == 0 && job->task == ID_NONE);
 }

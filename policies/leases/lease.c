@@ -63,6 +63,7 @@ static bool find_spots(struct cs_host *host, const struct cs_want *want,
         host->life->scratch[i] = one.share[0];
     }
     *out = (struct placement) { host->life->scratch, want->spot_count };
+    assert(want->spot_count > 0);
     return true;
 }
 
@@ -73,6 +74,7 @@ static bool search(struct cs_host *host, const struct host_job_slot *job,
 {
     struct fit_want fit;
 
+    assert(role < host_form_of(job)->role_count);
     if (!host_fit_want(host, job, role, want, &fit))
         return false;
     if (want->node_count > 0 && fit.gpus > 0) {
@@ -99,6 +101,7 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
                struct placement *out)
 {
+    assert(job->pub.end_ns == CLOCK_NEVER_NS);
     return search(host, job, role, want, false, out);
 }
 
@@ -106,6 +109,7 @@ bool host_look(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
                struct placement *out)
 {
+    assert(job->pub.end_ns == CLOCK_NEVER_NS);
     return search(host, job, role, want, true, out);
 }
 
@@ -114,6 +118,7 @@ void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)
     int64_t now = host_now(host);
     double s = clock_s_from_ns(now - lease->changed_ns);
 
+    assert(now >= lease->changed_ns && lease->live);
     lease->changed_ns = now;
     if (s <= 0 || !lease->gang.gpu)
         return;
@@ -126,6 +131,7 @@ void host_lease_busy(struct cs_host *host, uint32_t i, double fraction)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
 
+    assert(lease->live && fraction >= 0);
     host_lease_settle(host, lease);
     host_pools_move(host, lease, lease->pub.state, fraction);
     host_tell(host, FACT_LEASE_BUSY, i, 0, fraction);
@@ -136,6 +142,7 @@ void host_lease_state(struct cs_host *host, uint32_t i,
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
 
+    assert(lease->live);
     if (lease->pub.state == CS_LEASE_IDLE)
         host_idle_remove(host, i);
     host_pools_move(host, lease, state, lease->busy_now);
@@ -145,11 +152,13 @@ void host_lease_state(struct cs_host *host, uint32_t i,
     host_idle_add(host, i);
 }
 
+/* Adds what a lease held and cost, from its grant to now, to its job. */
 static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
 {
     struct host_job *job = &lease->owner->pub;
     double s = clock_s_from_ns(host_now(host) - lease->pub.since_ns);
 
+    assert(s >= 0 && lease->load_from_ns >= lease->pub.since_ns);
     host_lease_settle(host, lease);
     job->gpu_seconds += s * host_lease_amount(&lease->pub);
     job->core_seconds +=
@@ -161,10 +170,11 @@ static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
                                           host_now(host));
 }
 
-/* What waits for a role that holds its lease no more. */
+/* A waiting task of a role no longer has a lease to continue on. */
 static void lose_held(struct cs_host *host, const struct host_job_slot *job,
                       uint32_t role)
 {
+    assert(role < host_form_of(job)->role_count);
     uint32_t task = job->role_task[role];
 
     if (task == ID_NONE)
@@ -177,6 +187,8 @@ void host_drop(struct cs_host *host, uint32_t i)
     struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     uint32_t role = lease->pub.role, beside = lease->beside;
+    
+    assert(job->leases > 0);
 
     assert(lease->live && !lease->running);
     flow_stop(host->parts.net, lease->flow);
@@ -213,6 +225,7 @@ void host_drop(struct cs_host *host, uint32_t i)
     host->hooks.wake(host);
 }
 
+/* The state of a lease is saved; `self`: the host, `arg`: the lease. */
 static void left(void *self, uint64_t arg)
 {
     host_drop(self, (uint32_t)arg);
@@ -223,6 +236,7 @@ static struct flow_handle copy(struct cs_host *host, double bytes,
                                double bps_max, uint32_t uses,
                                flow_done_fn *done, uint32_t lease)
 {
+    assert(bytes > 0 && bps_max > 0);
     struct flow_spec spec = {
         .work = bytes, .weight = 1, .rate_max = bps_max, .use = host->life->uses,
         .use_count = uses, .done = done, .self = host, .arg = lease,
@@ -230,9 +244,11 @@ static struct flow_handle copy(struct cs_host *host, double bytes,
     return flow_start(host->parts.net, &spec);
 }
 
+/* Returns the bandwidth of the PCIe links of a placement's GPUs; INFINITY: it has none. */
 static double pcie_bps(const struct cluster_spec *spec,
                        const struct placement *placement)
 {
+    assert(placement->share_count > 0);
     double bps = 0;
 
     for (uint32_t i = 0; i < placement->share_count; i++)
@@ -248,6 +264,7 @@ double host_save_s(const struct cs_host *host, uint32_t i)
     const struct host_job_slot *job = lease->owner;
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
 
+    assert(lease->live && role->save_bytes >= 0);
     if (lease->pub.state == CS_LEASE_LOADING)   /* nothing is there yet */
         return 0;
     return role->save_bytes / pcie_bps(host->spec, &lease->pub.placement);
@@ -256,6 +273,7 @@ double host_save_s(const struct cs_host *host, uint32_t i)
 bool host_on_leaving_node(const struct host_nodes *nodes,
                           const struct placement *placement)
 {
+    assert(placement->share_count > 0);
     for (uint32_t s = 0; nodes->leaving && s < placement->share_count; s++)
         if (nodes->leaving[placement->share[s].node])
             return true;
@@ -306,6 +324,7 @@ double host_evict_s(struct cs_host *host, const struct placement *placement)
         s += (role->save_bytes + role->load_bytes) /
                  pcie_bps(host->spec, &lease->pub.placement) + role->wake_s;
     }
+    assert(s >= 0);
     return s;
 }
 
@@ -333,15 +352,18 @@ static double evict(struct cs_host *host, const struct placement *placement)
                 return bytes;
         }
     }
+    assert(bytes >= 0);
     return bytes;
 }
 
+/* The role's process is up: the lease becomes idle, and the job goes on. */
 static void loaded(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
     uint32_t i = (uint32_t)arg;
     const struct host_lease_slot *lease = &host->leases->slot[i];
 
+    assert(lease->live && lease->pub.state == CS_LEASE_LOADING);
     lease->owner->pub.usd_switch +=
         host_lease_usd(host->spec, &lease->pub.placement, lease->load_from_ns, host_now(host));
     host_lease_state(host, i, CS_LEASE_IDLE);
@@ -365,6 +387,8 @@ static void start_process(void *self, uint64_t arg)
     double s = job->home[lease->pub.role] == ID_NONE ? role->start_s
                                                      : role->wake_s;
     int64_t wait_ns = job->penalty_ns;
+    
+    assert(lease->live && lease->pub.state == CS_LEASE_LOADING);
 
     if (job->penalty_ns > 0)
         job->restart_until_ns = clock_after(host_now(host), job->penalty_ns);
@@ -381,6 +405,7 @@ static void start_process(void *self, uint64_t arg)
                            LOOP_RANK_FINISH, started, host, arg);
 }
 
+/* Starts to load the role's state, after `saved` bytes of the leases that had to go. */
 static void begin_loading(struct cs_host *host, uint32_t i, double saved)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -390,6 +415,8 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
     uint32_t home = job->home[lease->pub.role];
     double bytes = role->load_bytes;
     uint32_t uses;
+    
+    assert(saved >= 0 && lease->pub.state == CS_LEASE_LOADING);
 
     if (!(bytes + saved > 0) || lease->pub.gpus == 0) {
         start_process(host, i);
@@ -417,7 +444,7 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
         lease->flow = copy(host, bytes + saved, bps, uses, start_process, i);
 }
 
-/* Cores to prepare data are no start of a job that waits for GPUs. */
+/* Is this the start of the job?  Cores to prepare data are none if it waits for GPUs. */
 static bool starts(const struct host_job_slot *job,
                    const struct host_lease_slot *lease)
 {
@@ -444,17 +471,19 @@ static uint32_t pools_of(const struct cluster_spec *spec,
         if (spec->pool_count == 1)
             break;
     }
+    assert(pools != 0);
     return pools;
 }
 
-/* A lease that holds its GPUs and does not load yet; pace 0: the job's own
- * there. */
+/* Takes a placement for a role, in a lease that does not load yet; speedup 0: the job's
+ * own there. */
 static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
                      const struct placement *placement, double speedup)
 {
     struct host_job_slot *job = host_job_slot(host, j);
     int64_t now = host_now(host);
 
+    assert(role < host_form_of(job)->role_count && speedup >= 0);
     cluster_take(host->cluster, placement);
     if (host->spec->power_cap_w > 0)
         host_power_lease(host->nodes, host->cluster, placement, true);
@@ -497,6 +526,7 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
         lease->part_phase = job->stopped_phase;
         job->stopped_part = 0;
     }
+    assert(lease->speedup > 0 && lease->pool_mask != 0);
     host_tell(host, FACT_LEASE_TAKE, i, j, lease->pub.gpus);
     return i;
 }
@@ -508,6 +538,7 @@ uint32_t host_grant_at(struct cs_host *host, uint32_t j, uint32_t role,
     uint32_t i = take(host, j, role, placement, speedup);
 
     begin_loading(host, i, saved);
+    assert(host->leases->slot[i].live);
     return i;
 }
 
@@ -517,10 +548,12 @@ uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
     return host_grant_at(host, j, role, placement, 0);
 }
 
+/* The state of the lease that moved is saved; `self`: the host, `arg`: the new lease. */
 static void moved(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
 
+    assert(host->leases->slot[arg].live && host->leases->slot[arg].saving);
     host->leases->slot[arg].saving = false;
     begin_loading(host, (uint32_t)arg, 0);
 }
@@ -535,6 +568,8 @@ uint32_t host_regrant_at(struct cs_host *host, uint32_t old,
     double part = lease->part, bps = pcie_bps(host->spec, &lease->pub.placement);
     double bytes = host_form_of(job)->role[role].save_bytes;
     struct demand_rates rates = { .pcie_bytes = 1 };
+    
+    assert(lease->live && !lease->running && !lease->leaving);
 
     if (lease->pub.state == CS_LEASE_LOADING)   /* what is not saved yet */
         bytes = lease->saving ? flow_left(host->parts.net, lease->flow) : 0;

@@ -35,6 +35,7 @@ static int64_t share_mw(const struct cluster *cluster,
              (power_gpu_w(group->gpu, 1) - power_gpu_w(group->gpu, 0));
     if (group->cores > 0)
         w += cores / group->cores * (group->max_w - group->idle_w);
+    assert(w >= 0);
     return llround(1000 * cluster->spec->pue * w);
 }
 
@@ -68,6 +69,7 @@ bool host_power_allows(const struct host_nodes *nodes,
         return true;
     for (uint32_t s = 0; s < placement->share_count; s++)
         *more_mw += share_mw(cluster, &placement->share[s], true);
+    assert(*more_mw >= 0);
     return (double)(nodes->power_mw + *more_mw) <=
            1000 * cluster->spec->power_cap_w;
 }

@@ -43,6 +43,7 @@ bool host_shape_ok(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,
                    uint32_t gpus)
 {
+    assert(role < host_form_of(job)->role_count);
     const struct role_spec *spec = &host_form_of(job)->role[role];
     uint32_t asked = job_role_gpus(&job->pub.request, role);
 
@@ -64,11 +65,12 @@ static bool host_relaxed(const struct cs_host *host,
 {
     int64_t bound = host->rules->relax_ns;
 
+    assert(bound >= 0);
     return bound > 0 && job->task != ID_NONE &&
            host_now(host) - host->tasks->slot[job->task].pub.ready_ns >= bound;
 }
 
-/* Of a mask in which no bit means any. */
+/* Narrows a mask, in which 0 means any pool; false: no pool is left. */
 static bool narrow(uint32_t *mask, uint32_t to)
 {
     if (to == 0)
@@ -82,6 +84,7 @@ static uint32_t pools_with_speedup(const struct cs_host *host,
                                    const struct job_request *request,
                                    uint32_t gpus)
 {
+    assert(gpus > 0);
     uint32_t mask = 0;
 
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
@@ -90,7 +93,7 @@ static uint32_t pools_with_speedup(const struct cs_host *host,
     return mask;
 }
 
-/* The one type that is wanted, if it is among those that may be used. */
+/* Narrows the types of GPU to the one wanted (index + 1; 0: any); false: it may not be used. */
 static bool one_type(const struct cluster_spec *spec, uint32_t type,
                      struct fit_want *out)
 {
@@ -108,6 +111,7 @@ static bool one_type(const struct cluster_spec *spec, uint32_t type,
             out->gpu_type_count = 1;
             return true;
         }
+    assert(type > 0);
     return false;
 }
 
@@ -115,6 +119,7 @@ bool host_fit_want(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,
                    const struct cs_want *want, struct fit_want *out)
 {
+    assert(role < host_form_of(job)->role_count);
     const struct job_request *request = &job->pub.request;
     const struct role_spec *spec = &host_form_of(job)->role[role];
     uint32_t rated = 0;
@@ -167,6 +172,8 @@ static double site_phase_s(struct cs_host *host, struct bench *bench,
         .pool_mask = site ? site->pool_mask : form->pool_mask[phase->role],
     };
     struct placement place;
+    
+    assert(p < form->form->phase_count);
 
     if (at && (site ? site->pool_mask != 1u << at->pool
                     : !narrow(&want.pool_mask, 1u << at->pool)))
@@ -185,6 +192,7 @@ static double site_phase_s(struct cs_host *host, struct bench *bench,
                                0.5);
 }
 
+/* Returns the seconds of a phase where it ends soonest; INFINITY: it fits nowhere. */
 static double least_phase_s(struct cs_host *host, struct bench *bench,
                             const struct host_form *form, uint32_t p)
 {
@@ -196,6 +204,7 @@ static double least_phase_s(struct cs_host *host, struct bench *bench,
     for (uint32_t i = 0; i < sites->count; i++)
         least_s = fmin(least_s, site_phase_s(host, bench, form, p,
                                              &sites->site[i]));
+    assert(least_s >= 0);
     return least_s;
 }
 
@@ -215,6 +224,7 @@ static double form_phase_s(struct cs_host *host, struct bench *bench,
     bench->home = false;
     if (!isfinite(s))
         s = least_phase_s(host, bench, form, p);
+    assert(phase->every > 0 && s >= 0);
     return s / phase->every;
 }
 
@@ -233,6 +243,7 @@ static double form_step_s(struct cs_host *host, struct bench *bench,
         end[p] = start + phase_s[p];
         step_s = fmax(step_s, end[p]);
     }
+    assert(step_s >= 0);
     return step_s;
 }
 
@@ -250,9 +261,11 @@ static uint32_t gpu_pools(const struct cluster_spec *spec,
         if (fits && (mask == 0 || mask >> group->pool & 1))
             pools |= 1u << group->pool;
     }
+    assert(spec->pool_count <= 32);
     return pools;
 }
 
+/* Finds pools, sites and times of a new form. */
 static void form_measure(struct cs_host *host, struct host_form *form)
 {
     struct bench bench = { .empty = NULL };
@@ -271,6 +284,7 @@ static void form_measure(struct cs_host *host, struct host_form *form)
     form->step_s = form_step_s(host, &bench, form, form->phase_s);
     form->fixed = form->form->phase_count == 1 &&
                   form->form->phase[0].law->kind == LAW_FIXED;
+    assert(form->step_s >= 0);
 }
 
 uint32_t host_form_index(struct cs_host *host, const struct job_form *form)
@@ -288,19 +302,23 @@ uint32_t host_form_index(struct cs_host *host, const struct job_form *form)
     memset(made, 0, sizeof *made);
     made->form = form;
     form_measure(host, made);
+    assert(host->forms->count < host->forms->capacity);
     return host->forms->count++;
 }
 
 static int64_t ns_from_s(double s)
 {
+    assert(!isnan(s));
     return s > 0 ? clock_ns_for_work(s, 1.0) : 0;
 }
 
+/* Returns how long a job really takes on what it asked for. */
 static int64_t truth_ns(const struct cs_host *host,
                         const struct host_job_slot *job)
 {
     const struct host_form *form = &host->forms->form[job->form];
 
+    assert(form->step_s >= 0);
     if (form->fixed)
         return job->truth.duration_ns;
     return ns_from_s(form->step_s * job->pub.request.steps);
@@ -310,6 +328,7 @@ static int64_t truth_ns(const struct cs_host *host,
 static double noise(const struct cs_host *host,
                     const struct host_job_slot *job)
 {
+    assert(host->rules->noise_cv >= 0);
     uint64_t seed = host->parts.seed, id = job->pub.request.id.i;
     double u = 1 - rng_at(seed, id, host->parts.replica, 101);
     double v = rng_at(seed, id, host->parts.replica, 102);
@@ -330,6 +349,7 @@ void host_estimate(struct cs_host *host, struct host_job_slot *job)
     if (host->rules->estimate == HOST_NOISY)
         job->estimate_ns = ns_from_s(clock_s_from_ns(exact) *
                                      noise(host, job));
+    assert(job->estimate_ns >= 0);
 }
 
 int64_t host_done_ns(const struct cs_host *host,
@@ -338,6 +358,7 @@ int64_t host_done_ns(const struct cs_host *host,
     const struct host_form *form = &host->forms->form[job->form];
     int64_t done = job->done_ns;
 
+    assert(done >= 0);
     if (!form->fixed)
         return ns_from_s(form->step_s * job->pub.step);
     /* Without a look at its lease, which is elsewhere in memory. */
@@ -358,6 +379,7 @@ double host_progress(const struct cs_host *host, uint32_t j)
 
     if (host->forms->form[job->form].fixed)
         return clock_s_from_ns(host_done_ns(host, job));
+    assert(job->stopped_part >= 0 && job->kept >= 0);
     return job->pub.work_done_s - job->pub.work_lost_s + job->stopped_part +
            job->kept;
 }
@@ -374,6 +396,7 @@ double host_attained_gpu_s(const struct cs_host *host,
         gpu_s += clock_s_from_ns(host_now(host) - lease->since_ns) *
                  host_lease_amount(lease);
     }
+    assert(gpu_s >= 0);
     return gpu_s;
 }
 
@@ -381,6 +404,7 @@ int64_t host_restart_ns(const struct host_job_slot *job, int64_t now_ns)
 {
     int64_t left = job->restart_until_ns - now_ns;
 
+    assert(job->penalty_ns >= 0);
     return clock_after(job->penalty_ns, left > 0 ? left : 0);
 }
 
@@ -390,6 +414,7 @@ int64_t host_left_ns(const struct cs_host *host,
     int64_t whole = truth ? truth_ns(host, job) : job->estimate_ns;
     int64_t done = host_done_ns(host, job);
 
+    assert(whole >= 0 && done >= 0);
     return clock_after(whole > done ? whole - done : 0,
                        host_restart_ns(job, host_now(host)));
 }
@@ -407,6 +432,7 @@ int64_t host_known_ns(const struct cs_host *host,
         return host_goodput_known_ns(host, job->pub.request.goodput,
                                      &lease->pub.placement, job->done_ns,
                                      ran_ns);
+    assert(job->done_ns >= 0);
     return speedup == 1 ? ran_ns : (int64_t)floor((double)ran_ns * speedup);
 }
 
@@ -427,9 +453,11 @@ int64_t host_ran_ns(const struct cs_host *host,
     return (int64_t)fmin(ceil((double)known_ns / speedup), 4e18);
 }
 
+/* Measures a speedup on an empty cluster; 0: the form cannot run there. */
 static double measure_speedup(struct cs_host *host, const struct host_form *form,
                               const struct host_speedup *at)
 {
+    assert(at->gpus > 0);
     double phase_s[FORM_PHASES_MAX];
     struct arena *arena = arena_new(0);
     struct bench bench = { .empty = cluster_new(arena, host->spec), .at = at };
@@ -446,6 +474,7 @@ double host_speedup(struct cs_host *host, const struct host_job_slot *job,
     uint32_t mask = form->pool_mask[0];
     struct host_speedup at = { gpus, pool, cores, 0 };
 
+    assert(pool < host->spec->pool_count);
     if (!host_shape_ok(host, job, 0, gpus) || (mask && !(mask >> pool & 1)))
         return 0;
     if (job->pub.request.goodput)
@@ -466,6 +495,7 @@ double host_speedup(struct cs_host *host, const struct host_job_slot *job,
     }
     at.speedup = measure_speedup(host, form, &at);
     form->speedup[form->speedups++] = at;
+    assert(at.speedup >= 0);
     return at.speedup;
 }
 
@@ -504,6 +534,7 @@ int64_t host_lease_left_ns(const struct cs_host *host,
     int64_t left = host_left_ns(host, job, false);
     int64_t restart = host_restart_ns(job, host_now(host));
 
+    assert(left >= restart);
     if (lease->speedup == 1 && !job->pub.request.goodput)
         return left;
     return clock_after(restart,

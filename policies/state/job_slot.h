@@ -121,6 +121,7 @@ static inline bool host_job_over(const struct cs_host *host, uint32_t job)
 static inline const struct job_form *host_form_of(
     const struct host_job_slot *job)
 {
+    assert(job->pub.request.form != NULL);
     return job->pub.request.form;
 }
 

@@ -66,6 +66,7 @@ static struct kind kind_of_task(const struct cs_host *host,
     const struct phase_spec *phase = &job->request.form->phase[task->phase];
     bool whole = task->role == CS_ALL_ROLES;
 
+    assert(task->phase < job->request.form->phase_count);
     return (struct kind) {
         .form = slot->form, .phase = task->phase, .gpus = task->gpus,
         .gpu_milli = task->gpu_milli, .gpu_mib = job->request.gpu_mib,
@@ -81,6 +82,7 @@ static struct kind kind_of_task(const struct cs_host *host,
  * lie anywhere after a while is like no other. */
 static bool is_single(const struct cs_host *host, const struct cs_task *task)
 {
+    assert(task->role == CS_ALL_ROLES || task->role < FORM_ROLES_MAX);
     return task->held.i != ID_NONE || host->nodes->rent != NULL ||
            host_job_known(host, task->job.i)->request.goodput != NULL ||
            (task->role == CS_ALL_ROLES &&
@@ -88,6 +90,7 @@ static bool is_single(const struct cs_host *host, const struct cs_task *task)
              host->rules->relax_ns > 0));
 }
 
+/* Are tasks of both kinds answered alike? */
 static bool same(const struct kind *a, const struct kind *b)
 {
     return a->form == b->form && a->phase == b->phase &&
@@ -96,10 +99,12 @@ static bool same(const struct kind *a, const struct kind *b)
            a->woken == b->woken && a->rates == b->rates;
 }
 
+/* Adds a kind without tasks; returns its number. */
 static uint32_t kind_add(struct cs_host *host, struct kind kind)
 {
     struct host_kinds *all = host->waiting->kinds;
 
+    assert(all->count <= all->room && kind.tasks == 0);
     if (all->count == all->room) {
         uint32_t room = all->room > 0 ? 2 * all->room : 16;
         all->kind = arena_grow(host->parts.arena, all->kind, all->room, room,
@@ -110,7 +115,7 @@ static uint32_t kind_add(struct cs_host *host, struct kind kind)
     return all->count++;
 }
 
-/* Forms are few, and so are the kinds of one. */
+/* Returns the number of a task's kind, made if it is new.  A form has few kinds. */
 static uint32_t kind_number(struct cs_host *host,
                             const struct host_task_slot *task)
 {
@@ -126,6 +131,7 @@ static uint32_t kind_number(struct cs_host *host,
             all->first[all->forms++] = ID_NONE;
     }
     uint32_t k = all->first[kind.form];
+    assert(kind.form < all->forms);
     while (k != ID_NONE && !same(&all->kind[k], &kind))
         k = all->kind[k].next;
     if (k != ID_NONE)
@@ -145,6 +151,7 @@ static bool stands_before(void *owner, uint32_t a, uint32_t b)
 
 void host_kinds_insert(struct cs_host *host, uint32_t task)
 {
+    assert(task < host->tasks->count && host->tasks->slot[task].live);
     struct host_kinds *all = host->waiting->kinds;
 
     if (all->of_room < host->tasks->capacity) {
@@ -162,6 +169,7 @@ void host_kinds_remove(struct cs_host *host, uint32_t task)
 {
     struct host_kinds *all = host->waiting->kinds;
 
+    assert(task < all->of_room && all->of[task] < all->count);
     assert(all->kind[all->of[task]].tasks > 0);
     all->kind[all->of[task]].tasks--;
     order_remove(&all->order, task);
@@ -172,10 +180,12 @@ void host_kinds_again(struct cs_host *host, uint32_t task)
 {
     if (host->waiting->kinds == NULL)
         return;
+    assert(host->tasks->slot[task].live);
     host_kinds_remove(host, task);
     host_kinds_insert(host, task);
 }
 
+/* Returns the kinds; makes them at the first question. */
 static struct host_kinds *keep(struct cs_host *host)
 {
     static const struct order_rules plain = { stands_before, NULL, 0 };
@@ -195,11 +205,13 @@ static struct host_kinds *keep(struct cs_host *host)
 
 /* ---- the first untried of each kind ---- */
 
+/* Does a task stand before the tasks of a kind that are not tried yet? */
 static bool is_of_before(void *owner, uint32_t a, uint32_t kind)
 {
     const struct cs_host *host = owner;
     const struct host_kinds *all = host->waiting->kinds;
 
+    assert(kind < all->count && all->from != ID_NONE);
     return all->of[a] != kind ? all->of[a] < kind
                               : host_task_before(host, a, all->from);
 }
@@ -211,14 +223,17 @@ static uint32_t first_from(struct cs_host *host, uint32_t kind)
     uint32_t place = order_front(&all->order, is_of_before, kind, NULL);
     uint32_t found = rank_tree_at(&all->order.tree, place);
 
+    assert(kind < all->count && all->kind[kind].tasks > 0);
     return found != ORDER_NONE && all->of[found] == kind ? found : ID_NONE;
 }
 
+/* Moves the task at a place of the heap down to where it belongs. */
 static void sink(struct cs_host *host, uint32_t hole)
 {
     struct host_kinds *all = host->waiting->kinds;
     uint32_t task = all->heap[hole], child;
 
+    assert(hole < all->heap_count);
     while ((child = 2 * hole + 1) < all->heap_count) {
         if (child + 1 < all->heap_count &&
             host_task_before(host, all->heap[child + 1], all->heap[child]))
@@ -231,6 +246,7 @@ static void sink(struct cs_host *host, uint32_t hole)
     all->heap[hole] = task;
 }
 
+/* Puts the first untried task of each kind into the heap. */
 static void make_heap(struct cs_host *host)
 {
     struct host_kinds *all = host->waiting->kinds;
@@ -251,6 +267,7 @@ static void make_heap(struct cs_host *host)
         sink(host, i);
     all->decisions = host->counts.decisions;
     all->stale = false;
+    assert(all->heap_count <= all->heap_room);
 }
 
 void cs_try_anew(struct cs_host *host)
@@ -272,6 +289,7 @@ struct task_id cs_next_candidate(struct cs_host *host)
         return none;
     all->at = rank_tree_rank(host->waiting->order, all->heap[0]);
     all->seq = host->tasks->slot[all->heap[0]].seq;
+    assert(all->at < host_order_count(host));
     return (struct task_id) { all->heap[0] };
 }
 
@@ -284,6 +302,7 @@ void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
         return;                 /* it was started */
     assert(rank_tree_at(host->waiting->order, all->at) == task.i);
     all->at++;
+    assert(all->at <= host_order_count(host));
     if (all->stale || all->decisions != host->counts.decisions)
         return;
     uint32_t kind = all->of[task.i], next = ORDER_NONE;

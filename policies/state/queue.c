@@ -26,6 +26,7 @@
 
 bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b)
 {
+    assert(a < host->tasks->count && b < host->tasks->count);
     if (host->policy->before) {
         struct task_id x = { a }, y = { b };
         if (host->policy->before(host->self, host, x, y))
@@ -69,6 +70,7 @@ bool host_task_known_full(void *owner, uint32_t item)
     const struct cs_host *host = owner;
     const struct cs_task *task = &host->tasks->slot[item].pub;
 
+    assert(item < host->tasks->count);
     return task->role == CS_ALL_ROLES && task->gpu_milli == GPU_MILLI &&
            host_known_full(host, host->tasks->slot[item].form, task->gpus);
 }
@@ -89,6 +91,7 @@ struct order_filter host_startable(const struct cs_host *host,
     if (host->forms->count == 1 && !host_per_phase(host) &&
         !host->waiting->has_parts && host_known_full(host, 0, gpus_max))
         filter.gpus_max = host->forms->form[0].full_gpus - 1;
+    assert(filter.gpus_max <= gpus_max);
     return filter;
 }
 
@@ -96,6 +99,7 @@ struct order_item host_task_item(const struct cs_host *host, uint32_t task)
 {
     const struct host_task_slot *slot = &host->tasks->slot[task];
 
+    assert(slot->live && slot->pub.estimate_ns >= 0);
     return (struct order_item) {
         .span_ns = slot->pub.estimate_ns, .gpus = slot->pub.gpus,
         .stamp = slot->seq,
@@ -111,6 +115,7 @@ void host_order_begin(struct cs_host *host)
     struct arena *arena = host->parts.arena;
     struct host_waiting *waiting = host->waiting;
 
+    assert(waiting->queue == NULL && waiting->order == NULL);
     waiting->queue = arena_alloc(arena, 1, sizeof *waiting->queue);
     order_init(waiting->queue, order_store_new(arena), &plain, host);
     waiting->order = &waiting->queue->tree;
@@ -121,7 +126,7 @@ uint32_t host_order_count(const struct cs_host *host)
     return rank_tree_count(host->waiting->order);
 }
 
-/* The list's memory is there for whoever needs all at once. */
+/* The memory is kept, for the next one that needs all numbers at once. */
 uint32_t *host_list_scratch(struct cs_host *host, uint32_t count)
 {
     if (count > host->waiting->list_capacity) {
@@ -132,6 +137,7 @@ uint32_t *host_list_scratch(struct cs_host *host, uint32_t count)
                                  sizeof *host->waiting->list);
         host->waiting->list_capacity = room;
     }
+    assert(host->waiting->list_capacity >= count);
     return host->waiting->list;
 }
 
@@ -147,6 +153,7 @@ bool host_has_parts(const struct cs_host *host)
 
 void host_order_insert(struct cs_host *host, uint32_t task)
 {
+    assert(task < host->tasks->count && host->tasks->slot[task].live);
     order_insert(host->waiting->queue, task, host_task_item(host, task),
                  host->waiting->tops == NULL ? stands_before : NULL);
     host->hooks.task_made(host, task);
@@ -154,14 +161,16 @@ void host_order_insert(struct cs_host *host, uint32_t task)
 
 void host_order_again(struct cs_host *host, uint32_t task)
 {
+    assert(order_holds(host->waiting->queue, task));
     order_remove(host->waiting->queue, task);
     order_insert(host->waiting->queue, task, host_task_item(host, task),
                  stands_before);
 }
 
-/* Insertion sort: between two decisions few tasks change their place. */
+/* By insertion: between two decisions few tasks change their place. */
 void host_order_sort(struct cs_host *host)
 {
+    assert(host->policy->before != NULL);
     uint32_t count = rank_tree_count(host->waiting->order);
     uint32_t *list = host_list_scratch(host, count);
     bool moved = false;
@@ -180,12 +189,14 @@ void host_order_sort(struct cs_host *host)
         rank_tree_reorder(host->waiting->order, list);
 }
 
+/* Returns the queue with the sums that searches need; they are kept from then on. */
 static struct order *queue_with_sums(struct cs_host *host)
 {
     struct order *queue = host->waiting->queue;
 
     if (queue->rules != &summed)
         order_rule(queue, &summed, host_list_scratch(host, order_count(queue)));
+    assert(queue->rules == &summed);
     return queue;
 }
 
@@ -196,6 +207,7 @@ uint32_t host_search(struct cs_host *host, struct order *order, uint32_t from,
     uint32_t place = order_find(order, from, filter);
 
     host->counts.tasks_seen += order->seen - seen;
+    assert(order->seen >= seen);
     return place;
 }
 
@@ -225,6 +237,7 @@ void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
 {
     struct cs_lease *pub = &host->leases->slot[lease].pub;
 
+    assert(host->leases->slot[lease].live && end_ns >= host_now(host));
     if (host->waiting->ends != NULL) {
         calendar_drop(host->waiting->ends, pub->expected_end_ns, lease);
         calendar_add(host->waiting->ends, end_ns, lease, pub->gpus);
@@ -234,12 +247,15 @@ void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
 
 void host_lease_unexpect(struct cs_host *host, uint32_t lease)
 {
+    assert(lease < host->leases->count);
     if (host->waiting->ends != NULL)
         calendar_drop(host->waiting->ends, host->leases->slot[lease].pub.expected_end_ns, lease);
 }
 
+/* Makes the calendar with the leases that are held. */
 static void keep_ends(struct cs_host *host)
 {
+    assert(host->waiting->ends == NULL);
     host->waiting->ends = calendar_new(host->parts.arena);
     for (uint32_t i = 0; i < host->waiting->held->count; i++) {
         uint32_t lease = host->waiting->held->item[i];
@@ -261,6 +277,7 @@ void host_end_expect(struct cs_host *host, int64_t end_ns, uint32_t number,
 
 void host_end_unexpect(struct cs_host *host, int64_t end_ns, uint32_t number)
 {
+    assert(host->waiting->ends != NULL);
     calendar_drop(host->waiting->ends, end_ns, number);
 }
 
@@ -280,6 +297,7 @@ int64_t host_ends_when(struct cs_host *host, int64_t now_ns, uint32_t free_now,
     }
     /* A lease that outlives its estimate may end at any moment. */
     free += calendar_by(host->waiting->ends, at);
+    assert(at >= now_ns);
     assert(free >= gpus);
     *left_gpus = (uint32_t)(free - gpus);
     return at;

@@ -13,11 +13,13 @@
 
 uint32_t host_jobs_submitted(const struct cs_host *host)
 {
+    assert(host->jobs->count <= host->jobs->page_capacity * HOST_JOB_PAGE);
     return host->jobs->count;
 }
 
 bool host_job_ended(const struct cs_host *host, uint32_t job)
 {
+    assert(job < host->jobs->count);
     return host_job_over(host, job);
 }
 
@@ -30,6 +32,7 @@ const struct host_job_slot *host_job_at(const struct cs_host *host,
 const struct host_job *host_job_known(const struct cs_host *host,
                                       uint32_t job)
 {
+    assert(job < host->jobs->count);
     return &host_job_slot(host, job)->pub;
 }
 
@@ -53,6 +56,7 @@ uint32_t host_role_home(const struct cs_host *host, uint32_t job,
 
 uint32_t host_job_leases(const struct cs_host *host, uint32_t job)
 {
+    assert(host_job_slot(host, job)->leases <= host->leases->count);
     return host_job_slot(host, job)->leases;
 }
 

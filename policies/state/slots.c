@@ -54,12 +54,14 @@ void host_tell(struct cs_host *host, enum fact_kind kind, uint32_t subject,
 
 void host_news_add(struct cs_host *host, int kind, uint32_t id)
 {
+    assert(kind == NEWS_SUBMITTED || kind == NEWS_ENDED || kind == NEWS_IDLE);
     ROOM(host, host->decision->news, host->decision->news_count, host->decision->news_room);
     host->decision->news[host->decision->news_count].kind = kind;
     host->decision->news[host->decision->news_count].id = id;
     host->decision->news_count++;
 }
 
+/* Returns an empty page: one that serves no job any more, else a new one. */
 static struct host_job_page *page_make(struct cs_host *host)
 {
     struct host_job_page *page = host->jobs->free_page;
@@ -73,6 +75,7 @@ static struct host_job_page *page_make(struct cs_host *host)
 
 #define SLOTS_AT_ONCE 8u        /* made together, in whole lines of the cache */
 
+/* Returns a slot that serves no job; several are made together. */
 static struct host_job_slot *slot_make(struct cs_host *host)
 {
     struct host_jobs *jobs = host->jobs;
@@ -86,6 +89,7 @@ static struct host_job_slot *slot_make(struct cs_host *host)
             jobs->free[jobs->free_count++] = &made[i];
         }
     }
+    assert(jobs->free_count > 0);
     return jobs->free[--jobs->free_count];
 }
 
@@ -96,12 +100,14 @@ void host_job_note_gone(struct cs_host *host, uint32_t job)
     host->jobs->gone[host->jobs->gone_count++] = job;
 }
 
+/* Gives the slot of an ended job back, and its page with the last of its jobs. */
 static void forget(struct cs_host *host, uint32_t job)
 {
     struct host_jobs *jobs = host->jobs;
     struct host_job_page *page = jobs->page[job / HOST_JOB_PAGE];
     struct host_job_slot *slot = host_job_slot(host, job);
 
+    assert(slot->pub.end_ns != CLOCK_NEVER_NS && page->gone < HOST_JOB_PAGE);
     ROOM(host, jobs->free_seat, jobs->free_seat_count, jobs->seat_capacity);
     jobs->free_seat[jobs->free_seat_count++] = slot->seat;
     ROOM(host, jobs->free, jobs->free_count, jobs->free_capacity);
@@ -130,6 +136,7 @@ struct host_job_slot *host_job_make(struct cs_host *host)
         host->jobs->page[at] = page_make(host);
     }
     struct host_job_slot *job = slot_make(host);
+    assert(host->jobs->page[at]->slot[number % HOST_JOB_PAGE] == NULL);
     host->jobs->page[at]->slot[number % HOST_JOB_PAGE] = job;
     host->jobs->count++;
     memset(job, 0, sizeof *job);
@@ -159,6 +166,7 @@ uint32_t host_task_make(struct cs_host *host)
         }
         i = host->tasks->count++;
     }
+    assert(i < host->tasks->count && !host->tasks->slot[i].live);
     memset(&host->tasks->slot[i], 0, sizeof host->tasks->slot[i]);
     host->tasks->slot[i].live = true;
     host->tasks->slot[i].seq = host->waiting->next_seq++;
@@ -171,19 +179,24 @@ void host_lists_begin(struct cs_host *host)
 {
     struct arena *arena = host->parts.arena;
 
+    assert(host->waiting->held == NULL && host->waiting->running == NULL);
     host->waiting->held = arena_alloc(arena, 1, sizeof *host->waiting->held);
     host->waiting->running = arena_alloc(arena, 1, sizeof *host->waiting->running);
 }
 
+/* The place of a number in its list, kept in the slot. */
 static uint32_t *place_of(const struct cs_host *host,
                           const struct host_list *list, uint32_t item)
 {
+    assert(list == host->waiting->held || list == host->waiting->running);
     return list == host->waiting->held ? &host->leases->slot[item].place
                               : &host_job_slot(host, item)->place;
 }
 
+/* Closes the holes of a list; the numbers keep their order. */
 static void list_close(const struct cs_host *host, struct host_list *list)
 {
+    assert(list->holes <= list->count);
     uint32_t kept = 0;
 
     for (uint32_t i = 0; list->holes > 0 && i < list->count; i++) {
@@ -197,14 +210,17 @@ static void list_close(const struct cs_host *host, struct host_list *list)
     list->holes = 0;
 }
 
+/* Puts a number at the end of a list. */
 static void list_add(struct cs_host *host, struct host_list *list,
                      uint32_t item)
 {
     ROOM(host, list->item, list->count, list->capacity);
     *place_of(host, list, item) = list->count;
     list->item[list->count++] = item;
+    assert(list->count <= list->capacity);
 }
 
+/* Leaves a hole in place of a number. */
 static void list_remove(struct cs_host *host, struct host_list *list,
                         uint32_t item)
 {
@@ -231,27 +247,33 @@ const struct host_list *host_running_list(const struct cs_host *host)
 
 void host_running_add(struct cs_host *host, uint32_t job)
 {
+    assert(host_job_slot(host, job)->leases > 0);
     list_add(host, host->waiting->running, job);
 }
 
 void host_running_remove(struct cs_host *host, uint32_t job)
 {
+    assert(host_job_slot(host, job)->leases == 0);
     list_remove(host, host->waiting->running, job);
 }
 
 uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool)
 {
+    assert(pool < host->spec->pool_count);
     return demand_count_least(&host->pools->waits[pool]);
 }
 
 void host_task_waits(struct cs_host *host, uint32_t i, int sign)
 {
+    assert(host->tasks->slot[i].live && (sign == 1 || sign == -1));
     const struct cs_task *task = &host->tasks->slot[i].pub;
     const struct host_job_slot *job = host_job_slot(host, task->job.i);
     const struct host_form *form = &host->forms->form[job->form];
     bool whole = task->role == CS_ALL_ROLES;
     uint32_t r = whole ? 0 : task->role;
     uint32_t end = whole ? host_form_of(job)->role_count : r + 1;
+    
+    assert(r < end && end <= FORM_ROLES_MAX);
 
     for (; r < end; r++) {
         uint32_t gpus = job_role_gpus(&job->pub.request, r);
@@ -274,6 +296,7 @@ void host_task_drop(struct cs_host *host, uint32_t task)
     host->hooks.task_gone(host, task);
     host->tasks->slot[task].live = false;
     host->tasks->free[host->tasks->free_count++] = task;
+    assert(host->tasks->free_count <= host->tasks->count);
 }
 
 void host_task_lost_lease(struct cs_host *host, uint32_t task)
@@ -300,6 +323,7 @@ uint32_t host_lease_make(struct cs_host *host)
         }
         i = host->leases->count++;
     }
+    assert(i < host->leases->count && !host->leases->slot[i].live);
     memset(&host->leases->slot[i], 0, sizeof host->leases->slot[i]);
     host->leases->slot[i].live = true;
     list_add(host, host->waiting->held, i);
@@ -319,6 +343,7 @@ void host_lease_unmake(struct cs_host *host, uint32_t i)
     /* A spare array keeps the address of the next in its first bytes. */
     memcpy(share, &host->leases->free_share[lease->share_class], sizeof(void *));
     host->leases->free_share[lease->share_class] = share;
+    assert(host->leases->free_count <= host->leases->count);
 }
 
 void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
@@ -348,10 +373,11 @@ struct held {
     uint64_t milli, cores;
 };
 
-/* The same of a lease on nodes of several pools. */
+/* What a lease on nodes of several pools holds of one of them. */
 static struct held held_of_one(const struct cs_host *host,
                                const struct host_lease_slot *lease, uint32_t p)
 {
+    assert(p < host->spec->pool_count);
     const struct placement *placement = &lease->pub.placement;
     struct held held = { 0 };
 
@@ -366,10 +392,12 @@ static struct held held_of_one(const struct cs_host *host,
     return held;
 }
 
+/* What a lease holds of one of its pools. */
 static inline struct held held_of(const struct cs_host *host,
                                   const struct host_lease_slot *lease,
                                   uint32_t p)
 {
+    assert(lease->pool_mask >> p & 1);
     if (lease->pool_mask != 1u << p)
         return held_of_one(host, lease, p);
     return (struct held) {
@@ -378,6 +406,7 @@ static inline struct held held_of(const struct cs_host *host,
     };
 }
 
+/* The counter of GPUs in that state of lease. */
 static inline uint32_t *gpus_in(struct host_pool_now *pool,
                                 enum cs_lease_state state)
 {
@@ -389,6 +418,7 @@ static inline uint32_t *gpus_in(struct host_pool_now *pool,
 /* The lowest pool of a mask that is not 0. */
 static inline uint32_t first_pool(uint32_t mask)
 {
+    assert(mask != 0);
     return (uint32_t)__builtin_ctz(mask);
 }
 
@@ -405,6 +435,7 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
         pool->allocated_milli += sign > 0 ? held.milli : 0u - held.milli;
         pool->cores_allocated +=
             (uint32_t)(sign > 0 ? held.cores : 0u - held.cores);
+        assert(sign < 0 || pool->allocated <= pool->gpus || host->cluster->parts);
         *gpus_in(pool, lease->pub.state) += delta;
         pool->utilized += sign * lease->busy_now * (double)held.milli /
                           GPU_MILLI;
@@ -416,10 +447,12 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
 void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
                      enum cs_lease_state state, double busy)
 {
+    assert(busy >= 0);
     for (uint32_t left = lease->pool_mask; left != 0; left &= left - 1) {
         uint32_t p = first_pool(left);
         struct held held = held_of(host, lease, p);
         struct host_pool_now *pool = &host->pools->pool[p];
+        assert(*gpus_in(pool, lease->pub.state) >= held.gpus);
         *gpus_in(pool, lease->pub.state) -= held.gpus;
         *gpus_in(pool, state) += held.gpus;
         if (busy == 0 && lease->busy_now == 0)
@@ -442,6 +475,7 @@ void host_left_end(struct cs_host *host, struct host_job_slot *job)
 {
     if (job->left == ID_NONE)
         return;
+    assert(job->left < host->deals->left_count);
     ROOM(host, host->deals->left_ended, host->deals->left_endeds, host->deals->left_ended_room);
     host->deals->left_ended[host->deals->left_endeds++] = job->left;
     host->deals->left[job->left].over = true;
@@ -452,6 +486,7 @@ void host_left_change(struct cs_host *host, const struct host_job_slot *job)
 {
     if (job->left == ID_NONE || host->deals->left[job->left].changed)
         return;
+    assert(job->left < host->deals->left_count);
     ROOM(host, host->deals->left_changed, host->deals->left_changeds,
          host->deals->left_changed_room);
     host->deals->left_changed[host->deals->left_changeds++] = job->left;

@@ -2,6 +2,8 @@
 /*
  * sort.c - a tool for policies: jobs by key, stably, by merging.
  */
+#include <assert.h>
+
 #include "policies/rank.h"
 #include "policies/state/state.h"
 #include "policies/state/waiting.h"
@@ -12,10 +14,11 @@ struct host_sorted {
     struct job_id job;
 };
 
-/* From one place to the other, runs of `width` by twos. */
+/* Merges neighbouring sorted runs of `width` items, from one array to the other. */
 static void merge(const struct host_sorted *from, struct host_sorted *to,
                   uint64_t count, uint64_t width)
 {
+    assert(width > 0 && from != to);
     uint64_t out = 0;
 
     for (uint64_t low = 0; low < count; low += 2 * width) {
@@ -26,6 +29,7 @@ static void merge(const struct host_sorted *from, struct host_sorted *to,
             to[out++] = i == middle || (j < high && from[j].key < from[i].key)
                             ? from[j++] : from[i++];
     }
+    assert(out == count);
 }
 
 void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
@@ -40,6 +44,8 @@ void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
                                  sizeof *host->waiting->sort);
     }
     struct host_sorted *from = host->waiting->sort, *to = host->waiting->sort + count;
+    
+    assert(count <= host->waiting->sort_capacity);
 
     for (uint32_t i = 0; i < count; i++)
         from[i] = (struct host_sorted) {

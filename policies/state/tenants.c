@@ -44,6 +44,7 @@ struct host_tenants {
     uint32_t *least, least_room;        /* by ask: GPUs, of its subtree */
 };
 
+/* Returns the number of a tenant; a new one is the next number. */
 static uint32_t number_of(struct cs_host *host, const char *name)
 {
     struct host_tenants *all = host->waiting->tenants;
@@ -59,6 +60,7 @@ static uint32_t number_of(struct cs_host *host, const char *name)
     if (low < all->count &&
         strcmp(all->tenant[all->by_name[low]].name, name) == 0)
         return all->by_name[low];
+    assert(low <= all->count);
     if (all->count == all->room) {
         uint32_t room = all->room > 0 ? 2 * all->room : 16;
         all->tenant = arena_grow(host->parts.arena, all->tenant, all->room,
@@ -76,6 +78,7 @@ static uint32_t number_of(struct cs_host *host, const char *name)
     return all->count++;
 }
 
+/* Returns the tenant of a job that is not forgotten. */
 static uint32_t tenant_of(struct cs_host *host, uint32_t j)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -83,6 +86,7 @@ static uint32_t tenant_of(struct cs_host *host, uint32_t j)
 
     if (job->tenant == NONE)
         job->tenant = number_of(host, name != NULL ? name : "");
+    assert(job->tenant < host->waiting->tenants->count);
     return job->tenant;
 }
 
@@ -94,6 +98,7 @@ static bool stands_before(void *owner, uint32_t a, uint32_t b)
     uint32_t x = host->waiting->tenants->link[a].tenant;
     uint32_t y = host->waiting->tenants->link[b].tenant;
 
+    assert(x < host->waiting->tenants->count && y < host->waiting->tenants->count);
     return x != y ? x < y : host->tasks->slot[a].seq < host->tasks->slot[b].seq;
 }
 
@@ -103,15 +108,19 @@ static void sum_least(void *owner, uint32_t item, uint32_t left,
     const struct cs_host *host = owner;
     uint32_t *least = host->waiting->tenants->least, gpus = host->tasks->slot[item].pub.gpus;
 
+    assert(item < host->waiting->tenants->least_room);
     if (left != RANK_TREE_NONE && least[left] < gpus)
         gpus = least[left];
     if (right != RANK_TREE_NONE && least[right] < gpus)
         gpus = least[right];
     least[item] = gpus;
+    assert(least[item] <= host->tasks->slot[item].pub.gpus);
 }
 
+/* Puts a waiting task into the tree. */
 static void plant(struct cs_host *host, uint32_t task)
 {
+    assert(host->tasks->slot[task].live);
     struct host_tenants *all = host->waiting->tenants;
 
     if (all->least_room < host->tasks->capacity) {
@@ -123,6 +132,7 @@ static void plant(struct cs_host *host, uint32_t task)
     rank_tree_insert(all->tree, task, stands_before);
 }
 
+/* Makes the tree at the first question that needs it. */
 static void keep_tree(struct cs_host *host)
 {
     struct host_tenants *all = host->waiting->tenants;
@@ -135,11 +145,14 @@ static void keep_tree(struct cs_host *host)
         for (uint32_t task = all->tenant[t].first; task != NONE;
              task = all->link[task].after)
             plant(host, task);
+    assert(rank_tree_count(all->tree) == host_order_count(host));
 }
 
+/* Could a task start on so many GPUs, as far as is known? */
 static bool passes(const struct cs_host *host, uint32_t item,
                    uint32_t gpus_max)
 {
+    assert(host->tasks->slot[item].live);
     const struct host_task_slot *task = &host->tasks->slot[item];
 
     return task->pub.gpus <= gpus_max &&
@@ -147,13 +160,14 @@ static bool passes(const struct cs_host *host, uint32_t item,
              host_known_full(host, task->form, task->pub.gpus));
 }
 
-/* The first that passes of a subtree whose first place is `first`, from a place
- * on. */
+/* Returns the first task that passes in the subtree of `item`, whose first place is
+ * `first`, from place `from` on; NONE: none does. */
 static uint32_t find(const struct cs_host *host, uint32_t item, uint32_t first,
                      uint32_t from, uint32_t gpus_max)
 {
     const struct rank_tree_node *node = host->waiting->tenants->tree->node;
 
+    assert(item == RANK_TREE_NONE || node[item].count > 0);
     if (item == RANK_TREE_NONE || first + node[item].count <= from ||
         host->waiting->tenants->least[item] > gpus_max)
         return NONE;
@@ -176,6 +190,7 @@ void host_tenants_insert(struct cs_host *host, uint32_t task)
     uint32_t t = tenant_of(host, host->tasks->slot[task].pub.job.i);
     struct tenant *tenant = &all->tenant[t];
 
+    assert(host->tasks->slot[task].live);
     if (all->link_room < host->tasks->capacity) {
         all->link = arena_grow(host->parts.arena, all->link, all->link_room,
                                host->tasks->capacity, sizeof *all->link);
@@ -196,6 +211,7 @@ void host_tenants_insert(struct cs_host *host, uint32_t task)
         all->link[after].before = task;
     if (all->tree != NULL)
         plant(host, task);
+    assert(tenant->first != NONE && tenant->last != NONE);
 }
 
 void host_tenants_remove(struct cs_host *host, uint32_t task)
@@ -204,6 +220,7 @@ void host_tenants_remove(struct cs_host *host, uint32_t task)
     struct link link = all->link[task];
     struct tenant *tenant = &all->tenant[link.tenant];
 
+    assert(link.tenant < all->count && tenant->first != NONE);
     if (all->tree != NULL)
         rank_tree_remove(all->tree, task);
     if (link.before == NONE)
@@ -214,8 +231,10 @@ void host_tenants_remove(struct cs_host *host, uint32_t task)
         tenant->last = link.before;
     else
         all->link[link.after].before = link.before;
+    assert((tenant->first == NONE) == (tenant->last == NONE));
 }
 
+/* Makes the lists at the first question. */
 static void keep(struct cs_host *host)
 {
     assert(!host_per_phase(host));
@@ -228,6 +247,7 @@ static void keep(struct cs_host *host)
 
 uint32_t cs_tenant(struct cs_host *host, struct job_id job)
 {
+    assert(job.i < host->jobs->count);
     keep(host);
     return tenant_of(host, job.i);
 }
@@ -270,5 +290,6 @@ struct task_id cs_tenant_fits(struct cs_host *host, struct task_id task,
                           rank_tree_rank(all->tree, task.i), gpus_max);
     if (found == NONE || all->link[found].tenant != all->link[task.i].tenant)
         return none;
+    assert(host->tasks->slot[found].pub.gpus <= gpus_max);
     return (struct task_id) { found };
 }

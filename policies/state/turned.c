@@ -31,6 +31,7 @@ void host_turned_add(struct cs_host *host, uint32_t job)
         turned->room = room;
     }
     turned->job[turned->count++] = job;
+    assert(turned->told <= turned->count);
 }
 
 struct job_id cs_turned(struct cs_host *host)
@@ -46,6 +47,7 @@ struct job_id cs_turned(struct cs_host *host)
         struct job_id job = { turned->job[turned->told++] };
         if (!host_job_ended(host, job.i))
             return job;
+        assert(turned->told <= turned->count);
     }
     turned->told = turned->count = 0;
     return none;
