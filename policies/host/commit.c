@@ -69,6 +69,7 @@ static int by_number(const void *left, const void *right)
 {
     const uint32_t *a = left, *b = right;
 
+    assert(left != NULL && right != NULL);
     return *a < *b ? -1 : *a > *b;
 }
 
@@ -124,6 +125,7 @@ static void order_ended(struct cs_host *host, uint32_t from)
         return;
     if (host->turn->ended_room < count) {
         host->turn->ended_room = 2 * count;
+        assert(host->turn->ended_room >= count);
         host->turn->ended = arena_alloc(host->parts.arena, host->turn->ended_room,
                                   sizeof *host->turn->ended);
     }
@@ -173,7 +175,6 @@ void host_commit_news(struct cs_host *host)
 {
     if (host->rules->blocking == HOST_COMMIT)
         note_instant(host);
-    assert(host->turn->instant_next <= host->turn->instant_count);
 }
 
 /* Returns how many arrivals of this instant are not let into the queue yet. */
@@ -245,6 +246,7 @@ enum cs_verdict host_try(struct cs_host *host, uint32_t task, uint32_t room)
                    ? CS_NO_ROOM : cs_start(host, id);
     if (!policy->place(host->self, host, id, &want))
         return CS_NO_ROOM;
+    assert(id.i < host->tasks->count);
     return cs_start_want(host, id, &want);
 }
 
@@ -319,7 +321,7 @@ static bool stays_before(const struct cs_host *host, uint32_t a, uint32_t b)
     const struct host_task_slot *x = &host->tasks->slot[a], *y = &host->tasks->slot[b];
     int64_t first = host_job_slot(host, x->pub.job.i)->pub.request.submit_ns;
     int64_t other = host_job_slot(host, y->pub.job.i)->pub.request.submit_ns;
-    
+
     assert(first <= host_now(host) && other <= host_now(host));
 
     if (first != other)
@@ -384,6 +386,8 @@ static void backfill(struct cs_host *host)
 {
     bool moves = host->policy->before && host->policy->flags & CS_ORDER_MOVES;
 
+    assert(host->turn->committed_until_ns >= 0 || !host->rules->backfill);
+
     if (!host->rules->backfill || room_now(host) == 0)
         return;
     if (moves && host->waiting->tops == NULL)
@@ -427,6 +431,7 @@ static void choose(struct cs_host *host, uint32_t task)
         host->turn->committed_until_ns =
             expected_room(host, host->tasks->slot[task].pub.gpus);
     backfill(host);
+    assert(host->turn->committed == task);
 }
 
 /* What was chosen has started, or is gone. */
@@ -449,6 +454,7 @@ void host_commit_decide(struct cs_host *host)
     for (;;) {
         uint32_t task = host->turn->committed;
         bool released = host->turn->instant_next >= host->turn->instant_came;
+        assert(host->turn->instant_next <= host->turn->instant_count);
         if (task == ID_NONE) {
             task = first_seen(host);
             if (task == ID_NONE && !step(host))

@@ -79,6 +79,7 @@ static void merge_sort(struct cs_host *host)
         host->deals->deal_spare_room = host->deals->deal_room;
     }
     to = host->deals->deal_spare;
+    assert(host->deals->deal_spare_room >= count);
     for (uint64_t width = 1; width < count; width *= 2) {
         uint32_t out = 0;
         for (uint64_t low = 0; low < count; low += 2 * width) {
@@ -125,6 +126,7 @@ static void sort(struct cs_host *host, cs_key_fn *key)
             return;
         }
     }
+    assert(host->deals->deals <= host->deals->deal_room);
 }
 
 void cs_reallocate(struct cs_host *host, cs_key_fn *key)
@@ -155,4 +157,5 @@ void cs_reallocate(struct cs_host *host, cs_key_fn *key)
             cs_start(host, task) == CS_DONE)
             host->deals->deal[i].since = host->deals->deal_since++;
     }
+    assert(host->deals->deals <= host->deals->deal_room);
 }

@@ -49,6 +49,7 @@ void host_empty_begin(struct host_empty *empty, const struct cs_host *host)
             cluster_take(empty->cluster, &away);
         }
     }
+    assert(empty->cluster->spec == spec);
 }
 
 void host_empty_end(struct host_empty *empty)
@@ -106,5 +107,6 @@ uint32_t host_empty_lacks(struct host_empty *empty, const struct cs_host *host,
     }
     while (placed > 0)
         cluster_release(empty->cluster, &place[--placed]);
+    assert(placed == 0);
     return without;
 }

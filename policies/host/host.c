@@ -156,7 +156,6 @@ static void lease_ready(struct cs_host *host, uint32_t lease)
 /* A task waits: all indexes that are kept learn of it. */
 static void task_made(struct cs_host *host, uint32_t task)
 {
-    assert(host->tasks->slot[task].live);
     if (host->waiting->tops != NULL && host->rules->blocking == HOST_COMMIT)
         host_tops_hide(host, task);
     else if (host->waiting->tops != NULL)
@@ -174,7 +173,6 @@ static void task_made(struct cs_host *host, uint32_t task)
 /* A task waits no more, by the same indexes. */
 static void task_gone(struct cs_host *host, uint32_t task)
 {
-    assert(host->tasks->slot[task].live);
     if (host->waiting->tops != NULL)
         host_tops_remove(host, task);
     if (host->waiting->tenants != NULL)
@@ -295,7 +293,6 @@ static void note_idle(struct cs_host *host, bool news, uint64_t decisions)
 
 void host_decide(struct cs_host *host)
 {
-    assert(!host->decision->closing);
     host->decision->in_decide = true;
     if (host->policy->decide)
         host->policy->decide(host->self, host);
@@ -312,7 +309,6 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
     uint64_t decisions = host->counts.decisions;
     bool news = host->decision->news_count > 0;
 
-    assert(!host->decision->closing);
     (void)arg;
     memset(&host->decision->decide_event, 0, sizeof host->decision->decide_event);
     host->decision->in_decide = true;
@@ -355,6 +351,7 @@ static bool make_self(struct cs_host *host, struct err *err)
                        policy->name,
                        host->decision->why[0] ? host->decision->why : "init failed");
     }
+    assert(policy->init == NULL || host->self != NULL);
     return true;
 }
 
@@ -423,6 +420,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     for (uint32_t g = 0; g < spec->group_count; g++)
         host->pools->pool[spec->group[g].pool].gpus +=
             spec->group[g].node_count * spec->group[g].gpus;
+    assert(host->turn->committed == ID_NONE);
     host_outage_begin(host);
     host_power_begin(host->nodes, spec);
     host_rent_begin(host);
@@ -432,6 +430,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
 
 void host_free(struct cs_host *host)
 {
+    assert(host == NULL || host->policy != NULL);
     if (host && host->policy->fini)
         host->policy->fini(host->self);
 }
@@ -463,6 +462,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     job->truth = *truth;
     job->form = host_form_index(host, form);
     job->seq = host->waiting->next_seq++;
+    assert(job->form < host->forms->count);
     job->gap_ns = -1;
     host->decision->jobs_left++;
     if (host->forms->form[job->form].fixed) {
@@ -501,6 +501,7 @@ void host_close(struct cs_host *host)
 {
     assert(!host->decision->closing);
     host->decision->closing = true;
+    assert(host->decision->jobs_left <= host->jobs->count);
     for (uint32_t j = 0; j < host->jobs->count; j++)
         if (!host_job_over(host, j))
             host_job_end(host, j, JOB_UNFINISHED);
@@ -557,6 +558,7 @@ bool host_verdict(const struct cs_host *host, struct err *err)
 
 const struct host_counts *host_counts(const struct cs_host *host)
 {
+    assert(host->counts.limited <= host->counts.decide);
     return &host->counts;
 }
 
@@ -596,7 +598,6 @@ int64_t host_pool_free_milli(const struct cs_host *host, uint32_t pool)
 {
     const struct host_pool_now *now = &host->pools->pool[pool];
 
-    assert(pool < host->spec->pool_count && now->down <= now->gpus);
     return (int64_t)(now->gpus - now->down) * GPU_MILLI -
            (int64_t)(now->allocated_milli + now->away_milli);
 }
@@ -627,7 +628,7 @@ static uint32_t wants_of_pool(const struct cs_host *host, uint32_t task,
         host_job_slot(host, host->tasks->slot[task].pub.job.i);
     uint32_t role = host->tasks->slot[task].pub.role, least = 0;
 
-    assert(host->tasks->slot[task].live && pool < host->spec->pool_count);
+    assert(task < host->tasks->count && pool < host->spec->pool_count);
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
         uint32_t gpus = job_role_gpus(&job->pub.request, r);
         if ((role == CS_ALL_ROLES || role == r) && gpus > 0 &&
@@ -645,7 +646,7 @@ static bool is_short(const struct cs_host *host, uint32_t task,
     const struct cs_task *pub = &host->tasks->slot[task].pub;
     const struct host_job_slot *job = host_job_slot(host, pub->job.i);
 
-    assert(host->tasks->slot[task].live);
+    assert(task < host->tasks->count);
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
         int64_t milli = (int64_t)job_role_gpus(&job->pub.request, r) *
                         pub->gpu_milli, most = 0;
@@ -664,7 +665,6 @@ static bool is_short(const struct cs_host *host, uint32_t task,
 uint32_t host_pool_behind(struct cs_host *host, uint32_t pool,
                           const int64_t *free_milli)
 {
-    assert(pool < host->spec->pool_count);
     uint32_t first;
 
     if (!starts_in_order(host) || host_order_count(host) < 2)
@@ -692,7 +692,6 @@ uint32_t host_running(const struct cs_host *host)
 
 uint32_t host_jobs_left(const struct cs_host *host)
 {
-    assert(host->decision->jobs_left <= host->jobs->count);
     return host->decision->jobs_left;
 }
 

@@ -58,6 +58,7 @@ static int64_t cross_ns(void *owner, uint32_t a, uint32_t b)
     double apart = of_y - of_x - NEAR * (fabs(of_x) + fabs(of_y) +
                                          fabs(x->key) + fabs(y->key));
     double closing = x->per_ns - y->per_ns;
+    assert(!isnan(closing));
     if (!(apart > 0))
         return 0;
     if (closing <= 0 || apart / closing > 4e18)
@@ -148,6 +149,7 @@ uint32_t host_keys_make(struct cs_host *host, struct job_id job)
 
     if (host->deals->left_spares > 0) {
         i = host->deals->left_spare[--host->deals->left_spares];
+        assert(i < host->deals->left_count);
     } else {
         if (host->deals->left_count == host->deals->left_room)
             grow(host);
@@ -201,4 +203,5 @@ void host_keys_carry_out(struct cs_host *host)
         if (task.i != ID_NONE)
             cs_start(host, task);
     }
+    assert(dealt->stops + dealt->takes <= 2 * host->deals->left_room);
 }

@@ -122,6 +122,7 @@ static struct lane *lane_of(struct cs_host *host, uint32_t gpus)
         return NULL;
     struct lane *lane = &lanes->lane[lanes->count++];
     lane->gpus = gpus;
+    assert(order_count(&lane->order) == 0);
     order_init(&lane->order, host->deals->store, &host_keys_rules, host);
     assert(host->deals->lanes->count <= LANES_MAX);
     return lane;
@@ -160,6 +161,7 @@ static void put(struct cs_host *host, uint32_t i, bool runs,
     entry->order = runs ? &lane_of(host, entry->gpus)->order
                         : &host->deals->lanes->waiting;
     order_insert(entry->order, i, host_keys_item(host, i), before);
+    assert(order_holds(entry->order, i));
 }
 
 /* Restores the order of a lane, or of those that wait. */
@@ -167,6 +169,7 @@ static void overtake(struct cs_host *host, struct order *order)
 {
     order->back = host->deals->motion->rises;
     order_refresh(order, host_now(host));
+    assert(order->now_ns == host_now(host));
 }
 
 bool host_lanes_begin(struct cs_host *host)
@@ -287,6 +290,7 @@ static uint64_t deal_running(struct cs_host *host, uint32_t job, uint64_t room)
         else
             host->deals->dealt.stop[host->deals->dealt.stops++] = item;
     }
+    assert(lanes->count <= LANES_MAX);
     return room;
 }
 
@@ -426,6 +430,7 @@ static void close_lanes(struct cs_host *host)
     order_clear(&lanes->waiting);
     host_keys_hand_over(host, list, count);
     lanes->on = false;
+    assert(!host_lanes_open(host));
     assert(order_count(&lanes->waiting) == 0);
 }
 
@@ -479,4 +484,5 @@ void host_lanes_deal(struct cs_host *host)
     host_keys_carry_out(host);
     change_lanes(host);
     host->deals->lanes->dealt_ns = host_now(host);
+    assert(host->deals->left_changeds == 0);
 }

@@ -53,6 +53,7 @@ static void take_news(struct cs_host *host)
         deals->left_spare[deals->left_spares++] = deals->left_ended[k];
     }
     deals->left_endeds = 0;
+    assert(deals->left_changeds <= deals->left_changed_room);
     for (uint32_t k = 0; k < deals->left_changeds; k++) {
         uint32_t i = deals->left_changed[k];
         if (deals->left[i].over)
@@ -115,6 +116,7 @@ static void take_over(struct cs_host *host)
             add(host, job, NULL);
     }
     deals->deals = 0;
+    assert(deals->deals == 0 && deals->lefts != NULL);
 }
 
 /* Hands the list over to deal.c, in its order. */
@@ -129,6 +131,7 @@ static void turn_over(struct cs_host *host)
     order_clear(host->deals->lefts);
     host_keys_hand_over(host, list, count);
     host->deals->lefts = NULL;
+    assert(host->deals->lefts == NULL);
 }
 
 /* All keys are others. */
@@ -207,6 +210,7 @@ void cs_reallocate_moving(struct cs_host *host, const struct cs_moving_key *moti
     }
     refresh(host);
     host->deals->dealt.stops = host->deals->dealt.takes = 0;
+    assert(host->deals->lefts != NULL);
     order_take(host->deals->lefts, cs_total_gpus(host, 0), &host->deals->dealt);
     host_keys_carry_out(host);
 }

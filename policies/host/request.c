@@ -76,6 +76,7 @@ enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
         host->decision->decision_fn(host->decision->decision_self, &decision);
     }
     host_tell(host, FACT_DECISION, job.i, action, verdict);
+    assert(verdict != CS_DONE || host->counts.decisions > 0);
     return verdict;
 }
 
@@ -112,7 +113,7 @@ static void expect(struct cs_host *host, const struct cs_task *task,
     const struct role_spec *role =
         &host_form_of(slot->owner)->role[slot->pub.role];
     bool woken = slot->owner->home[slot->pub.role] != ID_NONE;
-    
+
     assert(slot->live && task->role == slot->pub.role);
     double s = host_run_s(host, task, &slot->gang) +
                host_switch_s(host->spec, role, woken, &slot->pub.placement);
@@ -130,7 +131,7 @@ static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
     uint32_t gpus = want->gpus ? want->gpus
                                : job_role_gpus(&job->pub.request, role);
     struct placement place;
-    
+
     assert(host->tasks->slot[id.i].live);
 
     if (role >= host_form_of(job)->role_count ||
@@ -141,6 +142,7 @@ static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
         !host_find(host, job, role, want, &place))
         return refuse(host, HOST_START, task.job, CS_NO_ROOM);
     host_task_drop(host, id.i);
+    assert(place.share_count > 0);
     if (task.role == CS_ALL_ROLES) {
         job->task = ID_NONE;
         host_left_change(host, job);
@@ -176,6 +178,7 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
         if (roles > 1)
             cluster_take(host->cluster, &place[r]);
     }
+    assert(r <= FORM_ROLES_MAX);
     for (uint32_t k = r; roles > 1 && k-- > 0;)
         cluster_release(host->cluster, &place[k]);
     assert(r <= roles && more_mw >= 0);
@@ -324,6 +327,7 @@ static void save_job(struct cs_host *host, struct host_job_slot *job)
     if (save_s > 0)
         job->penalty_ns = clock_after(job->penalty_ns,
                                       clock_ns_for_work(save_s, 1.0));
+    assert(job->stopped_part >= 0 && job->stopped_part <= 1);
 }
 
 /* Many stops in a row that saved nothing, and between which no phase ended,
@@ -394,6 +398,7 @@ void cs_fail(struct cs_host *host, const char *why)
         snprintf(host->decision->why, sizeof host->decision->why, "%s", why);
     host->decision->failed = true;
     loop_stop(host->parts.loop);
+    assert(host->decision->failed);
 }
 
 double cs_random(struct cs_host *host)

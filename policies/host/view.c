@@ -51,7 +51,6 @@ uint32_t cs_pending_count(const struct cs_host *host)
 struct task_id cs_pending(const struct cs_host *host, uint32_t i)
 {
     struct task_id task = { rank_tree_at(host->waiting->order, i) };
-    assert(task.i == ID_NONE || host->tasks->slot[task.i].live);
     return task;
 }
 
@@ -169,6 +168,7 @@ uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
 
 uint32_t cs_total_cores(const struct cs_host *host)
 {
+    assert(host->spec->node_count > 0);
     return host->spec->core_count;
 }
 
@@ -190,7 +190,6 @@ uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask)
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         if (in_mask(pool_mask, p))
             gpus += host->cluster->pool_free_gpus[p];
-    assert(gpus <= host->spec->gpu_count);
     return gpus;
 }
 
@@ -213,6 +212,7 @@ uint32_t cs_pool_count(const struct cs_host *host)
 
 const char *cs_pool_name(const struct cs_host *host, uint32_t pool)
 {
+    assert(host->spec->pool_count <= 32);
     return pool < host->spec->pool_count ? host->spec->pool_name[pool] : NULL;
 }
 
@@ -225,11 +225,13 @@ uint32_t cs_lease_pools(const struct cs_host *host, struct lease_id lease)
 
 int64_t cs_left_ns(const struct cs_host *host, struct job_id job)
 {
+    assert(job.i < host->jobs->count);
     return host_left_ns(host, host_job_slot(host, job.i), false);
 }
 
 int64_t cs_true_left_ns(const struct cs_host *host, struct job_id job)
 {
+    assert(job.i < host->jobs->count);
     assert(host->policy->flags & CS_CLAIRVOYANT);
     return host_left_ns(host, host_job_slot(host, job.i), true);
 }
@@ -263,6 +265,7 @@ uint32_t cs_job_gpus(const struct cs_host *host, struct job_id id)
 
 double cs_attained_gpu_s(const struct cs_host *host, struct job_id id)
 {
+    assert(host_job_slot(host, id.i)->pub.gpu_seconds >= 0);
     assert(id.i < host->jobs->count);
     return host_attained_gpu_s(host, host_job_slot(host, id.i));
 }
@@ -339,6 +342,7 @@ bool host_room_at_all(const struct cs_host *host, const struct cs_want *want,
         return true;
     if (want->take_idle)
         room += cs_idle_gpus(host, want->pool_mask);
+    assert(gpus <= host->spec->gpu_count || room < gpus);
     return room >= gpus;
 }
 
@@ -360,6 +364,7 @@ bool cs_forecast(struct cs_host *host, struct task_id id,
         !host_look(host, job, role, want, &place))
         return false;
     struct gang gang = fabric_gang(host->spec, &place);
+    assert(place.share_count > 0);
     out->run_s = host_run_s(host, task, &gang);
     if (host->forms->form[job->form].fixed)    /* by its rates there, and its size */
         out->run_s /= host_speedup_on(host, job, &place);
@@ -380,7 +385,7 @@ uint32_t cs_home_pools(const struct cs_host *host, struct task_id id,
         return 0;
     const struct cs_task *task = &host->tasks->slot[id.i].pub;
     uint32_t r = task->role == CS_ALL_ROLES ? role : task->role;
-    
+
     assert(r < FORM_ROLES_MAX);
 
     return cs_role_homes(host, task->job, r);
@@ -433,6 +438,7 @@ double cs_weight(const struct cs_host *host, const char *key)
 {
     const struct host_policy *policy = host->parts.policy;
 
+    assert(policy->weight_count == 0 || policy->weight != NULL);
     for (uint32_t i = 0; i < policy->weight_count; i++)
         if (strcmp(policy->weight[i].key, key) == 0)
             return policy->weight[i].value;

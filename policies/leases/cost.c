@@ -46,7 +46,6 @@ double host_lease_usd(const struct cluster_spec *spec,
                       const struct placement *placement, int64_t from_ns,
                       int64_t to_ns)
 {
-    assert(from_ns <= to_ns);
     if (spec->unpriced)
         return 0;
     if (spec->priced)
@@ -80,7 +79,6 @@ double host_busy_s(const struct host_phase_run *run, bool done, double s)
         work_s = s < 1 / run->rate_max ? s : 1 / run->rate_max;
     if (run->busy_fraction < 0)
         return 0;
-    assert(work_s >= 0);
     return run->busy_fraction > 1 ? work_s : work_s * run->busy_fraction;
 }
 

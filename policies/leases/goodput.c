@@ -109,6 +109,7 @@ double host_goodput_speedup(const struct cs_host *host,
 bool host_goodput_ok(const struct cs_host *host,
                      const struct goodput_job *job, uint32_t gpus)
 {
+    assert(job->app != NULL);
     return gpus > 0 && gpus <= goodput_gpus_max(job, tunes(host)) &&
            host_goodput_pools(host, job, gpus) != 0;
 }

@@ -231,6 +231,7 @@ static struct host_idle *keep(struct cs_host *host)
                                    sizeof *host->nodes->idle->node);
     host->nodes->idle->all = reclaimable_new(arena, host->cluster);
     collect(host);
+    assert(host->nodes->idle->ages == 0);
     return host->nodes->idle;
 }
 

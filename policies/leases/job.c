@@ -152,7 +152,6 @@ void host_job_advance(struct cs_host *host, uint32_t j)
 
     while (!host->decision->failed && advance_step(host, j)) {
         job->pub.step++;
-        assert(job->pub.step <= job->pub.request.steps);
         job->phases_done = 0;
         if (job->saving)
             checkpointed(host, job);
@@ -257,7 +256,6 @@ void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
     struct host_job_slot *job = host_job_slot(host, j);
     uint32_t roles = host_form_of(job)->role_count;
 
-    assert(job->pub.end_ns == CLOCK_NEVER_NS && host->decision->jobs_left > 0);
     for (uint32_t r = 0; r < roles; r++) {
         if (job->role_task[r] != ID_NONE)
             host_task_drop(host, job->role_task[r]);

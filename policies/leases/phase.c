@@ -59,7 +59,6 @@ static void fetch_for(const struct cs_host *host, uint64_t i)
 {
     const struct host_lease_slot *lease = &host->leases->slot[i];
 
-    assert(lease->live);
     fetch(lease, sizeof *lease);
     fetch(lease->owner, sizeof *lease->owner);
 }
@@ -69,7 +68,6 @@ static void over_by_event(struct loop *loop, void *self, uint64_t arg)
     struct cs_host *host = self;
 
     (void)loop;
-    assert(host->leases->slot[arg].running);
     fetch_for(host, arg);
     host->hooks.phase_over(host, (uint32_t)arg);
 }
@@ -85,7 +83,7 @@ static void over_by_flow(void *self, uint64_t arg)
     uint32_t link = flow_ended_at(host->parts.net);
     double s = clock_s_from_ns(host_now(host) - run->start_ns);
     double work = 1 - part_before(&host->leases->slot[arg]);
-    
+
     assert(s >= 0 && host->leases->slot[arg].running);
 
     if (link != UINT32_MAX && s * run->rate_max > work * (1 + SLOWER))
@@ -97,7 +95,6 @@ static void over_by_flow(void *self, uint64_t arg)
 /* Puts the end of a lease's phase after so many nanoseconds. */
 static void end_after(struct cs_host *host, uint32_t lease, int64_t ns)
 {
-    assert(ns >= 0 && host->leases->slot[lease].running);
     host->leases->slot[lease].event =
         loop_at(host->parts.loop, clock_after(host_now(host), ns),
                 LOOP_RANK_FINISH, over_by_event, host, lease);
@@ -116,7 +113,6 @@ static int64_t fixed_ns(const struct cs_host *host,
                         const struct phase_law *law,
                         const struct host_lease_slot *lease)
 {
-    assert(law->kind == LAW_FIXED);
     if (law->seconds > 0)
         return clock_ns_for_work(law->seconds, 1.0);
     return host_ran_ns(host, job, lease, job->done_ns, known_left_ns(job));
@@ -219,7 +215,7 @@ static void start_rollout(struct cs_host *host, uint32_t i,
     double u = rng_at(job->truth.seed, job->pub.step, lease->phase, 0);
     double s = rollout_steps_s(&law->rollout, &lease->gang,
                                (uint64_t)(u * 0x1p53));
-    
+
     assert(u >= 0 && u < 1 && s > 0);
 
     lease->run.rate_max = 1 / s;
@@ -303,7 +299,6 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
     const struct phase_law *law = phase_law_at(phase, job->pub.step);
     bool fixed = law->kind == LAW_FIXED;
 
-    assert(p < host_form_of(job)->phase_count);
     assert(lease->pub.state == CS_LEASE_IDLE && !lease->running);
     struct phase_plan plan = plan_of(host, lease, law, p);
     take_kept(lease, job, law, p);
@@ -366,7 +361,6 @@ void host_phase_off(struct cs_host *host, uint32_t i, bool done)
     struct host_job_slot *job = lease->owner;
     double s = clock_s_from_ns(host_now(host) - lease->phase_start_ns);
 
-    assert(lease->running && s >= 0);
     if (lease->bursting)
         count_bursts(host, i, -1);
     lease->run.rate = done && s > 0 ? (1 - part_before(lease)) / s : 0;
@@ -509,5 +503,4 @@ void host_phase_done(struct cs_host *host, uint32_t i)
         job->pub.work_done_s += 1 - part_before(lease);
         lease->part = lease->part_phase == lease->phase ? 0 : lease->part;
     }
-    assert(!lease->running && lease->pub.state == CS_LEASE_IDLE);
 }

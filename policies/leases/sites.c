@@ -55,6 +55,7 @@ static int compare(const struct host_site *a, const struct host_site *b)
     if (a->usd_per_h != b->usd_per_h)
         return a->usd_per_h < b->usd_per_h ? -1 : 1;
     int order = strcmp(a->gpu->name, b->gpu->name);
+    assert(a->usd_per_h == b->usd_per_h);
     if (order == 0 && a->pool != b->pool)
         order = a->pool < b->pool ? -1 : 1;
     return order;

@@ -162,6 +162,7 @@ static void burst_plan(struct cs_host *host, uint32_t i, double step_s)
                                     flow_link_capacity(host->parts.net,
                                                        host->life->uses[k].link));
     s->sending = true;
+    assert(alone_s >= 0);
     s->burst_begin = loop_at(
         host->parts.loop,
         clock_after(host_now(host),
@@ -283,6 +284,7 @@ void host_steps_start(struct cs_host *host, uint32_t i,
     s->wait_ns = s->late_ns = 0;
     s->wait_from_ns = CLOCK_NEVER_NS;
     s->waited_for = plan->bottleneck;
+    assert(s->total > 0 && s->done <= s->total);
     feed_begin(host, i);
     step_begin(host, i);
 }

@@ -172,7 +172,7 @@ static double site_phase_s(struct cs_host *host, struct bench *bench,
         .pool_mask = site ? site->pool_mask : form->pool_mask[phase->role],
     };
     struct placement place;
-    
+
     assert(p < form->form->phase_count);
 
     if (at && (site ? site->pool_mask != 1u << at->pool
@@ -318,7 +318,6 @@ static int64_t truth_ns(const struct cs_host *host,
 {
     const struct host_form *form = &host->forms->form[job->form];
 
-    assert(form->step_s >= 0);
     if (form->fixed)
         return job->truth.duration_ns;
     return ns_from_s(form->step_s * job->pub.request.steps);
@@ -404,7 +403,6 @@ int64_t host_restart_ns(const struct host_job_slot *job, int64_t now_ns)
 {
     int64_t left = job->restart_until_ns - now_ns;
 
-    assert(job->penalty_ns >= 0);
     return clock_after(job->penalty_ns, left > 0 ? left : 0);
 }
 
@@ -414,7 +412,6 @@ int64_t host_left_ns(const struct cs_host *host,
     int64_t whole = truth ? truth_ns(host, job) : job->estimate_ns;
     int64_t done = host_done_ns(host, job);
 
-    assert(whole >= 0 && done >= 0);
     return clock_after(whole > done ? whole - done : 0,
                        host_restart_ns(job, host_now(host)));
 }

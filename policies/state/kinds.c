@@ -138,6 +138,7 @@ static uint32_t kind_number(struct cs_host *host,
         return k;
     kind.next = all->first[kind.form];
     all->first[kind.form] = kind_add(host, kind);
+    assert(kind.next == ID_NONE || kind.next < all->count);
     return all->first[kind.form];
 }
 
@@ -200,6 +201,7 @@ static struct host_kinds *keep(struct cs_host *host)
     kind_add(host, single);
     for (uint32_t i = 0; i < host_order_count(host); i++)
         host_kinds_insert(host, rank_tree_at(host->waiting->order, i));
+    assert(order_count(&host->waiting->kinds->order) == host_order_count(host));
     return host->waiting->kinds;
 }
 

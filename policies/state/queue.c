@@ -54,8 +54,6 @@ bool host_known_full(const struct cs_host *host, uint32_t i, uint32_t gpus)
 {
     const struct host_form *form = &host->forms->form[i];
 
-    assert(i < host->forms->count);
-    assert(form->full_at <= host->cluster->releases);
     return form->full_gpus > 0 && gpus >= form->full_gpus &&
            form->full_at == host->cluster->releases;
 }
@@ -119,6 +117,7 @@ void host_order_begin(struct cs_host *host)
     waiting->queue = arena_alloc(arena, 1, sizeof *waiting->queue);
     order_init(waiting->queue, order_store_new(arena), &plain, host);
     waiting->order = &waiting->queue->tree;
+    assert(rank_tree_count(waiting->order) == 0);
 }
 
 uint32_t host_order_count(const struct cs_host *host)
@@ -165,6 +164,7 @@ void host_order_again(struct cs_host *host, uint32_t task)
     order_remove(host->waiting->queue, task);
     order_insert(host->waiting->queue, task, host_task_item(host, task),
                  stands_before);
+    assert(order_holds(host->waiting->queue, task));
 }
 
 /* By insertion: between two decisions few tasks change their place. */

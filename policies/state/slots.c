@@ -54,7 +54,6 @@ void host_tell(struct cs_host *host, enum fact_kind kind, uint32_t subject,
 
 void host_news_add(struct cs_host *host, int kind, uint32_t id)
 {
-    assert(kind == NEWS_SUBMITTED || kind == NEWS_ENDED || kind == NEWS_IDLE);
     ROOM(host, host->decision->news, host->decision->news_count, host->decision->news_room);
     host->decision->news[host->decision->news_count].kind = kind;
     host->decision->news[host->decision->news_count].id = id;
@@ -69,6 +68,7 @@ static struct host_job_page *page_make(struct cs_host *host)
     if (page == NULL)
         return arena_alloc(host->parts.arena, 1, sizeof *page);
     host->jobs->free_page = page->next;
+    assert(page->gone == HOST_JOB_PAGE);
     memset(page, 0, sizeof *page);
     return page;
 }
@@ -147,6 +147,7 @@ struct host_job_slot *host_job_make(struct cs_host *host)
                     : host->jobs->seat_count++;
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
         job->lease[r] = job->role_task[r] = job->home[r] = ID_NONE;
+    assert(job->seat < host->jobs->seat_count);
     return job;
 }
 
@@ -185,10 +186,9 @@ void host_lists_begin(struct cs_host *host)
 }
 
 /* The place of a number in its list, kept in the slot. */
-static uint32_t *place_of(const struct cs_host *host,
+static inline uint32_t *place_of(const struct cs_host *host,
                           const struct host_list *list, uint32_t item)
 {
-    assert(list == host->waiting->held || list == host->waiting->running);
     return list == host->waiting->held ? &host->leases->slot[item].place
                               : &host_job_slot(host, item)->place;
 }
@@ -211,13 +211,12 @@ static void list_close(const struct cs_host *host, struct host_list *list)
 }
 
 /* Puts a number at the end of a list. */
-static void list_add(struct cs_host *host, struct host_list *list,
+static inline void list_add(struct cs_host *host, struct host_list *list,
                      uint32_t item)
 {
     ROOM(host, list->item, list->count, list->capacity);
     *place_of(host, list, item) = list->count;
     list->item[list->count++] = item;
-    assert(list->count <= list->capacity);
 }
 
 /* Leaves a hole in place of a number. */
@@ -253,26 +252,23 @@ void host_running_add(struct cs_host *host, uint32_t job)
 
 void host_running_remove(struct cs_host *host, uint32_t job)
 {
-    assert(host_job_slot(host, job)->leases == 0);
     list_remove(host, host->waiting->running, job);
 }
 
 uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool)
 {
-    assert(pool < host->spec->pool_count);
     return demand_count_least(&host->pools->waits[pool]);
 }
 
 void host_task_waits(struct cs_host *host, uint32_t i, int sign)
 {
-    assert(host->tasks->slot[i].live && (sign == 1 || sign == -1));
     const struct cs_task *task = &host->tasks->slot[i].pub;
     const struct host_job_slot *job = host_job_slot(host, task->job.i);
     const struct host_form *form = &host->forms->form[job->form];
     bool whole = task->role == CS_ALL_ROLES;
     uint32_t r = whole ? 0 : task->role;
     uint32_t end = whole ? host_form_of(job)->role_count : r + 1;
-    
+
     assert(r < end && end <= FORM_ROLES_MAX);
 
     for (; r < end; r++) {
@@ -397,7 +393,6 @@ static inline struct held held_of(const struct cs_host *host,
                                   const struct host_lease_slot *lease,
                                   uint32_t p)
 {
-    assert(lease->pool_mask >> p & 1);
     if (lease->pool_mask != 1u << p)
         return held_of_one(host, lease, p);
     return (struct held) {
@@ -418,7 +413,6 @@ static inline uint32_t *gpus_in(struct host_pool_now *pool,
 /* The lowest pool of a mask that is not 0. */
 static inline uint32_t first_pool(uint32_t mask)
 {
-    assert(mask != 0);
     return (uint32_t)__builtin_ctz(mask);
 }
 
@@ -447,12 +441,10 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
 void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
                      enum cs_lease_state state, double busy)
 {
-    assert(busy >= 0);
     for (uint32_t left = lease->pool_mask; left != 0; left &= left - 1) {
         uint32_t p = first_pool(left);
         struct held held = held_of(host, lease, p);
         struct host_pool_now *pool = &host->pools->pool[p];
-        assert(*gpus_in(pool, lease->pub.state) >= held.gpus);
         *gpus_in(pool, lease->pub.state) -= held.gpus;
         *gpus_in(pool, state) += held.gpus;
         if (busy == 0 && lease->busy_now == 0)

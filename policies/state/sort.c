@@ -44,7 +44,7 @@ void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
                                  sizeof *host->waiting->sort);
     }
     struct host_sorted *from = host->waiting->sort, *to = host->waiting->sort + count;
-    
+
     assert(count <= host->waiting->sort_capacity);
 
     for (uint32_t i = 0; i < count; i++)

@@ -268,6 +268,7 @@ struct task_id cs_tenant_first(struct cs_host *host, uint32_t tenant)
 struct task_id cs_tenant_next(const struct cs_host *host, struct task_id task)
 {
     assert(host->waiting->tenants != NULL && host->tasks->slot[task.i].live);
+    assert(task.i < host->waiting->tenants->link_room);
     return (struct task_id) { host->waiting->tenants->link[task.i].after };
 }
 

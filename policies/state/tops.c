@@ -135,6 +135,7 @@ static void grow(struct cs_host *host, struct tournament *t)
     uint32_t *best = arena_alloc(arena, 2 * (size_t)room, sizeof *best);
     int64_t *until = arena_alloc(arena, 2 * (size_t)room, sizeof *until);
 
+    assert(room > old);
     for (uint32_t i = 0; i < room; i++) {
         best[room + i] = i < old ? t->best[old + i] : NONE;
         until[room + i] = CLOCK_NEVER_NS;

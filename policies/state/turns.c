@@ -227,6 +227,7 @@ static void look(struct cs_host *host, struct turns_part *part,
     part->task = rank_tree_at(&turns->all.tree, place);
     if (part->task != NONE)
         part->passed = place - begin_at;
+    assert(part->task == NONE || place < order_count(&turns->all));
 }
 
 void host_turns_first(struct cs_host *host, int64_t most_ns)
