@@ -122,7 +122,6 @@ static struct lane *lane_of(struct cs_host *host, uint32_t gpus)
         return NULL;
     struct lane *lane = &lanes->lane[lanes->count++];
     lane->gpus = gpus;
-    assert(order_count(&lane->order) == 0);
     order_init(&lane->order, host->deals->store, &host_keys_rules, host);
     assert(host->deals->lanes->count <= LANES_MAX);
     return lane;

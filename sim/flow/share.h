@@ -16,6 +16,7 @@
 #ifndef SIM_FLOW_SHARE_H
 #define SIM_FLOW_SHARE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -200,6 +201,7 @@ static inline double share_link_load(const struct share *share,
 
 static inline bool share_has_crowds(const struct share *share)
 {
+    assert(share->free_crowd.count <= share->crowd_count);
     return share->crowd_count > share->free_crowd.count;
 }
 
