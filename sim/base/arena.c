@@ -96,7 +96,6 @@ struct arena *arena_new(size_t block_bytes)
 
 static void block_free(struct block *block)
 {
-    assert(block != NULL);
     if (block->map_bytes > 0)
         munmap(block, block->map_bytes);
     else
@@ -122,7 +121,6 @@ void arena_free(struct arena *arena)
 /* Zeroed, on a boundary of a huge page; NULL where there is no such call. */
 static struct block *block_map(size_t bytes)
 {
-    assert(bytes > 0);
 #ifdef MAPS
     size_t room = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     char *map = mmap(NULL, room + HUGE_BYTES, PROT_READ | PROT_WRITE,

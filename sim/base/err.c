@@ -27,7 +27,6 @@ static void trim_cut_character(char *text)
     size_t bytes = strlen(text);
     size_t tail = 0;
 
-    assert(bytes > 0);
     while (tail < 4 && tail < bytes &&
            ((unsigned char)text[bytes - 1 - tail] & 0xC0) == 0x80)
         tail++;
@@ -418,7 +417,6 @@ static void sink_source(struct sink *sink, struct err_pos pos,
     uint32_t from = 0;
     bool more = false;
 
-    assert(pos.line > 0 && source->bytes > 0);
     if (caret >= WINDOW_WIDTH * 3 / 4)
         from = caret - WINDOW_WIDTH / 2;
     bool less = from > 0 || source->cut_before;
@@ -437,7 +435,6 @@ static void sink_source(struct sink *sink, struct err_pos pos,
 
 static void sink_place(struct sink *sink, struct err_pos pos)
 {
-    assert(pos.line > 0 || pos.col == 0 || pos.file == NULL);
     if (pos.file == NULL)
         return;
     for (const char *c = pos.file; *c != '\0'; c++)

@@ -39,17 +39,14 @@ static void put_bytes(struct page *page, const char *text, size_t bytes)
     page->text[page->used_bytes] = '\0';
 }
 
-/* Appends a text. */
 static void put(struct page *page, const char *text)
 {
-    assert(text != NULL);
     put_bytes(page, text, strlen(text));
 }
 
 static const char *text_of(struct arena *arena, const char *before,
                            const char *behind)
 {
-    assert(before[0] != '\0');
     struct page page = {.arena = arena};
 
     put(&page, before);
@@ -57,10 +54,8 @@ static const char *text_of(struct arena *arena, const char *before,
     return page.text;
 }
 
-/* Does the field have a bound? */
 static bool has_range(const struct conf_field *field)
 {
-    assert(field->min <= field->max);
     char range[RANGE_BYTES];
 
     conf_range_format(field, NULL, range);
@@ -70,7 +65,6 @@ static bool has_range(const struct conf_field *field)
 /* "required", "default 1h" or "optional". */
 static void put_default(struct page *page, const struct conf_field *field)
 {
-    assert(field->key[0] != '\0');
     if (field->fallback == NULL) {
         put(page, "required");
     } else if (field->fallback[0] == '\0') {
@@ -149,7 +143,6 @@ char *conf_explain(struct arena *arena, const struct conf_schema *schema,
 /* Text in a cell: a bar would end it. */
 static void put_cell(struct page *page, const char *text)
 {
-    assert(text != NULL);
     for (; *text != '\0'; text++) {
         if (*text == '|')
             put(page, "\\");
@@ -212,7 +205,6 @@ static void put_json(struct page *page, const char *text)
 /* Appends a bound of a number, if it is finite. */
 static void put_bound(struct page *page, const char *name, double value)
 {
-    assert(name[0] != '\0');
     char number[32];
 
     if (!isfinite(value))
@@ -509,7 +501,6 @@ static bool same_text(const char *a, const char *b)
 /* Are both fields described by the same words? */
 static bool same_field(const struct conf_field *a, const struct conf_field *b)
 {
-    assert(a->key != NULL && b->key != NULL);
     return strcmp(a->key, b->key) == 0 && a->type == b->type &&
            a->min == b->min && a->max == b->max && a->choices == b->choices &&
            same_text(a->fallback, b->fallback) && same_text(a->help, b->help);
@@ -559,7 +550,6 @@ static void put_field(const struct writing *writing,
 /* Appends the list of keys that have no default. */
 static void put_required(struct page *page, const struct conf_schema *schema)
 {
-    assert(schema->count > 0);
     bool first = true;
 
     put(page, "      \"required\": [");
@@ -610,7 +600,6 @@ static void put_table(const struct writing *writing)
 
 static void put_quantities(const struct writing *writing)
 {
-    assert(writing->page != NULL);
     for (size_t type = 0; type < QUANTITY_COUNT; type++) {
         const char *name = quantity_name[type];
         if (name == NULL)

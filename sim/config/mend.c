@@ -32,7 +32,6 @@ struct place {
 /* Are both the same place of the same file? */
 static bool same_pos(struct err_pos a, struct err_pos b)
 {
-    assert(a.line > 0 || a.col == 0);
     return a.line == b.line && a.col == b.col && a.line > 0 &&
            a.file != NULL && b.file != NULL && strcmp(a.file, b.file) == 0;
 }
@@ -47,7 +46,6 @@ static const struct conf_node *child(const struct conf_node *node, size_t i)
 /* Returns how many values lie directly below a node. */
 static size_t child_count(const struct conf_node *node)
 {
-    assert((unsigned)node->kind <= CONF_MAP);
     return node->kind == CONF_SCALAR ? 0 : node->count;
 }
 
@@ -77,7 +75,6 @@ static const char *base_name(const char *path)
 static bool is_wanted(const struct search *search,
                       const struct conf_node *node)
 {
-    assert(search->fault != FAULT_KEY || search->file == NULL);
     if (search->file != NULL)
         return node->kind == CONF_SCALAR &&
                strcmp(base_name(node->text), search->file) == 0;
@@ -227,7 +224,6 @@ static bool is_own_name(const struct err *err, const struct place *place)
 
 static bool is_stock(const struct conf_mend *mend, struct err_pos pos)
 {
-    assert(mend->stock == NULL || mend->stock->kind == CONF_MAP);
     return mend->stock != NULL && pos.file == mend->stock->pos.file;
 }
 
@@ -236,7 +232,6 @@ static bool is_stock(const struct conf_mend *mend, struct err_pos pos)
 static bool is_groundless(const struct conf_mend *mend, const struct err *err,
                           const struct place *place)
 {
-    assert(place->count > 0);
     const unsigned any = CONF_NEUTRAL | CONF_GUESSED | CONF_HURT;
 
     if (mend->ground == NULL)
@@ -395,7 +390,6 @@ static bool take_out(struct conf_mend *mend, const struct place *place)
 /* A map gets the keys that the stock has and it has not; false: none. */
 static bool stock_up(struct conf_mend *mend, const struct place *place)
 {
-    assert(place->count > 0);
     const struct conf_node *map = place->node[place->count - 1];
     const struct conf_node *stock = stock_at(mend, place, place->count - 1);
 
@@ -524,10 +518,8 @@ static bool repair(struct conf_mend *mend, const struct err *err,
     return stock_up(mend, place) || take_out(mend, place);
 }
 
-/* Keeps a message that is told. */
 static void keep(struct conf_mend *mend, const struct err *err)
 {
-    assert(err->kind != ERR_NONE);
     if (mend->found == NULL)
         mend->found = arena_alloc(mend->arena, CONF_MEND_ROUNDS_MAX,
                                   sizeof *mend->found);
@@ -537,7 +529,6 @@ static void keep(struct conf_mend *mend, const struct err *err)
 /* The ground of the stock for the user's, which says nothing any more. */
 static bool reground(struct conf_mend *mend)
 {
-    assert(mend->root != NULL);
     if (mend->ground == NULL || mend->stock == NULL ||
         conf_get(mend->stock, mend->ground) == NULL)
         return false;
@@ -583,7 +574,6 @@ bool conf_mend_next(struct conf_mend *mend, struct err *err)
 static int compare_errs(const struct err *x, const struct err *y,
                         const char *first)
 {
-    assert(x->kind != ERR_NONE && y->kind != ERR_NONE);
     const char *left = x->pos.file == NULL ? "" : x->pos.file;
     const char *right = y->pos.file == NULL ? "" : y->pos.file;
     int order = (strcmp(right, first) == 0) - (strcmp(left, first) == 0);
@@ -599,7 +589,6 @@ static int compare_errs(const struct err *x, const struct err *y,
 
 static void sort_errs(struct err *errs, size_t count, const char *first)
 {
-    assert(errs != NULL || count == 0);
     for (size_t i = 1; i < count; i++) {
         struct err moved = errs[i];
         size_t j = i;

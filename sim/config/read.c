@@ -32,7 +32,6 @@ struct reading {
 static bool fail(const struct reading *reading, enum err_kind kind,
                  const char *must)
 {
-    assert(kind != ERR_NONE);
     return err_set(reading->err, kind, reading->node->pos,
                    "%s %s, found '%s'", reading->name, must, reading->shown);
 }

@@ -45,7 +45,6 @@ static struct err_pos pos_of(const struct reader *reader, yaml_mark_t mark)
 /* The place of a byte of the text. */
 static struct err_pos pos_of_byte(const struct reader *reader, size_t offset)
 {
-    assert(offset <= reader->bytes);
     struct err_pos pos = {reader->file, 1, 1};
 
     for (size_t i = 0; i < offset && i < reader->bytes; i++) {
@@ -89,7 +88,6 @@ static const char *const advice[][2] = {
 /* What libyaml met is a tab.  Its index counts characters. */
 static bool has_tab(const struct reader *reader, size_t index)
 {
-    assert(reader->text != NULL);
     size_t i = 0;
 
     for (; i < reader->bytes; i++) {
@@ -102,7 +100,6 @@ static bool has_tab(const struct reader *reader, size_t index)
 
 static bool fail_syntax(struct reader *reader)
 {
-    assert(reader->parser.error != YAML_NO_ERROR);
     const yaml_parser_t *parser = &reader->parser;
     const char *problem = parser->problem;
     struct err_pos pos = pos_of(reader, parser->problem_mark);
@@ -164,7 +161,6 @@ static bool refuse_mark(struct reader *reader, const yaml_event_t *event,
 static void event_marks(const yaml_event_t *event, const yaml_char_t **anchor,
                         const yaml_char_t **tag)
 {
-    assert(anchor != NULL && tag != NULL);
     switch (event->type) {
     case YAML_SCALAR_EVENT:
         *anchor = event->data.scalar.anchor;

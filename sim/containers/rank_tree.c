@@ -128,7 +128,6 @@ static uint32_t settle(struct rank_tree *ranks, uint32_t item)
 /* Balances an item and all above it. */
 static void settle_up(struct rank_tree *ranks, uint32_t item)
 {
-    assert(item == RANK_TREE_NONE || item < ranks->room);
     while (item != RANK_TREE_NONE)
         item = ranks->node[settle(ranks, item)].up;
 }

@@ -322,7 +322,6 @@ static void make_room(struct queue *queue)
 struct loop_handle queue_push_crowded(struct queue *queue,
                                       struct queue_entry entry)
 {
-    assert(queue->near_tail > queue->near_head);
     make_room(queue);
     if (entry.time_ns >= queue->near_limit)
         return queue_file(queue, entry);
@@ -332,7 +331,6 @@ struct loop_handle queue_push_crowded(struct queue *queue,
 
 static size_t count_less(const uint64_t *key, size_t count, uint64_t than)
 {
-    assert(count <= QUEUE_SORT_MAX);
     size_t less = 0;
     for (size_t i = 0; i < count; i += 8)
         less += (size_t)(key[i] < than) + (size_t)(key[i + 1] < than) +
@@ -376,7 +374,6 @@ static void fill_near(struct queue *queue, const struct queue_entry *entry,
 
 static uint64_t least_time(const struct queue_chain *chain)
 {
-    assert(chain->head != NULL);
     uint64_t least = UINT64_MAX;
     for (const struct queue_block *block = chain->head; block != NULL;
          block = block->next) {
@@ -401,7 +398,6 @@ static void start_alone(struct queue *queue)
 /* Whether a bucket is small enough to be sorted. */
 static bool is_sortable(const struct queue_chain *chain, uint32_t shift)
 {
-    assert(chain->head != NULL);
     size_t count = block_fill(chain, chain->head);
     if (chain->head->next != NULL || count > QUEUE_SORT_MAX)
         return false;
@@ -412,7 +408,6 @@ static bool is_sortable(const struct queue_chain *chain, uint32_t shift)
  * or the next is large: what is sorted together is fetched together. */
 static void fill_near_from(struct queue *queue, uint32_t level)
 {
-    assert(level < QUEUE_LEVEL_COUNT);
     uint32_t shift = level * QUEUE_DIGIT_BITS;
     near_start(queue);
     queue->near_max = QUEUE_NEAR_MAX;

@@ -146,7 +146,6 @@ static bool end_holds(const void *self, const struct lazy_heap_item *item)
 {
     const struct share *share = self;
 
-    assert(item->id < share->flow_count);
     return share->flow[item->id].stamp == item->stamp;
 }
 
@@ -468,7 +467,6 @@ static void crowds_end(struct flow_net *net)
     }
 }
 
-/* Solves the rates again, if something changed, and puts them in force from now on. */
 static void settle(struct flow_net *net)
 {
     struct share *share = &net->share;
@@ -519,7 +517,6 @@ static void settle_later(struct flow_net *net)
 
 uint32_t flow_link_add(struct flow_net *net, double capacity)
 {
-    assert(capacity >= 0 && isfinite(capacity));
     uint32_t link = share_link_add(&net->share, capacity);
 
     ARENA_REACH(NULL, net->link, net->link_room, link);
@@ -530,14 +527,12 @@ uint32_t flow_link_add(struct flow_net *net, double capacity)
 
 void flow_link_set(struct flow_net *net, uint32_t link, double capacity)
 {
-    assert(link < net->share.link_count && capacity >= 0);
     share_link_set(&net->share, link, capacity);
     settle_later(net);
 }
 
 uint32_t flow_link_count(const struct flow_net *net)
 {
-    assert(net->link_room >= net->share.link_count);
     return net->share.link_count;
 }
 
@@ -573,10 +568,8 @@ bool flow_alive(const struct flow_net *net, struct flow_handle handle)
            net->flow[handle.slot].generation == handle.generation;
 }
 
-/* Returns a slot for a new flow. */
 static uint32_t slot_take(struct flow_net *net, const struct flow_spec *spec)
 {
-    assert(spec->weight > 0);
     uint32_t slot = share_add(&net->share, spec->weight, spec->rate_max,
                               spec->use_count);
 
@@ -674,7 +667,6 @@ double flow_left(struct flow_net *net, struct flow_handle handle)
 
 uint32_t flow_ended_at(const struct flow_net *net)
 {
-    assert(net->ended_at == UINT32_MAX || net->ended_at < net->share.link_count);
     return net->ended_at;
 }
 

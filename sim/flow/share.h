@@ -16,7 +16,6 @@
 #ifndef SIM_FLOW_SHARE_H
 #define SIM_FLOW_SHARE_H
 
-#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -201,7 +200,6 @@ static inline double share_link_load(const struct share *share,
 
 static inline bool share_has_crowds(const struct share *share)
 {
-    assert(share->free_crowd.count <= share->crowd_count);
     return share->crowd_count > share->free_crowd.count;
 }
 

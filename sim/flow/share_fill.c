@@ -53,7 +53,6 @@ static inline double key_level(share_key key)
 
 static inline uint32_t key_rank(share_key key)
 {
-    assert((uint32_t)(key >> 32) <= RANK_LINK);
     return (uint32_t)(key >> 32);
 }
 
@@ -65,7 +64,6 @@ static inline uint32_t key_id(share_key key)
 /* The least of four; the heap ends in four keys that are greater than any. */
 static inline share_key *least_child(share_key *child)
 {
-    assert(child != NULL);
     share_key *a = child + (child[1] < child[0]);
     share_key *b = child + 2 + (child[3] < child[2]);
 
@@ -262,10 +260,9 @@ static void take_from_rest(struct share *share, const struct share_flow *flow)
     }
 }
 
-/* Takes what the flows outside the part hold off the links of the part. */
+/* What the flows outside the part leave of the links of the part. */
 static void fill_around(struct share *share)
 {
-    assert(share->part <= share->set.count);
     uint32_t i, k;
 
     for (i = share->part_link; i < share->set_link.count; i++) {
@@ -317,7 +314,6 @@ static void fill_open(struct share *share)
             heap_append(share, key_of(flow->level_max, RANK_CAP,
                                       share->set.item[i]));
     }
-    assert(share->heap_count <= share->heap_room);
 }
 
 /* Returns how many crowds are to be closed beside the flows. */
@@ -356,7 +352,6 @@ static uint32_t fill_begin(struct share *share, bool whole)
             heap_append(share, key_of(link_level(link), RANK_LINK, id));
     }
     heap_order(share);
-    assert(crowd_count <= share->crowd_count);
     return crowd_count;
 }
 

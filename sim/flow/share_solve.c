@@ -96,7 +96,6 @@ static inline void choose_flow(struct share *share, uint32_t slot)
 static bool choose_members(struct share *share, const struct share_link *link,
                            uint32_t flow_count_max)
 {
-    assert(share->part <= share->set.count);
     const struct share_member *member = share_members(share, link);
     uint32_t i;
 
@@ -111,7 +110,6 @@ static bool choose_members(struct share *share, const struct share_link *link,
  * chosen, when that is more than so many flows. */
 static bool choose_component(struct share *share, uint32_t flow_count_max)
 {
-    assert(share->part_link <= share->set_link.count);
     uint32_t i;
 
     for (i = share->part_link; i < share->set_link.count; i++)
@@ -124,7 +122,6 @@ static bool choose_component(struct share *share, uint32_t flow_count_max)
 /* The same for a small one, which is not looked for where there is proof. */
 static bool choose_small(struct share *share)
 {
-    assert(share->part_link <= share->set_link.count);
     uint32_t i;
 
     for (i = share->part_link; i < share->set_link.count; i++) {
@@ -141,17 +138,15 @@ static bool choose_small(struct share *share)
     return true;
 }
 
-/* What is added to the sets from here on is the part to be solved next. */
+/* What is added to the set from here on is the part to be solved next. */
 static void part_begin(struct share *share)
 {
     share->part = share->set.count;
     share->part_link = share->set_link.count;
 }
 
-/* Takes the part out of the sets again. */
 static void part_forget(struct share *share)
 {
-    assert(share->part <= share->set.count && share->part_link <= share->set_link.count);
     uint32_t i;
 
     for (i = share->part; i < share->set.count; i++)
@@ -165,7 +160,6 @@ static void part_forget(struct share *share)
 /* Solves the component of one changed link at once if it is small. */
 static bool solve_small(struct share *share, uint32_t link)
 {
-    assert(link < share->link_count);
     if (share->link[link].chosen)
         return true;
     part_begin(share);
@@ -180,10 +174,9 @@ static bool solve_small(struct share *share, uint32_t link)
 
 /* The ripple -------------------------------------------------------------- */
 
-/* Does the link keep a crowd?  From now on, if it should and may. */
+/* Whether the link keeps a crowd: from now on, if it should and may. */
 static bool keeps_crowd(struct share *share, uint32_t id)
 {
-    assert(id < share->link_count && share->link[id].chosen);
     const struct share_link *link = &share->link[id];
 
     if (link->kept != SHARE_NONE)
@@ -202,7 +195,6 @@ static bool keeps_crowd(struct share *share, uint32_t id)
 /* Chooses the flows that a chosen link holds back at present. */
 static void ripple_begin(struct share *share)
 {
-    assert(share->part_link <= share->set_link.count);
     uint32_t link_count = share->set_link.count;
     uint32_t i, j;
 
@@ -253,7 +245,6 @@ static void choose_above(struct share *share, const struct share_link *link,
  * with all that it holds back. */
 static void crowd_begin(struct share *share, uint32_t id)
 {
-    assert(id < share->link_count && share->link[id].chosen);
     const struct share_link *link = &share->link[id];
     double level;
 
@@ -482,7 +473,6 @@ static void unmark(struct share *share)
 /* Of this much, filling all costs less than looking for small components. */
 static bool most_is_dirty(const struct share *share)
 {
-    assert(share->live_count <= share->flow_count);
     return share->dirty_flow.count + share->dirty_link.count >
            (share->flow_count + share->link_count) / ALL_PART;
 }

@@ -78,11 +78,9 @@ static bool is_alea(const struct csv *csv, size_t count)
            first_character(csv, CSV_SWF_COLUMNS) == '{';
 }
 
-/* Reports a row with too few or too many fields. */
 static enum csv_step wrong_count(const struct csv *csv, size_t count,
                                  struct err *err)
 {
-    assert(count != csv->columns);
     static const char of_swf[] =
         "row has %zu fields, the Standard Workload Format has %zu";
     static const char *const text[] = {
@@ -184,12 +182,10 @@ struct err_pos csv_pos(const struct csv *csv, size_t column)
 
 uint64_t csv_blank_lines(const struct csv *csv)
 {
-    assert(csv->path != NULL);
     return csv->blank_lines;
 }
 
 uint64_t csv_longer_rows(const struct csv *csv)
 {
-    assert(csv->path != NULL);
     return csv->longer_rows;
 }

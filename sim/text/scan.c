@@ -293,7 +293,6 @@ static bool check_first_block(struct scan *scan, struct err *err)
 /* Makes sure that a whole line, or the end, is in the buffer. */
 static bool find_line(struct scan *scan, char **newline, struct err *err)
 {
-    assert(scan->start <= scan->end);
     size_t seen = 0;
 
     for (;;) {

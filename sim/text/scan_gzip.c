@@ -25,7 +25,7 @@ struct walk {
     z_stream stream;
 };
 
-/* Reads on; false: there is nothing more. */
+/* More of the file, unless there is some left; false at its end. */
 static bool more(struct walk *walk)
 {
     ssize_t got;
@@ -54,7 +54,6 @@ static bool skip_member(struct walk *walk)
     return code == Z_STREAM_END;
 }
 
-/* Are the rest of the bytes zeros? */
 static bool only_zeros(struct walk *walk)
 {
     for (; more(walk); walk->stream.avail_in = 0)

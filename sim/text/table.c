@@ -54,7 +54,6 @@ void table_free(struct table *table)
 
 static size_t used_bytes(const struct table *table)
 {
-    assert(table != NULL);
     return table->buffer == NULL ? 0 : (size_t)(table->at - table->buffer);
 }
 
