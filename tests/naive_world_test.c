@@ -21,8 +21,8 @@
 
 #include "experiments/cli/cli.h"
 #include "policies/phases.h"
-#include "policies/state/slots.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"
 #include "sim/base/rng.h"
 #include "tests/program.h"
@@ -65,13 +65,13 @@ struct task_id cs_next_candidate(struct cs_host *host)
 
     if (tried >= cs_pending_count(host))
         return none;
-    trying = host->slots->task[cs_pending(host, tried).i].seq;
+    trying = host->tasks->slot[cs_pending(host, tried).i].seq;
     return cs_pending(host, tried);
 }
 
 void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
 {
-    const struct host_task_slot *slot = &host->slots->task[task.i];
+    const struct host_task_slot *slot = &host->tasks->slot[task.i];
 
     (void)alike;
     tried += slot->live && slot->seq == trying;

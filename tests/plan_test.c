@@ -12,7 +12,9 @@
 
 #include "policies/plan.h"
 #include "policies/registry/registry.h"
+#include "policies/state/queue.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"
 #include "sim/containers/rank_tree.h"
 #include "tests/world.h"
@@ -210,7 +212,7 @@ static void task_who_came_before(void *self, struct cs_host *host)
         uint64_t seq = (uint64_t)(cs_random(host) * (double)host->waiting->next_seq);
         uint32_t slow = ID_NONE;
         for (uint32_t i = host_order_count(host); i-- > 0;)
-            if (host->slots->task[rank_tree_at(host->waiting->order, i)].seq < seq)
+            if (host->tasks->slot[rank_tree_at(host->waiting->order, i)].seq < seq)
                 slow = rank_tree_at(host->waiting->order, i);
         assert_int_equal(host_order_first(host, seq), slow);
         *asked += slow != ID_NONE && slow != rank_tree_at(host->waiting->order, 0);

@@ -9,16 +9,8 @@
 #include "models/catalogue/catalogue.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
+#include "policies/state/form.h"
 #include "policies/state/state.h"
-
-static const struct host_form *form_of(const struct cs_host *host,
-                                       const struct cs_task *task)
-{
-    uint32_t form = host_job_slot(host, task->job.i)->form;
-
-    assert(form < host->slots->form_count);
-    return &host->slots->form[form];
-}
 
 uint32_t cs_site_count(const struct cs_host *host, struct task_id id)
 {
@@ -27,7 +19,7 @@ uint32_t cs_site_count(const struct cs_host *host, struct task_id id)
     if (task->role == CS_ALL_ROLES)
         return 0;
     assert(task->role < FORM_ROLES_MAX);
-    return form_of(host, task)->sites[task->role].count;
+    return host_job_form(host, task->job.i)->sites[task->role].count;
 }
 
 bool cs_site(const struct cs_host *host, struct task_id id, uint32_t i,
@@ -37,11 +29,12 @@ bool cs_site(const struct cs_host *host, struct task_id id, uint32_t i,
 
     assert(i < cs_site_count(host, id));
     const struct host_site *site =
-        &form_of(host, task)->sites[task->role].site[i];
+        &host_job_form(host, task->job.i)->sites[task->role].site[i];
     if (pools != 0 && (site->pool_mask & ~pools) != 0)
         return false;
     want->pool_mask = site->pool_mask;
     want->gpu_type = site->gpu->index + 1;
+    assert(want->pool_mask != 0 && want->gpu_type > 0);
     return true;
 }
 

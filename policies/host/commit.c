@@ -21,14 +21,19 @@
  */
 #include "policies/host/commit.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "models/jobs/job.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/decision.h"
-#include "policies/state/slots.h"
+#include "policies/state/ends.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/queue.h"
+#include "policies/state/read.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/tops.h"
 #include "policies/state/turn.h"
 #include "policies/state/waiting.h"
@@ -44,17 +49,19 @@ static bool one_by_one(const struct cs_host *host)
            host->rules->placement == PLACE_COUNT;
 }
 
+/* Returns the GPUs of a job of one role. */
 static uint32_t gpus_of(const struct cs_host *host, uint32_t job)
 {
     return job_role_gpus(&host_job_slot(host, job)->pub.request, 0);
 }
 
-/* A job whose GPUs are free again, all at once. */
+/* Has a job ended whose GPUs are free again, all at once? */
 static bool gives_back(const struct cs_host *host, uint32_t job)
 {
+    assert(host_job_slot(host, job)->pub.end_ns != CLOCK_NEVER_NS);
     const struct host_job_slot *slot = host_job_slot(host, job);
 
-    return host->slots->form[slot->form].fixed && slot->pub.status == JOB_DONE &&
+    return slot->pub.status == JOB_DONE && host_job_fixed(host, job) &&
            job_role_milli(&slot->pub.request, 0) == GPU_MILLI;
 }
 
@@ -62,6 +69,7 @@ static int by_number(const void *left, const void *right)
 {
     const uint32_t *a = left, *b = right;
 
+    assert(left != NULL && right != NULL);
     return *a < *b ? -1 : *a > *b;
 }
 
@@ -70,6 +78,7 @@ static bool is_late(struct cs_host *host, uint32_t job)
 {
     int64_t start_ns = host_job_slot(host, job)->pub.start_ns;
 
+    assert(start_ns != CLOCK_NEVER_NS && start_ns <= host_now(host));
     if (start_ns != host->turn->committed_ns)
         return start_ns > host->turn->committed_ns;
     if (host->turn->late_count == 0)
@@ -87,6 +96,7 @@ static int64_t expected_end(const struct cs_host *host, uint32_t i)
 {
     const struct host_job_slot *job = host_job_slot(host, host->turn->instant[i]);
 
+    assert(i >= host->turn->instant_came && i < host->turn->instant_count);
     return clock_after(job->pub.start_ns, job->estimate_ns);
 }
 
@@ -94,6 +104,7 @@ static int by_end(const void *left, const void *right)
 {
     const struct host_ended *a = left, *b = right;
 
+    assert(a->late || b->late || (a->end_ns >= 0 && b->end_ns >= 0));
     if (a->late != b->late)
         return a->late ? 1 : -1;
     if (a->end_ns != b->end_ns)
@@ -106,6 +117,7 @@ static int by_end(const void *left, const void *right)
  * then those that started since, as they did. */
 static void order_ended(struct cs_host *host, uint32_t from)
 {
+    assert(from >= host->turn->instant_came);
     uint32_t count = from < host->turn->instant_count ? host->turn->instant_count - from
                                                 : 0;
 
@@ -113,6 +125,7 @@ static void order_ended(struct cs_host *host, uint32_t from)
         return;
     if (host->turn->ended_room < count) {
         host->turn->ended_room = 2 * count;
+        assert(host->turn->ended_room >= count);
         host->turn->ended = arena_alloc(host->parts.arena, host->turn->ended_room,
                                   sizeof *host->turn->ended);
     }
@@ -155,6 +168,7 @@ static void note_instant(struct cs_host *host)
     }
     host->turn->instant_count = count;
     order_ended(host, host->turn->instant_came);
+    assert(host->turn->instant_came <= count);
 }
 
 void host_commit_news(struct cs_host *host)
@@ -163,27 +177,32 @@ void host_commit_news(struct cs_host *host)
         note_instant(host);
 }
 
+/* Returns how many arrivals of this instant are not let into the queue yet. */
 static uint32_t unseen(const struct cs_host *host)
 {
+    assert(host->turn->instant_came <= host->turn->instant_count);
     return host->turn->instant_next < host->turn->instant_came
         ? host->turn->instant_came - host->turn->instant_next : 0;
 }
 
+/* The task of the i-th job of this instant; ID_NONE: it runs, or has ended. */
 static uint32_t task_of(const struct cs_host *host, uint32_t i)
 {
+    assert(i < host->turn->instant_came);
     return host_job_slot(host, host->turn->instant[i])->task;
 }
 
-/* Asks from this one on are not seen yet. */
+/* Tasks from this number on are not seen yet. */
 static uint64_t next_seq(const struct cs_host *host)
 {
-    return unseen(host) > 0 ? host->slots->task[task_of(host, host->turn->instant_next)].seq
+    return unseen(host) > 0 ? host->tasks->slot[task_of(host, host->turn->instant_next)].seq
                             : host->waiting->next_seq;
 }
 
 static bool comes_later(const struct cs_host *host, uint32_t task)
 {
-    return unseen(host) > 0 && host->slots->task[task].seq >= next_seq(host);
+    assert(task < host->tasks->count);
+    return unseen(host) > 0 && host->tasks->slot[task].seq >= next_seq(host);
 }
 
 /* Returns the first task of the queue that the policy has seen; ID_NONE: none. */
@@ -205,6 +224,7 @@ static uint32_t first_seen(struct cs_host *host)
     return host_order_first(host, next_seq(host));
 }
 
+/* Returns the GPUs that are free and not withheld. */
 static uint32_t room_now(const struct cs_host *host)
 {
     uint32_t free = cs_free_gpus(host, 0);
@@ -215,22 +235,26 @@ static uint32_t room_now(const struct cs_host *host)
 enum cs_verdict host_try(struct cs_host *host, uint32_t task, uint32_t room)
 {
     const struct cs_policy *policy = host->policy;
-    const struct cs_task *pub = &host->slots->task[task].pub;
+    const struct cs_task *pub = &host->tasks->slot[task].pub;
     struct cs_want want = { .role = pub->role };
     struct task_id id = { task };
 
+    assert(host->tasks->slot[task].live);
     if (!policy->place || pub->role == CS_ALL_ROLES || pub->held.i != ID_NONE)
         return pub->gpus > room && pub->held.i == ID_NONE &&
                        pub->gpu_milli == GPU_MILLI
                    ? CS_NO_ROOM : cs_start(host, id);
     if (!policy->place(host->self, host, id, &want))
         return CS_NO_ROOM;
+    assert(id.i < host->tasks->count);
     return cs_start_want(host, id, &want);
 }
 
+/* Tries to start a task; true: it started. */
 static bool start(struct cs_host *host, uint32_t task)
 {
-    uint32_t job = host->slots->task[task].pub.job.i;
+    assert(host->tasks->slot[task].live);
+    uint32_t job = host->tasks->slot[task].pub.job.i;
 
     if (host_try(host, task, room_now(host)) != CS_DONE)
         return false;
@@ -243,13 +267,15 @@ static bool start(struct cs_host *host, uint32_t task)
         host->turn->late_room = room;
     }
     host->turn->late[host->turn->late_count++] = job;
+    assert(host->turn->late_count <= host->turn->late_room);
     host->turn->late_sorted = false;
     return true;
 }
 
-/* In place of a lease's number, where its end is expected. */
+/* Stands in place of a lease's number, where a job's end is expected. */
 static uint32_t end_of(const struct cs_host *host, uint32_t i)
 {
+    assert(host->turn->instant[i] < ID_NONE / 2);
     return ID_NONE - 1 - host->turn->instant[i];
 }
 
@@ -261,6 +287,7 @@ static void begin_choices(struct cs_host *host)
     uint32_t first = host->turn->instant_next > host->turn->instant_came
         ? host->turn->instant_next : host->turn->instant_came;
 
+    assert(first >= host->turn->instant_came);
     if (!host->rules->backfill || host->turn->instant_chosen)
         return;
     host->turn->instant_chosen = true;
@@ -270,17 +297,20 @@ static void begin_choices(struct cs_host *host)
                         gpus_of(host, host->turn->instant[i]));
 }
 
-/* When so many GPUs would be free, were all that run to end as expected. */
+/* Returns when so many GPUs would be free, if all that runs ends as expected. */
 static int64_t expected_room(struct cs_host *host, uint32_t gpus)
 {
+    assert(gpus > 0);
     uint32_t spare;
 
-    return host_ends_room(host, host_now(host), room_now(host), gpus, &spare);
+    return host_ends_when(host, host_now(host), room_now(host), gpus, &spare);
 }
 
+/* Would a task that starts now end before the one that keeps its turn begins? */
 static bool ends_in_time(const struct cs_host *host, uint32_t task)
 {
-    return host->slots->task[task].pub.estimate_ns <
+    assert(host->turn->committed != ID_NONE);
+    return host->tasks->slot[task].pub.estimate_ns <
            host->turn->committed_until_ns - host_now(host);
 }
 
@@ -288,9 +318,11 @@ static bool ends_in_time(const struct cs_host *host, uint32_t task)
  * those that came since behind them.  `a` stands before `b` in the order now. */
 static bool stays_before(const struct cs_host *host, uint32_t a, uint32_t b)
 {
-    const struct host_task_slot *x = &host->slots->task[a], *y = &host->slots->task[b];
+    const struct host_task_slot *x = &host->tasks->slot[a], *y = &host->tasks->slot[b];
     int64_t first = host_job_slot(host, x->pub.job.i)->pub.request.submit_ns;
     int64_t other = host_job_slot(host, y->pub.job.i)->pub.request.submit_ns;
+
+    assert(first <= host_now(host) && other <= host_now(host));
 
     if (first != other)
         return first < other;
@@ -298,9 +330,11 @@ static bool stays_before(const struct cs_host *host, uint32_t a, uint32_t b)
         : x->seq < y->seq;
 }
 
-/* Asks that would end in time, in the order of submission, in host->waiting->list. */
+/* Lists the tasks that would end in time, in the order of submission, in
+ * host->waiting->list; returns their number. */
 static uint32_t list_short(struct cs_host *host)
 {
+    assert(host->waiting->list_capacity >= host_order_count(host));
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < host_order_count(host); i++) {
@@ -315,9 +349,11 @@ static uint32_t list_short(struct cs_host *host)
     return count;
 }
 
+/* Starts what fits and ends in time, by a look at all that waits. */
 static void backfill_by_walk(struct cs_host *host)
 {
-    host_list_room(host, host_order_count(host));
+    assert(host->turn->committed != ID_NONE);
+    host_list_scratch(host, host_order_count(host));
     uint32_t count = list_short(host);
     /* Those that are not seen yet came last. */
     for (uint32_t i = 0; i < count && room_now(host) > 0; i++) {
@@ -328,8 +364,10 @@ static void backfill_by_walk(struct cs_host *host)
     }
 }
 
+/* Starts what fits and ends in time, by the index of turns.c. */
 static void backfill_in_turn(struct cs_host *host)
 {
+    assert(host->turn->committed != ID_NONE);
     int64_t most_ns = host->turn->committed_until_ns - host_now(host) - 1;
     uint32_t room, task;
 
@@ -343,9 +381,12 @@ static void backfill_in_turn(struct cs_host *host)
     }
 }
 
+/* Starts tasks behind the one that keeps its turn, if they do not delay it. */
 static void backfill(struct cs_host *host)
 {
     bool moves = host->policy->before && host->policy->flags & CS_ORDER_MOVES;
+
+    assert(host->turn->committed_until_ns >= 0 || !host->rules->backfill);
 
     if (!host->rules->backfill || room_now(host) == 0)
         return;
@@ -365,6 +406,7 @@ static bool step(struct cs_host *host)
         return false;
     task = i < host->turn->instant_came ? task_of(host, i) : ID_NONE;
     host->turn->instant_next++;
+    assert(host->turn->instant_next <= host->turn->instant_count);
     if (i >= host->turn->instant_came) {
         host->turn->withheld_gpus -= gpus_of(host, host->turn->instant[i]);
         if (host->turn->instant_chosen)
@@ -376,8 +418,10 @@ static bool step(struct cs_host *host)
     return true;
 }
 
+/* A task that does not fit keeps its turn from now on. */
 static void choose(struct cs_host *host, uint32_t task)
 {
+    assert(host->tasks->slot[task].live && host->turn->committed == ID_NONE);
     host->turn->committed = task;
     host->turn->committed_ns = host_now(host);
     host->turn->late_count = 0;
@@ -385,16 +429,18 @@ static void choose(struct cs_host *host, uint32_t task)
     host_turns_commit(host, next_seq(host));
     if (host->rules->backfill)
         host->turn->committed_until_ns =
-            expected_room(host, host->slots->task[task].pub.gpus);
+            expected_room(host, host->tasks->slot[task].pub.gpus);
     backfill(host);
+    assert(host->turn->committed == task);
 }
 
 /* What was chosen has started, or is gone. */
 static bool turn_over(struct cs_host *host)
 {
+    assert(host->turn->committed == ID_NONE || host->turn->committed < host->tasks->count);
     uint32_t task = host->turn->committed;
 
-    if (task != ID_NONE && host->slots->task[task].live && !start(host, task))
+    if (task != ID_NONE && host->tasks->slot[task].live && !start(host, task))
         return false;
     host->turn->committed = ID_NONE;
     return true;
@@ -408,6 +454,7 @@ void host_commit_decide(struct cs_host *host)
     for (;;) {
         uint32_t task = host->turn->committed;
         bool released = host->turn->instant_next >= host->turn->instant_came;
+        assert(host->turn->instant_next <= host->turn->instant_count);
         if (task == ID_NONE) {
             task = first_seen(host);
             if (task == ID_NONE && !step(host))

@@ -9,11 +9,13 @@
  * that wait go before those that run, each in the order in which they began to.
  */
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "policies/policy.h"
 #include "policies/rank.h"
 #include "policies/state/deals.h"
+#include "policies/state/read.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 
@@ -23,10 +25,10 @@ static void refresh(struct cs_host *host)
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < host->deals->deals; i++)
-        if (!host_job_over(host, host->deals->deal[i].job))
+        if (!host_job_ended(host, host->deals->deal[i].job))
             host->deals->deal[kept++] = host->deals->deal[i];
     host->deals->deals = kept;
-    for (; host->deals->deal_seen < host->slots->job_count; host->deals->deal_seen++) {
+    for (; host->deals->deal_seen < host_jobs_submitted(host); host->deals->deal_seen++) {
         struct job_id job = { host->deals->deal_seen };
         if (host->deals->deals == host->deals->deal_room) {
             uint32_t room = host->deals->deal_room ? 2 * host->deals->deal_room : 256;
@@ -35,24 +37,29 @@ static void refresh(struct cs_host *host)
                                     sizeof *host->deals->deal);
             host->deals->deal_room = room;
         }
-        if (!host_job_over(host, job.i))
+        if (!host_job_ended(host, job.i))
             host->deals->deal[host->deals->deals++] = (struct host_deal) {
                 .job = job.i, .gpus = cs_job_gpus(host, job),
                 .since = host->deals->deal_since++,
             };
     }
+    assert(host->deals->deals <= host->deals->deal_room);
 }
 
+/* Does the job of an entry wait? */
 static bool waits(const struct cs_host *host, const struct host_deal *entry)
 {
+    assert(!host_job_ended(host, entry->job));
     struct job_id job = { entry->job };
 
     return cs_job_task(host, job, CS_ALL_ROLES).i != ID_NONE;
 }
 
+/* Does entry a go before entry b?  By key; with ticks, those that wait first. */
 static bool goes_before(const struct cs_host *host, const struct host_deal *a,
                         const struct host_deal *b)
 {
+    assert(!isnan(a->key) && !isnan(b->key));
     if (a->key != b->key || host->rules->tick_ns == 0)
         return a->key < b->key;
     return waits(host, a) != waits(host, b) ? waits(host, a)
@@ -62,6 +69,7 @@ static bool goes_before(const struct cs_host *host, const struct host_deal *a,
 /* Stable, whatever the order. */
 static void merge_sort(struct cs_host *host)
 {
+    assert(host->deals->deals <= host->deals->deal_room);
     uint32_t count = host->deals->deals;
     struct host_deal *from = host->deals->deal, *to;
 
@@ -71,6 +79,7 @@ static void merge_sort(struct cs_host *host)
         host->deals->deal_spare_room = host->deals->deal_room;
     }
     to = host->deals->deal_spare;
+    assert(host->deals->deal_spare_room >= count);
     for (uint64_t width = 1; width < count; width *= 2) {
         uint32_t out = 0;
         for (uint64_t low = 0; low < count; low += 2 * width) {
@@ -94,7 +103,7 @@ static void merge_sort(struct cs_host *host)
 /* So many moves for every job are taken for a list out of order. */
 #define MOVES_MAX 16u
 
-/* Insertion sort: stable, and the list is nearly in order as a rule. */
+/* Sorts the list by the keys of now. */
 static void sort(struct cs_host *host, cs_key_fn *key)
 {
     uint64_t moves = 0;
@@ -117,6 +126,7 @@ static void sort(struct cs_host *host, cs_key_fn *key)
             return;
         }
     }
+    assert(host->deals->deals <= host->deals->deal_room);
 }
 
 void cs_reallocate(struct cs_host *host, cs_key_fn *key)
@@ -131,6 +141,7 @@ void cs_reallocate(struct cs_host *host, cs_key_fn *key)
         entry->take = entry->gpus <= room;
         if (entry->take)
             room -= entry->gpus;
+        assert(room <= cs_total_gpus(host, 0));
     }
     for (uint32_t i = 0; i < host->deals->deals; i++) {
         struct job_id job = { host->deals->deal[i].job };
@@ -146,4 +157,5 @@ void cs_reallocate(struct cs_host *host, cs_key_fn *key)
             cs_start(host, task) == CS_DONE)
             host->deals->deal[i].since = host->deals->deal_since++;
     }
+    assert(host->deals->deals <= host->deals->deal_room);
 }

@@ -12,8 +12,8 @@
 #include "policies/host/rent.h"
 #include "policies/leases/power.h"
 #include "policies/leases/time.h"
-#include "policies/state/slots.h"
-#include "policies/state/waiting.h"
+#include "policies/state/queue.h"
+#include "policies/state/read.h"
 #include "sim/base/arena.h"
 
 void host_empty_begin(struct host_empty *empty, const struct cs_host *host)
@@ -32,12 +32,12 @@ void host_empty_begin(struct host_empty *empty, const struct cs_host *host)
     empty->share = arena_alloc(empty->arena,
                                (size_t)spec->node_count * FORM_ROLES_MAX,
                                sizeof *empty->share);
-    if (host->waiting->has_parts)
+    if (host_has_parts(host))
         cluster_split(empty->cluster);
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
 
-        for (uint32_t k = host_rent_had(host, g); k < group->node_count;
+        for (uint32_t k = host_rent_had(group, host_now(host)); k < group->node_count;
              k++) {
             uint32_t n = group->first_node + k;
             struct share all = {
@@ -49,6 +49,7 @@ void host_empty_begin(struct host_empty *empty, const struct cs_host *host)
             cluster_take(empty->cluster, &away);
         }
     }
+    assert(empty->cluster->spec == spec);
 }
 
 void host_empty_end(struct host_empty *empty)
@@ -60,13 +61,16 @@ void host_empty_end(struct host_empty *empty)
 
 /* Returns the fewest GPUs that a role may get. */
 static uint32_t find_least_gpus(const struct cs_host *host,
-                           const struct host_job_slot *job, uint32_t role)
+                                struct job_id job, uint32_t role)
 {
-    uint32_t asked = job_role_gpus(&job->pub.request, role), gpus = 1;
+    const struct job_request *request = cs_request(host, job);
+    uint32_t asked = job_role_gpus(request, role), gpus = 1;
 
-    assert(role < host_form_of(job)->role_count);
-    while (gpus < asked && !host_shape_ok(host, job, role, gpus))
+    assert(role < request->form->role_count);
+    while (gpus < asked &&
+           !host_shape_ok(host, host_job_at(host, job.i), role, gpus))
         gpus++;
+    assert(gpus >= 1);
     return gpus < asked ? gpus : asked;
 }
 
@@ -74,27 +78,28 @@ uint32_t host_empty_lacks(struct host_empty *empty, const struct cs_host *host,
                           const struct cs_task *task,
                           const struct cs_want *wants, struct fit_want *fit)
 {
-    const struct host_job_slot *job = host_job_slot(host, task->job.i);
+    const struct job_form *form = cs_request(host, task->job)->form;
     bool whole = task->role == CS_ALL_ROLES;
     uint32_t from = whole ? 0 : task->role, r = from;
-    uint32_t to = whole ? host_form_of(job)->role_count : from + 1;
+    uint32_t to = whole ? form->role_count : from + 1;
     struct placement place[FORM_ROLES_MAX];
     uint32_t placed = 0, without = ID_NONE;
 
-    assert(from < to && to <= host_form_of(job)->role_count);
+    assert(from < to && to <= form->role_count);
     empty->more_mw = 0;
     empty->capped = false;
     for (; r < to && without == ID_NONE; r++) {
         struct cs_want want = wants != NULL ? wants[r - from]
                                             : (struct cs_want) { .role = r };
         if (wants == NULL)
-            want.gpus = find_least_gpus(host, job, r);
-        bool any = host_fit_want(host, job, r, &want, fit);
+            want.gpus = find_least_gpus(host, task->job, r);
+        bool any = host_fit_want(host, host_job_at(host, task->job.i), r,
+                                 &want, fit);
         fit->relaxed = true;
         if (any && placer_look(empty->placer, fit,
                                empty->share + r * host->spec->node_count,
                                host->spec->node_count, &place[placed])) {
-            empty->capped = !host_power_allows(host, &place[placed],
+            empty->capped = !host_power_allows(host->nodes, host->cluster, &place[placed],
                                                &empty->more_mw);
             cluster_take(empty->cluster, &place[placed++]);
         } else
@@ -102,5 +107,6 @@ uint32_t host_empty_lacks(struct host_empty *empty, const struct cs_host *host,
     }
     while (placed > 0)
         cluster_release(empty->cluster, &place[--placed]);
+    assert(placed == 0);
     return without;
 }

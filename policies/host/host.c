@@ -21,6 +21,7 @@
 #include "policies/host/pack.h"
 #include "policies/host/rent.h"
 #include "policies/host/rental.h"
+#include "policies/leases/cost.h"
 #include "policies/leases/goodput.h"
 #include "policies/leases/job.h"
 #include "policies/leases/phase.h"
@@ -29,11 +30,16 @@
 #include "policies/phases.h"
 #include "policies/state/deals.h"
 #include "policies/state/decision.h"
+#include "policies/state/form.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
 #include "policies/state/nodes.h"
 #include "policies/state/pools.h"
+#include "policies/state/queue.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/tops.h"
 #include "policies/state/turn.h"
 #include "policies/state/waiting.h"
@@ -47,9 +53,11 @@
 
 static void decide_event(struct loop *loop, void *self, uint64_t arg);
 
-/* No decision before; a policy that solves may be asked in every round. */
+/* Returns the earliest time of the next decision by `resolve_at_most_every`: 0 before the
+ * first one, and for a policy that solves, which may be asked in every round. */
 static int64_t resolve_time(const struct cs_host *host)
 {
+    assert(host->decision->decided_ns <= host_now(host));
     if (host->decision->decided_ns == 0 || host->policy->flags & CS_SOLVES)
         return 0;
     return clock_after(host->decision->decided_ns, host->rules->resolve_ns);
@@ -72,6 +80,7 @@ static int64_t decision_time(struct cs_host *host, int64_t at)
 {
     int64_t round = host->rules->round_ns;
 
+    assert(at >= host_now(host) && round >= 0);
     if (round <= 0)
         return at;
     if (host->rules->round_ends_early && cs_running_count(host) == 0)
@@ -82,6 +91,7 @@ static int64_t decision_time(struct cs_host *host, int64_t at)
                        clock_tick_from(at - host->decision->round_from_ns, round));
 }
 
+/* Plans the next decision, if none is planned. */
 static void wake(struct cs_host *host)
 {
     int64_t at;
@@ -96,6 +106,7 @@ static void wake(struct cs_host *host)
     if (host->decision->decide_event.generation != 0)
         return;
     at = decision_time(host, host_now(host));
+    assert(at >= host_now(host));
     if (at < CLOCK_NEVER_NS)
         host->decision->decide_event = loop_at(host->parts.loop, at, LOOP_RANK_DECIDE,
                                      decide_event, host, 0);
@@ -103,6 +114,7 @@ static void wake(struct cs_host *host)
 
 void host_submit_none(struct cs_host *host)
 {
+    assert(!host->decision->submits_over);
     host->decision->submits_over = true;
     if (host->rules->round_ends_early && host->waiting->order != NULL &&
         host_order_count(host) > 0)
@@ -116,14 +128,16 @@ static void wake_later(struct loop *loop, void *self, uint64_t arg)
     wake(self);
 }
 
+/* A lease is loaded: starts its phase, or lets its job go on. */
 static void lease_ready(struct cs_host *host, uint32_t lease)
 {
     struct host_job_slot *job =
-        host_job_slot(host, host->slots->lease[lease].pub.job.i);
-    uint32_t role = host->slots->lease[lease].pub.role;
+        host_job_slot(host, host->leases->slot[lease].pub.job.i);
+    uint32_t role = host->leases->slot[lease].pub.role;
 
+    assert(host->leases->slot[lease].pub.state == CS_LEASE_IDLE);
     /* A lease granted for a phase runs it at once, without a second ask. */
-    if (host_per_phase(host) && !host->slots->lease[lease].running) {
+    if (host_per_phase(host) && !host->leases->slot[lease].running) {
         const struct job_form *form = host_form_of(job);
         for (uint32_t p = 0; p < form->phase_count; p++) {
             uint32_t after = form->phase[p].after_mask, bit = 1u << p;
@@ -135,10 +149,11 @@ static void lease_ready(struct cs_host *host, uint32_t lease)
             }
         }
     }
-    host_job_advance(host, host->slots->lease[lease].pub.job.i);
+    host_job_advance(host, host->leases->slot[lease].pub.job.i);
     wake(host);
 }
 
+/* A task waits: all indexes that are kept learn of it. */
 static void task_made(struct cs_host *host, uint32_t task)
 {
     if (host->waiting->tops != NULL && host->rules->blocking == HOST_COMMIT)
@@ -152,9 +167,10 @@ static void task_made(struct cs_host *host, uint32_t task)
     if (host->waiting->kinds != NULL)
         host_kinds_insert(host, task);
     if (host->waiting->turned != NULL)
-        host_turned_add(host, host->slots->task[task].pub.job.i);
+        host_turned_add(host, host->tasks->slot[task].pub.job.i);
 }
 
+/* A task waits no more, by the same indexes. */
 static void task_gone(struct cs_host *host, uint32_t task)
 {
     if (host->waiting->tops != NULL)
@@ -166,11 +182,13 @@ static void task_gone(struct cs_host *host, uint32_t task)
     if (host->waiting->kinds != NULL)
         host_kinds_remove(host, task);
     if (host->waiting->turned != NULL)
-        host_turned_add(host, host->slots->task[task].pub.job.i);
+        host_turned_add(host, host->tasks->slot[task].pub.job.i);
 }
 
+/* Puts a task at its place of now, in the order and among the turns. */
 static void order_again(struct cs_host *host, uint32_t task)
 {
+    assert(host->tasks->slot[task].live);
     host_order_again(host, task);
     if (host->waiting->turns != NULL) {
         host_turns_remove(host, task);
@@ -178,12 +196,14 @@ static void order_again(struct cs_host *host, uint32_t task)
     }
 }
 
+/* Tells the policy one piece of news. */
 static void tell_policy(struct cs_host *host, const struct host_news *news)
 {
     const struct cs_policy *policy = host->policy;
     struct job_id job = { news->id };
     struct lease_id lease = { news->id };
 
+    assert(news->kind != NEWS_IDLE || news->id < host->leases->count);
     if (news->kind == NEWS_SUBMITTED && policy->job_submitted)
         policy->job_submitted(host->self, host, job);
     if (news->kind == NEWS_SUBMITTED && policy->flags & CS_ORDER_AT_NEWS &&
@@ -193,12 +213,12 @@ static void tell_policy(struct cs_host *host, const struct host_news *news)
     if (news->kind == NEWS_ENDED && policy->job_ended)
         policy->job_ended(host->self, host, job);
     if (news->kind == NEWS_IDLE && policy->lease_idle &&
-        host->slots->lease[news->id].live)
+        host->leases->slot[news->id].live)
         policy->lease_idle(host->self, host, lease);
 }
 
-/* The first from the i-th on for which a start could succeed; ID_NONE.  Asks
- * for whole jobs that want more GPUs than are free are passed over at once. */
+/* Returns the first task from the i-th on for which a start could succeed; ID_NONE: none.
+ * Tasks of whole jobs that want more GPUs than are free are passed over at once. */
 static uint32_t next_to_try(struct cs_host *host, uint32_t *i)
 {
     bool skips = !host_per_phase(host) && host->rules->blocking == HOST_SKIP;
@@ -216,8 +236,10 @@ static uint32_t next_to_try(struct cs_host *host, uint32_t *i)
     return rank_tree_at(host->waiting->order, *i);
 }
 
+/* A task does not fit: the next one is tried. */
 static void pass_over(struct cs_host *host, uint32_t task, uint32_t *i)
 {
+    assert(host->rules->blocking == HOST_SKIP);
     if (host->waiting->tops != NULL)
         host_tops_aside(host, task);
     else
@@ -230,7 +252,8 @@ static void serve_in_order(struct cs_host *host)
     uint32_t i = 0, task;
 
     while ((task = next_to_try(host, &i)) != ID_NONE) {
-        struct job_id job = host->slots->task[task].pub.job;
+        struct job_id job = host->tasks->slot[task].pub.job;
+        assert(host->tasks->slot[task].live);
         if (host_try(host, task, cs_free_gpus(host, 0)) == CS_DONE)
             continue;           /* it left the order: i is the next */
         if (host->rules->blocking == HOST_DROP) {
@@ -255,6 +278,7 @@ static void decide_default(struct cs_host *host)
  * rented and given back for ever, would not let a run end. */
 static void note_idle(struct cs_host *host, bool news, uint64_t decisions)
 {
+    assert(host->counts.decisions >= decisions);
     char why[120];
 
     if (news || cs_lease_count(host) > 0 ||
@@ -312,10 +336,12 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
     }
 }
 
+/* Makes the policy's own memory and lets it begin; false: err says why it cannot. */
 static bool make_self(struct cs_host *host, struct err *err)
 {
     const struct cs_policy *policy = host->policy;
 
+    assert(host->self == NULL);
     host->self = arena_alloc(host->parts.arena, 1, policy->self_bytes + 1);
     if (policy->self_bytes && host->parts.policy->params)
         memcpy(host->self, host->parts.policy->params, policy->self_bytes);
@@ -325,6 +351,7 @@ static bool make_self(struct cs_host *host, struct err *err)
                        policy->name,
                        host->decision->why[0] ? host->decision->why : "init failed");
     }
+    assert(policy->init == NULL || host->self != NULL);
     return true;
 }
 
@@ -333,7 +360,10 @@ static struct cs_host *make_host(struct arena *arena)
 {
     struct cs_host *host = arena_alloc(arena, 1, sizeof *host);
 
-    host->slots = arena_alloc(arena, 1, sizeof *host->slots);
+    host->jobs = arena_alloc(arena, 1, sizeof *host->jobs);
+    host->forms = arena_alloc(arena, 1, sizeof *host->forms);
+    host->tasks = arena_alloc(arena, 1, sizeof *host->tasks);
+    host->leases = arena_alloc(arena, 1, sizeof *host->leases);
     host->waiting = arena_alloc(arena, 1, sizeof *host->waiting);
     host->deals = arena_alloc(arena, 1, sizeof *host->deals);
     host->turn = arena_alloc(arena, 1, sizeof *host->turn);
@@ -343,6 +373,7 @@ static struct cs_host *make_host(struct arena *arena)
     host->pools = arena_alloc(arena, 1, sizeof *host->pools);
     host->turn->committed = ID_NONE;
     host->turn->committed_ns = -1;        /* nothing was chosen yet */
+    assert(host->jobs->count == 0 && host->tasks->count == 0);
     return host;
 }
 
@@ -352,6 +383,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     struct cs_host *host = make_host(arena);
     const struct cluster_spec *spec = parts->cluster;
 
+    assert(spec->node_count > 0 && spec->pool_count <= 32);
     host->parts = *parts;
     if (parts->vain_max == 0)
         host->parts.vain_max = HOST_VAIN_MAX;
@@ -388,8 +420,9 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     for (uint32_t g = 0; g < spec->group_count; g++)
         host->pools->pool[spec->group[g].pool].gpus +=
             spec->group[g].node_count * spec->group[g].gpus;
+    assert(host->turn->committed == ID_NONE);
     host_outage_begin(host);
-    host_power_begin(host);
+    host_power_begin(host->nodes, spec);
     host_rent_begin(host);
     host_tops_begin(host);
     return make_self(host, err) ? host : NULL;
@@ -397,11 +430,12 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
 
 void host_free(struct cs_host *host)
 {
+    assert(host == NULL || host->policy != NULL);
     if (host && host->policy->fini)
         host->policy->fini(host->self);
 }
 
-/* A copy that is forgotten with the job. */
+/* Returns a copy of a name that lives as long as the job; NULL: no name. */
 static const char *name_kept(struct cs_host *host, struct host_job_slot *job,
                              const char *name)
 {
@@ -417,7 +451,7 @@ static const char *name_kept(struct cs_host *host, struct host_job_slot *job,
 void host_submit(struct cs_host *host, const struct job_request *request,
                  const struct job_truth *truth)
 {
-    uint32_t j = host->slots->job_count;
+    uint32_t j = host->jobs->count;
     struct host_job_slot *job = host_job_make(host);
     const struct job_form *form = request->form;
 
@@ -428,9 +462,10 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     job->truth = *truth;
     job->form = host_form_index(host, form);
     job->seq = host->waiting->next_seq++;
+    assert(job->form < host->forms->count);
     job->gap_ns = -1;
     host->decision->jobs_left++;
-    if (host->slots->form[job->form].fixed) {
+    if (host->forms->form[job->form].fixed) {
         job->truth.duration_ns = clock_after(job->truth.duration_ns,
                                              host->rules->tick_ns);
         job->pub.work_due_s = clock_s_from_ns(job->truth.duration_ns) *
@@ -452,32 +487,37 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     host_outage_wake(host);
     host_rent_wake(host);
     wake(host);
+    assert(host->decision->jobs_left <= host->jobs->count);
 }
 
 const struct gang *host_gang(const struct cs_host *host,
                              struct lease_id lease)
 {
-    assert(lease.i < host->slots->lease_count && host->slots->lease[lease.i].live);
-    return &host->slots->lease[lease.i].gang;
+    assert(lease.i < host->leases->count && host->leases->slot[lease.i].live);
+    return &host->leases->slot[lease.i].gang;
 }
 
 void host_close(struct cs_host *host)
 {
+    assert(!host->decision->closing);
     host->decision->closing = true;
-    for (uint32_t j = 0; j < host->slots->job_count; j++)
+    assert(host->decision->jobs_left <= host->jobs->count);
+    for (uint32_t j = 0; j < host->jobs->count; j++)
         if (!host_job_over(host, j))
             host_job_end(host, j, JOB_UNFINISHED);
+    assert(host->decision->jobs_left == 0);
 }
 
 uint32_t host_unfinished(const struct cs_host *host, uint32_t *first)
 {
     uint32_t left = 0;
 
-    for (uint32_t j = host->slots->job_count; j-- > 0;)
+    for (uint32_t j = host->jobs->count; j-- > 0;)
         if (!host_job_over(host, j)) {
             left++;
             *first = j;
         }
+    assert(left == host->decision->jobs_left);
     return left;
 }
 
@@ -485,15 +525,15 @@ double host_held_usd(const struct cs_host *host)
 {
     double usd = 0;
 
-    for (uint32_t j = 0; j < host->slots->job_count; j++)
+    for (uint32_t j = 0; j < host->jobs->count; j++)
         usd += host_job_over(host, j) ? 0 : host_job_slot(host, j)->pub.usd;
     for (uint32_t i = 0; i < cs_lease_count(host); i++) {
-        const struct host_lease_slot *lease =
-            &host->slots->lease[cs_lease_at(host, i).i];
+        const struct cs_lease *lease = cs_lease(host, cs_lease_at(host, i));
 
-        usd += host_lease_usd(host, lease, lease->pub.since_ns,
+        usd += host_lease_usd(host->spec, &lease->placement, lease->since_ns,
                               host_now(host));
     }
+    assert(usd >= 0);
     return usd;
 }
 
@@ -512,37 +552,39 @@ bool host_verdict(const struct cs_host *host, struct err *err)
             host->decision->why);
     if (host->decision->note[0])
         err_hint(err, "%s", host->decision->note);
+    assert(host->decision->why[0] != '\0');
     return false;
 }
 
 const struct host_counts *host_counts(const struct cs_host *host)
 {
+    assert(host->counts.limited <= host->counts.decide);
     return &host->counts;
 }
 
 const struct host_job *host_job(const struct cs_host *host, struct job_id id)
 {
-    assert(id.i < host->slots->job_count);
+    assert(id.i < host->jobs->count);
     return &host_job_slot(host, id.i)->pub;
 }
 
 const struct job_truth *host_job_truth(const struct cs_host *host,
                                        struct job_id id)
 {
-    assert(id.i < host->slots->job_count);
+    assert(id.i < host->jobs->count);
     return &host_job_slot(host, id.i)->truth;
 }
 
 uint32_t host_job_count(const struct cs_host *host)
 {
-    return host->slots->job_count;
+    return host->jobs->count;
 }
 
 const struct host_phase_run *host_phase_run(const struct cs_host *host,
                                             struct lease_id lease)
 {
-    assert(lease.i < host->slots->lease_count);
-    return &host->slots->lease[lease.i].run;
+    assert(lease.i < host->leases->count);
+    return &host->leases->slot[lease.i].run;
 }
 
 void host_pool_now(const struct cs_host *host, uint32_t pool,
@@ -568,6 +610,7 @@ static bool starts_in_order(const struct cs_host *host)
     const struct cs_policy *policy = host->policy;
     const struct host_rules *rules = host->rules;
 
+    assert(rules->blocking <= HOST_DROP);
     if (policy->flags & CS_RESERVES)
         return rules->placement == PLACE_COUNT;
     if (policy->decide && !(policy->flags & CS_ASKS_BLOCKING))
@@ -582,13 +625,14 @@ static uint32_t wants_of_pool(const struct cs_host *host, uint32_t task,
                               uint32_t pool)
 {
     const struct host_job_slot *job =
-        host_job_slot(host, host->slots->task[task].pub.job.i);
-    uint32_t role = host->slots->task[task].pub.role, least = 0;
+        host_job_slot(host, host->tasks->slot[task].pub.job.i);
+    uint32_t role = host->tasks->slot[task].pub.role, least = 0;
 
+    assert(task < host->tasks->count && pool < host->spec->pool_count);
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
         uint32_t gpus = job_role_gpus(&job->pub.request, r);
         if ((role == CS_ALL_ROLES || role == r) && gpus > 0 &&
-            host->slots->form[job->form].gpu_pools[r] >> pool & 1 &&
+            host->forms->form[job->form].gpu_pools[r] >> pool & 1 &&
             (least == 0 || gpus < least))
             least = gpus;
     }
@@ -599,16 +643,17 @@ static uint32_t wants_of_pool(const struct cs_host *host, uint32_t task,
 static bool is_short(const struct cs_host *host, uint32_t task,
                      const int64_t *free_milli)
 {
-    const struct cs_task *pub = &host->slots->task[task].pub;
+    const struct cs_task *pub = &host->tasks->slot[task].pub;
     const struct host_job_slot *job = host_job_slot(host, pub->job.i);
 
+    assert(task < host->tasks->count);
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
         int64_t milli = (int64_t)job_role_gpus(&job->pub.request, r) *
                         pub->gpu_milli, most = 0;
         if (pub->role != CS_ALL_ROLES && pub->role != r)
             continue;
         for (uint32_t p = 0; p < host->spec->pool_count; p++)
-            if (host->slots->form[job->form].gpu_pools[r] >> p & 1 &&
+            if (host->forms->form[job->form].gpu_pools[r] >> p & 1 &&
                 free_milli[p] > most)
                 most = free_milli[p];
         if (milli > most)
@@ -641,6 +686,7 @@ uint32_t host_pool_behind(struct cs_host *host, uint32_t pool,
 
 uint32_t host_running(const struct cs_host *host)
 {
+    assert(cs_running_count(host) <= host->decision->jobs_left);
     return cs_running_count(host);
 }
 

@@ -12,6 +12,7 @@
  */
 #include "policies/host/keys.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "policies/policy.h"
@@ -27,8 +28,10 @@
 /* Whole numbers below are doubles. */
 #define EXACT 0x1p53
 
+/* Returns the key of an entry at a time, by its line. */
 static double line_at(const struct host_left *entry, int64_t now)
 {
+    assert(now >= entry->at_ns);
     return entry->key + entry->per_ns * (double)(now - entry->at_ns);
 }
 
@@ -39,6 +42,7 @@ static int64_t cross_ns(void *owner, uint32_t a, uint32_t b)
     const struct cs_host *host = owner;
     const struct host_left *x = &host->deals->left[a], *y = &host->deals->left[b];
 
+    assert(a != b && host->deals->motion != NULL);
     if (x->per_ns == 0 && y->per_ns == 0)
         return y->key < x->key ? 0 : CLOCK_NEVER_NS;
     int64_t now = host_now(host);
@@ -66,6 +70,7 @@ double host_keys_now(struct cs_host *host, uint32_t i)
     struct host_left *entry = &host->deals->left[i];
     struct job_id job = { entry->job };
 
+    assert(i < host->deals->left_count && entry->at_ns <= host_now(host));
     if (entry->runs && entry->at_ns != host_now(host)) {
         entry->key = host->deals->motion->key(host->self, host, job);
         entry->at_ns = host_now(host);
@@ -84,6 +89,7 @@ const struct order_rules host_keys_rules = {
 
 /* ---- entries ---- */
 
+/* Doubles the room for entries. */
 static void grow(struct cs_host *host)
 {
     struct arena *arena = host->parts.arena;
@@ -98,10 +104,12 @@ static void grow(struct cs_host *host)
     host->deals->dealt.take = arena_grow(arena, host->deals->dealt.take, old,
                                          room, sizeof(uint32_t));
     host->deals->left_room = room;
+    assert(room > old);
 }
 
 struct order_item host_keys_item(const struct cs_host *host, uint32_t i)
 {
+    assert(i < host->deals->left_count);
     return (struct order_item) {
         .gpus = host->deals->left[i].gpus, .taken = host->deals->left[i].runs,
     };
@@ -112,7 +120,8 @@ struct order_item host_keys_note(struct cs_host *host, uint32_t i)
     struct host_left *entry = &host->deals->left[i];
     struct job_id job = { entry->job };
 
-    entry->runs = host_job_slot(host, job.i)->task == ID_NONE;
+    assert(i < host->deals->left_count && !entry->over);
+    entry->runs = cs_job_task(host, job, CS_ALL_ROLES).i == ID_NONE;
     entry->changed = false;
     entry->key = host->deals->motion->key(host->self, host, job);
     entry->at_ns = host_now(host);
@@ -139,6 +148,7 @@ uint32_t host_keys_make(struct cs_host *host, struct job_id job)
 
     if (host->deals->left_spares > 0) {
         i = host->deals->left_spare[--host->deals->left_spares];
+        assert(i < host->deals->left_count);
     } else {
         if (host->deals->left_count == host->deals->left_room)
             grow(host);
@@ -150,7 +160,8 @@ uint32_t host_keys_make(struct cs_host *host, struct job_id job)
     };
     host_keys_note(host, i);
     host->deals->left[i].before = host->deals->left[i].line;
-    host_job_slot(host, job.i)->left = i;
+    host_left_place(host, job.i, i);
+    assert(i < host->deals->left_count && host->deals->left_count <= host->deals->left_room);
     return i;
 }
 
@@ -159,6 +170,7 @@ uint32_t host_keys_make(struct cs_host *host, struct job_id job)
 void host_keys_hand_over(struct cs_host *host, const uint32_t *list,
                          uint32_t count)
 {
+    assert(host->deals->deals == 0);
     if (count > host->deals->deal_room) {
         host->deals->deal = arena_alloc(host->parts.arena, 2 * (size_t)count,
                                  sizeof *host->deals->deal);
@@ -166,18 +178,20 @@ void host_keys_hand_over(struct cs_host *host, const uint32_t *list,
     }
     for (uint32_t i = 0; i < count; i++) {
         const struct host_left *entry = &host->deals->left[list[i]];
-        host_job_slot(host, entry->job)->left = ID_NONE;
+        host_left_place(host, entry->job, ID_NONE);
         host->deals->deal[i] = (struct host_deal) {
             .job = entry->job, .gpus = entry->gpus,
         };
     }
     host->deals->deals = count;
+    assert(count <= host->deals->deal_room);
 }
 
 void host_keys_carry_out(struct cs_host *host)
 {
     const struct order_dealt *dealt = &host->deals->dealt;
 
+    assert(dealt->stops <= host->deals->left_room && dealt->takes <= host->deals->left_room);
     for (uint32_t k = 0; k < dealt->stops; k++) {
         struct job_id job = { host->deals->left[dealt->stop[k]].job };
         cs_stop(host, job);
@@ -188,4 +202,5 @@ void host_keys_carry_out(struct cs_host *host)
         if (task.i != ID_NONE)
             cs_start(host, task);
     }
+    assert(dealt->stops + dealt->takes <= 2 * host->deals->left_room);
 }

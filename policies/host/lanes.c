@@ -18,13 +18,14 @@
 #include <assert.h>
 #include <math.h>
 
+#include "models/cluster/cluster.h"
 #include "policies/host/keys.h"
 #include "policies/policy.h"
 #include "policies/rank.h"
 #include "policies/state/deals.h"
-#include "policies/state/slots.h"
+#include "policies/state/queue.h"
+#include "policies/state/read.h"
 #include "policies/state/state.h"
-#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/order.h"
 #include "sim/containers/rank_tree.h"
@@ -48,8 +49,10 @@ struct host_lanes {
     uint32_t *tail, room;       /* scratch */
 };
 
+/* Returns the key on a line at a time, which may lie before its start. */
 static double then(const struct host_line *line, int64_t at_ns)
 {
+    assert(line->at_ns >= 0);
     return line->key + line->per_ns * (double)(at_ns - line->at_ns);
 }
 
@@ -60,6 +63,7 @@ static bool stood_before(const struct cs_host *host, const struct host_left *x,
     int64_t now = host_now(host), at = host->deals->lanes->dealt_ns;
     const struct host_line *p = &x->line, *q = &y->line;
 
+    assert(at < now || host->deals->lanes->dealt_ns == now);
     if ((x->came_ns == now) != (y->came_ns == now))
         return y->came_ns == now;
     if (x->came_ns == now)
@@ -88,8 +92,10 @@ static bool stands_before(void *owner, uint32_t a, uint32_t b)
             stood_before(host, &host->deals->left[a], &host->deals->left[b]));
 }
 
+/* Returns the key that an entry has after the deal. */
 static double next_key(struct cs_host *host, uint32_t i)
 {
+    assert(i < host->deals->left_count);
     return host->deals->left[i].changed ? host->deals->left[i].next_key
                                  : host_keys_now(host, i);
 }
@@ -103,9 +109,10 @@ static bool will_stand_before(void *owner, uint32_t a, uint32_t b)
     return of_a < of_b || (!(of_b < of_a) && stands_before(host, a, b));
 }
 
-/* Of so many GPUs; NULL: there are too many. */
+/* Returns the lane of jobs for so many GPUs; NULL: there are too many lanes. */
 static struct lane *lane_of(struct cs_host *host, uint32_t gpus)
 {
+    assert(gpus > 0);
     struct host_lanes *lanes = host->deals->lanes;
 
     for (uint32_t k = 0; k < lanes->count; k++)
@@ -116,18 +123,20 @@ static struct lane *lane_of(struct cs_host *host, uint32_t gpus)
     struct lane *lane = &lanes->lane[lanes->count++];
     lane->gpus = gpus;
     order_init(&lane->order, host->deals->store, &host_keys_rules, host);
+    assert(host->deals->lanes->count <= LANES_MAX);
     return lane;
 }
 
-/* Has it a line, and one of the slope that all of as many GPUs have? */
+/* Has a job a line, one of the slope that all jobs for as many GPUs have? */
 static bool suits(struct cs_host *host, struct job_id job)
 {
+    assert(!host_job_ended(host, job.i));
     uint32_t gpus = cs_job_gpus(host, job);
 
-    if (gpus == 0 || host->waiting->has_parts || isnan(cs_left_per_ns(host, job)) ||
+    if (gpus == 0 || host_has_parts(host) || isnan(cs_left_per_ns(host, job)) ||
         lane_of(host, gpus) == NULL)
         return false;
-    if (host_job_slot(host, job.i)->task != ID_NONE)
+    if (cs_job_task(host, job, CS_ALL_ROLES).i != ID_NONE)
         return true;
     double per_ns = host->deals->motion->per_ns(host->self, host, job);
     return per_ns < 0 || per_ns > 0;
@@ -136,24 +145,30 @@ static bool suits(struct cs_host *host, struct job_id job)
 /* What falls stops at zero, and is no line there. */
 static bool is_above_zero(struct cs_host *host, struct job_id job)
 {
+    assert(host->deals->motion->key != NULL);
     return host->deals->motion->rises ||
            host->deals->motion->key(host->self, host, job) > 0;
 }
 
+/* Puts an entry into its lane, or among those that wait. */
 static void put(struct cs_host *host, uint32_t i, bool runs,
                 rank_tree_before_fn *before)
 {
     struct host_left *entry = &host->deals->left[i];
 
+    assert(i < host->deals->left_count && !entry->over);
     entry->order = runs ? &lane_of(host, entry->gpus)->order
                         : &host->deals->lanes->waiting;
     order_insert(entry->order, i, host_keys_item(host, i), before);
+    assert(order_holds(entry->order, i));
 }
 
+/* Restores the order of a lane, or of those that wait. */
 static void overtake(struct cs_host *host, struct order *order)
 {
     order->back = host->deals->motion->rises;
     order_refresh(order, host_now(host));
+    assert(order->now_ns == host_now(host));
 }
 
 bool host_lanes_begin(struct cs_host *host)
@@ -170,7 +185,7 @@ bool host_lanes_begin(struct cs_host *host)
     lanes->wait = 16;           /* deals, if it must not be */
     for (uint32_t k = 0; k < host->deals->deals; k++) {
         struct job_id job = { host->deals->deal[k].job };
-        if (host_job_over(host, job.i))
+        if (host_job_ended(host, job.i))
             continue;
         if (!suits(host, job))
             lanes->never = true;
@@ -180,7 +195,7 @@ bool host_lanes_begin(struct cs_host *host)
     host->deals->left_count = host->deals->left_spares = host->deals->left_changeds = 0;
     for (uint32_t k = 0; k < host->deals->deals; k++) {
         struct job_id job = { host->deals->deal[k].job };
-        if (host_job_over(host, job.i))
+        if (host_job_ended(host, job.i))
             continue;
         uint32_t i = host_keys_make(host, job);
         host->deals->left[i].came_ns = host->deals->left[i].changed_ns = -1;  /* before */
@@ -190,6 +205,7 @@ bool host_lanes_begin(struct cs_host *host)
     host->deals->deals = 0;
     lanes->dealt_ns = host_now(host) - 1;
     lanes->on = true;
+    assert(order_count(&lanes->waiting) <= host->deals->left_count);
     return true;
 }
 
@@ -207,6 +223,7 @@ static void look_up_to(struct lane *lane, uint32_t job)
                                  &lane->last);
     }
     lane->look = lane->upto > lane->done ? lane->upto - lane->done : 0;
+    assert(lane->done + lane->look >= lane->upto);
 }
 
 /* Takes the last off all that are looked at. */
@@ -223,15 +240,18 @@ static uint32_t take_last(struct cs_host *host)
     }
     assert(from != NULL);
     uint32_t item = from->last;
+    assert(item != ORDER_NONE);
     from->look--;
     from->last = rank_tree_previous(&from->order.tree, item);
     return item;
 }
 
+/* Keeps an item as the count-th of the tail. */
 static void note_tail(struct cs_host *host, uint32_t count, uint32_t item)
 {
     struct host_lanes *lanes = host->deals->lanes;
 
+    assert(count <= lanes->room);
     if (count == lanes->room) {
         uint32_t room = count > 0 ? 2 * count : 64;
         lanes->tail = arena_grow(host->parts.arena, lanes->tail, count, room,
@@ -261,6 +281,7 @@ static uint64_t deal_running(struct cs_host *host, uint32_t job, uint64_t room)
         note_tail(host, count++, item);
     }
     room -= gpus;
+    assert(room <= cs_total_gpus(host, 0));
     while (count-- > 0) {
         uint32_t item = lanes->tail[count];
         if (host->deals->left[item].gpus <= room)
@@ -268,9 +289,11 @@ static uint64_t deal_running(struct cs_host *host, uint32_t job, uint64_t room)
         else
             host->deals->dealt.stop[host->deals->dealt.stops++] = item;
     }
+    assert(lanes->count <= LANES_MAX);
     return room;
 }
 
+/* Deals all GPUs: to those that run and to those that wait, by their order. */
 static void deal_in_lanes(struct cs_host *host)
 {
     struct host_lanes *lanes = host->deals->lanes;
@@ -287,6 +310,7 @@ static void deal_in_lanes(struct cs_host *host)
         job = rank_tree_at(&lanes->waiting.tree, place);
         room = deal_running(host, job, room);
         if (job != ORDER_NONE && host->deals->left[job].gpus <= room) {
+            assert(!host->deals->left[job].runs);
             room -= host->deals->left[job].gpus;
             host->deals->dealt.take[host->deals->dealt.takes++] = job;
         }
@@ -313,7 +337,8 @@ static void change_lanes(struct cs_host *host)
     }
     for (uint32_t k = 0; k < kept; k++) {
         uint32_t i = host->deals->left_changed[k];
-        bool waits = host_job_slot(host, host->deals->left[i].job)->task != ID_NONE;
+        struct job_id job = { host->deals->left[i].job };
+        bool waits = cs_job_task(host, job, CS_ALL_ROLES).i != ID_NONE;
         put(host, i, !waits, will_stand_before);
     }
     for (uint32_t k = 0; k < kept; k++) {
@@ -321,8 +346,10 @@ static void change_lanes(struct cs_host *host)
         order_touch(host->deals->left[i].order, i, host_keys_note(host, i));
     }
     host->deals->left_changeds = 0;
+    assert(kept <= host->deals->left_changed_room);
 }
 
+/* Entries of jobs that ended leave their lanes. */
 static void drop_ended(struct cs_host *host)
 {
     for (uint32_t k = 0; k < host->deals->left_endeds; k++) {
@@ -331,6 +358,7 @@ static void drop_ended(struct cs_host *host)
         host->deals->left_spare[host->deals->left_spares++] = i;
     }
     host->deals->left_endeds = 0;
+    assert(host->deals->left_spares <= host->deals->left_count);
 }
 
 /* Keys that are as good as equal: rounding may turn them about. */
@@ -338,6 +366,7 @@ static void overtake_in_lanes(struct cs_host *host)
 {
     struct host_lanes *lanes = host->deals->lanes;
 
+    assert(lanes->count <= LANES_MAX);
     for (uint32_t k = 0; k < lanes->count; k++)
         overtake(host, &lanes->lane[k].order);
 }
@@ -347,6 +376,7 @@ static bool lanes_hold(struct cs_host *host)
 {
     struct host_lanes *lanes = host->deals->lanes;
 
+    assert(lanes->on);
     for (uint32_t k = 0; k <= lanes->count && !host->deals->motion->rises; k++) {
         const struct order *order = k < lanes->count ? &lanes->lane[k].order
                                                      : &lanes->waiting;
@@ -354,9 +384,9 @@ static bool lanes_hold(struct cs_host *host)
         if (first != ORDER_NONE && !(host_keys_now(host, first) > 0))
             return false;
     }
-    for (uint32_t i = host->deals->deal_seen; i < host->slots->job_count; i++) {
+    for (uint32_t i = host->deals->deal_seen; i < host_jobs_submitted(host); i++) {
         struct job_id job = { i };
-        if (host_job_over(host, i))
+        if (host_job_ended(host, i))
             continue;
         if (!suits(host, job))
             lanes->never = true;
@@ -366,7 +396,7 @@ static bool lanes_hold(struct cs_host *host)
     return true;
 }
 
-/* All in order, from the back. */
+/* Hands all entries over to deal.c, in order; they are taken from the back. */
 static void close_lanes(struct cs_host *host)
 {
     struct host_lanes *lanes = host->deals->lanes;
@@ -374,7 +404,7 @@ static void close_lanes(struct cs_host *host)
 
     for (uint32_t k = 0; k < lanes->count; k++)
         running += order_count(&lanes->lane[k].order);
-    uint32_t *list = host_list_room(host, count + running);
+    uint32_t *list = host_list_scratch(host, count + running);
     uint32_t waits = rank_tree_last(&lanes->waiting.tree);
     for (uint32_t k = 0; k < lanes->count; k++) {
         lanes->lane[k].done = 0;
@@ -399,15 +429,19 @@ static void close_lanes(struct cs_host *host)
     order_clear(&lanes->waiting);
     host_keys_hand_over(host, list, count);
     lanes->on = false;
+    assert(!host_lanes_open(host));
+    assert(order_count(&lanes->waiting) == 0);
 }
 
+/* Jobs that came are put among those that wait. */
 static void take_in(struct cs_host *host)
 {
-    for (; host->deals->deal_seen < host->slots->job_count; host->deals->deal_seen++) {
+    for (; host->deals->deal_seen < host_jobs_submitted(host); host->deals->deal_seen++) {
         struct job_id job = { host->deals->deal_seen };
-        if (!host_job_over(host, job.i))
+        if (!host_job_ended(host, job.i))
             put(host, host_keys_make(host, job), false, stands_before);
     }
+    assert(host->deals->deal_seen == host_jobs_submitted(host));
 }
 
 bool host_lanes_open(const struct cs_host *host)
@@ -422,11 +456,13 @@ bool host_lanes_due(struct cs_host *host, bool may)
 
     if (waits)
         lanes->wait--;
+    assert(!host_lanes_open(host));
     return may && !waits && (lanes == NULL || !lanes->never);
 }
 
 bool host_lanes_refresh(struct cs_host *host, bool may)
 {
+    assert(host_lanes_open(host));
     drop_ended(host);
     change_lanes(host);
     if (may && lanes_hold(host))
@@ -437,6 +473,7 @@ bool host_lanes_refresh(struct cs_host *host, bool may)
 
 void host_lanes_deal(struct cs_host *host)
 {
+    assert(host_lanes_open(host));
     overtake_in_lanes(host);
     take_in(host);
     host->deals->dealt.stops = host->deals->dealt.takes = 0;
@@ -446,4 +483,5 @@ void host_lanes_deal(struct cs_host *host)
     host_keys_carry_out(host);
     change_lanes(host);
     host->deals->lanes->dealt_ns = host_now(host);
+    assert(host->deals->left_changeds == 0);
 }

@@ -13,23 +13,27 @@
  */
 #include <assert.h>
 
+#include "models/cluster/cluster.h"
 #include "policies/host/keys.h"
 #include "policies/policy.h"
 #include "policies/rank.h"
 #include "policies/state/deals.h"
 #include "policies/state/nodes.h"
+#include "policies/state/queue.h"
+#include "policies/state/read.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
-#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/order.h"
 #include "sim/containers/rank_tree.h"
 
 /* ---- the list, up to date ---- */
 
+/* Makes an entry for a job, at the place that `before` gives it; NULL: at the end. */
 static void add(struct cs_host *host, struct job_id job,
                 rank_tree_before_fn *before)
 {
+    assert(!host_job_ended(host, job.i));
     uint32_t i = host_keys_make(host, job);
 
     order_insert(host->deals->lefts, i, host_keys_item(host, i), before);
@@ -43,11 +47,13 @@ static void take_news(struct cs_host *host)
     struct host_deals *deals = host->deals;
     bool still = deals->motion->still;
 
+    assert(deals->lefts != NULL);
     for (uint32_t k = 0; k < deals->left_endeds; k++) {
         order_remove(deals->lefts, deals->left_ended[k]);
         deals->left_spare[deals->left_spares++] = deals->left_ended[k];
     }
     deals->left_endeds = 0;
+    assert(deals->left_changeds <= deals->left_changed_room);
     for (uint32_t k = 0; k < deals->left_changeds; k++) {
         uint32_t i = deals->left_changed[k];
         if (deals->left[i].over)
@@ -65,6 +71,7 @@ static void take_news(struct cs_host *host)
                          host_keys_before);
     }
     deals->left_changeds = 0;
+    assert(deals->left_spares <= deals->left_count);
 }
 
 /* ---- from one list to the other ---- */
@@ -85,12 +92,14 @@ static bool worth_it(const struct cs_host *host)
     return waiting > (host->deals->lefts != NULL ? FEW_WAIT : MANY_WAIT) * running;
 }
 
+/* Takes the list of deal.c over, in its order. */
 static void take_over(struct cs_host *host)
 {
     static const struct order_rules still = { host_keys_before, NULL,
                                               ORDER_TAKES };
     struct host_deals *deals = host->deals;
 
+    assert(deals->lefts == NULL);
     if (deals->store == NULL)
         deals->store = order_store_new(host->parts.arena);
     if (deals->left_order == NULL) {
@@ -103,22 +112,26 @@ static void take_over(struct cs_host *host)
     deals->left_count = deals->left_spares = 0;
     for (uint32_t k = 0; k < deals->deals; k++) {
         struct job_id job = { deals->deal[k].job };
-        if (!host_job_over(host, job.i))
+        if (!host_job_ended(host, job.i))
             add(host, job, NULL);
     }
     deals->deals = 0;
+    assert(deals->deals == 0 && deals->lefts != NULL);
 }
 
+/* Hands the list over to deal.c, in its order. */
 static void turn_over(struct cs_host *host)
 {
+    assert(host->deals->lefts != NULL);
     take_news(host);
     uint32_t count = order_count(host->deals->lefts);
-    uint32_t *list = host_list_room(host, count);
+    uint32_t *list = host_list_scratch(host, count);
 
     rank_tree_list(&host->deals->lefts->tree, list);
     order_clear(host->deals->lefts);
     host_keys_hand_over(host, list, count);
     host->deals->lefts = NULL;
+    assert(host->deals->lefts == NULL);
 }
 
 /* All keys are others.  They are sorted as numbers: a comparison that asks for
@@ -127,8 +140,8 @@ static void sort_anew(struct cs_host *host)
 {
     struct order *lefts = host->deals->lefts;
     uint32_t count = order_count(lefts);
-    uint32_t *list = host_list_room(host, count);
-    struct host_sorted *key = host_sort_room(host, count);
+    uint32_t *list = host_list_scratch(host, count);
+    struct host_sorted *key = host_sort_scratch(host, count);
 
     rank_tree_list(&lefts->tree, list);
     for (uint32_t k = 0; k < count; k++) {
@@ -142,6 +155,7 @@ static void sort_anew(struct cs_host *host)
     order_arrange(lefts, list);
 }
 
+/* Brings the list up to date. */
 static void refresh(struct cs_host *host)
 {
     struct host_deals *deals = host->deals;
@@ -152,23 +166,26 @@ static void refresh(struct cs_host *host)
         sort_anew(host);
     else if (!deals->motion->still)
         order_refresh(deals->lefts, host_now(host));
-    for (; deals->deal_seen < host->slots->job_count; deals->deal_seen++) {
+    for (; deals->deal_seen < host_jobs_submitted(host); deals->deal_seen++) {
         struct job_id job = { deals->deal_seen };
-        if (!host_job_over(host, job.i))
+        if (!host_job_ended(host, job.i))
             add(host, job, host_keys_before);
     }
+    assert(deals->deal_seen == host_jobs_submitted(host));
 }
 
 /* ---- the deal ---- */
 
 void cs_reallocate_note(struct cs_host *host, struct job_id job)
 {
-    host_left_change(host, host_job_slot(host, job.i));
+    assert(!host_job_ended(host, job.i));
+    host_left_change(host, host_job_at(host, job.i));
 }
 
 /* In lanes, where these are of use and the jobs are of that kind? */
 static bool in_lanes(struct cs_host *host, bool plain)
 {
+    assert(host->deals->motion != NULL);
     bool may = plain && host->deals->left_crossing && !host->deals->motion->still &&
                !host->deals->motion->anew && host->nodes->rent == NULL;
 
@@ -201,6 +218,7 @@ void cs_reallocate_moving(struct cs_host *host, const struct cs_moving_key *moti
     }
     refresh(host);
     host->deals->dealt.stops = host->deals->dealt.takes = 0;
+    assert(host->deals->lefts != NULL);
     order_take(host->deals->lefts, cs_total_gpus(host, 0), &host->deals->dealt);
     host_keys_carry_out(host);
 }

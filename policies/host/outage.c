@@ -30,11 +30,12 @@
 #include "models/types/placement.h"
 #include "policies/leases/job.h"
 #include "policies/state/decision.h"
+#include "policies/state/job_slot.h"
 #include "policies/state/nodes.h"
 #include "policies/state/pools.h"
+#include "policies/state/read.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
-#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
@@ -56,6 +57,7 @@ struct host_outage {
     struct share *share;        /* per node that is down: all its resources */
 };
 
+/* The failures of the cluster; NULL: nothing fails. */
 static const struct outage_spec *spec_of(const struct cs_host *host)
 {
     return host->spec->failures;
@@ -146,15 +148,16 @@ void host_outage_begin(struct cs_host *host)
 
 /* Sets a job back to what it saved; returns the GPU-seconds that it lost.  The
  * cluster may have no `failures`: then its rented nodes were taken away. */
-static double roll_back_job(struct cs_host *host, struct host_job_slot *job)
+static double roll_back_job(struct cs_host *host, uint32_t j)
 {
+    struct host_job_slot *job = host_job_slot(host, j);
     const struct outage_spec *f = spec_of(host);
     int64_t every = f != NULL ? f->checkpoint_ns : 0, kept = 0;
     double lost = job->pub.gpu_seconds - job->saved_gpu_s;
 
     assert(job->done_ns >= 0 && every >= 0);
     assert(job->pub.step >= job->saved_step);
-    if (host->slots->form[job->form].fixed) {
+    if (host_job_fixed(host, j)) {
         if (every > 0)
             kept = job->done_ns / every * every;
         double s = clock_s_from_ns(job->done_ns - kept);
@@ -201,16 +204,25 @@ static void requeue_job(struct cs_host *host, uint32_t j, double lost)
     host->hooks.wake(host);
 }
 
+void host_note_interruption(struct cs_host *host, uint32_t j)
+{
+    struct host_job *job = &host_job_slot(host, j)->pub;
+
+    assert(job->end_ns == CLOCK_NEVER_NS);
+    host->counts.interruptions++;
+    job->interruptions++;
+    assert(job->interruptions <= host->counts.interruptions);
+}
+
 void host_interrupt(struct cs_host *host, uint32_t j)
 {
     struct host_job_slot *job = host_job_slot(host, j);
 
     assert(job->pub.end_ns == CLOCK_NEVER_NS);
-    host->counts.interruptions++;
-    job->pub.interruptions++;
+    host_note_interruption(host, j);
     host_job_drop(host, j);
     drop_tasks(host, job);
-    double lost = roll_back_job(host, job);
+    double lost = roll_back_job(host, j);
     job->penalty_ns = spec_of(host) != NULL ? spec_of(host)->restart_ns : 0;
     job->restart_until_ns = 0;
     requeue_job(host, j, lost);
@@ -222,17 +234,16 @@ void host_suspend(struct cs_host *host, uint32_t j)
 
     assert(job->pub.end_ns == CLOCK_NEVER_NS);
     assert(job->leases > 0);
-    host->counts.interruptions++;
-    job->pub.interruptions++;
+    host_note_interruption(host, j);
     host_job_drop(host, j);
     requeue_job(host, j, 0);
 }
 
-bool host_stands_on(const struct host_lease_slot *lease, uint32_t node)
+bool host_stands_on(const struct cs_lease *lease, uint32_t node)
 {
-    assert(lease->live);
-    for (uint32_t s = 0; s < lease->pub.placement.share_count; s++)
-        if (lease->pub.placement.share[s].node == node)
+    assert(lease->placement.share_count > 0);
+    for (uint32_t s = 0; s < lease->placement.share_count; s++)
+        if (lease->placement.share[s].node == node)
             return true;
     return false;
 }
@@ -251,21 +262,40 @@ bool host_parked_on(const struct host_job_slot *job, uint32_t node)
     return false;
 }
 
+void host_forget_home(struct cs_host *host, uint32_t j, uint32_t role,
+                      uint32_t node)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+
+    assert(role < host_form_of(job)->role_count);
+    if (job->home[role] == node)
+        job->home[role] = ID_NONE;
+}
+
+void host_forget_parked(struct cs_host *host, uint32_t j, uint32_t node)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+
+    assert(node < host->spec->node_count);
+    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
+        if (job->home[r] == node && job->lease[r] == ID_NONE)
+            job->home[r] = ID_NONE;
+}
+
 /* Interrupts each job that has a lease or parked state on a node. */
 static void interrupt_all_on(struct cs_host *host, uint32_t node)
 {
     assert(node < host->spec->node_count);
-    for (uint32_t i = 0; i < host_held(host)->count;) {
-        const struct host_lease_slot *lease =
-            &host->slots->lease[host->waiting->held->item[i]];
+    for (uint32_t i = 0; i < cs_lease_count(host);) {
+        const struct cs_lease *lease = cs_lease(host, cs_lease_at(host, i));
         if (host_stands_on(lease, node)) {
-            host_interrupt(host, lease->pub.job.i);
+            host_interrupt(host, lease->job.i);
             i = 0;              /* the job's other leases are gone too */
         } else {
             i++;
         }
     }
-    for (uint32_t j = 0; j < host->slots->job_count; j++)
+    for (uint32_t j = 0; j < host->jobs->count; j++)
         if (host_job_page_gone(host, j))
             j |= HOST_JOB_PAGE - 1;     /* the next page is the next to see */
         else if (!host_job_over(host, j) &&

@@ -7,7 +7,10 @@
 #ifndef POLICIES_HOST_OUTAGE_H
 #define POLICIES_HOST_OUTAGE_H
 
+#include "policies/policy.h"
 #include "policies/state/state.h"
+
+struct host_job_slot;
 
 /* Draws the first failure.  Does nothing if the cluster has no `failures`.
  * Memory comes from the trial's arena. */
@@ -24,8 +27,15 @@ void host_interrupt(struct cs_host *host, uint32_t job);
 /* Takes all leases of a job away.  Its progress is kept. */
 void host_suspend(struct cs_host *host, uint32_t job);
 /* Has the lease resources of that node? */
-bool host_stands_on(const struct host_lease_slot *lease, uint32_t node);
+bool host_stands_on(const struct cs_lease *lease, uint32_t node);
 /* Does the memory of that node keep the state of a role that has no lease? */
 bool host_parked_on(const struct host_job_slot *job, uint32_t node);
+/* The memory of a node is lost: forgets the state there of one role, or of all
+ * roles that have no lease. */
+void host_forget_home(struct cs_host *host, uint32_t job, uint32_t role,
+                      uint32_t node);
+void host_forget_parked(struct cs_host *host, uint32_t job, uint32_t node);
+/* Counts an interruption of a job. */
+void host_note_interruption(struct cs_host *host, uint32_t job);
 
 #endif

@@ -26,6 +26,7 @@
 #include "models/jobs/speedup.h"
 #include "models/types/placement.h"
 #include "policies/host/request.h"
+#include "policies/host/view.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
 #include "policies/leases/power.h"
@@ -33,7 +34,10 @@
 #include "policies/pack.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
+#include "policies/state/read.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 
@@ -47,8 +51,7 @@ static bool can_share(const struct cs_host *host,
 {
     const struct role_spec *role = &host_form_of(job)->role[0];
 
-    assert(job->form < host->slots->form_count);
-    return host->slots->form[job->form].fixed &&
+    return host_job_fixed(host, job->pub.request.id.i) &&
            job->pub.request.goodput == NULL &&
            host_form_of(job)->role_count == 1 && !role->pod &&
            job_role_milli(&job->pub.request, 0) == GPU_MILLI &&
@@ -165,21 +168,21 @@ static bool suits_placement(const struct cs_host *host,
 static uint32_t replace_lease(struct cs_host *host, uint32_t i,
                               const struct placement *place, double speedup)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
 
     assert(lease->live && job->lease[0] == i);
     assert(isfinite(speedup) && speedup >= 0);
     if (lease->running)
         host_phase_cut(host, i);
-    job->penalty_ns = host_restart_ns(host, job);
+    job->penalty_ns = host_restart_ns(job, host_now(host));
     job->restart_until_ns = 0;
     return host_regrant_at(host, i, place, speedup);
 }
 
 void host_pack_alone(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct placement whole = copy_with(host->life->scratch,
                                        &lease->pub.placement, 0);
 
@@ -199,21 +202,21 @@ static enum cs_verdict find_partner(const struct cs_host *host,
     assert(job->pub.end_ns == CLOCK_NEVER_NS);
     if (task->role != CS_ALL_ROLES)
         return CS_NOT_ALLOWED;
-    if (runs.i >= host->slots->job_count || host_job_over(host, runs.i) ||
+    if (runs.i >= host->jobs->count || host_job_over(host, runs.i) ||
         host_job_slot(host, runs.i)->lease[0] == ID_NONE)
         return CS_NOT_PENDING;
     const struct host_job_slot *first = host_job_slot(host, runs.i);
     const struct placement *place;
     *lease = first->lease[0];
-    assert(*lease < host->slots->lease_count &&
-           host->slots->lease[*lease].live);
-    place = &host->slots->lease[*lease].pub.placement;
+    assert(*lease < host->leases->count &&
+           host->leases->slot[*lease].live);
+    place = &host->leases->slot[*lease].pub.placement;
     if (!can_share(host, job) || !can_share(host, first) ||
         !suits_placement(host, job, place) ||
         !(speedup_with(host, first, job, place) > 0) ||
         !(speedup_with(host, job, first, place) > 0))
         return CS_BAD_SHAPE;
-    return host->slots->lease[*lease].beside == ID_NONE ? CS_DONE : CS_NO_ROOM;
+    return host->leases->slot[*lease].beside == ID_NONE ? CS_DONE : CS_NO_ROOM;
 }
 
 /* Starts a task on the GPUs of lease `first`, if cores, memory and power allow
@@ -221,11 +224,11 @@ static enum cs_verdict find_partner(const struct cs_host *host,
 static enum cs_verdict start_beside(struct cs_host *host, struct task_id id,
                                     uint32_t first)
 {
-    struct job_id joins = host->slots->task[id.i].pub.job;
+    struct job_id joins = cs_task(host, id)->job;
     struct host_job_slot *job = host_job_slot(host, joins.i);
     struct host_job_slot *other =
-        host_job_slot(host, host->slots->lease[first].pub.job.i);
-    const struct placement *place = &host->slots->lease[first].pub.placement;
+        host_job_slot(host, host->leases->slot[first].pub.job.i);
+    const struct placement *place = &host->leases->slot[first].pub.placement;
     uint32_t nodes = host->spec->node_count;
     struct placement mine = second_half(host->life->scratch, place,
                                         &host_form_of(job)->role[0]);
@@ -233,10 +236,10 @@ static enum cs_verdict start_beside(struct cs_host *host, struct task_id id,
     double speedup = speedup_with(host, job, other, place);
     double its_speedup = speedup_with(host, other, job, place);
 
-    assert(host->slots->lease[first].beside == ID_NONE);
+    assert(host->leases->slot[first].beside == ID_NONE);
     assert(place->share_count <= nodes && speedup > 0 && its_speedup > 0);
     if (!fits_beside(host, host->life->scratch + 2 * nodes, &mine) ||
-        !host_power_allows_beside(host, place, &its, &mine))
+        !host_power_allows_beside(host->nodes, host->cluster, place, &its, &mine))
         return host_answer(host, HOST_START, joins, 0, CS_NO_ROOM, NULL);
     cluster_split(host->cluster);
     host_task_drop(host, id.i);
@@ -245,8 +248,8 @@ static enum cs_verdict start_beside(struct cs_host *host, struct task_id id,
     host_answer(host, HOST_START, joins, 0, CS_DONE, &mine);
     first = replace_lease(host, first, &its, its_speedup);
     uint32_t second = host_grant_at(host, joins.i, 0, &mine, speedup);
-    host->slots->lease[first].beside = second;
-    host->slots->lease[second].beside = first;
+    host->leases->slot[first].beside = second;
+    host->leases->slot[second].beside = first;
     return CS_DONE;
 }
 
@@ -258,10 +261,10 @@ enum cs_verdict cs_start_co_located(struct cs_host *host, struct task_id id,
     if (!(host->policy->flags & CS_PACKS))
         return host_answer(host, HOST_START, nobody, CS_ALL_ROLES,
                            CS_NOT_ALLOWED, NULL);
-    if (id.i >= host->slots->task_count || !host->slots->task[id.i].live)
+    if (!host_task_live(host, id))
         return host_answer(host, HOST_START, nobody, CS_ALL_ROLES,
                            CS_NOT_PENDING, NULL);
-    const struct cs_task *task = &host->slots->task[id.i].pub;
+    const struct cs_task *task = cs_task(host, id);
     enum cs_verdict verdict = find_partner(host, task, runs, &lease);
 
     if (verdict == CS_DONE)
@@ -273,7 +276,7 @@ enum cs_verdict cs_start_co_located(struct cs_host *host, struct task_id id,
 double cs_speedup_co_located(struct cs_host *host, struct job_id id,
                              struct job_id other, uint32_t pool)
 {
-    assert(id.i < host->slots->job_count && other.i < host->slots->job_count &&
+    assert(id.i < host->jobs->count && other.i < host->jobs->count &&
            pool < host->spec->pool_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
     const struct host_job_slot *with = host_job_slot(host, other.i);
@@ -289,16 +292,16 @@ struct job_id cs_co_located(const struct cs_host *host, struct job_id id)
 {
     struct lease_id lease = cs_role_lease(host, id, 0);
 
-    if (lease.i == ID_NONE || host->slots->lease[lease.i].beside == ID_NONE)
+    if (lease.i == ID_NONE || host->leases->slot[lease.i].beside == ID_NONE)
         return nobody;
-    uint32_t other = host->slots->lease[lease.i].beside;
-    assert(host->slots->lease[other].beside == lease.i);
-    return host->slots->lease[other].pub.job;
+    uint32_t other = host->leases->slot[lease.i].beside;
+    assert(host->leases->slot[other].beside == lease.i);
+    return host->leases->slot[other].pub.job;
 }
 
 uint32_t cs_share_score(const struct cs_host *host, struct job_id id)
 {
-    assert(id.i < host->slots->job_count);
+    assert(id.i < host->jobs->count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
 
     return can_share(host, job) ? speedup_share_class(&job->pub.request)

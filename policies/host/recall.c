@@ -10,6 +10,7 @@
 
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
+#include "models/laws/phase.h"
 #include "models/types/placement.h"
 #include "policies/host/rental.h"
 #include "policies/host/request.h"
@@ -17,18 +18,19 @@
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
 #include "policies/phases.h"
+#include "policies/policy.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/nodes.h"
-#include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
 static void recall_now(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     uint32_t j = lease->pub.job.i;
 
-    assert(i < host->slots->lease_count);
+    assert(i < host->leases->count);
     assert(lease->live && !lease->leaving);
     if (lease->running)
         host_phase_cut_keep(host, i);
@@ -54,14 +56,14 @@ static enum cs_verdict check_recall(const struct cs_host *host,
 
     if ((host->policy->flags & both) != both)
         return CS_NOT_ALLOWED;
-    if (id.i >= host->slots->lease_count || !host->slots->lease[id.i].live ||
-        host->slots->lease[id.i].leaving)
+    if (id.i >= host->leases->count || !host->leases->slot[id.i].live ||
+        host->leases->slot[id.i].leaving)
         return CS_NOT_PENDING;
-    const struct host_lease_slot *lease = &host->slots->lease[id.i];
-    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
-    assert(lease->phase < host_form_of(job)->phase_count);
-    if (phase_law_usual(&host_form_of(job)->phase[lease->phase])->kind ==
-            LAW_SERVE && lease->running)
+    const struct host_lease_slot *lease = &host->leases->slot[id.i];
+    const struct job_form *form = cs_request(host, lease->pub.job)->form;
+    assert(lease->phase < form->phase_count);
+    if (phase_law_usual(&form->phase[lease->phase])->kind == LAW_SERVE &&
+        lease->running)
         return CS_NOT_ALLOWED;
     return CS_DONE;
 }
@@ -74,16 +76,14 @@ enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id id,
     if (verdict != CS_DONE)
         return host_answer(host, HOST_TAKE_BACK, (struct job_id) { ID_NONE },
                            CS_ALL_ROLES, verdict, NULL);
-    struct host_lease_slot *lease = &host->slots->lease[id.i];
+    struct host_lease_slot *lease = &host->leases->slot[id.i];
     struct job_id job = lease->pub.job;
     host_answer(host, HOST_TAKE_BACK, job, lease->pub.role, CS_DONE,
                 &lease->pub.placement);
     int64_t at_ns = clock_after(host_now(host), delay_ns > 0 ? delay_ns : 0);
     assert(at_ns >= host_now(host));
     if (!loop_cancel(host->parts.loop, lease->recall)) {
-        host->counts.preemptions++;
-        host_job_slot(host, job.i)->pub.preemptions++;
-        host_note_stop(host);
+        host_note_stop(host, job);
     } else if (lease->recall_ns < at_ns) {
         at_ns = lease->recall_ns;       /* an earlier recall stands */
     }
@@ -114,21 +114,4 @@ struct cs_node cs_node(const struct cs_host *host, uint32_t n)
         .here = host->nodes->rent == NULL || group->rent == NULL ||
                 host_rental_here(host, n),
     };
-}
-
-double cs_phase_s(const struct cs_host *host, struct job_id id, uint32_t phase)
-{
-    const struct host_job_slot *job = host_job_slot(host, id.i);
-
-    assert(phase < host_form_of(job)->phase_count);
-    assert(host->slots->form[job->form].phase_s[phase] >= 0);
-    return host->slots->form[job->form].phase_s[phase];
-}
-
-bool cs_serves(const struct cs_host *host, struct job_id id)
-{
-    const struct job_form *form = host_form_of(host_job_slot(host, id.i));
-
-    assert(form->phase_count > 0);
-    return form->phase[0].law->kind == LAW_SERVE;
 }

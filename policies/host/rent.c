@@ -14,35 +14,34 @@
 #include <math.h>
 
 #include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
 #include "models/cluster/time_series.h"
 #include "models/jobs/job.h"
 #include "policies/host/rental.h"
 #include "policies/phases.h"
+#include "policies/policy.h"
 #include "policies/state/decision.h"
+#include "policies/state/form.h"
 #include "policies/state/nodes.h"
-#include "policies/state/slots.h"
 #include "policies/state/state.h"
-#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
-#include "sim/containers/rank_tree.h"
 #include "sim/event/loop.h"
 
 #define CHOICE_STREAM 105       /* of rng_at, beside that of reclaims */
 
 /* ---- tasks that wait --------------------------------------------------- */
 
-uint32_t host_rent_had(const struct cs_host *host, uint32_t g)
+uint32_t host_rent_had(const struct node_group *group, int64_t at_ns)
 {
-    const struct node_group *group = &host->spec->group[g];
     const struct time_series *available = group->rent != NULL
                                          ? group->rent->available : NULL;
 
-    assert(g < host->spec->group_count);
+    assert(at_ns >= 0);
     if (available == NULL)
         return group->node_count;
-    double nodes = time_series_at(available, host_now(host));
+    double nodes = time_series_at(available, at_ns);
     assert(nodes >= 0);
     return nodes < group->node_count ? (uint32_t)nodes : group->node_count;
 }
@@ -51,7 +50,7 @@ uint32_t host_rent_had(const struct cs_host *host, uint32_t g)
 static uint32_t nodes_left(const struct cs_host *host, uint32_t g)
 {
     const struct rent_group *group = &host->nodes->rent->group[g];
-    uint32_t most = host_rent_had(host, g);
+    uint32_t most = host_rent_had(&host->spec->group[g], host_now(host));
     uint32_t used = group->here + group->coming + group->leaving;
 
     assert(used <= host->spec->group[g].node_count);
@@ -88,17 +87,19 @@ static bool has_bare_nodes(const struct cs_host *host, uint32_t mask)
 
 /* May role r run on nodes of group g, if they are large enough? */
 static bool suits_role(const struct cs_host *host, uint32_t g,
-                       const struct host_job_slot *job, uint32_t r)
+                       struct job_id job, uint32_t r)
 {
-    assert(r < host_form_of(job)->role_count);
+    const struct job_request *request = cs_request(host, job);
     const struct node_group *group = &host->spec->group[g];
-    const struct role_spec *role = &host_form_of(job)->role[r];
-    uint32_t mask = host->slots->form[job->form].pool_mask[r];
+    const struct role_spec *role = &request->form->role[r];
+    uint32_t mask = host_job_form(host, job.i)->pool_mask[r];
+
+    assert(r < request->form->role_count);
 
     if (group->rent == NULL || group->rent->scale != RENT_QUEUE ||
         (mask != 0 && !(mask >> group->pool & 1)))
         return false;
-    if (job_role_gpus(&job->pub.request, r) == 0)
+    if (job_role_gpus(request, r) == 0)
         return group->gpus == 0 || !has_bare_nodes(host, mask);
     for (uint32_t t = 0; t < role->gpu_type_count; t++)
         if (group->gpus > 0 && group->gpu->index == role->gpu_types[t])
@@ -160,16 +161,16 @@ static bool wants_more(const struct cs_host *host, uint32_t g)
  * A group passes over a task that has not waited for its `wait` yet; returns
  * the earliest end of such a wait, or CLOCK_NEVER_NS. */
 static int64_t count_role(struct cs_host *host, const struct cs_task *task,
-                          const struct host_job_slot *job, uint32_t r)
+                          uint32_t r)
 {
     int64_t next = CLOCK_NEVER_NS;
 
     assert(task->ready_ns <= host_now(host));
     for (uint32_t g = 0; g < host->spec->group_count; g++) {
         const struct node_group *group = &host->spec->group[g];
-        if (!wants_more(host, g) || !suits_role(host, g, job, r))
+        if (!wants_more(host, g) || !suits_role(host, g, task->job, r))
             continue;
-        double nodes = count_nodes_for(group, &job->pub.request, r);
+        double nodes = count_nodes_for(group, cs_request(host, task->job), r);
         if (nodes > group->node_count)
             continue;
         int64_t due = clock_after(task->ready_ns, group->rent->wait_ns);
@@ -189,10 +190,9 @@ static int64_t count_waiting(struct cs_host *host)
 {
     int64_t next = CLOCK_NEVER_NS, due;
 
-    for (uint32_t k = 0; k < host_order_count(host); k++) {
-        const struct cs_task *task =
-            &host->slots->task[rank_tree_at(host->waiting->order, k)].pub;
-        const struct host_job_slot *job = host_job_slot(host, task->job.i);
+    for (uint32_t k = 0; k < cs_pending_count(host); k++) {
+        const struct cs_task *task = cs_task(host, cs_pending(host, k));
+        const struct job_form *form = cs_request(host, task->job)->form;
         bool any = false;
         for (uint32_t g = 0; g < host->spec->group_count && !any; g++)
             any = wants_more(host, g);
@@ -202,10 +202,10 @@ static int64_t count_waiting(struct cs_host *host)
             continue;
         bool whole = task->role == CS_ALL_ROLES;
         uint32_t from = whole ? 0 : task->role;
-        uint32_t to = whole ? host_form_of(job)->role_count : from + 1;
+        uint32_t to = whole ? form->role_count : from + 1;
         assert(from < to && to <= FORM_ROLES_MAX);
         for (uint32_t r = from; r < to; r++)
-            if ((due = count_role(host, task, job, r)) < next)
+            if ((due = count_role(host, task, r)) < next)
                 next = due;
     }
     return next;
@@ -309,7 +309,8 @@ static void follow_supply(struct cs_host *host)
         const struct rent_group *group = &host->nodes->rent->group[g];
         if (spec == NULL || spec->available == NULL)
             continue;
-        while (group->here + group->coming > host_rent_had(host, g))
+        while (group->here + group->coming >
+               host_rent_had(&host->spec->group[g], host_now(host)))
             host_rental_notice(host, draw_node(host, g));
         int64_t at = time_series_next_ns(spec->available, host_now(host));
         assert(at > host_now(host));
@@ -347,7 +348,8 @@ void host_rent_wake(struct cs_host *host)
 static void begin_group(struct cs_host *host, uint32_t g)
 {
     const struct node_group *group = &host->spec->group[g];
-    uint32_t here = find_least(group->rent), had = host_rent_had(host, g);
+    uint32_t here = find_least(group->rent);
+    uint32_t had = host_rent_had(group, host_now(host));
 
     for (uint32_t k = 0; k < group->node_count; k++)
         host_rental_block(host, group->first_node + k);

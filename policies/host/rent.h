@@ -6,7 +6,11 @@
 #ifndef POLICIES_HOST_RENT_H
 #define POLICIES_HOST_RENT_H
 
+#include <stdint.h>
+
 #include "policies/state/state.h"
+
+struct node_group;
 
 /* Orders the nodes that are rented from the beginning.  Does nothing if no
  * group has `rent`.  Memory comes from the trial's arena. */
@@ -16,8 +20,8 @@ void host_rent_begin(struct cs_host *host);
 void host_rent_wake(struct cs_host *host);
 /* Orders nodes for the tasks that wait.  Called after each decision. */
 void host_rent_scale(struct cs_host *host);
-/* Returns the number of nodes of a group that exist now: all, or as many as can
- * be rented. */
-uint32_t host_rent_had(const struct cs_host *host, uint32_t group);
+/* Returns the number of nodes of a group that exist at a time: all, or as many
+ * as can be rented then. */
+uint32_t host_rent_had(const struct node_group *group, int64_t at_ns);
 
 #endif

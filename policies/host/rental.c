@@ -23,9 +23,10 @@
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
 #include "policies/leases/power.h"
+#include "policies/policy.h"
 #include "policies/state/nodes.h"
+#include "policies/state/read.h"
 #include "policies/state/slots.h"
-#include "policies/state/waiting.h"
 
 #include <assert.h>
 #include <math.h>
@@ -53,6 +54,13 @@ static struct rent_group *group_of(const struct cs_host *host, uint32_t node)
 
     assert(group->rent != NULL);
     return &host->nodes->rent->group[group - host->spec->group];
+}
+
+static const struct cs_lease *lease_of(const struct cs_host *host, uint32_t i)
+{
+    struct lease_id lease = { i };
+
+    return cs_lease(host, lease);
 }
 
 bool host_rental_here(const struct cs_host *host, uint32_t n)
@@ -104,7 +112,7 @@ static void end_rental(struct cs_host *host, uint32_t n)
     loop_cancel(host->parts.loop, node->keep);
     node->state = RENT_AWAY;
     host->nodes->rent->leaving[n] = false;
-    host_power_node(host, n, false);
+    host_power_node(host->nodes, host->spec, n, false);
     if (n - first < group->first_away)
         group->first_away = n - first;
     host_tell(host, FACT_RENT_END, n, 0, gpus);
@@ -114,12 +122,11 @@ static void end_rental(struct cs_host *host, uint32_t n)
 /* Drops a lease; its job continues and asks for the phase again. */
 static void lose_lease(struct cs_host *host, uint32_t i)
 {
-    uint32_t j = host->slots->lease[i].pub.job.i;
+    uint32_t j = lease_of(host, i)->job.i;
 
-    assert(host->slots->lease[i].live && host_per_phase(host));
-    host->counts.interruptions++;
-    host_job_slot(host, j)->pub.interruptions++;
-    if (host->slots->lease[i].running)
+    assert(host_per_phase(host));
+    host_note_interruption(host, j);
+    if (host_lease_runs(host, i))
         host_phase_cut_keep(host, i);
     host_drop(host, i);
     host_tell(host, FACT_JOB_INTERRUPT, j, 0, 0);
@@ -130,16 +137,15 @@ static void lose_lease(struct cs_host *host, uint32_t i)
  * on it that is not saved, or is stopped; else it loses the lease alone. */
 static void lose_state(struct cs_host *host, uint32_t i, bool saved)
 {
-    assert(host->slots->lease[i].live);
-    uint32_t j = host->slots->lease[i].pub.job.i;
-    const struct host_job_slot *job = host_job_slot(host, j);
-    const struct role_spec *role =
-        &host_form_of(job)->role[host->slots->lease[i].pub.role];
-    bool precious = role->save_bytes > 0 || host->slots->form[job->form].fixed;
+    const struct cs_lease *lease = lease_of(host, i);
+    const struct job_form *form = cs_request(host, lease->job)->form;
+    bool fixed = host_job_fixed(host, lease->job.i);
+    uint32_t j = lease->job.i;
 
-    if (precious && !saved)
+    assert(lease->role < form->role_count);
+    if ((form->role[lease->role].save_bytes > 0 || fixed) && !saved)
         host_interrupt(host, j);
-    else if (host_per_phase(host) && !host->slots->form[job->form].fixed)
+    else if (host_per_phase(host) && !fixed)
         lose_lease(host, i);
     else
         host_suspend(host, j);
@@ -148,9 +154,9 @@ static void lose_state(struct cs_host *host, uint32_t i, bool saved)
 static void lose_leases(struct cs_host *host, uint32_t n)
 {
     assert(host->nodes->rent->node[n].state != RENT_AWAY);
-    for (uint32_t k = 0; k < host_held(host)->count;) {
-        uint32_t i = host->waiting->held->item[k];
-        if (host_stands_on(&host->slots->lease[i], n)) {
+    for (uint32_t k = 0; k < cs_lease_count(host);) {
+        uint32_t i = cs_lease_at(host, k).i;
+        if (host_stands_on(lease_of(host, i), n)) {
             lose_state(host, i, false);
             k = 0;              /* the job's other leases are gone too */
         } else {
@@ -164,15 +170,12 @@ static void lose_leases(struct cs_host *host, uint32_t n)
 static void lose_parked(struct cs_host *host, uint32_t n, bool saved)
 {
     assert(n < host->spec->node_count);
-    for (uint32_t j = 0; j < host->slots->job_count; j++) {
-        if (host_job_over(host, j))
+    for (uint32_t j = 0; j < host_jobs_submitted(host); j++) {
+        if (host_job_ended(host, j))
             continue;
-        struct host_job_slot *job = host_job_slot(host, j);
-        if (!saved && host_parked_on(job, n))
+        if (!saved && host_parked_on(host_job_at(host, j), n))
             host_interrupt(host, j);
-        for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
-            if (job->home[r] == n && job->lease[r] == ID_NONE)
-                job->home[r] = ID_NONE;
+        host_forget_parked(host, j, n);
     }
 }
 
@@ -203,25 +206,22 @@ static void end_notice(struct loop *loop, void *self, uint64_t arg)
  * it.  A role that saves nothing runs until the notice ends. */
 static void save_lease(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
-    uint32_t j = lease->pub.job.i;
+    const struct cs_lease *lease = lease_of(host, i);
+    const struct job_form *form = cs_request(host, lease->job)->form;
+    uint32_t j = lease->job.i;
 
-    assert(lease->live);
-    const struct host_job_slot *job = host_job_slot(host, j);
-    const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
-
-    if (lease->leaving)
+    assert(lease->role < form->role_count);
+    if (host_lease_leaves(host, i))
         return;
-    if (host->slots->form[job->form].fixed || !host_per_phase(host) ||
-        lease->pub.state == CS_LEASE_LOADING) {
+    if (host_job_fixed(host, j) || !host_per_phase(host) ||
+        lease->state == CS_LEASE_LOADING) {
         lose_state(host, i, true);
         return;
     }
-    if (!(role->save_bytes > 0))
+    if (!(form->role[lease->role].save_bytes > 0))
         return;
-    host->counts.interruptions++;
-    host_job_slot(host, j)->pub.interruptions++;
-    if (lease->running)
+    host_note_interruption(host, j);
+    if (host_lease_runs(host, i))
         host_phase_cut(host, i);
     host_leave(host, i);
     host_tell(host, FACT_JOB_INTERRUPT, j, 0, 0);
@@ -233,13 +233,11 @@ static void save_leases(struct cs_host *host, uint32_t n)
     uint32_t done = 0;          /* the leases before it need nothing more */
 
     assert(host->nodes->rent->leaving[n]);
-    while (done < host_held(host)->count) {
-        uint32_t i = host->waiting->held->item[done];
-        uint32_t count = host->waiting->held->count;
-        if (host_stands_on(&host->slots->lease[i], n))
+    while (done < cs_lease_count(host)) {
+        uint32_t i = cs_lease_at(host, done).i, count = cs_lease_count(host);
+        if (host_stands_on(lease_of(host, i), n))
             save_lease(host, i);
-        if (host_held(host)->count == count &&
-            host->waiting->held->item[done] == i)
+        if (cs_lease_count(host) == count && cs_lease_at(host, done).i == i)
             done++;
         else
             done = 0;
@@ -289,10 +287,10 @@ void host_rental_failed(struct cs_host *host, uint32_t n)
     assert(n < host->spec->node_count);
     if (state == RENT_AWAY)
         return;
-    for (uint32_t k = 0; k < host_held(host)->count;) {
-        uint32_t i = host->waiting->held->item[k];
-        if (host_stands_on(&host->slots->lease[i], n)) {
-            host_interrupt(host, host->slots->lease[i].pub.job.i);
+    for (uint32_t k = 0; k < cs_lease_count(host);) {
+        const struct cs_lease *lease = lease_of(host, cs_lease_at(host, k).i);
+        if (host_stands_on(lease, n)) {
+            host_interrupt(host, lease->job.i);
             k = 0;
         } else {
             k++;
@@ -410,7 +408,7 @@ void host_rental_order(struct cs_host *host, uint32_t n, int64_t start_ns)
 
     assert(node->state == RENT_AWAY && start_ns >= 0);
     node->rentals++;
-    host_power_node(host, n, true);
+    host_power_node(host->nodes, host->spec, n, true);
     host_tell(host, FACT_RENT_ORDER, n, 0,
               cluster_group_of(host->spec, n)->gpus);
     if (start_ns == 0) {
@@ -426,12 +424,10 @@ void host_rental_order(struct cs_host *host, uint32_t n, int64_t start_ns)
 
 void host_rental_held(struct cs_host *host, uint32_t lease, bool is_taken)
 {
-    const struct placement *place = &host->slots->lease[lease].pub.placement;
-    struct host_job_slot *job =
-        host_job_slot(host, host->slots->lease[lease].pub.job.i);
-    uint32_t role = host->slots->lease[lease].pub.role;
+    const struct cs_lease *held = lease_of(host, lease);
+    const struct placement *place = &held->placement;
 
-    assert(host->slots->lease[lease].live && role < FORM_ROLES_MAX);
+    assert(held->role < FORM_ROLES_MAX && place->share_count > 0);
     for (uint32_t s = 0; s < place->share_count; s++) {
         uint32_t n = place->share[s].node;
         struct rent_node *node = &host->nodes->rent->node[n];
@@ -454,8 +450,7 @@ void host_rental_held(struct cs_host *host, uint32_t lease, bool is_taken)
         }
         if (node->state != RENT_NOTICE)
             continue;
-        if (job->home[role] == n)       /* the node's memory will be gone */
-            job->home[role] = ID_NONE;
+        host_forget_home(host, held->job.i, held->role, n);
         host_tell(host, FACT_RENT_TAKEN, n, 0,
                   host_block_share(host, &place->share[s]));
         if (node->leases == 0)

@@ -16,9 +16,11 @@
 #include "models/cluster/cluster.h"
 #include "models/cluster/place.h"
 #include "models/jobs/job.h"
+#include "models/laws/phase.h"
 #include "models/types/facts.h"
 #include "policies/host/commit.h"
 #include "policies/host/view.h"
+#include "policies/leases/cost.h"
 #include "policies/leases/idle.h"
 #include "policies/leases/job.h"
 #include "policies/leases/lease.h"
@@ -28,9 +30,15 @@
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/decision.h"
+#include "policies/state/ends.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
+#include "policies/state/queue.h"
+#include "policies/state/read.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -42,6 +50,7 @@ enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
                             enum cs_verdict verdict,
                             const struct placement *placement)
 {
+    assert((unsigned)verdict < CS_VERDICT_COUNT && (unsigned)action < HOST_ACTION_COUNT);
     host->counts.verdict[verdict]++;
     if (host->decision->tries != NULL && action == HOST_START &&
         host->decision->tries->job == ID_NONE) {
@@ -67,20 +76,25 @@ enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
         host->decision->decision_fn(host->decision->decision_self, &decision);
     }
     host_tell(host, FACT_DECISION, job.i, action, verdict);
+    assert(verdict != CS_DONE || host->counts.decisions > 0);
     return verdict;
 }
 
+/* Answers a request that is not carried out. */
 static enum cs_verdict refuse(struct cs_host *host, enum host_action action,
                               struct job_id job, enum cs_verdict verdict)
 {
+    assert(verdict != CS_DONE);
     return host_answer(host, action, job, CS_ALL_ROLES, verdict, NULL);
 }
 
 static const struct job_id no_job = { ID_NONE };
 
+/* Keeps what the policy wants first, if stall.c asks for it. */
 static void note_wants(struct cs_host *host, const struct cs_want *want,
                        uint32_t count)
 {
+    assert(count <= FORM_ROLES_MAX);
     if (host->decision->tries == NULL || host->decision->tries->job != ID_NONE || want == NULL)
         return;
     memcpy(host->decision->tries->want, want, count * sizeof *want);
@@ -92,14 +106,17 @@ static void note_wants(struct cs_host *host, const struct cs_want *want,
 static void expect(struct cs_host *host, const struct cs_task *task,
                    uint32_t lease)
 {
-    struct host_lease_slot *slot = &host->slots->lease[lease];
+    struct host_lease_slot *slot = &host->leases->slot[lease];
 
     if (task->role == CS_ALL_ROLES || slot->pub.state != CS_LEASE_LOADING)
         return;
+    const struct role_spec *role =
+        &host_form_of(slot->owner)->role[slot->pub.role];
+    bool woken = slot->owner->home[slot->pub.role] != ID_NONE;
+
+    assert(slot->live && task->role == slot->pub.role);
     double s = host_run_s(host, task, &slot->gang) +
-               host_switch_s(host, host_job_slot(host, task->job.i),
-                             slot->pub.role, &slot->pub.placement,
-                             &slot->gang);
+               host_switch_s(host->spec, role, woken, &slot->pub.placement);
     host_lease_expect(host, lease,
                       clock_after(host_now(host), clock_ns_for_work(s, 1.0)));
 }
@@ -108,12 +125,14 @@ static void expect(struct cs_host *host, const struct cs_task *task,
 static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
                                   const struct cs_want *want)
 {
-    struct cs_task task = host->slots->task[id.i].pub;
+    struct cs_task task = host->tasks->slot[id.i].pub;
     struct host_job_slot *job = host_job_slot(host, task.job.i);
     uint32_t role = host_want_role(&task, want);
     uint32_t gpus = want->gpus ? want->gpus
                                : job_role_gpus(&job->pub.request, role);
     struct placement place;
+
+    assert(host->tasks->slot[id.i].live);
 
     if (role >= host_form_of(job)->role_count ||
         !host_shape_ok(host, job, role, gpus))
@@ -123,13 +142,14 @@ static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
         !host_find(host, job, role, want, &place))
         return refuse(host, HOST_START, task.job, CS_NO_ROOM);
     host_task_drop(host, id.i);
+    assert(place.share_count > 0);
     if (task.role == CS_ALL_ROLES) {
         job->task = ID_NONE;
         host_left_change(host, job);
     } else {
         job->role_task[role] = ID_NONE;
     }
-    if (task.held.i != ID_NONE && host->slots->lease[task.held.i].live)
+    if (task.held.i != ID_NONE && host->leases->slot[task.held.i].live)
         host_drop(host, task.held.i);
     host_answer(host, HOST_START, task.job, role, CS_DONE, &place);
     expect(host, &task, host_grant(host, task.job.i, role, &place));
@@ -153,13 +173,15 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
         if (!placer_find(host->placer, &fit,
                          host->life->scratch + r * host->spec->node_count,
                          host->spec->node_count, &place[r]) ||
-            !host_power_allows(host, &place[r], &more_mw))
+            !host_power_allows(host->nodes, host->cluster, &place[r], &more_mw))
             break;
         if (roles > 1)
             cluster_take(host->cluster, &place[r]);
     }
+    assert(r <= FORM_ROLES_MAX);
     for (uint32_t k = r; roles > 1 && k-- > 0;)
         cluster_release(host->cluster, &place[k]);
+    assert(r <= roles && more_mw >= 0);
     return r == roles;
 }
 
@@ -189,14 +211,14 @@ enum cs_verdict cs_start_wants(struct cs_host *host, struct task_id id,
 
     if (!host_task_live(host, id))
         return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
-    struct job_id which = host->slots->task[id.i].pub.job;
+    struct job_id which = host->tasks->slot[id.i].pub.job;
     struct host_job_slot *job = host_job_slot(host, which.i);
     uint32_t roles = host_form_of(job)->role_count;
-    if (host->slots->task[id.i].pub.role != CS_ALL_ROLES || (want && count != roles))
+    if (host->tasks->slot[id.i].pub.role != CS_ALL_ROLES || (want && count != roles))
         return refuse(host, HOST_START, which, CS_BAD_SHAPE);
     note_wants(host, want, roles);
     if (!(want ? find_all(host, job, want, place)
-               : find_as_asked(host, job, host->slots->task[id.i].pub.gpus, place)))
+               : find_as_asked(host, job, host->tasks->slot[id.i].pub.gpus, place)))
         return refuse(host, HOST_START, which, CS_NO_ROOM);
     host_task_drop(host, id.i);
     job->task = ID_NONE;
@@ -212,7 +234,7 @@ enum cs_verdict cs_start_want(struct cs_host *host, struct task_id id,
 {
     if (!host_task_live(host, id))
         return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
-    const struct cs_task *task = &host->slots->task[id.i].pub;
+    const struct cs_task *task = &host->tasks->slot[id.i].pub;
     const struct job_form *form =
         host_form_of(host_job_slot(host, task->job.i));
     if (task->role == CS_ALL_ROLES && form->role_count > 1)
@@ -228,9 +250,9 @@ enum cs_verdict cs_start(struct cs_host *host, struct task_id id)
 
     if (!host_task_live(host, id))
         return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
-    if (host->slots->task[id.i].pub.role == CS_ALL_ROLES)
+    if (host->tasks->slot[id.i].pub.role == CS_ALL_ROLES)
         return cs_start_wants(host, id, NULL, 0);
-    if (host->slots->task[id.i].pub.held.i != ID_NONE)
+    if (host->tasks->slot[id.i].pub.held.i != ID_NONE)
         return cs_continue(host, id);
     return cs_start_want(host, id, &as_asked);
 }
@@ -239,39 +261,42 @@ enum cs_verdict cs_continue(struct cs_host *host, struct task_id id)
 {
     if (!host_task_live(host, id))
         return refuse(host, HOST_CONTINUE, no_job, CS_NOT_PENDING);
-    struct cs_task task = host->slots->task[id.i].pub;
+    struct cs_task task = host->tasks->slot[id.i].pub;
     struct host_job_slot *job = host_job_slot(host, task.job.i);
     uint32_t lease = task.held.i;
-    if (lease == ID_NONE || host->slots->lease[lease].pub.state != CS_LEASE_IDLE)
+    if (lease == ID_NONE || host->leases->slot[lease].pub.state != CS_LEASE_IDLE)
         return refuse(host, HOST_CONTINUE, task.job, CS_NOT_IDLE);
     host_task_drop(host, id.i);
     job->role_task[task.role] = ID_NONE;
     host_answer(host, HOST_CONTINUE, task.job, task.role, CS_DONE,
-           &host->slots->lease[lease].pub.placement);
+           &host->leases->slot[lease].pub.placement);
+    assert(host->leases->slot[lease].live);
     host_phase_start(host, lease, task.phase);
     return CS_DONE;
 }
 
 enum cs_verdict cs_release(struct cs_host *host, struct lease_id id)
 {
-    if (id.i >= host->slots->lease_count || !host->slots->lease[id.i].live)
+    if (id.i >= host->leases->count || !host->leases->slot[id.i].live)
         return refuse(host, HOST_RELEASE, no_job, CS_NOT_PENDING);
-    const struct host_lease_slot *lease = &host->slots->lease[id.i];
+    const struct host_lease_slot *lease = &host->leases->slot[id.i];
     if (!host_per_phase(host))
         return refuse(host, HOST_RELEASE, lease->pub.job, CS_NOT_ALLOWED);
     if (lease->pub.state != CS_LEASE_IDLE || lease->leaving)
         return refuse(host, HOST_RELEASE, lease->pub.job, CS_NOT_IDLE);
     host_answer(host, HOST_RELEASE, lease->pub.job, lease->pub.role, CS_DONE,
            &lease->pub.placement);
+    assert(lease->live && !lease->running);
     host_leave(host, id.i);
     return CS_DONE;
 }
 
-int64_t host_stop_cost_ns(const struct cs_host *host, uint32_t gpus)
+int64_t host_stop_cost_ns(const struct host_rules *rules, uint32_t gpus)
 {
-    for (uint32_t i = 0; i < host->rules->cost_count; i++)
-        if (gpus <= host->rules->cost[i].gpus_max)
-            return host->rules->cost[i].cost_ns;
+    assert(rules->cost_count <= HOST_COST_STEPS_MAX);
+    for (uint32_t i = 0; i < rules->cost_count; i++)
+        if (gpus <= rules->cost[i].gpus_max)
+            return rules->cost[i].cost_ns;
     return 0;
 }
 
@@ -281,13 +306,14 @@ static void save_job(struct cs_host *host, struct host_job_slot *job)
 {
     double save_s = 0;
 
+    assert(job->leases > 0);
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
         if (job->lease[r] == ID_NONE)
             continue;
-        struct host_lease_slot *lease = &host->slots->lease[job->lease[r]];
+        struct host_lease_slot *lease = &host->leases->slot[job->lease[r]];
         uint32_t phase = lease->phase;
         save_s += host_save_s(host, job->lease[r]);
-        if (lease->running && !host->slots->form[job->form].fixed &&
+        if (lease->running && !host_job_fixed(host, job->pub.request.id.i) &&
             host_form_of(job)->phase[phase].law->kind == LAW_TRAIN) {
             lease->part = host_phase_pause(host, job->lease[r]);
             lease->part_phase = phase;
@@ -301,17 +327,21 @@ static void save_job(struct cs_host *host, struct host_job_slot *job)
     if (save_s > 0)
         job->penalty_ns = clock_after(job->penalty_ns,
                                       clock_ns_for_work(save_s, 1.0));
+    assert(job->stopped_part >= 0 && job->stopped_part <= 1);
 }
 
 /* Many stops in a row that saved nothing, and between which no phase ended,
  * are taken for a run that would never end: turns shorter than what a job does
  * before its work counts. */
-void host_note_stop(struct cs_host *host)
+void host_note_stop(struct cs_host *host, struct job_id job)
 {
     char why[200];
 
+    host->counts.preemptions++;
+    host_job_slot(host, job.i)->pub.preemptions++;
     if (++host->decision->vain_stops < host->parts.vain_max)
         return;
+    assert(host->parts.vain_max > 0);
     snprintf(why, sizeof why, "jobs are stopped before their work counts: %u "
              "stops in a row saved nothing, and no phase ended (a longer "
              "quantum may help)", host->decision->vain_stops);
@@ -322,19 +352,18 @@ enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
 {
     if (!(host->policy->flags & CS_PREEMPTS))
         return refuse(host, HOST_STOP, id, CS_NOT_ALLOWED);
-    if (id.i >= host->slots->job_count || host_job_over(host, id.i))
+    if (id.i >= host->jobs->count || host_job_over(host, id.i))
         return refuse(host, HOST_STOP, no_job, CS_NOT_PENDING);
     if (host_job_slot(host, id.i)->leases == 0)
         return refuse(host, HOST_STOP, id, CS_NOT_PENDING);
     struct host_job_slot *job = host_job_slot(host, id.i);
-    host->counts.preemptions++;
-    job->pub.preemptions++;
-    job->penalty_ns = host_restart_ns(host, job);
-    host_note_stop(host);
+    job->penalty_ns = host_restart_ns(job, host_now(host));
+    host_note_stop(host, id);
     save_job(host, job);
     job->penalty_ns =
         clock_after(job->penalty_ns,
-                    host_stop_cost_ns(host, host_job_drop(host, id.i)));
+                    host_stop_cost_ns(host->rules,
+                                      host_job_drop(host, id.i)));
     job->restart_until_ns = 0;
     host_tell(host, FACT_JOB_STOP, id.i, 0, 0);
     host_answer(host, HOST_STOP, id, CS_ALL_ROLES, CS_DONE, NULL);
@@ -342,11 +371,13 @@ enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
         host_job_advance(host, id.i);
     else
         host_task_job(host, id.i);
+    assert(host_job_slot(host, id.i)->leases == 0 || host_per_phase(host));
     return CS_DONE;
 }
 
 void cs_wake_at(struct cs_host *host, int64_t time_ns)
 {
+    assert(time_ns >= 0);
     if (time_ns > host_now(host) &&
         (host->decision->wake_ns <= host_now(host) || time_ns < host->decision->wake_ns))
         host->decision->wake_ns = time_ns;
@@ -356,6 +387,7 @@ void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns)
 {
     int64_t at_ns = host_idle_next_ns(host, idle_ns);
 
+    assert(at_ns >= 0);
     if (at_ns != CLOCK_NEVER_NS)
         cs_wake_at(host, at_ns);
 }
@@ -366,6 +398,7 @@ void cs_fail(struct cs_host *host, const char *why)
         snprintf(host->decision->why, sizeof host->decision->why, "%s", why);
     host->decision->failed = true;
     loop_stop(host->parts.loop);
+    assert(host->decision->failed);
 }
 
 double cs_random(struct cs_host *host)
@@ -378,10 +411,12 @@ void cs_note(struct cs_host *host, const char *text)
 {
     size_t used = strlen(host->decision->note);
 
+    assert(used < sizeof host->decision->note);
     snprintf(host->decision->note + used, sizeof host->decision->note - used, "%s\n", text);
 }
 
 void *cs_alloc(struct cs_host *host, size_t count, size_t item_bytes)
 {
+    assert(item_bytes > 0);
     return arena_alloc(host->parts.arena, count, item_bytes);
 }

@@ -7,8 +7,9 @@
 
 #include "policies/state/state.h"
 
-/* a job is stopped, or something taken back from it. */
-void host_note_stop(struct cs_host *host);
+/* Counts a preemption of a job: it is stopped, or a lease is taken back from
+ * it.  Fails the trial after vain_max of them in a row that saved nothing. */
+void host_note_stop(struct cs_host *host, struct job_id job);
 
 /* every request ends here: counted, told, recorded. */
 enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
@@ -16,6 +17,6 @@ enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
                             enum cs_verdict verdict,
                             const struct placement *placement);
 /* What a restart costs a job that held so many GPUs, `preemption: {cost: }`. */
-int64_t host_stop_cost_ns(const struct cs_host *host, uint32_t gpus);
+int64_t host_stop_cost_ns(const struct host_rules *rules, uint32_t gpus);
 
 #endif

@@ -15,6 +15,7 @@
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "models/jobs/speedup.h"
+#include "models/laws/phase.h"
 #include "models/types/placement.h"
 #include "policies/host/request.h"
 #include "policies/leases/goodput.h"
@@ -23,6 +24,9 @@
 #include "policies/leases/time.h"
 #include "policies/policy.h"
 #include "policies/resize.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
+#include "policies/state/read.h"
 #include "policies/state/state.h"
 #include "sim/base/clock.h"
 
@@ -58,7 +62,7 @@ static bool find_other_place(struct cs_host *host,
     const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
 
     assert(lease->live && want->role == lease->pub.role);
-    if (host_on_leaving_node(host, lease))
+    if (host_on_leaving_node(host->nodes, &lease->pub.placement))
         return host_find(host, job, lease->pub.role, want, out);
     cluster_release(host->cluster, &lease->pub.placement);
     bool found = host_find(host, job, lease->pub.role, want, out);
@@ -88,7 +92,7 @@ static enum cs_verdict may_change(const struct cs_host *host,
 static void change_lease(struct cs_host *host, uint32_t i,
                          const struct placement *place)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
 
     assert(lease->live && place->share_count > 0);
@@ -98,8 +102,8 @@ static void change_lease(struct cs_host *host, uint32_t i,
         lease->part = part;
         lease->part_phase = phase;
     }
-    job->penalty_ns = clock_after(host_restart_ns(host, job),
-                                  host_stop_cost_ns(host, lease->pub.gpus));
+    job->penalty_ns = clock_after(host_restart_ns(job, host_now(host)),
+                                  host_stop_cost_ns(host->rules, lease->pub.gpus));
     job->restart_until_ns = 0;
     host_regrant(host, i, place);
 }
@@ -110,7 +114,7 @@ static enum cs_verdict change_to(struct cs_host *host,
                                  enum host_action action, struct lease_id id,
                                  const struct cs_want *want)
 {
-    const struct host_lease_slot *lease = &host->slots->lease[id.i];
+    const struct host_lease_slot *lease = &host->leases->slot[id.i];
     struct job_id job = lease->pub.job;
     uint32_t role = lease->pub.role;
 
@@ -131,8 +135,8 @@ static enum cs_verdict change_to(struct cs_host *host,
 
 static bool is_held(const struct cs_host *host, struct lease_id id)
 {
-    assert(host->slots->lease_count <= host->slots->lease_room);
-    return id.i < host->slots->lease_count && host->slots->lease[id.i].live;
+    assert(host->leases->count <= host->leases->capacity);
+    return id.i < host->leases->count && host->leases->slot[id.i].live;
 }
 
 enum cs_verdict cs_resize(struct cs_host *host, struct lease_id id,
@@ -142,7 +146,7 @@ enum cs_verdict cs_resize(struct cs_host *host, struct lease_id id,
         return host_answer(host, HOST_RESIZE, no_job, CS_ALL_ROLES,
                            is_held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
                            NULL);
-    const struct host_lease_slot *lease = &host->slots->lease[id.i];
+    const struct host_lease_slot *lease = &host->leases->slot[id.i];
     assert(lease->pub.placement.share_count > 0);
     struct cs_want want = { .role = lease->pub.role, .gpus = gpus,
                             .pool_mask = lease->pool_mask,
@@ -160,7 +164,7 @@ enum cs_verdict cs_move(struct cs_host *host, struct lease_id id,
         return host_answer(host, HOST_MOVE, no_job, CS_ALL_ROLES,
                            is_held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
                            NULL);
-    const struct host_lease_slot *lease = &host->slots->lease[id.i];
+    const struct host_lease_slot *lease = &host->leases->slot[id.i];
     assert(want != NULL);
     struct cs_want to = { .role = lease->pub.role, .gpus = want->gpus,
                           .pool_mask = want->pool_mask,
@@ -176,7 +180,7 @@ enum cs_verdict cs_move(struct cs_host *host, struct lease_id id,
 double cs_speedup(struct cs_host *host, struct job_id id, uint32_t pool,
                   uint32_t gpus)
 {
-    assert(id.i < host->slots->job_count && pool < host->spec->pool_count);
+    assert(id.i < host->jobs->count && pool < host->spec->pool_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
 
     if (host_form_of(job)->role_count != 1 || gpus == 0)
@@ -187,7 +191,7 @@ double cs_speedup(struct cs_host *host, struct job_id id, uint32_t pool,
 double cs_speedup_cores(struct cs_host *host, struct job_id id, uint32_t pool,
                         uint32_t gpus, uint32_t cores)
 {
-    assert(id.i < host->slots->job_count && pool < host->spec->pool_count);
+    assert(id.i < host->jobs->count && pool < host->spec->pool_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
 
     if (host_form_of(job)->role_count != 1 || gpus == 0 || cores == 0)
@@ -211,7 +215,7 @@ uint32_t cs_cores_now(const struct cs_host *host, struct job_id id)
 {
     struct lease_id lease = cs_role_lease(host, id, 0);
 
-    assert(lease.i == ID_NONE || host->slots->lease[lease.i].live);
+    assert(lease.i == ID_NONE || host->leases->slot[lease.i].live);
     return lease.i == ID_NONE
                ? 0 : cores_per_gpu(&cs_lease(host, lease)->placement);
 }
@@ -219,7 +223,7 @@ uint32_t cs_cores_now(const struct cs_host *host, struct job_id id)
 /* Has the job several roles?  Then its one size is all that it asked for. */
 static bool is_whole(const struct cs_host *host, struct job_id id)
 {
-    assert(id.i < host->slots->job_count);
+    assert(id.i < host->jobs->count);
     return host_form_of(host_job_slot(host, id.i))->role_count != 1;
 }
 
@@ -249,12 +253,12 @@ static void find_size_range(const struct cs_host *host, struct job_id id,
     assert(form->role_count == 1);
     if (job->pub.request.goodput) {
         *least = 1;
-        *most = host_goodput_gpus_max(host, job);
+        *most = host_goodput_gpus_max(host, job->pub.request.goodput);
         return;
     }
     *least = form->role[0].gpus_min;
     *most = form->role[0].gpus_max;
-    if (host->slots->form[job->form].fixed) {
+    if (host_job_fixed(host, id.i)) {
         *least = form->scaling ? form->scaling->gpus_min : asked;
         *most = form->scaling ? form->scaling->gpus_max : asked;
     }
@@ -303,7 +307,7 @@ uint32_t cs_size_now(const struct cs_host *host, struct job_id id)
 
     if (lease.i == ID_NONE)
         return 0;
-    assert(host->slots->lease[lease.i].pub.job.i == id.i);
+    assert(host->leases->slot[lease.i].pub.job.i == id.i);
     return is_whole(host, id) ? cs_job_gpus(host, id)
                               : cs_lease(host, lease)->gpus;
 }

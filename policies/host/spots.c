@@ -10,12 +10,14 @@
 #include <assert.h>
 
 #include "models/catalogue/goodput.h"
+#include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "models/types/placement.h"
 #include "policies/leases/goodput.h"
 #include "policies/leases/time.h"
 #include "policies/policy.h"
 #include "policies/resize.h"
+#include "policies/state/read.h"
 #include "policies/state/state.h"
 
 uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
@@ -37,26 +39,24 @@ uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
 double cs_speedup_on(struct cs_host *host, struct job_id id, uint32_t pool,
                      uint32_t gpus, uint32_t nodes)
 {
-    assert(id.i < host->slots->job_count && pool < host->spec->pool_count);
-    const struct host_job_slot *job = host_job_slot(host, id.i);
-    const struct goodput_job *goodput = job->pub.request.goodput;
+    const struct goodput_job *goodput = cs_request(host, id)->goodput;
     struct goodput_shape shape = { gpus, nodes };
 
+    assert(pool < host->spec->pool_count);
     assert(nodes >= 1 && nodes <= gpus);
     if (goodput == NULL)
         return cs_speedup(host, id, pool, gpus);
-    return host_goodput_speedup(host, goodput, host_done_ns(host, job), pool,
-                                shape);
+    return host_goodput_speedup(host, goodput, host_done_ns(host, host_job_at(host, id.i)),
+                                pool, shape);
 }
 
 bool cs_can_move(struct cs_host *host, struct job_id id)
 {
-    assert(id.i < host->slots->job_count);
-    const struct host_job_slot *job = host_job_slot(host, id.i);
+    const struct job_request *request = cs_request(host, id);
     uint32_t least;
 
-    if (host_form_of(job)->role_count != 1 || cs_serves(host, id) ||
-        job_role_milli(&job->pub.request, 0) < GPU_MILLI)
+    if (request->form->role_count != 1 || cs_serves(host, id) ||
+        job_role_milli(request, 0) < GPU_MILLI)
         return false;
     least = cs_size_least(host, id);
     for (uint32_t p = 0; least > 0 && p < host->spec->pool_count; p++)

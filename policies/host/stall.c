@@ -29,37 +29,24 @@
 #include "policies/policy.h"
 #include "policies/state/decision.h"
 #include "policies/state/nodes.h"
-#include "policies/state/slots.h"
+#include "policies/state/read.h"
 #include "policies/state/state.h"
-#include "policies/state/waiting.h"
 #include "sim/base/clock.h"
-#include "sim/containers/rank_tree.h"
 
 #define TASKS_LOOKED_AT 1000u
 #define SET_BACK_OFTEN 10u      /* interruptions; fewer may be chance */
 
 /* ---- progress ----------------------------------------------------------- */
 
-static bool is_replica(const struct host_job_slot *job)
-{
-    assert(host_form_of(job)->phase_count > 0);
-    return host_form_of(job)->phase[0].law->kind == LAW_SERVE;
-}
-
 uint32_t host_next_unfinished(const struct cs_host *host, uint32_t from,
                               double *done)
 {
     assert(done != NULL);
-    for (uint32_t j = from; j < host->slots->job_count; j++) {
-        if (host_job_over(host, j))
+    for (uint32_t j = from; j < host_jobs_submitted(host); j++) {
+        struct job_id job = { j };
+        if (host_job_ended(host, j) || cs_serves(host, job))
             continue;
-        const struct host_job_slot *job = host_job_slot(host, j);
-        if (is_replica(job))
-            continue;
-        *done = host->slots->form[job->form].fixed
-                    ? clock_s_from_ns(host_done_ns(host, job))
-                    : job->pub.work_done_s - job->pub.work_lost_s +
-                          job->stopped_part + job->kept;
+        *done = host_progress(host, j);
         return j;
     }
     return ID_NONE;
@@ -73,14 +60,12 @@ bool host_in_vain(const struct cs_host *host)
 
 bool host_works_since(const struct cs_host *host, int64_t since_ns)
 {
-    const struct host_list *held = host_held(host);
-
     assert(since_ns <= host_now(host));
-    for (uint32_t k = 0; k < held->count; k++) {
-        uint32_t i = held->item[k];
-        const struct host_lease_slot *lease = &host->slots->lease[i];
-        if (lease->running && lease->phase_start_ns <= since_ns &&
-            !is_replica(host_job_slot(host, lease->pub.job.i)))
+    for (uint32_t k = 0; k < cs_lease_count(host); k++) {
+        struct lease_id lease = cs_lease_at(host, k);
+        if (host_lease_runs(host, lease.i) &&
+            host_phase_run(host, lease)->start_ns <= since_ns &&
+            !cs_serves(host, cs_lease(host, lease)->job))
             return true;
     }
     return false;
@@ -113,13 +98,13 @@ static void say(struct words *words, const char *format, ...)
         words->used = words->bytes - 1;
 }
 
-static void say_job(struct words *words, const struct host_job_slot *job)
+static void say_job(struct words *words, const struct job_request *job)
 {
-    assert(job->pub.request.form != NULL);
-    if (job->pub.request.name != NULL)
-        say(words, "job %.40s", job->pub.request.name);
+    assert(job->form != NULL);
+    if (job->name != NULL)
+        say(words, "job %.40s", job->name);
     else
-        say(words, "job %u", job->pub.request.id.i);
+        say(words, "job %u", job->id.i);
 }
 
 static void say_want(struct words *words, const struct fit_want *want)
@@ -199,7 +184,7 @@ static struct pool_room measure_pool(const struct cs_host *host,
         room.suited += all;
         room.served += count_served_gpus(group, want) * group->node_count;
         room.had += count_served_gpus(group, want) *
-                    host_rent_had(host, g);
+                    host_rent_had(group, host_now(host));
     }
     assert(room.had <= room.served && room.served <= room.suited);
     return room;
@@ -244,24 +229,22 @@ static void say_pools(struct words *words, const struct cs_host *host,
 
 /* ---- the reasons -------------------------------------------------------- */
 
-/* The k-th task in the order of the policy. */
+/* Returns the k-th task in the order of the policy. */
 static const struct cs_task *task_at(const struct cs_host *host, uint32_t k)
 {
-    uint32_t task = rank_tree_at(host->waiting->order, k);
-
-    assert(task < host->slots->task_count);
-    return &host->slots->task[task].pub;
+    assert(k < cs_pending_count(host));
+    return cs_task(host, cs_pending(host, k));
 }
 
-static void say_waits(struct words *what, const struct host_job_slot *job,
+static void say_waits(struct words *what, const struct job_request *job,
                       uint32_t role, const struct fit_want *fit)
 {
-    assert(role < host_form_of(job)->role_count);
+    assert(role < job->form->role_count);
     say_job(what, job);
     say(what, " waits since %.0f s for ",
-        clock_s_from_ns(job->pub.request.submit_ns));
+        clock_s_from_ns(job->submit_ns));
     say_want(what, fit);
-    say(what, " of role %.30s", host_form_of(job)->role[role].name);
+    say(what, " of role %.30s", job->form->role[role].name);
 }
 
 /* Each of these returns whether it found its reason; `what` and `why` are still
@@ -272,10 +255,10 @@ static bool explain_no_room(struct cs_host *host, struct host_empty *empty,
     struct fit_want fit, alone;
 
     assert(what->used == 0 && why->used == 0);
-    for (uint32_t k = 0; k < host_order_count(host) && k < TASKS_LOOKED_AT;
+    for (uint32_t k = 0; k < cs_pending_count(host) && k < TASKS_LOOKED_AT;
          k++) {
         const struct cs_task *task = task_at(host, k);
-        const struct host_job_slot *job = host_job_slot(host, task->job.i);
+        const struct job_request *job = cs_request(host, task->job);
         uint32_t role = host_empty_lacks(empty, host, task, NULL, &fit);
 
         if (role == ID_NONE)
@@ -301,14 +284,14 @@ static bool explain_power(struct cs_host *host, struct host_empty *empty,
     struct fit_want fit;
 
     assert(what->used == 0 && why->used == 0);
-    for (uint32_t k = 0; k < host_order_count(host) && k < TASKS_LOOKED_AT;
+    for (uint32_t k = 0; k < cs_pending_count(host) && k < TASKS_LOOKED_AT;
          k++) {
         const struct cs_task *task = task_at(host, k);
 
         if (host_empty_lacks(empty, host, task, NULL, &fit) != ID_NONE ||
             !empty->capped)
             continue;
-        say_waits(what, host_job_slot(host, task->job.i),
+        say_waits(what, cs_request(host, task->job),
                   task->role == CS_ALL_ROLES ? 0 : task->role, &fit);
         say(why, "The empty cluster has room for it, but power_cap is %.0f W, "
                  "%.0f W are drawn already, and its least would draw %.0f W "
@@ -323,23 +306,22 @@ static bool explain_power(struct cs_host *host, struct host_empty *empty,
 static bool explain_set_back(struct cs_host *host, struct words *what,
                              struct words *why)
 {
-    const struct host_job_slot *worst = NULL;
+    const struct host_job *worst = NULL;
     double done;
 
     assert(what->used == 0 && why->used == 0);
     for (uint32_t j = host_next_unfinished(host, 0, &done); j != ID_NONE;
          j = host_next_unfinished(host, j + 1, &done)) {
-        const struct host_job_slot *job = host_job_slot(host, j);
-        if (job->pub.interruptions >= SET_BACK_OFTEN &&
-            (worst == NULL ||
-             job->pub.interruptions > worst->pub.interruptions))
+        const struct host_job *job = host_job_known(host, j);
+        if (job->interruptions >= SET_BACK_OFTEN &&
+            (worst == NULL || job->interruptions > worst->interruptions))
             worst = job;
     }
     if (worst == NULL)
         return false;
-    say_job(what, worst);
+    say_job(what, &worst->request);
     say(what, " was interrupted %u times and gets no further",
-        worst->pub.interruptions);
+        worst->interruptions);
     say(why, "Failures and reclaims set it back faster than it proceeds: it "
              "needs checkpoints nearer to each other, fewer nodes at a time, "
              "or nodes that stay longer.");
@@ -363,22 +345,23 @@ static void say_rented(struct words *why, const struct cs_host *host)
 static bool explain_policy(struct cs_host *host, struct host_empty *empty,
                            struct words *what, struct words *why)
 {
+    assert(what->used == 0 && why->used == 0);
     struct host_tries tries = { .job = ID_NONE, .verdict = CS_DONE };
     struct fit_want fit;
 
-    if (host_order_count(host) == 0)
+    if (cs_pending_count(host) == 0)
         return false;
     host->decision->tries = &tries;
     host_decide(host);
     host->decision->tries = NULL;
-    if (host_order_count(host) == 0)
+    if (cs_pending_count(host) == 0)
         return false;
     const struct cs_task *task = task_at(host, 0);
-    for (uint32_t k = 0; k < host_order_count(host) && k < TASKS_LOOKED_AT;
+    for (uint32_t k = 0; k < cs_pending_count(host) && k < TASKS_LOOKED_AT;
          k++)
         if (task_at(host, k)->job.i == tries.job)
             task = task_at(host, k);
-    const struct host_job_slot *job = host_job_slot(host, task->job.i);
+    const struct job_request *job = cs_request(host, task->job);
     bool tried = tries.job == task->job.i;
     uint32_t role = tried && tries.wants > 0
         ? host_empty_lacks(empty, host, task, tries.want, &fit) : ID_NONE;
@@ -393,7 +376,8 @@ static bool explain_policy(struct cs_host *host, struct host_empty *empty,
     struct cs_want first = {
         .role = task->role == CS_ALL_ROLES ? 0 : task->role
     };
-    host_fit_want(host, job, first.role, &first, &fit);
+    host_fit_want(host, host_job_at(host, task->job.i), first.role, &first,
+                  &fit);
     say_waits(what, job, first.role, &fit);
     if (!tried && cs_free_gpus(host, fit.pool_mask) < fit.gpus)
         say(why, "The empty cluster has room for it, but no more than %u GPUs "
@@ -421,10 +405,10 @@ static void explain_unfinished(struct cs_host *host, struct words *what,
         say(what, "a service waits");
         return;
     }
-    const struct host_job_slot *job = host_job_slot(host, j);
-    say_job(what, job);
-    say(what, " holds %u lease%s and does not go on", job->leases,
-        job->leases == 1 ? "" : "s");
+    uint32_t leases = host_job_leases(host, j);
+    say_job(what, &host_job_known(host, j)->request);
+    say(what, " holds %u lease%s and does not go on", leases,
+        leases == 1 ? "" : "s");
     say(why, "It waits for no room: a phase of it does not end.");
 }
 
@@ -443,4 +427,5 @@ void host_stall_explain(struct cs_host *host, struct host_stall *stall)
         !explain_policy(host, &empty, &what, &why))
         explain_unfinished(host, &what, &why);
     host_empty_end(&empty);
+    assert(host->decision->tries == NULL && stall->what[0] != '\0');
 }

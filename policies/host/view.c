@@ -11,10 +11,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"
 #include "models/jobs/job.h"
 #include "models/jobs/regimes.h"
 #include "models/laws/phase_cache.h"
+#include "policies/leases/cost.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/time.h"
 #include "policies/phases.h"
@@ -22,10 +24,16 @@
 #include "policies/rank.h"
 #include "policies/resize.h"
 #include "policies/state/decision.h"
+#include "policies/state/ends.h"
+#include "policies/state/form.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
 #include "policies/state/pools.h"
+#include "policies/state/queue.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"
 #include "sim/base/clock.h"
 #include "sim/containers/rank_tree.h"
@@ -48,12 +56,13 @@ struct task_id cs_pending(const struct cs_host *host, uint32_t i)
 
 const struct cs_task *cs_task(const struct cs_host *host, struct task_id task)
 {
-    assert(task.i < host->slots->task_count);
-    return &host->slots->task[task.i].pub;
+    assert(task.i < host->tasks->count);
+    return &host->tasks->slot[task.i].pub;
 }
 
 uint32_t cs_lease_count(const struct cs_host *host)
 {
+    assert(host->waiting->held->holes <= host->waiting->held->count);
     return host->waiting->held->count - host->waiting->held->holes;
 }
 
@@ -61,25 +70,27 @@ struct lease_id cs_lease_at(const struct cs_host *host, uint32_t i)
 {
     const struct host_list *held = host_held(host);
     struct lease_id lease = { i < held->count ? held->item[i] : ID_NONE };
+    assert(lease.i == ID_NONE || host->leases->slot[lease.i].live);
     return lease;
 }
 
 const struct cs_lease *cs_lease(const struct cs_host *host,
                                 struct lease_id lease)
 {
-    assert(lease.i < host->slots->lease_count);
-    return &host->slots->lease[lease.i].pub;
+    assert(lease.i < host->leases->count);
+    return &host->leases->slot[lease.i].pub;
 }
 
 const struct job_request *cs_request(const struct cs_host *host,
                                      struct job_id job)
 {
-    assert(job.i < host->slots->job_count);
+    assert(job.i < host->jobs->count);
     return &host_job_slot(host, job.i)->pub.request;
 }
 
 uint32_t cs_running_count(const struct cs_host *host)
 {
+    assert(host->waiting->running->holes <= host->waiting->running->count);
     return host->waiting->running->count - host->waiting->running->holes;
 }
 
@@ -87,13 +98,14 @@ struct job_id cs_running(const struct cs_host *host, uint32_t i)
 {
     const struct host_list *running = host_running_list(host);
     struct job_id job = { i < running->count ? running->item[i] : ID_NONE };
+    assert(job.i == ID_NONE || host_job_slot(host, job.i)->leases > 0);
     return job;
 }
 
 struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
                               uint32_t role)
 {
-    assert(job.i < host->slots->job_count && role < FORM_ROLES_MAX);
+    assert(job.i < host->jobs->count && role < FORM_ROLES_MAX);
     struct lease_id lease = { host_job_slot(host, job.i)->lease[role] };
     return lease;
 }
@@ -101,7 +113,7 @@ struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
 struct task_id cs_job_task(const struct cs_host *host, struct job_id id,
                            uint32_t role)
 {
-    assert(id.i < host->slots->job_count);
+    assert(id.i < host->jobs->count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
     struct task_id task = { role == CS_ALL_ROLES ? job->task
                                                : job->role_task[role] };
@@ -115,6 +127,7 @@ bool cs_skips(const struct cs_host *host)
 
 int64_t cs_round_ns(const struct cs_host *host)
 {
+    assert(host->rules->round_ns >= 0 && host->rules->tick_ns >= 0);
     return host->rules->tick_ns > 0 ? 0 : host->rules->round_ns;
 }
 
@@ -122,10 +135,12 @@ void cs_limit_reached(struct cs_host *host)
 {
     host->counts.limited += !host->decision->limited;
     host->decision->limited = true;
+    assert(host->counts.limited <= host->counts.decide);
 }
 
 bool cs_may_solve(struct cs_host *host)
 {
+    assert(host->decision->solved_ns <= host_now(host));
     if (host->decision->solved_ns > 0 &&
         host_now(host) < clock_after(host->decision->solved_ns, host->rules->resolve_ns))
         return false;
@@ -135,6 +150,7 @@ bool cs_may_solve(struct cs_host *host)
 
 static bool in_mask(uint32_t mask, uint32_t pool)
 {
+    assert(pool < 32);
     return mask == 0 || (mask >> pool & 1);
 }
 
@@ -146,11 +162,13 @@ uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
         if (in_mask(pool_mask, p))
             gpus += host->pools->pool[p].gpus - host->pools->pool[p].down -
                     (uint32_t)(host->pools->pool[p].away_milli / GPU_MILLI);
+    assert(gpus <= host->spec->gpu_count);
     return gpus;
 }
 
 uint32_t cs_total_cores(const struct cs_host *host)
 {
+    assert(host->spec->node_count > 0);
     return host->spec->core_count;
 }
 
@@ -161,6 +179,7 @@ double cs_total_memory_bytes(const struct cs_host *host)
     for (uint32_t g = 0; g < host->spec->group_count; g++)
         bytes += (double)host->spec->group[g].memory_bytes *
                  host->spec->group[g].node_count;
+    assert(bytes >= 0);
     return bytes;
 }
 
@@ -181,32 +200,38 @@ uint32_t cs_idle_gpus(const struct cs_host *host, uint32_t pool_mask)
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         if (in_mask(pool_mask, p))
             gpus += host->pools->pool[p].idle_leased;
+    assert(gpus <= host->spec->gpu_count || host->waiting->has_parts);
     return gpus;
 }
 
 uint32_t cs_pool_count(const struct cs_host *host)
 {
+    assert(host->spec->pool_count > 0 && host->spec->pool_count <= 32);
     return host->spec->pool_count;
 }
 
 const char *cs_pool_name(const struct cs_host *host, uint32_t pool)
 {
+    assert(host->spec->pool_count <= 32);
     return pool < host->spec->pool_count ? host->spec->pool_name[pool] : NULL;
 }
 
 uint32_t cs_lease_pools(const struct cs_host *host, struct lease_id lease)
 {
-    assert(lease.i < host->slots->lease_count);
-    return host->slots->lease[lease.i].pool_mask;
+    assert(lease.i < host->leases->count);
+    assert(host->leases->slot[lease.i].pool_mask != 0);
+    return host->leases->slot[lease.i].pool_mask;
 }
 
 int64_t cs_left_ns(const struct cs_host *host, struct job_id job)
 {
+    assert(job.i < host->jobs->count);
     return host_left_ns(host, host_job_slot(host, job.i), false);
 }
 
 int64_t cs_true_left_ns(const struct cs_host *host, struct job_id job)
 {
+    assert(job.i < host->jobs->count);
     assert(host->policy->flags & CS_CLAIRVOYANT);
     return host_left_ns(host, host_job_slot(host, job.i), true);
 }
@@ -216,9 +241,10 @@ int64_t cs_true_left_ns(const struct cs_host *host, struct job_id job)
 double cs_left_per_ns(const struct cs_host *host, struct job_id job)
 {
     const struct host_form *form =
-        &host->slots->form[host_job_slot(host, job.i)->form];
+        &host->forms->form[host_job_slot(host, job.i)->form];
     const struct role_spec *role = &form->form->role[0];
 
+    assert(form->form->role_count > 0);
     return form->fixed && !form->form->paced &&
                    form->form->packing == NULL &&
                    form->form->role_count == 1 && !(role->load_bytes > 0) &&
@@ -233,40 +259,45 @@ uint32_t cs_job_gpus(const struct cs_host *host, struct job_id id)
 
     for (uint32_t r = 0; r < request->form->role_count; r++)
         gpus += job_role_gpus(request, r);
+    assert(request->form->role_count <= FORM_ROLES_MAX);
     return gpus;
 }
 
 double cs_attained_gpu_s(const struct cs_host *host, struct job_id id)
 {
-    assert(id.i < host->slots->job_count);
+    assert(host_job_slot(host, id.i)->pub.gpu_seconds >= 0);
+    assert(id.i < host->jobs->count);
     return host_attained_gpu_s(host, host_job_slot(host, id.i));
 }
 
 uint32_t cs_slot(const struct cs_host *host, struct job_id id)
 {
-    assert(id.i < host->slots->job_count);
+    assert(id.i < host->jobs->count);
+    assert(host_job_slot(host, id.i)->seat < host->jobs->seat_count);
     return host_job_slot(host, id.i)->seat;
 }
 
 double cs_attained_per_s(const struct cs_host *host, struct job_id id)
 {
-    assert(id.i < host->slots->job_count);
+    assert(id.i < host->jobs->count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
     double gpus = 0;
 
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
         if (job->lease[r] != ID_NONE)
-            gpus += host_lease_amount(&host->slots->lease[job->lease[r]]);
+            gpus += host_lease_amount(&host->leases->slot[job->lease[r]].pub);
+    assert(gpus >= 0);
     return gpus;
 }
 
 bool host_task_live(const struct cs_host *host, struct task_id task)
 {
-    return task.i < host->slots->task_count && host->slots->task[task.i].live;
+    return task.i < host->tasks->count && host->tasks->slot[task.i].live;
 }
 
 uint32_t host_want_role(const struct cs_task *task, const struct cs_want *want)
 {
+    assert(task->role == CS_ALL_ROLES || task->role < FORM_ROLES_MAX);
     return task->role == CS_ALL_ROLES ? want->role : task->role;
 }
 
@@ -281,21 +312,24 @@ double host_run_s(struct cs_host *host, const struct cs_task *task,
     if (task->role != CS_ALL_ROLES && law->kind != LAW_FIXED &&
         law->kind != LAW_SYNC)
         s = phase_cache_seconds(host->life->plans, law, gang, 0.5);
+    assert(s >= 0);
     return isfinite(s) ? s : clock_s_from_ns(task->estimate_ns);
 }
 
 bool cs_forecast_held(struct cs_host *host, struct task_id id,
                       struct cs_forecast *out)
 {
-    if (!host_task_live(host, id) || host->slots->task[id.i].pub.held.i == ID_NONE)
+    if (!host_task_live(host, id) || host->tasks->slot[id.i].pub.held.i == ID_NONE)
         return false;
-    const struct cs_task *task = &host->slots->task[id.i].pub;
-    const struct host_lease_slot *lease = &host->slots->lease[task->held.i];
+    const struct cs_task *task = &host->tasks->slot[id.i].pub;
+    const struct host_lease_slot *lease = &host->leases->slot[task->held.i];
+    assert(lease->live);
     *out = (struct cs_forecast) {
         .run_s = host_run_s(host, task, &lease->gang), .gpus = lease->pub.gpus,
     };
     out->usd = out->run_s / 3600 *
-               host_gpu_usd_per_h(host, &lease->pub.placement);
+               host_gpu_usd_per_h(host->spec, &lease->pub.placement,
+                                  host_now(host));
     return true;
 }
 
@@ -308,6 +342,7 @@ bool host_room_at_all(const struct cs_host *host, const struct cs_want *want,
         return true;
     if (want->take_idle)
         room += cs_idle_gpus(host, want->pool_mask);
+    assert(gpus <= host->spec->gpu_count || room < gpus);
     return room >= gpus;
 }
 
@@ -316,7 +351,7 @@ bool cs_forecast(struct cs_host *host, struct task_id id,
 {
     if (!host_task_live(host, id))
         return false;
-    const struct cs_task *task = &host->slots->task[id.i].pub;
+    const struct cs_task *task = &host->tasks->slot[id.i].pub;
     struct host_job_slot *job = host_job_slot(host, task->job.i);
     uint32_t role = host_want_role(task, want);
     if (role >= host_form_of(job)->role_count)
@@ -329,14 +364,17 @@ bool cs_forecast(struct cs_host *host, struct task_id id,
         !host_look(host, job, role, want, &place))
         return false;
     struct gang gang = fabric_gang(host->spec, &place);
+    assert(place.share_count > 0);
     out->run_s = host_run_s(host, task, &gang);
-    if (host->slots->form[job->form].fixed)    /* by its rates there, and its size */
+    if (host->forms->form[job->form].fixed)    /* by its rates there, and its size */
         out->run_s /= host_speedup_on(host, job, &place);
-    out->switch_s = host_switch_s(host, job, role, &place, &gang);
+    out->switch_s = host_switch_s(host->spec, &host_form_of(job)->role[role],
+                                  job->home[role] != ID_NONE, &place);
     out->evict_s = want->take_idle ? host_evict_s(host, &place) : 0;
     out->usd = (out->run_s + out->switch_s + out->evict_s) / 3600 *
-               host_gpu_usd_per_h(host, &place);
+               host_gpu_usd_per_h(host->spec, &place, host_now(host));
     out->gpus = gpus;
+    assert(out->run_s >= 0 && out->switch_s >= 0 && out->evict_s >= 0);
     return true;
 }
 
@@ -345,8 +383,10 @@ uint32_t cs_home_pools(const struct cs_host *host, struct task_id id,
 {
     if (!host_task_live(host, id))
         return 0;
-    const struct cs_task *task = &host->slots->task[id.i].pub;
+    const struct cs_task *task = &host->tasks->slot[id.i].pub;
     uint32_t r = task->role == CS_ALL_ROLES ? role : task->role;
+
+    assert(r < FORM_ROLES_MAX);
 
     return cs_role_homes(host, task->job, r);
 }
@@ -363,7 +403,7 @@ double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
         free = cs_free_gpus(host, pool_mask);
         for (uint32_t i = 0; i < held->count; i++) {
             const struct host_lease_slot *lease =
-                &host->slots->lease[held->item[i]];
+                &host->leases->slot[held->item[i]];
             int64_t end = lease->pub.expected_end_ns;
             if (pool_mask && !(lease->pool_mask & pool_mask))
                 continue;
@@ -377,13 +417,14 @@ double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
         if (free < gpus)
             at = next;
     }
+    assert(at >= now && free >= gpus);
     return clock_s_from_ns(at - now);
 }
 
 int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,
                        uint32_t *spare_gpus)
 {
-    return host_ends_room(host, host_now(host), cs_free_gpus(host, 0), gpus,
+    return host_ends_when(host, host_now(host), cs_free_gpus(host, 0), gpus,
                           spare_gpus);
 }
 
@@ -397,6 +438,7 @@ double cs_weight(const struct cs_host *host, const char *key)
 {
     const struct host_policy *policy = host->parts.policy;
 
+    assert(policy->weight_count == 0 || policy->weight != NULL);
     for (uint32_t i = 0; i < policy->weight_count; i++)
         if (strcmp(policy->weight[i].key, key) == 0)
             return policy->weight[i].value;
@@ -407,20 +449,38 @@ double cs_weight(const struct cs_host *host, const char *key)
 bool cs_epochs(const struct cs_host *host, struct job_id id,
                struct cs_epochs *out)
 {
-    assert(id.i < host->slots->job_count);
+    assert(id.i < host->jobs->count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
     const struct job_modes *modes = job->pub.request.modes;
 
-    if (modes == NULL || !host->slots->form[job->form].fixed)
+    if (modes == NULL || !host->forms->form[job->form].fixed)
         return false;
     assert(CS_MODES_MAX == JOB_MODES_MAX && job->truth.regimes != NULL);
     int64_t left_ns = host_left_ns(host, job, true) -
-                      host_restart_ns(host, job);
+                      host_restart_ns(job, host_now(host));
     *out = (struct cs_epochs) { .count = modes->epochs, .modes = modes->count,
                                 .epoch_s = modes->epoch_s };
     out->done = regimes_done(modes, job->truth.regimes,
                              clock_s_from_ns(job->truth.duration_ns -
                                              left_ns),
                              out->seen);
+    assert(out->done <= out->count);
     return true;
+}
+
+double cs_phase_s(const struct cs_host *host, struct job_id id, uint32_t phase)
+{
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+
+    assert(phase < host_form_of(job)->phase_count);
+    assert(host->forms->form[job->form].phase_s[phase] >= 0);
+    return host->forms->form[job->form].phase_s[phase];
+}
+
+bool cs_serves(const struct cs_host *host, struct job_id id)
+{
+    const struct job_form *form = host_form_of(host_job_slot(host, id.i));
+
+    assert(form->phase_count > 0);
+    return form->phase[0].law->kind == LAW_SERVE;
 }

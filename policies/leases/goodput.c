@@ -46,8 +46,10 @@ static uint64_t key_of(const struct goodput_job *job, uint32_t pool,
            (uint64_t)(shape.nodes & 0x3fff) << 10 | pool << 5 | span;
 }
 
+/* Returns the slot of a key, or the free slot where it belongs. */
 static struct known_rate *find(const struct host_rates *rates, uint64_t key)
 {
+    assert(key != 0 && rates->slots > rates->count);
     uint64_t i = key * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (rates->slots - 1);
 
     while (rates->slot[i].key != 0 && rates->slot[i].key != key)
@@ -55,6 +57,7 @@ static struct known_rate *find(const struct host_rates *rates, uint64_t key)
     return &rates->slot[i];
 }
 
+/* Doubles the table; its entries are filed again. */
 static void grow(const struct cs_host *host, struct host_rates *rates)
 {
     struct host_rates old = *rates;
@@ -65,13 +68,16 @@ static void grow(const struct cs_host *host, struct host_rates *rates)
     for (uint64_t i = 0; i < old.slots; i++)
         if (old.slot[i].key != 0)
             *find(rates, old.slot[i].key) = old.slot[i];
+    assert(rates->slots > old.slots && 2 * rates->count <= rates->slots);
 }
 
+/* Returns the speedup in a span of the job's length; computes it once. */
 static double speedup_at(const struct cs_host *host, const struct goodput_job *job,
                          uint32_t pool, struct goodput_shape shape, uint32_t span)
 {
     uint64_t key = key_of(job, pool, shape, span);
 
+    assert(pool < host->spec->pool_count && shape.nodes >= 1);
     if (2 * host->life->rates->count >= host->life->rates->slots)
         grow(host, host->life->rates);
     struct known_rate *known = find(host->life->rates, key);
@@ -82,11 +88,13 @@ static double speedup_at(const struct cs_host *host, const struct goodput_job *j
         };
         host->life->rates->count++;
     }
+    assert(known->speedup >= 0);
     return known->speedup;
 }
 
 void host_goodput_init(struct cs_host *host)
 {
+    assert(host->life->rates == NULL);
     host->life->rates = arena_alloc(host->parts.arena, 1, sizeof *host->life->rates);
 }
 
@@ -94,22 +102,23 @@ double host_goodput_speedup(const struct cs_host *host,
                             const struct goodput_job *job, int64_t done_ns,
                             uint32_t pool, struct goodput_shape shape)
 {
+    assert(done_ns >= 0);
     return speedup_at(host, job, pool, shape, goodput_job_span(job, done_ns));
 }
 
 bool host_goodput_ok(const struct cs_host *host,
-                     const struct host_job_slot *job, uint32_t gpus)
+                     const struct goodput_job *job, uint32_t gpus)
 {
-    const struct goodput_job *goodput = job->pub.request.goodput;
-
-    return gpus > 0 && gpus <= goodput_gpus_max(goodput, tunes(host)) &&
-           host_goodput_pools(host, goodput, gpus) != 0;
+    assert(job->app != NULL);
+    return gpus > 0 && gpus <= goodput_gpus_max(job, tunes(host)) &&
+           host_goodput_pools(host, job, gpus) != 0;
 }
 
 uint32_t host_goodput_gpus_max(const struct cs_host *host,
-                               const struct host_job_slot *job)
+                               const struct goodput_job *job)
 {
-    return goodput_gpus_max(job->pub.request.goodput, tunes(host));
+    assert(job->app != NULL);
+    return goodput_gpus_max(job, tunes(host));
 }
 
 uint32_t host_goodput_pools(const struct cs_host *host,
@@ -117,6 +126,7 @@ uint32_t host_goodput_pools(const struct cs_host *host,
 {
     uint32_t mask = 0;
 
+    assert(gpus > 0);
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         if (speedup_at(host, job, p, goodput_packed(job, p, gpus), 0) > 0)
             mask |= 1u << p;
@@ -131,6 +141,7 @@ static double speedup_on(const struct cs_host *host, const struct goodput_job *j
     uint32_t before = UINT32_MAX;
     double speedup = INFINITY;
 
+    assert(place->share_count > 0 && shape.gpus > 0);
     for (uint32_t i = 0; i < place->share_count; i++) {
         uint32_t pool = cluster_group_of(host->spec, place->share[i].node)
                             ->pool;
@@ -157,12 +168,14 @@ int64_t host_goodput_ran_ns(const struct cs_host *host, const struct goodput_job
 {
     double ran = 0;
 
+    assert(from_ns >= 0);
     for (uint32_t s = goodput_job_span(job, from_ns);
          from_ns < to_ns && s < job->app->noise.spans; s++) {
         int64_t end = to_ns < job->end_ns[s] ? to_ns : job->end_ns[s];
         ran += (double)(end - from_ns) / speedup_on(host, job, place, s);
         from_ns = end;
     }
+    assert(ran >= 0);
     return (int64_t)fmin(ceil(ran), 4e18);
 }
 
@@ -174,6 +187,7 @@ int64_t host_goodput_known_ns(const struct cs_host *host,
     double left = (double)ran_ns;
     int64_t at = from_ns;
 
+    assert(from_ns >= 0 && ran_ns >= 0);
     for (uint32_t s = goodput_job_span(job, from_ns);
          left > 0 && s < job->app->noise.spans; s++) {
         double speedup = speedup_on(host, job, place, s);
@@ -183,5 +197,6 @@ int64_t host_goodput_known_ns(const struct cs_host *host,
         left -= takes;
         at = job->end_ns[s];
     }
+    assert(at >= from_ns);
     return at - from_ns;
 }

@@ -16,11 +16,13 @@
 
 #include <assert.h>
 
+#include "models/cluster/cluster.h"
 #include "models/cluster/reclaimable.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/nodes.h"
+#include "policies/state/queue.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
-#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 
@@ -55,22 +57,24 @@ struct host_idle {
 
 static bool is_idle(const struct host_lease_slot *lease)
 {
+    assert(lease->live);
     return lease->pub.state == CS_LEASE_IDLE && !lease->leaving;
 }
 
 /* ---- what is spare of a node ---- */
 
-/* Of leases of that age; bit 0: of all. */
+/* Sums what idle leases hold of a node, into an index: those of an age, by its bit; 0: all. */
 static void sum_node(struct cs_host *host, struct reclaimable *spare, uint8_t bit,
                      uint32_t n)
 {
+    assert(n < host->spec->node_count);
     const struct idle_node *node = &host->nodes->idle->node[n];
     struct share sum = { .node = n };
     bool leaves = host->nodes->leaving != NULL && host->nodes->leaving[n];
 
     for (uint32_t i = 0; i < node->count && !leaves; i++) {
         const struct host_lease_slot *lease =
-            &host->slots->lease[node->here[i].lease];
+            &host->leases->slot[node->here[i].lease];
         const struct share *share =
             &lease->pub.placement.share[node->here[i].share];
         if (bit != 0 && !(lease->aged & bit))
@@ -83,10 +87,12 @@ static void sum_node(struct cs_host *host, struct reclaimable *spare, uint8_t bi
     reclaimable_set(spare, &sum);
 }
 
+/* Sums the nodes of a lease again. */
 static void sum_lease(struct cs_host *host, struct reclaimable *spare, uint8_t bit,
                       uint32_t lease)
 {
-    const struct placement *place = &host->slots->lease[lease].pub.placement;
+    assert(lease < host->leases->count);
+    const struct placement *place = &host->leases->slot[lease].pub.placement;
 
     for (uint32_t s = 0; s < place->share_count; s++)
         sum_node(host, spare, bit, place->share[s].node);
@@ -94,6 +100,7 @@ static void sum_lease(struct cs_host *host, struct reclaimable *spare, uint8_t b
 
 void host_idle_node_leaves(struct cs_host *host, uint32_t node)
 {
+    assert(host->nodes->leaving != NULL && host->nodes->leaving[node]);
     struct host_idle *idle = host->nodes->idle;
 
     if (idle == NULL)
@@ -103,6 +110,7 @@ void host_idle_node_leaves(struct cs_host *host, uint32_t node)
         sum_node(host, idle->age[i].spare, idle->age[i].bit, node);
 }
 
+/* Notes that a share of an idle lease lies on a node. */
 static void node_add(struct cs_host *host, uint32_t n, uint32_t lease,
                      uint32_t share)
 {
@@ -115,6 +123,7 @@ static void node_add(struct cs_host *host, uint32_t n, uint32_t lease,
         node->room = room;
     }
     node->here[node->count++] = (struct idle_share) { lease, share };
+    assert(node->count <= node->room);
 }
 
 static void node_remove(struct cs_host *host, uint32_t n, uint32_t lease)
@@ -133,7 +142,7 @@ static void node_remove(struct cs_host *host, uint32_t n, uint32_t lease)
 void host_idle_add(struct cs_host *host, uint32_t i)
 {
     struct host_idle *idle = host->nodes->idle;
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     const struct placement *place = &lease->pub.placement;
 
     if (idle == NULL)
@@ -143,9 +152,9 @@ void host_idle_add(struct cs_host *host, uint32_t i)
     lease->idle_next = NONE;
     lease->aged = 0;
     if (idle->last != NONE) {
-        assert(host->slots->lease[idle->last].pub.idle_since_ns <=
+        assert(host->leases->slot[idle->last].pub.idle_since_ns <=
                lease->pub.idle_since_ns);
-        host->slots->lease[idle->last].idle_next = i;
+        host->leases->slot[idle->last].idle_next = i;
     } else {
         idle->first = i;
     }
@@ -158,18 +167,19 @@ void host_idle_add(struct cs_host *host, uint32_t i)
 void host_idle_remove(struct cs_host *host, uint32_t i)
 {
     struct host_idle *idle = host->nodes->idle;
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     const struct placement *place = &lease->pub.placement;
     uint32_t before = lease->idle_before, next = lease->idle_next;
 
     if (idle == NULL)
         return;
+    assert(before != i && next != i);
     if (before != NONE)
-        host->slots->lease[before].idle_next = next;
+        host->leases->slot[before].idle_next = next;
     else
         idle->first = next;
     if (next != NONE)
-        host->slots->lease[next].idle_before = before;
+        host->leases->slot[next].idle_before = before;
     else
         idle->last = before;
     for (uint32_t s = 0; s < place->share_count; s++)
@@ -185,28 +195,30 @@ void host_idle_remove(struct cs_host *host, uint32_t i)
     lease->aged = 0;
 }
 
-/* Leases become idle in the order of time, but not in that of the slots. */
+/* Puts the leases that are idle now into the list. */
 static void collect(struct cs_host *host)
 {
     const struct host_list *held = host_held(host);
-    uint32_t *list = host_list_room(host, held->count), count = 0;
+    uint32_t *list = host_list_scratch(host, held->count), count = 0;
 
     for (uint32_t i = 0; i < held->count; i++) {
         uint32_t lease = held->item[i], k = count++;
-        int64_t since_ns = host->slots->lease[lease].pub.idle_since_ns;
-        if (!is_idle(&host->slots->lease[lease])) {
+        int64_t since_ns = host->leases->slot[lease].pub.idle_since_ns;
+        if (!is_idle(&host->leases->slot[lease])) {
             count--;
             continue;
         }
         for (; k > 0 &&
-               host->slots->lease[list[k - 1]].pub.idle_since_ns > since_ns; k--)
+               host->leases->slot[list[k - 1]].pub.idle_since_ns > since_ns; k--)
             list[k] = list[k - 1];
         list[k] = lease;
     }
+    assert(count <= held->count);
     for (uint32_t i = 0; i < count; i++)
         host_idle_add(host, list[i]);
 }
 
+/* Returns the index; makes it at the first question. */
 static struct host_idle *keep(struct cs_host *host)
 {
     struct arena *arena = host->parts.arena;
@@ -219,6 +231,7 @@ static struct host_idle *keep(struct cs_host *host)
                                    sizeof *host->nodes->idle->node);
     host->nodes->idle->all = reclaimable_new(arena, host->cluster);
     collect(host);
+    assert(host->nodes->idle->ages == 0);
     return host->nodes->idle;
 }
 
@@ -226,15 +239,17 @@ static struct host_idle *keep(struct cs_host *host)
 
 static int64_t apart(int64_t a, int64_t b)
 {
+    assert(a >= 0 && b >= 0);
     return a > b ? a - b : b - a;
 }
 
-/* One whose time is near enough, or there is no other. */
+/* Returns the age whose time is nearest; makes one if none is near enough. */
 static struct idle_age *nearest(struct cs_host *host, int64_t idle_ns)
 {
     struct host_idle *idle = host->nodes->idle;
     struct idle_age *found = NULL;
 
+    assert(idle_ns > 0 && idle->ages <= AGES);
     for (uint32_t i = 0; i < idle->ages; i++)
         if (found == NULL || apart(idle->age[i].idle_ns, idle_ns) <
                                  apart(found->idle_ns, idle_ns))
@@ -252,10 +267,12 @@ static struct idle_age *nearest(struct cs_host *host, int64_t idle_ns)
     return found;
 }
 
+/* A lease begins to be of an age, or no longer is. */
 static void turn(struct cs_host *host, const struct idle_age *age,
                  uint32_t lease)
 {
-    host->slots->lease[lease].aged ^= age->bit;
+    assert(host->leases->slot[lease].live);
+    host->leases->slot[lease].aged ^= age->bit;
     sum_lease(host, age->spare, age->bit, lease);
 }
 
@@ -263,7 +280,7 @@ static void turn(struct cs_host *host, const struct idle_age *age,
 static struct idle_age *move(struct cs_host *host, int64_t idle_ns)
 {
     struct idle_age *age = nearest(host, idle_ns);
-    const struct host_lease_slot *lease = host->slots->lease;
+    const struct host_lease_slot *lease = host->leases->slot;
     int64_t since_ns = host_now(host) - idle_ns;
     uint32_t last = age->last, next;
 
@@ -276,6 +293,7 @@ static struct idle_age *move(struct cs_host *host, int64_t idle_ns)
         last = next;
     }
     age->last = last;
+    assert(last == NONE || lease[last].pub.idle_since_ns <= since_ns);
     return age;
 }
 
@@ -296,20 +314,22 @@ int64_t host_idle_next_ns(struct cs_host *host, int64_t idle_ns)
     if (idle_ns <= 0)
         return CLOCK_NEVER_NS;
     last = move(host, idle_ns)->last;
-    next = last == NONE ? idle->first : host->slots->lease[last].idle_next;
+    assert(last == NONE || host->leases->slot[last].live);
+    next = last == NONE ? idle->first : host->leases->slot[last].idle_next;
     return next == NONE ? CLOCK_NEVER_NS
-                        : clock_after(host->slots->lease[next].pub.idle_since_ns,
+                        : clock_after(host->leases->slot[next].pub.idle_since_ns,
                                       idle_ns);
 }
 
 /* Puts a lease among those that were found, by its place among all: once. */
 static uint32_t note(struct cs_host *host, uint32_t count, uint32_t lease)
 {
+    assert(host->leases->slot[lease].live);
     struct host_idle *idle = host->nodes->idle;
     uint32_t k = count;
 
     while (k > 0 &&
-           host->slots->lease[idle->found[k - 1]].place > host->slots->lease[lease].place)
+           host->leases->slot[idle->found[k - 1]].place > host->leases->slot[lease].place)
         k--;
     if (k > 0 && idle->found[k - 1] == lease)
         return count;
@@ -331,13 +351,14 @@ uint32_t host_idle_in_the_way(struct cs_host *host,
 {
     uint32_t count = 0;
 
+    assert(placement->share_count > 0);
     keep(host);
     for (uint32_t s = 0; s < placement->share_count; s++) {
         const struct share *share = &placement->share[s];
         const struct idle_node *node = &host->nodes->idle->node[share->node];
         for (uint32_t i = 0; i < node->count; i++) {
             const struct host_lease_slot *lease =
-                &host->slots->lease[node->here[i].lease];
+                &host->leases->slot[node->here[i].lease];
             const struct share *its =
                 &lease->pub.placement.share[node->here[i].share];
             if (whole_node || (its->gpu_mask & share->gpu_mask))

@@ -8,26 +8,33 @@
 #include <assert.h>
 
 #include "models/jobs/job.h"
+#include "models/laws/phase.h"
 #include "models/types/facts.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
 #include "policies/leases/time.h"
 #include "policies/phases.h"
 #include "policies/state/decision.h"
+#include "policies/state/form.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
+#include "policies/state/queue.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
-#include "policies/state/waiting.h"
+#include "policies/state/task_slot.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
+/* Makes the task for a phase that is ready, with its role's lease if it holds one. */
 static void task_for(struct cs_host *host, uint32_t j, uint32_t p)
 {
     struct host_job_slot *job = host_job_slot(host, j);
     const struct phase_spec *phase = &host_form_of(job)->phase[p];
     uint32_t i = host_task_make(host);
-    const struct host_form *form = &host->slots->form[job->form];
+    const struct host_form *form = &host->forms->form[job->form];
 
-    host->slots->task[i].pub = (struct cs_task) {
+    assert(p < host_form_of(job)->phase_count && job->pub.end_ns == CLOCK_NEVER_NS);
+    host->tasks->slot[i].pub = (struct cs_task) {
         .job = { j }, .role = phase->role, .phase = p,
         .gpus = job_role_gpus(&job->pub.request, phase->role),
         .held = { job->lease[phase->role] },
@@ -38,12 +45,13 @@ static void task_for(struct cs_host *host, uint32_t j, uint32_t p)
         .started = job->pub.start_ns != CLOCK_NEVER_NS,
         .gpu_milli = job_role_milli(&job->pub.request, phase->role),
     };
+    host->tasks->slot[i].form = job->form;
     job->role_task[phase->role] = i;
     host_order_insert(host, i);
     host_task_waits(host, i, +1);
 }
 
-/* Somebody has waited long enough to lie anywhere. */
+/* A job has waited long enough to run anywhere. */
 static void relax(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -59,10 +67,12 @@ void host_task_job(struct cs_host *host, uint32_t j)
     const struct job_request *request = &job->pub.request;
     uint32_t i = host_task_make(host), gpus = 0;
 
+    assert(job->task == ID_NONE && job->leases == 0);
     for (uint32_t r = 0; r < request->form->role_count; r++)
         gpus += job_role_gpus(request, r);
-    host->slots->task[i].seq = job->seq;
-    host->slots->task[i].pub = (struct cs_task) {
+    host->tasks->slot[i].seq = job->seq;
+    host->tasks->slot[i].form = job->form;
+    host->tasks->slot[i].pub = (struct cs_task) {
         .job = { j }, .role = CS_ALL_ROLES, .gpus = gpus,
         .held = { ID_NONE }, .submit_ns = request->submit_ns,
         .ready_ns = host_now(host),
@@ -82,13 +92,15 @@ void host_task_job(struct cs_host *host, uint32_t j)
     host_task_waits(host, i, +1);
 }
 
+/* Starts a phase that is ready on its role's idle lease, or makes a task for it. */
 static void try_phase(struct cs_host *host, uint32_t j, uint32_t p)
 {
     struct host_job_slot *job = host_job_slot(host, j);
     uint32_t role = host_form_of(job)->phase[p].role;
     uint32_t lease = job->lease[role];
 
-    if (lease != ID_NONE && host->slots->lease[lease].pub.state != CS_LEASE_IDLE)
+    assert(p < host_form_of(job)->phase_count);
+    if (lease != ID_NONE && host->leases->slot[lease].pub.state != CS_LEASE_IDLE)
         return;
     if (!host_per_phase(host)) {
         if (lease != ID_NONE)
@@ -108,6 +120,7 @@ static bool advance_step(struct cs_host *host, uint32_t j)
     const struct job_form *form = host_form_of(job);
     uint32_t all = (1u << form->phase_count) - 1;
 
+    assert(form->phase_count > 0 && form->phase_count <= FORM_PHASES_MAX);
     for (uint32_t p = 0; p < form->phase_count; p++)
         if (!phase_due(&form->phase[p], job->pub.step,
                        job->pub.request.steps))
@@ -126,6 +139,7 @@ static bool advance_step(struct cs_host *host, uint32_t j)
 static void checkpointed(const struct cs_host *host,
                          struct host_job_slot *job)
 {
+    assert(job->saving && job->pub.step >= job->saved_step);
     job->saving = false;
     job->saved_step = job->pub.step;
     job->saved_work_s = job->pub.work_done_s - job->pub.work_lost_s;
@@ -150,10 +164,11 @@ void host_job_advance(struct cs_host *host, uint32_t j)
 
 void host_phase_over(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     uint32_t j = lease->pub.job.i;
     struct host_job_slot *job = host_job_slot(host, j);
 
+    assert(lease->live && lease->owner == job);
     host_phase_done(host, i);
     job->phases_done |= 1u << lease->phase;
     if (lease->run.phase->kind == PHASE_CHECKPOINT)
@@ -166,26 +181,28 @@ void host_phase_over(struct cs_host *host, uint32_t i)
     host->hooks.wake(host);
 }
 
+/* Returns the lease on which a replica of a service runs; ID_NONE: none. */
 static uint32_t serving(const struct cs_host *host,
                         const struct host_job_slot *job)
 {
     uint32_t lease = job->lease[0];
 
     assert(host_form_of(job)->phase[0].law->kind == LAW_SERVE);
-    return lease != ID_NONE && host->slots->lease[lease].running ? lease : ID_NONE;
+    return lease != ID_NONE && host->leases->slot[lease].running ? lease : ID_NONE;
 }
 
 void host_serve_busy(struct cs_host *host, struct job_id id, double recent,
                      double mean)
 {
+    assert(recent >= 0 && mean >= 0);
     uint32_t lease = host_job_over(host, id.i)
         ? ID_NONE : serving(host, host_job_slot(host, id.i));
 
     if (lease == ID_NONE)
         return;
     host_lease_busy(host, lease, recent);
-    host->slots->lease[lease].run.busy_fraction =
-        host->slots->lease[lease].pub.gpus ? mean : 0;
+    host->leases->slot[lease].run.busy_fraction =
+        host->leases->slot[lease].pub.gpus ? mean : 0;
 }
 
 void host_serve_end(struct cs_host *host, struct job_id id)
@@ -202,11 +219,13 @@ void host_serve_end(struct cs_host *host, struct job_id id)
     host_job_end(host, id.i, JOB_DONE);
 }
 
+/* Drops a lease; returns its GPUs. */
 static uint32_t drop_one(struct cs_host *host, uint32_t lease)
 {
-    uint32_t gpus = host->slots->lease[lease].pub.gpus;
+    assert(host->leases->slot[lease].live);
+    uint32_t gpus = host->leases->slot[lease].pub.gpus;
 
-    if (host->slots->lease[lease].running)
+    if (host->leases->slot[lease].running)
         host_phase_cut(host, lease);
     host_drop(host, lease);
     return gpus;
@@ -225,10 +244,11 @@ uint32_t host_job_drop(struct cs_host *host, uint32_t j)
         return gpus;
     for (uint32_t k = host_held(host)->count; k-- > 0 && job->leases > 0;) {
         uint32_t lease = host_held(host)->item[k];
-        if (host->slots->lease[lease].pub.job.i == j)
+        if (host->leases->slot[lease].pub.job.i == j)
             gpus += drop_one(host, lease);
     }
     return gpus;
+    assert(job->leases == 0);
 }
 
 void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
@@ -253,4 +273,5 @@ void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
     host_tell(host, FACT_JOB_END, j, status, 0);
     host_news_add(host, NEWS_ENDED, j);
     host->hooks.wake(host);
+    assert(job->leases == 0 && job->task == ID_NONE);
 }

@@ -25,16 +25,20 @@
 #include "models/types/facts.h"
 #include "models/types/placement.h"
 #include "models/types/rates.h"
+#include "policies/leases/cost.h"
 #include "policies/leases/idle.h"
 #include "policies/leases/power.h"
 #include "policies/leases/step.h"
 #include "policies/leases/time.h"
 #include "policies/state/decision.h"
+#include "policies/state/ends.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
 #include "policies/state/nodes.h"
+#include "policies/state/queue.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
-#include "policies/state/waiting.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 #include "sim/flow/flow.h"
@@ -59,6 +63,7 @@ static bool find_spots(struct cs_host *host, const struct cs_want *want,
         host->life->scratch[i] = one.share[0];
     }
     *out = (struct placement) { host->life->scratch, want->spot_count };
+    assert(want->spot_count > 0);
     return true;
 }
 
@@ -69,6 +74,7 @@ static bool search(struct cs_host *host, const struct host_job_slot *job,
 {
     struct fit_want fit;
 
+    assert(role < host_form_of(job)->role_count);
     if (!host_fit_want(host, job, role, want, &fit))
         return false;
     if (want->node_count > 0 && fit.gpus > 0) {
@@ -84,17 +90,18 @@ static bool search(struct cs_host *host, const struct host_job_slot *job,
     fit.looks = &host->counts.nodes_seen;
     if (want->spot_count > 0)
         return find_spots(host, want, &fit, out) &&
-               host_power_allows(host, out, &more_mw);
+               host_power_allows(host->nodes, host->cluster, out, &more_mw);
     return (look ? placer_look : placer_find)(host->placer, &fit,
                                               host->life->scratch,
                                               host->spec->node_count, out) &&
-           host_power_allows(host, out, &more_mw);
+           host_power_allows(host->nodes, host->cluster, out, &more_mw);
 }
 
 bool host_find(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
                struct placement *out)
 {
+    assert(job->pub.end_ns == CLOCK_NEVER_NS);
     return search(host, job, role, want, false, out);
 }
 
@@ -102,6 +109,7 @@ bool host_look(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
                struct placement *out)
 {
+    assert(job->pub.end_ns == CLOCK_NEVER_NS);
     return search(host, job, role, want, true, out);
 }
 
@@ -114,13 +122,13 @@ void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)
     if (s <= 0 || !lease->gang.gpu)
         return;
     lease->owner->pub.joules +=
-        s * host_lease_amount(lease) *
+        s * host_lease_amount(&lease->pub) *
         power_gpu_w(lease->gang.gpu, fmin(1, fmax(0, lease->busy_now)));
 }
 
 void host_lease_busy(struct cs_host *host, uint32_t i, double fraction)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
 
     host_lease_settle(host, lease);
     host_pools_move(host, lease, lease->pub.state, fraction);
@@ -130,8 +138,9 @@ void host_lease_busy(struct cs_host *host, uint32_t i, double fraction)
 void host_lease_state(struct cs_host *host, uint32_t i,
                       enum cs_lease_state state)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
 
+    assert(lease->live);
     if (lease->pub.state == CS_LEASE_IDLE)
         host_idle_remove(host, i);
     host_pools_move(host, lease, state, lease->busy_now);
@@ -141,39 +150,42 @@ void host_lease_state(struct cs_host *host, uint32_t i,
     host_idle_add(host, i);
 }
 
+/* Adds what a lease held and cost, from its grant to now, to its job. */
 static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
 {
     struct host_job *job = &lease->owner->pub;
     double s = clock_s_from_ns(host_now(host) - lease->pub.since_ns);
 
+    assert(s >= 0 && lease->load_from_ns >= lease->pub.since_ns);
     host_lease_settle(host, lease);
-    job->gpu_seconds += s * host_lease_amount(lease);
+    job->gpu_seconds += s * host_lease_amount(&lease->pub);
     job->core_seconds +=
         s * (double)placement_core_milli(&lease->pub.placement) / 1000.0;
-    job->usd += host_lease_usd(host, lease, lease->pub.since_ns,
+    job->usd += host_lease_usd(host->spec, &lease->pub.placement, lease->pub.since_ns,
                                host_now(host));
     if (lease->pub.state == CS_LEASE_LOADING)
-        job->usd_switch += host_lease_usd(host, lease, lease->load_from_ns,
+        job->usd_switch += host_lease_usd(host->spec, &lease->pub.placement, lease->load_from_ns,
                                           host_now(host));
 }
 
-/* What waits for a role that holds its lease no more. */
+/* A waiting task of a role no longer has a lease to continue on. */
 static void lose_held(struct cs_host *host, const struct host_job_slot *job,
                       uint32_t role)
 {
+    assert(role < host_form_of(job)->role_count);
     uint32_t task = job->role_task[role];
 
     if (task == ID_NONE)
         return;
-    host->slots->task[task].pub.held.i = ID_NONE;
-    host_kinds_again(host, task);
+    host_task_lost_lease(host, task);
 }
 
 void host_drop(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     uint32_t role = lease->pub.role, beside = lease->beside;
+
 
     assert(lease->live && !lease->running);
     flow_stop(host->parts.net, lease->flow);
@@ -184,7 +196,7 @@ void host_drop(struct cs_host *host, uint32_t i)
     host_tell(host, FACT_LEASE_DROP, i, lease->pub.job.i, lease->pub.gpus);
     host_pools_add(host, lease, -1);
     if (host->spec->power_cap_w > 0)
-        host_power_lease(host, &lease->pub.placement, false);
+        host_power_lease(host->nodes, host->cluster, &lease->pub.placement, false);
     if (lease->pub.state == CS_LEASE_IDLE)
         host_idle_remove(host, i);
     cluster_release(host->cluster, &lease->pub.placement);
@@ -203,13 +215,14 @@ void host_drop(struct cs_host *host, uint32_t i)
     host_steps_drop(host, i);
     host_lease_unmake(host, i);
     if (beside != ID_NONE) {
-        host->slots->lease[beside].beside = ID_NONE;
+        host->leases->slot[beside].beside = ID_NONE;
         if (!host->decision->closing)
             host->hooks.alone(host, beside);
     }
     host->hooks.wake(host);
 }
 
+/* The state of a lease is saved; `self`: the host, `arg`: the lease. */
 static void left(void *self, uint64_t arg)
 {
     host_drop(self, (uint32_t)arg);
@@ -220,6 +233,7 @@ static struct flow_handle copy(struct cs_host *host, double bytes,
                                double bps_max, uint32_t uses,
                                flow_done_fn *done, uint32_t lease)
 {
+    assert(bytes > 0 && bps_max > 0);
     struct flow_spec spec = {
         .work = bytes, .weight = 1, .rate_max = bps_max, .use = host->life->uses,
         .use_count = uses, .done = done, .self = host, .arg = lease,
@@ -227,46 +241,48 @@ static struct flow_handle copy(struct cs_host *host, double bytes,
     return flow_start(host->parts.net, &spec);
 }
 
-static double pcie_bps(const struct cs_host *host,
+/* Returns the bandwidth of the PCIe links of a placement's GPUs; INFINITY: it has none. */
+static double pcie_bps(const struct cluster_spec *spec,
                        const struct placement *placement)
 {
+    assert(placement->share_count > 0);
     double bps = 0;
 
     for (uint32_t i = 0; i < placement->share_count; i++)
         bps += fabric_pcie_bps(
-            cluster_group_of(host->spec, placement->share[i].node),
+            cluster_group_of(spec, placement->share[i].node),
             placement->share[i].gpu_mask);
     return bps > 0 ? bps : INFINITY;
 }
 
 double host_save_s(const struct cs_host *host, uint32_t i)
 {
-    const struct host_lease_slot *lease = &host->slots->lease[i];
+    const struct host_lease_slot *lease = &host->leases->slot[i];
     const struct host_job_slot *job = lease->owner;
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
 
+    assert(lease->live && role->save_bytes >= 0);
     if (lease->pub.state == CS_LEASE_LOADING)   /* nothing is there yet */
         return 0;
-    return role->save_bytes / pcie_bps(host, &lease->pub.placement);
+    return role->save_bytes / pcie_bps(host->spec, &lease->pub.placement);
 }
 
-bool host_on_leaving_node(const struct cs_host *host,
-                          const struct host_lease_slot *lease)
+bool host_on_leaving_node(const struct host_nodes *nodes,
+                          const struct placement *placement)
 {
-    const struct placement *placement = &lease->pub.placement;
-
-    for (uint32_t s = 0; host->nodes->leaving && s < placement->share_count; s++)
-        if (host->nodes->leaving[placement->share[s].node])
+    assert(placement->share_count > 0);
+    for (uint32_t s = 0; nodes->leaving && s < placement->share_count; s++)
+        if (nodes->leaving[placement->share[s].node])
             return true;
     return false;
 }
 
 void host_leave(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
-    double bps = pcie_bps(host, &lease->pub.placement);
+    double bps = pcie_bps(host->spec, &lease->pub.placement);
 
     assert(lease->pub.state == CS_LEASE_IDLE && !lease->leaving);
     if (!(role->save_bytes > 0) || !isfinite(bps)) {
@@ -274,7 +290,7 @@ void host_leave(struct cs_host *host, uint32_t i)
         return;
     }
     struct demand_rates rates = { .pcie_bytes = 1 };
-    if (host_on_leaving_node(host, lease))
+    if (host_on_leaving_node(host->nodes, &lease->pub.placement))
         rates.storage_bytes = 1;
     uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement,
                                 &rates, host->life->uses);
@@ -283,7 +299,7 @@ void host_leave(struct cs_host *host, uint32_t i)
     lease->load_from_ns = host_now(host);
     if (rates.storage_bytes > 0)
         job->pub.usd_transfer += host_transfer_usd(
-            host, &lease->pub.placement, role->save_bytes);
+            host->spec, &lease->pub.placement, role->save_bytes);
     host_tell(host, FACT_LEASE_LEAVE, i, lease->pub.job.i, 0);
     if (job->lease[lease->pub.role] == i)
         job->lease[lease->pub.role] = ID_NONE;
@@ -298,13 +314,14 @@ double host_evict_s(struct cs_host *host, const struct placement *placement)
     double s = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct host_lease_slot *lease = &host->slots->lease[found[i]];
+        const struct host_lease_slot *lease = &host->leases->slot[found[i]];
         const struct role_spec *role =
             &host_form_of(lease->owner)
                  ->role[lease->pub.role];
         s += (role->save_bytes + role->load_bytes) /
-                 pcie_bps(host, &lease->pub.placement) + role->wake_s;
+                 pcie_bps(host->spec, &lease->pub.placement) + role->wake_s;
     }
+    assert(s >= 0);
     return s;
 }
 
@@ -323,7 +340,7 @@ static double evict(struct cs_host *host, const struct placement *placement)
         uint32_t count = host_idle_in_the_way(host, placement, pass == 1,
                                               &found);
         for (uint32_t i = 0; i < count; i++) {
-            const struct host_lease_slot *lease = &host->slots->lease[found[i]];
+            const struct host_lease_slot *lease = &host->leases->slot[found[i]];
             assert(lease->live && lease->pub.state == CS_LEASE_IDLE);
             bytes += host_form_of(lease->owner)
                          ->role[lease->pub.role].save_bytes;
@@ -332,19 +349,22 @@ static double evict(struct cs_host *host, const struct placement *placement)
                 return bytes;
         }
     }
+    assert(bytes >= 0);
     return bytes;
 }
 
+/* The role's process is up: the lease becomes idle, and the job goes on. */
 static void loaded(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
     uint32_t i = (uint32_t)arg;
-    const struct host_lease_slot *lease = &host->slots->lease[i];
+    const struct host_lease_slot *lease = &host->leases->slot[i];
 
+    assert(lease->live && lease->pub.state == CS_LEASE_LOADING);
     lease->owner->pub.usd_switch +=
-        host_lease_usd(host, lease, lease->load_from_ns, host_now(host));
+        host_lease_usd(host->spec, &lease->pub.placement, lease->load_from_ns, host_now(host));
     host_lease_state(host, i, CS_LEASE_IDLE);
-    host_tell(host, FACT_LEASE_READY, i, host->slots->lease[i].pub.job.i, 0);
+    host_tell(host, FACT_LEASE_READY, i, host->leases->slot[i].pub.job.i, 0);
     host->hooks.lease_ready(host, i);
 }
 
@@ -358,12 +378,13 @@ static void started(struct loop *loop, void *self, uint64_t arg)
 static void start_process(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
-    struct host_lease_slot *lease = &host->slots->lease[arg];
+    struct host_lease_slot *lease = &host->leases->slot[arg];
     struct host_job_slot *job = lease->owner;
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
     double s = job->home[lease->pub.role] == ID_NONE ? role->start_s
                                                      : role->wake_s;
     int64_t wait_ns = job->penalty_ns;
+
 
     if (job->penalty_ns > 0)
         job->restart_until_ns = clock_after(host_now(host), job->penalty_ns);
@@ -380,9 +401,10 @@ static void start_process(void *self, uint64_t arg)
                            LOOP_RANK_FINISH, started, host, arg);
 }
 
+/* Starts to load the role's state, after `saved` bytes of the leases that had to go. */
 static void begin_loading(struct cs_host *host, uint32_t i, double saved)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
     const struct placement *to = &lease->pub.placement;
@@ -390,11 +412,13 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
     double bytes = role->load_bytes;
     uint32_t uses;
 
+    assert(saved >= 0 && lease->pub.state == CS_LEASE_LOADING);
+
     if (!(bytes + saved > 0) || lease->pub.gpus == 0) {
         start_process(host, i);
         return;
     }
-    double bps = pcie_bps(host, to);
+    double bps = pcie_bps(host->spec, to);
     /* Per byte copied: all of it crosses PCIe, the loaded part its way here. */
     double part = bytes / (bytes + saved);
     if (home == ID_NONE || saved > 0) {
@@ -402,7 +426,7 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
             .pcie_bytes = 1, .storage_bytes = home == ID_NONE ? part : 0,
         };
         if (home == ID_NONE)
-            job->pub.usd_transfer += host_transfer_usd(host, to, bytes);
+            job->pub.usd_transfer += host_transfer_usd(host->spec, to, bytes);
         uses = fabric_uses(host->parts.fabric, to, &rates, host->life->uses);
     } else {
         struct share share = { .node = home };
@@ -416,7 +440,7 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
         lease->flow = copy(host, bytes + saved, bps, uses, start_process, i);
 }
 
-/* Cores to prepare data are no start of a job that waits for GPUs. */
+/* Is this the start of the job?  Cores to prepare data are none if it waits for GPUs. */
 static bool starts(const struct host_job_slot *job,
                    const struct host_lease_slot *lease)
 {
@@ -443,11 +467,12 @@ static uint32_t pools_of(const struct cluster_spec *spec,
         if (spec->pool_count == 1)
             break;
     }
+    assert(pools != 0);
     return pools;
 }
 
-/* A lease that holds its GPUs and does not load yet; pace 0: the job's own
- * there. */
+/* Takes a placement for a role, in a lease that does not load yet; speedup 0: the job's
+ * own there. */
 static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
                      const struct placement *placement, double speedup)
 {
@@ -456,9 +481,9 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
 
     cluster_take(host->cluster, placement);
     if (host->spec->power_cap_w > 0)
-        host_power_lease(host, placement, true);
+        host_power_lease(host->nodes, host->cluster, placement, true);
     uint32_t i = host_lease_make(host);
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     host_placement_keep(host, lease, placement);
     lease->gang = fabric_gang(host->spec, &lease->pub.placement);
     lease->pool_mask = pools_of(host->spec, &lease->pub.placement);
@@ -507,6 +532,7 @@ uint32_t host_grant_at(struct cs_host *host, uint32_t j, uint32_t role,
     uint32_t i = take(host, j, role, placement, speedup);
 
     begin_loading(host, i, saved);
+    assert(host->leases->slot[i].live);
     return i;
 }
 
@@ -516,24 +542,28 @@ uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
     return host_grant_at(host, j, role, placement, 0);
 }
 
+/* The state of the lease that moved is saved; `self`: the host, `arg`: the new lease. */
 static void moved(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
 
-    host->slots->lease[arg].saving = false;
+    assert(host->leases->slot[arg].live && host->leases->slot[arg].saving);
+    host->leases->slot[arg].saving = false;
     begin_loading(host, (uint32_t)arg, 0);
 }
 
 uint32_t host_regrant_at(struct cs_host *host, uint32_t old,
                          const struct placement *placement, double speedup)
 {
-    struct host_lease_slot *lease = &host->slots->lease[old];
+    struct host_lease_slot *lease = &host->leases->slot[old];
     struct job_id id = lease->pub.job;
     struct host_job_slot *job = host_job_slot(host, id.i);
     uint32_t role = lease->pub.role, phase = lease->part_phase, uses = 0;
-    double part = lease->part, bps = pcie_bps(host, &lease->pub.placement);
+    double part = lease->part, bps = pcie_bps(host->spec, &lease->pub.placement);
     double bytes = host_form_of(job)->role[role].save_bytes;
     struct demand_rates rates = { .pcie_bytes = 1 };
+
+    assert(lease->live && !lease->running && !lease->leaving);
 
     if (lease->pub.state == CS_LEASE_LOADING)   /* what is not saved yet */
         bytes = lease->saving ? flow_left(host->parts.net, lease->flow) : 0;
@@ -547,11 +577,11 @@ uint32_t host_regrant_at(struct cs_host *host, uint32_t old,
     host_drop(host, old);
     uint32_t i = take(host, id.i, role, placement, speedup);
     job->leases--;
-    host->slots->lease[i].part = part;
-    host->slots->lease[i].part_phase = phase;
-    host->slots->lease[i].saving = bytes > 0;
+    host->leases->slot[i].part = part;
+    host->leases->slot[i].part_phase = phase;
+    host->leases->slot[i].saving = bytes > 0;
     if (bytes > 0)
-        host->slots->lease[i].flow = copy(host, bytes, bps, uses, moved, i);
+        host->leases->slot[i].flow = copy(host, bytes, bps, uses, moved, i);
     else
         begin_loading(host, i, 0);
     return i;

@@ -1,48 +1,65 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * lease.h - from grant to drop.
+ * lease.h - a lease from grant to drop.  `lease`: the number of a live lease;
+ * `role`: an index into the roles of the job's form.
  */
 #ifndef POLICIES_LEASES_LEASE_H
 #define POLICIES_LEASES_LEASE_H
 
-#include "policies/state/state.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* from grant to drop. */
+#include "policies/policy.h"
+
+struct cluster_spec;
+struct host_job_slot;
+struct host_lease_slot;
+struct host_nodes;
+
+/* Searches for GPUs for a role; false: nothing fits.  out->share is scratch of
+ * the host, good until the next search.  look() finds what find() would find
+ * now, but draws no random number for `placement: random`. */
 bool host_find(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
                struct placement *out);
-/* What that would find now: `placement: random` draws nothing for it. */
 bool host_look(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
                struct placement *out);
-/* Is a node of it under notice?  What is given back there is gone. */
-bool host_on_leaving_node(const struct cs_host *host,
-                          const struct host_lease_slot *lease);
-/* Takes over idle leases in the way; the placement must be takeable. */
+/* Does a placement touch a node under notice?  What is given back there cannot
+ * be leased again. */
+bool host_on_leaving_node(const struct host_nodes *nodes,
+                          const struct placement *placement);
+
+/* Grants a placement to a role that has no lease; returns the new lease.  Idle
+ * leases in the way are dropped; without them the placement must be free. */
 uint32_t host_grant(struct cs_host *host, uint32_t job, uint32_t role,
                     const struct placement *placement);
-/* The same in the place of a lease that moves, which is dropped: its state is
- * saved first, and comes from there. */
+/* Grants a placement in place of a lease of the same job, which is dropped: its
+ * state is saved first and loaded on the new lease, which it returns. */
 uint32_t host_regrant(struct cs_host *host, uint32_t lease,
                       const struct placement *placement);
-/* Both for a job of known length at another speedup than its own there; 0: at
- * that. */
+/* Both for a job of known length at a given speedup; 0: at its own there. */
 uint32_t host_grant_at(struct cs_host *host, uint32_t job, uint32_t role,
                        const struct placement *placement, double speedup);
 uint32_t host_regrant_at(struct cs_host *host, uint32_t lease,
                          const struct placement *placement, double speedup);
+
+/* Adds the joules of a lease up to now to its job. */
 void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease);
+/* Sets the fraction of time for which the GPUs work, 0 or more; tells it. */
 void host_lease_busy(struct cs_host *host, uint32_t lease, double fraction);
+/* Sets the state of a lease; keeps counters and the index of idle leases. */
 void host_lease_state(struct cs_host *host, uint32_t lease,
                       enum cs_lease_state state);
-/* What the idle leases in the way of a placement would lose. */
+/* Returns the seconds that idle leases in the way of a placement would need to
+ * save their state and to load it again. */
 double host_evict_s(struct cs_host *host, const struct placement *placement);
-/* At once; what it kept in the GPUs is not saved. */
+/* Drops a lease on which no phase runs, at once; state on its GPUs is lost. */
 void host_drop(struct cs_host *host, uint32_t lease);
-/* What saving its state would take, links being free. */
+/* Returns the seconds to save a lease's state, links being free. */
 double host_save_s(const struct cs_host *host, uint32_t lease);
-/* Saves first where there is something to save; on a node that will be gone, to
- * the shared storage. */
+/* Drops an idle lease after its state is saved: to the node's memory, or, from a
+ * node under notice, to the shared storage. */
 void host_leave(struct cs_host *host, uint32_t lease);
 
 #endif

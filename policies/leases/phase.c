@@ -20,15 +20,19 @@
 #include "models/serving/rollout_steps.h"
 #include "models/types/facts.h"
 #include "models/types/rates.h"
+#include "policies/leases/cost.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/step.h"
 #include "policies/leases/time.h"
 #include "policies/state/decision.h"
+#include "policies/state/ends.h"
+#include "policies/state/form.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/terms.h"
-#include "policies/state/waiting.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 #include "sim/event/loop.h"
@@ -39,6 +43,7 @@
 /* What was done of the phase that runs before this lease was there. */
 static double part_before(const struct host_lease_slot *lease)
 {
+    assert(lease->part >= 0 && lease->part <= 1);
     return lease->part_phase == lease->phase ? lease->part : 0;
 }
 
@@ -52,7 +57,7 @@ static void fetch(const void *at, size_t bytes)
 
 static void fetch_for(const struct cs_host *host, uint64_t i)
 {
-    const struct host_lease_slot *lease = &host->slots->lease[i];
+    const struct host_lease_slot *lease = &host->leases->slot[i];
 
     fetch(lease, sizeof *lease);
     fetch(lease->owner, sizeof *lease->owner);
@@ -72,12 +77,14 @@ static void over_by_event(struct loop *loop, void *self, uint64_t arg)
 static void over_by_flow(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
-    struct host_phase_run *run = &host->slots->lease[arg].run;
+    struct host_phase_run *run = &host->leases->slot[arg].run;
 
     fetch_for(host, arg);
     uint32_t link = flow_ended_at(host->parts.net);
     double s = clock_s_from_ns(host_now(host) - run->start_ns);
-    double work = 1 - part_before(&host->slots->lease[arg]);
+    double work = 1 - part_before(&host->leases->slot[arg]);
+
+    assert(s >= 0 && host->leases->slot[arg].running);
 
     if (link != UINT32_MAX && s * run->rate_max > work * (1 + SLOWER))
         run->bottleneck =
@@ -85,19 +92,22 @@ static void over_by_flow(void *self, uint64_t arg)
     host->hooks.phase_over(host, (uint32_t)arg);
 }
 
+/* Puts the end of a lease's phase after so many nanoseconds. */
 static void end_after(struct cs_host *host, uint32_t lease, int64_t ns)
 {
-    host->slots->lease[lease].event =
+    host->leases->slot[lease].event =
         loop_at(host->parts.loop, clock_after(host_now(host), ns),
                 LOOP_RANK_FINISH, over_by_event, host, lease);
 }
 
+/* Returns what is left of a job's known length. */
 static int64_t known_left_ns(const struct host_job_slot *job)
 {
     assert(job->truth.duration_ns >= job->done_ns);
     return job->truth.duration_ns - job->done_ns;
 }
 
+/* Returns how long a phase of known length takes on a lease, what is done being done. */
 static int64_t fixed_ns(const struct cs_host *host,
                         const struct host_job_slot *job,
                         const struct phase_law *law,
@@ -115,6 +125,7 @@ static uint32_t work_uses(struct cs_host *host, uint32_t to,
                           const struct phase_law *law,
                           const struct phase_plan *plan)
 {
+    assert(to == ID_NONE || host->leases->slot[to].live);
     const struct fabric *fabric = host->parts.fabric;
     uint32_t uses = fabric_uses(fabric, &lease->pub.placement, &plan->rates,
                                 host->life->uses);
@@ -122,7 +133,7 @@ static uint32_t work_uses(struct cs_host *host, uint32_t to,
     if (law->kind != LAW_CPU || !(law->bytes > 0))
         return uses;
     return fabric_uses_send(fabric, &lease->pub.placement,
-                            to != ID_NONE ? &host->slots->lease[to].pub.placement
+                            to != ID_NONE ? &host->leases->slot[to].pub.placement
                                           : NULL,
                             law->bytes, law->zero_copy, host->life->uses, uses);
 }
@@ -137,26 +148,29 @@ static uint32_t phase_uses(struct cs_host *host,
     const struct host_job_slot *job = lease->owner;
     uint32_t to = job->lease[lease->run.phase->sync_to];
 
+    assert(lease->running);
     if (law->kind != LAW_SYNC)
         return work_uses(host, to, lease, law, plan);
-    *nothing = to == ID_NONE || host->slots->lease[to].pub.state != CS_LEASE_IDLE ||
+    *nothing = to == ID_NONE || host->leases->slot[to].pub.state != CS_LEASE_IDLE ||
                !(law->bytes > 0);
     if (*nothing)
         return 0;
     return fabric_uses_copies(host->parts.fabric, &lease->pub.placement,
-                              &host->slots->lease[to].pub.placement,
+                              &host->leases->slot[to].pub.placement,
                               law->bytes, host->life->uses);
 }
 
+/* Starts a phase whose speed links may limit; one that crosses none ends at a known time. */
 static void start_flow(struct cs_host *host, uint32_t i,
                        const struct phase_law *law,
                        const struct phase_plan *plan)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     bool nothing = false;
     uint32_t uses = phase_uses(host, lease, law, plan, &nothing);
     double work = 1 - part_before(lease);
 
+    assert(work >= 0 && plan->rate_max > 0);
     if (nothing || (uses == 0 && isinf(plan->rate_max))) {
         end_after(host, i, 0);
     } else if (uses == 0) {
@@ -175,17 +189,19 @@ static void start_flow(struct cs_host *host, uint32_t i,
  * too?  The fluid mode takes both at their mean, while bursts can collide. */
 static void count_bursts(struct cs_host *host, uint32_t i, int sign)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct demand_rates rates = { .network_bytes = 1 };
     uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement,
                                 &rates, host->life->uses);
 
+    assert(sign == 1 || sign == -1);
     lease->bursting = sign > 0;
     for (uint32_t k = 0; k < uses; k++) {
         uint32_t *count = &host->life->bursts[host->life->uses[k].link];
 
         *count += sign > 0 ? 1u : 0u;
         lease->run.shares_bursts |= *count > 1;
+        assert(*count > 0);
         *count -= sign > 0 ? 0u : 1u;
     }
 }
@@ -194,25 +210,29 @@ static void count_bursts(struct cs_host *host, uint32_t i, int sign)
 static void start_rollout(struct cs_host *host, uint32_t i,
                           const struct phase_law *law)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     const struct host_job_slot *job = lease->owner;
     double u = rng_at(job->truth.seed, job->pub.step, lease->phase, 0);
     double s = rollout_steps_s(&law->rollout, &lease->gang,
                                (uint64_t)(u * 0x1p53));
+
+    assert(u >= 0 && u < 1 && s > 0);
 
     lease->run.rate_max = 1 / s;
     s *= 1 - part_before(lease);
     end_after(host, i, clock_ns_for_work(s, 1.0));
 }
 
+/* Starts a phase in the detail that the trial asks for. */
 static void start_work(struct cs_host *host, uint32_t i,
                        const struct phase_law *law,
                        const struct phase_plan *plan)
 {
+    assert(law->kind != LAW_FIXED && law->kind != LAW_SERVE);
     if (plan->rates.network_bytes > 0 && law->kind == LAW_TRAIN)
         count_bursts(host, i, +1);
     if (host_steps_apply(host, law))
-        host_steps_start(host, i, law, plan, part_before(&host->slots->lease[i]));
+        host_steps_start(host, i, law, plan, part_before(&host->leases->slot[i]));
     else if (host->parts.by_step && law->kind == LAW_ROLLOUT)
         start_rollout(host, i, law);
     else
@@ -224,12 +244,14 @@ static int64_t phase_end_ns(const struct cs_host *host,
                             const struct host_lease_slot *lease,
                             double rate_max)
 {
+    assert(rate_max > 0);
     if (isinf(rate_max))
         return host_now(host);
     return clock_after(host_now(host),
                       clock_ns_for_work(1 - part_before(lease), rate_max));
 }
 
+/* Fails the trial: a phase makes no progress where the policy put it. */
 static void fail_phase(struct cs_host *host, const struct phase_spec *phase)
 {
     snprintf(host->decision->why, sizeof host->decision->why,
@@ -244,6 +266,7 @@ static struct phase_plan plan_of(struct cs_host *host,
                                  const struct host_lease_slot *lease,
                                  const struct phase_law *law, uint32_t p)
 {
+    assert(p < host_form_of(lease->owner)->phase_count);
     const struct host_job_slot *job = lease->owner;
     struct phase_plan plan = { .rate_max = INFINITY, .gpu_busy_fraction = 1 };
 
@@ -262,6 +285,7 @@ static void take_kept(struct host_lease_slot *lease, struct host_job_slot *job,
 {
     if (!(job->kept > 0) || job->kept_phase != p || law->kind != LAW_ROLLOUT)
         return;
+    assert(job->kept < 1);
     lease->part = job->kept;
     lease->part_phase = p;
     job->kept = 0;
@@ -269,7 +293,7 @@ static void take_kept(struct host_lease_slot *lease, struct host_job_slot *job,
 
 void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     const struct phase_spec *phase = &host_form_of(job)->phase[p];
     const struct phase_law *law = phase_law_at(phase, job->pub.step);
@@ -292,7 +316,7 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
         .step = job->pub.step,
     };
     job->phases_running |= 1u << p;
-    if (host->slots->form[job->form].fixed && lease->speedup == 1 &&
+    if (host->forms->form[job->form].fixed && lease->speedup == 1 &&
         !job->pub.request.goodput)
         job->even_from_ns = host_now(host);
     host_lease_state(host, i, CS_LEASE_BUSY);
@@ -311,25 +335,29 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
         start_work(host, i, law, &plan);
 }
 
+/* Adds what the phase on a lease cost in s seconds to its job; done: it ran to its end. */
 static void phase_cost(struct cs_host *host,
                        const struct host_lease_slot *lease, bool done,
                        double s)
 {
     struct host_job *job = &lease->owner->pub;
-    double usd = host_lease_usd(host, lease, lease->phase_start_ns,
+    double usd = host_lease_usd(host->spec, &lease->pub.placement,
+                                lease->phase_start_ns,
                                 host_now(host));
     double part = done ? 1 : fmin(1, s * lease->run.rate_max);
 
+    assert(s >= 0 && part >= 0);
     if (s > 0)
         job->usd_compute += usd * host_busy_s(&lease->run, done, s) / s;
     if (lease->storage_bytes > 0 && part > 0)
-        job->usd_transfer += host_transfer_usd(host, &lease->pub.placement,
+        job->usd_transfer += host_transfer_usd(host->spec,
+                                               &lease->pub.placement,
                                                part * lease->storage_bytes);
 }
 
 void host_phase_off(struct cs_host *host, uint32_t i, bool done)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     double s = clock_s_from_ns(host_now(host) - lease->phase_start_ns);
 
@@ -348,6 +376,7 @@ void host_phase_off(struct cs_host *host, uint32_t i, bool done)
 /* So much of a known length is done; in GPU-seconds of what was asked for. */
 static void known_done(struct host_job_slot *job, int64_t known_ns)
 {
+    assert(known_ns >= 0);
     job->done_ns = clock_after(job->done_ns, known_ns);
     job->pub.work_done_s += clock_s_from_ns(known_ns) *
                             job_role_amount(&job->pub.request, 0);
@@ -355,7 +384,7 @@ static void known_done(struct host_job_slot *job, int64_t known_ns)
 
 void host_phase_cut(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     int64_t ran = host_now(host) - lease->phase_start_ns;
 
@@ -363,9 +392,10 @@ void host_phase_cut(struct cs_host *host, uint32_t i)
     host_steps_stop(host, i);
     flow_stop(host->parts.net, lease->flow);
     loop_cancel(host->parts.loop, lease->event);
-    if (host->slots->form[job->form].fixed) {
+    if (host->forms->form[job->form].fixed) {
         int64_t known = host_known_ns(host, job, lease, ran);
         int64_t left = known_left_ns(job);
+        assert(known >= 0 && left >= 0);
         known_done(job, known < left ? known : left);
         if (known > 0)
             host->decision->vain_stops = 0;
@@ -373,13 +403,14 @@ void host_phase_cut(struct cs_host *host, uint32_t i)
     host_phase_off(host, i, false);
 }
 
-/* Of the phase that runs on a lease, how much was done on it. */
+/* Returns how much of the phase was done on this lease, as a part of the whole. */
 static double part_ran(struct cs_host *host, uint32_t i,
                        const struct phase_law *law)
 {
-    const struct host_lease_slot *lease = &host->slots->lease[i];
+    const struct host_lease_slot *lease = &host->leases->slot[i];
     double before = part_before(lease), ran = 0;
 
+    assert(lease->running && before >= 0 && before <= 1);
     if (host_steps_apply(host, law))
         ran = host_steps_part(host, i) - before;
     else if (flow_alive(host->parts.net, lease->flow))
@@ -392,7 +423,7 @@ static double part_ran(struct cs_host *host, uint32_t i,
 
 double host_phase_pause(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     const struct phase_law *law = phase_law_at(lease->run.phase,
                                                lease->run.step);
@@ -401,7 +432,7 @@ double host_phase_pause(struct cs_host *host, uint32_t i)
     double before = part_before(lease), kept = before;
 
     assert(lease->running && law->kind != LAW_SERVE);
-    if (!host->slots->form[job->form].fixed) {
+    if (!host->forms->form[job->form].fixed) {
         double ran = part_ran(host, i, law);
         kept = floor((before + ran) * steps + SLOWER) / steps;
         kept = fmax(before, fmin(kept, (steps - 1) / steps));
@@ -411,6 +442,7 @@ double host_phase_pause(struct cs_host *host, uint32_t i)
     if (kept > before)
         host->decision->vain_stops = 0;
     host_phase_cut(host, i);
+    assert(kept >= before && kept <= 1);
     return kept;
 }
 
@@ -420,6 +452,7 @@ static double responses_kept(const struct host_lease_slot *lease,
                              const struct phase_law *law, double before,
                              double ran)
 {
+    assert(before >= 0 && ran >= 0 && before + ran <= 1);
     double whole_s = rollout_time(&law->rollout, &lease->gang, 0.5).total_s;
     struct rollout_shape rest =
         rollout_rest(&law->rollout, &lease->gang, (before + ran) * whole_s);
@@ -430,12 +463,13 @@ static double responses_kept(const struct host_lease_slot *lease,
 
 void host_phase_cut_keep(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     const struct phase_law *law = phase_law_at(lease->run.phase,
                                                lease->run.step);
     double before = part_before(lease);
 
+    assert(lease->running);
     if (law->kind == LAW_ROLLOUT && job->kept == 0) {
         double s = clock_s_from_ns(host_now(host) - lease->phase_start_ns);
         double ran = fmin(1 - before, s * lease->run.rate_max);
@@ -453,13 +487,13 @@ void host_phase_cut_keep(struct cs_host *host, uint32_t i)
 
 void host_phase_done(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
 
     assert(lease->running);
     host->decision->vain_stops = 0;
     host_phase_off(host, i, true);
-    if (host->slots->form[job->form].fixed) {
+    if (host->forms->form[job->form].fixed) {
         int64_t ran = host_now(host) - lease->phase_start_ns;
         int64_t known = lease->speedup == 1 && !job->pub.request.goodput
                             ? ran : known_left_ns(job);

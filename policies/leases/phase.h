@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * phase.h - phases on leases.
+ * phase.h - phases on leases.  `lease`: the number of a live lease; but for
+ * host_phase_start(), a phase runs on it.
  */
 #ifndef POLICIES_LEASES_PHASE_H
 #define POLICIES_LEASES_PHASE_H
 
-#include "policies/state/state.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* phases on leases. */
+#include "policies/policy.h"
+
+/* Starts a phase, an index into those of the job's form, on an idle lease. */
 void host_phase_start(struct cs_host *host, uint32_t lease, uint32_t phase);
-/* Stops a running phase; a phase of known length keeps its progress. */
+/* Stops the phase.  One of known length keeps its progress, any other loses what
+ * was done on this lease. */
 void host_phase_cut(struct cs_host *host, uint32_t lease);
-/* The same, and training keeps its whole steps: the part of the phase that
- * need not be done again. */
+/* Stops the phase.  Training keeps its whole steps: returns the part of the phase
+ * that need not be done again, 0 to 1. */
 double host_phase_pause(struct cs_host *host, uint32_t lease);
-/* The same; a rollout keeps the responses that are done. */
+/* Stops the phase.  A rollout keeps the responses that are done. */
 void host_phase_cut_keep(struct cs_host *host, uint32_t lease);
-/* Off its lease, whole or not; and, of one that ran to its end, its work counts
- * as done. */
+/* Takes the phase off its lease, which becomes idle; whole: it ran to its end. */
 void host_phase_off(struct cs_host *host, uint32_t lease, bool whole);
+/* The same for a phase that ran to its end; its work counts as done. */
 void host_phase_done(struct cs_host *host, uint32_t lease);
 
 #endif

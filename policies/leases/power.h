@@ -1,23 +1,40 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * power.h - power that nodes draw, under a cap.
+ * power.h - the power that nodes may draw, under the cap of the cluster.
+ *
+ * Milliwatts at the meter, in whole numbers.  They are counted even if there is
+ * no cap, except for leases: host_power_lease() is called under a cap alone.
  */
 #ifndef POLICIES_LEASES_POWER_H
 #define POLICIES_LEASES_POWER_H
 
-#include "policies/state/state.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* a node comes or goes, a lease does; is what a placement could
- * draw, on top of more_mw, to which it is added, within the cap? */
-void host_power_begin(struct cs_host *host);
-void host_power_node(struct cs_host *host, uint32_t node, bool comes);
-void host_power_lease(struct cs_host *host, const struct placement *placement,
-                      bool taken);
-bool host_power_allows(const struct cs_host *host,
+struct cluster;
+struct cluster_spec;
+struct host_nodes;
+struct placement;
+
+/* Counts the nodes that are there from the beginning. */
+void host_power_begin(struct host_nodes *nodes,
+                      const struct cluster_spec *spec);
+/* A rented node comes, or goes. */
+void host_power_node(struct host_nodes *nodes,
+                     const struct cluster_spec *spec, uint32_t node,
+                     bool comes);
+/* A lease is taken, or given back. */
+void host_power_lease(struct host_nodes *nodes, const struct cluster *cluster,
+                      const struct placement *placement, bool taken);
+/* Returns whether the cap allows a placement that is not taken yet, with
+ * *more_mw for others that are not; adds its own to *more_mw.  True if there is
+ * no cap. */
+bool host_power_allows(const struct host_nodes *nodes,
+                       const struct cluster *cluster,
                        const struct placement *placement, int64_t *more_mw);
-
-/* The same where one lease becomes two. */
-bool host_power_allows_beside(const struct cs_host *host,
+/* The same for one lease, `before`, that becomes two on the same nodes. */
+bool host_power_allows_beside(const struct host_nodes *nodes,
+                              const struct cluster *cluster,
                               const struct placement *before,
                               const struct placement *one,
                               const struct placement *two);

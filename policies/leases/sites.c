@@ -10,12 +10,14 @@
  */
 #include "policies/leases/sites.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "policies/phases.h"
+#include "policies/state/form.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 
@@ -30,6 +32,7 @@ uint32_t host_home_pool(const struct cluster_spec *spec,
         uint32_t pool = name[i] ? cluster_pool(spec, name[i]) : UINT32_MAX;
         if (pool == UINT32_MAX)
             continue;
+        assert(pool < spec->pool_count);
         *rule = rules[i];
         return pool;
     }
@@ -37,8 +40,10 @@ uint32_t host_home_pool(const struct cluster_spec *spec,
     return UINT32_MAX;
 }
 
+/* Returns the price of a GPU an hour, where its group is cheapest. */
 static double gpu_usd_per_h(const struct node_group *group)
 {
+    assert(group->gpus > 0);
     return cluster_node_least_usd_per_h(group) / group->gpus;
 }
 
@@ -46,17 +51,21 @@ static double gpu_usd_per_h(const struct node_group *group)
  * their nodes, whose order is stated: what a pool is called changes nothing. */
 static int compare(const struct host_site *a, const struct host_site *b)
 {
+    assert(a->gpu != NULL && b->gpu != NULL);
     if (a->usd_per_h != b->usd_per_h)
         return a->usd_per_h < b->usd_per_h ? -1 : 1;
     int order = strcmp(a->gpu->name, b->gpu->name);
+    assert(a->usd_per_h == b->usd_per_h);
     if (order == 0 && a->pool != b->pool)
         order = a->pool < b->pool ? -1 : 1;
     return order;
 }
 
+/* May a role use the GPUs of a group?  mask: the pools allowed; 0: all. */
 static bool may_use(const struct role_spec *role, uint32_t mask,
                     const struct node_group *group)
 {
+    assert(group->pool < 32);
     bool typed = role->gpu_type_count == 0;
 
     for (uint32_t t = 0; group->gpu && t < role->gpu_type_count; t++)
@@ -65,7 +74,7 @@ static bool may_use(const struct role_spec *role, uint32_t mask,
            (mask == 0 || mask >> group->pool & 1);
 }
 
-/* Of one pool and one type, in their order. */
+/* Adds the site of a group's pool and type, at its place in the order. */
 static void add_site(struct host_sites *sites, const struct node_group *group)
 {
     struct host_site site = {
@@ -87,6 +96,7 @@ static void add_site(struct host_sites *sites, const struct node_group *group)
          i > 0 && compare(&site, &sites->site[i - 1]) < 0; i--)
         sites->site[i] = sites->site[i - 1];
     sites->site[i] = site;
+    assert(i < sites->count);
 }
 
 /* A gang may lie in several pools that have its type: behind the others. */
@@ -106,14 +116,15 @@ static void add_unions(struct host_sites *sites)
         if (first && all.pool_mask != sites->site[i].pool_mask)
             sites->site[sites->count++] = all;
     }
+    assert(sites->count <= 2 * singles);
 }
 
-struct host_sites host_sites_of(struct cs_host *host,
+struct host_sites host_sites_of(struct arena *arena,
+                                const struct cluster_spec *spec,
                                 const struct role_spec *role, uint32_t mask)
 {
-    const struct cluster_spec *spec = host->spec;
     struct host_sites sites = {
-        .site = arena_alloc(host->parts.arena, 2 * (size_t)spec->group_count,
+        .site = arena_alloc(arena, 2 * (size_t)spec->group_count,
                             sizeof *sites.site),
     };
 
@@ -121,14 +132,14 @@ struct host_sites host_sites_of(struct cs_host *host,
         if (may_use(role, mask, &spec->group[g]))
             add_site(&sites, &spec->group[g]);
     add_unions(&sites);
+    assert(sites.count <= 2 * spec->group_count);
     return sites;
 }
 
 uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
                        uint32_t role)
 {
-    const struct host_form *form =
-        &host->slots->form[host_job_slot(host, job.i)->form];
+    const struct host_form *form = host_job_form(host, job.i);
 
     return role < form->form->role_count ? form->home_mask[role] : 0;
 }

@@ -16,9 +16,10 @@
 #include <string.h>
 
 #include "models/cluster/fabric.h"
+#include "models/laws/phase.h"
 #include "models/types/rates.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
-#include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -49,10 +50,11 @@ static void feed_begin(struct cs_host *host, uint32_t i);
 
 static struct host_steps *steps_of(const struct cs_host *host, uint32_t i)
 {
-    assert(host->slots->lease[i].steps != NULL);
-    return host->slots->lease[i].steps;
+    assert(host->leases->slot[i].steps != NULL);
+    return host->leases->slot[i].steps;
 }
 
+/* Does a loader feed these steps? */
 static bool fed(const struct host_steps *s)
 {
     const struct demand_rates *rates = &s->plan.rates;
@@ -64,12 +66,14 @@ static bool fed(const struct host_steps *s)
 
 /* ---- the end of a step ------------------------------------------------- */
 
+/* The last step is done: says what held the run back, and ends the phase. */
 static void run_over(struct cs_host *host, uint32_t i)
 {
     struct host_steps *s = steps_of(host, i);
-    struct host_phase_run *run = &host->slots->lease[i].run;
+    struct host_phase_run *run = &host->leases->slot[i].run;
     int64_t ran = host_now(host) - run->start_ns;
 
+    assert(ran >= 0 && s->done == s->total);
     if (s->wait_ns > s->late_ns && s->wait_ns > ran / 100)
         run->bottleneck = s->waited_for;
     else if (s->late_ns > ran / 100)
@@ -78,12 +82,14 @@ static void run_over(struct cs_host *host, uint32_t i)
     host->hooks.phase_over(host, i);
 }
 
+/* A step has computed or sent; when both are over, the next one begins. */
 static void step_over(struct cs_host *host, uint32_t i)
 {
     struct host_steps *s = steps_of(host, i);
 
     if (s->computing || s->sending)
         return;
+    assert(s->done < s->total);
     s->late_ns = clock_after(s->late_ns, host_now(host) - s->computed_ns);
     if (++s->done == s->total) {
         run_over(host, i);
@@ -97,6 +103,7 @@ static void computed(struct loop *loop, void *self, uint64_t arg)
     struct cs_host *host = self;
     struct host_steps *s = steps_of(host, (uint32_t)arg);
 
+    assert(s->computing);
     s->computing = false;
     s->computed_ns = loop_now_ns(loop);
     step_over(host, (uint32_t)arg);
@@ -106,19 +113,22 @@ static void sent(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
 
+    assert(steps_of(host, (uint32_t)arg)->sending);
     steps_of(host, (uint32_t)arg)->sending = false;
     step_over(host, (uint32_t)arg);
 }
 
 /* ---- gradients: so late that they end with the step, if alone ---------- */
 
+/* Sets the links of one step's exchange in host->life->uses; returns their number. */
 static uint32_t burst_uses(struct cs_host *host, uint32_t i)
 {
     struct host_steps *s = steps_of(host, i);
     struct demand_rates rates = {
         .network_bytes = s->plan.rates.network_bytes / s->total };
 
-    return fabric_uses(host->parts.fabric, &host->slots->lease[i].pub.placement,
+    assert(s->total > 0);
+    return fabric_uses(host->parts.fabric, &host->leases->slot[i].pub.placement,
                        &rates, host->life->uses);
 }
 
@@ -132,16 +142,19 @@ static void burst(struct loop *loop, void *self, uint64_t arg)
         .use_count = uses, .done = sent, .self = host, .arg = arg,
     };
 
+    assert(s->sending && uses > 0);
     (void)loop;
     s->burst = flow_start(host->parts.net, &spec);
 }
 
+/* Plans the exchange so that it ends with the step, if it is alone on its links. */
 static void burst_plan(struct cs_host *host, uint32_t i, double step_s)
 {
     struct host_steps *s = steps_of(host, i);
     uint32_t uses = burst_uses(host, i);
     double alone_s = 0;
 
+    assert(step_s > 0);
     if (uses == 0)
         return;
     for (uint32_t k = 0; k < uses; k++)
@@ -149,6 +162,7 @@ static void burst_plan(struct cs_host *host, uint32_t i, double step_s)
                                     flow_link_capacity(host->parts.net,
                                                        host->life->uses[k].link));
     s->sending = true;
+    assert(alone_s >= 0);
     s->burst_begin = loop_at(
         host->parts.loop,
         clock_after(host_now(host),
@@ -158,12 +172,14 @@ static void burst_plan(struct cs_host *host, uint32_t i, double step_s)
 
 /* ---- a step ------------------------------------------------------------ */
 
+/* Begins a step, if a batch is ready and the last step is over. */
 static void step_begin(struct cs_host *host, uint32_t i)
 {
     struct host_steps *s = steps_of(host, i);
     double step_s = 1 / (s->plan.gpu_rate * s->total);
     int64_t now = host_now(host);
 
+    assert(step_s > 0 && s->done < s->total);
     if (s->computing || s->sending)
         return;
     if (fed(s) && s->buffered == 0) {
@@ -185,12 +201,14 @@ static void step_begin(struct cs_host *host, uint32_t i)
 
 /* ---- the loader -------------------------------------------------------- */
 
+/* A batch is loaded: a step that waited for it may begin. */
 static void loaded(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
     uint32_t i = (uint32_t)arg, link = flow_ended_at(host->parts.net);
     struct host_steps *s = steps_of(host, i);
 
+    assert(s->feeding && s->buffered < PREFETCH);
     s->feeding = false;
     s->feed_left = 1;
     s->buffered++;
@@ -201,6 +219,7 @@ static void loaded(void *self, uint64_t arg)
     feed_begin(host, i);
 }
 
+/* Begins to load a batch, if the buffer has room for one. */
 static void feed_begin(struct cs_host *host, uint32_t i)
 {
     struct host_steps *s = steps_of(host, i);
@@ -210,7 +229,7 @@ static void feed_begin(struct cs_host *host, uint32_t i)
         return;
     rates.network_bytes = 0;
     uint32_t uses = fabric_uses(host->parts.fabric,
-                                &host->slots->lease[i].pub.placement, &rates,
+                                &host->leases->slot[i].pub.placement, &rates,
                                 host->life->uses);
     for (uint32_t k = 0; k < uses; k++)
         host->life->uses[k].per_unit /= s->total;
@@ -223,6 +242,7 @@ static void feed_begin(struct cs_host *host, uint32_t i)
         .rate_max = s->plan.feed_rate * s->total, .use = host->life->uses,
         .use_count = uses, .done = loaded, .self = host, .arg = i,
     };
+    assert(s->feed_left > 0);
     s->feeding = true;
     s->feed = flow_start(host->parts.net, &spec);
 }
@@ -239,9 +259,10 @@ void host_steps_start(struct cs_host *host, uint32_t i,
                       const struct phase_law *law,
                       const struct phase_plan *plan, double part)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_steps *s = lease->steps;
 
+    assert(part >= 0 && part <= 1);
     assert(plan->gpu_rate > 0 && isfinite(plan->gpu_rate));
     if (s == NULL) {
         s = host->life->steps_spare;
@@ -263,6 +284,7 @@ void host_steps_start(struct cs_host *host, uint32_t i,
     s->wait_ns = s->late_ns = 0;
     s->wait_from_ns = CLOCK_NEVER_NS;
     s->waited_for = plan->bottleneck;
+    assert(s->total > 0 && s->done <= s->total);
     feed_begin(host, i);
     step_begin(host, i);
 }
@@ -277,7 +299,7 @@ double host_steps_part(const struct cs_host *host, uint32_t i)
 
 void host_steps_stop(struct cs_host *host, uint32_t i)
 {
-    struct host_steps *s = host->slots->lease[i].steps;
+    struct host_steps *s = host->leases->slot[i].steps;
 
     if (s == NULL)
         return;
@@ -287,16 +309,18 @@ void host_steps_stop(struct cs_host *host, uint32_t i)
     loop_cancel(host->parts.loop, s->compute);
     loop_cancel(host->parts.loop, s->burst_begin);
     s->feeding = s->computing = s->sending = false;
+    assert(s->done <= s->total);
 }
 
 void host_steps_drop(struct cs_host *host, uint32_t i)
 {
-    struct host_steps *s = host->slots->lease[i].steps;
+    assert(host->leases->slot[i].live);
+    struct host_steps *s = host->leases->slot[i].steps;
 
     if (s == NULL)
         return;
     host_steps_stop(host, i);
     s->next = host->life->steps_spare;
     host->life->steps_spare = s;
-    host->slots->lease[i].steps = NULL;
+    host->leases->slot[i].steps = NULL;
 }

@@ -25,10 +25,13 @@
 #include "models/types/placement.h"
 #include "policies/leases/goodput.h"
 #include "policies/leases/sites.h"
+#include "policies/state/form.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
 #include "policies/state/nodes.h"
-#include "policies/state/slots.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -40,6 +43,7 @@ bool host_shape_ok(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,
                    uint32_t gpus)
 {
+    assert(role < host_form_of(job)->role_count);
     const struct role_spec *spec = &host_form_of(job)->role[role];
     uint32_t asked = job_role_gpus(&job->pub.request, role);
 
@@ -48,8 +52,8 @@ bool host_shape_ok(const struct cs_host *host,
     if (spec->pod || job_role_milli(&job->pub.request, role) < GPU_MILLI)
         return false;
     if (job->pub.request.goodput)
-        return host_goodput_ok(host, job, gpus);
-    if (host->slots->form[job->form].fixed)
+        return host_goodput_ok(host, job->pub.request.goodput, gpus);
+    if (host->forms->form[job->form].fixed)
         return speedup_size_ok(&job->pub.request, gpus);
     return asked > 0 && gpus >= spec->gpus_min && gpus <= spec->gpus_max &&
            gpus % (spec->gpus_multiple ? spec->gpus_multiple : 1) == 0;
@@ -61,11 +65,12 @@ static bool host_relaxed(const struct cs_host *host,
 {
     int64_t bound = host->rules->relax_ns;
 
+    assert(bound >= 0);
     return bound > 0 && job->task != ID_NONE &&
-           host_now(host) - host->slots->task[job->task].pub.ready_ns >= bound;
+           host_now(host) - host->tasks->slot[job->task].pub.ready_ns >= bound;
 }
 
-/* Of a mask in which no bit means any. */
+/* Narrows a mask, in which 0 means any pool; false: no pool is left. */
 static bool narrow(uint32_t *mask, uint32_t to)
 {
     if (to == 0)
@@ -79,6 +84,7 @@ static uint32_t pools_with_speedup(const struct cs_host *host,
                                    const struct job_request *request,
                                    uint32_t gpus)
 {
+    assert(gpus > 0);
     uint32_t mask = 0;
 
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
@@ -87,7 +93,7 @@ static uint32_t pools_with_speedup(const struct cs_host *host,
     return mask;
 }
 
-/* The one type that is wanted, if it is among those that may be used. */
+/* Narrows the types of GPU to the one wanted (index + 1; 0: any); false: it may not be used. */
 static bool one_type(const struct cluster_spec *spec, uint32_t type,
                      struct fit_want *out)
 {
@@ -105,6 +111,7 @@ static bool one_type(const struct cluster_spec *spec, uint32_t type,
             out->gpu_type_count = 1;
             return true;
         }
+    assert(type > 0);
     return false;
 }
 
@@ -112,6 +119,7 @@ bool host_fit_want(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,
                    const struct cs_want *want, struct fit_want *out)
 {
+    assert(role < host_form_of(job)->role_count);
     const struct job_request *request = &job->pub.request;
     const struct role_spec *spec = &host_form_of(job)->role[role];
     uint32_t rated = 0;
@@ -122,7 +130,7 @@ bool host_fit_want(const struct cs_host *host,
         .memory_bytes = spec->memory_bytes,
         .gpu_types = spec->gpu_types,
         .gpu_type_count = spec->gpu_type_count,
-        .pool_mask = host->slots->form[job->form].pool_mask[role],
+        .pool_mask = host->forms->form[job->form].pool_mask[role],
         .pod = spec->pod, .core_milli = spec->core_milli,
         .gpu_milli = job_role_milli(request, role),
         .gpu_mib = role == 0 ? request->gpu_mib : 0,
@@ -165,6 +173,8 @@ static double site_phase_s(struct cs_host *host, struct bench *bench,
     };
     struct placement place;
 
+    assert(p < form->form->phase_count);
+
     if (at && (site ? site->pool_mask != 1u << at->pool
                     : !narrow(&want.pool_mask, 1u << at->pool)))
         return INFINITY;
@@ -182,6 +192,7 @@ static double site_phase_s(struct cs_host *host, struct bench *bench,
                                0.5);
 }
 
+/* Returns the seconds of a phase where it ends soonest; INFINITY: it fits nowhere. */
 static double least_phase_s(struct cs_host *host, struct bench *bench,
                             const struct host_form *form, uint32_t p)
 {
@@ -193,6 +204,7 @@ static double least_phase_s(struct cs_host *host, struct bench *bench,
     for (uint32_t i = 0; i < sites->count; i++)
         least_s = fmin(least_s, site_phase_s(host, bench, form, p,
                                              &sites->site[i]));
+    assert(least_s >= 0);
     return least_s;
 }
 
@@ -212,6 +224,7 @@ static double form_phase_s(struct cs_host *host, struct bench *bench,
     bench->home = false;
     if (!isfinite(s))
         s = least_phase_s(host, bench, form, p);
+    assert(phase->every > 0 && s >= 0);
     return s / phase->every;
 }
 
@@ -230,6 +243,7 @@ static double form_step_s(struct cs_host *host, struct bench *bench,
         end[p] = start + phase_s[p];
         step_s = fmax(step_s, end[p]);
     }
+    assert(step_s >= 0);
     return step_s;
 }
 
@@ -247,9 +261,11 @@ static uint32_t gpu_pools(const struct cluster_spec *spec,
         if (fits && (mask == 0 || mask >> group->pool & 1))
             pools |= 1u << group->pool;
     }
+    assert(spec->pool_count <= 32);
     return pools;
 }
 
+/* Finds pools, sites and times of a new form. */
 static void form_measure(struct cs_host *host, struct host_form *form)
 {
     struct bench bench = { .empty = NULL };
@@ -263,40 +279,44 @@ static void form_measure(struct cs_host *host, struct host_form *form)
         form->pool_mask[r] = i == UINT32_MAX ? 0 : 1u << i;
         form->home_mask[r] = home == UINT32_MAX ? 0 : 1u << home;
         form->gpu_pools[r] = gpu_pools(host->spec, role, form->pool_mask[r]);
-        form->sites[r] = host_sites_of(host, role, form->pool_mask[r]);
+        form->sites[r] = host_sites_of(host->parts.arena, host->spec, role, form->pool_mask[r]);
     }
     form->step_s = form_step_s(host, &bench, form, form->phase_s);
     form->fixed = form->form->phase_count == 1 &&
                   form->form->phase[0].law->kind == LAW_FIXED;
+    assert(form->step_s >= 0);
 }
 
 uint32_t host_form_index(struct cs_host *host, const struct job_form *form)
 {
-    for (uint32_t i = 0; i < host->slots->form_count; i++)
-        if (host->slots->form[i].form == form)
+    for (uint32_t i = 0; i < host->forms->count; i++)
+        if (host->forms->form[i].form == form)
             return i;
-    if (host->slots->form_count == host->slots->form_room) {
-        uint32_t room = host->slots->form_room ? 2 * host->slots->form_room : 8;
-        host->slots->form = arena_grow(host->parts.arena, host->slots->form,
-                                host->slots->form_room, room, sizeof *host->slots->form);
-        host->slots->form_room = room;
+    if (host->forms->count == host->forms->capacity) {
+        uint32_t room = host->forms->capacity ? 2 * host->forms->capacity : 8;
+        host->forms->form = arena_grow(host->parts.arena, host->forms->form,
+                                host->forms->capacity, room, sizeof *host->forms->form);
+        host->forms->capacity = room;
     }
-    struct host_form *made = &host->slots->form[host->slots->form_count];
+    struct host_form *made = &host->forms->form[host->forms->count];
     memset(made, 0, sizeof *made);
     made->form = form;
     form_measure(host, made);
-    return host->slots->form_count++;
+    assert(host->forms->count < host->forms->capacity);
+    return host->forms->count++;
 }
 
 static int64_t ns_from_s(double s)
 {
+    assert(!isnan(s));
     return s > 0 ? clock_ns_for_work(s, 1.0) : 0;
 }
 
+/* Returns how long a job really takes on what it asked for. */
 static int64_t truth_ns(const struct cs_host *host,
                         const struct host_job_slot *job)
 {
-    const struct host_form *form = &host->slots->form[job->form];
+    const struct host_form *form = &host->forms->form[job->form];
 
     if (form->fixed)
         return job->truth.duration_ns;
@@ -307,6 +327,7 @@ static int64_t truth_ns(const struct cs_host *host,
 static double noise(const struct cs_host *host,
                     const struct host_job_slot *job)
 {
+    assert(host->rules->noise_cv >= 0);
     uint64_t seed = host->parts.seed, id = job->pub.request.id.i;
     double u = 1 - rng_at(seed, id, host->parts.replica, 101);
     double v = rng_at(seed, id, host->parts.replica, 102);
@@ -327,26 +348,39 @@ void host_estimate(struct cs_host *host, struct host_job_slot *job)
     if (host->rules->estimate == HOST_NOISY)
         job->estimate_ns = ns_from_s(clock_s_from_ns(exact) *
                                      noise(host, job));
+    assert(job->estimate_ns >= 0);
 }
 
 int64_t host_done_ns(const struct cs_host *host,
                      const struct host_job_slot *job)
 {
-    const struct host_form *form = &host->slots->form[job->form];
+    const struct host_form *form = &host->forms->form[job->form];
     int64_t done = job->done_ns;
 
+    assert(done >= 0);
     if (!form->fixed)
         return ns_from_s(form->step_s * job->pub.step);
     /* Without a look at its lease, which is elsewhere in memory. */
     if (job->even_from_ns != CLOCK_NEVER_NS)
         return clock_after(done, host_now(host) - job->even_from_ns);
     if (job->phases_running && job->lease[0] != ID_NONE) {
-        const struct host_lease_slot *lease = &host->slots->lease[job->lease[0]];
+        const struct host_lease_slot *lease = &host->leases->slot[job->lease[0]];
         done = clock_after(done, host_known_ns(host, job, lease,
                                                host_now(host) -
                                                    lease->phase_start_ns));
     }
     return done;
+}
+
+double host_progress(const struct cs_host *host, uint32_t j)
+{
+    const struct host_job_slot *job = host_job_slot(host, j);
+
+    if (host->forms->form[job->form].fixed)
+        return clock_s_from_ns(host_done_ns(host, job));
+    assert(job->stopped_part >= 0 && job->kept >= 0);
+    return job->pub.work_done_s - job->pub.work_lost_s + job->stopped_part +
+           job->kept;
 }
 
 double host_attained_gpu_s(const struct cs_host *host,
@@ -357,17 +391,17 @@ double host_attained_gpu_s(const struct cs_host *host,
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++) {
         if (job->lease[r] == ID_NONE)
             continue;
-        const struct cs_lease *lease = &host->slots->lease[job->lease[r]].pub;
+        const struct cs_lease *lease = &host->leases->slot[job->lease[r]].pub;
         gpu_s += clock_s_from_ns(host_now(host) - lease->since_ns) *
-                 host_lease_amount(&host->slots->lease[job->lease[r]]);
+                 host_lease_amount(lease);
     }
+    assert(gpu_s >= 0);
     return gpu_s;
 }
 
-int64_t host_restart_ns(const struct cs_host *host,
-                        const struct host_job_slot *job)
+int64_t host_restart_ns(const struct host_job_slot *job, int64_t now_ns)
 {
-    int64_t left = job->restart_until_ns - host_now(host);
+    int64_t left = job->restart_until_ns - now_ns;
 
     return clock_after(job->penalty_ns, left > 0 ? left : 0);
 }
@@ -379,7 +413,7 @@ int64_t host_left_ns(const struct cs_host *host,
     int64_t done = host_done_ns(host, job);
 
     return clock_after(whole > done ? whole - done : 0,
-                       host_restart_ns(host, job));
+                       host_restart_ns(job, host_now(host)));
 }
 
 /* ---- other GPUs than were asked for ------------------------------------ */
@@ -395,6 +429,7 @@ int64_t host_known_ns(const struct cs_host *host,
         return host_goodput_known_ns(host, job->pub.request.goodput,
                                      &lease->pub.placement, job->done_ns,
                                      ran_ns);
+    assert(job->done_ns >= 0);
     return speedup == 1 ? ran_ns : (int64_t)floor((double)ran_ns * speedup);
 }
 
@@ -415,9 +450,11 @@ int64_t host_ran_ns(const struct cs_host *host,
     return (int64_t)fmin(ceil((double)known_ns / speedup), 4e18);
 }
 
+/* Measures a speedup on an empty cluster; 0: the form cannot run there. */
 static double measure_speedup(struct cs_host *host, const struct host_form *form,
                               const struct host_speedup *at)
 {
+    assert(at->gpus > 0);
     double phase_s[FORM_PHASES_MAX];
     struct arena *arena = arena_new(0);
     struct bench bench = { .empty = cluster_new(arena, host->spec), .at = at };
@@ -430,10 +467,11 @@ static double measure_speedup(struct cs_host *host, const struct host_form *form
 double host_speedup(struct cs_host *host, const struct host_job_slot *job,
                     uint32_t pool, uint32_t gpus, uint32_t cores)
 {
-    struct host_form *form = &host->slots->form[job->form];
+    struct host_form *form = &host->forms->form[job->form];
     uint32_t mask = form->pool_mask[0];
     struct host_speedup at = { gpus, pool, cores, 0 };
 
+    assert(pool < host->spec->pool_count);
     if (!host_shape_ok(host, job, 0, gpus) || (mask && !(mask >> pool & 1)))
         return 0;
     if (job->pub.request.goodput)
@@ -446,14 +484,15 @@ double host_speedup(struct cs_host *host, const struct host_job_slot *job,
         if (form->speedup[i].gpus == gpus && form->speedup[i].pool == pool &&
             form->speedup[i].cores == cores)
             return form->speedup[i].speedup;
-    if (form->speedups == form->speedup_room) {
-        uint32_t room = form->speedup_room ? 2 * form->speedup_room : 8;
+    if (form->speedups == form->speedup_capacity) {
+        uint32_t room = form->speedup_capacity ? 2 * form->speedup_capacity : 8;
         form->speedup = arena_grow(host->parts.arena, form->speedup,
-                                   form->speedup_room, room, sizeof *form->speedup);
-        form->speedup_room = room;
+                                   form->speedup_capacity, room, sizeof *form->speedup);
+        form->speedup_capacity = room;
     }
     at.speedup = measure_speedup(host, form, &at);
     form->speedup[form->speedups++] = at;
+    assert(at.speedup >= 0);
     return at.speedup;
 }
 
@@ -463,7 +502,7 @@ double host_speedup_on(struct cs_host *host, const struct host_job_slot *job,
                        const struct placement *placement)
 {
     const struct job_form *form = host_form_of(job);
-    bool fixed = host->slots->form[job->form].fixed;
+    bool fixed = host->forms->form[job->form].fixed;
     double speedup = INFINITY;
 
     if (fixed && !form->paced)
@@ -490,110 +529,13 @@ int64_t host_lease_left_ns(const struct cs_host *host,
                            const struct host_lease_slot *lease)
 {
     int64_t left = host_left_ns(host, job, false);
-    int64_t restart = host_restart_ns(host, job);
+    int64_t restart = host_restart_ns(job, host_now(host));
 
+    assert(left >= restart);
     if (lease->speedup == 1 && !job->pub.request.goodput)
         return left;
     return clock_after(restart,
                        host_ran_ns(host, job, lease, host_done_ns(host, job),
                                    left == CLOCK_NEVER_NS ? left
                                                           : left - restart));
-}
-
-double host_gpu_usd_per_h(const struct cs_host *host,
-                          const struct placement *placement)
-{
-    double usd = 0;
-
-    for (uint32_t i = 0; i < placement->share_count;) {
-        const struct node_group *group =
-            cluster_group_of(host->spec, placement->share[i].node);
-        uint32_t end = group->first_node + group->node_count;
-        uint64_t milli = 0, core_milli = 0;
-        for (; i < placement->share_count && placement->share[i].node < end;
-             i++) {
-            const struct share *share = &placement->share[i];
-            milli += share_milli(share);
-            core_milli += share->cores * UINT64_C(1000) + share->core_milli;
-        }
-        double part = 0;
-        if (group->gpus > 0)
-            part = (double)milli / ((double)GPU_MILLI * group->gpus);
-        else if (group->cores > 0)
-            part = (double)core_milli / 1000.0 / group->cores;
-        usd += part * cluster_node_usd_per_h(group, host_now(host));
-    }
-    return usd;
-}
-
-double host_lease_usd(const struct cs_host *host,
-                      const struct host_lease_slot *lease, int64_t from_ns,
-                      int64_t to_ns)
-{
-    if (host->spec->unpriced)
-        return 0;
-    if (host->spec->priced)
-        return cluster_held_usd(host->spec, &lease->pub.placement, from_ns,
-                                to_ns);
-    return clock_s_from_ns(to_ns - from_ns) / 3600 *
-           host_gpu_usd_per_h(host, &lease->pub.placement);
-}
-
-double host_transfer_usd(const struct cs_host *host,
-                         const struct placement *placement, double bytes)
-{
-    uint32_t rented = 0;
-
-    for (uint32_t s = 0; host->nodes->rent && s < placement->share_count; s++)
-        rented += cluster_group_of(host->spec, placement->share[s].node)
-                      ->rent != NULL;
-    return rented == 0 ? 0
-         : bytes * host->spec->transfer_usd_per_byte * rented /
-               placement->share_count;
-}
-
-double host_busy_s(const struct host_phase_run *run, bool done, double s)
-{
-    double work_s = s;
-
-    if (done && run->rate_max > 0)
-        work_s = s < 1 / run->rate_max ? s : 1 / run->rate_max;
-    if (run->busy_fraction < 0)
-        return 0;
-    return run->busy_fraction > 1 ? work_s : work_s * run->busy_fraction;
-}
-
-/* The slowest of the links that loading crosses, all free. */
-static double load_bps(const struct cs_host *host, bool at_home,
-                       const struct placement *placement)
-{
-    double pcie = 0, nic = 0, wan = INFINITY;
-
-    for (uint32_t i = 0; i < placement->share_count; i++) {
-        const struct node_group *group =
-            cluster_group_of(host->spec, placement->share[i].node);
-        pcie += fabric_pcie_bps(group, placement->share[i].gpu_mask);
-        nic += group->nic_bps;
-        if (!at_home && group->wan_bps > 0)
-            wan = fmin(wan, group->wan_bps);
-    }
-    double bps = fmin(wan, pcie > 0 ? pcie : INFINITY);
-    if (!at_home && nic > 0)
-        bps = fmin(bps, nic);
-    if (!at_home && host->spec->storage_bps > 0)
-        bps = fmin(bps, host->spec->storage_bps);
-    return bps;
-}
-
-double host_switch_s(const struct cs_host *host,
-                     const struct host_job_slot *job, uint32_t role,
-                     const struct placement *placement,
-                     const struct gang *gang)
-{
-    const struct role_spec *spec = &host_form_of(job)->role[role];
-    bool woken = job->home[role] != ID_NONE;
-    double bps = load_bps(host, woken, placement);
-
-    assert(gang && placement->share_count > 0);
-    return spec->load_bytes / bps + (woken ? spec->wake_s : spec->start_s);
 }

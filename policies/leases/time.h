@@ -1,50 +1,58 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * time.h - how long things take, and what they cost.
+ * time.h - how long things take: estimates of jobs, what is left of them, and
+ * how fast they run on other GPUs than they asked for.
+ *
+ * Times are nanoseconds; CLOCK_NEVER_NS: never.  A speedup is the progress of a
+ * job over its progress on what it asked for; 0: it cannot run there.
  */
 #ifndef POLICIES_LEASES_TIME_H
 #define POLICIES_LEASES_TIME_H
 
-#include "policies/state/state.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/types/placement.h"
+#include "policies/policy.h"
 
 struct fit_want;
-struct gang;
-struct placement;
+struct host_job_slot;
+struct host_lease_slot;
+struct job_form;
 
-/* how long things take. */
+/* Returns the index of a form in host->forms; measures it when it is new. */
 uint32_t host_form_index(struct cs_host *host, const struct job_form *form);
+/* Sets a new job's estimate, by the rule `estimate` of the host. */
 void host_estimate(struct cs_host *host, struct host_job_slot *job);
-/* GPUs of a lease, as parts of one count. */
-static inline double host_lease_amount(const struct host_lease_slot *lease)
+
+/* Returns the GPUs of a lease; a part of a GPU counts as a part. */
+static inline double host_lease_amount(const struct cs_lease *lease)
 {
-    return (double)((uint64_t)lease->pub.gpus * lease->pub.gpu_milli) /
-           GPU_MILLI;
+    return (double)((uint64_t)lease->gpus * lease->gpu_milli) / GPU_MILLI;
 }
 
-/* GPU-seconds held so far. */
+/* Returns the GPU-seconds that a job held up to now. */
 double host_attained_gpu_s(const struct cs_host *host,
                            const struct host_job_slot *job);
-/* What is owed of restarts, of the one that goes on and of the next. */
-int64_t host_restart_ns(const struct cs_host *host,
-                        const struct host_job_slot *job);
+/* Returns the time owed for restarts: of the one that goes on and of the next. */
+int64_t host_restart_ns(const struct host_job_slot *job, int64_t now_ns);
+/* Returns what is left of a job with its restarts: of its estimate, or (truth)
+ * of its real length. */
 int64_t host_left_ns(const struct cs_host *host,
                      const struct host_job_slot *job, bool truth);
-/* Progress of a job of one role on so many GPUs of a pool over that on what it
- * asked for; 0: it cannot run there. */
-double host_speedup(struct cs_host *host, const struct host_job_slot *job,
-                    uint32_t pool, uint32_t gpus, uint32_t cores);
-/* The same of the GPUs of a placement. */
-double host_speedup_on(struct cs_host *host, const struct host_job_slot *job,
-                       const struct placement *placement);
-/* Of a job on a lease, from now on. */
+/* Returns what has passed of a job's length by now. */
+int64_t host_done_ns(const struct cs_host *host,
+                     const struct host_job_slot *job);
+/* Returns how far a job got: seconds of a known length, else runs of phases, with
+ * the parts that a stop keeps.  A failure can lower it. */
+double host_progress(const struct cs_host *host, uint32_t job);
+/* Returns how long a job goes on on a lease, from now, by its estimate. */
 int64_t host_lease_left_ns(const struct cs_host *host,
                            const struct host_job_slot *job,
                            const struct host_lease_slot *lease);
-/* Of its known length: what has passed by now. */
-int64_t host_done_ns(const struct cs_host *host,
-                     const struct host_job_slot *job);
-/* On a lease, from what is done when its phase began: known length that passes
- * in so much time, and the time that so much more of it takes. */
+/* For a job of known length on a lease.  known_ns(): how much of the length
+ * passes in ran_ns, from what was done when its phase began.  ran_ns(): how long
+ * known_ns of it take, once from_ns of it are done. */
 int64_t host_known_ns(const struct cs_host *host,
                       const struct host_job_slot *job,
                       const struct host_lease_slot *lease, int64_t ran_ns);
@@ -53,25 +61,21 @@ int64_t host_ran_ns(const struct cs_host *host,
                     const struct host_lease_slot *lease, int64_t from_ns,
                     int64_t known_ns);
 
-/* False: no pool is left. */
-bool host_fit_want(const struct cs_host *host,
-                   const struct host_job_slot *job, uint32_t role,
-                   const struct cs_want *want, struct fit_want *out);
+/* Returns the speedup of a job of one role on so many GPUs of a pool, with so
+ * many cores per GPU (0: as asked). */
+double host_speedup(struct cs_host *host, const struct host_job_slot *job,
+                    uint32_t pool, uint32_t gpus, uint32_t cores);
+/* The same on the GPUs of a placement: that of its slowest pool. */
+double host_speedup_on(struct cs_host *host, const struct host_job_slot *job,
+                       const struct placement *placement);
+/* May a role have so many GPUs? */
 bool host_shape_ok(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,
                    uint32_t gpus);
-double host_gpu_usd_per_h(const struct cs_host *host,
-                          const struct placement *placement);
-/* What a lease costs between two times. */
-double host_lease_usd(const struct cs_host *host,
-                      const struct host_lease_slot *lease, int64_t from_ns,
-                      int64_t to_ns);
-/* Of bytes between a placement and the shared storage. */
-double host_transfer_usd(const struct cs_host *host,
-                         const struct placement *placement, double bytes);
-double host_switch_s(const struct cs_host *host,
-                     const struct host_job_slot *job, uint32_t role,
-                     const struct placement *placement,
-                     const struct gang *gang);
+/* Sets *out to what a role needs where a policy wants it; false: no pool or type
+ * of GPU is left. */
+bool host_fit_want(const struct cs_host *host,
+                   const struct host_job_slot *job, uint32_t role,
+                   const struct cs_want *want, struct fit_want *out);
 
 #endif

@@ -21,8 +21,12 @@
 #include "models/cluster/place.h"
 #include "models/jobs/job.h"
 #include "policies/phases.h"
+#include "policies/state/form.h"
 #include "policies/state/nodes.h"
+#include "policies/state/queue.h"
+#include "policies/state/read.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/order.h"
@@ -55,18 +59,21 @@ struct host_kinds {
 /* ---- kinds ---- */
 
 static struct kind kind_of_task(const struct cs_host *host,
-                                const struct cs_task *task)
+                                const struct host_task_slot *slot)
 {
-    const struct host_job_slot *job = host_job_slot(host, task->job.i);
-    const struct phase_spec *phase = &host_form_of(job)->phase[task->phase];
+    const struct cs_task *task = &slot->pub;
+    const struct host_job *job = host_job_known(host, task->job.i);
+    const struct phase_spec *phase = &job->request.form->phase[task->phase];
     bool whole = task->role == CS_ALL_ROLES;
 
+    assert(task->phase < job->request.form->phase_count);
     return (struct kind) {
-        .form = job->form, .phase = task->phase, .gpus = task->gpus,
-        .gpu_milli = task->gpu_milli, .gpu_mib = job->pub.request.gpu_mib,
-        .later = !whole && phase_law_at(phase, job->pub.step) != phase->law,
-        .woken = !whole && job->home[task->role] != ID_NONE,
-        .rates = job->pub.request.rates,
+        .form = slot->form, .phase = task->phase, .gpus = task->gpus,
+        .gpu_milli = task->gpu_milli, .gpu_mib = job->request.gpu_mib,
+        .later = !whole && phase_law_at(phase, job->step) != phase->law,
+        .woken = !whole && host_role_home(host, task->job.i,
+                                          task->role) != ID_NONE,
+        .rates = job->request.rates,
     };
 }
 
@@ -75,13 +82,15 @@ static struct kind kind_of_task(const struct cs_host *host,
  * lie anywhere after a while is like no other. */
 static bool is_single(const struct cs_host *host, const struct cs_task *task)
 {
+    assert(task->role == CS_ALL_ROLES || task->role < FORM_ROLES_MAX);
     return task->held.i != ID_NONE || host->nodes->rent != NULL ||
-           host_job_slot(host, task->job.i)->pub.request.goodput != NULL ||
+           host_job_known(host, task->job.i)->request.goodput != NULL ||
            (task->role == CS_ALL_ROLES &&
             (host->rules->placement == PLACE_RANDOM ||
              host->rules->relax_ns > 0));
 }
 
+/* Are tasks of both kinds answered alike? */
 static bool same(const struct kind *a, const struct kind *b)
 {
     return a->form == b->form && a->phase == b->phase &&
@@ -90,10 +99,12 @@ static bool same(const struct kind *a, const struct kind *b)
            a->woken == b->woken && a->rates == b->rates;
 }
 
+/* Adds a kind without tasks; returns its number. */
 static uint32_t kind_add(struct cs_host *host, struct kind kind)
 {
     struct host_kinds *all = host->waiting->kinds;
 
+    assert(all->count <= all->room && kind.tasks == 0);
     if (all->count == all->room) {
         uint32_t room = all->room > 0 ? 2 * all->room : 16;
         all->kind = arena_grow(host->parts.arena, all->kind, all->room, room,
@@ -104,27 +115,30 @@ static uint32_t kind_add(struct cs_host *host, struct kind kind)
     return all->count++;
 }
 
-/* Forms are few, and so are the kinds of one. */
-static uint32_t kind_number(struct cs_host *host, const struct cs_task *task)
+/* Returns the number of a task's kind, made if it is new.  A form has few kinds. */
+static uint32_t kind_number(struct cs_host *host,
+                            const struct host_task_slot *task)
 {
     struct host_kinds *all = host->waiting->kinds;
 
-    if (is_single(host, task))
+    if (is_single(host, &task->pub))
         return SINGLE;
     struct kind kind = kind_of_task(host, task);
-    if (all->forms < host->slots->form_room) {
+    if (all->forms < host->forms->capacity) {
         all->first = arena_grow(host->parts.arena, all->first, all->forms,
-                                host->slots->form_room, sizeof *all->first);
-        while (all->forms < host->slots->form_room)
+                                host->forms->capacity, sizeof *all->first);
+        while (all->forms < host->forms->capacity)
             all->first[all->forms++] = ID_NONE;
     }
     uint32_t k = all->first[kind.form];
+    assert(kind.form < all->forms);
     while (k != ID_NONE && !same(&all->kind[k], &kind))
         k = all->kind[k].next;
     if (k != ID_NONE)
         return k;
     kind.next = all->first[kind.form];
     all->first[kind.form] = kind_add(host, kind);
+    assert(kind.next == ID_NONE || kind.next < all->count);
     return all->first[kind.form];
 }
 
@@ -138,14 +152,15 @@ static bool stands_before(void *owner, uint32_t a, uint32_t b)
 
 void host_kinds_insert(struct cs_host *host, uint32_t task)
 {
+    assert(task < host->tasks->count && host->tasks->slot[task].live);
     struct host_kinds *all = host->waiting->kinds;
 
-    if (all->of_room < host->slots->task_room) {
+    if (all->of_room < host->tasks->capacity) {
         all->of = arena_grow(host->parts.arena, all->of, all->of_room,
-                             host->slots->task_room, sizeof *all->of);
-        all->of_room = host->slots->task_room;
+                             host->tasks->capacity, sizeof *all->of);
+        all->of_room = host->tasks->capacity;
     }
-    all->of[task] = kind_number(host, &host->slots->task[task].pub);
+    all->of[task] = kind_number(host, &host->tasks->slot[task]);
     all->kind[all->of[task]].tasks++;
     order_insert(&all->order, task, host_task_item(host, task), stands_before);
     all->stale = true;
@@ -155,6 +170,7 @@ void host_kinds_remove(struct cs_host *host, uint32_t task)
 {
     struct host_kinds *all = host->waiting->kinds;
 
+    assert(task < all->of_room && all->of[task] < all->count);
     assert(all->kind[all->of[task]].tasks > 0);
     all->kind[all->of[task]].tasks--;
     order_remove(&all->order, task);
@@ -165,10 +181,12 @@ void host_kinds_again(struct cs_host *host, uint32_t task)
 {
     if (host->waiting->kinds == NULL)
         return;
+    assert(host->tasks->slot[task].live);
     host_kinds_remove(host, task);
     host_kinds_insert(host, task);
 }
 
+/* Returns the kinds; makes them at the first question. */
 static struct host_kinds *keep(struct cs_host *host)
 {
     static const struct order_rules plain = { stands_before, NULL, 0 };
@@ -183,16 +201,19 @@ static struct host_kinds *keep(struct cs_host *host)
     kind_add(host, single);
     for (uint32_t i = 0; i < host_order_count(host); i++)
         host_kinds_insert(host, rank_tree_at(host->waiting->order, i));
+    assert(order_count(&host->waiting->kinds->order) == host_order_count(host));
     return host->waiting->kinds;
 }
 
 /* ---- the first untried of each kind ---- */
 
+/* Does a task stand before the tasks of a kind that are not tried yet? */
 static bool is_of_before(void *owner, uint32_t a, uint32_t kind)
 {
     const struct cs_host *host = owner;
     const struct host_kinds *all = host->waiting->kinds;
 
+    assert(kind < all->count && all->from != ID_NONE);
     return all->of[a] != kind ? all->of[a] < kind
                               : host_task_before(host, a, all->from);
 }
@@ -204,14 +225,17 @@ static uint32_t first_from(struct cs_host *host, uint32_t kind)
     uint32_t place = order_front(&all->order, is_of_before, kind, NULL);
     uint32_t found = rank_tree_at(&all->order.tree, place);
 
+    assert(kind < all->count && all->kind[kind].tasks > 0);
     return found != ORDER_NONE && all->of[found] == kind ? found : ID_NONE;
 }
 
+/* Moves the task at a place of the heap down to where it belongs. */
 static void sink(struct cs_host *host, uint32_t hole)
 {
     struct host_kinds *all = host->waiting->kinds;
     uint32_t task = all->heap[hole], child;
 
+    assert(hole < all->heap_count);
     while ((child = 2 * hole + 1) < all->heap_count) {
         if (child + 1 < all->heap_count &&
             host_task_before(host, all->heap[child + 1], all->heap[child]))
@@ -224,6 +248,7 @@ static void sink(struct cs_host *host, uint32_t hole)
     all->heap[hole] = task;
 }
 
+/* Puts the first untried task of each kind into the heap. */
 static void make_heap(struct cs_host *host)
 {
     struct host_kinds *all = host->waiting->kinds;
@@ -244,6 +269,7 @@ static void make_heap(struct cs_host *host)
         sink(host, i);
     all->decisions = host->counts.decisions;
     all->stale = false;
+    assert(all->heap_count <= all->heap_room);
 }
 
 void cs_try_anew(struct cs_host *host)
@@ -264,7 +290,8 @@ struct task_id cs_next_candidate(struct cs_host *host)
     if (all->heap_count == 0)
         return none;
     all->at = rank_tree_rank(host->waiting->order, all->heap[0]);
-    all->seq = host->slots->task[all->heap[0]].seq;
+    all->seq = host->tasks->slot[all->heap[0]].seq;
+    assert(all->at < host_order_count(host));
     return (struct task_id) { all->heap[0] };
 }
 
@@ -272,16 +299,17 @@ void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
 {
     struct host_kinds *all = host->waiting->kinds;
 
-    assert(all != NULL && task.i < host->slots->task_count);
-    if (!host->slots->task[task.i].live || host->slots->task[task.i].seq != all->seq)
+    assert(all != NULL && task.i < host->tasks->count);
+    if (!host->tasks->slot[task.i].live || host->tasks->slot[task.i].seq != all->seq)
         return;                 /* it was started */
     assert(rank_tree_at(host->waiting->order, all->at) == task.i);
     all->at++;
+    assert(all->at <= host_order_count(host));
     if (all->stale || all->decisions != host->counts.decisions)
         return;
     uint32_t kind = all->of[task.i], next = ORDER_NONE;
     if (kind == SINGLE || alike == CS_ALIKE_NONE ||
-        (alike == CS_ALIKE_AS_LONG && host->slots->form[all->kind[kind].form].fixed))
+        (alike == CS_ALIKE_AS_LONG && host->forms->form[all->kind[kind].form].fixed))
         next = rank_tree_next(&all->order.tree, task.i);
     if (next != ORDER_NONE && all->of[next] == kind)
         all->heap[0] = next;

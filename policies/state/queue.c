@@ -6,10 +6,18 @@
  * What waits is an order (sim/containers/order.h), whose sums are kept from the
  * first question on that needs them; leases are in a calendar, likewise.
  */
+#include "policies/state/queue.h"
+
 #include <assert.h>
 
+#include "models/cluster/cluster.h"
 #include "policies/phases.h"
+#include "policies/state/ends.h"
+#include "policies/state/form.h"
+#include "policies/state/lease_slot.h"
+#include "policies/state/slots.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/calendar.h"
@@ -18,6 +26,7 @@
 
 bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b)
 {
+    assert(a < host->tasks->count && b < host->tasks->count);
     if (host->policy->before) {
         struct task_id x = { a }, y = { b };
         if (host->policy->before(host->self, host, x, y))
@@ -25,24 +34,25 @@ bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b)
         if (host->policy->before(host->self, host, y, x))
             return false;
     }
-    return host->slots->task[a].seq < host->slots->task[b].seq;
+    return host->tasks->slot[a].seq < host->tasks->slot[b].seq;
 }
 
 void host_note_full(struct cs_host *host, uint32_t i, uint32_t gpus)
 {
-    struct host_form *form = &host->slots->form[i];
+    struct host_form *form = &host->forms->form[i];
 
+    assert(i < host->forms->count);
     if (form->form->role_count != 1 || host_known_full(host, i, gpus))
         return;
     form->full_gpus = gpus;
     form->full_at = host->cluster->releases;
 }
 
-/* Room for a gang has room for a smaller one of the same form: every rule
- * would leave out some of its GPUs. */
+/* GPUs that fit a gang fit a smaller one of the same form: every rule would
+ * leave out some of them. */
 bool host_known_full(const struct cs_host *host, uint32_t i, uint32_t gpus)
 {
-    const struct host_form *form = &host->slots->form[i];
+    const struct host_form *form = &host->forms->form[i];
 
     return form->full_gpus > 0 && gpus >= form->full_gpus &&
            form->full_at == host->cluster->releases;
@@ -56,11 +66,11 @@ static bool stands_before(void *owner, uint32_t a, uint32_t b)
 bool host_task_known_full(void *owner, uint32_t item)
 {
     const struct cs_host *host = owner;
-    const struct cs_task *task = &host->slots->task[item].pub;
+    const struct cs_task *task = &host->tasks->slot[item].pub;
 
+    assert(item < host->tasks->count);
     return task->role == CS_ALL_ROLES && task->gpu_milli == GPU_MILLI &&
-           host_known_full(host, host_job_slot(host, task->job.i)->form,
-                           task->gpus);
+           host_known_full(host, host->tasks->slot[item].form, task->gpus);
 }
 
 static bool is_startable(void *owner, uint32_t item)
@@ -76,16 +86,18 @@ struct order_filter host_startable(const struct cs_host *host,
         .passes = is_startable,
     };
 
-    if (host->slots->form_count == 1 && !host_per_phase(host) &&
+    if (host->forms->count == 1 && !host_per_phase(host) &&
         !host->waiting->has_parts && host_known_full(host, 0, gpus_max))
-        filter.gpus_max = host->slots->form[0].full_gpus - 1;
+        filter.gpus_max = host->forms->form[0].full_gpus - 1;
+    assert(filter.gpus_max <= gpus_max);
     return filter;
 }
 
 struct order_item host_task_item(const struct cs_host *host, uint32_t task)
 {
-    const struct host_task_slot *slot = &host->slots->task[task];
+    const struct host_task_slot *slot = &host->tasks->slot[task];
 
+    assert(slot->live && slot->pub.estimate_ns >= 0);
     return (struct order_item) {
         .span_ns = slot->pub.estimate_ns, .gpus = slot->pub.gpus,
         .stamp = slot->seq,
@@ -101,9 +113,11 @@ void host_order_begin(struct cs_host *host)
     struct arena *arena = host->parts.arena;
     struct host_waiting *waiting = host->waiting;
 
+    assert(waiting->queue == NULL && waiting->order == NULL);
     waiting->queue = arena_alloc(arena, 1, sizeof *waiting->queue);
     order_init(waiting->queue, order_store_new(arena), &plain, host);
     waiting->order = &waiting->queue->tree;
+    assert(rank_tree_count(waiting->order) == 0);
 }
 
 uint32_t host_order_count(const struct cs_host *host)
@@ -111,22 +125,34 @@ uint32_t host_order_count(const struct cs_host *host)
     return rank_tree_count(host->waiting->order);
 }
 
-/* The list's memory is there for whoever needs all at once. */
-uint32_t *host_list_room(struct cs_host *host, uint32_t count)
+/* The memory is kept, for the next one that needs all numbers at once. */
+uint32_t *host_list_scratch(struct cs_host *host, uint32_t count)
 {
-    if (count > host->waiting->list_room) {
-        uint32_t room = host->waiting->list_room > 0 ? host->waiting->list_room : 64;
+    if (count > host->waiting->list_capacity) {
+        uint32_t room = host->waiting->list_capacity > 0 ? host->waiting->list_capacity : 64;
         while (room < count)
             room *= 2;
         host->waiting->list = arena_alloc(host->parts.arena, room,
                                  sizeof *host->waiting->list);
-        host->waiting->list_room = room;
+        host->waiting->list_capacity = room;
     }
+    assert(host->waiting->list_capacity >= count);
     return host->waiting->list;
+}
+
+uint32_t host_order_at(const struct cs_host *host, uint32_t place)
+{
+    return rank_tree_at(host->waiting->order, place);
+}
+
+bool host_has_parts(const struct cs_host *host)
+{
+    return host->waiting->has_parts;
 }
 
 void host_order_insert(struct cs_host *host, uint32_t task)
 {
+    assert(task < host->tasks->count && host->tasks->slot[task].live);
     order_insert(host->waiting->queue, task, host_task_item(host, task),
                  host->waiting->tops == NULL ? stands_before : NULL);
     host->hooks.task_made(host, task);
@@ -134,16 +160,19 @@ void host_order_insert(struct cs_host *host, uint32_t task)
 
 void host_order_again(struct cs_host *host, uint32_t task)
 {
+    assert(order_holds(host->waiting->queue, task));
     order_remove(host->waiting->queue, task);
     order_insert(host->waiting->queue, task, host_task_item(host, task),
                  stands_before);
+    assert(order_holds(host->waiting->queue, task));
 }
 
-/* Insertion sort: between two decisions few tasks change their place. */
+/* By insertion: between two decisions few tasks change their place. */
 void host_order_sort(struct cs_host *host)
 {
+    assert(host->policy->before != NULL);
     uint32_t count = rank_tree_count(host->waiting->order);
-    uint32_t *list = host_list_room(host, count);
+    uint32_t *list = host_list_scratch(host, count);
     bool moved = false;
 
     rank_tree_list(host->waiting->order, list);
@@ -160,12 +189,14 @@ void host_order_sort(struct cs_host *host)
         rank_tree_reorder(host->waiting->order, list);
 }
 
+/* Returns the queue with the sums that searches need; they are kept from then on. */
 static struct order *queue_with_sums(struct cs_host *host)
 {
     struct order *queue = host->waiting->queue;
 
     if (queue->rules != &summed)
-        order_rule(queue, &summed, host_list_room(host, order_count(queue)));
+        order_rule(queue, &summed, host_list_scratch(host, order_count(queue)));
+    assert(queue->rules == &summed);
     return queue;
 }
 
@@ -176,6 +207,7 @@ uint32_t host_search(struct cs_host *host, struct order *order, uint32_t from,
     uint32_t place = order_find(order, from, filter);
 
     host->counts.tasks_seen += order->seen - seen;
+    assert(order->seen >= seen);
     return place;
 }
 
@@ -203,8 +235,9 @@ uint32_t host_order_first(struct cs_host *host, uint64_t seq)
 
 void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
 {
-    struct cs_lease *pub = &host->slots->lease[lease].pub;
+    struct cs_lease *pub = &host->leases->slot[lease].pub;
 
+    assert(host->leases->slot[lease].live && end_ns >= host_now(host));
     if (host->waiting->ends != NULL) {
         calendar_drop(host->waiting->ends, pub->expected_end_ns, lease);
         calendar_add(host->waiting->ends, end_ns, lease, pub->gpus);
@@ -214,26 +247,29 @@ void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
 
 void host_lease_unexpect(struct cs_host *host, uint32_t lease)
 {
+    assert(lease < host->leases->count);
     if (host->waiting->ends != NULL)
-        calendar_drop(host->waiting->ends, host->slots->lease[lease].pub.expected_end_ns, lease);
+        calendar_drop(host->waiting->ends, host->leases->slot[lease].pub.expected_end_ns, lease);
 }
 
+/* Makes the calendar with the leases that are held. */
 static void keep_ends(struct cs_host *host)
 {
+    assert(host->waiting->ends == NULL);
     host->waiting->ends = calendar_new(host->parts.arena);
     for (uint32_t i = 0; i < host->waiting->held->count; i++) {
         uint32_t lease = host->waiting->held->item[i];
 
         if (lease != ID_NONE)
-            calendar_add(host->waiting->ends, host->slots->lease[lease].pub.expected_end_ns,
-                         lease, host->slots->lease[lease].pub.gpus);
+            calendar_add(host->waiting->ends, host->leases->slot[lease].pub.expected_end_ns,
+                         lease, host->leases->slot[lease].pub.gpus);
     }
 }
 
 void host_end_expect(struct cs_host *host, int64_t end_ns, uint32_t number,
                      uint32_t gpus)
 {
-    assert(number >= host->slots->lease_room);
+    assert(number >= host->leases->capacity);
     if (host->waiting->ends == NULL)
         keep_ends(host);
     calendar_add(host->waiting->ends, end_ns, number, gpus);
@@ -241,11 +277,12 @@ void host_end_expect(struct cs_host *host, int64_t end_ns, uint32_t number,
 
 void host_end_unexpect(struct cs_host *host, int64_t end_ns, uint32_t number)
 {
+    assert(host->waiting->ends != NULL);
     calendar_drop(host->waiting->ends, end_ns, number);
 }
 
-int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
-                       uint32_t gpus, uint32_t *spare_gpus)
+int64_t host_ends_when(struct cs_host *host, int64_t now_ns, uint32_t free_now,
+                       uint32_t gpus, uint32_t *left_gpus)
 {
     int64_t at = now_ns;
     uint64_t free = free_now;
@@ -260,7 +297,8 @@ int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
     }
     /* A lease that outlives its estimate may end at any moment. */
     free += calendar_by(host->waiting->ends, at);
+    assert(at >= now_ns);
     assert(free >= gpus);
-    *spare_gpus = (uint32_t)(free - gpus);
+    *left_gpus = (uint32_t)(free - gpus);
     return at;
 }

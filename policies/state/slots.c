@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * state.c - slots for jobs, tasks and leases, and the lists over them.
+ * slots.c - slots for jobs, tasks and leases, and the lists over them.
  *
  * Slots of tasks and leases are used again; lists stand in the order in which
  * things were made (leases, running jobs) or in the policy's (tasks).
  */
 #include "policies/state/slots.h"
 
-#include "policies/phases.h"
-#include "policies/state/deals.h"
-#include "policies/state/decision.h"
-#include "policies/state/pools.h"
-#include "policies/state/state.h"
-#include "policies/state/waiting.h"
-
 #include <assert.h>
 #include <string.h>
 
+#include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "models/types/placement.h"
+#include "policies/phases.h"
+#include "policies/state/deals.h"
+#include "policies/state/decision.h"
+#include "policies/state/ends.h"
+#include "policies/state/form.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
+#include "policies/state/pools.h"
+#include "policies/state/state.h"
+#include "policies/state/task_slot.h"
+#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/demand_count.h"
 #include "sim/containers/rank_tree.h"
@@ -55,85 +60,94 @@ void host_news_add(struct cs_host *host, int kind, uint32_t id)
     host->decision->news_count++;
 }
 
+/* Returns an empty page: one that serves no job any more, else a new one. */
 static struct host_job_page *page_make(struct cs_host *host)
 {
-    struct host_job_page *page = host->slots->job_page_spare;
+    struct host_job_page *page = host->jobs->free_page;
 
     if (page == NULL)
         return arena_alloc(host->parts.arena, 1, sizeof *page);
-    host->slots->job_page_spare = page->next;
+    host->jobs->free_page = page->next;
+    assert(page->gone == HOST_JOB_PAGE);
     memset(page, 0, sizeof *page);
     return page;
 }
 
 #define SLOTS_AT_ONCE 8u        /* made together, in whole lines of the cache */
 
+/* Returns a slot that serves no job; several are made together. */
 static struct host_job_slot *slot_make(struct cs_host *host)
 {
-    struct host_slots *slots = host->slots;
+    struct host_jobs *jobs = host->jobs;
 
-    if (slots->job_spares == 0) {
+    if (jobs->free_count == 0) {
         struct host_job_slot *made = arena_alloc(host->parts.arena,
                                                  SLOTS_AT_ONCE, sizeof *made);
         for (uint32_t i = SLOTS_AT_ONCE; i-- > 0;) {
-            ROOM(host, slots->job_spare, slots->job_spares,
-                 slots->job_spare_room);
-            slots->job_spare[slots->job_spares++] = &made[i];
+            ROOM(host, jobs->free, jobs->free_count,
+                 jobs->free_capacity);
+            jobs->free[jobs->free_count++] = &made[i];
         }
     }
-    return slots->job_spare[--slots->job_spares];
+    assert(jobs->free_count > 0);
+    return jobs->free[--jobs->free_count];
 }
 
 void host_job_note_gone(struct cs_host *host, uint32_t job)
 {
     assert(host_job_over(host, job));
-    ROOM(host, host->slots->gone, host->slots->gones, host->slots->gone_room);
-    host->slots->gone[host->slots->gones++] = job;
+    ROOM(host, host->jobs->gone, host->jobs->gone_count, host->jobs->gone_capacity);
+    host->jobs->gone[host->jobs->gone_count++] = job;
 }
 
+/* Gives the slot of an ended job back, and its page with the last of its jobs. */
 static void forget(struct cs_host *host, uint32_t job)
 {
-    struct host_slots *slots = host->slots;
-    struct host_job_page *page = slots->job[job / HOST_JOB_PAGE];
+    struct host_jobs *jobs = host->jobs;
+    struct host_job_page *page = jobs->page[job / HOST_JOB_PAGE];
     struct host_job_slot *slot = host_job_slot(host, job);
 
-    ROOM(host, slots->seat_spare, slots->seat_spares, slots->seat_room);
-    slots->seat_spare[slots->seat_spares++] = slot->seat;
-    ROOM(host, slots->job_spare, slots->job_spares, slots->job_spare_room);
-    slots->job_spare[slots->job_spares++] = slot;
+    assert(slot->pub.end_ns != CLOCK_NEVER_NS && page->gone < HOST_JOB_PAGE);
+    ROOM(host, jobs->free_seat, jobs->free_seat_count, jobs->seat_capacity);
+    jobs->free_seat[jobs->free_seat_count++] = slot->seat;
+    ROOM(host, jobs->free, jobs->free_count, jobs->free_capacity);
+    jobs->free[jobs->free_count++] = slot;
     page->slot[job % HOST_JOB_PAGE] = NULL;
     if (++page->gone < HOST_JOB_PAGE)
         return;
-    page->next = slots->job_page_spare;
-    slots->job_page_spare = page;
-    slots->job[job / HOST_JOB_PAGE] = NULL;
+    page->next = jobs->free_page;
+    jobs->free_page = page;
+    jobs->page[job / HOST_JOB_PAGE] = NULL;
 }
 
 void host_jobs_forget(struct cs_host *host)
 {
-    for (uint32_t i = 0; i < host->slots->gones; i++)
-        forget(host, host->slots->gone[i]);
-    host->slots->gones = 0;
+    for (uint32_t i = 0; i < host->jobs->gone_count; i++)
+        forget(host, host->jobs->gone[i]);
+    host->jobs->gone_count = 0;
 }
 
 struct host_job_slot *host_job_make(struct cs_host *host)
 {
-    uint32_t number = host->slots->job_count, at = number / HOST_JOB_PAGE;
+    uint32_t number = host->jobs->count, at = number / HOST_JOB_PAGE;
 
     if (number % HOST_JOB_PAGE == 0) {
-        ROOM(host, host->slots->job, at, host->slots->job_page_room);
-        host->slots->job[at] = page_make(host);
+        ROOM(host, host->jobs->page, at, host->jobs->page_capacity);
+        host->jobs->page[at] = page_make(host);
     }
     struct host_job_slot *job = slot_make(host);
-    host->slots->job[at]->slot[number % HOST_JOB_PAGE] = job;
-    host->slots->job_count++;
+    assert(host->jobs->page[at]->slot[number % HOST_JOB_PAGE] == NULL);
+    host->jobs->page[at]->slot[number % HOST_JOB_PAGE] = job;
+    host->jobs->count++;
     memset(job, 0, sizeof *job);
     job->task = job->left = job->tenant = ID_NONE;
     job->even_from_ns = CLOCK_NEVER_NS;
-    job->seat = host->slots->seat_spares > 0 ? host->slots->seat_spare[--host->slots->seat_spares]
-                                      : host->slots->seats++;
+    job->seat = host->jobs->free_seat_count > 0
+                    ? host->jobs->free_seat[--host->jobs->free_seat_count]
+                    : host->jobs->seat_count++;
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
         job->lease[r] = job->role_task[r] = job->home[r] = ID_NONE;
+    assert(job->seat < host->jobs->seat_count);
     return job;
 }
 
@@ -141,21 +155,22 @@ uint32_t host_task_make(struct cs_host *host)
 {
     uint32_t i;
 
-    if (host->slots->task_spares > 0) {
-        i = host->slots->task_spare[--host->slots->task_spares];
+    if (host->tasks->free_count > 0) {
+        i = host->tasks->free[--host->tasks->free_count];
     } else {
-        if (host->slots->task_count == host->slots->task_room) {
-            uint32_t room = host->slots->task_room;
-            ROOM(host, host->slots->task, host->slots->task_count, host->slots->task_room);
-            host->slots->task_spare = arena_grow(host->parts.arena, host->slots->task_spare,
-                                          room, host->slots->task_room,
-                                          sizeof *host->slots->task_spare);
+        if (host->tasks->count == host->tasks->capacity) {
+            uint32_t room = host->tasks->capacity;
+            ROOM(host, host->tasks->slot, host->tasks->count, host->tasks->capacity);
+            host->tasks->free = arena_grow(host->parts.arena, host->tasks->free,
+                                          room, host->tasks->capacity,
+                                          sizeof *host->tasks->free);
         }
-        i = host->slots->task_count++;
+        i = host->tasks->count++;
     }
-    memset(&host->slots->task[i], 0, sizeof host->slots->task[i]);
-    host->slots->task[i].live = true;
-    host->slots->task[i].seq = host->waiting->next_seq++;
+    assert(i < host->tasks->count && !host->tasks->slot[i].live);
+    memset(&host->tasks->slot[i], 0, sizeof host->tasks->slot[i]);
+    host->tasks->slot[i].live = true;
+    host->tasks->slot[i].seq = host->waiting->next_seq++;
     return i;
 }
 
@@ -165,19 +180,23 @@ void host_lists_begin(struct cs_host *host)
 {
     struct arena *arena = host->parts.arena;
 
+    assert(host->waiting->held == NULL && host->waiting->running == NULL);
     host->waiting->held = arena_alloc(arena, 1, sizeof *host->waiting->held);
     host->waiting->running = arena_alloc(arena, 1, sizeof *host->waiting->running);
 }
 
-static uint32_t *place_of(const struct cs_host *host,
+/* The place of a number in its list, kept in the slot. */
+static inline uint32_t *place_of(const struct cs_host *host,
                           const struct host_list *list, uint32_t item)
 {
-    return list == host->waiting->held ? &host->slots->lease[item].place
+    return list == host->waiting->held ? &host->leases->slot[item].place
                               : &host_job_slot(host, item)->place;
 }
 
+/* Closes the holes of a list; the numbers keep their order. */
 static void list_close(const struct cs_host *host, struct host_list *list)
 {
+    assert(list->holes <= list->count);
     uint32_t kept = 0;
 
     for (uint32_t i = 0; list->holes > 0 && i < list->count; i++) {
@@ -191,14 +210,16 @@ static void list_close(const struct cs_host *host, struct host_list *list)
     list->holes = 0;
 }
 
-static void list_add(struct cs_host *host, struct host_list *list,
+/* Puts a number at the end of a list. */
+static inline void list_add(struct cs_host *host, struct host_list *list,
                      uint32_t item)
 {
-    ROOM(host, list->item, list->count, list->room);
+    ROOM(host, list->item, list->count, list->capacity);
     *place_of(host, list, item) = list->count;
     list->item[list->count++] = item;
 }
 
+/* Leaves a hole in place of a number. */
 static void list_remove(struct cs_host *host, struct host_list *list,
                         uint32_t item)
 {
@@ -225,6 +246,7 @@ const struct host_list *host_running_list(const struct cs_host *host)
 
 void host_running_add(struct cs_host *host, uint32_t job)
 {
+    assert(host_job_slot(host, job)->leases > 0);
     list_add(host, host->waiting->running, job);
 }
 
@@ -240,12 +262,14 @@ uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool)
 
 void host_task_waits(struct cs_host *host, uint32_t i, int sign)
 {
-    const struct cs_task *task = &host->slots->task[i].pub;
+    const struct cs_task *task = &host->tasks->slot[i].pub;
     const struct host_job_slot *job = host_job_slot(host, task->job.i);
-    const struct host_form *form = &host->slots->form[job->form];
+    const struct host_form *form = &host->forms->form[job->form];
     bool whole = task->role == CS_ALL_ROLES;
     uint32_t r = whole ? 0 : task->role;
     uint32_t end = whole ? host_form_of(job)->role_count : r + 1;
+
+    assert(r < end && end <= FORM_ROLES_MAX);
 
     for (; r < end; r++) {
         uint32_t gpus = job_role_gpus(&job->pub.request, r);
@@ -262,50 +286,60 @@ void host_task_waits(struct cs_host *host, uint32_t i, int sign)
 
 void host_task_drop(struct cs_host *host, uint32_t task)
 {
-    assert(task < host->slots->task_count && host->slots->task[task].live);
+    assert(task < host->tasks->count && host->tasks->slot[task].live);
     host_task_waits(host, task, -1);
     rank_tree_remove(host->waiting->order, task);
     host->hooks.task_gone(host, task);
-    host->slots->task[task].live = false;
-    host->slots->task_spare[host->slots->task_spares++] = task;
+    host->tasks->slot[task].live = false;
+    host->tasks->free[host->tasks->free_count++] = task;
+    assert(host->tasks->free_count <= host->tasks->count);
+}
+
+void host_task_lost_lease(struct cs_host *host, uint32_t task)
+{
+    assert(task < host->tasks->count && host->tasks->slot[task].live);
+    host->tasks->slot[task].pub.held.i = ID_NONE;
+    host_kinds_again(host, task);
 }
 
 uint32_t host_lease_make(struct cs_host *host)
 {
     uint32_t i;
 
-    if (host->slots->lease_spares > 0) {
-        i = host->slots->lease_spare[--host->slots->lease_spares];
+    if (host->leases->free_count > 0) {
+        i = host->leases->free[--host->leases->free_count];
     } else {
-        if (host->slots->lease_count == host->slots->lease_room) {
-            uint32_t room = host->slots->lease_room;
-            ROOM(host, host->slots->lease, host->slots->lease_count, host->slots->lease_room);
-            host->slots->lease_spare = arena_grow(host->parts.arena,
-                                           host->slots->lease_spare, room,
-                                           host->slots->lease_room,
-                                           sizeof *host->slots->lease_spare);
+        if (host->leases->count == host->leases->capacity) {
+            uint32_t room = host->leases->capacity;
+            ROOM(host, host->leases->slot, host->leases->count, host->leases->capacity);
+            host->leases->free = arena_grow(host->parts.arena,
+                                           host->leases->free, room,
+                                           host->leases->capacity,
+                                           sizeof *host->leases->free);
         }
-        i = host->slots->lease_count++;
+        i = host->leases->count++;
     }
-    memset(&host->slots->lease[i], 0, sizeof host->slots->lease[i]);
-    host->slots->lease[i].live = true;
+    assert(i < host->leases->count && !host->leases->slot[i].live);
+    memset(&host->leases->slot[i], 0, sizeof host->leases->slot[i]);
+    host->leases->slot[i].live = true;
     list_add(host, host->waiting->held, i);
     return i;
 }
 
 void host_lease_unmake(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
     struct share *share = lease->pub.placement.share;
 
     assert(lease->live);
     lease->live = false;
     host_lease_unexpect(host, i);
     list_remove(host, host->waiting->held, i);
-    host->slots->lease_spare[host->slots->lease_spares++] = i;
+    host->leases->free[host->leases->free_count++] = i;
     /* A spare array keeps the address of the next in its first bytes. */
-    memcpy(share, &host->slots->share_spare[lease->share_room], sizeof(void *));
-    host->slots->share_spare[lease->share_room] = share;
+    memcpy(share, &host->leases->free_share[lease->share_class], sizeof(void *));
+    host->leases->free_share[lease->share_class] = share;
+    assert(host->leases->free_count <= host->leases->count);
 }
 
 void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
@@ -316,15 +350,15 @@ void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
     while ((1u << room) < placement->share_count)
         room++;
     assert(room < HOST_SHARE_CLASSES && placement->share_count > 0);
-    struct share *share = host->slots->share_spare[room];
+    struct share *share = host->leases->free_share[room];
     if (share)
-        memcpy(&host->slots->share_spare[room], share, sizeof(void *));
+        memcpy(&host->leases->free_share[room], share, sizeof(void *));
     else
         share = arena_alloc(host->parts.arena, (size_t)1 << room,
                             sizeof *share);
     memcpy(share, placement->share,
            placement->share_count * sizeof *share);
-    lease->share_room = room;
+    lease->share_class = room;
     lease->pub.placement.share = share;
     lease->pub.placement.share_count = placement->share_count;
 }
@@ -335,10 +369,11 @@ struct held {
     uint64_t milli, cores;
 };
 
-/* The same of a lease on nodes of several pools. */
+/* What a lease on nodes of several pools holds of one of them. */
 static struct held held_of_one(const struct cs_host *host,
                                const struct host_lease_slot *lease, uint32_t p)
 {
+    assert(p < host->spec->pool_count);
     const struct placement *placement = &lease->pub.placement;
     struct held held = { 0 };
 
@@ -353,6 +388,7 @@ static struct held held_of_one(const struct cs_host *host,
     return held;
 }
 
+/* What a lease holds of one of its pools. */
 static inline struct held held_of(const struct cs_host *host,
                                   const struct host_lease_slot *lease,
                                   uint32_t p)
@@ -365,6 +401,7 @@ static inline struct held held_of(const struct cs_host *host,
     };
 }
 
+/* The counter of GPUs in that state of lease. */
 static inline uint32_t *gpus_in(struct host_pool_now *pool,
                                 enum cs_lease_state state)
 {
@@ -392,6 +429,7 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
         pool->allocated_milli += sign > 0 ? held.milli : 0u - held.milli;
         pool->cores_allocated +=
             (uint32_t)(sign > 0 ? held.cores : 0u - held.cores);
+        assert(sign < 0 || pool->allocated <= pool->gpus || host->cluster->parts);
         *gpus_in(pool, lease->pub.state) += delta;
         pool->utilized += sign * lease->busy_now * (double)held.milli /
                           GPU_MILLI;
@@ -419,10 +457,17 @@ void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
     lease->busy_now = busy;
 }
 
+void host_left_place(struct cs_host *host, uint32_t job, uint32_t entry)
+{
+    assert(entry == ID_NONE || entry < host->deals->left_count);
+    host_job_slot(host, job)->left = entry;
+}
+
 void host_left_end(struct cs_host *host, struct host_job_slot *job)
 {
     if (job->left == ID_NONE)
         return;
+    assert(job->left < host->deals->left_count);
     ROOM(host, host->deals->left_ended, host->deals->left_endeds, host->deals->left_ended_room);
     host->deals->left_ended[host->deals->left_endeds++] = job->left;
     host->deals->left[job->left].over = true;
@@ -433,6 +478,7 @@ void host_left_change(struct cs_host *host, const struct host_job_slot *job)
 {
     if (job->left == ID_NONE || host->deals->left[job->left].changed)
         return;
+    assert(job->left < host->deals->left_count);
     ROOM(host, host->deals->left_changed, host->deals->left_changeds,
          host->deals->left_changed_room);
     host->deals->left_changed[host->deals->left_changeds++] = job->left;

@@ -6,14 +6,17 @@
 #include <string.h>
 
 #include "policies/rank.h"
+#include "policies/state/queue.h"
 #include "policies/state/state.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 
-/* From one place to the other, runs of `width` by twos.  Many are in order. */
+/* Merges neighbouring sorted runs of `width` items, from one array to the other.
+ * Many are in order already. */
 static void merge(const struct host_sorted *from, struct host_sorted *to,
                   uint64_t count, uint64_t width)
 {
+    assert(width > 0 && from != to);
     for (uint64_t low = 0; low < count; low += 2 * width) {
         uint64_t middle = low + width < count ? low + width : count;
         uint64_t high = middle + width < count ? middle + width : count;
@@ -23,17 +26,18 @@ static void merge(const struct host_sorted *from, struct host_sorted *to,
             to[out++] = from[j].key < from[i].key ? from[j++] : from[i++];
         memcpy(&to[out], &from[i], (middle - i) * sizeof *to);
         memcpy(&to[out + middle - i], &from[j], (high - j) * sizeof *to);
+        assert(out + (middle - i) + (high - j) == high);
     }
 }
 
-struct host_sorted *host_sort_room(struct cs_host *host, uint32_t count)
+struct host_sorted *host_sort_scratch(struct cs_host *host, uint32_t count)
 {
     struct host_waiting *waiting = host->waiting;
 
-    if (count > waiting->sort_room) {
-        waiting->sort_room = 2 * count;
+    if (count > waiting->sort_capacity) {
+        waiting->sort_capacity = 2 * count;
         waiting->sort = arena_alloc(host->parts.arena,
-                                    2 * (size_t)waiting->sort_room,
+                                    2 * (size_t)waiting->sort_capacity,
                                     sizeof *waiting->sort);
     }
     return waiting->sort;
@@ -43,7 +47,7 @@ const struct host_sorted *host_sort(struct cs_host *host, uint32_t count)
 {
     struct host_sorted *from = host->waiting->sort, *to = from + count;
 
-    assert(count <= host->waiting->sort_room);
+    assert(count <= host->waiting->sort_capacity);
     for (uint64_t width = 1; width < count; width *= 2) {
         merge(from, to, count, width);
         struct host_sorted *swap = from;
@@ -58,7 +62,7 @@ void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
 {
     if (count < 2)
         return;
-    struct host_sorted *list = host_sort_room(host, count);
+    struct host_sorted *list = host_sort_scratch(host, count);
     for (uint32_t i = 0; i < count; i++)
         list[i] = (struct host_sorted) { key(host->self, host, job[i]),
                                          job[i].i };

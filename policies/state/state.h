@@ -9,23 +9,24 @@
 #ifndef POLICIES_STATE_STATE_H
 #define POLICIES_STATE_STATE_H
 
-#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "policies/policy.h"
-#include "policies/state/slots.h"
 #include "policies/state/terms.h"
-#include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
 struct cluster;
 struct placer;
 struct host_decisions;
 struct host_deals;
+struct host_forms;
+struct host_jobs;
+struct host_leases;
 struct host_life;
 struct host_nodes;
 struct host_pools;
+struct host_tasks;
 struct host_turn;
 struct host_waiting;
 
@@ -55,7 +56,10 @@ struct cs_host {
     void *self;
     struct host_counts counts;
 
-    struct host_slots *slots;           /* slots.h */
+    struct host_jobs *jobs;             /* job_slot.h */
+    struct host_forms *forms;           /* form.h */
+    struct host_tasks *tasks;           /* task_slot.h */
+    struct host_leases *leases;         /* lease_slot.h */
     struct host_waiting *waiting;       /* waiting.h */
     struct host_deals *deals;           /* deals.h */
     struct host_turn *turn;             /* turn.h */
@@ -68,40 +72,6 @@ struct cs_host {
 static inline int64_t host_now(const struct cs_host *host)
 {
     return loop_now_ns(host->parts.loop);
-}
-
-/* Every job of the same page is forgotten. */
-static inline bool host_job_page_gone(const struct cs_host *host, uint32_t job)
-{
-    assert(job < host->slots->job_count);
-    return host->slots->job[job / HOST_JOB_PAGE] == NULL;
-}
-
-static inline struct host_job_slot *host_job_slot(const struct cs_host *host,
-                                                  uint32_t job)
-{
-    assert(!host_job_page_gone(host, job));
-    struct host_job_slot *slot =
-        host->slots->job[job / HOST_JOB_PAGE]->slot[job % HOST_JOB_PAGE];
-
-    assert(slot != NULL);
-    return slot;
-}
-
-static inline bool host_job_over(const struct cs_host *host, uint32_t job)
-{
-    const struct host_job_slot *slot;
-
-    if (host_job_page_gone(host, job))
-        return true;
-    slot = host->slots->job[job / HOST_JOB_PAGE]->slot[job % HOST_JOB_PAGE];
-    return slot == NULL || slot->pub.end_ns != CLOCK_NEVER_NS;
-}
-
-static inline const struct job_form *host_form_of(
-    const struct host_job_slot *job)
-{
-    return job->pub.request.form;
 }
 
 static inline bool host_per_phase(const struct cs_host *host)

@@ -14,7 +14,11 @@
 
 #include "policies/phases.h"
 #include "policies/rank.h"
+#include "policies/state/form.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/queue.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/rank_tree.h"
@@ -40,6 +44,7 @@ struct host_tenants {
     uint32_t *least, least_room;        /* by ask: GPUs, of its subtree */
 };
 
+/* Returns the number of a tenant; a new one is the next number. */
 static uint32_t number_of(struct cs_host *host, const char *name)
 {
     struct host_tenants *all = host->waiting->tenants;
@@ -55,6 +60,7 @@ static uint32_t number_of(struct cs_host *host, const char *name)
     if (low < all->count &&
         strcmp(all->tenant[all->by_name[low]].name, name) == 0)
         return all->by_name[low];
+    assert(low <= all->count);
     if (all->count == all->room) {
         uint32_t room = all->room > 0 ? 2 * all->room : 16;
         all->tenant = arena_grow(host->parts.arena, all->tenant, all->room,
@@ -72,6 +78,7 @@ static uint32_t number_of(struct cs_host *host, const char *name)
     return all->count++;
 }
 
+/* Returns the tenant of a job that is not forgotten. */
 static uint32_t tenant_of(struct cs_host *host, uint32_t j)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -79,6 +86,7 @@ static uint32_t tenant_of(struct cs_host *host, uint32_t j)
 
     if (job->tenant == NONE)
         job->tenant = number_of(host, name != NULL ? name : "");
+    assert(job->tenant < host->waiting->tenants->count);
     return job->tenant;
 }
 
@@ -90,35 +98,41 @@ static bool stands_before(void *owner, uint32_t a, uint32_t b)
     uint32_t x = host->waiting->tenants->link[a].tenant;
     uint32_t y = host->waiting->tenants->link[b].tenant;
 
-    return x != y ? x < y : host->slots->task[a].seq < host->slots->task[b].seq;
+    assert(x < host->waiting->tenants->count && y < host->waiting->tenants->count);
+    return x != y ? x < y : host->tasks->slot[a].seq < host->tasks->slot[b].seq;
 }
 
 static void sum_least(void *owner, uint32_t item, uint32_t left,
                       uint32_t right)
 {
     const struct cs_host *host = owner;
-    uint32_t *least = host->waiting->tenants->least, gpus = host->slots->task[item].pub.gpus;
+    uint32_t *least = host->waiting->tenants->least, gpus = host->tasks->slot[item].pub.gpus;
 
+    assert(item < host->waiting->tenants->least_room);
     if (left != RANK_TREE_NONE && least[left] < gpus)
         gpus = least[left];
     if (right != RANK_TREE_NONE && least[right] < gpus)
         gpus = least[right];
     least[item] = gpus;
+    assert(least[item] <= host->tasks->slot[item].pub.gpus);
 }
 
+/* Puts a waiting task into the tree. */
 static void plant(struct cs_host *host, uint32_t task)
 {
+    assert(host->tasks->slot[task].live);
     struct host_tenants *all = host->waiting->tenants;
 
-    if (all->least_room < host->slots->task_room) {
+    if (all->least_room < host->tasks->capacity) {
         all->least = arena_grow(host->parts.arena, all->least,
-                                all->least_room, host->slots->task_room,
+                                all->least_room, host->tasks->capacity,
                                 sizeof *all->least);
-        all->least_room = host->slots->task_room;
+        all->least_room = host->tasks->capacity;
     }
     rank_tree_insert(all->tree, task, stands_before);
 }
 
+/* Makes the tree at the first question that needs it. */
 static void keep_tree(struct cs_host *host)
 {
     struct host_tenants *all = host->waiting->tenants;
@@ -131,26 +145,29 @@ static void keep_tree(struct cs_host *host)
         for (uint32_t task = all->tenant[t].first; task != NONE;
              task = all->link[task].after)
             plant(host, task);
+    assert(rank_tree_count(all->tree) == host_order_count(host));
 }
 
+/* Could a task start on so many GPUs, as far as is known? */
 static bool passes(const struct cs_host *host, uint32_t item,
                    uint32_t gpus_max)
 {
-    const struct cs_task *task = &host->slots->task[item].pub;
+    assert(host->tasks->slot[item].live);
+    const struct host_task_slot *task = &host->tasks->slot[item];
 
-    return task->gpus <= gpus_max &&
-           !(task->gpu_milli == GPU_MILLI &&
-             host_known_full(host, host_job_slot(host, task->job.i)->form,
-                             task->gpus));
+    return task->pub.gpus <= gpus_max &&
+           !(task->pub.gpu_milli == GPU_MILLI &&
+             host_known_full(host, task->form, task->pub.gpus));
 }
 
-/* The first that passes of a subtree whose first place is `first`, from a place
- * on. */
+/* Returns the first task that passes in the subtree of `item`, whose first place is
+ * `first`, from place `from` on; NONE: none does. */
 static uint32_t find(const struct cs_host *host, uint32_t item, uint32_t first,
                      uint32_t from, uint32_t gpus_max)
 {
     const struct rank_tree_node *node = host->waiting->tenants->tree->node;
 
+    assert(item == RANK_TREE_NONE || node[item].count > 0);
     if (item == RANK_TREE_NONE || first + node[item].count <= from ||
         host->waiting->tenants->least[item] > gpus_max)
         return NONE;
@@ -170,16 +187,17 @@ static uint32_t find(const struct cs_host *host, uint32_t item, uint32_t first,
 void host_tenants_insert(struct cs_host *host, uint32_t task)
 {
     struct host_tenants *all = host->waiting->tenants;
-    uint32_t t = tenant_of(host, host->slots->task[task].pub.job.i);
+    uint32_t t = tenant_of(host, host->tasks->slot[task].pub.job.i);
     struct tenant *tenant = &all->tenant[t];
 
-    if (all->link_room < host->slots->task_room) {
+    assert(host->tasks->slot[task].live);
+    if (all->link_room < host->tasks->capacity) {
         all->link = arena_grow(host->parts.arena, all->link, all->link_room,
-                               host->slots->task_room, sizeof *all->link);
-        all->link_room = host->slots->task_room;
+                               host->tasks->capacity, sizeof *all->link);
+        all->link_room = host->tasks->capacity;
     }
     uint32_t before = tenant->last;
-    while (before != NONE && host->slots->task[before].seq > host->slots->task[task].seq)
+    while (before != NONE && host->tasks->slot[before].seq > host->tasks->slot[task].seq)
         before = all->link[before].before;
     uint32_t after = before == NONE ? tenant->first : all->link[before].after;
     all->link[task] = (struct link) { t, before, after };
@@ -193,6 +211,7 @@ void host_tenants_insert(struct cs_host *host, uint32_t task)
         all->link[after].before = task;
     if (all->tree != NULL)
         plant(host, task);
+    assert(tenant->first != NONE && tenant->last != NONE);
 }
 
 void host_tenants_remove(struct cs_host *host, uint32_t task)
@@ -201,6 +220,7 @@ void host_tenants_remove(struct cs_host *host, uint32_t task)
     struct link link = all->link[task];
     struct tenant *tenant = &all->tenant[link.tenant];
 
+    assert(link.tenant < all->count && tenant->first != NONE);
     if (all->tree != NULL)
         rank_tree_remove(all->tree, task);
     if (link.before == NONE)
@@ -211,8 +231,10 @@ void host_tenants_remove(struct cs_host *host, uint32_t task)
         tenant->last = link.before;
     else
         all->link[link.after].before = link.before;
+    assert((tenant->first == NONE) == (tenant->last == NONE));
 }
 
+/* Makes the lists at the first question. */
 static void keep(struct cs_host *host)
 {
     assert(!host_per_phase(host));
@@ -225,6 +247,7 @@ static void keep(struct cs_host *host)
 
 uint32_t cs_tenant(struct cs_host *host, struct job_id job)
 {
+    assert(job.i < host->jobs->count);
     keep(host);
     return tenant_of(host, job.i);
 }
@@ -244,7 +267,8 @@ struct task_id cs_tenant_first(struct cs_host *host, uint32_t tenant)
 
 struct task_id cs_tenant_next(const struct cs_host *host, struct task_id task)
 {
-    assert(host->waiting->tenants != NULL && host->slots->task[task.i].live);
+    assert(host->waiting->tenants != NULL && host->tasks->slot[task.i].live);
+    assert(task.i < host->waiting->tenants->link_room);
     return (struct task_id) { host->waiting->tenants->link[task.i].after };
 }
 
@@ -257,15 +281,16 @@ struct task_id cs_tenant_fits(struct cs_host *host, struct task_id task,
         return none;
     keep(host);
     keep_tree(host);
-    assert(host->slots->task[task.i].live);
+    assert(host->tasks->slot[task.i].live);
     const struct host_tenants *all = host->waiting->tenants;
     /* All of one form: what is full is so for whole subtrees. */
-    if (host->slots->form_count == 1 && !host->waiting->has_parts &&
+    if (host->forms->count == 1 && !host->waiting->has_parts &&
         host_known_full(host, 0, gpus_max))
-        gpus_max = host->slots->form[0].full_gpus - 1;
+        gpus_max = host->forms->form[0].full_gpus - 1;
     uint32_t found = find(host, all->tree->root, 0,
                           rank_tree_rank(all->tree, task.i), gpus_max);
     if (found == NONE || all->link[found].tenant != all->link[task.i].tenant)
         return none;
+    assert(host->tasks->slot[found].pub.gpus <= gpus_max);
     return (struct task_id) { found };
 }

@@ -18,8 +18,9 @@
 
 #include "policies/phases.h"
 #include "policies/state/nodes.h"
-#include "policies/state/slots.h"
+#include "policies/state/queue.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -49,6 +50,7 @@ struct host_tops {
     struct rank_tree fresh;         /* not seen yet, as they came */
 };
 
+/* Do two tasks have equal claims at all times? */
 static bool alike(const struct cs_task *a, const struct cs_task *b)
 {
     return a->submit_ns == b->submit_ns && a->estimate_ns == b->estimate_ns &&
@@ -62,7 +64,8 @@ int64_t host_claim_stands_ns(const struct cs_host *host, uint32_t winner,
     struct cs_line of_w = { 0, 0 }, of_l = { 0, 0 };
     int64_t now = host_now(host);
 
-    if (alike(&host->slots->task[winner].pub, &host->slots->task[loser].pub))
+    assert(winner != loser && host->policy->line != NULL);
+    if (alike(&host->tasks->slot[winner].pub, &host->tasks->slot[loser].pub))
         return CLOCK_NEVER_NS;
     host->policy->line(host->self, host, w, &of_w);
     host->policy->line(host->self, host, l, &of_l);
@@ -75,16 +78,19 @@ int64_t host_claim_stands_ns(const struct cs_host *host, uint32_t winner,
         return clock_after(now, 1);
     if (closing <= 0 || apart / closing > 4e18)
         return CLOCK_NEVER_NS;
+    assert(closing > 0 && apart > 0);
     int64_t wait = (int64_t)(apart / closing);
     return clock_after(now, wait > 0 ? wait : 1);
 }
 
+/* Plays the game of inner node n again. */
 static void play(const struct cs_host *host, struct tournament *t, uint32_t n)
 {
     uint32_t a = t->best[2 * n], b = t->best[2 * n + 1];
     int64_t until = t->until_ns[2 * n] < t->until_ns[2 * n + 1]
                         ? t->until_ns[2 * n] : t->until_ns[2 * n + 1];
 
+    assert(n > 0 && n < t->room);
     t->best[n] = a == NONE ? b : a;
     if (a != NONE && b != NONE) {
         bool first = host_task_before(host, a, b);
@@ -96,9 +102,11 @@ static void play(const struct cs_host *host, struct tournament *t, uint32_t n)
     t->until_ns[n] = until;
 }
 
+/* Plays the games of a subtree again whose results no longer stand. */
 static void play_again(const struct cs_host *host, struct tournament *t,
                        uint32_t n)
 {
+    assert(n > 0 && n < 2 * t->room);
     if (t->until_ns[n] > host_now(host))
         return;
     assert(n < t->room);
@@ -107,16 +115,19 @@ static void play_again(const struct cs_host *host, struct tournament *t,
     play(host, t, n);
 }
 
+/* Puts a task (NONE: none) on a leaf and plays all games above it. */
 static void set_leaf(const struct cs_host *host, struct tournament *t,
                      uint32_t leaf, uint32_t task)
 {
     uint32_t n = t->room + leaf;
 
+    assert(leaf < t->room && n < 2 * t->room);
     t->best[n] = task;
     while ((n /= 2) > 0)
         play(host, t, n);
 }
 
+/* Doubles the leaves of a tournament. */
 static void grow(struct cs_host *host, struct tournament *t)
 {
     struct arena *arena = host->parts.arena;
@@ -124,6 +135,7 @@ static void grow(struct cs_host *host, struct tournament *t)
     uint32_t *best = arena_alloc(arena, 2 * (size_t)room, sizeof *best);
     int64_t *until = arena_alloc(arena, 2 * (size_t)room, sizeof *until);
 
+    assert(room > old);
     for (uint32_t i = 0; i < room; i++) {
         best[room + i] = i < old ? t->best[old + i] : NONE;
         until[room + i] = CLOCK_NEVER_NS;
@@ -134,8 +146,10 @@ static void grow(struct cs_host *host, struct tournament *t)
     t->room = room;
     for (uint32_t n = room - 1; n > 0; n--)
         play(host, t, n);
+    assert(t->room > old);
 }
 
+/* Returns the tournament for a number of GPUs; makes it if there is none. */
 static struct tournament *tournament_of(struct cs_host *host, uint32_t gpus)
 {
     struct host_tops *tops = host->waiting->tops;
@@ -154,27 +168,31 @@ static struct tournament *tournament_of(struct cs_host *host, uint32_t gpus)
     return &tops->tournament[tops->count++];
 }
 
+/* Makes room in the table of places for all tasks. */
 static void place_room(struct cs_host *host)
 {
     struct host_tops *tops = host->waiting->tops;
 
-    if (tops->place_room < host->slots->task_room) {
+    if (tops->place_room < host->tasks->capacity) {
         tops->place = arena_grow(host->parts.arena, tops->place,
-                                 tops->place_room, host->slots->task_room,
+                                 tops->place_room, host->tasks->capacity,
                                  sizeof *tops->place);
-        tops->place_room = host->slots->task_room;
+        tops->place_room = host->tasks->capacity;
     }
+    assert(tops->place_room >= host->tasks->capacity);
 }
 
 void host_tops_insert(struct cs_host *host, uint32_t task)
 {
+    assert(host->tasks->slot[task].live);
     struct host_tops *tops = host->waiting->tops;
-    struct tournament *t = tournament_of(host, host->slots->task[task].pub.gpus);
+    struct tournament *t = tournament_of(host, host->tasks->slot[task].pub.gpus);
 
     place_room(host);
     if (t->spares == 0 && t->used == t->room)
         grow(host, t);
     uint32_t leaf = t->spares > 0 ? t->spare[--t->spares] : t->used++;
+    assert(leaf < t->room && t->best[t->room + leaf] == NONE);
     tops->place[task] = (struct tops_place) {
         (uint32_t)(t - tops->tournament), leaf
     };
@@ -183,6 +201,7 @@ void host_tops_insert(struct cs_host *host, uint32_t task)
 
 void host_tops_remove(struct cs_host *host, uint32_t task)
 {
+    assert(task < host->waiting->tops->place_room);
     struct host_tops *tops = host->waiting->tops;
     struct tops_place *place = &tops->place[task];
 
@@ -201,11 +220,13 @@ static bool came_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
 
-    return host->slots->task[a].seq < host->slots->task[b].seq;
+    assert(a < host->tasks->count && b < host->tasks->count);
+    return host->tasks->slot[a].seq < host->tasks->slot[b].seq;
 }
 
 void host_tops_hide(struct cs_host *host, uint32_t task)
 {
+    assert(host->tasks->slot[task].live);
     place_room(host);
     host->waiting->tops->place[task].tournament = NONE;
     rank_tree_insert(&host->waiting->tops->fresh, task, came_before);
@@ -217,7 +238,7 @@ void host_tops_see(struct cs_host *host, uint64_t seq)
     uint32_t task;
 
     while ((task = rank_tree_at(&tops->fresh, 0)) != RANK_TREE_NONE &&
-           host->slots->task[task].seq < seq) {
+           host->tasks->slot[task].seq < seq) {
         rank_tree_remove(&tops->fresh, task);
         host_tops_insert(host, task);
     }
@@ -225,6 +246,7 @@ void host_tops_see(struct cs_host *host, uint64_t seq)
 
 void host_tops_aside(struct cs_host *host, uint32_t task)
 {
+    assert(host->tasks->slot[task].live);
     struct host_tops *tops = host->waiting->tops;
 
     host_tops_remove(host, task);
@@ -243,18 +265,18 @@ void host_tops_back(struct cs_host *host)
     struct host_tops *tops = host->waiting->tops;
 
     for (uint32_t i = 0; i < tops->asides; i++)
-        if (host->slots->task[tops->aside[i]].live)
+        if (host->tasks->slot[tops->aside[i]].live)
             host_tops_insert(host, tops->aside[i]);
     tops->asides = 0;
 }
 
 static bool known_full(const struct cs_host *host, uint32_t i)
 {
-    const struct cs_task *task = &host->slots->task[i].pub;
+    assert(host->tasks->slot[i].live);
+    const struct host_task_slot *task = &host->tasks->slot[i];
 
-    return task->gpu_milli == GPU_MILLI &&
-           host_known_full(host, host_job_slot(host, task->job.i)->form,
-                           task->gpus);
+    return task->pub.gpu_milli == GPU_MILLI &&
+           host_known_full(host, task->form, task->pub.gpus);
 }
 
 uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
@@ -273,12 +295,14 @@ uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
             (first == NONE || host_task_before(host, t->best[1], first)))
             first = t->best[1];
     }
+    assert(first == NONE || host->tasks->slot[first].pub.gpus <= gpus_max);
     return first;
 }
 
 /* Nodes that are rented need the whole order: it is sorted. */
 void host_tops_begin(struct cs_host *host)
 {
+    assert(host->waiting->tops == NULL);
     const struct cs_policy *policy = host->policy;
 
     if (policy->before == NULL || policy->line == NULL ||

@@ -9,6 +9,7 @@
 #include <assert.h>
 
 #include "policies/rank.h"
+#include "policies/state/read.h"
 #include "policies/state/state.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
@@ -22,7 +23,7 @@ void host_turned_add(struct cs_host *host, uint32_t job)
 {
     struct host_turned *turned = host->waiting->turned;
 
-    assert(turned != NULL && job < host->slots->job_count);
+    assert(turned != NULL && job < host_jobs_submitted(host));
     if (turned->count == turned->room) {
         uint32_t room = turned->room > 0 ? 2 * turned->room : 64;
         turned->job = arena_grow(host->parts.arena, turned->job,
@@ -30,6 +31,7 @@ void host_turned_add(struct cs_host *host, uint32_t job)
         turned->room = room;
     }
     turned->job[turned->count++] = job;
+    assert(turned->told <= turned->count);
 }
 
 struct job_id cs_turned(struct cs_host *host)
@@ -43,8 +45,9 @@ struct job_id cs_turned(struct cs_host *host)
     struct host_turned *turned = host->waiting->turned;
     while (turned->told < turned->count) {
         struct job_id job = { turned->job[turned->told++] };
-        if (!host_job_over(host, job.i))
+        if (!host_job_ended(host, job.i))
             return job;
+        assert(turned->told <= turned->count);
     }
     turned->told = turned->count = 0;
     return none;

@@ -17,8 +17,9 @@
  */
 #include <assert.h>
 
-#include "policies/state/slots.h"
+#include "policies/state/queue.h"
 #include "policies/state/state.h"
+#include "policies/state/task_slot.h"
 #include "policies/state/tops.h"
 #include "policies/state/turn.h"
 #include "policies/state/waiting.h"
@@ -44,14 +45,14 @@ struct host_turns {
 
 static bool is_seen(const struct cs_host *host, uint32_t task)
 {
-    return host->slots->task[task].seq < host->turn->committed_seq;
+    assert(task < host->tasks->count);
+    return host->tasks->slot[task].seq < host->turn->committed_seq;
 }
 
 static int64_t submitted_ns(const struct cs_host *host, uint32_t task)
 {
-    uint32_t job = host->slots->task[task].pub.job.i;
-
-    return host_job_slot(host, job)->pub.request.submit_ns;
+    assert(host->tasks->slot[task].pub.submit_ns <= host_now(host));
+    return host->tasks->slot[task].pub.submit_ns;
 }
 
 /* ---- who stands before whom ---- */
@@ -60,9 +61,10 @@ static bool came_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
 
-    return host->slots->task[a].seq < host->slots->task[b].seq;
+    return host->tasks->slot[a].seq < host->tasks->slot[b].seq;
 }
 
+/* Does task a go before task b, among tasks for as many GPUs or others? */
 static bool turn_before(struct cs_host *host, uint32_t a, uint32_t b)
 {
     int64_t first = submitted_ns(host, a), other = submitted_ns(host, b);
@@ -78,8 +80,8 @@ static bool turn_before(struct cs_host *host, uint32_t a, uint32_t b)
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
     struct cs_host *host = owner;
-    uint32_t gpus = host->slots->task[a].pub.gpus;
-    uint32_t other = host->slots->task[b].pub.gpus;
+    uint32_t gpus = host->tasks->slot[a].pub.gpus;
+    uint32_t other = host->tasks->slot[b].pub.gpus;
 
     return gpus != other ? gpus < other : turn_before(host, a, b);
 }
@@ -89,7 +91,7 @@ static int64_t stands_ns(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
 
-    if (host->slots->task[a].pub.gpus != host->slots->task[b].pub.gpus ||
+    if (host->tasks->slot[a].pub.gpus != host->tasks->slot[b].pub.gpus ||
         submitted_ns(host, a) != submitted_ns(host, b) ||
         !is_seen(host, a) || !is_seen(host, b))
         return CLOCK_NEVER_NS;
@@ -100,20 +102,24 @@ static int64_t stands_ns(void *owner, uint32_t a, uint32_t b)
 
 /* ---- what comes and goes ---- */
 
+/* Restores the order, where it moves with time. */
 static void refresh(struct cs_host *host)
 {
+    assert(host->waiting->turns != NULL);
     if (host->waiting->tops != NULL)
         order_refresh(&host->waiting->turns->all, host_now(host));
 }
 
 static void insert(struct cs_host *host, uint32_t task)
 {
+    assert(!order_holds(&host->waiting->turns->all, task));
     order_insert(&host->waiting->turns->all, task, host_task_item(host, task),
                  stands_before);
 }
 
 void host_turns_insert(struct cs_host *host, uint32_t task)
 {
+    assert(host->tasks->slot[task].live);
     refresh(host);
     insert(host, task);
     if (!is_seen(host, task))
@@ -127,10 +133,13 @@ void host_turns_remove(struct cs_host *host, uint32_t task)
         order_remove(&host->waiting->turns->all, task);
     if (order_holds(&host->waiting->turns->unseen, task))
         order_remove(&host->waiting->turns->unseen, task);
+    assert(!order_holds(&host->waiting->turns->all, task));
 }
 
+/* Makes both orders with the tasks that wait. */
 static void begin(struct cs_host *host)
 {
+    assert(host->waiting->turns == NULL);
     static const struct order_rules
         still = { stands_before, NULL, ORDER_SPANS },
         moving = { stands_before, stands_ns, ORDER_MOVES },
@@ -144,12 +153,15 @@ static void begin(struct cs_host *host)
     order_init(&turns->unseen, order_store_new(arena), &plain, host);
     for (uint32_t i = 0; i < host_order_count(host); i++)
         host_turns_insert(host, rank_tree_at(host->waiting->order, i));
+    assert(order_count(&turns->all) == host_order_count(host));
 }
 
+/* Keeps a task that takes another place as the count-th. */
 static void note_seen(struct cs_host *host, uint32_t count, uint32_t task)
 {
     struct host_turns *turns = host->waiting->turns;
 
+    assert(count <= turns->seen_room);
     if (count == turns->seen_room) {
         uint32_t room = count > 0 ? 2 * count : 64;
         turns->seen = arena_grow(host->parts.arena, turns->seen, count, room,
@@ -173,13 +185,14 @@ void host_turns_commit(struct cs_host *host, uint64_t seq)
     }
     refresh(host);
     while ((task = rank_tree_first(&turns->unseen.tree)) != NONE &&
-           host->slots->task[task].seq < seq) {
+           host->tasks->slot[task].seq < seq) {
         host_turns_remove(host, task);
         note_seen(host, count++, task);
     }
     host->turn->committed_seq = seq;
     for (uint32_t i = 0; i < count; i++)
         insert(host, turns->seen[i]);
+    assert(order_count(&turns->unseen) <= order_count(&turns->all));
 }
 
 /* ---- searches ---- */
@@ -188,15 +201,17 @@ static bool wants_up_to(void *owner, uint32_t task, uint32_t gpus)
 {
     const struct cs_host *host = owner;
 
-    return host->slots->task[task].pub.gpus <= gpus;
+    assert(host->tasks->slot[task].live);
+    return host->tasks->slot[task].pub.gpus <= gpus;
 }
 
+/* Returns how many tasks want at most so many GPUs. */
 static uint32_t count_up_to(const struct host_turns *turns, uint32_t gpus)
 {
     return order_front(&turns->all, wants_up_to, gpus, NULL);
 }
 
-/* Who is next of a part. */
+/* Finds the next task to try of a part, and what is passed over for good. */
 static void look(struct cs_host *host, struct turns_part *part,
                  int64_t most_ns)
 {
@@ -208,9 +223,11 @@ static void look(struct cs_host *host, struct turns_part *part,
     uint32_t place = host_search(host, &turns->all, begin_at + part->passed,
                                &filter);
 
+    assert(begin_at + part->passed <= order_count(&turns->all));
     part->task = rank_tree_at(&turns->all.tree, place);
     if (part->task != NONE)
         part->passed = place - begin_at;
+    assert(part->task == NONE || place < order_count(&turns->all));
 }
 
 void host_turns_first(struct cs_host *host, int64_t most_ns)
@@ -223,7 +240,7 @@ void host_turns_first(struct cs_host *host, int64_t most_ns)
     refresh(host);
     turns->parts = 0;
     while ((task = rank_tree_at(&turns->all.tree, place)) != NONE) {
-        struct turns_part part = { .gpus = host->slots->task[task].pub.gpus };
+        struct turns_part part = { .gpus = host->tasks->slot[task].pub.gpus };
         if (turns->parts == turns->part_room) {
             uint32_t room = turns->parts > 0 ? 2 * turns->parts : 16;
             turns->part = arena_grow(host->parts.arena, turns->part,
@@ -234,6 +251,7 @@ void host_turns_first(struct cs_host *host, int64_t most_ns)
         turns->part[turns->parts++] = part;
         place = count_up_to(turns, part.gpus);
     }
+    assert(turns->parts <= turns->part_room);
 }
 
 uint32_t host_turns_next(struct cs_host *host, uint32_t gpus_max)
@@ -249,11 +267,13 @@ uint32_t host_turns_next(struct cs_host *host, uint32_t gpus_max)
             (found == ID_NONE || turn_before(host, task, found)))
             found = task;
     }
+    assert(found == ID_NONE || host->tasks->slot[found].pub.gpus <= gpus_max);
     return found;
 }
 
 void host_turns_tried(struct cs_host *host, uint32_t task, int64_t most_ns)
 {
+    assert(host->waiting->turns->parts > 0);
     struct host_turns *turns = host->waiting->turns;
     uint32_t i = 0;
 

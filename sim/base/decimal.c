@@ -85,6 +85,7 @@ static void whole_shift_left(struct whole *whole, int bits)
 
 static int whole_compare(const struct whole *a, const struct whole *b)
 {
+    assert(a->count <= WORD_COUNT && b->count <= WORD_COUNT);
     if (a->count != b->count)
         return a->count < b->count ? -1 : 1;
     for (uint32_t i = a->count; i > 0; i--) {
@@ -380,6 +381,7 @@ void decimal_put_nine(char out[9], uint32_t value)
  * 10486 / 2^20 below 1e4, x 103 / 2^10 below 100). */
 static uint64_t eight_digits(uint32_t value)
 {
+    assert(value < 100000000);
     uint64_t fours = value / 10000 | (uint64_t)(value % 10000) << 32;
     uint64_t high = (fours * 10486 >> 20) & UINT64_C(0x7f0000007f);
     uint64_t twos = high | (fours - 100 * high) << 16;

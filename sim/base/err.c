@@ -147,8 +147,10 @@ struct sink {
     size_t wanted_bytes;
 };
 
+/* Appends a character; counts it if there is no room. */
 static void sink_char(struct sink *sink, char c)
 {
+    assert(sink->out != NULL || sink->room_bytes == 0);
     if (sink->wanted_bytes + 1 < sink->room_bytes)
         sink->out[sink->wanted_bytes] = c;
     sink->wanted_bytes++;
@@ -165,6 +167,7 @@ static void sink_repeat(struct sink *sink, char c, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         sink_char(sink, c);
+    assert(count == 0 || sink->wanted_bytes >= count);
 }
 
 /* Decimal, right-aligned in at least width columns. */
@@ -197,6 +200,7 @@ struct glyph {
  * and joiners none.  Whole blocks, as only the place of a caret hangs on it. */
 static uint8_t code_width(uint32_t code)
 {
+    assert(code <= 0x1FFFFF);
     static const uint32_t none[][2] = {
         {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD},
         {0x064B, 0x065F}, {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF},
@@ -247,6 +251,7 @@ static struct glyph glyph_at(const unsigned char *line, uint32_t offset,
     glyph.bytes = bytes;
     glyph.width = code_width(code);
     glyph.shown_as_is = true;
+    assert(glyph.bytes >= 2 && glyph.bytes <= 4);
     return glyph;
 }
 
@@ -302,12 +307,14 @@ static uint32_t caret_of(const struct source_line *source, uint32_t column,
     if (wanted_column <= dropped)
         return 0;
     uint32_t caret = wanted_column - 1 - dropped;
+    assert(caret <= column + wanted_column);
     return caret < kept ? caret : kept;
 }
 
 /* False when the file does not have the line, or is not a plain text. */
 static bool source_scan(int fd, struct err_pos pos, struct source_line *source)
 {
+    assert(fd >= 0 && pos.line > 0);
     unsigned char buffer[16384];
     uint32_t line = 1;
     uint32_t column = 0;
@@ -334,6 +341,7 @@ static bool source_scan(int fd, struct err_pos pos, struct source_line *source)
 
 static bool source_read(struct err_pos pos, struct source_line *source)
 {
+    assert(pos.file != NULL && pos.line > 0 && pos.col > 0);
     struct stat status;
     int fd = open(pos.file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
@@ -358,12 +366,14 @@ static uint32_t width_before_caret(const struct source_line *source)
         column += glyph.width;
         offset += glyph.bytes;
     }
+    assert(offset <= source->bytes);
     return column;
 }
 
 static void sink_glyph(struct sink *sink, const struct source_line *source,
                        struct glyph glyph)
 {
+    assert(glyph.offset + glyph.bytes <= source->bytes);
     if (glyph.shown_as_is) {
         for (uint32_t i = 0; i < glyph.bytes; i++)
             sink_char(sink, (char)source->text[glyph.offset + i]);
@@ -395,6 +405,7 @@ static uint32_t sink_window(struct sink *sink, const struct source_line *source,
         offset += glyph.bytes;
     }
     *more = offset < source->bytes || source->cut_after;
+    assert(offset <= source->bytes);
     return first == UINT32_MAX ? from : first;
 }
 
@@ -465,5 +476,6 @@ size_t err_format(const struct err *err, char *out, size_t out_bytes)
         size_t end = sink.wanted_bytes;
         out[end < out_bytes ? end : out_bytes - 1] = '\0';
     }
+    assert(sink.wanted_bytes > 0);
     return sink.wanted_bytes;
 }

@@ -180,9 +180,10 @@ char *conf_markdown(struct arena *arena, const struct conf_schema *schema)
     return page.text;
 }
 
-/* A JSON string; control characters are escaped, UTF-8 stands as it is. */
+/* Appends a text in quotation marks, escaped for JSON. */
 static void put_json(struct page *page, const char *text)
 {
+    assert(text != NULL);
     char escape[8];
 
     put(page, "\"");
@@ -201,6 +202,7 @@ static void put_json(struct page *page, const char *text)
     put(page, "\"");
 }
 
+/* Appends a bound of a number, if it is finite. */
 static void put_bound(struct page *page, const char *name, double value)
 {
     char number[32];
@@ -218,6 +220,7 @@ static void put_bound(struct page *page, const char *name, double value)
 static void put_number(struct page *page, const struct conf_field *field,
                        const char *type)
 {
+    assert(type[0] != '\0');
     put(page, "\"type\": \"");
     put(page, type);
     put(page, "\"");
@@ -264,6 +267,7 @@ struct writing {
 static void put_reference(const struct writing *writing, const char *name,
                           size_t bytes)
 {
+    assert(bytes > 0);
     struct page *page = writing->page;
     char code[4];
 
@@ -282,6 +286,7 @@ static void put_reference(const struct writing *writing, const char *name,
 
 static void put_shape(const struct writing *writing, const char *json)
 {
+    assert(json != NULL);
     for (const char *c = json; *c != '\0'; c++) {
         if (*c == '\'') {
             put(writing->page, "\"");
@@ -299,6 +304,7 @@ static void put_shape(const struct writing *writing, const char *json)
 /* A * in the pattern stands for any letters. */
 static bool fits(const char *pattern, const char *name)
 {
+    assert(pattern != NULL && name != NULL);
     const char *star = NULL, *from = NULL;
 
     while (*name != '\0') {
@@ -324,6 +330,7 @@ static const char *find_shape(const struct writing *writing, const char *key)
     const struct conf_json *json = writing->json;
     char name[160];
 
+    assert(writing->table != NULL);
     snprintf(name, sizeof name, "%s%s%s", writing->table->name,
              key[0] == ':' ? "" : ".", key);
     for (size_t i = 0; i < json->shape_count; i++) {
@@ -336,6 +343,7 @@ static const char *find_shape(const struct writing *writing, const char *key)
 
 static bool is_table(const struct writing *writing, const char *name)
 {
+    assert(name[0] != '\0');
     for (size_t i = 0; i < writing->json->table_count; i++) {
         if (strcmp(writing->json->tables[i]->name, name) == 0)
             return true;
@@ -345,6 +353,7 @@ static bool is_table(const struct writing *writing, const char *name)
 
 static void put_node(const struct writing *writing, const char *key)
 {
+    assert(key[0] != '\0');
     struct page *page = writing->page;
     char name[164];
 
@@ -376,6 +385,7 @@ static const char *const quantity_name[] = {
 static void put_quantity_reference(const struct writing *writing,
                                    const struct conf_field *field)
 {
+    assert((size_t)field->type < QUANTITY_COUNT && quantity_name[field->type] != NULL);
     char name[40];
 
     snprintf(name, sizeof name, "%s%s", quantity_name[field->type],
@@ -460,6 +470,7 @@ static void put_own_field(const struct writing *writing,
     bool is_open = field->type == CONF_NODE || field->type == CONF_TEXT;
     const char *shape = is_open ? find_shape(writing, field->key) : NULL;
 
+    assert(field->help != NULL);
     conf_range_format(field, NULL, range);
     put(&words, field->help);
     if (range[0] != '\0') {
@@ -487,6 +498,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+/* Are both fields described by the same words? */
 static bool same_field(const struct conf_field *a, const struct conf_field *b)
 {
     return strcmp(a->key, b->key) == 0 && a->type == b->type &&
@@ -502,6 +514,7 @@ static const struct conf_schema *find_above(const struct writing *writing,
     struct writing above = *writing;
     const char *shape = find_shape(writing, field->key);
 
+    assert(writing->table != NULL);
     if (field->type == CONF_NODE && shape == NULL)
         return NULL;
     for (size_t t = 0; writing->json->tables[t] != writing->table; t++) {
@@ -531,8 +544,10 @@ static void put_field(const struct writing *writing,
     }
     int bytes = snprintf(name, sizeof name, "%s/properties/%s", above->name,
                          field->key);
+    assert(bytes > 0 && (size_t)bytes < sizeof name);
     put_reference(writing, name, (size_t)bytes);
 }
+/* Appends the list of keys that have no default. */
 static void put_required(struct page *page, const struct conf_schema *schema)
 {
     bool first = true;
@@ -550,6 +565,7 @@ static void put_required(struct page *page, const struct conf_schema *schema)
 
 static void put_name(const struct writing *writing, const char *name)
 {
+    assert(name[0] != '\0');
     struct page *page = writing->page;
 
     put(page, "    ");
@@ -599,6 +615,7 @@ static void put_quantities(const struct writing *writing)
 
 static void put_definitions(struct writing *writing)
 {
+    assert(writing->json->table_count > 0);
     const struct conf_json *json = writing->json;
 
     for (size_t i = 0; i < json->table_count; i++) {

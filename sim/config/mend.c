@@ -29,17 +29,21 @@ struct place {
     bool is_key;            /* the key of the last node, not its value */
 };
 
+/* Are both the same place of the same file? */
 static bool same_pos(struct err_pos a, struct err_pos b)
 {
     return a.line == b.line && a.col == b.col && a.line > 0 &&
            a.file != NULL && b.file != NULL && strcmp(a.file, b.file) == 0;
 }
 
+/* Returns the i-th value below a list or a map. */
 static const struct conf_node *child(const struct conf_node *node, size_t i)
 {
+    assert(node->kind != CONF_SCALAR && i < node->count);
     return node->kind == CONF_MAP ? node->pairs[i].value : node->items[i];
 }
 
+/* Returns how many values lie directly below a node. */
 static size_t child_count(const struct conf_node *node)
 {
     return node->kind == CONF_SCALAR ? 0 : node->count;
@@ -47,6 +51,7 @@ static size_t child_count(const struct conf_node *node)
 
 static bool is_marked(const struct conf_node *node, unsigned marks)
 {
+    assert(marks != 0);
     return (node->marks & marks) != 0;
 }
 
@@ -60,11 +65,13 @@ struct search {
 /* Behind the last slash. */
 static const char *base_name(const char *path)
 {
+    assert(path != NULL);
     const char *slash = strrchr(path, '/');
 
     return slash == NULL ? path : slash + 1;
 }
 
+/* Is this node the one that the message is about? */
 static bool is_wanted(const struct search *search,
                       const struct conf_node *node)
 {
@@ -80,6 +87,7 @@ static bool is_wanted(const struct search *search,
  * first key stands: the map is taken, except for the root. */
 static bool find_below(const struct search *search, struct place *place)
 {
+    assert(place->count > 0 && place->count <= DEPTH_MAX);
     const struct conf_node *node = place->node[place->count - 1];
 
     if (is_wanted(search, node) &&
@@ -114,6 +122,7 @@ static bool find_place(const struct conf_mend *mend, const struct err *err,
         return false;
     search.file = base_name(err->pos.file);
     *place = (struct place){.node = {mend->root}, .count = 1};
+    assert(search.file[0] != '\0');
     return find_below(&search, place);
 }
 
@@ -121,6 +130,7 @@ static bool find_place(const struct conf_mend *mend, const struct err *err,
 
 static bool holds_mark(const struct conf_node *node, unsigned marks)
 {
+    assert(marks != 0);
     if (is_marked(node, marks))
         return true;
     for (size_t i = 0; i < child_count(node); i++) {
@@ -147,6 +157,7 @@ static bool unit_is_hurt(const struct conf_node *node)
 /* The item of a list that the place is in, or the value of a root's key. */
 static const struct conf_node *unit_of(const struct place *place)
 {
+    assert(place->count > 0);
     for (size_t i = place->count; i-- > 2;) {
         if (place->node[i - 1]->kind == CONF_LIST)
             return place->node[i];
@@ -157,6 +168,7 @@ static const struct conf_node *unit_of(const struct place *place)
 static bool was_taken(const struct conf_mend *mend, const char *word,
                       size_t bytes)
 {
+    assert(word != NULL);
     for (size_t i = 0; i < mend->gone_count; i++) {
         if (strlen(mend->gone[i]) == bytes &&
             memcmp(mend->gone[i], word, bytes) == 0)
@@ -168,6 +180,7 @@ static bool was_taken(const struct conf_mend *mend, const char *word,
 /* One quoted word, or a step of a quoted path, is what was taken out. */
 static bool names_taken(const struct conf_mend *mend, const char *text)
 {
+    assert(text != NULL);
     for (const char *open = strchr(text, '\''); open != NULL;
          open = strchr(open, '\'')) {
         const char *word = open + 1;
@@ -190,6 +203,7 @@ static bool names_taken(const struct conf_mend *mend, const char *text)
 static bool was_told(const struct conf_mend *mend, const struct err *err,
                      bool here)
 {
+    assert(err->kind != ERR_NONE);
     for (size_t i = 0; i < mend->found_count; i++) {
         if (strcmp(mend->found[i].text, err->text) == 0 &&
             (!here || same_pos(mend->found[i].pos, err->pos)))
@@ -203,6 +217,7 @@ static bool is_own_name(const struct err *err, const struct place *place)
 {
     const struct conf_node *node = place->node[place->count - 1];
 
+    assert(place->count > 0);
     return err->kind == ERR_REFERENCE && !place->is_key &&
            node->kind == CONF_SCALAR && strstr(err->text, node->text) != NULL;
 }
@@ -239,6 +254,7 @@ static bool is_consequence(const struct conf_mend *mend,
 {
     const struct conf_node *node = place->node[place->count - 1];
 
+    assert(err->kind != ERR_NONE);
     if (was_told(mend, err, true) || is_stock(mend, err->pos))
         return true;
     if (place->count > 1 && was_told(mend, err, false) &&
@@ -265,6 +281,7 @@ static bool is_consequence(const struct conf_mend *mend,
 
 /* Repairs. */
 
+/* Returns a copy of a node with room for one more value, in the arena. */
 static struct conf_node *copy_of(struct arena *arena,
                                  const struct conf_node *node)
 {
@@ -277,15 +294,18 @@ static struct conf_node *copy_of(struct arena *arena,
     if (node->kind == CONF_MAP)
         copy->pairs = arena_grow(arena, node->pairs, node->count,
                                  node->count + 1, sizeof *copy->pairs);
+    assert(copy->kind == node->kind && copy->count == node->count);
     return copy;
 }
 
+/* Keeps a word that was taken out, so that later messages about it are not told. */
 static void take_word(struct conf_mend *mend, const char *word)
 {
     if (word[0] == '\0' || (word[0] >= '0' && word[0] <= '9'))
         return;             /* numbers name nothing */
     ARENA_ADD(mend->arena, mend->gone, mend->gone_count, mend->gone_room,
               word);
+    assert(mend->gone_count <= mend->gone_room);
 }
 
 static void take_words(struct conf_mend *mend, const struct conf_node *node)
@@ -300,6 +320,7 @@ static void take_words(struct conf_mend *mend, const struct conf_node *node)
 static void put_node(struct conf_mend *mend, const struct place *place,
                      size_t depth, const struct conf_node *node)
 {
+    assert(depth < place->count);
     while (depth > 0) {
         depth--;
         struct conf_node *copy = copy_of(mend->arena, place->node[depth]);
@@ -317,6 +338,7 @@ static const struct conf_node *stock_at(const struct conf_mend *mend,
                                         const struct place *place,
                                         size_t depth)
 {
+    assert(depth <= place->count);
     const struct conf_node *stock = mend->stock;
 
     for (size_t i = 0; i < depth && stock != NULL; i++) {
@@ -328,8 +350,10 @@ static const struct conf_node *stock_at(const struct conf_mend *mend,
     return stock;
 }
 
+/* Removes the value at an index; those behind it move up. */
 static void remove_child(struct conf_node *node, size_t index)
 {
+    assert(index < node->count);
     node->count--;
     for (size_t i = index; i < node->count; i++) {
         if (node->kind == CONF_MAP)
@@ -346,6 +370,7 @@ static bool take_out(struct conf_mend *mend, const struct place *place)
         return false;
     size_t depth = place->count - 2;
     size_t index = place->index[depth];
+    assert(index < place->node[depth]->count);
     const struct conf_node *node = place->node[depth + 1];
     const struct conf_node *stock = stock_at(mend, place, depth + 1);
     struct conf_node *copy = copy_of(mend->arena, place->node[depth]);
@@ -398,12 +423,14 @@ static const char *suggestion(const struct conf_mend *mend,
         return NULL;        /* "the unit 'h'": no whole value */
     memcpy(word, from, bytes);
     word[bytes] = '\0';
+    assert(bytes < WORD_BYTES);
     return arena_text(mend->arena, word);
 }
 
 static bool guess_key(struct conf_mend *mend, const struct place *place,
                       const char *word)
 {
+    assert(place->count >= 2 && word[0] != '\0');
     size_t depth = place->count - 2;
     struct conf_node *map = copy_of(mend->arena, place->node[depth]);
     struct conf_pair *pair = &map->pairs[place->index[depth]];
@@ -425,6 +452,7 @@ static bool guess_value(struct conf_mend *mend, const struct place *place,
     struct conf_node *node = copy_of(mend->arena,
                                      place->node[place->count - 1]);
 
+    assert(node->kind == CONF_SCALAR);
     take_word(mend, node->text);
     node->text = word;
     node->marks |= CONF_GUESSED;
@@ -435,6 +463,7 @@ static bool guess_value(struct conf_mend *mend, const struct place *place,
 static struct conf_node *neutral_at(struct conf_mend *mend,
                                     struct err_pos pos)
 {
+    assert(pos.line > 0 || pos.file == NULL || pos.col == 0);
     struct conf_node *node = arena_alloc(mend->arena, 1, sizeof *node);
 
     node->kind = CONF_SCALAR;
@@ -450,6 +479,7 @@ static bool add_missing(struct conf_mend *mend, const struct place *place,
     const struct conf_node *map = place->node[place->count - 1];
     const struct conf_node *value = NULL;
 
+    assert(map->kind == CONF_MAP && key != NULL);
     const struct conf_node *stock = stock_at(mend, place, place->count - 1);
 
     if (stock != NULL && stock->kind == CONF_MAP)
@@ -467,6 +497,7 @@ static bool add_missing(struct conf_mend *mend, const struct place *place,
 static bool repair(struct conf_mend *mend, const struct err *err,
                    const struct place *place)
 {
+    assert(place->count > 0 && err->kind != ERR_NONE);
     const struct conf_node *node = place->node[place->count - 1];
     const char *word = suggestion(mend, err);
     bool fresh = !is_marked(node, CONF_GUESSED | CONF_NEUTRAL);

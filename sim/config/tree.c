@@ -147,15 +147,17 @@ static bool next_event(struct reader *reader, yaml_event_t *event)
     return true;
 }
 
+/* Refuses a mark of YAML that is not supported; returns false. */
 static bool refuse_mark(struct reader *reader, const yaml_event_t *event,
                         const char *what, const yaml_char_t *name)
 {
+    assert(name != NULL);
     err_set(reader->err, ERR_SYNTAX, pos_of(reader, event->start_mark),
             "%s are not supported, found '%s'", what, (const char *)name);
     return err_hint(reader->err, "Write the value out where it is needed.");
 }
 
-/* Anchor and tag of an event that opens a node. */
+/* Sets the anchor and the tag of an event; NULL: it has none. */
 static void event_marks(const yaml_event_t *event, const yaml_char_t **anchor,
                         const yaml_char_t **tag)
 {
@@ -181,6 +183,7 @@ static void event_marks(const yaml_event_t *event, const yaml_char_t **anchor,
 static bool check_event(struct reader *reader, const yaml_event_t *event,
                         int depth)
 {
+    assert(depth > 0);
     const yaml_char_t *anchor;
     const yaml_char_t *tag;
     struct err_pos pos = pos_of(reader, event->start_mark);
@@ -246,6 +249,7 @@ static bool read_items(struct reader *reader, struct conf_node *list,
 static bool read_key(struct reader *reader, yaml_event_t *event,
                      struct conf_pair *pair, int depth)
 {
+    assert(depth > 1);
     struct err_pos pos = pos_of(reader, event->start_mark);
     bool good = check_event(reader, event, depth);
 
@@ -276,6 +280,7 @@ struct place {
 
 static int compare_places(const void *a, const void *b)
 {
+    assert(a != NULL && b != NULL);
     const struct place *x = a;
     const struct place *y = b;
     int order = strcmp(x->key, y->key);
@@ -344,6 +349,7 @@ static bool read_pairs(struct reader *reader, struct conf_node *map, int depth)
 static const struct conf_node *read_node(struct reader *reader,
                                          yaml_event_t *event, int depth)
 {
+    assert(depth > 0);
     struct conf_node *node = arena_alloc(reader->arena, 1, sizeof *node);
     yaml_event_type_t type = event->type;
     bool good = check_event(reader, event, depth);
@@ -373,6 +379,7 @@ static const struct conf_node *read_node(struct reader *reader,
 /* Skips stream and document starts up to the root; false at the end. */
 static bool find_root(struct reader *reader, yaml_event_t *event)
 {
+    assert(reader->node_count == 0);
     for (;;) {
         if (!next_event(reader, event))
             return false;
@@ -426,6 +433,7 @@ static const struct conf_node *read_document(struct reader *reader)
                 "the file is empty");
         return NULL;
     }
+    assert(reader->node_count > 0);
     return root;
 }
 
@@ -463,8 +471,10 @@ const struct conf_node *conf_parse(struct arena *arena, const char *path,
     return root;
 }
 
+/* Reports that a file cannot be read; returns false. */
 static bool fail_file(struct err *err, const char *file, const char *why)
 {
+    assert(why[0] != '\0');
     return err_set(err, ERR_IO, (struct err_pos){file, 0, 0},
                    "cannot read the file: %s", why);
 }
@@ -473,6 +483,7 @@ static bool fail_file(struct err *err, const char *file, const char *why)
 static bool check_file(int fd, const char *file, size_t *bytes,
                        struct err *err)
 {
+    assert(fd >= 0);
     struct stat status;
 
     if (fstat(fd, &status) != 0)
@@ -486,6 +497,7 @@ static bool check_file(int fd, const char *file, size_t *bytes,
                        "the file has %ju bytes, at most %zu (64 MiB) are read",
                        (uintmax_t)status.st_size, FILE_BYTES_MAX);
     *bytes = (size_t)status.st_size;
+    assert(*bytes <= FILE_BYTES_MAX);
     return true;
 }
 
@@ -506,6 +518,7 @@ static bool read_whole(int fd, const char *file, char *text, size_t *bytes,
         used += (size_t)got;
     }
     *bytes = used;
+    assert(used <= *bytes);
     return true;
 }
 

@@ -72,7 +72,7 @@ static uint32_t find_block(const struct calendar *ends, int64_t ns, uint32_t id)
     return from;
 }
 
-/* How many of the block's ends are at or before that end. */
+/* Returns how many of a block's ends are at or before that end. */
 static uint32_t find_end(const struct head *head, int64_t ns, uint32_t id)
 {
     const struct end *end = head->block->end;
@@ -85,11 +85,14 @@ static uint32_t find_end(const struct head *head, int64_t ns, uint32_t id)
         from += after ? 0 : half + 1;
         count = after ? half : count - half - 1;
     }
+    assert(from <= head->count);
     return from;
 }
 
+/* Inserts an empty block at a place of the list. */
 static struct head *insert_head(struct calendar *ends, uint32_t at)
 {
+    assert(at <= ends->blocks);
     uint32_t room = ends->room;
 
     ARENA_REACH(ends->arena, ends->heads, room, ends->blocks);
@@ -104,8 +107,10 @@ static struct head *insert_head(struct calendar *ends, uint32_t at)
     return &ends->heads[at];
 }
 
+/* Removes a block that is empty or was joined; its memory serves another one. */
 static void remove_head(struct calendar *ends, uint32_t at)
 {
+    assert(at < ends->blocks);
     ends->spare[ends->spares++] = ends->heads[at].block;
     ends->blocks--;
     memmove(&ends->heads[at], &ends->heads[at + 1],
@@ -126,6 +131,7 @@ static void split(struct calendar *ends, uint32_t at)
     for (uint32_t i = 0; i < right->count; i++)
         right->gpus += right->block->end[i].gpus;
     left->gpus -= right->gpus;
+    assert(left->count > 0 && right->count > 0);
 }
 
 /* Joins a block to that after it, if there is room to spare. */
@@ -136,6 +142,7 @@ static void join(struct calendar *ends, uint32_t at)
     if (at + 1 >= ends->blocks ||
         left->count + right->count > BLOCK_ENDS / 2)
         return;
+    assert(right->count > 0);
     memcpy(left->block->end + left->count, right->block->end,
            right->count * sizeof(struct end));
     left->count += right->count;
@@ -165,6 +172,7 @@ void calendar_add(struct calendar *ends, int64_t end_ns, uint32_t id, uint32_t g
     head->first = head->block->end[0];
     head->gpus += gpus;
     head->count++;
+    assert(head->count <= BLOCK_ENDS && head->gpus >= gpus);
 }
 
 bool calendar_drop(struct calendar *ends, int64_t end_ns, uint32_t id)
@@ -179,6 +187,7 @@ bool calendar_drop(struct calendar *ends, int64_t end_ns, uint32_t id)
     if (end->ns != end_ns || end->id != id)
         return false;
     head->gpus -= end->gpus;
+    assert(head->count > 0);
     memmove(end, end + 1, (head->count - at) * sizeof *end);
     head->count--;
     head->first = head->block->end[0];
@@ -203,6 +212,7 @@ int64_t calendar_when(const struct calendar *ends, uint64_t gpus)
             continue;
         }
         const struct end *end = head->block->end;
+        assert(head->count > 0);
         for (; gpus > end->gpus; end++)
             gpus -= end->gpus;
         return end->ns;
@@ -220,5 +230,6 @@ uint64_t calendar_by(const struct calendar *ends, int64_t time_ns)
     for (uint32_t i = 0; b < ends->blocks && i < ends->heads[b].count &&
                          ends->heads[b].block->end[i].ns <= time_ns; i++)
         gpus += ends->heads[b].block->end[i].gpus;
+    assert(b <= ends->blocks);
     return gpus;
 }

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+/* Returns the class of a size: itself up to 32, above that one class a power of two. */
 static uint32_t class_of(uint32_t gpus)
 {
     uint32_t class = 32;
@@ -12,6 +13,7 @@ static uint32_t class_of(uint32_t gpus)
         return gpus;
     for (; gpus > 63; gpus >>= 1)
         class++;
+    assert(class + 1 < 64);
     return class + 1;
 }
 

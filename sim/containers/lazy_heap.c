@@ -14,10 +14,12 @@
 
 void lazy_heap_release(struct lazy_heap *heap)
 {
+    assert(heap->item != NULL || heap->room == 0);
     free(heap->item);
     *heap = (struct lazy_heap){NULL, 0, 0};
 }
 
+/* Does item a go before item b?  By key, tail and id. */
 static inline bool before(const struct lazy_heap_item *a, const struct lazy_heap_item *b)
 {
     if (a->key != b->key)
@@ -44,6 +46,7 @@ static void sink(struct lazy_heap *heap, uint32_t hole, struct lazy_heap_item it
     all[hole] = item;
 }
 
+/* Moves an item up from a hole to where it belongs. */
 static void rise(struct lazy_heap *heap, uint32_t hole, struct lazy_heap_item item)
 {
     struct lazy_heap_item *all = heap->item;
@@ -65,6 +68,7 @@ static void sweep(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
         if (holds(self, &heap->item[i]))
             heap->item[kept++] = heap->item[i];
     heap->count = kept;
+    assert(kept <= heap->room);
     for (i = kept / 2; i-- > 0;)
         sink(heap, i, heap->item[i]);
 }
@@ -77,6 +81,7 @@ static void make_room(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
         sweep(heap, holds, self);
     if (heap->room == 0 || heap->count > heap->room / 2)
         ARENA_REACH(NULL, heap->item, heap->room, heap->room);
+    assert(heap->count < heap->room);
 }
 
 void lazy_heap_push(struct lazy_heap *heap, struct lazy_heap_item item, lazy_heap_holds_fn *holds,

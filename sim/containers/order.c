@@ -24,7 +24,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* 0 for none, 1 for one GPU, 2 for two or three ... */
+/* Returns the class of a number of GPUs: 0 for none, 1 for one, 2 for two or three ... */
 static uint32_t class_of(uint32_t gpus)
 {
     uint32_t class = gpus == 0 ? 0 : 32 - (uint32_t)__builtin_clz(gpus);
@@ -32,15 +32,17 @@ static uint32_t class_of(uint32_t gpus)
     return class < ORDER_GPU_CLASSES ? class : ORDER_GPU_CLASSES - 1;
 }
 
+/* Returns a span in units of 2^30 ns, rounded down. */
 static uint32_t bound_of(int64_t span_ns)
 {
     if (span_ns < 0)
         return 0;
     int64_t bound = span_ns >> BOUND_SHIFT;
+    assert(bound >= 0);
     return bound < BOUND_MAX ? (uint32_t)bound : BOUND_MAX;
 }
 
-/* Half of all subtrees are a leaf. */
+/* Sets the shortest spans of two subtrees, by class.  Half of all subtrees are a leaf. */
 static void least_spans(uint32_t *span, const struct order_bound *left,
                         const struct order_bound *right)
 {
@@ -63,6 +65,7 @@ static void sum_bounds(struct order_store *store, uint32_t item, uint32_t left,
     struct order_bound *of = store->bound, *sum = &of[item];
     uint32_t class = class_of(own->gpus), bound = bound_of(own->span_ns);
 
+    assert(item < store->bound_room);
     least_spans(sum->span, left != NONE ? &of[left] : NULL,
                 right != NONE ? &of[right] : NULL);
     if (bound < sum->span[class])
@@ -81,6 +84,7 @@ static void sum_moves(const struct order *order, struct order_sum *sum,
 {
     order_stands_fn *stands = order->rules->stands;
 
+    assert(stands != NULL && sum->first == item && sum->last == item);
     if (left != NULL) {
         sum->first = left->first;
         sum->stands_ns = least(left->stands_ns,
@@ -110,6 +114,7 @@ static void sum_takes(struct order_sum *sum, const struct order_item *own,
     }
 }
 
+/* Sets the shortest span of a subtree. */
 static void sum_spans(struct order_sum *sum, const struct order_item *own,
                       const struct order_sum *left,
                       const struct order_sum *right)
@@ -188,6 +193,7 @@ static void make_room(struct order *order, uint32_t item)
                                   sizeof *store->bound);
         store->bound_room = room;
     }
+    assert(store->room > item);
 }
 
 void order_rule(struct order *order, const struct order_rules *rules,
@@ -201,6 +207,7 @@ void order_rule(struct order *order, const struct order_rules *rules,
     if (order_count(order) == 0)
         return;
     make_room(order, order->store->room - 1);
+    assert(scratch != NULL);
     rank_tree_list(&order->tree, scratch);
     rank_tree_reorder(&order->tree, scratch);
 }
@@ -213,6 +220,7 @@ bool order_holds(const struct order *order, uint32_t item)
 void order_insert(struct order *order, uint32_t item, struct order_item known,
                   rank_tree_before_fn *before)
 {
+    assert(known.span_ns >= 0);
     assert(!order_holds(order, item));
     make_room(order, item);
     order_know(order, item, known);
@@ -235,6 +243,7 @@ void order_touch(struct order *order, uint32_t item, struct order_item known)
 void order_clear(struct order *order)
 {
     rank_tree_clear(&order->tree);
+    assert(order_count(order) == 0);
 }
 
 void order_arrange(struct order *order, const uint32_t *item)
@@ -261,14 +270,17 @@ uint32_t order_front(const struct order *order, rank_tree_before_fn *before,
     }
     if (last != NULL)
         *last = found;
+    assert(count <= order_count(order));
     return count;
 }
 
 /* ---- the first that passes ---- */
 
+/* Does an item pass all conditions of a filter? */
 static bool passes(const struct order *order, uint32_t item,
                    const struct order_filter *filter)
 {
+    assert(item < order->store->room);
     const struct order_item *known = &order->store->slot[item].item;
 
     return known->gpus <= filter->gpus_max &&
@@ -296,9 +308,11 @@ static bool class_may_pass(const struct order_bound *bound,
     return false;
 }
 
+/* Could something in a subtree pass?  Never false where something does. */
 static bool some_may_pass(const struct order *order, uint32_t item,
                           const struct order_filter *filter)
 {
+    assert(item < order->store->room);
     if (order->rules->sums & ORDER_CLASSES)
         return class_may_pass(&order->store->bound[item], filter);
     const struct order_sum *sum = &order->store->slot[item].sum;

@@ -20,6 +20,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* Notes an item to be looked at in this refresh. */
 static void note(struct order *order, uint32_t item)
 {
     if (order->looks == order->look_room) {
@@ -29,11 +30,13 @@ static void note(struct order *order, uint32_t item)
         order->look_room = room;
     }
     order->look[order->looks++] = item;
+    assert(order->looks <= order->look_room);
 }
 
 /* Until when two neighbours stand; if they may not, notes who moves. */
 static int64_t look_at(struct order *order, uint32_t a, uint32_t b)
 {
+    assert(a != b);
     int64_t stands_ns = order->rules->stands(order->owner, a, b);
 
     if (stands_ns <= order->now_ns)
@@ -62,17 +65,22 @@ static int64_t collect(struct order *order, uint32_t item)
         stands_ns = least(stands_ns, collect(order, node->right));
     }
     slot[item].sum.stands_ns = stands_ns;
+    assert(order->looks <= order_count(order));
     return stands_ns;
 }
 
+/* Does an item go before the one at a place? */
 static bool before_at(struct order *order, uint32_t item, uint32_t place)
 {
+    assert(place < order_count(order));
     return order->rules->before(order->owner, item,
                                 rank_tree_at(&order->tree, place));
 }
 
+/* Does the item at a place go before this one? */
 static bool after_at(struct order *order, uint32_t item, uint32_t place)
 {
+    assert(place < order_count(order));
     return order->rules->before(order->owner,
                                 rank_tree_at(&order->tree, place), item);
 }
@@ -103,6 +111,7 @@ static void go_ahead(struct order *order, uint32_t item, uint32_t place)
 /* The same among those after it, of which the first overtakes it. */
 static void go_back(struct order *order, uint32_t item, uint32_t place)
 {
+    assert(place + 1 < order_count(order));
     uint32_t count = order_count(order), low = place + 1, step = 1;
 
     while (count - low > step && after_at(order, item, low + step)) {
@@ -128,6 +137,7 @@ static void go_back(struct order *order, uint32_t item, uint32_t place)
 
 static uint32_t neighbour(const struct order *order, uint32_t item, bool after)
 {
+    assert(order_holds(order, item));
     return after ? rank_tree_next(&order->tree, item)
                  : rank_tree_previous(&order->tree, item);
 }
@@ -135,6 +145,7 @@ static uint32_t neighbour(const struct order *order, uint32_t item, bool after)
 /* They are in order still: until when? */
 static void look_later(struct order *order, uint32_t item, uint32_t other)
 {
+    assert(item != other);
     uint32_t a = order->back ? item : other, b = order->back ? other : item;
 
     if (order->rules->stands(order->owner, a, b) > order->now_ns)
@@ -146,6 +157,7 @@ static void look_later(struct order *order, uint32_t item, uint32_t other)
  * follow on it and are out of order as well, in their places. */
 static void settle(struct order *order, uint32_t item)
 {
+    assert(order_holds(order, item));
     uint32_t other = neighbour(order, item, order->back), place = 0;
     bool moved = false;
 

@@ -28,11 +28,13 @@ void rank_tree_init(struct rank_tree *ranks, struct arena *arena, rank_tree_sum_
     };
 }
 
+/* Returns the number of items in a subtree; `item` may be RANK_TREE_NONE. */
 static uint32_t size(const struct rank_tree *ranks, uint32_t item)
 {
     return item == RANK_TREE_NONE ? 0 : ranks->node[item].count;
 }
 
+/* Returns the weight of a subtree, which balances the tree. */
 static uint64_t weight(const struct rank_tree *ranks, uint32_t item)
 {
     return (uint64_t)size(ranks, item) + 1;
@@ -44,6 +46,7 @@ uint32_t rank_tree_count(const struct rank_tree *ranks)
     return size(ranks, ranks->root);
 }
 
+/* Makes the sums of an item from those of its children. */
 static void pull(struct rank_tree *ranks, uint32_t item)
 {
     struct rank_tree_node *node = &ranks->node[item];
@@ -71,6 +74,7 @@ static uint32_t rotate_left(struct rank_tree *ranks, uint32_t item)
 {
     struct rank_tree_node *node = ranks->node;
     uint32_t child = node[item].right, inner = node[child].left;
+    assert(child != RANK_TREE_NONE);
     replace(ranks, item, child);
     node[child].left = item;
     node[item].up = child;
@@ -82,10 +86,12 @@ static uint32_t rotate_left(struct rank_tree *ranks, uint32_t item)
     return child;
 }
 
+/* The left child comes up, `item` goes down to its right. */
 static uint32_t rotate_right(struct rank_tree *ranks, uint32_t item)
 {
     struct rank_tree_node *node = ranks->node;
     uint32_t child = node[item].left, inner = node[child].right;
+    assert(child != RANK_TREE_NONE);
     replace(ranks, item, child);
     node[child].right = item;
     node[item].up = child;
@@ -188,6 +194,7 @@ void rank_tree_touch(struct rank_tree *ranks, uint32_t item)
 
 static uint32_t leftmost(const struct rank_tree *ranks, uint32_t item)
 {
+    assert(ranks->node[item].count > 0);
     while (ranks->node[item].left != RANK_TREE_NONE)
         item = ranks->node[item].left;
     return item;
@@ -195,6 +202,7 @@ static uint32_t leftmost(const struct rank_tree *ranks, uint32_t item)
 
 static uint32_t rightmost(const struct rank_tree *ranks, uint32_t item)
 {
+    assert(ranks->node[item].count > 0);
     while (ranks->node[item].right != RANK_TREE_NONE)
         item = ranks->node[item].right;
     return item;
@@ -202,12 +210,14 @@ static uint32_t rightmost(const struct rank_tree *ranks, uint32_t item)
 
 uint32_t rank_tree_first(const struct rank_tree *ranks)
 {
+    assert(ranks->root == RANK_TREE_NONE || ranks->root < ranks->room);
     return ranks->root == RANK_TREE_NONE ? RANK_TREE_NONE
                                          : leftmost(ranks, ranks->root);
 }
 
 uint32_t rank_tree_last(const struct rank_tree *ranks)
 {
+    assert(ranks->root == RANK_TREE_NONE || ranks->root < ranks->room);
     return ranks->root == RANK_TREE_NONE ? RANK_TREE_NONE
                                          : rightmost(ranks, ranks->root);
 }
@@ -322,6 +332,7 @@ void rank_tree_clear(struct rank_tree *ranks)
     for (uint32_t i = 0; i < ranks->room; i++)
         ranks->node[i].count = 0;
     ranks->root = ranks->last_item = RANK_TREE_NONE;
+    assert(rank_tree_count(ranks) == 0);
 }
 
 /* The middle one on top of the two halves. */
@@ -331,6 +342,7 @@ static uint32_t build(struct rank_tree *ranks, const uint32_t *item,
     if (count == 0)
         return RANK_TREE_NONE;
     uint32_t half = count / 2, top = item[half];
+    assert(item[half] < ranks->room);
     ranks->node[top].up = up;
     ranks->node[top].left = build(ranks, item, half, top);
     ranks->node[top].right = build(ranks, item + half + 1, count - half - 1,

@@ -41,6 +41,7 @@ void loop_free(struct loop *loop)
 {
     if (loop == NULL)
         return;
+    assert(loop->queue.live_count <= loop->queue.record_room);
     queue_clear(&loop->queue);
     free(loop);
 }
@@ -58,12 +59,14 @@ struct loop_handle loop_at(struct loop *loop, int64_t time_ns,
 
 bool loop_cancel(struct loop *loop, struct loop_handle handle)
 {
+    assert(handle.generation != 0 || handle.slot == 0);
     return queue_cancel(&loop->queue, handle);
 }
 
-/* Whether those outside want an end; looked at now and then. */
+/* Do those outside want an end?  Looked at now and then. */
 static bool called_off(const struct loop *loop)
 {
+    assert(loop->event_count <= loop->limits.event_count_max);
     return loop->limits.stop &&
            loop->event_count % EVENTS_BETWEEN_LOOKS == 0 &&
            __atomic_load_n(loop->limits.stop, __ATOMIC_RELAXED);
@@ -116,11 +119,13 @@ int64_t loop_now_ns(const struct loop *loop)
 
 uint64_t loop_event_count(const struct loop *loop)
 {
+    assert(loop->event_count <= loop->limits.event_count_max);
     return loop->event_count;
 }
 
 uint64_t loop_pending_count(const struct loop *loop)
 {
+    assert(loop->queue.live_count <= loop->queue.record_room);
     return loop->queue.live_count;
 }
 

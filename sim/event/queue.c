@@ -12,6 +12,7 @@
  */
 #include "sim/event/queue.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ static void near_start(struct queue *queue)
     queue->near_order[0] = 0;
     queue->near_head = 1;
     queue->near_tail = 1;
+    assert(queue->near_head == queue->near_tail);
 }
 
 /* Everything empty: near alone holds what comes, up to a small number. */
@@ -52,6 +54,7 @@ void queue_init(struct queue *queue)
     near_start(queue);
     queue->near_limit = UINT64_MAX;
     queue->near_max = QUEUE_NEAR_ALONE_MAX;
+    assert(queue->live_count == 0 && queue->near_max <= QUEUE_NEAR_MAX);
 }
 
 void queue_clear(struct queue *queue)
@@ -63,10 +66,12 @@ void queue_clear(struct queue *queue)
     }
     free(queue->record);
     queue_init(queue);
+    assert(queue->chunk == NULL && queue->record == NULL);
 }
 
 size_t queue_held_bytes(const struct queue *queue)
 {
+    assert(queue->record_count <= queue->record_room);
     return queue->record_room * sizeof *queue->record +
            queue->chunk_count * sizeof *queue->chunk;
 }
@@ -97,19 +102,24 @@ struct loop_handle queue_push_grown(struct queue *queue, uint64_t order,
                                     uint64_t time_ns, loop_fn *fn, void *self,
                                     uint64_t arg)
 {
+    assert(queue->free_slot == QUEUE_NO_SLOT);
     grow_records(queue);
     return queue_push(queue, time_ns, (uint32_t)(order >> QUEUE_RANK_SHIFT),
                       fn, self, arg);
 }
 
+/* A block is free for any chain. */
 static void give_block(struct queue *queue, struct queue_block *block)
 {
+    assert(block != queue->free_block);
     block->next = queue->free_block;
     queue->free_block = block;
 }
 
+/* Gets blocks from the system, all of them free. */
 static void more_blocks(struct queue *queue)
 {
+    assert(queue->free_block == NULL);
     struct queue_chunk *chunk = arena_resize_own(NULL, 1, sizeof *chunk);
     chunk->next = queue->chunk;
     queue->chunk = chunk;
@@ -123,8 +133,10 @@ static bool chain_is_empty(const struct queue_chain *chain)
     return chain->head == NULL;
 }
 
+/* Returns the last block of a chain that has one. */
 static struct queue_block *last_block(const struct queue_chain *chain)
 {
+    assert(chain->end != NULL);
     return (struct queue_block *)(void *)
         ((char *)(chain->end - QUEUE_BLOCK_ENTRIES) -
          offsetof(struct queue_block, entry));
@@ -133,6 +145,7 @@ static struct queue_block *last_block(const struct queue_chain *chain)
 /* A chain that gets its first block is marked in the masks. */
 static void mark(struct queue *queue, const struct queue_chain *chain)
 {
+    assert(chain->head != NULL);
     if (chain >= queue->bucket &&
         chain < queue->bucket + QUEUE_BUCKET_COUNT) {
         uint32_t index = (uint32_t)(chain - queue->bucket);
@@ -170,13 +183,16 @@ struct loop_handle queue_push_extended(struct queue *queue,
 static size_t block_fill(const struct queue_chain *chain,
                          const struct queue_block *block)
 {
+    assert(block->next != NULL || chain->write <= chain->end);
     return block->next != NULL ? QUEUE_BLOCK_ENTRIES
                                : (size_t)(chain->write - block->entry);
 }
 
+/* Takes all entries of a bucket, which is empty then. */
 static struct queue_chain take_bucket(struct queue *queue, uint32_t level,
                                       uint32_t digit)
 {
+    assert(level < QUEUE_LEVEL_COUNT && digit < QUEUE_DIGIT_COUNT);
     struct queue_chain *bucket =
         &queue->bucket[level * QUEUE_DIGIT_COUNT + digit];
     struct queue_chain taken = *bucket;
@@ -221,6 +237,7 @@ static size_t keep_live(struct queue *queue, const struct queue_entry *entry,
         live[live_count] = entry[i];
         live_count += !queue_is_dead(queue, &entry[i]);
     }
+    assert(queue->dead_count >= count - live_count);
     queue->dead_count -= count - live_count;
     return live_count;
 }
@@ -252,6 +269,7 @@ static void refile(struct queue *queue, struct queue_chain chain)
  * times stand in one chain before and after, so their order stays. */
 static void rebuild(struct queue *queue, uint64_t base)
 {
+    assert(base >= queue->base);
     struct queue_chain bucket[QUEUE_BUCKET_COUNT];
     struct queue_chain fifo[LOOP_RANK_COUNT];
     memcpy(bucket, queue->bucket, sizeof bucket);

@@ -158,6 +158,7 @@ static inline struct loop_handle queue_handle(struct queue_entry entry)
 static inline struct queue_chain *queue_chain_for(struct queue *queue,
                                                   struct queue_entry entry)
 {
+    assert(entry.time_ns >= queue->base);
     uint64_t differs = entry.time_ns ^ queue->base;
     if (differs == 0)
         return &queue->rank_fifo[queue_rank(&entry)];
@@ -262,6 +263,7 @@ static inline struct loop_handle queue_push(struct queue *queue,
 static inline void queue_release(struct queue *queue, uint32_t slot)
 {
     struct queue_record *record = &queue->record[slot];
+    assert(queue->live_count > 0);
     queue->live_count--;
     record->generation++;
     if (record->generation > QUEUE_GENERATION_MAX)

@@ -89,6 +89,7 @@ void flow_free(struct flow_net *net)
 
     if (net == NULL)
         return;
+    assert(net->crowd_room <= net->share.crowd_room);
     for (i = 0; i < net->crowd_room; i++)
         lazy_heap_release(&net->crowd[i].ends);
     free(net->crowd);
@@ -112,8 +113,10 @@ static struct share_sum crowd_time(const struct flow_net *net, uint32_t crowd)
     return time;
 }
 
+/* Returns a - b without the error of rounding both first. */
 static double sum_minus(struct share_sum a, struct share_sum b)
 {
+    assert(isfinite(a.hi) && isfinite(b.hi));
     share_sum_add(&a, -b.hi);
     share_sum_add(&a, -b.lo);
     return share_sum_value(a);
@@ -128,9 +131,11 @@ static int64_t end_ns(const struct flow_net *net, uint32_t crowd,
     double left = sum_minus(end, in_time->time);
     int64_t need_ns;
 
+    assert(crowd < net->crowd_room && isfinite(left));
     if (left < DBL_EPSILON * end.hi)
         left = 0;
     need_ns = clock_ns_for_work(left, net->share.crowd[crowd].level);
+    assert(need_ns >= 0);
     return need_ns < CLOCK_NEVER_NS - in_time->since_ns
                ? clock_after(in_time->since_ns, need_ns)
                : CLOCK_NEVER_NS;
@@ -155,6 +160,7 @@ static void crowd_arm(struct flow_net *net, uint32_t crowd)
     int64_t now_ns = loop_now_ns(net->loop);
     int64_t finish_ns = CLOCK_NEVER_NS;
 
+    assert(crowd < net->crowd_room);
     if (top != NULL)
         finish_ns = end_ns(net, crowd, net->flow[top->id].end);
     if (finish_ns < now_ns)
@@ -175,6 +181,7 @@ static void crowd_settle(struct flow_net *net, uint32_t crowd)
     struct flow_crowd *in_time = &net->crowd[crowd];
     uint32_t link = net->share.crowd[crowd].link;
 
+    assert(crowd < net->crowd_room && in_time->since_ns <= loop_now_ns(net->loop));
     in_time->time = crowd_time(net, crowd);
     in_time->since_ns = loop_now_ns(net->loop);
     if (net->share.link[link].crowd == crowd)
@@ -184,12 +191,14 @@ static void crowd_settle(struct flow_net *net, uint32_t crowd)
     crowd_arm(net, crowd);
 }
 
+/* A flow whose rate was just set enters the crowd's heap of ends. */
 static void crowd_join(struct flow_net *net, uint32_t slot)
 {
     struct flow *flow = &net->flow[slot];
     const struct share_flow *shared = &net->share.flow[slot];
     struct flow_crowd *crowd = &net->crowd[shared->crowd];
 
+    assert(shared->crowd < net->crowd_room && shared->weight > 0);
     assert(crowd->since_ns == flow->since_ns);
     if (flow->finish_ns <= flow->since_ns)
         return;                 /* it is due, and its event is pending */
@@ -206,8 +215,10 @@ static void crowd_join(struct flow_net *net, uint32_t slot)
 
 /* Links in time ----------------------------------------------------------- */
 
+/* Returns the area under a link's load since it was settled. */
 static double area_since(const struct flow_net *net, uint32_t link)
 {
+    assert(link < net->link_room);
     const struct share_link *shared = &net->share.link[link];
     int64_t past_ns = loop_now_ns(net->loop) - net->link[link].since_ns;
     double area;
@@ -228,6 +239,7 @@ static void area_settle(struct flow_net *net, uint32_t link)
 {
     int64_t now_ns = loop_now_ns(net->loop);
 
+    assert(net->link[link].since_ns <= now_ns);
     if (net->link[link].since_ns == now_ns)
         return;
     share_sum_add(&net->link[link].area, area_since(net, link));
@@ -240,16 +252,19 @@ static void solved_areas_settle(struct flow_net *net)
     const struct share_list *set_link = &net->share.set_link;
     uint32_t i;
 
+    assert(set_link->count <= net->share.link_count);
     for (i = 0; i < set_link->count; i++)
         area_settle(net, set_link->item[i]);
 }
 
+/* Settles the links of a flow. */
 static void flow_areas_settle(struct flow_net *net, uint32_t slot)
 {
     const struct share_flow *shared = &net->share.flow[slot];
     const struct share_use *use = share_uses(&net->share, shared);
     uint32_t k;
 
+    assert(shared->live);
     for (k = 0; k < shared->use_count; k++)
         area_settle(net, use[k].link);
 }
@@ -275,6 +290,7 @@ static double left_now(const struct flow_net *net, uint32_t slot)
     else
         left = sum_minus(flow->end, crowd_time(net, shared->crowd)) *
                shared->weight;
+    assert(isfinite(left));
     return left > 0 ? left : 0;
 }
 
@@ -294,10 +310,12 @@ static void flow_remove(struct flow_net *net, uint32_t slot)
 
 static void settle_later(struct flow_net *net);
 
+/* A flow has ended: it goes, and its owner is told. */
 static void finish(struct flow_net *net, uint32_t slot)
 {
     struct flow flow = net->flow[slot];
 
+    assert((flow.generation & 1) == 1);
     net->ended_at = net->share.flow[slot].bottleneck;
     flow_remove(net, slot);
     settle_later(net);
@@ -351,6 +369,7 @@ static void finish_move(struct flow_net *net, uint32_t slot)
     if (finish_ns != CLOCK_NEVER_NS)
         flow->finish = loop_at(net->loop, finish_ns, LOOP_RANK_FINISH,
                                on_finish, net, slot);
+    assert(flow->finish_ns >= now_ns);
 }
 
 /* Puts the solved rate of one flow in force from now on; the areas of its
@@ -359,6 +378,7 @@ static void rate_change(struct flow_net *net, uint32_t slot, uint32_t crowd)
 {
     struct flow *flow = &net->flow[slot];
 
+    assert((flow->generation & 1) == 1);
     flow->left = left_now(net, slot);
     flow->since_ns = loop_now_ns(net->loop);
     share_commit(&net->share, slot, crowd);
@@ -374,6 +394,7 @@ static void crowd_leave(struct flow_net *net, uint32_t slot)
     struct flow *flow = &net->flow[slot];
     int64_t now_ns = loop_now_ns(net->loop);
 
+    assert(net->share.flow[slot].crowd != SHARE_NONE);
     flow->left = left_now(net, slot);
     flow->since_ns = now_ns;
     share_leave(&net->share, slot);
@@ -396,6 +417,7 @@ static void crowds_match(struct flow_net *net)
     ARENA_REACH(NULL, net->crowd, net->crowd_room, net->share.crowd_room - 1);
     for (; i < net->crowd_room; i++)
         net->crowd[i] = (struct flow_crowd){.finish_ns = CLOCK_NEVER_NS};
+    assert(net->crowd_room == net->share.crowd_room);
 }
 
 /* The flows just solved leave their crowds, whose levels change then. */
@@ -404,6 +426,7 @@ static void crowds_begin(struct flow_net *net)
     struct share *share = &net->share;
     uint32_t i;
 
+    assert(share_has_crowds(share));
     crowds_match(net);
     for (i = 0; i < share->set.count; i++)
         if (share->flow[share->set.item[i]].crowd != SHARE_NONE)
@@ -422,6 +445,7 @@ static void crowd_time_note(struct flow_net *net, uint32_t link)
 {
     uint32_t crowd = net->share.link[link].crowd;
 
+    assert(link < net->link_room);
     if (crowd != SHARE_NONE)
         net->link[link].crowd_time = crowd_time(net, crowd);
 }
@@ -432,6 +456,7 @@ static void crowds_end(struct flow_net *net)
     struct share *share = &net->share;
     uint32_t i;
 
+    assert(!share_is_dirty(share));
     share_limits(share);
     for (i = 0; i < share->set_link.count; i++) {
         uint32_t link = share->set_link.item[i];
@@ -572,6 +597,7 @@ struct flow_handle flow_start(struct flow_net *net,
     assert(spec->work > 0 && isfinite(spec->work));
     assert(spec->use_count > 0 || isfinite(spec->rate_max));
     slot = slot_take(net, spec);
+    assert(slot < net->flow_room && (net->flow[slot].generation & 1) == 0);
     flow = &net->flow[slot];
     flow->left = spec->work;
     flow->since_ns = loop_now_ns(net->loop);
@@ -604,6 +630,7 @@ double flow_stop(struct flow_net *net, struct flow_handle handle)
         loop_cancel(net->loop, flow->finish);
     flow_remove(net, handle.slot);
     settle_later(net);
+    assert(left >= 0);
     return left;
 }
 
@@ -629,6 +656,7 @@ double flow_rate(struct flow_net *net, struct flow_handle handle)
     if (!flow_alive(net, handle))
         return 0;
     settle(net);
+    assert(!share_is_dirty(&net->share));
     return share_rate(&net->share, &net->share.flow[handle.slot]);
 }
 
@@ -647,5 +675,6 @@ uint32_t flow_bottleneck(struct flow_net *net, struct flow_handle handle)
     if (!flow_alive(net, handle))
         return UINT32_MAX;
     settle(net);
+    assert(!share_is_dirty(&net->share));
     return net->share.flow[handle.slot].bottleneck;
 }

@@ -26,9 +26,11 @@ static uint32_t log2_up(uint32_t count)
     assert(count <= UINT32_C(1) << 31);
     while ((UINT32_C(1) << n) < count)
         n++;
+    assert(n < 32);
     return n;
 }
 
+/* Returns the offset of a run of 2^size_log2 items. */
 static uint32_t pool_take(struct share_pool *pool, uint32_t size_log2)
 {
     uint32_t offset, next;
@@ -46,9 +48,11 @@ static uint32_t pool_take(struct share_pool *pool, uint32_t size_log2)
                                       pool->used + size - 1, pool->item_bytes);
     offset = pool->used;
     pool->used += size;
+    assert(pool->used <= pool->room);
     return offset;
 }
 
+/* A run is free for others of its size. */
 static void pool_give(struct share_pool *pool, uint32_t offset,
                       uint32_t size_log2)
 {
@@ -67,12 +71,14 @@ void share_init(struct share *share)
     share->members.item_bytes = sizeof(struct share_member);
     /* So that the uses of a flow without any still have an address. */
     pool_take(&share->uses, 0);
+    assert(share->uses.used == 1);
 }
 
 void share_release(struct share *share)
 {
     uint32_t i;
 
+    assert(share->live_count <= share->flow_count);
     free(share->flow);
     free(share->free_flow.item);
     free(share->link);
@@ -92,6 +98,7 @@ void share_release(struct share *share)
     free(share->free_crowd.item);
 }
 
+/* A link changed: the next solution looks at it. */
 static void link_dirty(struct share *share, uint32_t link)
 {
     assert(link < share->link_count);
@@ -117,6 +124,7 @@ uint32_t share_link_add(struct share *share, double capacity)
     link->kept = SHARE_NONE;
     link->crowd = SHARE_NONE;
     link->member = pool_take(&share->members, 0);
+    assert(link->member < share->members.used);
     return share->link_count++;
 }
 
@@ -157,6 +165,7 @@ uint32_t share_add(struct share *share, double weight, double rate_max,
     if (use_count > 0)
         flow->use = pool_take(&share->uses, log2_up(use_count));
     share->live_count++;
+    assert(slot < share->flow_count && share->live_count <= share->flow_count);
     return slot;
 }
 
@@ -188,6 +197,7 @@ void share_use(struct share *share, uint32_t flow, uint32_t k, uint32_t link,
     use->link = link;
     use->place = place;
     use->per_unit = per_unit;
+    assert(to->member_count <= UINT32_C(1) << to->member_room_log2);
 }
 
 /* Takes the flow off one of its links; the last member fills its place. */
@@ -245,6 +255,7 @@ void share_drop(struct share *share, uint32_t slot)
         share_leave(share, slot);
     if (flow->bottleneck != SHARE_NONE)
         share->link[flow->bottleneck].held_count--;
+    assert(share->live_count > 0);
     flow->stamp++;
     for (k = 0; k < flow->use_count; k++)
         use_drop(share, flow, share_uses(share, flow) + k);

@@ -34,14 +34,17 @@ bool share_holds(const void *self, const struct lazy_heap_item *item)
 {
     const struct share *share = self;
 
+    assert(item->id < (share_is_link(item) ? share->link_count : share->flow_count));
     if (share_is_link(item))
         return share->across[item->id].stamp == item->stamp;
     return share->flow[item->id].stamp == item->stamp;
 }
 
+/* Puts a flow into one of a crowd's heaps. */
 static void push(struct share *share, struct lazy_heap *heap, double key,
                  uint32_t slot)
 {
+    assert(slot < share->flow_count && share->flow[slot].live);
     struct lazy_heap_item item = {key, ABOUT_FLOW, slot, share->flow[slot].stamp};
 
     lazy_heap_push(heap, item, share_holds, share);
@@ -76,10 +79,13 @@ void share_crowd_new(struct share *share, uint32_t id)
             level = fmin(level, flow->level);
     }
     crowd->level = isfinite(level) ? level : 0;
+    assert(crowd->level >= 0);
 }
 
+/* A link gives its crowd up. */
 static void crowd_free(struct share *share, struct share_link *link)
 {
+    assert(link->kept != SHARE_NONE && link->crowd != link->kept);
     struct share_crowd *crowd = &share->crowd[link->kept];
 
     lazy_heap_release(&crowd->above);
@@ -94,6 +100,7 @@ void share_levels(struct share *share)
 
     for (i = 0; i < share->set_link.count; i++) {
         uint32_t id = share->set_link.item[i];
+        assert(id < share->link_count);
         struct share_link *link = &share->link[id];
 
         if (link->kept == SHARE_NONE)
@@ -127,9 +134,11 @@ uint32_t share_joins(const struct share *share, uint32_t slot)
         if (link->crowd != SHARE_NONE && link->crowd != crowd)
             return SHARE_NONE;
     }
+    assert(crowd < share->crowd_count);
     return crowd;
 }
 
+/* Puts the solved rate of a flow in force that is in no crowd. */
 static void commit_outside(struct share *share, uint32_t slot)
 {
     struct share_flow *flow = &share->flow[slot];
@@ -154,8 +163,10 @@ static void commit_outside(struct share *share, uint32_t slot)
     }
 }
 
+/* Puts a flow into a crowd, which has its level. */
 static void commit_inside(struct share *share, uint32_t slot, uint32_t crowd)
 {
+    assert(crowd < share->crowd_count);
     struct share_flow *flow = &share->flow[slot];
     const struct share_use *use = share_uses(share, flow);
     uint32_t k;
@@ -202,6 +213,7 @@ void share_limits(struct share *share)
 
         if (!share_has_guests(link))
             continue;
+        assert(across->count > 0);
         item.key = fmax(0, link->capacity - share_sum_value(link->load)) /
                    share_sum_value(across->demand);
         item.stamp = ++across->stamp;

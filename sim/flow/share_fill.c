@@ -36,6 +36,7 @@ static inline share_key key_of(double level, uint32_t rank, uint32_t id)
 {
     uint64_t bits;
 
+    assert(level >= 0 && rank <= RANK_LINK);
     memcpy(&bits, &level, sizeof bits);
     return (share_key)bits << 64 | (share_key)rank << 32 | id;
 }
@@ -46,6 +47,7 @@ static inline double key_level(share_key key)
     double level;
 
     memcpy(&level, &bits, sizeof level);
+    assert(level >= 0);
     return level;
 }
 
@@ -76,6 +78,7 @@ static inline void heap_sink(struct share *share, uint32_t hole)
     size_t at = hole, first;
     share_key *child;
 
+    assert(hole < count);
     while ((first = 4 * at + 1) < count) {
         child = least_child(heap + first);
         if (*child > key)
@@ -86,13 +89,16 @@ static inline void heap_sink(struct share *share, uint32_t hole)
     heap[at] = key;
 }
 
+/* Puts a key at the end of the heap, in no order yet. */
 static void heap_append(struct share *share, share_key key)
 {
     /* Room for the four keys at the end as well. */
     ARENA_REACH(NULL, share->heap, share->heap_room, share->heap_count + 4);
     share->heap[share->heap_count++] = key;
+    assert(share->heap_count + 4 <= share->heap_room);
 }
 
+/* Orders the heap and closes it with four keys that are greater than any. */
 static void heap_order(struct share *share)
 {
     uint32_t i;
@@ -106,6 +112,7 @@ static void heap_order(struct share *share)
         heap_sink(share, i);
 }
 
+/* Removes the least key. */
 static void heap_pop(struct share *share)
 {
     uint32_t last = share->heap_count - 1;
@@ -120,6 +127,7 @@ static void heap_pop(struct share *share)
 
 /* Filling ----------------------------------------------------------------- */
 
+/* Returns the level at which what is left of a link would be full. */
 static inline double link_level(const struct share_link *link)
 {
     double left = share_sum_value(link->left);
@@ -132,15 +140,18 @@ static inline double link_level(const struct share_link *link)
 /* Whether its own crowd is filled with the part. */
 static bool has_rest(const struct share *share, uint32_t id)
 {
+    assert(id < share->link_count);
     const struct share_link *link = &share->link[id];
 
     return link->crowd != SHARE_NONE && link->crowd == link->kept &&
            share->across[id].rest_count > 0;
 }
 
+/* Sets the link that holds a flow back; SHARE_NONE: its cap does. */
 static void hold(struct share *share, struct share_flow *flow,
                  uint32_t bottleneck)
 {
+    assert(bottleneck == SHARE_NONE || bottleneck < share->link_count);
     if (flow->bottleneck != SHARE_NONE)
         share->link[flow->bottleneck].held_count--;
     if (bottleneck != SHARE_NONE)
@@ -167,6 +178,7 @@ static void close_flow(struct share *share, uint32_t slot, double level,
     for (k = 0; k < flow->use_count; k++) {
         struct share_link *link = &share->link[use[k].link];
 
+        assert(link->open_count > 0);
         link->open_count--;
         link->top = level;
         share_sum_add(&link->left, -(rate * use[k].per_unit));
@@ -174,9 +186,11 @@ static void close_flow(struct share *share, uint32_t slot, double level,
     }
 }
 
+/* Does a flow use a link? */
 static bool crosses(const struct share *share, const struct share_flow *flow,
                     uint32_t link)
 {
+    assert(flow->live && link < share->link_count);
     const struct share_use *use = share_uses(share, flow);
     uint32_t k;
 
@@ -208,6 +222,7 @@ static uint32_t close_flows(struct share *share, uint32_t id, double level)
         close_flow(share, slot, level, id);
         closed++;
     }
+    assert(closed <= part_count);
     return closed;
 }
 
@@ -232,6 +247,7 @@ static void take_from_rest(struct share *share, const struct share_flow *flow)
     double rate = share_rate(share, flow);
     uint32_t k;
 
+    assert(flow->crowd != SHARE_NONE && rate >= 0);
     for (k = 0; k < flow->use_count; k++) {
         struct share_link *link = &share->link[use[k].link];
         struct share_across *across = &share->across[use[k].link];
@@ -369,6 +385,7 @@ static inline uint32_t fill_step(struct share *share, share_key top)
 
 void share_fill(struct share *share, bool whole)
 {
+    assert(share->part <= share->set.count && share->part_link <= share->set_link.count);
     uint32_t open_count = share->set.count - share->part;
 
     open_count += fill_begin(share, whole);

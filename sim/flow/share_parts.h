@@ -9,17 +9,21 @@
 #ifndef SIM_FLOW_SHARE_PARTS_H
 #define SIM_FLOW_SHARE_PARTS_H
 
+#include <assert.h>
+
 #include "sim/base/arena.h"
 #include "sim/flow/share.h"
 
 static inline void share_list_push(struct share_list *list, uint32_t item)
 {
     ARENA_ADD(NULL, list->item, list->count, list->room, item);
+    assert(list->count <= list->room);
 }
 
 static inline struct share_member *share_members(const struct share *share,
                                                  const struct share_link *link)
 {
+    assert(link->member < share->members.used);
     return (struct share_member *)(void *)share->members.items + link->member;
 }
 
@@ -36,6 +40,7 @@ static inline void share_proof_withdraw(struct share *share,
 {
     if (share_proof_stands(share, proof))
         share->link[proof->link].proof_stamp = 0;
+    assert(!share_proof_stands(share, proof));
 }
 
 /* A ripple takes levels and loads that differ by less for equal. */

@@ -218,6 +218,7 @@ static void choose_crowd(struct share *share, uint32_t id)
     const struct share_member *member = share_members(share, link);
     uint32_t i;
 
+    assert(id < share->link_count);
     for (i = 0; i < link->member_count; i++)
         if (share->flow[member[i].flow].crowd != SHARE_NONE)
             choose_flow(share, member[i].flow);
@@ -231,6 +232,7 @@ static void choose_above(struct share *share, const struct share_link *link,
     struct lazy_heap *above = &share->crowd[link->kept].above;
     const struct lazy_heap_item *top;
 
+    assert(link->kept != SHARE_NONE);
     while (count_max-- > 0 &&
            (top = lazy_heap_top(above, share_holds, share)) != NULL &&
            -top->key > level) {
@@ -263,6 +265,7 @@ static void crowd_check(struct share *share, const struct share_link *link)
     const struct lazy_heap_item *top;
     uint32_t count = share->set.count - share->part;
 
+    assert(link->kept != SHARE_NONE);
     if (link->own < INFINITY)
         choose_above(share, link, link->own * (1 + SHARE_TOLERANCE),
                      count < 16 ? 16 : count);
@@ -289,6 +292,7 @@ static void guests_check(struct share *share, uint32_t id)
     const struct share_across *across = &share->across[id];
     double left = share_sum_value(link->left);
 
+    assert(share_has_guests(link));
     if (across->rest_count == 0)
         return;
     if (host->chosen && host->own != NOT_FILLED)
@@ -308,6 +312,7 @@ static void ripple_link(struct share *share, uint32_t id)
     double greedy_level = link->own * (1 + SHARE_TOLERANCE);
     uint32_t i;
 
+    assert(link->chosen);
     if (share_has_guests(link))
         guests_check(share, id);
     if (link->kept != SHARE_NONE) {
@@ -330,8 +335,10 @@ static void ripple_link(struct share *share, uint32_t id)
     }
 }
 
+/* Solves what changed and what it touches; false: that is too much, or takes too long. */
 static bool ripple(struct share *share)
 {
+    assert(share->part <= share->set.count && share->part_link <= share->set_link.count);
     uint32_t set_max = share->live_count / RIPPLE_PART;
     uint32_t begun = share->part_link;
     uint32_t round, i, link_count, set_count;
@@ -357,7 +364,7 @@ static bool ripple(struct share *share)
 
 /* Solving ----------------------------------------------------------------- */
 
-/* Whether that was all. */
+/* Solves all small components that changed; true: there was nothing else. */
 static bool solve_each_small(struct share *share)
 {
     bool all = true;
@@ -372,6 +379,7 @@ static bool solve_each_small(struct share *share)
         if (flow->dirty && !flow->chosen)
             all &= solve_small(share, share_uses(share, flow)->link);
     }
+    assert(share->set.count <= share->flow_count);
     return all;
 }
 
@@ -385,6 +393,7 @@ static void choose_dirty(struct share *share)
     for (i = 0; i < share->dirty_flow.count; i++)
         if (share->flow[share->dirty_flow.item[i]].dirty)
             choose_flow(share, share->dirty_flow.item[i]);
+    assert(share->set.count <= share->flow_count);
 }
 
 /* All that is not solved yet: sooner done than following the links.  Flows are
@@ -396,6 +405,7 @@ static void choose_all(struct share *share)
     for (i = 0; i < share->flow_count; i++)
         if (share->flow[i].live && share->flow[i].use_count > 0)
             choose_flow(share, i);
+    assert(share->set.count <= share->flow_count);
 }
 
 /* For a good ripple, or for being filled flow by flow, unless that was for the
@@ -414,6 +424,7 @@ static void crowds_pay(struct share *share, bool good)
         if (kept == SHARE_NONE)
             continue;
         crowd = &share->crowd[kept];
+        assert(kept < share->crowd_count && crowd->credit <= SHARE_CREDIT_MAX);
         if (good)
             crowd->credit += crowd->credit < SHARE_CREDIT_MAX;
         else if (crowd->credit < SHARE_CREDIT_FAIL)
@@ -423,8 +434,10 @@ static void crowds_pay(struct share *share, bool good)
     }
 }
 
+/* Solves what is in no small component. */
 static void solve_large(struct share *share)
 {
+    assert(share_is_dirty(share));
     uint32_t dirty_count = share->dirty_flow.count + share->dirty_link.count;
     uint32_t most = share->live_count / ALL_PART;
 
@@ -454,6 +467,7 @@ static void unmark(struct share *share)
         share->flow[share->dirty_flow.item[i]].dirty = false;
     share->dirty_link.count = 0;
     share->dirty_flow.count = 0;
+    assert(!share_is_dirty(share));
 }
 
 /* Of this much, filling all costs less than looking for small components. */

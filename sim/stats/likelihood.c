@@ -42,6 +42,7 @@ const char *likelihood_name(enum likelihood_family family)
 
 static struct sums sum_up(const double *sample, size_t count)
 {
+    assert(count > 0);
     struct sums sums = {.count = (double)count};
     double sum = 0.0, logs = 0.0, squares = 0.0;
 
@@ -57,6 +58,7 @@ static struct sums sum_up(const double *sample, size_t count)
         squares += off * off;
     }
     sums.log_square = squares / sums.count;
+    assert(sums.mean > 0 && sums.log_square >= 0);
     return sums;
 }
 
@@ -64,12 +66,14 @@ static struct sums sum_up(const double *sample, size_t count)
 
 static void fit_exponential(const struct sums *sums, struct likelihood *out)
 {
+    assert(sums->mean > 0);
     out->a = sums->mean;
     out->log_likelihood = -sums->count * (log(sums->mean) + 1.0);
 }
 
 static void fit_lognormal(const struct sums *sums, struct likelihood *out)
 {
+    assert(sums->log_square >= 0);
     out->a = sums->log_mean;
     out->b = sqrt(sums->log_square);
     out->log_likelihood =
@@ -81,6 +85,7 @@ static void fit_lognormal(const struct sums *sums, struct likelihood *out)
 static double weibull_slope(double shape, const double *sample, size_t count,
                             const struct sums *sums)
 {
+    assert(shape > 0 && count > 0);
     double powers = 0.0, logs = 0.0, top = log(sample[count - 1]);
 
     for (size_t i = 0; i < count; i++) {
@@ -113,6 +118,7 @@ static void fit_weibull(const double *sample, size_t count,
     out->log_likelihood =
         sums->count * (log(out->b) - out->b * log(out->a) +
                        (out->b - 1.0) * sums->log_mean - 1.0);
+    assert(out->a > 0 && out->b > 0);
 }
 
 /* ln k - psi(k) = ln mean - mean ln, by bisection: the left side falls. */
@@ -137,6 +143,7 @@ static bool fit_gamma(const struct sums *sums, struct likelihood *out)
     out->log_likelihood =
         sums->count * ((out->a - 1.0) * sums->log_mean - out->a -
                        gsl_sf_lngamma(out->a) - out->a * log(out->b));
+    assert(out->a > 0 && out->b > 0);
     return true;
 }
 
@@ -152,6 +159,7 @@ static bool fit_pareto(const double *sample, const struct sums *sums,
     out->log_likelihood =
         sums->count * (log(out->b) + out->b * log(out->a) -
                        (out->b + 1.0) * sums->log_mean);
+    assert(out->a > 0 && out->b > 0);
     return true;
 }
 
@@ -160,6 +168,7 @@ static bool fit_pareto(const double *sample, const struct sums *sums,
 static double two_step(const double *sample, size_t count,
                        struct likelihood *at)
 {
+    assert(at->a > 0 && at->b > 0 && count > 0);
     double first = 0.0, first_sum = 0.0, rest_sum = 0.0, total = 0.0;
     double n = (double)count;
 
@@ -204,6 +213,7 @@ static bool fit_two(const double *sample, size_t count,
             break;
         last = out->log_likelihood;
     }
+    assert(half > 0 && half < count);
     return isfinite(out->log_likelihood) && out->a > 0.0 && out->b > 0.0 &&
            out->c > 0.0 && out->c < 1.0;
 }
@@ -238,6 +248,7 @@ double likelihood_cdf(const struct likelihood *fit, double x)
 /* Equal values are one step of the sample's distribution. */
 static void judge(const double *sample, size_t count, struct likelihood *fit)
 {
+    assert(count > 0);
     const double tiny = 1e-300;
     double n = (double)count, sum = 0.0;
 
@@ -255,6 +266,7 @@ static void judge(const double *sample, size_t count, struct likelihood *fit)
                (log(p > tiny ? p : tiny) + log(q > tiny ? q : tiny));
     }
     fit->ad = -n - sum / n;
+    assert(fit->ks >= 0 && fit->ks <= 1);
 }
 
 bool likelihood_fit(enum likelihood_family family, const double *sample,
@@ -294,6 +306,7 @@ bool likelihood_best(const double *sample, size_t count,
                      struct likelihood out[LIKELIHOOD_FAMILIES],
                      bool good[LIKELIHOOD_FAMILIES], size_t *best)
 {
+    assert(count > 0);
     *best = LIKELIHOOD_FAMILIES;
     for (int f = 0; f < LIKELIHOOD_FAMILIES; f++) {
         good[f] = likelihood_fit((enum likelihood_family)f, sample, count,

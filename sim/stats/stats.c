@@ -22,6 +22,7 @@
 static struct stats_mean from_tally(const struct tally *tally,
                                     double confidence)
 {
+    assert(confidence > 0 && confidence < 1);
     struct stats_mean m = { (size_t)tally->count, NAN, NAN, NAN };
     double n = (double)tally->count, half;
 
@@ -34,6 +35,7 @@ static struct stats_mean from_tally(const struct tally *tally,
            tally_sd(tally) / sqrt(n);
     m.low = m.mean - half;
     m.high = m.mean + half;
+    assert(half >= 0);
     return m;
 }
 
@@ -51,6 +53,7 @@ struct stats_mean stats_mean(const double *x, size_t count,
 
 static double p_value(const struct tally *d)
 {
+    assert(d->count < 2 || tally_sd(d) >= 0);
     double n = (double)d->count, error = tally_sd(d) / sqrt(n);
 
     if (d->count < 2)
@@ -86,6 +89,7 @@ static struct moments moments_of(const double *x, const double *base,
         m.bb += (base[i] - m.b) * (base[i] - m.b) / (m.n - 1);
         m.xb += (x[i] - m.x) * (base[i] - m.b) / (m.n - 1);
     }
+    assert(m.xx >= 0 || m.n < 2);
     return m;
 }
 
@@ -93,6 +97,7 @@ static struct moments moments_of(const double *x, const double *base,
 static void fieller(struct moments m, double confidence,
                     struct stats_delta *delta)
 {
+    assert(confidence > 0 && confidence < 1 && m.n >= 2);
     double t = gsl_cdf_tdist_Pinv(0.5 + confidence / 2, m.n - 1);
     double g = t * t / m.n, a = m.b * m.b - g * m.bb;
     double h = m.x * m.b - g * m.xb, c = m.x * m.x - g * m.xx;
@@ -108,11 +113,13 @@ static void fieller(struct moments m, double confidence,
     high = 100 * sign * ((h + root) / a - 1);
     delta->percent_low = fmin(low, high);
     delta->percent_high = fmax(low, high);
+    assert(delta->percent_low <= delta->percent_high);
 }
 
 struct stats_delta stats_delta(const double *x, const double *base,
                                size_t count, double confidence)
 {
+    assert(confidence > 0 && confidence < 1);
     struct stats_delta delta = { .percent = NAN, .percent_low = NAN,
                                  .percent_high = NAN };
     struct moments moments = moments_of(x, base, count);

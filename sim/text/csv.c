@@ -53,6 +53,7 @@ void csv_close(struct csv *csv)
 /* The first character of SWF's column `column`, which may not be cut out. */
 static char first_character(const struct csv *csv, size_t column)
 {
+    assert(csv->cut > 0);
     const struct csv_field *last = &csv->field[csv->cut - 1];
     const char *at = last->text + last->bytes + 1;
 
@@ -72,6 +73,7 @@ static char first_character(const struct csv *csv, size_t column)
  * stands in it has a format of its own. */
 static bool is_alea(const struct csv *csv, size_t count)
 {
+    assert(csv->format == CSV_SWF || csv->format == CSV_ALEA);
     return count == CSV_ALEA_COLUMNS &&
            first_character(csv, CSV_SWF_COLUMNS) == '{';
 }

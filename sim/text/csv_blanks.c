@@ -69,10 +69,12 @@ static void cut(struct csv_field *field, const char *line, char *from, char *to)
         from, (size_t)(to - from), (uint32_t)(from - line) + 1, 0};
 }
 
-/* Character by character, from the field that begins at `at`, or behind it. */
+/* Cuts the rest of a line character by character, from the field that begins at `at`, or
+ * behind it; count: fields before it.  Returns how many fields the line has. */
 static size_t split_slowly(char *line, char *at, struct csv_field *field,
                            size_t max, size_t count)
 {
+    assert(at >= line);
     for (;;) {
         while (blanks_is(*at))
             at++;

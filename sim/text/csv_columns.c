@@ -29,16 +29,19 @@ static const char *const pai_names[] = {
 };
 const char *const *csv_names(const struct csv *csv)
 {
+    assert(csv->name != NULL);
     return (const char *const *)csv->name;
 }
 
 size_t csv_columns(const struct csv *csv)
 {
+    assert(csv->columns <= CSV_FIELDS_MAX || csv->format != CSV_COMMA);
     return csv->columns;
 }
 
 size_t csv_find(const struct csv *csv, const char *name)
 {
+    assert(csv->constants <= CSV_CONSTANTS_MAX);
     for (size_t i = 0; i < csv->columns + csv->constants; i++)
         if (strcmp(csv->name[i], name) == 0)
             return i;
@@ -49,6 +52,7 @@ bool csv_need_column(const struct csv *csv, const char *name, size_t *column,
                      struct err *err)
 {
     *column = csv_find(csv, name);
+    assert(*column == SIZE_MAX || *column < csv->columns + csv->constants);
     return *column != SIZE_MAX ||
            err_set(err, ERR_SCHEMA, csv_place(csv, 1),
                    "the column '%.60s' is missing", name);
@@ -76,6 +80,7 @@ void csv_list(const struct csv *csv, char *out, size_t out_bytes)
     for (size_t i = 0; i < csv->columns; i++) {
         size_t bytes = strlen(csv->name[i]);
         bool last = i + 1 == csv->columns;
+        assert(used < out_bytes);
 
         /* ", name", and room behind it for the end or for ", ...". */
         if (used + 2 + bytes + (last ? 1 : 6) > out_bytes) {
@@ -100,11 +105,14 @@ bool csv_header_is_row(const struct csv *csv)
 
         numbers += scan_f64(csv->name[i], strlen(csv->name[i]), &value);
     }
+    assert(numbers <= csv->columns);
     return 2 * numbers >= csv->columns && numbers > 0;
 }
 
+/* Has each column a name of its own?  False: err says which has not. */
 static bool header_is_good(const struct csv *csv, struct err *err)
 {
+    assert(csv->columns > 0);
     for (size_t i = 0; i < csv->columns; i++) {
         if (csv->name[i][0] == '\0') {
             err_set(err, ERR_SYNTAX, csv_place(csv, 1),
@@ -140,6 +148,7 @@ static void name_index(struct csv *csv, struct arena *arena)
         strcpy(name, "Unnamed: ");
         end = decimal_put(name + strlen(name), i);
         *end = '\0';
+        assert(end - name < 40);
         while (csv_find(csv, name) != SIZE_MAX && strlen(name) < 36)
             strcat(name, ".1");
         csv->name[i] = name;
@@ -157,9 +166,11 @@ static char separator_of(const char *line)
     return strchr(line, '\t') != NULL ? '\t' : ',';
 }
 
+/* Reads the first line: its fields name the columns. */
 static bool read_header(struct csv *csv, struct arena *arena,
                         struct err *err)
 {
+    assert(csv->columns == 0);
     static const char mark[] = "\xEF\xBB\xBF";  /* UTF-8 byte order mark */
     struct csv_field *field = arena_alloc(arena,
                                           CSV_FIELDS_MAX + CSV_CONSTANTS_MAX,
@@ -200,6 +211,7 @@ static bool read_header(struct csv *csv, struct arena *arena,
 static bool number_columns(struct csv *csv, struct arena *arena,
                            struct err *err)
 {
+    assert(csv->columns == 0);
     char *line;
     enum csv_step step = csv_next_line(csv, &line, err);
 
@@ -232,6 +244,7 @@ static bool number_columns(struct csv *csv, struct arena *arena,
 /* Columns that the layout fixes. */
 static void fix_columns(struct csv *csv, struct arena *arena)
 {
+    assert(csv->columns == 0);
     const char *const *names = csv->format == CSV_PAI ? pai_names
                                : csv->format == CSV_PHILLY ? philly_names
                                                            : swf_names;
@@ -244,6 +257,7 @@ static void fix_columns(struct csv *csv, struct arena *arena)
         csv->name[i] = names[i];
     csv->cut = csv->columns;
     csv->field = arena_alloc(arena, csv->columns, sizeof *csv->field);
+    assert(csv->columns > 0);
 }
 
 bool csv_begin(struct csv *csv, struct arena *arena, struct err *err)

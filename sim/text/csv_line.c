@@ -5,6 +5,7 @@
  * The line that scan hands out is cut up: fields are ended with NUL bytes,
  * quoted fields are unquoted in place.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "sim/base/err.h"
@@ -21,6 +22,7 @@ struct err_pos csv_place(const struct csv *csv, uint32_t col)
         return pos;
     pos = scan_pos(csv->scan, col);
     pos.file = csv->path;       /* outlives the scan */
+    assert(pos.line > 0 || col <= 1);
     return pos;
 }
 
@@ -34,6 +36,7 @@ static bool is_blank(const struct csv *csv, char c)
 static char *cut_quoted(const struct csv *csv, char *at,
                         struct csv_field *field)
 {
+    assert(*at == '"');
     char *to = at, *from = at + 1;
 
     for (;;) {
@@ -52,9 +55,11 @@ static char *cut_quoted(const struct csv *csv, char *at,
         from++;
     if (*from != csv->comma && *from != '\0')
         return NULL;
+    assert(field->text + field->bytes < from);
     return from;
 }
 
+/* Cuts a field without quotes; returns what follows it. */
 static char *cut_plain(const struct csv *csv, char *at,
                        struct csv_field *field)
 {
@@ -68,9 +73,11 @@ static char *cut_plain(const struct csv *csv, char *at,
     return at + bytes;
 }
 
+/* Reports a quoted field that does not end; returns SIZE_MAX. */
 static size_t bad_quote(const struct csv *csv, const struct csv_field *field,
                         struct err *err)
 {
+    assert(field->col > 0);
     err_set(err, ERR_SYNTAX, csv_place(csv, field->col),
             "quoted field does not end before the next %s or the end of the "
             "line", csv->comma == ';' ? "semicolon"
@@ -111,6 +118,7 @@ size_t csv_split_commas(const struct csv *csv, char *line,
         count++;
         at = end + 1;
     }
+    assert(count > 0 && at > line);
     return count;
 }
 
@@ -139,6 +147,7 @@ size_t csv_split_tabs(char *line, struct csv_field *field, size_t max)
         count++;
         at += bytes + 1;
     }
+    assert(count > 0 && at > line);
     return count;
 }
 

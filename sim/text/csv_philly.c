@@ -51,8 +51,10 @@ void philly_close(struct philly *philly)
         json_close(philly->json);
 }
 
+/* Reports a fault at the token read last; returns false. */
 static bool fault(struct philly *philly, const char *what, struct err *err)
 {
+    assert(what[0] != '\0');
     return err_set(err, ERR_SYNTAX, json_pos(philly->json), "%s", what);
 }
 
@@ -77,6 +79,7 @@ static bool read_text(struct philly *philly, char out[TEXT_BYTES],
         return true;
     memcpy(out, text, bytes);
     out[bytes] = '\0';
+    assert(bytes < TEXT_BYTES);
     return true;
 }
 
@@ -89,6 +92,7 @@ static bool count_gpus(struct philly *philly, int64_t *gpus, struct err *err)
         return false;
     while ((token = json_next(philly->json, err)) == JSON_TEXT)
         ++*gpus;
+    assert(*gpus >= 0);
     return token == JSON_ARRAY_END ||
            (token != JSON_ERROR && fault(philly, "a GPU's name is expected",
                                          err));
@@ -116,10 +120,12 @@ static bool read_detail(struct philly *philly, int64_t *gpus,
                 return false;
             }
         }
+    assert(*gpus >= 0);
     return token == JSON_ARRAY_END ||
            (token != JSON_ERROR && fault(philly, "a node is expected", err));
 }
 
+/* Reads a date; *known: there is one. */
 static bool read_time(struct philly *philly, int64_t *ns, bool *known,
                       struct err *err)
 {
@@ -165,9 +171,11 @@ static bool read_attempt(struct philly *philly, struct err *err)
         return fault(philly, "attempt ends before it starts", err);
     else
         philly->run_ns = clock_after(philly->run_ns, to_ns - from_ns);
+    assert(philly->run_ns >= 0 && philly->untimed <= philly->attempts);
     return true;
 }
 
+/* Reads the array of a job's attempts. */
 static bool read_attempts(struct philly *philly, struct err *err)
 {
     enum json_token token;
@@ -208,11 +216,14 @@ static bool read_job(struct philly *philly, struct err *err)
             return false;
         }
     }
+    assert(token != JSON_KEY);
     return token == JSON_OBJECT_END;
 }
 
+/* Writes the numbers of a job into its fields. */
 static void put_numbers(struct philly *philly)
 {
+    assert(philly->untimed <= philly->attempts && philly->gpus >= 0);
     const int64_t value[] = { philly->gpus, philly->attempts,
                               philly->untimed, philly->open_end };
 
@@ -225,6 +236,7 @@ static void put_numbers(struct philly *philly)
 /* After the array there is nothing. */
 static enum csv_step ends_here(struct philly *philly, struct err *err)
 {
+    assert(philly->begun);
     enum json_token token = json_next(philly->json, err);
 
     if (token == JSON_END)

@@ -23,14 +23,17 @@ struct folder {
     const char *path;
 };
 
+/* Is a name that of an entry of a folder itself? */
 static bool is_plain(const char *name)
 {
     return name[0] != '\0' && strchr(name, '/') == NULL &&
            strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
+/* Returns a folder in the arena, which owns the handle. */
 static struct folder *folder_new(struct arena *arena, int fd, const char *path)
 {
+    assert(fd >= 0);
     struct folder *folder = arena_alloc(arena, 1, sizeof *folder);
 
     folder->fd = fd;
@@ -98,12 +101,14 @@ int folder_handle(const struct folder *folder)
 
 const char *folder_path(const struct folder *folder)
 {
+    assert(folder->path != NULL);
     return folder->path;
 }
 
 const char *folder_join(struct arena *arena, const struct folder *folder,
                         const char *name)
 {
+    assert(name[0] != '\0');
     return path_join(arena, folder->path, name);
 }
 
@@ -116,6 +121,7 @@ static bool look(const struct folder *folder, const char *name,
 
 bool folder_holds(const struct folder *folder, const char *name)
 {
+    assert(is_plain(name));
     struct stat st;
 
     return look(folder, name, &st);
@@ -123,6 +129,7 @@ bool folder_holds(const struct folder *folder, const char *name)
 
 bool folder_holds_file(const struct folder *folder, const char *name)
 {
+    assert(is_plain(name));
     struct stat st;
 
     return look(folder, name, &st) && S_ISREG(st.st_mode);
@@ -135,11 +142,13 @@ static DIR *list_of(const struct folder *folder)
 
     if (list == NULL && fd >= 0)
         (void)close(fd);
+    assert(list != NULL || fd < 0);
     return list;
 }
 
 bool folder_is_empty(const struct folder *folder, const char *but)
 {
+    assert(but == NULL || is_plain(but));
     DIR *list = list_of(folder);
     const struct dirent *entry;
     bool empty = list != NULL;
@@ -202,6 +211,7 @@ void folder_drop(const struct folder *parent, const char *name)
 /* File systems that know no locks protect nothing: the manual says so. */
 bool folder_lock(struct folder *folder, struct err *err)
 {
+    assert(folder->fd >= 0);
     struct err_pos pos = { folder->path, 0, 0 };
 
     if (flock(folder_handle(folder), LOCK_EX | LOCK_NB) == 0 ||

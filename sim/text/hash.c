@@ -26,6 +26,7 @@ uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
 
 uint64_t hash_text(uint64_t hash, const char *text)
 {
+    assert(text != NULL);
     return hash_bytes(hash, text, strlen(text) + 1);
 }
 
@@ -51,6 +52,7 @@ bool hash_file(const char *path, uint64_t *hash)
     setvbuf(file, NULL, _IONBF, 0);     /* blocks are as large as is good */
     state = XXH64_createState();
     ok = state != NULL && XXH64_reset(state, 0) == XXH_OK;
+    assert(file != NULL);
     while (ok && (got = fread(block, 1, sizeof block, file)) > 0)
         ok = XXH64_update(state, block, got) == XXH_OK;
     ok = ok && ferror(file) == 0;

@@ -47,24 +47,29 @@ void json_close(struct json *json)
 {
     if (json == NULL)
         return;
+    assert(json->depth <= DEPTH_MAX);
     scan_close(json->scan);
     json->scan = NULL;
 }
 
 const char *json_text(const struct json *json, size_t *bytes)
 {
+    assert(json->text != NULL);
     *bytes = json->bytes;
     return json->text;
 }
 
 struct err_pos json_pos(const struct json *json)
 {
+    assert(json->pos.line == 0 || json->pos.col > 0);
     return json->pos;
 }
 
+/* Reports a fault at the token read last; returns JSON_ERROR. */
 static enum json_token fail(struct json *json, const char *what,
                             struct err *err)
 {
+    assert(what[0] != '\0');
     err_set(err, ERR_SYNTAX, json->pos, "%s", what);
     return JSON_ERROR;
 }
@@ -92,6 +97,7 @@ static enum scan_step find_token(struct json *json, struct err *err)
             return step;
         json->at = json->line;
     }
+    assert(json->at >= json->line && *json->at != '\0');
     json->pos = scan_pos(json->scan, (uint32_t)(json->at - json->line) + 1);
     json->pos.file = json->path;
     return SCAN_LINE;
@@ -110,12 +116,14 @@ static long hex4(const char *at)
             return -1;
         value = 16 * value + (digit - digits) % 16;
     }
+    assert(value >= 0 && value <= 0xFFFF);
     return value;
 }
 
 /* One UTF-16 unit as UTF-8: surrogates, which no trace has, become '?'. */
 static char *put_unit(char *to, long unit)
 {
+    assert(unit >= 0 && unit <= 0xFFFF);
     if (unit == 0 || (unit >= 0xD800 && unit <= 0xDFFF)) {
         *to++ = '?';
     } else if (unit < 0x80) {
@@ -134,6 +142,7 @@ static char *put_unit(char *to, long unit)
 /* The text from json->at, a quotation mark, on. */
 static bool cut_text(struct json *json)
 {
+    assert(*json->at == '"');
     static const char escapes[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
     char *from = json->at + 1, *to = from;
 
@@ -165,12 +174,15 @@ static bool cut_text(struct json *json)
     json->at = from + 1;
     *to = '\0';
     json->bytes = (size_t)(to - json->text);
+    assert(to <= from);
     return true;
 }
 
+/* Enters an array or an object. */
 static enum json_token open_bracket(struct json *json, bool array,
                                     struct err *err)
 {
+    assert(*json->at == (array ? '[' : '{'));
     if (json->depth == DEPTH_MAX)
         return fail(json, "brackets lie deeper than 64", err);
     json->array[json->depth++] = array;
@@ -182,6 +194,7 @@ static enum json_token open_bracket(struct json *json, bool array,
 /* A number, true, false or null: up to the next mark. */
 static enum json_token cut_word(struct json *json, struct err *err)
 {
+    assert(json->at != NULL);
     static const char *const words[] = { "true", "false", "null" };
     size_t bytes = strcspn(json->at, ",:]}[{\" \t\r");
     double ignored;
@@ -199,8 +212,10 @@ static enum json_token cut_word(struct json *json, struct err *err)
     return fail(json, "a JSON value is expected", err);
 }
 
+/* Reads a value, or the bracket that opens one. */
 static enum json_token read_value(struct json *json, struct err *err)
 {
+    assert(*json->at != '\0');
     switch (*json->at) {
     case '{':
         return open_bracket(json, false, err);
@@ -217,8 +232,10 @@ static enum json_token read_value(struct json *json, struct err *err)
     }
 }
 
+/* Reads a key and its colon. */
 static enum json_token read_key(struct json *json, struct err *err)
 {
+    assert(json->depth > 0 && !json->array[json->depth - 1]);
     const char *text;
     size_t bytes;
     struct err_pos pos;
@@ -241,8 +258,10 @@ static enum json_token read_key(struct json *json, struct err *err)
     return JSON_KEY;
 }
 
+/* Leaves the innermost bracket. */
 static enum json_token close_bracket(struct json *json)
 {
+    assert(json->depth > 0);
     bool array = json->array[--json->depth];
 
     json->at++;
@@ -255,6 +274,7 @@ enum json_token json_next(struct json *json, struct err *err)
     for (;;) {
         enum scan_step step = find_token(json, err);
         bool array = json->depth > 0 && json->array[json->depth - 1];
+        assert(json->depth <= DEPTH_MAX);
 
         if (step == SCAN_ERROR)
             return JSON_ERROR;
@@ -289,12 +309,14 @@ bool json_skip(struct json *json, enum json_token token, struct err *err)
     while (json->depth >= depth)
         if (json_next(json, err) == JSON_ERROR)
             return false;
+    assert(json->depth + 1 == depth);
     return true;
 }
 
 bool json_expect(struct json *json, enum json_token token, const char *what,
                  struct err *err)
 {
+    assert(what[0] != '\0');
     enum json_token found = json_next(json, err);
 
     if (found == token || found == JSON_ERROR)

@@ -28,8 +28,10 @@ struct out {
     int why;                /* errno of the first failure */
 };
 
+/* Reports that a file cannot be written; returns false. */
 static bool out_failed(const char *path, int why, struct err *err)
 {
+    assert(why != 0);
     struct err_pos pos = { path, 0, 0 };
 
     return err_set(err, ERR_IO, pos, "cannot be written: %s", strerror(why));
@@ -38,6 +40,7 @@ static bool out_failed(const char *path, int why, struct err *err)
 int out_part(struct arena *arena, int folder, const char *name,
              const char **part)
 {
+    assert(name[0] != '\0');
     for (unsigned i = 0;; i++) {
         *part = i == 0 ? text_format(arena, "%s.tmp", name)
                        : text_format(arena, "%s.%u.tmp", name, i);
@@ -48,9 +51,11 @@ int out_part(struct arena *arena, int folder, const char *name,
     }
 }
 
+/* Opens a file beside the one that it will replace. */
 static struct out *open_part(struct arena *arena, struct out *out,
                              struct err *err)
 {
+    assert(out->file == NULL && out->name != NULL);
     int fd = out_part(arena, out->folder, out->name, &out->temporary);
 
     if (fd >= 0)
@@ -75,6 +80,7 @@ struct out *out_in(struct arena *arena, const struct folder *folder,
 
 struct out *out_open(struct arena *arena, const char *path, struct err *err)
 {
+    assert(path[0] != '\0');
     struct out *out = arena_alloc(arena, 1, sizeof *out);
     struct stat st;
 
@@ -89,6 +95,7 @@ struct out *out_open(struct arena *arena, const char *path, struct err *err)
     return NULL;
 }
 
+/* Keeps the reason of the first failure. */
 static void out_check(struct out *out, bool ok)
 {
     if (!ok && out->why == 0)
@@ -104,11 +111,13 @@ void out_bytes(struct out *out, const void *bytes, size_t count)
 
 void out_text(struct out *out, const char *text)
 {
+    assert(text != NULL);
     out_bytes(out, text, strlen(text));
 }
 
 void out_printf(struct out *out, const char *fmt, ...)
 {
+    assert(out->file != NULL);
     va_list list;
 
     va_start(list, fmt);
@@ -118,6 +127,7 @@ void out_printf(struct out *out, const char *fmt, ...)
 
 void out_json_text(struct out *out, const char *text)
 {
+    assert(out->file != NULL);
     out_text(out, "\"");
     for (const char *p = text; *p != '\0'; p++) {
         unsigned char c = (unsigned char)*p;
@@ -134,6 +144,7 @@ void out_json_text(struct out *out, const char *text)
 
 void out_html_text(struct out *out, const char *text)
 {
+    assert(out->file != NULL);
     for (; *text != '\0'; text++) {
         unsigned char c = (unsigned char)*text;
 
@@ -154,11 +165,14 @@ void out_html_text(struct out *out, const char *text)
 
 bool out_good(const struct out *out, struct err *err)
 {
+    assert(out->path != NULL);
     return out->why == 0 || out_failed(out->path, out->why, err);
 }
 
+/* Closes a file and puts it in its place; wait: once it is on the disk. */
 static bool finish(struct out *out, bool wait, struct err *err)
 {
+    assert(out->file != NULL);
     out_check(out, fflush(out->file) == 0);
     if (wait && out->temporary != NULL)
         out_check(out, fsync(fileno(out->file)) == 0);
@@ -176,11 +190,13 @@ static bool finish(struct out *out, bool wait, struct err *err)
 
 bool out_close(struct out *out, struct err *err)
 {
+    assert(out->file != NULL);
     return finish(out, true, err);
 }
 
 bool out_close_fast(struct out *out, struct err *err)
 {
+    assert(out->file != NULL);
     return finish(out, false, err);
 }
 

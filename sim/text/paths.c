@@ -52,6 +52,7 @@ const char *path_beside(struct arena *arena, const char *file,
 
 const char *path_join(struct arena *arena, const char *dir, const char *name)
 {
+    assert(name[0] != '\0');
     size_t bytes = strlen(dir);
     const char *slash = bytes > 0 && dir[bytes - 1] == '/' ? "" : "/";
 
@@ -66,6 +67,7 @@ const char *path_stem(struct arena *arena, const char *path)
     size_t bytes = dot == NULL || dot == base ? strlen(base)
                                               : (size_t)(dot - base);
 
+    assert(bytes > 0 || base[0] == '\0');
     return text_format(arena, "%.*s", (int)bytes, base);
 }
 
@@ -91,8 +93,10 @@ bool path_same(const char *a, const char *b)
            left.st_dev == right.st_dev && left.st_ino == right.st_ino;
 }
 
+/* Makes one folder of a path; true also if it is there. */
 static bool make_one(const char *path, const char *whole, struct err *err)
 {
+    assert(path[0] != '\0');
     struct err_pos pos = { NULL, 0, 0 };
     int why;
 
@@ -123,5 +127,6 @@ bool path_make_folder(const char *path, struct err *err)
             return false;
         part[i] = '/';
     }
+    assert(part[bytes] == '\0');
     return make_one(part, path, err);
 }

@@ -38,8 +38,10 @@ struct scan {
     char buffer[LINE_BYTES_MAX + BLOCK_BYTES + 1 + SCAN_SLACK];
 };
 
+/* Reports that a file cannot be read; returns false. */
 static bool fail_open(struct err *err, const char *path, int code)
 {
+    assert(code != 0);
     struct err_pos pos = {path, 0, 0};
 
     err_set(err, ERR_IO, pos, "cannot read the file: %s", strerror(code));
@@ -73,6 +75,7 @@ static int open_stream(const char *path, off_t *bytes, struct err *err)
         return -1;
     }
     *bytes = status.st_size;
+    assert(fd >= 0 && *bytes >= 0);
     return fd;
 }
 
@@ -113,9 +116,11 @@ struct err_pos scan_pos(const struct scan *scan, uint32_t col)
     return (struct err_pos){scan->path, scan->line, col};
 }
 
+/* Reports a fault in the line read last; nothing follows it. */
 static enum scan_step fail(struct scan *scan, struct err *err,
                            enum err_kind kind, uint32_t col, const char *what)
 {
+    assert(kind != ERR_NONE);
     scan->failed = true;
     err_set(err, kind, scan_pos(scan, col), "%s", what);
     return SCAN_ERROR;
@@ -153,6 +158,7 @@ static bool fill(struct scan *scan, struct err *err)
     scan->end += (size_t)got;
     scan->data_bytes += (size_t)got;
     scan->all_read = (size_t)got < BLOCK_BYTES;
+    assert(scan->end <= LINE_BYTES_MAX + BLOCK_BYTES);
     return true;
 }
 
@@ -189,6 +195,7 @@ static size_t character_bytes(const unsigned char *text, size_t bytes)
 /* Archives that are no gzip, by their first bytes. */
 static bool is_archive(const struct scan *scan, struct err *err)
 {
+    assert(scan->end <= sizeof scan->buffer);
     static const struct {
         const char *name, *magic;
     } known[] = {
@@ -219,6 +226,7 @@ static bool is_utf16(const struct scan *scan)
 
     if (scan->end < 4)
         return false;
+    assert(scan->end >= 4);
     return (text[0] == 0xFF && text[1] == 0xFE) ||
            (text[0] == 0xFE && text[1] == 0xFF) ||
            (text[0] != 0 && text[1] == 0 && text[2] != 0 && text[3] == 0) ||
@@ -228,6 +236,7 @@ static bool is_utf16(const struct scan *scan)
 static bool not_text(struct scan *scan, struct err_pos pos, unsigned byte,
                      struct err *err)
 {
+    assert(byte <= 0xFF && pos.line > 0);
     scan->failed = true;
     if (is_utf16(scan)) {
         err_set(err, ERR_SYNTAX, pos, "the file is text in UTF-16");
@@ -240,6 +249,7 @@ static bool not_text(struct scan *scan, struct err_pos pos, unsigned byte,
 /* The line ends of before Mac OS X: all would be one line. */
 static bool lone_return(const struct scan *scan, size_t i)
 {
+    assert(i < scan->end);
     return scan->buffer[i] == '\r' && i + 1 < scan->end &&
            scan->buffer[i + 1] != '\n' && scan->buffer[i + 1] != '\r';
 }
@@ -312,6 +322,7 @@ static uint32_t column_of_nul(const char *line)
 
     for (; *line != '\0'; line++)
         col += ((unsigned char)*line & 0xC0) != 0x80;
+    assert(col > 0);
     return col;
 }
 
@@ -319,6 +330,7 @@ static uint32_t column_of_nul(const char *line)
  * perhaps within a number. */
 static enum scan_step at_end(struct scan *scan, struct err *err)
 {
+    assert(scan->all_read);
     struct stat status;
 
     if (fstat(scan->fd, &status) == 0 && status.st_size == scan->bytes) {
@@ -402,6 +414,7 @@ __attribute__((noinline)) static bool signed_digits(const char *text,
         size = size * 10 + digit;
     }
     *out = negative ? (int64_t)(0 - size) : (int64_t)size;
+    assert(size <= limit);
     return true;
 }
 
@@ -418,6 +431,7 @@ bool scan_i64(const char *text, size_t bytes, int64_t *out)
 
 bool scan_f64(const char *text, size_t bytes, double *out)
 {
+    assert(text != NULL || bytes == 0);
     struct decimal decimal;
 
     return decimal_read(text, bytes, &decimal) == bytes && bytes > 0 &&

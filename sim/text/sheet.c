@@ -59,6 +59,7 @@ struct sheet *sheet_new(const char *columns)
         sheet_column(sheet, title, (int)strtol(end + 1, NULL, 10));
         title = next;
     }
+    assert(sheet->gap == 1 && sheet->count == 0);
     return sheet;
 }
 
@@ -82,6 +83,7 @@ void sheet_column(struct sheet *sheet, const char *title, int width)
     sheet->column[sheet->columns++] = (struct column){
         arena_text(sheet->arena, title), width};
     sheet->titles = sheet->titles || title[0] != '\0';
+    assert(sheet->columns <= sheet->columns_room);
 }
 
 void sheet_gap(struct sheet *sheet, int blanks)
@@ -90,8 +92,10 @@ void sheet_gap(struct sheet *sheet, int blanks)
     sheet->gap = blanks;
 }
 
+/* Appends a cell without a class. */
 static void add_cell(struct sheet *sheet, const char *text)
 {
+    assert(text != NULL);
     if (sheet->count == sheet->room) {
         size_t more = 2 * sheet->room + 8 * sheet->columns;
 
@@ -100,10 +104,12 @@ static void add_cell(struct sheet *sheet, const char *text)
         sheet->room = more;
     }
     sheet->cell[sheet->count++] = (struct cell){text, "", NULL};
+    assert(sheet->count <= sheet->room);
 }
 
 void sheet_cell(struct sheet *sheet, const char *fmt, ...)
 {
+    assert(sheet->columns > 0);
     va_list args;
 
     va_start(args, fmt);
@@ -113,6 +119,7 @@ void sheet_cell(struct sheet *sheet, const char *fmt, ...)
 
 void sheet_cells(struct sheet *sheet, const char *fmt, ...)
 {
+    assert(sheet->columns > 0);
     va_list args;
     char *text, *end;
 
@@ -129,6 +136,7 @@ void sheet_cells(struct sheet *sheet, const char *fmt, ...)
 
 void sheet_real(struct sheet *sheet, double value)
 {
+    assert(sheet->columns > 0);
     char text[32] = "";
 
     if (isfinite(value))
@@ -144,6 +152,7 @@ static struct cell *last_cell(struct sheet *sheet)
 
 void sheet_class(struct sheet *sheet, const char *name)
 {
+    assert(name != NULL);
     last_cell(sheet)->class = name;
 }
 
@@ -153,6 +162,7 @@ void sheet_small(struct sheet *sheet, const char *class, const char *fmt, ...)
     struct small **end = &last_cell(sheet)->small;
     va_list args;
 
+    assert(class != NULL);
     va_start(args, fmt);
     *small = (struct small){class, text_vformat(sheet->arena, fmt, args), NULL};
     va_end(args);
@@ -161,13 +171,14 @@ void sheet_small(struct sheet *sheet, const char *class, const char *fmt, ...)
     *end = small;
 }
 
-/* Characters, not bytes. */
+/* Returns the number of characters of a text, not of bytes. */
 static int text_width(const char *text)
 {
     int count = 0;
 
     for (; *text != '\0'; text++)
         count += ((unsigned char)*text & 0xc0) != 0x80;
+    assert(count >= 0);
     return count;
 }
 
@@ -179,6 +190,7 @@ static int larger(int a, int b)
 /* Of the titles, and of the cells that were not printed yet. */
 static int column_width(const struct sheet *sheet, size_t c)
 {
+    assert(c < sheet->columns);
     const struct column *column = &sheet->column[c];
     int width = larger(abs(column->width), text_width(column->title));
 
@@ -187,8 +199,10 @@ static int column_width(const struct sheet *sheet, size_t c)
     return width;
 }
 
+/* Returns the blanks before a column; two if a number stands before a text. */
 static int gap_before(const struct sheet *sheet, size_t c)
 {
+    assert(c < sheet->columns);
     if (c == 0)
         return 0;
     return larger(sheet->gap, 1 + (sheet->column[c - 1].width > 0 &&
@@ -199,6 +213,7 @@ static int gap_before(const struct sheet *sheet, size_t c)
 static void print_text(FILE *file, int *owed, const char *text,
                        const char *before, const char *behind)
 {
+    assert(*owed >= 0);
     if (text[0] == '\0')
         return;
     fprintf(file, "%*s%s%s%s", *owed, "", before, text, behind);
@@ -223,6 +238,7 @@ static void print_line(const struct sheet *sheet, FILE *file,
         owed += column->width > 0 ? 0 : pad;
     }
     fputc('\n', file);
+    assert(owed >= 0);
 }
 
 void sheet_print(struct sheet *sheet, FILE *file, bool bold)
@@ -237,6 +253,7 @@ void sheet_print(struct sheet *sheet, FILE *file, bool bold)
     sheet->begun = true;
     for (; sheet->printed < sheet->count; sheet->printed += sheet->columns)
         print_line(sheet, file, &sheet->cell[sheet->printed], width, bold);
+    assert(sheet->printed == sheet->count);
 }
 
 void sheet_close(struct sheet *sheet, FILE *file)
@@ -248,6 +265,7 @@ void sheet_close(struct sheet *sheet, FILE *file)
 static void html_cell(struct out *out, const char *tag, bool number,
                       const struct cell *cell)
 {
+    assert(tag[0] != '\0' && cell->text != NULL);
     const char *class = cell->class;
 
     out_printf(out, "<%s", tag);
@@ -271,6 +289,7 @@ static void html_cell(struct out *out, const char *tag, bool number,
 static void html_row(const struct sheet *sheet, size_t heads, struct out *out,
                      const struct cell *cell)
 {
+    assert(heads <= sheet->columns);
     out_text(out, "<tr>");
     for (size_t c = 0; c < sheet->columns; c++) {
         const struct cell title = {sheet->column[c].title, "", NULL};
@@ -283,6 +302,7 @@ static void html_row(const struct sheet *sheet, size_t heads, struct out *out,
 
 void sheet_html(const struct sheet *sheet, size_t heads, struct out *out)
 {
+    assert(heads <= sheet->columns);
     assert(sheet->count % sheet->columns == 0);
     out_text(out, sheet->titles ? "<div class=\"wide\"><table>\n<thead>"
                                 : "<table>");
@@ -301,6 +321,7 @@ void sheet_html(const struct sheet *sheet, size_t heads, struct out *out)
 
 static void markdown_text(struct out *out, const char *text)
 {
+    assert(text != NULL);
     for (; *text != '\0'; text++) {
         if (*text == '|')
             out_text(out, "\\");
@@ -324,8 +345,10 @@ void sheet_markdown(const struct sheet *sheet, struct out *out)
     }
 }
 
+/* Writes a field of a CSV file, in quotation marks if it needs them. */
 static void csv_text(struct out *out, const char *text)
 {
+    assert(text != NULL);
     bool plain = text[strcspn(text, ",\"\r\n")] == '\0';
 
     out_text(out, plain ? "" : "\"");
@@ -350,6 +373,7 @@ void sheet_csv(const struct sheet *sheet, struct out *out)
 
 void sheet_json(const struct sheet *sheet, struct out *out)
 {
+    assert(sheet->columns > 0 || sheet->count == 0);
     out_text(out, "[");
     for (size_t i = 0; i < sheet->count; i++) {
         size_t c = i % sheet->columns;

@@ -10,8 +10,10 @@
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
 
+/* Returns the slot of a text, or the free one where it belongs. */
 static const char **find_slot(const struct string_set *texts, const char *text)
 {
+    assert(texts->slots > texts->count && (texts->slots & (texts->slots - 1)) == 0);
     size_t i = rng_hash_text(text) & (texts->slots - 1);
 
     while (texts->slot[i] != NULL && strcmp(texts->slot[i], text) != 0)
@@ -19,6 +21,7 @@ static const char **find_slot(const struct string_set *texts, const char *text)
     return &texts->slot[i];
 }
 
+/* Doubles the table; its texts are filed again. */
 static void enlarge(struct string_set *texts, struct arena *arena)
 {
     struct string_set larger = {NULL, texts->slots == 0 ? 64 : 2 * texts->slots,
@@ -29,6 +32,7 @@ static void enlarge(struct string_set *texts, struct arena *arena)
         if (texts->slot[i] != NULL)
             *find_slot(&larger, texts->slot[i]) = texts->slot[i];
     *texts = larger;
+    assert(2 * texts->count < texts->slots);
 }
 
 const char *string_set_keep(struct string_set *texts, struct arena *arena,
@@ -57,6 +61,7 @@ static bool is_digit(char c)
 /* Runs of digits at both, without leading zeros: the longer is larger. */
 static int digits_order(const char **a, const char **b)
 {
+    assert(is_digit(**a) && is_digit(**b));
     size_t na, nb;
     int order;
 
@@ -89,5 +94,6 @@ int string_set_order(const char *a, const char *b)
     }
     if (*x != '\0' || *y != '\0')
         return *x != '\0' ? 1 : -1;
+    assert(*x == '\0' && *y == '\0');
     return nx != ny ? (nx < ny ? -1 : 1) : strcmp(a, b);
 }

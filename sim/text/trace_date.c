@@ -4,6 +4,7 @@
  */
 #include "sim/text/trace_date.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "sim/base/clock.h"
@@ -33,10 +34,12 @@ static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
     int64_t y = month <= 2 ? year - 1 : year;
     int64_t m = month <= 2 ? month + 9 : month - 3;
 
+    assert(m >= 0 && m < 12 && day >= 1);
     return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day -
            719469;
 }
 
+/* Is it a date of the years 1970 to 2200? */
 static bool is_day(int64_t year, int64_t month, int64_t day)
 {
     static const int8_t days[] = {31, 28, 31, 30, 31, 30,
@@ -59,6 +62,7 @@ static size_t read_fraction(const char *text, size_t bytes, int64_t *ns)
         *ns += digits(text + i, 1) * unit;
         unit /= 10;
     }
+    assert(*ns >= 0 && *ns < CLOCK_NS_PER_S);
     return i > 1 ? i : 0;
 }
 
@@ -88,6 +92,7 @@ static bool read_zone(const char *text, size_t bytes, int64_t *offset_ns)
     *offset_ns = (hours * 3600 + minutes * 60) * CLOCK_NS_PER_S;
     if (text[0] == '-')
         *offset_ns = -*offset_ns;
+    assert(hours >= 0 && minutes >= 0);
     return true;
 }
 
@@ -112,6 +117,7 @@ static size_t read_time(const char *text, size_t bytes, int64_t *ns)
         return 0;
     *ns = clock_after((hour * 3600 + minute * 60 + second) * CLOCK_NS_PER_S,
                       part_ns);
+    assert(*ns >= 0 && used <= bytes);
     return used;
 }
 
@@ -157,5 +163,6 @@ bool date_read_us(const char *text, size_t bytes, int64_t *ns)
     if (n != 2 || !is_day(part[2], part[0], part[1]))
         return false;
     *ns = days_from_date(part[2], part[0], part[1]) * 86400 * CLOCK_NS_PER_S;
+    assert(*ns >= 0);
     return true;
 }

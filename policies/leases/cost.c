@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cost.c - what holding, moving and loading cost, in dollars and in seconds.
+ */
+#include "policies/leases/cost.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/jobs/job.h"
+#include "models/types/placement.h"
+#include "policies/state/terms.h"
+#include "sim/base/clock.h"
+
+double host_gpu_usd_per_h(const struct cluster_spec *spec,
+                          const struct placement *placement, int64_t at_ns)
+{
+    double usd = 0;
+
+    for (uint32_t i = 0; i < placement->share_count;) {
+        const struct node_group *group =
+            cluster_group_of(spec, placement->share[i].node);
+        uint32_t end = group->first_node + group->node_count;
+        uint64_t milli = 0, core_milli = 0;
+        for (; i < placement->share_count && placement->share[i].node < end;
+             i++) {
+            const struct share *share = &placement->share[i];
+            milli += share_milli(share);
+            core_milli += share->cores * UINT64_C(1000) + share->core_milli;
+        }
+        double part = 0;
+        if (group->gpus > 0)
+            part = (double)milli / ((double)GPU_MILLI * group->gpus);
+        else if (group->cores > 0)
+            part = (double)core_milli / 1000.0 / group->cores;
+        usd += part * cluster_node_usd_per_h(group, at_ns);
+    }
+    assert(usd >= 0 && placement->share_count > 0);
+    return usd;
+}
+
+double host_lease_usd(const struct cluster_spec *spec,
+                      const struct placement *placement, int64_t from_ns,
+                      int64_t to_ns)
+{
+    if (spec->unpriced)
+        return 0;
+    if (spec->priced)
+        return cluster_held_usd(spec, placement, from_ns,
+                                to_ns);
+    return clock_s_from_ns(to_ns - from_ns) / 3600 *
+           host_gpu_usd_per_h(spec, placement, to_ns);
+}
+
+double host_transfer_usd(const struct cluster_spec *spec,
+                         const struct placement *placement, double bytes)
+{
+    uint32_t rented = 0;
+
+    assert(bytes >= 0 && placement->share_count > 0);
+    for (uint32_t s = 0; spec->rents && s < placement->share_count; s++)
+        rented += cluster_group_of(spec, placement->share[s].node)
+                      ->rent != NULL;
+    assert(rented <= placement->share_count);
+    return rented == 0 ? 0
+         : bytes * spec->transfer_usd_per_byte * rented /
+               placement->share_count;
+}
+
+double host_busy_s(const struct host_phase_run *run, bool done, double s)
+{
+    double work_s = s;
+
+    assert(s >= 0);
+    if (done && run->rate_max > 0)
+        work_s = s < 1 / run->rate_max ? s : 1 / run->rate_max;
+    if (run->busy_fraction < 0)
+        return 0;
+    return run->busy_fraction > 1 ? work_s : work_s * run->busy_fraction;
+}
+
+/* The slowest of the links that loading crosses, all free. */
+static double load_bps(const struct cluster_spec *spec, bool at_home,
+                       const struct placement *placement)
+{
+    double pcie = 0, nic = 0, wan = INFINITY;
+
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        const struct node_group *group =
+            cluster_group_of(spec, placement->share[i].node);
+        pcie += fabric_pcie_bps(group, placement->share[i].gpu_mask);
+        nic += group->nic_bps;
+        if (!at_home && group->wan_bps > 0)
+            wan = fmin(wan, group->wan_bps);
+    }
+    double bps = fmin(wan, pcie > 0 ? pcie : INFINITY);
+    if (!at_home && nic > 0)
+        bps = fmin(bps, nic);
+    if (!at_home && spec->storage_bps > 0)
+        bps = fmin(bps, spec->storage_bps);
+    assert(bps > 0);
+    return bps;
+}
+
+double host_switch_s(const struct cluster_spec *spec,
+                     const struct role_spec *role, bool woken,
+                     const struct placement *placement)
+{
+    double bps = load_bps(spec, woken, placement);
+
+    assert(placement->share_count > 0 && bps > 0);
+    return role->load_bytes / bps + (woken ? role->wake_s : role->start_s);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * ends.h - when leases should end, and when GPUs will be free because of it.
+ */
+#ifndef POLICIES_STATE_ENDS_H
+#define POLICIES_STATE_ENDS_H
+
+#include <stdint.h>
+
+#include "policies/state/state.h"
+
+/* Sets the expected end of a live lease; forgets it before the lease goes. */
+void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns);
+void host_lease_unexpect(struct cs_host *host, uint32_t lease);
+/* The same for GPUs of no lease.  number: not below the capacity of leases. */
+void host_end_expect(struct cs_host *host, int64_t end_ns, uint32_t number,
+                     uint32_t gpus);
+void host_end_unexpect(struct cs_host *host, int64_t end_ns,
+                       uint32_t number);
+/* Returns the time from which so many GPUs should be free, free_now being free
+ * now, and sets *left_gpus to the GPUs that are free beyond them then;
+ * CLOCK_NEVER_NS: never. */
+int64_t host_ends_when(struct cs_host *host, int64_t now_ns,
+                       uint32_t free_now, uint32_t gpus, uint32_t *left_gpus);
+
+#endif

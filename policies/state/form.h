@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * form.h - what the host knows of each job form: pools, sites and times of its
+ * roles and phases.  Made when the first job of the form comes; a form stays
+ * until the trial ends.
+ */
+#ifndef POLICIES_STATE_FORM_H
+#define POLICIES_STATE_FORM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/jobs/job.h"
+#include "policies/state/state.h"
+
+struct gpu_type;
+
+/* A place where a role could run: one type of GPU, in one pool or in several. */
+struct host_site {
+    uint32_t pool, pool_mask;
+    const struct gpu_type *gpu;
+    double usd_per_h;           /* of one GPU, where it is cheapest */
+};
+
+struct host_sites {
+    struct host_site *site;
+    uint32_t count;             /* 0: a role without GPUs */
+};
+
+/* Progress on other GPUs than the job asked for, over that on those. */
+struct host_speedup {
+    uint32_t gpus, pool;
+    uint32_t cores;             /* per GPU; 0: as asked */
+    double speedup;             /* 0: it cannot run there */
+};
+
+struct host_form {
+    const struct job_form *form;
+    uint32_t pool_mask[FORM_ROLES_MAX];     /* 0: any pool */
+    uint32_t home_mask[FORM_ROLES_MAX];     /* 0: it has no home */
+    struct host_sites sites[FORM_ROLES_MAX];
+    uint32_t gpu_pools[FORM_ROLES_MAX];     /* pools with GPUs that it can use */
+    /* Seconds at home, else where the phase ends soonest; with the GPUs that
+     * the owner asked for, all links free. */
+    double phase_s[FORM_PHASES_MAX];
+    double step_s;                          /* longest path of a step */
+    bool fixed;                             /* one phase of known length */
+    struct host_speedup *speedup;           /* of one role, by size and pool */
+    uint32_t speedups, speedup_capacity;
+    /* Of a form of one role: at release number full_at a search for full_gpus
+     * GPUs failed.  full_gpus 0: no search has failed yet. */
+    uint32_t full_gpus;
+    uint64_t full_at;
+};
+
+struct host_forms {
+    struct host_form *form;
+    uint32_t count, capacity;
+};
+/* Returns the form of a job that has not been forgotten. */
+const struct host_form *host_job_form(const struct cs_host *host,
+                                      uint32_t job);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * job_slot.h - jobs, found by number through pages.
+ *
+ * A job keeps its slot until the policy has had a chance to decide on its end;
+ * then the slot serves another job.  A page serves other jobs once all its jobs
+ * are forgotten.
+ */
+#ifndef POLICIES_STATE_JOB_SLOT_H
+#define POLICIES_STATE_JOB_SLOT_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "models/jobs/job.h"
+#include "models/types/truth.h"
+#include "policies/state/state.h"
+#include "policies/state/terms.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+
+#define HOST_NAME_BYTES 20u
+
+/* The fields that a decision reads of every job that runs come first and fill
+ * one line of the cache: with many jobs a decision costs the lines it reads. */
+#define HOST_LINE_BYTES 64u
+struct host_job_slot {
+    int64_t estimate_ns;            /* of the whole job */
+    int64_t done_ns;                /* recipe `trace`: run so far */
+    int64_t penalty_ns;             /* owed at the next start */
+    int64_t restart_until_ns;       /* of the restart that goes on */
+    int64_t even_from_ns;           /* since then it runs, of known length and
+                                       at the speedup that was stated; or
+                                       CLOCK_NEVER_NS */
+    uint32_t form;                  /* index into host->forms->form */
+    uint32_t task;                   /* of the whole job, or ID_NONE */
+    uint32_t left;                  /* its place in host->deals->left, or ID_NONE */
+    uint32_t tenant;                /* ID_NONE: nobody asked */
+    uint32_t phases_running;        /* a mask, of this step */
+    uint32_t leases;                /* held now */
+
+    uint32_t lease[FORM_ROLES_MAX];
+    uint32_t role_task[FORM_ROLES_MAX];      /* CS_PER_PHASE */
+    uint32_t phases_done;           /* a mask, of this step */
+    uint32_t place;                 /* among the running */
+    uint64_t seq;
+    struct host_job pub;
+    struct job_truth truth;
+    uint32_t home[FORM_ROLES_MAX];  /* node that keeps a role's state */
+    double stopped_part;            /* of training that was stopped: done */
+    double kept;                /* of a rollout that was cut short: by the
+                                   responses that were done */
+    double saved_work_s, saved_gpu_s;
+    int64_t gap_ns, gap_from_ns;    /* to its next interruption; < 0: none
+                                       drawn yet */
+    struct loop_handle gap_event;
+    uint32_t stopped_phase, kept_phase;
+    uint32_t saved_step;            /* where an interrupted job goes on */
+    char name[HOST_NAME_BYTES];     /* pub.request.name, if it is short */
+    uint32_t seat;                  /* cs_slot() */
+    bool saving;                    /* a checkpoint was taken in this step */
+};
+_Static_assert(offsetof(struct host_job_slot, lease) == HOST_LINE_BYTES &&
+                   sizeof(struct host_job_slot) % HOST_LINE_BYTES == 0,
+               "what is asked of jobs that run is one line of each");
+
+/* The slots of jobs that came one after the other.  A slot that is given back
+ * serves the next job that comes, which finds it in the cache.  A page serves
+ * others once all its jobs are forgotten: a large one, since what finds pages
+ * is never given back. */
+#define HOST_JOB_PAGE 512u
+struct host_job_page {
+    struct host_job_slot *slot[HOST_JOB_PAGE];  /* NULL: the job is to come,
+                                                   or forgotten */
+    uint32_t gone;                  /* forgotten */
+    struct host_job_page *next;     /* spare */
+};
+
+struct host_jobs {
+    struct host_job_page **page;    /* by number / HOST_JOB_PAGE; NULL: all
+                                       its jobs are forgotten */
+    uint32_t count, page_capacity;  /* count: jobs submitted so far */
+    struct host_job_page *free_page;
+    struct host_job_slot **free;    /* slots that serve no job */
+    uint32_t free_count, free_capacity;
+    uint32_t *gone, gone_count, gone_capacity;  /* ended, and the policy knows */
+    uint32_t *free_seat, free_seat_count, seat_capacity;
+    uint32_t seat_count;
+};
+
+/* Every job of the same page is forgotten. */
+static inline bool host_job_page_gone(const struct cs_host *host, uint32_t job)
+{
+    assert(job < host->jobs->count);
+    return host->jobs->page[job / HOST_JOB_PAGE] == NULL;
+}
+
+static inline struct host_job_slot *host_job_slot(const struct cs_host *host,
+                                                  uint32_t job)
+{
+    assert(!host_job_page_gone(host, job));
+    struct host_job_slot *slot =
+        host->jobs->page[job / HOST_JOB_PAGE]->slot[job % HOST_JOB_PAGE];
+
+    assert(slot != NULL);
+    return slot;
+}
+
+static inline bool host_job_over(const struct cs_host *host, uint32_t job)
+{
+    const struct host_job_slot *slot;
+
+    if (host_job_page_gone(host, job))
+        return true;
+    slot = host->jobs->page[job / HOST_JOB_PAGE]->slot[job % HOST_JOB_PAGE];
+    return slot == NULL || slot->pub.end_ns != CLOCK_NEVER_NS;
+}
+
+static inline const struct job_form *host_form_of(
+    const struct host_job_slot *job)
+{
+    assert(job->pub.request.form != NULL);
+    return job->pub.request.form;
+}
+
+#endif

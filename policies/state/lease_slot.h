@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * lease_slot.h - leases, each in a slot with a number.  The slot of a lease
+ * that is gone serves another one.
+ */
+#ifndef POLICIES_STATE_LEASE_SLOT_H
+#define POLICIES_STATE_LEASE_SLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/types/gang.h"
+#include "policies/policy.h"
+#include "policies/state/terms.h"
+#include "sim/event/loop.h"
+#include "sim/flow/flow.h"
+
+#define HOST_SHARE_CLASSES 20u
+
+struct host_job_slot;
+struct host_steps;              /* step.c */
+
+/* phase_start_ns and speedup lie together, in one line of the cache. */
+struct host_lease_slot {
+    struct cs_lease pub;
+    struct host_job_slot *owner;    /* slot of pub.job, while the lease is live */
+    int64_t phase_start_ns;
+    double speedup;                 /* of a job of known length, speedup.h */
+    double part;                    /* of part_phase: done on an earlier lease,
+                                       0 to 1 */
+    struct loop_handle event;       /* end of loading, or of a phase that
+                                       crosses no link */
+    uint32_t phase, part_phase;
+    uint32_t share_class;           /* its shares: an array of 2^share_class */
+    uint32_t place;                 /* in the list of held leases */
+    uint32_t beside;                /* lease on the same GPUs, or ID_NONE */
+    uint32_t pool_mask;
+    bool live, leaving, running, bursting, saving;
+    uint8_t aged;                       /* idle.c: the ages that it has */
+    uint32_t idle_before, idle_next;    /* idle.c: leases in the list, ID_NONE */
+    struct host_phase_run run;
+    int64_t changed_ns;             /* joules are counted up to here */
+    double busy_now;                /* busy fraction at which joules count */
+    double storage_bytes;           /* of shared storage, per run of its phase */
+    struct loop_handle recall;      /* when it is taken back */
+    int64_t recall_ns;
+    int64_t load_from_ns;           /* start of loading or saving */
+    struct flow_handle flow;        /* of loading, saving or the phase */
+    struct host_steps *steps;       /* NULL: none yet */
+    struct gang gang;
+};
+
+struct host_leases {
+    struct host_lease_slot *slot;
+    uint32_t count, capacity;
+    uint32_t *free, free_count;     /* numbers of slots that are not live */
+    struct share *free_share[HOST_SHARE_CLASSES];
+};
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * queue.h - what waits, in the policy's order.
+ */
+#ifndef POLICIES_STATE_QUEUE_H
+#define POLICIES_STATE_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "policies/policy.h"
+#include "policies/state/state.h"
+
+/* Makes the order, empty. */
+void host_order_begin(struct cs_host *host);
+/* Returns how many tasks wait. */
+uint32_t host_order_count(const struct cs_host *host);
+/* Returns the task at a place of the order; ID_NONE: there are fewer. */
+uint32_t host_order_at(const struct cs_host *host, uint32_t place);
+/* Does task a go before task b?  By before() of the policy, then by seq. */
+bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b);
+/* A live task begins to wait. */
+void host_order_insert(struct cs_host *host, uint32_t task);
+/* Puts a waiting task at the place that before() gives it now. */
+void host_order_again(struct cs_host *host, uint32_t task);
+/* Sorts all that waits by what before() says now. */
+void host_order_sort(struct cs_host *host);
+/* Answers cs_find_pending(). */
+uint32_t host_order_find(struct cs_host *host, uint32_t from,
+                         const struct cs_filter *filter);
+/* Returns the first task in order whose seq is smaller; ID_NONE: none. */
+uint32_t host_order_first(struct cs_host *host, uint64_t seq);
+/* Returns scratch for `count` numbers, good until the next call. */
+uint32_t *host_list_scratch(struct cs_host *host, uint32_t count);
+/* Has a job asked for a part of a GPU? */
+bool host_has_parts(const struct cs_host *host);
+
+/* What host_sort() sorts: an item and its key. */
+struct host_sorted {
+    double key;
+    uint32_t item;
+};
+
+/* Returns scratch for `count` items to be filled in; host_sort() returns the same
+ * items sorted stably by key, smallest first.  Both stay until the next call. */
+struct host_sorted *host_sort_scratch(struct cs_host *host, uint32_t count);
+const struct host_sorted *host_sort(struct cs_host *host, uint32_t count);
+
+#endif

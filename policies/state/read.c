@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * read.c - questions about jobs and leases.
+ */
+#include "policies/state/read.h"
+
+#include <assert.h>
+
+#include "policies/state/form.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
+#include "policies/state/state.h"
+
+uint32_t host_jobs_submitted(const struct cs_host *host)
+{
+    assert(host->jobs->count <= host->jobs->page_capacity * HOST_JOB_PAGE);
+    return host->jobs->count;
+}
+
+bool host_job_ended(const struct cs_host *host, uint32_t job)
+{
+    assert(job < host->jobs->count);
+    return host_job_over(host, job);
+}
+
+const struct host_job_slot *host_job_at(const struct cs_host *host,
+                                        uint32_t job)
+{
+    return host_job_slot(host, job);
+}
+
+const struct host_job *host_job_known(const struct cs_host *host,
+                                      uint32_t job)
+{
+    assert(job < host->jobs->count);
+    return &host_job_slot(host, job)->pub;
+}
+
+const struct host_form *host_job_form(const struct cs_host *host,
+                                      uint32_t job)
+{
+    uint32_t form = host_job_slot(host, job)->form;
+
+    assert(form < host->forms->count);
+    return &host->forms->form[form];
+}
+
+uint32_t host_role_home(const struct cs_host *host, uint32_t job,
+                        uint32_t role)
+{
+    const struct host_job_slot *slot = host_job_slot(host, job);
+
+    assert(role < host_form_of(slot)->role_count);
+    return slot->home[role];
+}
+
+uint32_t host_job_leases(const struct cs_host *host, uint32_t job)
+{
+    assert(host_job_slot(host, job)->leases <= host->leases->count);
+    return host_job_slot(host, job)->leases;
+}
+
+bool host_job_fixed(const struct cs_host *host, uint32_t job)
+{
+    return host_job_form(host, job)->fixed;
+}
+
+bool host_lease_runs(const struct cs_host *host, uint32_t lease)
+{
+    assert(lease < host->leases->count && host->leases->slot[lease].live);
+    return host->leases->slot[lease].running;
+}
+
+bool host_lease_leaves(const struct cs_host *host, uint32_t lease)
+{
+    assert(lease < host->leases->count && host->leases->slot[lease].live);
+    return host->leases->slot[lease].leaving;
+}

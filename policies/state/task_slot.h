@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * task_slot.h - the tasks that wait, each in a slot with a number.  The slot of
+ * a task that is gone serves another one.
+ */
+#ifndef POLICIES_STATE_TASK_SLOT_H
+#define POLICIES_STATE_TASK_SLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "policies/policy.h"
+
+struct host_task_slot {
+    struct cs_task pub;
+    uint64_t seq;               /* order of submission */
+    uint32_t form;              /* of its job, index into host->forms->form */
+    bool live;                  /* it waits */
+};
+
+struct host_tasks {
+    struct host_task_slot *slot;
+    uint32_t count, capacity;
+    uint32_t *free, free_count; /* numbers of slots that are not live */
+};
+
+#endif
