@@ -20,7 +20,7 @@ extern const struct cs_policy dynamic_policy;
 
 struct dynamic {
     bool lend;
-    double gain_min;
+    double gain_min, lend_max, release_max;
 };
 
 static const struct cs_param dynamic_param[] = {
@@ -31,7 +31,30 @@ static const struct cs_param dynamic_param[] = {
       .offset = offsetof(struct dynamic, gain_min),
       .min = 0, .max = 100, .fallback = "1.0",
       .help = "seconds gained per second of switching, at least" },
+    { .key = "lend_max", .type = CS_PARAM_FRACTION,
+      .offset = offsetof(struct dynamic, lend_max),
+      .min = 0, .max = 100, .fallback = "50%",
+      .help = "a job whose switches would take a larger part of a step keeps "
+              "its GPUs for its life" },
+    { .key = "release_max", .type = CS_PARAM_FRACTION,
+      .offset = offsetof(struct dynamic, release_max),
+      .min = 0, .max = 100, .fallback = "5%",
+      .help = "a job whose switches take no larger part of a step gives its "
+              "GPUs back between phases" },
 };
+
+/* Switches of all roles by a step of the job alone, both in seconds: what is
+ * lost if its GPUs are lent whenever they are idle. */
+static double dynamic_loss(const struct cs_host *host, struct job_id job)
+{
+    const struct job_form *form = cs_request(host, job)->form;
+    double step_s = cs_step_s(host, job), switch_s = 0;
+
+    for (uint32_t r = 0; r < form->role_count; r++)
+        if (form->role[r].gpus > 0)
+            switch_s += cs_switch_s(host, job, r);
+    return step_s > 0 ? switch_s / step_s : 0;
+}
 
 struct dynamic_choice {
     struct cs_want want;
@@ -197,6 +220,14 @@ static bool dynamic_too_large(const struct cs_host *host,
 static void dynamic_try(const struct dynamic *dynamic, struct cs_host *host,
                         struct task_id task, struct dynamic_full *full)
 {
+    const struct cs_task *pub = cs_task(host, task);
+
+    if (pub->gpus > 0 && !cs_settled(host, pub->job) &&
+        dynamic_loss(host, pub->job) > dynamic->lend_max) {
+        if (cs_settle(host, task) != CS_DONE)
+            cs_tried(host, task, CS_ALIKE_NONE);
+        return;
+    }
     struct dynamic_choice best = dynamic_choose(dynamic, host, task);
     enum cs_alike alike = CS_ALIKE_NONE;
     enum cs_verdict verdict = CS_NO_ROOM;
@@ -227,6 +258,23 @@ static void dynamic_decide(void *self, struct cs_host *host)
             dynamic_try(self, host, task, &full);
 }
 
+/* GPUs that are had back almost for nothing are not held between phases; cores
+ * are not held by a job that waits for its GPUs. */
+static void dynamic_lease_idle(void *self, struct cs_host *host,
+                               struct lease_id id)
+{
+    const struct dynamic *dynamic = self;
+    const struct cs_lease *lease = cs_lease(host, id);
+
+    if (lease->state != CS_LEASE_IDLE ||
+        cs_job_task(host, lease->job, lease->role).i != ID_NONE)
+        return;
+    if (lease->gpus > 0
+            ? dynamic_loss(host, lease->job) <= dynamic->release_max
+            : !cs_settled(host, lease->job))
+        cs_release(host, id);
+}
+
 const struct cs_policy dynamic_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
@@ -238,4 +286,5 @@ const struct cs_policy dynamic_policy = {
     .param_count = sizeof dynamic_param / sizeof dynamic_param[0],
     .before = cs_by_priority,
     .decide = dynamic_decide,
+    .lease_idle = dynamic_lease_idle,
 };
