@@ -64,9 +64,10 @@ static inline bool cs_by_priority(const void *self, const struct cs_host *host,
 double cs_phase_s(const struct cs_host *host, struct job_id job,
                   uint32_t phase);
 
-/* Seconds that taking the GPUs of a role away and back costs each time: what it
- * asked for in its home pool, links free, the process sleeping or starting anew
- * as its role says (`start:`). */
+/* Seconds that a role takes to have its GPUs back each time they were given
+ * away: what later starts of its kind have taken so far, an exponential average,
+ * so that full links and state on other nodes count as they were.  Before there
+ * was one: by the laws, on what it asked for in its home pool, links free. */
 double cs_switch_s(const struct cs_host *host, struct job_id job,
                    uint32_t role);
 

@@ -121,6 +121,9 @@ double cs_switch_s(const struct cs_host *host, struct job_id id, uint32_t role)
     double least_bps = INFINITY;
 
     assert(role < host_form_of(job)->role_count);
+    double met_s = host->slots->form[job->form].switch_s[role];
+    if (met_s > 0)
+        return met_s;
     for (uint32_t g = 0; g < host->spec->group_count && gpus > 0; g++) {
         const struct node_group *group = &host->spec->group[g];
         if (group->gpus == 0 || (home && !(home >> group->pool & 1)))

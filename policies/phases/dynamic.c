@@ -12,6 +12,8 @@
  * forecast contains the links that weights and gradients cross, so bandwidth
  * enters the decision.  Needs good forecasts; switches cost GPU time.
  */
+#include <math.h>
+
 #include "policies/params.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
@@ -38,7 +40,7 @@ static const struct cs_param dynamic_param[] = {
               "its GPUs for its life" },
     { .key = "release_max", .type = CS_PARAM_FRACTION,
       .offset = offsetof(struct dynamic, release_max),
-      .min = 0, .max = 100, .fallback = "5%",
+      .min = 0, .max = 100, .fallback = "10%",
       .help = "a job whose switches take no larger part of a step gives its "
               "GPUs back between phases" },
 };
@@ -56,11 +58,23 @@ static double dynamic_loss(const struct cs_host *host, struct job_id job)
     return step_s > 0 ? switch_s / step_s : 0;
 }
 
+static uint32_t dynamic_gpu_roles(const struct cs_host *host, struct job_id job)
+{
+    const struct job_form *form = cs_request(host, job)->form;
+    uint32_t count = 0;
+
+    for (uint32_t r = 0; r < form->role_count; r++)
+        count += form->role[r].gpus > 0;
+    return count;
+}
+
 struct dynamic_choice {
     struct cs_want want;
     double over_s;              /* from now until the phase has run */
     bool found, held;
     bool holds;                 /* it has an idle lease */
+    bool away;                  /* it is looked for outside its home */
+    bool spares;                /* idle leases are not taken */
     bool room;                  /* there would be, were no idle lease spared */
 };
 
@@ -83,10 +97,16 @@ static void dynamic_consider(const struct dynamic *dynamic,
 
     if (!cs_forecast(host, task, &want, &f))
         return;
-    double over = f.run_s + f.switch_s +
+    const struct cs_task *pub = cs_task(host, task);
+    double switch_s = f.switch_s;
+    if (pub->started && pub->gpus > 0)  /* as it was, not as a law says */
+        switch_s = fmax(switch_s, cs_switch_s(host, pub->job, pub->role));
+    double over = f.run_s + switch_s +
                   dynamic->gain_min * f.evict_s;
     if (best->holds)            /* leaving a warm lease must pay */
-        over += (dynamic->gain_min - 1) * f.switch_s;
+        over += (dynamic->gain_min - 1) * switch_s;
+    if (best->away)             /* and the next phase comes home again */
+        over += dynamic->gain_min * switch_s;
     if (best->found && over >= best->over_s)
         return;
     best->want = want;
@@ -111,7 +131,7 @@ static void dynamic_consider_both(const struct dynamic *dynamic,
     want.take_idle = false;
     dynamic_consider(dynamic, host, task, want, best);
     want.take_idle = true;
-    if (!cs_forecast(host, task, &want, &f))
+    if (best->spares || !cs_forecast(host, task, &want, &f))
         return;
     best->room = true;
     double rest_s =
@@ -159,6 +179,9 @@ static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
     if (!dynamic->lend || pub->gpus == 0)
         return best;
     want.pool_mask = 0;
+    best.away = home != 0 && dynamic_gpu_roles(host, pub->job) > 1 &&
+                dynamic_loss(host, pub->job) > dynamic->release_max;
+    best.spares = best.away;
     if (home)
         dynamic_consider_sites(dynamic, host, task, want, &best);
     if (cs_pending_count(host) == 1 && role->gpus_max > pub->gpus) {
