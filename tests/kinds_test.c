@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * kinds_test.c - policies that try one of what is alike, against the same
- * policies trying each task that waits: every event at the same time, every
- * decision the same.  Those of hybrid and elastic-hybrid are met by
+ * kinds_test.c - policies that try one of what is alike: how many searches and
+ * how much time a backlog costs them.  What they decide is met by
  * naive_world_test.c.
  */
 #include <setjmp.h>
@@ -14,8 +13,6 @@
 #include "policies/phases.h"
 #include "policies/registry/registry.h"
 #include "tests/family_aid.h"
-
-extern const struct cs_policy linear_dynamic_policy;
 
 #define POLICIES \
     "dynamic, {policy: dynamic, name: a, gain_min: 5}, " \
@@ -67,43 +64,6 @@ static void open_mix(struct world *world, const char *more, const char *mix,
     assert_true(n > 0 && (size_t)n < sizeof text);
     if (!world_open(world, text))
         fail_msg("%s", world_error(world));
-}
-
-static void same_as_by_a_walk(struct world *world)
-{
-    for (uint32_t t = 0; t < experiment_trial_count(world->experiment); t++) {
-        struct trial_spec spec = experiment_trial_spec(world->experiment, t);
-        struct host_policy slow = *spec.policy;
-        struct family_run a, b;
-
-        slow.policy = &linear_dynamic_policy;
-        assert_true(family_run_spec(&spec, &a, &world->err));
-        spec.policy = &slow;
-        assert_true(family_run_spec(&spec, &b, &world->err));
-        assert_int_equal(a.result.event_count, b.result.event_count);
-        assert_true(a.result.digest == b.result.digest);
-        assert_string_equal(a.decisions, b.decisions);
-        assert_string_equal(a.jobs, b.jobs);
-        family_drop(&a);
-        family_drop(&b);
-    }
-}
-
-static void trying_one_of_what_is_alike_decides_as_trying_each(void **state)
-{
-    static const char *const more[] = {
-        "",
-        ", failures: {node_mtbf: 4h, repair: 10m, restart: 30s}",
-        ", power_cap: 30kW",
-    };
-
-    (void)state;
-    for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
-        struct world world = { 0 };
-        open_mix(&world, more[m], MIX, 50, POLICIES);
-        same_as_by_a_walk(&world);
-        world_close(&world);
-    }
 }
 
 /* Nodes that searches for room look at, by job: 40 or 320 of them wait. */
@@ -272,8 +232,6 @@ static void static_tries_one_of_what_is_alike(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            trying_one_of_what_is_alike_decides_as_trying_each),
         cmocka_unit_test(searches_of_a_job_do_not_grow_with_the_backlog),
         cmocka_unit_test(searches_for_idle_GPUs_do_not_grow_with_the_nodes),
         cmocka_unit_test(static_skips_as_a_walk_over_all_jobs_would),

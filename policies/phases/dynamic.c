@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * dynamic.c - leases per phase: what a role does not use now is lent to
- * whoever waits, when the time gained exceeds the cost of switching.
+ * whoever waits, where that pays over whole steps of a job.
  *
- * For every waiting phase, by priority and then by the age of its job, the
- * policy compares when it would be over: on the lease it still holds, in its
- * own pool, on each type of GPU in each other pool (thrown-out idle leases are
- * charged what they lose), with more GPUs if nobody else waits, or by waiting
- * for its own pool.  Idle
- * leases are left alone for a while where switching is dear.  The
- * forecast contains the links that weights and gradients cross, so bandwidth
- * enters the decision.  Needs good forecasts; switches cost GPU time.
+ * For each job the switches of all its roles, as measured so far (cs_switch_s),
+ * are set against a step of the job alone.  Two jobs that take turns on the same
+ * GPUs each need a step and its switches; one after the other they need 1.5
+ * steps on average.  So above half a step (lend_max) nothing is lent: all roles
+ * start at once in their homes and stay, as under a static split.  Up to a tenth
+ * (release_max, about the 5 to 9% by which RollMux's jobs are slower, arXiv
+ * 2512.11306) GPUs are given back between phases.
+ *
+ * For every waiting phase, by priority and then by the age of its job, it
+ * compares when the phase would be over: on the lease it still holds, in its own
+ * pool, on each type of GPU in each other pool, with more GPUs if nobody else
+ * waits, or by waiting for its own pool.  Idle leases that are thrown out are
+ * charged what they lose, and are safe for a while where switching is dear (ski
+ * rental, Karlin et al. 1988); those of other pools are safe where GPUs are not
+ * given back between phases.  Full links are known once a switch crossed them.
  */
 #include <math.h>
 
