@@ -64,6 +64,29 @@ static inline bool cs_by_priority(const void *self, const struct cs_host *host,
 double cs_phase_s(const struct cs_host *host, struct job_id job,
                   uint32_t phase);
 
+/* Seconds that a role takes to have its GPUs back each time they were given
+ * away: what later starts of its kind have taken so far, an exponential average,
+ * so that full links and state on other nodes count as they were.  Before there
+ * was one: by the laws, on what it asked for in its home pool, links free. */
+double cs_switch_s(const struct cs_host *host, struct job_id job,
+                   uint32_t role);
+
+/* Seconds of one step of the job alone: the longest path of its phases on what
+ * their roles asked for, links free. */
+double cs_step_s(const struct cs_host *host, struct job_id job);
+
+/* Grants a lease to want->role of a job before a phase of it is ready: it loads,
+ * then is idle, or runs what is ready by then.  CS_NOT_PENDING: the job has
+ * ended, or the role holds a lease or waits for one; CS_BAD_SHAPE: no such role,
+ * or not on so many GPUs; CS_NOT_ALLOWED: not CS_PER_PHASE. */
+enum cs_verdict cs_prepare(struct cs_host *host, struct job_id job,
+                           const struct cs_want *want);
+/* Starts a task and prepares the other roles of its job that have GPUs, each in
+ * its home, so that it may hold them for its life, as under a static split.
+ * CS_NO_ROOM: the free GPUs are too few for all of them, and none is started. */
+enum cs_verdict cs_settle(struct cs_host *host, struct task_id task);
+/* True: a role with GPUs holds a lease, or the job has at most one such role. */
+bool cs_settled(const struct cs_host *host, struct job_id job);
 /* Starts a phase on the idle lease that its role holds. */
 enum cs_verdict cs_continue(struct cs_host *host, struct task_id task);
 enum cs_verdict cs_release(struct cs_host *host, struct lease_id idle);

@@ -402,15 +402,47 @@ static void two_idle_leases_stay_where_nobody_wants_them(void **state)
      * roles wait in turn, and go on where they are. */
     (void)state;
     assert_true(family_open(&world, AT_ONCE, 1, 1,
-                            "{policy: dynamic, lend: false}"));
+                            "{policy: dynamic, lend: false, "
+                            "release_max: 0}"));
     must_run(&world, 0, &run);
     rows = rows_of(run.decisions);
     while (rows_next(&rows))
         goes_on += rows_are(&rows, "action", "continue");
-    assert_int_equal(count_starts(&run), 3);
+    assert_int_equal(count_starts(&run), 4);    /* of cores, twice */
     assert_true(goes_on >= 3);
     assert_int_equal(count_moves(&run), 0);
     family_drop(&run);
+    world_close(&world);
+}
+
+/* With lend_max 0 a job has all its roles for its life: each of its three leases
+ * is granted once and never given back, however many jobs wait.  With release_max
+ * 100% GPUs are given back between phases and asked for again. */
+static void switches_decide_who_keeps_its_gpus(void **state)
+{
+    struct world world = { 0 };
+    struct family_run run;
+    uint32_t starts[4], releases[4] = { 0 };
+
+    (void)state;
+    assert_true(family_open(&world, AT_ONCE, 9, 1,
+                            "{policy: dynamic, lend_max: 0, release_max: 0}, "
+                            "{policy: hybrid, lend_max: 0, release_max: 0}, "
+                            "{policy: dynamic, name: a, release_max: 100%}, "
+                            "{policy: hybrid, name: b, release_max: 100%}"));
+    for (uint32_t t = 0; t < 4; t++) {
+        must_run(&world, t, &run);
+        starts[t] = count_starts(&run);
+        struct rows rows = rows_of(run.decisions);
+        while (rows_next(&rows))
+            releases[t] += rows_are(&rows, "action", "release") &&
+                           !rows_are(&rows, "role", "data");
+        family_drop(&run);
+    }
+    assert_int_equal(releases[0], 0);
+    assert_int_equal(releases[1], 0);
+    assert_true(releases[2] > 0 && releases[3] > 0);
+    assert_true(starts[2] > starts[0] && starts[3] > starts[1]);
     world_close(&world);
 }
 
@@ -424,15 +456,16 @@ static void nobody_is_thrown_out_while_there_is_room(void **state)
     (void)state;
     assert_true(family_open(&world,
                             "{process: fixed, times: [0s, 60s, 85s]}", 3, 1,
-                            "{policy: dynamic, lend: false}, hybrid, "
-                            "random"));
+                            "{policy: dynamic, lend: false, release_max: 0}, "
+                            "{policy: hybrid, release_max: 0}, random"));
     for (uint32_t t = 0; t < 3; t++) {
         must_run(&world, t, &run);
         starts[t] = count_starts(&run);
         family_drop(&run);
     }
-    assert_int_equal(starts[0], 9);
-    assert_int_equal(starts[1], 9);
+    /* Cores are given back by a job that waits for its GPUs: one start more. */
+    assert_int_equal(starts[0], 12);
+    assert_int_equal(starts[1], 12);
     assert_true(starts[2] > 9);
     world_close(&world);
 }
@@ -570,6 +603,7 @@ int main(void)
         cmocka_unit_test(slow_starts_make_dynamic_move_less),
         cmocka_unit_test(a_take_over_pays_for_saving_what_it_throws_out),
         cmocka_unit_test(two_idle_leases_stay_where_nobody_wants_them),
+        cmocka_unit_test(switches_decide_who_keeps_its_gpus),
         cmocka_unit_test(nobody_is_thrown_out_while_there_is_room),
         cmocka_unit_test(twice_the_bandwidth_never_lengthens_static_jobs),
         cmocka_unit_test(the_higher_priority_is_served_first),

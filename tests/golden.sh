@@ -60,5 +60,18 @@ else
     head -n 40 "$out/claims.diff"
     failed "golden claims: differs (make bless stores it, after a look)"
 fi
+
+# What the twelve worlds expect of policies that lend, with all their seeds.
+for world in experiments/worlds/*.yaml; do
+    name=$(basename "$world" .yaml)
+    if "$build/clustersim" run "$world" -o "$out/$name" -q >"$out/$name.log" 2>&1 &&
+        "$build/clustersim" check "$out/$name" >>"$out/$name.log" 2>&1; then
+        passed
+        echo "worlds $name: hold"
+    else
+        grep -A 1 -E 'undecided|does not hold' "$out/$name.log"
+        failed "worlds $name: an expectation does not hold"
+    fi
+done
 echo "golden: $(count_sum)"
 count_sum >/dev/null

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * kinds_test.c - policies that try one of what is alike search no more where more
- * waits; static starts what a walk would.  That dynamic, hybrid and
- * elastic-hybrid decide as if they tried each task is in naive_world_test.c.
+ * kinds_test.c - policies that try one of what is alike: how many searches and
+ * how much time a backlog costs them.  What they decide is met by
+ * naive_world_test.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -30,6 +30,7 @@
 #include "policies/leases/power.h"
 #include "policies/leases/step.h"
 #include "policies/leases/time.h"
+#include "policies/state/form.h"
 #include "policies/state/decision.h"
 #include "policies/state/ends.h"
 #include "policies/state/job_slot.h"
@@ -374,6 +375,20 @@ static void started(struct loop *loop, void *self, uint64_t arg)
     loaded(self, arg);
 }
 
+/* Weight of the newest switch in the average: the last ten make nine tenths of
+ * it (assumption). */
+#define SWITCH_WEIGHT 0.2
+
+/* A later start of a role took so long since it was granted. */
+static void note_switch(struct cs_host *host,
+                        const struct host_lease_slot *lease, double s)
+{
+    double *mean_s =
+        &host->forms->form[lease->owner->form].switch_s[lease->pub.role];
+
+    *mean_s = *mean_s > 0 ? *mean_s + SWITCH_WEIGHT * (s - *mean_s) : s;
+}
+
 /* When the bytes are in, the process still has to come up. */
 static void start_process(void *self, uint64_t arg)
 {
@@ -385,7 +400,9 @@ static void start_process(void *self, uint64_t arg)
                                                      : role->wake_s;
     int64_t wait_ns = job->penalty_ns;
 
-
+    if (job->home[lease->pub.role] != ID_NONE)
+        note_switch(host, lease, s + clock_s_from_ns(host_now(host) -
+                                                     lease->load_from_ns));
     if (job->penalty_ns > 0)
         job->restart_until_ns = clock_after(host_now(host), job->penalty_ns);
     job->penalty_ns = 0;

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * dynamic.c - leases per phase: what a role does not use now is lent to
- * whoever waits, when the time gained exceeds the cost of switching.
+ * whoever waits, where that pays over whole steps of a job.
  *
- * For every waiting phase, by priority and then by the age of its job, the
- * policy compares when it would be over: on the lease it still holds, in its
- * own pool, on each type of GPU in each other pool (thrown-out idle leases are
- * charged what they lose), with more GPUs if nobody else waits, or by waiting
- * for its own pool.  Idle
- * leases are left alone for a while where switching is dear.  The
- * forecast contains the links that weights and gradients cross, so bandwidth
- * enters the decision.  Needs good forecasts; switches cost GPU time.
+ * For each job the switches of all its roles, as measured so far (cs_switch_s),
+ * are set against a step of the job alone.  Two jobs that take turns on the same
+ * GPUs each need a step and its switches; one after the other they need 1.5
+ * steps on average.  So above half a step (lend_max) nothing is lent: all roles
+ * start at once in their homes and stay, as under a static split.  Up to a tenth
+ * (release_max, about the 5 to 9% by which RollMux's jobs are slower, arXiv
+ * 2512.11306) GPUs are given back between phases.
+ *
+ * For every waiting phase, by priority and then by the age of its job, it
+ * compares when the phase would be over: on the lease it still holds, in its own
+ * pool, on each type of GPU in each other pool, with more GPUs if nobody else
+ * waits, or by waiting for its own pool.  Idle leases that are thrown out are
+ * charged what they lose, and are safe for a while where switching is dear (ski
+ * rental, Karlin et al. 1988); those of other pools are safe where GPUs are not
+ * given back between phases.  Full links are known once a switch crossed them.
  */
+#include <math.h>
+
 #include "policies/params.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
@@ -20,7 +29,7 @@ extern const struct cs_policy dynamic_policy;
 
 struct dynamic {
     bool lend;
-    double gain_min;
+    double gain_min, lend_max, release_max;
 };
 
 static const struct cs_param dynamic_param[] = {
@@ -31,13 +40,48 @@ static const struct cs_param dynamic_param[] = {
       .offset = offsetof(struct dynamic, gain_min),
       .min = 0, .max = 100, .fallback = "1.0",
       .help = "seconds gained per second of switching, at least" },
+    { .key = "lend_max", .type = CS_PARAM_FRACTION,
+      .offset = offsetof(struct dynamic, lend_max),
+      .min = 0, .max = 100, .fallback = "50%",
+      .help = "a job whose switches would take a larger part of a step keeps "
+              "its GPUs for its life" },
+    { .key = "release_max", .type = CS_PARAM_FRACTION,
+      .offset = offsetof(struct dynamic, release_max),
+      .min = 0, .max = 100, .fallback = "10%",
+      .help = "a job whose switches take no larger part of a step gives its "
+              "GPUs back between phases" },
 };
+
+/* Switches of all roles by a step of the job alone, both in seconds: what is
+ * lost if its GPUs are lent whenever they are idle. */
+static double dynamic_loss(const struct cs_host *host, struct job_id job)
+{
+    const struct job_form *form = cs_request(host, job)->form;
+    double step_s = cs_step_s(host, job), switch_s = 0;
+
+    for (uint32_t r = 0; r < form->role_count; r++)
+        if (form->role[r].gpus > 0)
+            switch_s += cs_switch_s(host, job, r);
+    return step_s > 0 ? switch_s / step_s : 0;
+}
+
+static uint32_t dynamic_gpu_roles(const struct cs_host *host, struct job_id job)
+{
+    const struct job_form *form = cs_request(host, job)->form;
+    uint32_t count = 0;
+
+    for (uint32_t r = 0; r < form->role_count; r++)
+        count += form->role[r].gpus > 0;
+    return count;
+}
 
 struct dynamic_choice {
     struct cs_want want;
     double over_s;              /* from now until the phase has run */
     bool found, held;
     bool holds;                 /* it has an idle lease */
+    bool away;                  /* it is looked for outside its home */
+    bool spares;                /* idle leases are not taken */
     bool room;                  /* there would be, were no idle lease spared */
 };
 
@@ -60,10 +104,16 @@ static void dynamic_consider(const struct dynamic *dynamic,
 
     if (!cs_forecast(host, task, &want, &f))
         return;
-    double over = f.run_s + f.switch_s +
+    const struct cs_task *pub = cs_task(host, task);
+    double switch_s = f.switch_s;
+    if (pub->started && pub->gpus > 0)  /* as it was, not as a law says */
+        switch_s = fmax(switch_s, cs_switch_s(host, pub->job, pub->role));
+    double over = f.run_s + switch_s +
                   dynamic->gain_min * f.evict_s;
     if (best->holds)            /* leaving a warm lease must pay */
-        over += (dynamic->gain_min - 1) * f.switch_s;
+        over += (dynamic->gain_min - 1) * switch_s;
+    if (best->away)             /* and the next phase comes home again */
+        over += dynamic->gain_min * switch_s;
     if (best->found && over >= best->over_s)
         return;
     best->want = want;
@@ -88,7 +138,7 @@ static void dynamic_consider_both(const struct dynamic *dynamic,
     want.take_idle = false;
     dynamic_consider(dynamic, host, task, want, best);
     want.take_idle = true;
-    if (!cs_forecast(host, task, &want, &f))
+    if (best->spares || !cs_forecast(host, task, &want, &f))
         return;
     best->room = true;
     double rest_s =
@@ -136,6 +186,9 @@ static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
     if (!dynamic->lend || pub->gpus == 0)
         return best;
     want.pool_mask = 0;
+    best.away = home != 0 && dynamic_gpu_roles(host, pub->job) > 1 &&
+                dynamic_loss(host, pub->job) > dynamic->release_max;
+    best.spares = best.away;
     if (home)
         dynamic_consider_sites(dynamic, host, task, want, &best);
     if (cs_pending_count(host) == 1 && role->gpus_max > pub->gpus) {
@@ -197,6 +250,14 @@ static bool dynamic_too_large(const struct cs_host *host,
 static void dynamic_try(const struct dynamic *dynamic, struct cs_host *host,
                         struct task_id task, struct dynamic_full *full)
 {
+    const struct cs_task *pub = cs_task(host, task);
+
+    if (pub->gpus > 0 && !cs_settled(host, pub->job) &&
+        dynamic_loss(host, pub->job) > dynamic->lend_max) {
+        if (cs_settle(host, task) != CS_DONE)
+            cs_tried(host, task, CS_ALIKE_NONE);
+        return;
+    }
     struct dynamic_choice best = dynamic_choose(dynamic, host, task);
     enum cs_alike alike = CS_ALIKE_NONE;
     enum cs_verdict verdict = CS_NO_ROOM;
@@ -227,6 +288,23 @@ static void dynamic_decide(void *self, struct cs_host *host)
             dynamic_try(self, host, task, &full);
 }
 
+/* GPUs that are had back almost for nothing are not held between phases; cores
+ * are not held by a job that waits for its GPUs. */
+static void dynamic_lease_idle(void *self, struct cs_host *host,
+                               struct lease_id id)
+{
+    const struct dynamic *dynamic = self;
+    const struct cs_lease *lease = cs_lease(host, id);
+
+    if (lease->state != CS_LEASE_IDLE ||
+        cs_job_task(host, lease->job, lease->role).i != ID_NONE)
+        return;
+    if (lease->gpus > 0
+            ? dynamic_loss(host, lease->job) <= dynamic->release_max
+            : !cs_settled(host, lease->job))
+        cs_release(host, id);
+}
+
 const struct cs_policy dynamic_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
@@ -238,4 +316,5 @@ const struct cs_policy dynamic_policy = {
     .param_count = sizeof dynamic_param / sizeof dynamic_param[0],
     .before = cs_by_priority,
     .decide = dynamic_decide,
+    .lease_idle = dynamic_lease_idle,
 };

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * hybrid.c - a static plan by role, corrected while it runs.
+ * hybrid.c - a static plan by role, corrected by what switches have cost.
  *
- * The plan: a phase runs in the home of its role, and keeps its lease there
- * from phase to phase.  The correction: a phase whose pool is
- * full of work may borrow from another, idle leases included, as long as a
- * reserve of that pool is not at work; what was borrowed is given back as
- * soon as the phase is over.  Owners are served before borrowers, and find
- * the reserve when they come back.
+ * The plan: a phase runs in the home of its role.  The correction: the switches
+ * of all roles, as they were measured so far (cs_switch_s), by a step of the job
+ * alone, decide as in dynamic.c: a job holds the GPUs of all its roles for its
+ * life (above lend_max), is lent to those that wait (between), or gives GPUs back
+ * between phases (up to release_max).  Owners are served before borrowers.  A
+ * phase whose pool is full of work may borrow from another as long as a reserve
+ * of that pool is not at work; what was borrowed is given back as soon as the
+ * phase is over.  So a forecast decides only whether to borrow, never where one's
+ * own phases run: less is lost where forecasts are bad.
  */
 #include "policies/params.h"
 #include "policies/phases.h"
@@ -16,7 +19,7 @@
 extern const struct cs_policy hybrid_policy;
 
 struct hybrid {
-    double reserve;
+    double reserve, lend_max, release_max;
 };
 
 static const struct cs_param hybrid_param[] = {
@@ -24,7 +27,29 @@ static const struct cs_param hybrid_param[] = {
       .offset = offsetof(struct hybrid, reserve),
       .min = 0, .max = 1, .fallback = "20%",
       .help = "share of a pool's GPUs that is never lent" },
+    { .key = "lend_max", .type = CS_PARAM_FRACTION,
+      .offset = offsetof(struct hybrid, lend_max),
+      .min = 0, .max = 100, .fallback = "50%",
+      .help = "a job whose switches take a larger part of a step keeps its "
+              "GPUs for its life" },
+    { .key = "release_max", .type = CS_PARAM_FRACTION,
+      .offset = offsetof(struct hybrid, release_max),
+      .min = 0, .max = 100, .fallback = "10%",
+      .help = "a job whose switches take no larger part of a step gives its "
+              "GPUs back between phases" },
 };
+
+/* Switches of all roles by a step of the job alone; see dynamic.c. */
+static double hybrid_loss(const struct cs_host *host, struct job_id job)
+{
+    const struct job_form *form = cs_request(host, job)->form;
+    double step_s = cs_step_s(host, job), switch_s = 0;
+
+    for (uint32_t r = 0; r < form->role_count; r++)
+        if (form->role[r].gpus > 0)
+            switch_s += cs_switch_s(host, job, r);
+    return step_s > 0 ? switch_s / step_s : 0;
+}
 
 /* Pools, other than the task's own, that can lend so many GPUs. */
 static uint32_t hybrid_lenders(const struct hybrid *hybrid,
@@ -43,16 +68,6 @@ static uint32_t hybrid_lenders(const struct hybrid *hybrid,
     return mask;
 }
 
-/* On free GPUs, where the phase is over soonest. */
-static bool hybrid_start(struct cs_host *host, struct task_id task,
-                         struct cs_want want)
-{
-    struct cs_forecast f;
-
-    return cs_forecast_best(host, task, &want, &f) &&
-           cs_start_want(host, task, &want) == CS_DONE;
-}
-
 /* In place of idle leases.  Where switching costs more than the phase, only of
  * those that have been idle for the difference; see dynamic.c. */
 static enum cs_alike hybrid_take(struct cs_host *host, struct task_id task,
@@ -66,7 +81,8 @@ static enum cs_alike hybrid_take(struct cs_host *host, struct task_id task,
     double rest_s = f.switch_s + f.evict_s - f.run_s;
     if (rest_s > 0)
         want.idle_ns = (int64_t)((rest_s < 1e6 ? rest_s : 1e6) * 1e9);
-    if (cs_start_want(host, task, &want) != CS_DONE && want.idle_ns > 0)
+    if (cs_start_want(host, task, &want) != CS_DONE &&
+        want.idle_ns > 0)
         cs_wake_at(host, clock_after(cs_now_ns(host), want.idle_ns));
     return CS_ALIKE_AS_LONG;
 }
@@ -77,9 +93,12 @@ static enum cs_alike hybrid_own(struct cs_host *host, struct task_id task,
                                 uint32_t home)
 {
     struct cs_want want = { .pool_mask = home };
+    struct cs_forecast f;
 
-    if (hybrid_start(host, task, want))
+    if (cs_forecast_best(host, task, &want, &f) &&
+        cs_start_want(host, task, &want) == CS_DONE)
         return CS_ALIKE_NONE;
+    want = (struct cs_want) { .pool_mask = home };
     return hybrid_take(host, task, want);
 }
 
@@ -112,18 +131,27 @@ static enum cs_alike hybrid_borrow(const struct hybrid *hybrid,
     return CS_ALIKE_AS_LONG;
 }
 
-/* A borrowed lease whose phase is over goes back at once. */
+/* Borrowed GPUs go back at once; one's own where having them back costs little.
+ * A job that waits for its GPUs holds no cores. */
 static void hybrid_lease_idle(void *self, struct cs_host *host,
                               struct lease_id id)
 {
     const struct cs_lease *lease = cs_lease(host, id);
-    uint32_t pools = cs_lease_pools(host, id);
-    uint32_t home = cs_role_homes(host, lease->job, lease->role);
+    const struct hybrid *hybrid = self;
 
-    (void)self;
-    if (lease->state != CS_LEASE_IDLE || lease->gpus == 0)
+    if (lease->state != CS_LEASE_IDLE)
         return;
-    if (home && !(pools & home))
+    uint32_t home = cs_role_homes(host, lease->job, lease->role);
+    bool is_away = home && lease->gpus > 0 &&
+                   !(cs_lease_pools(host, id) & home);
+    bool is_asked =
+        cs_job_task(host, lease->job, lease->role).i != ID_NONE;
+
+    if (is_away ||
+        (!is_asked && (lease->gpus == 0
+                           ? !cs_settled(host, lease->job)
+                           : hybrid_loss(host, lease->job) <=
+                                 hybrid->release_max)))
         cs_release(host, id);
 }
 
@@ -136,6 +164,12 @@ static enum cs_alike hybrid_try(const struct hybrid *hybrid,
 
     if (pub->held.i != ID_NONE) {
         cs_continue(host, task);
+        return CS_ALIKE_NONE;
+    }
+    if (pub->gpus > 0 && !cs_settled(host, pub->job) &&
+        hybrid_loss(host, pub->job) > hybrid->lend_max) {
+        if (owners)
+            cs_settle(host, task);
         return CS_ALIKE_NONE;
     }
     if (owners)
@@ -159,12 +193,12 @@ const struct cs_policy hybrid_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "hybrid",
-    .summary = "a static plan by role, idle GPUs beyond a reserve lent",
+    .summary = "a static plan by role, corrected by what switches have cost",
     .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS,
     .self_bytes = sizeof(struct hybrid),
     .param = hybrid_param,
     .param_count = sizeof hybrid_param / sizeof hybrid_param[0],
     .before = cs_by_priority,
-    .decide = hybrid_decide,
     .lease_idle = hybrid_lease_idle,
+    .decide = hybrid_decide,
 };

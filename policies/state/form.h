@@ -44,6 +44,9 @@ struct host_form {
      * the owner asked for, all links free. */
     double phase_s[FORM_PHASES_MAX];
     double step_s;                          /* longest path of a step */
+    double switch_s[FORM_ROLES_MAX];        /* what later starts of a role took,
+                                               an exponential average; 0: there
+                                               was none */
     bool fixed;                             /* one phase of known length */
     struct host_speedup *speedup;           /* of one role, by size and pool */
     uint32_t speedups, speedup_capacity;

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * prepare.c - what a policy may do for a role before its phase is ready: grant
+ * it a lease, and know what taking that lease away each time would cost.
+ */
+#include <assert.h>
+#include <math.h>
+
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/jobs/job.h"
+#include "policies/host/commit.h"
+#include "policies/host/request.h"
+#include "policies/leases/lease.h"
+#include "policies/leases/time.h"
+#include "policies/phases.h"
+#include "policies/policy.h"
+#include "policies/state/form.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/state.h"
+
+enum cs_verdict cs_prepare(struct cs_host *host, struct job_id id,
+                           const struct cs_want *want)
+{
+    struct placement place;
+    struct job_id none = { ID_NONE };
+    uint32_t role = want->role;
+
+    if (id.i >= host->jobs->count || host_job_over(host, id.i))
+        return host_answer(host, HOST_START, none, CS_ALL_ROLES,
+                           CS_NOT_PENDING, NULL);
+    struct host_job_slot *job = host_job_slot(host, id.i);
+    if (!(host->policy->flags & CS_PER_PHASE))
+        return host_answer(host, HOST_START, id, CS_ALL_ROLES, CS_NOT_ALLOWED,
+                           NULL);
+    if (role >= host_form_of(job)->role_count ||
+        !host_shape_ok(host, job, role, job_role_gpus(&job->pub.request, role)))
+        return host_answer(host, HOST_START, id, CS_ALL_ROLES, CS_BAD_SHAPE,
+                           NULL);
+    if (job->lease[role] != ID_NONE || job->role_task[role] != ID_NONE)
+        return host_answer(host, HOST_START, id, role, CS_NOT_PENDING, NULL);
+    if (!host_find(host, job, role, want, &place))
+        return host_answer(host, HOST_START, id, role, CS_NO_ROOM, NULL);
+    host_answer(host, HOST_START, id, role, CS_DONE, &place);
+    host_grant(host, id.i, role, &place);
+    return CS_DONE;
+}
+
+/* Is there room in the homes of all roles at once?  Roles of one home add up. */
+static bool have_homes(const struct cs_host *host, struct job_id id)
+{
+    const struct job_form *form = cs_request(host, id)->form;
+
+    for (uint32_t r = 0; r < form->role_count; r++) {
+        uint32_t home = cs_role_homes(host, id, r), gpus = 0;
+        for (uint32_t q = 0; q < form->role_count; q++)
+            if (cs_role_homes(host, id, q) == home)
+                gpus += job_role_gpus(cs_request(host, id), q);
+        if (form->role[r].gpus > 0 && cs_free_gpus(host, home) < gpus)
+            return false;
+    }
+    return true;
+}
+
+enum cs_verdict cs_settle(struct cs_host *host, struct task_id id)
+{
+    struct cs_task task = *cs_task(host, id);
+    const struct job_form *form = cs_request(host, task.job)->form;
+    struct cs_want want = { .role = task.role };
+
+    if (!have_homes(host, task.job))
+        return CS_NO_ROOM;
+    want.pool_mask = cs_role_homes(host, task.job, task.role);
+    enum cs_verdict verdict = cs_start_want(host, id, &want);
+    for (uint32_t r = 0; verdict == CS_DONE && r < form->role_count; r++) {
+        if (form->role[r].gpus == 0 ||
+            cs_role_lease(host, task.job, r).i != ID_NONE ||
+            cs_job_task(host, task.job, r).i != ID_NONE)
+            continue;
+        want.role = r;
+        want.pool_mask = cs_role_homes(host, task.job, r);
+        cs_prepare(host, task.job, &want);
+    }
+    return verdict;
+}
+
+bool cs_settled(const struct cs_host *host, struct job_id id)
+{
+    const struct job_form *form = cs_request(host, id)->form;
+    uint32_t roles = 0;
+
+    for (uint32_t r = 0; r < form->role_count; r++) {
+        roles += form->role[r].gpus > 0;
+        if (form->role[r].gpus > 0 && cs_role_lease(host, id, r).i != ID_NONE)
+            return true;
+    }
+    return roles < 2;
+}
+
+double cs_step_s(const struct cs_host *host, struct job_id id)
+{
+    const struct job_form *form = cs_request(host, id)->form;
+    double end[FORM_PHASES_MAX] = { 0 }, step_s = 0;
+
+    for (uint32_t p = 0; p < form->phase_count; p++) {
+        double start = 0;
+        for (uint32_t q = 0; q < p; q++)
+            if (form->phase[p].after_mask >> q & 1)
+                start = fmax(start, end[q]);
+        end[p] = start + cs_phase_s(host, id, p);
+        step_s = fmax(step_s, end[p]);
+    }
+    return step_s;
+}
+
+double cs_switch_s(const struct cs_host *host, struct job_id id, uint32_t role)
+{
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+    const struct role_spec *spec = &host_form_of(job)->role[role];
+    uint32_t gpus = job_role_gpus(&job->pub.request, role);
+    uint32_t home = cs_role_homes(host, id, role);
+    double least_bps = INFINITY;
+
+    assert(role < host_form_of(job)->role_count);
+    double met_s = host->forms->form[job->form].switch_s[role];
+    if (met_s > 0)
+        return met_s;
+    for (uint32_t g = 0; g < host->spec->group_count && gpus > 0; g++) {
+        const struct node_group *group = &host->spec->group[g];
+        if (group->gpus == 0 || (home && !(home >> group->pool & 1)))
+            continue;
+        uint32_t here = gpus < group->gpus ? gpus : group->gpus;
+        double bps = fabric_pcie_bps(group, UINT64_MAX >> (64 - here)) * gpus / here;
+        least_bps = fmin(least_bps, bps);
+    }
+    return (spec->load_bytes + spec->save_bytes) / least_bps + spec->wake_s;
+}
