@@ -88,6 +88,28 @@ static void time_or_empty(struct table *table, int64_t ns)
         table_time(table, ns);
 }
 
+/* What the owner said of it. */
+static void owner_cells(struct table *table, const struct host_job *job,
+                        enum job_status status)
+{
+    const struct job_request *request = &job->request;
+    bool due = request->deadline_ns != CLOCK_NEVER_NS &&
+               request->deadline_ns != 0;
+
+    table_text(table, request->tenant != NULL ? request->tenant : "");
+    table_real(table, request->priority);
+    if (due) {
+        table_time(table, request->deadline_ns);
+        table_count(table, status == JOB_DONE &&
+                               job->end_ns <= request->deadline_ns);
+    } else {
+        table_empty(table);
+        table_empty(table);
+    }
+    time_or_empty(table, request->limit_ns > 0 ? request->limit_ns
+                                               : CLOCK_NEVER_NS);
+}
+
 void job_rows_job(struct job_rows *rows, const struct host_job *job,
                   enum job_status status)
 {
@@ -121,6 +143,7 @@ void job_rows_job(struct job_rows *rows, const struct host_job *job,
     table_text(table, job_status_name(status));
     table_reals(table, parts, sizeof parts / sizeof parts[0]);
     table_count(table, job->interruptions);
+    owner_cells(table, job, status);
     table_end_row(table);
 }
 

@@ -54,6 +54,9 @@ struct count_job {
     int64_t submit_ns, duration_ns, estimate_ns, deadline_ns, start_ns;
     const struct job_form *form;
     const char *name;           /* NULL: by number */
+    const char *tenant;         /* of the workload; NULL: none */
+    int64_t limit_ns;           /* 0: none */
+    int32_t priority;
     char name_room[NAME_BYTES];
     uint32_t id, gpus;
 };
@@ -341,6 +344,9 @@ static struct host_job *told(struct count_trial *t,
 
     request->id.i = job->id;
     request->name = job->name;
+    request->tenant = job->tenant;
+    request->limit_ns = job->limit_ns;
+    request->priority = job->priority;
     request->form = job->form;
     request->submit_ns = job->submit_ns;
     request->deadline_ns = job->deadline_ns;
@@ -486,6 +492,8 @@ static void submit(struct count_trial *t)
         .submit_ns = request->submit_ns, .duration_ns = exact,
         .estimate_ns = exact, .deadline_ns = request->deadline_ns,
         .start_ns = CLOCK_NEVER_NS, .id = (uint32_t)t->audit.submitted,
+        .tenant = request->tenant, .limit_ns = request->limit_ns,
+        .priority = request->priority,
         .gpus = job_role_gpus(request, 0),
     };
     if (t->spec->policy->rules.estimate == HOST_REQUESTED &&

@@ -25,7 +25,7 @@
 #include "sim/flow/flow.h"
 
 #define HOST_SHARE_CLASSES 20u
-#define HOST_NAME_BYTES 20u
+#define HOST_NAME_BYTES 68u
 
 /* A place that a role could go: one type of GPU in one pool, or in all. */
 struct host_site {
@@ -139,7 +139,7 @@ struct host_job_slot {
     double stopped_part;            /* of training that was stopped: done */
     double kept;                /* of a rollout that was cut short: by the
                                    responses that were done */
-    double saved_work_s, saved_gpu_s;
+    double saved_work_s, saved_gpu_s, saved_flops;
     int64_t gap_ns, gap_from_ns;    /* to its next interruption; < 0: none
                                        drawn yet */
     struct loop_handle gap_event;
