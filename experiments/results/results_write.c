@@ -73,7 +73,7 @@ static bool write_rows(struct arena *arena, const struct results *results,
                        const struct runner_trial *trial, struct err *err)
 {
     struct csv_set set = { { NULL } };
-    uint32_t tables = experiment->tables & ~EXPERIMENT_TENANTS;
+    uint32_t tables = experiment->tables;
 
     for (uint32_t i = 0; i < experiment_trial_count(experiment); i++)
         if (trial[i].state == RUNNER_DONE && trial[i].result.tenant_count > 0)

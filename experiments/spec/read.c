@@ -528,7 +528,6 @@ static bool read_checked(struct reader *r, struct err *err)
 /* Tables that only some workloads and policies fill. */
 static void add_tables(struct experiment *experiment)
 {
-    experiment->tables |= EXPERIMENT_TENANTS;
     for (uint32_t i = 0; i < experiment->point_count; i++)
         if (workload_service_count(experiment->point[i].workload) > 0)
             experiment->tables |= EXPERIMENT_SERVICES;
