@@ -78,7 +78,7 @@ static const struct table_column jobs_column[] = {
     { "interruptions", TABLE_COUNT,
       "of the job, by failures and by rented nodes that were taken back" },
     { "tenant", TABLE_TEXT, "whose job it is; empty: not stated" },
-    { "priority", TABLE_REAL, "larger goes first, for policies that ask" },
+    { "priority", TABLE_REAL, "larger goes first, for policies that ask; empty: 0" },
     { "deadline_s", TABLE_TIME, "instant by which it should end; empty: none" },
     { "deadline_met", TABLE_COUNT,
       "1: done by then, 0: not; empty: no deadline" },
@@ -201,7 +201,7 @@ static const struct table_column arrived_column[] = {
 
 static const struct table_column tenants_column[] = {
     KEYS,
-    { "tenant", TABLE_TEXT, "its name; empty: jobs without a tenant" },
+    { "tenant", TABLE_TEXT, "its name; jobs without a tenant are in no row" },
     { "jobs", TABLE_COUNT, "submitted after the warm-up" },
     { "jobs_done", TABLE_COUNT, "of these, finished" },
     { "gpu_seconds", TABLE_REAL, "GPUs held by its jobs, over time" },

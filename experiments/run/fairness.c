@@ -3,8 +3,8 @@
  * fairness.c - see fairness.h.
  *
  * Invariant: integrals are sums of whole numbers (jobs, or thousandths of GPUs,
- * times nanoseconds), so they do not depend on how time was cut.  What tenants
- * held adds up to what all jobs held.
+ * times nanoseconds), so they do not depend on how time was cut.  If every job
+ * has a tenant, what tenants held adds up to what jobs held.
  */
 #include "experiments/run/fairness.h"
 
@@ -33,7 +33,7 @@ __extension__ typedef __int128 wide;
 struct fair_jobs {
     struct {
         wide area;              /* jobs x ns in the system when it came */
-        uint32_t tenant;        /* NONE: a replica, or it has ended */
+        uint32_t tenant;        /* NONE: it has none, is a replica, or ended */
     } job[JOBS_TOGETHER];
     uint32_t left;              /* jobs that came and have not ended */
     struct fair_jobs *next;     /* spare */
@@ -56,12 +56,13 @@ struct fairness {
     struct metrics_parts parts;
     const struct cs_host *host;
     int64_t from_ns, last_ns;
+    double all_milli;           /* of all GPUs */
     int64_t in_system;
     wide area;
     struct fair_jobs **jobs, *spare;
     uint32_t jobs_room, block;  /* block: of the last job that came */
-    struct tally rho;
-    uint64_t over;              /* jobs with rho above 1 */
+    double rho_sum, rho_max;
+    uint64_t rhos, over;        /* jobs with a rho, with one above 1 */
     struct tenant *tenant;      /* in the order in which they came */
     uint32_t count, room, last;
     struct level *envy;         /* by tenant and other; NULL: below 2 */
@@ -161,6 +162,10 @@ static int64_t asked_milli(const struct job_request *request)
 {
     int64_t milli = 0;
 
+    if (request->form->role_count == 1 && request->gpus > 0 &&
+        request->gpu_milli == 0)
+        return (int64_t)request->gpus * GPU_MILLI;
+
     for (uint32_t r = 0; r < request->form->role_count; r++)
         milli += (int64_t)job_role_gpus(request, r) * job_role_milli(request, r);
     return milli;
@@ -210,16 +215,23 @@ void fairness_submitted(struct fairness *f, const struct host_job *job,
                         int64_t now)
 {
     const struct job_request *request = &job->request;
-    const char *name = request->tenant != NULL ? request->tenant : "";
     struct fair_jobs *jobs = block_of(f, request->id.i);
-    uint32_t at = request->id.i % JOBS_TOGETHER, t = tenant_of(f, name, now);
+    uint32_t at = request->id.i % JOBS_TOGETHER, t;
 
     population(f, now, +1);
     jobs->job[at].area = f->area;
-    jobs->job[at].tenant = t;
     jobs->left++;
+    if (request->tenant == NULL || request->tenant[0] == '\0')
+        return;
+    jobs->job[at].tenant = t = tenant_of(f, request->tenant, now);
     f->tenant[t].jobs += now >= f->parts.spec->warmup_ns;
     tenant_add(f, t, 0, asked_milli(request), now);
+}
+
+/* In one step where it fits, as it does but for the longest queues. */
+static double double_of(wide area)
+{
+    return (int64_t)area == area ? (double)(int64_t)area : (double)area;
 }
 
 /* Its time alone on its share of the cluster is no less than alone on what it
@@ -228,18 +240,27 @@ static double rho_of(const struct fairness *f, const struct host_job *job,
                      wide area, int64_t now)
 {
     int64_t jct_ns = now - job->request.submit_ns;
-    double all = (double)f->parts.spec->cluster->gpu_count * GPU_MILLI;
-    double asked = (double)asked_milli(&job->request);
+    double all = f->all_milli, asked = (double)asked_milli(&job->request);
 
     if (!(job->ideal_s > 0) || jct_ns <= 0 || !(asked > 0) || !(all > 0))
         return NAN;
-    double jobs = (double)(f->area - area) / (double)jct_ns;
-    return clock_s_from_ns(jct_ns) /
-           (job->ideal_s * fmax(1, asked / all * jobs));
+    double jct = (double)jct_ns, area_share = asked * double_of(f->area - area);
+    double longer = area_share > all * jct ? area_share / (all * jct) : 1;
+    return jct / (1e9 * job->ideal_s * longer);
 }
 
-static void count_done(struct fairness *f, struct tenant *tenant,
-                       const struct host_job *job, double rho, int64_t now)
+static void count_rho(struct fairness *f, double rho)
+{
+    if (isnan(rho))
+        return;
+    f->rhos++;
+    f->rho_sum += rho;
+    f->rho_max = rho > f->rho_max ? rho : f->rho_max;
+    f->over += rho > 1 + 1e-9;
+}
+
+static void count_done(struct tenant *tenant, const struct host_job *job,
+                       double rho, int64_t now)
 {
     double jct = clock_s_from_ns(now - job->request.submit_ns);
 
@@ -249,11 +270,8 @@ static void count_done(struct fairness *f, struct tenant *tenant,
               clock_s_from_ns(job->start_ns - job->request.submit_ns));
     if (job->ideal_s > 0)
         tally_add(&tenant->slowdown, jct / job->ideal_s);
-    if (isnan(rho))
-        return;
-    tally_add(&tenant->rho, rho);
-    tally_add(&f->rho, rho);
-    f->over += rho > 1 + 1e-9;
+    if (!isnan(rho))
+        tally_add(&tenant->rho, rho);
 }
 
 void fairness_ended(struct fairness *f, const struct host_job *job,
@@ -262,14 +280,22 @@ void fairness_ended(struct fairness *f, const struct host_job *job,
     uint32_t block = job->request.id.i / JOBS_TOGETHER;
     uint32_t at = job->request.id.i % JOBS_TOGETHER;
     struct fair_jobs *jobs = f->jobs[block];
-    struct tenant *tenant = &f->tenant[jobs->job[at].tenant];
+    bool counts = status == JOB_DONE &&
+                  job->request.submit_ns >= f->parts.spec->warmup_ns;
+    double rho = NAN;
 
     population(f, now, -1);
-    tenant->usd += job->usd;
-    if (status == JOB_DONE && job->request.submit_ns >= f->parts.spec->warmup_ns)
-        count_done(f, tenant, job, rho_of(f, job, jobs->job[at].area, now), now);
-    tenant_add(f, jobs->job[at].tenant, 0, -asked_milli(&job->request), now);
-    jobs->job[at].tenant = NONE;
+    if (counts)
+        count_rho(f, rho = rho_of(f, job, jobs->job[at].area, now));
+    if (jobs->job[at].tenant != NONE) {
+        struct tenant *tenant = &f->tenant[jobs->job[at].tenant];
+
+        tenant->usd += job->usd;
+        if (counts)
+            count_done(tenant, job, rho, now);
+        tenant_add(f, jobs->job[at].tenant, 0, -asked_milli(&job->request), now);
+        jobs->job[at].tenant = NONE;
+    }
     if (--jobs->left == 0)
         spare_block(f, block);
 }
@@ -278,6 +304,9 @@ void fairness_held(struct fairness *f, const struct host_job *job,
                    int64_t milli, int64_t now)
 {
     uint32_t i = job->request.id.i;
+
+    if (f->count == 0)
+        return;
     const struct fair_jobs *jobs =
         i / JOBS_TOGETHER < f->jobs_room ? f->jobs[i / JOBS_TOGETHER] : NULL;
     uint32_t t = jobs != NULL ? jobs->job[i % JOBS_TOGETHER].tenant : NONE;
@@ -304,6 +333,7 @@ struct fairness *fairness_new(const struct metrics_parts *parts)
     struct fairness *f = arena_alloc(parts->arena, 1, sizeof *f);
 
     f->parts = *parts;
+    f->all_milli = (double)parts->spec->cluster->gpu_count * GPU_MILLI;
     journal_listen(parts->journal,
                    UINT64_C(1) << FACT_LEASE_TAKE | UINT64_C(1) << FACT_LEASE_DROP,
                    hear_lease, f);
@@ -389,12 +419,11 @@ void fairness_result(struct fairness *f, int64_t end_ns,
                      struct trial_result *result)
 {
     double *value = result->value, sum = 0, squares = 0, envy = 0;
-    bool none = f->rho.count == 0;
+    double jobs = f->rhos > 0 ? (double)f->rhos : NAN;
 
-    value[METRIC_RHO_MEAN] = none ? NAN : f->rho.mean;
-    value[METRIC_RHO_MAX] = none ? NAN : f->rho.max;
-    value[METRIC_RHO_OVER] = none ? NAN
-                                  : (double)f->over / (double)f->rho.count;
+    value[METRIC_RHO_MEAN] = f->rho_sum / jobs;
+    value[METRIC_RHO_MAX] = f->rhos > 0 ? f->rho_max : NAN;
+    value[METRIC_RHO_OVER] = (double)f->over / jobs;
     value[METRIC_SHARE_JAIN] = value[METRIC_ENVY] = NAN;
     if (f->count < 2)
         return;

@@ -88,7 +88,7 @@ static void time_or_empty(struct table *table, int64_t ns)
         table_time(table, ns);
 }
 
-/* What the owner said of it. */
+/* What the owner said of it; of most jobs of most traces, nothing. */
 static void owner_cells(struct table *table, const struct host_job *job,
                         enum job_status status)
 {
@@ -96,8 +96,16 @@ static void owner_cells(struct table *table, const struct host_job *job,
     bool due = request->deadline_ns != CLOCK_NEVER_NS &&
                request->deadline_ns != 0;
 
+    if (request->tenant == NULL && request->priority == 0 && !due &&
+        request->limit_ns <= 0) {
+        table_repeat(table, ",,,,,", 5, 5);
+        return;
+    }
     table_text(table, request->tenant != NULL ? request->tenant : "");
-    table_real(table, request->priority);
+    if (request->priority != 0)
+        table_real(table, request->priority);
+    else
+        table_empty(table);
     if (due) {
         table_time(table, request->deadline_ns);
         table_count(table, status == JOB_DONE &&

@@ -335,7 +335,8 @@ static void count_held(struct metrics *m, const struct host_job *job,
     if (bytes > 0 || m->memory.level > 0)       /* of most traces, never */
         add(&m->memory, now, sign * bytes);
     costs_count(m->costs, now, gpus, sign > 0);
-    fairness_held(m->fairness, job, sign * (int64_t)gpus * GPU_MILLI, now);
+    if (job->request.tenant != NULL)
+        fairness_held(m->fairness, job, sign * (int64_t)gpus * GPU_MILLI, now);
 }
 
 void metrics_count_started(struct metrics *m, const struct host_job *job)

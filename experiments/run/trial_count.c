@@ -345,8 +345,6 @@ static struct host_job *told(struct count_trial *t,
     request->id.i = job->id;
     request->name = job->name;
     request->tenant = job->tenant;
-    request->limit_ns = job->limit_ns;
-    request->priority = job->priority;
     request->form = job->form;
     request->submit_ns = job->submit_ns;
     request->deadline_ns = job->deadline_ns;
@@ -376,6 +374,8 @@ static void over(struct loop *loop, void *self, uint64_t lease)
           "a job is done with another amount of work than it asks for",
           job->id);
     out->end_ns = now;
+    out->request.limit_ns = job->limit_ns;
+    out->request.priority = job->priority;
     out->step = 1;
     out->gpu_seconds = s * job->gpus;
     out->core_seconds = s * (double)(job->form->role[0].cores *
