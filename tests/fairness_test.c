@@ -197,7 +197,7 @@ static const char trains[] =
 static struct trial_result train(const char *more, int nodes)
 {
     struct world world = { 0 };
-    struct trial_result result;
+    struct trial_result result = { .event_count = 0 };
     char text[2048];
 
     snprintf(text, sizeof text, trains, more, nodes);

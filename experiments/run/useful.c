@@ -17,6 +17,7 @@
 #include "models/laws/compute.h"
 #include "models/laws/phase.h"
 #include "models/types/facts.h"
+#include "models/types/placement.h"
 #include "policies/host/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
