@@ -137,6 +137,42 @@ static void a_restart_is_not_useful(void **state)
     table_free(rows);
 }
 
+/* Of 100 s on 8 GPUs the first 40 are warm-up.  What was done and held then
+ * does not count, of tenants neither; the job came before it and has no rho. */
+static void a_warmup_is_left_out(void **state)
+{
+    struct world world = { 0 };
+    struct trial_tables tables = { 0 };
+    struct trial_result r;
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,duration,gpus,tenant\n"
+                                    "0,0,100,8,a\n1,50,10,8,b\n");
+    if (!world_open(&world, "experiment: t\nseeds: 1\nwarmup: 40s\ncluster: "
+                            "{nodes: [{name: n, count: 1, gpus: {type: "
+                            "generic, count: 8}}]}\n" WORLD_TRACE
+                            "policies: [fcfs]\n"))
+        fail_msg("%s", world_error(&world));
+    struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
+    tables.tenants = table_new(csv_tenants.columns, csv_tenants.count);
+    if (!trial_run(&spec, &tables, &r, &world.err))
+        fail_msg("%s", world_error(&world));
+    near(r.value[METRIC_WORK], 8 * 70);
+    near(r.value[METRIC_HELD_WORK], 1);
+    near(cell(tables.tenants, 0, "gpu_seconds"), 8 * 60);
+    near(cell(tables.tenants, 0, "jobs"), 0);
+    near(cell(tables.tenants, 1, "gpu_seconds"), 8 * 10);
+    /* It waited from 50 to 100 and could have had all that the other had. */
+    near(cell(tables.tenants, 1, "asked_gpu_seconds"), 8 * 60);
+    assert_true(fabs(cell(tables.tenants, 1, "envy") - 5.0 / 6) < 1e-8);
+    /* 60 s, of which 2 jobs were there for 50: 1 + 5/6 in the mean. */
+    near(r.value[METRIC_RHO_MEAN], 60 / (10 * (1 + 5.0 / 6)));
+    table_free(tables.tenants);
+    world_close(&world);
+}
+
 /* Random traces under policies that differ in all: bounds of each index, sums
  * of tenants, and the same work whatever was held for it. */
 static void what_holds_of_any_run(void **state)
@@ -236,6 +272,7 @@ int main(void)
         cmocka_unit_test(two_jobs_by_hand),
         cmocka_unit_test(nobody_envies_what_it_could_not_use),
         cmocka_unit_test(a_restart_is_not_useful),
+        cmocka_unit_test(a_warmup_is_left_out),
         cmocka_unit_test(what_holds_of_any_run),
         cmocka_unit_test(flops_are_those_of_the_model),
     };
