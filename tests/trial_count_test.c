@@ -128,7 +128,8 @@ static void a_count_gives_what_the_host_gives(void **state)
                      "cluster: %s\nworkload: {trace: {file: jobs.csv, "
                      "format: csv, estimate: requested, columns: {job: job, "
                      "submit: submit, duration: duration, gpus: gpus, limit: "
-                     "limit, tenant: tenant, priority: priority}}}\npolicies: [{policy: %s, placement: count}]\n",
+                     "limit, tenant: tenant, priority: priority}}}\n"
+                     "policies: [{policy: %s, placement: count}]\n",
                      clusters[seed % 2], policies[p]);
             if (!world_open(&world, text))
                 fail_msg("%s", world_error(&world));
