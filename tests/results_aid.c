@@ -165,6 +165,8 @@ static void jobs(const char *dir, const struct results_names *names)
         for (int c = 0; c < 4; c++)
             table_real(table, 0.25);
         table_count(table, 0);
+        for (int c = 0; c < 5; c++)
+            table_empty(table);
         table_end_row(table);
     }
     put_kind(dir, &csv_jobs, table);

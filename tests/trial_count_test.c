@@ -31,8 +31,9 @@ static const char *const policies[] = {
  * names that are short, long and quoted. */
 static void write_jobs(const struct world *world, uint64_t seed)
 {
-    char *text = malloc(96 * (JOBS + 1));
-    size_t n = (size_t)sprintf(text, "job,submit,duration,gpus,limit\n");
+    char *text = malloc(128 * (JOBS + 1));
+    size_t n = (size_t)sprintf(text, "job,submit,duration,gpus,limit,tenant,"
+                             "priority\n");
     struct rng rng;
     double at = 0;
 
@@ -49,6 +50,11 @@ static void write_jobs(const struct world *world, uint64_t seed)
                              (uint32_t)(1 + rng_below(&rng, 24) *
                                                 rng_below(&rng, 24) / 23),
                              run * (double)rng_below(&rng, 30) / 10);
+        n--;                    /* of four tenants, or of none */
+        static const char names[] = "t0t1t2t3";
+        uint32_t tenant = (uint32_t)rng_below(&rng, 5);
+        n += (size_t)sprintf(text + n, ",%.*s,%u\n",
+                             tenant == 4 ? 0 : 2, &names[tenant % 4 * 2], i % 3);
     }
     world_write(world, "jobs.csv", text);
     free(text);
@@ -56,16 +62,18 @@ static void write_jobs(const struct world *world, uint64_t seed)
 
 struct answer {
     struct trial_result result;
-    struct table *jobs;
+    struct table *jobs, *tenants;
 };
 
 static struct answer run(const struct world *world, bool by_host)
 {
     struct trial_spec spec = experiment_trial_spec(world->experiment, 0);
     struct answer answer = {
-        .jobs = table_new(csv_jobs.columns, csv_jobs.count)
+        .jobs = table_new(csv_jobs.columns, csv_jobs.count),
+        .tenants = table_new(csv_tenants.columns, csv_tenants.count)
     };
-    struct trial_tables tables = { .jobs = answer.jobs };
+    struct trial_tables tables = { .jobs = answer.jobs,
+                                   .tenants = answer.tenants };
     struct err err = { 0 };
 
     assert_true(trial_count_applies(&spec, &tables));
@@ -75,14 +83,21 @@ static struct answer run(const struct world *world, bool by_host)
     return answer;
 }
 
-static void are_equal(const struct answer *a, const struct answer *b)
+static void rows_are_equal(const struct table *a, const struct table *b)
 {
     size_t bytes, other;
-    const char *rows = table_bytes(a->jobs, &bytes);
-    const char *others = table_bytes(b->jobs, &other);
+    const char *rows = table_bytes(a, &bytes);
+    const char *others = table_bytes(b, &other);
 
     assert_int_equal(bytes, other);
+    assert_true(bytes > 0);
     assert_memory_equal(rows, others, bytes);
+}
+
+static void are_equal(const struct answer *a, const struct answer *b)
+{
+    rows_are_equal(a->jobs, b->jobs);
+    rows_are_equal(a->tenants, b->tenants);
     for (int m = 0; m < METRIC_COUNT; m++)
         if (memcmp(&a->result.value[m], &b->result.value[m],
                    sizeof(double)) != 0)
@@ -113,7 +128,8 @@ static void a_count_gives_what_the_host_gives(void **state)
                      "cluster: %s\nworkload: {trace: {file: jobs.csv, "
                      "format: csv, estimate: requested, columns: {job: job, "
                      "submit: submit, duration: duration, gpus: gpus, limit: "
-                     "limit}}}\npolicies: [{policy: %s, placement: count}]\n",
+                     "limit, tenant: tenant, priority: priority}}}\n"
+                     "policies: [{policy: %s, placement: count}]\n",
                      clusters[seed % 2], policies[p]);
             if (!world_open(&world, text))
                 fail_msg("%s", world_error(&world));
@@ -122,6 +138,8 @@ static void a_count_gives_what_the_host_gives(void **state)
             are_equal(&count, &host);
             table_free(count.jobs);
             table_free(host.jobs);
+            table_free(count.tenants);
+            table_free(host.tenants);
             world_close(&world);
         }
 }

@@ -77,6 +77,12 @@ static const struct table_column jobs_column[] = {
       "beside cost: between rented nodes and storage" },
     { "interruptions", TABLE_COUNT,
       "of the job, by failures and by rented nodes that were taken back" },
+    { "tenant", TABLE_TEXT, "whose job it is; empty: not stated" },
+    { "priority", TABLE_REAL, "larger goes first, for policies that ask; empty: 0" },
+    { "deadline_s", TABLE_TIME, "instant by which it should end; empty: none" },
+    { "deadline_met", TABLE_COUNT,
+      "1: done by then, 0: not; empty: no deadline" },
+    { "limit_s", TABLE_TIME, "run time that its owner asked for; empty: none" },
 };
 
 static const struct table_column phases_column[] = {
@@ -193,6 +199,26 @@ static const struct table_column arrived_column[] = {
     { "jobs_dropped", TABLE_COUNT, "of these, that found no room" },
 };
 
+static const struct table_column tenants_column[] = {
+    KEYS,
+    { "tenant", TABLE_TEXT, "its name; jobs without a tenant are in no row" },
+    { "jobs", TABLE_COUNT, "submitted after the warm-up" },
+    { "jobs_done", TABLE_COUNT, "of these, finished" },
+    { "gpu_seconds", TABLE_REAL, "GPUs held by its jobs, over time" },
+    { "gpu_share", TABLE_REAL, "of those of all tenants" },
+    { "asked_gpu_seconds", TABLE_REAL,
+      "GPUs that its jobs in the system ask for, over time" },
+    { "cost_usd", TABLE_REAL, "of what its jobs held, all of it" },
+    { "jct_mean_s", TABLE_REAL, "submission to end, mean over jobs done" },
+    { "wait_mean_s", TABLE_REAL, "submission to first lease with GPUs" },
+    { "slowdown_mean", TABLE_REAL,
+      "JCT divided by the run time alone on what the job asks for" },
+    { "ftf_rho_mean", TABLE_REAL, "as the metric, over its jobs" },
+    { "envy", TABLE_REAL,
+      "GPU-seconds that it would have had more in the place of the tenant "
+      "where they are most, by those it asked for; empty above 64 tenants" },
+};
+
 const struct csv_kind csv_summary = {
     "summary.csv", "one row per point, policy and seed",
     summary_column, COUNT_OF(summary_column)
@@ -219,6 +245,10 @@ const struct csv_kind csv_decisions = {
 const struct csv_kind csv_arrived = {
     "arrived.csv", "one row per percent of the GPUs that was asked for, under "
     "`blocking: drop`", arrived_column, COUNT_OF(arrived_column)
+};
+const struct csv_kind csv_tenants = {
+    "tenants.csv", "one row per tenant and trial, where there are two or more",
+    tenants_column, COUNT_OF(tenants_column)
 };
 const struct csv_kind csv_services = {
     "services.csv", "one row per service and trial, where there are any",

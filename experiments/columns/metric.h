@@ -11,7 +11,8 @@
 enum experiment_table {
     EXPERIMENT_COMPARE = 1u << 0, EXPERIMENT_JOBS = 1u << 1, EXPERIMENT_PHASES = 1u << 2,
     EXPERIMENT_TIMELINE = 1u << 3, EXPERIMENT_DECISIONS = 1u << 4,
-    EXPERIMENT_SERVICES = 1u << 5, EXPERIMENT_ARRIVED = 1u << 6
+    EXPERIMENT_SERVICES = 1u << 5, EXPERIMENT_ARRIVED = 1u << 6,
+    EXPERIMENT_TENANTS = 1u << 7
 };
 
 /* What a trial measures: metrics.def, in its order. */

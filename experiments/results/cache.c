@@ -25,9 +25,10 @@
 
 #define COPY_BYTES 65536u
 
-static const char magic[16] = "clustersim-run2";
+static const char magic[16] = "clustersim-run3";
 static const char *const suffix[CACHE_TABLE_COUNT] = {
-    "jobs", "phases", "timeline", "decisions", "services", "arrived"
+    "jobs", "phases", "timeline", "decisions", "services", "arrived",
+    "tenants"
 };
 
 struct head {
@@ -97,7 +98,7 @@ struct cache *cache_begin(const struct folder *dir, uint64_t hash,
 {
     struct table *const table[CACHE_TABLE_COUNT] = {
         tables->jobs, tables->phases, tables->timeline, tables->decisions,
-        tables->services, tables->arrived
+        tables->services, tables->arrived, tables->tenants
     };
     struct arena *arena = arena_new(4096);
     struct cache *cache = arena_alloc(arena, 1, sizeof *cache);

@@ -36,20 +36,19 @@ struct csv_set {
 };
 
 static bool open_set(struct arena *arena, const struct results *results,
-                     const struct experiment *experiment, struct csv_set *set,
-                     struct err *err)
+                     uint32_t tables, struct csv_set *set, struct err *err)
 {
     static const struct csv_kind *const kind[CACHE_TABLE_COUNT] = {
         &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions, &csv_services,
-        &csv_arrived
+        &csv_arrived, &csv_tenants
     };
     static const uint32_t mask[CACHE_TABLE_COUNT] = {
         EXPERIMENT_JOBS, EXPERIMENT_PHASES, EXPERIMENT_TIMELINE, EXPERIMENT_DECISIONS,
-        EXPERIMENT_SERVICES, EXPERIMENT_ARRIVED
+        EXPERIMENT_SERVICES, EXPERIMENT_ARRIVED, EXPERIMENT_TENANTS
     };
 
     for (int t = 0; t < CACHE_TABLE_COUNT; t++) {
-        if ((experiment->tables & mask[t]) == 0)
+        if ((tables & mask[t]) == 0)
             continue;
         set->out[t] = csv_out_open(arena, results->dir, kind[t], err);
         if (set->out[t] == NULL)
@@ -74,7 +73,12 @@ static bool write_rows(struct arena *arena, const struct results *results,
                        const struct runner_trial *trial, struct err *err)
 {
     struct csv_set set = { { NULL } };
-    bool ok = open_set(arena, results, experiment, &set, err);
+    uint32_t tables = experiment->tables;
+
+    for (uint32_t i = 0; i < experiment_trial_count(experiment); i++)
+        if (trial[i].state == RUNNER_DONE && trial[i].result.tenant_count > 0)
+            tables |= EXPERIMENT_TENANTS;
+    bool ok = open_set(arena, results, tables, &set, err);
 
     for (uint32_t i = 0; ok && i < experiment_trial_count(experiment); i++)
         if (trial[i].state == RUNNER_DONE)

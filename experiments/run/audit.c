@@ -5,7 +5,8 @@
  * capacity  no GPU, core or byte of memory of a node is held twice; parts of a
  *           GPU add up to one GPU at most
  * states    every job is submitted once and ends once, in a counted state
- * work      a job that is done was given exactly the work it asks for
+ * work      a job that is done was given exactly the work it asks for; FLOPs
+ *           of jobs are those of phases done, but for what failures lost
  * cost      what jobs are charged, in money and in energy, is the integral of
  *           what leases held
  * time      facts never run back
@@ -75,6 +76,8 @@ struct audit {
     wide_ns area_ns, sojourn_ns;
     int64_t area_from_ns;
     double usd_leases, usd_jobs, joules_leases, joules_jobs;
+    double flops_phases, flops_jobs;
+    bool lost;                  /* a failure set a job back */
     uint64_t count[AUDIT_CHECK_COUNT];
     char broken[200];
 };
@@ -384,6 +387,7 @@ static void hear_end(struct audit *audit, const struct fact *fact)
                                      job->request.submit_ns);
     audit->usd_jobs += job->usd;
     audit->joules_jobs += job->joules;
+    audit->flops_jobs += job->flops;
     if (fact->object == JOB_DONE)
         check(audit, AUDIT_WORK,
               fabs(job->work_done_s - job->work_lost_s - due) <=
@@ -421,6 +425,20 @@ static void hear_lease_busy(struct audit *audit, const struct fact *fact)
     hear_busy(audit, fact, fact->amount);
 }
 
+static void hear_phase(struct audit *audit, const struct fact *fact)
+{
+    struct lease_id id = { fact->subject };
+
+    if (fact->amount > 0)
+        audit->flops_phases += host_phase_run(audit->host, id)->flops;
+}
+
+static void hear_interrupt(struct audit *audit, const struct fact *fact)
+{
+    (void)fact;
+    audit->lost = true;
+}
+
 static void hear_up(struct audit *audit, const struct fact *fact)
 {
     audit->down[fact->subject] = false;
@@ -447,7 +465,8 @@ static void audit_hear(void *self, const struct fact *fact)
         [FACT_LEASE_BUSY] = hear_lease_busy, [FACT_DECIDE] = hear_decide,
         [FACT_NODE_DOWN] = hear_down, [FACT_NODE_UP] = hear_up,
         [FACT_RENT_UP] = hear_up, [FACT_RENT_NOTICE] = hear_notice,
-        [FACT_RENT_END] = hear_down,
+        [FACT_RENT_END] = hear_down, [FACT_PHASE_END] = hear_phase,
+        [FACT_JOB_INTERRUPT] = hear_interrupt,
     };
     struct audit *audit = self;
 
@@ -490,6 +509,12 @@ bool audit_close(struct audit *audit, uint64_t count[AUDIT_CHECK_COUNT],
           fabs(audit->joules_jobs - audit->joules_leases) <=
               RELATIVE * fmax(1, larger),
           "jobs are said to use other energy than their leases do", 0);
+    larger = RELATIVE * fmax(1, audit->flops_phases);
+    check(audit, AUDIT_WORK,
+          audit->flops_jobs <= audit->flops_phases + larger &&
+              (audit->lost ||
+               audit->flops_jobs >= audit->flops_phases - larger),
+          "jobs are said to have done other FLOPs than their phases", 0);
     memcpy(count, audit->count, sizeof audit->count);
     if (!audit->broken[0])
         return true;

@@ -88,6 +88,36 @@ static void time_or_empty(struct table *table, int64_t ns)
         table_time(table, ns);
 }
 
+/* What the owner said of it; of most jobs of most traces, nothing. */
+static void owner_cells(struct table *table, const struct host_job *job,
+                        enum job_status status)
+{
+    const struct job_request *request = &job->request;
+    bool due = request->deadline_ns != CLOCK_NEVER_NS &&
+               request->deadline_ns != 0;
+
+    if (request->tenant == NULL && request->priority == 0 && !due &&
+        request->limit_ns <= 0) {
+        table_repeat(table, ",,,,,", 5, 5);
+        return;
+    }
+    table_text(table, request->tenant != NULL ? request->tenant : "");
+    if (request->priority != 0)
+        table_real(table, request->priority);
+    else
+        table_empty(table);
+    if (due) {
+        table_time(table, request->deadline_ns);
+        table_count(table, status == JOB_DONE &&
+                               job->end_ns <= request->deadline_ns);
+    } else {
+        table_empty(table);
+        table_empty(table);
+    }
+    time_or_empty(table, request->limit_ns > 0 ? request->limit_ns
+                                               : CLOCK_NEVER_NS);
+}
+
 void job_rows_job(struct job_rows *rows, const struct host_job *job,
                   enum job_status status)
 {
@@ -121,6 +151,7 @@ void job_rows_job(struct job_rows *rows, const struct host_job *job,
     table_text(table, job_status_name(status));
     table_reals(table, parts, sizeof parts / sizeof parts[0]);
     table_count(table, job->interruptions);
+    owner_cells(table, job, status);
     table_end_row(table);
 }
 

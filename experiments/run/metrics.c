@@ -17,9 +17,11 @@
 #include "experiments/columns/metric.h"
 #include "experiments/run/bounds_book.h"
 #include "experiments/run/costs.h"
+#include "experiments/run/fairness.h"
 #include "experiments/run/fragmentation.h"
 #include "experiments/run/idle.h"
 #include "experiments/run/job_rows.h"
+#include "experiments/run/useful.h"
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "models/laws/phase.h"
@@ -59,6 +61,8 @@ struct metrics {
     struct job_rows *rows;
     struct bounds_book *bounds;
     struct arrived *arrived;    /* or NULL */
+    struct useful *useful;
+    struct fairness *fairness;
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
     double bursts_s;            /* of it, beside other bursts */
     wide_ns jct_sum, wait_sum;
@@ -86,6 +90,8 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
     m->rows = job_rows_new(parts);
     m->bounds = bounds_book_new(parts->arena, parts->spec);
     m->arrived = arrived_new(parts);
+    m->useful = useful_new(parts);
+    m->fairness = fairness_new(parts);
     m->first_submit_ns = CLOCK_NEVER_NS;
     journal_listen(parts->journal, FACTS, hear, m);
     return m;
@@ -98,6 +104,8 @@ void metrics_watch(struct metrics *m, struct cs_host *host)
     job_rows_watch(m->rows, host);
     idle_watch(m->idle, host);
     arrived_watch(m->arrived, host);
+    useful_watch(m->useful, host);
+    fairness_watch(m->fairness, host);
 }
 
 void metrics_watch_count(struct metrics *m, const struct metrics_count *count)
@@ -134,6 +142,8 @@ void metrics_begin(struct metrics *m)
     restart(&m->memory, now);
     idle_begin(m->idle, now);
     costs_begin(m->costs, now);
+    useful_begin(m->useful, now);
+    fairness_begin(m->fairness, now);
     m->busy_s = m->tail_s = m->phase_s = m->bursts_s = 0;
     m->preempted = counts->preemptions;
     m->resized = counts->resizes + counts->moves;
@@ -227,6 +237,9 @@ static void job_ended(struct metrics *m, const struct host_job *job,
     costs_charge(m->costs, job);
     if (is_replica(job))
         return;
+    if (status != JOB_FAILED)
+        useful_job(m->useful, job, m->host == NULL ? job->gpu_seconds : 0);
+    fairness_ended(m->fairness, job, status, now);
     if (status == JOB_DONE)
         bounds_book_done(m->bounds, job, seed);
     if (submit < m->parts.spec->warmup_ns)
@@ -268,7 +281,10 @@ static void job_submitted(struct metrics *m, const struct host_job *job,
             metrics_begin(m);
     }
     bounds_book_submit(m->bounds, job);
-    if (is_replica(job) || now < m->parts.spec->warmup_ns)
+    if (is_replica(job))
+        return;
+    fairness_submitted(m->fairness, job, now);
+    if (now < m->parts.spec->warmup_ns)
         return;
     if (now < m->first_submit_ns)
         m->first_submit_ns = now;
@@ -319,6 +335,8 @@ static void count_held(struct metrics *m, const struct host_job *job,
     if (bytes > 0 || m->memory.level > 0)       /* of most traces, never */
         add(&m->memory, now, sign * bytes);
     costs_count(m->costs, now, gpus, sign > 0);
+    if (job->request.tenant != NULL)
+        fairness_held(m->fairness, job, sign * (int64_t)gpus * GPU_MILLI, now);
 }
 
 void metrics_count_started(struct metrics *m, const struct host_job *job)
@@ -403,6 +421,16 @@ static double mean_s(wide_ns sum, uint64_t count)
     return ((double)whole + (double)rest / (double)count) / 1e9;
 }
 
+/* Jain's index of the samples: (sum)^2 / (n x sum of squares). */
+static double jain_of(const struct tally *tally)
+{
+    double square = tally->mean * tally->mean;
+
+    if (tally->count == 0 || !(square > 0))
+        return NAN;
+    return square / (square + tally->square_sum / (double)tally->count);
+}
+
 static void job_times(struct metrics *m, double *value)
 {
     value[METRIC_JOBS] = (double)m->jobs;
@@ -419,6 +447,7 @@ static void job_times(struct metrics *m, double *value)
     value[METRIC_WAIT_P99] = quantile_at(m->wait_q, 0.99);
     value[METRIC_SLOWDOWN] = m->slowdown.mean;
     value[METRIC_BOUNDED_SLOWDOWN] = m->bounded.mean;
+    value[METRIC_SLOWDOWN_JAIN] = jain_of(&m->slowdown);
     value[METRIC_SLO] =
         m->deadlines ? (double)m->in_time / (double)m->deadlines : 1;
     value[METRIC_STEPS_DONE] = (double)m->steps;
@@ -450,6 +479,8 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     gpu_time(m, value);
     costs_result(m->costs, m->end_ns, result, &cores_busy);
     survivors(m, value);
+    useful_result(m->useful, value);
+    fairness_result(m->fairness, m->end_ns, result);
     value[METRIC_SERVICE_COST] = value[METRIC_SERVICE_MILLION] = NAN;
     value[METRIC_SERVICE_LATENCY] = NAN;
     value[METRIC_COST_PER_JOB] =

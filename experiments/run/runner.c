@@ -56,6 +56,7 @@ static struct trial_tables tables_new(uint32_t mask, int64_t step_ns)
         .decisions = make(&csv_decisions, (mask & EXPERIMENT_DECISIONS) != 0),
         .services = make(&csv_services, (mask & EXPERIMENT_SERVICES) != 0),
         .arrived = make(&csv_arrived, (mask & EXPERIMENT_ARRIVED) != 0),
+        .tenants = make(&csv_tenants, true),
         .timeline_step_ns = step_ns
     };
 }
@@ -68,6 +69,7 @@ static void tables_free(struct trial_tables *tables)
     table_free(tables->decisions);
     table_free(tables->services);
     table_free(tables->arrived);
+    table_free(tables->tenants);
 }
 
 static void pool_stop(struct pool *pool)

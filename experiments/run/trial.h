@@ -20,7 +20,7 @@ struct table;
  * columns of experiments/columns/columns.h. */
 struct trial_tables {
     struct table *jobs, *phases, *timeline, *decisions, *services,
-        *arrived;
+        *arrived, *tenants;
     int64_t timeline_step_ns;   /* 0: a two-hundredth of the run, at most */
 };
 
@@ -39,6 +39,7 @@ struct trial_result {
     uint64_t arena_bytes;
     uint64_t audit_count[AUDIT_CHECK_COUNT];
     uint64_t status_count[8];       /* by enum job_status */
+    uint32_t tenant_count;          /* 0: no rows of tenants.csv */
     int64_t end_ns;                 /* simulated */
     bool interrupted;
     bool clairvoyant;

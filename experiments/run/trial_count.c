@@ -54,6 +54,9 @@ struct count_job {
     int64_t submit_ns, duration_ns, estimate_ns, deadline_ns, start_ns;
     const struct job_form *form;
     const char *name;           /* NULL: by number */
+    const char *tenant;         /* of the workload; NULL: none */
+    int64_t limit_ns;           /* 0: none */
+    int32_t priority;
     char name_room[NAME_BYTES];
     uint32_t id, gpus;
 };
@@ -341,6 +344,7 @@ static struct host_job *told(struct count_trial *t,
 
     request->id.i = job->id;
     request->name = job->name;
+    request->tenant = job->tenant;
     request->form = job->form;
     request->submit_ns = job->submit_ns;
     request->deadline_ns = job->deadline_ns;
@@ -370,6 +374,8 @@ static void over(struct loop *loop, void *self, uint64_t lease)
           "a job is done with another amount of work than it asks for",
           job->id);
     out->end_ns = now;
+    out->request.limit_ns = job->limit_ns;
+    out->request.priority = job->priority;
     out->step = 1;
     out->gpu_seconds = s * job->gpus;
     out->core_seconds = s * (double)(job->form->role[0].cores *
@@ -486,6 +492,8 @@ static void submit(struct count_trial *t)
         .submit_ns = request->submit_ns, .duration_ns = exact,
         .estimate_ns = exact, .deadline_ns = request->deadline_ns,
         .start_ns = CLOCK_NEVER_NS, .id = (uint32_t)t->audit.submitted,
+        .tenant = request->tenant, .limit_ns = request->limit_ns,
+        .priority = request->priority,
         .gpus = job_role_gpus(request, 0),
     };
     if (t->spec->policy->rules.estimate == HOST_REQUESTED &&

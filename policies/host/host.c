@@ -537,6 +537,21 @@ double host_held_usd(const struct cs_host *host)
     return usd;
 }
 
+void host_work_now(const struct cs_host *host, double *flops, double *gpu_s)
+{
+    *flops = *gpu_s = 0;
+    for (uint32_t j = 0; j < host->jobs->count; j++) {
+        if (host_job_over(host, j))
+            continue;
+        const struct host_job_slot *job = host_job_slot(host, j);
+
+        *flops += job->pub.flops;
+        if (host->forms->form[job->form].fixed)
+            *gpu_s += clock_s_from_ns(host_done_ns(host, job)) *
+                      job_role_amount(&job->pub.request, 0);
+    }
+}
+
 bool host_verdict(const struct cs_host *host, struct err *err)
 {
     struct err_pos nowhere = { 0 };

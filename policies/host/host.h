@@ -57,6 +57,9 @@ uint32_t host_unfinished(const struct cs_host *host, uint32_t *first);
 uint32_t host_job_count(const struct cs_host *host);    /* submitted */
 /* What they have held up to now. */
 double host_held_usd(const struct cs_host *host);
+/* What they have done up to now and not lost: model FLOPs of whole phases, and
+ * of jobs of known length GPU-seconds at the speed of their measurement. */
+void host_work_now(const struct cs_host *host, double *flops, double *gpu_s);
 
 const struct host_phase_run *host_phase_run(const struct cs_host *host,
                                             struct lease_id lease);

@@ -168,6 +168,7 @@ static double roll_back_job(struct cs_host *host, uint32_t j)
         job->pub.work_lost_s += job->pub.work_done_s - job->pub.work_lost_s -
                                 job->saved_work_s;
         job->pub.step = job->saved_step;
+        job->pub.flops = job->saved_flops;
     }
     job->kept = 0;              /* `lost` includes it */
     job->saved_gpu_s = job->pub.gpu_seconds;

@@ -144,6 +144,7 @@ static void checkpointed(const struct cs_host *host,
     job->saved_step = job->pub.step;
     job->saved_work_s = job->pub.work_done_s - job->pub.work_lost_s;
     job->saved_gpu_s = host_attained_gpu_s(host, job);
+    job->saved_flops = job->pub.flops;
 }
 
 void host_job_advance(struct cs_host *host, uint32_t j)

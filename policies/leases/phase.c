@@ -311,7 +311,7 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
         .start_ns = host_now(host), .rate_max = plan.rate_max,
         .busy_fraction = lease->pub.gpus ? plan.gpu_busy_fraction : 0,
         .tail_fraction = plan.tail_fraction,
-        .mfu = plan.mfu, .hfu = plan.hfu,
+        .mfu = plan.mfu, .hfu = plan.hfu, .flops = plan.flops,
         .bottleneck = plan.bottleneck ? plan.bottleneck : "",
         .step = job->pub.step,
     };
@@ -501,6 +501,7 @@ void host_phase_done(struct cs_host *host, uint32_t i)
         known_done(job, known);
     } else {
         job->pub.work_done_s += 1 - part_before(lease);
+        job->pub.flops += lease->run.flops;
         lease->part = lease->part_phase == lease->phase ? 0 : lease->part;
     }
 }

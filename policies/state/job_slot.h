@@ -21,7 +21,7 @@
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
-#define HOST_NAME_BYTES 20u
+#define HOST_NAME_BYTES 68u
 
 /* The fields that a decision reads of every job that runs come first and fill
  * one line of the cache: with many jobs a decision costs the lines it reads. */
@@ -52,7 +52,7 @@ struct host_job_slot {
     double stopped_part;            /* of training that was stopped: done */
     double kept;                /* of a rollout that was cut short: by the
                                    responses that were done */
-    double saved_work_s, saved_gpu_s;
+    double saved_work_s, saved_gpu_s, saved_flops;
     int64_t gap_ns, gap_from_ns;    /* to its next interruption; < 0: none
                                        drawn yet */
     struct loop_handle gap_event;

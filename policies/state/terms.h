@@ -121,6 +121,8 @@ struct host_job {
     double work_due_s, work_done_s;     /* GPU-seconds of running phases: what
                                    the truth asks for and what was delivered */
     double work_lost_s;         /* of the latter, by failures: done again */
+    double flops;               /* model FLOPs of phases that are done, without
+                                   what failures lost */
     double ideal_s;             /* alone on what it asks for */
     const char *gpu_type;       /* of its last GPU lease, or NULL */
 };
@@ -136,6 +138,7 @@ struct host_phase_run {
     double busy_fraction;
     double tail_fraction;
     double mfu, hfu;            /* at rate_max */
+    double flops;               /* model FLOPs of a whole run of the phase */
     const char *bottleneck;
     uint32_t step;
     bool shares_bursts;         /* exchanges gradients over a link on which

@@ -256,8 +256,7 @@ void table_repeat(struct table *table, const char *bytes, size_t count,
                   size_t columns)
 {
     assert(table != NULL && bytes != NULL);
-    assert(table->next == table->columns);
-    assert(columns <= (size_t)(table->columns_end - table->columns));
+    assert(columns <= (size_t)(table->columns_end - table->next));
     memcpy(reserve(table, count), bytes, count);
     table->at += count;
     table->next += columns;
