@@ -109,7 +109,7 @@ static void the_report_says_what_the_tables_say(void **state)
     check_has(page, "all jobs have ended");
     check_has(page, "<td class=\"n\">21.00 \u00b1 12.71</td><td class=\"n "
                     "best\">11.00 \u00b1 12.71 \u2713<small class=\"better\">"
-                    "-48.0% [-50.0, -46.0] p = 0.004</small></td>");
+                    "-48.0% [-50.0, -46.0] p = 0.004 (Holm 0.008)</small></td>");
     check_has(page, "<strong>first</strong> leases 75% of all GPU time; 25% "
                     "is computing (GPU utilization 25%). Besides, 50% is "
                     "bubble");

@@ -267,7 +267,7 @@ static void a_mean_over_the_rest_has_no_difference(void **state)
     free(row);
     row = compared(whole, "jct_mean_s");
     assert_non_null(strstr(row, ",long,-66.6"));
-    assert_int_equal(strcmp(row + strlen(row) - 4, ",,,0"), 0);
+    assert_non_null(strstr(row, ",,,0,"));      /* none was lost */
     free(row);
 }
 

@@ -33,7 +33,7 @@ static const struct table_column compare_column[] = {
     { "seeds", TABLE_COUNT, "samples: trials that have the value" },
     { "mean", TABLE_REAL, "of the metric over the seeds" },
     { "ci95_low", TABLE_REAL,
-      "lower end of the mean's 95% interval (Student's t)" },
+      "lower end of the mean's 95% interval (Student's and Hall's t)" },
     { "ci95_high", TABLE_REAL, "upper end of that interval" },
     { "baseline", TABLE_TEXT, "the policy compared with" },
     { "delta_percent", TABLE_REAL,
@@ -42,13 +42,19 @@ static const struct table_column compare_column[] = {
       "lower end of its 95% interval, paired (Fieller)" },
     { "delta_ci95_high_percent", TABLE_REAL, "upper end of that interval" },
     { "p_value", TABLE_REAL,
-      "of the two-sided paired t-test against the baseline" },
+      "of the two-sided paired tests against the baseline" },
     { "of", TABLE_TEXT,
       "`368 of 405`: what the mean is over, where jobs or requests were lost; "
       "such a mean is not compared" },
     { "baseline_of", TABLE_TEXT, "the same of the baseline" },
     { "deterministic", TABLE_COUNT, "1: nothing is drawn or all seeds gave "
       "equal results; they count as one, without an interval" },
+    { "p_holm", TABLE_REAL, "p_value corrected by Holm for all comparisons of "
+      "this metric: of each point and policy" },
+    { "not_trusted", TABLE_TEXT, "`jobs 0.25`, `seeds 0.71`: so few decide the "
+      "mean (skewness over the root of their number) that its interval cannot "
+      "be trusted" },
+    { "delta_not_trusted", TABLE_TEXT, "the same of the difference" },
 };
 
 static const struct table_column jobs_column[] = {

@@ -17,6 +17,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
+#include "sim/stats/stats.h"
 #include "sim/text/csv.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
@@ -179,6 +180,22 @@ static bool delta_row(struct plot_source *source, struct plot_delta *delta,
     return true;
 }
 
+static void correct_deltas(const struct plot_source *source,
+                           struct plot_delta *delta)
+{
+    size_t family = (size_t)source->grid->point_count *
+                    source->grid->policy_count;
+    double *p = arena_alloc(source->arena, family + 1, sizeof *p);
+
+    for (size_t m = 0; m < METRIC_COUNT; m++) {
+        for (size_t i = 0; i < family; i++)
+            p[i] = delta[i * METRIC_COUNT + m].p_value;
+        stats_holm(p, family);
+        for (size_t i = 0; i < family; i++)
+            delta[i * METRIC_COUNT + m].p_holm = p[i];
+    }
+}
+
 static bool read_deltas(struct plot_source *source, struct err *err)
 {
     const struct grid *grid = source->grid;
@@ -194,13 +211,14 @@ static bool read_deltas(struct plot_source *source, struct err *err)
     if (in == NULL)
         return sink.skip != NULL;
     for (size_t i = 0; i < count; i++)
-        delta[i] = (struct plot_delta){ NAN, NAN, NAN, NAN };
+        delta[i] = (struct plot_delta){ NAN, NAN, NAN, NAN, NAN };
     while ((step = csv_next(in, err)) == CSV_ROW)
         if (!delta_row(source, delta, in, column, err)) {
             step = CSV_ERROR;
             break;
         }
     csv_close(in);
+    correct_deltas(source, delta);
     source->delta = delta;
     return step == CSV_END;
 }

@@ -25,6 +25,7 @@ struct out;
 /* One row of compare.csv; NAN where there is nothing to compare. */
 struct plot_delta {
     double percent, low, high, p_value;
+    double p_holm;              /* over all comparisons of the metric */
 };
 
 struct plot_source {

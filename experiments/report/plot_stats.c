@@ -3,7 +3,7 @@
  * plot_stats.c - charts of means and intervals over the seeds: cost, GPU time
  * by cause, the sweep, and differences to the baseline.
  *
- * Means and intervals are those of compare.csv: Student's t over the seeds.
+ * Means and intervals are those of compare.csv.
  */
 #include <assert.h>
 #include <math.h>

@@ -16,6 +16,7 @@
 #include "experiments/report/report_html.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/survivors.h"
+#include "experiments/results/trust.h"
 #include "experiments/run/trial.h"
 #include "sim/base/arena.h"
 #include "sim/stats/stats.h"
@@ -37,7 +38,7 @@ static struct stats_mean mean_of(const struct plot_source *source,
                       CONFIDENCE);
 }
 
-/* Means and half widths. */
+/* Means and the longer sides of their intervals. */
 
 static const struct {
     enum metric metric;
@@ -115,10 +116,28 @@ static void add_mean(struct sheet *sheet, struct stats_mean m,
 
     html_number(mean, m.count > 0 ? m.mean * row->factor : NAN,
                 row->decimals);
-    html_number(half, (m.high - m.mean) * row->factor, row->decimals);
+    html_number(half, fmax(m.high - m.mean, m.mean - m.low) * row->factor,
+                row->decimals);
     sheet_cell(sheet, "%s%s%s%s", mean, ends ? " \u00b1 " : "",
                ends ? half : "", best ? " \u2713" : "");
     sheet_class(sheet, best ? "best" : "");
+}
+
+/* Why an interval cannot be trusted, below it. */
+static void add_doubt(struct sheet *sheet, const struct plot_source *source,
+                      uint32_t point, uint32_t policy, enum metric metric)
+{
+    const struct grid *grid = source->grid;
+    double *x = arena_alloc(source->arena, grid->seed_count + 1, sizeof *x);
+    uint32_t n = grid_samples(grid, point, policy, metric, x);
+    struct stats_mean m = stats_mean(x, n, CONFIDENCE);
+    const char *doubt = "";
+
+    if (m.high > m.low)
+        doubt = trust_text(source->arena, trust_jobs(grid, point, policy),
+                           stats_skew(x, n), (double)m.count);
+    if (*doubt != 0)
+        sheet_small(sheet, "", "not trusted: skewness over \u221an of %s", doubt);
 }
 
 /* The paired difference to the baseline, below a mean. */
@@ -126,7 +145,7 @@ static void add_delta(struct sheet *sheet, const struct plot_delta *d,
                       int better)
 {
     bool sure = isfinite(d->low) && (d->low > 0 || d->high < 0);
-    char interval[64] = "", p[32] = "";
+    char interval[64] = "", p[64] = "";
 
     if (!isfinite(d->percent))
         return;
@@ -136,7 +155,7 @@ static void add_delta(struct sheet *sheet, const struct plot_delta *d,
     if (isfinite(d->p_value) && d->p_value < 1e-6)
         strcpy(p, "p < 1e-6");
     else if (isfinite(d->p_value))
-        snprintf(p, sizeof p, "p = %.2g", d->p_value);
+        snprintf(p, sizeof p, "p = %.2g (Holm %.2g)", d->p_value, d->p_holm);
     sheet_small(sheet, !sure || better == 0 ? ""
                 : d->percent * better > 0 ? "better" : "worse",
                 "%+.1f%%%s%s", d->percent, interval, p);
@@ -173,6 +192,7 @@ static void add_means(struct sheet *sheet, const struct plot_source *source,
 
         add_mean(sheet, m, &row, m.count > 0 && m.mean == row.best &&
                                  !survivors_lost(of));
+        add_doubt(sheet, source, point, p, metric);
         if (survivors_lost(of))
             sheet_small(sheet, "", "%.0f of %.0f", of.done, of.all);
         if (source->delta != NULL && p != source->baseline)
@@ -219,6 +239,10 @@ static void means_table(struct out *out, const struct plot_source *source,
         if (!shown[m].may_lack || is_known(source, point, shown[m].metric))
             add_means(sheet, source, point, m);
     put_sheet(out, sheet);
+    if (source->delta != NULL)
+        out_text(out, "<p class=\"pale\">\u00b1: the longer side of the 95% "
+                 "interval.  Holm: p corrected for all comparisons of the "
+                 "metric, of each point and policy.</p>\n");
     lost_note(out, source, point);
 }
 

@@ -11,6 +11,7 @@
 #include "experiments/columns/metric.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/survivors.h"
+#include "experiments/results/trust.h"
 #include "experiments/spec/point_label.h"
 #include "sim/base/arena.h"
 #include "sim/stats/stats.h"
@@ -106,10 +107,13 @@ static const char *figures(struct arena *arena, const struct check_item *item)
                            item->seeds, e->versus == NULL ? e->versus_point
                                                           : e->versus, lost);
     return text_format(arena, "%.5g%s, %.4g%% interval [%.5g%s, %.5g%s], "
-                       "%u seeds%s%s", item->value, unit, 100 * e->confidence,
-                       item->low, unit, item->high, unit, item->seeds, lost,
-                       item->verdict == CHECK_UNDECIDED
-                           ? ": it straddles the limit" : "");
+                       "%u seeds%s%s%s%s", item->value, unit,
+                       100 * e->confidence, item->low, unit, item->high, unit,
+                       item->seeds, lost, item->verdict == CHECK_UNDECIDED
+                           ? ": it straddles the limit" : "",
+                       *item->doubt == 0 || !(item->high > item->low) ? ""
+                           : "; not trusted: ",
+                       item->high > item->low ? item->doubt : "");
 }
 
 /* Is the mean over some alone, and may it be compared then? */
@@ -214,6 +218,8 @@ static void measure(struct arena *arena, const struct grid *grid,
         item->low = mean.low;
         item->high = mean.high;
         item->seeds = (uint32_t)mean.count;
+        item->doubt = trust_text(arena, trust_jobs(grid, at->point, at->policy),
+                                 stats_skew(x, n), (double)mean.count);
         return;
     }
     m = grid_samples(grid, at->other_point, at->other, e->metric, base);
@@ -223,6 +229,10 @@ static void measure(struct arena *arena, const struct grid *grid,
     item->low = e->percent ? d.percent_low : d.low;
     item->high = e->percent ? d.percent_high : d.high;
     item->seeds = (uint32_t)d.count;
+    item->doubt = trust_text(
+        arena, fmax(trust_jobs(grid, at->point, at->policy),
+                    trust_jobs(grid, at->other_point, at->other)),
+        d.skew, (double)d.count);
 }
 
 static void leave(struct check_item *item, enum check_verdict verdict,

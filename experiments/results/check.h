@@ -44,6 +44,7 @@ struct check_item {
     bool alike;                 /* seeds that are all alike: one sample, */
     bool fixed;                 /* since nothing is drawn */
     double value, low, high;
+    const char *doubt;          /* trust_text() of the interval */
 };
 
 struct check_list {

@@ -9,6 +9,7 @@
 #include "experiments/columns/metric.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/survivors.h"
+#include "experiments/results/trust.h"
 #include "sim/base/arena.h"
 #include "sim/stats/stats.h"
 #include "sim/text/sheet.h"
@@ -36,27 +37,68 @@ static uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-static void compare_row(const struct grid *grid, struct scratch *scratch,
-                        uint32_t point, uint32_t policy, uint32_t baseline,
+/* What a policy is compared with: nothing, if that is itself or lost jobs. */
+static struct stats_delta delta_of(const struct grid *grid,
+                                   struct scratch *scratch, uint32_t point,
+                                   uint32_t policy, uint32_t baseline,
+                                   enum metric metric)
+{
+    struct stats_delta none = { .percent = NAN, .percent_low = NAN,
+                                .percent_high = NAN, .p_value = NAN };
+    uint32_t n;
+
+    if (baseline == UINT32_MAX || baseline == policy ||
+        survivors_lost(survivors_of(grid, point, policy, metric)) ||
+        survivors_lost(survivors_of(grid, point, baseline, metric)))
+        return none;
+    n = larger(grid_samples(grid, point, policy, metric, scratch->x),
+               grid_samples(grid, point, baseline, metric, scratch->base));
+    return stats_delta(scratch->x, scratch->base, n, CONFIDENCE);
+}
+
+/* Where a row of all points, policies and metrics stands. */
+static size_t row_at(const struct grid *grid, uint32_t point, uint32_t policy,
+                     unsigned metric)
+{
+    return ((size_t)metric * grid->point_count + point) * grid->policy_count +
+           policy;
+}
+
+/* Holm's p-values: the comparisons of one metric are one family. */
+static double *corrected(struct arena *arena, const struct grid *grid,
+                         struct scratch *scratch, uint32_t baseline)
+{
+    size_t family = (size_t)grid->point_count * grid->policy_count;
+    double *p = arena_alloc(arena, family * METRIC_COUNT + 1, sizeof *p);
+
+    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+        for (uint32_t t = 0; t < grid->point_count; t++)
+            for (uint32_t i = 0; i < grid->policy_count; i++)
+                p[row_at(grid, t, i, m)] = delta_of(
+                    grid, scratch, t, i, baseline, (enum metric)m).p_value;
+        stats_holm(p + m * family, family);
+    }
+    return p;
+}
+
+struct row {
+    uint32_t point, policy, baseline;
+    double jobs, jobs_base;     /* trust_jobs() of both */
+    double p_holm;
+};
+
+static void compare_row(struct arena *arena, const struct grid *grid,
+                        struct scratch *scratch, const struct row *row,
                         enum metric metric, struct table *table)
 {
-    bool paired = baseline != UINT32_MAX && baseline != policy;
-    uint32_t n;
-    struct stats_delta delta = { .percent = NAN, .percent_low = NAN,
-                                 .percent_high = NAN, .p_value = NAN };
-    struct stats_mean mean;
+    uint32_t point = row->point, policy = row->policy;
+    bool paired = row->baseline != UINT32_MAX && row->baseline != policy;
+    struct survivors none = { 0, 0 };
+    struct stats_delta delta = delta_of(grid, scratch, point, policy,
+                                        row->baseline, metric);
+    uint32_t n = grid_samples(grid, point, policy, metric, scratch->x);
+    struct stats_mean mean = stats_mean(scratch->x, n, CONFIDENCE);
 
-    struct survivors of = survivors_of(grid, point, policy, metric), other = of;
-
-    if (paired)
-        other = survivors_of(grid, point, baseline, metric);
-    n = grid_samples(grid, point, policy, metric, scratch->x);
-    mean = stats_mean(scratch->x, n, CONFIDENCE);
-    if (paired && !survivors_lost(of) && !survivors_lost(other)) {
-        n = larger(n, grid_samples(grid, point, baseline, metric,
-                                   scratch->base));
-        delta = stats_delta(scratch->x, scratch->base, n, CONFIDENCE);
-    }
     table_text(table, grid->point[point]);
     table_text(table, grid->policy[policy]);
     table_text(table, metric_info(metric)->name);
@@ -64,14 +106,23 @@ static void compare_row(const struct grid *grid, struct scratch *scratch,
     table_real_or_empty(table, mean.mean);
     table_real_or_empty(table, mean.low);
     table_real_or_empty(table, mean.high);
-    table_text(table, baseline == UINT32_MAX ? "" : grid->policy[baseline]);
+    table_text(table, row->baseline == UINT32_MAX ? ""
+                      : grid->policy[row->baseline]);
     table_real_or_empty(table, delta.percent);
     table_real_or_empty(table, delta.percent_low);
     table_real_or_empty(table, delta.percent_high);
     table_real_or_empty(table, delta.p_value);
-    put_lost(table, of);
-    put_lost(table, paired ? other : (struct survivors) { 0, 0 });
+    put_lost(table, survivors_of(grid, point, policy, metric));
+    put_lost(table, paired ? survivors_of(grid, point, row->baseline, metric)
+                           : none);
     table_count(table, grid_alike(grid, point, policy));
+    table_real_or_empty(table, row->p_holm);
+    table_text(table, mean.high > mean.low
+               ? trust_text(arena, row->jobs, stats_skew(scratch->x, n),
+                            (double)mean.count) : "");
+    table_text(table, delta.high > delta.low
+               ? trust_text(arena, fmax(row->jobs, row->jobs_base), delta.skew,
+                            (double)delta.count) : "");
     table_end_row(table);
 }
 
@@ -82,12 +133,19 @@ void compare_rows(struct arena *arena, const struct grid *grid,
         .x = arena_alloc(arena, grid->seed_count + 1, sizeof *scratch.x),
         .base = arena_alloc(arena, grid->seed_count + 1, sizeof *scratch.base),
     };
+    const double *p = corrected(arena, grid, &scratch, baseline);
 
-    for (uint32_t point = 0; point < grid->point_count; point++)
-        for (uint32_t policy = 0; policy < grid->policy_count; policy++)
-            for (unsigned m = 0; m < METRIC_COUNT; m++)
-                compare_row(grid, &scratch, point, policy, baseline,
-                            (enum metric)m, table);
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t i = 0; i < grid->policy_count; i++) {
+            struct row row = { t, i, baseline, trust_jobs(grid, t, i), 0, NAN };
+
+            if (baseline != UINT32_MAX)
+                row.jobs_base = trust_jobs(grid, t, baseline);
+            for (unsigned m = 0; m < METRIC_COUNT; m++) {
+                row.p_holm = p[row_at(grid, t, i, m)];
+                compare_row(arena, grid, &scratch, &row, (enum metric)m, table);
+            }
+        }
 }
 
 struct grid *compare_align(struct arena *arena, const struct grid *grid,
@@ -205,8 +263,11 @@ static void add_line(struct sheet *sheet, const struct grid *left,
     if (isfinite(d.percent))
         snprintf(change, sizeof change, "%+.3g%%", d.percent);
     if (isfinite(d.percent_low))
-        snprintf(sure, sizeof sure, "[%+.3g%%, %+.3g%%] p=%.2g",
-                 d.percent_low, d.percent_high, d.p_value);
+        snprintf(sure, sizeof sure, "[%+.3g%%, %+.3g%%] p=%.2g%s",
+                 d.percent_low, d.percent_high, d.p_value,
+                 trust_jobs(left, point, policy) > 0 ||
+                 trust_jobs(pair, point, policy) > 0 ||
+                 trust_seeds_few(d.skew, (double)d.count) ? " not trusted" : "");
     else if (n < left->seed_count)
         snprintf(sure, sizeof sure, "seeds are alike: no interval");
     sheet_cell(sheet, "%s", left->point[point]);

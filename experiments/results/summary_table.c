@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * summary_table.c - mean and half width of the 95% interval, in units people read.
+ * summary_table.c - mean and longer side of the 95% interval, in units people read.
  */
 #include "experiments/results/summary_table.h"
 
@@ -11,6 +11,7 @@
 #include "experiments/results/grid.h"
 #include "experiments/results/notes.h"
 #include "experiments/results/survivors.h"
+#include "experiments/results/trust.h"
 #include "sim/base/arena.h"
 #include "sim/stats/stats.h"
 #include "sim/text/sheet.h"
@@ -74,7 +75,7 @@ static void number(char *out, double value, int digits)
 }
 
 static void cell_text(char *out, struct stats_mean m, struct unit unit,
-                      bool best)
+                      bool best, bool trusted)
 {
     char mean[32], half[32];
 
@@ -87,9 +88,9 @@ static void cell_text(char *out, struct stats_mean m, struct unit unit,
         snprintf(out, CELL_BYTES, "%s%s%s", best ? "*" : "", mean, unit.name);
         return;
     }
-    number(half, (m.high - m.mean) / unit.size, 3);
-    snprintf(out, CELL_BYTES, "%s%s \u00b1 %s%s", best ? "*" : "", mean, half,
-             unit.name);
+    number(half, fmax(m.high - m.mean, m.mean - m.low) / unit.size, 3);
+    snprintf(out, CELL_BYTES, "%s%s \u00b1 %s%s%s", best ? "*" : "", mean, half,
+             trusted || !(m.high > m.low) ? "" : "?", unit.name);
 }
 
 static double seeds_there(const struct grid *grid, uint32_t point,
@@ -120,7 +121,7 @@ static void cell_mark(char *text, const struct grid *grid, uint32_t point,
 
 struct column {
     struct stats_mean *mean;    /* by policy */
-    bool *best;
+    bool *best, *trusted;
     char (*text)[CELL_BYTES];
 };
 
@@ -174,18 +175,23 @@ static void fill_column(struct arena *arena, const struct grid *grid,
 
     column->mean = arena_alloc(arena, n, sizeof *column->mean);
     column->best = arena_alloc(arena, n, sizeof *column->best);
+    column->trusted = arena_alloc(arena, n, sizeof *column->trusted);
     column->text = arena_alloc(arena, n, sizeof *column->text);
     for (uint32_t p = 0; p < n; p++) {
         uint32_t seeds = grid_samples(grid, point, p, what->metric, x);
 
         column->mean[p] = stats_mean(x, seeds, 0.95);
+        column->trusted[p] = *trust_text(
+            arena, trust_jobs(grid, point, p), stats_skew(x, seeds),
+            (double)column->mean[p].count) == 0;
         if (column->mean[p].mean > largest)
             largest = column->mean[p].mean;
     }
     mark_best(grid, point, what->metric, jobs, column);
     unit = unit_of(what->metric, largest);
     for (uint32_t p = 0; p < n; p++) {
-        cell_text(column->text[p], column->mean[p], unit, column->best[p]);
+        cell_text(column->text[p], column->mean[p], unit, column->best[p],
+                  column->trusted[p]);
         cell_mark(column->text[p], grid, point, p, what->metric);
     }
 }
@@ -283,6 +289,26 @@ static void print_lost(FILE *file, const struct grid *grid)
         }
 }
 
+/* Is an interval of the table marked? */
+static bool doubted(const struct grid *grid)
+{
+    struct arena *arena = arena_new(1 << 12);
+    double *x = arena_alloc(arena, grid->seed_count + 1, sizeof *x);
+    bool any = false;
+
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++) {
+            any = any || trust_jobs(grid, t, p) > 0;
+            for (size_t c = 0; c < SHOWN && !any; c++) {
+                uint32_t n = grid_samples(grid, t, p, shown[c].metric, x);
+
+                any = trust_seeds_few(stats_skew(x, n), n);
+            }
+        }
+    arena_free(arena);
+    return any;
+}
+
 void summary_table_print(FILE *file, const struct grid *grid, const char *name,
                          bool bold)
 {
@@ -298,10 +324,13 @@ void summary_table_print(FILE *file, const struct grid *grid, const char *name,
     if (starred)
         fputs("* best mean of those that did the most jobs", file);
     if (intervals)
-        fprintf(file, "%s\u00b1 half of the 95%% interval over the seeds",
+        fprintf(file, "%s\u00b1 the longer side of the 95%% interval over the seeds",
                 starred ? "; " : "");
     if (starred || intervals)
         fputs("\n", file);
+    if (intervals && doubted(grid))
+        fputs("? few jobs or seeds decide the mean: its interval cannot be "
+              "trusted (not_trusted of compare.csv)\n", file);
     print_notes(file, grid);
     print_lost(file, grid);
 }

@@ -34,6 +34,7 @@
 #include "sim/containers/demand_count.h"
 #include "sim/event/journal.h"
 #include "sim/event/loop.h"
+#include "sim/stats/shape.h"
 #include "sim/stats/tally.h"
 #include "workloads/source.h"
 
@@ -69,6 +70,7 @@ struct metrics {
     wide_ns lost_sum;           /* up to `until`, of jobs that were not done */
     double last_end_usd;
     struct tally slowdown, bounded;
+    struct shape run_time;      /* alone, of jobs done */
     struct quantile *jct_q, *wait_q;
     uint64_t jobs, done, failed, steps, deadlines, in_time;
     uint64_t preempted, decided, refused, interrupted, resized;
@@ -266,8 +268,10 @@ static void job_ended(struct metrics *m, const struct host_job *job,
     m->wait_sum += (wide_ns)(job->start_ns - submit);
     quantile_add(m->jct_q, jct);
     quantile_add(m->wait_q, wait);
-    if (job->ideal_s > 0)
+    if (job->ideal_s > 0) {
         tally_add(&m->slowdown, jct / job->ideal_s);
+        shape_add(&m->run_time, job->ideal_s);
+    }
     tally_add(&m->bounded, most(1, jct / most(BOUND_S, job->ideal_s)));
 }
 
@@ -448,6 +452,8 @@ static void job_times(struct metrics *m, double *value)
     value[METRIC_SLOWDOWN] = m->slowdown.mean;
     value[METRIC_BOUNDED_SLOWDOWN] = m->bounded.mean;
     value[METRIC_SLOWDOWN_JAIN] = jain_of(&m->slowdown);
+    value[METRIC_RUN_TIME_CV] = shape_cv(&m->run_time);
+    value[METRIC_RUN_TIME_SKEWNESS] = shape_skewness(&m->run_time);
     value[METRIC_SLO] =
         m->deadlines ? (double)m->in_time / (double)m->deadlines : 1;
     value[METRIC_STEPS_DONE] = (double)m->steps;

@@ -12,7 +12,7 @@
 
 struct stats_mean {
     size_t count;
-    double mean, low, high;     /* Student's t interval */
+    double mean, low, high;     /* what neither Student's nor Hall's test rejects */
 };
 
 /* Differences of pairs, in the unit of the samples and in percent of the
@@ -21,7 +21,8 @@ struct stats_delta {
     size_t count;
     double mean, low, high;
     double percent, percent_low, percent_high;
-    double p_value;             /* two-sided, paired t-test */
+    double p_value;             /* two-sided: the larger of the two tests */
+    double skew;                /* stats_skew() of the differences */
 };
 
 /* Samples that are not finite are left out. */
@@ -31,5 +32,12 @@ struct stats_mean stats_mean(const double *x, size_t count,
  * out. */
 struct stats_delta stats_delta(const double *x, const double *base,
                                size_t count, double confidence);
+/* Returns how much few samples decide: |skewness| / sqrt(samples), from 0 to 1.
+ * The skewness is the third moment over that of the second; NAN below three. */
+double stats_skew(const double *x, size_t count);
+/* Replaces p-values by Holm's (Scand. J. Stat. 6, 1979, 65): to reject where
+ * one is below a keeps the chance of any wrong rejection among all below a.
+ * NAN stays, and does not count. */
+void stats_holm(double *p, size_t count);
 
 #endif
