@@ -20,6 +20,17 @@ static const struct host_form *form_of(const struct cs_host *host,
     return &host->slots->form[form];
 }
 
+uint32_t cs_most_gpus(const struct cs_host *host, struct task_id id)
+{
+    const struct cs_task *task = &host->slots->task[id.i].pub;
+    const struct job_form *form = host_form_of(host_job_slot(host, task->job.i));
+
+    if (task->role >= form->role_count)
+        return 0;
+    return host->rules->no_growth ? task->gpus
+                                  : form->role[task->role].gpus_max;
+}
+
 uint32_t cs_site_count(const struct cs_host *host, struct task_id id)
 {
     const struct cs_task *task = cs_task(host, id);
