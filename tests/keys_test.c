@@ -223,7 +223,7 @@ static bool differ(const struct host_policy *a, const struct host_policy *b)
 
 enum set {
     SKIP, COMMIT, DROP, BACKFILL, PLACE, RELAX, TIES, REQUESTED, NOISY, NOISE,
-    LATE_NOISE, COST, ROUND, RESOLVE, EARLY, TICK
+    LATE_NOISE, COST, ROUND, RESOLVE, EARLY, TICK, GROWTH
 };
 
 static const struct variant {
@@ -250,6 +250,7 @@ static const struct variant {
     { ROUND, EARLY, "rounds: {length: 90s, end_early: true}",
       "rounds: {length: 90s}" },
     { TICK, TICK, "tick: 1s", "" },
+    { GROWTH, GROWTH, "growth: false", "" },
 };
 #define VARIANTS (sizeof variants / sizeof variants[0])
 
@@ -286,6 +287,7 @@ static void set_rule(struct host_rules *rules, enum set set, bool as_base)
     case ROUND: rules->round_ns = 90 * CLOCK_NS_PER_S; break;
     case RESOLVE: rules->resolve_ns = 1920 * CLOCK_NS_PER_S; break;
     case EARLY: rules->round_ends_early = true; break;
+    case GROWTH: rules->no_growth = true; break;
     case TICK:
         rules->tick_ns = rules->round_ns = CLOCK_NS_PER_S;
         break;

@@ -121,7 +121,7 @@ static void add_policy(struct rows *all, const struct experiment_point *point,
 
     if (grows != NULL)
         add_row(all, of, "GPUs",
-                policy->flags & (CS_GROWS | CS_RESIZES)
+                policy->flags & (CS_GROWS | CS_RESIZES) && !point->policy[p]->rules.no_growth
                     ? text_format(all->arena, "up to max of a role (%s)", grows)
                     : text_format(all->arena, "as asked, though a role could have "
                                   "more (%s)", grows), "rule");

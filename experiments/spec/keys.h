@@ -14,7 +14,7 @@ struct experiment_top {
     const char *name, *description, *baseline;
     int64_t seed, seeds, warmup_ns, stalled_ns, event_count_max;
     int fidelity;               /* 1: step by step */
-    const struct conf_node *cluster, *workload, *until, *policies, *sweep,
+    const struct conf_node *cluster, *workload, *until, *policies, *controls, *sweep,
         *output, *expect, *catalogue, *train;
 };
 

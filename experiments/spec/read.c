@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/spec/controls.h"
 #include "experiments/spec/keys.h"
 #include "experiments/spec/point_label.h"
 #include "experiments/spec/sweep.h"
@@ -549,6 +550,8 @@ static bool read_root(void *self, const struct conf_node *root,
         r->file_seeds = seeds_of_file(root);
         r->root = tree_sets(&r->inputs, root, r->options->set,
                             r->options->set_count, err);
+        if (r->root != NULL)
+            r->root = controls_add(r->arena, r->root, err);
         if (r->root == NULL)
             return false;
         r->set = true;

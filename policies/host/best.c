@@ -12,6 +12,18 @@
 #include "policies/state/form.h"
 #include "policies/state/state.h"
 
+/* As phases.h says. */
+uint32_t cs_most_gpus(const struct cs_host *host, struct task_id id)
+{
+    const struct cs_task *task = cs_task(host, id);
+    const struct job_form *form = cs_request(host, task->job)->form;
+
+    if (task->role >= form->role_count)
+        return 0;
+    return host->rules->no_growth ? task->gpus
+                                  : form->role[task->role].gpus_max;
+}
+
 uint32_t cs_site_count(const struct cs_host *host, struct task_id id)
 {
     const struct cs_task *task = cs_task(host, id);

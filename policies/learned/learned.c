@@ -108,14 +108,6 @@ static void learned_try_option(const struct learned *learned,
         *best = option;
 }
 
-static uint32_t learned_most_gpus(const struct cs_host *host,
-                                  const struct cs_task *task)
-{
-    const struct job_form *form = cs_request(host, task->job)->form;
-
-    return task->role < form->role_count ? form->role[task->role].gpus_max : 0;
-}
-
 static struct learned_choice learned_find_best(const struct learned *learned,
                                                struct cs_host *host)
 {
@@ -136,7 +128,7 @@ static struct learned_choice learned_find_best(const struct learned *learned,
         option.want.pool_mask = 0;
         option.want.take_idle = true;
         learned_try_option(learned, host, option, TAKES_IDLE, &best);
-        option.want.gpus = learned_most_gpus(host, task);
+        option.want.gpus = cs_most_gpus(host, option.task);
         if (option.want.gpus > task->gpus)
             learned_try_option(learned, host, option, GROWS, &best);
     }

@@ -171,8 +171,6 @@ static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
                                             struct task_id task)
 {
     const struct cs_task *pub = cs_task(host, task);
-    const struct role_spec *role =
-        &cs_request(host, pub->job)->form->role[pub->role];
     uint32_t home = cs_home_pools(host, task, pub->role);
     struct dynamic_choice best = { .found = false };
     struct cs_want want = { .pool_mask = home };
@@ -191,8 +189,8 @@ static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
     best.spares = best.away;
     if (home)
         dynamic_consider_sites(dynamic, host, task, want, &best);
-    if (cs_pending_count(host) == 1 && role->gpus_max > pub->gpus) {
-        want.gpus = role->gpus_max;
+    if (cs_pending_count(host) == 1 && cs_most_gpus(host, task) > pub->gpus) {
+        want.gpus = cs_most_gpus(host, task);
         dynamic_consider_sites(dynamic, host, task, want, &best);
     }
     return best;

@@ -116,7 +116,9 @@ static enum cs_alike elastic_start(const struct elastic *self,
     double held_s = 1e300, best_s = 1e300, others_s = 0;
     bool beside = cs_request(host, task->job)->form->lag > 0;
     uint32_t asked = task->gpus;     /* a trace job's own, beyond its role's */
-    uint32_t most = role->gpus_max > asked ? role->gpus_max : asked;
+    uint32_t most = cs_most_gpus(host, id);
+    if (most < asked)
+        most = asked;
     uint32_t least = role->gpus_min < asked ? role->gpus_min : asked;
 
     if (elastic_both(host, task) && left > task->gpus)

@@ -88,12 +88,14 @@ static uint32_t harvest_spare(const struct harvest *harvest,
     return spare > keep ? spare - (uint32_t)keep : 0;
 }
 
-/* The most GPUs that a role can use of so many; 0: none. */
+/* Returns the most GPUs that a role can use of `spare`; 0: none. */
 static uint32_t harvest_size(const struct role_spec *role, uint32_t asked,
-                             uint32_t spare)
+                             uint32_t most, uint32_t spare)
 {
     uint32_t multiple = role->gpus_multiple ? role->gpus_multiple : 1;
-    uint32_t most = role->gpus_max < spare ? role->gpus_max : spare;
+
+    if (most > spare)
+        most = spare;
 
     most -= most % multiple;
     if (most >= role->gpus_min && most > 0)
@@ -120,6 +122,7 @@ static bool harvest_rollout(const struct harvest *harvest,
     if (cs_forecast_best(host, task, &own, &f))
         own_s = f.run_s + f.switch_s + f.evict_s;
     lent.gpus = harvest_size(&form->role[pub->role], pub->gpus,
+                             cs_most_gpus(host, task),
                              harvest_spare(harvest, host, serve));
     if (lent.gpus > 0 && cs_forecast_best(host, task, &lent, &f))
         lent_s = f.run_s + f.switch_s + f.evict_s;

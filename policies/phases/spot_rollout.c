@@ -62,7 +62,7 @@ static bool spot_best(struct cs_host *host, struct task_id task, uint32_t pools,
     struct cs_forecast f;
     bool found = false;
 
-    for (uint32_t g = role->gpus_max; g >= role->gpus_min && g > 0;
+    for (uint32_t g = cs_most_gpus(host, task); g >= role->gpus_min && g > 0;
          g = g > 8 ? g - 8 : g / 2) {
         struct cs_want try = { .role = pub->role, .pool_mask = pools,
                                .gpus = g == pub->gpus ? g : g - g % step,

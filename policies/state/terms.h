@@ -39,6 +39,7 @@ struct host_rules {
     bool backfill;              /* HOST_COMMIT: shorter jobs start meanwhile */
     enum place_rule placement;
     bool ties_shuffled;         /* nodes tie by an order drawn per trial */
+    bool no_growth;             /* no role gets more GPUs than it asks for */
     int64_t relax_ns;           /* placement: consolidate; 0: never */
     enum host_estimate estimate;
     double noise_cv;            /* HOST_NOISY: lognormal factor */

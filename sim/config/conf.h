@@ -128,6 +128,10 @@ const struct conf_node *conf_set(struct arena *arena,
                                  const char *path,
                                  const struct conf_node *value,
                                  struct err_pos pos, struct err *err);
+/* A copy of a list with `item` behind the others. */
+const struct conf_node *conf_append(struct arena *arena,
+                                    const struct conf_node *list,
+                                    const struct conf_node *item);
 const struct conf_node *conf_set_text(struct arena *arena,
                                       const struct conf_node *root,
                                       const char *path, const char *value,

@@ -243,3 +243,21 @@ const struct conf_node *conf_set_text(struct arena *arena,
         return NULL;
     return conf_set(arena, root, path, node, pos, err);
 }
+
+const struct conf_node *conf_append(struct arena *arena,
+                                    const struct conf_node *list,
+                                    const struct conf_node *item)
+{
+    assert(list->kind == CONF_LIST && item != NULL);
+    struct conf_node *longer = arena_alloc(arena, 1, sizeof *longer);
+    const struct conf_node **items =
+        arena_alloc(arena, list->count + 1, sizeof *items);
+
+    for (size_t i = 0; i < list->count; i++)
+        items[i] = list->items[i];
+    items[list->count] = item;
+    *longer = *list;
+    longer->items = items;
+    longer->count++;
+    return longer;
+}
