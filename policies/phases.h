@@ -48,7 +48,7 @@ uint32_t cs_home_pools(const struct cs_host *host, struct task_id task,
 uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
                        uint32_t role);
 /* The most GPUs that a task may start on: the `max` of its role, or what it asks
- * for under `growth: false`.  0: a whole job. */
+ * for under `grow: false`.  0: a whole job. */
 uint32_t cs_most_gpus(const struct cs_host *host, struct task_id task);
 /* Held by idle leases: what `take_idle` adds to the free. */
 uint32_t cs_idle_gpus(const struct cs_host *host, uint32_t pool_mask);

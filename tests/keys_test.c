@@ -250,7 +250,7 @@ static const struct variant {
     { ROUND, EARLY, "rounds: {length: 90s, end_early: true}",
       "rounds: {length: 90s}" },
     { TICK, TICK, "tick: 1s", "" },
-    { GROWTH, GROWTH, "growth: false", "" },
+    { GROWTH, GROWTH, "grow: false", "" },
 };
 #define VARIANTS (sizeof variants / sizeof variants[0])
 
@@ -304,6 +304,7 @@ static const struct {
     { "random", "ties: shuffled", TAKES_IDLE },
     { "spot-rollout", "ties: shuffled", TAKES_IDLE },
     { "elastic-hybrid", "ties: shuffled", TAKES_IDLE },
+    { "learned", "grow: false", "without weights all options score alike" },
 };
 #define QUIET (sizeof quiet / sizeof quiet[0])
 

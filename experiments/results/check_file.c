@@ -175,6 +175,21 @@ bool check_read(struct arena *arena, const char *dir,
     return ok;
 }
 
+/* A reason in a line for each of its parts, so that a terminal holds it. */
+static void print_reason(struct sheet *sheet, const char *reason)
+{
+    const char *doubt = strstr(reason, "; not trusted: ");
+
+    sheet_cell(sheet, "%s", "");
+    if (doubt == NULL) {
+        sheet_cell(sheet, "%s", reason);
+        return;
+    }
+    sheet_cell(sheet, "%.*s", (int)(doubt - reason), reason);
+    sheet_cell(sheet, "%s", "");
+    sheet_cell(sheet, "%s", doubt + 2);
+}
+
 void check_print(FILE *file, const struct check_list *list)
 {
     struct sheet *sheet = sheet_new(":-13\t:0");
@@ -183,8 +198,7 @@ void check_print(FILE *file, const struct check_list *list)
     for (uint32_t i = 0; i < list->count; i++) {
         sheet_cell(sheet, "%s", check_verdict_name(list->item[i].verdict));
         sheet_cell(sheet, "%s", list->item[i].name);
-        sheet_cell(sheet, "%s", "");
-        sheet_cell(sheet, "%s", list->item[i].reason);
+        print_reason(sheet, list->item[i].reason);
     }
     sheet_close(sheet, file);
 }

@@ -23,7 +23,7 @@ static const struct control {
     const char *name, *key, *off;
 } controls[] = {
     { "random", NULL, NULL },
-    { "no_growth", "growth", "false" },
+    { "no_growth", "grow", "false" },
     { "no_lending", "lend", "false" },
 };
 #define CONTROLS (sizeof controls / sizeof controls[0])
@@ -65,7 +65,7 @@ static bool has_key(const struct cs_policy *policy, const char *key)
     for (uint32_t i = 0; i < policy->param_count; i++)
         if (strcmp(policy->param[i].key, key) == 0)
             return true;
-    return strcmp(key, "growth") == 0 && policy_accepts_key(policy, key);
+    return strcmp(key, "grow") == 0 && policy_accepts_key(policy, key);
 }
 
 /* Is the part there, and not yet off? */

@@ -36,7 +36,7 @@ static const struct heed table[] = {
     { "noise", true, CS_ASKS_ESTIMATES, 0 },
     { "preemption", false, CS_PREEMPTS | CS_RESIZES, CS_PER_PHASE },
     { "weights", false, CS_ASKS_WEIGHTS, 0 },
-    { "growth", false, CS_GROWS, 0 },
+    { "grow", false, CS_GROWS, 0 },
 };
 #define HEEDS (sizeof table / sizeof table[0])
 

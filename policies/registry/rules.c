@@ -34,7 +34,7 @@ struct keys {
     const char *semantics;
     int64_t tick_ns, relax_ns;
     int ties;
-    bool backfill, growth;
+    bool backfill, grow;
 };
 
 static const char *const blocking_names[] = { "strict", "skip", "commit",
@@ -84,7 +84,7 @@ static const struct conf_field rules_field[] = {
     CONF_KEY("semantics", CONF_TEXT, keys, semantics, CONF_ABSENT,
              "set these keys as a published simulator behaves; see `clustersim "
              "list semantics`"),
-    CONF_KEY("growth", CONF_BOOL, keys, growth, "true",
+    CONF_KEY("grow", CONF_BOOL, keys, grow, "true",
              "may a role start on more GPUs than it asks for, up to its `max`"),
     CONF_KEY("weights", CONF_NODE, keys, weights, CONF_ABSENT,
              "of a learned policy: a file, or a map of numbers"),
@@ -362,8 +362,8 @@ static const char *write_semantics(struct arena *arena,
         tell(&told, "rounds.end_early", "yes");
     if (heeds_acts(heeds, "relax_after"))
         tell_time(&told, "relax_after", rules->relax_ns);
-    if (heeds_acts(heeds, "growth") && rules->no_growth)
-        tell(&told, "growth", "no");
+    if (heeds_acts(heeds, "grow") && rules->no_growth)
+        tell(&told, "grow", "no");
     if (heeds_acts(heeds, "backfill") && rules->backfill)
         tell(&told, "backfill", "yes");
     if (heeds_acts(heeds, "ties") && rules->ties_shuffled)
@@ -414,7 +414,7 @@ static bool read_rules(const struct keys *keys, struct host_rules *rules,
     rules->ties_shuffled = keys->ties == 1;
     rules->relax_ns = keys->relax_ns;
     rules->backfill = keys->backfill;
-    rules->no_growth = !keys->growth;
+    rules->no_growth = !keys->grow;
     rules->estimate = (enum host_estimate)keys->estimate;
     rules->noise_cv = keys->noise;
     rules->tick_ns = keys->tick_ns;
