@@ -20,6 +20,7 @@
 #include "policies/state/deals.h"
 #include "policies/state/nodes.h"
 #include "policies/state/queue.h"
+#include "policies/state/sort.h"
 #include "policies/state/read.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"

@@ -35,15 +35,4 @@ uint32_t *host_list_scratch(struct cs_host *host, uint32_t count);
 /* Has a job asked for a part of a GPU? */
 bool host_has_parts(const struct cs_host *host);
 
-/* What host_sort() sorts: an item and its key. */
-struct host_sorted {
-    double key;
-    uint32_t item;
-};
-
-/* Returns scratch for `count` items to be filled in; host_sort() returns the same
- * items sorted stably by key, smallest first.  Both stay until the next call. */
-struct host_sorted *host_sort_scratch(struct cs_host *host, uint32_t count);
-const struct host_sorted *host_sort(struct cs_host *host, uint32_t count);
-
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "policies/rank.h"
-#include "policies/state/queue.h"
+#include "policies/state/sort.h"
 #include "policies/state/state.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
