@@ -658,10 +658,10 @@ static uint32_t wants_of_pool(const struct cs_host *host, uint32_t task,
 static bool is_short(const struct cs_host *host, uint32_t task,
                      const int64_t *free_milli)
 {
+    assert(task < host->tasks->count && host->tasks->slot[task].live);
     const struct cs_task *pub = &host->tasks->slot[task].pub;
     const struct host_job_slot *job = host_job_slot(host, pub->job.i);
 
-    assert(task < host->tasks->count);
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
         int64_t milli = (int64_t)job_role_gpus(&job->pub.request, r) *
                         pub->gpu_milli, most = 0;
@@ -686,6 +686,9 @@ uint32_t host_pool_behind(struct cs_host *host, uint32_t pool,
         return 0;
     if (host->rules->blocking == HOST_COMMIT && !host->policy->decide) {
         first = host->turn->committed;
+        /* It has started just now: its turn is over when this decision ends. */
+        if (first != ID_NONE && !host->tasks->slot[first].live)
+            first = ID_NONE;
         if (first == ID_NONE && host->rules->placement == PLACE_COUNT)
             return host_pool_waits(host, pool);     /* about to be chosen */
     } else if (host->waiting->tops != NULL) {
