@@ -45,9 +45,12 @@ struct host_sorted *host_sort_scratch(struct cs_host *host, uint32_t count)
 
 const struct host_sorted *host_sort(struct cs_host *host, uint32_t count)
 {
-    struct host_sorted *from = host->waiting->sort, *to = from + count;
+    struct host_sorted *from = host->waiting->sort;
 
     assert(count <= host->waiting->sort_capacity);
+    if (count < 2)
+        return from;            /* NULL, if there never was anything to sort */
+    struct host_sorted *to = from + count;
     for (uint64_t width = 1; width < count; width *= 2) {
         merge(from, to, count, width);
         struct host_sorted *swap = from;
