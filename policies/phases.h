@@ -74,9 +74,9 @@ double cs_phase_s(const struct cs_host *host, struct job_id job,
 double cs_switch_s(const struct cs_host *host, struct job_id job,
                    uint32_t role);
 
-/* Seconds of one step of the job alone: the longest path of its phases on what
- * their roles asked for, links free. */
-double cs_step_s(const struct cs_host *host, struct job_id job);
+/* Returns what is lost if the GPUs of a job are lent whenever they are idle: the
+ * switches of all its roles by one step of the job alone, both in seconds. */
+double cs_switch_loss(const struct cs_host *host, struct job_id job);
 
 /* Grants a lease to want->role of a job before a phase of it is ready: it loads,
  * then is idle, or runs what is ready by then.  CS_NOT_PENDING: the job has

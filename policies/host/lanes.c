@@ -163,7 +163,7 @@ static void put(struct cs_host *host, uint32_t i, bool runs,
     assert(order_holds(entry->order, i));
 }
 
-/* Restores the order of a lane, or of those that wait. */
+/* Brings a lane, or the order of the jobs that wait, up to date. */
 static void overtake(struct cs_host *host, struct order *order)
 {
     order->back = host->deals->motion->rises;

@@ -97,22 +97,6 @@ bool cs_settled(const struct cs_host *host, struct job_id id)
     return roles < 2;
 }
 
-double cs_step_s(const struct cs_host *host, struct job_id id)
-{
-    const struct job_form *form = cs_request(host, id)->form;
-    double end[FORM_PHASES_MAX] = { 0 }, step_s = 0;
-
-    for (uint32_t p = 0; p < form->phase_count; p++) {
-        double start = 0;
-        for (uint32_t q = 0; q < p; q++)
-            if (form->phase[p].after_mask >> q & 1)
-                start = fmax(start, end[q]);
-        end[p] = start + cs_phase_s(host, id, p);
-        step_s = fmax(step_s, end[p]);
-    }
-    return step_s;
-}
-
 double cs_switch_s(const struct cs_host *host, struct job_id id, uint32_t role)
 {
     const struct host_job_slot *job = host_job_slot(host, id.i);
@@ -134,4 +118,15 @@ double cs_switch_s(const struct cs_host *host, struct job_id id, uint32_t role)
         least_bps = fmin(least_bps, bps);
     }
     return (spec->load_bytes + spec->save_bytes) / least_bps + spec->wake_s;
+}
+
+double cs_switch_loss(const struct cs_host *host, struct job_id id)
+{
+    const struct job_form *form = cs_request(host, id)->form;
+    double step_s = host_job_form(host, id.i)->step_s, switch_s = 0;
+
+    for (uint32_t r = 0; r < form->role_count; r++)
+        if (form->role[r].gpus > 0)
+            switch_s += cs_switch_s(host, id, r);
+    return step_s > 0 ? switch_s / step_s : 0;
 }

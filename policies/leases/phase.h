@@ -23,7 +23,7 @@ double host_phase_pause(struct cs_host *host, uint32_t lease);
 void host_phase_cut_keep(struct cs_host *host, uint32_t lease);
 /* Takes the phase off its lease, which becomes idle; whole: it ran to its end. */
 void host_phase_off(struct cs_host *host, uint32_t lease, bool whole);
-/* The same for a phase that ran to its end; its work counts as done. */
+/* Takes a phase that ran to its end off its lease, and counts its work as done. */
 void host_phase_done(struct cs_host *host, uint32_t lease);
 
 #endif

@@ -32,7 +32,8 @@ void host_power_lease(struct host_nodes *nodes, const struct cluster *cluster,
 bool host_power_allows(const struct host_nodes *nodes,
                        const struct cluster *cluster,
                        const struct placement *placement, int64_t *more_mw);
-/* The same for one lease, `before`, that becomes two on the same nodes. */
+/* Returns whether the cap allows one lease, `before`, to become two on the same
+ * nodes. */
 bool host_power_allows_beside(const struct host_nodes *nodes,
                               const struct cluster *cluster,
                               const struct placement *before,

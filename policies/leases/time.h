@@ -65,7 +65,7 @@ int64_t host_ran_ns(const struct cs_host *host,
  * many cores per GPU (0: as asked). */
 double host_speedup(struct cs_host *host, const struct host_job_slot *job,
                     uint32_t pool, uint32_t gpus, uint32_t cores);
-/* The same on the GPUs of a placement: that of its slowest pool. */
+/* Returns the speedup on the GPUs of a placement: that of its slowest pool. */
 double host_speedup_on(struct cs_host *host, const struct host_job_slot *job,
                        const struct placement *placement);
 /* May a role have so many GPUs? */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * dynamic.c - leases per phase: what a role does not use now is lent to
- * whoever waits, where that pays over whole steps of a job.
+ * other jobs, where that pays over whole steps of the job that lends.
  *
  * For each job the switches of all its roles, as measured so far (cs_switch_s),
  * are set against a step of the job alone.  Two jobs that take turns on the same
@@ -51,19 +51,6 @@ static const struct cs_param dynamic_param[] = {
       .help = "a job whose switches take no larger part of a step gives its "
               "GPUs back between phases" },
 };
-
-/* Switches of all roles by a step of the job alone, both in seconds: what is
- * lost if its GPUs are lent whenever they are idle. */
-static double dynamic_loss(const struct cs_host *host, struct job_id job)
-{
-    const struct job_form *form = cs_request(host, job)->form;
-    double step_s = cs_step_s(host, job), switch_s = 0;
-
-    for (uint32_t r = 0; r < form->role_count; r++)
-        if (form->role[r].gpus > 0)
-            switch_s += cs_switch_s(host, job, r);
-    return step_s > 0 ? switch_s / step_s : 0;
-}
 
 static uint32_t dynamic_gpu_roles(const struct cs_host *host, struct job_id job)
 {
@@ -185,7 +172,7 @@ static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
         return best;
     want.pool_mask = 0;
     best.away = home != 0 && dynamic_gpu_roles(host, pub->job) > 1 &&
-                dynamic_loss(host, pub->job) > dynamic->release_max;
+                cs_switch_loss(host, pub->job) > dynamic->release_max;
     best.spares = best.away;
     if (home)
         dynamic_consider_sites(dynamic, host, task, want, &best);
@@ -251,7 +238,7 @@ static void dynamic_try(const struct dynamic *dynamic, struct cs_host *host,
     const struct cs_task *pub = cs_task(host, task);
 
     if (pub->gpus > 0 && !cs_settled(host, pub->job) &&
-        dynamic_loss(host, pub->job) > dynamic->lend_max) {
+        cs_switch_loss(host, pub->job) > dynamic->lend_max) {
         if (cs_settle(host, task) != CS_DONE)
             cs_tried(host, task, CS_ALIKE_NONE);
         return;
@@ -298,7 +285,7 @@ static void dynamic_lease_idle(void *self, struct cs_host *host,
         cs_job_task(host, lease->job, lease->role).i != ID_NONE)
         return;
     if (lease->gpus > 0
-            ? dynamic_loss(host, lease->job) <= dynamic->release_max
+            ? cs_switch_loss(host, lease->job) <= dynamic->release_max
             : !cs_settled(host, lease->job))
         cs_release(host, id);
 }

@@ -96,7 +96,6 @@ static uint32_t harvest_size(const struct role_spec *role, uint32_t asked,
 
     if (most > spare)
         most = spare;
-
     most -= most % multiple;
     if (most >= role->gpus_min && most > 0)
         return most;

@@ -39,18 +39,6 @@ static const struct cs_param hybrid_param[] = {
               "GPUs back between phases" },
 };
 
-/* Switches of all roles by a step of the job alone; see dynamic.c. */
-static double hybrid_loss(const struct cs_host *host, struct job_id job)
-{
-    const struct job_form *form = cs_request(host, job)->form;
-    double step_s = cs_step_s(host, job), switch_s = 0;
-
-    for (uint32_t r = 0; r < form->role_count; r++)
-        if (form->role[r].gpus > 0)
-            switch_s += cs_switch_s(host, job, r);
-    return step_s > 0 ? switch_s / step_s : 0;
-}
-
 /* Pools, other than the task's own, that can lend so many GPUs. */
 static uint32_t hybrid_lenders(const struct hybrid *hybrid,
                                const struct cs_host *host, uint32_t home,
@@ -81,8 +69,7 @@ static enum cs_alike hybrid_take(struct cs_host *host, struct task_id task,
     double rest_s = f.switch_s + f.evict_s - f.run_s;
     if (rest_s > 0)
         want.idle_ns = (int64_t)((rest_s < 1e6 ? rest_s : 1e6) * 1e9);
-    if (cs_start_want(host, task, &want) != CS_DONE &&
-        want.idle_ns > 0)
+    if (cs_start_want(host, task, &want) != CS_DONE && want.idle_ns > 0)
         cs_wake_at(host, clock_after(cs_now_ns(host), want.idle_ns));
     return CS_ALIKE_AS_LONG;
 }
@@ -150,7 +137,7 @@ static void hybrid_lease_idle(void *self, struct cs_host *host,
     if (is_away ||
         (!is_asked && (lease->gpus == 0
                            ? !cs_settled(host, lease->job)
-                           : hybrid_loss(host, lease->job) <=
+                           : cs_switch_loss(host, lease->job) <=
                                  hybrid->release_max)))
         cs_release(host, id);
 }
@@ -167,7 +154,7 @@ static enum cs_alike hybrid_try(const struct hybrid *hybrid,
         return CS_ALIKE_NONE;
     }
     if (pub->gpus > 0 && !cs_settled(host, pub->job) &&
-        hybrid_loss(host, pub->job) > hybrid->lend_max) {
+        cs_switch_loss(host, pub->job) > hybrid->lend_max) {
         if (owners)
             cs_settle(host, task);
         return CS_ALIKE_NONE;

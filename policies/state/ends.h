@@ -12,7 +12,8 @@
 /* Sets the expected end of a live lease; forgets it before the lease goes. */
 void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns);
 void host_lease_unexpect(struct cs_host *host, uint32_t lease);
-/* The same for GPUs of no lease.  number: not below the capacity of leases. */
+/* Sets or forgets the time when GPUs that belong to no lease become free.
+ * number: names the entry; not below the capacity of leases. */
 void host_end_expect(struct cs_host *host, int64_t end_ns, uint32_t number,
                      uint32_t gpus);
 void host_end_unexpect(struct cs_host *host, int64_t end_ns,
