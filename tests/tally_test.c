@@ -69,45 +69,6 @@ static void merged_tallies_are_the_tally_of_all(void **state)
     }
 }
 
-/* t quantiles: any table of Student's distribution. */
-static void an_interval_uses_students_t(void **state)
-{
-    struct tally tally = {0};
-    const double root = sqrt(1.0 / 2);
-
-    (void)state;
-    assert_true(isinf(tally_ci_half(&tally, 0.95)));
-    tally_add(&tally, 0);
-    assert_true(isinf(tally_ci_half(&tally, 0.95)));
-    tally_add(&tally, 1);   /* sd = sqrt(1/2), so half = t sqrt(1/2)/sqrt(2) */
-    assert_true(near(tally_ci_half(&tally, 0.95), 12.7062 * root * root, 1e-5));
-    tally = (struct tally){0};
-    for (int i = 0; i < 20; i++)
-        tally_add(&tally, i % 2 ? 1 : -1);
-    assert_true(near(tally_ci_half(&tally, 0.95),
-                     2.093024 * sqrt(20.0 / 19) / sqrt(20), 1e-6));
-    assert_true(near(tally_ci_half(&tally, 0.99),
-                     2.860935 * sqrt(20.0 / 19) / sqrt(20), 1e-6));
-}
-
-/* 95 of 100 intervals cover the mean; 4,000 trials: sd of the share 0.0034. */
-static void an_interval_covers_the_mean_as_often_as_it_says(void **state)
-{
-    struct rng rng;
-    int covered = 0;
-
-    (void)state;
-    rng_init(&rng, 1, "cover", 0);
-    for (int trial = 0; trial < 4000; trial++) {
-        struct tally tally = {0};
-
-        for (int i = 0; i < 5; i++)
-            tally_add(&tally, rng_normal(&rng, 7, 3));
-        covered += fabs(tally.mean - 7) <= tally_ci_half(&tally, 0.95);
-    }
-    assert_true(covered > 3740 && covered < 3860);
-}
-
 static void a_gauge_averages_over_time_not_over_changes(void **state)
 {
     struct gauge gauge = {0};
@@ -328,8 +289,6 @@ int main(void)
         cmocka_unit_test(a_tally_of_eight_samples_is_the_textbooks),
         cmocka_unit_test(a_tally_keeps_a_small_spread_beside_a_large_mean),
         cmocka_unit_test(merged_tallies_are_the_tally_of_all),
-        cmocka_unit_test(an_interval_uses_students_t),
-        cmocka_unit_test(an_interval_covers_the_mean_as_often_as_it_says),
         cmocka_unit_test(a_gauge_averages_over_time_not_over_changes),
         cmocka_unit_test(a_gauge_may_begin_late),
         cmocka_unit_test(quantiles_of_few_samples_are_exact),

@@ -11,7 +11,6 @@
 #include "sim/stats/tally.h"
 
 #include <assert.h>
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 
 #include "sim/base/clock.h"
@@ -61,18 +60,6 @@ double tally_sd(const struct tally *tally)
     if (tally->count < 2)
         return 0;
     return sqrt(tally->square_sum / (double)(tally->count - 1));
-}
-
-double tally_ci_half(const struct tally *tally, double confidence)
-{
-    double t;
-
-    assert(confidence > 0 && confidence < 1);
-    if (tally->count < 2)
-        return INFINITY;
-    t = gsl_cdf_tdist_Pinv(0.5 + confidence / 2, (double)(tally->count - 1));
-    assert(isfinite(t) && t >= 0);
-    return t * tally_sd(tally) / sqrt((double)tally->count);
 }
 
 void gauge_set(struct gauge *gauge, int64_t now_ns, double level)

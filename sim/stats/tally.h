@@ -29,9 +29,6 @@ struct gauge {
 void tally_add(struct tally *tally, double sample);
 void tally_merge(struct tally *into, const struct tally *from);
 double tally_sd(const struct tally *tally);
-/* Returns half the width of Student's t interval of the mean; INFINITY below 2
- * samples. */
-double tally_ci_half(const struct tally *tally, double confidence);
 
 void gauge_set(struct gauge *gauge, int64_t now_ns, double level);
 /* Returns the mean level from from_ns to until_ns; 0 for an empty span. */
