@@ -243,28 +243,64 @@ static void rented_nodes_cost_while_they_are_held(void **state)
     }
 }
 
+/* There is a file of the claim, and no file of it is refused. */
+static void validate_claim(const char *id)
+{
+    char pattern[64];
+    glob_t found;
+
+    snprintf(pattern, sizeof pattern, "experiments/claims/%s_*.yaml", id);
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *argv[] = { program.path, "validate", found.gl_pathv[i],
+                               NULL };
+
+        if (program_spawn(argv, NULL) != 0)
+            fail_msg("%s is refused", found.gl_pathv[i]);
+    }
+    globfree(&found);
+}
+
 static void every_claim_has_a_file_that_is_right(void **state)
 {
     static const char *const group[] = { "A6", "B7", "C6", "D9" };
+    static const char *const asked[] = { "E3", "E4", "E5", "E7", "E9", "E10" };
+    char id[3] = "";
 
     (void)state;
     for (size_t g = 0; g < 4; g++)
         for (char row = '1'; row <= group[g][1]; row++) {
-            char pattern[64];
-            glob_t found;
-
-            snprintf(pattern, sizeof pattern,
-                     "experiments/claims/%c%c_*.yaml", group[g][0], row);
-            assert_int_equal(glob(pattern, 0, NULL, &found), 0);
-            for (size_t i = 0; i < found.gl_pathc; i++) {
-                const char *argv[] = { program.path, "validate",
-                                       found.gl_pathv[i], NULL };
-
-                if (program_spawn(argv, NULL) != 0)
-                    fail_msg("%s is refused", found.gl_pathv[i]);
-            }
-            globfree(&found);
+            id[0] = group[g][0];
+            id[1] = row;
+            validate_claim(id);
         }
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++)
+        validate_claim(asked[i]);
+}
+
+/* Whoever reads a claim's row can tell what would turn its verdict. */
+static void answers_say_what_turns_them(void **state)
+{
+    static const char *const told[] = { "A4", "B6", "B7", "C1", "C4", "D2",
+                                        "D4", "E*" };
+
+    (void)state;
+    for (size_t t = 0; t < sizeof told / sizeof told[0]; t++) {
+        char pattern[64];
+        glob_t found;
+
+        snprintf(pattern, sizeof pattern, "experiments/claims/%s_*.yaml",
+                 told[t]);
+        assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            char *text = program_read(found.gl_pathv[i]);
+
+            if (!strstr(text, "# What turns it: "))
+                fail_msg("%s does not say what turns it", found.gl_pathv[i]);
+            free(text);
+        }
+        globfree(&found);
+    }
 }
 
 static int tear_down(void **state)
@@ -287,6 +323,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(wrong_questions_are_refused_with_their_place),
         cmocka_unit_test(rented_nodes_cost_while_they_are_held),
         cmocka_unit_test(every_claim_has_a_file_that_is_right),
+        cmocka_unit_test(answers_say_what_turns_them),
     };
 
     (void)argc;
