@@ -363,7 +363,7 @@ function verdict_words() {
         (undecided ? ", and " undecided " undecided" : "")
 }
 
-function finish(    i, title) {
+function finish(    i, title, topic) {
     if (id == "")
         return
     judge()
@@ -378,7 +378,9 @@ function finish(    i, title) {
     title = words; sub(/\n\n.*/, "", title)
     sub(/^Claim [A-Z][0-9]+(, [a-z ]+)?: /, "", title)
     tally[answer ~ /^holds ./ ? "part" : answer]++
-    rows = rows "<tr><td><a href=\"#" name "\">" id "</a></td><td>" \
+    topic = name; sub(/^[^_]*_/, "", topic); gsub(/_/, " ", topic)
+    rows = rows "<tr><td><a href=\"#" name "\">" id "</a><br>" topic \
+        "</td><td>" \
         html(title) "</td><td class=\"" (answer ~ /^holds ./ ? "part" \
         : substr(answer, 1, 5)) "\">" verdict_words() "</td><td>" brief() \
         "</td><td>" turns() "</td><td><a href=\"" \
