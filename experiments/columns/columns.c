@@ -225,6 +225,14 @@ static const struct table_column tenants_column[] = {
       "where they are most, by those it asked for; empty above 64 tenants" },
 };
 
+static const struct table_column seeds_column[] = {
+    { "until", TABLE_TEXT, "what the seeds were to suffice for" },
+    { "at_most", TABLE_COUNT, "seeds that the experiment allows" },
+    { "seeds", TABLE_COUNT, "seeds that were run" },
+    { "reached", TABLE_COUNT, "1: they suffice" },
+    { "why", TABLE_TEXT, "why no more were run, in words" },
+};
+
 const struct csv_kind csv_summary = {
     "summary.csv", "one row per point, policy and seed",
     summary_column, COUNT_OF(summary_column)
@@ -259,4 +267,8 @@ const struct csv_kind csv_tenants = {
 const struct csv_kind csv_services = {
     "services.csv", "one row per service and trial, where there are any",
     services_column, COUNT_OF(services_column)
+};
+const struct csv_kind csv_seeds = {
+    "seeds.csv", "one row, where `seeds` says what they are to suffice for",
+    seeds_column, COUNT_OF(seeds_column)
 };

@@ -201,6 +201,8 @@ struct notes notes_of(struct arena *arena, const struct grid *grid)
 {
     struct notes notes = { NULL, 0 };
 
+    if (grid->stop.why != NULL)
+        add(arena, &notes, text_format(arena, "seeds: %s", grid->stop.why));
     if (note_empty(arena, grid, &notes))
         return notes;
     note_fixed(arena, grid, &notes);
