@@ -55,6 +55,8 @@ static const struct table_column compare_column[] = {
       "mean (skewness over the root of their number) that its interval cannot "
       "be trusted" },
     { "delta_not_trusted", TABLE_TEXT, "the same of the difference" },
+    { "queue_grows", TABLE_COUNT, "1: by `queue_growth` over three seeds or more, "
+      "under that policy; mean times then say how long jobs came" },
 };
 
 static const struct table_column jobs_column[] = {

@@ -8,6 +8,7 @@
 
 #include "experiments/columns/metric.h"
 #include "experiments/results/grid.h"
+#include "experiments/results/growth.h"
 #include "experiments/results/survivors.h"
 #include "experiments/results/trust.h"
 #include "sim/base/arena.h"
@@ -88,6 +89,7 @@ struct row {
     uint32_t point, policy, baseline;
     double jobs, jobs_base;     /* trust_jobs() of both */
     double p_holm;
+    bool grows;                 /* the queue */
 };
 
 static void compare_row(struct arena *arena, const struct grid *grid,
@@ -127,6 +129,7 @@ static void compare_row(struct arena *arena, const struct grid *grid,
     table_text(table, delta.high > delta.low
                ? trust_text(arena, fmax(row->jobs, row->jobs_base), delta.skew,
                             (double)delta.count) : "");
+    table_count(table, row->grows);
     table_end_row(table);
 }
 
@@ -141,7 +144,8 @@ void compare_rows(struct arena *arena, const struct grid *grid,
 
     for (uint32_t t = 0; t < grid->point_count; t++)
         for (uint32_t i = 0; i < grid->policy_count; i++) {
-            struct row row = { t, i, baseline, trust_jobs(grid, t, i), 0, NAN };
+            struct row row = { t, i, baseline, trust_jobs(grid, t, i), 0, NAN,
+                               growth_told(grid, t, i) };
 
             if (baseline != UINT32_MAX)
                 row.jobs_base = trust_jobs(grid, t, baseline);
