@@ -54,7 +54,8 @@ static const struct table_column compare_column[] = {
     { "not_trusted", TABLE_TEXT, "`jobs 0.25`, `seeds 0.71`: so few decide the "
       "mean (skewness over the root of their number) that its interval cannot "
       "be trusted" },
-    { "delta_not_trusted", TABLE_TEXT, "the same of the difference" },
+    { "delta_not_trusted", TABLE_TEXT, "the same of the difference, and `5 pairs`: "
+      "of fewer than ten seeds" },
     { "queue_grows", TABLE_COUNT, "1: by `queue_growth` over three seeds or more, "
       "under that policy; mean times then say how long jobs came" },
 };

@@ -230,7 +230,7 @@ static void measure(struct arena *arena, const struct grid *grid,
     item->low = e->percent ? d.percent_low : d.low;
     item->high = e->percent ? d.percent_high : d.high;
     item->seeds = (uint32_t)d.count;
-    item->doubt = trust_text(
+    item->doubt = trust_pairs_text(
         arena, fmax(trust_jobs(grid, at->point, at->policy),
                     trust_jobs(grid, at->other_point, at->other)),
         d.skew, (double)d.count);

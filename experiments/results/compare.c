@@ -127,8 +127,8 @@ static void compare_row(struct arena *arena, const struct grid *grid,
                ? trust_text(arena, row->jobs, stats_skew(scratch->x, n),
                             (double)mean.count) : "");
     table_text(table, delta.high > delta.low
-               ? trust_text(arena, fmax(row->jobs, row->jobs_base), delta.skew,
-                            (double)delta.count) : "");
+               ? trust_pairs_text(arena, fmax(row->jobs, row->jobs_base),
+                                  delta.skew, (double)delta.count) : "");
     table_count(table, row->grows);
     table_end_row(table);
 }
@@ -300,6 +300,19 @@ static void correct_changes(struct arena *arena, struct pairing *r)
     }
 }
 
+static bool doubted(const struct pairing *r, uint32_t point, uint32_t policy,
+                    const struct stats_delta *d)
+{
+    struct arena *arena = arena_new(1 << 10);
+    bool doubt = d->high > d->low && *trust_pairs_text(
+        arena, fmax(trust_jobs(r->left, point, policy),
+                    trust_jobs(r->pair, point, policy)),
+        d->skew, (double)d->count) != 0;
+
+    arena_free(arena);
+    return doubt;
+}
+
 /* The last column. */
 static void sure_text(const struct pairing *r, uint32_t point, uint32_t policy,
                       enum metric metric, const struct stats_delta *d,
@@ -316,10 +329,7 @@ static void sure_text(const struct pairing *r, uint32_t point, uint32_t policy,
         snprintf(out, bytes, "[%+.3g%%, %+.3g%%] p=%.2g, corrected %.2g%s",
                  d->percent_low, d->percent_high, d->p_value,
                  r->p_holm[row_at(r->left, point, policy, metric)],
-                 trust_jobs(r->left, point, policy) > 0 ||
-                 trust_jobs(r->pair, point, policy) > 0 ||
-                 trust_seeds_few(d->skew, (double)d->count)
-                     ? " not trusted" : "");
+                 doubted(r, point, policy, d) ? " not trusted" : "");
     else if (r->scratch.count < r->left->seed_count)
         snprintf(out, bytes, "seeds are alike: no interval");
 }
