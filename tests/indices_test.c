@@ -90,13 +90,13 @@ static void ishigami_has_the_indices_of_the_book(void **state)
     arena_free(w.arena);
 }
 
-/* First: 0.716, 0.179, 0.0237, 0.0072, 0.0001; total: 0.788, 0.242, 0.0343, 0.0105,
+/* First: 0.716, 0.179, 0.0237, 0.0072, 0.0001; total: 0.787, 0.242, 0.0343, 0.0105,
  * 0.0001, by its closed form: V_i = (1/3) / (1 + a_i)^2 of V = prod (1 + V_i) - 1
  * (Saltelli et al. 2010, section 5). */
 static void g_function_has_the_indices_of_the_paper(void **state)
 {
     static const double first[] = { 0.716, 0.179, 0.0237, 0.0072, 1e-4, 1e-4 };
-    static const double total[] = { 0.788, 0.242, 0.0343, 0.0105, 1e-4, 1e-4 };
+    static const double total[] = { 0.787, 0.242, 0.0343, 0.0105, 1e-4, 1e-4 };
     struct world w = world_new();
     struct indices index[8];
 

@@ -20,7 +20,8 @@
 static const char *const result_files[] = {
     "summary.csv", "compare.csv", "jobs.csv", "phases.csv", "timeline.csv",
     "decisions.csv", "arrived.csv", "failures.csv", "checks.csv", "audit.json",
-    "provenance.json", "trace.json", "report.html", NULL
+    "provenance.json", "trace.json", "report.html", "border.csv",
+    "sensitivity.csv", NULL
 };
 
 #define TRIALS_FOLDER ".trials"
