@@ -5,6 +5,7 @@
 #include "experiments/cli/search.h"
 
 #include "experiments/cli/experiment.h"
+#include "experiments/options/args.h"
 #include "experiments/probe/probe.h"
 #include "experiments/report/report.h"
 #include "experiments/spec/experiment.h"

@@ -10,9 +10,12 @@
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
 #include "experiments/probe/probe.h"
+#include "experiments/results/check.h"
 #include "experiments/results/csv_out.h"
+#include "experiments/results/results.h"
 #include "experiments/sensitivity/claim.h"
 #include "experiments/sensitivity/judge.h"
+#include "experiments/sensitivity/quantity.h"
 #include "experiments/sensitivity/turn.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -284,7 +287,8 @@ bool border_run(struct arena *arena, struct probe *probe,
                                                err);
     struct out *out;
 
-    if (border == NULL || !prepare(&b, border, count, err))
+    if (border == NULL || !results_may_write(arena, options->dir, &csv_border, err) ||
+        !prepare(&b, border, count, err))
         return false;
     b.table = table_new(csv_border.columns, csv_border.count);
     if (!find_all(&b, border, count, err)) {
