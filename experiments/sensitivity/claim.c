@@ -73,6 +73,50 @@ bool claim_try(struct probe *probe, const char *point, const char *key,
     return false;
 }
 
+/* The value in a label; NULL: the key is not swept. */
+static const char *value_in_label(struct arena *arena, const char *label,
+                                  const char *key)
+{
+    size_t bytes = strlen(key);
+
+    while (*label != '\0') {
+        if (strncmp(label, key, bytes) == 0 && label[bytes] == '=')
+            return text_format(arena, "%.*s", (int)strcspn(label + bytes + 1, " "),
+                               label + bytes + 1);
+        label += strcspn(label, " ");
+        label += strspn(label, " ");
+    }
+    return NULL;
+}
+
+/* Is something swept that the key is a part of? */
+static bool sweeps_above(const struct experiment *experiment, const char *key)
+{
+    const struct conf_node *sweep = conf_get(experiment->tree, "sweep");
+
+    for (size_t i = 0; sweep != NULL && i < conf_count(sweep); i++) {
+        size_t bytes = strlen(conf_key(sweep, i));
+
+        if (strncmp(conf_key(sweep, i), key, bytes) == 0 && key[bytes] == '.')
+            return true;
+    }
+    return false;
+}
+
+const char *claim_base(struct arena *arena, const struct experiment *experiment,
+                       const char *point, const char *key)
+{
+    const char *value = value_in_label(arena, point, claim_short_key(key));
+    const struct conf_node *node;
+
+    if (value == NULL)
+        value = value_in_label(arena, point, key);
+    if (value != NULL)
+        return value;
+    node = sweeps_above(experiment, key) ? NULL : conf_find(experiment->tree, key);
+    return node != NULL && conf_kind(node) == CONF_SCALAR ? conf_text(node) : "";
+}
+
 const char *claim_short_key(const char *key)
 {
     const char *dot = strchr(key, '.');

@@ -23,6 +23,11 @@ bool claim_key_check(struct arena *arena, const struct experiment *experiment,
 bool claim_try(struct probe *probe, const char *point, const char *key,
                const char *value, struct err_pos pos, struct err *err);
 
+/* Returns the value that the key has at a point, as it is written; "": by default, or
+ * it is not known. */
+const char *claim_base(struct arena *arena, const struct experiment *experiment,
+                       const char *point, const char *key);
+
 /* "arrival.rate" of "workload.arrival.rate". */
 const char *claim_short_key(const char *key);
 /* Policy, point or both that it is compared with; "". */

