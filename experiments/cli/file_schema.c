@@ -117,6 +117,9 @@ static const struct conf_shape shapes[] = {
       NULL },
     { "experiment.expect[]:", ONE_LIMIT, NULL },
     { "advice.expect[]:", ONE_LIMIT, NULL },
+    { "experiment.sensitivity:", "'oneOf': [{'required': ['claim'], 'properties': "
+      "{'metric': false, 'policy': false, 'vs': false}}, {'required': ['metric', "
+      "'policy'], 'properties': {'claim': false}}]", NULL },
 
     { "workload.mix[].reward:", "'if': {'required': ['on'], 'properties': "
       "{'on': {'const': 'gpu'}}}, 'then': {'required': ['model']}, 'else': "
@@ -148,6 +151,15 @@ static const struct conf_shape shapes[] = {
     { "experiment.border[].key", VARIED_KEY, NULL },
     { "experiment.border[].from", ONE_END, NULL },
     { "experiment.border[].to", ONE_END, NULL },
+    { "experiment.sensitivity", "@experiment.sensitivity@", NULL },
+    { "experiment.sensitivity.metric", "@metric@", NULL },
+    { "experiment.sensitivity.sobol", "@experiment.sensitivity.sobol@", NULL },
+    { "experiment.sensitivity.inputs", "{" OBJECT ", 'minProperties': 1, "
+      "'propertyNames': " VARIED_KEY ", 'additionalProperties': "
+      ANY_OF("@experiment.sensitivity.input@, {" ARRAY ", 'minItems': 2, 'items': "
+             "{'type': ['string', 'number', 'boolean', 'null']}}") "}", NULL },
+    { "experiment.sensitivity.input.from", ONE_END, NULL },
+    { "experiment.sensitivity.input.to", ONE_END, NULL },
     { "experiment.train.objective", "@metric@", NULL },
     { "experiment.train.seeds", "@experiment.train.seeds@", NULL },
     { "experiment.train.held_out", "@experiment.train.seeds@", NULL },

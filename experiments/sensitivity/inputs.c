@@ -31,7 +31,7 @@ static const struct conf_field input_field[] = {
 };
 
 const struct conf_schema input_schema =
-    CONF_SCHEMA("experiment.sensitivity.inputs.*", "the plausible range of a key",
+    CONF_SCHEMA("experiment.sensitivity.input", "the plausible range of a key",
                 input_field);
 
 static bool range_read(const struct conf_node *map, struct input *input,
