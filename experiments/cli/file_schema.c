@@ -35,6 +35,9 @@
     "'^((workload|cluster)([.][^.]+)*|policies([.][^.]+)+|fidelity)$'}"
 #define ONE_END "{'type': ['string', 'number'], " \
     "'pattern': '^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)'}"
+#define INPUTS "{" OBJECT ", 'minProperties': 1, 'propertyNames': " VARIED_KEY \
+    ", 'additionalProperties': " ANY_OF("@experiment.input@, {" ARRAY \
+    ", 'minItems': 2, 'items': {'type': ['string', 'number', 'boolean', 'null']}}") "}"
 #define OBJECT "'type': 'object'"
 #define ARRAY "'type': 'array'"
 #define STRING "'type': 'string'"
@@ -138,8 +141,9 @@ static const struct conf_shape shapes[] = {
     { "experiment.until", ANY_OF("{'const': 'drained'}, @time above 0@"),
       NULL },
     { "experiment.policies", LIST_OF("@policy@"), NULL },
-    { "experiment.sweep", "{" OBJECT ", 'propertyNames': " VARIED_KEY ", "
-      "'additionalProperties': {" ARRAY ", 'minItems': 1}}", NULL },
+    { "experiment.sweep", ANY_OF("{" OBJECT ", 'propertyNames': " VARIED_KEY ", "
+      "'additionalProperties': {" ARRAY ", 'minItems': 1}}, @experiment.sweep@"),
+      NULL },
     { "experiment.output.tables", "{" ARRAY ", 'items': {'enum': ['summary', "
       "'compare', 'jobs', 'phases', 'timeline', 'decisions']}}", NULL },
     { "experiment.output.plots", "{" ARRAY ", 'items': @plot@}", NULL },
@@ -154,12 +158,10 @@ static const struct conf_shape shapes[] = {
     { "experiment.sensitivity", "@experiment.sensitivity@", NULL },
     { "experiment.sensitivity.metric", "@metric@", NULL },
     { "experiment.sensitivity.sobol", "@experiment.sensitivity.sobol@", NULL },
-    { "experiment.sensitivity.inputs", "{" OBJECT ", 'minProperties': 1, "
-      "'propertyNames': " VARIED_KEY ", 'additionalProperties': "
-      ANY_OF("@experiment.sensitivity.input@, {" ARRAY ", 'minItems': 2, 'items': "
-             "{'type': ['string', 'number', 'boolean', 'null']}}") "}", NULL },
-    { "experiment.sensitivity.input.from", ONE_END, NULL },
-    { "experiment.sensitivity.input.to", ONE_END, NULL },
+    { "experiment.sensitivity.inputs", INPUTS, NULL },
+    { "experiment.sweep.keys", INPUTS, NULL },
+    { "experiment.input.from", ONE_END, NULL },
+    { "experiment.input.to", ONE_END, NULL },
     { "experiment.train.objective", "@metric@", NULL },
     { "experiment.train.seeds", "@experiment.train.seeds@", NULL },
     { "experiment.train.held_out", "@experiment.train.seeds@", NULL },

@@ -10,9 +10,9 @@
 #include <math.h>
 
 #include "experiments/probe/probe.h"
-#include "experiments/sensitivity/inputs.h"
 #include "experiments/sensitivity/judge.h"
 #include "experiments/sensitivity/sensitivity_keys.h"
+#include "experiments/spec/inputs.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
 #include "sim/stats/indices.h"

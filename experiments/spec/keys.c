@@ -54,7 +54,7 @@ static const struct conf_field top_field[] = {
              "given"),
     CONF_KEY("sweep", CONF_NODE, experiment_top, sweep, CONF_ABSENT,
              "map from a dotted key (workload. cluster. policies.NAME.) to a "
-             "list; results have the points in this order"),
+             "list; results have the points in this order; or {sample, points, keys}"),
     CONF_KEY("output", CONF_NODE, experiment_top, output, CONF_ABSENT,
              "where results go and which"),
     CONF_KEY("expect", CONF_NODE, experiment_top, expect, CONF_ABSENT,

@@ -396,11 +396,11 @@ static bool read_points(struct reader *r, struct err *err)
 {
     struct experiment *experiment = r->experiment;
 
-    experiment->point_count = 1;
-    if (r->top.sweep != NULL &&
-        !sweep_check(r->top.sweep, &experiment->point_count, err))
+    struct sweep sweep;
+
+    if (!sweep_open(r->arena, r->root, r->top.sweep, experiment->seed, &sweep, err))
         return false;
-    struct sweep sweep = { r->root, r->top.sweep, experiment->point_count };
+    experiment->point_count = sweep.count;
     r->point = arena_alloc(r->arena, experiment->point_count, sizeof *r->point);
     experiment->point = r->point;
     for (uint32_t i = 0; i < experiment->point_count; i++) {
@@ -545,17 +545,27 @@ static void add_tables(struct experiment *experiment)
                 experiment->tables |= EXPERIMENT_ARRIVED;
 }
 
+/* The `seed` of a tree that was read before. */
+static uint64_t seed_of(const struct conf_node *root)
+{
+    const struct conf_node *node = conf_get(root, "seed");
+    const char *text = node != NULL ? conf_text(node) : "1";
+    int64_t seed;
+
+    return scan_i64(text, strlen(text), &seed) ? (uint64_t)seed : 1;
+}
+
 /* Returns the tree of the point that the options name, with their settings. */
 static const struct conf_node *one_point(struct reader *r,
                                          const struct conf_node *root,
                                          struct err *err)
 {
     const struct experiment_options *options = r->options;
-    struct sweep sweep = { root, conf_get(root, "sweep"), 1 };
     const struct conf_node *tree = NULL;
     const char *label = "";
+    struct sweep sweep;
 
-    if (sweep.keys != NULL && !sweep_check(sweep.keys, &sweep.count, err))
+    if (!sweep_open(r->arena, root, conf_get(root, "sweep"), seed_of(root), &sweep, err))
         return NULL;
     for (uint32_t i = 0; i < sweep.count && strcmp(label, options->point) != 0;
          i++) {
