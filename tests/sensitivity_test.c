@@ -174,6 +174,48 @@ static void base_is_that_of_the_point(void **state)
     assert_string_equal(point[1], "");
 }
 
+static void page_says(struct search_world *w, const char *text, bool says)
+{
+    char *page = scratch_read(&w->scratch, "out/report.html");
+
+    assert_non_null(page);
+    if ((strstr(page, text) != NULL) != says)
+        fail_msg("the page %s: %s", says ? "does not say" : "says", text);
+    free(page);
+}
+
+static void report_shows_what_would_turn_the_verdicts(void **state)
+{
+    struct search_world *w = *state;
+    search_cells border, sentence;
+
+    search_write(w, CLAIM
+                 "output: {plots: []}\n"
+                 "border:\n"
+                 "  - {claim: C1, key: workload.arrival.rate, from: 2/h, to: 30/h}\n"
+                 "sensitivity:\n"
+                 "  claim: C1\n"
+                 "  inputs: {workload.jobs: {from: 50, to: 120, why: <b>guess</b>}}\n"
+                 QUICK);
+    assert_int_equal(search_command(w, "run", "out", NULL, "2"), 0);
+    page_says(w, "What would turn the verdicts", false);
+    assert_int_equal(search_command(w, "border", "out", NULL, "2"), 0);
+    search_column(w, "out/border.csv", "sentence", border);
+    page_says(w, "<h3>What would turn the verdicts</h3>", true);
+    page_says(w, border[0], true);
+    page_says(w, "index alone", false);
+    assert_int_equal(search_command(w, "sensitivity", "out", NULL, "2"), 0);
+    search_column(w, "out/sensitivity.csv", "sentence", sentence);
+    page_says(w, border[0], true);
+    page_says(w, sentence[0], true);
+    page_says(w, "index alone", true);
+    page_says(w, "<td>50 to 120</td>", true);
+    page_says(w, "&lt;b&gt;guess", true);
+    page_says(w, "href=\"border.csv\"", true);
+    assert_int_equal(search_command(w, "run", "out", NULL, "2"), 0);
+    page_says(w, "What would turn the verdicts", false);
+}
+
 static void answers_do_not_depend_on_threads(void **state)
 {
     struct search_world *w = *state;
@@ -198,6 +240,7 @@ int main(void)
         T(verdict_at_the_turn_is_not_that_of_the_base),
         T(failed_trials_leave_an_input_unknown),
         T(base_is_that_of_the_point),
+        T(report_shows_what_would_turn_the_verdicts),
         T(answers_do_not_depend_on_threads),
 #undef T
     };
