@@ -165,7 +165,8 @@ static void put_files(const struct report *r)
     static const char *const name[] = {
         "summary.csv", "compare.csv", "jobs.csv", "phases.csv",
         "timeline.csv", "decisions.csv", "services.csv", "arrived.csv",
-        "checks.csv", "border.csv", "sensitivity.csv", "failures.csv", "audit.json", "provenance.json", "trace.json"
+        "checks.csv", "border.csv", "sensitivity.csv", "failures.csv", "audit.json",
+        "provenance.json", "trace.json"
     };
 
     for (size_t i = 0; i < COUNT_OF(name); i++)
