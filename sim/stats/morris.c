@@ -42,9 +42,10 @@ static void draw_one(struct rng *rng, size_t inputs, size_t *order, double *u,
     for (size_t s = 1; s <= inputs; s++) {
         size_t input = order[s - 1];
         double *here = u + s * inputs;
+        const double *before = u + (s - 1) * inputs;
 
         for (size_t i = 0; i < inputs; i++)
-            here[i] = here[i - inputs];
+            here[i] = before[i];
         here[input] += here[input] < 0.5 ? STEP : -STEP;
         moved[s] = input;
     }
@@ -70,9 +71,10 @@ struct morris morris_draw(struct arena *arena, struct rng *rng, size_t inputs,
 static double effect_at(const struct morris *design, const double *y, size_t point)
 {
     const double *u = design->u + point * design->inputs;
+    const double *before = design->u + (point - 1) * design->inputs;
     size_t input = design->moved[point];
 
-    return (y[point] - y[point - 1]) / (u[input] - *(u + input - design->inputs));
+    return (y[point] - y[point - 1]) / (u[input] - before[input]);
 }
 
 void morris_effects(const struct morris *design, const double *y,
