@@ -63,6 +63,8 @@ static const struct {
     { "best", report_best, 1 },
     { "regret", report_regret, 1 },
     { "controls", report_controls, 3 },
+    { "turns", report_turns, 0 },
+    { "inputs", report_inputs, 2 },
     { "verdicts", report_verdicts, 0 },
     { "failures", report_failures, 0 },
     { "run", report_run, 1 },
@@ -163,7 +165,8 @@ static void put_files(const struct report *r)
     static const char *const name[] = {
         "summary.csv", "compare.csv", "jobs.csv", "phases.csv",
         "timeline.csv", "decisions.csv", "services.csv", "arrived.csv",
-        "checks.csv", "failures.csv", "audit.json", "provenance.json", "trace.json"
+        "checks.csv", "border.csv", "sensitivity.csv", "failures.csv", "audit.json",
+        "provenance.json", "trace.json"
     };
 
     for (size_t i = 0; i < COUNT_OF(name); i++)

@@ -19,7 +19,7 @@ struct out;
 struct sheet;
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
-#define REPORT_TABLES 12
+#define REPORT_TABLES 14
 
 struct report {
     struct plot_source source;
@@ -48,6 +48,8 @@ struct sheet *report_verdicts(const struct report *r, struct err *err);
 struct sheet *report_best(const struct report *r, struct err *err);
 struct sheet *report_regret(const struct report *r, struct err *err);
 struct sheet *report_controls(const struct report *r, struct err *err);
+struct sheet *report_turns(const struct report *r, struct err *err);
+struct sheet *report_inputs(const struct report *r, struct err *err);
 struct sheet *report_failures(const struct report *r, struct err *err);
 struct sheet *report_run(const struct report *r, struct err *err);
 struct sheet *report_policies(const struct report *r, struct err *err);

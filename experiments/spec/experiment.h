@@ -98,13 +98,19 @@ struct experiment {
 
     const struct experiment_expect *expect;
     uint32_t expect_count;
-    const struct conf_node *train;      /* or NULL */
+    const struct conf_node *train;      /* or NULL; so the next two */
+    const struct conf_node *border, *sensitivity;
     const struct conf_node *tree;       /* what was read, all files in it */
     const struct catalogue *catalogue;
     uint64_t catalogue_hash;    /* of the files that add to it */
     uint64_t program_hash;      /* of the program's own file; 0: unknown */
     const struct experiment_input *input;    /* in the order they were met */
     size_t input_count;
+};
+
+/* A dotted key and the value that it gets, as YAML. */
+struct experiment_setting {
+    const char *key, *text;
 };
 
 /* The command line's part. */
@@ -115,6 +121,12 @@ struct experiment_options {
     const char *only;           /* "a,b" or NULL */
     const char *dir;            /* or NULL */
     uint64_t program_hash;      /* 0: of the program's own file */
+    /* One point alone, by its label, with these settings there: as if their keys
+     * were swept too, and each had this one value.  `expect:` is not read.
+     * NULL: all points, and no settings. */
+    const char *point;
+    const struct experiment_setting *setting;
+    size_t setting_count;
     /* Checks a part that only some commands read, so that its errors are
      * reported with all others; NULL: none. */
     bool (*check)(struct arena *arena, const struct experiment *experiment,
@@ -126,6 +138,14 @@ struct experiment_options {
 const struct experiment *experiment_read(struct arena *arena, const char *path,
                                          const struct experiment_options *options,
                                          struct err *err);
+
+/* Is it a key that can be swept?  False: err says what `what` must be. */
+bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
+                          struct err *err);
+
+/* The metric of that name.  False: err says what may be meant. */
+bool experiment_metric(const struct conf_node *node, enum metric *metric,
+                       struct err *err);
 
 uint32_t experiment_trial_count(const struct experiment *experiment);
 struct experiment_trial {

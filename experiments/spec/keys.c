@@ -55,7 +55,7 @@ static const struct conf_field top_field[] = {
              "given"),
     CONF_KEY("sweep", CONF_NODE, experiment_top, sweep, CONF_ABSENT,
              "map from a dotted key (workload. cluster. policies.NAME.) to a "
-             "list; results have the points in this order"),
+             "list; results have the points in this order; or {sample, points, keys}"),
     CONF_KEY("output", CONF_NODE, experiment_top, output, CONF_ABSENT,
              "where results go and which"),
     CONF_KEY("expect", CONF_NODE, experiment_top, expect, CONF_ABSENT,
@@ -72,6 +72,12 @@ static const struct conf_field top_field[] = {
              .min = 1, .max = 1e15),
     CONF_KEY("train", CONF_NODE, experiment_top, train, CONF_ABSENT,
              "how `clustersim train` learns weights"),
+    CONF_KEY("border", CONF_NODE, experiment_top, border, CONF_ABSENT,
+             "list of claims and keys: `clustersim border` finds where their "
+             "verdicts turn; results have them in this order"),
+    CONF_KEY("sensitivity", CONF_NODE, experiment_top, sensitivity, CONF_ABSENT,
+             "a claim and ranges of keys: `clustersim sensitivity` says which of "
+             "them it turns on"),
 };
 
 const struct conf_schema experiment_schema =

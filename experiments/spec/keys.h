@@ -15,12 +15,9 @@ struct experiment_top {
     int64_t seed, warmup_ns, stalled_ns, event_count_max;
     int fidelity;               /* 1: step by step */
     const struct conf_node *seeds, *cluster, *workload, *until, *policies, *controls,
-        *sweep, *output, *expect, *catalogue, *train;
+        *sweep, *output, *expect, *catalogue, *train, *border, *sensitivity;
 };
 
-/* The metric of that name. */
-bool experiment_metric(const struct conf_node *node, enum metric *metric,
-                       struct err *err);
 /* Reads `fidelity`; *by_step: is it `step`?  node NULL: it is not. */
 bool experiment_by_step(const struct conf_node *node, bool *by_step,
                         struct err *err);

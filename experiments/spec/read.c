@@ -8,6 +8,7 @@
 #include "experiments/columns/metric.h"
 #include "experiments/spec/experiment.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -395,11 +396,11 @@ static bool read_points(struct reader *r, struct err *err)
 {
     struct experiment *experiment = r->experiment;
 
-    experiment->point_count = 1;
-    if (r->top.sweep != NULL &&
-        !sweep_check(r->top.sweep, &experiment->point_count, err))
+    struct sweep sweep;
+
+    if (!sweep_open(r->arena, r->root, r->top.sweep, experiment->seed, &sweep, err))
         return false;
-    struct sweep sweep = { r->root, r->top.sweep, experiment->point_count };
+    experiment->point_count = sweep.count;
     r->point = arena_alloc(r->arena, experiment->point_count, sizeof *r->point);
     experiment->point = r->point;
     for (uint32_t i = 0; i < experiment->point_count; i++) {
@@ -408,6 +409,8 @@ static bool read_points(struct reader *r, struct err *err)
 
         if (tree == NULL || !point_read(r, i, tree, err))
             return false;
+        if (r->options->point != NULL)
+            r->point[i].label = r->options->point;
     }
     return labels_differ(r, err);
 }
@@ -476,6 +479,8 @@ static bool read_top(struct reader *r, struct err *err)
 
     if (!experiment_top_read(r->root, &r->top, err))
         return false;
+    if (r->options->point != NULL)
+        r->top.sweep = r->top.expect = NULL;
     if (r->top.name[0] == '\0' || strpbrk(r->top.name, "/\n\t\"") != NULL ||
         r->top.name[0] == '.')
         return err_set(err, ERR_RANGE,
@@ -494,6 +499,8 @@ static bool read_top(struct reader *r, struct err *err)
     experiment->stalled_ns = r->top.stalled_ns;
     experiment->event_count_max = (uint64_t)r->top.event_count_max;
     experiment->train = r->top.train;
+    experiment->border = r->top.border;
+    experiment->sensitivity = r->top.sensitivity;
     experiment->tree = r->root;
     if (!experiment_until(r->top.until, &experiment->until_ns, err))
         return false;
@@ -543,6 +550,41 @@ static void add_tables(struct experiment *experiment)
                 experiment->tables |= EXPERIMENT_ARRIVED;
 }
 
+/* The `seed` of a tree that was read before. */
+static uint64_t seed_of(const struct conf_node *root)
+{
+    const struct conf_node *node = conf_get(root, "seed");
+    const char *text = node != NULL ? conf_text(node) : "1";
+    int64_t seed;
+
+    return scan_i64(text, strlen(text), &seed) ? (uint64_t)seed : 1;
+}
+
+/* Returns the tree of the point that the options name, with their settings. */
+static const struct conf_node *one_point(struct reader *r,
+                                         const struct conf_node *root,
+                                         struct err *err)
+{
+    const struct experiment_options *options = r->options;
+    const struct conf_node *tree = NULL;
+    const char *label = "";
+    struct sweep sweep;
+
+    if (!sweep_open(r->arena, root, conf_get(root, "sweep"), seed_of(root), &sweep, err))
+        return NULL;
+    for (uint32_t i = 0; i < sweep.count && strcmp(label, options->point) != 0;
+         i++) {
+        tree = sweep_tree(&r->inputs, &sweep, i, &label, err);
+        if (tree == NULL)
+            return NULL;
+    }
+    assert(strcmp(label, options->point) == 0);
+    for (size_t i = 0; tree != NULL && i < options->setting_count; i++)
+        tree = tree_set(&r->inputs, tree, options->setting[i].key, NULL,
+                        options->setting[i].text, err);
+    return tree == NULL ? NULL : tree_graft(&r->inputs, tree, err);
+}
+
 static bool read_root(void *self, const struct conf_node *root,
                       struct err *err)
 {
@@ -557,6 +599,8 @@ static bool read_root(void *self, const struct conf_node *root,
                             r->options->set_count, err);
         if (r->root != NULL)
             r->root = controls_add(r->arena, r->root, err);
+        if (r->root != NULL && r->options->point != NULL)
+            r->root = one_point(r, r->root, err);
         if (r->root == NULL)
             return false;
         r->set = true;
