@@ -159,6 +159,8 @@ static const struct conf_shape shapes[] = {
       "'additionalProperties': false, 'properties': {'length': @time@, "
       "'resolve_at_most_every': @time@, 'end_early': {'type': 'boolean'}}}",
       NULL },
+    { "experiment.policies[].*with", "{" OBJECT ", 'propertyNames': {'pattern': "
+      "'^(workload|cluster)([.][^.]+)*$'}}", NULL },
     { "experiment.policies[].*weights", ANY_OF("@path@, @weights@"), NULL },
 
     { "cluster.nodes[].nvme", "@bytes above 0@", NULL },

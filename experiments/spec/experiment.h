@@ -37,6 +37,9 @@ struct experiment_point {
     bool by_step;               /* fidelity: step */
     uint64_t cluster_hash, workload_hash;
     const uint64_t *policy_hash;
+    /* By policy index: the point as that policy meets it, with the cluster and
+     * the workload that its `with:` makes.  Without `with:` the point itself. */
+    const struct experiment_point *const *met;
 };
 
 /* One entry of `expect:`. */

@@ -48,7 +48,8 @@ static const struct conf_field top_field[] = {
     CONF_KEY("controls", CONF_NODE, experiment_top, controls, CONF_ABSENT,
              "list of what else to run, so that results say what decides: "
              "random (the floor), no_growth, no_lending (each policy with that "
-             "part off)"),
+             "part off), colocated (fcfs on groups that generate and train in "
+             "turn)"),
     CONF_KEY("baseline", CONF_TEXT, experiment_top, baseline, CONF_ABSENT,
              "policy that the others are compared with; the first if not "
              "given"),
