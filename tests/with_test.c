@@ -270,7 +270,8 @@ static void a_cluster_that_drops_jobs_of_the_trace_is_refused(void **state)
     scratch_write(scratch, "e.yaml", "experiment: e\n"
         "cluster: {nodes: [{name: n, count: 2, gpus: {type: generic, count: 8}}]}\n"
         "workload: {trace: {file: jobs.csv, format: csv, skip: "
-        "{larger_than_cluster: true}, columns: {job: job, submit: submit, duration: duration, gpus: gpus}}}\n"
+        "{larger_than_cluster: true}, columns: {job: job, submit: submit, "
+        "duration: duration, gpus: gpus}}}\n"
         "policies: [fcfs, {policy: fcfs, name: few, with: {cluster.nodes.n.count: 1}}]\n");
     said = run(scratch, "validate e.yaml", &status);
     if (status != 3 || strstr(said, "with changes job 1 of seed 0") == NULL)
