@@ -72,8 +72,7 @@ static void spread_fixed(struct grid *grid)
     }
 }
 
-/* Times of jobs, where no job was done, are not zero but unknown. */
-static void blank_unknown(double *value)
+void grid_blank_unknown(double *value)
 {
     static const enum metric of_jobs[] = {
         METRIC_JCT_MEAN, METRIC_JCT_P50, METRIC_JCT_P95, METRIC_JCT_P99,
@@ -114,7 +113,7 @@ struct grid *grid_from_trials(struct arena *arena, const struct experiment *expe
         grid->present[i] = true;        /* cells are in trial order */
         memcpy(grid->value + (size_t)i * METRIC_COUNT, trial[i].result.value,
                sizeof trial[i].result.value);
-        blank_unknown(grid->value + (size_t)i * METRIC_COUNT);
+        grid_blank_unknown(grid->value + (size_t)i * METRIC_COUNT);
     }
     spread_fixed(grid);
     return grid;

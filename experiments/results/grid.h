@@ -35,6 +35,8 @@ struct grid {
 
 struct grid *grid_from_trials(struct arena *arena, const struct experiment *experiment,
                               const struct runner_trial *trial);
+/* Times of jobs are NAN where no job was done, not 0; `value` is by metric. */
+void grid_blank_unknown(double *value);
 /* Is there a results folder?  Its files are not read. */
 bool grid_is_there(struct arena *arena, const char *dir, struct err *err);
 struct grid *grid_from_folder(struct arena *arena, const char *dir,

@@ -147,17 +147,29 @@ static bool drop_trials(const struct results *results)
     return true;
 }
 
-bool results_begin(struct arena *arena, const struct experiment *experiment,
-                   struct results *results, struct err *err)
+/* Whatever was begun is undone. */
+static bool give_up(struct results *results)
 {
-    *results = (struct results){ .dir = folder_make(arena, experiment->dir, err) };
-    if (results->dir != NULL && folder_lock(results->dir, err) &&
-        begin(arena, experiment, results, err))
-        return true;
     if (results->trials != NULL)        /* was there nothing before? */
         (void)drop_trials(results);
     results_close(results);
     return false;
+}
+
+bool results_begin(struct arena *arena, const struct experiment *experiment,
+                   struct results *results, struct err *err)
+{
+    *results = (struct results){ .dir = folder_make(arena, experiment->dir, err) };
+    return (results->dir != NULL && folder_lock(results->dir, err) &&
+            begin(arena, experiment, results, err)) || give_up(results);
+}
+
+bool results_open(struct arena *arena, const char *dir, struct results *results,
+                  struct err *err)
+{
+    *results = (struct results){ .dir = folder_make(arena, dir, err) };
+    return (results->dir != NULL && folder_lock(results->dir, err) &&
+            open_trials(arena, results, err)) || give_up(results);
 }
 
 void results_close(struct results *results)
@@ -207,12 +219,20 @@ static bool formed(const void *self, const char *name)
 bool results_end(struct arena *arena, const struct results *results,
                  const struct experiment *experiment)
 {
-    struct hashes all = { .count = experiment_trial_count(experiment) };
+    uint32_t count = experiment_trial_count(experiment);
+    uint64_t *hash = arena_alloc(arena, count, sizeof *hash);
 
-    all.hash = arena_alloc(arena, all.count, sizeof *all.hash);
-    for (uint32_t i = 0; i < all.count; i++)
-        all.hash[i] = experiment_trial_hash(experiment, i);
-    qsort(all.hash, all.count, sizeof *all.hash, order_hashes);
+    for (uint32_t i = 0; i < count; i++)
+        hash[i] = experiment_trial_hash(experiment, i);
+    return results_drop(results, hash, count);
+}
+
+bool results_drop(const struct results *results, uint64_t *hash, uint32_t count)
+{
+    const struct hashes all = { hash, count };
+
+    if (count > 0)
+        qsort(hash, count, sizeof *hash, order_hashes);
     folder_sweep(results->trials, formed, &all);
     return drop_trials(results);
 }

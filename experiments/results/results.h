@@ -7,6 +7,7 @@
 #define EXPERIMENTS_RESULTS_RESULTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct arena;
 struct err;
@@ -21,6 +22,9 @@ struct results {
     struct folder *dir, *trials;
 };
 
+/* Makes the folder and its .trials, and takes nothing away. */
+bool results_open(struct arena *arena, const char *dir, struct results *results,
+                  struct err *err);
 /* Makes the folder and takes away the tables of an earlier run; its finished
  * trials stay. */
 bool results_begin(struct arena *arena, const struct experiment *experiment,
@@ -38,6 +42,8 @@ bool results_write(struct arena *arena, const struct results *results,
  * it holds no others: true. */
 bool results_end(struct arena *arena, const struct results *results,
                  const struct experiment *experiment);
+/* The same for trials by their hashes, which it sorts. */
+bool results_drop(const struct results *results, uint64_t *hash, uint32_t count);
 /* Lets go of the folder. */
 void results_close(struct results *results);
 

@@ -96,6 +96,11 @@ struct experiment {
     size_t input_count;
 };
 
+/* A dotted key and the value that it gets, as YAML. */
+struct experiment_setting {
+    const char *key, *text;
+};
+
 /* The command line's part. */
 struct experiment_options {
     const char *const *set;     /* "KEY=VALUE" */
@@ -104,6 +109,12 @@ struct experiment_options {
     const char *only;           /* "a,b" or NULL */
     const char *dir;            /* or NULL */
     uint64_t program_hash;      /* 0: of the program's own file */
+    /* One point alone, by its label, with these settings there: as if their keys
+     * were swept too, and each had this one value.  `expect:` is not read.
+     * NULL: all points, and no settings. */
+    const char *point;
+    const struct experiment_setting *setting;
+    size_t setting_count;
     /* Checks a part that only some commands read, so that its errors are
      * reported with all others; NULL: none. */
     bool (*check)(struct arena *arena, const struct experiment *experiment,

@@ -8,6 +8,7 @@
 #include "experiments/columns/metric.h"
 #include "experiments/spec/experiment.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -508,6 +509,8 @@ static bool read_points(struct reader *r, struct err *err)
 
         if (tree == NULL || !point_read(r, i, tree, err))
             return false;
+        if (r->options->point != NULL)
+            r->point[i].label = r->options->point;
     }
     for (size_t i = 0; i < r->acting_count; i++)
         if (!with_acts(r->acting[i].with, r->acting[i].acts, err))
@@ -577,6 +580,8 @@ static bool read_top(struct reader *r, struct err *err)
 
     if (!experiment_top_read(r->root, &r->top, err))
         return false;
+    if (r->options->point != NULL)
+        r->top.sweep = r->top.expect = NULL;
     if (r->top.name[0] == '\0' || strpbrk(r->top.name, "/\n\t\"") != NULL ||
         r->top.name[0] == '.')
         return err_set(err, ERR_RANGE,
@@ -641,6 +646,31 @@ static void add_tables(struct experiment *experiment)
                 experiment->tables |= EXPERIMENT_ARRIVED;
 }
 
+/* Returns the tree of the point that the options name, with their settings. */
+static const struct conf_node *one_point(struct reader *r,
+                                         const struct conf_node *root,
+                                         struct err *err)
+{
+    const struct experiment_options *options = r->options;
+    struct sweep sweep = { root, conf_get(root, "sweep"), 1 };
+    const struct conf_node *tree = NULL;
+    const char *label = "";
+
+    if (sweep.keys != NULL && !sweep_check(sweep.keys, &sweep.count, err))
+        return NULL;
+    for (uint32_t i = 0; i < sweep.count && strcmp(label, options->point) != 0;
+         i++) {
+        tree = sweep_tree(&r->inputs, &sweep, i, &label, err);
+        if (tree == NULL)
+            return NULL;
+    }
+    assert(strcmp(label, options->point) == 0);
+    for (size_t i = 0; tree != NULL && i < options->setting_count; i++)
+        tree = tree_set(&r->inputs, tree, options->setting[i].key, NULL,
+                        options->setting[i].text, err);
+    return tree == NULL ? NULL : tree_graft(&r->inputs, tree, err);
+}
+
 static bool read_root(void *self, const struct conf_node *root,
                       struct err *err)
 {
@@ -655,6 +685,8 @@ static bool read_root(void *self, const struct conf_node *root,
                             r->options->set_count, err);
         if (r->root != NULL)
             r->root = controls_add(r->arena, r->root, err);
+        if (r->root != NULL && r->options->point != NULL)
+            r->root = one_point(r, r->root, err);
         if (r->root == NULL)
             return false;
         r->set = true;
