@@ -507,10 +507,10 @@ static bool read_points(struct reader *r, struct err *err)
         const struct conf_node *tree =
             sweep_tree(&r->inputs, &sweep, i, &r->point[i].label, err);
 
-        if (tree == NULL || !point_read(r, i, tree, err))
-            return false;
         if (r->options->point != NULL)
             r->point[i].label = r->options->point;
+        if (tree == NULL || !point_read(r, i, tree, err))
+            return false;
     }
     for (size_t i = 0; i < r->acting_count; i++)
         if (!with_acts(r->acting[i].with, r->acting[i].acts, err))
