@@ -197,7 +197,7 @@ static void killed_search_goes_on_in_its_folder(void **state)
 {
     struct world *w = *state;
     const struct probe_ask ask = { NULL, 0, NULL, "sjf", 0, 3 };
-    struct probe_options options = { .threads = 1 };
+    const struct probe_options options = { .threads = 1 };
     char file[256], dir[256];
     struct probe_answer a, b;
     struct results results;
@@ -206,10 +206,11 @@ static void killed_search_goes_on_in_its_folder(void **state)
     snprintf(file, sizeof file, "%s", scratch_path(&w->scratch, "drawn.yaml"));
     snprintf(dir, sizeof dir, "%s", scratch_path(&w->scratch, "kept"));
     assert_true(results_open(w->arena, dir, &results, &w->err));
-    options.trials = results.trials;
     w->probe = probe_open(file, &options, &w->err);
+    probe_keep(w->probe, results.trials);
     assert_true(probe_run(w->probe, &ask, 1, &a, &w->err));
     struct probe *next = probe_open(file, &options, &w->err);
+    probe_keep(next, results.trials);
     assert_true(probe_run(next, &ask, 1, &b, &w->err));
     assert_int_equal(probe_counts(next).run, 0);
     assert_int_equal(probe_counts(next).recalled, 3);

@@ -37,6 +37,8 @@ BEYOND = [
     (r"is given twice", "maps of JSON have no key twice"),
     (r"not among the policies", "names that the file itself gives"),
     (r"no point of the sweep", "names that the file itself gives"),
+    (r"(which no expectation has|no point is left for claim)",
+     "names that the file itself gives"),
     (r"two (policies|groups of nodes|points of the sweep|entries of mix)",
      "names that the file itself gives"),
     (r"is given to two groups", "names that the file itself gives"),

@@ -39,7 +39,7 @@ static void print_help(FILE *file)
           "usage: clustersim EXPERIMENT.yaml [options of run]\n"
           "       clustersim COMMAND ...\n\ncommands\n", file);
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(file, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+        fprintf(file, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\n`clustersim COMMAND --help` says more; `clustersim --version` "
           "says which this is.\n\n"
           "exit status\n"

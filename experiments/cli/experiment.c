@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "experiments/options/args.h"
+#include "experiments/sensitivity/border.h"
+#include "experiments/sensitivity/sensitivity.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/spec/places.h"
 #include "experiments/spec/table_sizes.h"
@@ -27,6 +29,14 @@ bool cmd_threads(const struct args *args, uint32_t *threads, struct err *err)
     return args_number(args, ARG_THREADS, 1, THREADS_MAX, threads, err);
 }
 
+bool cmd_experiment_check(struct arena *arena, const struct experiment *experiment,
+                          struct err *err)
+{
+    return train_check(arena, experiment, err) &&
+           border_check(arena, experiment, err) &&
+           sensitivity_check(arena, experiment, err);
+}
+
 /* A shard has a folder of its own. */
 static const char *folder(struct cli *cli, const struct args *args,
                           const struct experiment *experiment, uint32_t shard,
@@ -44,8 +54,8 @@ const struct experiment *cmd_experiment_read(struct cli *cli, const struct args 
     struct experiment_options options = {
         .set = args->set, .set_count = args->set_count,
         .only = args->value[ARG_ONLY], .dir = args->value[ARG_OUT],
-        /* Of some policies only, that which is trained may not be one. */
-        .check = args->given[ARG_ONLY] ? NULL : train_check
+        /* What they name may not be among some policies only. */
+        .check = args->given[ARG_ONLY] ? border_check : cmd_experiment_check
     };
     uint32_t shard = 0, count = 1;
     const struct experiment *experiment;

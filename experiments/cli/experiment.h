@@ -17,6 +17,10 @@
 
 /* One per processor if -j does not say. */
 bool cmd_threads(const struct args *args, uint32_t *threads, struct err *err);
+/* Checks the keys of an experiment that only some commands read: `train`, `border`,
+ * `sensitivity`. */
+bool cmd_experiment_check(struct arena *arena, const struct experiment *experiment,
+                          struct err *err);
 /* NULL: err says why. */
 const struct experiment *cmd_experiment_read(struct cli *cli, const struct args *args,
                                              struct err *err);

@@ -30,6 +30,11 @@
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
+/* A key that can be swept; a number that has its unit behind it. */
+#define VARIED_KEY "{'pattern': " \
+    "'^((workload|cluster)([.][^.]+)*|policies([.][^.]+)+|fidelity)$'}"
+#define ONE_END "{'type': ['string', 'number'], " \
+    "'pattern': '^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)'}"
 #define OBJECT "'type': 'object'"
 #define ARRAY "'type': 'array'"
 #define STRING "'type': 'string'"
@@ -130,8 +135,7 @@ static const struct conf_shape shapes[] = {
     { "experiment.until", ANY_OF("{'const': 'drained'}, @time above 0@"),
       NULL },
     { "experiment.policies", LIST_OF("@policy@"), NULL },
-    { "experiment.sweep", "{" OBJECT ", 'propertyNames': {'pattern': "
-      "'^((workload|cluster)([.][^.]+)*|policies([.][^.]+)+|fidelity)$'}, "
+    { "experiment.sweep", "{" OBJECT ", 'propertyNames': " VARIED_KEY ", "
       "'additionalProperties': {" ARRAY ", 'minItems': 1}}", NULL },
     { "experiment.output.tables", "{" ARRAY ", 'items': {'enum': ['summary', "
       "'compare', 'jobs', 'phases', 'timeline', 'decisions']}}", NULL },
@@ -140,6 +144,10 @@ static const struct conf_shape shapes[] = {
     { "*.expect[].at_*", "@limit@", NULL },
     { "*.expect[].between", "{" ARRAY ", 'minItems': 2, 'maxItems': 2, "
       "'items': @limit@}", NULL },
+    { "experiment.border", LIST_OF("@experiment.border[]@"), NULL },
+    { "experiment.border[].key", VARIED_KEY, NULL },
+    { "experiment.border[].from", ONE_END, NULL },
+    { "experiment.border[].to", ONE_END, NULL },
     { "experiment.train.objective", "@metric@", NULL },
     { "experiment.train.seeds", "@experiment.train.seeds@", NULL },
     { "experiment.train.held_out", "@experiment.train.seeds@", NULL },

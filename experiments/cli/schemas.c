@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "experiments/advise/advice_check.h"
+#include "experiments/sensitivity/border.h"
+#include "experiments/sensitivity/sensitivity.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/train/train.h"
 #include "models/catalogue/application.h"
@@ -22,7 +24,8 @@ const struct conf_schema *const *schemas_all(struct arena *arena,
 {
     const struct conf_schema *const own[] = {
         &experiment_schema, &experiment_output_schema, &experiment_expect_schema,
-        &train_schema, &train_seeds_schema, &host_rules_schema,
+        &train_schema, &train_seeds_schema, &border_schema,
+        &sensitivity_schema, &input_schema, &sobol_schema, &host_rules_schema,
         &host_rounds_schema, &host_preemption_schema,
         &advice_schema, &advice_expect_schema, &application_speed_schema
     };

@@ -10,6 +10,7 @@
 
 #include "experiments/advise/advice_check.h"
 #include "experiments/cli/command.h"
+#include "experiments/cli/experiment.h"
 #include "experiments/spec/defaults.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/spec/idle_keys.h"
@@ -18,7 +19,6 @@
 #include "experiments/spec/pool_names.h"
 #include "experiments/spec/table_sizes.h"
 #include "experiments/spec/tree.h"
-#include "experiments/train/train.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
@@ -71,7 +71,7 @@ static void tell_homeless(void *self, const struct err *err)
 
 static bool validate_experiment(struct validating *v, struct err *err)
 {
-    struct experiment_options options = { .check = train_check };
+    struct experiment_options options = { .check = cmd_experiment_check };
     const struct experiment *experiment = experiment_read(v->cli->arena, v->path, &options,
                                                           err);
 

@@ -225,6 +225,59 @@ static const struct table_column tenants_column[] = {
       "where they are most, by those it asked for; empty above 64 tenants" },
 };
 
+static const struct table_column border_column[] = {
+    { "claim", TABLE_TEXT, "name of the claim" },
+    { "metric", TABLE_TEXT, "a column of summary.csv" },
+    { "policy", TABLE_TEXT, "judged" },
+    { "versus", TABLE_TEXT, "policy or point that it is compared with; empty: none" },
+    { "point", TABLE_TEXT, "of the sweep, without the key" },
+    { "key", TABLE_TEXT, "that is varied" },
+    { "holds_at", TABLE_TEXT, "last value at which the claim holds; empty: none" },
+    { "fails_at", TABLE_TEXT, "first value at which it does not hold; undecided lies "
+      "between them" },
+    { "from", TABLE_TEXT, "one end of the values" },
+    { "to", TABLE_TEXT, "the other end" },
+    { "verdict_from", TABLE_TEXT, "at the one end" },
+    { "verdict_to", TABLE_TEXT, "at the other end" },
+    { "turns", TABLE_TEXT, "yes, no, forth and back, or not known" },
+    { "seeds", TABLE_COUNT, "of each value" },
+    { "trials", TABLE_COUNT, "that the search took" },
+    { "sentence", TABLE_TEXT, "all of it in words" },
+};
+
+static const struct table_column sensitivity_column[] = {
+    { "claim", TABLE_TEXT, "name of the claim; empty: none" },
+    { "metric", TABLE_TEXT, "a column of summary.csv" },
+    { "policy", TABLE_TEXT, "judged" },
+    { "versus", TABLE_TEXT, "policy or point that it is compared with; empty: none" },
+    { "point", TABLE_TEXT, "of the sweep" },
+    { "input", TABLE_TEXT, "key that is varied" },
+    { "from", TABLE_TEXT, "one end of its range, or the first of its words" },
+    { "to", TABLE_TEXT, "the other end, or the last word" },
+    { "base", TABLE_TEXT, "value in the experiment; empty: its default" },
+    { "effect", TABLE_REAL, "mean absolute elementary effect over the whole range "
+      "(Morris; mu*), in the unit of what is judged" },
+    { "spread", TABLE_REAL, "standard deviation of the effects (sigma): interactions "
+      "and curvature" },
+    { "rank", TABLE_COUNT, "by effect, from 1" },
+    { "sobol_first", TABLE_REAL, "share of the variance that the input makes alone" },
+    { "sobol_first_low", TABLE_REAL, "its 95% interval, by the bootstrap" },
+    { "sobol_first_high", TABLE_REAL, "its other end" },
+    { "sobol_total", TABLE_REAL, "with all interactions with the other inputs that "
+      "have indices" },
+    { "sobol_total_low", TABLE_REAL, "its 95% interval, by the bootstrap" },
+    { "sobol_total_high", TABLE_REAL, "its other end" },
+    { "turns", TABLE_TEXT, "does the verdict turn within the range, all others at base: "
+      "yes, no, forth and back, or not known" },
+    { "turns_at", TABLE_TEXT, "first value of another verdict than at base" },
+    { "value_from", TABLE_REAL, "what is judged, at `from` with all others at base" },
+    { "value_to", TABLE_REAL, "the same at `to`" },
+    { "seeds", TABLE_COUNT, "of each value" },
+    { "trials", TABLE_COUNT, "that all inputs together took" },
+    { "why", TABLE_TEXT, "reason for the range, or why something is not known" },
+    { "sentence", TABLE_TEXT, "what would turn the verdict, in words" },
+};
+
 const struct csv_kind csv_summary = {
     "summary.csv", "one row per point, policy and seed",
     summary_column, COUNT_OF(summary_column)
@@ -259,4 +312,12 @@ const struct csv_kind csv_tenants = {
 const struct csv_kind csv_services = {
     "services.csv", "one row per service and trial, where there are any",
     services_column, COUNT_OF(services_column)
+};
+const struct csv_kind csv_border = {
+    "border.csv", "one row per claim, point and key whose border was sought",
+    border_column, COUNT_OF(border_column)
+};
+const struct csv_kind csv_sensitivity = {
+    "sensitivity.csv", "one row per claim, point and input",
+    sensitivity_column, COUNT_OF(sensitivity_column)
 };

@@ -34,6 +34,7 @@ struct probe {
     struct probe_options options;
     const char *path;
     const struct experiment *base;
+    const struct folder *trials;        /* NULL: in memory alone */
     struct known **slot;        /* open addressing; room is a power of two */
     uint32_t known_count, room;
     struct probe_counts counts;
@@ -233,8 +234,8 @@ static struct known *trial_of(struct part *part, const struct experiment *experi
 
     if (known->settled || known->queued)
         return known;
-    if (probe->options.trials != NULL &&
-        cache_read(probe->options.trials, hash, &result, NULL)) {
+    if (probe->trials != NULL &&
+        cache_read(probe->trials, hash, &result, NULL)) {
         settle(probe, known, &result);
         probe->counts.recalled++;
         return known;
@@ -279,7 +280,7 @@ static void *job_begin(void *self, uint32_t index,
 {
     const struct part *part = self;
 
-    return cache_begin(part->probe->options.trials, part->job[index].known->hash,
+    return cache_begin(part->probe->trials, part->job[index].known->hash,
                        tables, stop);
 }
 
@@ -297,8 +298,8 @@ static bool run_jobs(struct part *part, struct err *err)
     const struct runner_plan plan = {
         .count = part->job_count, .threads = probe->options.threads,
         .progress = probe->options.progress, .spec = job_spec,
-        .begin = probe->options.trials == NULL ? NULL : job_begin,
-        .keep = probe->options.trials == NULL ? NULL : job_keep, .self = part
+        .begin = probe->trials == NULL ? NULL : job_begin,
+        .keep = probe->trials == NULL ? NULL : job_keep, .self = part
     };
     bool ok = runner_run(&plan, trial, err);
 
@@ -368,12 +369,18 @@ struct probe *probe_open(const char *path, const struct probe_options *options,
 
     assert(options->threads > 0 && options->experiment.point == NULL);
     *probe = (struct probe){ .arena = arena, .options = *options,
-                             .path = arena_text(arena, path) };
+                             .path = arena_text(arena, path),
+                             .trials = options->trials };
     probe->base = experiment_read(arena, path, &options->experiment, err);
     if (probe->base != NULL)
         return probe;
     arena_free(arena);
     return NULL;
+}
+
+void probe_keep(struct probe *probe, const struct folder *trials)
+{
+    probe->trials = trials;
 }
 
 const struct experiment *probe_experiment(const struct probe *probe)

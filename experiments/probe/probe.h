@@ -25,9 +25,7 @@ struct probe_options {
     struct experiment_options experiment;   /* of the command line; no point */
     uint32_t threads;           /* at least 1 */
     bool progress;              /* a line on stderr that is rewritten */
-    /* Finished trials are kept there too, so that a killed search goes on where
-     * it was; the caller's, open until probe_close.  NULL: in memory alone. */
-    const struct folder *trials;
+    const struct folder *trials;        /* as for probe_keep(), from the start */
 };
 
 /* Some seeds of one policy at one point with settings.  A setting acts as if
@@ -65,6 +63,10 @@ struct probe *probe_open(const char *path, const struct probe_options *options,
                          struct err *err);
 /* The experiment without settings, with all of its points. */
 const struct experiment *probe_experiment(const struct probe *probe);
+/* From now on finished trials are kept in the folder too, so that a killed search
+ * goes on where it was.  It is the caller's, open until probe_close; NULL: they are
+ * kept in memory alone. */
+void probe_keep(struct probe *probe, const struct folder *trials);
 /* Answers all asks.  A failed trial stops none of the others.  False: Ctrl-C, or
  * the folder cannot be written; err says so, and what was finished is kept. */
 bool probe_run(struct probe *probe, const struct probe_ask *ask, size_t count,

@@ -3,11 +3,27 @@
 #include "experiments/results/csv_out.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "experiments/columns/columns.h"
 #include "sim/base/err.h"
+#include "sim/text/folder.h"
 #include "sim/text/out.h"
 #include "sim/text/table.h"
+
+bool csv_out_is_there(const struct folder *dir, const struct csv_kind *kind)
+{
+    FILE *file = folder_read(dir, kind->file);
+    char want[4096], got[4096];
+    size_t bytes = table_header(kind->columns, kind->count, want, sizeof want);
+    bool same;
+
+    if (file == NULL)
+        return false;
+    same = fread(got, 1, bytes, file) == bytes && memcmp(got, want, bytes) == 0;
+    fclose(file);
+    return same;
+}
 
 struct out *csv_out_open(struct arena *arena, const struct folder *dir,
                          const struct csv_kind *kind, struct err *err)

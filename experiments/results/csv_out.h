@@ -18,6 +18,8 @@ struct table;
  * written. */
 struct out *csv_out_open(struct arena *arena, const struct folder *dir,
                          const struct csv_kind *kind, struct err *err);
+/* Does the folder hold the file of that kind, with its header line? */
+bool csv_out_is_there(const struct folder *dir, const struct csv_kind *kind);
 /* Writes the rows, and frees the table. */
 bool csv_out_close(struct out *out, struct table *table, struct err *err);
 

@@ -50,25 +50,21 @@ static size_t pair_of(const struct grid *grid, uint32_t point,
 }
 
 /* Where nothing is drawn, the trial that is there is that of every seed. */
-static void spread_fixed(struct grid *grid)
+static void spread_fixed(struct grid *grid, size_t pair)
 {
     uint32_t n = grid->seed_count;
-    size_t pairs = (size_t)grid->point_count * grid->policy_count;
+    size_t from = pair * n, end = from + n;
 
-    for (size_t i = 0; i < pairs; i++) {
-        size_t from = i * n, end = from + n;
-
-        while (from < end && !grid->present[from])
-            from++;
-        if (!grid->fixed[i] || from == end)
-            continue;
-        for (size_t to = i * n; to < end; to++) {
-            grid->present[to] = true;
-            if (to != from)
-                memcpy(grid->value + to * METRIC_COUNT,
-                       grid->value + from * METRIC_COUNT,
-                       METRIC_COUNT * sizeof *grid->value);
-        }
+    while (from < end && !grid->present[from])
+        from++;
+    if (!grid->fixed[pair] || from == end)
+        return;
+    for (size_t to = pair * n; to < end; to++) {
+        grid->present[to] = true;
+        if (to != from)
+            memcpy(grid->value + to * METRIC_COUNT,
+                   grid->value + from * METRIC_COUNT,
+                   METRIC_COUNT * sizeof *grid->value);
     }
 }
 
@@ -85,37 +81,66 @@ void grid_blank_unknown(double *value)
         value[of_jobs[i]] = NAN;
 }
 
+struct grid *grid_new(struct arena *arena, const char *const *point,
+                      uint32_t point_count, const char *const *policy,
+                      uint32_t policy_count, uint32_t seed_count)
+{
+    struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
+    uint32_t *seed = arena_alloc(arena, seed_count, sizeof *seed);
+
+    for (uint32_t i = 0; i < seed_count; i++)
+        seed[i] = i;
+    *grid = (struct grid){
+        .point = point, .point_count = point_count,
+        .policy = policy, .policy_count = policy_count,
+        .seed = seed, .seed_count = seed_count
+    };
+    grid_storage(arena, grid);
+    return grid;
+}
+
+void grid_put(struct grid *grid, uint32_t point, uint32_t policy, uint32_t seed,
+              const double *value)
+{
+    size_t at = cell(grid, point, policy, seed);
+
+    if (value == NULL) {
+        grid->failed[pair_of(grid, point, policy)]++;
+        return;
+    }
+    grid->present[at] = true;
+    memcpy(grid->value + at * METRIC_COUNT, value, METRIC_COUNT * sizeof *value);
+    grid_blank_unknown(grid->value + at * METRIC_COUNT);
+}
+
+void grid_end(struct grid *grid, uint32_t point, uint32_t policy, bool fixed)
+{
+    size_t pair = pair_of(grid, point, policy);
+
+    grid->fixed[pair] = fixed;
+    spread_fixed(grid, pair);
+}
+
 struct grid *grid_from_trials(struct arena *arena, const struct experiment *experiment,
                               const struct runner_trial *trial)
 {
-    struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
     const char **point = arena_alloc(arena, experiment->point_count, sizeof *point);
-    uint32_t *seed = arena_alloc(arena, experiment->seeds, sizeof *seed);
+    struct grid *grid;
 
     for (uint32_t i = 0; i < experiment->point_count; i++)
         point[i] = experiment->point[i].label;
-    for (uint32_t i = 0; i < experiment->seeds; i++)
-        seed[i] = i;
-    *grid = (struct grid){
-        .point = point, .point_count = experiment->point_count,
-        .policy = experiment->policy_name, .policy_count = experiment->policy_count,
-        .seed = seed, .seed_count = experiment->seeds
-    };
-    grid_storage(arena, grid);
+    grid = grid_new(arena, point, experiment->point_count, experiment->policy_name,
+                    experiment->policy_count, experiment->seeds);
     for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
         struct experiment_trial t = experiment_trial(experiment, i);
-        size_t pair = pair_of(grid, t.point, t.policy);
 
-        grid->fixed[pair] = !experiment_draws(experiment, t.point, t.policy);
-        grid->failed[pair] += trial[i].state == RUNNER_FAILED;
-        if (trial[i].state != RUNNER_DONE)
-            continue;
-        grid->present[i] = true;        /* cells are in trial order */
-        memcpy(grid->value + (size_t)i * METRIC_COUNT, trial[i].result.value,
-               sizeof trial[i].result.value);
-        grid_blank_unknown(grid->value + (size_t)i * METRIC_COUNT);
+        if (trial[i].state == RUNNER_DONE || trial[i].state == RUNNER_FAILED)
+            grid_put(grid, t.point, t.policy, t.seed, trial[i].state == RUNNER_DONE
+                     ? trial[i].result.value : NULL);
+        if (t.seed == experiment->seeds - 1)
+            grid_end(grid, t.point, t.policy,
+                     !experiment_draws(experiment, t.point, t.policy));
     }
-    spread_fixed(grid);
     return grid;
 }
 
@@ -312,7 +337,8 @@ struct grid *grid_from_folder(struct arena *arena, const char *dir,
     if (!read_values(arena, path, grid, err) ||
         !read_failures(arena, dir, &axes, grid, err))
         return NULL;
-    spread_fixed(grid);
+    for (size_t i = 0; i < (size_t)grid->point_count * grid->policy_count; i++)
+        spread_fixed(grid, i);
     return grid;
 }
 

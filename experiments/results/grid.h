@@ -33,6 +33,15 @@ struct grid {
     uint32_t *failed;           /* trials that failed */
 };
 
+/* One that is filled cell by cell: seeds 0, 1, ... of each pair of a point and a
+ * policy, and then its end, which says whether nothing is drawn there.  The names
+ * stay the caller's; value NULL: the trial failed. */
+struct grid *grid_new(struct arena *arena, const char *const *point,
+                      uint32_t point_count, const char *const *policy,
+                      uint32_t policy_count, uint32_t seed_count);
+void grid_put(struct grid *grid, uint32_t point, uint32_t policy, uint32_t seed,
+              const double *value);
+void grid_end(struct grid *grid, uint32_t point, uint32_t policy, bool fixed);
 struct grid *grid_from_trials(struct arena *arena, const struct experiment *experiment,
                               const struct runner_trial *trial);
 /* Times of jobs are NAN where no job was done, not 0; `value` is by metric. */

@@ -7,8 +7,10 @@
 
 #include <stdlib.h>
 
+#include "experiments/columns/columns.h"
 #include "experiments/columns/figures.h"
 #include "experiments/results/cache.h"
+#include "experiments/results/csv_out.h"
 #include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
@@ -22,6 +24,12 @@ static const char *const result_files[] = {
     "decisions.csv", "arrived.csv", "failures.csv", "checks.csv", "audit.json",
     "provenance.json", "trace.json", "report.html", NULL
 };
+
+/* Tables that searches write beside them, or before them. */
+static const struct csv_kind *const search_table[] = {
+    &csv_border, &csv_sensitivity
+};
+#define SEARCH_TABLES (sizeof search_table / sizeof search_table[0])
 
 #define TRIALS_FOLDER ".trials"
 static const char provenance[] = "provenance.json";
@@ -61,6 +69,29 @@ static bool may_replace(struct arena *arena, const struct experiment *experiment
         return true;
     err_set(err, ERR_IO, pos, "would be overwritten by the results, and is "
             "not from a run: there is no provenance.json beside it");
+    return err_hint(err, "Choose another folder with -o, or move the file.");
+}
+
+/* They say nothing of the results to come. */
+static bool clear_searches(struct arena *arena, const struct folder *dir,
+                           struct err *err)
+{
+    for (size_t i = 0; i < SEARCH_TABLES; i++)
+        if (csv_out_is_there(dir, search_table[i]) &&
+            !folder_remove(arena, dir, search_table[i]->file, err))
+            return false;
+    return true;
+}
+
+bool results_may_write(struct arena *arena, const struct folder *dir,
+                       const struct csv_kind *kind, struct err *err)
+{
+    struct err_pos pos = { folder_join(arena, dir, kind->file), 0, 0 };
+
+    if (!folder_holds(dir, kind->file) || csv_out_is_there(dir, kind))
+        return true;
+    err_set(err, ERR_IO, pos, "would be overwritten, and is not a table of this "
+            "program: its columns are others");
     return err_hint(err, "Choose another folder with -o, or move the file.");
 }
 
@@ -125,7 +156,8 @@ static bool begin(struct arena *arena, const struct experiment *experiment,
     for (size_t i = 0; result_files[i] != NULL; i++)
         if (!may_replace(arena, experiment, dir, result_files[i], ours, err))
             return false;
-    if (!clear_plots(arena, experiment, dir, ours, err))
+    if (!clear_plots(arena, experiment, dir, ours, err) ||
+        !clear_searches(arena, dir, err))
         return false;
     for (size_t i = 0; result_files[i] != NULL; i++)
         if (!folder_remove(arena, dir, result_files[i], err))

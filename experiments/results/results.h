@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct arena;
+struct csv_kind;
 struct err;
 struct folder;
 struct grid;
@@ -25,6 +26,9 @@ struct results {
 /* Makes the folder and its .trials, and takes nothing away. */
 bool results_open(struct arena *arena, const char *dir, struct results *results,
                   struct err *err);
+/* May a table that a search makes be written there?  It may replace its like. */
+bool results_may_write(struct arena *arena, const struct folder *dir,
+                       const struct csv_kind *kind, struct err *err);
 /* Makes the folder and takes away the tables of an earlier run; its finished
  * trials stay. */
 bool results_begin(struct arena *arena, const struct experiment *experiment,

@@ -87,7 +87,8 @@ struct experiment {
 
     const struct experiment_expect *expect;
     uint32_t expect_count;
-    const struct conf_node *train;      /* or NULL */
+    const struct conf_node *train;      /* or NULL; so the next two */
+    const struct conf_node *border, *sensitivity;
     const struct conf_node *tree;       /* what was read, all files in it */
     const struct catalogue *catalogue;
     uint64_t catalogue_hash;    /* of the files that add to it */
@@ -126,6 +127,10 @@ struct experiment_options {
 const struct experiment *experiment_read(struct arena *arena, const char *path,
                                          const struct experiment_options *options,
                                          struct err *err);
+
+/* Is it a key that can be swept?  False: err says what `what` must be. */
+bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
+                          struct err *err);
 
 uint32_t experiment_trial_count(const struct experiment *experiment);
 struct experiment_trial {

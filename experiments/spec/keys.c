@@ -72,6 +72,12 @@ static const struct conf_field top_field[] = {
              .min = 1, .max = 1e15),
     CONF_KEY("train", CONF_NODE, experiment_top, train, CONF_ABSENT,
              "how `clustersim train` learns weights"),
+    CONF_KEY("border", CONF_NODE, experiment_top, border, CONF_ABSENT,
+             "list of claims and keys: `clustersim border` finds where their "
+             "verdicts turn; results have them in this order"),
+    CONF_KEY("sensitivity", CONF_NODE, experiment_top, sensitivity, CONF_ABSENT,
+             "a claim and ranges of keys: `clustersim sensitivity` says which of "
+             "them it turns on"),
 };
 
 const struct conf_schema experiment_schema =

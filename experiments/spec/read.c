@@ -598,6 +598,8 @@ static bool read_top(struct reader *r, struct err *err)
     experiment->stalled_ns = r->top.stalled_ns;
     experiment->event_count_max = (uint64_t)r->top.event_count_max;
     experiment->train = r->top.train;
+    experiment->border = r->top.border;
+    experiment->sensitivity = r->top.sensitivity;
     experiment->tree = r->root;
     if (!experiment_until(r->top.until, &experiment->until_ns, err))
         return false;

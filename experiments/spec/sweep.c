@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "experiments/spec/experiment.h"
 #include "experiments/spec/tree.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
@@ -48,6 +49,25 @@ static bool first_step(const char *key, size_t bytes, const char *word)
     return strlen(word) == bytes && memcmp(key, word, bytes) == 0;
 }
 
+bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
+                          struct err *err)
+{
+    size_t root = strcspn(key, ".");
+
+    if (!first_step(key, root, "workload") && !first_step(key, root, "cluster") &&
+        !(first_step(key, root, "policies") && key[root] == '.') &&
+        strcmp(key, "fidelity") != 0) {
+        err_set(err, ERR_SCHEMA, pos, "%s must begin with workload. cluster. or "
+                "policies.NAME., or be fidelity, and is '%.80s'", what, key);
+        return err_hint(err, "Write it from the top of the file, as in "
+                        "workload.arrival.rate.");
+    }
+    if (strstr(key, "..") != NULL || key[strlen(key) - 1] == '.')
+        return err_set(err, ERR_SCHEMA, pos, "%s must have a name after each dot, "
+                       "and is '%.80s'", what, key);
+    return true;
+}
+
 bool sweep_check(const struct conf_node *keys, uint32_t *count,
                  struct err *err)
 {
@@ -59,22 +79,9 @@ bool sweep_check(const struct conf_node *keys, uint32_t *count,
     for (size_t i = 0; i < conf_count(keys); i++) {
         const char *key = conf_key(keys, i);
         const struct conf_node *list = conf_value(keys, i);
-        size_t root = strcspn(key, ".");
 
-        if (!first_step(key, root, "workload") &&
-            !first_step(key, root, "cluster") &&
-            !(first_step(key, root, "policies") && key[root] == '.') &&
-            strcmp(key, "fidelity") != 0) {
-            err_set(err, ERR_SCHEMA, conf_key_pos(keys, i),
-                    "a swept key must begin with workload. cluster. or "
-                    "policies.NAME., or be fidelity, and is '%.80s'", key);
-            return err_hint(err, "Write it from the top of the file, as in "
-                            "workload.arrival.rate.");
-        }
-        if (strstr(key, "..") != NULL || key[strlen(key) - 1] == '.')
-            return err_set(err, ERR_SCHEMA, conf_key_pos(keys, i),
-                           "a swept key must have a name after each dot, and "
-                           "is '%.80s'", key);
+        if (!experiment_key_check(key, "a swept key", conf_key_pos(keys, i), err))
+            return false;
         if (conf_kind(list) != CONF_LIST || conf_count(list) == 0)
             return err_set(err, ERR_SCHEMA, conf_pos(list),
                            "%.80s must be swept over a list of at least one "

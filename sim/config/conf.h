@@ -118,6 +118,8 @@ const struct conf_node *conf_get(const struct conf_node *map,
 bool conf_acts(const struct conf_node *map, const char *key, bool idle,
                const char *needs, struct err *err);
 
+/* The value at a dotted path, of steps as in conf_set; NULL: there is none. */
+const struct conf_node *conf_find(const struct conf_node *root, const char *path);
 /* A copy of the tree in which the value at a dotted path is replaced; the
  * original is untouched.  A step names a map key, or, in a list, the `name`
  * (or `policy`) of a map or a single word, or an index from 0; `*` is each

@@ -86,6 +86,25 @@ static size_t find_item(const struct conf_node *list, const char *step,
     return index < list->count ? index : NOT_FOUND;
 }
 
+const struct conf_node *conf_find(const struct conf_node *root, const char *path)
+{
+    const struct conf_node *node = root;
+
+    while (node != NULL && *path != '\0') {
+        size_t bytes = strcspn(path, ".");
+        size_t index = node->kind == CONF_MAP ? find_pair(node, path, bytes)
+                     : node->kind == CONF_LIST ? find_item(node, path, bytes)
+                                               : NOT_FOUND;
+
+        if (index == NOT_FOUND)
+            return NULL;
+        node = node->kind == CONF_MAP ? node->pairs[index].value
+                                      : node->items[index];
+        path += bytes + (path[bytes] == '.');
+    }
+    return node;
+}
+
 static void fail(const struct setting *setting, enum err_kind kind,
                  const char *what, const char *step, size_t bytes)
 {

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * search.c - a search from the command line to its end.
+ */
+#include "experiments/cli/search.h"
+
+#include "experiments/cli/experiment.h"
+#include "experiments/options/args.h"
+#include "experiments/probe/probe.h"
+#include "experiments/report/report.h"
+#include "experiments/spec/experiment.h"
+#include "sim/base/err.h"
+#include "sim/text/folder.h"
+
+bool search_begin(struct cli *cli, const struct args *args,
+                  struct search_command *search, struct err *err)
+{
+    struct probe_options options = {
+        .experiment = { .set = args->set, .set_count = args->set_count,
+                        .dir = args->value[ARG_OUT], .check = cmd_experiment_check },
+        .progress = cli->progress && !args->given[ARG_QUIET]
+    };
+
+    *search = (struct search_command){ .cli = cli, .args = args };
+    if (!cmd_threads(args, &options.threads, err) ||
+        !args_number(args, ARG_SEEDS, 1, 1000000, &options.experiment.seeds, err))
+        return false;
+    search->probe = probe_open(args->word[0], &options, err);
+    if (search->probe == NULL)
+        return false;
+    if (!results_open(cli->arena, probe_experiment(search->probe)->dir,
+                      &search->results, err)) {
+        probe_close(search->probe);
+        return false;
+    }
+    probe_keep(search->probe, search->results.trials);
+    return true;
+}
+
+/* The page of results that are there gets the new answers. */
+static bool renew_report(const struct search_command *search, struct err *err)
+{
+    return !folder_holds_file(search->results.dir, "summary.csv") ||
+           report_write(folder_path(search->results.dir), err);
+}
+
+int search_end(struct search_command *search, bool ok, uint32_t unknown,
+               const struct err *err)
+{
+    struct cli *cli = search->cli;
+    struct err own = *err;
+    uint32_t count;
+    uint64_t *hash = probe_hashes(search->probe, cli->arena, &count);
+
+    ok = ok && renew_report(search, &own);
+    if (!ok && own.kind == ERR_INTERRUPTED)
+        fprintf(cli->err, "interrupted: finished trials are kept in %s/.trials; the "
+                "same command goes on\n", folder_path(search->results.dir));
+    if (ok)
+        (void)results_drop(&search->results, hash, count);
+    results_close(&search->results);
+    probe_close(search->probe);
+    if (!ok)
+        return own.kind == ERR_INTERRUPTED ? err_exit_status(own.kind)
+                                           : command_fail(cli, &own);
+    return unknown > 0 ? 5 : 0;
+}

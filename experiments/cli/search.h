@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * search.h - what commands share that search by trials of an experiment: a probe, and
+ * a results folder that keeps what it holds.
+ */
+#ifndef EXPERIMENTS_CLI_SEARCH_H
+#define EXPERIMENTS_CLI_SEARCH_H
+
+#include <stdbool.h>
+
+#include "experiments/cli/command.h"
+#include "experiments/results/results.h"
+
+struct probe;
+
+#define SEARCH_ARGS \
+    (ARG_BIT(ARG_OUT) | ARG_BIT(ARG_THREADS) | ARG_BIT(ARG_SET) | \
+     ARG_BIT(ARG_SEEDS) | ARG_BIT(ARG_QUIET))
+
+struct search_command {
+    struct cli *cli;
+    const struct args *args;
+    struct probe *probe;
+    struct results results;     /* its .trials are those of the probe */
+};
+
+/* Reads the experiment and opens its folder.  False: err says why. */
+bool search_begin(struct cli *cli, const struct args *args,
+                  struct search_command *search, struct err *err);
+/* It is done, `ok`, or err says why not: makes the report of the folder again, if
+ * there are results, and takes the trials away, which nothing needs any more.
+ * Returns the exit status; `unknown` answers are missing for failed trials. */
+int search_end(struct search_command *search, bool ok, uint32_t unknown,
+               const struct err *err);
+
+#endif

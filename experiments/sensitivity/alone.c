@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * alone.c - each input by itself over its range, all others at base: does the
+ * verdict turn, and at which value?
+ */
+#include "experiments/sensitivity/finding.h"
+
+#include <math.h>
+
+#include "experiments/sensitivity/claim.h"
+#include "experiments/sensitivity/inputs.h"
+#include "experiments/sensitivity/sensitivity_keys.h"
+#include "sim/base/arena.h"
+#include "sim/text/paths.h"
+
+/* Sets the clause for a border from `same`, where the verdict is that of the base, to
+ * `other`. */
+static void put_border(struct findings *f, struct finding *finding, const char *same,
+                       const char *other)
+{
+    const char *key = claim_short_key(finding->input->key);
+    double a = 0, b = 0;
+
+    finding->turns_at = other;
+    if (quantity_number(&finding->input->range, same, &a) &&
+        quantity_number(&finding->input->range, other, &b))
+        finding->clause = text_format(f->arena, "%s %s %s", key, b < a ? "falls below"
+                                      : "rises above", same);
+}
+
+/* The border next to the verdict of the base: out of "holds" or out of "does not
+ * hold"; out of "undecided", whichever there is. */
+static void put_turn(struct findings *f, struct finding *finding,
+                     const struct turn *turn)
+{
+    enum check_verdict base = f->base.item.verdict;
+
+    if (base == CHECK_HOLDS && turn->holds_at != NULL)
+        put_border(f, finding, turn->holds_at, turn->ceases_at);
+    else if (base == CHECK_FAILS && turn->fails_at != NULL)
+        put_border(f, finding, turn->fails_at, turn->not_yet_at);
+    else if (base == CHECK_UNDECIDED && turn->fails_at != NULL)
+        put_border(f, finding, turn->not_yet_at, turn->fails_at);
+    else if (base == CHECK_UNDECIDED)
+        put_border(f, finding, turn->ceases_at, turn->holds_at);
+    else
+        finding->clause = text_format(f->arena, "%s is anywhere in its range",
+                                      claim_short_key(finding->input->key));
+}
+
+static bool range_alone(struct findings *f, struct finding *finding, struct err *err)
+{
+    const struct turn_axis axis = {
+        .key = finding->input->key, .range = finding->input->range,
+        .within = f->keys->within, .points = (uint32_t)f->keys->points
+    };
+    const char *key = claim_short_key(finding->input->key);
+    struct turn turn;
+
+    if (!turn_find(f->arena, f->probe, f->row, &axis, &turn, err))
+        return false;
+    f->trials += turn.trials;
+    finding->turns = turn.kind;
+    finding->value_from = turn.value_from;
+    finding->value_to = turn.value_to;
+    if (turn.kind == TURN_UNKNOWN)
+        finding->why = turn.why;
+    if (turn.kind == TURN_ONCE)
+        put_turn(f, finding, &turn);
+    if (turn.kind == TURN_MIXED)
+        finding->clause = text_format(f->arena, "%s moves forth and back (%s)", key,
+                                      turn.why);
+    if (turn.kind == TURN_NOT && turn.from != f->base.item.verdict) {
+        finding->turns = TURN_ONCE;
+        finding->turns_at = axis.range.from_text;
+        finding->clause = text_format(f->arena, "%s is anywhere in its range", key);
+    }
+    return true;
+}
+
+/* The words at which the verdict is another one. */
+static void put_words(struct findings *f, struct finding *finding,
+                      const struct judge_answer *answer)
+{
+    const struct input *input = finding->input;
+    const char *list = NULL;
+
+    for (uint32_t i = 0; i < input->word_count; i++) {
+        if (answer[i].why != NULL) {
+            finding->turns = TURN_UNKNOWN;
+            finding->why = text_format(f->arena, "at %s: %s", input->word[i],
+                                       answer[i].why);
+            finding->clause = finding->turns_at = NULL;
+            return;
+        }
+        if (answer[i].item.verdict == f->base.item.verdict)
+            continue;
+        finding->turns = TURN_ONCE;
+        if (list == NULL)
+            finding->turns_at = input->word[i];
+        list = list == NULL ? input->word[i]
+             : text_format(f->arena, "%s or %s", list, input->word[i]);
+    }
+    if (list != NULL)
+        finding->clause = text_format(f->arena, "%s is %s",
+                                      claim_short_key(input->key), list);
+}
+
+static bool words_alone(struct findings *f, struct finding *finding, struct err *err)
+{
+    const struct input *input = finding->input;
+    uint32_t count = input->word_count;
+    struct judge_query *query = arena_alloc(f->arena, count, sizeof *query);
+    struct judge_answer *answer = arena_alloc(f->arena, count, sizeof *answer);
+    struct experiment_setting *setting = arena_alloc(f->arena, count, sizeof *setting);
+
+    for (uint32_t i = 0; i < count; i++) {
+        setting[i] = (struct experiment_setting){ input->key, input->word[i] };
+        query[i] = (struct judge_query){ f->row->expect, f->row->point, &setting[i], 1 };
+    }
+    if (!judge_run(f->arena, f->probe, query, count, answer, err))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        f->trials += answer[i].trials;
+    finding->value_from = answer[0].value;
+    finding->value_to = answer[count - 1].value;
+    put_words(f, finding, answer);
+    return true;
+}
+
+bool find_alone(struct findings *f, struct err *err)
+{
+    for (uint32_t i = 0; i < f->keys->input_count; i++) {
+        struct finding *finding = &f->finding[i];
+
+        if (finding->input->word != NULL ? !words_alone(f, finding, err)
+                                         : !range_alone(f, finding, err))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * inputs.c - ranges of keys, and their values.
+ */
+#include "experiments/sensitivity/inputs.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "experiments/sensitivity/sensitivity.h"
+#include "experiments/spec/experiment.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+
+#define SAMPLE_STEP 1e-3        /* values of a range are told apart to a tenth of it */
+
+struct input_keys {
+    const char *from, *to, *why;
+    bool log;
+};
+
+static const struct conf_field input_field[] = {
+    CONF_KEY("from", CONF_TEXT, input_keys, from, CONF_REQUIRED,
+             "one end of what is plausible, with its unit"),
+    CONF_KEY("to", CONF_TEXT, input_keys, to, CONF_REQUIRED,
+             "the other end, in the same unit"),
+    CONF_KEY("log", CONF_BOOL, input_keys, log, "false",
+             "steps are ratios, for ranges of orders of magnitude"),
+    CONF_KEY("why", CONF_TEXT, input_keys, why, CONF_ABSENT,
+             "source of the range, for the table"),
+};
+
+const struct conf_schema input_schema =
+    CONF_SCHEMA("experiment.sensitivity.inputs.*", "the plausible range of a key",
+                input_field);
+
+static bool range_read(const struct conf_node *map, struct input *input,
+                       struct err *err)
+{
+    struct input_keys keys = { 0 };
+
+    if (!conf_fill(map, &input_schema, &keys, err))
+        return false;
+    input->why = keys.why;
+    return quantity_range_read(conf_get(map, "from"), conf_get(map, "to"), keys.log,
+                               &input->range, err);
+}
+
+static bool words_read(struct arena *arena, const struct conf_node *list,
+                       struct input *input, struct err *err)
+{
+    const char **word = arena_alloc(arena, conf_count(list) + 1, sizeof *word);
+
+    if (conf_count(list) < 2)
+        return err_set(err, ERR_SCHEMA, conf_pos(list), "an input must have two values "
+                       "or more, and has %zu", conf_count(list));
+    for (size_t i = 0; i < conf_count(list); i++) {
+        const struct conf_node *item = conf_item(list, i);
+
+        if (conf_kind(item) != CONF_SCALAR)
+            return err_set(err, ERR_SCHEMA, conf_pos(item), "a value of an input must "
+                           "be a word or a number, not a map or a list");
+        word[i] = conf_text(item);
+    }
+    input->word = word;
+    input->word_count = (uint32_t)conf_count(list);
+    return true;
+}
+
+struct input *inputs_read(struct arena *arena, const struct conf_node *map,
+                          uint32_t *count, struct err *err)
+{
+    struct input *input;
+
+    *count = conf_kind(map) == CONF_MAP ? (uint32_t)conf_count(map) : 0;
+    if (*count == 0) {
+        err_set(err, ERR_SCHEMA, conf_pos(map), "inputs must be a map from a key to its "
+                "range");
+        err_hint(err, "Write workload.arrival.rate: {from: 2/h, to: 6/h}.");
+        return NULL;
+    }
+    input = arena_alloc(arena, *count, sizeof *input);
+    for (uint32_t i = 0; i < *count; i++) {
+        const struct conf_node *value = conf_value(map, i);
+
+        input[i].key = conf_key(map, i);
+        input[i].pos = conf_key_pos(map, i);
+        if (!experiment_key_check(input[i].key, "an input", input[i].pos, err))
+            return NULL;
+        if (conf_kind(value) == CONF_SCALAR) {
+            err_set(err, ERR_SCHEMA, conf_pos(value), "an input must have a range or a "
+                    "list of values, found '%.40s'", conf_text(value));
+            err_hint(err, "Write {from: 2/h, to: 6/h}, or [a, b] of words.");
+            return NULL;
+        }
+        if (conf_kind(value) == CONF_LIST ? !words_read(arena, value, &input[i], err)
+                                          : !range_read(value, &input[i], err))
+            return NULL;
+    }
+    return input;
+}
+
+const char *input_at(struct arena *arena, const struct input *input, double u)
+{
+    if (input->word != NULL)
+        return input->word[(uint32_t)fmin(u * input->word_count,
+                                          input->word_count - 1)];
+    u = fmin(1, fmax(0, u));
+    return quantity_at(arena, &input->range, &u, SAMPLE_STEP);
+}
+
+struct experiment_setting *inputs_at(struct arena *arena, const struct input *input,
+                                     uint32_t count, const double *u)
+{
+    struct experiment_setting *setting = arena_alloc(arena, count + 1,
+                                                     sizeof *setting);
+
+    for (uint32_t i = 0; i < count; i++)
+        setting[i] = (struct experiment_setting){ input[i].key,
+                                                  input_at(arena, &input[i], u[i]) };
+    return setting;
+}
+
+const char *input_from(const struct input *input)
+{
+    return input->word != NULL ? input->word[0] : input->range.from_text;
+}
+
+const char *input_to(const struct input *input)
+{
+    return input->word != NULL ? input->word[input->word_count - 1]
+                               : input->range.to_text;
+}

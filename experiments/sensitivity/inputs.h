@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * inputs.h - keys and their ranges: what a sensitivity varies, and the samples of a
+ * sweep.  Private to experiments/sensitivity.
+ */
+#ifndef EXPERIMENTS_SENSITIVITY_INPUTS_H
+#define EXPERIMENTS_SENSITIVITY_INPUTS_H
+
+#include <stdint.h>
+
+#include "experiments/sensitivity/quantity.h"
+#include "sim/base/err.h"
+
+struct arena;
+struct conf_node;
+struct experiment_setting;
+
+struct input {
+    const char *key;
+    struct quantity_range range;        /* without words */
+    const char *const *word;            /* one value of several; NULL: a range */
+    uint32_t word_count;
+    const char *why;                    /* reason for the range, or NULL */
+    struct err_pos pos;                 /* of the key */
+};
+
+/* Reads a map from keys to ranges or lists.  NULL: err says what is wrong. */
+struct input *inputs_read(struct arena *arena, const struct conf_node *map,
+                          uint32_t *count, struct err *err);
+/* Returns the value at u, from 0 to 1, as text. */
+const char *input_at(struct arena *arena, const struct input *input, double u);
+/* Returns settings of all inputs at u[count]. */
+struct experiment_setting *inputs_at(struct arena *arena, const struct input *input,
+                                     uint32_t count, const double *u);
+/* The first and the last value. */
+const char *input_from(const struct input *input);
+const char *input_to(const struct input *input);
+
+#endif
