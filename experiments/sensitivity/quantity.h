@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * quantity.h - a number with its unit, and values between two of them.  Private to
- * experiments/sensitivity.
+ * quantity.h - a number with its unit, and values between two of them.
  */
 #ifndef EXPERIMENTS_SENSITIVITY_QUANTITY_H
 #define EXPERIMENTS_SENSITIVITY_QUANTITY_H

@@ -218,30 +218,44 @@ static void add_world(struct rows *all, const struct experiment_point *point,
 
 /* ---- what a policy has to itself ---------------------------------------- */
 
-static void add_with(struct rows *all, const struct conf_node *entry)
+/* Values of a tuned experiment that do not stand in a file were found. */
+static const char *source_of(const struct rows *all, const struct conf_node *value)
 {
-    const struct conf_node *with = conf_get(entry, "with");
-    const struct conf_node *name = conf_get(entry, "name");
-
-    if (name == NULL)
-        name = conf_get(entry, "policy");
-    for (uint32_t p = 0; p < all->experiment->policy_count; p++)
-        if (strcmp(all->experiment->policy_name[p], conf_text(name)) == 0)
-            for (size_t i = 0; i < conf_count(with); i++)
-                add_row(all, text_format(all->arena, "policy %s", conf_text(name)),
-                        text_format(all->arena, "with %s", conf_key(with, i)),
-                        conf_flow(all->arena, conf_value(with, i)), "file");
+    return all->experiment->tuned &&
+           strncmp(conf_pos(value).file, "--set", strlen("--set")) == 0 ? "tuned" : "file";
 }
 
-static void add_withs(struct rows *all)
+static void add_entry(struct rows *all, const struct conf_node *entry, const char *of)
 {
-    const struct conf_node *list = conf_get(all->experiment->tree, "policies");
+    const struct conf_node *with = conf_get(entry, "with");
+
+    for (size_t i = 0; i < conf_count(entry); i++) {
+        const struct conf_node *value = conf_value(entry, i);
+
+        if (value != with && strcmp(source_of(all, value), "tuned") == 0)
+            add_row(all, of, conf_key(entry, i), conf_flow(all->arena, value), "tuned");
+    }
+    for (size_t i = 0; with != NULL && i < conf_count(with); i++)
+        add_row(all, of, text_format(all->arena, "with %s", conf_key(with, i)),
+                conf_flow(all->arena, conf_value(with, i)),
+                source_of(all, conf_value(with, i)));
+}
+
+static void add_entries(struct rows *all)
+{
+    const struct experiment *experiment = all->experiment;
+    const struct conf_node *list = conf_get(experiment->tree, "policies");
 
     for (size_t i = 0; i < conf_count(list); i++) {
-        const struct conf_node *entry = conf_item(list, i);
+        const struct conf_node *entry = conf_item(list, i), *name;
 
-        if (conf_kind(entry) == CONF_MAP && conf_get(entry, "with") != NULL)
-            add_with(all, entry);
+        if (conf_kind(entry) != CONF_MAP)
+            continue;
+        name = conf_get(entry, conf_get(entry, "name") != NULL ? "name" : "policy");
+        for (uint32_t p = 0; p < experiment->policy_count; p++)
+            if (strcmp(experiment->policy_name[p], conf_text(name)) == 0)
+                add_entry(all, entry,
+                          text_format(all->arena, "policy %s", conf_text(name)));
     }
 }
 
@@ -261,7 +275,7 @@ struct default_row *defaults_of(struct arena *arena,
                 add_world(&all, point->met[p],
                           text_format(arena, " under %s", experiment->policy_name[p]));
     }
-    add_withs(&all);
+    add_entries(&all);
     *count = all.count;
     return all.row;
 }

@@ -78,6 +78,11 @@ static const struct conf_field top_field[] = {
     CONF_KEY("sensitivity", CONF_NODE, experiment_top, sensitivity, CONF_ABSENT,
              "a claim and ranges of keys: `clustersim sensitivity` says which of "
              "them it turns on"),
+    CONF_KEY("tune", CONF_NODE, experiment_top, tune, CONF_ABSENT,
+             "what may vary: `clustersim tune` finds the best keys of each policy"),
+    CONF_KEY("tuned", CONF_BOOL, experiment_top, tuned, "false",
+             "each policy is tuned before the run, as `tune` says, and runs with what "
+             "was found"),
 };
 
 const struct conf_schema experiment_schema =

@@ -49,6 +49,7 @@ struct reader {
     const struct experiment_options *options;
     const struct conf_node *root;       /* with --set, before the sweep */
     int64_t file_seeds;                 /* as the file says, without --set */
+    size_t file_policies;               /* without those of `controls:` */
     struct experiment_top top;
     struct experiment_point *point;
     /* Those of which the cluster or the workload was read, not shared. */
@@ -177,9 +178,10 @@ static bool name_policies(struct reader *r, struct err *err)
                         "two policies are called '%.60s'", all[i]);
                 return err_hint(err, "Give one of them another `name:`.");
             }
-        if (is_wanted(r->options->only, all[i]))
+        if (is_wanted(r->options->only, all[i])) {
             kept[r->experiment->policy_count++] = all[i];
-        else
+            r->experiment->file_policy_count += i < r->file_policies;
+        } else
             left[lefts++] = all[i];
     }
     r->experiment->policy_name = kept;
@@ -512,7 +514,8 @@ static bool read_points(struct reader *r, struct err *err)
         if (tree == NULL || !point_read(r, i, tree, err))
             return false;
     }
-    for (size_t i = 0; i < r->acting_count; i++)
+    /* A key may act at other points than the one that is asked for. */
+    for (size_t i = 0; r->options->point == NULL && i < r->acting_count; i++)
         if (!with_acts(r->acting[i].with, r->acting[i].acts, err))
             return false;
     return labels_differ(r, err);
@@ -600,6 +603,8 @@ static bool read_top(struct reader *r, struct err *err)
     experiment->train = r->top.train;
     experiment->border = r->top.border;
     experiment->sensitivity = r->top.sensitivity;
+    experiment->tune = r->top.tune;
+    experiment->tuned = r->top.tuned;
     experiment->tree = r->root;
     if (!experiment_until(r->top.until, &experiment->until_ns, err))
         return false;
@@ -673,6 +678,14 @@ static const struct conf_node *one_point(struct reader *r,
     return tree == NULL ? NULL : tree_graft(&r->inputs, tree, err);
 }
 
+static size_t count_policies(const struct conf_node *root)
+{
+    const struct conf_node *list =
+        conf_kind(root) == CONF_MAP ? conf_get(root, "policies") : NULL;
+
+    return list != NULL && conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
+}
+
 static bool read_root(void *self, const struct conf_node *root,
                       struct err *err)
 {
@@ -685,6 +698,7 @@ static bool read_root(void *self, const struct conf_node *root,
         r->file_seeds = seeds_of_file(root);
         r->root = tree_sets(&r->inputs, root, r->options->set,
                             r->options->set_count, err);
+        r->file_policies = r->root != NULL ? count_policies(r->root) : 0;
         if (r->root != NULL)
             r->root = controls_add(r->arena, r->root, err);
         if (r->root != NULL && r->options->point != NULL)
