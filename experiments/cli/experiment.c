@@ -4,9 +4,6 @@
  */
 #include "experiments/cli/experiment.h"
 
-#include "experiments/cli/search.h"
-#include "experiments/probe/probe.h"
-
 #include <unistd.h>
 
 #include "experiments/options/args.h"
@@ -53,57 +50,12 @@ static const char *folder(struct cli *cli, const struct args *args,
                        count);
 }
 
-/* The words of --set, and behind them what was found. */
-static const char *const *add_found(struct arena *arena, const struct args *args,
-                                    const struct tune_found *found, uint32_t found_count,
-                                    size_t *count)
-{
-    size_t room = args->set_count;
-    const char **word;
-
-    for (uint32_t i = 0; i < found_count; i++)
-        room += found[i].setting_count;
-    word = arena_alloc(arena, room + 1, sizeof *word);
-    for (*count = 0; *count < args->set_count; (*count)++)
-        word[*count] = args->set[*count];
-    for (uint32_t i = 0; i < found_count; i++)
-        for (uint32_t k = 0; k < found[i].setting_count; k++)
-            word[(*count)++] = text_format(arena, "%s=%s", found[i].setting[k].key,
-                                           found[i].setting[k].text);
-    return word;
-}
-
-/* `tuned: true`: tunes, and reads the experiment again with what was found. */
-static const struct experiment *read_tuned(struct cli *cli, const struct args *args,
-                                           struct experiment_options *options,
-                                           struct err *err)
-{
-    FILE *log = args->given[ARG_QUIET] ? NULL : cli->err;
-    const struct tune_options how = { .only = args->value[ARG_ONLY], .log = log };
-    const struct tune_found *found;
-    struct search_command search;
-    uint32_t count;
-
-    if (!search_begin(cli, args, &search, err))
-        return NULL;
-    found = tune_run(cli->arena, search.probe, &how, &count, err);
-    if (found != NULL && log != NULL)
-        tune_print(probe_experiment(search.probe), found, count, log);
-    if (found != NULL && !tune_write(cli->arena, search.probe, found, count,
-                                     search.results.dir, err))
-        found = NULL;
-    search_close(&search, found != NULL, err);
-    if (found == NULL)
-        return NULL;
-    options->set = add_found(cli->arena, args, found, count, &options->set_count);
-    return experiment_read(cli->arena, args->word[0], options, err);
-}
-
 const struct experiment *cmd_experiment_read(struct cli *cli, const struct args *args,
+                                             const char *const *set, size_t set_count,
                                              struct err *err)
 {
     struct experiment_options options = {
-        .set = args->set, .set_count = args->set_count,
+        .set = set, .set_count = set_count,
         .only = args->value[ARG_ONLY], .dir = args->value[ARG_OUT],
         /* What they name may not be among some policies only. */
         .check = args->given[ARG_ONLY] ? border_check : cmd_experiment_check
@@ -116,8 +68,6 @@ const struct experiment *cmd_experiment_read(struct cli *cli, const struct args 
         !args_shard(args, &shard, &count, err))
         return NULL;
     experiment = experiment_read(cli->arena, args->word[0], &options, err);
-    if (experiment != NULL && experiment->tuned)
-        experiment = read_tuned(cli, args, &options, err);
     if (experiment == NULL)
         return NULL;
     moved = arena_alloc(cli->arena, 1, sizeof *moved);
