@@ -37,7 +37,7 @@ BEYOND = [
     (r"is given twice", "maps of JSON have no key twice"),
     (r"not among the policies", "names that the file itself gives"),
     (r"no point of the sweep", "names that the file itself gives"),
-    (r"(which no expectation has|no point is left for claim)",
+    (r"(which no expectation has|no point is left for claim|no point at which)",
      "names that the file itself gives"),
     (r"two (policies|groups of nodes|points of the sweep|entries of mix)",
      "names that the file itself gives"),
@@ -46,6 +46,8 @@ BEYOND = [
     (r"(sweep must not rename|path '[^']+': )", "values of a sweep"),
     (r"(with changes the jobs|of with (changes nothing|replaces)|is without "
      r"effect: ')", "what other places of the file say"),
+    (r"must be one that can be better|there are no nodes '|tuned is without effect|"
+     r"a choice must be a map of dotted keys", "what other places say"),
     (r"control colocated changes no job", "what other places of the file say"),
     (r"must have two percentages or two numbers", "values of one kind"),
     (r"the file has no column|names column .* does not have",

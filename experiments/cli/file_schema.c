@@ -35,6 +35,9 @@
     "'^((workload|cluster)([.][^.]+)*|policies([.][^.]+)+|fidelity)$'}"
 #define ONE_END "{'type': ['string', 'number'], " \
     "'pattern': '^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)'}"
+#define INPUTS "{" OBJECT ", 'minProperties': 1, 'propertyNames': " VARIED_KEY \
+    ", 'additionalProperties': " ANY_OF("@experiment.input@, {" ARRAY \
+    ", 'minItems': 2, 'items': {'type': ['string', 'number', 'boolean', 'null']}}") "}"
 #define OBJECT "'type': 'object'"
 #define ARRAY "'type': 'array'"
 #define STRING "'type': 'string'"
@@ -117,6 +120,9 @@ static const struct conf_shape shapes[] = {
       NULL },
     { "experiment.expect[]:", ONE_LIMIT, NULL },
     { "advice.expect[]:", ONE_LIMIT, NULL },
+    { "experiment.sensitivity:", "'oneOf': [{'required': ['claim'], 'properties': "
+      "{'metric': false, 'policy': false, 'vs': false}}, {'required': ['metric', "
+      "'policy'], 'properties': {'claim': false}}]", NULL },
 
     { "workload.mix[].reward:", "'if': {'required': ['on'], 'properties': "
       "{'on': {'const': 'gpu'}}}, 'then': {'required': ['model']}, 'else': "
@@ -135,8 +141,9 @@ static const struct conf_shape shapes[] = {
     { "experiment.until", ANY_OF("{'const': 'drained'}, @time above 0@"),
       NULL },
     { "experiment.policies", LIST_OF("@policy@"), NULL },
-    { "experiment.sweep", "{" OBJECT ", 'propertyNames': " VARIED_KEY ", "
-      "'additionalProperties': {" ARRAY ", 'minItems': 1}}", NULL },
+    { "experiment.sweep", ANY_OF("{" OBJECT ", 'propertyNames': " VARIED_KEY ", "
+      "'additionalProperties': {" ARRAY ", 'minItems': 1}}, @experiment.sweep@"),
+      NULL },
     { "experiment.output.tables", "{" ARRAY ", 'items': {'enum': ['summary', "
       "'compare', 'jobs', 'phases', 'timeline', 'decisions']}}", NULL },
     { "experiment.output.plots", "{" ARRAY ", 'items': @plot@}", NULL },
@@ -158,6 +165,13 @@ static const struct conf_shape shapes[] = {
     { "experiment.border[].key", VARIED_KEY, NULL },
     { "experiment.border[].from", ONE_END, NULL },
     { "experiment.border[].to", ONE_END, NULL },
+    { "experiment.sensitivity", "@experiment.sensitivity@", NULL },
+    { "experiment.sensitivity.metric", "@metric@", NULL },
+    { "experiment.sensitivity.sobol", "@experiment.sensitivity.sobol@", NULL },
+    { "experiment.sensitivity.inputs", INPUTS, NULL },
+    { "experiment.sweep.keys", INPUTS, NULL },
+    { "experiment.input.from", ONE_END, NULL },
+    { "experiment.input.to", ONE_END, NULL },
     { "experiment.train.objective", "@metric@", NULL },
     { "experiment.train.seeds", "@experiment.train.seeds@", NULL },
     { "experiment.train.held_out", "@experiment.train.seeds@", NULL },

@@ -10,6 +10,8 @@
 #include "experiments/sensitivity/border.h"
 #include "experiments/sensitivity/sensitivity.h"
 #include "experiments/spec/experiment.h"
+#include "experiments/spec/inputs.h"
+#include "experiments/spec/sweep.h"
 #include "experiments/train/train.h"
 #include "experiments/tune/tune.h"
 #include "models/catalogue/application.h"
@@ -26,8 +28,8 @@ const struct conf_schema *const *schemas_all(struct arena *arena,
     const struct conf_schema *const own[] = {
         &experiment_schema, &experiment_output_schema, &experiment_expect_schema,
         &train_schema, &train_seeds_schema, &border_schema, &tune_schema,
-        &tune_split_schema, &tune_range_schema,
-        &sensitivity_schema, &input_schema, &sobol_schema, &host_rules_schema,
+        &tune_split_schema, &tune_range_schema, &sensitivity_schema, &input_schema,
+        &sobol_schema, &sweep_schema, &host_rules_schema,
         &host_rounds_schema, &host_preemption_schema,
         &advice_schema, &advice_expect_schema, &application_speed_schema
     };

@@ -2,8 +2,8 @@
 /*
  * report.h - report.html of a results folder, made from its files alone.
  *
- * It reads summary.csv, compare.csv, checks.csv, failures.csv, audit.json,
- * provenance.json and plots/, as far as they are there.
+ * It reads summary.csv, compare.csv, checks.csv, border.csv, sensitivity.csv,
+ * failures.csv, audit.json, provenance.json and plots/, as far as they are there.
  */
 #ifndef EXPERIMENTS_REPORT_REPORT_H
 #define EXPERIMENTS_REPORT_REPORT_H

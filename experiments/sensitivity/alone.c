@@ -8,8 +8,11 @@
 #include <math.h>
 
 #include "experiments/sensitivity/claim.h"
-#include "experiments/sensitivity/inputs.h"
+#include "experiments/sensitivity/judge.h"
 #include "experiments/sensitivity/sensitivity_keys.h"
+#include "experiments/sensitivity/turn.h"
+#include "experiments/spec/inputs.h"
+#include "experiments/spec/quantity.h"
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
 

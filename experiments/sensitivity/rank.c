@@ -10,10 +10,13 @@
 #include <math.h>
 
 #include "experiments/probe/probe.h"
-#include "experiments/sensitivity/inputs.h"
+#include "experiments/sensitivity/judge.h"
 #include "experiments/sensitivity/sensitivity_keys.h"
+#include "experiments/spec/inputs.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
+#include "sim/stats/indices.h"
+#include "sim/stats/morris.h"
 #include "sim/text/paths.h"
 
 /* Outputs at points of the cube of some inputs. */

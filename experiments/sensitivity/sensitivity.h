@@ -16,7 +16,7 @@ struct experiment;
 struct folder;
 struct probe;
 
-extern const struct conf_schema sensitivity_schema, input_schema, sobol_schema;
+extern const struct conf_schema sensitivity_schema, sobol_schema;
 
 /* Checks `sensitivity:` of the experiment, if it has one.  False: err says what is
  * wrong. */

@@ -11,6 +11,7 @@
 #include "experiments/sensitivity/claim.h"
 #include "experiments/sensitivity/judge.h"
 #include "experiments/sensitivity/sensitivity.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/spec/point_label.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -77,6 +78,18 @@ static bool policy_check(const struct experiment *experiment,
     return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
 }
 
+static bool metric_fail(const struct conf_node *map, const char *metric,
+                        struct err *err)
+{
+    const char *near = experiment_metric_nearest(metric);
+
+    err_set(err, ERR_REFERENCE, conf_pos(conf_get(map, "metric")),
+            "there is no metric '%.60s'", metric);
+    if (near != NULL)
+        return err_hint(err, "Did you mean %s?", near);
+    return err_hint(err, "`clustersim list metrics` shows them all.");
+}
+
 /* An expectation that always holds, for its value. */
 static bool metric_rows(struct arena *arena, const struct experiment *experiment,
                         struct sensitivity_keys *keys, struct err *err)
@@ -96,8 +109,7 @@ static bool metric_rows(struct arena *arena, const struct experiment *experiment
         .percent = keys->versus != NULL, .confidence = 0.95
     };
     if (e->metric == METRIC_COUNT)
-        return err_set(err, ERR_REFERENCE, conf_pos(conf_get(map, "metric")),
-                       "there is no metric '%.60s'", keys->metric);
+        return metric_fail(map, keys->metric, err);
     if (!policy_check(experiment, map, "policy", err) ||
         !policy_check(experiment, map, "vs", err))
         return false;

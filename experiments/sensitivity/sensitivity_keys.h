@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "experiments/sensitivity/inputs.h"
+#include "experiments/spec/inputs.h"
 
 struct experiment;
 struct judge_row;

@@ -11,7 +11,7 @@
 #define EXPERIMENTS_SENSITIVITY_TURN_H
 
 #include "experiments/results/check.h"
-#include "experiments/sensitivity/quantity.h"
+#include "experiments/spec/quantity.h"
 
 struct judge_row;
 struct probe;

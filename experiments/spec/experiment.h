@@ -135,6 +135,9 @@ const struct experiment *experiment_read(struct arena *arena, const char *path,
 bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
                           struct err *err);
 
+/* The metric that may be meant; NULL: none is near enough. */
+const char *experiment_metric_nearest(const char *word);
+
 uint32_t experiment_trial_count(const struct experiment *experiment);
 struct experiment_trial {
     uint32_t point, policy, seed;

@@ -55,7 +55,7 @@ static const struct conf_field top_field[] = {
              "given"),
     CONF_KEY("sweep", CONF_NODE, experiment_top, sweep, CONF_ABSENT,
              "map from a dotted key (workload. cluster. policies.NAME.) to a "
-             "list; results have the points in this order"),
+             "list; results have the points in this order; or {sample, points, keys}"),
     CONF_KEY("output", CONF_NODE, experiment_top, output, CONF_ABSENT,
              "where results go and which"),
     CONF_KEY("expect", CONF_NODE, experiment_top, expect, CONF_ABSENT,
@@ -431,7 +431,7 @@ static bool limits_read(const struct conf_node *map,
     return between_read(keys->between, e, err);
 }
 
-static const char *nearest_metric(const char *word)
+const char *experiment_metric_nearest(const char *word)
 {
     const char *names[METRIC_COUNT + 1];
 
@@ -466,7 +466,7 @@ static bool expect_read(const struct conf_node *map, struct experiment_expect *e
     e->metric = metric_find(keys.metric);
     if (e->metric != METRIC_COUNT)
         return limits_read(map, &keys, e, err);
-    near = nearest_metric(keys.metric);
+    near = experiment_metric_nearest(keys.metric);
     err_set(err, ERR_REFERENCE, conf_pos(conf_get(map, "metric")),
             "there is no metric '%.60s'", keys.metric);
     if (near != NULL)

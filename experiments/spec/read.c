@@ -52,6 +52,7 @@ struct reader {
     size_t file_policies;               /* without those of `controls:` */
     struct experiment_top top;
     struct experiment_point *point;
+    const struct conf_node *swept;      /* map of the swept keys, or NULL */
     /* Those of which the cluster or the workload was read, not shared. */
     const struct experiment_point **known;
     size_t known_count, known_room;
@@ -383,7 +384,7 @@ static struct experiment_point *meet_point(struct reader *r, uint32_t index,
 
     if (with == NULL)
         return point;
-    if (!with_check(with, r->top.sweep, err))
+    if (!with_check(with, r->swept, err))
         return NULL;
     const struct conf_node *changed =
         with_tree(&r->inputs, tree, with, acts_of(r, with), err);
@@ -494,11 +495,12 @@ static bool read_points(struct reader *r, struct err *err)
 {
     struct experiment *experiment = r->experiment;
 
-    experiment->point_count = 1;
-    if (r->top.sweep != NULL &&
-        !sweep_check(r->top.sweep, &experiment->point_count, err))
+    struct sweep sweep;
+
+    if (!sweep_open(r->arena, r->root, r->top.sweep, experiment->seed, &sweep, err))
         return false;
-    struct sweep sweep = { r->root, r->top.sweep, experiment->point_count };
+    experiment->point_count = sweep.count;
+    r->swept = sweep.keys;
     r->point = arena_alloc(r->arena, experiment->point_count, sizeof *r->point);
     experiment->point = r->point;
     r->known = NULL;
@@ -653,17 +655,27 @@ static void add_tables(struct experiment *experiment)
                 experiment->tables |= EXPERIMENT_ARRIVED;
 }
 
+/* The `seed` of a tree that was read before. */
+static uint64_t seed_of(const struct conf_node *root)
+{
+    const struct conf_node *node = conf_get(root, "seed");
+    const char *text = node != NULL ? conf_text(node) : "1";
+    int64_t seed;
+
+    return scan_i64(text, strlen(text), &seed) ? (uint64_t)seed : 1;
+}
+
 /* Returns the tree of the point that the options name, with their settings. */
 static const struct conf_node *one_point(struct reader *r,
                                          const struct conf_node *root,
                                          struct err *err)
 {
     const struct experiment_options *options = r->options;
-    struct sweep sweep = { root, conf_get(root, "sweep"), 1 };
     const struct conf_node *tree = NULL;
     const char *label = "";
+    struct sweep sweep;
 
-    if (sweep.keys != NULL && !sweep_check(sweep.keys, &sweep.count, err))
+    if (!sweep_open(r->arena, root, conf_get(root, "sweep"), seed_of(root), &sweep, err))
         return NULL;
     for (uint32_t i = 0; i < sweep.count && strcmp(label, options->point) != 0;
          i++) {

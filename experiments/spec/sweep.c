@@ -5,12 +5,17 @@
 #include "experiments/spec/sweep.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "experiments/spec/experiment.h"
+#include "experiments/spec/inputs.h"
 #include "experiments/spec/tree.h"
+#include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/base/rng.h"
 #include "sim/config/conf.h"
+#include "sim/stats/sample.h"
 #include "sim/text/paths.h"
 
 #define POINTS_MAX 100000u
@@ -44,38 +49,11 @@ static const char *value_label(struct arena *arena,
     return text_format(arena, "#%zu", index + 1);
 }
 
-static bool first_step(const char *key, size_t bytes, const char *word)
-{
-    return strlen(word) == bytes && memcmp(key, word, bytes) == 0;
-}
-
-bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
-                          struct err *err)
-{
-    size_t root = strcspn(key, ".");
-
-    if (!first_step(key, root, "workload") && !first_step(key, root, "cluster") &&
-        !(first_step(key, root, "policies") && key[root] == '.') &&
-        strcmp(key, "fidelity") != 0) {
-        err_set(err, ERR_SCHEMA, pos, "%s must begin with workload. cluster. or "
-                "policies.NAME., or be fidelity, and is '%.80s'", what, key);
-        return err_hint(err, "Write it from the top of the file, as in "
-                        "workload.arrival.rate.");
-    }
-    if (strstr(key, "..") != NULL || key[strlen(key) - 1] == '.')
-        return err_set(err, ERR_SCHEMA, pos, "%s must have a name after each dot, "
-                       "and is '%.80s'", what, key);
-    return true;
-}
-
-bool sweep_check(const struct conf_node *keys, uint32_t *count,
-                 struct err *err)
+static bool product_open(const struct conf_node *keys, uint32_t *count,
+                         struct err *err)
 {
     uint64_t points = 1;
 
-    if (conf_kind(keys) != CONF_MAP)
-        return err_set(err, ERR_SCHEMA, conf_pos(keys),
-                       "sweep must be a map from a key to a list of values");
     for (size_t i = 0; i < conf_count(keys); i++) {
         const char *key = conf_key(keys, i);
         const struct conf_node *list = conf_value(keys, i);
@@ -97,24 +75,108 @@ bool sweep_check(const struct conf_node *keys, uint32_t *count,
     return true;
 }
 
+/* ---- samples ---- */
+
+struct sweep_keys {
+    int how;
+    int64_t points;
+    const struct conf_node *keys;
+};
+
+enum { SAMPLE_SOBOL, SAMPLE_LATIN };
+static const char *const sample_choices[] = { "sobol", "latin", NULL };
+
+static const struct conf_field sweep_field[] = {
+    CONF_KEY("sample", CONF_CHOICE, sweep_keys, how, CONF_REQUIRED,
+             "points spread over the ranges of all keys together: Sobol's sequence, or "
+             "a Latin hypercube", .choices = sample_choices),
+    CONF_KEY("points", CONF_INT, sweep_keys, points, CONF_REQUIRED, "how many",
+             .min = 1, .max = POINTS_MAX),
+    CONF_KEY("keys", CONF_NODE, sweep_keys, keys, CONF_REQUIRED,
+             "map from a dotted key to its range, {from, to}, or to a list of words; "
+             "labels have them in this order"),
+};
+
+const struct conf_schema sweep_schema =
+    CONF_SCHEMA("experiment.sweep", "a sample of points instead of their product",
+                sweep_field);
+
+static bool sample_open(struct arena *arena, const struct conf_node *node,
+                        uint64_t seed, struct sweep *sweep, struct err *err)
+{
+    struct sweep_keys keys = { 0 };
+    struct rng rng;
+    double *u;
+
+    if (!conf_fill(node, &sweep_schema, &keys, err))
+        return false;
+    sweep->input = inputs_read(arena, keys.keys, &sweep->input_count, err);
+    if (sweep->input == NULL)
+        return false;
+    if (sweep->input_count > SAMPLE_DIMENSIONS_MAX)
+        return err_set(err, ERR_RANGE, conf_pos(keys.keys), "a sample must have at most "
+                       "%u keys, and has %u", SAMPLE_DIMENSIONS_MAX,
+                       sweep->input_count);
+    sweep->keys = keys.keys;
+    sweep->count = (uint32_t)keys.points;
+    u = arena_alloc(arena, (size_t)sweep->count * sweep->input_count, sizeof *u);
+    rng_init(&rng, seed, "sweep", 0);
+    if (keys.how == SAMPLE_SOBOL)
+        sample_sobol(u, sweep->count, sweep->input_count);
+    else
+        sample_latin(&rng, u, sweep->count, sweep->input_count);
+    sweep->u = u;
+    return true;
+}
+
+bool sweep_open(struct arena *arena, const struct conf_node *root,
+                const struct conf_node *node, uint64_t seed, struct sweep *sweep,
+                struct err *err)
+{
+    *sweep = (struct sweep){ .root = root, .keys = node, .count = 1 };
+    if (node == NULL)
+        return true;
+    if (conf_kind(node) != CONF_MAP)
+        return err_set(err, ERR_SCHEMA, conf_pos(node),
+                       "sweep must be a map from a key to a list of values");
+    if (conf_get(node, "sample") != NULL)
+        return sample_open(arena, node, seed, sweep, err);
+    return product_open(node, &sweep->count, err);
+}
+
+/* ---- points ---- */
+
+/* The value of a key at a point; *which: its number in the list. */
+static const struct conf_node *value_at(struct arena *arena, const struct sweep *sweep,
+                                        uint32_t index, size_t key, size_t *which)
+{
+    const struct conf_node *value = conf_value(sweep->keys, key);
+    uint32_t below = 1;
+
+    *which = 0;
+    if (sweep->input != NULL)
+        return conf_scalar_at(arena, value, input_at(
+            arena, &sweep->input[key], sweep->u[(size_t)index * sweep->input_count + key]));
+    for (size_t i = key + 1; i < conf_count(sweep->keys); i++)
+        below *= (uint32_t)conf_count(conf_value(sweep->keys, i));
+    *which = index / below % conf_count(value);
+    return conf_item(value, *which);
+}
+
 const struct conf_node *sweep_tree(struct experiment_inputs *inputs,
                                    const struct sweep *sweep, uint32_t index,
                                    const char **label, struct err *err)
 {
     const struct conf_node *tree = sweep->root, *keys = sweep->keys;
-    uint32_t rest = sweep->count, left = index;
 
     assert(index < sweep->count);
     *label = NULL;
     for (size_t i = 0; keys != NULL && i < conf_count(keys); i++) {
-        const struct conf_node *list = conf_value(keys, i), *value;
+        const struct conf_node *value;
         const char *word;
         size_t which;
 
-        rest /= (uint32_t)conf_count(list);
-        which = left / rest;
-        left %= rest;
-        value = conf_item(list, which);
+        value = value_at(inputs->arena, sweep, index, i, &which);
         tree = tree_set(inputs, tree, conf_key(keys, i), value, NULL, err);
         if (tree == NULL)
             return NULL;

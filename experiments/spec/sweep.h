@@ -11,22 +11,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct arena;
 struct conf_node;
+struct conf_schema;
 struct err;
 struct experiment_inputs;
+struct input;
+
+extern const struct conf_schema sweep_schema;   /* of `sweep: {sample: ...}` */
 
 struct sweep {
     const struct conf_node *root;   /* of the experiment, without the sweep */
-    const struct conf_node *keys;   /* `sweep:`; NULL: there is none */
+    const struct conf_node *keys;   /* map of the swept keys; NULL: there is none */
     uint32_t count;                 /* points; 1 without one */
+    /* Of a sample instead of a product: the keys in order, and places in their ranges
+     * by point and key. */
+    const struct input *input;
+    uint32_t input_count;
+    const double *u;
 };
 
-/* Checks that each key has a list of values, and counts the points.  False: err
- * says why. */
-bool sweep_check(const struct conf_node *keys, uint32_t *count,
-                 struct err *err);
-/* Returns the tree of a point and sets *label.  The last key changes fastest
- * from point to point.  NULL: err says why. */
+/* Fills a sweep from `sweep:` of the experiment, which may be NULL.  `seed` is that of
+ * the experiment.  False: err says why. */
+bool sweep_open(struct arena *arena, const struct conf_node *root,
+                const struct conf_node *node, uint64_t seed, struct sweep *sweep,
+                struct err *err);
+/* Returns the tree of a point and sets *label.  The last key of a product changes
+ * fastest from point to point.  NULL: err says why. */
 const struct conf_node *sweep_tree(struct experiment_inputs *inputs,
                                    const struct sweep *sweep, uint32_t index,
                                    const char **label, struct err *err);

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "experiments/columns/metric.h"
-#include "experiments/sensitivity/quantity.h"
+#include "experiments/spec/quantity.h"
 #include "experiments/spec/experiment.h"
 
 struct arena;

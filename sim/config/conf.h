@@ -131,6 +131,9 @@ const struct conf_node *conf_set(struct arena *arena,
                                  const char *path,
                                  const struct conf_node *value,
                                  struct err_pos pos, struct err *err);
+/* A scalar of another text in the place of a node. */
+const struct conf_node *conf_scalar_at(struct arena *arena, const struct conf_node *node,
+                                       const char *text);
 /* A copy of a list with `item` behind the others. */
 const struct conf_node *conf_append(struct arena *arena,
                                     const struct conf_node *list,

@@ -277,6 +277,18 @@ const struct conf_node *conf_set_text(struct arena *arena,
     return conf_set(arena, root, path, node, pos, err);
 }
 
+const struct conf_node *conf_scalar_at(struct arena *arena, const struct conf_node *node,
+                                       const char *text)
+{
+    struct conf_node *scalar = arena_alloc(arena, 1, sizeof *scalar);
+
+    scalar->kind = CONF_SCALAR;
+    scalar->plain = true;
+    scalar->pos = node->pos;
+    scalar->text = arena_text(arena, text);
+    return scalar;
+}
+
 const struct conf_node *conf_append(struct arena *arena,
                                     const struct conf_node *list,
                                     const struct conf_node *item)

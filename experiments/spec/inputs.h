@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * inputs.h - keys and their ranges: what a sensitivity varies, and the samples of a
- * sweep.  Private to experiments/sensitivity.
+ * inputs.h - keys and their ranges: what a sensitivity varies, and what a sweep draws
+ * samples of.
  */
-#ifndef EXPERIMENTS_SENSITIVITY_INPUTS_H
-#define EXPERIMENTS_SENSITIVITY_INPUTS_H
+#ifndef EXPERIMENTS_SPEC_INPUTS_H
+#define EXPERIMENTS_SPEC_INPUTS_H
 
 #include <stdint.h>
 
-#include "experiments/sensitivity/quantity.h"
+#include "experiments/spec/quantity.h"
 #include "sim/base/err.h"
 
 struct arena;
 struct conf_node;
+struct conf_schema;
 struct experiment_setting;
+
+extern const struct conf_schema input_schema;
 
 struct input {
     const char *key;

@@ -2,7 +2,7 @@
 /*
  * quantity.c - numbers with units, as they are written in a file.
  */
-#include "experiments/sensitivity/quantity.h"
+#include "experiments/spec/quantity.h"
 
 #include <assert.h>
 #include <math.h>
@@ -47,7 +47,7 @@ static bool end_read(const struct conf_node *node, const char *key, double *numb
         return true;
     err_set(err, ERR_SCHEMA, conf_pos(node), "%s must be a number with its unit, such "
             "as 4/h, found '%.40s'", key, *text);
-    return err_hint(err, "Of words, `inputs` of a sensitivity takes a list.");
+    return err_hint(err, "Of words, write a list where a list is allowed.");
 }
 
 bool quantity_range_read(const struct conf_node *from, const struct conf_node *to,

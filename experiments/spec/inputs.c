@@ -2,17 +2,41 @@
 /*
  * inputs.c - ranges of keys, and their values.
  */
-#include "experiments/sensitivity/inputs.h"
+#include "experiments/spec/inputs.h"
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
-#include "experiments/sensitivity/sensitivity.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 
 #define SAMPLE_STEP 1e-3        /* values of a range are told apart to a tenth of it */
+
+static bool first_step(const char *key, size_t bytes, const char *word)
+{
+    return strlen(word) == bytes && memcmp(key, word, bytes) == 0;
+}
+
+bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
+                          struct err *err)
+{
+    size_t root = strcspn(key, ".");
+
+    if (!first_step(key, root, "workload") && !first_step(key, root, "cluster") &&
+        !(first_step(key, root, "policies") && key[root] == '.') &&
+        strcmp(key, "fidelity") != 0) {
+        err_set(err, ERR_SCHEMA, pos, "%s must begin with workload. cluster. or "
+                "policies.NAME., or be fidelity, and is '%.80s'", what, key);
+        return err_hint(err, "Write it from the top of the file, as in "
+                        "workload.arrival.rate.");
+    }
+    if (strstr(key, "..") != NULL || key[strlen(key) - 1] == '.')
+        return err_set(err, ERR_SCHEMA, pos, "%s must have a name after each dot, "
+                       "and is '%.80s'", what, key);
+    return true;
+}
 
 struct input_keys {
     const char *from, *to, *why;
@@ -31,7 +55,7 @@ static const struct conf_field input_field[] = {
 };
 
 const struct conf_schema input_schema =
-    CONF_SCHEMA("experiment.sensitivity.inputs.*", "the plausible range of a key",
+    CONF_SCHEMA("experiment.input", "the plausible range of a key",
                 input_field);
 
 static bool range_read(const struct conf_node *map, struct input *input,
@@ -74,7 +98,7 @@ struct input *inputs_read(struct arena *arena, const struct conf_node *map,
 
     *count = conf_kind(map) == CONF_MAP ? (uint32_t)conf_count(map) : 0;
     if (*count == 0) {
-        err_set(err, ERR_SCHEMA, conf_pos(map), "inputs must be a map from a key to its "
+        err_set(err, ERR_SCHEMA, conf_pos(map), "ranges must be a map from a key to its "
                 "range");
         err_hint(err, "Write workload.arrival.rate: {from: 2/h, to: 6/h}.");
         return NULL;

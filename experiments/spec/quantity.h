@@ -2,8 +2,8 @@
 /*
  * quantity.h - a number with its unit, and values between two of them.
  */
-#ifndef EXPERIMENTS_SENSITIVITY_QUANTITY_H
-#define EXPERIMENTS_SENSITIVITY_QUANTITY_H
+#ifndef EXPERIMENTS_SPEC_QUANTITY_H
+#define EXPERIMENTS_SPEC_QUANTITY_H
 
 #include <stdbool.h>
 #include <stddef.h>

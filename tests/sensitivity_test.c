@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * sensitivity_test.c - `clustersim sensitivity`: effects and indices where the answer
+ * is known, turns that `check` confirms, and what cannot be known is told.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/scratch.h"
+#include "tests/search_aid.h"
+
+#define CLAIM \
+    "expect:\n" \
+    "  - {claim: C1, metric: jct_mean_s, policy: sjf, vs: fcfs, at_most: -20%}\n"
+#define QUICK "  trajectories: 2\n  sobol: {inputs: 0}\n  points: 1\n"
+
+/* The number of jobs is that of the key, whatever the other inputs are. */
+static void effect_of_a_known_output_is_its_range(void **state)
+{
+    struct search_world *w = *state;
+    search_cells input, effect, spread, first, total, rank, from, to, base, turns;
+
+    search_write(w, "sensitivity:\n"
+                 "  metric: jobs\n"
+                 "  policy: fcfs\n"
+                 "  inputs:\n"
+                 "    workload.arrival.rate: {from: 10/h, to: 30/h}\n"
+                 "    workload.jobs: {from: 20, to: 110, why: a guess}\n"
+                 "    cluster.nodes.gpu.price: {from: 1USD/h, to: 2USD/h}\n"
+                 "  trajectories: 4\n"
+                 "  sobol: {inputs: 3, samples: 256}\n");
+    assert_int_equal(search_command(w, "sensitivity", "out", NULL, "2"), 0);
+    search_column(w, "out/sensitivity.csv", "input", input);
+    search_column(w, "out/sensitivity.csv", "effect", effect);
+    search_column(w, "out/sensitivity.csv", "spread", spread);
+    search_column(w, "out/sensitivity.csv", "sobol_first", first);
+    search_column(w, "out/sensitivity.csv", "sobol_total", total);
+    search_column(w, "out/sensitivity.csv", "rank", rank);
+    search_column(w, "out/sensitivity.csv", "value_from", from);
+    search_column(w, "out/sensitivity.csv", "value_to", to);
+    search_column(w, "out/sensitivity.csv", "base", base);
+    search_column(w, "out/sensitivity.csv", "turns", turns);
+    assert_string_equal(input[0], "workload.jobs");
+    assert_string_equal(input[1], "workload.arrival.rate");
+    assert_string_equal(effect[0], "90");
+    assert_true(atof(spread[0]) < 1e-9);
+    assert_string_equal(effect[1], "0");
+    assert_string_equal(rank[0], "1");
+    assert_true(fabs(atof(first[0]) - 1) < 0.05);
+    assert_true(fabs(atof(total[0]) - 1) < 0.05);
+    assert_string_equal(first[1], "");          /* nothing to share */
+    assert_string_equal(from[0], "20");
+    assert_string_equal(to[0], "110");
+    assert_string_equal(from[1], "100");
+    assert_string_equal(base[0], "100");
+    assert_string_equal(base[1], "20/h");
+    assert_string_equal(base[2], "");
+    assert_string_equal(turns[0], "");          /* there is no limit to turn at */
+    assert_non_null(strstr(w->said, "jobs of fcfs: 100 at base"));
+}
+
+static void turn_is_what_check_says(void **state)
+{
+    struct search_world *w = *state;
+    search_cells input, turns, at, sentence;
+
+    search_write(w, CLAIM
+                 "sensitivity:\n"
+                 "  claim: C1\n"
+                 "  inputs:\n"
+                 "    workload.arrival.rate: {from: 2/h, to: 30/h}\n"
+                 "    workload.mix.0.gpus: [2, 4, 8]\n"
+                 "    cluster.nodes.gpu.price: {from: 1USD/h, to: 2USD/h}\n"
+                 QUICK);
+    assert_int_equal(search_command(w, "sensitivity", "out", NULL, "2"), 0);
+    search_column(w, "out/sensitivity.csv", "input", input);
+    search_column(w, "out/sensitivity.csv", "turns", turns);
+    search_column(w, "out/sensitivity.csv", "turns_at", at);
+    search_column(w, "out/sensitivity.csv", "sentence", sentence);
+    for (int i = 0; i < 3; i++) {
+        bool price = strstr(input[i], "price") != NULL;
+
+        assert_string_equal(turns[i], price ? "no" : "yes");
+        if (strstr(input[i], "gpus") != NULL)
+            assert_string_equal(at[i], "2");
+        if (strstr(input[i], "rate") != NULL)
+            assert_in_range(atof(at[i]), 10, 19);
+    }
+    search_assert_verdict(w, "C1", "workload.arrival.rate", "20/h", "holds");
+    assert_non_null(strstr(sentence[0], "C1 holds, and turns if "));
+    assert_non_null(strstr(sentence[0], "arrival.rate falls below "));
+    assert_non_null(strstr(sentence[0], "mix.0.gpus is 2"));
+    assert_non_null(strstr(sentence[0], "; no other input turns it within its range"));
+    search_assert_verdict(w, "C1", "workload.mix.0.gpus", "2", "does not hold");
+}
+
+/* Undecided counts as another verdict: the value is that of the first such one. */
+static void verdict_at_the_turn_is_not_that_of_the_base(void **state)
+{
+    struct search_world *w = *state;
+    search_cells at, clause;
+    char set[500];
+
+    search_write(w, CLAIM
+                 "sensitivity:\n"
+                 "  claim: C1\n"
+                 "  inputs: {workload.arrival.rate: {from: 2/h, to: 30/h}}\n"
+                 QUICK);
+    assert_int_equal(search_command(w, "sensitivity", "out", NULL, "2"), 0);
+    search_column(w, "out/sensitivity.csv", "turns_at", at);
+    search_column(w, "out/sensitivity.csv", "sentence", clause);
+    const char *below = strstr(clause[0], "falls below ");
+    assert_non_null(below);
+    snprintf(set, sizeof set, "%.*s", (int)strcspn(below + 12, ";"), below + 12);
+    search_assert_verdict(w, "C1", "workload.arrival.rate", set, "holds");
+    assert_true(atof(at[0]) < atof(set));
+    snprintf(set, sizeof set, "workload.arrival.rate=%s", at[0]);
+    assert_int_equal(search_command(w, "check", "check", set, "2"), 1);
+}
+
+static void failed_trials_leave_an_input_unknown(void **state)
+{
+    struct search_world *w = *state;
+    search_cells effect, total, why, turns;
+
+    search_write(w, CLAIM
+                 "event_count_max: 1000\n"
+                 "sensitivity:\n"
+                 "  claim: C1\n"
+                 "  inputs:\n"
+                 "    workload.jobs: {from: 50, to: 5000}\n"
+                 "    workload.mix.0.gpus: [4, 8]\n"
+                 "  trajectories: 2\n"
+                 "  sobol: {inputs: 2, samples: 8}\n");
+    assert_int_equal(search_command(w, "sensitivity", "out", NULL, "2"), 5);
+    search_column(w, "out/sensitivity.csv", "effect", effect);
+    search_column(w, "out/sensitivity.csv", "sobol_total", total);
+    search_column(w, "out/sensitivity.csv", "why", why);
+    search_column(w, "out/sensitivity.csv", "turns", turns);
+    assert_string_equal(effect[1], "");
+    assert_string_equal(total[0], "");
+    assert_non_null(strstr(w->said, "event limit"));
+    for (int i = 0; i < 2; i++)
+        if (strcmp(turns[i], "not known") == 0)
+            assert_non_null(strstr(why[i], "failed: event limit"));
+    assert_non_null(strstr(w->said, "of 1 input it is not known"));
+}
+
+static void base_is_that_of_the_point(void **state)
+{
+    struct search_world *w = *state;
+    search_cells base, point;
+
+    search_write(w, "sweep: {workload.arrival.rate: [15/h, 25/h]}\n" CLAIM
+                 "sensitivity:\n"
+                 "  claim: C1\n"
+                 "  point: arrival.rate=25/h\n"
+                 "  inputs: {workload.arrival.rate: {from: 20/h, to: 30/h}}\n"
+                 QUICK);
+    assert_int_equal(search_command(w, "sensitivity", "out", NULL, "2"), 0);
+    search_column(w, "out/sensitivity.csv", "base", base);
+    search_column(w, "out/sensitivity.csv", "point", point);
+    assert_string_equal(base[0], "25/h");
+    assert_string_equal(point[0], "arrival.rate=25/h");
+    assert_string_equal(point[1], "");
+}
+
+static void page_says(struct search_world *w, const char *text, bool says)
+{
+    char *page = scratch_read(&w->scratch, "out/report.html");
+
+    assert_non_null(page);
+    if ((strstr(page, text) != NULL) != says)
+        fail_msg("the page %s: %s", says ? "does not say" : "says", text);
+    free(page);
+}
+
+static void report_shows_what_would_turn_the_verdicts(void **state)
+{
+    struct search_world *w = *state;
+    search_cells border, sentence;
+
+    search_write(w, CLAIM
+                 "output: {plots: []}\n"
+                 "border:\n"
+                 "  - {claim: C1, key: workload.arrival.rate, from: 2/h, to: 30/h}\n"
+                 "sensitivity:\n"
+                 "  claim: C1\n"
+                 "  inputs: {workload.jobs: {from: 50, to: 120, why: <b>guess</b>}}\n"
+                 QUICK);
+    assert_int_equal(search_command(w, "run", "out", NULL, "2"), 0);
+    page_says(w, "What would turn the verdicts", false);
+    assert_int_equal(search_command(w, "border", "out", NULL, "2"), 0);
+    search_column(w, "out/border.csv", "sentence", border);
+    page_says(w, "<h3>What would turn the verdicts</h3>", true);
+    page_says(w, border[0], true);
+    page_says(w, "index alone", false);
+    assert_int_equal(search_command(w, "sensitivity", "out", NULL, "2"), 0);
+    search_column(w, "out/sensitivity.csv", "sentence", sentence);
+    page_says(w, border[0], true);
+    page_says(w, sentence[0], true);
+    page_says(w, "index alone", true);
+    page_says(w, "<td>50 to 120</td>", true);
+    page_says(w, "&lt;b&gt;guess", true);
+    page_says(w, "href=\"border.csv\"", true);
+    assert_int_equal(search_command(w, "run", "out", NULL, "2"), 0);
+    page_says(w, "What would turn the verdicts", false);
+}
+
+static void answers_do_not_depend_on_threads(void **state)
+{
+    struct search_world *w = *state;
+
+    search_write(w, CLAIM
+                 "sensitivity:\n"
+                 "  claim: C1\n"
+                 "  inputs:\n"
+                 "    workload.arrival.rate: {from: 2/h, to: 30/h, log: true}\n"
+                 "    workload.jobs: {from: 50, to: 120}\n"
+                 "  trajectories: 2\n"
+                 "  sobol: {inputs: 2, samples: 8}\n");
+    search_assert_threads(w, "sensitivity", "sensitivity.csv");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define T(test) cmocka_unit_test_setup_teardown(test, search_setup, search_teardown)
+        T(effect_of_a_known_output_is_its_range),
+        T(turn_is_what_check_says),
+        T(verdict_at_the_turn_is_not_that_of_the_base),
+        T(failed_trials_leave_an_input_unknown),
+        T(base_is_that_of_the_point),
+        T(report_shows_what_would_turn_the_verdicts),
+        T(answers_do_not_depend_on_threads),
+#undef T
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
