@@ -571,6 +571,67 @@ static void json_schema_is_yaml_that_names_every_key(void **state)
         "([eE][-+]?[0-9]+)? ?(ns|us|ms|s|min|m|h|d|w)$");
 }
 
+static bool trees_equal(const struct conf_node *a, const struct conf_node *b)
+{
+    if (conf_kind(a) != conf_kind(b))
+        return false;
+    if (conf_kind(a) == CONF_SCALAR)
+        return strcmp(conf_text(a), conf_text(b)) == 0;
+    if (conf_count(a) != conf_count(b))
+        return false;
+    for (size_t i = 0; i < conf_count(a); i++) {
+        if (conf_kind(a) == CONF_LIST
+                ? !trees_equal(conf_item(a, i), conf_item(b, i))
+                : strcmp(conf_key(a, i), conf_key(b, i)) != 0 ||
+                  !trees_equal(conf_value(a, i), conf_value(b, i)))
+            return false;
+    }
+    return true;
+}
+
+/* A tree as one line reads as that tree. */
+static void check_flow(struct arena *arena, const struct conf_node *root)
+{
+    struct err err = {.kind = ERR_NONE};
+    const char *flow = conf_flow(arena, root);
+    const struct conf_node *again =
+        conf_parse(arena, "flow.yaml", flow, strlen(flow), &err);
+
+    if (again == NULL || !trees_equal(root, again) || strchr(flow, '\n') != NULL)
+        fail_msg("%s: %s", flow, err.text);
+}
+
+static void a_tree_on_one_line_reads_as_the_same_tree(void **state)
+{
+    static const char text[] =
+        "a: [1, 20%, -3e4, 4/h]\nb: {c: 'x, y', 'd: e': \"#\", f: '', g: [], h: {}}\n"
+        "i: \"\\t\\n'\\\"\\\\\"\nj: '- x'\nk: 'a: b'\nl: 'ends:'\nm: ' '\n";
+    struct err err = {.kind = ERR_NONE};
+    const struct conf_node *root =
+        conf_parse(*state, "x.yaml", text, sizeof text - 1, &err);
+
+    assert_non_null(root);
+    assert_string_equal(conf_flow(*state, conf_get(root, "a")), "[1, 20%, -3e4, 4/h]");
+    check_flow(*state, root);
+}
+
+static void a_star_sets_the_key_of_each_item(void **state)
+{
+    static const char text[] = "mix: [{name: a, t: {g: 1}}, {name: b, t: {g: 2}}]\n";
+    struct err err = {.kind = ERR_NONE};
+    const struct conf_node *root =
+        conf_parse(*state, "x.yaml", text, sizeof text - 1, &err);
+    const struct conf_node *set =
+        conf_set_text(*state, root, "mix.*.t.g", "7", &err);
+
+    assert_non_null(set);
+    assert_string_equal(conf_flow(*state, set),
+                        "{mix: [{name: a, t: {g: 7}}, {name: b, t: {g: 7}}]}");
+    assert_null(conf_set_text(*state, root, "mix.*", "7", &err));
+    err = (struct err){.kind = ERR_NONE};
+    assert_null(conf_set_text(*state, root, "mix.*.u.g", "7", &err));
+}
+
 /* One round of the fuzz loop: whatever it is, it ends well or with an err. */
 static void check_survives(const char *text, size_t bytes)
 {
@@ -583,6 +644,8 @@ static void check_survives(const char *text, size_t bytes)
         conf_parse(arena, "x.yaml", text, bytes, &err);
 
     assert_true((root == NULL) == (err.kind != ERR_NONE));
+    if (root != NULL)
+        check_flow(arena, root);
     if (root != NULL)
         assert_true(thing_fill(root, &thing, &part, &err) ==
                     (err.kind == ERR_NONE));
@@ -652,6 +715,8 @@ int main(void)
         WITH_ARENA(lines_may_end_with_crlf),
         WITH_ARENA(manual_has_a_row_per_key),
         WITH_ARENA(json_schema_is_yaml_that_names_every_key),
+        WITH_ARENA(a_tree_on_one_line_reads_as_the_same_tree),
+        WITH_ARENA(a_star_sets_the_key_of_each_item),
         cmocka_unit_test(no_bytes_crash_the_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,6 +44,11 @@ BEYOND = [
     (r"is given to two groups", "names that the file itself gives"),
     (r"(wants pool|no pool and no GPU type)", "names that the cluster gives"),
     (r"(sweep must not rename|path '[^']+': )", "values of a sweep"),
+    (r"(with changes the jobs|of with (changes nothing|replaces)|is without "
+     r"effect: ')", "what other places of the file say"),
+    (r"must be one that can be better|there are no nodes '|tuned is without effect|"
+     r"a choice must be a map of dotted keys", "what other places say"),
+    (r"control colocated changes no job", "what other places of the file say"),
     (r"must have two percentages or two numbers", "values of one kind"),
     (r"the file has no column|names column .* does not have",
      "files are not looked at"),
@@ -62,6 +67,7 @@ BEYOND = [
 # Files at whose fault the message alone does not tell.
 BEYOND_FILES = {
     "experiment_seeds_decided": "two places: seeds and expect",
+    "experiment_with_unknown": "values of another place of the tree",
     "experiment_tables_self": "files are not looked at",
     "experiment_sweep_bad_value": "values of a sweep",
     "experiment_sweep_policy_key": "values of a sweep",

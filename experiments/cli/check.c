@@ -7,6 +7,7 @@
 #include "experiments/advise/advice_check.h"
 #include "experiments/cli/command.h"
 #include "experiments/cli/experiment.h"
+#include "experiments/cli/tuned.h"
 #include "experiments/columns/metric.h"
 #include "experiments/options/args.h"
 #include "experiments/results/check.h"
@@ -62,7 +63,7 @@ static int run_experiment(struct checking *c)
 {
     struct session session = { 0 };
     struct err err = { 0 };
-    const struct experiment *experiment = cmd_experiment_read(c->cli, c->args, &err);
+    const struct experiment *experiment = cmd_tuned_read(c->cli, c->args, &err);
     int status;
 
     if (experiment == NULL || !is_apart(c->args, experiment->dir, &err))

@@ -13,6 +13,7 @@
 #include "experiments/spec/places.h"
 #include "experiments/spec/table_sizes.h"
 #include "experiments/train/train.h"
+#include "experiments/tune/tune.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/paths.h"
@@ -34,7 +35,8 @@ bool cmd_experiment_check(struct arena *arena, const struct experiment *experime
 {
     return train_check(arena, experiment, err) &&
            border_check(arena, experiment, err) &&
-           sensitivity_check(arena, experiment, err);
+           sensitivity_check(arena, experiment, err) &&
+           tune_check(arena, experiment, err);
 }
 
 /* A shard has a folder of its own. */
@@ -49,10 +51,11 @@ static const char *folder(struct cli *cli, const struct args *args,
 }
 
 const struct experiment *cmd_experiment_read(struct cli *cli, const struct args *args,
+                                             const char *const *set, size_t set_count,
                                              struct err *err)
 {
     struct experiment_options options = {
-        .set = args->set, .set_count = args->set_count,
+        .set = set, .set_count = set_count,
         .only = args->value[ARG_ONLY], .dir = args->value[ARG_OUT],
         /* What they name may not be among some policies only. */
         .check = args->given[ARG_ONLY] ? border_check : cmd_experiment_check

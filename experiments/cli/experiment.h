@@ -21,8 +21,9 @@ bool cmd_threads(const struct args *args, uint32_t *threads, struct err *err);
  * `sensitivity`. */
 bool cmd_experiment_check(struct arena *arena, const struct experiment *experiment,
                           struct err *err);
-/* NULL: err says why. */
+/* Reads it with these --set words.  NULL: err says why. */
 const struct experiment *cmd_experiment_read(struct cli *cli, const struct args *args,
+                                             const char *const *set, size_t set_count,
                                              struct err *err);
 /* Runs it; the exit status.  Messages about failed and interrupted trials
  * are printed here; session->grid is NULL unless there are results. */

@@ -158,6 +158,16 @@ static const struct conf_shape shapes[] = {
     { "*.expect[].at_*", "@limit@", NULL },
     { "*.expect[].between", "{" ARRAY ", 'minItems': 2, 'maxItems': 2, "
       "'items': @limit@}", NULL },
+    { "experiment.tune.metric", "@metric@", NULL },
+    { "experiment.tune.over", "{" OBJECT ", 'minProperties': 1, 'maxProperties': 40, "
+      "'propertyNames': {'pattern': '^((workload|cluster)([.][^.]+)*|policies([.][^.]+)+|"
+      "[^.]+)$'}, 'additionalProperties': "
+      ANY_OF("{" ARRAY ", 'minItems': 1}, @experiment.tune.over.split@, "
+             "@experiment.tune.over.range@") "}", NULL },
+    { "experiment.tune.over.split.nodes", "{" ARRAY ", 'minItems': 2, 'maxItems': 8}",
+      NULL },
+    { "experiment.tune.over.range.from", ONE_END, NULL },
+    { "experiment.tune.over.range.to", ONE_END, NULL },
     { "experiment.border", LIST_OF("@experiment.border[]@"), NULL },
     { "experiment.border[].key", VARIED_KEY, NULL },
     { "experiment.border[].from", ONE_END, NULL },
@@ -188,6 +198,8 @@ static const struct conf_shape shapes[] = {
       "'additionalProperties': false, 'properties': {'length': @time@, "
       "'resolve_at_most_every': @time@, 'end_early': {'type': 'boolean'}}}",
       NULL },
+    { "experiment.policies[].*with", "{" OBJECT ", 'propertyNames': {'pattern': "
+      "'^(workload|cluster)([.][^.]+)*$'}}", NULL },
     { "experiment.policies[].*weights", ANY_OF("@path@, @weights@"), NULL },
 
     { "cluster.nodes[].nvme", "@bytes above 0@", NULL },

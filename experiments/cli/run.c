@@ -8,6 +8,7 @@
 #include "experiments/advise/advice_check.h"
 #include "experiments/cli/command.h"
 #include "experiments/cli/experiment.h"
+#include "experiments/cli/tuned.h"
 #include "experiments/columns/metric.h"
 #include "experiments/report/services_table.h"
 #include "experiments/results/check.h"
@@ -167,7 +168,7 @@ static int run(struct cli *cli, const struct args *args)
         err_hint(&err, "`clustersim check %.200s` asks it.", args->word[0]);
         return command_fail(cli, &err);
     }
-    experiment = cmd_experiment_read(cli, args, &err);
+    experiment = cmd_tuned_read(cli, args, &err);
     if (experiment == NULL)
         return command_fail(cli, &err);
     status = cmd_experiment_run(cli, args, experiment, &session);

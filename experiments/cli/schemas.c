@@ -13,6 +13,7 @@
 #include "experiments/spec/inputs.h"
 #include "experiments/spec/sweep.h"
 #include "experiments/train/train.h"
+#include "experiments/tune/tune.h"
 #include "models/catalogue/application.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
@@ -27,8 +28,9 @@ const struct conf_schema *const *schemas_all(struct arena *arena,
     const struct conf_schema *const own[] = {
         &experiment_schema, &experiment_output_schema, &experiment_expect_schema,
         &experiment_seeds_schema,
-        &train_schema, &train_seeds_schema, &border_schema,
-        &sensitivity_schema, &input_schema, &sobol_schema, &sweep_schema, &host_rules_schema,
+        &train_schema, &train_seeds_schema, &border_schema, &tune_schema,
+        &tune_split_schema, &tune_range_schema, &sensitivity_schema, &input_schema,
+        &sobol_schema, &sweep_schema, &host_rules_schema,
         &host_rounds_schema, &host_preemption_schema,
         &advice_schema, &advice_expect_schema, &application_speed_schema
     };

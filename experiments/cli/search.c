@@ -44,24 +44,29 @@ static bool renew_report(const struct search_command *search, struct err *err)
            report_write(folder_path(search->results.dir), err);
 }
 
-int search_end(struct search_command *search, bool ok, uint32_t unknown,
-               const struct err *err)
+void search_close(struct search_command *search, bool ok, const struct err *err)
 {
-    struct cli *cli = search->cli;
-    struct err own = *err;
     uint32_t count;
-    uint64_t *hash = probe_hashes(search->probe, cli->arena, &count);
+    uint64_t *hash = probe_hashes(search->probe, search->cli->arena, &count);
 
-    ok = ok && renew_report(search, &own);
-    if (!ok && own.kind == ERR_INTERRUPTED)
-        fprintf(cli->err, "interrupted: finished trials are kept in %s/.trials; the "
-                "same command goes on\n", folder_path(search->results.dir));
+    if (!ok && err->kind == ERR_INTERRUPTED)
+        fprintf(search->cli->err, "interrupted: finished trials are kept in %s/.trials; "
+                "the same command goes on\n", folder_path(search->results.dir));
     if (ok)
         (void)results_drop(&search->results, hash, count);
     results_close(&search->results);
     probe_close(search->probe);
+}
+
+int search_end(struct search_command *search, bool ok, uint32_t unknown,
+               const struct err *err)
+{
+    struct err own = *err;
+
+    ok = ok && renew_report(search, &own);
+    search_close(search, ok, &own);
     if (!ok)
         return own.kind == ERR_INTERRUPTED ? err_exit_status(own.kind)
-                                           : command_fail(cli, &own);
+                                           : command_fail(search->cli, &own);
     return unknown > 0 ? 5 : 0;
 }

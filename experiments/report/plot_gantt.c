@@ -8,6 +8,7 @@
  * the two is busiest.
  */
 #include <math.h>
+#include <string.h>
 
 #include "experiments/columns/metric.h"
 #include "experiments/report/plot_data.h"
@@ -15,6 +16,7 @@
 #include "experiments/results/grid.h"
 #include "experiments/run/trial.h"
 #include "sim/base/arena.h"
+#include "sim/config/conf.h"
 #include "sim/stats/stats.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
@@ -35,7 +37,22 @@ static double mean_at_middle(const struct plot_source *source,
     return m.count > 0 ? m.mean : INFINITY;
 }
 
-/* The baseline (or the first policy), and of the others the best. */
+/* Has the policy another cluster than the one that is drawn? */
+static bool is_elsewhere(const struct gantt *g, uint32_t policy)
+{
+    const struct conf_node *map = g->source->cluster;
+    const struct conf_node *list = map != NULL && conf_kind(map) == CONF_MAP
+        ? conf_get(map, "not_of") : NULL;
+
+    for (size_t i = 0; list != NULL && i < conf_count(list); i++)
+        if (strcmp(conf_text(conf_item(list, i)),
+                   g->source->grid->policy[policy]) == 0)
+            return true;
+    return false;
+}
+
+/* The baseline (or the first policy), and of the others on the same cluster the
+ * best. */
 static void choose_policies(struct gantt *g)
 {
     const struct grid *grid = g->source->grid;
@@ -54,7 +71,7 @@ static void choose_policies(struct gantt *g)
     for (uint32_t p = 0; p < grid->policy_count; p++) {
         double mean = mean_at_middle(g->source, p, metric);
 
-        if (p == g->side[0].policy ||
+        if (p == g->side[0].policy || is_elsewhere(g, p) ||
             (g->side[1].policy != UINT32_MAX && !(mean < best)))
             continue;
         g->side[1].policy = p;

@@ -92,13 +92,17 @@ static void put_sheet(struct out *out, struct sheet *sheet)
     sheet_free(sheet);
 }
 
-/* Which of the catalogue's prices each group of nodes has, of the first point;
- * an amount that the file gives is its own. */
-static void put_prices(struct out *out, const struct cluster_spec *spec)
+/* Has an earlier policy the same cluster? */
+static bool has_twin(const struct experiment_point *point, uint32_t policy)
 {
-    struct sheet *sheet = sheet_new("nodes:0\tprice:0\ttier:0\tas_of:0\t"
-                                    "assumption:1");
+    for (uint32_t p = 0; p < policy; p++)
+        if (point->met[p]->cluster == point->met[policy]->cluster)
+            return true;
+    return false;
+}
 
+static void add_prices(struct sheet *sheet, const struct cluster_spec *spec)
+{
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct price *tariff = spec->group[g].tariff;
 
@@ -110,17 +114,50 @@ static void put_prices(struct out *out, const struct cluster_spec *spec)
         sheet_cell(sheet, "%s", tariff->as_of);
         sheet_cell(sheet, price_is_assumption(tariff) ? "true" : "false");
     }
+}
+
+/* Which of the catalogue's prices each group of nodes has, of the first point
+ * and of each cluster that a policy meets there; an amount that the file gives
+ * is its own. */
+static void put_prices(struct out *out, const struct experiment *experiment)
+{
+    const struct experiment_point *point = &experiment->point[0];
+    struct sheet *sheet = sheet_new("nodes:0\tprice:0\ttier:0\tas_of:0\t"
+                                    "assumption:1");
+
+    for (uint32_t p = 0; p < experiment->policy_count; p++)
+        if (!has_twin(point, p))
+            add_prices(sheet, point->met[p]->cluster);
     out_text(out, "  \"prices\": ");
     put_sheet(out, sheet);
     out_text(out, ",\n");
 }
 
-/* Of the middle point, which charts of single trials show: node by node. */
+/* The policies that meet another cluster, if any. */
+static void put_others(struct out *out, const struct experiment *experiment,
+                       const struct experiment_point *point,
+                       const struct cluster_spec *spec)
+{
+    bool begun = false;
+
+    for (uint32_t p = 0; p < experiment->policy_count; p++) {
+        if (point->met[p]->cluster == spec)
+            continue;
+        out_text(out, begun ? ", " : ", \"not_of\": [");
+        out_json_text(out, experiment->policy_name[p]);
+        begun = true;
+    }
+    out_text(out, begun ? "]" : "");
+}
+
+/* Of the middle point, as the baseline meets it, which charts of single trials
+ * show: node by node. */
 static void put_cluster(struct out *out, const struct experiment *experiment)
 {
     const struct experiment_point *point =
         &experiment->point[experiment->point_count / 2];
-    const struct cluster_spec *spec = point->cluster;
+    uint32_t first = experiment->baseline == UINT32_MAX ? 0 : experiment->baseline;
+    const struct cluster_spec *spec = point->met[first]->cluster;
     struct sheet *sheet = sheet_new("name:0\tpool:0\tfirst:1\tcount:1\tgpus:1\t"
                                     "gpu:0");
 
@@ -135,6 +172,7 @@ static void put_cluster(struct out *out, const struct experiment *experiment)
     }
     out_text(out, "  \"cluster\": {\"point\": ");
     out_json_text(out, point->label);
+    put_others(out, experiment, point, spec);
     out_text(out, ", \"nodes\": ");
     put_sheet(out, sheet);
     out_text(out, "},\n");
@@ -191,7 +229,7 @@ bool provenance_write(struct arena *arena, const struct folder *dir,
     put_text(out, "baseline", experiment->baseline == UINT32_MAX ? ""
              : experiment->policy_name[experiment->baseline]);
     put_policies(out, experiment);
-    put_prices(out, experiment->point[0].cluster);
+    put_prices(out, experiment);
     put_cluster(out, experiment);
     out_text(out, "  \"defaults\": ");
     defaults_write(arena, experiment, out);

@@ -3,7 +3,8 @@
  * controls.c - adds the random floor and the ablations that `controls:` names.
  *
  * A control that switches a part off is made for each policy that has the part
- * and has it switched on.
+ * and has it switched on.  `colocated` is one policy more: first come, first
+ * served, of jobs whose groups generate and train in turn.
  */
 #include "experiments/spec/controls.h"
 
@@ -18,13 +19,15 @@
 #include "sim/config/conf.h"
 #include "sim/text/paths.h"
 
-/* key NULL: the control is the policy of that name. */
+/* key NULL: the control is a policy of that name. */
 static const struct control {
     const char *name, *key, *off;
+    bool layout;                /* it has another layout of the jobs */
 } controls[] = {
-    { "random", NULL, NULL },
-    { "no_growth", "grow", "false" },
-    { "no_lending", "lend", "false" },
+    { "random", NULL, NULL, false },
+    { "no_growth", "grow", "false", false },
+    { "no_lending", "lend", "false", false },
+    { "colocated", NULL, NULL, true },
 };
 #define CONTROLS (sizeof controls / sizeof controls[0])
 
@@ -49,7 +52,7 @@ static const struct control *find_control(const struct conf_node *word,
             return &controls[i];
     }
     err_set(err, ERR_SCHEMA, conf_pos(word),
-            "controls must be a list of: random, no_growth, no_lending");
+            "controls must be a list of: random, no_growth, no_lending, colocated");
     near = conf_kind(word) == CONF_SCALAR
                ? conf_nearest(conf_text(word), names) : NULL;
     if (near != NULL)
@@ -115,17 +118,95 @@ static const struct conf_node *switch_off(struct arena *arena,
     return map;
 }
 
-/* Returns the policies with what one control adds; NULL: err says why. */
+/* Of the keys of a rollout, those that remain where the trainer's GPUs
+ * generate: "{tp: 2}". */
+static const char *replica_keys(struct arena *arena, const struct conf_node *rollout)
+{
+    static const char *const kept[] = { "tp", "precision", "concurrency" };
+    const char *text = "";
+
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        const struct conf_node *value = conf_get(rollout, kept[i]);
+
+        if (value != NULL)
+            text = text_format(arena, "%s%s%s: %s", text, text[0] == '\0' ? "" : ", ",
+                               kept[i], conf_flow(arena, value));
+    }
+    return text_format(arena, "{%s}", text);
+}
+
+/* Has an entry of a mix its own GPUs to generate on? */
+static bool is_apart(const struct conf_node *item)
+{
+    const struct conf_node *rollout =
+        conf_kind(item) == CONF_MAP ? conf_get(item, "rollout") : NULL;
+    const struct conf_node *layout =
+        rollout != NULL ? conf_get(item, "layout") : NULL;
+
+    return rollout != NULL && conf_kind(rollout) == CONF_MAP &&
+           (layout == NULL || conf_kind(layout) != CONF_SCALAR ||
+            strcmp(conf_text(layout), "colocated") != 0);
+}
+
+/* The keys of `with:` that give all such entries one group of GPUs; "": there
+ * is none. */
+static const char *colocate_keys(struct arena *arena, const struct conf_node *root)
+{
+    const struct conf_node *workload = conf_get(root, "workload");
+    const struct conf_node *mix = workload != NULL && conf_kind(workload) == CONF_MAP
+        ? conf_get(workload, "mix") : NULL;
+    const char *text = "";
+
+    for (size_t i = 0; mix != NULL && conf_kind(mix) == CONF_LIST &&
+                       i < conf_count(mix); i++) {
+        const struct conf_node *item = conf_item(mix, i);
+
+        if (is_apart(item))
+            text = text_format(arena, "%s%sworkload.mix.%zu.layout: colocated, "
+                               "workload.mix.%zu.rollout: %s", text,
+                               text[0] == '\0' ? "" : ", ", i, i,
+                               replica_keys(arena, conf_get(item, "rollout")));
+    }
+    return text;
+}
+
+static const struct conf_node *add_colocated(struct arena *arena,
+                                             const struct conf_node *root,
+                                             const struct conf_node *word,
+                                             struct err *err)
+{
+    const char *keys = colocate_keys(arena, root), *text;
+    const struct conf_node *entry;
+
+    if (keys[0] == '\0') {
+        err_set(err, ERR_SCHEMA, conf_pos(word),
+                "the control colocated changes no job: none of workload.mix has "
+                "a rollout of its own");
+        err_hint(err, "If the sweep brings the workload, write an entry of "
+                 "policies that has the layout in `with`.");
+        return NULL;
+    }
+    text = text_format(arena, "{policy: fcfs, name: colocated, blocking: skip, "
+                       "with: {%s}}", keys);
+    entry = conf_parse(arena, "control colocated", text, strlen(text), err);
+    return entry == NULL ? NULL
+                         : conf_append(arena, conf_get(root, "policies"), entry);
+}
+
+/* Returns the policies of `root` with what one control adds; NULL: err says
+ * why. */
 static const struct conf_node *add_control(struct arena *arena,
-                                           const struct conf_node *policies,
+                                           const struct conf_node *root,
                                            const struct conf_node *word,
                                            struct err *err)
 {
     const struct control *control = find_control(word, err);
-    const struct conf_node *all = policies;
+    const struct conf_node *policies = conf_get(root, "policies"), *all = policies;
 
     if (control == NULL)
         return NULL;
+    if (control->layout)
+        return add_colocated(arena, root, word, err);
     if (control->key == NULL)
         return conf_append(arena, policies, word);
     for (size_t i = 0; i < conf_count(policies); i++) {
@@ -169,7 +250,7 @@ const struct conf_node *controls_add(struct arena *arena,
     all = own;
     for (size_t i = 0; i < conf_count(words); i++) {
         const struct conf_node *more =
-            add_control(arena, own, conf_item(words, i), err);
+            add_control(arena, root, conf_item(words, i), err);
 
         if (more == NULL)
             return NULL;

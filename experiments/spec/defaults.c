@@ -14,6 +14,7 @@
 #include "policies/host/host.h"
 #include "policies/state/terms.h"
 #include "sim/base/arena.h"
+#include "sim/config/conf.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 #include "sim/text/sheet.h"
@@ -40,6 +41,18 @@ static void add_row(struct rows *all, const char *of, const char *key,
             return;
     ARENA_ADD(all->arena, all->row, all->count, all->room,
               (struct default_row) { of, key, value, from });
+}
+
+/* The same for what a policy meets, by its `with:`, if that is not as for all:
+ * `under` is " under POLICY", or "". */
+static void add_under(struct rows *all, const char *of, const char *under,
+                      const char *key, const char *value, const char *from)
+{
+    for (uint32_t i = 0; under[0] != '\0' && i < all->count; i++)
+        if (strcmp(all->row[i].of, of) == 0 && strcmp(all->row[i].key, key) == 0 &&
+            strcmp(all->row[i].value, value) == 0)
+            return;
+    add_row(all, text_format(all->arena, "%s%s", of, under), key, value, from);
 }
 
 /* ---- policies ----------------------------------------------------------- */
@@ -136,7 +149,8 @@ static void add_policy(struct rows *all, const struct experiment_point *point,
 
 /* ---- jobs, prices ------------------------------------------------------- */
 
-static void add_jobs(struct rows *all, const struct experiment_point *point)
+static void add_jobs(struct rows *all, const struct experiment_point *point,
+                     const char *under)
 {
     for (size_t i = 0; i < workload_form_count(point->workload); i++) {
         struct workload_note note[NOTES_MAX];
@@ -145,12 +159,13 @@ static void add_jobs(struct rows *all, const struct experiment_point *point)
         const char *of = text_format(all->arena, "job %s",
                                      workload_form(point->workload, i)->name);
         for (size_t k = 0; k < count; k++)
-            add_row(all, of, note[k].key, note[k].value,
-                    note[k].said ? "file" : "default");
+            add_under(all, of, under, note[k].key, note[k].value,
+                      note[k].said ? "file" : "default");
     }
 }
 
-static void add_price(struct rows *all, const struct node_group *group)
+static void add_price(struct rows *all, const struct node_group *group,
+                      const char *under)
 {
     const struct price *tariff = group->tariff;
     const char *of = text_format(all->arena, "nodes %s", group->name);
@@ -170,11 +185,11 @@ static void add_price(struct rows *all, const struct node_group *group)
         value = text_format(all->arena, "%.6g USD/h a node",
                             group->usd_per_h);
     if (group->price_said)
-        add_row(all, of, "price", value, "file");
+        add_under(all, of, under, "price", value, "file");
     else if (tariff != NULL)
-        add_row(all, of, "price", value, "default");
+        add_under(all, of, under, "price", value, "default");
     else
-        add_row(all, of, "price", "none: it costs nothing", "default");
+        add_under(all, of, under, "price", "none: it costs nothing", "default");
 }
 
 /* Whole jobs know no checkpoint of their own. */
@@ -192,6 +207,58 @@ static void add_failures(struct rows *all, const struct experiment_point *point)
         }
 }
 
+static void add_world(struct rows *all, const struct experiment_point *point,
+                      const char *under)
+{
+    add_jobs(all, point, under);
+    add_failures(all, point);
+    for (uint32_t g = 0; g < point->cluster->group_count; g++)
+        add_price(all, &point->cluster->group[g], under);
+}
+
+/* ---- what a policy has to itself ---------------------------------------- */
+
+/* Values of a tuned experiment that do not stand in a file were found. */
+static const char *source_of(const struct rows *all, const struct conf_node *value)
+{
+    return all->experiment->tuned &&
+           strncmp(conf_pos(value).file, "--set", strlen("--set")) == 0 ? "tuned" : "file";
+}
+
+static void add_entry(struct rows *all, const struct conf_node *entry, const char *of)
+{
+    const struct conf_node *with = conf_get(entry, "with");
+
+    for (size_t i = 0; i < conf_count(entry); i++) {
+        const struct conf_node *value = conf_value(entry, i);
+
+        if (value != with && strcmp(source_of(all, value), "tuned") == 0)
+            add_row(all, of, conf_key(entry, i), conf_flow(all->arena, value), "tuned");
+    }
+    for (size_t i = 0; with != NULL && i < conf_count(with); i++)
+        add_row(all, of, text_format(all->arena, "with %s", conf_key(with, i)),
+                conf_flow(all->arena, conf_value(with, i)),
+                source_of(all, conf_value(with, i)));
+}
+
+static void add_entries(struct rows *all)
+{
+    const struct experiment *experiment = all->experiment;
+    const struct conf_node *list = conf_get(experiment->tree, "policies");
+
+    for (size_t i = 0; i < conf_count(list); i++) {
+        const struct conf_node *entry = conf_item(list, i), *name;
+
+        if (conf_kind(entry) != CONF_MAP)
+            continue;
+        name = conf_get(entry, conf_get(entry, "name") != NULL ? "name" : "policy");
+        for (uint32_t p = 0; p < experiment->policy_count; p++)
+            if (strcmp(experiment->policy_name[p], conf_text(name)) == 0)
+                add_entry(all, entry,
+                          text_format(all->arena, "policy %s", conf_text(name)));
+    }
+}
+
 struct default_row *defaults_of(struct arena *arena,
                                 const struct experiment *experiment, uint32_t *count)
 {
@@ -199,14 +266,16 @@ struct default_row *defaults_of(struct arena *arena,
 
     for (uint32_t p = 0; p < experiment->policy_count; p++)
         for (uint32_t i = 0; i < experiment->point_count; i++)
-            add_policy(&all, &experiment->point[i], p);
+            add_policy(&all, experiment->point[i].met[p], p);
     for (uint32_t i = 0; i < experiment->point_count; i++) {
         const struct experiment_point *point = &experiment->point[i];
-        add_jobs(&all, point);
-        add_failures(&all, point);
-        for (uint32_t g = 0; g < point->cluster->group_count; g++)
-            add_price(&all, &point->cluster->group[g]);
+        add_world(&all, point, "");
+        for (uint32_t p = 0; p < experiment->policy_count; p++)
+            if (point->met[p] != point)
+                add_world(&all, point->met[p],
+                          text_format(arena, " under %s", experiment->policy_name[p]));
     }
+    add_entries(&all);
     *count = all.count;
     return all.row;
 }

@@ -16,7 +16,8 @@ struct experiment;
 struct default_row {
     const char *of;             /* "policy dynamic", "job dpo-7b", "nodes a" */
     const char *key, *value;
-    const char *from;           /* "file", "default", "assumption" or "rule" */
+    const char *from;           /* "file", "default", "assumption", "rule" or
+                                   "tuned" */
 };
 
 /* Returns the values, each once, from the first point that has it.  Memory

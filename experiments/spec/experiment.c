@@ -30,7 +30,7 @@ struct experiment_trial experiment_trial(const struct experiment *experiment, ui
 
 bool experiment_draws(const struct experiment *experiment, uint32_t point, uint32_t policy)
 {
-    const struct experiment_point *at = &experiment->point[point];
+    const struct experiment_point *at = experiment->point[point].met[policy];
 
     return workload_draws(at->workload) || cluster_draws(at->cluster) ||
            host_policy_draws(at->policy[policy]);
@@ -56,7 +56,8 @@ uint32_t experiment_run_count(const struct experiment *experiment)
 struct trial_spec experiment_trial_spec(const struct experiment *experiment, uint32_t index)
 {
     struct experiment_trial trial = experiment_trial(experiment, index);
-    const struct experiment_point *point = &experiment->point[trial.point];
+    const struct experiment_point *point =
+        experiment->point[trial.point].met[trial.policy];
 
     return (struct trial_spec){
         .cluster = point->cluster,
@@ -77,7 +78,8 @@ struct trial_spec experiment_trial_spec(const struct experiment *experiment, uin
 uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t index)
 {
     struct experiment_trial trial = experiment_trial(experiment, index);
-    const struct experiment_point *point = &experiment->point[trial.point];
+    const struct experiment_point *point =
+        experiment->point[trial.point].met[trial.policy];
     uint64_t hash = hash_text(HASH_START, CLUSTERSIM_VERSION);
 
     hash = hash_u64(hash, experiment->program_hash);

@@ -38,6 +38,9 @@ struct experiment_point {
     bool by_step;               /* fidelity: step */
     uint64_t cluster_hash, workload_hash;
     const uint64_t *policy_hash;
+    /* By policy index: the point as that policy meets it, with the cluster and
+     * the workload that its `with:` makes.  Without `with:` the point itself. */
+    const struct experiment_point *const *met;
 };
 
 /* One entry of `expect:`. */
@@ -83,6 +86,8 @@ struct experiment {
     uint32_t point_count;
     const char *const *policy_name;
     uint32_t policy_count;
+    uint32_t file_policy_count; /* the first of them are the file's, and the others
+                                   what `controls:` adds */
     uint32_t baseline;          /* UINT32_MAX: it is not among the policies */
     const char *const *left_out;        /* policies of the file, by --only;
                                            ends with NULL */
@@ -98,8 +103,9 @@ struct experiment {
 
     const struct experiment_expect *expect;
     uint32_t expect_count;
-    const struct conf_node *train;      /* or NULL; so the next two */
-    const struct conf_node *border, *sensitivity;
+    const struct conf_node *train;      /* or NULL; so the next three */
+    const struct conf_node *border, *sensitivity, *tune;
+    bool tuned;                 /* policies are tuned before the run */
     const struct conf_node *tree;       /* what was read, all files in it */
     const struct catalogue *catalogue;
     uint64_t catalogue_hash;    /* of the files that add to it */

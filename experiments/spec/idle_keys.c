@@ -87,7 +87,7 @@ static void warn_of(const struct experiment *experiment, uint32_t policy, enum i
     struct err err = { 0 };
 
     for (uint32_t i = 0; i < experiment->point_count; i++) {
-        const struct experiment_point *point = &experiment->point[i];
+        const struct experiment_point *point = experiment->point[i].met[policy];
         const struct host_policy *read = point->policy[policy];
 
         if (!is_said(point, read, what) || key_acts(point, read, what))

@@ -49,7 +49,8 @@ static const struct conf_field top_field[] = {
     CONF_KEY("controls", CONF_NODE, experiment_top, controls, CONF_ABSENT,
              "list of what else to run, so that results say what decides: "
              "random (the floor), no_growth, no_lending (each policy with that "
-             "part off)"),
+             "part off), colocated (fcfs on groups that generate and train in "
+             "turn)"),
     CONF_KEY("baseline", CONF_TEXT, experiment_top, baseline, CONF_ABSENT,
              "policy that the others are compared with; the first if not "
              "given"),
@@ -78,6 +79,11 @@ static const struct conf_field top_field[] = {
     CONF_KEY("sensitivity", CONF_NODE, experiment_top, sensitivity, CONF_ABSENT,
              "a claim and ranges of keys: `clustersim sensitivity` says which of "
              "them it turns on"),
+    CONF_KEY("tune", CONF_NODE, experiment_top, tune, CONF_ABSENT,
+             "what may vary: `clustersim tune` finds the best keys of each policy"),
+    CONF_KEY("tuned", CONF_BOOL, experiment_top, tuned, "false",
+             "each policy is tuned before the run, as `tune` says, and runs with what "
+             "was found"),
 };
 
 const struct conf_schema experiment_schema =

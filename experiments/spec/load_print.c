@@ -19,13 +19,27 @@
 
 #define NAMES_BYTES 50u         /* of policies, in an error */
 
+/* Do two policies have one load at every point? */
+static bool alike(const struct experiment *experiment, uint32_t a, uint32_t b)
+{
+    const struct experiment_point *first = &experiment->point[0];
+    const struct host_policy *const *all = first->policy;
+    bool shared = first->met[a] == first && first->met[b] == first;
+
+    for (uint32_t i = 0; !shared && i < experiment->point_count; i++) {
+        const struct experiment_point *const *met = experiment->point[i].met;
+
+        if (met[a]->cluster != met[b]->cluster || met[a]->workload != met[b]->workload)
+            return false;
+    }
+    return load_alike(all[a], all[b]);
+}
+
 /* The first of the policies that have its load. */
 static uint32_t first_of(const struct experiment *experiment, uint32_t policy)
 {
-    const struct host_policy *const *all = experiment->point[0].policy;
-
     for (uint32_t p = 0; p < policy; p++)
-        if (load_alike(all[p], all[policy]))
+        if (alike(experiment, p, policy))
             return p;
     return policy;
 }
@@ -40,11 +54,10 @@ static const char *list_policies(struct arena *arena,
                                  const struct experiment *experiment,
                                  uint32_t policy)
 {
-    const struct host_policy *const *all = experiment->point[0].policy;
     const char *text = "";
 
     for (uint32_t p = policy; p < experiment->policy_count; p++)
-        if (load_alike(all[p], all[policy]))
+        if (alike(experiment, p, policy))
             text = text_format(arena, "%s%s%s", text,
                                text[0] == '\0' ? "" : ", ",
                                experiment->policy_name[p]);
@@ -111,9 +124,9 @@ void load_print(struct arena *arena, const struct experiment *experiment, FILE *
     bool begun = false, services = false;
 
     for (uint32_t i = 0; i < experiment->point_count; i++) {
-        const struct experiment_point *point = &experiment->point[i];
-        services |= workload_service_count(point->workload) > 0;
+        services |= workload_service_count(experiment->point[i].workload) > 0;
         for (uint32_t p = 0; p < experiment->policy_count; p++) {
+            const struct experiment_point *point = experiment->point[i].met[p];
             if (!is_first(experiment, p))
                 continue;
             struct arena *scratch = arena_new(0);
@@ -147,7 +160,7 @@ static struct peak peak_of(const struct experiment *experiment, uint32_t policy)
     struct peak peak = { 0, 0, 0, 1 };
 
     for (uint32_t i = 0; i < experiment->point_count; i++) {
-        const struct experiment_point *point = &experiment->point[i];
+        const struct experiment_point *point = experiment->point[i].met[policy];
         struct arena *scratch = arena_new(0);
         struct load load = load_of(scratch, experiment, point,
                                    point->policy[policy]);
@@ -168,8 +181,15 @@ static bool peaks_alike(const struct peak *a, const struct peak *b)
            a->pool == b->pool && fabs(a->most - b->most) < 0.0005;
 }
 
+static const struct cluster_spec *cluster_of(const struct experiment *experiment,
+                                             const struct peak *peak, uint32_t policy)
+{
+    return experiment->point[peak->point].met[policy]->cluster;
+}
+
 static void warn_peak(const struct experiment *experiment, const struct peak *peak,
-                      const char *policies, load_warn_fn *warn, void *self)
+                      uint32_t policy, const char *policies, load_warn_fn *warn,
+                      void *self)
 {
     const struct experiment_point *point = &experiment->point[peak->point];
     struct err_pos pos = { experiment->path, 0, 0 };
@@ -178,7 +198,7 @@ static void warn_peak(const struct experiment *experiment, const struct peak *pe
     err_set(&err, ERR_LIMIT, pos, "overload under %.100s: the offered load "
             "is above 1 at %u of %u points, at most %.3f (pool %.30s, "
             "%.60s)", policies, peak->above, experiment->point_count, peak->most,
-            point->cluster->pool_name[peak->pool], point->label);
+            cluster_of(experiment, peak, policy)->pool_name[peak->pool], point->label);
     err_hint(&err, "The queue grows as long as jobs come, and mean times "
              "say how long that was.");
     warn(self, &err);
@@ -202,10 +222,12 @@ void load_warn(struct arena *arena, const struct experiment *experiment,
         for (uint32_t q = p; q < n; q++) {
             uint32_t first = first_of(experiment, q);
 
-            in[q] = peaks_alike(&peak[p], &peak[first]);
+            in[q] = peaks_alike(&peak[p], &peak[first]) &&
+                    cluster_of(experiment, &peak[p], p) ==
+                        cluster_of(experiment, &peak[p], q);
             told[first] |= in[q];
         }
-        warn_peak(experiment, &peak[p], few_names(arena, experiment, in), warn, self);
+        warn_peak(experiment, &peak[p], p, few_names(arena, experiment, in), warn, self);
     }
 }
 
@@ -229,7 +251,7 @@ void load_write(struct arena *arena, const struct experiment *experiment,
 
     for (uint32_t i = 0; i < experiment->point_count; i++)
         for (uint32_t p = 0; p < experiment->policy_count; p++) {
-            const struct experiment_point *point = &experiment->point[i];
+            const struct experiment_point *point = experiment->point[i].met[p];
             if (!is_first(experiment, p))
                 continue;
             struct arena *scratch = arena_new(0);

@@ -302,7 +302,7 @@ void places_warn(const struct experiment *experiment, places_tell_fn *tell, void
         struct err err = { 0 };
         uint32_t i = 0;
 
-        while (i < experiment->point_count && homes(&experiment->point[i]) > 0)
+        while (i < experiment->point_count && homes(experiment->point[i].met[p]) > 0)
             i++;
         if (i == experiment->point_count ||
             !places_confines(experiment->point[i].policy[p]))
@@ -381,26 +381,52 @@ static void check_policy(struct arena *arena, const struct experiment *experimen
     arena_free(scratch);
 }
 
+/* What is asked of one cluster by one workload. */
+struct asked {
+    const struct experiment_point *of;
+    struct job_request *request;
+    uint32_t count;
+};
+
+static bool same_world(const struct experiment_point *a,
+                       const struct experiment_point *b)
+{
+    return a != NULL && a->workload_hash == b->workload_hash &&
+           a->cluster_hash == b->cluster_hash;
+}
+
+/* A trace is read through for it: not twice in turn. */
+static void ask(struct arena *scratch, const struct experiment *experiment,
+                const struct experiment_point *point, struct asked *asked)
+{
+    if (!same_world(asked->of, point))
+        asked->request = places_requests(scratch, experiment, point, &asked->count);
+    asked->of = point;
+}
+
 uint32_t places_check(struct arena *arena, const struct experiment *experiment,
                       places_tell_fn *tell, void *self)
 {
     struct told told = { .tell = tell, .self = self };
     struct arena *scratch = arena_new(0);
-    const struct experiment_point *last = NULL;
-    struct job_request *request = NULL;
-    uint32_t count = 0;
+    struct asked all = { NULL, NULL, 0 }, own = { NULL, NULL, 0 };
 
     for (uint32_t i = 0; i < experiment->point_count; i++) {
         const struct experiment_point *point = &experiment->point[i];
-        bool same = last != NULL &&
-                    last->workload_hash == point->workload_hash &&
-                    last->cluster_hash == point->cluster_hash;
-        if (!same)              /* a trace is read through for it */
-            request = places_requests(scratch, experiment, point, &count);
-        for (uint32_t p = 0; p < experiment->policy_count; p++)
-            if (!same || last->policy_hash[p] != point->policy_hash[p])
-                check_policy(arena, experiment, point, p, request, count, &told);
-        last = point;
+        const struct experiment_point *last = i > 0 ? point - 1 : NULL;
+
+        ask(scratch, experiment, point, &all);
+        for (uint32_t p = 0; p < experiment->policy_count; p++) {
+            const struct experiment_point *met = point->met[p];
+            struct asked *asked = met == point ? &all : &own;
+
+            if (last != NULL && same_world(last->met[p], met) &&
+                last->policy_hash[p] == point->policy_hash[p])
+                continue;
+            ask(scratch, experiment, met, asked);
+            check_policy(arena, experiment, met, p, asked->request, asked->count,
+                         &told);
+        }
     }
     arena_free(scratch);
     return told.count;

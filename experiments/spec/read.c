@@ -17,6 +17,7 @@
 #include "experiments/spec/point_label.h"
 #include "experiments/spec/sweep.h"
 #include "experiments/spec/tree.h"
+#include "experiments/spec/with.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
@@ -35,6 +36,12 @@
 
 #define POLICIES_MAX 1000u
 
+/* Which keys of a `with:` change something at some point. */
+struct acting {
+    const struct conf_node *with;
+    bool *acts;                 /* by key */
+};
+
 struct reader {
     struct arena *arena;
     struct experiment *experiment;
@@ -42,8 +49,15 @@ struct reader {
     const struct experiment_options *options;
     const struct conf_node *root;       /* with --set, before the sweep */
     int64_t file_seeds;                 /* as the file says, without --set */
+    size_t file_policies;               /* without those of `controls:` */
     struct experiment_top top;
     struct experiment_point *point;
+    const struct conf_node *swept;      /* map of the swept keys, or NULL */
+    /* Those of which the cluster or the workload was read, not shared. */
+    const struct experiment_point **known;
+    size_t known_count, known_room;
+    struct acting *acting;      /* each `with:` that was met */
+    size_t acting_count, acting_room;
     struct conf_mend mend;
     struct experiment empty;                 /* the experiment before any reading */
     bool set;                           /* --set is in mend.root */
@@ -165,9 +179,10 @@ static bool name_policies(struct reader *r, struct err *err)
                         "two policies are called '%.60s'", all[i]);
                 return err_hint(err, "Give one of them another `name:`.");
             }
-        if (is_wanted(r->options->only, all[i]))
+        if (is_wanted(r->options->only, all[i])) {
             kept[r->experiment->policy_count++] = all[i];
-        else
+            r->experiment->file_policy_count += i < r->file_policies;
+        } else
             left[lefts++] = all[i];
     }
     r->experiment->policy_name = kept;
@@ -282,51 +297,15 @@ static struct host_names names_of_point(struct arena *arena,
     return (struct host_names){ pool, role };
 }
 
-static bool point_policies(struct reader *r, uint32_t index,
-                           const struct conf_node *tree, struct err *err)
-{
-    struct experiment_point *point = &r->point[index];
-    const struct experiment *experiment = r->experiment;
-    const struct host_policy **policy;
-    uint64_t *hash;
-
-    const struct host_names names = names_of_point(r->arena, point);
-
-    policy = arena_alloc(r->arena, experiment->policy_count, sizeof *policy);
-    hash = arena_alloc(r->arena, experiment->policy_count, sizeof *hash);
-    for (uint32_t p = 0; p < experiment->policy_count; p++) {
-        const struct conf_node *node = policy_node(tree,
-                                                   experiment->policy_name[p]);
-
-        if (node == NULL)
-            return err_set(err, ERR_SCHEMA, conf_pos(r->top.sweep),
-                           "a sweep must not rename the policy '%.60s'",
-                           experiment->policy_name[p]);
-        hash[p] = tree_hash(&r->inputs, node);
-        if (index > 0 && r->point[index - 1].policy_hash[p] == hash[p] &&
-            estimate_of(&r->point[index - 1]) == estimate_of(point))
-            policy[p] = r->point[index - 1].policy[p];
-        else
-            policy[p] = policy_read(r, point, node, err);
-        if (policy[p] == NULL ||
-            !host_words_check(r->arena, policy[p]->policy, node, &names, err))
-            return false;
-    }
-    point->policy = policy;
-    point->policy_hash = hash;
-    return true;
-}
-
 /* An earlier point with the same cluster (and workload), or NULL. */
 static const struct experiment_point *find_twin(const struct reader *r,
-                                                uint32_t index, bool workload)
+                                                const struct experiment_point *point,
+                                                bool workload)
 {
-    const struct experiment_point *point = &r->point[index];
-
-    for (uint32_t i = 0; i < index; i++)
-        if (r->point[i].cluster_hash == point->cluster_hash &&
-            (!workload || r->point[i].workload_hash == point->workload_hash))
-            return &r->point[i];
+    for (size_t i = 0; i < r->known_count; i++)
+        if (r->known[i]->cluster_hash == point->cluster_hash &&
+            (!workload || r->known[i]->workload_hash == point->workload_hash))
+            return r->known[i];
     return NULL;
 }
 
@@ -345,26 +324,146 @@ static bool ends_after_begin(const struct reader *r,
     return err_hint(err, "With `origin: first` time 0 is its submission.");
 }
 
-static bool point_read(struct reader *r, uint32_t index,
+/* The cluster and the workload of a tree. */
+static bool read_world(struct reader *r, struct experiment_point *point,
                        const struct conf_node *tree, struct err *err)
 {
-    struct experiment_point *point = &r->point[index];
     const struct conf_node *cluster = conf_get(tree, "cluster");
     const struct conf_node *workload = conf_get(tree, "workload");
     const struct experiment_point *same;
 
     point->cluster_hash = tree_hash(&r->inputs, cluster);
     point->workload_hash = tree_hash(&r->inputs, workload);
-    same = find_twin(r, index, false);
+    same = find_twin(r, point, false);
     point->cluster = same != NULL ? same->cluster
         : cluster_read(r->arena, cluster, r->experiment->catalogue, err);
     if (point->cluster == NULL)
         return false;
-    same = find_twin(r, index, true);
+    same = find_twin(r, point, true);
     point->workload = same != NULL ? same->workload
         : workload_read(r->arena, workload, r->experiment->catalogue,
                         point->cluster, err);
-    return point->workload != NULL && ends_after_begin(r, point, err) &&
+    if (point->workload == NULL)
+        return false;
+    if (same == NULL)
+        ARENA_ADD(r->arena, r->known, r->known_count, r->known_room, point);
+    return ends_after_begin(r, point, err);
+}
+
+static bool *acts_of(struct reader *r, const struct conf_node *with)
+{
+    for (size_t i = 0; i < r->acting_count; i++)
+        if (r->acting[i].with == with)
+            return r->acting[i].acts;
+    bool *acts = arena_alloc(r->arena, conf_count(with) + 1, sizeof *acts);
+    ARENA_ADD(r->arena, r->acting, r->acting_count, r->acting_room,
+              (struct acting){ with, acts });
+    return acts;
+}
+
+/* What does not fit stands in a place that others read without error. */
+static void hint_with(const struct conf_node *policy, struct err *err)
+{
+    const struct err told = *err;
+
+    if (told.kind != ERR_RANGE)
+        return;
+    err->hint[0] = '\0';
+    err_hint(err, "%s%sIt is so under policy %.60s, by its `with`.", told.hint,
+             told.hint[0] == '\0' ? "" : " ", name_of(policy));
+}
+
+/* The point as a policy meets it. */
+static struct experiment_point *meet_point(struct reader *r, uint32_t index,
+                                           const struct conf_node *tree,
+                                           const struct conf_node *node, struct err *err)
+{
+    struct experiment_point *point = &r->point[index], *own;
+    const struct conf_node *with =
+        conf_kind(node) == CONF_MAP ? conf_get(node, "with") : NULL;
+
+    if (with == NULL)
+        return point;
+    if (!with_check(with, r->swept, err))
+        return NULL;
+    const struct conf_node *changed =
+        with_tree(&r->inputs, tree, with, acts_of(r, with), err);
+    own = arena_alloc(r->arena, 1, sizeof *own);
+    *own = *point;
+    if (changed == NULL)
+        return NULL;
+    if (!read_world(r, own, changed, err)) {
+        hint_with(node, err);
+        return NULL;
+    }
+    if (!with_keeps_jobs(&r->inputs, tree, with, err))
+        return NULL;
+    return own->workload == point->workload ||
+           with_draws_alike(point->workload, own->workload, r->experiment->seed,
+                            conf_pos(with), err) ? own : NULL;
+}
+
+/* A policy at a point, read anew unless it is as at the point before. */
+static const struct host_policy *policy_at(struct reader *r, uint32_t index, uint32_t p,
+                                           const struct experiment_point *met,
+                                           const struct conf_node *node, uint64_t hash,
+                                           struct err *err)
+{
+    const struct experiment_point *last = index > 0 ? &r->point[index - 1] : NULL;
+    const struct host_names names = names_of_point(r->arena, met);
+    const struct host_policy *policy;
+
+    if (last != NULL && last->policy_hash[p] == hash &&
+        estimate_of(last->met[p]) == estimate_of(met))
+        policy = last->policy[p];
+    else
+        policy = policy_read(r, met, node, err);
+    if (policy == NULL ||
+        !host_words_check(r->arena, policy->policy, node, &names, err))
+        return NULL;
+    return policy;
+}
+
+static bool point_policies(struct reader *r, uint32_t index,
+                           const struct conf_node *tree, struct err *err)
+{
+    uint32_t count = r->experiment->policy_count;
+    const struct host_policy **policy = arena_alloc(r->arena, count, sizeof *policy);
+    struct experiment_point **met = arena_alloc(r->arena, count, sizeof *met);
+    uint64_t *hash = arena_alloc(r->arena, count, sizeof *hash);
+
+    for (uint32_t p = 0; p < count; p++) {
+        const struct conf_node *node = policy_node(tree, r->experiment->policy_name[p]);
+
+        if (node == NULL)
+            return err_set(err, ERR_SCHEMA, conf_pos(r->top.sweep),
+                           "a sweep must not rename the policy '%.60s'",
+                           r->experiment->policy_name[p]);
+        hash[p] = tree_hash(&r->inputs, node);
+        met[p] = meet_point(r, index, tree, node, err);
+        if (met[p] == NULL)
+            return false;
+        policy[p] = policy_at(r, index, p, met[p], node, hash[p], err);
+        if (policy[p] == NULL)
+            return false;
+    }
+    r->point[index].policy = policy;
+    r->point[index].policy_hash = hash;
+    r->point[index].met = (const struct experiment_point *const *)met;
+    for (uint32_t p = 0; p < count; p++) {
+        met[p]->policy = policy;
+        met[p]->policy_hash = hash;
+        met[p]->met = r->point[index].met;
+    }
+    return true;
+}
+
+static bool point_read(struct reader *r, uint32_t index,
+                       const struct conf_node *tree, struct err *err)
+{
+    struct experiment_point *point = &r->point[index];
+
+    return read_world(r, point, tree, err) &&
            experiment_by_step(conf_get(tree, "fidelity"), &point->by_step, err) &&
            point_policies(r, index, tree, err);
 }
@@ -401,17 +500,26 @@ static bool read_points(struct reader *r, struct err *err)
     if (!sweep_open(r->arena, r->root, r->top.sweep, experiment->seed, &sweep, err))
         return false;
     experiment->point_count = sweep.count;
+    r->swept = sweep.keys;
     r->point = arena_alloc(r->arena, experiment->point_count, sizeof *r->point);
     experiment->point = r->point;
+    r->known = NULL;
+    r->known_count = r->known_room = 0;
+    r->acting = NULL;
+    r->acting_count = r->acting_room = 0;
     for (uint32_t i = 0; i < experiment->point_count; i++) {
         const struct conf_node *tree =
             sweep_tree(&r->inputs, &sweep, i, &r->point[i].label, err);
 
-        if (tree == NULL || !point_read(r, i, tree, err))
-            return false;
         if (r->options->point != NULL)
             r->point[i].label = r->options->point;
+        if (tree == NULL || !point_read(r, i, tree, err))
+            return false;
     }
+    /* A key may act at other points than the one that is asked for. */
+    for (size_t i = 0; r->options->point == NULL && i < r->acting_count; i++)
+        if (!with_acts(r->acting[i].with, r->acting[i].acts, err))
+            return false;
     return labels_differ(r, err);
 }
 
@@ -501,6 +609,8 @@ static bool read_top(struct reader *r, struct err *err)
     experiment->train = r->top.train;
     experiment->border = r->top.border;
     experiment->sensitivity = r->top.sensitivity;
+    experiment->tune = r->top.tune;
+    experiment->tuned = r->top.tuned;
     experiment->tree = r->root;
     if (!experiment_until(r->top.until, &experiment->until_ns, err))
         return false;
@@ -585,6 +695,14 @@ static const struct conf_node *one_point(struct reader *r,
     return tree == NULL ? NULL : tree_graft(&r->inputs, tree, err);
 }
 
+static size_t count_policies(const struct conf_node *root)
+{
+    const struct conf_node *list =
+        conf_kind(root) == CONF_MAP ? conf_get(root, "policies") : NULL;
+
+    return list != NULL && conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
+}
+
 static bool read_root(void *self, const struct conf_node *root,
                       struct err *err)
 {
@@ -597,6 +715,7 @@ static bool read_root(void *self, const struct conf_node *root,
         r->file_seeds = seeds_of_file(root);
         r->root = tree_sets(&r->inputs, root, r->options->set,
                             r->options->set_count, err);
+        r->file_policies = r->root != NULL ? count_policies(r->root) : 0;
         if (r->root != NULL)
             r->root = controls_add(r->arena, r->root, err);
         if (r->root != NULL && r->options->point != NULL)

@@ -47,19 +47,21 @@ static double phases_of(const struct job_request *request)
     return runs;
 }
 
-static int64_t calendar_ns(const struct experiment *experiment, uint32_t point)
+static int64_t calendar_ns(const struct experiment *experiment,
+                           const struct experiment_point *point)
 {
-    int64_t for_ns = workload_for_ns(experiment->point[point].workload);
+    int64_t for_ns = workload_for_ns(point->workload);
 
     return for_ns < experiment->until_ns ? for_ns : experiment->until_ns;
 }
 
 /* Those of a trace are counted; a stream that goes on until a time goes on as
  * it did so far, to as many as `jobs:` allows. */
-static double all_jobs(const struct experiment *experiment, uint32_t point,
-                       double drawn, int64_t last_ns)
+static double all_jobs(const struct experiment *experiment,
+                       const struct experiment_point *point, double drawn,
+                       int64_t last_ns)
 {
-    const struct workload_spec *workload = experiment->point[point].workload;
+    const struct workload_spec *workload = point->workload;
     double most = (double)workload_jobs(workload), all = most;
     int64_t end_ns = calendar_ns(experiment, point);
 
@@ -73,23 +75,22 @@ static double all_jobs(const struct experiment *experiment, uint32_t point,
 
 /* Are enough jobs drawn?  If the number of jobs is not known, only a much
  * larger number is enough. */
-static bool has_enough(const struct experiment *experiment, uint32_t point,
-                       double drawn)
+static bool has_enough(const struct experiment *experiment,
+                       const struct experiment_point *point, double drawn)
 {
     double most = fmax(DRAWN_MIN, DRAWN_MAX / experiment->point_count);
 
     return drawn >= most &&
            (calendar_ns(experiment, point) != CLOCK_NEVER_NS ||
-            workload_jobs(experiment->point[point].workload) > 0 ||
+            workload_jobs(point->workload) > 0 ||
             drawn >= 10.0 * DRAWN_MAX);
 }
 
 static struct drawn draw_jobs(const struct experiment *experiment,
-                              uint32_t point)
+                              const struct experiment_point *point)
 {
     struct arena *arena = arena_new((size_t)1 << 16);
-    struct source *source = source_open(
-        arena, experiment->point[point].workload, experiment->seed, 0);
+    struct source *source = source_open(arena, point->workload, experiment->seed, 0);
     struct drawn drawn = { 0, 0 };
     struct job_birth birth;
     struct err ignored = { 0 };
@@ -115,11 +116,9 @@ static struct drawn draw_jobs(const struct experiment *experiment,
 }
 
 /* Rows of a table of one trial. */
-static double trial_rows(const struct experiment *experiment, uint32_t point,
-                         uint32_t policy, const struct drawn *drawn,
-                         enum sized_table t)
+static double trial_rows(const struct experiment_point *at, uint32_t policy,
+                         const struct drawn *drawn, enum sized_table t)
 {
-    const struct experiment_point *at = &experiment->point[point];
     bool per_phase = at->policy[policy]->policy->flags & CS_PER_PHASE;
 
     switch (t) {
@@ -133,10 +132,15 @@ static double trial_rows(const struct experiment *experiment, uint32_t point,
 static void add_point(struct table_sizes *sizes, const struct experiment *experiment,
                       uint32_t point, const struct drawn *drawn)
 {
-    for (uint32_t p = 0; p < experiment->policy_count; p++)
+    const struct experiment_point *all = &experiment->point[point];
+
+    for (uint32_t p = 0; p < experiment->policy_count; p++) {
+        const struct experiment_point *met = all->met[p];
+        struct drawn own = *drawn;
+        if (met->workload != all->workload && drawn->jobs > 0)
+            own = draw_jobs(experiment, met);   /* the layout has its phases */
         for (int t = 0; t < SIZED_COUNT; t++) {
-            double rows = trial_rows(experiment, point, p, drawn,
-                                     (enum sized_table)t) *
+            double rows = trial_rows(met, p, &own, (enum sized_table)t) *
                           (t == SIZED_JOBS ? experiment->seeds
                                            : experiment->detail_seeds);
             if (!(experiment->tables & asked[t]))
@@ -146,6 +150,7 @@ static void add_point(struct table_sizes *sizes, const struct experiment *experi
                 (row_bytes[t] + (double)strlen(experiment->point[point].label) +
                  (double)strlen(experiment->policy_name[p]));
         }
+    }
 }
 
 struct table_sizes table_sizes_of(struct arena *arena,
@@ -160,7 +165,7 @@ struct table_sizes table_sizes_of(struct arena *arena,
             /* Points of one workload meet the same jobs. */
             bool same = p > 0 && experiment->point[p].workload ==
                                      experiment->point[p - 1].workload;
-            drawn[p] = same ? drawn[p - 1] : draw_jobs(experiment, p);
+            drawn[p] = same ? drawn[p - 1] : draw_jobs(experiment, &experiment->point[p]);
         }
     for (uint32_t p = 0; p < experiment->point_count; p++)
         add_point(&sizes, experiment, p, &drawn[p]);

@@ -30,7 +30,7 @@ struct keys {
     const char *policy, *name;
     int blocking, placement, estimate;
     double noise;
-    const struct conf_node *preemption, *rounds, *weights;
+    const struct conf_node *preemption, *rounds, *weights, *with;
     const char *semantics;
     int64_t tick_ns, relax_ns;
     int ties;
@@ -88,6 +88,10 @@ static const struct conf_field rules_field[] = {
              "may a role start on more GPUs than it asks for, up to its `max`"),
     CONF_KEY("weights", CONF_NODE, keys, weights, CONF_ABSENT,
              "of a learned policy: a file, or a map of numbers"),
+    CONF_KEY("with", CONF_NODE, keys, with, CONF_ABSENT,
+             "map from a dotted key (workload. cluster.) to a value that holds "
+             "for this policy alone: layout, sizes of roles, nodes; the jobs "
+             "stay the same"),
 };
 #define RULES_COUNT (sizeof rules_field / sizeof rules_field[0])
 

@@ -122,9 +122,10 @@ bool conf_acts(const struct conf_node *map, const char *key, bool idle,
 const struct conf_node *conf_find(const struct conf_node *root, const char *path);
 /* A copy of the tree in which the value at a dotted path is replaced; the
  * original is untouched.  A step names a map key, or, in a list, the `name`
- * (or `policy`) of a map or a single word, or an index from 0.  Missing last
- * keys are added; missing earlier steps are errors at pos.  conf_set_text parses `value` as
- * YAML (so lists and maps may be given). */
+ * (or `policy`) of a map or a single word, or an index from 0; `*` is each
+ * item, if another step follows.  Missing last keys are added; missing earlier
+ * steps are errors at pos.  conf_set_text parses `value` as YAML (so lists and
+ * maps may be given). */
 const struct conf_node *conf_set(struct arena *arena,
                                  const struct conf_node *root,
                                  const char *path,
@@ -142,6 +143,8 @@ const struct conf_node *conf_set_text(struct arena *arena,
                                       const char *path, const char *value,
                                       struct err *err);
 
+/* The tree as one line of YAML that reads as the same tree. */
+const char *conf_flow(struct arena *arena, const struct conf_node *node);
 /* The nearest of `names` (ends with NULL) by edit distance, or NULL if none is
  * near enough to be what was meant. */
 const char *conf_nearest(const char *word, const char *const *names);

@@ -139,30 +139,44 @@ static const struct conf_node *set_at(const struct setting *setting,
                                       const struct conf_node *node,
                                       const char *path, int depth);
 
+/* Returns the list with item `index` set, or all of them: NOT_FOUND. */
+static const struct conf_node *set_items(const struct setting *setting,
+                                         const struct conf_node *list, size_t index,
+                                         const char *path, int depth)
+{
+    size_t bytes = strcspn(path, ".");
+    struct conf_node *copy = arena_alloc(setting->arena, 1, sizeof *copy);
+
+    *copy = *list;
+    copy->items = arena_grow(setting->arena, list->items, list->count,
+                             list->count, sizeof *copy->items);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct conf_node *item = setting->value;
+        if (index != NOT_FOUND && index != i)
+            continue;
+        if (path[bytes] == '.')
+            item = set_at(setting, list->items[i], path + bytes + 1, depth + 1);
+        if (item == NULL)
+            return NULL;
+        copy->items[i] = item;
+    }
+    return copy;
+}
+
 static const struct conf_node *set_in_list(const struct setting *setting,
                                            const struct conf_node *list,
                                            const char *path, int depth)
 {
     size_t bytes = strcspn(path, ".");
     size_t index = find_item(list, path, bytes);
+    bool all = step_is(path, bytes, "*") && path[bytes] == '.' && list->count > 0;
 
-    if (index == NOT_FOUND) {
+    if (index == NOT_FOUND && !all) {
         fail(setting, ERR_REFERENCE, "the list has no item", path, bytes);
         hint_steps(setting, list);
         return NULL;
     }
-    const struct conf_node *item = setting->value;
-    if (path[bytes] == '.')
-        item = set_at(setting, list->items[index], path + bytes + 1,
-                      depth + 1);
-    if (item == NULL)
-        return NULL;
-    struct conf_node *copy = arena_alloc(setting->arena, 1, sizeof *copy);
-    *copy = *list;
-    copy->items = arena_grow(setting->arena, list->items, list->count,
-                             list->count, sizeof *copy->items);
-    copy->items[index] = item;
-    return copy;
+    return set_items(setting, list, index, path, depth);
 }
 
 static const struct conf_node *set_in_map(const struct setting *setting,

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * with.c - which keys a policy may have to itself, and proof that its jobs are
+ * those of the other policies.
+ */
+#include "experiments/spec/with.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/spec/tree.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/config/conf.h"
+#include "workloads/jobs/birth.h"
+#include "workloads/source.h"
+
+#define PATH_BYTES 160u
+
+/* ---- the keys ----------------------------------------------------------- */
+
+/* Is `key` the other, or above it in the tree? */
+static bool covers(const char *key, const char *other)
+{
+    size_t bytes = strlen(key);
+
+    return strncmp(key, other, bytes) == 0 &&
+           (other[bytes] == '\0' || other[bytes] == '.');
+}
+
+static bool check_key(const struct conf_node *with, size_t i, struct err *err)
+{
+    const char *key = conf_key(with, i);
+
+    if (covers("workload", key) || covers("cluster", key))
+        return true;
+    err_set(err, ERR_SCHEMA, conf_key_pos(with, i),
+            "a key of with must begin with workload. or cluster., and is "
+            "'%.80s'", key);
+    return err_hint(err, "Keys of the policy itself stand beside `with`.");
+}
+
+bool with_check(const struct conf_node *with, const struct conf_node *sweep,
+                struct err *err)
+{
+    if (conf_kind(with) != CONF_MAP)
+        return err_set(err, ERR_SCHEMA, conf_pos(with), "with must be a map "
+                       "from a key of the cluster or the workload to a value");
+    for (size_t i = 0; i < conf_count(with); i++) {
+        const char *key = conf_key(with, i);
+
+        if (!check_key(with, i, err))
+            return false;
+        for (size_t j = 0; j < i; j++)
+            if (covers(key, conf_key(with, j)))
+                return err_set(err, ERR_SCHEMA, conf_key_pos(with, j),
+                               "'%.80s' is without effect: '%.80s' comes later "
+                               "and replaces it", conf_key(with, j), key);
+        for (size_t j = 0; sweep != NULL && conf_kind(sweep) == CONF_MAP &&
+                           j < conf_count(sweep); j++) {
+            if (!covers(key, conf_key(sweep, j)))
+                continue;
+            err_set(err, ERR_SCHEMA, conf_key_pos(with, i), "'%.80s' of with "
+                    "replaces what the sweep sets, '%.80s': all points of this "
+                    "policy would be alike there", key, conf_key(sweep, j));
+            return err_hint(err, "Sweep policies.NAME.with, or leave one of "
+                            "the two out.");
+        }
+    }
+    return true;
+}
+
+bool with_acts(const struct conf_node *with, const bool *acts, struct err *err)
+{
+    for (size_t i = 0; i < conf_count(with); i++) {
+        if (acts[i])
+            continue;
+        err_set(err, ERR_SCHEMA, conf_key_pos(with, i), "'%.80s' of with "
+                "changes nothing: it has this value anyway", conf_key(with, i));
+        return err_hint(err, "Leave it out.");
+    }
+    return true;
+}
+
+/* ---- which may differ --------------------------------------------------- */
+
+/* How a job runs, and not what it is: keys of an entry of `mix`. */
+static const char *const entry_keys[] = {
+    "layout", "offload", "zero", "tp", "pp", "vp", "cp", "ep", "micro_batch",
+    "recompute", NULL
+};
+static const char *const entry_roles[] = {
+    "rollout", "train", "data", "infer", "role", NULL
+};
+static const char *const role_keys[] = {
+    "gpus", "min", "max", "pool", "home", "types", "cores", "memory", "start",
+    "tp", "concurrency", NULL
+};
+static const char *const service_keys[] = {
+    "gpu", "cpu", "replicas", "cpu_replicas", "scaling", "route", "batch",
+    "batch_delay", "chunk", "prefix_cache", NULL
+};
+
+static bool is_among(const char *word, size_t bytes, const char *const *words)
+{
+    for (size_t i = 0; words[i] != NULL; i++)
+        if (strlen(words[i]) == bytes && memcmp(words[i], word, bytes) == 0)
+            return true;
+    return false;
+}
+
+/* Returns what stands behind the first step of a path, or NULL. */
+static const char *next_step(const char *path)
+{
+    const char *dot = strchr(path, '.');
+
+    return dot == NULL ? NULL : dot + 1;
+}
+
+/* May two policies differ in this key of the workload?  An item of a list is
+ * one step. */
+static bool may_differ(const char *path)
+{
+    const char *item = next_step(path);
+    const char *key = item == NULL ? NULL : next_step(item);
+    const char *role_key = key == NULL ? NULL : next_step(key);
+    size_t bytes = key == NULL ? 0 : strcspn(key, ".");
+
+    if (strcmp(path, "name") == 0)
+        return true;
+    if (key == NULL)
+        return false;
+    if (covers("services", path))
+        return is_among(key, bytes, service_keys);
+    if (!covers("mix", path))
+        return false;
+    if (is_among(key, bytes, entry_keys))
+        return true;
+    return is_among(key, bytes, entry_roles) && role_key != NULL &&
+           is_among(role_key, strcspn(role_key, "."), role_keys);
+}
+
+/* ---- one workload beside another ---------------------------------------- */
+
+/* What is looked at, below `workload`. */
+struct path {
+    char text[PATH_BYTES];
+};
+
+static bool alike(struct path *path, const struct conf_node *all,
+                  const struct conf_node *own);
+
+static bool step_alike(struct path *path, const char *step,
+                       const struct conf_node *all, const struct conf_node *own)
+{
+    size_t bytes = strlen(path->text);
+    bool same;
+
+    snprintf(path->text + bytes, sizeof path->text - bytes, "%s%s",
+             bytes > 0 ? "." : "", step);
+    same = alike(path, all, own);
+    if (same)
+        path->text[bytes] = '\0';
+    return same;
+}
+
+/* Keys of either map; a map that is not there has none. */
+static bool maps_alike(struct path *path, const struct conf_node *all,
+                       const struct conf_node *own)
+{
+    for (size_t i = 0; own != NULL && i < conf_count(own); i++) {
+        const char *key = conf_key(own, i);
+
+        if (!step_alike(path, key, all == NULL ? NULL : conf_get(all, key),
+                        conf_value(own, i)))
+            return false;
+    }
+    for (size_t i = 0; all != NULL && i < conf_count(all); i++) {
+        const char *key = conf_key(all, i);
+
+        if ((own == NULL || conf_get(own, key) == NULL) &&
+            !step_alike(path, key, conf_value(all, i), NULL))
+            return false;
+    }
+    return true;
+}
+
+static const char *text_of(const struct conf_node *item, const char *key)
+{
+    const struct conf_node *name =
+        conf_kind(item) == CONF_MAP ? conf_get(item, key) : NULL;
+
+    return name != NULL && conf_kind(name) == CONF_SCALAR ? conf_text(name)
+                                                          : NULL;
+}
+
+static bool lists_alike(struct path *path, const struct conf_node *all,
+                        const struct conf_node *own)
+{
+    if (conf_count(all) != conf_count(own))
+        return false;
+    for (size_t i = 0; i < conf_count(own); i++) {
+        const char *step = text_of(conf_item(own, i), "name");
+        char number[24];
+
+        if (step == NULL)
+            step = text_of(conf_item(own, i), "recipe");
+        snprintf(number, sizeof number, "%zu", i);
+        if (step == NULL || strchr(step, '.') != NULL)
+            step = number;
+        if (!step_alike(path, step, conf_item(all, i), conf_item(own, i)))
+            return false;
+    }
+    return true;
+}
+
+static bool is_map(const struct conf_node *node)
+{
+    return node == NULL || conf_kind(node) == CONF_MAP;
+}
+
+static bool alike(struct path *path, const struct conf_node *all,
+                  const struct conf_node *own)
+{
+    if (all == own || may_differ(path->text))
+        return true;
+    if (is_map(all) && is_map(own))
+        return maps_alike(path, all, own);
+    if (all == NULL || own == NULL || conf_kind(all) != conf_kind(own))
+        return false;
+    if (conf_kind(own) == CONF_LIST)
+        return lists_alike(path, all, own);
+    return strcmp(conf_text(all), conf_text(own)) == 0;
+}
+
+static bool jobs_alike(const struct conf_node *all, const struct conf_node *own,
+                       struct err_pos pos, struct err *err)
+{
+    struct path path = { "" };
+
+    if (alike(&path, conf_get(all, "workload"), conf_get(own, "workload")))
+        return true;
+    err_set(err, ERR_SCHEMA, pos, "with changes the jobs themselves "
+            "(workload.%.100s), and all policies must meet the same", path.text);
+    return err_hint(err, "A policy may have to itself what jobs run on and "
+                    "how: layout, GPUs, types and pools of roles, tp, zero.");
+}
+
+static const struct conf_node *set_key(struct experiment_inputs *inputs,
+                                       const struct conf_node *tree,
+                                       const struct conf_node *with, size_t i,
+                                       struct err *err)
+{
+    tree = tree_set(inputs, tree, conf_key(with, i), conf_value(with, i), NULL, err);
+    return tree == NULL ? NULL : tree_graft(inputs, tree, err);
+}
+
+bool with_keeps_jobs(struct experiment_inputs *inputs, const struct conf_node *tree,
+                     const struct conf_node *with, struct err *err)
+{
+    const struct conf_node *own = tree;
+
+    for (size_t i = 0; i < conf_count(with); i++) {
+        own = set_key(inputs, own, with, i, err);
+        if (own == NULL || !jobs_alike(tree, own, conf_pos(conf_value(with, i)), err))
+            return false;
+    }
+    return true;
+}
+
+const struct conf_node *with_tree(struct experiment_inputs *inputs,
+                                  const struct conf_node *tree,
+                                  const struct conf_node *with, bool *acts,
+                                  struct err *err)
+{
+    const struct conf_node *own = tree;
+
+    for (size_t i = 0; i < conf_count(with); i++) {
+        const struct conf_node *before = own;
+
+        own = set_key(inputs, own, with, i, err);
+        if (own == NULL)
+            return NULL;
+        acts[i] |= tree_hash(inputs, conf_get(own, "cluster")) !=
+                       tree_hash(inputs, conf_get(before, "cluster")) ||
+                   tree_hash(inputs, conf_get(own, "workload")) !=
+                       tree_hash(inputs, conf_get(before, "workload"));
+    }
+    return own;
+}
+
+/* ---- the jobs themselves ------------------------------------------------ */
+
+/* Rounds that a job has, without those that its layout adds. */
+static uint32_t steps_of(const struct job_birth *birth)
+{
+    return birth->request.steps - birth->request.form->lag;
+}
+
+static bool births_alike(const struct job_birth *a, const struct job_birth *b)
+{
+    return a->request.submit_ns == b->request.submit_ns &&
+           strcmp(a->request.form->name, b->request.form->name) == 0 &&
+           strcmp(a->request.form->recipe, b->request.form->recipe) == 0 &&
+           a->request.limit_ns == b->request.limit_ns &&
+           a->request.deadline_ns == b->request.deadline_ns &&
+           a->request.priority == b->request.priority &&
+           a->request.gpus == b->request.gpus &&
+           steps_of(a) == steps_of(b) &&
+           a->truth.duration_ns == b->truth.duration_ns &&
+           a->truth.seed == b->truth.seed;
+}
+
+bool with_draws_alike(const struct workload_spec *all,
+                      const struct workload_spec *own, uint64_t seed,
+                      struct err_pos pos, struct err *err)
+{
+    struct arena *arena = arena_new(0);
+    struct source *left = source_open(arena, all, seed, 0);
+    struct source *right = source_open(arena, own, seed, 0);
+    struct job_birth a, b;
+    struct err ignored = { 0 };
+    uint32_t job = 0;
+    bool same = true;
+
+    for (bool more = true; more && same && job < WITH_DRAWN; job++) {
+        more = source_next(left, &a, &ignored) == SOURCE_JOB;
+        same = (source_next(right, &b, &ignored) == SOURCE_JOB) == more &&
+               (!more || births_alike(&a, &b));
+    }
+    arena_free(arena);
+    if (same)
+        return true;
+    err_set(err, ERR_SCHEMA, pos, "with changes job %u of seed 0, and all "
+            "policies must meet the same jobs", job - 1);
+    return err_hint(err, "Jobs that the cluster has no room for are left out "
+                    "by `skip` of a trace: it must keep their GPUs.");
+}

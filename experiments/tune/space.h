@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * space.h - what `tune:` says: a metric, seeds, a budget, and the values that keys
+ * may have.  Private to experiments/tune.
+ *
+ * A dimension is an entry of `over:`.  A choice of it is one value of its key, or
+ * of several keys at once (a split of nodes, a layout).
+ */
+#ifndef EXPERIMENTS_TUNE_SPACE_H
+#define EXPERIMENTS_TUNE_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/columns/metric.h"
+#include "experiments/spec/quantity.h"
+#include "experiments/spec/experiment.h"
+
+struct arena;
+struct conf_node;
+struct err;
+
+struct space_choice {
+    const struct experiment_setting *set;
+    size_t count;
+};
+
+struct space_dimension {
+    const char *name;
+    const struct space_choice *choice;  /* NULL: a range */
+    size_t choice_count;
+    struct quantity_range range;
+};
+
+struct space {
+    enum metric metric;
+    uint32_t seeds, judge, budget;
+    const char *point;          /* label; NULL: all points */
+    struct space_dimension *dimension;
+    size_t dimension_count;
+};
+
+/* False: err says what is wrong. */
+bool space_read(struct arena *arena, const struct experiment *experiment,
+                struct space *space, struct err *err);
+/* Does the dimension vary something for that policy?  Keys of another policy do
+ * not. */
+bool space_concerns(const struct space_dimension *dimension, const char *policy);
+/* Returns how many candidates the dimensions of a policy have; UINT32_MAX: more, or
+ * there is a range. */
+uint32_t space_count(const struct space *space, const char *policy);
+/* Returns `count` candidates as arrays of settings, and the number of settings of
+ * each in *settings: all that there are if they are no more than `count`, else
+ * spread by Sobol's sequence.  Two of them may be alike. */
+struct space_choice *space_draw(struct arena *arena, const struct space *space,
+                                const char *policy, uint32_t count);
+
+#endif

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * tune.c - policy by policy: candidates, the race on training seeds, the judgement
+ * on others.
+ *
+ * A value is compared at its own point with that of the untuned entry on the same
+ * seeds: the score of a candidate is the mean over the points of its mean over that
+ * of the untuned entry, turned round where more is better.  A candidate that fails a
+ * trial, has no value in one, or completes fewer jobs there than the untuned entry
+ * is out: no mean is made of those that are left.
+ */
+#include "experiments/tune/tune.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "experiments/columns/metric.h"
+#include "experiments/probe/probe.h"
+#include "experiments/tune/entry.h"
+#include "experiments/tune/race.h"
+#include "experiments/tune/space.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/config/conf.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+
+struct candidate {
+    struct space_choice choice, set;    /* as `over` says; as settings of the probe */
+    enum { FINE, REFUSED, FAILED } state;
+};
+
+/* The search for one policy. */
+struct tuning {
+    struct arena *arena;
+    struct probe *probe;
+    const struct space *space;
+    const struct tune_options *options;
+    const char *policy;
+    const struct conf_node *entry;
+    struct candidate *candidate;
+    uint32_t candidate_count;
+    const char *const *point;   /* labels */
+    uint32_t point_count;
+    uint32_t round;
+};
+
+/* ---- values ------------------------------------------------------------- */
+
+/* Values by point and seed; NULL: there is none, `why` may say why. */
+struct values {
+    struct probe_answer *answer;        /* by point */
+    uint32_t seeds;
+    const struct err *why;
+    bool refused;
+};
+
+static void look_at(struct values *values, uint32_t points)
+{
+    for (uint32_t p = 0; p < points && values->why == NULL; p++) {
+        const struct probe_answer *answer = &values->answer[p];
+
+        values->why = answer->unread;
+        values->refused = answer->unread != NULL;
+        for (uint32_t s = 0; values->why == NULL && s < values->seeds; s++)
+            values->why = answer->trial[s]->failure;
+    }
+}
+
+/* Runs the first seeds, from `from` on, of some candidates at all points. */
+static struct values *run_candidates(struct tuning *t, const uint32_t *which,
+                                     uint32_t count, uint32_t from, uint32_t seeds,
+                                     struct err *err)
+{
+    uint32_t points = t->point_count;
+    struct values *values = arena_alloc(t->arena, count, sizeof *values);
+    struct probe_ask *ask = arena_alloc(t->arena, (size_t)count * points, sizeof *ask);
+    struct probe_answer *answer =
+        arena_alloc(t->arena, (size_t)count * points, sizeof *answer);
+
+    for (uint32_t i = 0; i < count * points; i++) {
+        const struct candidate *candidate = &t->candidate[which[i / points]];
+
+        ask[i] = (struct probe_ask){
+            .setting = candidate->set.set, .setting_count = candidate->set.count,
+            .point = t->point[i % points], .policy = t->policy,
+            .first_seed = from, .seed_count = seeds
+        };
+    }
+    if (!probe_run(t->probe, ask, (size_t)count * points, answer, err))
+        return NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        values[i] = (struct values){ &answer[i * points], seeds, NULL, false };
+        look_at(&values[i], points);
+    }
+    return values;
+}
+
+static double value_at(const struct tuning *t, const struct values *values, uint32_t point,
+                       uint32_t seed)
+{
+    return values->answer[point].trial[seed]->value[t->space->metric];
+}
+
+static double jobs_at(const struct values *values, uint32_t point, uint32_t seed)
+{
+    return values->answer[point].trial[seed]->value[METRIC_JOBS_DONE];
+}
+
+static double mean_at(const struct tuning *t, const struct values *values, uint32_t point)
+{
+    double sum = 0;
+
+    for (uint32_t s = 0; s < values->seeds; s++)
+        sum += value_at(t, values, point, s);
+    return sum / values->seeds;
+}
+
+/* In parts of the untuned entry's means, the mean over the points, of one seed. */
+static double part_of(const struct tuning *t, const struct values *values,
+                      const double *mean, uint32_t seed)
+{
+    double sum = 0;
+
+    for (uint32_t p = 0; p < t->point_count; p++)
+        sum += value_at(t, values, p, seed) / mean[p];
+    return sum / t->point_count;
+}
+
+/* Does it do all jobs that the untuned entry does, with a value each time? */
+static bool is_whole(const struct tuning *t, const struct values *values,
+                     const struct values *untuned)
+{
+    if (values->why != NULL)
+        return false;
+    for (uint32_t p = 0; p < t->point_count; p++)
+        for (uint32_t s = 0; s < values->seeds; s++)
+            if (!isfinite(value_at(t, values, p, s)) ||
+                jobs_at(values, p, s) < jobs_at(untuned, p, s))
+                return false;
+    return true;
+}
+
+/* The means of the untuned entry, by point; NULL: err says what it lacks. */
+static double *untuned_means(const struct tuning *t, const struct values *untuned,
+                             struct err *err)
+{
+    double *mean = arena_alloc(t->arena, t->point_count, sizeof *mean);
+
+    if (untuned->why != NULL) {
+        *err = *untuned->why;
+        return NULL;
+    }
+    for (uint32_t p = 0; p < t->point_count; p++) {
+        mean[p] = mean_at(t, untuned, p);
+        if (isfinite(mean[p]) && mean[p] != 0)
+            continue;
+        err_set(err, ERR_RANGE, conf_pos(t->entry), "%s of policy %.60s is %s at %.80s: "
+                "nothing can be compared with it", metric_info(t->space->metric)->name,
+                t->policy, mean[p] == 0 ? "0" : "not known", t->point[p]);
+        return NULL;
+    }
+    return mean;
+}
+
+/* ---- the race ----------------------------------------------------------- */
+
+static const char *say_choice(const struct tuning *t, uint32_t c)
+{
+    const struct space_choice *choice = &t->candidate[c].choice;
+    const char *text = "";
+
+    for (size_t i = 0; i < choice->count; i++)
+        text = text_format(t->arena, "%s%s%s=%s", text, i > 0 ? " " : "",
+                           choice->set[i].key, choice->set[i].text);
+    return c == 0 ? "as it is" : text;
+}
+
+static void log_round(struct tuning *t, const uint32_t *candidate, uint32_t count,
+                      uint32_t seeds, const double *score)
+{
+    uint32_t best = 0;
+
+    t->round++;
+    for (uint32_t i = 1; i < count; i++)
+        if (score[i] < score[best])
+            best = i;
+    if (t->options->log == NULL)
+        return;
+    fprintf(t->options->log, "%s: round %u: %u candidates, %u seeds each; best: %s "
+            "(%+.2f%%)\n", t->policy, t->round, count, seeds,
+            say_choice(t, candidate[best]), 100 * (fabs(score[best]) - 1));
+}
+
+static bool score_candidates(void *self, const uint32_t *candidate, uint32_t count,
+                             uint32_t seeds, double *score, struct err *err)
+{
+    struct tuning *t = self;
+    struct values *values = run_candidates(t, candidate, count, TUNE_TRAINING_FROM, seeds,
+                                           err);
+    int better = metric_info(t->space->metric)->better;
+    uint32_t origin = 0;
+    double *mean;
+
+    while (values != NULL && candidate[origin] != 0)
+        origin++;
+    mean = values == NULL ? NULL : untuned_means(t, &values[origin], err);
+    if (mean == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        bool whole = is_whole(t, &values[i], &values[origin]);
+        double sum = 0;
+
+        for (uint32_t s = 0; whole && s < seeds; s++)
+            sum += part_of(t, &values[i], mean, s);
+        score[i] = whole ? -better * sum / seeds : INFINITY;
+        if (!whole)
+            t->candidate[candidate[i]].state = values[i].refused ? REFUSED : FAILED;
+    }
+    log_round(t, candidate, count, seeds, score);
+    return true;
+}
+
+static void make_candidates(struct tuning *t, uint32_t count)
+{
+    struct space_choice *choice = space_draw(t->arena, t->space, t->policy, count);
+
+    t->candidate = arena_alloc(t->arena, count + 1, sizeof *t->candidate);
+    t->candidate_count = 1;             /* the entry as it is */
+    for (uint32_t c = 0; c < count && choice[c].count > 0; c++)
+        t->candidate[t->candidate_count++] = (struct candidate){
+            choice[c], entry_settings(t->arena, t->entry, t->policy, &choice[c]), FINE
+        };
+}
+
+/* ---- the judgement ------------------------------------------------------ */
+
+static bool judge(struct tuning *t, uint32_t best, struct tune_found *found,
+                  struct err *err)
+{
+    const uint32_t both[2] = { 0, best };
+    uint32_t seeds = t->space->judge;
+    struct values *values = run_candidates(t, both, 2, TUNE_JUDGING_FROM, seeds, err);
+    double *mean = values == NULL ? NULL : untuned_means(t, &values[0], err);
+    int better = metric_info(t->space->metric)->better;
+    double *x[2];
+
+    if (mean == NULL)
+        return false;
+    found->kept = true;
+    if (!is_whole(t, &values[1], &values[0]))
+        return true;
+    for (int side = 0; side < 2; side++) {
+        x[side] = arena_alloc(t->arena, seeds, sizeof **x);
+        for (uint32_t s = 0; s < seeds; s++)
+            x[side][s] = part_of(t, &values[side], mean, s);
+    }
+    found->judged = stats_delta(x[1], x[0], seeds, 0.95);
+    found->kept = !(better < 0 ? found->judged.high < 0 : found->judged.low > 0);
+    return true;
+}
+
+/* Keys of `with` that have their value anyway are taken out: reading all points tells. */
+static void drop_idle(struct tuning *t, struct space_choice *choice)
+{
+    const struct experiment *experiment = probe_experiment(t->probe);
+    struct experiment_setting *kept =
+        arena_alloc(t->arena, choice->count + 1, sizeof *kept);
+    size_t count = 0;
+
+    for (size_t i = 0; i < choice->count; i++) {
+        const struct space_choice one = { &choice->set[i], 1 };
+        struct space_choice set = entry_settings(t->arena, t->entry, t->policy, &one);
+        const char *word = text_format(t->arena, "%s=%s", set.set[0].key, set.set[0].text);
+        struct experiment_options options = {
+            .set = &word, .set_count = 1, .program_hash = experiment->program_hash
+        };
+        struct arena *scratch = arena_new(0);
+        struct err err = { 0 };
+        bool idle = experiment_read(scratch, experiment->path, &options, &err) == NULL &&
+                    strstr(err.text, "changes nothing") != NULL;
+
+        arena_free(scratch);
+        if (!idle)
+            kept[count++] = choice->set[i];
+    }
+    *choice = (struct space_choice){ kept, count };
+}
+
+/* ---- one policy, and all ------------------------------------------------ */
+
+static void count_states(const struct tuning *t, struct tune_found *found)
+{
+    found->candidates = t->candidate_count;
+    for (uint32_t c = 0; c < t->candidate_count; c++) {
+        found->refused += t->candidate[c].state == REFUSED;
+        found->failed += t->candidate[c].state == FAILED;
+    }
+}
+
+static bool finish(struct tuning *t, uint32_t best, struct tune_found *found,
+                   struct err *err)
+{
+    struct space_choice choice = t->candidate[best].choice, set;
+    const struct space_choice none = { NULL, 0 };
+
+    found->best = say_choice(t, best);
+    found->kept = best == 0;
+    if (best != 0 && !judge(t, best, found, err))
+        return false;
+    if (!found->kept)
+        drop_idle(t, &choice);
+    set = entry_settings(t->arena, t->entry, t->policy, found->kept ? &none : &choice);
+    found->setting = set.set;
+    found->setting_count = (uint32_t)set.count;
+    found->entry = entry_text(t->arena, t->entry, t->policy,
+                              found->kept ? &none : &choice, err);
+    return found->entry != NULL;
+}
+
+static bool tune_policy(struct tuning *t, struct tune_found *found, struct err *err)
+{
+    uint32_t pulls = t->space->budget / t->point_count, best = 0, spent = 0;
+    uint32_t most = race_most(pulls, t->space->seeds);
+    uint32_t all = space_count(t->space, t->policy);
+    struct race race = { .seeds = t->space->seeds, .score = score_candidates, .self = t };
+
+    if (most < 2)
+        return err_set(err, ERR_RANGE, conf_pos(probe_experiment(t->probe)->tune),
+                       "budget is %u trials, too few for %u points and two candidates",
+                       t->space->budget, t->point_count);
+    make_candidates(t, all < most - 1 ? all : most - 1);
+    race.candidates = t->candidate_count;
+    *found = (struct tune_found){ .policy = t->policy };
+    if (!race_run(&race, &best, &spent, err))
+        return false;
+    found->trials = spent * t->point_count;
+    count_states(t, found);
+    return finish(t, best, found, err);
+}
+
+static bool is_wanted(const char *only, const char *name)
+{
+    size_t bytes = strlen(name);
+
+    for (const char *p = only; p != NULL; p = strchr(p, ',')) {
+        p += *p == ',';
+        if (strncmp(p, name, bytes) == 0 && (p[bytes] == ',' || p[bytes] == '\0'))
+            return true;
+    }
+    return only == NULL;
+}
+
+static const char *const *labels_of(struct arena *arena,
+                                    const struct experiment *experiment,
+                                    const struct space *space, uint32_t *count)
+{
+    const char **label = arena_alloc(arena, experiment->point_count, sizeof *label);
+
+    *count = 0;
+    for (uint32_t p = 0; p < experiment->point_count; p++)
+        if (space->point == NULL ||
+            strcmp(space->point, experiment->point[p].label) == 0)
+            label[(*count)++] = experiment->point[p].label;
+    return label;
+}
+
+const struct tune_found *tune_run(struct arena *arena, struct probe *probe,
+                                  const struct tune_options *options,
+                                  uint32_t *count, struct err *err)
+{
+    const struct experiment *experiment = probe_experiment(probe);
+    struct tune_found *found =
+        arena_alloc(arena, experiment->policy_count, sizeof *found);
+    struct space *space = arena_alloc(arena, 1, sizeof *space);
+    struct tuning base = { .arena = arena, .probe = probe, .space = space,
+                           .options = options };
+
+    *count = 0;
+    if (!space_read(arena, experiment, space, err))
+        return NULL;
+    base.point = labels_of(arena, experiment, space, &base.point_count);
+    for (uint32_t p = 0; p < experiment->file_policy_count; p++) {
+        struct tuning t = base;
+
+        t.policy = experiment->policy_name[p];
+        t.entry = entry_find(experiment, t.policy);
+        if (is_wanted(options->only, t.policy) &&
+            !tune_policy(&t, &found[(*count)++], err))
+            return NULL;
+    }
+    return found;
+}
+
+bool tune_check(struct arena *arena, const struct experiment *experiment, struct err *err)
+{
+    struct space space;
+
+    if (experiment->tuned && experiment->tune == NULL)
+        return err_set(err, ERR_SCHEMA, conf_pos(conf_get(experiment->tree, "tuned")),
+                       "tuned is without effect: there is no key tune");
+    return experiment->tune == NULL || space_read(arena, experiment, &space, err);
+}

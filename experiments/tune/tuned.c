@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * tuned.c - what was found, in words and as a file.
+ */
+#include "experiments/tune/tune.h"
+
+#include <string.h>
+
+#include "experiments/columns/metric.h"
+#include "experiments/probe/probe.h"
+#include "experiments/tune/space.h"
+#include "sim/base/arena.h"
+#include "sim/text/out.h"
+
+static void put_difference(const struct stats_delta *d, const char *metric, FILE *to)
+{
+    fprintf(to, "%s %+.1f%% [%+.1f%%, %+.1f%%]", metric, d->percent, d->percent_low,
+            d->percent_high);
+}
+
+void tune_print(const struct experiment *experiment, const struct tune_found *found,
+                uint32_t count, FILE *to)
+{
+    struct arena *arena = arena_new(0);
+    struct space space;
+    struct err err = { 0 };
+    bool known = space_read(arena, experiment, &space, &err);
+
+    for (uint32_t i = 0; known && i < count; i++) {
+        const struct tune_found *f = &found[i];
+        const char *metric = metric_info(space.metric)->name;
+
+        fprintf(to, "%s: ", f->policy);
+        if (f->judged.count == 0)
+            fprintf(to, "stays: %s of %u candidates beats it on the training seeds",
+                    f->candidates > 1 ? "none" : "nothing varies, so none", f->candidates);
+        else if (f->kept)
+            fprintf(to, "stays: judged, %s is not surely better: ", f->best);
+        else
+            fprintf(to, "%s: ", f->best);
+        if (f->judged.count > 0)
+            put_difference(&f->judged, metric, to);
+        fprintf(to, " (%u trials, %u candidates", f->trials, f->candidates);
+        if (f->refused > 0)
+            fprintf(to, ", %u no valid experiment", f->refused);
+        if (f->failed > 0)
+            fprintf(to, ", %u out for failed trials or fewer jobs done", f->failed);
+        fputs(")\n", to);
+    }
+    arena_free(arena);
+}
+
+static void put_found(struct out *out, const struct space *space,
+                      const struct tune_found *f)
+{
+    out_printf(out, "  - policy: %s\n    metric: %s\n    point: ", f->policy,
+               metric_info(space->metric)->name);
+    if (space->point == NULL)
+        out_text(out, "all");
+    else
+        out_json_text(out, space->point);
+    out_printf(out, "\n    entry: %s\n    best: ",
+               f->kept ? "stays as it is" : "tuned");
+    out_json_text(out, f->best);
+    out_printf(out, "\n    budget: %u\n    trials: %u\n    candidates: %u\n"
+               "    refused: %u\n    failed: %u\n    training_seeds: {from: %u, count: %u}\n"
+               "    judging_seeds: {from: %u, count: %u}\n", space->budget, f->trials,
+               f->candidates, f->refused, f->failed, TUNE_TRAINING_FROM, space->seeds,
+               TUNE_JUDGING_FROM, space->judge);
+    if (f->judged.count > 0)
+        out_printf(out, "    judged: {percent: %.6g, low: %.6g, high: %.6g, p_value: "
+                   "%.6g, seeds: %zu}\n", f->judged.percent, f->judged.percent_low,
+                   f->judged.percent_high, f->judged.p_value, f->judged.count);
+}
+
+bool tune_write(struct arena *arena, const struct probe *probe,
+                const struct tune_found *found, uint32_t count,
+                const struct folder *dir, struct err *err)
+{
+    const struct experiment *experiment = probe_experiment(probe);
+    struct space space;
+    struct out *out;
+
+    if (!space_read(arena, experiment, &space, err))
+        return false;
+    out = out_in(arena, dir, "tuned.yaml", err);
+    if (out == NULL)
+        return false;
+    out_printf(out, "# Tuned by clustersim " CLUSTERSIM_VERSION " of the experiment %s.\n"
+               "# Files are named as in it: relative to its folder.\npolicies:\n",
+               experiment->name);
+    for (uint32_t i = 0; i < count; i++)
+        out_printf(out, "  - %s\n", found[i].entry);
+    out_text(out, "found:\n");
+    for (uint32_t i = 0; i < count; i++)
+        put_found(out, &space, &found[i]);
+    return out_close(out, err);
+}

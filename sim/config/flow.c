@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * flow.c - a tree as one line of YAML.
+ */
+#include "sim/config/conf.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/text/paths.h"
+
+/* May the text stand without quotation marks in a flow? */
+static bool is_plain(const char *text)
+{
+    const char *first = text + (text[0] == '-' && text[1] >= '0' && text[1] <= '9');
+    size_t bytes = strlen(text);
+
+    return bytes > 0 && strchr("-?:&*!|>%@` ", first[0]) == NULL &&
+           strpbrk(text, ",[]{}#\"'\\\n\t") == NULL && strstr(text, ": ") == NULL &&
+           text[bytes - 1] != ':' && text[bytes - 1] != ' ';
+}
+
+static const char *quote(struct arena *arena, const char *text)
+{
+    char *out = arena_alloc(arena, 2 * strlen(text) + 3, 1), *end = out;
+
+    *end++ = '"';
+    for (; *text != '\0'; text++) {
+        if (strchr("\"\\\n\t", *text) != NULL)
+            *end++ = '\\';
+        *end++ = *text == '\n' ? 'n' : *text == '\t' ? 't' : *text;
+    }
+    *end = '"';
+    return out;
+}
+
+static const char *write_text(struct arena *arena, const char *text)
+{
+    return is_plain(text) ? text : quote(arena, text);
+}
+
+const char *conf_flow(struct arena *arena, const struct conf_node *node)
+{
+    bool map = conf_kind(node) == CONF_MAP;
+    const char *out = map ? "{" : "[";
+
+    assert(arena != NULL && node != NULL);
+    if (conf_kind(node) == CONF_SCALAR)
+        return write_text(arena, conf_text(node));
+    for (size_t i = 0; i < conf_count(node); i++) {
+        const struct conf_node *value = map ? conf_value(node, i) : conf_item(node, i);
+
+        out = text_format(arena, "%s%s%s%s%s", out, i > 0 ? ", " : "",
+                          map ? write_text(arena, conf_key(node, i)) : "",
+                          map ? ": " : "", conf_flow(arena, value));
+    }
+    return text_format(arena, "%s%s", out, map ? "}" : "]");
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * tune_test.c - what tuning finds is what trying all finds, on the seeds that it
+ * says, whatever the threads and however often it was interrupted.
+ *
+ * The oracle runs trials one by one, without probe, race or judgement.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "experiments/columns/metric.h"
+#include "experiments/probe/probe.h"
+#include "experiments/results/results.h"
+#include "experiments/run/trial.h"
+#include "experiments/tune/race.h"
+#include "experiments/tune/tune.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/folder.h"
+#include "tests/scratch.h"
+
+static char program[4096];      /* its path */
+
+/* Twice as much work for pool b as for pool a, on 4 nodes each. */
+static const char common[] =
+    "experiment: e\n"
+    "seeds: 3\n"
+    "cluster:\n"
+    "  nodes:\n"
+    "    - {name: a, count: 4, gpus: {type: generic, count: 4}}\n"
+    "    - {name: b, count: 4, gpus: {type: generic, count: 4}}\n"
+    "workload:\n"
+    "  arrival: {process: poisson, rate: 30/h}\n"
+    "  jobs: 60\n"
+    "  mix:\n"
+    "    - {recipe: trace, name: x, share: 1, gpus: 4, role: {pool: a},"
+    " duration: {lognormal: {mean: 600s, cv: 0.5}}}\n"
+    "    - {recipe: trace, name: y, share: 2, gpus: 4, role: {pool: b},"
+    " duration: {lognormal: {mean: 800s, cv: 0.5}}}\n"
+    "output: {tables: [summary], plots: []}\n";
+
+static const char splits[] =
+    "policies: [{policy: fcfs, blocking: skip}, {policy: sjf, name: short, blocking: skip}]\n"
+    "tune: {metric: jct_mean_s, seeds: 4, judge: 8, budget: 60,"
+    " over: {split: {nodes: [a, b], least: 1}}}\n";
+
+static void write_experiment(struct scratch *scratch, const char *name,
+                             const char *more)
+{
+    char text[6144];
+
+    snprintf(text, sizeof text, "%s%s", common, more);
+    scratch_write(scratch, name, text);
+}
+
+/* ---- the oracle --------------------------------------------------------- */
+
+/* The mean completion time of policy p with `a` nodes in pool a, the rest of 8 in b,
+ * of one seed. */
+static double jct_of(struct scratch *scratch, uint32_t policy, unsigned a, uint32_t seed)
+{
+    struct arena *arena = arena_new(0);
+    struct err err = { 0 };
+    struct trial_result result;
+    struct trial_tables none = { 0 };
+    char left[64], right[64];
+    const char *set[2] = { left, right };
+    struct experiment_options options = { .set = set, .set_count = 2 };
+
+    snprintf(left, sizeof left, "cluster.nodes.a.count=%u", a);
+    snprintf(right, sizeof right, "cluster.nodes.b.count=%u", 8 - a);
+    const struct experiment *e =
+        experiment_read(arena, scratch_path(scratch, "e.yaml"), &options, &err);
+    if (e == NULL)
+        fail_msg("%s", err.text);
+    struct trial_spec spec = experiment_trial_spec(e, policy * e->seeds);
+    spec.replica = seed;
+    if (!trial_run(&spec, &none, &result, &err))
+        fail_msg("%s", err.text);
+    arena_free(arena);
+    return result.value[METRIC_JCT_MEAN];
+}
+
+static unsigned best_by_trying_all(struct scratch *scratch, uint32_t policy)
+{
+    double least = INFINITY;
+    unsigned best = 0;
+
+    for (unsigned a = 1; a < 8; a++) {
+        double sum = 0;
+
+        for (uint32_t s = 0; s < 4; s++)
+            sum += jct_of(scratch, policy, a, TUNE_TRAINING_FROM + s);
+        if (sum < least) {
+            least = sum;
+            best = a;
+        }
+    }
+    return best;
+}
+
+/* ---- a search ----------------------------------------------------------- */
+
+struct search {
+    struct arena *arena;
+    struct probe *probe;
+    const struct tune_found *found;
+    uint32_t count;
+    struct probe_counts took;
+    char *file;                 /* tuned.yaml, to be freed */
+};
+
+static void run_search(struct scratch *scratch, uint32_t threads, struct search *search)
+{
+    const struct tune_options how = { NULL, NULL };
+    const struct probe_options options = { .threads = threads };
+    struct results results;
+    struct err err = { 0 };
+
+    *search = (struct search){ .arena = arena_new(0) };
+    search->probe = probe_open(scratch_path(scratch, "e.yaml"), &options, &err);
+    if (search->probe == NULL)
+        fail_msg("%s", err.text);
+    assert_true(results_open(search->arena, scratch_path(scratch, "out"), &results, &err));
+    probe_keep(search->probe, results.trials);
+    search->found = tune_run(search->arena, search->probe, &how, &search->count, &err);
+    if (search->found == NULL)
+        fail_msg("%s", err.text);
+    assert_true(tune_write(search->arena, search->probe, search->found, search->count,
+                           results.dir, &err));
+    search->took = probe_counts(search->probe);
+    results_close(&results);
+    search->file = scratch_read(scratch, "out/tuned.yaml");
+}
+
+static void end_search(struct search *search)
+{
+    free(search->file);
+    probe_close(search->probe);
+    arena_free(search->arena);
+}
+
+static void the_split_that_is_found_is_the_best_of_all(void **state)
+{
+    struct scratch *scratch = *state;
+    struct search search;
+
+    write_experiment(scratch, "e.yaml", splits);
+    run_search(scratch, 2, &search);
+    assert_int_equal(search.count, 2);
+    for (uint32_t p = 0; p < 2; p++) {
+        const struct tune_found *f = &search.found[p];
+        unsigned best = best_by_trying_all(scratch, p);
+        char text[100];
+
+        snprintf(text, sizeof text, "with: {cluster.nodes.a.count: %u, "
+                 "cluster.nodes.b.count: %u}", best, 8 - best);
+        assert_int_not_equal(best, 4);
+        assert_false(f->kept);
+        if (strstr(f->entry, text) == NULL)
+            fail_msg("%s is not in %s", text, f->entry);
+        assert_true(f->trials <= 60);
+        assert_int_equal(f->candidates, 8);     /* one is the entry in other words */
+    }
+    end_search(&search);
+}
+
+/* Seeds of the experiment, of the search and of the judgement never meet. */
+static void a_winner_is_judged_on_seeds_of_its_own(void **state)
+{
+    struct scratch *scratch = *state;
+    double tuned = 0, untuned = 0;
+    struct search search;
+    unsigned best;
+
+    write_experiment(scratch, "e.yaml", splits);
+    run_search(scratch, 2, &search);
+    best = best_by_trying_all(scratch, 0);
+    for (uint32_t s = 0; s < 8; s++) {
+        tuned += jct_of(scratch, 0, best, TUNE_JUDGING_FROM + s);
+        untuned += jct_of(scratch, 0, 4, TUNE_JUDGING_FROM + s);
+    }
+    assert_int_equal(search.found[0].judged.count, 8);
+    assert_true(fabs(search.found[0].judged.percent - 100 * (tuned / untuned - 1)) < 1e-6);
+    assert_true(TUNE_TRAINING_FROM >= 1000000);         /* the most seeds there are */
+    assert_true(TUNE_JUDGING_FROM >= TUNE_TRAINING_FROM + 10000);  /* the most trained on */
+    end_search(&search);
+}
+
+static void threads_and_resuming_change_no_byte(void **state)
+{
+    struct scratch *scratch = *state;
+    struct search one, two, again;
+
+    write_experiment(scratch, "e.yaml", splits);
+    run_search(scratch, 1, &one);
+    run_search(scratch, 2, &again);             /* all trials are there */
+    assert_int_equal(again.took.run, 0);
+    assert_int_equal(again.took.recalled, one.took.run);
+    assert_true(one.took.run > 30);
+    scratch_close(scratch);
+    scratch_open(scratch);
+    write_experiment(scratch, "e.yaml", splits);
+    run_search(scratch, 2, &two);
+    assert_int_equal(two.took.run, one.took.run);
+    assert_string_equal(one.file, two.file);
+    assert_string_equal(one.file, again.file);
+    end_search(&one);
+    end_search(&two);
+    end_search(&again);
+}
+
+static void what_nothing_beats_stays(void **state)
+{
+    struct scratch *scratch = *state;
+    struct search search;
+
+    /* Fewer nodes are worse; another noise is as good. */
+    write_experiment(scratch, "e.yaml",
+        "policies: [{policy: fcfs, blocking: skip}, {policy: sjf, estimate: noisy}]\n"
+        "tune: {metric: jct_mean_s, seeds: 4, judge: 12, budget: 60, over: {"
+        "policies.fcfs.with: [{cluster.nodes.b.count: 2}, {cluster.nodes.b.count: 3}],"
+        "policies.sjf.noise: [0.46, 0.47, 0.48, 0.49, 0.51, 0.52, 0.53, 0.54]}}\n");
+    run_search(scratch, 2, &search);
+    assert_true(search.found[0].kept);
+    assert_int_equal(search.found[0].judged.count, 0);
+    assert_int_equal(search.found[0].setting_count, 0);
+    assert_string_equal(search.found[0].entry, "{policy: fcfs, blocking: skip}");
+    assert_true(search.found[1].kept);
+    assert_string_not_equal(search.found[1].best, "as it is");
+    assert_int_equal(search.found[1].judged.count, 12);
+    assert_string_equal(search.found[1].entry, "{policy: sjf, estimate: noisy}");
+    end_search(&search);
+}
+
+/* A candidate that does fewer jobs in time has the better mean of them. */
+static void who_does_fewer_jobs_is_out(void **state)
+{
+    struct scratch *scratch = *state;
+    struct search search;
+
+    write_experiment(scratch, "e.yaml",
+        "until: 2h\npolicies: [{policy: fcfs, blocking: skip}]\n"
+        "tune: {metric: jct_mean_s, seeds: 4, budget: 60, over: {cluster.nodes.b.count: "
+        "[1, 2]}}\n");
+    run_search(scratch, 2, &search);
+    assert_int_equal(search.found[0].failed, 2);
+    assert_true(search.found[0].kept);
+    end_search(&search);
+}
+
+static int run(struct scratch *scratch, const char *words)
+{
+    char command[8192];
+
+    snprintf(command, sizeof command, "cd %s && '%s' %s >said 2>&1", scratch->dir,
+             program, words);
+    return WEXITSTATUS(system(command));
+}
+
+/* The oracle is an experiment that says what tuned.yaml found. */
+static void tuned_runs_are_those_of_the_entries_that_were_found(void **state)
+{
+    struct scratch *scratch = *state;
+    char text[2048], *tuned, *found, *end, *left, *right, *said;
+
+    snprintf(text, sizeof text, "%stuned: true\ncontrols: [random]\n", splits);
+    write_experiment(scratch, "e.yaml", text);
+    assert_int_equal(run(scratch, "e.yaml -o d"), 0);
+    tuned = scratch_read(scratch, "d/tuned.yaml");
+    found = strstr(tuned, "policies:");
+    end = strstr(tuned, "found:");
+    snprintf(text, sizeof text, "%.*scontrols: [random]\n", (int)(end - found), found);
+    write_experiment(scratch, "by_hand.yaml", text);
+    if (run(scratch, "by_hand.yaml -o h") != 0) {
+        said = scratch_read(scratch, "said");
+        fail_msg("%s", said);
+    }
+    left = scratch_read(scratch, "d/summary.csv");
+    right = scratch_read(scratch, "h/summary.csv");
+    assert_string_equal(left, right);
+    free(right);
+    right = scratch_read(scratch, "d/provenance.json");
+    assert_non_null(strstr(right, "\"from\": \"tuned\""));
+    free(left);
+    free(right);
+    free(tuned);
+}
+
+/* ---- the race alone ----------------------------------------------------- */
+
+struct known {
+    double of[40];
+    uint32_t spent;
+    bool origin_always;
+};
+
+static bool score_known(void *self, const uint32_t *candidate, uint32_t count,
+                        uint32_t seeds, double *score, struct err *err)
+{
+    struct known *known = self;
+    bool origin = false;
+
+    (void)err;
+    (void)seeds;
+    for (uint32_t i = 0; i < count; i++) {
+        score[i] = known->of[candidate[i]];
+        origin |= candidate[i] == 0;
+    }
+    known->origin_always &= origin;
+    return true;
+}
+
+static void a_race_finds_the_best_within_its_budget(void **state)
+{
+    (void)state;
+    for (uint32_t pulls = 8; pulls < 300; pulls += 7) {
+        uint32_t seeds = pulls % 3 == 0 ? 1 : pulls % 3 == 1 ? 5 : 8;
+        uint32_t n = race_most(pulls, seeds), best, spent;
+        struct known known = { { 0 }, 0, true };
+        struct err err = { 0 };
+
+        n = n > 40 ? 40 : n;
+        assert_true(n >= 1);
+        for (uint32_t best_at = 0; best_at < n; best_at++) {
+            struct race race = { n, seeds, score_known, &known };
+
+            for (uint32_t i = 0; i < n; i++)
+                known.of[i] = i == best_at ? 0.5 : 1 + (i * 7 % 5) * 0.1;
+            assert_true(race_run(&race, &best, &spent, &err));
+            assert_int_equal(best, best_at);
+            assert_true(spent <= pulls);
+        }
+        assert_true(known.origin_always);
+    }
+}
+
+static int setup(void **state)
+{
+    static struct scratch scratch;
+
+    scratch_open(&scratch);
+    *state = &scratch;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    scratch_close(*state);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_split_that_is_found_is_the_best_of_all),
+        TEST(a_winner_is_judged_on_seeds_of_its_own),
+        TEST(threads_and_resuming_change_no_byte),
+        TEST(what_nothing_beats_stays),
+        TEST(who_does_fewer_jobs_is_out),
+        TEST(tuned_runs_are_those_of_the_entries_that_were_found),
+        TEST(a_race_finds_the_best_within_its_budget),
+    };
+    char here[2000];
+
+    (void)argc;
+    if (getcwd(here, sizeof here) == NULL)
+        return 1;
+    snprintf(program, sizeof program, "%s%s%.*s../clustersim",
+             argv[0][0] == '/' ? "" : here, argv[0][0] == '/' ? "" : "/",
+             (int)(strrchr(argv[0], '/') + 1 - argv[0]), argv[0]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
