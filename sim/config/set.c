@@ -89,6 +89,7 @@ static size_t find_item(const struct conf_node *list, const char *step,
 static void fail(const struct setting *setting, enum err_kind kind,
                  const char *what, const char *step, size_t bytes)
 {
+    assert(kind != ERR_NONE && what[0] != '\0');
     if (bytes > SHOWN_BYTES)
         bytes = SHOWN_BYTES;
     err_set(setting->err, kind, setting->pos, "path '%.*s': %s '%.*s'",
@@ -124,6 +125,7 @@ static const struct conf_node *set_in_list(const struct setting *setting,
                                            const struct conf_node *list,
                                            const char *path, int depth)
 {
+    assert(depth > 0 && depth <= STEPS_MAX);
     size_t bytes = strcspn(path, ".");
     size_t index = find_item(list, path, bytes);
 
@@ -150,6 +152,7 @@ static const struct conf_node *set_in_map(const struct setting *setting,
                                           const struct conf_node *map,
                                           const char *path, int depth)
 {
+    assert(depth > 0 && depth <= STEPS_MAX);
     size_t bytes = strcspn(path, ".");
     size_t index = find_pair(map, path, bytes);
     bool last = path[bytes] == '\0';
