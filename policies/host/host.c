@@ -198,7 +198,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     const struct job_form *form = request->form;
 
     assert(request->id.i == j && request->steps > 0);
-    assert(!host->decision->submits_over && !host->decision->closing);
+    assert(!host->decision->closing);
     job->pub.request = *request;
     job->pub.request.name = name_kept(host, job, request->name);
     job->pub.start_ns = job->pub.end_ns = CLOCK_NEVER_NS;
