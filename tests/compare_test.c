@@ -10,6 +10,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -224,6 +226,29 @@ static void one_trial_of_what_draws_nothing_pairs_with_every_seed(
     arena_free(arena);
 }
 
+/* Differences of 1, 2 and 3 to 10: mean 2, t = 2 sqrt(3), p = 0.0742.  Of the other
+ * policy nothing moved: p = 1, and the two are one family. */
+static void two_runs_are_compared_with_holms_correction(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct grid *left = make_grid(arena), *right = make_grid(arena);
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    (void)state;
+    for (uint32_t s = 0; s < 3; s++) {
+        left->value[s * METRIC_COUNT + METRIC_COST] = 10 + s % 2;
+        right->value[s * METRIC_COUNT + METRIC_COST] = 10 + s % 2 + s + 1;
+    }
+    assert_int_equal(compare_print(out, left, right), 1);
+    fclose(out);
+    if (strstr(text, " p=0.074, corrected 0.15") == NULL)
+        fail_msg("%s", text);
+    free(text);
+    arena_free(arena);
+}
+
 /* What one line of metrics.def says, as every user of the list sees it. */
 static void a_metric_is_one_line_of_the_list(void **state)
 {
@@ -279,6 +304,7 @@ int main(void)
         cmocka_unit_test(aligned_grid_is_absent_where_the_other_lacks_trials),
         cmocka_unit_test(
             one_trial_of_what_draws_nothing_pairs_with_every_seed),
+        cmocka_unit_test(two_runs_are_compared_with_holms_correction),
         cmocka_unit_test(a_metric_is_one_line_of_the_list),
         cmocka_unit_test(types_and_units_of_metrics_agree),
     };

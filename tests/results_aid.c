@@ -123,6 +123,7 @@ static void compare(const char *dir, const struct results_names *names)
         table_empty(table);
         table_text(table, "");
         table_text(table, "");
+        table_count(table, 0);
         table_end_row(table);
     }
     put_kind(dir, &csv_compare, table);

@@ -59,6 +59,7 @@ BEYOND = [
 ]
 # Files at whose fault the message alone does not tell.
 BEYOND_FILES = {
+    "experiment_seeds_decided": "two places: seeds and expect",
     "experiment_tables_self": "files are not looked at",
     "experiment_sweep_bad_value": "values of a sweep",
     "experiment_sweep_policy_key": "values of a sweep",

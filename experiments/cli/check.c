@@ -70,7 +70,10 @@ static int run_experiment(struct checking *c)
     status = cmd_experiment_run(c->cli, c->args, experiment, &session);
     c->now = session.grid;
     c->list[EXPECTS] = session.checks;
-    c->left = (struct check_left){ experiment->left_out, experiment->fewer_seeds };
+    c->left = (struct check_left){
+        experiment->left_out, experiment->fewer_seeds ||
+                              (c->now != NULL && c->now->stop.rule != LOOKS_NONE)
+    };
     c->name = experiment->name;
     return status;
 }
@@ -139,6 +142,8 @@ static int verdict(struct checking *c)
             check_print(c->cli->out, &c->list[i]);
         bad += check_bad(&c->list[i]);
     }
+    if (c->now != NULL && c->now->stop.why != NULL && !c->args->given[ARG_QUIET])
+        fprintf(c->cli->out, "seeds: %s\n", c->now->stop.why);
     if (nothing(c, &err) || !write_files(c, &err))
         return command_fail(c->cli, &err);
     if (!c->args->given[ARG_QUIET])

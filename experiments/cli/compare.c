@@ -116,7 +116,8 @@ const struct command command_compare = {
     "two results folders, paired by point, policy and seed, or by job",
     "Prints each metric whose value moved in any seed: both means, the\n"
     "change in percent of the left mean, its 95% interval over the paired\n"
-    "seeds and the p-value of the paired tests.\n\n"
+    "seeds, the p-value of the paired tests, and that p-value corrected for all\n"
+    "points and policies of the metric (Holm).\n\n"
     "--jobs pairs jobs of the same name: of two folders, or the policies of\n"
     "one with its baseline.  So even one trace, whose seeds would be copies,\n"
     "says how sure a difference is.  Jobs of one cluster depend on each\n"

@@ -47,7 +47,8 @@ static void explain_metric(struct explaining *e)
 
 static const struct csv_kind *const kinds[] = {
     &csv_summary, &csv_compare, &csv_jobs, &csv_phases, &csv_timeline,
-    &csv_decisions, &csv_services, &csv_arrived, &csv_tenants
+    &csv_decisions, &csv_services, &csv_arrived, &csv_tenants,
+    &csv_seeds
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 

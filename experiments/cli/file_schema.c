@@ -127,6 +127,13 @@ static const struct conf_shape shapes[] = {
     { "experiment.workload", ANY_OF("@path@, @workload@"), NULL },
     { "advice.cluster", ANY_OF("@path@, @cluster@"), NULL },
     { "advice.workload", ANY_OF("@path@, @whole workload@"), NULL },
+    { "experiment.seeds", ANY_OF("{'type': 'integer', 'minimum': 1, 'maximum': "
+      "1000000}, @experiment.seeds@"), NULL },
+    { "experiment.seeds:", "'if': {'properties': {'until': {'const': 'decided'"
+      "}}}, 'then': {'properties': {'of': false}}", NULL },
+    { "experiment.seeds.until", "{" STRING ", 'pattern': '^(decided|(±|[+]-)?"
+      "0*([1-9][0-9]?([.][0-9]*)?|[.]0*[1-9][0-9]*)%)$'}", NULL },
+    { "experiment.seeds.of", LIST_OF("@metric@"), NULL },
     { "experiment.until", ANY_OF("{'const': 'drained'}, @time above 0@"),
       NULL },
     { "experiment.policies", LIST_OF("@policy@"), NULL },

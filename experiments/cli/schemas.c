@@ -22,6 +22,7 @@ const struct conf_schema *const *schemas_all(struct arena *arena,
 {
     const struct conf_schema *const own[] = {
         &experiment_schema, &experiment_output_schema, &experiment_expect_schema,
+        &experiment_seeds_schema,
         &train_schema, &train_seeds_schema, &host_rules_schema,
         &host_rounds_schema, &host_preemption_schema,
         &advice_schema, &advice_expect_schema, &application_speed_schema

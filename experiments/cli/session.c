@@ -14,14 +14,17 @@
 #include "experiments/results/cache.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/results.h"
+#include "experiments/results/stop.h"
 #include "experiments/results/trace_json.h"
 #include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/stats/looks.h"
 #include "sim/text/folder.h"
 
 struct keeper {
-    const struct experiment *experiment;
+    const struct experiment *experiment;     /* of the seeds that are run now */
     struct results results;
 };
 
@@ -139,28 +142,107 @@ static bool put_together(struct arena *arena, const struct results *results,
     return true;
 }
 
+/* Runs what is not known of the keeper's experiment. */
+static bool run_trials(struct keeper *keeper,
+                       const struct session_options *options,
+                       struct runner_trial *trial, struct err *err)
+{
+    const struct experiment *experiment = keeper->experiment;
+    const struct runner_plan plan = {
+        .count = experiment_trial_count(experiment),
+        .threads = options->threads,
+        .timeline_step_ns = experiment->timeline_step_ns,
+        .progress = options->progress,
+        .spec = trial_spec, .begin = begin, .keep = keep, .self = keeper
+    };
+
+    if (options->resume)
+        results_recall(&keeper->results, experiment, trial);
+    skip_trials(experiment, options, trial);
+    return runner_run(&plan, trial, err);
+}
+
+/* The trials of fewer seeds, in the places that they have among more. */
+static struct runner_trial *more_trials(struct arena *arena,
+                                        const struct experiment *experiment,
+                                        uint32_t before,
+                                        const struct runner_trial *trial)
+{
+    uint32_t seeds = experiment->seeds;
+    uint32_t count = experiment_trial_count(experiment);
+    struct runner_trial *more = arena_alloc(arena, count, sizeof *more);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (i % seeds < before)
+            more[i] = trial[i / seeds * before + i % seeds];
+    return more;
+}
+
+/* Look by look, until the seeds suffice (experiments/results/stop.h). */
+static bool run_looks(struct arena *arena, struct keeper *keeper,
+                      const struct session_options *options,
+                      struct session *session, struct err *err)
+{
+    const struct experiment *whole = keeper->experiment;
+    struct experiment *now = arena_alloc(arena, 1, sizeof *now);
+    uint32_t looks = looks_count(whole->stop.rule, whole->stop.at_most);
+    struct runner_trial *trial = NULL;
+
+    *now = *whole;
+    now->seeds = 0;
+    keeper->experiment = session->experiment = now;
+    for (uint32_t k = 0; k < looks; k++) {
+        uint32_t before = now->seeds;
+
+        now->seeds = looks_size(whole->stop.rule, whole->stop.at_most, k);
+        trial = more_trials(arena, now, before, trial);
+        session->trial = trial;
+        if (!run_trials(keeper, options, trial, err))
+            return false;
+        if (stop_judge(arena, now, grid_from_trials(arena, now, trial)))
+            break;
+    }
+    return true;
+}
+
+static bool run_number(struct arena *arena, struct keeper *keeper,
+                       const struct session_options *options,
+                       struct session *session, struct err *err)
+{
+    struct runner_trial *trial = arena_alloc(
+        arena, experiment_trial_count(keeper->experiment), sizeof *trial);
+
+    session->trial = trial;
+    return run_trials(keeper, options, trial, err);
+}
+
+static bool may_shard(const struct experiment *experiment,
+                      const struct session_options *options, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    if (options->shard_count <= 1 || experiment->stop.rule == LOOKS_NONE)
+        return true;
+    err_set(err, ERR_USAGE, nowhere, "--shard needs a number of seeds: when "
+            "there are enough (until: %.40s) follows from all trials together",
+            experiment->stop.text);
+    return err_hint(err, "--seeds N gives a number.");
+}
+
 bool session_run(struct arena *arena, const struct experiment *experiment,
                  const struct session_options *options,
                  struct session *session, struct err *err)
 {
-    uint32_t count = experiment_trial_count(experiment);
-    struct runner_trial *trial = arena_alloc(arena, count, sizeof *trial);
     struct keeper keeper = { .experiment = experiment };
-    const struct runner_plan plan = {
-        .count = count, .threads = options->threads,
-        .timeline_step_ns = experiment->timeline_step_ns,
-        .progress = options->progress,
-        .spec = trial_spec, .begin = begin, .keep = keep, .self = &keeper
-    };
     bool ok;
 
-    *session = (struct session){ .experiment = experiment, .trial = trial };
-    if (!results_begin(arena, experiment, &keeper.results, err))
+    *session = (struct session){ .experiment = experiment };
+    if (!may_shard(experiment, options, err) ||
+        !results_begin(arena, experiment, &keeper.results, err))
         return false;
-    if (options->resume)
-        results_recall(&keeper.results, experiment, trial);
-    skip_trials(experiment, options, trial);
-    ok = runner_run(&plan, trial, err);
+    ok = experiment->stop.rule == LOOKS_NONE
+        ? run_number(arena, &keeper, options, session, err)
+        : run_looks(arena, &keeper, options, session, err);
     count_trials(session);
     if (ok && options->shard_count <= 1)
         ok = put_together(arena, &keeper.results, session, options, err);

@@ -80,14 +80,16 @@ static bool validate_experiment(struct validating *v, struct err *err)
     v->told = places_check(v->cli->arena, experiment, tell_homeless, v->cli) > 0;
     if (v->told)
         return false;
+    bool sequential = experiment->stop.rule != LOOKS_NONE;
     fprintf(v->cli->out, "%s: ok: experiment %s: %u point%s x %u polic%s x "
-            "%u seed%s%s %u trials, %u expectation%s\n", v->path, experiment->name,
+            "%s%u seed%s%s %u trials%s, %u expectation%s\n", v->path, experiment->name,
             experiment->point_count, plural(experiment->point_count),
             experiment->policy_count, experiment->policy_count == 1 ? "y" : "ies",
-            experiment->seeds, plural(experiment->seeds),
+            sequential ? "at most " : "", experiment->seeds,
+            plural(experiment->seeds),
             experiment_run_count(experiment) == experiment_trial_count(experiment) ? " ="
             : ", of which deterministic ones run once:",
-            experiment_run_count(experiment),
+            experiment_run_count(experiment), sequential ? " at most" : "",
             experiment->expect_count, plural(experiment->expect_count));
     struct table_sizes sizes = table_sizes_of(v->cli->arena, experiment);
     table_sizes_print(v->cli->out, experiment, &sizes);

@@ -54,7 +54,10 @@ static const struct table_column compare_column[] = {
     { "not_trusted", TABLE_TEXT, "`jobs 0.25`, `seeds 0.71`: so few decide the "
       "mean (skewness over the root of their number) that its interval cannot "
       "be trusted" },
-    { "delta_not_trusted", TABLE_TEXT, "the same of the difference" },
+    { "delta_not_trusted", TABLE_TEXT, "the same of the difference, and `5 pairs`: "
+      "of fewer than ten seeds" },
+    { "queue_grows", TABLE_COUNT, "1: by `queue_growth` over three seeds or more, "
+      "under that policy; mean times then say how long jobs came" },
 };
 
 static const struct table_column jobs_column[] = {
@@ -225,6 +228,14 @@ static const struct table_column tenants_column[] = {
       "where they are most, by those it asked for; empty above 64 tenants" },
 };
 
+static const struct table_column seeds_column[] = {
+    { "until", TABLE_TEXT, "what the seeds were to suffice for" },
+    { "at_most", TABLE_COUNT, "seeds that the experiment allows" },
+    { "seeds", TABLE_COUNT, "seeds that were run" },
+    { "reached", TABLE_COUNT, "1: they suffice" },
+    { "why", TABLE_TEXT, "why no more were run, in words" },
+};
+
 const struct csv_kind csv_summary = {
     "summary.csv", "one row per point, policy and seed",
     summary_column, COUNT_OF(summary_column)
@@ -259,4 +270,8 @@ const struct csv_kind csv_tenants = {
 const struct csv_kind csv_services = {
     "services.csv", "one row per service and trial, where there are any",
     services_column, COUNT_OF(services_column)
+};
+const struct csv_kind csv_seeds = {
+    "seeds.csv", "one row, where `seeds` says what they are to suffice for",
+    seeds_column, COUNT_OF(seeds_column)
 };

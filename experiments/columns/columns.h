@@ -20,7 +20,7 @@ struct csv_kind {
 
 extern const struct csv_kind csv_summary, csv_compare, csv_jobs, csv_phases,
     csv_timeline, csv_decisions, csv_services, csv_arrived,
-    csv_tenants;
+    csv_tenants, csv_seeds;
 
 /* "3:0-7 5:0+2": GPUs 0 to 7 of node 3, 0 and 2 of node 5; a node without
  * GPUs stands alone.  Cut with "..." where out is too short. */

@@ -32,7 +32,7 @@ static struct stats_mean mean_of(const struct plot_source *source,
 {
     uint32_t n = grid_samples(source->grid, point, policy, metric, scratch);
 
-    return stats_mean(scratch, n, CONFIDENCE);
+    return stats_mean(scratch, n, grid_confidence(source->grid, CONFIDENCE));
 }
 
 static double *scratch_of(const struct plot_source *source)

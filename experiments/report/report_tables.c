@@ -35,7 +35,7 @@ static struct stats_mean mean_of(const struct plot_source *source,
     double *x = arena_alloc(source->arena, grid->seed_count + 1, sizeof *x);
 
     return stats_mean(x, grid_samples(grid, point, policy, metric, x),
-                      CONFIDENCE);
+                      grid_confidence(grid, CONFIDENCE));
 }
 
 /* Means and the longer sides of their intervals. */
@@ -130,7 +130,7 @@ static void add_doubt(struct sheet *sheet, const struct plot_source *source,
     const struct grid *grid = source->grid;
     double *x = arena_alloc(source->arena, grid->seed_count + 1, sizeof *x);
     uint32_t n = grid_samples(grid, point, policy, metric, x);
-    struct stats_mean m = stats_mean(x, n, CONFIDENCE);
+    struct stats_mean m = stats_mean(x, n, grid_confidence(grid, CONFIDENCE));
     const char *doubt = "";
 
     if (m.high > m.low)

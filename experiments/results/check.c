@@ -204,6 +204,7 @@ static void measure(struct arena *arena, const struct grid *grid,
 {
     const struct experiment_expect *e = item->expect;
     uint32_t seeds = grid->seed_count, n, m;
+    double sure = grid_confidence(grid, e->confidence);
     double *x = arena_alloc(arena, seeds + 1, sizeof *x);
     double *base = arena_alloc(arena, seeds + 1, sizeof *base);
 
@@ -212,7 +213,7 @@ static void measure(struct arena *arena, const struct grid *grid,
     item->alike = grid_alike(grid, at->point, at->policy);
     item->fixed = is_fixed(grid, at);
     if (!at->compares) {
-        struct stats_mean mean = stats_mean(x, n, e->confidence);
+        struct stats_mean mean = stats_mean(x, n, sure);
 
         item->value = mean.mean;
         item->low = mean.low;
@@ -224,12 +225,12 @@ static void measure(struct arena *arena, const struct grid *grid,
     }
     m = grid_samples(grid, at->other_point, at->other, e->metric, base);
     item->alike = item->alike && grid_alike(grid, at->other_point, at->other);
-    struct stats_delta d = stats_delta(x, base, n > m ? n : m, e->confidence);
+    struct stats_delta d = stats_delta(x, base, n > m ? n : m, sure);
     item->value = e->percent ? d.percent : d.mean;
     item->low = e->percent ? d.percent_low : d.low;
     item->high = e->percent ? d.percent_high : d.high;
     item->seeds = (uint32_t)d.count;
-    item->doubt = trust_text(
+    item->doubt = trust_pairs_text(
         arena, fmax(trust_jobs(grid, at->point, at->policy),
                     trust_jobs(grid, at->other_point, at->other)),
         d.skew, (double)d.count);

@@ -8,6 +8,7 @@
 
 #include "experiments/columns/metric.h"
 #include "experiments/results/grid.h"
+#include "experiments/results/growth.h"
 #include "experiments/results/survivors.h"
 #include "experiments/results/trust.h"
 #include "sim/base/arena.h"
@@ -53,7 +54,10 @@ static struct stats_delta delta_of(const struct grid *grid,
         return none;
     n = larger(grid_samples(grid, point, policy, metric, scratch->x),
                grid_samples(grid, point, baseline, metric, scratch->base));
-    return stats_delta(scratch->x, scratch->base, n, CONFIDENCE);
+    struct stats_delta delta = stats_delta(scratch->x, scratch->base, n,
+                                           grid_confidence(grid, CONFIDENCE));
+    delta.p_value = grid_p_value(grid, delta.p_value);
+    return delta;
 }
 
 static struct scratch scratch_new(struct arena *arena, const struct grid *grid)
@@ -102,6 +106,7 @@ struct row {
     uint32_t point, policy, baseline;
     double jobs, jobs_base;     /* trust_jobs() of both */
     double p_holm;
+    bool grows;                 /* the queue */
 };
 
 static void compare_row(struct arena *arena, const struct grid *grid,
@@ -114,7 +119,8 @@ static void compare_row(struct arena *arena, const struct grid *grid,
     struct stats_delta delta = delta_of(grid, scratch, point, policy,
                                         row->baseline, metric);
     uint32_t n = grid_samples(grid, point, policy, metric, scratch->x);
-    struct stats_mean mean = stats_mean(scratch->x, n, CONFIDENCE);
+    struct stats_mean mean = stats_mean(scratch->x, n,
+                                        grid_confidence(grid, CONFIDENCE));
 
     table_text(table, grid->point[point]);
     table_text(table, grid->policy[policy]);
@@ -138,8 +144,9 @@ static void compare_row(struct arena *arena, const struct grid *grid,
                ? trust_text(arena, row->jobs, stats_skew(scratch->x, n),
                             (double)mean.count) : "");
     table_text(table, delta.high > delta.low
-               ? trust_text(arena, fmax(row->jobs, row->jobs_base), delta.skew,
-                            (double)delta.count) : "");
+               ? trust_pairs_text(arena, fmax(row->jobs, row->jobs_base),
+                                  delta.skew, (double)delta.count) : "");
+    table_count(table, row->grows);
     table_end_row(table);
 }
 
@@ -151,7 +158,8 @@ void compare_rows(struct arena *arena, const struct grid *grid,
 
     for (uint32_t t = 0; t < grid->point_count; t++)
         for (uint32_t i = 0; i < grid->policy_count; i++) {
-            struct row row = { t, i, baseline, trust_jobs(grid, t, i), 0, NAN };
+            struct row row = { t, i, baseline, trust_jobs(grid, t, i), 0, NAN,
+                               growth_told(grid, t, i) };
 
             if (baseline != UINT32_MAX)
                 row.jobs_base = trust_jobs(grid, t, baseline);
@@ -256,39 +264,105 @@ static void pair_samples(const struct grid *left, const struct grid *pair,
             scratch->base[s] = scratch->x[s] = NAN;
 }
 
-static void add_line(struct sheet *sheet, const struct grid *left,
-                     const struct grid *pair, uint32_t point, uint32_t policy,
-                     enum metric metric, const struct scratch *scratch)
-{
-    uint32_t n = scratch->count;
-    struct stats_mean a = stats_mean(scratch->base, n, CONFIDENCE);
-    struct stats_mean b = stats_mean(scratch->x, n, CONFIDENCE);
-    struct stats_delta d = stats_delta(scratch->x, scratch->base, n,
-                                       CONFIDENCE);
-    char change[64] = "-", sure[192] = "";
-    struct survivors s = survivors_of(left, point, policy, metric);
-    struct survivors t = survivors_of(pair, point, policy, metric);
+/* Two runs. */
+struct pairing {
+    const struct grid *left, *right;
+    const struct grid *pair;    /* the right, in the places of the left */
+    struct scratch scratch;
+    double *p_holm;             /* by row_at */
+};
 
-    if (survivors_lost(s) || survivors_lost(t)) {
-        snprintf(sure, sizeof sure, "%.0f of %.0f and %.0f of %.0f: not "
-                 "compared", s.done, s.all, t.done, t.all);
-        d.percent = d.percent_low = NAN;
+static bool both_whole(const struct pairing *r, uint32_t point, uint32_t policy,
+                       enum metric metric)
+{
+    return !survivors_lost(survivors_of(r->left, point, policy, metric)) &&
+           !survivors_lost(survivors_of(r->pair, point, policy, metric));
+}
+
+/* What the right is against the left, from the samples in scratch. */
+static struct stats_delta change_of(const struct pairing *r)
+{
+    struct stats_delta d = stats_delta(
+        r->scratch.x, r->scratch.base, r->scratch.count,
+        fmax(grid_confidence(r->left, CONFIDENCE),
+             grid_confidence(r->right, CONFIDENCE)));
+
+    d.p_value = fmax(grid_p_value(r->left, d.p_value),
+                     grid_p_value(r->right, d.p_value));
+    return d;
+}
+
+/* Holm's p-values: as in compare.csv, all points and policies of one metric are
+ * one family, also where nothing moved. */
+static void correct_changes(struct arena *arena, struct pairing *r)
+{
+    const struct grid *left = r->left;
+    size_t family = (size_t)left->point_count * left->policy_count;
+
+    r->p_holm = arena_alloc(arena, family * METRIC_COUNT + 1,
+                            sizeof *r->p_holm);
+    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+        for (uint32_t t = 0; t < left->point_count; t++)
+            for (uint32_t p = 0; p < left->policy_count; p++) {
+                double *at = &r->p_holm[row_at(left, t, p, m)];
+
+                pair_samples(left, r->pair, t, p, (enum metric)m, &r->scratch);
+                *at = both_whole(r, t, p, (enum metric)m)
+                    ? change_of(r).p_value : NAN;
+            }
+        stats_holm(r->p_holm + m * family, family);
     }
-    if (isfinite(d.percent))
+}
+
+static bool doubted(const struct pairing *r, uint32_t point, uint32_t policy,
+                    const struct stats_delta *d)
+{
+    struct arena *arena = arena_new(1 << 10);
+    bool doubt = d->high > d->low && *trust_pairs_text(
+        arena, fmax(trust_jobs(r->left, point, policy),
+                    trust_jobs(r->pair, point, policy)),
+        d->skew, (double)d->count) != 0;
+
+    arena_free(arena);
+    return doubt;
+}
+
+/* The last column. */
+static void sure_text(const struct pairing *r, uint32_t point, uint32_t policy,
+                      enum metric metric, const struct stats_delta *d,
+                      char *out, size_t bytes)
+{
+    struct survivors s = survivors_of(r->left, point, policy, metric);
+    struct survivors t = survivors_of(r->pair, point, policy, metric);
+
+    *out = '\0';
+    if (!both_whole(r, point, policy, metric))
+        snprintf(out, bytes, "%.0f of %.0f and %.0f of %.0f: not compared",
+                 s.done, s.all, t.done, t.all);
+    else if (isfinite(d->percent_low))
+        snprintf(out, bytes, "[%+.3g%%, %+.3g%%] p=%.2g, corrected %.2g%s",
+                 d->percent_low, d->percent_high, d->p_value,
+                 r->p_holm[row_at(r->left, point, policy, metric)],
+                 doubted(r, point, policy, d) ? " not trusted" : "");
+    else if (r->scratch.count < r->left->seed_count)
+        snprintf(out, bytes, "seeds are alike: no interval");
+}
+
+static void add_line(struct sheet *sheet, const struct pairing *r,
+                     uint32_t point, uint32_t policy, enum metric metric)
+{
+    uint32_t n = r->scratch.count;
+    struct stats_delta d = change_of(r);
+    char change[64] = "-", sure[192];
+
+    if (isfinite(d.percent) && both_whole(r, point, policy, metric))
         snprintf(change, sizeof change, "%+.3g%%", d.percent);
-    if (isfinite(d.percent_low))
-        snprintf(sure, sizeof sure, "[%+.3g%%, %+.3g%%] p=%.2g%s",
-                 d.percent_low, d.percent_high, d.p_value,
-                 trust_jobs(left, point, policy) > 0 ||
-                 trust_jobs(pair, point, policy) > 0 ||
-                 trust_seeds_few(d.skew, (double)d.count) ? " not trusted" : "");
-    else if (n < left->seed_count)
-        snprintf(sure, sizeof sure, "seeds are alike: no interval");
-    sheet_cell(sheet, "%s", left->point[point]);
-    sheet_cell(sheet, "%s", left->policy[policy]);
+    sure_text(r, point, policy, metric, &d, sure, sizeof sure);
+    sheet_cell(sheet, "%s", r->left->point[point]);
+    sheet_cell(sheet, "%s", r->left->policy[policy]);
     sheet_cell(sheet, "%s", metric_info(metric)->name);
-    sheet_cell(sheet, "%.6g", a.mean);
-    sheet_cell(sheet, "%.6g", b.mean);
+    sheet_cell(sheet, "%.6g", stats_mean(r->scratch.base, n, CONFIDENCE).mean);
+    sheet_cell(sheet, "%.6g", stats_mean(r->scratch.x, n, CONFIDENCE).mean);
     sheet_cell(sheet, "%s", change);
     sheet_cell(sheet, "%s", sure);
 }
@@ -297,24 +371,27 @@ uint32_t compare_print(FILE *file, const struct grid *left,
                        const struct grid *right)
 {
     struct arena *arena = arena_new(1 << 16);
-    const struct grid *pair = compare_align(arena, left, right);
-    struct scratch scratch = {
-        .x = arena_alloc(arena, left->seed_count + 1, sizeof *scratch.x),
-        .base = arena_alloc(arena, left->seed_count + 1, sizeof *scratch.base),
+    struct pairing r = {
+        .left = left, .right = right, .pair = compare_align(arena, left, right),
+        .scratch = {
+            .x = arena_alloc(arena, left->seed_count + 1, sizeof(double)),
+            .base = arena_alloc(arena, left->seed_count + 1, sizeof(double)),
+        }
     };
     struct sheet *sheet = sheet_new("point:-24\tpolicy:-14\tmetric:-24\t"
                                     "left:12\tright:12\tchange:10\t"
                                     "95% interval of the change:0");
     uint32_t lines = 0;
 
+    correct_changes(arena, &r);
     for (uint32_t t = 0; t < left->point_count; t++)
         for (uint32_t p = 0; p < left->policy_count; p++)
             for (unsigned m = 0; m < METRIC_COUNT; m++) {
-                pair_samples(left, pair, t, p, (enum metric)m, &scratch);
-                if (!moved(scratch.x, scratch.base, left->seed_count))
+                pair_samples(left, r.pair, t, p, (enum metric)m, &r.scratch);
+                if (!moved(r.scratch.x, r.scratch.base, left->seed_count))
                     continue;
                 lines++;
-                add_line(sheet, left, pair, t, p, (enum metric)m, &scratch);
+                add_line(sheet, &r, t, p, (enum metric)m);
             }
     if (lines > 0)
         sheet_print(sheet, file, false);

@@ -10,10 +10,12 @@
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
+#include "experiments/results/stop_file.h"
 #include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/stats/looks.h"
 #include "sim/text/csv.h"
 #include "sim/text/paths.h"
 
@@ -86,6 +88,33 @@ static void blank_unknown(double *value)
         value[of_jobs[i]] = NAN;
 }
 
+static void set_stop(struct grid *grid, struct experiment_stop stop)
+{
+    grid->stop = stop;
+    grid->confidence = 0;
+    grid->confidence = grid_confidence(grid, 0.95);
+}
+
+double grid_confidence(const struct grid *grid, double confidence)
+{
+    const struct experiment_stop *stop = &grid->stop;
+
+    if (stop->rule == LOOKS_NONE)
+        return confidence;
+    if (confidence == 0.95 && grid->confidence > 0)
+        return grid->confidence;
+    return looks_confidence(
+        stop->rule, looks_count(stop->rule, stop->at_most), confidence);
+}
+
+double grid_p_value(const struct grid *grid, double p)
+{
+    const struct experiment_stop *stop = &grid->stop;
+
+    return stop->rule == LOOKS_NONE ? p
+         : looks_p(stop->rule, looks_count(stop->rule, stop->at_most), p);
+}
+
 struct grid *grid_from_trials(struct arena *arena, const struct experiment *experiment,
                               const struct runner_trial *trial)
 {
@@ -102,6 +131,7 @@ struct grid *grid_from_trials(struct arena *arena, const struct experiment *expe
         .policy = experiment->policy_name, .policy_count = experiment->policy_count,
         .seed = seed, .seed_count = experiment->seeds
     };
+    set_stop(grid, experiment->stop);
     grid_storage(arena, grid);
     for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
         struct experiment_trial t = experiment_trial(experiment, i);
@@ -302,12 +332,15 @@ struct grid *grid_from_folder(struct arena *arena, const char *dir,
 {
     const char *path = path_join(arena, dir, csv_summary.file);
     struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
+    struct experiment_stop stop;
     struct axes axes = { { NULL, 0, 0 }, { NULL, 0, 0 }, { NULL, 0, 0 } };
 
     if (!grid_is_there(arena, dir, err) ||
         !read_axes(arena, path, &axes, err) ||
-        !read_failures(arena, dir, &axes, NULL, err))
+        !read_failures(arena, dir, &axes, NULL, err) ||
+        !stop_read(arena, dir, &stop, err))
         return NULL;
+    set_stop(grid, stop);
     set_axes(arena, &axes, grid);
     grid_storage(arena, grid);
     if (!read_values(arena, path, grid, err) ||

@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 #include "experiments/run/trial.h"
+#include "experiments/spec/experiment.h"
 
 struct arena;
 struct err;
 struct runner_trial;
-struct experiment;
 
 struct grid {
     const char *const *point;
@@ -28,6 +28,8 @@ struct grid {
     const uint32_t *seed;       /* the number in the column `seed` */
     double *value;              /* use grid_value */
     bool *present;              /* by point, policy, seed */
+    struct experiment_stop stop;
+    double confidence;          /* grid_confidence() of 0.95 */
     /* By point and policy; NULL: none of them. */
     bool *fixed;                /* nothing is drawn: one trial is all seeds' */
     uint32_t *failed;           /* trials that failed */
@@ -58,6 +60,11 @@ bool grid_fixed(const struct grid *grid, uint32_t point, uint32_t policy);
  * of them are samples: 1 where all seeds are alike, else seed_count. */
 uint32_t grid_samples(const struct grid *grid, uint32_t point, uint32_t policy,
                   enum metric metric, double *out);
+/* The confidence of an interval that is to hold the truth so often: higher where
+ * the number of seeds followed from what they showed. */
+double grid_confidence(const struct grid *grid, double confidence);
+/* A paired p-value, likewise. */
+double grid_p_value(const struct grid *grid, double p);
 /* Index by name, or UINT32_MAX. */
 uint32_t grid_policy(const struct grid *grid, const char *name);
 uint32_t grid_point(const struct grid *grid, const char *label);

@@ -10,6 +10,7 @@
 
 #include "experiments/columns/metric.h"
 #include "experiments/results/grid.h"
+#include "experiments/results/growth.h"
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
 
@@ -94,6 +95,22 @@ static void note_alike(struct arena *arena, const struct grid *grid,
                 grid->seed_count, grid->point_count == 1 ? "" : text_format(
                     arena, " at %u of %u points", points,
                     grid->point_count)));
+    }
+}
+
+/* ---- no steady state ---- */
+
+static void note_growth(struct arena *arena, const struct grid *grid,
+                        struct notes *notes)
+{
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        const char *grows = growth_text(arena, grid, p);
+        const char *fills = growth_warmup_text(arena, grid, p);
+
+        if (grows != NULL)
+            add(arena, notes, grows);
+        if (fills != NULL)
+            add(arena, notes, fills);
     }
 }
 
@@ -201,8 +218,11 @@ struct notes notes_of(struct arena *arena, const struct grid *grid)
 {
     struct notes notes = { NULL, 0 };
 
+    if (grid->stop.why != NULL)
+        add(arena, &notes, text_format(arena, "seeds: %s", grid->stop.why));
     if (note_empty(arena, grid, &notes))
         return notes;
+    note_growth(arena, grid, &notes);
     note_fixed(arena, grid, &notes);
     note_alike(arena, grid, &notes);
     note_same(arena, grid, &notes);

@@ -181,6 +181,11 @@ bool provenance_write(struct arena *arena, const struct folder *dir,
                "  \"detail_seeds\": %u,\n", experiment->seed,
                experiment->seeds, experiment->point_count, experiment_run_count(experiment),
                experiment->detail_seeds);
+    if (experiment->stop.rule != LOOKS_NONE) {
+        put_text(out, "seeds_until", experiment->stop.text);
+        out_printf(out, "  \"seeds_at_most\": %u,\n", experiment->stop.at_most);
+        put_text(out, "seeds_why", experiment->stop.why);
+    }
     put_time(out, "until_s", experiment->until_ns);
     put_time(out, "warmup_s", experiment->warmup_ns);
     put_text(out, "baseline", experiment->baseline == UINT32_MAX ? ""

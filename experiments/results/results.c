@@ -19,7 +19,7 @@
 
 static const char *const result_files[] = {
     "summary.csv", "compare.csv", "jobs.csv", "phases.csv", "timeline.csv",
-    "decisions.csv", "arrived.csv", "failures.csv", "checks.csv", "audit.json",
+    "decisions.csv", "arrived.csv", "failures.csv", "checks.csv", "seeds.csv", "audit.json",
     "provenance.json", "trace.json", "report.html", NULL
 };
 
@@ -172,7 +172,8 @@ unsigned results_recall(const struct results *results,
     unsigned count = 0;
 
     for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
-        if (!experiment_is_copy(experiment, i) &&
+        if (trial[i].state == RUNNER_WAITING &&
+            !experiment_is_copy(experiment, i) &&
             cache_read(results->trials, experiment_trial_hash(experiment, i),
                        &trial[i].result, NULL)) {
             trial[i].state = RUNNER_DONE;

@@ -25,7 +25,7 @@ struct results {
  * trials stay. */
 bool results_begin(struct arena *arena, const struct experiment *experiment,
                    struct results *results, struct err *err);
-/* Marks trials that .trials already holds as done; returns how many. */
+/* Marks waiting trials that .trials already holds as done; returns how many. */
 unsigned results_recall(const struct results *results,
                         const struct experiment *experiment, struct runner_trial *trial);
 /* All tables but checks.csv, from .trials and the results in memory.  *grid

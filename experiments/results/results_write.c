@@ -17,6 +17,7 @@
 #include "experiments/results/csv_out.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/results.h"
+#include "experiments/results/stop_file.h"
 #include "experiments/run/runner.h"
 #include "experiments/run/trial.h"
 #include "experiments/spec/experiment.h"
@@ -284,6 +285,7 @@ bool results_write(struct arena *arena, const struct results *results,
     if (!write_rows(arena, results, experiment, trial, err) ||
         !write_failures(arena, results, experiment, trial, err) ||
         !write_audit(arena, results, experiment, trial, err) ||
+        !stop_write(arena, results->dir, experiment, err) ||
         !write_summary(arena, results, experiment, run, err))
         return false;
     read = grid_from_folder(arena, experiment->dir, err);

@@ -180,7 +180,8 @@ static void fill_column(struct arena *arena, const struct grid *grid,
     for (uint32_t p = 0; p < n; p++) {
         uint32_t seeds = grid_samples(grid, point, p, what->metric, x);
 
-        column->mean[p] = stats_mean(x, seeds, 0.95);
+        column->mean[p] = stats_mean(x, seeds,
+                                     grid_confidence(grid, 0.95));
         column->trusted[p] = *trust_text(
             arena, trust_jobs(grid, point, p), stats_skew(x, seeds),
             (double)column->mean[p].count) == 0;

@@ -48,3 +48,14 @@ const char *trust_text(struct arena *arena, double jobs, double skew,
         return text_format(arena, "seeds %.2f", skew);
     return text_format(arena, "jobs %.2f; seeds %.2f", jobs, skew);
 }
+
+const char *trust_pairs_text(struct arena *arena, double jobs, double skew,
+                             double pairs)
+{
+    const char *text = trust_text(arena, jobs, skew, pairs);
+
+    if (pairs < 2 || pairs >= TRUST_SEEDS_LEAST)
+        return text;
+    return text_format(arena, "%s%s%.0f pairs", text, *text == 0 ? "" : "; ",
+                       pairs);
+}

@@ -21,6 +21,7 @@
 #include "experiments/run/fragmentation.h"
 #include "experiments/run/idle.h"
 #include "experiments/run/job_rows.h"
+#include "experiments/run/steady_book.h"
 #include "experiments/run/useful.h"
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
@@ -64,6 +65,7 @@ struct metrics {
     struct arrived *arrived;    /* or NULL */
     struct useful *useful;
     struct fairness *fairness;
+    struct steady_book *steady;
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
     double bursts_s;            /* of it, beside other bursts */
     wide_ns jct_sum, wait_sum;
@@ -94,6 +96,7 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
     m->arrived = arrived_new(parts);
     m->useful = useful_new(parts);
     m->fairness = fairness_new(parts);
+    m->steady = steady_book_new(parts->arena, parts->spec);
     m->first_submit_ns = CLOCK_NEVER_NS;
     journal_listen(parts->journal, FACTS, hear, m);
     return m;
@@ -242,6 +245,8 @@ static void job_ended(struct metrics *m, const struct host_job *job,
     if (status != JOB_FAILED)
         useful_job(m->useful, job, m->host == NULL ? job->gpu_seconds : 0);
     fairness_ended(m->fairness, job, status, now);
+    if (status != JOB_UNFINISHED)
+        steady_book_end(m->steady, submit, now, status == JOB_DONE);
     if (status == JOB_DONE)
         bounds_book_done(m->bounds, job, seed);
     if (submit < m->parts.spec->warmup_ns)
@@ -288,6 +293,7 @@ static void job_submitted(struct metrics *m, const struct host_job *job,
     if (is_replica(job))
         return;
     fairness_submitted(m->fairness, job, now);
+    steady_book_submit(m->steady, now);
     if (now < m->parts.spec->warmup_ns)
         return;
     if (now < m->first_submit_ns)
@@ -506,6 +512,7 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     value[METRIC_INTERRUPTIONS] =
         (double)(counts->interruptions - m->interrupted);
     value[METRIC_REFUSED] = (double)(counts->refused - m->refused);
+    steady_book_result(m->steady, value);
     bounds_book_result(m->bounds, result);
     arrived_result(m->arrived, result);
 }

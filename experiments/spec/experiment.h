@@ -17,6 +17,7 @@
 #include "experiments/columns/metric.h"
 #include "experiments/spec/trial_spec.h"
 #include "sim/base/err.h"
+#include "sim/stats/looks.h"
 
 struct arena;
 struct catalogue;
@@ -56,12 +57,25 @@ struct experiment_expect {
     struct err_pos pos, policy_pos, versus_pos, point_pos, versus_point_pos;
 };
 
+/* `seeds: {until: ...}`: when there are enough. */
+struct experiment_stop {
+    enum looks_rule rule;       /* LOOKS_NONE: seeds are a number */
+    const char *text;           /* "±2%" or "decided" */
+    double percent;             /* of the baseline's mean; LOOKS_WIDTH */
+    const enum metric *metric;
+    uint32_t metric_count;
+    uint32_t at_most;
+    bool reached;               /* once it was run, */
+    const char *why;            /* in words */
+};
+
 struct experiment {
     const char *path;           /* of the experiment file */
     const char *name;
     const char *description;    /* or NULL */
     uint64_t seed;
-    uint32_t seeds;
+    uint32_t seeds;             /* the most, until they were run */
+    struct experiment_stop stop;
     int64_t until_ns, warmup_ns, stalled_ns;
     uint64_t event_count_max;
 
@@ -132,7 +146,7 @@ struct trial_spec experiment_trial_spec(const struct experiment *experiment, uin
 uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t index);
 
 extern const struct conf_schema experiment_schema, experiment_output_schema,
-    experiment_expect_schema;
+    experiment_expect_schema, experiment_seeds_schema;
 extern const char *const experiment_plot_names[];    /* ends with NULL */
 
 #endif

@@ -26,9 +26,10 @@ static const struct conf_field top_field[] = {
              CONF_ABSENT, "what it asks, in a sentence, for the report"),
     CONF_KEY("seed", CONF_INT, experiment_top, seed, "1",
              "of all random streams", .max = 9007199254740992.0),
-    CONF_KEY("seeds", CONF_INT, experiment_top, seeds, "1",
-             "replicas of each point and policy, with common random numbers",
-             .min = 1, .max = 1000000),
+    CONF_KEY("seeds", CONF_NODE, experiment_top, seeds, CONF_ABSENT,
+             "replicas of each point and policy, with common random numbers: a "
+             "number (1 if not given), or {until, at_most}, what they are to "
+             "suffice for"),
     CONF_KEY("cluster", CONF_NODE, experiment_top, cluster, CONF_REQUIRED,
              "a cluster file, or its keys inline"),
     CONF_KEY("workload", CONF_NODE, experiment_top, workload, CONF_REQUIRED,
@@ -419,21 +420,32 @@ static bool limits_read(const struct conf_node *map,
     return between_read(keys->between, e, err);
 }
 
-static const char *nearest_metric(const char *word)
+bool experiment_metric(const struct conf_node *node, enum metric *metric,
+                       struct err *err)
 {
-    const char *names[METRIC_COUNT + 1];
+    const struct conf_field field = { .key = "metric", .type = CONF_TEXT };
+    const char *names[METRIC_COUNT + 1], *name, *near;
 
+    if (!conf_read(node, &field, &name, err))
+        return false;
+    *metric = metric_find(name);
+    if (*metric != METRIC_COUNT)
+        return true;
     for (unsigned m = 0; m < METRIC_COUNT; m++)
         names[m] = metric_info((enum metric)m)->name;
     names[METRIC_COUNT] = NULL;
-    return conf_nearest(word, names);
+    near = conf_nearest(name, names);
+    err_set(err, ERR_REFERENCE, conf_pos(node), "there is no metric '%.60s'",
+            name);
+    if (near != NULL)
+        return err_hint(err, "Did you mean %s?", near);
+    return err_hint(err, "`clustersim list metrics` shows them all.");
 }
 
 static bool expect_read(const struct conf_node *map, struct experiment_expect *e,
                         struct err *err)
 {
     struct expect_keys keys = { 0 };
-    const char *near;
 
     if (!conf_fill(map, &experiment_expect_schema, &keys, err))
         return false;
@@ -451,15 +463,8 @@ static bool expect_read(const struct conf_node *map, struct experiment_expect *e
                                       : conf_pos(conf_get(map, "point"));
     e->versus_point_pos = keys.versus_point == NULL
                               ? e->pos : conf_pos(conf_get(map, "vs_point"));
-    e->metric = metric_find(keys.metric);
-    if (e->metric != METRIC_COUNT)
-        return limits_read(map, &keys, e, err);
-    near = nearest_metric(keys.metric);
-    err_set(err, ERR_REFERENCE, conf_pos(conf_get(map, "metric")),
-            "there is no metric '%.60s'", keys.metric);
-    if (near != NULL)
-        return err_hint(err, "Did you mean %s?", near);
-    return err_hint(err, "`clustersim list metrics` shows them all.");
+    return experiment_metric(conf_get(map, "metric"), &e->metric, err) &&
+           limits_read(map, &keys, e, err);
 }
 
 bool experiment_expects(struct arena *arena, const struct conf_node *node,

@@ -12,12 +12,15 @@
 /* The top level, as filled by experiment_schema. */
 struct experiment_top {
     const char *name, *description, *baseline;
-    int64_t seed, seeds, warmup_ns, stalled_ns, event_count_max;
+    int64_t seed, warmup_ns, stalled_ns, event_count_max;
     int fidelity;               /* 1: step by step */
-    const struct conf_node *cluster, *workload, *until, *policies, *controls, *sweep,
-        *output, *expect, *catalogue, *train;
+    const struct conf_node *seeds, *cluster, *workload, *until, *policies, *controls,
+        *sweep, *output, *expect, *catalogue, *train;
 };
 
+/* The metric of that name. */
+bool experiment_metric(const struct conf_node *node, enum metric *metric,
+                       struct err *err);
 /* Reads `fidelity`; *by_step: is it `step`?  node NULL: it is not. */
 bool experiment_by_step(const struct conf_node *node, bool *by_step,
                         struct err *err);
@@ -28,6 +31,12 @@ bool experiment_until(const struct conf_node *node, int64_t *until_ns,
                       struct err *err);
 bool experiment_output(struct arena *arena, const struct conf_node *node,
                        struct experiment *experiment, struct err *err);
+/* Reads `seeds:`, of a rule the most; NULL: 1. */
+bool experiment_seeds(const struct conf_node *node,
+                      struct experiment *experiment, struct err *err);
+/* What is left of it, after `expect:`; a number by --seeds takes its place. */
+bool experiment_stop_read(struct arena *arena, const struct conf_node *node,
+                          struct experiment *experiment, struct err *err);
 /* Reads `expect:` and checks metrics and limits.  The caller checks the names
  * of policies and points. */
 bool experiment_expects(struct arena *arena, const struct conf_node *node,

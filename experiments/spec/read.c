@@ -461,6 +461,8 @@ static int64_t seeds_of_file(const struct conf_node *root)
 {
     const struct conf_node *node =
         conf_kind(root) == CONF_MAP ? conf_get(root, "seeds") : NULL;
+    if (node != NULL && conf_kind(node) == CONF_MAP)
+        node = conf_get(node, "at_most");
     const char *text = node != NULL && conf_kind(node) == CONF_SCALAR
                            ? conf_text(node) : "1";
     int64_t seeds;
@@ -483,8 +485,10 @@ static bool read_top(struct reader *r, struct err *err)
     experiment->name = r->top.name;
     experiment->description = r->top.description;
     experiment->seed = (uint64_t)r->top.seed;
-    experiment->seeds = r->options->seeds != 0 ? r->options->seeds
-                                          : (uint32_t)r->top.seeds;
+    if (!experiment_seeds(r->top.seeds, experiment, err))
+        return false;
+    if (r->options->seeds != 0)
+        experiment->seeds = r->options->seeds;
     experiment->fewer_seeds = experiment->seeds < r->file_seeds;
     experiment->warmup_ns = r->top.warmup_ns;
     experiment->stalled_ns = r->top.stalled_ns;
@@ -500,7 +504,8 @@ static bool read_top(struct reader *r, struct err *err)
         return err_set(err, ERR_RANGE, conf_pos(conf_get(r->root, "warmup")),
                        "warmup must end before until does");
     if (!experiment_output(r->arena, r->top.output, experiment, err) ||
-        !experiment_expects(r->arena, r->top.expect, experiment, err))
+        !experiment_expects(r->arena, r->top.expect, experiment, err) ||
+        !experiment_stop_read(r->arena, r->top.seeds, experiment, err))
         return false;
     if (r->options->dir != NULL)
         experiment->dir = r->options->dir;

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * stop.c - the two rules for stopping.
+ */
+#include "experiments/results/stop.h"
+
+#include <math.h>
+
+#include "experiments/columns/metric.h"
+#include "experiments/results/check.h"
+#include "experiments/results/grid.h"
+#include "experiments/results/survivors.h"
+#include "experiments/spec/experiment.h"
+#include "sim/base/arena.h"
+#include "sim/stats/stats.h"
+#include "sim/text/paths.h"
+
+static uint32_t failed_trials(const struct grid *grid)
+{
+    uint32_t count = 0;
+
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            count += grid_failed(grid, t, p);
+    return count;
+}
+
+/* ---- a width ---- */
+
+struct widths {
+    const struct experiment *experiment;
+    const struct grid *grid;
+    double *x, *base;
+    bool paired;                /* differences to the baseline, or means */
+    uint32_t count, left_out;   /* left out: some jobs were lost, or no mean */
+    double widest;              /* in percent */
+    uint32_t point, policy;     /* of the widest */
+    enum metric metric;
+};
+
+static bool lost(const struct widths *w, uint32_t point, uint32_t policy,
+                 enum metric metric)
+{
+    return survivors_lost(survivors_of(w->grid, point, policy, metric)) ||
+           (w->paired && survivors_lost(survivors_of(
+                             w->grid, point, w->experiment->baseline, metric)));
+}
+
+/* The longer side of the interval, in percent of the mean that it is relative
+ * to; NAN: there is none. */
+static double width_of(struct widths *w, uint32_t point, uint32_t policy,
+                       enum metric metric)
+{
+    double sure = grid_confidence(w->grid, 0.95);
+    uint32_t n = grid_samples(w->grid, point, policy, metric, w->x), m;
+
+    if (!w->paired) {
+        struct stats_mean mean = stats_mean(w->x, n, sure);
+
+        return 100 * fmax(mean.high - mean.mean, mean.mean - mean.low) /
+               fabs(mean.mean);
+    }
+    m = grid_samples(w->grid, point, w->experiment->baseline, metric, w->base);
+    struct stats_delta d = stats_delta(w->x, w->base, n > m ? n : m, sure);
+    return fmax(d.percent_high - d.percent, d.percent - d.percent_low);
+}
+
+static void measure(struct widths *w, uint32_t point, uint32_t policy,
+                    enum metric metric)
+{
+    const struct grid *grid = w->grid;
+    double width;
+
+    if (grid_alike(grid, point, policy) &&
+        (!w->paired || grid_alike(grid, point, w->experiment->baseline)))
+        return;                 /* one sample, that more seeds repeat */
+    width = lost(w, point, policy, metric) ? NAN
+                                           : width_of(w, point, policy, metric);
+    if (isnan(width)) {
+        w->left_out++;
+        return;
+    }
+    if (w->count++ > 0 && width <= w->widest)
+        return;
+    w->widest = width;
+    w->point = point;
+    w->policy = policy;
+    w->metric = metric;
+}
+
+static void measure_all(struct widths *w)
+{
+    const struct experiment_stop *stop = &w->experiment->stop;
+
+    for (uint32_t m = 0; m < stop->metric_count; m++)
+        for (uint32_t t = 0; t < w->grid->point_count; t++)
+            for (uint32_t p = 0; p < w->grid->policy_count; p++)
+                if (!w->paired || p != w->experiment->baseline)
+                    measure(w, t, p, stop->metric[m]);
+}
+
+static const char *widest_text(struct arena *arena, const struct widths *w)
+{
+    const char *what = w->paired ? text_format(
+        arena, "differences to %s", w->grid->policy[w->experiment->baseline])
+        : "means";
+
+    if (w->count == 0)
+        return text_format(arena, "none of the %s has an interval", what);
+    return text_format(
+        arena, "%s %s are known to %s; the least known, %s of %s%s%s%s, to "
+        "%.3g%%%s", w->widest <= w->experiment->stop.percent ? "all" : "not all",
+        what, w->experiment->stop.text, metric_info(w->metric)->name,
+        w->grid->policy[w->policy], w->grid->point_count > 1 ? " (" : "",
+        w->grid->point_count > 1 ? w->grid->point[w->point] : "",
+        w->grid->point_count > 1 ? ")" : "", w->widest,
+        w->left_out == 0 ? "" : text_format(
+            arena, "; %u without a mean over all jobs are left out",
+            w->left_out));
+}
+
+static bool is_narrow(struct arena *arena, const struct experiment *experiment,
+                      const struct grid *grid, const char **why)
+{
+    struct widths w = {
+        .experiment = experiment, .grid = grid,
+        .x = arena_alloc(arena, grid->seed_count + 1, sizeof *w.x),
+        .base = arena_alloc(arena, grid->seed_count + 1, sizeof *w.base),
+        .paired = experiment->baseline != UINT32_MAX && grid->policy_count > 1
+    };
+
+    measure_all(&w);
+    *why = widest_text(arena, &w);
+    return w.count == 0 || w.widest <= experiment->stop.percent;
+}
+
+/* ---- a verdict ---- */
+
+/* Undecided, and not for a reason that more seeds leave. */
+static bool is_open(const struct check_item *item)
+{
+    return item->verdict == CHECK_UNDECIDED && item->compared &&
+           !isnan(item->value);
+}
+
+static bool is_decided(struct arena *arena, const struct experiment *experiment,
+                       const struct grid *grid, const char **why)
+{
+    struct check_list list = check_expects(arena, grid, experiment->expect,
+                                           experiment->expect_count);
+    uint32_t open = 0;
+
+    for (uint32_t i = 0; i < list.count; i++)
+        open += is_open(&list.item[i]);
+    *why = open == 0 ? "no expectation is undecided that seeds can decide"
+         : text_format(arena, "%u of %u expectations are undecided", open,
+                       list.count);
+    return open == 0;
+}
+
+bool stop_judge(struct arena *arena, struct experiment *experiment,
+                const struct grid *grid)
+{
+    struct experiment_stop *stop = &experiment->stop;
+    uint32_t failed = failed_trials(grid);
+    bool all = experiment->seeds >= stop->at_most;
+    const char *why;
+
+    if (failed > 0) {
+        stop->reached = false;
+        why = text_format(arena, "%u trial%s failed", failed,
+                          failed == 1 ? "" : "s");
+    } else {
+        stop->reached = stop->rule == LOOKS_WIDTH
+            ? is_narrow(arena, experiment, grid, &why)
+            : is_decided(arena, experiment, grid, &why);
+    }
+    stop->why = all
+        ? text_format(arena, "stopped at the most, %u seeds: %s",
+                      experiment->seeds, why)
+        : text_format(arena, "stopped at %u of at most %u seeds: %s",
+                      experiment->seeds, stop->at_most, why);
+    return all || failed > 0 || stop->reached;
+}
