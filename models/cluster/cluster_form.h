@@ -75,6 +75,14 @@ struct cluster_reader {
  * totals of the spec.  False: *reader->err is set. */
 bool cluster_read_group(const struct cluster_reader *reader,
                         const struct conf_node *at);
+/* Reads what a node costs; its GPUs and cores are read already.  False:
+ * *reader->err is set. */
+bool cluster_read_price(const struct cluster_reader *reader,
+                        const struct nodes_conf *conf,
+                        struct node_group *group);
+/* Is it a GPU that only counts, without speed, price or power?  NULL is none. */
+bool cluster_is_generic(const struct cluster_reader *reader,
+                        const struct gpu_type *gpu);
 /* Returns a value as messages show it. */
 const char *cluster_shown(const struct conf_node *node);
 /* Returns the length of the decimal number with which `text` begins, and stores

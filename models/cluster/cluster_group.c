@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cluster_group.c - one group of nodes from YAML: what a node holds, and what
- * it costs.
+ * cluster_group.c - one group of nodes from YAML: what a node holds.
  *
  * Names are looked up in the catalogue; the nearest is offered for one that is
  * not there.  Each part of a node is read after those that its checks need:
@@ -15,27 +14,9 @@
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/power.h"
 #include "models/cluster/rented.h"
-#include "models/cluster/time_series.h"
 #include "sim/base/arena.h"
-#include "sim/base/decimal.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
-
-/* Length of a decimal number at the start of text and its value; 0: none. */
-size_t cluster_number(const char *text, double *out)
-{
-    assert(text != NULL && out != NULL);
-    struct decimal decimal;
-    size_t bytes = decimal_read(text, strlen(text), &decimal);
-    return bytes > 0 && decimal_to_f64(&decimal, out) ? bytes : 0;
-}
-
-const char *cluster_shown(const struct conf_node *node)
-{
-    assert(node != NULL);
-    return conf_kind(node) == CONF_SCALAR ? conf_text(node)
-           : conf_kind(node) == CONF_LIST ? "a list" : "a map";
-}
 
 /* Offers the nearest name of the catalogue. */
 static bool hint_nearest(const struct cluster_reader *reader, const char *name,
@@ -82,12 +63,6 @@ static const struct gpu_type *generic_model(const struct cluster_reader *reader,
     gpu->name = arena_text(reader->arena, model);
     gpu->index = last + 1;
     return gpu;
-}
-
-static bool is_generic(const struct cluster_reader *reader,
-                       const struct gpu_type *gpu)
-{
-    return gpu != NULL && gpu->index >= reader->generic->index;
 }
 
 static bool read_gpus(const struct cluster_reader *reader,
@@ -176,7 +151,7 @@ static bool read_no_cpu(const struct cluster_reader *reader,
     assert(conf != NULL && group != NULL);
     bool bare = group->gpu == NULL && conf->cores > 0 &&
                 conf->memory_bytes > 0.0;
-    if (!bare && !is_generic(reader, group->gpu))
+    if (!bare && !cluster_is_generic(reader, group->gpu))
         return err_set(reader->err, ERR_SCHEMA, conf_pos(conf->at),
                        "cpu is missing: nodes need one unless their GPUs are "
                        "of type generic, or they have none, but cores and "
@@ -330,159 +305,6 @@ static bool read_nics(const struct cluster_reader *reader,
     return true;
 }
 
-/* What a file asks of the catalogue: a kind, or a tier of its own. */
-struct price_task {
-    const char *text;
-    enum price_kind kind;
-    enum price_tier tier;       /* TIER_COUNT: the kind says enough */
-};
-
-/* Cores have a price of few tiers: on-demand stands in. */
-static const struct price *asked_price(const struct cluster_reader *reader,
-                                       const struct price_task *task,
-                                       const char *of)
-{
-    assert(task != NULL && of != NULL);
-    const struct price *price = NULL;
-
-    if (task->tier < TIER_COUNT)
-        price = catalogue_price_in(reader->catalogue, of, task->tier);
-    if (price == NULL &&
-        (task->tier == TIER_COUNT || strcmp(of, "core") == 0))
-        price = catalogue_price_of(reader->catalogue, of, task->kind);
-    return price;
-}
-
-static bool no_price(const struct cluster_reader *reader,
-                     const struct conf_node *at, const char *of,
-                     const char *asked)
-{
-    assert(at != NULL);
-    assert(of != NULL);
-    char has[128] = "";
-    size_t used = 0;
-
-    err_set(reader->err, ERR_REFERENCE, conf_pos(at),
-            "no %s price of %s is known", asked, of);
-    for (int t = 0; t < TIER_COUNT; t++)
-        if (catalogue_price_in(reader->catalogue, of, (enum price_tier)t))
-            used += (size_t)snprintf(has + used, sizeof has - used, "%s%s",
-                                     used > 0 ? ", " : "",
-                                     price_tier_choices[t]);
-    if (used > 0)
-        return err_hint(reader->err, "There is one of: %s. Or give the price "
-                                     "of one node: price: 2.5USD/h", has);
-    return err_hint(reader->err, "Give the price of one node: price: "
-                                 "2.5USD/h");
-}
-
-/* GPUs with the cores that come with them, then the cores beyond those. */
-static bool catalogue_node_price(const struct cluster_reader *reader,
-                                 const struct conf_node *at,
-                                 const struct price_task *task,
-                                 struct node_group *group)
-{
-    assert(group->gpus <= NODE_GPUS_MAX);
-    double cores = group->cores;
-    group->usd_per_h = 0.0;
-    group->energy_included = task->kind != PRICE_OWNED;
-    if (group->gpu != NULL) {
-        const struct price *gpu = asked_price(reader, task, group->gpu->name);
-        if (gpu == NULL)
-            return no_price(reader, at, group->gpu->name, task->text);
-        group->usd_per_h = group->gpus * gpu->usd_per_h;
-        group->energy_included = gpu->energy_included;
-        group->tariff = gpu;
-        cores -= group->gpus * gpu->cores;
-    }
-    if (cores <= 0.0)
-        return true;
-    const struct price *core = asked_price(reader, task, "core");
-    if (core == NULL)
-        return no_price(reader, at, "core", task->text);
-    group->usd_per_h += cores * core->usd_per_h;
-    if (group->tariff == NULL)
-        group->tariff = core;
-    return true;
-}
-
-static bool read_price_time_series(const struct cluster_reader *reader,
-                                   const struct conf_node *price,
-                                   struct node_group *group)
-{
-    assert(price != NULL && group != NULL);
-    group->price = time_series_read(reader->arena, price, "USD/h", reader->err);
-    if (group->price == NULL)
-        return false;
-    group->energy_included = true;
-    group->usd_per_h = time_series_at(group->price, 0);
-    reader->spec->priced = true;
-    return true;
-}
-
-static bool read_amount(const struct conf_node *price,
-                        struct node_group *group, struct err *err)
-{
-    assert(price != NULL && group != NULL);
-    static const struct conf_field literal = {
-        .key = "price", .type = CONF_PRICE, .min = 0.0, .max = 1e6,
-        .help = "of one node",
-    };
-    const char *text = cluster_shown(price);
-    const char *near = conf_nearest(text, price_kind_choices);
-    if (near == NULL)
-        near = conf_nearest(text, price_tier_choices);
-    if (near != NULL) {
-        err_set(err, ERR_SCHEMA, conf_pos(price),
-                "price must be on-demand, reserved, owned, spot, list, "
-                "marketplace, assumption or an amount, as 2.5USD/h, found "
-                "'%s'", text);
-        return err_hint(err, "Did you mean '%s'?", near);
-    }
-    group->energy_included = true;
-    return conf_read(price, &literal, &group->usd_per_h, err);
-}
-
-/* false: the text is neither a kind nor a tier. */
-static bool price_asked(const char *text, struct price_task *task)
-{
-    assert(text != NULL && task != NULL);
-    task->text = text;
-    for (int kind = 0; price_kind_choices[kind] != NULL; kind++)
-        if (strcmp(text, price_kind_choices[kind]) == 0) {
-            task->kind = (enum price_kind)kind;
-            return true;
-        }
-    for (int tier = 0; price_tier_choices[tier] != NULL; tier++)
-        if (strcmp(text, price_tier_choices[tier]) == 0) {
-            task->tier = (enum price_tier)tier;
-            return true;
-        }
-    return false;
-}
-
-static bool read_price(const struct cluster_reader *reader,
-                       const struct nodes_conf *conf,
-                       struct node_group *group)
-{
-    assert(conf != NULL && group != NULL);
-    bool of_catalogue = group->gpu != NULL ? !is_generic(reader, group->gpu)
-                                           : group->cpu != NULL;
-    group->price_said = conf->price != NULL;
-    if (conf->price == NULL && !of_catalogue) {
-        group->energy_included = true;
-        return true;
-    }
-    struct price_task task = { "on-demand", PRICE_ON_DEMAND, TIER_COUNT };
-    if (conf->price == NULL)
-        return catalogue_node_price(reader, conf->at, &task, group);
-    if (conf_kind(conf->price) == CONF_MAP)
-        return read_price_time_series(reader, conf->price, group);
-    if (price_asked(cluster_shown(conf->price), &task))
-        return catalogue_node_price(reader, conf->price, &task, group);
-    return read_amount(conf->price, group, reader->err);
-}
-
 static bool read_pool(const struct cluster_reader *reader,
                       const struct nodes_conf *conf, struct node_group *group)
 {
@@ -573,7 +395,7 @@ bool cluster_read_group(const struct cluster_reader *reader,
         !read_cpu(reader, &conf, group) ||
         !read_nvme(reader, &conf, group) ||
         !read_nics(reader, &conf, group) ||
-        !read_price(reader, &conf, group) ||
+        !cluster_read_price(reader, &conf, group) ||
         !read_rent(reader, &conf, group))
         return false;
     node_power(group);

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cluster_keys.c - the keys of a cluster and of its groups of nodes.
+ * cluster_keys.c - the keys of a cluster and of its groups of nodes, and how
+ * their values are taken.
  */
 #include <assert.h>
+#include <string.h>
 
+#include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster_form.h"
 #include "models/cluster/faults.h"
 #include "models/cluster/rented.h"
 #include "models/cluster/time_series.h"
 #include "models/laws/outage.h"
+#include "sim/base/decimal.h"
+#include "sim/config/conf.h"
 
 static const char *const billing_choices[] = { "always", "held", NULL };
 
@@ -167,4 +172,25 @@ const struct conf_schema *const *cluster_schemas(size_t *count)
     assert(count != NULL);
     *count = sizeof all / sizeof all[0];
     return all;
+}
+
+size_t cluster_number(const char *text, double *out)
+{
+    assert(text != NULL && out != NULL);
+    struct decimal decimal;
+    size_t bytes = decimal_read(text, strlen(text), &decimal);
+    return bytes > 0 && decimal_to_f64(&decimal, out) ? bytes : 0;
+}
+
+const char *cluster_shown(const struct conf_node *node)
+{
+    assert(node != NULL);
+    return conf_kind(node) == CONF_SCALAR ? conf_text(node)
+           : conf_kind(node) == CONF_LIST ? "a list" : "a map";
+}
+
+bool cluster_is_generic(const struct cluster_reader *reader,
+                        const struct gpu_type *gpu)
+{
+    return gpu != NULL && gpu->index >= reader->generic->index;
 }

@@ -13,7 +13,5 @@ void host_commit_decide(struct cs_host *host);
 /* Starts a task as the policy places it, where so many GPUs are free. */
 enum cs_verdict host_try(struct cs_host *host, uint32_t task, uint32_t room);
 
-/* the policy decides, now. */
-void host_decide(struct cs_host *host);
 
 #endif

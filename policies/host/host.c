@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host.c - the scheduler around a policy: arrivals, decisions, the end.
- *
- * Invariant: decide is called at most once for the news of an instant, after
- * all of it; when rounds are asked for, only at their boundaries, and no
- * oftener than `resolve_at_most_every`.
+ * host.c - the scheduler around a policy: its parts, arrivals, the end, and what
+ * a trial asks of it.  When the policy decides, decide.c says.
  */
 #include "policies/host/host.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"
 #include "models/laws/phase_cache.h"
 #include "models/types/facts.h"
-#include "policies/host/commit.h"
+#include "policies/host/decide.h"
 #include "policies/host/outage.h"
 #include "policies/host/pack.h"
 #include "policies/host/rent.h"
@@ -36,7 +32,6 @@
 #include "policies/state/life.h"
 #include "policies/state/nodes.h"
 #include "policies/state/pools.h"
-#include "policies/state/queue.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
@@ -48,84 +43,15 @@
 #include "sim/base/err.h"
 #include "sim/containers/demand_count.h"
 #include "sim/containers/rank_tree.h"
-#include "sim/event/loop.h"
 #include "sim/flow/flow.h"
-
-static void decide_event(struct loop *loop, void *self, uint64_t arg);
-
-/* Returns the earliest time of the next decision by `resolve_at_most_every`: 0 before the
- * first one, and for a policy that solves, which may be asked in every round. */
-static int64_t resolve_time(const struct cs_host *host)
-{
-    assert(host->decision->decided_ns <= host_now(host));
-    if (host->decision->decided_ns == 0 || host->policy->flags & CS_SOLVES)
-        return 0;
-    return clock_after(host->decision->decided_ns, host->rules->resolve_ns);
-}
-
-/* A round ends early when all that runs has ended, and the next begins then or
- * with the next arrival.  Where nothing runs and `resolve_at_most_every` lets
- * nothing start, Gavel's simulator looks again at the next arrival; after the
- * last one it starts at once. */
-static int64_t idle_decision_time(struct cs_host *host, int64_t at)
-{
-    if (!host->decision->submits_over && at < resolve_time(host))
-        return CLOCK_NEVER_NS;
-    host->decision->round_from_ns = at;
-    return at;
-}
-
-/* The next instant at which the policy may be asked, from at on. */
-static int64_t decision_time(struct cs_host *host, int64_t at)
-{
-    int64_t round = host->rules->round_ns;
-
-    assert(at >= host_now(host) && round >= 0);
-    if (round <= 0)
-        return at;
-    if (host->rules->round_ends_early && cs_running_count(host) == 0)
-        return idle_decision_time(host, at);
-    if (at < resolve_time(host))
-        at = resolve_time(host);
-    return clock_after(host->decision->round_from_ns,
-                       clock_tick_from(at - host->decision->round_from_ns, round));
-}
-
-/* Plans the next decision, if none is planned. */
-static void wake(struct cs_host *host)
-{
-    int64_t at;
-
-    /* What a policy does while it decides, it knows of. */
-    if (host->decision->closing || host->decision->in_decide)
-        return;
-    if (host->rules->round_ends_early && cs_running_count(host) == 0) {
-        loop_cancel(host->parts.loop, host->decision->decide_event);
-        memset(&host->decision->decide_event, 0, sizeof host->decision->decide_event);
-    }
-    if (host->decision->decide_event.generation != 0)
-        return;
-    at = decision_time(host, host_now(host));
-    assert(at >= host_now(host));
-    if (at < CLOCK_NEVER_NS)
-        host->decision->decide_event = loop_at(host->parts.loop, at, LOOP_RANK_DECIDE,
-                                     decide_event, host, 0);
-}
 
 void host_submit_none(struct cs_host *host)
 {
     assert(!host->decision->submits_over);
     host->decision->submits_over = true;
     if (host->rules->round_ends_early && host->waiting->order != NULL &&
-        host_order_count(host) > 0)
-        wake(host);
-}
-
-static void wake_later(struct loop *loop, void *self, uint64_t arg)
-{
-    (void)loop;
-    (void)arg;
-    wake(self);
+        cs_pending_count(host) > 0)
+        host_wake(host);
 }
 
 /* A lease is loaded: starts its phase, or lets its job go on. */
@@ -150,190 +76,7 @@ static void lease_ready(struct cs_host *host, uint32_t lease)
         }
     }
     host_job_advance(host, host->leases->slot[lease].pub.job.i);
-    wake(host);
-}
-
-/* A task waits: all indexes that are kept learn of it. */
-static void task_made(struct cs_host *host, uint32_t task)
-{
-    if (host->waiting->tops != NULL && host->rules->blocking == HOST_COMMIT)
-        host_tops_hide(host, task);
-    else if (host->waiting->tops != NULL)
-        host_tops_insert(host, task);
-    if (host->waiting->tenants != NULL)
-        host_tenants_insert(host, task);
-    if (host->waiting->turns != NULL)
-        host_turns_insert(host, task);
-    if (host->waiting->kinds != NULL)
-        host_kinds_insert(host, task);
-    if (host->waiting->turned != NULL)
-        host_turned_add(host, host->tasks->slot[task].pub.job.i);
-}
-
-/* A task waits no more, by the same indexes. */
-static void task_gone(struct cs_host *host, uint32_t task)
-{
-    if (host->waiting->tops != NULL)
-        host_tops_remove(host, task);
-    if (host->waiting->tenants != NULL)
-        host_tenants_remove(host, task);
-    if (host->waiting->turns != NULL)
-        host_turns_remove(host, task);
-    if (host->waiting->kinds != NULL)
-        host_kinds_remove(host, task);
-    if (host->waiting->turned != NULL)
-        host_turned_add(host, host->tasks->slot[task].pub.job.i);
-}
-
-/* Puts a task at its place of now, in the order and among the turns. */
-static void order_again(struct cs_host *host, uint32_t task)
-{
-    assert(host->tasks->slot[task].live);
-    host_order_again(host, task);
-    if (host->waiting->turns != NULL) {
-        host_turns_remove(host, task);
-        host_turns_insert(host, task);
-    }
-}
-
-/* Tells the policy one piece of news. */
-static void tell_policy(struct cs_host *host, const struct host_news *news)
-{
-    const struct cs_policy *policy = host->policy;
-    struct job_id job = { news->id };
-    struct lease_id lease = { news->id };
-
-    assert(news->kind != NEWS_IDLE || news->id < host->leases->count);
-    if (news->kind == NEWS_SUBMITTED && policy->job_submitted)
-        policy->job_submitted(host->self, host, job);
-    if (news->kind == NEWS_SUBMITTED && policy->flags & CS_ORDER_AT_NEWS &&
-        !host_job_over(host, job.i) &&
-        host_job_slot(host, job.i)->task != ID_NONE)
-        order_again(host, host_job_slot(host, job.i)->task);
-    if (news->kind == NEWS_ENDED && policy->job_ended)
-        policy->job_ended(host->self, host, job);
-    if (news->kind == NEWS_IDLE && policy->lease_idle &&
-        host->leases->slot[news->id].live)
-        policy->lease_idle(host->self, host, lease);
-}
-
-/* Returns the first task from the i-th on for which a start could succeed; ID_NONE: none.
- * Tasks of whole jobs that want more GPUs than are free are passed over at once. */
-static uint32_t next_to_try(struct cs_host *host, uint32_t *i)
-{
-    bool skips = !host_per_phase(host) && host->rules->blocking == HOST_SKIP;
-    uint32_t room = cs_free_gpus(host, 0);
-    struct cs_filter filter = { .gpus_max = room > 0 || !host->waiting->has_parts
-                                                ? room : 1,
-                                .estimate_max_ns = INT64_MAX,
-                                .startable = true };
-
-    if (host->waiting->tops != NULL)
-        return host_tops_first(host, skips ? filter.gpus_max : UINT32_MAX,
-                               skips);
-    if (skips)
-        *i = cs_find_pending(host, *i, &filter);
-    return rank_tree_at(host->waiting->order, *i);
-}
-
-/* A task does not fit: the next one is tried. */
-static void pass_over(struct cs_host *host, uint32_t task, uint32_t *i)
-{
-    assert(host->rules->blocking == HOST_SKIP);
-    if (host->waiting->tops != NULL)
-        host_tops_aside(host, task);
-    else
-        ++*i;
-}
-
-/* In order of before; strict ends at the first that does not fit. */
-static void serve_in_order(struct cs_host *host)
-{
-    uint32_t i = 0, task;
-
-    while ((task = next_to_try(host, &i)) != ID_NONE) {
-        struct job_id job = host->tasks->slot[task].pub.job;
-        assert(host->tasks->slot[task].live);
-        if (host_try(host, task, cs_free_gpus(host, 0)) == CS_DONE)
-            continue;           /* it left the order: i is the next */
-        if (host->rules->blocking == HOST_DROP) {
-            host_job_end(host, job.i, JOB_DROPPED);
-            continue;
-        }
-        if (host->rules->blocking != HOST_SKIP)
-            return;
-        pass_over(host, task, &i);
-    }
-}
-
-static void decide_default(struct cs_host *host)
-{
-    serve_in_order(host);
-    if (host->waiting->tops != NULL)
-        host_tops_back(host);
-}
-
-/* While nothing is held, many decisions in a row of which nothing comes are
- * taken for the last: a policy that wakes itself for ever, or nodes that are
- * rented and given back for ever, would not let a run end. */
-static void note_idle(struct cs_host *host, bool news, uint64_t decisions)
-{
-    assert(host->counts.decisions >= decisions);
-    char why[120];
-
-    if (news || cs_lease_count(host) > 0 ||
-        host->counts.decisions != decisions)
-        host->decision->idle_decides = 0;
-    else if (++host->decision->idle_decides >= host->parts.vain_max) {
-        snprintf(why, sizeof why, "nothing runs, and nothing came of %u "
-                 "decisions: what waits can never start", host->decision->idle_decides);
-        cs_fail(host, why);
-    }
-}
-
-void host_decide(struct cs_host *host)
-{
-    host->decision->in_decide = true;
-    if (host->policy->decide)
-        host->policy->decide(host->self, host);
-    else if (host->rules->blocking == HOST_COMMIT)
-        host_commit_decide(host);
-    else
-        decide_default(host);
-    host->decision->in_decide = false;
-}
-
-static void decide_event(struct loop *loop, void *self, uint64_t arg)
-{
-    struct cs_host *host = self;
-    uint64_t decisions = host->counts.decisions;
-    bool news = host->decision->news_count > 0;
-
-    (void)arg;
-    memset(&host->decision->decide_event, 0, sizeof host->decision->decide_event);
-    host->decision->in_decide = true;
-    host_jobs_forget(host);
-    for (uint32_t i = 0; i < host->decision->news_count; i++) {
-        tell_policy(host, &host->decision->news[i]);
-        if (host->decision->news[i].kind == NEWS_ENDED)
-            host_job_note_gone(host, host->decision->news[i].id);
-    }
-    host_commit_news(host);
-    host->decision->news_count = 0;
-    if (host->policy->before && host->policy->flags & CS_ORDER_MOVES &&
-        host->waiting->tops == NULL)
-        host_order_sort(host);
-    host->decision->decided_ns = host_now(host);
-    host->counts.decide++;
-    host->decision->limited = false;
-    host_tell(host, FACT_DECIDE, 0, 0, host_order_count(host));
-    host_decide(host);
-    host_rent_scale(host);
-    note_idle(host, news, decisions);
-    if (host->decision->wake_ns > host_now(host)) {
-        loop_at(loop, host->decision->wake_ns, LOOP_RANK_DECIDE, wake_later, host, 0);
-        host->decision->wake_ns = 0;
-    }
+    host_wake(host);
 }
 
 /* Makes the policy's own memory and lets it begin; false: err says why it cannot. */
@@ -391,10 +134,9 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->rules = &parts->policy->rules;
     host->spec = spec;
     host->hooks = (struct host_hooks) {
-        .wake = wake, .lease_ready = lease_ready, .ran = host_outage_ran,
+        .lease_ready = lease_ready, .ran = host_outage_ran,
         .phase_over = host_phase_over, .held = host_rental_held,
         .rented_failed = host_rental_failed, .alone = host_pack_alone,
-        .task_made = task_made, .task_gone = task_gone,
     };
     host->cluster = cluster_new(arena, spec);
     struct placer_parts placing = {
@@ -403,7 +145,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
         parts->demand, parts->demand_count,
     };
     host->placer = placer_new(&placing);
-    host_order_begin(host);
+    host_decide_begin(host);
     host_lists_begin(host);
     host->life->plans = phase_cache_new(arena);
     host_goodput_init(host);
@@ -456,6 +198,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     const struct job_form *form = request->form;
 
     assert(request->id.i == j && request->steps > 0);
+    assert(!host->decision->closing);
     job->pub.request = *request;
     job->pub.request.name = name_kept(host, job, request->name);
     job->pub.start_ns = job->pub.end_ns = CLOCK_NEVER_NS;
@@ -486,7 +229,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
         host_task_job(host, j);
     host_outage_wake(host);
     host_rent_wake(host);
-    wake(host);
+    host_wake(host);
     assert(host->decision->jobs_left <= host->jobs->count);
 }
 
@@ -613,6 +356,7 @@ int64_t host_pool_free_milli(const struct cs_host *host, uint32_t pool)
 {
     const struct host_pool_now *now = &host->pools->pool[pool];
 
+    assert(pool < host->spec->pool_count && now->down <= now->gpus);
     return (int64_t)(now->gpus - now->down) * GPU_MILLI -
            (int64_t)(now->allocated_milli + now->away_milli);
 }
@@ -682,7 +426,7 @@ uint32_t host_pool_behind(struct cs_host *host, uint32_t pool,
 {
     uint32_t first;
 
-    if (!starts_in_order(host) || host_order_count(host) < 2)
+    if (!starts_in_order(host) || cs_pending_count(host) < 2)
         return 0;
     if (host->rules->blocking == HOST_COMMIT && !host->policy->decide) {
         first = host->turn->committed;
@@ -710,36 +454,17 @@ uint32_t host_running(const struct cs_host *host)
 
 uint32_t host_jobs_left(const struct cs_host *host)
 {
+    assert(host->decision->jobs_left <= host->jobs->count);
     return host->decision->jobs_left;
 }
 
 uint32_t host_pending(const struct cs_host *host)
 {
-    return host_order_count(host);
+    return cs_pending_count(host);
 }
 
 void host_on_decision(struct cs_host *host, host_decision_fn *fn, void *self)
 {
     host->decision->decision_fn = fn;
     host->decision->decision_self = self;
-}
-
-const char *cs_verdict_name(enum cs_verdict verdict)
-{
-    static const char *const name[CS_VERDICT_COUNT] = {
-        "done", "not_pending", "no_room", "bad_shape", "not_idle",
-        "not_allowed",
-    };
-    assert((unsigned)verdict < CS_VERDICT_COUNT);
-    return name[verdict];
-}
-
-const char *host_action_name(enum host_action action)
-{
-    static const char *const name[HOST_ACTION_COUNT] = {
-        "start", "continue", "release", "stop", "resize", "move",
-        "take_back",
-    };
-    assert((unsigned)action < HOST_ACTION_COUNT);
-    return name[action];
 }

@@ -34,7 +34,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err);
 void host_free(struct cs_host *host);                   /* accepts NULL */
 void host_submit(struct cs_host *host, const struct job_request *request,
                  const struct job_truth *truth);
-/* No job will be submitted any more. */
+/* No job of the workload will be submitted any more; replicas of services may be. */
 void host_submit_none(struct cs_host *host);
 /* What a lease offers to the laws. */
 const struct gang *host_gang(const struct cs_host *host,

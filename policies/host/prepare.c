@@ -114,6 +114,7 @@ double cs_switch_s(const struct cs_host *host, struct job_id id, uint32_t role)
         if (group->gpus == 0 || (home && !(home >> group->pool & 1)))
             continue;
         uint32_t here = gpus < group->gpus ? gpus : group->gpus;
+        assert(here > 0 && here <= 64);
         double bps = fabric_pcie_bps(group, UINT64_MAX >> (64 - here)) * gpus / here;
         least_bps = fmin(least_bps, bps);
     }
@@ -128,5 +129,6 @@ double cs_switch_loss(const struct cs_host *host, struct job_id id)
     for (uint32_t r = 0; r < form->role_count; r++)
         if (form->role[r].gpus > 0)
             switch_s += cs_switch_s(host, id, r);
+    assert(switch_s >= 0);
     return step_s > 0 ? switch_s / step_s : 0;
 }

@@ -19,6 +19,7 @@
 #include "models/laws/phase.h"
 #include "models/types/facts.h"
 #include "policies/host/commit.h"
+#include "policies/host/host.h"
 #include "policies/host/view.h"
 #include "policies/leases/cost.h"
 #include "policies/leases/idle.h"
@@ -419,4 +420,24 @@ void *cs_alloc(struct cs_host *host, size_t count, size_t item_bytes)
 {
     assert(item_bytes > 0);
     return arena_alloc(host->parts.arena, count, item_bytes);
+}
+
+const char *cs_verdict_name(enum cs_verdict verdict)
+{
+    static const char *const name[CS_VERDICT_COUNT] = {
+        "done", "not_pending", "no_room", "bad_shape", "not_idle",
+        "not_allowed",
+    };
+    assert((unsigned)verdict < CS_VERDICT_COUNT);
+    return name[verdict];
+}
+
+const char *host_action_name(enum host_action action)
+{
+    static const char *const name[HOST_ACTION_COUNT] = {
+        "start", "continue", "release", "stop", "resize", "move",
+        "take_back",
+    };
+    assert((unsigned)action < HOST_ACTION_COUNT);
+    return name[action];
 }

@@ -20,7 +20,7 @@
 #include "models/cluster/cluster.h"
 #include "models/cluster/place.h"
 #include "models/jobs/job.h"
-#include "policies/host/commit.h"
+#include "policies/host/decide.h"
 #include "policies/host/empty.h"
 #include "policies/host/rent.h"
 #include "policies/host/rental.h"

@@ -139,6 +139,12 @@ static void node_remove(struct cs_host *host, uint32_t n, uint32_t lease)
 
 /* ---- the list ---- */
 
+bool host_lease_live(const struct cs_host *host, uint32_t lease)
+{
+    assert(lease < host->leases->count);
+    return host->leases->slot[lease].live;
+}
+
 void host_idle_add(struct cs_host *host, uint32_t i)
 {
     struct host_idle *idle = host->nodes->idle;

@@ -248,8 +248,8 @@ uint32_t host_job_drop(struct cs_host *host, uint32_t j)
         if (host->leases->slot[lease].pub.job.i == j)
             gpus += drop_one(host, lease);
     }
-    return gpus;
     assert(job->leases == 0);
+    return gpus;
 }
 
 void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)

@@ -119,6 +119,7 @@ void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)
     int64_t now = host_now(host);
     double s = clock_s_from_ns(now - lease->changed_ns);
 
+    assert(now >= lease->changed_ns);
     lease->changed_ns = now;
     if (s <= 0 || !lease->gang.gpu)
         return;
@@ -131,6 +132,7 @@ void host_lease_busy(struct cs_host *host, uint32_t i, double fraction)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
 
+    assert(lease->live && fraction >= 0);
     host_lease_settle(host, lease);
     host_pools_move(host, lease, lease->pub.state, fraction);
     host_tell(host, FACT_LEASE_BUSY, i, 0, fraction);
@@ -386,6 +388,7 @@ static void note_switch(struct cs_host *host,
     double *mean_s =
         &host->forms->form[lease->owner->form].switch_s[lease->pub.role];
 
+    assert(s >= 0);
     *mean_s = *mean_s > 0 ? *mean_s + SWITCH_WEIGHT * (s - *mean_s) : s;
 }
 
@@ -400,6 +403,7 @@ static void start_process(void *self, uint64_t arg)
                                                      : role->wake_s;
     int64_t wait_ns = job->penalty_ns;
 
+    assert(lease->live && lease->pub.state == CS_LEASE_LOADING && wait_ns >= 0);
     if (job->home[lease->pub.role] != ID_NONE)
         note_switch(host, lease, s + clock_s_from_ns(host_now(host) -
                                                      lease->load_from_ns));
@@ -496,6 +500,7 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     struct host_job_slot *job = host_job_slot(host, j);
     int64_t now = host_now(host);
 
+    assert(job->lease[role] == ID_NONE);
     cluster_take(host->cluster, placement);
     if (host->spec->power_cap_w > 0)
         host_power_lease(host->nodes, host->cluster, placement, true);

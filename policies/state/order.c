@@ -18,6 +18,7 @@ struct cs_order {
 
 static int64_t key_of(const struct order *order, uint32_t item)
 {
+    assert(item < order->store->room);
     return order->store->slot[item].item.span_ns;
 }
 
@@ -48,6 +49,7 @@ void cs_order_put(struct cs_order *order, uint32_t item, int64_t key)
 {
     struct order_item known = { .span_ns = key };
 
+    assert(item != ORDER_NONE && key >= 0);
     cs_order_drop(order, item);
     order_insert(&order->order, item, known, stands_before);
 }
@@ -81,6 +83,7 @@ uint32_t cs_order_from(const struct cs_order *order, int64_t key)
 
 uint32_t cs_order_next(const struct cs_order *order, uint32_t item)
 {
+    assert(order_holds(&order->order, item));
     return rank_tree_next(&order->order.tree, item);
 }
 

@@ -54,6 +54,7 @@ bool host_known_full(const struct cs_host *host, uint32_t i, uint32_t gpus)
 {
     const struct host_form *form = &host->forms->form[i];
 
+    assert(i < host->forms->count);
     return form->full_gpus > 0 && gpus >= form->full_gpus &&
            form->full_at == host->cluster->releases;
 }
@@ -278,7 +279,8 @@ void host_end_expect(struct cs_host *host, int64_t end_ns, uint32_t number,
 void host_end_unexpect(struct cs_host *host, int64_t end_ns, uint32_t number)
 {
     assert(host->waiting->ends != NULL);
-    calendar_drop(host->waiting->ends, end_ns, number);
+    bool was_there = calendar_drop(host->waiting->ends, end_ns, number);
+    assert(was_there);
 }
 
 int64_t host_ends_when(struct cs_host *host, int64_t now_ns, uint32_t free_now,

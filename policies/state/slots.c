@@ -54,6 +54,7 @@ void host_tell(struct cs_host *host, enum fact_kind kind, uint32_t subject,
 
 void host_news_add(struct cs_host *host, int kind, uint32_t id)
 {
+    assert(kind == NEWS_SUBMITTED || kind == NEWS_ENDED || kind == NEWS_IDLE);
     ROOM(host, host->decision->news, host->decision->news_count, host->decision->news_room);
     host->decision->news[host->decision->news_count].kind = kind;
     host->decision->news[host->decision->news_count].id = id;
@@ -122,6 +123,7 @@ static void forget(struct cs_host *host, uint32_t job)
 
 void host_jobs_forget(struct cs_host *host)
 {
+    assert(host->decision->in_decide);
     for (uint32_t i = 0; i < host->jobs->gone_count; i++)
         forget(host, host->jobs->gone[i]);
     host->jobs->gone_count = 0;
@@ -252,11 +254,13 @@ void host_running_add(struct cs_host *host, uint32_t job)
 
 void host_running_remove(struct cs_host *host, uint32_t job)
 {
+    assert(host_job_slot(host, job)->leases == 0);
     list_remove(host, host->waiting->running, job);
 }
 
 uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool)
 {
+    assert(pool < host->spec->pool_count);
     return demand_count_least(&host->pools->waits[pool]);
 }
 
@@ -393,6 +397,7 @@ static inline struct held held_of(const struct cs_host *host,
                                   const struct host_lease_slot *lease,
                                   uint32_t p)
 {
+    assert(lease->pool_mask >> p & 1);
     if (lease->pool_mask != 1u << p)
         return held_of_one(host, lease, p);
     return (struct held) {
@@ -413,6 +418,7 @@ static inline uint32_t *gpus_in(struct host_pool_now *pool,
 /* The lowest pool of a mask that is not 0. */
 static inline uint32_t first_pool(uint32_t mask)
 {
+    assert(mask != 0);
     return (uint32_t)__builtin_ctz(mask);
 }
 
@@ -425,6 +431,7 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
         struct held held = held_of(host, lease, p);
         struct host_pool_now *pool = &host->pools->pool[p];
         uint32_t delta = sign > 0 ? held.gpus : 0u - held.gpus;
+        assert(sign > 0 || pool->allocated_milli >= held.milli);
         pool->allocated += delta;
         pool->allocated_milli += sign > 0 ? held.milli : 0u - held.milli;
         pool->cores_allocated +=
@@ -445,6 +452,7 @@ void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
         uint32_t p = first_pool(left);
         struct held held = held_of(host, lease, p);
         struct host_pool_now *pool = &host->pools->pool[p];
+        assert(*gpus_in(pool, lease->pub.state) >= held.gpus);
         *gpus_in(pool, lease->pub.state) -= held.gpus;
         *gpus_in(pool, state) += held.gpus;
         if (busy == 0 && lease->busy_now == 0)

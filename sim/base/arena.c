@@ -133,6 +133,7 @@ static struct block *block_map(size_t bytes)
         munmap(map, before);
     munmap(map + before + room, HUGE_BYTES - before);
     struct block *block = (struct block *)(void *)(map + before);
+    assert((uintptr_t)block % HUGE_BYTES == 0);
     /* Refused where the system has no huge pages: small ones serve as well. */
     (void)madvise(block, bytes / HUGE_BYTES * HUGE_BYTES, MADV_HUGEPAGE);
     block->map_bytes = room;
@@ -257,6 +258,7 @@ void *arena_reach_u32(struct arena *arena, void *items, uint32_t *room,
     assert(more <= UINT32_MAX);
     items = array_moved(arena, items, *room, more, item_bytes);
     *room = (uint32_t)more;
+    assert(index < *room);
     return items;
 }
 
@@ -267,6 +269,7 @@ void *arena_reach_size(struct arena *arena, void *items, size_t *room,
 
     items = array_moved(arena, items, *room, more, item_bytes);
     *room = more;
+    assert(index < *room);
     return items;
 }
 

@@ -160,6 +160,7 @@ static size_t read_digits(const char *text, size_t bytes, struct decimal *out)
     bool point = false;
     bool any = false;
 
+    assert(out->lead == 0 && !out->cut);
     for (; i < bytes; i++) {
         char c = text[i];
         if (c == '.' && !point) {
@@ -204,6 +205,7 @@ static size_t read_exponent(const char *text, size_t bytes, int32_t *exponent)
             value = value * 10 + (text[i] - '0');
     }
     *exponent = negative ? -value : value;
+    assert(i <= bytes);
     return i;
 }
 
@@ -290,6 +292,7 @@ static double sizeless_to_f64(const struct decimal *decimal)
 {
     struct decimal d = *decimal;
 
+    assert(d.lead != 0 || !d.cut);  /* no digit is lost before a first one */
     if (d.lead == 0)
         return 0.0;
     while (d.lead > EXACT_INT_MAX && d.lead % 10 == 0 && !d.cut) {

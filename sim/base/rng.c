@@ -68,6 +68,7 @@ uint64_t rng_below(struct rng *rng, uint64_t limit)
         while ((uint64_t)product < refuse)
             product = (u128)rng_u64(rng) * limit;
     }
+    assert((uint64_t)(product >> 64) < limit);
     return (uint64_t)(product >> 64);
 }
 

@@ -14,6 +14,7 @@
 #ifndef SIM_BASE_RNG_H
 #define SIM_BASE_RNG_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -75,6 +76,7 @@ static inline double rng_uniform(struct rng *rng)
 /* The layer is the low 8 bits and the draw the high 53: independent. */
 static inline double rng_exponential(struct rng *rng, double mean)
 {
+    assert(mean >= 0);
     uint64_t bits = rng_u64(rng);
     const struct rng_layer *layer = &rng_exponential_layer[bits & 255];
     uint64_t draw = bits >> 11;
@@ -89,6 +91,7 @@ static inline double rng_exponential(struct rng *rng, double mean)
 /* The same with a signed draw of 54 bits. */
 static inline double rng_normal(struct rng *rng, double mean, double sd)
 {
+    assert(sd >= 0);
     uint64_t bits = rng_u64(rng);
     const struct rng_layer *layer = &rng_normal_layer[bits & 255];
     int64_t draw = (int64_t)bits >> 10;

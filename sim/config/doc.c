@@ -56,6 +56,7 @@ static const char *text_of(struct arena *arena, const char *before,
 
 static bool has_range(const struct conf_field *field)
 {
+    assert(field->min <= field->max);
     char range[RANGE_BYTES];
 
     conf_range_format(field, NULL, range);
@@ -143,6 +144,7 @@ char *conf_explain(struct arena *arena, const struct conf_schema *schema,
 /* Text in a cell: a bar would end it. */
 static void put_cell(struct page *page, const char *text)
 {
+    assert(text != NULL);
     for (; *text != '\0'; text++) {
         if (*text == '|')
             put(page, "\\");
@@ -207,6 +209,7 @@ static void put_bound(struct page *page, const char *name, double value)
 {
     char number[32];
 
+    assert(name[0] != '\0' && !isnan(value));
     if (!isfinite(value))
         return;
     table_format_real(value, number);
@@ -535,6 +538,7 @@ static void put_field(const struct writing *writing,
     const struct conf_schema *above = find_above(writing, field);
     char name[200];
 
+    assert(above != writing->table);
     put(page, "        ");
     put_json(page, field->key);
     put(page, ": ");

@@ -75,6 +75,7 @@ static const char *base_name(const char *path)
 static bool is_wanted(const struct search *search,
                       const struct conf_node *node)
 {
+    assert(search->file == NULL || search->fault == FAULT_OTHER);
     if (search->file != NULL)
         return node->kind == CONF_SCALAR &&
                strcmp(base_name(node->text), search->file) == 0;
@@ -234,6 +235,7 @@ static bool is_groundless(const struct conf_mend *mend, const struct err *err,
 {
     const unsigned any = CONF_NEUTRAL | CONF_GUESSED | CONF_HURT;
 
+    assert(place->count > 0 && mend->root != NULL);
     if (mend->ground == NULL)
         return false;
     const struct conf_node *ground = conf_get(mend->root, mend->ground);
@@ -390,6 +392,7 @@ static bool take_out(struct conf_mend *mend, const struct place *place)
 /* A map gets the keys that the stock has and it has not; false: none. */
 static bool stock_up(struct conf_mend *mend, const struct place *place)
 {
+    assert(place->count > 0);
     const struct conf_node *map = place->node[place->count - 1];
     const struct conf_node *stock = stock_at(mend, place, place->count - 1);
 
@@ -520,6 +523,7 @@ static bool repair(struct conf_mend *mend, const struct err *err,
 
 static void keep(struct conf_mend *mend, const struct err *err)
 {
+    assert(mend->found_count < CONF_MEND_ROUNDS_MAX);
     if (mend->found == NULL)
         mend->found = arena_alloc(mend->arena, CONF_MEND_ROUNDS_MAX,
                                   sizeof *mend->found);
@@ -533,6 +537,7 @@ static bool reground(struct conf_mend *mend)
         conf_get(mend->stock, mend->ground) == NULL)
         return false;
     struct conf_node *root = copy_of(mend->arena, mend->root);
+    assert(root->kind == CONF_MAP);
     for (size_t i = 0; i < root->count; i++) {
         struct conf_pair *pair = &root->pairs[i];
         if (strcmp(pair->key, mend->ground) != 0 ||
@@ -589,6 +594,7 @@ static int compare_errs(const struct err *x, const struct err *y,
 
 static void sort_errs(struct err *errs, size_t count, const char *first)
 {
+    assert(count <= CONF_MEND_ROUNDS_MAX && first != NULL);
     for (size_t i = 1; i < count; i++) {
         struct err moved = errs[i];
         size_t j = i;

@@ -32,6 +32,7 @@ struct reading {
 static bool fail(const struct reading *reading, enum err_kind kind,
                  const char *must)
 {
+    assert(kind != ERR_NONE && must[0] != '\0');
     return err_set(reading->err, kind, reading->node->pos,
                    "%s %s, found '%s'", reading->name, must, reading->shown);
 }
@@ -181,6 +182,7 @@ static size_t read_times(const struct reading *reading, double *times)
     *times = 0.0;
     for (size_t i = 0; i < digits; i++)
         *times = *times * 10.0 + (text[i] - '0');
+    assert(*times < 1e9);
     return digits + 1;
 }
 
@@ -256,6 +258,7 @@ static bool fail_missing_value(const struct reading *reading)
 {
     enum conf_type type = reading->field->type;
 
+    assert(conf_is_null(reading->node));
     err_set(reading->err, ERR_SCHEMA, reading->node->pos, "%s has no value",
             reading->name);
     if (type == CONF_CHOICE || type == CONF_NODE)
@@ -266,6 +269,7 @@ static bool fail_missing_value(const struct reading *reading)
 
 static bool read_scalar(const struct reading *reading, void *out)
 {
+    assert(reading->node->kind == CONF_SCALAR);
     switch (reading->field->type) {
     case CONF_BOOL: return read_bool(reading, out);
     case CONF_INT: return read_int(reading, out);
@@ -295,6 +299,7 @@ static bool read_neutral(const struct conf_node *node,
     bool no_range = field->min == 0.0 && field->max == 0.0;
     double value = no_range ? 1.0 : fmin(fmax(1.0, field->min), field->max);
 
+    assert((node->marks & CONF_NEUTRAL) != 0 && field->min <= field->max);
     switch (field->type) {
     case CONF_BOOL: *(bool *)out = false; break;
     case CONF_CHOICE: *(int *)out = 0; break;

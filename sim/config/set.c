@@ -108,6 +108,7 @@ const struct conf_node *conf_find(const struct conf_node *root, const char *path
 static void fail(const struct setting *setting, enum err_kind kind,
                  const char *what, const char *step, size_t bytes)
 {
+    assert(kind != ERR_NONE && what[0] != '\0');
     if (bytes > SHOWN_BYTES)
         bytes = SHOWN_BYTES;
     err_set(setting->err, kind, setting->pos, "path '%.*s': %s '%.*s'",
@@ -167,6 +168,7 @@ static const struct conf_node *set_in_list(const struct setting *setting,
                                            const struct conf_node *list,
                                            const char *path, int depth)
 {
+    assert(depth > 0 && depth <= STEPS_MAX);
     size_t bytes = strcspn(path, ".");
     size_t index = find_item(list, path, bytes);
     bool all = step_is(path, bytes, "*") && path[bytes] == '.' && list->count > 0;
@@ -183,6 +185,7 @@ static const struct conf_node *set_in_map(const struct setting *setting,
                                           const struct conf_node *map,
                                           const char *path, int depth)
 {
+    assert(depth > 0 && depth <= STEPS_MAX);
     size_t bytes = strcspn(path, ".");
     size_t index = find_pair(map, path, bytes);
     bool last = path[bytes] == '\0';

@@ -167,6 +167,7 @@ void calendar_add(struct calendar *ends, int64_t end_ns, uint32_t id, uint32_t g
     at = find_end(head, end_ns, id);
     struct end *end = head->block->end + at;
     assert(at == 0 || end[-1].ns != end_ns || end[-1].id != id);
+    assert(b + 1 == ends->blocks || is_after(&head[1].first, end_ns, id));
     memmove(end + 1, end, (head->count - at) * sizeof *end);
     *end = (struct end){end_ns, id, gpus};
     head->first = head->block->end[0];
@@ -186,8 +187,8 @@ bool calendar_drop(struct calendar *ends, int64_t end_ns, uint32_t id)
     struct end *end = head->block->end + at - 1;
     if (end->ns != end_ns || end->id != id)
         return false;
+    assert(head->count > 0 && head->gpus >= end->gpus);
     head->gpus -= end->gpus;
-    assert(head->count > 0);
     memmove(end, end + 1, (head->count - at) * sizeof *end);
     head->count--;
     head->first = head->block->end[0];

@@ -21,7 +21,9 @@ void demand_count_add(struct demand_count *waits, uint32_t gpus, int sign)
 {
     uint32_t class = class_of(gpus);
 
+    assert(sign == 1 || sign == -1);
     assert(sign > 0 || waits->count[class] > 0);
+    assert((waits->count[class] > 0) == (waits->classes >> class & 1));
     waits->count[class] += sign > 0 ? 1u : UINT32_MAX;
     if (waits->count[class] == 0)
         waits->classes &= ~(UINT64_C(1) << class);
@@ -39,6 +41,7 @@ uint32_t demand_count_least_but(const struct demand_count *waits, uint32_t gpus)
     uint64_t classes = waits->classes;
     uint32_t class = class_of(gpus);
 
+    assert(gpus == 0 || waits->count[class] > 0);
     if (gpus > 0 && waits->count[class] == 1)
         classes &= ~(UINT64_C(1) << class);
     class = 0;

@@ -51,6 +51,7 @@ static void rise(struct lazy_heap *heap, uint32_t hole, struct lazy_heap_item it
 {
     struct lazy_heap_item *all = heap->item;
 
+    assert(hole < heap->count);
     while (hole > 0 && before(&item, &all[(hole - 1) / 2])) {
         all[hole] = all[(hole - 1) / 2];
         hole = (hole - 1) / 2;
@@ -104,7 +105,10 @@ const struct lazy_heap_item *lazy_heap_top(struct lazy_heap *heap, lazy_heap_hol
 void lazy_heap_pop(struct lazy_heap *heap)
 {
     assert(heap->count > 0);
+    double least = heap->item[0].key;
+
     heap->count--;
     if (heap->count > 0)
         sink(heap, 0, heap->item[heap->count]);
+    assert(heap->count == 0 || heap->item[0].key >= least);
 }

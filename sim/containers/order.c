@@ -129,6 +129,7 @@ static void sum_spans(struct order_sum *sum, const struct order_item *own,
 static void sum_item(void *owner, uint32_t item, uint32_t left, uint32_t right)
 {
     struct order *order = owner;
+    assert(item < order->store->room);
     struct order_slot *slot = order->store->slot;
     const struct order_item own = slot[item].item;
     const struct order_sum *l = left != NONE ? &slot[left].sum : NULL;
@@ -162,6 +163,7 @@ struct order_store *order_store_new(struct arena *arena)
 {
     struct order_store *store = arena_alloc(arena, 1, sizeof *store);
 
+    assert(arena != NULL);
     store->arena = arena;
     return store;
 }
@@ -220,7 +222,6 @@ bool order_holds(const struct order *order, uint32_t item)
 void order_insert(struct order *order, uint32_t item, struct order_item known,
                   rank_tree_before_fn *before)
 {
-    assert(known.span_ns >= 0);
     assert(!order_holds(order, item));
     make_room(order, item);
     order_know(order, item, known);
@@ -248,6 +249,7 @@ void order_clear(struct order *order)
 
 void order_arrange(struct order *order, const uint32_t *item)
 {
+    assert(item != NULL || order_count(order) == 0);
     if (order_count(order) > 0)
         rank_tree_reorder(&order->tree, item);
 }
@@ -349,6 +351,7 @@ uint32_t order_find(struct order *order, uint32_t from,
     assert(order->rules->sums != 0);
     uint32_t place = find_below(order, order->tree.root, 0, from, filter);
 
+    assert(place == NONE || (place >= from && place < order_count(order)));
     return place == NONE ? order_count(order) : place;
 }
 
@@ -381,6 +384,7 @@ static void pick(const struct order *order, uint32_t item, bool taken,
         return;
     const struct rank_tree_node *node = &order->tree.node[item];
     uint32_t with = order->store->slot[item].sum.taken;
+    assert(with <= node->count);
     if ((taken ? with : node->count - with) == 0)
         return;
     pick(order, node->left, taken, out);
@@ -399,6 +403,7 @@ static uint64_t take_below(const struct order *order, uint32_t item,
         return budget;
     const struct order_sum *sum = &order->store->slot[item].sum;
     const struct order_item *known = &order->store->slot[item].item;
+    assert(sum->gpus >= known->gpus && sum->gpus_min <= known->gpus);
     if (sum->gpus <= budget) {
         pick(order, item, false, out);
         return budget - sum->gpus;
@@ -421,6 +426,6 @@ static uint64_t take_below(const struct order *order, uint32_t item,
 void order_take(const struct order *order, uint64_t budget,
                 struct order_dealt *out)
 {
-    assert(order->rules->sums & ORDER_TAKES);
+    assert(order->rules->sums & ORDER_TAKES && out != NULL);
     take_below(order, order->tree.root, budget, out);
 }

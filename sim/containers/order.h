@@ -18,6 +18,7 @@
 #ifndef SIM_CONTAINERS_ORDER_H
 #define SIM_CONTAINERS_ORDER_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -134,6 +135,7 @@ void order_refresh(struct order *order, int64_t now_ns);
 static inline void order_know(struct order *order, uint32_t item,
                               struct order_item known)
 {
+    assert(item < order->store->room && known.span_ns >= 0);
     order->store->slot[item].item = known;
 }
 /* Puts all its items in the order of a list, when all keys may have changed. */

@@ -89,6 +89,7 @@ static bool after_at(struct order *order, uint32_t item, uint32_t place)
  * is overtaken.  It may pass many at once: looks ever further. */
 static void go_ahead(struct order *order, uint32_t item, uint32_t place)
 {
+    assert(place > 0 && place < order_count(order));
     uint32_t high = place - 1, step = 1;    /* high: is overtaken */
 
     while (high >= step && before_at(order, item, high - step)) {

@@ -147,6 +147,7 @@ void rank_tree_insert(struct rank_tree *ranks, uint32_t item,
     ARENA_REACH(ranks->arena, ranks->node, ranks->room, item);
     assert(ranks->node[item].count == 0);
     uint32_t up = RANK_TREE_NONE, at = ranks->root;
+    uint32_t count = rank_tree_count(ranks);
     bool goes_left = false;
     while (at != RANK_TREE_NONE) {
         up = at;
@@ -162,6 +163,7 @@ void rank_tree_insert(struct rank_tree *ranks, uint32_t item,
         ranks->node[up].right = item;
     ranks->last_item = RANK_TREE_NONE;
     settle_up(ranks, item);
+    assert(rank_tree_count(ranks) == count + 1);
 }
 
 void rank_tree_insert_at(struct rank_tree *ranks, uint32_t item, uint32_t other)
@@ -170,6 +172,7 @@ void rank_tree_insert_at(struct rank_tree *ranks, uint32_t item, uint32_t other)
     ARENA_REACH(ranks->arena, ranks->node, ranks->room, item);
     struct rank_tree_node *node = ranks->node;
     assert(node[item].count == 0 && node[other].count > 0);
+    uint32_t count = rank_tree_count(ranks);
     uint32_t up = other;
     if (node[other].left == RANK_TREE_NONE) {
         node[other].left = item;
@@ -182,6 +185,7 @@ void rank_tree_insert_at(struct rank_tree *ranks, uint32_t item, uint32_t other)
     node[item] = (struct rank_tree_node){ RANK_TREE_NONE, RANK_TREE_NONE, up, 1 };
     ranks->last_item = RANK_TREE_NONE;
     settle_up(ranks, item);
+    assert(rank_tree_count(ranks) == count + 1);
 }
 
 void rank_tree_touch(struct rank_tree *ranks, uint32_t item)
@@ -254,6 +258,7 @@ void rank_tree_remove(struct rank_tree *ranks, uint32_t item)
     assert(ranks->node[item].count > 0);
     struct rank_tree_node *node = ranks->node;
     uint32_t left = node[item].left, right = node[item].right, from;
+    uint32_t count = rank_tree_count(ranks);
     /* Whoever walks on finds the next in the place of what left. */
     ranks->last_item = ranks->last_item == item ? rank_tree_next(ranks, item)
                                                 : RANK_TREE_NONE;
@@ -275,6 +280,7 @@ void rank_tree_remove(struct rank_tree *ranks, uint32_t item)
     }
     node[item].count = 0;
     settle_up(ranks, from);
+    assert(rank_tree_count(ranks) == count - 1);
 }
 
 uint32_t rank_tree_at(struct rank_tree *ranks, uint32_t i)
@@ -319,11 +325,12 @@ uint32_t rank_tree_rank(const struct rank_tree *ranks, uint32_t item)
 void rank_tree_list(const struct rank_tree *ranks, uint32_t *item)
 {
     assert(ranks != NULL);
-    uint32_t at = rank_tree_first(ranks);
-    for (uint32_t i = 0; at != RANK_TREE_NONE; i++) {
+    uint32_t at = rank_tree_first(ranks), i = 0;
+    for (; at != RANK_TREE_NONE; i++) {
         item[i] = at;
         at = rank_tree_next(ranks, at);
     }
+    assert(i == rank_tree_count(ranks));
 }
 
 void rank_tree_clear(struct rank_tree *ranks)
@@ -358,4 +365,5 @@ void rank_tree_reorder(struct rank_tree *ranks, const uint32_t *item)
     assert(count == 0 || item != NULL);
     ranks->last_item = RANK_TREE_NONE;
     ranks->root = build(ranks, item, count, RANK_TREE_NONE);
+    assert(rank_tree_count(ranks) == count);
 }

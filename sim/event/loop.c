@@ -82,6 +82,7 @@ enum loop_end loop_run(struct loop *loop)
 {
     struct queue *queue = &loop->queue;
     uint64_t until_ns = (uint64_t)loop->limits.until_ns;
+    assert(loop->now_ns >= 0 && loop->limits.until_ns >= loop->now_ns);
     while (!loop->stopped) {
         struct queue_entry entry;
         if (!queue_peek(queue, &entry))
@@ -97,6 +98,7 @@ enum loop_end loop_run(struct loop *loop)
         struct queue_record record = queue->record[queue_slot(&entry)];
         queue_pop(queue, &entry);
         queue_fetch_ahead(queue);
+        assert((int64_t)entry.time_ns >= loop->now_ns && record.fn != NULL);
         loop->now_ns = (int64_t)entry.time_ns;
         loop->event_count++;
         loop->digest = digest_event(loop->digest, entry.time_ns,

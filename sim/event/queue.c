@@ -246,6 +246,7 @@ static size_t keep_live(struct queue *queue, const struct queue_entry *entry,
  * are read, so that this takes no more memory. */
 static void refile(struct queue *queue, struct queue_chain chain)
 {
+    assert(chain.head != NULL || chain.read == 0);
     struct queue_entry live[QUEUE_BLOCK_ENTRIES];
     struct queue_block *block = chain.head;
     size_t from = chain.read;
@@ -323,6 +324,7 @@ struct loop_handle queue_push_crowded(struct queue *queue,
                                       struct queue_entry entry)
 {
     make_room(queue);
+    assert(queue->near_tail < QUEUE_NEAR_ROOM);
     if (entry.time_ns >= queue->near_limit)
         return queue_file(queue, entry);
     queue_insert_near(queue, entry);
@@ -332,6 +334,7 @@ struct loop_handle queue_push_crowded(struct queue *queue,
 static size_t count_less(const uint64_t *key, size_t count, uint64_t than)
 {
     size_t less = 0;
+    assert(count % 8 == 0);
     for (size_t i = 0; i < count; i += 8)
         less += (size_t)(key[i] < than) + (size_t)(key[i + 1] < than) +
                 (size_t)(key[i + 2] < than) + (size_t)(key[i + 3] < than) +
@@ -358,6 +361,7 @@ static void fill_near(struct queue *queue, const struct queue_entry *entry,
     }
     uint32_t tail = queue->near_tail;
     queue->near_tail += (uint32_t)count;
+    assert(queue->near_tail <= QUEUE_NEAR_ROOM);
     for (; i < count; i++) {
         __builtin_prefetch(&queue->record[queue_slot(&entry[i])]);
         key[i] = (entry[i].time_ns - start_ns) << (RANK_BITS + PLACE_BITS) |
@@ -375,6 +379,7 @@ static void fill_near(struct queue *queue, const struct queue_entry *entry,
 static uint64_t least_time(const struct queue_chain *chain)
 {
     uint64_t least = UINT64_MAX;
+    assert(chain->head != NULL);
     for (const struct queue_block *block = chain->head; block != NULL;
          block = block->next) {
         size_t fill = block_fill(chain, block);
@@ -398,6 +403,7 @@ static void start_alone(struct queue *queue)
 /* Whether a bucket is small enough to be sorted. */
 static bool is_sortable(const struct queue_chain *chain, uint32_t shift)
 {
+    assert(chain->head != NULL);
     size_t count = block_fill(chain, chain->head);
     if (chain->head->next != NULL || count > QUEUE_SORT_MAX)
         return false;
@@ -409,6 +415,7 @@ static bool is_sortable(const struct queue_chain *chain, uint32_t shift)
 static void fill_near_from(struct queue *queue, uint32_t level)
 {
     uint32_t shift = level * QUEUE_DIGIT_BITS;
+    assert(level < QUEUE_LEVEL_COUNT && queue->digit_mask[level] != 0);
     near_start(queue);
     queue->near_max = QUEUE_NEAR_MAX;
     do {

@@ -150,6 +150,7 @@ static inline struct loop_handle queue_handle(struct queue_entry entry)
     uint64_t both = entry.order & ((UINT64_C(1) << QUEUE_RANK_SHIFT) - 1);
     struct loop_handle handle;
     memcpy(&handle, &both, sizeof handle);
+    assert(handle.generation != 0);     /* 0: the handle of no event */
     return handle;
 }
 
@@ -172,6 +173,7 @@ static inline struct queue_chain *queue_chain_for(struct queue *queue,
 static inline struct loop_handle queue_file(struct queue *queue,
                                             struct queue_entry entry)
 {
+    assert(entry.time_ns >= queue->near_limit);
     struct queue_chain *chain = queue_chain_for(queue, entry);
     if (chain->write == chain->end)
         return queue_push_extended(queue, chain, entry);
@@ -206,6 +208,7 @@ static inline void queue_insert_near(struct queue *queue,
 {
     uint32_t at = queue->near_tail;
 
+    assert(at < QUEUE_NEAR_ROOM && entry.time_ns < queue->near_limit);
     if (queue->near_head > 1 && queue->near_tail - queue->near_head > 2 &&
         queue_goes_before(queue, entry, queue->near_head + 1)) {
         at = --queue->near_head;
@@ -218,6 +221,7 @@ static inline void queue_insert_near(struct queue *queue,
         for (; queue_goes_before(queue, entry, at - 1); at--)
             queue_move_near(queue, at, at - 1);
     }
+    assert(at >= queue->near_head && at < queue->near_tail);
     queue->near_time_ns[at] = entry.time_ns;
     queue->near_order[at] = entry.order;
 }
@@ -225,6 +229,7 @@ static inline void queue_insert_near(struct queue *queue,
 /* The slots that near has left are zeroed: queue_insert_near stops there. */
 static inline void queue_drop_near(struct queue *queue)
 {
+    assert(queue->near_head < queue->near_tail);
     queue->near_time_ns[queue->near_head] = 0;
     queue->near_order[queue->near_head] = 0;
     queue->near_head++;
@@ -239,6 +244,7 @@ static inline struct loop_handle queue_push(struct queue *queue,
     uint32_t slot = queue->free_slot;
     if (slot == QUEUE_NO_SLOT)
         return queue_push_grown(queue, order, time_ns, fn, self, arg);
+    assert(slot < queue->record_count && time_ns >= queue->now);
     struct queue_record *record = &queue->record[slot];
     queue->free_slot = record->next_free;
     queue->live_count++;
@@ -264,6 +270,7 @@ static inline void queue_release(struct queue *queue, uint32_t slot)
 {
     struct queue_record *record = &queue->record[slot];
     assert(queue->live_count > 0);
+    assert(record->generation <= QUEUE_GENERATION_MAX);
     queue->live_count--;
     record->generation++;
     if (record->generation > QUEUE_GENERATION_MAX)
@@ -303,6 +310,7 @@ static inline bool queue_peek(struct queue *queue, struct queue_entry *first)
         }
         if (!queue_is_dead(queue, first))
             return true;
+        assert(queue->dead_count > 0);
         queue->dead_count--;
         queue_drop_front(queue);
     }
@@ -325,6 +333,7 @@ static inline void queue_pop(struct queue *queue,
         queue_drop_near(queue);
     else
         queue_drop_front(queue);
+    assert(first->time_ns >= queue->now);
     queue->now = first->time_ns;
     queue_release(queue, queue_slot(first));
 }

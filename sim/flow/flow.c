@@ -146,6 +146,7 @@ static bool end_holds(const void *self, const struct lazy_heap_item *item)
 {
     const struct share *share = self;
 
+    assert(item->id < share->flow_count);
     return share->flow[item->id].stamp == item->stamp;
 }
 
@@ -382,6 +383,7 @@ static void rate_change(struct flow_net *net, uint32_t slot, uint32_t crowd)
     flow->left = left_now(net, slot);
     flow->since_ns = loop_now_ns(net->loop);
     share_commit(&net->share, slot, crowd);
+    assert(net->share.flow[slot].crowd == crowd);
     if (crowd == SHARE_NONE)
         finish_move(net, slot);
     else

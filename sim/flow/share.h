@@ -16,6 +16,7 @@
 #ifndef SIM_FLOW_SHARE_H
 #define SIM_FLOW_SHARE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -175,12 +176,14 @@ void share_dirty(struct share *share, uint32_t flow);
 static inline struct share_use *share_uses(const struct share *share,
                                            const struct share_flow *flow)
 {
+    assert(flow->use + flow->use_count <= share->uses.used);
     return (struct share_use *)(void *)share->uses.items + flow->use;
 }
 
 static inline double share_rate(const struct share *share,
                                 const struct share_flow *flow)
 {
+    assert(flow->crowd == SHARE_NONE || flow->crowd < share->crowd_count);
     return flow->crowd == SHARE_NONE
                ? flow->rate
                : share->crowd[flow->crowd].level * flow->weight;
@@ -191,6 +194,7 @@ static inline double share_link_load(const struct share *share,
 {
     double load = share_sum_value(link->load);
 
+    assert(link->crowd == SHARE_NONE || link->crowd < share->crowd_count);
     return link->crowd == SHARE_NONE
                ? load
                : load + share->crowd[link->crowd].level *
@@ -200,6 +204,7 @@ static inline double share_link_load(const struct share *share,
 
 static inline bool share_has_crowds(const struct share *share)
 {
+    assert(share->crowd_count >= share->free_crowd.count);
     return share->crowd_count > share->free_crowd.count;
 }
 

@@ -303,6 +303,7 @@ static void fill_open(struct share *share)
         struct share_flow *flow = &share->flow[share->set.item[i]];
         const struct share_use *use = share_uses(share, flow);
 
+        assert(!flow->open && flow->chosen);
         flow->open = true;
         for (k = 0; k < flow->use_count; k++) {
             struct share_link *link = &share->link[use[k].link];
@@ -362,6 +363,8 @@ static inline uint32_t fill_step(struct share *share, share_key top)
     uint32_t id = key_id(top);
     double level;
 
+    assert(id < (key_rank(top) == RANK_CAP ? share->flow_count
+                                           : share->link_count));
     if (key_rank(top) == RANK_CAP) {
         heap_pop(share);
         if (!share->flow[id].open)
@@ -390,7 +393,11 @@ void share_fill(struct share *share, bool whole)
 
     open_count += fill_begin(share, whole);
     while (open_count > 0) {
+        uint32_t closed;
+
         assert(share->heap_count > 0);
-        open_count -= fill_step(share, share->heap[0]);
+        closed = fill_step(share, share->heap[0]);
+        assert(closed <= open_count);
+        open_count -= closed;
     }
 }

@@ -31,6 +31,7 @@ static inline struct share_member *share_members(const struct share *share,
 static inline bool share_proof_stands(const struct share *share,
                                       const struct share_proof *proof)
 {
+    assert(proof->stamp <= share->proof_count);
     return proof->stamp != 0 &&
            share->link[proof->link].proof_stamp == proof->stamp;
 }

@@ -66,6 +66,7 @@ static inline void choose_link(struct share *share, uint32_t id)
 {
     struct share_link *link = &share->link[id];
 
+    assert(id < share->link_count);
     if (link->chosen)
         return;
     link->chosen = true;
@@ -88,6 +89,7 @@ static void choose_new_flow(struct share *share, uint32_t slot)
 
 static inline void choose_flow(struct share *share, uint32_t slot)
 {
+    assert(slot < share->flow_count);
     if (!share->flow[slot].chosen)
         choose_new_flow(share, slot);
 }
@@ -99,6 +101,7 @@ static bool choose_members(struct share *share, const struct share_link *link,
     const struct share_member *member = share_members(share, link);
     uint32_t i;
 
+    assert(link->chosen);
     if (link->member_count > flow_count_max)
         return false;
     for (i = 0; i < link->member_count; i++)
@@ -112,6 +115,7 @@ static bool choose_component(struct share *share, uint32_t flow_count_max)
 {
     uint32_t i;
 
+    assert(share->part_link <= share->set_link.count);
     for (i = share->part_link; i < share->set_link.count; i++)
         if (!choose_members(share, &share->link[share->set_link.item[i]],
                             flow_count_max))
@@ -124,6 +128,7 @@ static bool choose_small(struct share *share)
 {
     uint32_t i;
 
+    assert(share->part_link < share->set_link.count);   /* where to begin */
     for (i = share->part_link; i < share->set_link.count; i++) {
         const struct share_link *link = &share->link[share->set_link.item[i]];
 
@@ -149,6 +154,7 @@ static void part_forget(struct share *share)
 {
     uint32_t i;
 
+    assert(share->part <= share->set.count && share->part_link <= share->set_link.count);
     for (i = share->part; i < share->set.count; i++)
         share->flow[share->set.item[i]].chosen = false;
     for (i = share->part_link; i < share->set_link.count; i++)
@@ -160,6 +166,7 @@ static void part_forget(struct share *share)
 /* Solves the component of one changed link at once if it is small. */
 static bool solve_small(struct share *share, uint32_t link)
 {
+    assert(link < share->link_count);
     if (share->link[link].chosen)
         return true;
     part_begin(share);
@@ -188,6 +195,7 @@ static bool keeps_crowd(struct share *share, uint32_t id)
         return false;
     }
     share_crowd_new(share, id);
+    assert(link->kept < share->crowd_count);
     share->new_crowd = true;
     return true;
 }
@@ -198,6 +206,7 @@ static void ripple_begin(struct share *share)
     uint32_t link_count = share->set_link.count;
     uint32_t i, j;
 
+    assert(share->part_link <= link_count);
     for (i = share->part_link; i < link_count; i++) {
         uint32_t id = share->set_link.item[i];
         const struct share_link *link = &share->link[id];
@@ -248,6 +257,7 @@ static void crowd_begin(struct share *share, uint32_t id)
     const struct share_link *link = &share->link[id];
     double level;
 
+    assert(link->chosen);
     if (link->kept == SHARE_NONE || link->held_count == 0)
         return;
     level = share->crowd[link->kept].level;

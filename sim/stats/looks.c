@@ -59,6 +59,7 @@ uint32_t looks_size(enum looks_rule rule, uint32_t at_most, uint32_t look)
 
     for (uint32_t k = looks_count(rule, at_most); k > look + 1; k--)
         size = before(size);
+    assert(size > 0 && size <= at_most);
     return size;
 }
 
@@ -80,6 +81,7 @@ static double normal(double z)
 /* Simpson's weights. */
 static double weight(const struct walk *walk, uint32_t i)
 {
+    assert(i < walk->points && walk->points % 2 == 1);
     double parts = i == 0 || i + 1 == walk->points ? 1 : i % 2 == 1 ? 4 : 2;
 
     return parts * walk->step / 3;
@@ -89,6 +91,7 @@ static void walk_begin(struct walk *walk, double limit)
 {
     uint32_t half = (uint32_t)ceil(5 * limit);
 
+    assert(limit > 0);
     walk->points = 2 * half + 1;
     assert(walk->points <= POINTS_MOST + 1);
     walk->step = limit / half;
@@ -120,6 +123,7 @@ static double walk_look(struct walk *walk, double limit)
     }
     for (uint32_t k = 0; k < walk->points; k++)
         walk->density[k] = walk->next[k];
+    assert(out >= 0);
     return out;
 }
 
@@ -129,6 +133,7 @@ static double any_below(uint32_t looks, double p)
     struct walk walk;
     double limit, sum = p;
 
+    assert(looks > 0 && p >= 0);
     if (p < SMALL_P || p >= 1)
         return fmin(1, looks * p);
     limit = gsl_cdf_ugaussian_Qinv(p / 2);
@@ -142,6 +147,7 @@ static double any_below(uint32_t looks, double p)
 
 double looks_p(enum looks_rule rule, uint32_t looks, double p)
 {
+    assert(looks > 0);
     if (rule == LOOKS_NONE || looks == 1 || !isfinite(p))
         return p;
     return fmin(1, (rule == LOOKS_WIDTH ? p : any_below(looks, p)) / SHARE);
@@ -161,5 +167,6 @@ double looks_confidence(enum looks_rule rule, uint32_t looks, double confidence)
 
         *(any_below(looks, p) < wanted ? &low : &high) = p;
     }
+    assert(1 - low >= confidence);
     return 1 - low;
 }

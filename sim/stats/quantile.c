@@ -237,6 +237,7 @@ static double exact_at(struct quantile *quantile, double p)
     sort_samples(quantile);
     if (rank < 1)
         rank = 1;
+    assert(rank <= count);
     return value_of(quantile->sample[(uint32_t)rank - 1]);
 }
 
@@ -277,5 +278,6 @@ double quantile_at(struct quantile *quantile, double p)
 
 uint64_t quantile_count(const struct quantile *quantile)
 {
+    assert(quantile->count >= quantile->sample_count);
     return quantile->count;
 }

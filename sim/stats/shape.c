@@ -28,6 +28,7 @@ void shape_add(struct shape *shape, double value)
 
 static int is_flat(const struct shape *shape)
 {
+    assert(shape->count >= 0 && shape->squares >= 0);
     return !(shape->count > 0) ||
            shape->squares <= EQUAL * shape->count * shape->mean * shape->mean;
 }
@@ -36,6 +37,7 @@ double shape_cv(const struct shape *shape)
 {
     if (is_flat(shape))
         return 0;
+    assert(shape->mean != 0);
     return sqrt(shape->squares / shape->count) / fabs(shape->mean);
 }
 
@@ -50,6 +52,7 @@ double shape_skewness(const struct shape *shape)
 void shape_pool(struct shape *into, double count, double cv, double skewness)
 {
     assert(count >= 0 && cv >= 0);
+    assert(isfinite(cv) && isfinite(skewness));
     into->mean = 1;
     into->count += count;
     into->squares += count * cv * cv;

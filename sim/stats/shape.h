@@ -14,7 +14,8 @@ struct shape {
 
 /* value: finite, of any unit. */
 void shape_add(struct shape *shape, double value);
-/* Standard deviation over the mean; 0 if empty or all are equal. */
+/* Standard deviation over the mean, which is not 0; 0 if empty or all are
+ * equal. */
 double shape_cv(const struct shape *shape);
 /* Third moment over the second to the power of 1.5; 0 likewise. */
 double shape_skewness(const struct shape *shape);

@@ -52,6 +52,7 @@ static struct sample sample_of(const double *x, const double *base,
     double cubes = 0;
     struct sample s;
 
+    assert(count == 0 || (x != NULL && !isnan(ratio)));
     for (size_t i = 0; i < count; i++)
         if (isfinite(term(x, base, ratio, i)))
             tally_add(&tally, term(x, base, ratio, i));
@@ -64,6 +65,7 @@ static struct sample sample_of(const double *x, const double *base,
         if (isfinite(off))
             cubes += off * off * off;
     }
+    assert(isfinite(cubes) && s.n <= (double)count);
     s.skewness = cubes * s.n / ((s.n - 1) * (s.n - 2));
     return s;
 }
@@ -71,6 +73,7 @@ static struct sample sample_of(const double *x, const double *base,
 /* Hall's cubic of u. */
 static double hall(const struct sample *s, double u)
 {
+    assert(s->n > 0 && !isnan(u));
     double g = s->skewness;
 
     return u + g / 3 * u * u + g * g / 27 * u * u * u + g / (6 * s->n);
@@ -80,6 +83,7 @@ static double hall(const struct sample *s, double u)
  * without the difference that cancels. */
 static double hall_inverse(const struct sample *s, double y)
 {
+    assert(s->n > 0);
     double z = y - s->skewness / (6 * s->n);
     double root = cbrt(1 + s->skewness * z);
 
@@ -88,6 +92,7 @@ static double hall_inverse(const struct sample *s, double y)
 
 static double student(double confidence, double n)
 {
+    assert(n > 1 && confidence > 0 && confidence < 1);
     return gsl_cdf_tdist_Pinv(0.5 + confidence / 2, n - 1) / sqrt(n);
 }
 
@@ -104,6 +109,7 @@ static struct stats_mean interval_of(const struct sample *s, double confidence)
     t = student(confidence, s->n);
     m.low = s->mean - s->sd * fmax(t, hall_inverse(s, t));
     m.high = s->mean - s->sd * fmin(-t, hall_inverse(s, -t));
+    assert(m.low <= m.mean && m.mean <= m.high);
     return m;
 }
 
@@ -119,8 +125,12 @@ struct stats_mean stats_mean(const double *x, size_t count,
 /* |third moment| / second moment ^ 1.5 / sqrt(n) */
 static double skew_of(const struct sample *s)
 {
-    return s->n < HALL_LEAST ? NAN
-         : fabs(s->skewness) * (s->n - 2) / (s->n * sqrt(s->n - 1));
+    double skew = NAN;
+
+    if (s->n >= HALL_LEAST)
+        skew = fabs(s->skewness) * (s->n - 2) / (s->n * sqrt(s->n - 1));
+    assert(!(skew > 1 + 1e-9));
+    return skew;
 }
 
 double stats_skew(const double *x, size_t count)
@@ -135,11 +145,13 @@ static double distance_of(const struct sample *s, double value)
 {
     double u = (s->mean - value) / s->sd;
 
+    assert(s->sd > 0 && s->n >= 2);
     return sqrt(s->n) * fmin(fabs(u), fabs(hall(s, u)));
 }
 
 static double p_value(const struct sample *d)
 {
+    assert(d->sd >= 0);
     if (d->n < 2)
         return NAN;
     if (d->sd == 0)
@@ -151,6 +163,7 @@ void stats_holm(double *p, size_t count)
 {
     double left = 0, least = 0;
 
+    assert(p != NULL || count == 0);
     for (size_t i = 0; i < count; i++)
         left += isfinite(p[i]);
     /* Adjusted values carry a sign of their own, so that none is met twice. */
@@ -161,6 +174,7 @@ void stats_holm(double *p, size_t count)
             if (isfinite(p[i]) && !signbit(p[i]) &&
                 (next == count || p[i] < p[next]))
                 next = i;
+        assert(next < count);   /* else a p-value was negative */
         least = fmin(1, fmax(least, left * p[next]));
         p[next] = -least;
     }
@@ -179,6 +193,7 @@ static struct moments moments_of(const double *x, const double *base,
 {
     struct moments m = { 0, 0, 0, 0, 0, 0 };
 
+    assert(count == 0 || (x != NULL && base != NULL));
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(x[i]) || !isfinite(base[i]))
             continue;
@@ -208,6 +223,7 @@ static void fieller(struct moments m, double confidence,
     double root = sqrt(fmax(0, h * h - a * c)), sign = m.b < 0 ? -1 : 1;
     double low, high;
 
+    assert(m.n > 1 && m.bb >= 0);
     if (a <= 0) {
         delta->percent_low = -INFINITY;
         delta->percent_high = INFINITY;
@@ -229,6 +245,7 @@ static bool rejects(const struct pairs *pairs, double ratio)
 {
     struct sample s = sample_of(pairs->x, pairs->base, ratio, pairs->count);
 
+    assert(pairs->limit > 0);
     return s.sd > 0 && distance_of(&s, 0) > pairs->limit;
 }
 
@@ -252,6 +269,7 @@ static double widen(const struct pairs *pairs, double middle, double end)
 
         *(rejects(pairs, at) ? &out : &in) = at;
     }
+    assert(end > middle ? in >= end : in <= end);
     return in;
 }
 
@@ -268,6 +286,7 @@ static void widen_percent(const struct pairs *pairs, struct moments m,
     high = 100 * sign * (widen(pairs, middle, high) - 1);
     delta->percent_low = fmin(delta->percent_low, low);
     delta->percent_high = fmax(delta->percent_high, high);
+    assert(delta->percent_low <= delta->percent_high);
 }
 
 struct stats_delta stats_delta(const double *x, const double *base,
@@ -280,6 +299,7 @@ struct stats_delta stats_delta(const double *x, const double *base,
     struct sample d = sample_of(x, base, 1, count);
     struct stats_mean m = interval_of(&d, confidence);
 
+    assert(m.count <= count && m.count == (size_t)moments.n);
     delta.count = m.count;
     delta.mean = m.mean;
     delta.low = m.low;

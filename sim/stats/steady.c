@@ -23,6 +23,7 @@
  */
 #include "sim/stats/steady.h"
 
+#include <assert.h>
 #include <math.h>
 
 double steady_growth(const double quarter[4])
@@ -39,6 +40,7 @@ double steady_filling(const double quarter[4])
 {
     double sum = quarter[0] + quarter[1] + quarter[2] + quarter[3];
 
+    assert(!(sum < 0));
     return sum > 0 ? 4 * (quarter[3] - quarter[0]) / sum : 0;
 }
 
@@ -58,6 +60,7 @@ size_t steady_after(const double *value, size_t count)
     size_t batches = count / BATCH, least_at = 0;
     double n = 0, mean = 0, squares = 0, least = INFINITY;
 
+    assert(value != NULL || count == 0);
     if (count < STEADY_LEAST)
         return STEADY_NONE;
     /* From the end: one batch more is kept in each step. */
@@ -72,5 +75,6 @@ size_t steady_after(const double *value, size_t count)
             least_at = b;
         }
     }
+    assert(least_at < batches && least < INFINITY);
     return 2 * least_at > batches ? STEADY_NONE : least_at * BATCH;
 }

@@ -53,7 +53,8 @@ void csv_close(struct csv *csv)
 /* The first character of SWF's column `column`, which may not be cut out. */
 static char first_character(const struct csv *csv, size_t column)
 {
-    assert(csv->cut > 0);
+    assert(csv->cut > 0 && csv->cut <= csv->columns);
+    assert(column < CSV_ALEA_COLUMNS);
     const struct csv_field *last = &csv->field[csv->cut - 1];
     const char *at = last->text + last->bytes + 1;
 
@@ -93,6 +94,7 @@ static enum csv_step wrong_count(const struct csv *csv, size_t count,
         [CSV_TABLE] = "row has %zu fields, the header line has %zu",
     };
 
+    assert(count != csv->columns);
     err_set(err, ERR_SYNTAX, csv_place(csv, 1), text[csv->format], count,
             csv->columns);
     if (csv->format == CSV_SWF && count == CSV_ALEA_COLUMNS)
@@ -111,6 +113,7 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
     size_t count, columns = csv->columns;
     enum csv_step step;
 
+    assert((csv->scan != NULL) != (csv->philly != NULL));   /* it is open */
     if (csv->philly != NULL)
         return philly_next(csv->philly, csv->field, err);
     step = csv_next_line(csv, &line, err);
@@ -163,6 +166,7 @@ bool csv_number(const struct csv *csv, size_t column, double *value,
 {
     const struct csv_field *field = csv_field(csv, column);
 
+    assert(value != NULL && err != NULL);
     *value = NAN;
     return field->bytes == 0 || scan_f64(field->text, field->bytes, value) ||
            err_set(err, ERR_SYNTAX, csv_pos(csv, column),
@@ -187,5 +191,6 @@ uint64_t csv_blank_lines(const struct csv *csv)
 
 uint64_t csv_longer_rows(const struct csv *csv)
 {
+    assert(csv->longer_rows == 0 || csv->format == CSV_SWF);
     return csv->longer_rows;
 }

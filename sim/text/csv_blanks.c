@@ -64,6 +64,7 @@ static struct block_bits look(const char *at)
 /* The field between two characters of the line, ended with NUL. */
 static void cut(struct csv_field *field, const char *line, char *from, char *to)
 {
+    assert(line <= from && from < to);
     *to = '\0';
     *field = (struct csv_field){
         from, (size_t)(to - from), (uint32_t)(from - line) + 1, 0};
@@ -98,6 +99,7 @@ size_t blanks_split(char *line, struct csv_field *field, size_t max)
     char *from = NULL;          /* of the one to cut that is not yet over */
     uint64_t before = 0;        /* 1: the character before is of a field */
 
+    assert(line != NULL && (field != NULL || max == 0));
     for (char *base = line;; base += BLOCK) {
         struct block_bits bits = look(base);
         uint64_t first = bits.other & (0 - bits.other);

@@ -100,6 +100,7 @@ size_t csv_split_commas(const struct csv *csv, char *line,
     size_t count = 0;
     bool more = true;
 
+    assert(csv->comma != '\0' && (field != NULL || max == 0));
     while (more) {
         struct csv_field next = {0};
         char *end;
@@ -129,6 +130,7 @@ size_t csv_split_tabs(char *line, struct csv_field *field, size_t max)
     size_t count = 0;
     bool more = true;
 
+    assert(field != NULL || max == 0);
     while (more) {
         size_t bytes = strcspn(at, "\t");
         struct csv_field next = {at, bytes, (uint32_t)(at - line) + 1, 0};
@@ -167,6 +169,7 @@ static bool is_comment(const char *line)
 
 enum csv_step csv_next_line(struct csv *csv, char **line, struct err *err)
 {
+    assert(csv->scan != NULL && line != NULL);
     for (;;) {
         size_t bytes;
 

@@ -41,6 +41,7 @@ struct philly *philly_open(struct arena *arena, const char *path,
 {
     struct philly *philly = arena_alloc(arena, 1, sizeof *philly);
 
+    assert(path != NULL && err != NULL);
     philly->json = json_open(arena, path, err);
     return philly->json == NULL ? NULL : philly;
 }
@@ -131,6 +132,7 @@ static bool read_time(struct philly *philly, int64_t *ns, bool *known,
 {
     char text[TEXT_BYTES];
 
+    assert(ns != NULL && known != NULL);
     if (!read_text(philly, text, err))
         return false;
     *known = text[0] != '\0';
@@ -180,6 +182,7 @@ static bool read_attempts(struct philly *philly, struct err *err)
 {
     enum json_token token;
 
+    assert(philly->begun);
     if (!json_expect(philly->json, JSON_ARRAY, "an array of attempts", err))
         return false;
     while ((token = json_next(philly->json, err)) == JSON_OBJECT)

@@ -33,7 +33,7 @@ static bool is_plain(const char *name)
 /* Returns a folder in the arena, which owns the handle. */
 static struct folder *folder_new(struct arena *arena, int fd, const char *path)
 {
-    assert(fd >= 0);
+    assert(fd >= 0 && path != NULL);
     struct folder *folder = arena_alloc(arena, 1, sizeof *folder);
 
     folder->fd = fd;
@@ -47,6 +47,7 @@ struct folder *folder_make(struct arena *arena, const char *path,
     struct err_pos pos = { arena_text(arena, path), 0, 0 };
     int fd;
 
+    assert(err != NULL);
     if (!path_make_folder(path, err))
         return NULL;
     fd = open(path, OPEN_FLAGS);
@@ -168,6 +169,7 @@ void folder_sweep(const struct folder *folder,
     DIR *list = list_of(folder);
     const struct dirent *entry;
 
+    assert(formed != NULL);
     while (list != NULL && (entry = readdir(list)) != NULL)
         if (is_plain(entry->d_name) && formed(self, entry->d_name))
             (void)unlinkat(folder_handle(folder), entry->d_name, 0);

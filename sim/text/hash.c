@@ -47,12 +47,12 @@ bool hash_file(const char *path, uint64_t *hash)
     size_t got;
     bool ok;
 
+    assert(hash != NULL);
     if (file == NULL)
         return false;
     setvbuf(file, NULL, _IONBF, 0);     /* blocks are as large as is good */
     state = XXH64_createState();
     ok = state != NULL && XXH64_reset(state, 0) == XXH_OK;
-    assert(file != NULL);
     while (ok && (got = fread(block, 1, sizeof block, file)) > 0)
         ok = XXH64_update(state, block, got) == XXH_OK;
     ok = ok && ferror(file) == 0;

@@ -105,6 +105,7 @@ static void out_check(struct out *out, bool ok)
 void out_bytes(struct out *out, const void *bytes, size_t count)
 {
     assert(out->file != NULL);
+    assert(bytes != NULL || count == 0);
     if (count > 0)
         out_check(out, fwrite(bytes, 1, count, out->file) == count);
 }

@@ -33,6 +33,7 @@ char *text_format(struct arena *arena, const char *fmt, ...)
     va_list list;
     char *text;
 
+    assert(arena != NULL && fmt != NULL);
     va_start(list, fmt);
     text = text_vformat(arena, fmt, list);
     va_end(list);
@@ -73,6 +74,7 @@ const char *path_stem(struct arena *arena, const char *path)
 
 bool path_is_folder(const char *path)
 {
+    assert(path != NULL);
     struct stat st;
 
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -80,6 +82,7 @@ bool path_is_folder(const char *path)
 
 bool path_is_file(const char *path)
 {
+    assert(path != NULL);
     struct stat st;
 
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
@@ -87,6 +90,7 @@ bool path_is_file(const char *path)
 
 bool path_same(const char *a, const char *b)
 {
+    assert(a != NULL && b != NULL);
     struct stat left, right;
 
     return stat(a, &left) == 0 && stat(b, &right) == 0 &&
@@ -115,6 +119,7 @@ bool path_make_folder(const char *path, struct err *err)
     char part[4096];
     size_t bytes = strlen(path);
 
+    assert(err != NULL);
     if (bytes == 0 || bytes >= sizeof part)
         return err_set(err, ERR_IO, pos,
                        "name of the folder is empty or too long");

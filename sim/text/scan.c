@@ -295,6 +295,7 @@ static bool find_line(struct scan *scan, char **newline, struct err *err)
 {
     size_t seen = 0;
 
+    assert(scan->start <= scan->end && newline != NULL);
     for (;;) {
         char *from = scan->buffer + scan->start + seen;
         size_t left = scan->end - scan->start - seen;
@@ -452,6 +453,7 @@ bool scan_time(const char *text, size_t bytes, int64_t *ns)
 {
     uint64_t whole;
 
+    assert((text != NULL || bytes == 0) && ns != NULL);
     if (!plain_digits(text, bytes, &whole))
         return decimal_time(text, bytes, ns);
     *ns = (int64_t)(whole * 1000000000u);

@@ -67,6 +67,7 @@ static bool walk_members(struct walk *walk)
 {
     bool good = true;
 
+    assert(walk->fd >= 0 && walk->at == 0 && walk->stream.avail_in == 0);
     if (inflateInit2(&walk->stream, GZIP_WINDOW) != Z_OK)
         return true;                /* no memory: nothing is known */
     while (good && more(walk) && walk->stream.next_in[0] == 0x1F)
@@ -82,7 +83,7 @@ bool scan_gzip_ends(int fd, off_t file_bytes, uint64_t data_bytes)
     uint32_t length = 0;
     struct walk walk;
 
-    assert(fd >= 0);
+    assert(fd >= 0 && file_bytes >= 0);
     if (file_bytes < (off_t)sizeof tail ||
         pread(fd, tail, sizeof tail, file_bytes - (off_t)sizeof tail) !=
             (ssize_t)sizeof tail)

@@ -50,6 +50,7 @@ const char *string_set_keep(struct string_set *texts, struct arena *arena,
         *slot = arena_text(arena, text);
         texts->count++;
     }
+    assert(texts->count < texts->slots);    /* else a search would not end */
     return *slot;
 }
 

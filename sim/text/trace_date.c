@@ -126,6 +126,7 @@ bool date_read(const char *text, size_t bytes, int64_t *ns)
     int64_t year, month, day, time_ns = 0, offset_ns = 0;
     size_t used;
 
+    assert(text != NULL && ns != NULL);
     if (bytes < DAY_BYTES || text[4] != '-' || text[7] != '-')
         return false;
     year = digits(text, 4);
@@ -149,6 +150,7 @@ bool date_read_us(const char *text, size_t bytes, int64_t *ns)
     int64_t part[3] = {0, 0, 0};
     size_t n = 0, long_enough = 0;
 
+    assert(text != NULL && ns != NULL);
     for (size_t i = 0; i < bytes; i++) {
         if (text[i] == '/') {
             if (++n > 2 || long_enough == 0)

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * decide.c - when the policy is asked, what it is told first, and what starts
+ * where it leaves that to the host.
+ *
+ * Invariant: decide is called at most once for the news of an instant, after
+ * all of it; when rounds are asked for, only at their boundaries, and no
+ * oftener than `resolve_at_most_every`.
+ */
+#include "policies/host/decide.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "models/types/facts.h"
+#include "policies/host/commit.h"
+#include "policies/host/rent.h"
+#include "policies/leases/idle.h"
+#include "policies/leases/job.h"
+#include "policies/policy.h"
+#include "policies/state/decision.h"
+#include "policies/state/queue.h"
+#include "policies/state/slots.h"
+#include "policies/state/state.h"
+#include "policies/state/task_slot.h"
+#include "policies/state/tops.h"
+#include "policies/state/waiting.h"
+#include "sim/base/clock.h"
+#include "sim/containers/rank_tree.h"
+#include "sim/event/loop.h"
+
+static void decide_event(struct loop *loop, void *self, uint64_t arg);
+
+/* Returns the earliest time of the next decision by `resolve_at_most_every`: 0 before the
+ * first one, and for a policy that solves, which may be asked in every round. */
+static int64_t resolve_time(const struct cs_host *host)
+{
+    assert(host->decision->decided_ns <= host_now(host));
+    if (host->decision->decided_ns == 0 || host->policy->flags & CS_SOLVES)
+        return 0;
+    return clock_after(host->decision->decided_ns, host->rules->resolve_ns);
+}
+
+/* A round ends early when all that runs has ended, and the next begins then or
+ * with the next arrival.  Where nothing runs and `resolve_at_most_every` lets
+ * nothing start, Gavel's simulator looks again at the next arrival; after the
+ * last one it starts at once. */
+static int64_t idle_decision_time(struct cs_host *host, int64_t at)
+{
+    if (!host->decision->submits_over && at < resolve_time(host))
+        return CLOCK_NEVER_NS;
+    host->decision->round_from_ns = at;
+    return at;
+}
+
+/* The next instant at which the policy may be asked, from at on. */
+static int64_t decision_time(struct cs_host *host, int64_t at)
+{
+    int64_t round = host->rules->round_ns;
+
+    assert(at >= host_now(host) && round >= 0);
+    if (round <= 0)
+        return at;
+    if (host->rules->round_ends_early && cs_running_count(host) == 0)
+        return idle_decision_time(host, at);
+    if (at < resolve_time(host))
+        at = resolve_time(host);
+    return clock_after(host->decision->round_from_ns,
+                       clock_tick_from(at - host->decision->round_from_ns, round));
+}
+
+void host_wake(struct cs_host *host)
+{
+    int64_t at;
+
+    /* What a policy does while it decides, it knows of. */
+    if (host->decision->closing || host->decision->in_decide)
+        return;
+    if (host->rules->round_ends_early && cs_running_count(host) == 0) {
+        loop_cancel(host->parts.loop, host->decision->decide_event);
+        memset(&host->decision->decide_event, 0, sizeof host->decision->decide_event);
+    }
+    if (host->decision->decide_event.generation != 0)
+        return;
+    at = decision_time(host, host_now(host));
+    assert(at >= host_now(host));
+    if (at < CLOCK_NEVER_NS)
+        host->decision->decide_event = loop_at(host->parts.loop, at, LOOP_RANK_DECIDE,
+                                     decide_event, host, 0);
+}
+
+static void wake_later(struct loop *loop, void *self, uint64_t arg)
+{
+    (void)loop;
+    (void)arg;
+    host_wake(self);
+}
+
+/* A task waits: all indexes that are kept learn of it. */
+static void task_made(struct cs_host *host, uint32_t task)
+{
+    assert(host->tasks->slot[task].live);
+    if (host->waiting->tops != NULL && host->rules->blocking == HOST_COMMIT)
+        host_tops_hide(host, task);
+    else if (host->waiting->tops != NULL)
+        host_tops_insert(host, task);
+    if (host->waiting->tenants != NULL)
+        host_tenants_insert(host, task);
+    if (host->waiting->turns != NULL)
+        host_turns_insert(host, task);
+    if (host->waiting->kinds != NULL)
+        host_kinds_insert(host, task);
+    if (host->waiting->turned != NULL)
+        host_turned_add(host, host->tasks->slot[task].pub.job.i);
+}
+
+/* A task waits no more, by the same indexes. */
+static void task_gone(struct cs_host *host, uint32_t task)
+{
+    assert(host->tasks->slot[task].live);
+    if (host->waiting->tops != NULL)
+        host_tops_remove(host, task);
+    if (host->waiting->tenants != NULL)
+        host_tenants_remove(host, task);
+    if (host->waiting->turns != NULL)
+        host_turns_remove(host, task);
+    if (host->waiting->kinds != NULL)
+        host_kinds_remove(host, task);
+    if (host->waiting->turned != NULL)
+        host_turned_add(host, host->tasks->slot[task].pub.job.i);
+}
+
+/* Puts a task at its place of now, in the order and among the turns. */
+static void order_again(struct cs_host *host, uint32_t task)
+{
+    assert(host->tasks->slot[task].live);
+    host_order_again(host, task);
+    if (host->waiting->turns != NULL) {
+        host_turns_remove(host, task);
+        host_turns_insert(host, task);
+    }
+}
+
+/* Tells the policy one piece of news. */
+static void tell_policy(struct cs_host *host, const struct host_news *news)
+{
+    const struct cs_policy *policy = host->policy;
+    struct job_id job = { news->id };
+    struct lease_id lease = { news->id };
+
+    assert(host->decision->in_decide);
+    if (news->kind == NEWS_SUBMITTED && policy->job_submitted)
+        policy->job_submitted(host->self, host, job);
+    if (news->kind == NEWS_SUBMITTED && policy->flags & CS_ORDER_AT_NEWS &&
+        cs_job_task(host, job, CS_ALL_ROLES).i != ID_NONE)
+        order_again(host, cs_job_task(host, job, CS_ALL_ROLES).i);
+    if (news->kind == NEWS_ENDED && policy->job_ended)
+        policy->job_ended(host->self, host, job);
+    if (news->kind == NEWS_IDLE && policy->lease_idle &&
+        host_lease_live(host, lease.i))
+        policy->lease_idle(host->self, host, lease);
+}
+
+/* Returns the first task from the i-th on for which a start could succeed; ID_NONE: none.
+ * Tasks of whole jobs that want more GPUs than are free are passed over at once. */
+static uint32_t next_to_try(struct cs_host *host, uint32_t *i)
+{
+    bool skips = !host_per_phase(host) && host->rules->blocking == HOST_SKIP;
+    uint32_t room = cs_free_gpus(host, 0);
+    struct cs_filter filter = { .gpus_max = room > 0 || !host->waiting->has_parts
+                                                ? room : 1,
+                                .estimate_max_ns = INT64_MAX,
+                                .startable = true };
+
+    if (host->waiting->tops != NULL)
+        return host_tops_first(host, skips ? filter.gpus_max : UINT32_MAX,
+                               skips);
+    if (skips)
+        *i = cs_find_pending(host, *i, &filter);
+    return rank_tree_at(host->waiting->order, *i);
+}
+
+/* A task does not fit: the next one is tried. */
+static void pass_over(struct cs_host *host, uint32_t task, uint32_t *i)
+{
+    assert(host->rules->blocking == HOST_SKIP);
+    if (host->waiting->tops != NULL)
+        host_tops_aside(host, task);
+    else
+        ++*i;
+}
+
+/* In order of before; strict ends at the first that does not fit. */
+static void serve_in_order(struct cs_host *host)
+{
+    uint32_t i = 0, task;
+
+    while ((task = next_to_try(host, &i)) != ID_NONE) {
+        struct job_id job = host->tasks->slot[task].pub.job;
+        assert(host->tasks->slot[task].live);
+        if (host_try(host, task, cs_free_gpus(host, 0)) == CS_DONE)
+            continue;           /* it left the order: i is the next */
+        if (host->rules->blocking == HOST_DROP) {
+            host_job_end(host, job.i, JOB_DROPPED);
+            continue;
+        }
+        if (host->rules->blocking != HOST_SKIP)
+            return;
+        pass_over(host, task, &i);
+    }
+}
+
+static void decide_default(struct cs_host *host)
+{
+    serve_in_order(host);
+    if (host->waiting->tops != NULL)
+        host_tops_back(host);
+}
+
+/* While nothing is held, many decisions in a row of which nothing comes are
+ * taken for the last: a policy that wakes itself for ever, or nodes that are
+ * rented and given back for ever, would not let a run end. */
+static void note_idle(struct cs_host *host, bool news, uint64_t decisions)
+{
+    assert(host->counts.decisions >= decisions);
+    char why[120];
+
+    if (news || cs_lease_count(host) > 0 ||
+        host->counts.decisions != decisions)
+        host->decision->idle_decides = 0;
+    else if (++host->decision->idle_decides >= host->parts.vain_max) {
+        snprintf(why, sizeof why, "nothing runs, and nothing came of %u "
+                 "decisions: what waits can never start", host->decision->idle_decides);
+        cs_fail(host, why);
+    }
+}
+
+void host_decide(struct cs_host *host)
+{
+    host->decision->in_decide = true;
+    if (host->policy->decide)
+        host->policy->decide(host->self, host);
+    else if (host->rules->blocking == HOST_COMMIT)
+        host_commit_decide(host);
+    else
+        decide_default(host);
+    host->decision->in_decide = false;
+}
+
+static void decide_event(struct loop *loop, void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+    uint64_t decisions = host->counts.decisions;
+    bool news = host->decision->news_count > 0;
+
+    (void)arg;
+    memset(&host->decision->decide_event, 0, sizeof host->decision->decide_event);
+    host->decision->in_decide = true;
+    host_jobs_forget(host);
+    for (uint32_t i = 0; i < host->decision->news_count; i++) {
+        tell_policy(host, &host->decision->news[i]);
+        if (host->decision->news[i].kind == NEWS_ENDED)
+            host_job_note_gone(host, host->decision->news[i].id);
+    }
+    host_commit_news(host);
+    host->decision->news_count = 0;
+    if (host->policy->before && host->policy->flags & CS_ORDER_MOVES &&
+        host->waiting->tops == NULL)
+        host_order_sort(host);
+    host->decision->decided_ns = host_now(host);
+    host->counts.decide++;
+    host->decision->limited = false;
+    host_tell(host, FACT_DECIDE, 0, 0, host_order_count(host));
+    host_decide(host);
+    host_rent_scale(host);
+    note_idle(host, news, decisions);
+    if (host->decision->wake_ns > host_now(host)) {
+        loop_at(loop, host->decision->wake_ns, LOOP_RANK_DECIDE, wake_later, host, 0);
+        host->decision->wake_ns = 0;
+    }
+}
+
+void host_decide_begin(struct cs_host *host)
+{
+    assert(host->waiting->order == NULL && host->hooks.wake == NULL);
+    host->hooks.wake = host_wake;
+    host->hooks.task_made = task_made;
+    host->hooks.task_gone = task_gone;
+    host_order_begin(host);
+}
