@@ -201,6 +201,8 @@ static const struct conf_shape shapes[] = {
     { "workload.mix[].*.rollout", "@workload.mix[].rollout@", NULL },
     { "workload.mix[].*.infer", "@workload.mix[].rollout@", NULL },
     { "workload.mix[].*.data", "@workload.mix[].data@", NULL },
+    { "workload.mix[].train.cpu", "@workload.mix[].cpu@", NULL },
+    { "workload.mix[].rollout.cpu", "@workload.mix[].cpu@", NULL },
     { "workload.mix[].*.loader", "@workload.mix[].loader@", NULL },
     { "workload.mix[].*.response", "@workload.mix[].response@", NULL },
     { "workload.mix[].*.reward", "@workload.mix[].reward@", NULL },

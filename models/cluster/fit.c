@@ -70,6 +70,8 @@ static bool group_matches(const struct hunt *hunt,
         return false;
     if (hunt->type != NULL)
         return group->gpu == hunt->type;
+    if (hunt->want->computes && !cluster_computes(group))
+        return false;
     return !hunt->bare_nodes || group->gpus == 0;
 }
 
@@ -778,6 +780,16 @@ static bool fit_gpus(struct hunt *hunt, enum fit_rule rule)
     return false;
 }
 
+/* All cores on one node. */
+static bool fit_whole(struct hunt *hunt)
+{
+    hunt->share_count = 0;
+    choose_passes(hunt);
+    uint32_t node = one_node(hunt, true, hunt->units, 0, 0);
+    assert(hunt->type == NULL);
+    return node != UINT32_MAX && give(hunt, node, hunt->units);
+}
+
 static bool fit_cores(struct hunt *hunt, enum fit_rule rule)
 {
     const struct fit_want *want = hunt->want;
@@ -786,11 +798,12 @@ static bool fit_cores(struct hunt *hunt, enum fit_rule rule)
     /* Rounded up, so that no node is given more memory than it has. */
     hunt->unit_memory =
         (want->memory_bytes + want->cores - 1) / (int64_t)want->cores;
-    hunt->bare_nodes = true;
-    if (fit_type(hunt, rule))
-        return true;
-    hunt->bare_nodes = false;
-    return fit_type(hunt, rule);
+    for (int pass = 0; pass < 2; pass++) {
+        hunt->bare_nodes = pass == 0;
+        if (want->computes ? fit_whole(hunt) : fit_type(hunt, rule))
+            return true;
+    }
+    return false;
 }
 
 static bool fit_any(struct hunt *hunt, enum fit_rule rule)
