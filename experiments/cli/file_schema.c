@@ -211,7 +211,7 @@ static const struct conf_shape shapes[] = {
     { "workload.mix[].trace.rates", "@paces@", NULL },
     { "workload.trace.rates", ANY_OF("{'const': 'lengths'}, @paces@"), NULL },
     { "workload.*.packing", "@paces@", NULL },
-    { "workload.*.types", NAMES_OR_ONE("@gpu or generic@"), NULL },
+    { "workload.*.types", NAMES_OR_ONE(ANY_OF("{'const': 'cpu'}, @gpu or generic@")), NULL },
     { "workload.trace.elastic.scaling", ANY_OF("{'enum': ['linear', 'rates']}"
       ", {" OBJECT ", 'minProperties': 1, 'maxProperties': 1, "
       "'additionalProperties': false, 'properties': {'amdahl': "

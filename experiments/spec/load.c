@@ -41,10 +41,16 @@ struct reckoning {
     uint32_t room;
 };
 
+static bool on_cores_alone(const struct host_policy *policy)
+{
+    return policy->rules.hardware == HOST_CORES_ALONE;
+}
+
 bool load_alike(const struct host_policy *a, const struct host_policy *b)
 {
     return ((a->policy->flags ^ b->policy->flags) & CS_PER_PHASE) == 0 &&
-           places_confines(a) == places_confines(b);
+           places_confines(a) == places_confines(b) &&
+           on_cores_alone(a) == on_cores_alone(b);
 }
 
 const char *load_manner(const struct host_policy *policy)
@@ -101,7 +107,7 @@ static struct role_spec counted(const struct reckoning *r,
     struct role_spec as = *role;
 
     if (!job_role_chooses(role) ||
-        r->policy->rules.hardware != HOST_CORES_ALONE)
+        !on_cores_alone(r->policy))
         return as;
     as.gpus = as.gpu_type_count = 0;
     as.cores = role->on_cores.cores;

@@ -194,6 +194,8 @@ bool host_fit_want(const struct cs_host *host,
     const struct role_spec *spec = &host_form_of(job)->role[role];
     uint32_t rated = 0;
 
+    if (!host_hardware_ok(host, job, role, want->gpu_type == CS_ON_CORES))
+        return false;
     *out = (struct fit_want) {
         .gpus = want->gpus ? want->gpus : job_role_gpus(request, role),
         .cores = want->cores ? want->cores : spec->cores,
