@@ -113,7 +113,7 @@ static void add_homes(struct rows *all, const struct experiment_point *point,
 
 static const char *hardware_of(const struct host_policy *policy)
 {
-    switch (policy->rules.hardware) {
+    switch (host_hardware(policy->policy, &policy->rules)) {
     case HOST_GPUS_ALONE:
         return "GPUs alone, though a role may run on cores too";
     case HOST_CORES_ALONE: return "cores alone, though a role may run on GPUs too";

@@ -9,7 +9,6 @@
 #include "experiments/spec/experiment.h"
 #include "models/cluster/place.h"
 #include "policies/host/host.h"
-#include "policies/registry/heeds.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "workloads/source.h"
@@ -38,8 +37,7 @@ static bool is_said(const struct experiment_point *point,
     case IDLE_ESTIMATE: return policy->rules.estimate == HOST_REQUESTED;
     case IDLE_TIES: return policy->rules.ties_shuffled;
     case IDLE_HARDWARE:
-        return policy->rules.hardware != HOST_ANY_HARDWARE &&
-               policy_accepts_key(policy->policy, "hardware");
+        return policy->rules.hardware != HOST_ANY_HARDWARE;
     case IDLE_FIDELITY: return point->by_step;
     case IDLE_COUNT: break;
     }

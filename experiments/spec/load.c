@@ -43,7 +43,7 @@ struct reckoning {
 
 static bool on_cores_alone(const struct host_policy *policy)
 {
-    return policy->rules.hardware == HOST_CORES_ALONE;
+    return host_hardware(policy->policy, &policy->rules) == HOST_CORES_ALONE;
 }
 
 bool load_alike(const struct host_policy *a, const struct host_policy *b)

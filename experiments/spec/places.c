@@ -173,7 +173,8 @@ static bool find_place(const struct trying *t,
     };
 
     bool chooses = job_role_chooses(role);
-    enum host_hardware hardware = t->policy->rules.hardware;
+    enum host_hardware hardware = host_hardware(t->policy->policy,
+                                                &t->policy->rules);
 
     if (want.gpus == 0 && want.cores == 0 && !want.pod)
         return false;
@@ -274,7 +275,8 @@ static void describe_place(const struct trying *t, const char *name,
 
     say_home(t, request, r, home, sizeof home);
     if (role->on_cores.cores > 0 &&
-        (role->gpus == 0 || t->policy->rules.hardware == HOST_CORES_ALONE))
+        (role->gpus == 0 || host_hardware(t->policy->policy, &t->policy->rules) ==
+             HOST_CORES_ALONE))
         err_set(err, ERR_RANGE, role->pos,
                 "role %s of %s has no place under policy %s%s: no node has %u "
                 "cores and their memory free", role->name, request->form->name,

@@ -125,7 +125,7 @@ bool host_hardware_ok(const struct cs_host *host,
                       const struct host_job_slot *job, uint32_t role,
                       bool cores)
 {
-    enum host_hardware hardware = host->rules->hardware;
+    enum host_hardware hardware = host_hardware(host->policy, host->rules);
 
     return hardware == HOST_ANY_HARDWARE || !has_choice(job, role) ||
            (hardware == HOST_CORES_ALONE) == cores;

@@ -522,8 +522,6 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
     if (!read_rules(keys, &out->rules, err) ||
         (keys->weights && !read_weights(arena, keys->weights, out, err)))
         return NULL;
-    if (!heeds_acts(&heeds, "hardware"))   /* it deals GPUs */
-        out->rules.hardware = HOST_GPUS_ALONE;
     out->semantics = write_semantics(arena, &heeds, &out->rules);
     out->limits = write_limits(arena, &heeds);
     return out;

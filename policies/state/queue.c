@@ -103,7 +103,7 @@ uint32_t host_task_gpus_min(const struct cs_host *host, uint32_t task)
     assert(role < form->role_count);
     /* Only the first role of a form with several may be on cores. */
     if (form->role[role].on_cores.cores == 0 ||
-        host->rules->hardware == HOST_GPUS_ALONE)
+        host_hardware(host->policy, host->rules) == HOST_GPUS_ALONE)
         return pub->gpus;
     return 0;
 }

@@ -62,6 +62,14 @@ struct host_weight {
     double value;
 };
 
+/* Policies that stop, resize or pack jobs deal GPUs, and know no cores. */
+#define HOST_DEALERS (CS_PREEMPTS | CS_RESIZES | CS_PACKS)
+static inline enum host_hardware host_hardware(const struct cs_policy *policy,
+                                               const struct host_rules *rules)
+{
+    return policy->flags & HOST_DEALERS ? HOST_GPUS_ALONE : rules->hardware;
+}
+
 /* One entry of `policies:`: read once, shared by all trials. */
 struct host_policy {
     const char *name;           /* in results; `name:` or the policy's own */
