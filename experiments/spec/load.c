@@ -18,6 +18,7 @@
 #include "models/laws/phase_cache.h"
 #include "models/types/truth.h"
 #include "policies/host/host.h"
+#include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "workloads/jobs/birth.h"

@@ -16,6 +16,7 @@
 
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
 #include "policies/phases.h"
 #include "policies/state/form.h"
 #include "policies/state/state.h"

@@ -14,7 +14,6 @@
 
 #include "policies/params.h"
 #include "policies/policy.h"
-#include "policies/state/terms.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 
@@ -38,7 +37,7 @@ static const struct heed table[] = {
     { "preemption", false, CS_PREEMPTS | CS_RESIZES, CS_PER_PHASE },
     { "weights", false, CS_ASKS_WEIGHTS, 0 },
     { "grow", false, CS_GROWS, 0 },
-    { "hardware", false, 0, HOST_DEALERS },
+    { "hardware", false, 0, CS_PREEMPTS | CS_RESIZES | CS_PACKS },
 };
 #define HEEDS (sizeof table / sizeof table[0])
 

@@ -18,6 +18,7 @@
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
+#include "policies/state/terms.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/calendar.h"
