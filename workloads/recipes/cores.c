@@ -64,7 +64,7 @@ static bool types_agree(const struct draft *draft,
     struct err_pos pos = conf_pos(conf_get(conf, "cpu"));
 
     if (!draft->on_cores) {
-        err_set(err, ERR_SCHEMA, pos,
+        err_set(err, ERR_RANGE, pos,
                 "cpu of role %s of %s cannot be had, because laws of cores "
                 "exist for batch-infer, pretrain, sft, lora and multimodal "
                 "alone", role->name, draft->form->name);
@@ -78,7 +78,7 @@ static bool types_agree(const struct draft *draft,
     }
     if (at <= 0 || (size_t)at + 1 == count)
         return true;
-    err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "types")),
+    err_set(err, ERR_RANGE, conf_pos(conf_get(conf, "types")),
             "cpu must be the first or the last of types of role %s of %s",
             role->name, draft->form->name);
     return err_hint(err, "The order of the GPUs is free.");
