@@ -286,6 +286,47 @@ static void hybrid_never_lends_its_reserve_and_takes_all_back(void **state)
     world_close(&world);
 }
 
+/* When the first phase of a lease with GPUs was over, and the first on GPUs of
+ * the other role began; INFINITY: none. */
+static void first_ends(const struct family_run *run, double *end_s,
+                       double *away_s)
+{
+    struct rows rows = rows_of(run->phases);
+
+    *end_s = *away_s = INFINITY;
+    while (rows_next(&rows)) {
+        if (rows_number(&rows, "gpus") > 0)
+            *end_s = fmin(*end_s, rows_number(&rows, "end_s"));
+        if (foreign(&rows))
+            *away_s = fmin(*away_s, rows_number(&rows, "start_s"));
+    }
+}
+
+/* Few jobs: each pool has room, and rollouts are faster on A100. */
+static void hybrid_leaves_home_once_it_has_timed_a_phase(void **state)
+{
+    static const char *const start[] = { "wake", "process" };
+    double end_s, away_s;
+
+    (void)state;
+    for (int dear = 0; dear < 2; dear++) {
+        struct world world = { 0 };
+        struct family_run run;
+
+        assert_true(family_open_start(&world, "{process: poisson, rate: 6/h}", JOBS,
+                                      1, "hybrid", start[dear]));
+        must_run(&world, 0, &run);
+        first_ends(&run, &end_s, &away_s);
+        assert_true(isfinite(end_s));
+        if (dear)               /* GPUs are not given back between phases */
+            assert_true(isinf(away_s));
+        else
+            assert_true(away_s >= end_s && isfinite(away_s));
+        family_drop(&run);
+        world_close(&world);
+    }
+}
+
 /* ---- what switches cost ------------------------------------------------ */
 
 static void dearer_switches_make_dynamic_move_less(void **state)
@@ -599,6 +640,7 @@ int main(void)
         cmocka_unit_test(static_decides_once_a_job_and_never_moves_a_role),
         cmocka_unit_test(dynamic_stays_at_home_unless_it_may_lend),
         cmocka_unit_test(hybrid_never_lends_its_reserve_and_takes_all_back),
+        cmocka_unit_test(hybrid_leaves_home_once_it_has_timed_a_phase),
         cmocka_unit_test(dearer_switches_make_dynamic_move_less),
         cmocka_unit_test(slow_starts_make_dynamic_move_less),
         cmocka_unit_test(a_take_over_pays_for_saving_what_it_throws_out),

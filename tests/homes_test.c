@@ -367,7 +367,7 @@ static void defaults_that_decide_stand_beside_the_semantics(void **state)
         "\"from\": \"file\"}");
     free(text);
     text = program_read(program_path(&program, "out/report.html"));
-    has(text, "<h3>What decides beside them</h3>");
+    has(text, "<h3 id=\"defaults\">What decides beside them</h3>");
     has(text, "adapters are trained, not all weights");
     free(text);
 }

@@ -123,6 +123,79 @@ static void the_report_says_what_the_tables_say(void **state)
     results_remove(dir);
 }
 
+/* The stored seeds cost 2 and 2.2 USD a job under the first policy, 1 and 1.2
+ * under the second, at the first point: paired, -47.6% of the mean. */
+static void the_page_begins_with_the_answer(void **state)
+{
+    char dir[64], *page;
+    const char *answer, *tables;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    results_write_text(dir, "checks.csv", checks);
+    page = report(dir);
+    check_has(page, "<p class=\"answer\">A3 holds.</p>");
+    check_has(page, "<p class=\"answer\">What is expected does not hold: 0 of 2 "
+                    "checks hold; 1 does not; 1 is undecided.</p>");
+    check_has(page, "<li><strong>total cost, second</strong> against <strong>"
+                    "first</strong>: <a href=\"#seeds-0\">-48.0%</a> [-50.0%, "
+                    "-46.0%] at x=1/h (holds). Expected: at most -10%.</li>");
+    check_has(page, "<strong>JCT, mean, second</strong> against <strong>first"
+                    "</strong>: not compared at x=2/h (undecided)");
+    check_has(page, "id=\"seeds-0\"");
+    check_has(page, "<tr><th>x=2/h</th><td class=\"best\">first<small>level with "
+                    "it: second</small></td><td class=\"best\">second</td></tr>");
+    check_has(page, "<tr><th>second</th>");
+    check_has(page, "<td>it is the best at every point</td></tr>");
+    check_has(page, "<td>+95.2% [");
+    check_has(page, "<tr><th>0</th><td class=\"n\">2</td><td class=\"n\">1</td>"
+                    "</tr>");
+    assert_null(strstr(page, "What decides</h3>"));
+    answer = strstr(page, "<h2>Answer</h2>");
+    tables = strstr(page, "<h2>Expectations</h2>");
+    assert_true(answer != NULL && tables != NULL && answer < tables);
+    check_elements(page);
+    free(page);
+    results_remove(dir);
+}
+
+static void without_expectations_the_answer_is_against_the_baseline(void **state)
+{
+    char dir[64], *page;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    page = report(dir);
+    check_has(page, "<p class=\"answer\">cost per job done against first</p>\n<ul>\n"
+              "<li><strong>second</strong>: <a href=\"#seeds-0\">-47.6%</a> [");
+    free(page);
+    results_remove(dir);
+}
+
+static void a_control_says_what_a_part_decides(void **state)
+{
+    static const struct results_names names = {
+        { "x=1/h", "x=2/h" }, { "dynamic", "dynamic-no_growth" }, "train",
+        "little"
+    };
+    char dir[64], *page;
+
+    (void)state;
+    results_make(dir, &names);
+    page = report(dir);
+    check_has(page, "What decides</h3>");
+    check_has(page, "<th>no_growth</th>");
+    assert_null(strstr(page, "<th>no_lending</th>"));
+    assert_null(strstr(page, "<th>random order</th>"));
+    check_has(page, "<th>dynamic</th><th>cost per job done</th><th>x=1/h</th>"
+                    "<td>it is the baseline</td><td>-47.6%");
+    check_has(page, "dynamic against it: +90.9%");
+    assert_null(strstr(page, "<th>dynamic-no_growth</th><th>cost"));
+    check_elements(page);
+    free(page);
+    results_remove(dir);
+}
+
 static void charts_stand_in_the_page_itself(void **state)
 {
     char dir[64], *page;
@@ -231,6 +304,9 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_report_says_what_the_tables_say),
+        cmocka_unit_test(the_page_begins_with_the_answer),
+        cmocka_unit_test(without_expectations_the_answer_is_against_the_baseline),
+        cmocka_unit_test(a_control_says_what_a_part_decides),
         cmocka_unit_test(charts_stand_in_the_page_itself),
         cmocka_unit_test(hostile_names_are_only_text),
         cmocka_unit_test(summary_alone_is_enough),

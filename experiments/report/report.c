@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "experiments/columns/figures.h"
+#include "experiments/report/check_rows.h"
 #include "experiments/report/page_file.h"
 #include "experiments/report/plot_data.h"
 #include "experiments/report/report_html.h"
@@ -59,6 +60,9 @@ static const struct {
     struct sheet *(*make)(const struct report *r, struct err *err);
     size_t heads;               /* cells of a row that say what it is of */
 } tables[REPORT_TABLES] = {
+    { "best", report_best, 1 },
+    { "regret", report_regret, 1 },
+    { "controls", report_controls, 3 },
     { "verdicts", report_verdicts, 0 },
     { "failures", report_failures, 0 },
     { "run", report_run, 1 },
@@ -100,8 +104,10 @@ static void put_notes(const struct report *r)
 
 static void put_points(const struct report *r)
 {
-    for (uint32_t t = 0; t < r->source.grid->point_count; t++)
+    for (uint32_t t = 0; t < r->source.grid->point_count; t++) {
         report_point(r->out, &r->source, t);
+        report_seeds(r, t);
+    }
 }
 
 static void put_chart(const struct report *r, const char *name,
@@ -169,6 +175,7 @@ static const struct {
     const char *name;
     void (*put)(const struct report *r);
 } parts[] = {
+    { "answer", report_answer }, { "ground", report_ground },
     { "limits", put_limits }, { "notes", put_notes },
     { "points", put_points }, { "charts", put_charts },
     { "command", put_command }, { "files", put_files },
@@ -258,7 +265,8 @@ bool report_write(const char *dir, struct err *err)
     if (ok) {
         r.made_from = read_json(&r, "provenance.json");
         r.audit = read_json(&r, "audit.json");
-        ok = make_tables(&r, err) && write_page(&r, err);
+        ok = check_rows_read(&r.source, &r.checks, err) &&
+             make_tables(&r, err) && write_page(&r, err);
     }
     for (size_t t = 0; t < REPORT_TABLES; t++)
         sheet_free(r.table[t]);

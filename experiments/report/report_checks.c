@@ -4,11 +4,10 @@
  * and what was found, and the trials that failed.
  */
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
+#include "experiments/report/check_rows.h"
 #include "experiments/report/plot_data.h"
-#include "experiments/report/report_html.h"
 #include "experiments/report/report_parts.h"
 #include "sim/base/err.h"
 #include "sim/text/csv.h"
@@ -17,95 +16,55 @@
 
 #define FAILURES_SHOWN 20
 
-enum check_column {
-    K_VERDICT, K_CLAIM, K_METRIC, K_POLICY, K_VERSUS, K_POINT, K_REASON, K_PERCENT,
-    K_LEAST, K_MOST, K_VALUE, K_LOW, K_HIGH, K_COUNT
-};
-static const char *const check_name[K_COUNT] = {
-    "verdict", "claim", "metric", "policy", "vs", "point", "reason", "percent",
-    "at_least", "at_most", "value", "ci_low", "ci_high"
-};
-
-/* ", 12.3%", or "" for NAN. */
-static const char *number_text(struct arena *arena, const char *before,
-                               double value, const char *unit)
-{
-    char text[HTML_NUMBER_BYTES];
-
-    if (isnan(value))
-        return "";
-    /* Of fractions near 1, three digits would all look alike. */
-    html_number(text, value,
-                html_decimals(value, fabs(value) <= 1 && !*unit ? 5 : 3));
-    return text_format(arena, "%s%s%s", before, text, unit);
-}
-
 /* What was not compared has a value, but of other jobs on either side; the
  * reason goes on with advice. */
-static void add_found(struct arena *arena, struct sheet *sheet,
-                      const char *reason, const double *value,
-                      const char *unit)
+static const char *found_text(const struct report *r,
+                              const struct check_row *row)
 {
-    if (strncmp(reason, "not compared", 12) == 0)
-        sheet_cell(sheet, "%.*s", (int)strcspn(reason, ";"), reason);
-    else
-        sheet_cell(sheet, "%s%s%s%s",
-                   number_text(arena, "", value[K_VALUE], unit),
-                   number_text(arena, " [", value[K_LOW], unit),
-                   number_text(arena, ", ", value[K_HIGH], unit),
-                   isnan(value[K_HIGH]) ? "" : "]");
+    const struct plot_source *source = &r->source;
+
+    if (check_row_is_lost(row))
+        return text_format(r->arena, "%.*s", (int)strcspn(row->reason, ";"),
+                           row->reason);
+    if (isnan(row->high))
+        return check_row_number(source, row, row->value);
+    return text_format(r->arena, "%s [%s, %s]",
+                       check_row_number(source, row, row->value),
+                       check_row_number(source, row, row->low),
+                       check_row_number(source, row, row->high));
 }
 
-static void add_limits(struct arena *arena, struct sheet *sheet, double least,
-                       double most, const char *unit)
+static const char *verdict_class(const char *verdict)
 {
-    sheet_cell(sheet, "%s%s%s",
-               isnan(least) ? ""
-                            : text_format(arena, "at least %.6g%s", least, unit),
-               isnan(least) || isnan(most) ? "" : ", ",
-               isnan(most) ? ""
-                           : text_format(arena, "at most %.6g%s", most, unit));
-}
-
-static bool check_row(struct arena *arena, struct sheet *sheet,
-                      const struct csv *in, const size_t *c, struct err *err)
-{
-    const char *verdict = csv_text(in, c[K_VERDICT]), *unit;
-    double value[K_COUNT];
-
-    for (int i = K_PERCENT; i < K_COUNT; i++)
-        if (!csv_number(in, c[i], &value[i], err))
-            return false;
-    unit = value[K_PERCENT] == 1 ? "%" : "";
-    sheet_cell(sheet, "%s", verdict);
-    sheet_class(sheet, strcmp(verdict, "holds") == 0 ? "verdict holds"
-                : strcmp(verdict, "does not hold") == 0 ||
-                  strcmp(verdict, "failed trial") == 0 ? "verdict fails"
-                : "verdict open");
-    for (int i = K_CLAIM; i <= K_POINT; i++)
-        sheet_cell(sheet, "%s", csv_text(in, c[i]));
-    add_limits(arena, sheet, value[K_LEAST], value[K_MOST], unit);
-    add_found(arena, sheet, csv_text(in, c[K_REASON]), value, unit);
-    return true;
+    if (strcmp(verdict, "holds") == 0)
+        return "verdict holds";
+    return strcmp(verdict, "does not hold") == 0 ||
+           strcmp(verdict, "failed trial") == 0 ? "verdict fails"
+                                                : "verdict open";
 }
 
 struct sheet *report_verdicts(const struct report *r, struct err *err)
 {
-    struct plot_sink sink = { NULL, NULL, NULL };
-    size_t column[K_COUNT];
-    struct csv *in = plot_open(&r->source, "checks.csv", check_name, column,
-                               K_COUNT, &sink, err);
-    enum csv_step step;
     struct sheet *sheet;
 
-    if (in == NULL)
+    (void)err;
+    if (r->checks.count == 0)
         return NULL;
     sheet = sheet_new("verdict:0\tclaim:0\tmetric:0\tpolicy:0\tagainst:0\t"
                       "point:0\texpected:0\tfound, with its interval:0");
-    while ((step = csv_next(in, err)) == CSV_ROW)
-        if (!check_row(r->arena, sheet, in, column, err))
-            break;
-    csv_close(in);
+    for (size_t i = 0; i < r->checks.count; i++) {
+        const struct check_row *row = &r->checks.row[i];
+
+        sheet_cell(sheet, "%s", row->verdict);
+        sheet_class(sheet, verdict_class(row->verdict));
+        sheet_cell(sheet, "%s", row->claim);
+        sheet_cell(sheet, "%s", row->metric);
+        sheet_cell(sheet, "%s", row->policy);
+        sheet_cell(sheet, "%s", *row->versus ? row->versus : row->versus_point);
+        sheet_cell(sheet, "%s", row->point);
+        sheet_cell(sheet, "%s", check_row_limits(&r->source, row));
+        sheet_cell(sheet, "%s", found_text(r, row));
+    }
     return sheet;
 }
 

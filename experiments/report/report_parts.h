@@ -7,7 +7,9 @@
 #define EXPERIMENTS_REPORT_REPORT_PARTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "experiments/report/check_rows.h"
 #include "experiments/report/plot_data.h"
 
 struct arena;
@@ -17,7 +19,7 @@ struct out;
 struct sheet;
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
-#define REPORT_TABLES 9
+#define REPORT_TABLES 12
 
 struct report {
     struct plot_source source;
@@ -25,6 +27,7 @@ struct report {
     struct out *out;
     const struct conf_node *made_from;      /* provenance.json or NULL */
     const struct conf_node *audit;          /* audit.json or NULL */
+    struct check_rows checks;               /* checks.csv */
     struct sheet *table[REPORT_TABLES];     /* owned; NULL: left out */
 };
 
@@ -34,9 +37,17 @@ const char *report_word(const struct conf_node *map, const char *key);
 const struct conf_node *report_list(const struct conf_node *map,
                                     const char *key);
 
+/* Each writes a part of the page; below a point, its means seed by seed. */
+void report_answer(const struct report *r);
+void report_ground(const struct report *r);
+void report_seeds(const struct report *r, uint32_t point);
+
 /* Each makes a table that the caller frees.  NULL without an err: there is
  * nothing to show; a table with an err is not whole. */
 struct sheet *report_verdicts(const struct report *r, struct err *err);
+struct sheet *report_best(const struct report *r, struct err *err);
+struct sheet *report_regret(const struct report *r, struct err *err);
+struct sheet *report_controls(const struct report *r, struct err *err);
 struct sheet *report_failures(const struct report *r, struct err *err);
 struct sheet *report_run(const struct report *r, struct err *err);
 struct sheet *report_policies(const struct report *r, struct err *err);

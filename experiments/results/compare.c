@@ -56,6 +56,23 @@ static struct stats_delta delta_of(const struct grid *grid,
     return stats_delta(scratch->x, scratch->base, n, CONFIDENCE);
 }
 
+static struct scratch scratch_new(struct arena *arena, const struct grid *grid)
+{
+    return (struct scratch){
+        .x = arena_alloc(arena, grid->seed_count + 1, sizeof(double)),
+        .base = arena_alloc(arena, grid->seed_count + 1, sizeof(double)),
+    };
+}
+
+struct stats_delta compare_pair(struct arena *arena, const struct grid *grid,
+                                uint32_t point, uint32_t policy, uint32_t other,
+                                enum metric metric)
+{
+    struct scratch scratch = scratch_new(arena, grid);
+
+    return delta_of(grid, &scratch, point, policy, other, metric);
+}
+
 /* Where a row of all points, policies and metrics stands. */
 static size_t row_at(const struct grid *grid, uint32_t point, uint32_t policy,
                      unsigned metric)
@@ -129,10 +146,7 @@ static void compare_row(struct arena *arena, const struct grid *grid,
 void compare_rows(struct arena *arena, const struct grid *grid,
                   uint32_t baseline, struct table *table)
 {
-    struct scratch scratch = {
-        .x = arena_alloc(arena, grid->seed_count + 1, sizeof *scratch.x),
-        .base = arena_alloc(arena, grid->seed_count + 1, sizeof *scratch.base),
-    };
+    struct scratch scratch = scratch_new(arena, grid);
     const double *p = corrected(arena, grid, &scratch, baseline);
 
     for (uint32_t t = 0; t < grid->point_count; t++)

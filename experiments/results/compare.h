@@ -9,9 +9,18 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "experiments/columns/metric.h"
+#include "sim/stats/stats.h"
+
 struct arena;
 struct grid;
 struct table;
+
+/* Returns the difference of a policy to another one at a point, paired by seed;
+ * all NAN where both are the same, or either lost some jobs of the metric. */
+struct stats_delta compare_pair(struct arena *arena, const struct grid *grid,
+                                uint32_t point, uint32_t policy, uint32_t other,
+                                enum metric metric);
 
 /* Rows of compare.csv.  baseline UINT32_MAX: no differences. */
 void compare_rows(struct arena *arena, const struct grid *grid,

@@ -121,7 +121,8 @@ static void put_cluster(struct out *out, const struct experiment *experiment)
     const struct experiment_point *point =
         &experiment->point[experiment->point_count / 2];
     const struct cluster_spec *spec = point->cluster;
-    struct sheet *sheet = sheet_new("name:0\tpool:0\tfirst:1\tcount:1\tgpus:1");
+    struct sheet *sheet = sheet_new("name:0\tpool:0\tfirst:1\tcount:1\tgpus:1\t"
+                                    "gpu:0");
 
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
@@ -130,6 +131,7 @@ static void put_cluster(struct out *out, const struct experiment *experiment)
         sheet_cell(sheet, "%s", spec->pool_name[group->pool]);
         sheet_cells(sheet, "%u\t%u\t%u", group->first_node,
                     group->node_count, group->gpus);
+        sheet_cell(sheet, "%s", group->gpu == NULL ? "" : group->gpu->name);
     }
     out_text(out, "  \"cluster\": {\"point\": ");
     out_json_text(out, point->label);

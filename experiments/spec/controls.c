@@ -28,6 +28,14 @@ static const struct control {
 };
 #define CONTROLS (sizeof controls / sizeof controls[0])
 
+const char *controls_part(unsigned i)
+{
+    for (size_t c = 0; c < CONTROLS; c++)
+        if (controls[c].key != NULL && i-- == 0)
+            return controls[c].name;
+    return NULL;
+}
+
 static const struct control *find_control(const struct conf_node *word,
                                           struct err *err)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * controls.h - `controls:`, policies that show what decides a comparison.
- * Private to experiments/spec.
  */
 #ifndef EXPERIMENTS_SPEC_CONTROLS_H
 #define EXPERIMENTS_SPEC_CONTROLS_H
@@ -16,5 +15,9 @@ struct err;
 const struct conf_node *controls_add(struct arena *arena,
                                      const struct conf_node *root,
                                      struct err *err);
+
+/* Returns the name of the i-th control that switches a part off ("no_growth");
+ * NULL after the last. */
+const char *controls_part(unsigned i);
 
 #endif

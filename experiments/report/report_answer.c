@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * report_answer.c - the answer in words: of each claim how many of its checks
+ * hold, then its figures.  Without expectations: each policy against the
+ * baseline.
+ *
+ * Every sentence is put together from checks.csv or summary.csv.
+ */
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "experiments/columns/metric.h"
+#include "experiments/report/check_rows.h"
+#include "experiments/report/report_html.h"
+#include "experiments/report/report_parts.h"
+#include "experiments/results/compare.h"
+#include "experiments/results/grid.h"
+#include "sim/stats/stats.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+
+#define FIGURES_SHOWN 4         /* of one question; above, the least and most */
+
+static const char *title_of(const char *name)
+{
+    enum metric metric = metric_find(name);
+
+    return metric == METRIC_COUNT || metric_info(metric)->title == NULL
+               ? name : metric_info(metric)->title;
+}
+
+/* ---- of expectations ---- */
+
+static bool same_claim(const struct check_row *a, const struct check_row *b)
+{
+    return strcmp(a->claim, b->claim) == 0;
+}
+
+/* Do both ask the same, but for the point and the limits? */
+static bool same_question(const struct check_row *a, const struct check_row *b)
+{
+    return same_claim(a, b) && strcmp(a->metric, b->metric) == 0 &&
+           strcmp(a->policy, b->policy) == 0 &&
+           strcmp(a->versus, b->versus) == 0 &&
+           strcmp(a->versus_point, b->versus_point) == 0;
+}
+
+typedef bool same_rows(const struct check_row *a, const struct check_row *b);
+
+/* Is no row before the i-th like it? */
+static bool is_first(const struct check_rows *rows, size_t i, same_rows *same)
+{
+    for (size_t k = 0; k < i; k++)
+        if (same(&rows->row[k], &rows->row[i]))
+            return false;
+    return true;
+}
+
+struct tally_of_checks {
+    unsigned all, held, failed, open;
+};
+
+static struct tally_of_checks count_checks(const struct check_rows *rows,
+                                           const struct check_row *claim)
+{
+    struct tally_of_checks n = { 0, 0, 0, 0 };
+
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!same_claim(&rows->row[i], claim))
+            continue;
+        n.all++;
+        if (strcmp(rows->row[i].verdict, "holds") == 0)
+            n.held++;
+        else if (strcmp(rows->row[i].verdict, "does not hold") == 0)
+            n.failed++;
+        else
+            n.open++;
+    }
+    return n;
+}
+
+/* "A3 holds in part: 5 of 9 checks hold; 2 do not; 2 are undecided." */
+static void put_headline(const struct report *r, const struct check_row *claim)
+{
+    struct tally_of_checks n = count_checks(&r->checks, claim);
+    const char *verdict =
+        n.held == n.all ? "holds"
+        : n.held > 0 ? "holds in part"
+        : n.failed > 0 ? "does not hold" : "is not decided";
+
+    out_text(r->out, "<p class=\"answer\">");
+    out_html_text(r->out, *claim->claim ? claim->claim : "What is expected");
+    out_printf(r->out, " %s", verdict);
+    if (n.all > 1)
+        out_printf(r->out, ": %u of %u checks %s", n.held, n.all,
+                   n.held == 1 ? "holds" : "hold");
+    if (n.all > 1 && n.failed > 0)
+        out_printf(r->out, "; %u %s not", n.failed,
+                   n.failed == 1 ? "does" : "do");
+    if (n.all > 1 && n.open > 0)
+        out_printf(r->out, "; %u %s undecided", n.open,
+                   n.open == 1 ? "is" : "are");
+    out_text(r->out, ".</p>\n");
+}
+
+static uint32_t point_of(const struct report *r, const char *label)
+{
+    return grid_point(r->source.grid, label);
+}
+
+/* A number leads to the seeds that it was made of. */
+static void put_link(const struct report *r, uint32_t point, const char *text)
+{
+    if (point == UINT32_MAX)
+        out_html_text(r->out, text);
+    else {
+        out_printf(r->out, "<a href=\"#seeds-%u\">", point);
+        out_html_text(r->out, text);
+        out_text(r->out, "</a>");
+    }
+}
+
+/* "+1.2%"; a difference shows its sign. */
+static const char *signed_text(const struct report *r,
+                               const struct check_row *row, double value)
+{
+    const char *text = check_row_number(&r->source, row, value);
+
+    return row->percent && value > 0 ? text_format(r->arena, "+%s", text)
+                                     : text;
+}
+
+/* "-2.8% [-11.2%, -0.6%] at arrival.rate=2/h (undecided)" */
+static void put_figure(const struct report *r, const struct check_row *row)
+{
+    if (check_row_is_lost(row) || isnan(row->value))
+        out_text(r->out, "not compared");
+    else
+        put_link(r, point_of(r, row->point), signed_text(r, row, row->value));
+    if (!check_row_is_lost(row) && !isnan(row->low))
+        out_printf(r->out, " [%s, %s]", signed_text(r, row, row->low),
+                   signed_text(r, row, row->high));
+    if (r->source.grid->point_count > 1) {
+        out_text(r->out, " at ");
+        out_html_text(r->out, row->point);
+    }
+    out_printf(r->out, " (%s)", row->verdict);
+}
+
+/* The rows of one question, by value; NULL: there is no such row left. */
+static const struct check_row *next_by_value(const struct check_rows *rows,
+                                             const struct check_row *question,
+                                             double sign)
+{
+    const struct check_row *best = NULL;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct check_row *row = &rows->row[i];
+
+        if (same_question(row, question) && !check_row_is_lost(row) &&
+            isfinite(row->value) &&
+            (best == NULL || sign * row->value > sign * best->value))
+            best = row;
+    }
+    return best;
+}
+
+static size_t count_rows(const struct check_rows *rows,
+                         const struct check_row *question)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < rows->count; i++)
+        count += same_question(&rows->row[i], question);
+    return count;
+}
+
+static void put_range(const struct report *r, const struct check_row *question,
+                      size_t count)
+{
+    const struct check_row *least = next_by_value(&r->checks, question, -1),
+                           *most = next_by_value(&r->checks, question, 1);
+
+    out_printf(r->out, "%zu checks", count);
+    if (least == NULL)
+        return;
+    out_text(r->out, ", from ");
+    put_figure(r, least);
+    out_text(r->out, " to ");
+    put_figure(r, most);
+}
+
+static void put_rows(const struct report *r, const struct check_row *question)
+{
+    const char *before = "";
+
+    for (size_t i = 0; i < r->checks.count; i++)
+        if (same_question(&r->checks.row[i], question)) {
+            out_text(r->out, before);
+            put_figure(r, &r->checks.row[i]);
+            before = "; ";
+        }
+}
+
+/* The limits, where all rows have the same. */
+static const char *common_limits(const struct report *r,
+                                 const struct check_row *question)
+{
+    const char *limits = check_row_limits(&r->source, question);
+
+    for (size_t i = 0; i < r->checks.count; i++)
+        if (same_question(&r->checks.row[i], question) &&
+            strcmp(check_row_limits(&r->source, &r->checks.row[i]), limits) != 0)
+            return "see the table";
+    return limits;
+}
+
+static void put_question(const struct report *r,
+                         const struct check_row *question)
+{
+    size_t count = count_rows(&r->checks, question);
+    const char *versus = *question->versus ? question->versus
+                                           : question->versus_point;
+
+    out_text(r->out, "<li>");
+    html_element(r->out, "strong", text_format(r->arena, "%s, %s",
+        title_of(question->metric), question->policy));
+    if (*versus) {
+        out_text(r->out, " against ");
+        html_element(r->out, "strong", versus);
+    }
+    out_text(r->out, ": ");
+    if (count > FIGURES_SHOWN)
+        put_range(r, question, count);
+    else
+        put_rows(r, question);
+    out_text(r->out, ". Expected: ");
+    out_html_text(r->out, common_limits(r, question));
+    out_text(r->out, ".</li>\n");
+}
+
+static void put_claims(const struct report *r)
+{
+    const struct check_rows *rows = &r->checks;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!is_first(rows, i, same_claim))
+            continue;
+        put_headline(r, &rows->row[i]);
+        out_text(r->out, "<ul>\n");
+        for (size_t k = i; k < rows->count; k++)
+            if (same_claim(&rows->row[k], &rows->row[i]) &&
+                is_first(rows, k, same_question))
+                put_question(r, &rows->row[k]);
+        out_text(r->out, "</ul>\n");
+    }
+}
+
+/* ---- without them ---- */
+
+static struct stats_delta against_baseline(const struct report *r,
+                                           uint32_t point, uint32_t policy,
+                                           enum metric metric)
+{
+    return compare_pair(r->arena, r->source.grid, point, policy,
+                        r->source.baseline, metric);
+}
+
+/* "-34.0% [-40.1%, -28.0%] at base"; false: nothing to compare. */
+static bool put_delta(const struct report *r, uint32_t point, uint32_t policy,
+                      enum metric metric, const char *before)
+{
+    struct stats_delta d = against_baseline(r, point, policy, metric);
+
+    if (!isfinite(d.percent))
+        return false;
+    out_text(r->out, before);
+    put_link(r, point, text_format(r->arena, "%+.1f%%", d.percent));
+    if (isfinite(d.percent_low) && isfinite(d.percent_high))
+        out_printf(r->out, " [%+.1f%%, %+.1f%%]", d.percent_low,
+                   d.percent_high);
+    if (r->source.grid->point_count > 1) {
+        out_text(r->out, " at ");
+        out_html_text(r->out, r->source.grid->point[point]);
+    }
+    return true;
+}
+
+static bool is_compared(const struct report *r, uint32_t policy,
+                        enum metric metric)
+{
+    for (uint32_t t = 0; t < r->source.grid->point_count; t++)
+        if (isfinite(against_baseline(r, t, policy, metric).percent))
+            return true;
+    return false;
+}
+
+static void put_policy(const struct report *r, uint32_t policy,
+                       enum metric metric)
+{
+    const struct grid *grid = r->source.grid;
+    uint32_t shown = 0;
+
+    if (policy == r->source.baseline || !is_compared(r, policy, metric))
+        return;
+    out_text(r->out, "<li>");
+    html_element(r->out, "strong", grid->policy[policy]);
+    out_text(r->out, ": ");
+    for (uint32_t t = 0; t < grid->point_count && shown < FIGURES_SHOWN; t++)
+        shown += put_delta(r, t, policy, metric, shown > 0 ? "; " : "");
+    out_text(r->out, grid->point_count > FIGURES_SHOWN
+                         ? "; more points below.</li>\n" : ".</li>\n");
+}
+
+static void put_baseline(const struct report *r)
+{
+    static const enum metric metrics[] = { METRIC_JCT_MEAN,
+                                           METRIC_COST_PER_JOB };
+    const struct grid *grid = r->source.grid;
+
+    for (size_t m = 0; m < COUNT_OF(metrics); m++) {
+        out_text(r->out, "<p class=\"answer\">");
+        out_html_text(r->out, text_format(
+            r->arena, "%s against %s", metric_info(metrics[m])->title,
+            grid->policy[r->source.baseline]));
+        out_text(r->out, "</p>\n<ul>\n");
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            put_policy(r, p, metrics[m]);
+        out_text(r->out, "</ul>\n");
+    }
+}
+
+void report_answer(const struct report *r)
+{
+    if (r->checks.count > 0)
+        put_claims(r);
+    else if (r->source.baseline != UINT32_MAX &&
+             r->source.grid->policy_count > 1)
+        put_baseline(r);
+    else
+        out_text(r->out, "<p class=\"none\">Nothing is compared: the "
+                 "experiment has one policy and expects nothing.</p>\n");
+}

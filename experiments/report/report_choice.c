@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * report_choice.c - which policy is the best at each point, what another choice
+ * costs, and what the controls say decides.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "experiments/columns/metric.h"
+#include "experiments/report/report_parts.h"
+#include "experiments/results/compare.h"
+#include "experiments/results/grid.h"
+#include "experiments/results/survivors.h"
+#include "experiments/spec/controls.h"
+#include "sim/base/arena.h"
+#include "sim/stats/stats.h"
+#include "sim/text/paths.h"
+#include "sim/text/sheet.h"
+
+#define CONFIDENCE 0.95
+#define SMALLEST_PERCENT 0.05   /* what is written with one digit */
+
+/* What a choice is judged by: less is better. */
+static const enum metric judged[] = { METRIC_JCT_MEAN, METRIC_COST_PER_JOB };
+#define JUDGED COUNT_OF(judged)
+
+static const char *delta_text(struct arena *arena, const struct stats_delta *d)
+{
+    if (!isfinite(d->percent))
+        return "-";
+    if (fmax(fabs(d->percent_low), fabs(d->percent_high)) < SMALLEST_PERCENT)
+        return text_format(arena, "within %g%%", SMALLEST_PERCENT);
+    if (!isfinite(d->percent_low) || !isfinite(d->percent_high))
+        return text_format(arena, "%+.1f%%", d->percent);
+    return text_format(arena, "%+.1f%% [%+.1f, %+.1f]", d->percent,
+                       d->percent_low, d->percent_high);
+}
+
+/* NAN: there is no mean, or not of all jobs. */
+static double mean_of(const struct report *r, uint32_t point, uint32_t policy,
+                      enum metric metric)
+{
+    const struct grid *grid = r->source.grid;
+    double *x = arena_alloc(r->arena, grid->seed_count + 1, sizeof *x);
+    uint32_t n = grid_samples(grid, point, policy, metric, x);
+    struct stats_mean m = stats_mean(x, n, CONFIDENCE);
+
+    return m.count == 0 ||
+           survivors_lost(survivors_of(grid, point, policy, metric))
+               ? NAN : m.mean;
+}
+
+/* Returns the policy of the least mean, or UINT32_MAX. */
+static uint32_t find_best(const struct report *r, uint32_t point,
+                          enum metric metric)
+{
+    uint32_t best = UINT32_MAX;
+    double least = INFINITY;
+
+    for (uint32_t p = 0; p < r->source.grid->policy_count; p++) {
+        double mean = mean_of(r, point, p, metric);
+
+        if (mean < least) {
+            least = mean;
+            best = p;
+        }
+    }
+    return best;
+}
+
+static struct stats_delta above_best(const struct report *r, uint32_t point,
+                                     uint32_t policy, enum metric metric)
+{
+    uint32_t best = find_best(r, point, metric);
+
+    return compare_pair(r->arena, r->source.grid, point, policy, best, metric);
+}
+
+/* ---- the best ---- */
+
+/* Policies whose difference to the best may be chance. */
+static const char *level_text(const struct report *r, uint32_t point,
+                              enum metric metric)
+{
+    const struct grid *grid = r->source.grid;
+    const char *list = "";
+
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        struct stats_delta d = above_best(r, point, p, metric);
+
+        if (isfinite(d.percent) &&
+            (d.percent == 0 || (d.percent_low <= 0 && d.percent_high >= 0)))
+            list = text_format(r->arena, "%s%s%s", list, *list ? ", " : "",
+                               grid->policy[p]);
+    }
+    return list;
+}
+
+static void add_best(const struct report *r, struct sheet *sheet,
+                     uint32_t point, enum metric metric)
+{
+    uint32_t best = find_best(r, point, metric);
+    const char *level;
+
+    if (best == UINT32_MAX) {
+        sheet_cell(sheet, "-");
+        return;
+    }
+    level = level_text(r, point, metric);
+    sheet_cell(sheet, "%s", r->source.grid->policy[best]);
+    sheet_class(sheet, "best");
+    if (*level)
+        sheet_small(sheet, "", "level with it: %s", level);
+}
+
+struct sheet *report_best(const struct report *r, struct err *err)
+{
+    const struct grid *grid = r->source.grid;
+    struct sheet *sheet;
+
+    (void)err;
+    if (grid->policy_count < 2)
+        return NULL;
+    sheet = sheet_new("point:0");
+    for (size_t m = 0; m < JUDGED; m++)
+        sheet_column(sheet, text_format(r->arena, "least %s",
+                                        metric_info(judged[m])->title), 0);
+    for (uint32_t t = 0; t < grid->point_count; t++) {
+        sheet_cell(sheet, "%s", grid->point[t]);
+        for (size_t m = 0; m < JUDGED; m++)
+            add_best(r, sheet, t, judged[m]);
+    }
+    return sheet;
+}
+
+/* ---- what another choice costs ---- */
+
+static void add_regret(const struct report *r, struct sheet *sheet,
+                       uint32_t policy, enum metric metric)
+{
+    const struct grid *grid = r->source.grid;
+    struct stats_delta most = { .percent = -1 };
+    uint32_t at = 0, lost = 0;
+
+    for (uint32_t t = 0; t < grid->point_count; t++) {
+        struct stats_delta d = above_best(r, t, policy, metric);
+
+        if (isnan(mean_of(r, t, policy, metric)))
+            lost++;
+        if (d.percent > most.percent) {
+            most = d;
+            at = t;
+        }
+    }
+    if (lost > 0)
+        sheet_cell(sheet, "not compared at %u of %u points", lost,
+                   grid->point_count);
+    else if (most.percent < 0)
+        sheet_cell(sheet, "it is the best at every point");
+    else
+        sheet_cell(sheet, "%s", delta_text(r->arena, &most));
+    if (lost == 0 && most.percent >= 0 && grid->point_count > 1)
+        sheet_small(sheet, "", "%s", grid->point[at]);
+}
+
+struct sheet *report_regret(const struct report *r, struct err *err)
+{
+    const struct grid *grid = r->source.grid;
+    struct sheet *sheet;
+
+    (void)err;
+    if (grid->policy_count < 2)
+        return NULL;
+    sheet = sheet_new("choice:0");
+    for (size_t m = 0; m < JUDGED; m++)
+        sheet_column(sheet, text_format(
+            r->arena, "%s above the best, at most",
+            metric_info(judged[m])->title), 0);
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        sheet_cell(sheet, "%s", grid->policy[p]);
+        for (size_t m = 0; m < JUDGED; m++)
+            add_regret(r, sheet, p, judged[m]);
+    }
+    return sheet;
+}
+
+/* ---- what decides ---- */
+
+/* Returns the policy with a part off, or UINT32_MAX. */
+static uint32_t find_control(const struct report *r, uint32_t policy,
+                             const char *part)
+{
+    const struct grid *grid = r->source.grid;
+
+    return grid_policy(grid, text_format(r->arena, "%s-%s",
+                                         grid->policy[policy], part));
+}
+
+/* Has any policy, or this one, that part switched off? */
+static bool has_control(const struct report *r, uint32_t policy,
+                        const char *part)
+{
+    if (policy != UINT32_MAX)
+        return find_control(r, policy, part) != UINT32_MAX;
+    for (uint32_t p = 0; p < r->source.grid->policy_count; p++)
+        if (find_control(r, p, part) != UINT32_MAX)
+            return true;
+    return false;
+}
+
+static bool has_controls(const struct report *r, uint32_t policy)
+{
+    for (unsigned i = 0; controls_part(i) != NULL; i++)
+        if (has_control(r, policy, controls_part(i)))
+            return true;
+    return false;
+}
+
+static bool is_control(const struct report *r, uint32_t policy)
+{
+    for (uint32_t p = 0; p < r->source.grid->policy_count; p++)
+        for (unsigned i = 0; controls_part(i) != NULL; i++)
+            if (find_control(r, p, controls_part(i)) == policy)
+                return true;
+    return grid_policy(r->source.grid, "random") == policy;
+}
+
+static const char *against_baseline(const struct report *r, uint32_t point,
+                                    uint32_t policy, enum metric metric)
+{
+    struct stats_delta d;
+
+    if (policy == r->source.baseline)
+        return "it is the baseline";
+    d = compare_pair(r->arena, r->source.grid, point, policy,
+                     r->source.baseline, metric);
+    return delta_text(r->arena, &d);
+}
+
+/* The control against the baseline; below it, the policy against the
+ * control. */
+static void add_control(const struct report *r, struct sheet *sheet,
+                        uint32_t point, uint32_t policy, uint32_t control,
+                        enum metric metric)
+{
+    const struct grid *grid = r->source.grid;
+    struct stats_delta gain;
+
+    if (control == UINT32_MAX) {
+        sheet_cell(sheet, "-");
+        return;
+    }
+    gain = compare_pair(r->arena, grid, point, policy, control, metric);
+    sheet_cell(sheet, "%s", against_baseline(r, point, control, metric));
+    sheet_small(sheet, "", "%s against it: %s", grid->policy[policy],
+                delta_text(r->arena, &gain));
+}
+
+static void add_controls(const struct report *r, struct sheet *sheet,
+                         uint32_t point, uint32_t policy, enum metric metric)
+{
+    const struct grid *grid = r->source.grid;
+    uint32_t floor = grid_policy(grid, "random");
+
+    sheet_cell(sheet, "%s", grid->policy[policy]);
+    sheet_cell(sheet, "%s", metric_info(metric)->title);
+    sheet_cell(sheet, "%s", grid->point[point]);
+    sheet_cell(sheet, "%s", against_baseline(r, point, policy, metric));
+    if (floor != UINT32_MAX)
+        add_control(r, sheet, point, policy, floor, metric);
+    for (unsigned i = 0; controls_part(i) != NULL; i++)
+        if (has_control(r, UINT32_MAX, controls_part(i)))
+            add_control(r, sheet, point, policy,
+                        find_control(r, policy, controls_part(i)), metric);
+}
+
+static struct sheet *controls_sheet(const struct report *r)
+{
+    struct sheet *sheet =
+        sheet_new("policy:0\tmetric:0\tpoint:0\tagainst the baseline:0");
+
+    if (grid_policy(r->source.grid, "random") != UINT32_MAX)
+        sheet_column(sheet, "random order", 0);
+    for (unsigned i = 0; controls_part(i) != NULL; i++)
+        if (has_control(r, UINT32_MAX, controls_part(i)))
+            sheet_column(sheet, controls_part(i), 0);
+    return sheet;
+}
+
+struct sheet *report_controls(const struct report *r, struct err *err)
+{
+    const struct grid *grid = r->source.grid;
+    bool floor = grid_policy(grid, "random") != UINT32_MAX;
+    struct sheet *sheet = NULL;
+
+    (void)err;
+    if (r->source.baseline == UINT32_MAX)
+        return NULL;
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        if (is_control(r, p) || (!floor && !has_controls(r, p)))
+            continue;
+        if (sheet == NULL)
+            sheet = controls_sheet(r);
+        for (size_t m = 0; m < JUDGED; m++)
+            for (uint32_t t = 0; t < grid->point_count; t++)
+                add_controls(r, sheet, t, p, judged[m]);
+    }
+    return sheet;
+}
