@@ -62,8 +62,8 @@ struct seat {
     uint32_t free, cap, size;
 };
 
-static bool group_matches(const struct hunt *hunt,
-                          const struct node_group *group)
+static inline bool group_matches(const struct hunt *hunt,
+                                 const struct node_group *group)
 {
     uint32_t pools = hunt->want->pool_mask;
     if (pools != 0 && (pools >> group->pool & 1u) == 0)
@@ -780,11 +780,10 @@ static bool fit_gpus(struct hunt *hunt, enum fit_rule rule)
     return false;
 }
 
-/* All cores on one node. */
+/* All cores on one node, by a pass without an index. */
 static bool fit_whole(struct hunt *hunt)
 {
     hunt->share_count = 0;
-    choose_passes(hunt);
     uint32_t node = one_node(hunt, true, hunt->units, 0, 0);
     assert(hunt->type == NULL);
     return node != UINT32_MAX && give(hunt, node, hunt->units);

@@ -156,30 +156,43 @@ static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
     return CS_DONE;
 }
 
-/* Finds room for one of the roles of a job. */
+/* Finds room for one of the roles of a job, where it wants it. */
+static bool find_there(struct cs_host *host, const struct host_job_slot *job,
+                       uint32_t role, const struct cs_want *want,
+                       int64_t *more_mw, struct placement *place)
+{
+    uint32_t nodes = host->spec->node_count;
+    int64_t mw = *more_mw;
+    struct fit_want fit;
+
+    if (!host_fit_want(host, job, role, want, &fit) ||
+        (!fit.computes && !host_shape_ok(host, job, role, fit.gpus)))
+        return false;
+    fit.looks = &host->counts.nodes_seen;
+    if (!placer_find(host->placer, &fit, host->life->scratch + role * nodes,
+                     nodes, place) ||
+        !host_power_allows(host->nodes, host->cluster, place, &mw))
+        return false;
+    assert(mw >= *more_mw);
+    *more_mw = mw;
+    return true;
+}
+
+/* The same on GPUs or on cores, where the role may be on either. */
 static bool find_role(struct cs_host *host, const struct host_job_slot *job,
                       uint32_t role, const struct cs_want *want,
                       int64_t *more_mw, struct placement *place)
 {
-    uint32_t nodes = host->spec->node_count;
     struct cs_want option[HOST_OPTIONS];
-    uint32_t options = host_want_options(host, job, role, want, option);
+    uint32_t options;
 
+    if (host_form_of(job)->role[role].on_cores.cores == 0)
+        return find_there(host, job, role, want, more_mw, place);
+    options = host_want_options(host, job, role, want, option);
     assert(options > 0);
-    for (uint32_t i = 0; i < options; i++) {
-        int64_t mw = *more_mw;
-        struct fit_want fit;
-        if (!host_fit_want(host, job, role, &option[i], &fit) ||
-            (!fit.computes && !host_shape_ok(host, job, role, fit.gpus)))
-            continue;
-        fit.looks = &host->counts.nodes_seen;
-        if (!placer_find(host->placer, &fit, host->life->scratch + role * nodes,
-                         nodes, place) ||
-            !host_power_allows(host->nodes, host->cluster, place, &mw))
-            continue;
-        *more_mw = mw;
-        return true;
-    }
+    for (uint32_t i = 0; i < options; i++)
+        if (find_there(host, job, role, &option[i], more_mw, place))
+            return true;
     return false;
 }
 

@@ -103,8 +103,11 @@ static bool search(struct cs_host *host, const struct host_job_slot *job,
                    struct placement *out)
 {
     struct cs_want option[HOST_OPTIONS];
-    uint32_t options = host_want_options(host, job, role, want, option);
+    uint32_t options;
 
+    if (host_form_of(job)->role[role].on_cores.cores == 0)
+        return search_one(host, job, role, want, look, out);
+    options = host_want_options(host, job, role, want, option);
     assert(options > 0 && options <= HOST_OPTIONS);
     for (uint32_t i = 0; i < options; i++)
         if (search_one(host, job, role, &option[i], look, out))

@@ -163,9 +163,10 @@ uint32_t host_want_gpus(const struct cs_host *host,
                         const struct cs_want *want)
 {
     struct cs_want option[HOST_OPTIONS];
-    uint32_t options = host_want_options(host, job, role, want, option);
+    uint32_t options = 0;
 
-    assert(options > 0);
+    if (host_form_of(job)->role[role].on_cores.cores > 0)
+        options = host_want_options(host, job, role, want, option);
     for (uint32_t i = 0; i < options; i++)
         if (option[i].gpu_type == CS_ON_CORES)
             return 0;
@@ -194,7 +195,8 @@ bool host_fit_want(const struct cs_host *host,
     const struct role_spec *spec = &host_form_of(job)->role[role];
     uint32_t rated = 0;
 
-    if (!host_hardware_ok(host, job, role, want->gpu_type == CS_ON_CORES))
+    if (spec->on_cores.cores > 0 &&
+        !host_hardware_ok(host, job, role, want->gpu_type == CS_ON_CORES))
         return false;
     *out = (struct fit_want) {
         .gpus = want->gpus ? want->gpus : job_role_gpus(request, role),
