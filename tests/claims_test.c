@@ -243,28 +243,127 @@ static void rented_nodes_cost_while_they_are_held(void **state)
     }
 }
 
+/* There is a file of the claim, and no file of it is refused. */
+static void validate_claim(const char *id)
+{
+    char pattern[64];
+    glob_t found;
+
+    snprintf(pattern, sizeof pattern, "experiments/claims/%s_*.yaml", id);
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *argv[] = { program.path, "validate", found.gl_pathv[i],
+                               NULL };
+
+        if (program_spawn(argv, NULL) != 0)
+            fail_msg("%s is refused", found.gl_pathv[i]);
+    }
+    globfree(&found);
+}
+
 static void every_claim_has_a_file_that_is_right(void **state)
 {
     static const char *const group[] = { "A6", "B7", "C6", "D9" };
+    static const char *const asked[] = { "E1", "E3", "E4", "E5", "E7", "E9",
+                                         "E10" };
+    char id[3] = "";
 
     (void)state;
     for (size_t g = 0; g < 4; g++)
         for (char row = '1'; row <= group[g][1]; row++) {
-            char pattern[64];
-            glob_t found;
-
-            snprintf(pattern, sizeof pattern,
-                     "experiments/claims/%c%c_*.yaml", group[g][0], row);
-            assert_int_equal(glob(pattern, 0, NULL, &found), 0);
-            for (size_t i = 0; i < found.gl_pathc; i++) {
-                const char *argv[] = { program.path, "validate",
-                                       found.gl_pathv[i], NULL };
-
-                if (program_spawn(argv, NULL) != 0)
-                    fail_msg("%s is refused", found.gl_pathv[i]);
-            }
-            globfree(&found);
+            id[0] = group[g][0];
+            id[1] = row;
+            validate_claim(id);
         }
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++)
+        validate_claim(asked[i]);
+}
+
+/* Whoever reads a claim's row can tell what would turn its verdict. */
+static void answers_say_what_turns_them(void **state)
+{
+    static const char *const told[] = { "A4", "B6", "B7", "C1", "C4", "D2",
+                                        "D4", "E*" };
+
+    (void)state;
+    for (size_t t = 0; t < sizeof told / sizeof told[0]; t++) {
+        char pattern[64];
+        glob_t found;
+
+        snprintf(pattern, sizeof pattern, "experiments/claims/%s_*.yaml",
+                 told[t]);
+        assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            char *text = program_read(found.gl_pathv[i]);
+
+            if (!strstr(text, "# What turns it: "))
+                fail_msg("%s does not say what turns it", found.gl_pathv[i]);
+            free(text);
+        }
+        globfree(&found);
+    }
+}
+
+/* page.awk on two expectations of claim X1, of which the first holds. */
+static char *make_page(const char *turn)
+{
+    static const char head[] =
+        "claim,point,metric,policy,vs,percent,at_least,at_most,confidence,"
+        "seeds,value,ci_low,ci_high,verdict,reason,vs_point\n";
+    char in[128], set[128], page[128];
+    FILE *file;
+
+    snprintf(in, sizeof in, "%s/claims.in", program.folder);
+    snprintf(set, sizeof set, "out=%s", program.folder);
+    snprintf(page, sizeof page, "%s/report.html", program.folder);
+    file = fopen(in, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "@claim X1_ask\nClaim X1: \"it pays\"\n\nRun: a day.\n%s"
+            "Assumed: nothing.\n@checks\n%s"
+            "X1,rate=1/h,jct_mean_s,dynamic,static,1,,-10,0.95,9,-25,-30,-20,"
+            "holds,why,\n"
+            "X1,rate=2/h,jct_mean_s,dynamic,static,1,,-10,0.95,9,5,4,6,"
+            "does not hold,why,\n"
+            "X1,base,time_s,advice,,0,,604800,,,259200,,,holds,why,\n"
+            "X1,job on a100,feasible,advice,,0,,0,,,0,,,holds,why,\n"
+            "X1 aside,base,cost_usd,fcfs,,0,,1,,1,7,,,does not hold,why,\n",
+            turn, head);
+    assert_int_equal(fclose(file), 0);
+    const char *argv[] = { "awk", "-v", set, "-f", "experiments/claims/page.awk",
+                           in, NULL };
+    assert_int_equal(program_spawn(argv, NULL), 0);
+    return program_read(page);
+}
+
+static void the_page_answers_in_plain_words(void **state)
+{
+    char *page = make_page("What turns it: the\nrate.\n");
+    char *details = strstr(page, "<h2");
+
+    (void)state;
+    assert_non_null(details);
+    *details = '\0';                    /* what stands above all details */
+    assert_non_null(strstr(page, "<p>0 hold, 1 hold in part, 0 do not"));
+    assert_non_null(strstr(page, "holds in part: 3 of 4"));
+    assert_non_null(strstr(page, "<b>mean completion time of dynamic against "
+                                 "static</b>: -25% (-30% to -20%), rate 1/h; "
+                                 "+5% (+4% to +6%), rate 2/h. <i>Expected at "
+                                 "most -10%: 1 of 2 so"));
+    assert_non_null(strstr(page, "3.0 days"));
+    assert_non_null(strstr(page, "a layout fits</b>: no, job on a100"));
+    assert_non_null(strstr(page, "<td>The\nrate.</td>"));
+    assert_null(strstr(page, "7 USD"));     /* it does not decide */
+    free(page);
+}
+
+static void the_page_names_borders_if_nothing_says_what_turns_it(void **state)
+{
+    char *page = make_page("");
+
+    (void)state;
+    assert_non_null(strstr(page, "<td>rate between 1/h and 2/h</td>"));
+    free(page);
 }
 
 static int tear_down(void **state)
@@ -287,6 +386,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(wrong_questions_are_refused_with_their_place),
         cmocka_unit_test(rented_nodes_cost_while_they_are_held),
         cmocka_unit_test(every_claim_has_a_file_that_is_right),
+        cmocka_unit_test(answers_say_what_turns_them),
+        cmocka_unit_test(the_page_answers_in_plain_words),
+        cmocka_unit_test(the_page_names_borders_if_nothing_says_what_turns_it),
     };
 
     (void)argc;

@@ -61,16 +61,17 @@ else
     failed "golden claims: differs (make bless stores it, after a look)"
 fi
 
-# What the twelve worlds expect of policies that lend, with all their seeds.
-for world in experiments/worlds/*.yaml; do
+# What the twelve worlds expect of policies that lend, and the floor of all, with
+# all their seeds.
+for world in experiments/worlds/*.yaml experiments/floor/*.yaml; do
     name=$(basename "$world" .yaml)
     if "$build/clustersim" run "$world" -o "$out/$name" -q >"$out/$name.log" 2>&1 &&
         "$build/clustersim" check "$out/$name" >>"$out/$name.log" 2>&1; then
         passed
-        echo "worlds $name: hold"
+        echo "$name: holds"
     else
         grep -A 1 -E 'undecided|does not hold' "$out/$name.log"
-        failed "worlds $name: an expectation does not hold"
+        failed "$name: an expectation does not hold"
     fi
 done
 echo "golden: $(count_sum)"

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # page.awk - from the comment and the checks of each claim: claims.csv,
-# report.html, and a table on stdout.
+# report.html, and a table on stdout.  The page begins with a table for people
+# who know no names of metrics; what turns a verdict is what the comment says
+# after "What turns it:".
 #
 # Expectations whose claim is the row's id alone decide; others ("A1 at half
 # the cores") are shown beside them.  All hold: holds; none: does not hold;
@@ -188,6 +190,128 @@ function judge(    i, last) {
            : "holds if"
 }
 
+# ---- in plain words -------------------------------------------------------
+
+# A number with what it is a number of.
+function amount(i, x,    name) {
+    name = metric[i]
+    if (percent[i])
+        return (x > 0 ? "+" : "") number(x) "%"
+    if (name ~ /fraction$|utilization$|_mfu$|^mfu$/)
+        return number(100 * x) "%"
+    if (name ~ /^(fits|feasible)$/)
+        return x + 0 ? "yes" : "no"
+    if (name ~ /_s$/)
+        return size(x) >= 172800 ? sprintf("%.1f days", x / 86400) \
+             : size(x) >= 7200 ? sprintf("%.1f h", x / 3600) \
+             : size(x) >= 300 ? sprintf("%.0f min", x / 60) \
+             : size(x) >= 1 ? number(x) " s" : number(1000 * x) " ms"
+    return (size(x) >= 1000 ? sprintf("%.0f", x) : number(x)) \
+        (name ~ /_usd$/ ? " USD" : name ~ /_gb$/ ? " GB" : "")
+}
+
+function found(i,    text) {
+    if (value[i] == "")
+        return "none"
+    text = amount(i, value[i])
+    if (low[i] != "")
+        text = text " (" amount(i, low[i]) " to " amount(i, high[i]) ")"
+    return text
+}
+
+function plain(name) { return name in words_of ? words_of[name] : name }
+
+# A label as words: "split-4, rate 3/h".
+function say(text) {
+    text = short(text)
+    gsub(/workload=/, "", text)
+    gsub(/ on /, "\001", text)
+    gsub(/ x /, "\002", text)
+    gsub(/ /, ", ", text)
+    gsub(/\001/, " on ", text)
+    gsub(/\002/, " x ", text)
+    gsub(/=/, " ", text)
+    return text
+}
+
+function asked(i,    text) {
+    text = plain(metric[i])
+    if (policy[i] !~ /^(advice|fcfs)$/)
+        text = text " of " policy[i]
+    if (vs[i] != "")
+        text = text " against " vs[i]
+    if (vspoint[i] != "")
+        text = text (vs[i] == "" ? " against " : " at ") say(vspoint[i])
+    return text
+}
+
+function spot(i,    text) {
+    text = where(i)
+    sub(/^ at /, "", text)
+    return text == "" ? "" : ", " say(text)
+}
+
+# What was found, a line for each question: all of up to three, else the
+# least and the most.
+function brief(    i, j, text, part, least_at, most_at, count, good, before) {
+    for (i = 1; i <= n; i++) {
+        if (claim[i] != id)
+            continue
+        before = 0
+        for (j = 1; j < i; j++)
+            if (claim[j] == id && like(i, j))
+                before = 1
+        if (before)
+            continue
+        count = good = least_at = most_at = 0
+        part = ""
+        for (j = i; j <= n; j++) {
+            if (claim[j] != id || !like(i, j))
+                continue
+            count++
+            good += verdict[j] == "holds"
+            if (value[j] == "")
+                continue
+            part = add(part, found(j) spot(j), "; ")
+            if (!least_at || value[j] + 0 < value[least_at] + 0)
+                least_at = j
+            if (!most_at || value[j] + 0 > value[most_at] + 0)
+                most_at = j
+        }
+        if (count > 3 && least_at && value[least_at] == value[most_at])
+            part = found(least_at) " at all " count
+        else if (count > 3 && least_at)
+            part = "from " found(least_at) spot(least_at) " to " \
+                found(most_at) spot(most_at)
+        text = text "<p class=\"" (good == count ? "yes" : good ? "some" \
+            : "no") "\"><b>" html(asked(i)) "</b>: " html(part) \
+            ". <i>Expected " html(bounds(i)) ": " good " of " count \
+            " so</i></p>"
+    }
+    return text
+}
+
+function bounds(i) {
+    if (metric[i] ~ /^(fits|feasible)$/)
+        return least[i] == "" ? "no" : "yes"
+    if (least[i] == "")
+        return "at most " amount(i, most[i])
+    if (most[i] == "")
+        return "at least " amount(i, least[i])
+    return amount(i, least[i]) " to " amount(i, most[i])
+}
+
+# What the comment says would turn the verdict; else the borders found.
+function turns(    text) {
+    text = words
+    if (!sub(/^.*\nWhat turns it: /, "", text))
+        return cell(borders)
+    if (match(text, /\n(Assumed|Sources?|Not asked|Measured|Expected|Run|Asked)[ :(]/))
+        text = substr(text, 1, RSTART - 1)
+    gsub(/`/, "", text)
+    return html(toupper(substr(text, 1, 1)) substr(text, 2))
+}
+
 # A bar for each check, all of one metric on one scale; a line where the limit
 # is.
 function chart(    i, j, max, x, y, w, text, sign, scale, left) {
@@ -232,7 +356,14 @@ function chart(    i, j, max, x, y, w, text, sign, scale, left) {
 
 function size(x) { return x == "" ? 0 : x < 0 ? -x : x + 0 }
 
-function finish(    i, title) {
+function verdict_words() {
+    return answer == "holds" || answer == "does not hold" ? answer \
+        : answer == "undecided" ? "undecided: intervals straddle the limits" \
+        : "holds in part: " held " of " votes \
+        (undecided ? ", and " undecided " undecided" : "")
+}
+
+function finish(    i, title, topic) {
     if (id == "")
         return
     judge()
@@ -244,12 +375,15 @@ function finish(    i, title) {
         printf "%17s border: %s\n", "", borders
     print id "," quote(answer) "," held "," votes "," quote(figures) "," \
         quote(borders) "," quote(holding) > (out "/claims.csv")
-    title = words; sub(/\n\n.*/, "", title); sub(/^Claim ..: /, "", title)
-    rows = rows "<tr><td><a href=\"#" name "\">" id "</a></td><td>" \
+    title = words; sub(/\n\n.*/, "", title)
+    sub(/^Claim [A-Z][0-9]+(, [a-z ]+)?: /, "", title)
+    tally[answer ~ /^holds ./ ? "part" : answer]++
+    topic = name; sub(/^[^_]*_/, "", topic); gsub(/_/, " ", topic)
+    rows = rows "<tr><td><a href=\"#" name "\">" id "</a><br>" topic \
+        "</td><td>" \
         html(title) "</td><td class=\"" (answer ~ /^holds ./ ? "part" \
-        : substr(answer, 1, 5)) "\">" answer \
-        (answer ~ /(if|part)$/ ? ": " cell(holding) : "") "</td><td>" \
-        cell(figures) "</td><td>" cell(borders) "</td><td><a href=\"" \
+        : substr(answer, 1, 5)) "\">" verdict_words() "</td><td>" brief() \
+        "</td><td>" turns() "</td><td><a href=\"" \
         (policy[1] == "advice" ? name "/checks.csv" : name "/report.html") \
         "\">" (policy[1] == "advice" ? "figures" : "charts") \
         "</a></td></tr>\n"
@@ -264,8 +398,30 @@ function finish(    i, title) {
     text = text "</table>\n"
 }
 
-BEGIN { print "claim,verdict,held,judged,figures,border,holds_at" \
-            > (out "/claims.csv") }
+function name_words(    list, k, n) {
+    n = split("jct_mean_s,mean completion time,jct_p95_s," \
+        "95th percentile of completion time,cost_usd,cost," \
+        "cost_per_job_usd,cost per job,held_cost_usd," \
+        "cost of the GPUs that jobs hold,gpu_utilization," \
+        "GPU utilization,gpu_busy_fraction,GPU time at work," \
+        "cpu_utilization,CPU utilization,memory_utilization," \
+        "host memory in use,gpu_switch_fraction,GPU time lost to starts," \
+        "held_mfu,useful part of the peak rate,slo_attained_fraction," \
+        "promises kept,service_cost_usd,cost of the service," \
+        "service_cost_per_million_usd,cost of a million answers," \
+        "service_latency_p99_s,99th percentile of latency,time_s,time," \
+        "total_gb,GPU memory needed,weights_gb,weights,optimizer_gb," \
+        "state of the optimizer,fits,fits in GPU memory,feasible," \
+        "a layout fits", list, ",")
+    for (k = 1; k < n; k += 2)
+        words_of[list[k]] = list[k + 1]
+}
+
+BEGIN {
+    name_words()
+    print "claim,verdict,held,judged,figures,border,holds_at" \
+        > (out "/claims.csv")
+}
 
 /^@claim / {
     finish()
@@ -297,12 +453,21 @@ END {
         "overflow-x:auto}svg{width:100%;font:12px sans-serif}" \
         "rect.yes{fill:#4a9b5e}rect.no{fill:#c0504d}rect.maybe{fill:#999}" \
         "path{stroke:#222;stroke-width:2}path.limit{stroke:#1f4e9c;" \
-        "stroke-dasharray:3 2}td.holds{background:#e6f4e8}" \
+        "stroke-dasharray:3 2}td p{margin:0 0 .4em;border-left:5px solid #999;" \
+        "padding-left:6px}p.yes{border-color:#4a9b5e}p.no{border-color:" \
+        "#c0504d}p.some{border-color:#e0b030}td i{color:#555}td.holds{background:#e6f4e8}" \
         "td.does{background:#f9e3e2}td.part{background:#fff6dd}</style></head>\n<body>" \
-        "<h1>Claims under test</h1>\n<p>Each row is an experiment in " \
-        "experiments/claims. Intervals are of 95%; bars are green where an " \
-        "expectation holds, blue lines are its limits.</p>\n<table><tr>" \
-        "<th>id</th><th>claim</th><th>verdict</th><th>measured</th>" \
-        "<th>border</th><th></th></tr>\n" rows "</table>\n" text \
+        "<h1>Claims under test</h1>\n<p>" tally["holds"] + 0 " hold, " \
+        tally["part"] + 0 " hold in part, " \
+        tally["does not hold"] + 0 " do not hold" \
+        (tally["undecided"] ? ", " tally["undecided"] " are undecided" : "") \
+        ". Each row is an experiment of experiments/claims that anyone can " \
+        "change and run again. A range in brackets is an interval of 95%; " \
+        "without one nothing was drawn at random. Further down each claim " \
+        "has all its figures. Green: an expectation holds; red: it does " \
+        "not; yellow: in some of the cases asked.</p>\n<table><tr><th>id</th>" \
+        "<th style=\"width:20%\">claim</th><th>answer</th><th style=" \
+        "\"width:42%\">found, and what was expected</th><th style=" \
+        "\"width:25%\">what would turn it</th><th></th></tr>\n" rows "</table>\n" text \
         "</body></html>" > page
 }

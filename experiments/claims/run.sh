@@ -15,7 +15,7 @@ shift
 mkdir -p "$out"
 status=0
 
-for file in "$here"/[A-Z][0-9]*.yaml; do
+for file in "$here"/[A-Z][0-9]_*.yaml "$here"/[A-Z][0-9][0-9]_*.yaml; do
     name=$(basename "$file" .yaml)
     began=$(date +%s)
     code=0
@@ -34,7 +34,7 @@ done
 
 # The comment at the top of each file, without its first two lines, is what
 # the page says of the claim.
-for file in "$here"/[A-Z][0-9]*.yaml; do
+for file in "$here"/[A-Z][0-9]_*.yaml "$here"/[A-Z][0-9][0-9]_*.yaml; do
     name=$(basename "$file" .yaml)
     [ -f "$out/$name/checks.csv" ] || continue
     echo "@claim $name"
