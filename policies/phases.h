@@ -35,8 +35,9 @@ bool cs_forecast_best(struct cs_host *host, struct task_id task,
                       struct cs_want *want, struct cs_forecast *out);
 /* Where a task for one role could go: each type of GPU that it may use in each
  * pool, then in all pools that have the type; cheapest first, then by the name
- * of the GPU, then by node, so that the order of `types:` does not decide.  A
- * role without GPUs has no site.  cs_site() fills pool_mask and gpu_type of a
+ * of the GPU, then by node, so that the order of `types:` does not decide; then
+ * the cores of each pool, if it may run on them instead (CS_ON_CORES).  A role
+ * without GPUs has no site.  cs_site() fills pool_mask and gpu_type of a
  * want; false: the site is not within those pools (0: any). */
 uint32_t cs_site_count(const struct cs_host *host, struct task_id task);
 bool cs_site(const struct cs_host *host, struct task_id task, uint32_t i,

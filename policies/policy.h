@@ -37,7 +37,7 @@
 /* A policy that was built for another major number is refused.  Within one
  * major number members are only added, at the end. */
 #define CS_POLICY_ABI_MAJOR 2u
-#define CS_POLICY_ABI_MINOR 0u
+#define CS_POLICY_ABI_MINOR 1u
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;
@@ -298,9 +298,11 @@ struct cs_want {
                                    on these; node_count 0: any */
     const struct cs_node_gpus *spot; /* exactly these, by node; gpus is */
     uint32_t spot_count;        /* their sum.  0: as the rule finds them */
-    uint32_t gpu_type;          /* 1 + its index in the catalogue;
+    uint32_t gpu_type;          /* 1 + its index in the catalogue; CS_ON_CORES;
                                    0: as asked, in the order of `types:` */
 };
+/* On cores in the place of GPUs, where role_spec.on_cores says on how many. */
+#define CS_ON_CORES UINT32_MAX
 
 enum cs_verdict cs_start(struct cs_host *host, struct task_id task);
 /* For one role: cs_task.role, or the task of a job of one role. */

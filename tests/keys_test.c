@@ -107,6 +107,15 @@ static const char *const world_text[] = {
     "cpu, core_time: 100ms}, steps: {uniform: [3, 9]}, checkpoint_every: 4, "
     "rollout: {gpus: 4, min: 2, max: 8}, train: {gpus: 4, min: 4, max: 8}, data: "
     "{cores: 16}}\n",
+    /* Passes that GPUs or cores make. */
+    HEAD "cluster:\n  nodes:\n    - {name: g, count: 2, gpus: {type: t4, count: "
+    "2}, cpu: {type: xeon-platinum-8380, sockets: 1}, memory: 256GB, price: "
+    "2USD/h}\n    - {name: b, count: 2, cpu: {type: xeon-platinum-8480+, "
+    "sockets: 2}, memory: 512GB, price: 5USD/h}\n"
+    "workload:\n  arrival: {process: poisson, rate: 200/h}\n  jobs: 24\n  mix:\n"
+    "    - {recipe: batch-infer, name: e, model: bert-base, precision: fp16, "
+    "prompts: 20000, prompt_tokens: 128, steps: 3, infer: {gpus: 1, types: [t4, "
+    "cpu], cpu: {cores: 28}}}\n",
 };
 #define WORLDS (sizeof world_text / sizeof world_text[0])
 
@@ -223,7 +232,8 @@ static bool differ(const struct host_policy *a, const struct host_policy *b)
 
 enum set {
     SKIP, COMMIT, DROP, BACKFILL, PLACE, RELAX, TIES, REQUESTED, NOISY, NOISE,
-    LATE_NOISE, COST, ROUND, RESOLVE, EARLY, TICK, GROWTH
+    LATE_NOISE, COST, ROUND, RESOLVE, EARLY, TICK, GROWTH,
+    CORES
 };
 
 static const struct variant {
@@ -251,6 +261,7 @@ static const struct variant {
       "rounds: {length: 90s}" },
     { TICK, TICK, "tick: 1s", "" },
     { GROWTH, GROWTH, "grow: false", "" },
+    { CORES, CORES, "hardware: cores", "" },
 };
 #define VARIANTS (sizeof variants / sizeof variants[0])
 
@@ -288,6 +299,7 @@ static void set_rule(struct host_rules *rules, enum set set, bool as_base)
     case RESOLVE: rules->resolve_ns = 1920 * CLOCK_NS_PER_S; break;
     case EARLY: rules->round_ends_early = true; break;
     case GROWTH: rules->no_growth = true; break;
+    case CORES: rules->hardware = HOST_CORES_ALONE; break;
     case TICK:
         rules->tick_ns = rules->round_ns = CLOCK_NS_PER_S;
         break;
@@ -304,6 +316,7 @@ static const struct {
     { "random", "ties: shuffled", TAKES_IDLE },
     { "spot-rollout", "ties: shuffled", TAKES_IDLE },
     { "elastic-hybrid", "ties: shuffled", TAKES_IDLE },
+    { "spot-rollout", "hardware: cores", "it names the GPUs that it starts" },
     { "learned", "grow: false", "without weights all options score alike" },
 };
 #define QUIET (sizeof quiet / sizeof quiet[0])

@@ -24,7 +24,8 @@ static const struct conf_schema *const all[] = {
 #include "workloads/recipes/recipes.def"
 #undef RECIPE
     &role_train_schema,
-    &role_engine_schema, &role_data_schema, &role_whole_schema,
+    &role_engine_schema, &role_data_schema, &role_cores_schema,
+    &role_whole_schema,
     &response_schema, &reward_schema, &loader_schema, &trace_schema,
     &trace_columns_schema, &trace_slice_schema, &trace_skip_schema,
     &series_schema, &speedup_elastic_schema, &resample_schema,

@@ -465,6 +465,18 @@ bool workload_has_steps(const struct workload_spec *spec)
     return false;
 }
 
+bool workload_has_choices(const struct workload_spec *spec)
+{
+    for (size_t i = 0; i < workload_form_count(spec); i++) {
+        const struct job_form *form = workload_form(spec, i);
+
+        for (uint32_t r = 0; r < form->role_count; r++)
+            if (job_role_chooses(&form->role[r]))
+                return true;
+    }
+    return false;
+}
+
 enum workload_estimate workload_estimate(const struct workload_spec *spec)
 {
     return spec->trace != NULL ? trace_estimate(spec->trace)

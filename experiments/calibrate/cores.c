@@ -14,7 +14,9 @@
 #include "experiments/calibrate/row.h"
 #include "models/catalogue/catalogue.h"
 #include "models/laws/compute.h"
+#include "models/laws/cores.h"
 #include "models/laws/loader.h"
+#include "models/types/gang.h"
 
 static const struct cpu_type *near_cpu(const struct calibrate_row *row)
 {
@@ -73,5 +75,23 @@ const char *calibrate_core_forward(const struct calibrate_row *row,
     *predicted = 1.0 / compute_cpu_forward_s(llm, PRECISION_FP32, cpu,
                            row_number(row, "cores_used", 1.0),
                            row_number(row, "seq_or_size", 0.0));
+    return NULL;
+}
+
+/* Weights as they lie in the file of the model; the cache is short. */
+const char *calibrate_core_decode(const struct calibrate_row *row,
+                                  double *measured, double *predicted)
+{
+    const struct cpu_type *cpu = catalogue_cpu(row->catalogue,
+                                               row_text(row, "near"));
+    struct gang gang = { .nodes = 1, .cpu = cpu,
+                         .cores = row_count(row, "cores", 0) };
+
+    if (cpu == NULL || !cores_can(&gang, PRECISION_INT8))
+        return "the CPU is not in the catalogue";
+    *measured = 1.0 / row_number(row, "tokens_per_s", 0.0);
+    *predicted = cores_s(&gang, PRECISION_INT8,
+                         2e9 * row_number(row, "params_b", 0.0),
+                         1e9 * row_number(row, "weights_gb", 0.0));
     return NULL;
 }

@@ -28,6 +28,7 @@ calibrate_law calibrate_links;          /* collectives of other hosts */
 calibrate_law calibrate_kernel;         /* one matrix multiplication */
 calibrate_law calibrate_loader;         /* decoding images by workers */
 calibrate_law calibrate_core_forward;   /* small models on a few cores */
+calibrate_law calibrate_core_decode;    /* language models on cores */
 calibrate_law calibrate_interruption;   /* time between two of a job */
 
 #endif

@@ -44,6 +44,14 @@
 #define ANY_OF(...) "{'anyOf': [" __VA_ARGS__ "]}"
 #define LIST_OF(of) "{" ARRAY ", 'minItems': 1, 'items': " of "}"
 #define NAMES_OR_ONE(of) ANY_OF(of ", " LIST_OF(of))
+/* A role on cores: types and cpu say the same, and without GPUs no key is theirs. */
+#define ON_CORES_TOO "'allOf': [{'if': {'required': ['types']}, 'then': {'if': " \
+    "{'properties': {'types': {'anyOf': [{'const': 'cpu'}, {'type': 'array', " \
+    "'contains': {'const': 'cpu'}}]}}}, 'then': {'required': ['cpu']}, 'else': " \
+    "{'properties': {'cpu': false}}}}, {'if': {'required': ['types'], " \
+    "'properties': {'types': {'enum': ['cpu', ['cpu']]}}}, 'then': " \
+    "{'properties': {'gpus': false, 'min': false, 'max': false, 'tp': false, " \
+    "'cores': false, 'memory': false}}}]"
 #define ABOVE_0 "{'type': 'number', 'exclusiveMinimum': 0}"
 #define FROM_0 "{'type': 'number', 'minimum': 0}"
 #define ONE_LIMIT \
@@ -127,6 +135,8 @@ static const struct conf_shape shapes[] = {
     { "workload.mix[].reward:", "'if': {'required': ['on'], 'properties': "
       "{'on': {'const': 'gpu'}}}, 'then': {'required': ['model']}, 'else': "
       "{'required': ['core_time']}", NULL },
+    { "workload.mix[].train:", ON_CORES_TOO, NULL },
+    { "workload.mix[].rollout:", ON_CORES_TOO, NULL },
     { "workload.mix[].net:", "'dependencies': {'data': ['loader']}", NULL },
 
     { "experiment.experiment", "{'type': ['string', 'number', 'boolean'], "
@@ -242,6 +252,8 @@ static const struct conf_shape shapes[] = {
     { "workload.mix[].*.rollout", "@workload.mix[].rollout@", NULL },
     { "workload.mix[].*.infer", "@workload.mix[].rollout@", NULL },
     { "workload.mix[].*.data", "@workload.mix[].data@", NULL },
+    { "workload.mix[].train.cpu", "@workload.mix[].cpu@", NULL },
+    { "workload.mix[].rollout.cpu", "@workload.mix[].cpu@", NULL },
     { "workload.mix[].*.loader", "@workload.mix[].loader@", NULL },
     { "workload.mix[].*.response", "@workload.mix[].response@", NULL },
     { "workload.mix[].*.reward", "@workload.mix[].reward@", NULL },
@@ -250,6 +262,8 @@ static const struct conf_shape shapes[] = {
     { "workload.mix[].trace.rates", "@paces@", NULL },
     { "workload.trace.rates", ANY_OF("{'const': 'lengths'}, @paces@"), NULL },
     { "workload.*.packing", "@paces@", NULL },
+    { "workload.mix[].train.types", NAMES_OR_ONE("@gpu or cpu@"), NULL },
+    { "workload.mix[].rollout.types", NAMES_OR_ONE("@gpu or cpu@"), NULL },
     { "workload.*.types", NAMES_OR_ONE("@gpu or generic@"), NULL },
     { "workload.trace.elastic.scaling", ANY_OF("{'enum': ['linear', 'rates']}"
       ", {" OBJECT ", 'minProperties': 1, 'maxProperties': 1, "
@@ -284,6 +298,7 @@ static const struct conf_shape shapes[] = {
 };
 
 static const struct conf_shape fixed[] = {
+    { "gpu or cpu", ANY_OF("{'const': 'cpu'}, @gpu or generic@"), NULL },
     { "path", "{" STRING ", 'minLength': 1}", NULL },
     { "names", "{" ARRAY ", 'items': {" STRING ", 'minLength': 1}}", NULL },
     { "weights", "{" OBJECT ", 'additionalProperties': {'type': 'number'}}",

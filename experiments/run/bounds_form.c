@@ -199,8 +199,9 @@ static bool try_kind(struct least *least, const struct phase_law *law,
 
     if (role->gpus == 0) {
         kind.gang.cores = role->cores;
-        try_gang(least, law, &kind.gang, 0);
-        return true;
+        if (role->on_cores.cores == 0)
+            try_gang(least, law, &kind.gang, 0);
+        return true;            /* cores that compute: try_cores() */
     }
     most = most < kind.gpus ? most : kind.gpus;
     for (uint32_t gpus = from; gpus <= most; gpus += step) {
@@ -219,6 +220,40 @@ static bool try_kind(struct least *least, const struct phase_law *law,
         }
     }
     return true;
+}
+
+/* Cores that compute, in the place of GPUs or without a choice: those of each
+ * group.  On nodes with GPUs they cost nothing more, as GPUs pay for the node. */
+static void try_cores(struct least *least, const struct phase_law *law,
+                      const struct role_spec *role,
+                      const struct node_group *group)
+{
+    struct gang gang = { .nodes = 1, .cores = role->on_cores.cores,
+                         .cpu = group->cpu,
+                         .inter_bps = given(group->nic_bps) };
+    double usd_per_s = group->gpus > 0 ? 0
+                           : cluster_node_least_usd_per_h(group) / 3600 *
+                                 gang.cores / group->cores;
+    struct least here = { .draws = least->draws };
+
+    for (uint32_t k = 0; k < DRAWS; k++)
+        here.s[k] = here.gpu_s[k] = INFINITY;
+    try_gang(&here, law, &gang, 0);
+    for (uint32_t k = 0; k < least->draws && isfinite(here.s[k]); k++) {
+        least->s[k] = fmin(least->s[k], here.s[k]);
+        least->gpu_s[k] = 0;
+        least->usd[k] = fmin(least->usd[k], here.s[k] * usd_per_s);
+    }
+}
+
+static bool may_compute(const struct cluster_spec *cluster,
+                        const struct node_group *group,
+                        const struct role_spec *role)
+{
+    return role->on_cores.cores > 0 && cluster_computes(group) &&
+           group->cores >= role->on_cores.cores &&
+           (role->pool == NULL ||
+            cluster_pool(cluster, role->pool) == group->pool);
 }
 
 /* The first group of each GPU type stands for it; cores are all of a kind. */
@@ -240,7 +275,8 @@ static bool least_of(const struct cluster_spec *cluster,
     least->draws = law->kind == LAW_ROLLOUT ? DRAWS : 1;
     for (uint32_t k = 0; k < DRAWS; k++) {
         least->s[k] = least->gpu_s[k] = INFINITY;
-        least->usd[k] = role->gpus > 0 ? INFINITY : 0;
+        least->usd[k] = role->gpus > 0 || role->on_cores.cores > 0 ? INFINITY
+                                                                   : 0;
     }
     for (uint32_t g = 0; g < cluster->group_count; g++)
         if (may_use(cluster, &cluster->group[g], role) &&
@@ -248,6 +284,9 @@ static bool least_of(const struct cluster_spec *cluster,
             !try_kind(least, law, role, kind_of(cluster, role,
                                                 &cluster->group[g])))
             return false;
+    for (uint32_t g = 0; g < cluster->group_count; g++)
+        if (may_compute(cluster, &cluster->group[g], role))
+            try_cores(least, law, role, &cluster->group[g]);
     return isfinite(least->s[0]) && isfinite(least->usd[0]);
 }
 

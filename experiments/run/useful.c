@@ -35,6 +35,7 @@ struct useful {
     double flops, gpu_s;            /* done and not lost */
     double held_s[WORK_COUNT];      /* GPU-seconds, by what is known */
     double peak_flops;              /* of those of WORK_FLOPS */
+    bool on_cores;                  /* cores computed, whose peak nobody knows */
 };
 
 /* A phase that holds GPUs for a time that the file states may do anything on
@@ -70,10 +71,14 @@ static void hear_drop(void *self, const struct fact *fact)
     int64_t from_ns = lease->since_ns > useful->from_ns ? lease->since_ns
                                                         : useful->from_ns;
 
-    if (lease->gpus == 0)
+    const struct job_form *form =
+        host_job(useful->host, lease->job)->request.form;
+
+    if (lease->gpus == 0) {
+        useful->on_cores |= form->role[lease->role].on_cores.cores > 0;
         return;
-    enum work work =
-        work_of(host_job(useful->host, lease->job)->request.form);
+    }
+    enum work work = work_of(form);
     double s = clock_s_from_ns(fact->time_ns - from_ns);
     useful->held_s[work] +=
         s * ((double)((uint64_t)lease->gpus * lease->gpu_milli) / GPU_MILLI);
@@ -135,17 +140,19 @@ void useful_result(const struct useful *useful, double *value)
 {
     const double *held = useful->held_s;
     double all = held[WORK_FLOPS] + held[WORK_LENGTH] + held[WORK_UNKNOWN];
-    bool flops = held[WORK_FLOPS] > 0 && held[WORK_FLOPS] == all;
+    bool some = held[WORK_FLOPS] > 0 || useful->on_cores;
+    bool flops = some && held[WORK_FLOPS] == all;
     bool length = held[WORK_LENGTH] > 0 && held[WORK_LENGTH] == all;
     double usd = workload_service_count(useful->spec->workload) > 0
                      ? 0 : value[METRIC_HELD_COST];
 
     value[METRIC_FLOPS_KNOWN] = ratio(held[WORK_FLOPS], all);
-    value[METRIC_PFLOP] = held[WORK_FLOPS] > 0
+    value[METRIC_PFLOP] = some
                               ? fmax(0, useful->flops) / 1e15 : NAN;
     value[METRIC_WORK] = held[WORK_LENGTH] > 0 ? fmax(0, useful->gpu_s) : NAN;
-    value[METRIC_HELD_MFU] = flops ? ratio(useful->flops, useful->peak_flops)
-                                   : NAN;
+    value[METRIC_HELD_MFU] = flops && !useful->on_cores
+                                 ? ratio(useful->flops, useful->peak_flops)
+                                 : NAN;
     value[METRIC_HELD_WORK] = length ? ratio(useful->gpu_s, all) : NAN;
     value[METRIC_PFLOP_USD] = flops ? ratio(useful->flops / 1e15, usd) : NAN;
     value[METRIC_WORK_USD] = length ? ratio(useful->gpu_s, usd) : NAN;

@@ -124,6 +124,19 @@ static void add_homes(struct rows *all, const struct experiment_point *point,
     }
 }
 
+static const char *hardware_of(const struct host_policy *policy)
+{
+    switch (host_hardware(policy->policy, &policy->rules)) {
+    case HOST_GPUS_ALONE:
+        return "GPUs alone, though a role may run on cores too";
+    case HOST_CORES_ALONE: return "cores alone, though a role may run on GPUs too";
+    case HOST_ANY_HARDWARE: break;
+    }
+    return policy->policy->flags & CS_FORECASTS
+               ? "GPUs or cores, where a phase is soonest over, by forecast"
+               : "GPUs or cores, the first of `types:` that has room";
+}
+
 static void add_policy(struct rows *all, const struct experiment_point *point,
                        uint32_t p)
 {
@@ -143,6 +156,8 @@ static void add_policy(struct rows *all, const struct experiment_point *point,
                     ? "where a phase is soonest over, by forecast"
                     : "the first of `types:` (else of `nodes:`) that has room",
                 "rule");
+    if (workload_has_choices(point->workload))
+        add_row(all, of, "hardware", hardware_of(point->policy[p]), "rule");
     if (policy->flags & CS_HOMES)
         add_homes(all, point, of);
 }

@@ -13,7 +13,7 @@
 #include "sim/config/conf.h"
 #include "workloads/source.h"
 
-enum idle { IDLE_ESTIMATE, IDLE_TIES, IDLE_FIDELITY, IDLE_COUNT };
+enum idle { IDLE_ESTIMATE, IDLE_TIES, IDLE_HARDWARE, IDLE_FIDELITY, IDLE_COUNT };
 
 static const struct {
     const char *key, *value, *lacks, *hint;
@@ -23,6 +23,8 @@ static const struct {
     { "ties", "shuffled", "placement goes by no score and no job wants part of "
       "a GPU", "Take a placement that goes by score (`clustersim explain "
       "placement`), or leave `ties` out." },
+    { "hardware", "gpus or cores", "no role may run on either",
+      "Give a role `cpu`, and name cpu and GPUs in its `types`." },
     { "fidelity", "step", "no job has steps",
       "Jobs of known length and services are the same either way." },
 };
@@ -34,6 +36,8 @@ static bool is_said(const struct experiment_point *point,
     switch (what) {
     case IDLE_ESTIMATE: return policy->rules.estimate == HOST_REQUESTED;
     case IDLE_TIES: return policy->rules.ties_shuffled;
+    case IDLE_HARDWARE:
+        return policy->rules.hardware != HOST_ANY_HARDWARE;
     case IDLE_FIDELITY: return point->by_step;
     case IDLE_COUNT: break;
     }
@@ -50,6 +54,7 @@ static bool key_acts(const struct experiment_point *point,
     case IDLE_TIES:
         return place_goes_by_score(policy->rules.placement) ||
                workload_has_parts(workload);
+    case IDLE_HARDWARE: return workload_has_choices(workload);
     case IDLE_FIDELITY: return workload_has_steps(workload);
     case IDLE_COUNT: break;
     }

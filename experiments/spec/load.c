@@ -18,6 +18,7 @@
 #include "models/laws/phase_cache.h"
 #include "models/types/truth.h"
 #include "policies/host/host.h"
+#include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "workloads/jobs/birth.h"
@@ -41,10 +42,16 @@ struct reckoning {
     uint32_t room;
 };
 
+static bool on_cores_alone(const struct host_policy *policy)
+{
+    return host_hardware(policy->policy, &policy->rules) == HOST_CORES_ALONE;
+}
+
 bool load_alike(const struct host_policy *a, const struct host_policy *b)
 {
     return ((a->policy->flags ^ b->policy->flags) & CS_PER_PHASE) == 0 &&
-           places_confines(a) == places_confines(b);
+           places_confines(a) == places_confines(b) &&
+           on_cores_alone(a) == on_cores_alone(b);
 }
 
 const char *load_manner(const struct host_policy *policy)
@@ -93,18 +100,36 @@ static double *new_part(struct reckoning *r, const char *form,
     return work;
 }
 
+/* A role that may run on either counts for GPUs, unless the policy has cores
+ * alone. */
+static struct role_spec counted(const struct reckoning *r,
+                                const struct role_spec *role)
+{
+    struct role_spec as = *role;
+
+    if (!job_role_chooses(role) ||
+        !on_cores_alone(r->policy))
+        return as;
+    as.gpus = as.gpu_type_count = 0;
+    as.cores = role->on_cores.cores;
+    as.memory_bytes = role->on_cores.memory_bytes;
+    return as;
+}
+
 /* Seconds of a phase in a pool on what its role asks for; INFINITY: it has no
  * room there. */
 static double phase_s(struct reckoning *r, const struct job_form *form,
                       uint32_t p, uint32_t pool)
 {
     const struct phase_spec *phase = &form->phase[p];
-    const struct role_spec *role = &form->role[phase->role];
+    const struct role_spec as = counted(r, &form->role[phase->role]);
+    const struct role_spec *role = &as;
     const struct phase_law *law = phase_law_usual(phase);
     uint32_t nodes = r->point->cluster->node_count;
     struct fit_want want = {
         .gpus = role->gpus, .cores = role->cores,
         .memory_bytes = role->memory_bytes, .pool_mask = 1u << pool,
+        .computes = role->gpus == 0 && role->on_cores.cores > 0,
     };
     double least_s = INFINITY;
 
@@ -130,7 +155,7 @@ static bool may_be(const struct reckoning *r, const struct job_request *request,
 {
     const struct cluster_spec *spec = r->point->cluster;
     uint32_t mask = places_mask(spec, r->policy, request, role);
-    bool gpus = request->form->role[role].gpus > 0;
+    bool gpus = counted(r, &request->form->role[role]).gpus > 0;
 
     if (mask != 0 && !(mask >> pool & 1))
         return false;
@@ -174,7 +199,8 @@ static void add_phases(struct reckoning *r, const struct job_request *request,
                           ? phase_s(r, form, p, k) : INFINITY;
     double life_s = step_s(form, s, pools);
     for (uint32_t role = 0; role < form->role_count; role++) {
-        const struct role_spec *spec = &form->role[role];
+        const struct role_spec as = counted(r, &form->role[role]);
+        const struct role_spec *spec = &as;
         double *work = new_part(r, form->name, spec->name, spec->gpus == 0);
         double units = spec->gpus > 0 ? spec->gpus : spec->cores;
         if (spec->gpus > 0)

@@ -172,10 +172,25 @@ static bool find_place(const struct trying *t,
         .gpu_mib = r == 0 ? request->gpu_mib : 0,
     };
 
+    bool chooses = job_role_chooses(role);
+    enum host_hardware hardware = host_hardware(t->policy->policy,
+                                                &t->policy->rules);
+
     if (want.gpus == 0 && want.cores == 0 && !want.pod)
         return false;
-    return has_rates(spec, request, want.gpus, &want.pool_mask) &&
-           placer_find(t->placer, &want, t->share, spec->node_count, out);
+    if (!(chooses && hardware == HOST_CORES_ALONE) &&
+        !(role->gpus == 0 && role->on_cores.cores > 0) &&
+        has_rates(spec, request, want.gpus, &want.pool_mask) &&
+        placer_find(t->placer, &want, t->share, spec->node_count, out))
+        return true;
+    if (role->on_cores.cores == 0 || (chooses && hardware == HOST_GPUS_ALONE))
+        return false;
+    want = (struct fit_want) {
+        .cores = role->on_cores.cores, .computes = true,
+        .memory_bytes = role->on_cores.memory_bytes,
+        .pool_mask = want.pool_mask,
+    };
+    return placer_find(t->placer, &want, t->share, spec->node_count, out);
 }
 
 /* The first role without a place; FORM_ROLES_MAX: all have one. */
@@ -259,7 +274,14 @@ static void describe_place(const struct trying *t, const char *name,
     char home[96];
 
     say_home(t, request, r, home, sizeof home);
-    if (gpus > 0 && there < gpus)
+    if (role->on_cores.cores > 0 &&
+        (role->gpus == 0 || host_hardware(t->policy->policy, &t->policy->rules) ==
+             HOST_CORES_ALONE))
+        err_set(err, ERR_RANGE, role->pos,
+                "role %s of %s has no place under policy %s%s: no node has %u "
+                "cores and their memory free", role->name, request->form->name,
+                name, home, role->on_cores.cores);
+    else if (gpus > 0 && there < gpus)
         err_set(err, ERR_RANGE, role->pos,
                 "role %s of %s has no place under policy %s%s: it asks for %u "
                 "GPUs, and there are %u that it may use", role->name,

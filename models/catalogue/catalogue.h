@@ -58,6 +58,7 @@ struct cpu_type {               /* one socket */
     double memory_bps;          /* peak */
     double memory_bps_sustained;
     double flops_fp32, flops_int8;  /* sustained, whole socket */
+    double flops_bf16;          /* the same; 0: 16 bits go as FP32 */
     double core_speed;          /* of one core at image decode; EPYC 9B14: 1 */
     const char *pcie;
     double tdp_w;

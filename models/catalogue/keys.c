@@ -83,6 +83,8 @@ static const struct conf_field cpu_field[] = {
         "rate of whole small models in FP32, one socket"),
     KEY("int8", CONF_FLOPS, cpu_form, cpu.flops_int8,
         "the same in INT8"),
+    KEY("bf16", CONF_FLOPS, cpu_form, cpu.flops_bf16,
+        "the same in 16 bits; absent: as in FP32"),
     KEY("core_speed", CONF_REAL, cpu_form, cpu.core_speed,
         "one core at image decoding; EPYC 9B14 is 1"),
     KEY("pcie", CONF_TEXT, cpu_form, cpu.pcie, "link that its slots offer"),

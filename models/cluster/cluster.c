@@ -154,6 +154,14 @@ const struct time_series *cluster_series_over(const struct cluster_spec *spec,
     return series_over(spec->carbon, end_ns, held_s);
 }
 
+bool cluster_computes(const struct node_group *group)
+{
+    assert(group != NULL);
+    return group->cpu != NULL && group->cores > 0 &&
+           group->cpu->flops_fp32 > 0.0 &&
+           group->cpu->memory_bps_sustained > 0.0;
+}
+
 uint32_t cluster_pool(const struct cluster_spec *spec, const char *name)
 {
     assert(spec != NULL && name != NULL);

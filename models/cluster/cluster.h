@@ -116,6 +116,9 @@ static inline const struct node_group *cluster_group_of(
                                   : cluster_group_search(spec, node);
 }
 
+/* True: what its cores compute is known, by the rates of their type. */
+bool cluster_computes(const struct node_group *group);
+
 extern const struct conf_schema cluster_schema, cluster_nodes_schema,
     cluster_gpus_schema, cluster_pcie_schema, cluster_nvlink_schema,
     cluster_cpu_schema, cluster_network_schema, cluster_storage_schema,

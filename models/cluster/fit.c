@@ -62,14 +62,16 @@ struct seat {
     uint32_t free, cap, size;
 };
 
-static bool group_matches(const struct hunt *hunt,
-                          const struct node_group *group)
+static inline bool group_matches(const struct hunt *hunt,
+                                 const struct node_group *group)
 {
     uint32_t pools = hunt->want->pool_mask;
     if (pools != 0 && (pools >> group->pool & 1u) == 0)
         return false;
     if (hunt->type != NULL)
         return group->gpu == hunt->type;
+    if (hunt->want->computes && !cluster_computes(group))
+        return false;
     return !hunt->bare_nodes || group->gpus == 0;
 }
 
@@ -778,6 +780,15 @@ static bool fit_gpus(struct hunt *hunt, enum fit_rule rule)
     return false;
 }
 
+/* All cores on one node, by a pass without an index. */
+static bool fit_whole(struct hunt *hunt)
+{
+    hunt->share_count = 0;
+    uint32_t node = one_node(hunt, true, hunt->units, 0, 0);
+    assert(hunt->type == NULL);
+    return node != UINT32_MAX && give(hunt, node, hunt->units);
+}
+
 static bool fit_cores(struct hunt *hunt, enum fit_rule rule)
 {
     const struct fit_want *want = hunt->want;
@@ -786,11 +797,12 @@ static bool fit_cores(struct hunt *hunt, enum fit_rule rule)
     /* Rounded up, so that no node is given more memory than it has. */
     hunt->unit_memory =
         (want->memory_bytes + want->cores - 1) / (int64_t)want->cores;
-    hunt->bare_nodes = true;
-    if (fit_type(hunt, rule))
-        return true;
-    hunt->bare_nodes = false;
-    return fit_type(hunt, rule);
+    for (int pass = 0; pass < 2; pass++) {
+        hunt->bare_nodes = pass == 0;
+        if (want->computes ? fit_whole(hunt) : fit_type(hunt, rule))
+            return true;
+    }
+    return false;
 }
 
 static bool fit_any(struct hunt *hunt, enum fit_rule rule)

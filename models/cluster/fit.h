@@ -57,6 +57,9 @@ struct fit_want {
     /* For place.h.  A pod runs on one node; its cores and memory are in all,
      * not per GPU.  gpu_milli below 1000: a part of one GPU. */
     bool pod;
+    bool computes;              /* cores only: of one node, the fullest that
+                                   holds them, of a CPU whose rates are known;
+                                   the rule does not matter */
     bool relaxed;               /* has waited for `relax_after` */
     uint32_t gpu_milli;         /* 0: whole GPUs */
     uint32_t gpu_mib;           /* of the GPU's memory, beside its part */

@@ -35,6 +35,15 @@ enum phase_kind {
     PHASE_KIND_COUNT
 };
 
+/* What a role takes in the place of GPUs: cores of one node. */
+struct role_cores {
+    uint32_t cores;             /* 0: it needs GPUs, or computes nothing */
+    int64_t memory_bytes;       /* host, in all */
+    double load_bytes;          /* copied into it before a phase runs */
+    bool first;                 /* before GPUs, for policies that do not
+                                   forecast */
+};
+
 /* What a role requests.  It may be given any multiple of gpus_multiple between
  * gpus_min and gpus_max; its owner asks for `gpus`. */
 struct role_spec {
@@ -55,6 +64,8 @@ struct role_spec {
     bool pod;                   /* runs on one node; memory_bytes is in all */
     int64_t core_milli;         /* of a pod, in all: thousandths of cores */
     struct err_pos pos;         /* place in the file, for messages */
+    struct role_cores on_cores; /* with GPUs: what it may take instead; without:
+                                   the same as `cores` and `memory_bytes` */
 };
 
 struct phase_spec {
@@ -136,6 +147,11 @@ static inline uint32_t job_role_gpus(const struct job_request *request,
     if (role == 0 && request->gpus > 0)
         return request->gpus;
     return request->form->role[role].gpus;
+}
+/* True: it may run on GPUs or on cores. */
+static inline bool job_role_chooses(const struct role_spec *role)
+{
+    return role->gpus > 0 && role->on_cores.cores > 0;
 }
 /* Returns the thousandths of each GPU that a role requests: 1000 are whole. */
 uint32_t job_role_milli(const struct job_request *request, uint32_t role);

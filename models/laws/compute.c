@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "models/catalogue/catalogue.h"
 
@@ -117,19 +118,37 @@ double compute_encoder_s(const struct llm *llm, enum precision precision,
     return ENCODER_STEP_S + llm->layers * (ENCODER_LAYER_S + busy_s);
 }
 
+double compute_cpu_flops(const struct cpu_type *cpu, enum precision precision,
+                         double cores)
+{
+    assert(cpu && cpu->cores > 0 && cores > 0.0);
+    bool small = precision == PRECISION_INT8 || precision == PRECISION_INT4;
+    bool half = precision == PRECISION_BF16 || precision == PRECISION_FP16;
+    double socket_flops = small ? cpu->flops_int8 : cpu->flops_fp32;
+
+    if (half && cpu->flops_bf16 > 0.0)
+        socket_flops = cpu->flops_bf16;
+    return socket_flops * (cores / cpu->cores);
+}
+
+/* assumption: half of a socket's cores draw all of its bandwidth. */
+double compute_cpu_bps(const struct cpu_type *cpu, double cores)
+{
+    assert(cpu && cpu->cores > 0 && cores > 0.0);
+    double sockets = cores / cpu->cores;
+
+    return cpu->memory_bps_sustained *
+           fmax(sockets, fmin(1.0, 2.0 * sockets));
+}
+
 double compute_cpu_forward_s(const struct llm *llm, enum precision precision,
                              const struct cpu_type *cpu, double cores,
                              double tokens)
 {
     assert(llm && cpu && cpu->cores > 0 && cores > 0.0);
-    double sockets = cores / cpu->cores;
-    bool small = precision == PRECISION_INT8 || precision == PRECISION_INT4;
-    double socket_flops = small ? cpu->flops_int8 : cpu->flops_fp32;
     double bytes = llm->params_active * precision_weight_bytes(precision);
     double flops = compute_forward_flops(llm, tokens, tokens / 2.0);
 
-    /* assumption: half of a socket's cores draw all of its bandwidth. */
-    return compute_roofline_s(flops, socket_flops * sockets, bytes,
-                              cpu->memory_bps_sustained *
-                              fmax(sockets, fmin(1.0, 2.0 * sockets)));
+    return compute_roofline_s(flops, compute_cpu_flops(cpu, precision, cores),
+                              bytes, compute_cpu_bps(cpu, cores));
 }

@@ -41,6 +41,12 @@ double compute_roofline_s(double flops, double flops_rate, double bytes,
 double compute_encoder_s(const struct llm *llm, enum precision precision,
                          const struct gpu_type *gpu, double sequences,
                          double tokens);
+/* Returns the rate of `cores` cores of one CPU type for weights of that
+ * precision, in operations per second, and the bandwidth of their memory in
+ * bytes per second. */
+double compute_cpu_flops(const struct cpu_type *cpu, enum precision precision,
+                         double cores);
+double compute_cpu_bps(const struct cpu_type *cpu, double cores);
 /* Returns the seconds of a forward pass over `tokens` tokens on `cores` cores
  * of one CPU type. */
 double compute_cpu_forward_s(const struct llm *llm, enum precision precision,

@@ -16,6 +16,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/laws/comm.h"
 #include "models/laws/compute.h"
+#include "models/laws/cores.h"
 #include "models/laws/memory.h"
 #include "models/types/gang.h"
 
@@ -156,8 +157,9 @@ static double gaps_s(const struct decode_replica *r)
 static bool can_work(const struct decode_replica *r)
 {
     assert(r != NULL && r->gang != NULL);
-    return r != NULL && r->llm != NULL && r->gang != NULL &&
-           r->gang->gpu != NULL && r->tp > 0 && r->gang->gpus >= r->tp;
+    return r != NULL && r->llm != NULL && r->gang != NULL && r->tp > 0 &&
+           (r->gang->gpu != NULL ? r->gang->gpus >= r->tp
+                                 : cores_can(r->gang, r->precision));
 }
 
 double decode_step_s(const struct decode_replica *r, double batch,
@@ -166,6 +168,13 @@ double decode_step_s(const struct decode_replica *r, double batch,
     assert(can_work(r));
     assert(batch > 0.0 && context_tokens >= 0.0);
     const struct gpu_type *gpu = r->gang->gpu;
+
+    if (gpu == NULL)
+        return cores_s(r->gang, r->precision,
+                       compute_forward_flops(r->llm, batch, context_tokens),
+                       step_weight_bytes(r->llm, r->precision, batch) +
+                           batch * context_tokens *
+                               memory_kv_bytes_per_token(r->llm));
     double weight_s = step_weight_bytes(r->llm, r->precision, batch) / r->tp /
                       (WEIGHT_SHARE * gpu->memory_bps_sustained);
     double kv_s = batch * context_tokens * memory_kv_bytes_per_token(r->llm) /
@@ -184,6 +193,11 @@ double decode_prefill_s(const struct decode_replica *r, double prompts,
     assert(can_work(r));
     assert(prompts >= 0.0 && prompt_tokens >= 0.0);
     double tokens = prompts * prompt_tokens;
+
+    if (r->gang->gpu == NULL)
+        return cores_s(r->gang, r->precision,
+                       compute_forward_flops(r->llm, tokens,
+                                             prompt_tokens / 2.0), 0.0);
     double width = r->llm->hidden / sqrt((double)r->tp);
     double rate = PREFILL_SHARE *
                   compute_size_efficiency(width, fmax(1.0, tokens)) *

@@ -15,6 +15,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/laws/comm.h"
 #include "models/laws/compute.h"
+#include "models/laws/cores.h"
 #include "models/laws/experts.h"
 #include "models/laws/train.h"
 #include "models/types/rates.h"
@@ -62,11 +63,18 @@ bool phase_can_run(const struct phase_law *law, const struct gang *gang)
     assert(law != NULL && gang != NULL && gang->nodes > 0);
     switch (law->kind) {
     case LAW_TRAIN:
+        if (gang->gpus == 0)
+            return law->train.net == NULL &&
+                   cores_can(gang, law->train.precision);
         return has_speed(gang, law->train.precision) &&
                gang->gpus >= experts_gang(&law->train);
     case LAW_FORWARD:
+        if (gang->gpus == 0)
+            return cores_can(gang, law->train.precision);
         return has_speed(gang, law->train.precision);
     case LAW_ROLLOUT:
+        if (gang->gpus == 0)
+            return cores_can(gang, law->rollout.precision);
         return has_speed(gang, law->rollout.precision) &&
                gang->gpus >= law->rollout.tp;
     default:
@@ -186,12 +194,40 @@ static struct phase_plan plan_fed(const struct phase_law *law,
     return plan;
 }
 
+/* The same on cores, which prepare a batch before they compute on it: nothing
+ * overlaps, and all cores of the lease are at work. */
+static struct phase_plan plan_cores(const struct phase_law *law,
+                                    const struct gang *gang, double s,
+                                    double flops)
+{
+    double items = law->kind == LAW_TRAIN ? law->sequences * repeats(law) : 0.0;
+    double feed_core_s = items * law->item.core_s / core_speed(gang);
+    assert(gang->gpus == 0 && gang->cores > 0);
+    double all_s = s + feed_core_s / gang->cores;
+    struct phase_plan plan = {
+        .rate_max = rate_of(all_s),
+        .gpu_rate = rate_of(all_s),
+        .feed_rate = INFINITY,
+        .flops = flops,
+        .bottleneck = "cpu",
+        .rates.core_s = all_s * gang->cores,
+    };
+
+    if (items > 0.0)
+        read_bytes(&plan.rates, law, gang, items * law->item.storage_bytes,
+                   items * law->item.reads);
+    return plan;
+}
+
 static struct phase_plan plan_train(const struct phase_law *law,
                                     const struct gang *gang)
 {
     assert(law->kind == LAW_TRAIN);
     assert(gang != NULL);
     struct step_time step = train_step(&law->train, gang, law->sequences);
+    if (gang->gpus == 0)
+        return plan_cores(law, gang, step.step_s * repeats(law),
+                          step.flops * repeats(law));
     return plan_fed(law, gang, &step);
 }
 
@@ -203,6 +239,9 @@ static struct phase_plan plan_forward(const struct phase_law *law,
     struct step_time step =
         forward_step(law->train.llm, law->train.precision, gang,
                      law->sequences, law->train.sequence_tokens);
+    if (gang->gpus == 0)
+        return plan_cores(law, gang, step.step_s * repeats(law),
+                          step.flops * repeats(law));
     return plan_fed(law, gang, &step);
 }
 
@@ -223,6 +262,11 @@ struct phase_plan phase_rollout_drawn(const struct phase_law *law,
                    compute_forward_flops(shape->llm, time.tokens,
                                          shape->prompt_tokens +
                                          response / 2.0);
+    if (gang->gpus == 0) {
+        struct phase_plan plan = plan_cores(law, gang, time.total_s, flops);
+        plan.tail_fraction = time.tail_idle_fraction;
+        return plan;
+    }
     double peak = gang->gpus * compute_peak_flops(gang->gpu,
                                                   shape->precision);
     double mfu = peak > 0.0 ? flops / (time.total_s * peak) : 0.0;

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "models/catalogue/catalogue.h"
+#include "models/laws/cores.h"
 #include "models/laws/decode.h"
 #include "models/laws/memory.h"
 #include "models/laws/renewal.h"
@@ -85,7 +86,7 @@ static struct decode_replica replica_of(const struct rollout_shape *shape,
                                         const struct gang *gang)
 {
     assert(shape->llm != NULL && shape->tp > 0);
-    assert(gang->gpus >= shape->tp);
+    assert(gang->gpus == 0 || gang->gpus >= shape->tp);
     return (struct decode_replica){ shape->llm, shape->precision, gang,
                                     shape->tp, DECODE_GRAPHS };
 }
@@ -283,13 +284,16 @@ static double slots_per_replica(const struct rollout_plan *plan,
                                 const struct gang *gang)
 {
     assert(shape->tp > 0);
-    assert(gang->gpu != NULL);
+    assert(plan->replicas > 0);
     double context = shape->prompt_tokens + plan->lengths.carried_tokens +
                      plan->mean_tokens;
-    double held = memory_decode_batch_max(shape->llm, shape->precision,
-                                          shape->tp, context,
-                                          gang->gpu->memory_bytes -
-                                              shape->reserved_bytes);
+    double held = gang->gpu == NULL
+                      ? cores_batch_max(shape->llm, shape->precision, context,
+                                        shape->host_bytes)
+                      : memory_decode_batch_max(shape->llm, shape->precision,
+                                                shape->tp, context,
+                                                gang->gpu->memory_bytes -
+                                                    shape->reserved_bytes);
 
     if (shape->concurrency_max > 0.0) {
         held = fmin(held, shape->concurrency_max);
@@ -343,12 +347,12 @@ void rollout_plan_init(struct rollout_plan *plan,
                        const struct rollout_shape *shape,
                        const struct gang *gang)
 {
-    assert(plan && shape && shape->llm && gang && gang->gpu);
-    assert(shape->tp > 0 && gang->gpus >= shape->tp);
+    assert(plan && shape && shape->llm && gang);
+    assert(shape->tp > 0 && (gang->gpus == 0 || gang->gpus >= shape->tp));
     assert(shape->responses >= 1.0 && shape->response_mean_tokens >= 1.0);
     assert(shape->response_max_tokens >= 1.0 && shape->response_cv >= 0.0);
     *plan = (struct rollout_plan){ 0 };
-    uint32_t held = gang->gpus / shape->tp;
+    uint32_t held = gang->gpus == 0 ? 1 : gang->gpus / shape->tp;
     plan->replicas = held < shape->responses ? held
                                              : (uint32_t)shape->responses;
     fit_lengths(plan, shape);

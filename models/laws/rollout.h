@@ -41,6 +41,7 @@ struct rollout_shape {
     double part_tokens;         /* most tokens of a response in one rollout, the
                                    rest follows in the next; 0: no limit */
     double reserved_bytes;      /* of each GPU; not available to the rollout */
+    double host_bytes;          /* on cores: of the engine, weights and cache */
 };
 
 struct rollout_time {

@@ -16,6 +16,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/laws/comm.h"
 #include "models/laws/compute.h"
+#include "models/laws/cores.h"
 #include "models/laws/experts.h"
 #include "models/laws/net.h"
 #include "models/laws/train_pass.h"
@@ -281,7 +282,11 @@ struct step_time train_step(const struct train_shape *shape,
                             const struct gang *gang,
                             double global_batch_sequences)
 {
-    assert(shape && (shape->llm || shape->net) && gang && gang->gpu);
+    assert(shape && (shape->llm || shape->net) && gang);
+    if (gang->gpus == 0) {
+        return cores_train_step(shape, gang, global_batch_sequences);
+    }
+    assert(gang->gpu);
     if (shape->net != NULL) {
         return net_train_step(shape, gang, global_batch_sequences);
     }
@@ -337,8 +342,11 @@ struct step_time forward_step(const struct llm *llm, enum precision precision,
                               const struct gang *gang, double sequences,
                               double tokens)
 {
-    assert(llm && gang && gang->gpu && gang->gpus > 0);
-    assert(sequences > 0.0 && tokens > 0.0);
+    assert(llm && gang && sequences > 0.0 && tokens > 0.0);
+    if (gang->gpus == 0) {
+        return cores_forward_step(llm, precision, gang, sequences, tokens);
+    }
+    assert(gang->gpu);
     struct train_shape shape = {
         .llm = llm, .precision = precision, .sequence_tokens = tokens,
         .micro_batch = 1.0, .pp = 1,

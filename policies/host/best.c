@@ -7,9 +7,11 @@
 #include <math.h>
 
 #include "models/catalogue/catalogue.h"
+#include "policies/leases/time.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/form.h"
+#include "policies/state/job_slot.h"
 #include "policies/state/state.h"
 
 /* As phases.h says. */
@@ -42,10 +44,13 @@ bool cs_site(const struct cs_host *host, struct task_id id, uint32_t i,
     assert(i < cs_site_count(host, id));
     const struct host_site *site =
         &host_job_form(host, task->job.i)->sites[task->role].site[i];
-    if (pools != 0 && (site->pool_mask & ~pools) != 0)
-        return false;
+    if ((pools != 0 && (site->pool_mask & ~pools) != 0) ||
+        !host_hardware_ok(host, host_job_slot(host, task->job.i), task->role,
+                          site->gpu == NULL) ||
+        (site->gpu == NULL && want->gpus > task->gpus))
+        return false;           /* cores do not grow */
     want->pool_mask = site->pool_mask;
-    want->gpu_type = site->gpu->index + 1;
+    want->gpu_type = site->gpu == NULL ? CS_ON_CORES : site->gpu->index + 1;
     assert(want->pool_mask != 0 && want->gpu_type > 0);
     return true;
 }

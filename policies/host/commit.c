@@ -242,7 +242,8 @@ enum cs_verdict host_try(struct cs_host *host, uint32_t task, uint32_t room)
     assert(host->tasks->slot[task].live);
     if (!policy->place || pub->role == CS_ALL_ROLES || pub->held.i != ID_NONE)
         return pub->gpus > room && pub->held.i == ID_NONE &&
-                       pub->gpu_milli == GPU_MILLI
+                       pub->gpu_milli == GPU_MILLI &&
+                       host_task_gpus_min(host, task) > room
                    ? CS_NO_ROOM : cs_start(host, id);
     if (!policy->place(host->self, host, id, &want))
         return CS_NO_ROOM;

@@ -139,7 +139,7 @@ static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
         !host_shape_ok(host, job, role, gpus))
         return refuse(host, HOST_START, task.job, CS_BAD_SHAPE);
     note_wants(host, want, 1);
-    if (!host_room_at_all(host, want, gpus) ||
+    if (!host_room_at_all(host, want, host_want_gpus(host, job, role, want)) ||
         !host_find(host, job, role, want, &place))
         return refuse(host, HOST_START, task.job, CS_NO_ROOM);
     host_task_drop(host, id.i);
@@ -157,6 +157,46 @@ static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
     return CS_DONE;
 }
 
+/* Finds room for one of the roles of a job, where it wants it. */
+static bool find_there(struct cs_host *host, const struct host_job_slot *job,
+                       uint32_t role, const struct cs_want *want,
+                       int64_t *more_mw, struct placement *place)
+{
+    uint32_t nodes = host->spec->node_count;
+    int64_t mw = *more_mw;
+    struct fit_want fit;
+
+    if (!host_fit_want(host, job, role, want, &fit) ||
+        (!fit.computes && !host_shape_ok(host, job, role, fit.gpus)))
+        return false;
+    fit.looks = &host->counts.nodes_seen;
+    if (!placer_find(host->placer, &fit, host->life->scratch + role * nodes,
+                     nodes, place) ||
+        !host_power_allows(host->nodes, host->cluster, place, &mw))
+        return false;
+    assert(mw >= *more_mw);
+    *more_mw = mw;
+    return true;
+}
+
+/* The same on GPUs or on cores, where the role may be on either. */
+static bool find_role(struct cs_host *host, const struct host_job_slot *job,
+                      uint32_t role, const struct cs_want *want,
+                      int64_t *more_mw, struct placement *place)
+{
+    struct cs_want option[HOST_OPTIONS];
+    uint32_t options;
+
+    if (host_form_of(job)->role[role].on_cores.cores == 0)
+        return find_there(host, job, role, want, more_mw, place);
+    options = host_want_options(host, job, role, want, option);
+    assert(options > 0);
+    for (uint32_t i = 0; i < options; i++)
+        if (find_there(host, job, role, &option[i], more_mw, place))
+            return true;
+    return false;
+}
+
 /* Finds room for all roles before any is granted. */
 static bool find_all(struct cs_host *host, const struct host_job_slot *job,
                      const struct cs_want *want, struct placement *place)
@@ -166,15 +206,8 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
 
     for (r = 0; r < roles; r++) {
         struct cs_want as_asked = { .role = r };
-        struct fit_want fit;
-        if (!host_fit_want(host, job, r, want ? &want[r] : &as_asked, &fit) ||
-            !host_shape_ok(host, job, r, fit.gpus))
-            break;
-        fit.looks = &host->counts.nodes_seen;
-        if (!placer_find(host->placer, &fit,
-                         host->life->scratch + r * host->spec->node_count,
-                         host->spec->node_count, &place[r]) ||
-            !host_power_allows(host->nodes, host->cluster, &place[r], &more_mw))
+        if (!find_role(host, job, r, want ? &want[r] : &as_asked, &more_mw,
+                       &place[r]))
             break;
         if (roles > 1)
             cluster_take(host->cluster, &place[r]);

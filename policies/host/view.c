@@ -360,7 +360,7 @@ bool cs_forecast(struct cs_host *host, struct task_id id,
                                : job_role_gpus(&job->pub.request, role);
     struct placement place;
     if (!host_shape_ok(host, job, role, gpus) ||
-        !host_room_at_all(host, want, gpus) ||
+        !host_room_at_all(host, want, host_want_gpus(host, job, role, want)) ||
         !host_look(host, job, role, want, &place))
         return false;
     struct gang gang = fabric_gang(host->spec, &place);
@@ -373,7 +373,7 @@ bool cs_forecast(struct cs_host *host, struct task_id id,
     out->evict_s = want->take_idle ? host_evict_s(host, &place) : 0;
     out->usd = (out->run_s + out->switch_s + out->evict_s) / 3600 *
                host_gpu_usd_per_h(host->spec, &place, host_now(host));
-    out->gpus = gpus;
+    out->gpus = gang.gpus;
     assert(out->run_s >= 0 && out->switch_s >= 0 && out->evict_s >= 0);
     return true;
 }

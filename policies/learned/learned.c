@@ -20,13 +20,13 @@
 extern const struct cs_policy learned_policy;
 
 enum learned_feature {
-    ON_HELD, AT_HOME, TAKES_IDLE, GROWS, RUN, SWITCH, EVICT, AGE, JOB_LEFT, GPUS,
-    SLOWER, START, FEATURE_COUNT
+    ON_HELD, AT_HOME, TAKES_IDLE, GROWS, ON_CORES, RUN, SWITCH, EVICT, AGE,
+    JOB_LEFT, GPUS, SLOWER, USD, START, FEATURE_COUNT
 };
 
 static const char *const learned_key[FEATURE_COUNT] = {
-    "on_held", "at_home", "takes_idle", "grows", "run", "switch", "evict", "age",
-    "job_left", "gpus", "slower", "start"
+    "on_held", "at_home", "takes_idle", "grows", "on_cores", "run", "switch",
+    "evict", "age", "job_left", "gpus", "slower", "usd", "start"
 };
 
 struct learned {
@@ -63,7 +63,7 @@ static double squeeze(double s)
     return log1p(s > 0 ? s : 0) / 7;
 }
 
-/* The score of a task at a place; `place`: one of ON_HELD to GROWS. */
+/* The score of a task at a place; `place`: one of ON_HELD to ON_CORES. */
 static double learned_score(const struct learned *learned,
                             const struct cs_host *host,
                             const struct cs_task *task,
@@ -74,13 +74,14 @@ static double learned_score(const struct learned *learned,
     double x[FEATURE_COUNT] = {
         [ON_HELD] = place == ON_HELD, [AT_HOME] = place == AT_HOME,
         [TAKES_IDLE] = place == TAKES_IDLE, [GROWS] = place == GROWS,
+        [ON_CORES] = place == ON_CORES,
         [RUN] = squeeze(f->run_s),
         [SWITCH] = squeeze(f->switch_s), [EVICT] = squeeze(f->evict_s),
         [AGE] = squeeze(age_s),
         [JOB_LEFT] = squeeze((double)cs_left_ns(host, task->job) / 1e9),
         [GPUS] = (double)f->gpus / cs_total_gpus(host, 0),
         [SLOWER] = asked_s > 0 ? log(f->run_s / asked_s + 1e-9) : 0,
-        [START] = 1,
+        [USD] = log(f->usd + 1e-3), [START] = 1,
     };
     double score = 0;
 
@@ -99,13 +100,25 @@ static void learned_try_option(const struct learned *learned,
     struct cs_forecast f = { 0 };
 
     option.held = place == ON_HELD;
-    if (option.held ? !cs_forecast_held(host, option.task, &f)
-                    : !cs_forecast_best(host, option.task, &option.want, &f))
+    if (option.held         ? !cs_forecast_held(host, option.task, &f)
+        : place == ON_CORES ? !cs_forecast(host, option.task, &option.want, &f)
+                            : !cs_forecast_best(host, option.task,
+                                                &option.want, &f))
         return;
     option.score = learned_score(learned, host, task, &f, place);
     option.found = true;
     if (!best->found || option.score > best->score)
         *best = option;
+}
+
+/* May its role run on cores in the place of GPUs? */
+static bool learned_chooses(const struct cs_host *host,
+                            const struct cs_task *task)
+{
+    const struct job_form *form = cs_request(host, task->job)->form;
+
+    return task->role < form->role_count &&
+           job_role_chooses(&form->role[task->role]);
 }
 
 static struct learned_choice learned_find_best(const struct learned *learned,
@@ -131,6 +144,9 @@ static struct learned_choice learned_find_best(const struct learned *learned,
         option.want.gpus = cs_most_gpus(host, option.task);
         if (option.want.gpus > task->gpus)
             learned_try_option(learned, host, option, GROWS, &best);
+        option.want = (struct cs_want) { .gpu_type = CS_ON_CORES };
+        if (learned_chooses(host, task))
+            learned_try_option(learned, host, option, ON_CORES, &best);
     }
     return best;
 }

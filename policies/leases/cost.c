@@ -105,6 +105,12 @@ static double load_bps(const struct cluster_spec *spec, bool at_home,
     return bps;
 }
 
+double host_load_bytes(const struct role_spec *role, bool gpus)
+{
+    assert(role->load_bytes >= 0);
+    return gpus ? role->load_bytes : role->on_cores.load_bytes;
+}
+
 double host_switch_s(const struct cluster_spec *spec,
                      const struct role_spec *role, bool woken,
                      const struct placement *placement)
@@ -112,5 +118,6 @@ double host_switch_s(const struct cluster_spec *spec,
     double bps = load_bps(spec, woken, placement);
 
     assert(placement->share_count > 0 && bps > 0);
-    return role->load_bytes / bps + (woken ? role->wake_s : role->start_s);
+    return host_load_bytes(role, placement_gpus(placement) > 0) / bps +
+           (woken ? role->wake_s : role->start_s);
 }

@@ -25,6 +25,8 @@ double host_lease_usd(const struct cluster_spec *spec,
  * storage: the part of its shares that lies on rented nodes pays. */
 double host_transfer_usd(const struct cluster_spec *spec,
                          const struct placement *placement, double bytes);
+/* Returns what a role loads before it can work, on GPUs or on cores. */
+double host_load_bytes(const struct role_spec *role, bool gpus);
 /* Returns the seconds from the grant of a placement until a role can work, if
  * all links are free.  woken: a node's memory keeps the role's state. */
 double host_switch_s(const struct cluster_spec *spec,

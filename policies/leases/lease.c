@@ -69,7 +69,7 @@ static bool find_spots(struct cs_host *host, const struct cs_want *want,
 }
 
 /* look: nothing is drawn for it. */
-static bool search(struct cs_host *host, const struct host_job_slot *job,
+static bool search_one(struct cs_host *host, const struct host_job_slot *job,
                    uint32_t role, const struct cs_want *want, bool look,
                    struct placement *out)
 {
@@ -96,6 +96,23 @@ static bool search(struct cs_host *host, const struct host_job_slot *job,
                                               host->life->scratch,
                                               host->spec->node_count, out) &&
            host_power_allows(host->nodes, host->cluster, out, &more_mw);
+}
+
+static bool search(struct cs_host *host, const struct host_job_slot *job,
+                   uint32_t role, const struct cs_want *want, bool look,
+                   struct placement *out)
+{
+    struct cs_want option[HOST_OPTIONS];
+    uint32_t options;
+
+    if (host_form_of(job)->role[role].on_cores.cores == 0)
+        return search_one(host, job, role, want, look, out);
+    options = host_want_options(host, job, role, want, option);
+    assert(options > 0 && options <= HOST_OPTIONS);
+    for (uint32_t i = 0; i < options; i++)
+        if (search_one(host, job, role, &option[i], look, out))
+            return true;
+    return false;
 }
 
 bool host_find(struct cs_host *host, const struct host_job_slot *job,
@@ -422,6 +439,38 @@ static void start_process(void *self, uint64_t arg)
                            LOOP_RANK_FINISH, started, host, arg);
 }
 
+/* Cores have their state in the memory of the node: it comes from the shared
+ * storage the first time, over the network from another node, and is there
+ * already on the node that kept it. */
+static void load_memory(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->leases->slot[i];
+    struct host_job_slot *job = lease->owner;
+    const struct placement *to = &lease->pub.placement;
+    uint32_t home = job->home[lease->pub.role], uses;
+    double bytes = host_load_bytes(&host_form_of(job)->role[lease->pub.role],
+                                   false);
+    struct share share = { .node = home };
+    struct placement from = { .share = &share, .share_count = 1 };
+    struct demand_rates rates = { .storage_bytes = 1 };
+
+    if (!(bytes > 0) || home == to->share[0].node) {
+        start_process(host, i);
+        return;
+    }
+    if (home == ID_NONE)
+        job->pub.usd_transfer += host_transfer_usd(host->spec, to, bytes);
+    uses = home == ID_NONE
+               ? fabric_uses(host->parts.fabric, to, &rates, host->life->uses)
+               : fabric_uses_between(host->parts.fabric, &from, to, 1,
+                                     host->life->uses);
+    assert(lease->pub.gpus == 0);
+    if (uses == 0)
+        start_process(host, i);
+    else
+        lease->flow = copy(host, bytes, INFINITY, uses, start_process, i);
+}
+
 /* Starts to load the role's state, after `saved` bytes of the leases that had to go. */
 static void begin_loading(struct cs_host *host, uint32_t i, double saved)
 {
@@ -435,7 +484,11 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
 
     assert(saved >= 0 && lease->pub.state == CS_LEASE_LOADING);
 
-    if (!(bytes + saved > 0) || lease->pub.gpus == 0) {
+    if (lease->pub.gpus == 0) {
+        load_memory(host, i);
+        return;
+    }
+    if (!(bytes + saved > 0)) {
         start_process(host, i);
         return;
     }
@@ -467,7 +520,8 @@ static bool starts(const struct host_job_slot *job,
 {
     const struct job_request *request = &job->pub.request;
 
-    if (lease->pub.gpus > 0)
+    if (lease->pub.gpus > 0 ||
+        request->form->role[lease->pub.role].on_cores.cores > 0)
         return true;
     for (uint32_t r = 0; r < request->form->role_count; r++)
         if (job_role_gpus(request, r) > 0)

@@ -231,9 +231,10 @@ static void start_work(struct cs_host *host, uint32_t i,
     assert(law->kind != LAW_FIXED && law->kind != LAW_SERVE);
     if (plan->rates.network_bytes > 0 && law->kind == LAW_TRAIN)
         count_bursts(host, i, +1);
-    if (host_steps_apply(host, law))
+    if (host_steps_apply(host, i, law))
         host_steps_start(host, i, law, plan, part_before(&host->leases->slot[i]));
-    else if (host->parts.by_step && law->kind == LAW_ROLLOUT)
+    else if (host->parts.by_step && law->kind == LAW_ROLLOUT &&
+             host->leases->slot[i].gang.gpus > 0)
         start_rollout(host, i, law);
     else
         start_flow(host, i, law, plan);
@@ -411,7 +412,7 @@ static double part_ran(struct cs_host *host, uint32_t i,
     double before = part_before(lease), ran = 0;
 
     assert(lease->running && before >= 0 && before <= 1);
-    if (host_steps_apply(host, law))
+    if (host_steps_apply(host, i, law))
         ran = host_steps_part(host, i) - before;
     else if (flow_alive(host->parts.net, lease->flow))
         ran = 1 - before - flow_left(host->parts.net, lease->flow);

@@ -16,6 +16,7 @@
 
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
 #include "policies/phases.h"
 #include "policies/state/form.h"
 #include "policies/state/state.h"
@@ -119,12 +120,44 @@ static void add_unions(struct host_sites *sites)
     assert(sites->count <= 2 * singles);
 }
 
+/* Of the cores of a pool that a role asks for, where they are cheapest; on nodes
+ * with GPUs, which are paid by the GPU, nothing. */
+static double cores_usd_per_h(const struct node_group *group, uint32_t cores)
+{
+    assert(group->cores > 0);
+    return group->gpus > 0 ? 0
+                           : cluster_node_least_usd_per_h(group) * cores /
+                                 group->cores;
+}
+
+/* Behind those of GPUs: the cores of each pool, cheapest first. */
+static void add_cores(struct host_sites *sites, const struct role_spec *role,
+                      uint32_t mask, const struct node_group *group)
+{
+    struct host_site site = { .pool = group->pool,
+                              .pool_mask = 1u << group->pool };
+    uint32_t i = sites->count;
+
+    if (group->cores < role->on_cores.cores || !cluster_computes(group) ||
+        (mask != 0 && !(mask >> group->pool & 1)))
+        return;
+    site.usd_per_h = cores_usd_per_h(group, role->on_cores.cores);
+    for (uint32_t k = 0; k < sites->count; k++)
+        if (sites->site[k].gpu == NULL && sites->site[k].pool == site.pool)
+            return;             /* by the first group of the pool */
+    for (; i > 0 && sites->site[i - 1].gpu == NULL &&
+           sites->site[i - 1].usd_per_h > site.usd_per_h; i--)
+        sites->site[i] = sites->site[i - 1];
+    sites->site[i] = site;
+    sites->count++;
+}
+
 struct host_sites host_sites_of(struct arena *arena,
                                 const struct cluster_spec *spec,
                                 const struct role_spec *role, uint32_t mask)
 {
     struct host_sites sites = {
-        .site = arena_alloc(arena, 2 * (size_t)spec->group_count,
+        .site = arena_alloc(arena, 3 * (size_t)spec->group_count,
                             sizeof *sites.site),
     };
 
@@ -132,7 +165,9 @@ struct host_sites host_sites_of(struct arena *arena,
         if (may_use(role, mask, &spec->group[g]))
             add_site(&sites, &spec->group[g]);
     add_unions(&sites);
-    assert(sites.count <= 2 * spec->group_count);
+    for (uint32_t g = 0; job_role_chooses(role) && g < spec->group_count; g++)
+        add_cores(&sites, role, mask, &spec->group[g]);
+    assert(sites.count <= 3 * spec->group_count);
     return sites;
 }
 

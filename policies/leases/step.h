@@ -13,8 +13,8 @@
 struct phase_law;
 struct phase_plan;
 
-/* Is a phase of that law simulated step by step in this trial? */
-bool host_steps_apply(const struct cs_host *host,
+/* Is a phase of that law simulated step by step in this trial, on that lease? */
+bool host_steps_apply(const struct cs_host *host, uint32_t lease,
                       const struct phase_law *law);
 /* Starts the steps of a phase on a lease.  part: what is done already, 0 to 1.
  * law stays valid while the steps run. */

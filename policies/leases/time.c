@@ -115,6 +115,77 @@ static bool one_type(const struct cluster_spec *spec, uint32_t type,
     return false;
 }
 
+static bool has_choice(const struct host_job_slot *job, uint32_t role)
+{
+    assert(role < host_form_of(job)->role_count);
+    return job_role_chooses(&host_form_of(job)->role[role]);
+}
+
+bool host_hardware_ok(const struct cs_host *host,
+                      const struct host_job_slot *job, uint32_t role,
+                      bool cores)
+{
+    enum host_hardware hardware = host_hardware(host->policy, host->rules);
+
+    return hardware == HOST_ANY_HARDWARE || !has_choice(job, role) ||
+           (hardware == HOST_CORES_ALONE) == cores;
+}
+
+bool host_may_use_cores(const struct cs_host *host,
+                        const struct host_job_slot *job, uint32_t role)
+{
+    return has_choice(job, role) && host_hardware_ok(host, job, role, true);
+}
+
+uint32_t host_want_options(const struct cs_host *host,
+                           const struct host_job_slot *job, uint32_t role,
+                           const struct cs_want *want,
+                           struct cs_want option[HOST_OPTIONS])
+{
+    bool named = want->gpus > 0 || want->gpu_type > 0 || want->node_count > 0 ||
+                 want->spot_count > 0;
+    uint32_t first = host_form_of(job)->role[role].on_cores.first ? 0 : 1;
+
+    option[0] = *want;
+    if (named || !host_may_use_cores(host, job, role))
+        return 1;
+    assert(first < HOST_OPTIONS);
+    option[1] = *want;
+    option[first].gpu_type = CS_ON_CORES;
+    if (host_hardware_ok(host, job, role, false))
+        return 2;
+    option[0] = option[first];
+    return 1;
+}
+
+uint32_t host_want_gpus(const struct cs_host *host,
+                        const struct host_job_slot *job, uint32_t role,
+                        const struct cs_want *want)
+{
+    struct cs_want option[HOST_OPTIONS];
+    uint32_t options = 0;
+
+    if (host_form_of(job)->role[role].on_cores.cores > 0)
+        options = host_want_options(host, job, role, want, option);
+    for (uint32_t i = 0; i < options; i++)
+        if (option[i].gpu_type == CS_ON_CORES)
+            return 0;
+    return want->gpus ? want->gpus : job_role_gpus(&job->pub.request, role);
+}
+
+/* Turns what a role needs of GPUs into what it needs of cores. */
+static bool on_cores(const struct role_spec *spec, struct fit_want *out)
+{
+    assert(out != NULL);
+    out->gpus = 0;
+    out->cores = spec->on_cores.cores;
+    out->memory_bytes = spec->on_cores.memory_bytes;
+    out->gpu_types = NULL;
+    out->gpu_type_count = 0;
+    out->computes = true;
+    return out->cores > 0;
+}
+
 bool host_fit_want(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,
                    const struct cs_want *want, struct fit_want *out)
@@ -124,6 +195,9 @@ bool host_fit_want(const struct cs_host *host,
     const struct role_spec *spec = &host_form_of(job)->role[role];
     uint32_t rated = 0;
 
+    if (spec->on_cores.cores > 0 &&
+        !host_hardware_ok(host, job, role, want->gpu_type == CS_ON_CORES))
+        return false;
     *out = (struct fit_want) {
         .gpus = want->gpus ? want->gpus : job_role_gpus(request, role),
         .cores = want->cores ? want->cores : spec->cores,
@@ -143,9 +217,13 @@ bool host_fit_want(const struct cs_host *host,
         if (rated == 0)
             return false;
     }
-    return narrow(&out->pool_mask, rated) &&
-           narrow(&out->pool_mask, want->pool_mask) &&
-           one_type(host->spec, want->gpu_type, out);
+    if (!narrow(&out->pool_mask, rated) ||
+        !narrow(&out->pool_mask, want->pool_mask))
+        return false;
+    if (want->gpu_type == CS_ON_CORES ||
+        (out->gpus == 0 && spec->on_cores.cores > 0))
+        return on_cores(spec, out);
+    return one_type(host->spec, want->gpu_type, out);
 }
 
 /* What a phase is measured on: the cluster empty, made when it is needed. */
@@ -167,14 +245,19 @@ static double site_phase_s(struct cs_host *host, struct bench *bench,
         .gpus = at ? at->gpus : role->gpus,
         .cores = at && at->cores ? at->cores : role->cores,
         .memory_bytes = role->memory_bytes,
-        .gpu_types = site ? &site->gpu->index : NULL,
-        .gpu_type_count = site != NULL,
+        .gpu_types = site && site->gpu ? &site->gpu->index : NULL,
+        .gpu_type_count = site != NULL && site->gpu != NULL,
         .pool_mask = site ? site->pool_mask : form->pool_mask[phase->role],
     };
     struct placement place;
 
     assert(p < form->form->phase_count);
 
+    if (role->on_cores.cores > 0 && (site ? site->gpu == NULL
+                                          : role->gpus == 0))
+        on_cores(role, &want);
+    if (at && site && (at->gpus == 0) != (site->gpu == NULL))
+        return INFINITY;
     if (at && (site ? site->pool_mask != 1u << at->pool
                     : !narrow(&want.pool_mask, 1u << at->pool)))
         return INFINITY;
@@ -454,7 +537,7 @@ int64_t host_ran_ns(const struct cs_host *host,
 static double measure_speedup(struct cs_host *host, const struct host_form *form,
                               const struct host_speedup *at)
 {
-    assert(at->gpus > 0);
+    assert(at->speedup == 0);
     double phase_s[FORM_PHASES_MAX];
     struct arena *arena = arena_new(0);
     struct bench bench = { .empty = cluster_new(arena, host->spec), .at = at };
@@ -462,6 +545,33 @@ static double measure_speedup(struct cs_host *host, const struct host_form *form
 
     arena_free(arena);
     return s > 0 && form->step_s > 0 ? form->step_s / s : 0;
+}
+
+/* Returns what was measured on such hardware before, else measures it. */
+static double known_speedup(struct cs_host *host,
+                            const struct host_job_slot *job,
+                            const struct host_speedup *at)
+{
+    struct host_form *form = &host->forms->form[job->form];
+    struct host_speedup *made;
+
+    for (uint32_t i = 0; i < form->speedups; i++)
+        if (form->speedup[i].gpus == at->gpus &&
+            form->speedup[i].pool == at->pool &&
+            form->speedup[i].cores == at->cores)
+            return form->speedup[i].speedup;
+    if (form->speedups == form->speedup_capacity) {
+        uint32_t room = form->speedup_capacity ? 2 * form->speedup_capacity : 8;
+        form->speedup = arena_grow(host->parts.arena, form->speedup,
+                                   form->speedup_capacity, room, sizeof *form->speedup);
+        form->speedup_capacity = room;
+    }
+    made = &form->speedup[form->speedups];
+    *made = *at;
+    made->speedup = measure_speedup(host, form, at);
+    form->speedups++;
+    assert(made->speedup >= 0);
+    return made->speedup;
 }
 
 double host_speedup(struct cs_host *host, const struct host_job_slot *job,
@@ -480,20 +590,20 @@ double host_speedup(struct cs_host *host, const struct host_job_slot *job,
             goodput_packed(job->pub.request.goodput, pool, gpus));
     if (form->fixed)
         return speedup_of(&job->pub.request, pool, gpus);
-    for (uint32_t i = 0; i < form->speedups; i++)
-        if (form->speedup[i].gpus == gpus && form->speedup[i].pool == pool &&
-            form->speedup[i].cores == cores)
-            return form->speedup[i].speedup;
-    if (form->speedups == form->speedup_capacity) {
-        uint32_t room = form->speedup_capacity ? 2 * form->speedup_capacity : 8;
-        form->speedup = arena_grow(host->parts.arena, form->speedup,
-                                   form->speedup_capacity, room, sizeof *form->speedup);
-        form->speedup_capacity = room;
-    }
-    at.speedup = measure_speedup(host, form, &at);
-    form->speedup[form->speedups++] = at;
-    assert(at.speedup >= 0);
-    return at.speedup;
+    return known_speedup(host, job, &at);
+}
+
+/* How fast a job is on cores that may be on GPUs, over those that it asks for. */
+static double speedup_on_cores(struct cs_host *host,
+                               const struct host_job_slot *job,
+                               const struct placement *placement)
+{
+    uint32_t node = placement->share[0].node;
+    double speedup = known_speedup(host, job, &(struct host_speedup){
+        0, cluster_group_of(host->spec, node)->pool, 0, 0 });
+
+    assert(placement->share_count == 1);
+    return speedup > 0 ? speedup : 1;
 }
 
 /* GPUs that work together go as fast as the slowest of them.  Of a job of
@@ -508,6 +618,9 @@ double host_speedup_on(struct cs_host *host, const struct host_job_slot *job,
     if (fixed && !form->paced)
         return 1;
     uint32_t gpus = placement_gpus(placement);
+    if (gpus == 0 && !fixed && !host_per_phase(host) && has_choice(job, 0) &&
+        form->role_count == 1)
+        return speedup_on_cores(host, job, placement);
     if (gpus == 0 ||
         (!fixed && (form->role_count > 1 || host_per_phase(host) ||
                     gpus == job_role_gpus(&job->pub.request, 0))))

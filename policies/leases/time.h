@@ -72,6 +72,26 @@ double host_speedup_on(struct cs_host *host, const struct host_job_slot *job,
 bool host_shape_ok(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,
                    uint32_t gpus);
+/* By the rules of the entry, may a role be on cores (on GPUs) that may be on
+ * either?  True of any other role. */
+bool host_hardware_ok(const struct cs_host *host,
+                      const struct host_job_slot *job, uint32_t role,
+                      bool cores);
+/* May a role go on cores that also may go on GPUs, if nothing names a place? */
+bool host_may_use_cores(const struct cs_host *host,
+                        const struct host_job_slot *job, uint32_t role);
+/* Sets the wants to try, one after the other, in the place of one, and returns
+ * their number: GPUs and cores, in the order of `types:`, where the want names
+ * neither and the role may be on either. */
+#define HOST_OPTIONS 2u
+uint32_t host_want_options(const struct cs_host *host,
+                           const struct host_job_slot *job, uint32_t role,
+                           const struct cs_want *want,
+                           struct cs_want option[HOST_OPTIONS]);
+/* Returns how many GPUs must be free for a want; 0: it may go on cores. */
+uint32_t host_want_gpus(const struct cs_host *host,
+                        const struct host_job_slot *job, uint32_t role,
+                        const struct cs_want *want);
 /* Sets *out to what a role needs where a policy wants it; false: no pool or type
  * of GPU is left. */
 bool host_fit_want(const struct cs_host *host,

@@ -222,10 +222,16 @@ static void dynamic_note_full(struct dynamic_full *full,
     full->count++;
 }
 
-/* More than is free or idle: those that hold an idle lease want no more. */
+/* More than is free or idle: those that hold an idle lease want no more, and some
+ * may go on cores. */
 static bool dynamic_too_large(const struct cs_host *host,
                               const struct cs_task *task)
 {
+    const struct job_form *form = cs_request(host, task->job)->form;
+
+    if (task->role < form->role_count &&
+        job_role_chooses(&form->role[task->role]))
+        return false;
     uint32_t gpus = cs_free_gpus(host, 0) + cs_idle_gpus(host, 0);
 
     return task->gpus > (gpus > 0 ? gpus : 1);

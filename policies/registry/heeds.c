@@ -37,6 +37,7 @@ static const struct heed table[] = {
     { "preemption", false, CS_PREEMPTS | CS_RESIZES, CS_PER_PHASE },
     { "weights", false, CS_ASKS_WEIGHTS, 0 },
     { "grow", false, CS_GROWS, 0 },
+    { "hardware", false, 0, CS_PREEMPTS | CS_RESIZES | CS_PACKS },
 };
 #define HEEDS (sizeof table / sizeof table[0])
 

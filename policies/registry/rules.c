@@ -33,13 +33,14 @@ struct keys {
     const struct conf_node *preemption, *rounds, *weights, *with;
     const char *semantics;
     int64_t tick_ns, relax_ns;
-    int ties;
+    int ties, hardware;
     bool backfill, grow;
 };
 
 static const char *const blocking_names[] = { "strict", "skip", "commit",
                                               "drop", NULL };
 static const char *const ties_names[] = { "lowest", "shuffled", NULL };
+static const char *const hardware_names[] = { "any", "gpus", "cores", NULL };
 static const char *const estimate_names[] = {
     "exact", "requested", "noisy", NULL
 };
@@ -86,6 +87,10 @@ static const struct conf_field rules_field[] = {
              "list semantics`"),
     CONF_KEY("grow", CONF_BOOL, keys, grow, "true",
              "may a role start on more GPUs than it asks for, up to its `max`"),
+    CONF_KEY("hardware", CONF_CHOICE, keys, hardware, "any",
+             "what a role uses that may run on GPUs or on cores (`cpu` of the "
+             "role): either, as the policy finds room or forecasts, or one of "
+             "them alone", .choices = hardware_names),
     CONF_KEY("weights", CONF_NODE, keys, weights, CONF_ABSENT,
              "of a learned policy: a file, or a map of numbers"),
     CONF_KEY("with", CONF_NODE, keys, with, CONF_ABSENT,
@@ -368,6 +373,9 @@ static const char *write_semantics(struct arena *arena,
         tell_time(&told, "relax_after", rules->relax_ns);
     if (heeds_acts(heeds, "grow") && rules->no_growth)
         tell(&told, "grow", "no");
+    if (heeds_acts(heeds, "hardware") &&
+        rules->hardware != HOST_ANY_HARDWARE)
+        tell(&told, "hardware", hardware_names[rules->hardware]);
     if (heeds_acts(heeds, "backfill") && rules->backfill)
         tell(&told, "backfill", "yes");
     if (heeds_acts(heeds, "ties") && rules->ties_shuffled)
@@ -419,6 +427,7 @@ static bool read_rules(const struct keys *keys, struct host_rules *rules,
     rules->relax_ns = keys->relax_ns;
     rules->backfill = keys->backfill;
     rules->no_growth = !keys->grow;
+    rules->hardware = (enum host_hardware)keys->hardware;
     rules->estimate = (enum host_estimate)keys->estimate;
     rules->noise_cv = keys->noise;
     rules->tick_ns = keys->tick_ns;

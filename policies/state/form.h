@@ -15,11 +15,13 @@
 
 struct gpu_type;
 
-/* A place where a role could run: one type of GPU, in one pool or in several. */
+/* A place where a role could run: one type of GPU, in one pool or in several, or
+ * the cores of a pool. */
 struct host_site {
     uint32_t pool, pool_mask;
-    const struct gpu_type *gpu;
-    double usd_per_h;           /* of one GPU, where it is cheapest */
+    const struct gpu_type *gpu; /* NULL: cores in the place of GPUs */
+    double usd_per_h;           /* of one GPU, where it is cheapest; of the
+                                   cores asked for */
 };
 
 struct host_sites {

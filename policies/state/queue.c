@@ -18,6 +18,7 @@
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
+#include "policies/state/terms.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/calendar.h"
@@ -94,13 +95,29 @@ struct order_filter host_startable(const struct cs_host *host,
     return filter;
 }
 
+uint32_t host_task_gpus_min(const struct cs_host *host, uint32_t task)
+{
+    const struct cs_task *pub = &host->tasks->slot[task].pub;
+    const struct job_form *form =
+        host->forms->form[host->tasks->slot[task].form].form;
+    uint32_t role = pub->role == CS_ALL_ROLES ? 0 : pub->role;
+
+    assert(role < form->role_count);
+    /* Only the first role of a form with several may be on cores. */
+    if (form->role[role].on_cores.cores == 0 ||
+        host_hardware(host->policy, host->rules) == HOST_GPUS_ALONE)
+        return pub->gpus;
+    return 0;
+}
+
 struct order_item host_task_item(const struct cs_host *host, uint32_t task)
 {
     const struct host_task_slot *slot = &host->tasks->slot[task];
 
     assert(slot->live && slot->pub.estimate_ns >= 0);
     return (struct order_item) {
-        .span_ns = slot->pub.estimate_ns, .gpus = slot->pub.gpus,
+        .span_ns = slot->pub.estimate_ns,
+        .gpus = host_task_gpus_min(host, task),
         .stamp = slot->seq,
     };
 }

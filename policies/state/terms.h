@@ -34,12 +34,16 @@ struct host_cost_step {
 };
 #define HOST_COST_STEPS_MAX 8u
 
+/* What roles may use that may run on GPUs or on cores. */
+enum host_hardware { HOST_ANY_HARDWARE, HOST_GPUS_ALONE, HOST_CORES_ALONE };
+
 struct host_rules {
     enum host_blocking blocking;
     bool backfill;              /* HOST_COMMIT: shorter jobs start meanwhile */
     enum place_rule placement;
     bool ties_shuffled;         /* nodes tie by an order drawn per trial */
     bool no_growth;             /* no role gets more GPUs than it asks for */
+    enum host_hardware hardware;    /* of roles that may run on either */
     int64_t relax_ns;           /* placement: consolidate; 0: never */
     enum host_estimate estimate;
     double noise_cv;            /* HOST_NOISY: lognormal factor */
@@ -57,6 +61,14 @@ struct host_weight {
     const char *key;
     double value;
 };
+
+/* Policies that stop, resize or pack jobs deal GPUs, and know no cores. */
+#define HOST_DEALERS (CS_PREEMPTS | CS_RESIZES | CS_PACKS)
+static inline enum host_hardware host_hardware(const struct cs_policy *policy,
+                                               const struct host_rules *rules)
+{
+    return policy->flags & HOST_DEALERS ? HOST_GPUS_ALONE : rules->hardware;
+}
 
 /* One entry of `policies:`: read once, shared by all trials. */
 struct host_policy {

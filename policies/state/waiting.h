@@ -53,6 +53,8 @@ uint32_t host_search(struct cs_host *host, struct order *order, uint32_t from,
                      const struct order_filter *filter);
 /* Returns what an order keeps of a task. */
 struct order_item host_task_item(const struct cs_host *host, uint32_t task);
+/* Returns how many GPUs it needs at least: none if it may go on cores. */
+uint32_t host_task_gpus_min(const struct cs_host *host, uint32_t task);
 /* Accepts the tasks of whole jobs for at most gpus_max GPUs, except those that
  * are known to fit nowhere now. */
 struct order_filter host_startable(const struct cs_host *host,

@@ -177,6 +177,24 @@ static bool no_type(const struct world *world, const struct demand *demand,
     return hint_types(world, role->pool);
 }
 
+static bool names_cpu(const struct conf_node *type)
+{
+    return conf_kind(type) == CONF_SCALAR &&
+           strcmp(conf_text(type), "cpu") == 0;
+}
+
+static bool no_cores(const struct world *world, const struct demand *demand,
+                     const struct role_spec *role,
+                     const struct conf_node *type)
+{
+    err_set(world->err, ERR_SCHEMA, conf_pos(type),
+            "types of role %s of %s names cpu, but the role does not say on "
+            "which cores", role->name, demand->form);
+    return err_hint(world->err, "Write cpu: {cores: 32} in the role; a job of "
+                    "known length, and roles of dpo, grpo, ppo and net, have "
+                    "no law for cores.");
+}
+
 /* The allowed types that the cluster has, in order of preference. */
 static bool allowed_types(const struct world *world,
                           const struct demand *demand,
@@ -190,9 +208,14 @@ static bool allowed_types(const struct world *world,
 
     *count = 0;
     for (size_t i = 0; i < named; i++) {
+        const struct conf_node *one = is_list ? conf_item(list, i) : list;
         uint32_t type = 0;
 
-        if (!named_type(world, is_list ? conf_item(list, i) : list, &type))
+        if (role->on_cores.cores > 0 && names_cpu(one))
+            continue;
+        if (names_cpu(one))
+            return no_cores(world, demand, role, one);
+        if (!named_type(world, one, &type))
             return false;
         if (cluster_has(cluster, role->pool, type))
             *count = add_type(types, *count, type);
@@ -383,6 +406,61 @@ static bool place_cores(const struct world *world,
                    (unsigned long long)cores, memory_bytes / GB);
 }
 
+/* Cores that compute: of one node, of a CPU whose rates are known. */
+static bool place_computing(const struct world *world,
+                            const struct demand *demand,
+                            const struct role_spec *role)
+{
+    const struct cluster_spec *cluster = world->cluster;
+    const struct role_cores *need = &role->on_cores;
+    uint32_t cores = 0;
+    double bytes = 0.0;
+
+    if (!pool_exists(world, demand, role))
+        return false;
+    for (uint32_t g = 0; g < cluster->group_count; g++) {
+        const struct node_group *group = &cluster->group[g];
+
+        if (!in_pool(cluster, group, role->pool) || !cluster_computes(group))
+            continue;
+        if (group->cores >= need->cores &&
+            group->memory_bytes >= need->memory_bytes)
+            return true;
+        cores = group->cores > cores ? group->cores : cores;
+        bytes = fmax(bytes, (double)group->memory_bytes);
+    }
+    err_set(world->err, ERR_RANGE, demand->pos,
+            "role %s of %s can never compute on cores: it needs %u cores and "
+            "%.1f GB of memory on one node; of CPUs with known rates nodes of "
+            "%s have up to %u and %.1f GB", role->name, demand->form,
+            need->cores, (double)need->memory_bytes / GB,
+            role->pool == NULL ? "the cluster" : role->pool, cores,
+            bytes / GB);
+    return err_hint(world->err, "Ask for fewer cores or less memory.");
+}
+
+/* Either will do, or both must. */
+static bool place_any(const struct world *world, const struct demand *demand,
+                      const struct role_spec *role, bool either)
+{
+    bool computes = role->on_cores.cores > 0;
+
+    if (role->gpus == 0)
+        return computes ? place_computing(world, demand, role)
+                        : place_cores(world, demand, role);
+    if (!computes)
+        return place_gpus(world, demand, role);
+    if (!either)
+        return place_gpus(world, demand, role) &&
+               place_computing(world, demand, role);
+    struct err ignored = {0};
+    struct world quiet = *world;
+
+    quiet.err = &ignored;
+    return place_gpus(&quiet, demand, role) ||
+           place_computing(world, demand, role);
+}
+
 /* In the pool that is its home there must be room, too. */
 static bool place_home(const struct world *world, const struct demand *demand,
                        const struct role_spec *role)
@@ -392,8 +470,7 @@ static bool place_home(const struct world *world, const struct demand *demand,
 
     there.pos = demand->home;
     at_home.pool = role->home;
-    if (role->gpus == 0 ? place_cores(world, &there, &at_home)
-                        : place_gpus(world, &there, &at_home))
+    if (place_any(world, &there, &at_home, true))
         return true;
     return err_hint(world->err, "A policy with a pool for each role starts it "
                     "in its home, pool %s.", role->home);
@@ -405,8 +482,7 @@ bool demand_place(const struct world *world, const struct demand *demand,
     bool found;
 
     assert(role->name != NULL);
-    found = role->gpus == 0 ? place_cores(world, demand, role)
-                            : place_gpus(world, demand, role);
+    found = place_any(world, demand, role, false);
     if (!found || role->home == NULL || demand->home.file == NULL)
         return found;
     return place_home(world, demand, role);
@@ -418,7 +494,8 @@ static bool may_run_on(const struct world *world,
 {
     if (!in_pool(world->cluster, group, role->pool))
         return false;
-    if (role->gpus == 0)
+    if (role->gpus == 0 || (role->on_cores.cores > 0 && group->cpu != NULL &&
+                            group->cores >= role->on_cores.cores))
         return true;
     for (uint32_t i = 0; group->gpu != NULL && i < role->gpu_type_count; i++)
         if (role->gpu_types[i] == group->gpu->index)

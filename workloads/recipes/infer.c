@@ -21,8 +21,8 @@ static const struct conf_field infer_fields[] = {
     CONF_KEY("response", CONF_NODE, recipe_keys, response, CONF_ABSENT,
              "lengths of responses: mean, cv, max; absent: a forward pass"),
     CONF_KEY("infer", CONF_NODE, recipe_keys, infer, CONF_REQUIRED,
-             "GPUs: gpus, min, max, types, pool, cores, memory, start, tp, "
-             "precision, concurrency"),
+             "GPUs: gpus, min, max, types, pool, cores, memory, cpu, start, "
+             "tp, precision, concurrency"),
 };
 const struct conf_schema recipe_batch_infer_schema =
     CONF_SCHEMA("workload.mix[].batch-infer",
@@ -41,6 +41,7 @@ static bool expand(const struct recipe *recipe, const struct world *world,
 
     if (!draft_begin(&draft, world, conf, recipe))
         return false;
+    draft.on_cores = true;
     if (draft.keys.response != NULL) {
         law.kind = LAW_ROLLOUT;
         if (!draft_response(&draft, &response) ||

@@ -30,7 +30,9 @@ static const char *const reward_choices[] = {"cpu", "gpu", NULL};
              "the role's name, else none: any pool")
 #define ROLE_PLACE \
     CONF_KEY("types", CONF_NODE, role_keys, types, CONF_ABSENT, \
-             "GPU types that it may use; default: all that fit.  Policies " \
+             "GPU types that it may use, and `cpu`, for cores in the place " \
+             "of GPUs (first or last); default: all that fit, then `cpu` if " \
+             "that key is there.  Policies " \
              "that forecast (`explain POLICY` says it) try each, and the " \
              "order says nothing; the others take the first of the list that " \
              "has room"), \
@@ -40,6 +42,10 @@ static const char *const reward_choices[] = {"cpu", "gpu", NULL};
     CONF_KEY("memory", CONF_BYTES, role_keys, memory_bytes, CONF_ABSENT, \
              "host memory per GPU; of a role without GPUs: in all", \
              .max = 1e18)
+#define ROLE_CORES \
+    CONF_KEY("cpu", CONF_NODE, role_keys, cpu, CONF_ABSENT, \
+             "what it takes in the place of GPUs: cores, memory; absent: it " \
+             "needs GPUs")
 #define ROLE_START \
     CONF_KEY("start", CONF_CHOICE, role_keys, start, CONF_ABSENT, \
              "what a lease after the first costs beside its bytes: a new " \
@@ -48,11 +54,13 @@ static const char *const reward_choices[] = {"cpu", "gpu", NULL};
 static const struct conf_field train_fields[] = {
     ROLE_GPUS,
     ROLE_PLACE,
+    ROLE_CORES,
     ROLE_START,
 };
 static const struct conf_field engine_fields[] = {
     ROLE_GPUS,
     ROLE_PLACE,
+    ROLE_CORES,
     ROLE_START,
     CONF_KEY("tp", CONF_INT, role_keys, tp, CONF_ABSENT,
              "GPUs of one replica; default 1", .min = 1, .max = 64),
@@ -70,6 +78,13 @@ static const struct conf_field data_fields[] = {
     CONF_KEY("memory", CONF_BYTES, role_keys, memory_bytes, CONF_ABSENT,
              "host memory in all; default: 2 GB a core", .max = 1e18),
 };
+static const struct conf_field cores_fields[] = {
+    CONF_KEY("cores", CONF_INT, cores_keys, cores, CONF_REQUIRED,
+             "cores in all, of one node", .min = 1, .max = 1e5),
+    CONF_KEY("memory", CONF_BYTES, cores_keys, memory_bytes, CONF_ABSENT,
+             "host memory in all; default: 16 GB and what the law needs, with "
+             "the cache of 32 responses", .max = 1e18),
+};
 static const struct conf_field trace_fields[] = {
     ROLE_PLACE,
 };
@@ -82,6 +97,9 @@ const struct conf_schema role_engine_schema =
 const struct conf_schema role_data_schema =
     CONF_SCHEMA("workload.mix[].data",
                 "cores that prepare data and score", data_fields);
+const struct conf_schema role_cores_schema =
+    CONF_SCHEMA("workload.mix[].cpu",
+                "cores that compute in the place of GPUs", cores_fields);
 const struct conf_schema role_trace_schema =
     CONF_SCHEMA("workload.trace.role",
                 "what a GPU of a trace job brings with it", trace_fields);

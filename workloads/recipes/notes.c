@@ -75,6 +75,13 @@ static void add_role(struct notes *notes, const struct conf_node *conf,
     char value[VALUE_BYTES];
     bool is_map = map != NULL && conf_kind(map) == CONF_MAP;
 
+    if (role->on_cores.cores > 0) {
+        snprintf(value, sizeof value, "%.4g GB, of the node of its %u cores",
+                 (double)role->on_cores.memory_bytes / 1e9,
+                 role->on_cores.cores);
+        add(notes, role->name, "cpu.memory", value,
+            is_map && conf_get(conf_get(map, "cpu"), "memory") != NULL);
+    }
     if (role->gpus == 0)
         return;
     snprintf(value, sizeof value, "%u per GPU", role->cores);

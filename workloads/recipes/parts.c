@@ -257,6 +257,8 @@ bool draft_from(const struct draft *draft, const struct conf_node *loader,
 /* Memory of a role beyond that of its processes and its parked state. */
 static double cache_bytes(const struct role_spec *role)
 {
+    if (role->gpus == 0 && role->on_cores.cores > 0)
+        return 0.0;             /* what computes needs all of it */
     double used = role->gpus > 0
         ? HOST_BYTES_PER_GPU + role->load_bytes / role->gpus
         : HOST_BYTES_PER_CORE * role->cores;

@@ -30,12 +30,18 @@ struct role_keys {
     int64_t gpus, min, max;     /* 0: as the recipe says */
     int64_t cores;              /* per GPU, or in all for a CPU role */
     double memory_bytes;        /* likewise; below 0: as the recipe says */
-    const struct conf_node *types;
+    const struct conf_node *types, *cpu;
     const char *pool, *home;
     int start;                  /* enum role_start */
     int64_t tp;
     int precision;              /* -1: as the entry's */
     double concurrency;
+};
+
+/* `cpu` of a role. */
+struct cores_keys {
+    int64_t cores;
+    double memory_bytes;        /* below 0: as the recipe says */
 };
 
 enum role_start { START_PROCESS, START_WAKE };
@@ -184,7 +190,7 @@ extern const size_t recipe_count;
              "or a distribution"), \
     CONF_KEY("train", CONF_NODE, recipe_keys, train, CONF_REQUIRED, \
              "GPUs that train: gpus, min, max, types, pool, cores, memory, " \
-             "start")
+             "cpu, start")
 
 /* parts.c, roles.c, keys.c: what the recipes share. - */
 
@@ -194,7 +200,7 @@ extern const size_t recipe_count;
 #define HOST_BYTES_PER_CORE 2e9     /* assumption: one worker, its batches */
 
 extern const struct conf_schema role_train_schema, role_engine_schema,
-    role_data_schema, role_trace_schema, role_whole_schema, response_schema,
+    role_data_schema, role_cores_schema, role_trace_schema, role_whole_schema, response_schema,
     reward_schema, loader_schema;
 
 /* A form in the making. */
@@ -206,6 +212,7 @@ struct draft {
     const struct net *net;
     struct job_form *form;
     struct entry entry;
+    bool on_cores;              /* its role may compute on cores alone */
 };
 
 /* Fills keys, name, share, deadline, and an empty form. */
@@ -235,6 +242,17 @@ bool draft_engine_role(struct draft *draft, const char *name,
                        const struct conf_node *conf, double context_tokens,
                        int start, struct rollout_shape *shape,
                        uint32_t *role);
+/* cores.c: bytes of host memory that a role needs on cores, at least and by
+ * default, and what is loaded into it.  Of shapes with an llm. */
+struct cores_need { double least_bytes, usual_bytes, load_bytes; };
+struct cores_need cores_need_engine(const struct rollout_shape *shape,
+                                    double context_tokens);
+struct cores_need cores_need_train(const struct train_shape *shape);
+/* Fills role->on_cores by `cpu` and `types`, after the counts of its GPUs; where
+ * `types` names cpu alone, the role has no GPUs then. */
+bool draft_role_cores(struct draft *draft, const struct conf_node *conf,
+                      const struct role_keys *keys,
+                      const struct cores_need *need, struct role_spec *role);
 /* An engine on the GPUs of a role that trains, which grows to hold both. */
 bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
                          double context_tokens, uint32_t role,

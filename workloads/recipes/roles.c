@@ -277,6 +277,7 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     struct role_spec *role = new_role(draft, "train", number);
     struct role_keys keys;
     struct memory_need need, wished;
+    struct cores_need cores = {0};
     struct demand demand;
     const struct gpu_type *best;
 
@@ -299,6 +300,12 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
                                         : TRANSFER_START_PROCESS);
     role_host(&keys, role->load_bytes / role->gpus, role);
     demand = role_demand(draft, conf, &keys, role);
+    if (draft->on_cores)
+        cores = cores_need_train(longest);
+    if (!draft_role_cores(draft, conf, &keys, &cores, role))
+        return false;
+    if (role->gpus == 0)
+        return demand_place(draft->world, &demand, role);
     if (demand_types(draft->world, &demand, role, &best))
         return precision_exists(draft, conf, true, longest->precision,
                                 role) &&
@@ -363,6 +370,7 @@ bool draft_engine_role(struct draft *draft, const char *name,
     struct role_keys keys;
     struct demand demand;
     const struct gpu_type *best;
+    struct cores_need cores;
     double weights;
 
     if (!role_fill(draft, conf, &role_engine_schema, start, &keys) ||
@@ -383,6 +391,13 @@ bool draft_engine_role(struct draft *draft, const char *name,
                                         : TRANSFER_START_SERVE);
     role_host(&keys, weights / shape->tp, role);
     demand = role_demand(draft, conf, &keys, role);
+    cores = cores_need_engine(shape, context_tokens);
+    if (!draft_role_cores(draft, conf, &keys, &cores, role))
+        return false;
+    shape->host_bytes = (double)role->on_cores.memory_bytes -
+                        HOST_BYTES_PER_GPU;
+    if (role->gpus == 0)
+        return demand_place(draft->world, &demand, role);
     if (demand_types(draft->world, &demand, role, &best))
         return precision_exists(draft, conf, false, shape->precision, role) &&
                demand_place(draft->world, &demand, role);
@@ -397,7 +412,8 @@ static bool replica_keys_only(const struct draft *draft,
                               const struct conf_node *conf)
 {
     static const char *const others[] = {"gpus", "min", "max", "types", "pool",
-                                         "home", "cores", "memory", "start"};
+                                         "home", "cores", "memory", "cpu",
+                                         "start"};
 
     for (size_t i = 0; conf != NULL && i < COUNT(others); i++)
         if (conf_get(conf, others[i]) != NULL)
@@ -480,7 +496,8 @@ bool draft_net_role(struct draft *draft, const struct conf_node *conf,
     const struct gpu_type *best;
 
     if (!role_fill(draft, conf, &role_engine_schema, START_PROCESS, &keys) ||
-        !role_counts(draft, conf, &keys, 1, role))
+        !role_counts(draft, conf, &keys, 1, role) ||
+        !draft_role_cores(draft, conf, &keys, &(struct cores_need){0}, role))
         return false;
     shape->tp = 1;
     shape->precision = (enum precision)(keys.precision >= 0

@@ -171,6 +171,7 @@ static bool expand(const struct recipe *recipe, const struct world *world,
     if (nets ? !draft_begin_net(&draft, world, conf, recipe)
              : !draft_begin(&draft, world, conf, recipe))
         return false;
+    draft.on_cores = !nets;
     /* Samples of a net that name no loader cost nothing to bring. */
     bool loads = !nets || draft.keys.loader != NULL;
     if (loads && !read_loader(&draft, recipe->loader_kind, &loader))

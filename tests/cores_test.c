@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cores_test.c - jobs that compute on cores, alone or in the place of GPUs:
+ * where they start, for how long they run, what they load and cost.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tests/world.h"
+
+/* One T4, two sockets of 56 cores for 5.6 USD an hour, 10 GB/s of storage. */
+#define WORLD "experiment: t\nseeds: 1\nuntil: drained\ncluster:\n  nodes:\n" \
+    "    - {name: gpu, count: 1, gpus: {type: t4, count: 1}, cpu: {type: " \
+    "xeon-silver-4310, sockets: 1}, memory: 64GB, price: 1USD/h}\n" \
+    "    - {name: cpu, count: 1, cpu: {type: xeon-platinum-8480+, sockets: 2}, " \
+    "memory: 512GB, price: 5.6USD/h}\n" \
+    "  storage: {bandwidth: 10GB/s}\n"
+/* A pass over 20,000 texts of 128 tokens; a job makes `STEPS` of them. */
+#define JOBS(AT, STEPS, INFER) "workload:\n  arrival: {process: fixed, times: " \
+    AT "}\n  mix:\n    - {recipe: batch-infer, name: c, model: bert-base, " \
+    "precision: fp32, prompts: 20000, prompt_tokens: 128, steps: " STEPS \
+    ", infer: {" INFER "}}\n"
+#define ALONE "types: [cpu], cpu: {cores: 28, memory: 20GB}"
+#define EITHER "gpus: 1, types: [t4, cpu], cpu: {cores: 28, memory: 20GB}"
+#define CORES_FIRST "gpus: 1, types: [cpu, t4], cpu: {cores: 28, memory: 20GB}"
+
+struct seen {
+    struct world_job job[8];
+    struct trial_result result;
+    double usd, gpu_s, core_s;      /* of the first row */
+    double gpu_sum_s;               /* of all */
+};
+
+static double number_in(const char *row, const char *name)
+{
+    size_t at = 0;
+
+    while (strcmp(csv_jobs.columns[at].name, name) != 0)
+        at++;
+    for (; at > 0; at--)
+        row = strchr(row, ',') + 1;
+    return atof(row);
+}
+
+static bool meet(const char *text, struct seen *seen)
+{
+    struct world world = { 0 };
+    struct trial_tables tables = { 0 };
+
+    memset(seen, 0, sizeof *seen);
+    if (!world_open(&world, text)) {
+        print_message("%s\n", world_error(&world));
+        return false;
+    }
+    struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
+
+    tables.jobs = table_new(csv_jobs.columns, csv_jobs.count);
+    bool ok = trial_run(&spec, &tables, &seen->result, &world.err);
+    if (ok) {
+        size_t bytes;
+        const char *rows = table_bytes(tables.jobs, &bytes);
+        for (const char *at = rows; at < rows + bytes;
+             at = strchr(at, '\n') + 1) {
+            world_job_row(at, seen->job);
+            seen->gpu_sum_s += number_in(at, "gpu_seconds");
+        }
+        seen->usd = world_column(tables.jobs, &csv_jobs, "cost_usd");
+        seen->gpu_s = world_column(tables.jobs, &csv_jobs, "gpu_seconds");
+        seen->core_s = world_column(tables.jobs, &csv_jobs, "core_seconds");
+    } else {
+        print_message("%s\n", world_error(&world));
+    }
+    table_free(tables.jobs);
+    world_close(&world);
+    return ok;
+}
+
+/* 2 x 109.5e6 parameters and attention over 64 tokens (12 layers, 768 wide) for
+ * each of 2,560,000 tokens at half of 5.2 TF, three times; 64 s to start and
+ * 0.44 GB at 10 GB/s, once. */
+static void a_job_on_cores_takes_what_the_law_says(void **state)
+{
+    double pass_s = 2.56e6 * (2.0 * 109.5e6 + 4.0 * 12.0 * 768.0 * 64.0) /
+                    2.6e12;
+    static const char *const policy[] = { "fcfs", "static", "dynamic", "hybrid",
+                                          "learned", "random", "easy", "sjf" };
+    static const char *const fidelity[] = { "fluid", "step" };
+    char text[2000];
+    struct seen seen;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof policy / sizeof policy[0]; i++)
+        for (size_t f = 0; f < 2; f++) {
+            snprintf(text, sizeof text, WORLD JOBS("[0s]", "3", ALONE)
+                     "fidelity: %s\npolicies: [%s]\n", fidelity[f], policy[i]);
+            assert_true(meet(text, &seen));
+            double s = seen.job[0].end_s - 64.0;
+            if (fabs(s / (3.0 * pass_s) - 1.0) > 0.01)
+                fail_msg("%s, %s: %g s, by hand %g", policy[i], fidelity[f], s,
+                         3.0 * pass_s);
+            assert_true(seen.job[0].start_s == 0.0 && seen.gpu_s == 0.0);
+            /* A quarter of the node's 112 cores at 5.6 USD an hour. */
+            assert_true(fabs(seen.core_s / (28.0 * seen.job[0].end_s) - 1.0) <
+                        1e-6);
+            assert_true(fabs(seen.usd / (1.4 / 3600.0 * seen.job[0].end_s) -
+                             1.0) < 1e-6);
+        }
+}
+
+static void what_is_loaded_crosses_the_storage(void **state)
+{
+    struct seen fast, slow;
+
+    (void)state;
+    assert_true(meet(WORLD JOBS("[0s]", "1", ALONE) "policies: [fcfs]\n", &fast));
+    assert_true(meet("experiment: t\nseeds: 1\nuntil: drained\ncluster:\n  "
+                     "nodes:\n    - {name: cpu, count: 1, cpu: {type: "
+                     "xeon-platinum-8480+, sockets: 2}, memory: 512GB, price: "
+                     "5.6USD/h}\n  storage: {bandwidth: 10MB/s}\n"
+                     JOBS("[0s]", "1", ALONE) "policies: [fcfs]\n", &slow));
+    /* Weights of 4 bytes: 0.438 GB. */
+    double more = slow.job[0].end_s - fast.job[0].end_s;
+    assert_true(fabs(more / 43.8 - 1.0) < 0.02);
+}
+
+/* How many of the three jobs start at once, and the GPU-seconds of all. */
+static double gpu_part(const char *infer, const char *policy, uint32_t *at_once)
+{
+    char text[2000];
+    struct seen seen;
+
+    snprintf(text, sizeof text, WORLD "workload:\n  arrival: {process: fixed, "
+             "times: [0s, 1s, 2s]}\n  mix:\n    - {recipe: batch-infer, name: c, "
+             "model: bert-base, precision: fp32, prompts: 20000, prompt_tokens: "
+             "128, steps: 2, infer: {%s}}\npolicies: [%s]\n", infer, policy);
+    assert_true(meet(text, &seen));
+    *at_once = 0;
+    for (int i = 0; i < 3; i++)
+        *at_once += seen.job[i].start_s == i;
+    return seen.gpu_sum_s;
+}
+
+static void the_first_of_types_with_room_is_taken(void **state)
+{
+    static const char *const policy[] = { "fcfs", "static", "easy", "sjf",
+                                          "{policy: fcfs, blocking: skip}",
+                                          "{policy: fcfs, blocking: commit}" };
+    uint32_t at_once;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof policy / sizeof policy[0]; i++) {
+        assert_true(gpu_part(EITHER, policy[i], &at_once) > 0.0);
+        assert_int_equal(at_once, 3);
+        assert_true(gpu_part(CORES_FIRST, policy[i], &at_once) == 0.0);
+        assert_int_equal(at_once, 3);
+    }
+}
+
+/* In FP32 28 cores are done sooner than the T4, and 14 are not, whatever the
+ * list says. */
+static void a_forecast_chooses_the_sooner_site(void **state)
+{
+    static const char *const policy[] = { "dynamic", "hybrid" };
+    static const char *const few[] = {
+        "gpus: 1, types: [t4, cpu], cpu: {cores: 14, memory: 20GB}",
+        "gpus: 1, types: [cpu, t4], cpu: {cores: 14, memory: 20GB}",
+    };
+    uint32_t at_once;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(gpu_part(EITHER, policy[i], &at_once) == 0.0);
+        assert_true(gpu_part(CORES_FIRST, policy[i], &at_once) == 0.0);
+        assert_true(gpu_part(few[0], policy[i], &at_once) > 0.0);
+        assert_true(gpu_part(few[1], policy[i], &at_once) > 0.0);
+        assert_int_equal(at_once, 3);
+    }
+}
+
+static void hardware_keeps_to_one_of_them(void **state)
+{
+    static const char *const policy[] = { "fcfs", "static", "dynamic", "hybrid",
+                                          "learned", "random", "easy" };
+    char text[100];
+    uint32_t at_once;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof policy / sizeof policy[0]; i++) {
+        snprintf(text, sizeof text, "{policy: %s, hardware: gpus}", policy[i]);
+        assert_true(gpu_part(CORES_FIRST, text, &at_once) > 0.0);
+        assert_int_equal(at_once, 1);
+        snprintf(text, sizeof text, "{policy: %s, hardware: cores}", policy[i]);
+        assert_true(gpu_part(EITHER, text, &at_once) == 0.0);
+        assert_int_equal(at_once, 3);
+    }
+}
+
+/* They deal GPUs, and leave cores alone. */
+static void dealers_of_gpus_use_gpus(void **state)
+{
+    static const char *const policy[] = { "srtf", "fewest-gpus", "srsf" };
+    uint32_t at_once;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(gpu_part(EITHER, policy[i], &at_once) > 0.0);
+        assert_int_equal(at_once, 1);
+    }
+}
+
+/* 56 cores are on one socket of the node; 113 are on no node. */
+static void cores_are_those_of_one_node(void **state)
+{
+    struct world world = { 0 };
+    struct seen seen;
+
+    (void)state;
+    assert_true(meet(WORLD JOBS("[0s, 0s, 0s, 0s, 0s]", "1", ALONE)
+                     "policies: [{policy: fcfs, placement: spread}]\n", &seen));
+    /* Four of 28 cores fill the node; the GPU's node has 12 cores. */
+    assert_true(seen.job[3].start_s == 0.0 && seen.job[4].start_s > 60.0);
+    assert_false(world_open(&world, WORLD JOBS("[0s]", "1", "types: [cpu], cpu: "
+                            "{cores: 113}") "policies: [fcfs]\n"));
+    assert_non_null(strstr(world_error(&world), "on one node"));
+    world_close(&world);
+}
+
+/* A bound may not lie above what was reached, on any hardware. */
+static void bounds_know_the_cores(void **state)
+{
+    static const char *const infer[] = { ALONE, EITHER };
+    char text[2000];
+    struct seen seen;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(text, sizeof text, WORLD JOBS("[0s, 1s]", "2", "%s")
+                 "policies: [{policy: fcfs, blocking: skip}]\n", infer[i]);
+        assert_true(meet(text, &seen));
+        double bound = seen.result.value[METRIC_JCT_BOUND];
+        double cost = seen.result.value[METRIC_COST_BOUND];
+        assert_true(bound > 100.0 && bound <= seen.result.value[METRIC_JCT_MEAN]);
+        assert_true(cost > 0.0 && cost <= seen.result.value[METRIC_HELD_COST]);
+        assert_true(isnan(seen.result.value[METRIC_HELD_MFU]));
+        assert_true(seen.result.value[METRIC_PFLOP] > 0.1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_on_cores_takes_what_the_law_says),
+        cmocka_unit_test(what_is_loaded_crosses_the_storage),
+        cmocka_unit_test(the_first_of_types_with_room_is_taken),
+        cmocka_unit_test(a_forecast_chooses_the_sooner_site),
+        cmocka_unit_test(hardware_keeps_to_one_of_them),
+        cmocka_unit_test(dealers_of_gpus_use_gpus),
+        cmocka_unit_test(cores_are_those_of_one_node),
+        cmocka_unit_test(bounds_know_the_cores),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
