@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "experiments/columns/metric.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/spec/keys.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
