@@ -39,11 +39,11 @@ SRC   := $(filter-out experiments/main.c,$(shell find $(FLOORS) -name '*.c' | LC
 OBJ   := $(SRC:%.c=$(B)/%.o) \
          $(patsubst %,$(B)/embed/%.o,catalogue_data plot_data page_data rng_table)
 LIB   := $(B)/libclustersim.a
-TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/*_test.c))
-FUZZ  := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz_*.c))
-AIDS  := $(patsubst %.c,$(B)/%,$(filter-out tests/fuzz_% %_test.c,$(wildcard tests/*.c)))
+TEST  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*/*_test.c))
+TESTS := $(patsubst %.o,$(B)/tests/%,$(notdir $(TEST)))
+FUZZ  := $(patsubst tests/fuzz/%.c,$(B)/tests/%,$(wildcard tests/fuzz/*.c))
+AIDS  := $(patsubst %.c,$(B)/%,$(wildcard tests/aid/*.c tests/oracles/*.c))
 BENCH := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
-
 .PHONY: all lib tests unit clang asan tsan check house test demo bench bless validate \
         weights claims fuzz format install uninstall dist clean clean-root help FORCE
 PROGRAM := $(if $(wildcard experiments/main.c),$(B)/clustersim $(B)/clustersim-bench)
@@ -54,7 +54,7 @@ unit: all tests                 ## build and run the tests (T="queue_test ...": 
 	tests/run.sh $(B) $(T)
 
 $(B)/clustersim: $(B)/experiments/main.o $(LIB)
-$(B)/clustersim-bench: $(BENCH:=.o) $(B)/tests/heap4.o $(LIB)
+$(B)/clustersim-bench: $(BENCH:=.o) $(B)/tests/oracles/heap4.o $(LIB)
 $(B)/clustersim $(B)/clustersim-bench:
 	echo '  LINK   $@'
 	$(CC) $(MODE) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -66,16 +66,17 @@ $(LIB) $(B)/libaids.a: $(B)/sources.stamp
 $(LIB): $(OBJ)
 $(B)/libaids.a: $(AIDS:=.o)
 
-$(B)/tests/%_test: $(B)/tests/%_test.o $(B)/libaids.a $(LIB)
+$(foreach t,$(TEST),$(eval $(B)/tests/$(notdir $(t:.o=)): $(t)))
+$(TESTS): $(B)/libaids.a $(LIB)
 	echo '  LINK   $@'
-	$(CC) $(MODE) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
+	$(CC) $(MODE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
 
-$(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(LIB)
+$(B)/tests/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(LIB)
 	echo '  LINK   $@'
 	$(CC) $(MODE) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # What reads no text need not tell a fuzzer of each of its comparisons.
-MUTE    = $(and $(findstring fuzzer,$(SAN)),$(filter models policies tests,$(<D)))
+MUTE    = $(and $(findstring fuzzer,$(SAN)),$(filter models/% policies/% tests/%,$(<D)/))
 COMPILE = echo '  CC     $@'; mkdir -p $(@D); $(CC) $(ALL) \
           $(if $(MUTE),-fno-sanitize-coverage=trace-cmp) -MMD -MP -c -o $@ $<
 $(B)/%.o: %.c $(B)/flags.stamp; $(COMPILE)
@@ -92,7 +93,7 @@ $(B)/flags.stamp: FORCE
 	$(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
 $(B)/sources.stamp: FORCE
 	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot) $(EMBED_page))
--include $(OBJ:.o=.d) $(addsuffix .d,$(AIDS) $(TESTS) $(FUZZ) $(BENCH) $(B)/experiments/main)
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 # The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.
 GOAL = all tests
@@ -132,7 +133,6 @@ format:                         ## lay the C code out with clang-format
 	clang-format -i $$(git ls-files '*.[ch]')
 clean-root:                     ## both commands of the README in a new Debian root
 	tests/clean_root.sh
-
 install: all                    ## to PREFIX (/usr/local), below DESTDIR if set
 	tests/install.sh "$(B)" "$(DESTDIR)$(PREFIX)"
 uninstall:                      ## take that away again

@@ -37,7 +37,7 @@ stage() {
 build() { $make "$@" GOAL='all tests'; }
 program() { [ ! -f experiments/main.c ] || "$@"; }
 threads() {
-    [ ! -f tests/runner_test.c ] || $plain tests/run.sh build/tsan runner_test
+    [ ! -f tests/experiments/runner_test.c ] || $plain tests/run.sh build/tsan runner_test
     program $plain tests/same_bytes.sh build build/tsan
 }
 . tests/count.sh
@@ -56,7 +56,7 @@ stage 'build with ASan and UBSan' build asan &&
     stage 'tests, ASan and UBSan' tests/run.sh build/asan
 stage 'same bytes' tests/same_bytes.sh build build/clang build/asan
 stage 'build with TSan' $make tsan GOAL="all $(
-    [ ! -f tests/runner_test.c ] || echo build/tsan/tests/runner_test)" &&
+    [ ! -f tests/experiments/runner_test.c ] || echo build/tsan/tests/runner_test)" &&
     stage 'threads, TSan' threads
 stage 'fuzz' $make fuzz
 

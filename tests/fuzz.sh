@@ -32,8 +32,8 @@ if [ "$1" = --one ]; then
     one "$3" "$2"
     exit
 fi
-ls tests/fuzz_*.c >/dev/null 2>&1 || { echo "no fuzz harnesses yet"; exit 0; }
-for source in tests/fuzz_*.c; do
+ls tests/fuzz/*.c >/dev/null 2>&1 || { echo "no fuzz harnesses yet"; exit 0; }
+for source in tests/fuzz/*.c; do
     echo "$1/tests/$(basename "$source" .c)"
 done | xargs -P 2 -n 1 "$0" --one "$2"
 echo "fuzz: $(count_sum)"

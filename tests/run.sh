@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # run.sh - runs the cmocka programs of one build, two at a time, and prints
-# the last lines of each.  `run.sh BUILD [NAME...]`: all of tests/*_test.c, or
+# the last lines of each.  `run.sh BUILD [NAME...]`: all of tests/*/*_test.c, or
 # those named (queue_test).  A program that crashes, hangs for five minutes,
 # or runs no test counts as one failure.
 set -eu
@@ -41,7 +41,7 @@ if [ "$1" = --one ]; then
 fi
 build=$1
 shift
-[ $# -gt 0 ] || set -- $(cd tests && ls -- *_test.c 2>/dev/null | sed 's/\.c$//')
+[ $# -gt 0 ] || set -- $(cd tests && ls -- */*_test.c 2>/dev/null | sed 's|.*/||; s/\.c$//')
 [ $# -gt 0 ] || { echo "no tests yet"; exit 0; }
 for name in "$@"; do
     echo "$build/tests/$name"

@@ -115,7 +115,7 @@ enum loader_files loader_usual_files(enum loader_kind kind)
  * Of many nodes each meets an item only now and then: independent draws, of
  * which hits are what is cached.  Between them the second term is divided by
  * the nodes, which a list of 2000 items misses by up to 0.09 (2 to 8 nodes;
- * tests/data_path_test.c). */
+ * tests/models/data_path_test.c). */
 double loader_miss_fraction(double cached, uint32_t nodes)
 {
     assert(cached >= 0.0 && nodes > 0);

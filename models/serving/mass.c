@@ -10,7 +10,7 @@
  * wait of M/D/1 on top, divided by the batch; of generation, as many requests
  * in a replica as Little's law says, each step as long as with that many.
  * Quantiles come from one drawn request in SAMPLE_REQUESTS.  How far off this
- * is, tests/service_mass_test.c and the README.md here say.
+ * is, tests/workloads/service_mass_test.c and the README.md here say.
  */
 #include <assert.h>
 #include <math.h>

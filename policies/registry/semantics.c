@@ -7,7 +7,7 @@
  * (Narayanan et al., OSDI 2020), PAI (Weng et al., NSDI 2022), Starburst (Luo
  * et al., ATC 2024), AccaSim (Galleguillos et al., 2019), RLScheduler (Zhang
  * et al., SC 2020), Pollux (Qiao et al., OSDI 2021), FGD (Weng et al., ATC
- * 2023).  The figures are checked by tests/semantics_test.c.
+ * 2023).  The figures are checked by tests/policies/semantics_test.c.
  */
 #include "policies/registry/semantics.h"
 

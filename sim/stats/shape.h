@@ -23,7 +23,7 @@ double shape_skewness(const struct shape *shape);
 void shape_pool(struct shape *into, double count, double cv, double skewness);
 
 /* Bounds of the rule below.  Chosen on M/M/1 queues and on sizes of a
- * coefficient of variation of 6 (rows "chosen" of tests/coverage_test.c). */
+ * coefficient of variation of 6 (rows "chosen" of tests/experiments/coverage_test.c). */
 #define SHAPE_SKEWNESS_MOST 6.0
 #define SHAPE_FEW_MOST 0.05
 /* Returns skewness / sqrt(count), from 0 to 1: how much few values decide.  0

@@ -9,7 +9,7 @@
  *     h(u) = u + g u^2 / 3 + g^2 u^3 / 27 + g / (6 n),
  * which rises with u and can be solved for m.  Student's alone holds a skewed
  * mean too seldom; Hall's alone errs where a few seeds look skewed by chance.
- * tests/coverage_test.c measures both, with Johnson's and bootstraps left out
+ * tests/experiments/coverage_test.c measures both, with Johnson's and bootstraps left out
  * that did worse (experiments/results/README.md).
  *
  * The relative difference is mean(x) / mean(b) - 1.  Its interval is Fieller's

@@ -15,7 +15,7 @@
 #include "sim/base/rng.h"
 #include "sim/event/loop.h"
 #include "tests/bench/probe.h"
-#include "tests/heap4.h"
+#include "tests/oracles/heap4.h"
 
 #define MEAN_NS 1e9
 #define KILL_AFTER_NS INT64_C(4000000000)   /* four mean run times */

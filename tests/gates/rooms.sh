@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # rooms.sh - a folder below a floor is a room.  Rooms form no circle, by
-# includes or by symbols; a room holds at most 40 files of C; its README.md
-# names the headers that others may include (`Face:`) and the rooms that it
-# uses (`Uses:`).
+# includes or by symbols; a room holds at most 40 files of C, one of tests too;
+# its README.md names the headers that others may include (`Face:`) and the
+# rooms that it uses (`Uses:`).
 
 ROOM_FILES_MAX=40
 
@@ -44,9 +44,9 @@ named() {
         "$1" 2>/dev/null
 }
 
-# Lines "FILES ROOM".
+# Lines "FILES ROOM"; tests lie in rooms, too, which need no Face.
 measure() {
-    sources | awk '
+    { sources; files '^tests/.*\.[ch]$'; } | awk '
         { sub("/[^/]*$", ""); count[$0]++ }
         END { for (room in count) print count[room], room }'
 }
@@ -109,5 +109,6 @@ bad_4() { pair; put sim/b/own.h; put sim/a/a.h '#include "sim/b/b.h"' '#include 
 bad_5() { pair; readme sim/a "Face: \`a.h\`." "Uses: no other room."; }
 bad_6() { pair; rm sim/b/README.md; }
 bad_7() { pair; readme sim/b "Face: \`b.h\`," "\`gone.h\`."; }
+bad_8() { i=0; while [ $i -le 40 ]; do put "tests/f${i}_test.c"; i=$((i + 1)); done; }
 good() { pair; object sim/b/b.c '#include "sim/b/b.h"' 'int b(void) { return 1; }'; }
 . "$(dirname "$0")/gate.sh"

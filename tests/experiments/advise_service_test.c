@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advise_service_test.c - advice for services: the fewest replicas that keep
+ * the promise do so in a trial, one fewer do not.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/aid/program.h"
+
+static const char *program_name;
+
+#define CHAT \
+    "services:\n  - name: chat\n    model: llama-3-8b\n" \
+    "    gpu: {tp: 1, types: [l40s, t4]}\n    batch: 64\n" \
+    "    slo: {ttft: 2s, tpot: 60ms}\n    requests:\n" \
+    "      arrival: {process: diurnal, rate: 12/s, amplitude: 0.5, peak: " \
+    "14h}\n      prompt: {lognormal: {mean: 800, cv: 0.7}, max: 4000}\n" \
+    "      output: {lognormal: {mean: 150, cv: 0.7}, max: 1000}\n" \
+    "      for: 24h\n"
+#define PASSES \
+    "services:\n  - name: small\n    model: bert-base\n" \
+    "    precision: int8\n    gpu: {tp: 1}\n    cpu: {cores: 8}\n" \
+    "    batch: 8\n    batch_delay: 2ms\n%s    requests:\n" \
+    "      arrival: {process: poisson, rate: 200/s}\n      prompt: 128\n" \
+    "      for: 24h\n"
+
+/* Runs advise on the text; its status and what it said, the caller's. */
+static int advise(struct program *program, const char *text, char **said)
+{
+    const char *words[] = {"advise", program_write(program, "w.yaml", text),
+                           "-o", program_path(program, "plan.yaml"), "--csv",
+                           program_path(program, "rows.csv"), NULL};
+
+    return program_say(program, words, said);
+}
+
+/* slo_attained_fraction of the plan with other numbers of replicas. */
+static double attained(struct program *program, unsigned replicas)
+{
+    char plan[128], out[128], low[96], high[96];
+
+    snprintf(plan, sizeof plan, "%s/plan.yaml", program->folder);
+    snprintf(out, sizeof out, "%s/out", program->folder);
+    snprintf(low, sizeof low, "workload.services.chat.replicas.min=%u",
+             replicas);
+    snprintf(high, sizeof high, "workload.services.chat.replicas.max=%u",
+             replicas);
+    const char *argv[] = {program->path, "run", plan, "-q", "-o", out,
+                          "--set", low, "--set", high, NULL};
+    assert_int_equal(program_spawn(argv, NULL), 0);
+    snprintf(out, sizeof out, "%s/out/services.csv", program->folder);
+    char *csv = program_read(out);
+    assert_non_null(csv);
+    const char *head = csv, *row = strchr(csv, '\n') + 1;
+    while (strncmp(head, "slo_attained_fraction", 21) != 0) {
+        head = strchr(head, ',') + 1;
+        row = strchr(row, ',') + 1;
+    }
+    double value = atof(row);
+    free(csv);
+    return value;
+}
+
+static void the_fewest_replicas_keep_the_promise_and_one_less_do_not(
+    void **state)
+{
+    struct program program;
+    char *said, path[128];
+    unsigned replicas = 0, tp = 0;
+
+    (void)state;
+    program_open(&program, program_name);
+    assert_int_equal(advise(&program, CHAT, &said), 0);
+    assert_non_null(strstr(said, "service chat: 18 requests a second at most"));
+    assert_non_null(strstr(said, " GB of memory are missing"));
+    snprintf(path, sizeof path, "%s/rows.csv", program.folder);
+    char *rows = program_read(path);
+    assert_non_null(rows);
+    assert_int_equal(sscanf(strchr(rows, '\n') + 1, "chat,l40s,%u,0,%u,", &tp,
+                            &replicas), 2);
+    assert_true(replicas >= 3);
+    assert_true(attained(&program, replicas) > 0.97);
+    assert_true(attained(&program, replicas - 1) < 0.99);
+    free(rows);
+    free(said);
+    program_close(&program);
+}
+
+static void cores_stand_beside_gpus_and_a_promise_is_needed(void **state)
+{
+    struct program program;
+    char *said, text[1024];
+
+    (void)state;
+    program_open(&program, program_name);
+    snprintf(text, sizeof text, PASSES, "    slo: {latency: 100ms}\n");
+    assert_int_equal(advise(&program, text, &said), 0);
+    assert_non_null(strstr(said, "epyc-9654"));
+    assert_non_null(strstr(said, "rtx-4090"));
+    free(said);
+    snprintf(text, sizeof text, PASSES, "");
+    assert_int_equal(advise(&program, text, &said), 3);
+    assert_non_null(strstr(said, "w.yaml:2:5: schema error: slo is missing"));
+    free(said);
+    program_close(&program);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            the_fewest_replicas_keep_the_promise_and_one_less_do_not),
+        cmocka_unit_test(cores_stand_beside_gpus_and_a_promise_is_needed),
+    };
+    (void)argc;
+    program_name = argv[0];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

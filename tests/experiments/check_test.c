@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * check_test.c - verdicts of expectations and regressions, and their files.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "experiments/results/check.h"
+#include "experiments/results/grid.h"
+#include "sim/base/arena.h"
+#include "sim/text/folder.h"
+#include "tests/aid/scratch.h"
+
+struct world {
+    struct arena *arena;
+    struct scratch scratch;
+};
+
+static int setup(void **state)
+{
+    struct world *world = calloc(1, sizeof *world);
+
+    world->arena = arena_new(1 << 14);
+    scratch_open(&world->scratch);
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+
+    scratch_close(&world->scratch);
+    arena_free(world->arena);
+    free(world);
+    return 0;
+}
+
+/* Policies a and b, `seeds` seeds; a's JCT is 100 + seed, b's 90 + 2 seed. */
+static struct grid *make_grid(struct arena *arena, uint32_t seeds)
+{
+    static const char *const point[] = { "base" }, *const policy[] = {
+        "a", "b" };
+    static const uint32_t seed[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
+
+    *grid = (struct grid){ .point = point, .point_count = 1, .policy = policy,
+                            .policy_count = 2, .seed_count = seeds,
+                            .seed = seed };
+    grid->value = arena_alloc(arena, 2 * seeds * METRIC_COUNT,
+                              sizeof(double));
+    grid->present = arena_alloc(arena, 2 * seeds, sizeof(bool));
+    for (uint32_t i = 0; i < 2 * seeds; i++) {
+        grid->present[i] = true;
+        grid->value[i * METRIC_COUNT + METRIC_JCT_MEAN] =
+            i < seeds ? 100 + i : 90 + 2 * (i - seeds);
+    }
+    return grid;
+}
+
+static struct experiment_expect expect(const char *policy, const char *versus,
+                                       double low, double high, bool percent)
+{
+    return (struct experiment_expect){
+        .metric = METRIC_JCT_MEAN, .policy = policy, .versus = versus,
+        .low = low, .high = high, .percent = percent, .confidence = 0.95
+    };
+}
+
+static enum check_verdict judge(struct world *world, const struct grid *grid,
+                                struct experiment_expect e)
+{
+    struct experiment_expect *copy = arena_alloc(world->arena, 1, sizeof *copy);
+    struct check_list list;
+
+    *copy = e;
+    list = check_expects(world->arena, grid, copy, 1);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.held + list.failed + list.undecided +
+                     list.not_judged + list.trial_failed, 1);
+    assert_int_equal(check_bad(&list), list.held == 0);
+    assert_true(list.item[0].reason[0] != '\0');
+    return list.item[0].verdict;
+}
+
+/* Four seeds: mean 101.5, half width 3.182446 x 1.290994 / 2 = 2.0543. */
+static void interval_inside_holds_and_outside_does_not(void **state)
+{
+    struct world *w = *state;
+    const struct grid *grid = make_grid(w->arena, 4);
+
+    assert_int_equal(judge(w, grid, expect("a", NULL, -INFINITY, 103.6, 0)),
+                     CHECK_HOLDS);
+    assert_int_equal(judge(w, grid, expect("a", NULL, -INFINITY, 103.5, 0)),
+                     CHECK_UNDECIDED);
+    assert_int_equal(judge(w, grid, expect("a", NULL, -INFINITY, 99.4, 0)),
+                     CHECK_FAILS);
+    assert_int_equal(judge(w, grid, expect("a", NULL, 99.4, 103.6, 0)),
+                     CHECK_HOLDS);
+    assert_int_equal(judge(w, grid, expect("a", NULL, 103.6, INFINITY, 0)),
+                     CHECK_FAILS);
+}
+
+/* Pairs differ by -10, -9, -8, -7: mean -8.5, half width 2.0543. */
+static void versus_judges_the_paired_difference(void **state)
+{
+    struct world *w = *state;
+    const struct grid *grid = make_grid(w->arena, 4);
+
+    assert_int_equal(judge(w, grid, expect("b", "a", -INFINITY, -6.4, 0)),
+                     CHECK_HOLDS);
+    assert_int_equal(judge(w, grid, expect("b", "a", -INFINITY, -6.5, 0)),
+                     CHECK_UNDECIDED);
+    assert_int_equal(judge(w, grid, expect("b", "a", -INFINITY, -6.1, 1)),
+                     CHECK_HOLDS);
+    assert_int_equal(judge(w, grid, expect("b", "a", -INFINITY, -11, 1)),
+                     CHECK_FAILS);
+}
+
+static void one_seed_is_judged_by_its_value(void **state)
+{
+    struct world *w = *state;
+    const struct grid *grid = make_grid(w->arena, 1);
+
+    assert_int_equal(judge(w, grid, expect("a", NULL, 100, 100, 0)),
+                     CHECK_HOLDS);
+    assert_int_equal(judge(w, grid, expect("a", NULL, -INFINITY, 99.9, 0)),
+                     CHECK_FAILS);
+}
+
+static void missing_values_are_undecided(void **state)
+{
+    struct world *w = *state;
+    struct grid *grid = make_grid(w->arena, 1);
+
+    grid->value[METRIC_JCT_MEAN] = NAN;
+    assert_int_equal(judge(w, grid, expect("a", NULL, 0, 1000, 0)),
+                     CHECK_UNDECIDED);
+}
+
+static void what_was_not_run_is_not_judged_and_does_not_pass(void **state)
+{
+    struct world *w = *state;
+    struct experiment_expect e = expect("c", NULL, 0, 1, 0);
+    struct check_list list;
+
+    assert_int_equal(judge(w, make_grid(w->arena, 2), e), CHECK_NOT_JUDGED);
+    e = expect("a", "c", 0, 1, 0);
+    assert_int_equal(judge(w, make_grid(w->arena, 2), e), CHECK_NOT_JUDGED);
+    e = expect("a", NULL, 0, 1000, 0);
+    e.point = "rate=2/h";
+    assert_int_equal(judge(w, make_grid(w->arena, 2), e), CHECK_NOT_JUDGED);
+    list = check_expects(w->arena, make_grid(w->arena, 2), &e, 1);
+    list.not_judged_passes = true;
+    assert_int_equal(check_bad(&list), 0);
+}
+
+static void fewer_samples_than_are_needed_do_not_judge(void **state)
+{
+    struct world *w = *state;
+    struct grid *grid = make_grid(w->arena, 1);
+    struct experiment_expect e = expect("a", NULL, 0, 1000, 0);
+    bool fixed[] = { true, false };
+
+    e.seeds_min = 2;
+    assert_int_equal(judge(w, grid, e), CHECK_NOT_JUDGED);
+    grid->fixed = fixed;                /* more could not be had */
+    assert_int_equal(judge(w, grid, e), CHECK_HOLDS);
+}
+
+static void failed_trial_is_a_verdict_of_its_own(void **state)
+{
+    struct world *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+    uint32_t failed[] = { 0, 1 };
+
+    grid->failed = failed;
+    grid->present[7] = false;
+    assert_int_equal(judge(w, grid, expect("a", NULL, 0, 1000, 0)),
+                     CHECK_HOLDS);
+    assert_int_equal(judge(w, grid, expect("b", NULL, 0, 1000, 0)),
+                     CHECK_TRIAL_FAILED);
+    assert_int_equal(judge(w, grid, expect("a", "b", -1000, 1000, 0)),
+                     CHECK_TRIAL_FAILED);
+}
+
+/* Ten copies are one sample, with neither interval nor p-value. */
+static void copies_are_judged_by_their_value_alone(void **state)
+{
+    struct world *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+    struct experiment_expect e = expect("b", "a", -INFINITY, -6.5, 0);
+    struct check_list list;
+
+    for (uint32_t i = 0; i < 8; i++)
+        grid->value[i * METRIC_COUNT + METRIC_JCT_MEAN] = i < 4 ? 100 : 90;
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_int_equal(list.held, 1);
+    assert_int_equal(list.item[0].seeds, 1);
+    assert_true(isnan(list.item[0].low));
+    assert_non_null(strstr(list.item[0].reason, "count as one"));
+}
+
+static void any_seed_that_got_worse_is_a_regression(void **state)
+{
+    struct world *w = *state;
+    const struct grid *before = make_grid(w->arena, 4);
+    struct grid *now = make_grid(w->arena, 4);
+    double *value = &now->value[2 * METRIC_COUNT + METRIC_JCT_MEAN];
+    struct check_list list;
+
+    list = check_regressions(w->arena, before, now, 0, NULL);
+    assert_int_equal(list.held, 2);
+    *value += 0.5;                      /* 102 -> 102.5 */
+    list = check_regressions(w->arena, before, now, 0, NULL);
+    assert_int_equal(list.failed, 1);
+    assert_non_null(strstr(list.item[0].reason, "worse in 1 of 4 seeds (seed "
+                           "2: 102 -> 102.5)"));
+    assert_int_equal(check_regressions(w->arena, before, now, 0.005,
+                                       NULL).failed, 0);
+    *value = 50;
+    assert_int_equal(check_regressions(w->arena, before, now, 0,
+                                       NULL).failed, 0);
+}
+
+static void trial_that_is_gone_is_a_regression(void **state)
+{
+    struct world *w = *state;
+    struct grid *now = make_grid(w->arena, 4);
+    struct check_list list;
+
+    now->present[7] = false;
+    list = check_regressions(w->arena, make_grid(w->arena, 4), now, 0, NULL);
+    assert_int_equal(list.failed, 1);
+    assert_non_null(strstr(list.item[1].reason, "1 of 4 trials of the "
+                           "baseline are gone"));
+    struct check_left left = { NULL, true };
+    list = check_regressions(w->arena, make_grid(w->arena, 4), now, 0, &left);
+    assert_int_equal(list.failed, 0);
+    assert_int_equal(list.not_judged, 1);
+    now->value[6 * METRIC_COUNT + METRIC_JCT_MEAN] += 1;
+    list = check_regressions(w->arena, make_grid(w->arena, 4), now, 0, &left);
+    assert_int_equal(list.failed, 1);   /* the graver verdict stays */
+}
+
+/* The draws of b are compared with a value that no seed moves. */
+static void what_draws_has_an_interval_against_what_does_not(void **state)
+{
+    struct world *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+    struct experiment_expect e = expect("b", "a", -INFINITY, -6.9, 0);
+    bool fixed[] = { true, false };
+    struct check_list list;
+
+    for (uint32_t i = 0; i < 4; i++)
+        grid->value[i * METRIC_COUNT + METRIC_JCT_MEAN] = 100;
+    grid->fixed = fixed;                /* b - a: -10, -8, -6, -4 */
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_int_equal(list.item[0].seeds, 4);
+    assert_int_equal(list.undecided, 1);
+    assert_true(fabs(list.item[0].low - (-7 - 4.1086)) < 1e-3);
+}
+
+static void expectations_come_back_from_checks_csv(void **state)
+{
+    struct world *w = *state;
+    struct experiment_expect e[2] = { expect("b", "a", -INFINITY, -6.5, true),
+                                 expect("a", NULL, 90, 110, false) };
+    const struct experiment_expect *back;
+    struct check_list list;
+    struct err err = { 0 };
+    struct folder *folder = folder_make(w->arena, w->scratch.dir, &err);
+    uint32_t count;
+
+    e[0].claim = "A \"3\", first";
+    list = check_expects(w->arena, make_grid(w->arena, 4), e, 2);
+    assert_true(check_write(w->arena, folder, &list, &err));
+    folder_close(folder);
+    assert_true(check_read(w->arena, w->scratch.dir, &back, &count, &err));
+    assert_int_equal(count, 2);
+    assert_string_equal(back[0].claim, e[0].claim);
+    assert_true(back[0].percent && isinf(back[0].low));
+    assert_true(back[0].high == -6.5 && back[0].confidence == 0.95);
+    assert_null(back[1].versus);
+    assert_string_equal(back[1].point, "base");
+    assert_true(back[1].low == 90 && back[1].high == 110);
+}
+
+static void absent_checks_csv_has_no_expectations(void **state)
+{
+    struct world *w = *state;
+    const struct experiment_expect *back;
+    struct err err = { 0 };
+    uint32_t count = 9;
+
+    assert_true(check_read(w->arena, w->scratch.dir, &back, &count, &err));
+    assert_int_equal(count, 0);
+}
+
+static void junit_escapes_and_counts(void **state)
+{
+    struct world *w = *state;
+    struct experiment_expect e = expect("a", NULL, 0, 1, false);
+    struct check_list list;
+    struct err err = { 0 };
+    char *text;
+
+    e.claim = "a<b & \"c\"";
+    list = check_expects(w->arena, make_grid(w->arena, 4), &e, 1);
+    assert_true(check_junit(w->arena, scratch_path(&w->scratch, "j.xml"),
+                            "suite", &list, 1, &err));
+    text = scratch_read(&w->scratch, "j.xml");
+    assert_non_null(strstr(text, "tests=\"1\" failures=\"1\" "
+                           "errors=\"0\" skipped=\"0\""));
+    assert_non_null(strstr(text, "a&lt;b &amp; &quot;c&quot;: jct_mean_s"));
+    assert_non_null(strstr(text, "<failure type=\"does not hold\""));
+    free(text);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(interval_inside_holds_and_outside_does_not),
+        TEST(versus_judges_the_paired_difference),
+        TEST(one_seed_is_judged_by_its_value),
+        TEST(missing_values_are_undecided),
+        TEST(what_was_not_run_is_not_judged_and_does_not_pass),
+        TEST(fewer_samples_than_are_needed_do_not_judge),
+        TEST(failed_trial_is_a_verdict_of_its_own),
+        TEST(copies_are_judged_by_their_value_alone),
+        TEST(what_draws_has_an_interval_against_what_does_not),
+        TEST(any_seed_that_got_worse_is_a_regression),
+        TEST(trial_that_is_gone_is_a_regression),
+        TEST(expectations_come_back_from_checks_csv),
+        TEST(absent_checks_csv_has_no_expectations),
+        TEST(junit_escapes_and_counts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

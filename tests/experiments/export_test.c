@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * export_test.c - `clustersim export`: the way there and back, and what a run
+ * of an imported trace says and gives.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/aid/import_aid.h"
+
+/* clustersim export WORKLOAD -o NAME --format FORMAT --seed 3 */
+static void export_to(const struct program *program, const char *workload,
+                      const char *name, const char *format)
+{
+    char path[160], *said;
+    const char *words[] = { "export", workload, "-o",
+                            in_folder(program, name, path), "--format",
+                            format, "--seed", "3", NULL };
+
+    if (run(program, words, &said) != 0)
+        fail_msg("%s", said);
+    free(said);
+}
+
+static void same_files(const struct program *program, const char *a,
+                       const char *b)
+{
+    char path[160];
+    char *left = program_read(in_folder(program, a, path));
+    char *right = program_read(in_folder(program, b, path));
+
+    assert_non_null(left);
+    assert_non_null(right);
+    if (strcmp(left, right) != 0)
+        fail_msg("%s and %s differ", a, b);
+    free(left);
+    free(right);
+}
+
+static void what_was_exported_is_imported_unchanged(void **state)
+{
+    static const char *const workloads[] = {
+        "workloads/whole_jobs.yaml", "workloads/trace_c480.yaml",
+        "workloads/trace_sample.yaml" };
+    static const char *const none[MORE_MAX] = { NULL };
+    const struct program *program = the_program(state);
+    char path[160], *said;
+
+    for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {
+        export_to(program, workloads[i], "x.csv", "csv");
+        import(program, "csv", in_folder(program, "x.csv", path), none,
+               &said);
+        free(said);
+        same_files(program, "x.csv", "w.csv");
+    }
+    /* SWF numbers jobs from 1, as a CSV does those without a name. */
+    export_to(program, workloads[0], "x.csv", "csv");
+    export_to(program, workloads[0], "x.swf", "swf");
+    import(program, "swf", in_folder(program, "x.swf", path), none, &said);
+    free(said);
+    same_files(program, "x.csv", "w.csv");
+    /* And once more from the workload that was imported. */
+    in_folder(program, "w.yaml", path);
+    export_to(program, path, "y.swf", "swf");
+    export_to(program, path, "y.csv", "csv");
+    import(program, "swf", in_folder(program, "y.swf", path), none, &said);
+    free(said);
+    same_files(program, "y.csv", "w.csv");
+}
+
+static void jobs_with_phases_are_not_exported(void **state)
+{
+    const struct program *program = the_program(state);
+    char path[160], *said;
+    const char *words[] = { "export", "workloads/dpo_mix.yaml", "--cluster",
+                            "models/clusters/mixed_64.yaml", "-o",
+                            in_folder(program, "no.csv", path), NULL };
+
+    assert_int_equal(run(program, words, &said), 3);
+    has(said, "it has phases");
+    assert_int_not_equal(access(path, F_OK), 0);
+    free(said);
+}
+
+/* What a trace left out is said by whoever runs it. */
+static void a_run_says_what_its_trace_left_out(void **state)
+{
+    const struct program *program = the_program(state);
+    char yaml[160], out[160], text[1000], *said;
+    const char *words[] = { "run", in_folder(program, "left.yaml", yaml),
+                            "-o", in_folder(program, "left", out), NULL };
+
+    snprintf(text, sizeof text,
+             "experiment: left\ncluster: {nodes: [{name: gpu, count: 1, "
+             "gpus: {type: generic, count: 8}}]}\nworkload: {trace: {file: "
+             "in, format: openb, skip: " SKIP_ALL "}}\npolicies: [fcfs]\n"
+             "output: {tables: [summary], plots: []}\n");
+    write_file(yaml, text);
+    write_file(in_folder(program, "in", text),
+               OPENB "p0,1,1,2,1000,,LS,Running,1,30,10\n"
+               "p1,1,1,2,460,,LS,Running,2,30,10\n"
+               "p2,0,1,0,0,,BE,Failed,3,30,10\n\n");
+    if (run(program, words, &said) != 0)
+        fail_msg("%s", said);
+    has(said, "traces\n  base: 3 rows, 1 jobs; left out: 0 without run time, "
+        "1 without GPUs, 0 too large, 1 by other reasons, 0 outside the "
+        "slice; 1 blank lines\n");
+    free(said);
+}
+
+static void an_imported_trace_runs_as_the_trace_itself(void **state)
+{
+    static const char *const none[MORE_MAX] = { NULL };
+    const struct program *program = the_program(state);
+    char here[600], direct[800], *said, *imported, *read;
+
+    assert_int_equal(import(program, "tiresias", "workloads/traces/c480.csv",
+                            none, &said), 0);
+    free(said);
+    assert_non_null(getcwd(here, sizeof here));
+    snprintf(direct, sizeof direct, "{trace: {file: %s/workloads/traces/"
+             "c480.csv, columns: {job: job_id, submit: submit_time, "
+             "duration: duration, gpus: num_gpu}}}", here);
+    imported = fifo(program, "w.yaml", 8);
+    read = fifo(program, direct, 8);
+    assert_string_equal(imported, read);
+    has(read, "10539.57");
+    free(imported);
+    free(read);
+}
+
+int main(int argc, char **argv)
+{
+    struct program program;
+#define WITH(TEST) cmocka_unit_test_prestate(TEST, &program)
+    const struct CMUnitTest tests[] = {
+        WITH(what_was_exported_is_imported_unchanged),
+        WITH(jobs_with_phases_are_not_exported),
+        WITH(a_run_says_what_its_trace_left_out),
+        WITH(an_imported_trace_runs_as_the_trace_itself),
+    };
+    int failed;
+
+    (void)argc;
+    program_open(&program, argv[0]);
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    program_close(&program);
+    return failed;
+}

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * runner_test.c - threads, finished trials kept on disk, files that are whole
+ * or absent, results read back.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "experiments/columns/columns.h"
+#include "experiments/results/cache.h"
+#include "experiments/run/runner.h"
+#include "experiments/spec/experiment.h"
+#include "experiments/train/train.h"
+#include "sim/base/arena.h"
+#include "sim/text/csv.h"
+#include "sim/text/folder.h"
+#include "sim/text/hash.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "tests/aid/scratch.h"
+
+struct world {
+    struct arena *arena;
+    struct scratch scratch;
+    struct folder *folder;      /* the scratch folder */
+    const struct experiment *experiment;
+    struct err err;
+};
+
+static int setup(void **state)
+{
+    struct world *w = calloc(1, sizeof *w);
+    const struct experiment_options none = { 0 };
+
+    w->arena = arena_new(1 << 16);
+    scratch_open(&w->scratch);
+    scratch_experiment(&w->scratch, "experiment: x\npolicies: [fcfs, sjf]\n"
+                       "seeds: 3\n");
+    w->experiment = experiment_read(w->arena, scratch_path(&w->scratch, "e.yaml"),
+                                    &none, &w->err);
+    w->folder = folder_make(w->arena, w->scratch.dir, &w->err);
+    *state = w;
+    return w->experiment == NULL || w->folder == NULL;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+
+    scratch_close(&w->scratch);
+    folder_close(w->folder);
+    arena_free(w->arena);
+    free(w);
+    return 0;
+}
+
+static struct trial_spec good_spec(void *self, uint32_t index,
+                                   uint32_t *tables)
+{
+    struct world *w = self;
+
+    *tables = EXPERIMENT_JOBS;
+    return experiment_trial_spec(w->experiment, index);
+}
+
+/* Trial 2 may have no more than 3 events. */
+static struct trial_spec one_bad_spec(void *self, uint32_t index,
+                                      uint32_t *tables)
+{
+    struct trial_spec spec = good_spec(self, index, tables);
+
+    if (index == 2)
+        spec.event_count_max = 3;
+    return spec;
+}
+
+static void *begin_any(void *self, uint32_t index,
+                       const struct trial_tables *tables, volatile int *stop)
+{
+    (void)index;
+    (void)tables;
+    (void)stop;
+    return self;
+}
+
+static bool keep_none(void *begun, const struct trial_result *result,
+                      struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    (void)begun;
+    (void)result;
+    return err_set(err, ERR_IO, nowhere, "the disk is full");
+}
+
+static struct runner_plan plan_of(struct world *w, uint32_t threads)
+{
+    return (struct runner_plan){ .count = experiment_trial_count(w->experiment),
+                                 .threads = threads, .spec = good_spec,
+                                 .self = w };
+}
+
+static void results_do_not_depend_on_threads(void **state)
+{
+    struct world *w = *state;
+    struct runner_trial one[6] = { 0 }, many[6] = { 0 };
+    struct runner_plan plan = plan_of(w, 1);
+
+    assert_true(runner_run(&plan, one, &w->err));
+    plan.threads = 4;
+    assert_true(runner_run(&plan, many, &w->err));
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(one[i].state, RUNNER_DONE);
+        assert_true(one[i].result.digest == many[i].result.digest);
+        assert_memory_equal(one[i].result.value, many[i].result.value,
+                            sizeof one[i].result.value);
+    }
+}
+
+static void failed_trial_does_not_stop_the_others(void **state)
+{
+    struct world *w = *state;
+    struct runner_trial trial[6] = { 0 };
+    struct runner_plan plan = plan_of(w, 2);
+
+    plan.spec = one_bad_spec;
+    assert_true(runner_run(&plan, trial, &w->err));
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(trial[i].state,
+                         i == 2 ? RUNNER_FAILED : RUNNER_DONE);
+    assert_int_equal(trial[2].err.kind, ERR_LIMIT);
+}
+
+static void failure_to_keep_ends_the_run(void **state)
+{
+    struct world *w = *state;
+    struct runner_trial trial[6] = { 0 };
+    struct runner_plan plan = plan_of(w, 1);
+
+    plan.begin = begin_any;
+    plan.keep = keep_none;
+    assert_false(runner_run(&plan, trial, &w->err));
+    assert_int_equal(w->err.kind, ERR_IO);
+    assert_int_equal(trial[0].state, RUNNER_WAITING);
+}
+
+static void trials_that_are_done_are_not_run_again(void **state)
+{
+    struct world *w = *state;
+    struct runner_trial trial[6] = { 0 };
+    struct runner_plan plan = plan_of(w, 1);
+
+    for (int i = 0; i < 6; i++)
+        trial[i].state = i % 2 ? RUNNER_DONE : RUNNER_SKIPPED;
+    plan.begin = begin_any;
+    plan.keep = keep_none;
+    assert_true(runner_run(&plan, trial, &w->err));
+}
+
+/* Trial 77 with so many rows of 4 bytes; `result` NULL: not finished. */
+static bool write_rows(struct world *w, const struct folder *dir,
+                       unsigned rows,
+                       const struct trial_result *result, volatile int *stop)
+{
+    struct table *jobs = table_new(csv_compare.columns, 1);
+    struct trial_tables tables = { .jobs = jobs };
+    struct cache *cache = cache_begin(dir, 77, &tables, stop);
+    bool ok;
+
+    for (unsigned i = 0; i < rows; i++) {
+        table_text(jobs, i % 2 ? "row" : "odd");
+        table_end_row(jobs);
+    }
+    ok = cache_end(cache, result, &w->err);
+    table_free(jobs);
+    return ok;
+}
+
+static void write_one(struct world *w, const struct trial_result *result)
+{
+    assert_true(write_rows(w, w->folder, 1, result, NULL));
+}
+
+/* Trial 77's rows, and its result; NULL: it is not there. */
+static char *read_rows(struct world *w, struct trial_result *result)
+{
+    struct out *out[CACHE_TABLE_COUNT] = { NULL };
+    bool there;
+
+    out[CACHE_JOBS] = out_open(w->arena, scratch_path(&w->scratch, "rows"),
+                               &w->err);
+    there = cache_read(w->folder, 77, result, out);
+    assert_true(out_close(out[CACHE_JOBS], &w->err));
+    return there ? scratch_read(&w->scratch, "rows") : NULL;
+}
+
+static void change_byte(struct world *w, const char *name, long at)
+{
+    FILE *file = fopen(scratch_path(&w->scratch, name), "r+b");
+
+    assert_non_null(file);
+    fseek(file, at, SEEK_SET);
+    fputc('x', file);
+    fclose(file);
+}
+
+static void finished_trial_comes_back_whole(void **state)
+{
+    struct world *w = *state;
+    struct trial_result result = { .digest = 5, .end_ns = 9 }, back;
+    char *rows;
+
+    result.value[METRIC_COST] = 1.0 / 3;
+    write_one(w, &result);
+    rows = read_rows(w, &back);
+    assert_non_null(rows);
+    assert_true(back.digest == 5 && back.end_ns == 9);
+    assert_true(back.value[METRIC_COST] == 1.0 / 3);
+    assert_string_equal(rows, "odd\n");
+    free(rows);
+    assert_false(cache_read(w->folder, 78, &back, NULL));
+    assert_null(scratch_read(&w->scratch, "000000000000004d.jobs"));
+}
+
+#define LONG 200000u            /* rows: 800 kB, more than a table keeps */
+
+static void a_long_table_goes_beside_and_comes_back_in_order(void **state)
+{
+    struct world *w = *state;
+    struct trial_result result = { .digest = 6 }, back;
+    char *rows;
+
+    assert_true(write_rows(w, w->folder, LONG, &result, NULL));
+    rows = scratch_read(&w->scratch, "000000000000004d.jobs");
+    assert_non_null(rows);
+    assert_in_range(strlen(rows), 4 * LONG / 2, 4 * LONG - 1);
+    free(rows);
+    rows = read_rows(w, &back);
+    assert_non_null(rows);
+    assert_int_equal(strlen(rows), 4 * LONG);
+    for (unsigned i = 0; i < LONG; i++)
+        assert_memory_equal(rows + 4 * i, i % 2 ? "row\n" : "odd\n", 4);
+    assert_true(back.digest == 6);
+    free(rows);
+    change_byte(w, "000000000000004d.jobs", 100000);
+    assert_null(read_rows(w, &back));
+    assert_int_equal(truncate(scratch_path(&w->scratch,
+                                           "000000000000004d.jobs"), 9), 0);
+    assert_null(read_rows(w, &back));
+}
+
+static void a_trial_that_was_not_finished_leaves_no_rows(void **state)
+{
+    struct world *w = *state;
+
+    assert_true(write_rows(w, w->folder, LONG, NULL, NULL));
+    assert_null(scratch_read(&w->scratch, "000000000000004d.trial"));
+    assert_null(scratch_read(&w->scratch, "000000000000004d.jobs"));
+    assert_null(scratch_read(&w->scratch, "000000000000004d.jobs.tmp"));
+}
+
+/* Not only at its end: a long trial is not run to no avail. */
+static void rows_that_cannot_be_written_stop_the_run(void **state)
+{
+    struct world *w = *state;
+    struct trial_result result = { .digest = 7 };
+    int stop = 0;
+    struct folder *nowhere = folder_make(
+        w->arena, scratch_path(&w->scratch, "no"), &w->err);
+
+    assert_non_null(nowhere);
+    folder_drop(w->folder, "no");
+    assert_false(write_rows(w, nowhere, LONG, &result, &stop));
+    assert_int_equal(stop, 1);
+    assert_int_equal(w->err.kind, ERR_IO);
+    assert_non_null(strstr(w->err.text, "No such file"));
+    assert_false(write_rows(w, nowhere, LONG, NULL, NULL));
+    stop = 0;
+    assert_false(write_rows(w, nowhere, 1, &result, &stop));
+    assert_int_equal(stop, 0);
+    folder_close(nowhere);
+}
+
+static void torn_or_changed_trial_is_as_good_as_absent(void **state)
+{
+    struct world *w = *state;
+    struct trial_result result = { .digest = 5 }, back;
+    const char *path;
+    struct stat st;
+
+    write_one(w, &result);
+    change_byte(w, "000000000000004d.trial", 200);
+    assert_false(cache_read(w->folder, 77, &back, NULL));
+    write_one(w, &result);
+    path = scratch_path(&w->scratch, "000000000000004d.trial");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(truncate(path, st.st_size - 1), 0);
+    assert_false(cache_read(w->folder, 77, &back, NULL));
+    assert_int_equal(truncate(path, 0), 0);
+    assert_false(cache_read(w->folder, 77, &back, NULL));
+}
+
+static void file_is_there_only_after_close(void **state)
+{
+    struct world *w = *state;
+    const char *path = arena_text(w->arena,
+                                  scratch_path(&w->scratch, "f.csv"));
+    struct out *out = out_open(w->arena, path, &w->err);
+    char *text;
+
+    assert_non_null(out);
+    out_text(out, "a,b\n");
+    assert_null(scratch_read(&w->scratch, "f.csv"));
+    assert_true(out_close(out, &w->err));
+    text = scratch_read(&w->scratch, "f.csv");
+    assert_string_equal(text, "a,b\n");
+    free(text);
+    assert_null(scratch_read(&w->scratch, "f.csv.tmp"));
+    out = out_open(w->arena, path, &w->err);
+    out_text(out, "half");
+    out_abandon(out);
+    text = scratch_read(&w->scratch, "f.csv");
+    assert_string_equal(text, "a,b\n");
+    free(text);
+}
+
+static void write_that_fails_is_reported_with_the_name(void **state)
+{
+    struct world *w = *state;
+    struct out *out = out_open(w->arena, "/dev/full", &w->err);
+
+    assert_non_null(out);
+    out_text(out, "text");
+    assert_false(out_close(out, &w->err));
+    assert_int_equal(w->err.kind, ERR_IO);
+    assert_string_equal(w->err.pos.file, "/dev/full");
+}
+
+static void json_text_is_escaped(void **state)
+{
+    struct world *w = *state;
+    struct out *out = out_open(w->arena, scratch_path(&w->scratch, "j"),
+                               &w->err);
+    char *text;
+
+    out_json_text(out, "a\"b\\c\nd");
+    assert_true(out_close(out, &w->err));
+    text = scratch_read(&w->scratch, "j");
+    assert_string_equal(text, "\"a\\\"b\\\\c\\u000ad\"");
+    free(text);
+}
+
+static void csv_fields_come_back_unquoted(void **state)
+{
+    struct world *w = *state;
+    struct csv *in;
+    double number;
+    size_t a, b;
+
+    scratch_write(&w->scratch, "t.csv",
+                  "a,b\n\"x, \"\"y\"\"\",1.5\n x ,\n1\n");
+    in = csv_open(w->arena, scratch_path(&w->scratch, "t.csv"), CSV_TABLE,
+                  &w->err);
+    assert_non_null(in);
+    assert_true(csv_need_column(in, "a", &a, &w->err));
+    assert_true(csv_need_column(in, "b", &b, &w->err));
+    assert_int_equal(csv_next(in, &w->err), CSV_ROW);
+    assert_string_equal(csv_text(in, a), "x, \"y\"");
+    assert_true(csv_number(in, b, &number, &w->err) && number == 1.5);
+    assert_int_equal(csv_next(in, &w->err), CSV_ROW);
+    assert_string_equal(csv_text(in, a), " x ");
+    assert_true(csv_number(in, b, &number, &w->err) && isnan(number));
+    assert_int_equal(csv_next(in, &w->err), CSV_ERROR);
+    assert_int_equal(w->err.pos.line, 4);
+    csv_close(in);
+    w->err = (struct err){0};
+    scratch_write(&w->scratch, "t.csv", "a,b\n1,\"never ends\n");
+    in = csv_open(w->arena, scratch_path(&w->scratch, "t.csv"), CSV_TABLE,
+                  &w->err);
+    assert_non_null(in);
+    assert_int_equal(csv_next(in, &w->err), CSV_ERROR);
+    assert_int_equal(w->err.pos.col, 3);
+    csv_close(in);
+}
+
+static void paths_are_relative_to_the_file_that_names_them(void **state)
+{
+    struct world *w = *state;
+
+    assert_string_equal(path_beside(w->arena, "a/b.yaml", "c"), "a/c");
+    assert_string_equal(path_beside(w->arena, "b.yaml", "c"), "c");
+    assert_string_equal(path_beside(w->arena, "a/b.yaml", "/c"), "/c");
+    assert_string_equal(path_beside(w->arena, NULL, "c"), "c");
+    assert_string_equal(path_stem(w->arena, "a/b.c.yaml"), "b.c");
+}
+
+/* Test vectors of FNV-1a 64 from its authors' page. */
+static void hash_is_fnv_1a(void **state)
+{
+    (void)state;
+    assert_true(hash_bytes(HASH_START, "", 0) ==
+                UINT64_C(0xcbf29ce484222325));
+    assert_true(hash_bytes(HASH_START, "a", 1) ==
+                UINT64_C(0xaf63dc4c8601ec8c));
+    assert_true(hash_bytes(HASH_START, "foobar", 6) ==
+                UINT64_C(0x85944171f73967e8));
+}
+
+/* As `xxhsum -H1` prints it; the file is longer than a block. */
+static void hash_of_a_file_is_xxh64(void **state)
+{
+    struct world *w = *state;
+    const char *path = scratch_path(&w->scratch, "hashed");
+    FILE *file = fopen(path, "w");
+    uint64_t hash = 1;
+
+    assert_non_null(file);
+    for (int i = 0; i < 100000; i++)
+        fputs("a", file);
+    assert_int_equal(fclose(file), 0);
+    assert_true(hash_file(path, &hash));
+    assert_true(hash == UINT64_C(0x57ba7e3afdfe4e2f));
+    assert_int_equal(remove(path), 0);
+    assert_false(hash_file(path, &hash));
+}
+
+static const char training[] =
+    "experiment: t\npolicies: [{policy: learned, placement: random}]\ntrain:\n"
+    "  objective: jct_mean_s\n  generations: 2\n  population: 4\n"
+    "  elite: 2\n  seeds: {from: 100, count: 2}\n"
+    "  held_out: {from: 0, count: 2}\n  features: [age, gpus]\n";
+
+static bool train_into(struct world *w, const char *name, uint32_t threads,
+                       const char *text)
+{
+    const struct experiment_options none = { 0 };
+    FILE *out = tmpfile();
+    const struct train_options options = {
+        .threads = threads, .out = out,
+        .path = arena_text(w->arena, scratch_path(&w->scratch, name))
+    };
+    const struct experiment *experiment;
+    bool ok;
+
+    assert_non_null(out);
+    scratch_experiment(&w->scratch, text);
+    experiment = experiment_read(w->arena, scratch_path(&w->scratch, "e.yaml"), &none,
+                                 &w->err);
+    ok = experiment != NULL && train_run(w->arena, experiment, &options, &w->err);
+    fclose(out);
+    return ok;
+}
+
+static void training_twice_gives_the_same_bytes(void **state)
+{
+    struct world *w = *state;
+    char *one, *two;
+
+    if (!train_into(w, "one.yaml", 1, training) ||
+        !train_into(w, "two.yaml", 3, training))
+        fail_msg("%s", w->err.text);
+    one = scratch_read(&w->scratch, "one.yaml");
+    two = scratch_read(&w->scratch, "two.yaml");
+    assert_string_equal(one, two);
+    assert_non_null(strstr(one, "\nweights:\n  age: "));
+    free(one);
+    free(two);
+}
+
+/* Where nothing is drawn, the seeds that it is judged on are copies. */
+static void training_on_copies_is_refused(void **state)
+{
+    struct world *w = *state;
+    char text[1024];
+
+    snprintf(text, sizeof text, "%s", training);
+    memcpy(strstr(text, "placement: random"), "placement: spread", 17);
+    assert_false(train_into(w, "x.yaml", 1, text));
+    assert_non_null(strstr(w->err.text, "nothing is drawn"));
+    assert_non_null(strstr(w->err.hint, "resample: {block: 1d}"));
+}
+
+static void training_on_the_seeds_it_is_judged_on_is_refused(void **state)
+{
+    struct world *w = *state;
+    char text[1024];
+
+    snprintf(text, sizeof text, "%s", training);
+    memcpy(strstr(text, "from: 100"), "from: 001", 9);
+    assert_false(train_into(w, "x.yaml", 1, text));
+    assert_non_null(strstr(w->err.text, "must not overlap"));
+    assert_null(scratch_read(&w->scratch, "x.yaml"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(results_do_not_depend_on_threads),
+        TEST(failed_trial_does_not_stop_the_others),
+        TEST(failure_to_keep_ends_the_run),
+        TEST(trials_that_are_done_are_not_run_again),
+        TEST(finished_trial_comes_back_whole),
+        TEST(torn_or_changed_trial_is_as_good_as_absent),
+        TEST(a_long_table_goes_beside_and_comes_back_in_order),
+        TEST(a_trial_that_was_not_finished_leaves_no_rows),
+        TEST(rows_that_cannot_be_written_stop_the_run),
+        TEST(file_is_there_only_after_close),
+        TEST(write_that_fails_is_reported_with_the_name),
+        TEST(json_text_is_escaped),
+        TEST(csv_fields_come_back_unquoted),
+        TEST(paths_are_relative_to_the_file_that_names_them),
+        TEST(hash_is_fnv_1a),
+        TEST(hash_of_a_file_is_xxh64),
+        TEST(training_twice_gives_the_same_bytes),
+        TEST(training_on_copies_is_refused),
+        TEST(training_on_the_seeds_it_is_judged_on_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * watchdog_test.c - a run that gets nowhere ends and names the job, the role,
+ * the pools and the reason; a long run that gets somewhere does not end.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "policies/policy.h"
+#include "tests/aid/world.h"
+
+#define DAY_S INT64_C(86400)
+#define DAY_NS (DAY_S * CLOCK_NS_PER_S)
+
+static void open_keys(struct world *world, const char *keys,
+                      const char *cluster, const struct world_job *job,
+                      uint32_t jobs, const char *policies)
+{
+    char csv[4096], text[3072];
+    size_t n = (size_t)sprintf(csv, "job,submit,duration,gpus,tenant\n");
+
+    strcpy(world->folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world->folder));
+    for (uint32_t i = 0; i < jobs; i++)
+        n += (size_t)sprintf(csv + n, "j%u,%lld,%lld,%u,\n", i,
+                             (long long)job[i].submit_s,
+                             (long long)job[i].duration_s, job[i].gpus);
+    world_write(world, "jobs.csv", csv);
+    snprintf(text, sizeof text, "experiment: t\n%scluster: {%s}\n" WORLD_TRACE
+             "policies: %s\n", keys, cluster, policies);
+    if (!world_open(world, text))
+        fail_msg("%s", world_error(world));
+}
+
+/* It ends within the time allowed and an eighth, and says these words. */
+static void stops(const char *keys, const char *cluster,
+                  const struct world_job *job, uint32_t jobs,
+                  const char *policies, double after_days, const char *what,
+                  const char *why)
+{
+    struct world world = { 0 };
+    struct trial_result r;
+    double days;
+
+    open_keys(&world, keys, cluster, job, jobs, policies);
+    assert_false(world_run(&world, 0, NULL, NULL, &r));
+    if (strstr(world.err.text, what) == NULL ||
+        strstr(world.err.hint, why) == NULL)
+        fail_msg("%s | %s", world.err.text, world.err.hint);
+    assert_int_equal(world.err.kind, ERR_POLICY);
+    assert_int_equal(err_exit_status(world.err.kind), 5);
+    days = (double)r.end_ns / (double)DAY_NS;
+    if (days < after_days || days > 2.2 * after_days)
+        fail_msg("ended after %g days", days);
+    world_close(&world);
+}
+
+static void goes_on(const char *keys, const char *cluster,
+                    const struct world_job *job, uint32_t jobs,
+                    const char *policies, double end_s)
+{
+    struct world world = { 0 };
+    struct trial_result r;
+
+    open_keys(&world, keys, cluster, job, jobs, policies);
+    if (!world_run(&world, 0, NULL, NULL, &r))
+        fail_msg("%s", world_error(&world));
+    assert_true(r.value[METRIC_JOBS_DONE] == jobs);
+    if (fabs((double)r.end_ns / 1e9 - end_s) > 1e-6 * end_s)
+        fail_msg("ended after %.9g s", (double)r.end_ns / 1e9);
+    world_close(&world);
+}
+
+#define OWN(COUNT) \
+    "{name: own, count: " #COUNT ", gpus: {type: generic, count: 8}}"
+
+/* ---- runs that get nowhere ------------------------------------------------ */
+
+static void a_job_too_large_for_what_can_be_had_ends_the_run(void **state)
+{
+    struct world_job job[] = { { .duration_s = 3600, .gpus = 8 },
+                               { .duration_s = 3600, .gpus = 32 } };
+
+    (void)state;
+    stops("", "nodes: [" OWN(2) ", {name: spot, count: 2, gpus: {type: "
+          "generic, count: 8}, rent: {start: 5min, reclaim: 8h, scale: "
+          "always, available: {unit: nodes, after: hold, points: [[0h, 1]]}}}]",
+          job, 2, "[{policy: fcfs, placement: first_fit}]", 365,
+          "nothing moved for 365 days, 1 of 2 jobs left; job j1 waits since "
+          "0 s for 32 GPUs of role gpus",
+          "The empty cluster has no room for it: own has 16 GPUs, spot has 16 "
+          "GPUs, 8 of nodes that can be had now.");
+}
+
+static void a_job_that_reclaims_never_let_end_ends_the_run(void **state)
+{
+    struct world_job job = { .duration_s = 10 * DAY_S, .gpus = 160 };
+    static const char *const policy[] = { "[fcfs]", "[dynamic]", "[las]" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof policy / sizeof *policy; i++)
+        stops("", "nodes: [{name: spot, count: 20, gpus: {type: generic, "
+              "count: 8}, rent: {start: 5min, reclaim: 8h, notice: 2min, "
+              "on_notice: work}}]", &job, 1, policy[i], 365,
+              "1 of 1 jobs left; job j0 was interrupted",
+              "Failures and reclaims set it back faster than it proceeds");
+}
+
+static void a_job_that_failures_never_let_end_ends_the_run(void **state)
+{
+    struct world_job job = { .duration_s = 1000 * DAY_S, .gpus = 2 };
+
+    (void)state;
+    stops("", "nodes: [" OWN(1) "], failures: {node_mtbf: 240h, repair: "
+          "10min}", &job, 1, "[fcfs]", 365, "job j0 was interrupted",
+          "checkpoints nearer to each other");
+}
+
+static void the_key_says_how_long_nothing_may_move(void **state)
+{
+    struct world_job job = { .duration_s = 1000 * DAY_S, .gpus = 2 };
+
+    (void)state;
+    stops("stalled_after: 40d\n", "nodes: [" OWN(1) "], failures: "
+          "{node_mtbf: 12h, repair: 10min}", &job, 1, "[fcfs]", 40,
+          "nothing moved for 40 days", "set it back");
+}
+
+/* A series that changes for ever is no movement. */
+static void a_series_keeps_no_run_alive(void **state)
+{
+    struct world_job job = { .duration_s = 3600, .gpus = 32 };
+
+    (void)state;
+    stops("", "nodes: [{name: spot, count: 4, gpus: {type: generic, count: 8}, "
+          "rent: {start: 5min, keep: 1h, available: {unit: nodes, repeat: "
+          "24h, points: [[0h, 1], [12h, 3]]}}}]",
+          &job, 1, "[{policy: fcfs, placement: first_fit}]", 365,
+          "job j0 waits since 0 s for 32 GPUs",
+          "of nodes that can be had now");
+}
+
+static void wakes_decide(void *self, struct cs_host *host)
+{
+    (void)self;
+    cs_wake_at(host, cs_now_ns(host) + DAY_NS);
+}
+
+static void a_policy_that_never_tasks_is_named(void **state)
+{
+    static const struct cs_policy table = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof table,
+        .name = "sleeper", .summary = "wakes", .decide = wakes_decide,
+    };
+    struct host_policy policy = world_policy(&table);
+    struct world_job job = { .duration_s = 10, .gpus = 4 };
+    struct world world = { 0 };
+    struct trial_result r;
+
+    (void)state;
+    open_keys(&world, "", "nodes: [" OWN(1) "]", &job, 1, "[fcfs]");
+    assert_false(world_run(&world, 0, &policy, NULL, &r));
+    assert_non_null(strstr(world.err.text, "nothing moved for 365 days, 1 of "
+                                           "1 jobs left; job j0 waits"));
+    assert_non_null(strstr(world.err.hint,
+                           "the policy does not ask to start it"));
+    world_close(&world);
+}
+
+/* ---- roles, pools and what they lack -------------------------------------- */
+
+#define DPO(ROLLOUT, TRAIN) \
+    "workload:\n  arrival: {process: all_at_once}\n  jobs: 1\n  mix:\n" \
+    "    - {recipe: dpo, model: qwen2.5-1.5b, method: lora, steps: 3, " \
+    "prompts: 64, prompt_tokens: 200, response: {mean: 200, cv: 1, max: " \
+    "1000}, rollout: {" ROLLOUT "}, train: {" TRAIN "}}\n"
+
+static void waits_for_ever(const char *nodes, const char *mix,
+                           const char *policy, const char *what,
+                           const char *why)
+{
+    struct world world = { 0 };
+    char text[2048];
+
+    snprintf(text, sizeof text, "experiment: t\ncluster: {nodes: [%s]}\n%s"
+             "policies: [%s]\n", nodes, mix, policy);
+    if (!world_open(&world, text))
+        fail_msg("%s", world_error(&world));
+    assert_false(world_run(&world, 0, NULL, NULL, NULL));
+    if (strstr(world.err.text, what) == NULL ||
+        strstr(world.err.hint, why) == NULL)
+        fail_msg("%s | %s", world.err.text, world.err.hint);
+    world_close(&world);
+}
+
+#define NODE(NAME, GPUS) \
+    "{name: " NAME ", count: 1, gpus: {type: a100-80, count: " GPUS "}, cpu: " \
+    "{type: epyc-7742, sockets: 2}, memory: 2TB}"
+
+static void roles_that_do_not_fit_together_are_told(void **state)
+{
+    (void)state;
+    waits_for_ever(NODE("dgx", "8"), DPO("gpus: 6", "gpus: 4"), "fcfs",
+                   "job 0 waits since 0 s for 4 GPUs of role train",
+                   "but not beside the job's other roles: dgx has 8 GPUs.");
+}
+
+static void where_a_policy_looks_in_vain_is_told(void **state)
+{
+    (void)state;
+    waits_for_ever(NODE("train", "4") ", " NODE("rollout", "8"),
+                   DPO("gpus: 4", "gpus: 8"), "static",
+                   "job 0 waits since 0 s for 8 GPUs of role train",
+                   "The policy looks for room where the empty cluster has "
+                   "none: train has 4 GPUs, rollout is not its pool.");
+}
+
+static void a_cap_of_power_is_told(void **state)
+{
+    struct world_job job = { .duration_s = 10, .gpus = 8 };
+    struct world world = { 0 };
+
+    (void)state;
+    open_keys(&world, "", "nodes: [" NODE("dgx", "8") "], power_cap: 4000W",
+              &job, 1, "[fcfs]");
+    assert_false(world_run(&world, 0, NULL, NULL, NULL));
+    if (strstr(world.err.hint, "has room for it, but power_cap is 4000 W, "
+                               "3451 W are drawn already") == NULL)
+        fail_msg("%s | %s", world.err.text, world.err.hint);
+    world_close(&world);
+}
+
+/* ---- long runs that get somewhere ----------------------------------------- */
+
+static void a_job_of_200_days_is_not_stopped(void **state)
+{
+    struct world_job job = { .duration_s = 200 * DAY_S, .gpus = 4 };
+
+    (void)state;
+    goes_on("stalled_after: 10d\n", "nodes: [" OWN(1) "]", &job, 1, "[easy]",
+            200 * DAY_S);
+    goes_on("stalled_after: 10d\n", "nodes: [" OWN(1) "]", &job, 1,
+            "[dynamic]", 200 * DAY_S);
+}
+
+static void an_arrival_after_years_is_waited_for(void **state)
+{
+    struct world_job job[] = {
+        { .duration_s = 10, .gpus = 1 },
+        { .submit_s = 1500 * DAY_S, .duration_s = 10, .gpus = 1 }
+    };
+
+    (void)state;
+    goes_on("stalled_after: 10d\n", "nodes: [" OWN(1) "]", job, 2, "[dynamic]",
+            1500.0 * DAY_S + 10);
+}
+
+/* Each holds the GPUs for six hours in turn: no phase runs from one look to the
+ * next, and what a job has done grows all the same. */
+static void jobs_that_take_turns_move(void **state)
+{
+    struct world_job job[4];
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        job[i] = (struct world_job) { .duration_s = 100 * DAY_S, .gpus = 8 };
+    goes_on("stalled_after: 20d\n", "nodes: [" OWN(1) "]", job, 4,
+            "[{policy: time-slice, quantum: 6h}]", 400 * DAY_S);
+}
+
+/* Set back often, but it keeps what it saved. */
+static void a_job_that_saves_moves(void **state)
+{
+    struct world_job job = { .duration_s = 300 * DAY_S, .gpus = 8 };
+    struct world world = { 0 };
+    struct trial_result r;
+
+    (void)state;
+    open_keys(&world, "stalled_after: 10d\n", "nodes: [" OWN(1) "], failures: "
+              "{node_mtbf: 12h, repair: 10min, checkpoint: 1h}", &job, 1,
+              "[fcfs]");
+    if (!world_run(&world, 0, NULL, NULL, &r))
+        fail_msg("%s", world_error(&world));
+    assert_true(r.value[METRIC_INTERRUPTIONS] > 300);
+    world_close(&world);
+}
+
+static void a_repair_of_half_a_year_is_waited_for(void **state)
+{
+    struct world_job job = { .duration_s = 30 * DAY_S, .gpus = 8 };
+    struct world world = { 0 };
+    struct trial_result r;
+
+    (void)state;
+    open_keys(&world, "seed: 2\n", "nodes: [" OWN(1) "], failures: {node_mtbf: "
+              "480h, repair: 200d, checkpoint: 1h}", &job, 1, "[fcfs]");
+    if (!world_run(&world, 0, NULL, NULL, &r))
+        fail_msg("%s", world_error(&world));
+    assert_true(r.value[METRIC_INTERRUPTIONS] > 0);
+    assert_true(r.value[METRIC_MAKESPAN] > 230.0 * DAY_S);
+    world_close(&world);
+}
+
+static void a_run_until_a_time_is_never_stopped(void **state)
+{
+    struct world_job job = { .duration_s = 1000 * DAY_S, .gpus = 2 };
+    struct world world = { 0 };
+    struct trial_result r;
+
+    (void)state;
+    open_keys(&world, "until: 900d\n", "nodes: [" OWN(1)
+              "], failures: {node_mtbf: 12h, repair: 10min}", &job, 1,
+              "[fcfs]");
+    if (!world_run(&world, 0, NULL, NULL, &r))
+        fail_msg("%s", world_error(&world));
+    assert_int_equal(r.end_ns, 900 * DAY_NS);
+    assert_true(r.value[METRIC_JOBS_DONE] == 0);
+    world_close(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_too_large_for_what_can_be_had_ends_the_run),
+        cmocka_unit_test(a_job_that_reclaims_never_let_end_ends_the_run),
+        cmocka_unit_test(a_job_that_failures_never_let_end_ends_the_run),
+        cmocka_unit_test(the_key_says_how_long_nothing_may_move),
+        cmocka_unit_test(a_series_keeps_no_run_alive),
+        cmocka_unit_test(a_policy_that_never_tasks_is_named),
+        cmocka_unit_test(roles_that_do_not_fit_together_are_told),
+        cmocka_unit_test(where_a_policy_looks_in_vain_is_told),
+        cmocka_unit_test(a_cap_of_power_is_told),
+        cmocka_unit_test(a_job_of_200_days_is_not_stopped),
+        cmocka_unit_test(an_arrival_after_years_is_waited_for),
+        cmocka_unit_test(jobs_that_take_turns_move),
+        cmocka_unit_test(a_job_that_saves_moves),
+        cmocka_unit_test(a_repair_of_half_a_year_is_waited_for),
+        cmocka_unit_test(a_run_until_a_time_is_never_stopped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

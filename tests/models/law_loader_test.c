@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* law_loader_test.c - input pipelines: measured rates and the slowest stage. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "models/laws/loader.h"
+#include "tests/aid/law_aids.h"
+
+static const struct loader_supply plenty = {
+    .storage_bps = 1e12, .cores = 1024.0, .core_speed = 1.0,
+    .pcie_bps = 1e12, .processes = 1, .workers = 1,
+};
+
+/* imread_benchmark, torchvision, with 0, 2, 4, 8 workers: EPYC 9B14, and Xeon
+ * 8581C, whose core is 709 / 613 as fast.  4 workers were kept aside. */
+static void image_loading_matches_imread_benchmark(void **state)
+{
+    static const uint32_t workers[] = { 0, 2, 4, 8 };
+    static const double images[2][4] = {
+        { 612.5, 1030.3, 1495.4, 1595.5 }, { 708.6, 1115.2, 1611.6, 1609.3 }
+    };
+    static const double limit[] = { 0.005, 0.05, 0.075, 0.005 };
+    struct loader_item item = loader_item(LOADER_IMAGE, 500.0 * 375.0);
+
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        struct loader_supply supply = plenty;
+        supply.workers = workers[i % 4];
+        supply.core_speed = images[i / 4][0] / images[0][0];
+        struct loader_rate rate = loader_rate(&item, &supply, 1e6);
+        assert_int_equal(rate.bottleneck, LOADER_CPU);
+        assert_true(law_error(rate.items_per_s, images[i / 4][i % 4]) <
+                    limit[i % 4]);
+    }
+}
+
+/* A clip takes a core 12 s: 32 workers prepare 32 times what one does.  Images
+ * of 0.19 million pixels end at what one process collects. */
+static void heavy_items_scale_with_the_cores(void **state)
+{
+    struct loader_item clip = loader_item(LOADER_VIDEO, 60.0);
+    struct loader_supply supply = plenty;
+
+    (void)state;
+    double one = loader_rate(&clip, &supply, 1e9).items_per_s;
+    supply.workers = 32;
+    assert_true(law_error(loader_rate(&clip, &supply, 1e9).items_per_s,
+                          32.0 * one) < 1e-9);
+    struct loader_item image = loader_item(LOADER_IMAGE, 500.0 * 375.0);
+    double many = loader_rate(&image, &supply, 1e9).items_per_s;
+    supply.workers = 8;
+    assert_true(many == loader_rate(&image, &supply, 1e9).items_per_s);
+    supply.processes = 3;
+    assert_true(law_error(loader_rate(&image, &supply, 1e9).items_per_s,
+                          3.0 * many) < 1e-9);
+}
+
+/* ResNet-50 takes 2,470 images a second on an A100 (DeepLearningExamples):
+ * one loader of any number of workers starves it, 1 - 1602 / 2470 = 35% of the
+ * time; two processes' worth of cores do not. */
+static void one_loader_starves_resnet_on_an_a100(void **state)
+{
+    struct loader_item item = loader_item(LOADER_IMAGE, 500.0 * 375.0);
+    struct loader_supply supply = plenty;
+
+    (void)state;
+    supply.workers = 8;
+    struct loader_rate rate = loader_rate(&item, &supply, 2470.0);
+    assert_int_equal(rate.bottleneck, LOADER_CPU);
+    assert_true(fabs(rate.stall_fraction - 0.351) < 0.005);
+    supply.processes = 2;
+    rate = loader_rate(&item, &supply, 2470.0);
+    assert_int_equal(rate.bottleneck, LOADER_GPU);
+    assert_true(rate.stall_fraction == 0.0);
+}
+
+/* Each stage in turn is made the slowest; it sets the rate exactly. */
+static void slowest_stage_sets_the_speedup_and_is_named(void **state)
+{
+    struct loader_item item = { .core_s = 0.01, .storage_bytes = 1e6,
+                                .gpu_bytes = 2e6 };
+    struct loader_supply supply = plenty;
+
+    (void)state;
+    supply.storage_bps = 50e6;
+    struct loader_rate rate = loader_rate(&item, &supply, 1e3);
+    assert_int_equal(rate.bottleneck, LOADER_STORAGE);
+    assert_true(fabs(rate.items_per_s - 50.0) < 1e-9);
+    supply.storage_bps = 1e12;
+    rate = loader_rate(&item, &supply, 1e3);
+    assert_int_equal(rate.bottleneck, LOADER_CPU);
+    assert_true(fabs(rate.items_per_s - 100.0) < 1e-9);
+    supply.pcie_bps = 50e6;
+    rate = loader_rate(&item, &supply, 1e3);
+    assert_int_equal(rate.bottleneck, LOADER_PCIE);
+    assert_true(fabs(rate.items_per_s - 25.0) < 1e-9);
+    rate = loader_rate(&item, &supply, 10.0);
+    assert_int_equal(rate.bottleneck, LOADER_GPU);
+    assert_true(rate.stall_fraction == 0.0);
+    for (int i = 0; i < LOADER_STAGE_COUNT; i++) {
+        assert_true(rate.busy_fraction[i] > 0.0);
+        assert_true(rate.busy_fraction[i] <= 1.0);
+    }
+}
+
+static void workers_beyond_the_cores_add_nothing(void **state)
+{
+    struct loader_item item = loader_item(LOADER_TEXT, 2048.0);
+    struct loader_supply supply = plenty;
+
+    (void)state;
+    supply.cores = 1.5;
+    supply.workers = 4;
+    double few = loader_rate(&item, &supply, 1e9).items_per_s;
+    supply.cores = 1.0;
+    assert_true(law_error(few, 1.5 * loader_rate(&item, &supply,
+                                                 1e9).items_per_s) < 1e-9);
+    supply.cores = 1024.0;
+    assert_true(law_error(loader_rate(&item, &supply, 1e9).items_per_s,
+                          4.0 / 1.5 * few) < 1e-9);
+}
+
+/* Two hundred images cost as much as one of 200 times the pixels. */
+static void cost_of_an_item_is_proportional_to_its_size(void **state)
+{
+    (void)state;
+    for (int k = LOADER_TOKENS; k <= LOADER_VIDEO; k++) {
+        struct loader_item one = loader_item((enum loader_kind)k, 3.0);
+        struct loader_item more = loader_item((enum loader_kind)k, 600.0);
+        assert_true(law_error(more.core_s, 200.0 * one.core_s) < 1e-12);
+        assert_true(law_error(more.storage_bytes,
+                              200.0 * one.storage_bytes) < 1e-12);
+        assert_true(law_error(more.gpu_bytes, 200.0 * one.gpu_bytes) <
+                    1e-12);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(image_loading_matches_imread_benchmark),
+        cmocka_unit_test(heavy_items_scale_with_the_cores),
+        cmocka_unit_test(one_loader_starves_resnet_on_an_a100),
+        cmocka_unit_test(slowest_stage_sets_the_speedup_and_is_named),
+        cmocka_unit_test(workers_beyond_the_cores_add_nothing),
+        cmocka_unit_test(cost_of_an_item_is_proportional_to_its_size),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * elastic_policy_test.c - policies that resize jobs do in cases that were
+ * worked out by hand what their papers say, and lose no job in others.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/aid/world.h"
+
+#define LINEAR "elastic: {min: 1, max: 4, scaling: linear}"
+
+/* Rows: job,submit,duration,gpus,deadline.  GPUs: of one node. */
+static void run(const char *policy, const char *rows, uint32_t gpus,
+                const char *elastic, struct world_job *job)
+{
+    struct world world = { 0 };
+    char text[1024], csv[512];
+
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    snprintf(csv, sizeof csv, "job,submit,duration,gpus,due\n%s", rows);
+    world_write(&world, "jobs.csv", csv);
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+             "[{name: n, count: 1, gpus: {type: generic, count: %u}}]}\n"
+             "workload: {trace: {file: jobs.csv, format: csv, origin: file, "
+             "columns: {job: job, submit: submit, duration: duration, gpus: "
+             "gpus, deadline: due}%s%s}}\npolicies: [{policy: %s}]\n", gpus,
+             *elastic ? ", " : "", elastic, policy);
+    if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s: %s", policy, world_error(&world));
+    world_close(&world);
+}
+
+static bool about(double value, double expected)
+{
+    if (fabs(value - expected) < 1e-6)
+        return true;
+    print_message("found %.9g, expected %.9g\n", value, expected);
+    return false;
+}
+
+/* One GPU each, then the third saves b 150 s and a 50 s; the fourth saves both
+ * 50 s and goes to the older.  a ends after 50 s, b after 150 s. */
+static void optimus_gives_to_the_largest_marginal_gain(void **state)
+{
+    struct world_job job[2];
+
+    (void)state;
+    run("optimus, interval: 1000s", "0,0,100,1,\n1,0,300,1,\n", 4, LINEAR,
+        job);
+    assert_true(about(job[0].end_s, 50));
+    assert_true(about(job[1].end_s, 150));
+}
+
+/* From one to two GPUs it gains nothing: the others have the rest. */
+static void optimus_takes_no_step_that_saves_nothing(void **state)
+{
+    struct world_job job[2];
+
+    (void)state;
+    run("optimus, interval: 1000s", "0,0,100,1,\n1,0,300,1,\n", 4,
+        "elastic: {min: 1, max: 4, scaling: {table: {1: 1, 2: 1, 4: 1}}}", job);
+    assert_true(about(job[0].end_s, 100));
+    assert_true(about(job[1].end_s, 300));
+}
+
+/* The shorter takes the first two, the longer the third (it gains all of its
+ * speed by it, the shorter half of its own), the shorter the fourth.  When it
+ * is gone, after 33 s, the longer has 267 s left for four GPUs. */
+static void afs_favours_the_shorter_while_it_gains(void **state)
+{
+    struct world_job job[2];
+
+    (void)state;
+    run("afs", "0,0,100,1,\n1,0,300,1,\n", 4, LINEAR, job);
+    assert_true(about(job[0].end_s, 100 / 3.0));
+    assert_true(about(job[1].end_s, 100));
+}
+
+/* Four GPUs make either end in 25 s of its 30; no half of them would.  The
+ * second is not admitted, and waits. */
+static void elasticflow_admits_only_what_can_be_on_time(void **state)
+{
+    struct world_job job[2];
+
+    (void)state;
+    run("elasticflow, slot: 10s, slack: 0%", "0,0,100,1,30\n1,0,100,1,30\n",
+        4, LINEAR, job);
+    assert_true(about(job[0].end_s, 25));
+    assert_true(about(job[1].end_s, 50));
+}
+
+/* Two of four GPUs are its least share; of speedups 1, 1.6, 1.9, 2.1 more would
+ * cost GPU-time.  The others go to the job without a deadline, which came
+ * first, and one step costs it less than a step would the other. */
+static void elasticflow_gives_least_shares_and_the_rest_by_gpu_time(void **state)
+{
+    struct world_job job[2];
+
+    (void)state;
+    run("elasticflow, slot: 10s, slack: 0%", "0,0,160,1,\n1,0,160,1,100\n", 4,
+        "elastic: {min: 1, max: 4, scaling: {table: {1: 1, 2: 1.6, 3: 1.9, 4: "
+        "2.1}}}", job);
+    assert_true(about(job[0].end_s, 100));
+    assert_true(about(job[1].end_s, 100));
+}
+
+/* Whoever waited a lease is worse off than who had it: turns of 100 s. */
+static void themis_leases_to_the_job_that_is_worst_off(void **state)
+{
+    struct world_job job[2];
+
+    (void)state;
+    run("themis, lease: 100s", "0,0,1000,1,\n1,0,1000,1,\n", 1, "", job);
+    assert_true(about(fmin(job[0].end_s, job[1].end_s), 1900));
+    assert_true(about(fmax(job[0].end_s, job[1].end_s), 2000));
+}
+
+/* A job of one GPU and one of four that are worst off together: the product of
+ * 1 / rho is largest if the four go to one and one to the other. */
+static void themis_leaves_no_gpu_idle_that_a_job_could_use(void **state)
+{
+    struct world_job job[2];
+
+    (void)state;
+    run("themis, lease: 100s", "0,0,400,1,\n1,0,400,1,\n", 4, LINEAR, job);
+    assert_true(job[0].end_s <= 200 + 1e-6 && job[1].end_s <= 200 + 1e-6);
+}
+
+#define ELASTIC_AND_RATED                                                    \
+    ", elastic: {min: 2, max: 8, scaling: {table: {1: 1, 4: 3, 16: 8}}}, "   \
+    "rates: {a: 1, b: 0.5}"
+
+static void every_elastic_policy_ends_all_jobs(void **state)
+{
+    static const char *const policy[] = {
+        "themis", "optimus", "afs", "elasticflow",
+        "{policy: themis, lease: 300s, f: 0%}", "{policy: afs, interval: 90s}",
+    };
+    static const char *const elastic[] = {
+        "", ", elastic: {min: 1, max: 16, scaling: {amdahl: 0.05}}",
+        ELASTIC_AND_RATED,
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 18; i++) {
+        struct world world = { 0 };
+        struct trial_result result;
+        char text[2048];
+
+        snprintf(text, sizeof text,
+                 "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+                 "[{name: a, count: 2, gpus: {type: generic, count: 8}}, "
+                 "{name: b, count: 1, gpus: {type: generic, count: 8}}]%s}\n"
+                 "workload: {arrival: {process: poisson, rate: 30/h}, jobs: "
+                 "60, mix: [{recipe: trace, gpus: {choice: {1: 3, 2: 1, 4: 1, "
+                 "8: 1}}, deadline: {exponential: {mean: 1h}}, duration: "
+                 "{exponential: {mean: 20m}}%s}]}\npolicies: [%s]\n",
+                 i % 2 ? ", failures: {node_mtbf: 20h, repair: 10m, restart: "
+                         "30s}" : "", elastic[i / 6], policy[i % 6]);
+        if (!world_open(&world, text) ||
+            !world_run(&world, 0, NULL, NULL, &result))
+            fail_msg("%s: %s", policy[i % 6], world_error(&world));
+        assert_true(result.value[METRIC_JOBS_DONE] == 60);
+        assert_false(result.value[METRIC_JCT_BOUND] >
+                     result.value[METRIC_JCT_MEAN]);
+        assert_false(result.value[METRIC_MAKESPAN_BOUND] >
+                     result.value[METRIC_MAKESPAN]);
+        world_close(&world);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(optimus_gives_to_the_largest_marginal_gain),
+        cmocka_unit_test(optimus_takes_no_step_that_saves_nothing),
+        cmocka_unit_test(afs_favours_the_shorter_while_it_gains),
+        cmocka_unit_test(elasticflow_admits_only_what_can_be_on_time),
+        cmocka_unit_test(
+            elasticflow_gives_least_shares_and_the_rest_by_gpu_time),
+        cmocka_unit_test(themis_leases_to_the_job_that_is_worst_off),
+        cmocka_unit_test(themis_leaves_no_gpu_idle_that_a_job_could_use),
+        cmocka_unit_test(every_elastic_policy_ends_all_jobs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * hetero_policy_test.c - policies that know how fast a job is on which GPUs do
+ * in cases that were worked out by hand what their papers say, and the tools
+ * they stand on are right.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "policies/registry/registry.h"
+#include "policies/solve.h"
+#include "tests/aid/world.h"
+
+/* ---- the tools ------------------------------------------------------------ */
+
+/* Dantzig's giapetto: 3x + 2y, 2x + y <= 100, x + y <= 80, x <= 40. */
+static void a_linear_program_has_its_known_optimum(void **state)
+{
+    const double gain[] = { 3, 2 }, most[] = { 40, INFINITY };
+    const double limit[] = { 100, 80 }, value[] = { 2, 1, 1, 1 };
+    const uint32_t row[] = { 0, 0, 1, 1 }, column[] = { 0, 1, 0, 1 };
+    double x[2];
+    struct cs_lp lp = { 2, 2, 4, gain, most, limit, row, column, value, x,
+                        false, 0, NULL };
+
+    (void)state;
+    assert_true(cs_linear_program(&lp));
+    assert_true(fabs(x[0] - 20) < 1e-9 && fabs(x[1] - 60) < 1e-9);
+}
+
+/* By parts the first is best (2 of a unit); whole, the other two are. */
+static void a_program_of_wholes_has_its_known_optimum(void **state)
+{
+    const double gain[] = { 10, 6, 6 }, limit[] = { 8 }, value[] = { 5, 4, 4 };
+    const uint32_t row[] = { 0, 0, 0 }, column[] = { 0, 1, 2 };
+    double x[3];
+    struct cs_lp lp = { 3, 1, 3, gain, NULL, limit, row, column, value, x,
+                        true, 0, NULL };
+
+    (void)state;
+    assert_true(cs_linear_program(&lp));
+    assert_true(x[0] < 0.5 && x[1] > 0.5 && x[2] > 0.5);
+}
+
+/* Two of the first and one of the second fill 5; 5 of the second bring less. */
+static void wholes_may_be_more_than_one(void **state)
+{
+    const double gain[] = { 5, 2 }, most[] = { 2, 5 }, limit[] = { 5 };
+    const double value[] = { 2, 1 };
+    const uint32_t row[] = { 0, 0 }, column[] = { 0, 1 };
+    double x[2];
+    struct cs_lp lp = { 2, 1, 2, gain, most, limit, row, column, value, x,
+                        true, 0, NULL };
+
+    (void)state;
+    assert_true(cs_linear_program(&lp));
+    assert_true(fabs(x[0] - 2) < 1e-9 && fabs(x[1] - 1) < 1e-9);
+}
+
+static void a_program_without_an_answer_says_so(void **state)
+{
+    const double gain[] = { 1 }, limit[] = { -1 }, value[] = { 1 };
+    const uint32_t zero[] = { 0 };
+    double x[1];
+    struct cs_lp never = { 1, 1, 1, gain, NULL, limit, zero, zero, value, x,
+                           false, 0, NULL };
+    struct cs_lp endless = { 1, 0, 0, gain, NULL, NULL, NULL, NULL, NULL, x,
+                             false, 0, NULL };
+
+    (void)state;
+    assert_false(cs_linear_program(&never));
+    assert_false(cs_linear_program(&endless));
+}
+
+static double least(const double *cost, uint32_t rows, uint32_t columns,
+                    uint32_t row, uint32_t used)
+{
+    double best = INFINITY;
+
+    if (row == rows)
+        return 0;
+    for (uint32_t c = 0; c < columns; c++)
+        if (!(used >> c & 1))
+            best = fmin(best, cost[row * columns + c] +
+                              least(cost, rows, columns, row + 1,
+                                    used | 1u << c));
+    return best;
+}
+
+static void an_assignment_is_the_best_of_all(void **state)
+{
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 7, "assign", 0);
+    for (int i = 0; i < 300; i++) {
+        uint32_t rows = 1 + (uint32_t)rng_below(&rng, 5), column[5];
+        uint32_t columns = rows + (uint32_t)rng_below(&rng, 3), used = 0;
+        double cost[35], sum = 0;
+
+        for (uint32_t k = 0; k < rows * columns; k++)
+            cost[k] = (double)rng_below(&rng, 20) - 5;
+        cs_assign(rows, columns, cost, column);
+        for (uint32_t r = 0; r < rows; r++) {
+            assert_true(column[r] < columns && !(used >> column[r] & 1));
+            used |= 1u << column[r];
+            sum += cost[r * columns + column[r]];
+        }
+        assert_true(fabs(sum - least(cost, rows, columns, 0, 0)) < 1e-9);
+    }
+}
+
+/* Few values, so that many costs are alike, and some too large to add to. */
+static void places_meet_the_matrix(struct rng *rng)
+{
+    uint32_t rows = 1 + (uint32_t)rng_below(rng, 12), machines, n = 0;
+    uint32_t kind[8], column[12], other[12];
+    double time_s[24], free_s[8], cost[12 * 8 * 12];
+    struct cs_places in = { .rows = rows, .kinds = 2, .time_s = time_s,
+                            .kind = kind, .free_s = free_s };
+
+    in.machines = machines = 1 + (uint32_t)rng_below(rng, 8);
+    in.places = (rows + machines - 1) / machines;
+    in.places += (uint32_t)rng_below(rng, rows - in.places + 1);
+    for (uint32_t m = 0; m < machines; m++) {
+        kind[m] = (uint32_t)rng_below(rng, 2);
+        free_s[m] = rng_below(rng, 3) ? 0.1 * (double)rng_below(rng, 30) : 0;
+        if (m > 0 && rng_below(rng, 2) == 0) {
+            kind[m] = kind[m - 1];
+            free_s[m] = free_s[m - 1];
+        }
+    }
+    for (uint32_t i = 0; i < 2 * rows; i++)
+        time_s[i] = rng_below(rng, 8) == 0 ? 1e15
+                                           : 0.3 * (double)rng_below(rng, 9);
+    for (uint32_t r = 0; r < rows; r++)
+        for (uint32_t m = 0; m < machines; m++)
+            for (uint32_t k = 0; k < in.places; k++)
+                cost[n++] = (k + 1) * time_s[2 * r + kind[m]] + free_s[m];
+    cs_assign_places(&in, column);
+    cs_assign(rows, machines * in.places, cost, other);
+    assert_memory_equal(column, other, rows * sizeof *column);
+}
+
+static void places_are_assigned_as_by_the_matrix_of_all(void **state)
+{
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 8, "places", 0);
+    for (int i = 0; i < 5000; i++)
+        places_meet_the_matrix(&rng);
+}
+
+/* ---- two jobs, two GPUs ---------------------------------------------------- */
+
+/* Two jobs of 1000 s on the fast GPU; rates on the slow one are given. */
+static void run_pair(const char *policy, double slow_a, double slow_b,
+                     const char *fast, double *a, double *b)
+{
+    struct world world = { 0 };
+    struct world_job job[2];
+    char text[1024], path[128];
+
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "a\tc\t-n\t1\t1000\t0.0\t1\n"
+                                    "b\tc\t-n\t1\t1000\t0.0\t1\n");
+    snprintf(text, sizeof text,
+             "{\"fast\": {\"('a', 1)\": {\"null\": 1.0}, \"('b', 1)\": "
+             "{\"null\": 1.0}}, \"slow\": {\"('a', 1)\": {\"null\": %g}, "
+             "\"('b', 1)\": {\"null\": %g}}}", slow_a, slow_b);
+    world_write(&world, "rates.json", text);
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+             "[{name: fast, count: 1, gpus: {type: generic, count: 1}%s}, "
+             "{name: slow, count: 1, gpus: {type: generic, count: 1}, price: "
+             "1USD/h}]}\nworkload: {trace: {file: jobs.csv, format: gavel, "
+             "lengths: rates.json, gpu_type: fast, rates: lengths}}\n"
+             "policies: [{policy: %s}]\n", fast, policy);
+    if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    *a = job[0].end_s;
+    *b = job[1].end_s;
+    snprintf(path, sizeof path, "%s/rates.json", world.folder);
+    unlink(path);
+    world_close(&world);
+}
+
+static bool about(double value, double expected, double within)
+{
+    if (fabs(value - expected) <= within)
+        return true;
+    print_message("found %g, expected %g\n", value, expected);
+    return false;
+}
+
+/* An equal share is worth 0.75 to a and 0.625 to b; both reach it by changing
+ * places at half-time: a ends after 1333 s, b has 833 s done then and ends on
+ * the fast GPU. */
+static void gavel_max_min_evens_out_what_jobs_gain(void **state)
+{
+    double a, b;
+
+    (void)state;
+    run_pair("gavel, round: 10s", 0.5, 0.25, "", &a, &b);
+    assert_true(about(a, 1333.3, 21));
+    assert_true(about(b, 1500, 21));
+}
+
+/* 0.7 of the pace each: a on the fast GPU for 0.4 of the time. */
+static void gavel_makespan_ends_both_at_once(void **state)
+{
+    double a, b;
+
+    (void)state;
+    run_pair("gavel, objective: makespan, round: 10s", 0.5, 0.25, "", &a, &b);
+    assert_true(about(a, 1428.6, 25));
+    assert_true(about(b, 1428.6, 25));
+}
+
+/* Half of the cluster is worth 0.75 and 0.625: the same ratio for both means
+ * rates in that proportion, as max-min has them here. */
+static void gavel_finish_time_treats_both_alike(void **state)
+{
+    double a, b;
+
+    (void)state;
+    run_pair("gavel, objective: finish-time, round: 10s", 0.5, 0.25, "", &a,
+             &b);
+    assert_true(about(a, 1333.3, 30));
+    assert_true(about(b, 1500, 30));
+}
+
+/* A fast GPU of 4 USD/h for b, which gains most there. */
+static void gavel_cost_sends_each_job_where_it_is_worth_its_price(void **state)
+{
+    double a, b;
+
+    (void)state;
+    run_pair("gavel, objective: cost, round: 10s", 0.9, 0.1,
+             ", price: 4USD/h", &a, &b);
+    assert_true(about(a, 1111.1, 11));
+    assert_true(about(b, 1000, 11));
+}
+
+/* On the slow GPU a takes 1667 s, less than behind b; with 2500 s it is better
+ * off waiting for the fast one, though the slow one is idle. */
+/* Solved at 360 s, when both wait; not again before 2,280 s.  Rounds go on: they
+ * take turns, and c, of which the solution knows nothing, waits. */
+static void gavel_deals_rounds_between_two_solutions(void **state)
+{
+    struct world_job job[3] = {
+        { .submit_s = 1, .duration_s = 1080, .gpus = 1 },
+        { .submit_s = 1, .duration_s = 1080, .gpus = 1 },
+        { .submit_s = 400, .duration_s = 10, .gpus = 1 },
+    };
+    struct world world = { 0 };
+
+    (void)state;
+    if (!world_trace(&world, 1, 1, job, 3, "[{policy: gavel, placement: count, "
+                     "rounds: {length: 360s, resolve_at_most_every: 1920s}}]") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_int_equal(job[0].start_s, 360);
+    assert_int_equal(job[1].start_s, 720);
+    assert_int_equal(job[0].end_s, 2160);
+    assert_int_equal(job[1].end_s, 2520);
+    assert_int_equal(job[2].start_s, 2520);
+    world_close(&world);
+}
+
+/* Rounds of the host that end early begin where its own would not. */
+static void gavel_keeps_the_rounds_that_it_is_given(void **state)
+{
+    struct world_job job[3] = {
+        { .submit_s = 0, .duration_s = 100, .gpus = 1 },
+        { .submit_s = 50, .duration_s = 500, .gpus = 1 },
+        { .submit_s = 60, .duration_s = 500, .gpus = 1 },
+    };
+    struct world world = { 0 };
+
+    (void)state;
+    if (!world_trace(&world, 1, 1, job, 3, "[{policy: gavel, placement: count, "
+                     "rounds: {length: 200s, end_early: true}}]") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_int_equal(job[0].end_s, 100);
+    assert_int_equal(job[1].start_s, 100);
+    assert_int_equal(job[2].start_s, 300);
+    world_close(&world);
+}
+
+static void allox_waits_where_waiting_is_shorter(void **state)
+{
+    double a, b;
+
+    (void)state;
+    run_pair("allox", 0.6, 0.25, "", &a, &b);
+    assert_true(about(a, 1666.67, 0.01) && about(b, 1000, 0));
+    run_pair("allox", 0.4, 0.25, "", &a, &b);
+    assert_true(about(fmin(a, b), 1000, 0) && about(fmax(a, b), 2000, 0));
+}
+
+/* ---- cores ------------------------------------------------------------------ */
+
+/* A node of 8 GPUs and 24 cores, 3 a GPU; jobs come at 0 s and 10 s. */
+static void run_loaders(const char *mix, const char *policy, int jobs,
+                        struct world_job *job, struct trial_result *result)
+{
+    struct world world = { 0 };
+    char text[2048];
+
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+             "[{name: n, count: 1, gpus: {type: a100-80, count: 8}, cpu: {type: "
+             "xeon-silver-4310, sockets: 2}, memory: 1TB}], storage: {bandwidth: "
+             "100GB/s}}\nworkload: {arrival: {process: fixed, times: [0s, "
+             "10s]}, jobs: %d, mix: [%s]}\npolicies: [{policy: %s}]\n", jobs,
+             mix, policy);
+    if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, result))
+        fail_msg("%s: %s", policy, world_error(&world));
+    world_close(&world);
+}
+
+#define PICTURES(CORES)                                                      \
+    "{recipe: net, model: resnet-50, micro_batch: 256, batch: 1024, steps: " \
+    "5000, checkpoint_every: 0, train: {gpus: 4, cores: " CORES "}, loader: "\
+    "{kind: image, size: 200000}}"
+#define TEXTS                                                                \
+    "{recipe: sft, model: qwen2.5-0.5b, batch: 64, sequence: 512, steps: "   \
+    "5000, checkpoint_every: 0, train: {gpus: 4, cores: 3}}"
+
+/* What decodes pictures has as many cores as it needs, beyond its part; what
+ * reads text needs few, and loses nothing by having no more. */
+static void synergy_gives_cores_to_who_needs_them(void **state)
+{
+    struct world_job part[2], tuned[2];
+
+    (void)state;
+    run_loaders(PICTURES("3"), "fcfs", 1, part, NULL);
+    run_loaders(PICTURES("3"), "synergy", 1, tuned, NULL);
+    assert_true(tuned[0].end_s < 0.9 * part[0].end_s);
+    run_loaders(TEXTS, "fcfs", 2, part, NULL);
+    run_loaders(TEXTS, "synergy", 2, tuned, NULL);
+    assert_true(tuned[0].end_s < 1.02 * part[0].end_s);
+}
+
+/* The first takes more than its part; when the second comes it is brought back,
+ * and both run. */
+static void synergy_brings_back_who_holds_more_than_its_part(void **state)
+{
+    struct world_job job[2];
+    struct trial_result r;
+
+    (void)state;
+    run_loaders(PICTURES("3"), "synergy", 2, job, &r);
+    assert_true(job[1].start_s == 10);
+    assert_true(r.value[METRIC_REFUSED] == 0);
+    assert_true(r.value[METRIC_DECISIONS] == 3);
+}
+
+/* ---- all of them ------------------------------------------------------------ */
+
+static void every_policy_ends_all_jobs_of_a_mixed_cluster(void **state)
+{
+    static const char *const policy[] = {
+        "{policy: gavel}", "{policy: gavel, objective: makespan}",
+        "{policy: gavel, objective: finish-time}",
+        "{policy: gavel, objective: cost}", "{policy: allox}",
+        "{policy: allox, alpha: 30%, depth_max: 5}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof policy / sizeof policy[0]; i++) {
+        struct world world = { 0 };
+        struct trial_result result;
+        char text[2048];
+
+        snprintf(text, sizeof text,
+                 "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+                 "[{name: fast, count: 2, gpus: {type: generic, count: 4}, "
+                 "price: 9USD/h}, {name: slow, count: 2, gpus: {type: generic, "
+                 "count: 4}, price: 3USD/h}], failures: {node_mtbf: 30h, "
+                 "repair: 10m, restart: 30s}}\nworkload: {arrival: {process: "
+                 "poisson, rate: 20/h}, jobs: 60, mix: [{recipe: trace, name: "
+                 "a, gpus: {choice: {1: 3, 2: 1, 4: 1}}, deadline: 3h, "
+                 "duration: {exponential: {mean: 30m}}, rates: {fast: 1, "
+                 "slow: 0.5}}, {recipe: trace, name: b, gpus: {choice: {1: 1, "
+                 "8: 1}}, duration: {exponential: {mean: 10m}}, rates: {fast: "
+                 "1, slow: 0.2}}, {recipe: trace, name: c, gpus: 1, duration: "
+                 "5m, rates: {slow: 1}}]}\npolicies: [%s]\n", policy[i]);
+        if (!world_open(&world, text) ||
+            !world_run(&world, 0, NULL, NULL, &result))
+            fail_msg("%s: %s", policy[i], world_error(&world));
+        assert_true(result.value[METRIC_JOBS_DONE] == 60);
+        assert_false(result.value[METRIC_JCT_BOUND] >
+                     result.value[METRIC_JCT_MEAN]);
+        assert_false(result.value[METRIC_MAKESPAN_BOUND] >
+                     result.value[METRIC_MAKESPAN]);
+        world_close(&world);
+    }
+}
+
+/* Jobs and rates as Gavel's artifact has them, on two nodes of each type. */
+static void gavels_own_trace_runs_under_every_policy(void **state)
+{
+    static const char *const policy[] = {
+        "allox", "gavel", "gavel, objective: makespan",
+        "gavel, objective: finish-time", "gavel, objective: cost",
+    };
+    const char *shared = getenv("SHARED") ? getenv("SHARED") : "../shared";
+    char path[512], here[256], text[2048];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/traces/gavel/msr_seed0/2869ce.trace",
+             shared);
+    if (access(path, R_OK) != 0) {
+        print_message("skip: %s is not there\n", path);
+        skip();
+    }
+    assert_non_null(getcwd(here, sizeof here));
+    for (size_t i = 0; i < sizeof policy / sizeof policy[0]; i++) {
+        struct world world = { 0 };
+        struct trial_result result;
+        snprintf(text, sizeof text,
+                 "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+                 "[{name: v100, count: 2, gpus: {type: generic, count: 4}, "
+                 "price: 9USD/h}, {name: p100, count: 2, gpus: {type: generic, "
+                 "count: 4}, price: 5USD/h}, {name: k80, count: 2, gpus: {type: "
+                 "generic, count: 4}, price: 2USD/h}]}\nworkload: {trace: "
+                 "{file: %s%s%s, format: gavel, gpu_type: v100, lengths: "
+                 "%s%s%s/traces/gavel/simulation_throughputs.json.gz, rates: "
+                 "lengths, skip: {no_length: true}, slice: {jobs: 120}}}\n"
+                 "policies: [{policy: %s}]\n", *path == '/' ? "" : here,
+                 *path == '/' ? "" : "/", path, *path == '/' ? "" : here,
+                 *path == '/' ? "" : "/", shared, policy[i]);
+        if (!world_open(&world, text) ||
+            !world_run(&world, 0, NULL, NULL, &result))
+            fail_msg("%s: %s", policy[i], world_error(&world));
+        assert_true(result.value[METRIC_JOBS_DONE] == 120);
+        world_close(&world);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_linear_program_has_its_known_optimum),
+        cmocka_unit_test(a_program_of_wholes_has_its_known_optimum),
+        cmocka_unit_test(wholes_may_be_more_than_one),
+        cmocka_unit_test(a_program_without_an_answer_says_so),
+        cmocka_unit_test(an_assignment_is_the_best_of_all),
+        cmocka_unit_test(places_are_assigned_as_by_the_matrix_of_all),
+        cmocka_unit_test(gavel_max_min_evens_out_what_jobs_gain),
+        cmocka_unit_test(gavel_makespan_ends_both_at_once),
+        cmocka_unit_test(gavel_finish_time_treats_both_alike),
+        cmocka_unit_test(
+            gavel_cost_sends_each_job_where_it_is_worth_its_price),
+        cmocka_unit_test(gavel_deals_rounds_between_two_solutions),
+        cmocka_unit_test(gavel_keeps_the_rounds_that_it_is_given),
+        cmocka_unit_test(allox_waits_where_waiting_is_shorter),
+        cmocka_unit_test(synergy_gives_cores_to_who_needs_them),
+        cmocka_unit_test(synergy_brings_back_who_holds_more_than_its_part),
+        cmocka_unit_test(every_policy_ends_all_jobs_of_a_mixed_cluster),
+        cmocka_unit_test(gavels_own_trace_runs_under_every_policy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * homes_test.c - the pool of a role, whether every role has a place, how much
+ * work is offered, and what decides without being said: seen as a user sees it.
+ *
+ * Offered loads are worked out by hand beside each experiment.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tests/aid/program.h"
+
+static struct program program;
+
+/* Two pools of so many nodes with eight GPUs each. */
+#define POOLS(A, TYPE_A, B, TYPE_B) \
+    "cluster:\n  nodes:\n" \
+    "    - {name: " A ", count: 1, gpus: {type: " TYPE_A ", count: 8}, " \
+    "cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, nics: {type: ib-hdr, " \
+    "count: 4}}\n" \
+    "    - {name: " B ", count: 1, gpus: {type: " TYPE_B ", count: 8}, " \
+    "cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, nics: {type: ib-hdr, " \
+    "count: 4}}\n" \
+    "  storage: {bandwidth: 20GB/s}\n"
+#define TUNING(ROLE) \
+    "workload:\n  arrival: {process: poisson, rate: 6/h}\n  jobs: 4\n" \
+    "  mix:\n    - recipe: lora\n      name: tune\n" \
+    "      model: qwen2.5-0.5b\n      batch: 16\n      sequence: 512\n" \
+    "      steps: 20\n      train: {gpus: 4" ROLE "}\n"
+#define ALIGNING(ROLLOUT, TRAIN) \
+    "workload:\n  arrival: {process: poisson, rate: 6/h}\n  jobs: 3\n" \
+    "  mix:\n    - recipe: grpo\n      name: align\n" \
+    "      model: qwen2.5-0.5b\n      prompts: 16\n      responses: 4\n" \
+    "      prompt_tokens: 128\n      response: {mean: 100, cv: 1, max: 512}\n" \
+    "      steps: 3\n      rollout: {gpus: 8" ROLLOUT "}\n" \
+    "      train: {gpus: 8" TRAIN "}\n"
+
+static void write_experiment(const char *cluster, const char *workload,
+                             const char *policies)
+{
+    char text[8192];
+
+    snprintf(text, sizeof text, "experiment: e\nseeds: 2\n%s%spolicies: %s\n"
+             "output: {plots: []}\n", cluster, workload, policies);
+    program_write(&program, "e.yaml", text);
+}
+
+/* What `clustersim COMMAND e.yaml` says, to be freed. */
+static char *say(const char *command, int status)
+{
+    const char *words[] = { command, program_path(&program, "e.yaml"), "-o",
+                            program_path(&program, "out"), NULL };
+    char *text;
+    int got;
+
+    if (strcmp(command, "validate") == 0)
+        words[2] = NULL;
+    got = program_say(&program, words, &text);
+    if (got != status)
+        print_error("%s\n", text);
+    assert_int_equal(got, status);
+    return text;
+}
+
+static void has(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        print_error("no '%s' in:\n%s\n", part, text);
+    assert_non_null(strstr(text, part));
+}
+
+static void lacks(const char *text, const char *part)
+{
+    if (strstr(text, part) != NULL)
+        print_error("'%s' in:\n%s\n", part, text);
+    assert_null(strstr(text, part));
+}
+
+static void refused(const char *where, const char *what)
+{
+    char *text = say("validate", 3);
+
+    has(text, where);
+    has(text, what);
+    free(text);
+}
+
+/* GPUs of a pool that were ever allocated, by timeline.csv. */
+static unsigned most_allocated(const char *pool)
+{
+    char *text = program_read(program_path(&program, "out/timeline.csv")), wanted[64];
+    unsigned most = 0;
+
+    assert_non_null(text);
+    snprintf(wanted, sizeof wanted, ",%s,", pool);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        const char *at = strstr(line, wanted);
+        unsigned total, held;
+        if (at == NULL)
+            continue;
+        assert_int_equal(sscanf(at + strlen(wanted), "%u,%u", &total, &held),
+                         2);
+        most = held > most ? held : most;
+    }
+    free(text);
+    return most;
+}
+
+static void a_role_is_started_at_its_home(void **state)
+{
+    (void)state;
+    write_experiment(POOLS("left", "a100-80", "right", "a100-80"),
+                     TUNING(", home: right"), "[static]");
+    free(say("run", 0));
+    assert_true(most_allocated("right") > 0);
+    assert_int_equal(most_allocated("left"), 0);
+    write_experiment(POOLS("left", "a100-80", "right", "a100-80"),
+                     TUNING(", home: left"), "[static]");
+    free(say("run", 0));
+    assert_int_equal(most_allocated("right"), 0);
+}
+
+/* What bears the role's name is no more its home if another is said. */
+static void a_home_that_is_said_goes_before_a_name(void **state)
+{
+    (void)state;
+    write_experiment(POOLS("train", "a100-80", "other", "a100-80"),
+                     TUNING(", home: other"), "[static]");
+    free(say("run", 0));
+    assert_int_equal(most_allocated("train"), 0);
+    write_experiment(POOLS("train", "a100-80", "other", "a100-80"), TUNING(""),
+                     "[static]");
+    char *text = say("run", 0);
+    has(text, "home of train: train (it bears the role's name)");
+    free(text);
+    assert_int_equal(most_allocated("other"), 0);
+}
+
+static void a_wrong_home_is_an_error_with_its_line(void **state)
+{
+    (void)state;
+    write_experiment(POOLS("left", "a100-80", "right", "t4"),
+                     TUNING(", home: middle"), "[fcfs]");
+    refused("e.yaml:18:", "has its home in pool middle, which the cluster "
+            "does not have");
+    write_experiment(POOLS("left", "a100-80", "right", "t4"),
+                     TUNING(", home: left, pool: right"), "[fcfs]");
+    refused("e.yaml:18:", "has its home in pool left, but may only use pool "
+            "right");
+    write_experiment(POOLS("left", "a100-80", "right", "t4"),
+                     TUNING(", home: right, types: [a100-80]"), "[fcfs]");
+    refused("e.yaml:18:", "can never run");
+}
+
+/* The pool `train` has none of the types: static goes nowhere else. */
+static void a_name_that_is_no_place_is_told(void **state)
+{
+    (void)state;
+    write_experiment(POOLS("train", "t4", "other", "a100-80"),
+                     TUNING(", types: [a100-80]"), "[static, fcfs, dynamic]");
+    char *text = say("validate", 3);
+    has(text, "e.yaml:18:");
+    has(text, "role train of tune has no place under policy static in pool "
+        "train (it bears the role's name): it asks for 4 GPUs, and there are 0 "
+        "that it may use");
+    has(text, "home: POOL");
+    lacks(text, "under policy fcfs");
+    lacks(text, "under policy dynamic");
+    free(text);
+    write_experiment(POOLS("train", "t4", "other", "a100-80"),
+                     TUNING(", types: [a100-80], home: other"),
+                     "[static, fcfs, dynamic]");
+    free(say("validate", 0));
+}
+
+/* Eight GPUs of the type for two roles of eight: one after the other, not at
+ * once. */
+static void roles_that_start_together_need_room_together(void **state)
+{
+    (void)state;
+    write_experiment(POOLS("a", "a100-80", "b", "t4"),
+                     ALIGNING(", types: [a100-80]", ", types: [a100-80]"),
+                     "[fcfs, dynamic]");
+    char *text = say("validate", 3);
+    has(text, "role train of align has no place under policy fcfs");
+    lacks(text, "under policy dynamic");
+    free(text);
+    text = say("run", 5);
+    has(text, "warning: ");
+    has(text, "role train of align has no place under policy fcfs");
+    free(text);
+}
+
+static void a_static_split_without_homes_is_told(void **state)
+{
+    (void)state;
+    write_experiment(POOLS("a", "a100-80", "b", "a100-80"), ALIGNING("", ""),
+                     "[static, fcfs]");
+    char *text = say("validate", 0);
+    has(text, "policy static gives each role its own pool, but no role has a "
+        "home");
+    has(text, "home of rollout: any pool (none is said, and no pool bears the "
+        "role's name)");
+    free(text);
+    write_experiment(POOLS("a", "a100-80", "b", "a100-80"),
+                     ALIGNING(", home: a", ", home: b"), "[static, fcfs]");
+    text = say("validate", 0);
+    lacks(text, "no role has a home");
+    free(text);
+}
+
+/* Eight GPUs of a tenant that has four, and may borrow none. */
+static void a_quota_that_is_too_small_is_told(void **state)
+{
+    static const char jobs[] =
+        "cluster: {nodes: [{name: a, count: 4, gpus: {type: generic, count: "
+        "8}}]}\nworkload: {arrival: {process: poisson, rate: 1/h}, jobs: 2, "
+        "mix: [{recipe: trace, name: wide, tenant: a, gpus: 8, duration: 1h}]}"
+        "\n";
+
+    (void)state;
+    write_experiment(jobs, "", "[{policy: quota, quotas: a=4, borrow: false}]");
+    refused("e.yaml:4:", "wide can never start under policy quota: it asks for "
+            "more GPUs than the quota of its tenant");
+    write_experiment(jobs, "", "[{policy: quota, quotas: a=25%, borrow: false}, "
+                     "{policy: quota, name: lent, quotas: a=4}]");
+    free(say("validate", 0));
+}
+
+/* ---- offered load ------------------------------------------------------- */
+
+#define COUNTED(ROLE, RATE) \
+    "cluster:\n  nodes:\n    - {name: a, count: 3, gpus: {type: generic, " \
+    "count: 8}}\n    - {name: b, count: 1, gpus: {type: generic, count: 8}}\n" \
+    "workload:\n  arrival: {process: poisson, rate: " RATE "}\n  jobs: 9\n" \
+    "  mix:\n    - {recipe: trace, name: j, gpus: 4, duration: 1h, role: {" \
+    ROLE "}}\n"
+
+/* 6 jobs an hour of 4 GPU-hours are 24 GPUs of 32: 0.75 in both pools; in pool a
+ * alone 24 of 24. */
+static void the_load_is_work_over_what_a_pool_can_do(void **state)
+{
+    (void)state;
+    write_experiment(COUNTED("", "6/h"), "", "[fcfs]");
+    char *text = say("validate", 0);
+    has(text, "24 GPUs   0.750");
+    has(text, "8 GPUs   0.750");
+    lacks(text, "overload");
+    free(text);
+    write_experiment(COUNTED("home: a", "5/h"), "", "[fcfs, static]");
+    text = say("validate", 0);
+    has(text, "leases for a job's life (fcfs)");
+    has(text, "24 GPUs   0.625");       /* 20 of 32 */
+    has(text, "leases for a job's life, at home (static)");
+    has(text, "24 GPUs   0.833");       /* 20 of 24 */
+    free(text);
+}
+
+/* 8 of 8 GPUs for 300 s, three jobs in 200 s, which is 300 s at their rate. */
+/* Three GPUs of 16 and 120 cores of 256 are held for the same time. */
+static void cores_beside_gpus_are_a_load_of_their_own(void **state)
+{
+    double gpus = 0, cores = 0;
+
+    (void)state;
+    write_experiment("cluster: {nodes: [{name: gpu, count: 2, gpus: {type: a100-80, "
+                     "count: 8}, cpu: {type: epyc-7763, sockets: 2}, memory: 1TB}]}"
+                     "\n", "workload: {arrival: {process: poisson, rate: 2/h}, "
+                     "jobs: 9, mix: [{recipe: lora, name: l, model: llama-3.1-8b, "
+                     "batch: 64, sequence: 2048, micro_batch: 2, steps: 500, train: "
+                     "{gpus: 3, cores: 40}}]}\n", "[fcfs]");
+    char *text = say("validate", 0);
+    const char *at = strstr(text, " 16 GPUs ");
+    assert_non_null(at);
+    gpus = strtod(at + strlen(" 16 GPUs "), NULL);
+    at = strstr(text, " 256 cores ");
+    assert_non_null(at);
+    cores = strtod(at + strlen(" 256 cores "), NULL);
+    assert_true(gpus > 0.1 && fabs(cores / gpus - 120.0 * 16 / (3 * 256)) < 0.01);
+    has(text, "overload under fcfs");
+    free(text);
+}
+
+static void the_load_of_a_trace_is_over_its_own_span(void **state)
+{
+    (void)state;
+    program_write(&program, "t.csv", "job,submit,run,gpus\n1,1000,300,8\n2,1100,300,8\n"
+               "3,1200,300,8\n");
+    write_experiment("cluster: {nodes: [{name: a, count: 4, gpus: {type: generic, "
+                     "count: 8}}]}\n", "workload: {trace: {file: t.csv, format: "
+                     "csv, columns: {job: job, submit: submit, duration: run, "
+                     "gpus: gpus}}}\n", "[fcfs]");
+    char *text = say("validate", 0);
+    has(text, "32 GPUs   0.750");
+    free(text);
+}
+
+/* 10 jobs an hour: 40 GPUs of 32. */
+static void a_mix_far_above_capacity_is_told_everywhere(void **state)
+{
+    static const char told[] = "overload under fcfs: the offered load is above "
+                               "1 at 1 of 1 points, at most 1.250";
+
+    (void)state;
+    write_experiment(COUNTED("", "10/h"), "", "[fcfs]");
+    char *text = say("validate", 0);
+    has(text, told);
+    free(text);
+    text = say("run", 0);
+    has(text, told);
+    free(text);
+    text = program_read(program_path(&program, "out/provenance.json"));
+    has(text, "\"rho\": 1.25}");
+    free(text);
+    text = program_read(program_path(&program, "out/report.html"));
+    has(text, "<h3>Offered load</h3>");
+    has(text, "<td>1.25</td>");
+    free(text);
+}
+
+/* Jobs that come all at once have no rate. */
+static void what_comes_at_no_rate_has_no_load(void **state)
+{
+    (void)state;
+    write_experiment("cluster: {nodes: [{name: a, count: 1, gpus: {type: generic, "
+                     "count: 8}}]}\n", "workload: {arrival: {process: all_at_once}, "
+                     "jobs: 9, mix: [{recipe: trace, gpus: 4, duration: 1h}]}\n",
+                     "[fcfs]");
+    char *text = say("validate", 0);
+    lacks(text, "offered load");
+    free(text);
+}
+
+/* ---- what decides without being said ------------------------------------- */
+
+static void defaults_that_decide_stand_beside_the_semantics(void **state)
+{
+    (void)state;
+    write_experiment(POOLS("a", "a100-80", "b", "h100"),
+                     ALIGNING(", home: a", ", max: 16, home: b"),
+                     "[static, dynamic]");
+    char *text = say("run", 0);
+    has(text, "policy static: GPUs: as asked, though a role could have more "
+        "(train of align 8 to 16)");
+    has(text, "policy dynamic: GPUs: up to max of a role (train of align 8 to "
+        "16)");
+    has(text, "policy dynamic: types: where a phase is soonest over, by "
+        "forecast");
+    has(text, "job align: method: lora: adapters are trained, not all weights");
+    has(text, "job align: train.start: a parked one is back after ");
+    has(text, "nodes a: price: ");
+    has(text, "on-demand of the catalogue (a100-80-on-demand), tier list, as of ");
+    lacks(text, "home of train");       /* the file says it */
+    free(text);
+    text = program_read(program_path(&program, "out/provenance.json"));
+    has(text, "{\"of\": \"job align\", \"key\": \"method\", \"value\": "
+        "\"lora: adapters are trained, not all weights\", \"from\": "
+        "\"default\"}");
+    has(text, "\"key\": \"home of train\", \"value\": \"b (home of the role)\", "
+        "\"from\": \"file\"}");
+    free(text);
+    text = program_read(program_path(&program, "out/report.html"));
+    has(text, "<h3 id=\"defaults\">What decides beside them</h3>");
+    has(text, "adapters are trained, not all weights");
+    free(text);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_role_is_started_at_its_home),
+        cmocka_unit_test(a_home_that_is_said_goes_before_a_name),
+        cmocka_unit_test(a_wrong_home_is_an_error_with_its_line),
+        cmocka_unit_test(a_name_that_is_no_place_is_told),
+        cmocka_unit_test(roles_that_start_together_need_room_together),
+        cmocka_unit_test(a_static_split_without_homes_is_told),
+        cmocka_unit_test(a_quota_that_is_too_small_is_told),
+        cmocka_unit_test(the_load_is_work_over_what_a_pool_can_do),
+        cmocka_unit_test(cores_beside_gpus_are_a_load_of_their_own),
+        cmocka_unit_test(the_load_of_a_trace_is_over_its_own_span),
+        cmocka_unit_test(a_mix_far_above_capacity_is_told_everywhere),
+        cmocka_unit_test(what_comes_at_no_rate_has_no_load),
+        cmocka_unit_test(defaults_that_decide_stand_beside_the_semantics),
+    };
+
+    (void)argc;
+    program_open(&program, argv[0]);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    program_close(&program);
+    return failed;
+}

@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_test.c - the host against an oracle, against policies that break every
+ * rule, and against what must hold in any world.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "policies/phases.h"
+#include "policies/registry/registry.h"
+#include "policies/registry/rules.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "tests/oracles/oracle.h"
+#include "tests/aid/world.h"
+
+#define JOBS 120
+
+static void agree(enum oracle_rule rule, const char *policy)
+{
+    struct world_job job[JOBS];
+    struct oracle_job expect[JOBS];
+    struct trial_result result;
+
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct world world = { 0 };
+        world_random_jobs(seed, job, JOBS);
+        assert_true(world_trace(&world, 2, 8, job, JOBS, policy));
+        assert_true(world_run(&world, 0, NULL, job, &result));
+        oracle_run(rule, 16, job, JOBS, expect);
+        for (uint32_t i = 0; i < JOBS; i++) {
+            assert_int_equal((int64_t)job[i].end_s, expect[i].end);
+            assert_int_equal((int64_t)job[i].start_s, expect[i].start);
+        }
+        world_close(&world);
+    }
+}
+
+static void fcfs_strict_agrees_with_the_oracle(void **state)
+{
+    (void)state;
+    agree(ORACLE_FIFO, "[{policy: fcfs, placement: count}]");
+}
+
+static void fcfs_skip_agrees_with_the_oracle(void **state)
+{
+    (void)state;
+    agree(ORACLE_SKIP, "[{policy: fcfs, placement: count, blocking: skip}]");
+}
+
+static void sjf_agrees_with_the_oracle(void **state)
+{
+    (void)state;
+    agree(ORACLE_SJF, "[{policy: sjf, placement: count}]");
+}
+
+static void srtf_agrees_with_the_oracle(void **state)
+{
+    (void)state;
+    agree(ORACLE_SRTF, "[{policy: srtf, placement: count}]");
+}
+
+static void easy_agrees_with_the_oracle(void **state)
+{
+    (void)state;
+    agree(ORACLE_EASY, "[{policy: easy, placement: count}]");
+}
+
+static void fcfs_never_overtakes_under_any_placement(void **state)
+{
+    const char *rules[] = { "count", "first_fit", "best_fit", "pack",
+                            "spread" };
+    struct world_job job[JOBS];
+    char policy[80];
+
+    (void)state;
+    for (uint64_t seed = 20; seed < 23; seed++)
+        for (int r = 0; r < 5; r++) {
+            struct world world = { 0 };
+            world_random_jobs(seed, job, JOBS);
+            snprintf(policy, sizeof policy, "[{policy: fcfs, placement: %s}]",
+                     rules[r]);
+            assert_true(world_trace(&world, 4, 4, job, JOBS, policy));
+            assert_true(world_run(&world, 0, NULL, job, NULL));
+            for (uint32_t i = 1; i < JOBS; i++)
+                assert_true(job[i].start_s >= job[i - 1].start_s);
+            world_close(&world);
+        }
+}
+
+static void scaling_all_times_scales_all_ends(void **state)
+{
+    struct world_job one[JOBS], three[JOBS];
+    struct world a = { 0 }, b = { 0 };
+
+    (void)state;
+    world_random_jobs(7, one, JOBS);
+    for (uint32_t i = 0; i < JOBS; i++) {
+        three[i] = one[i];
+        three[i].submit_s *= 3;
+        three[i].duration_s *= 3;
+    }
+    assert_true(world_trace(&a, 2, 8, one, JOBS, "[easy]"));
+    assert_true(world_trace(&b, 2, 8, three, JOBS, "[easy]"));
+    assert_true(world_run(&a, 0, NULL, one, NULL));
+    assert_true(world_run(&b, 0, NULL, three, NULL));
+    for (uint32_t i = 0; i < JOBS; i++)
+        assert_true(three[i].end_s == 3 * one[i].end_s);
+    world_close(&a);
+    world_close(&b);
+}
+
+static void a_table_with_nothing_but_a_name_is_fcfs(void **state)
+{
+    static const struct cs_policy bare = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof bare,
+        .name = "bare", .summary = "nothing",
+    };
+    struct host_policy policy = world_policy(&bare);
+    struct world_job a[JOBS], b[JOBS];
+    struct world world = { 0 };
+
+    (void)state;
+    world_random_jobs(3, a, JOBS);
+    memcpy(b, a, sizeof a);
+    assert_true(world_trace(&world, 2, 8, a, JOBS,
+                            "[{policy: fcfs, placement: count}]"));
+    assert_true(world_run(&world, 0, NULL, a, NULL));
+    assert_true(world_run(&world, 0, &policy, b, NULL));
+    for (uint32_t i = 0; i < JOBS; i++)
+        assert_true(a[i].end_s == b[i].end_s);
+    world_close(&world);
+}
+
+/* Wrong in every way a policy can be, with a stated probability. */
+struct chaos {
+    uint32_t calls;
+};
+
+static void chaos_wrong(struct cs_host *host)
+{
+    struct task_id nowhere = { 123456789 };
+    struct lease_id nothing = { 987654321 };
+    struct job_id nobody = { 55555555 };
+    struct cs_want want = { .gpus = 3, .role = 5 };
+
+    assert_int_equal(cs_start(host, nowhere), CS_NOT_PENDING);
+    assert_int_equal(cs_start_want(host, nowhere, &want), CS_NOT_PENDING);
+    assert_int_equal(cs_continue(host, nowhere), CS_NOT_PENDING);
+    assert_int_equal(cs_release(host, nothing), CS_NOT_PENDING);
+    assert_int_equal(cs_stop(host, nobody), CS_NOT_PENDING);
+    if (cs_pending_count(host) > 0) {
+        struct task_id task = cs_pending(host, 0);
+        assert_int_equal(cs_start_want(host, task, &want), CS_BAD_SHAPE);
+        assert_int_equal(cs_start_wants(host, task, &want, 7), CS_BAD_SHAPE);
+    }
+}
+
+static void chaos_decide(void *self, struct cs_host *host)
+{
+    struct chaos *chaos = self;
+
+    chaos->calls++;
+    if (cs_random(host) < 0.5)
+        chaos_wrong(host);
+    if (cs_running_count(host) > 0 && cs_random(host) < 0.1)
+        cs_stop(host, cs_running(host, cs_running_count(host) - 1));
+    for (uint32_t i = 0; i < cs_pending_count(host);)
+        if (cs_start(host, cs_pending(host, i)) != CS_DONE)
+            i++;
+}
+
+static const struct cs_policy chaos_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof chaos_policy,
+    .name = "chaos", .summary = "wrong at random",
+    .flags = CS_PREEMPTS | CS_DRAWS,
+    .self_bytes = sizeof(struct chaos), .decide = chaos_decide,
+};
+
+static void a_policy_that_is_wrong_changes_nothing_but_counters(void **state)
+{
+    struct host_policy policy = world_policy(&chaos_policy);
+    struct world_job job[JOBS];
+    struct trial_result result;
+
+    (void)state;
+    for (uint64_t seed = 40; seed < 46; seed++) {
+        struct world world = { 0 };
+        world_random_jobs(seed, job, JOBS);
+        assert_true(world_trace(&world, 2, 8, job, JOBS, "[fcfs]"));
+        if (!world_run(&world, 0, &policy, job, &result))
+            fail_msg("%s", world_error(&world));
+        assert_true(result.value[METRIC_JOBS_DONE] == JOBS);
+        assert_true(result.value[METRIC_REFUSED] > 0);
+        assert_true(result.value[METRIC_PREEMPTIONS] > 0);
+        for (uint32_t i = 0; i < JOBS; i++)
+            assert_true(job[i].end_s >=
+                        (double)(job[i].submit_s + job[i].duration_s));
+        world_close(&world);
+    }
+}
+
+static void forbidden_decide(void *self, struct cs_host *host)
+{
+    struct lease_id lease = cs_lease_at(host, 0);
+    struct cs_want idle = { .take_idle = true };
+
+    (void)self;
+    if (cs_running_count(host) > 0)
+        assert_int_equal(cs_stop(host, cs_running(host, 0)), CS_NOT_ALLOWED);
+    if (cs_lease_count(host) > 0)
+        assert_int_equal(cs_release(host, lease), CS_NOT_ALLOWED);
+    while (cs_pending_count(host) > 0) {
+        assert_int_equal(cs_start_want(host, cs_pending(host, 0), &idle),
+                         CS_NOT_ALLOWED);
+        if (cs_start(host, cs_pending(host, 0)) != CS_DONE)
+            return;
+    }
+}
+
+static void what_the_table_does_not_claim_is_not_allowed(void **state)
+{
+    static const struct cs_policy table = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof table,
+        .name = "meek", .summary = "asks for what it may not",
+        .decide = forbidden_decide,
+    };
+    struct host_policy policy = world_policy(&table);
+    struct world_job job[3] = { { 0, 10, 4, 0, 0 }, { 0, 10, 4, 0, 0 },
+                                { 5, 10, 16, 0, 0 } };
+    struct trial_result result;
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace(&world, 2, 8, job, 3, "[fcfs]"));
+    assert_true(world_run(&world, 0, &policy, job, &result));
+    assert_true(result.value[METRIC_REFUSED] >= 5);
+    assert_true(job[2].end_s == 20);
+    world_close(&world);
+}
+
+static void fails_decide(void *self, struct cs_host *host)
+{
+    (void)self;
+    cs_note(host, "gave up at the first decision");
+    cs_fail(host, "no idea what to do");
+}
+
+static void a_policy_that_fails_ends_the_trial_with_its_reason(void **state)
+{
+    static const struct cs_policy table = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof table,
+        .name = "quitter", .summary = "fails", .decide = fails_decide,
+    };
+    struct host_policy policy = world_policy(&table);
+    struct world_job job[1] = { { 0, 10, 4, 0, 0 } };
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace(&world, 2, 8, job, 1, "[fcfs]"));
+    assert_false(world_run(&world, 0, &policy, NULL, NULL));
+    assert_int_equal(world.err.kind, ERR_POLICY);
+    assert_string_equal(world.err.text, "policy quitter: no idea what to do");
+    assert_non_null(strstr(world.err.hint, "gave up"));
+    world_close(&world);
+}
+
+static void wakes_decide(void *self, struct cs_host *host)
+{
+    (void)self;
+    cs_wake_at(host, cs_now_ns(host) + CLOCK_NS_PER_S);
+}
+
+static void a_run_in_which_no_decision_comes_to_anything_ends(void **state)
+{
+    static const struct cs_policy table = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof table,
+        .name = "sleeper", .summary = "wakes", .decide = wakes_decide,
+    };
+    struct host_policy policy = world_policy(&table);
+    struct world_job job[1] = { { 0, 10, 4, 0, 0 } };
+    struct world world = { .vain_max = 1000 };
+
+    (void)state;
+    assert_true(world_trace(&world, 2, 8, job, 1, "[fcfs]"));
+    assert_false(world_run(&world, 0, &policy, NULL, NULL));
+    assert_int_equal(world.err.kind, ERR_POLICY);
+    assert_non_null(strstr(world.err.text, "came of 1000 decisions"));
+    world_close(&world);
+}
+
+/* A turn as long as what a restart costs: nobody ever gets anywhere. */
+static void a_run_in_which_all_stops_are_in_vain_ends(void **state)
+{
+    struct world_job job[2] = { { 0, 1000, 1, 0, 0 }, { 0, 1000, 1, 0, 0 } };
+    struct world world = { .vain_max = 1000 };
+
+    (void)state;
+    assert_int_equal(HOST_VAIN_MAX, 1000000);
+    assert_true(world_trace(&world, 1, 1, job, 2,
+                            "[{policy: time-slice, quantum: 60s, "
+                            "preemption: {cost: 60s}}, {name: longer, "
+                            "policy: time-slice, quantum: 61s, "
+                            "preemption: {cost: 60s}}]"));
+    assert_false(world_run(&world, 0, NULL, NULL, NULL));
+    assert_int_equal(world.err.kind, ERR_POLICY);
+    assert_non_null(strstr(world.err.text, "1000 stops in a row"));
+    if (!world_run(&world, 1, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(job[0].end_s > 2000 && job[1].end_s > 2000);
+    world_close(&world);
+}
+
+/* As people who come from elsewhere write it; what is offered can be read. */
+static void what_others_call_a_policy_is_translated(void **state)
+{
+    static const char *const word[][2] = {
+        { "FIFO", "fcfs" }, { "backfill", "easy" },
+        { "EASY-backfill", "easy" }, { "SRPT", "srtf" },
+        { "tiresias", "{policy: dlas, semantics: tiresias}" },
+        { "round_robin", "time-slice" }, { "Helios", "qssf" },
+        { "pai", "{policy: fcfs, semantics: pai}" },
+        { "accasim", "{policy: fcfs, semantics: accasim}" },
+        { "FGD", "{policy: fcfs, semantics: fgd}" },
+        { "RLScheduler", "{policy: f1, semantics: rlscheduler}" },
+        { "max-min", "gavel" }, { "MLFQ", "dlas" },
+    };
+    struct arena *arena = arena_new(1 << 16);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
+        struct err err = { 0 };
+        const char *meant = registry_meant(word[i][0]);
+
+        assert_non_null(meant);
+        assert_string_equal(meant, word[i][1]);
+        assert_null(registry_find(word[i][0]));
+        const struct conf_node *conf = conf_parse(arena, "policy", meant,
+                                                  strlen(meant), &err);
+        assert_non_null(conf);
+        assert_non_null(host_policy_read(arena, conf, &err));
+    }
+    assert_null(registry_meant("wurzel"));
+    assert_null(registry_meant("a-name-that-is-much-too-long-for-any-of-them"));
+    arena_free(arena);
+}
+
+static void the_registry_says_which_member_is_wrong(void **state)
+{
+    struct cs_policy table = {
+        .abi_major = 3, .size_bytes = sizeof table, .name = "new",
+        .summary = "from the future",
+    };
+    struct err err = { 0 };
+
+    (void)state;
+    assert_false(registry_check(&table, &err));
+    assert_string_equal(err.text, "policy new: abi 3, this program has 2");
+    table.abi_major = CS_POLICY_ABI_MAJOR;
+    table.name = "Big Name";
+    memset(&err, 0, sizeof err);
+    assert_false(registry_check(&table, &err));
+    assert_non_null(strstr(err.text, "member name"));
+    table.name = "fine";
+    table.summary = NULL;
+    memset(&err, 0, sizeof err);
+    assert_false(registry_check(&table, &err));
+    assert_non_null(strstr(err.text, "member summary is empty"));
+}
+
+struct once {
+    int64_t last_ns;
+    uint32_t news;
+};
+
+static void once_submitted(void *self, struct cs_host *host,
+                           struct job_id job)
+{
+    struct once *once = self;
+
+    (void)job;
+    assert_true(cs_now_ns(host) != once->last_ns);
+    once->news++;
+}
+
+static void once_decide(void *self, struct cs_host *host)
+{
+    struct once *once = self;
+
+    assert_true(cs_now_ns(host) > once->last_ns);
+    once->last_ns = cs_now_ns(host);
+    while (cs_pending_count(host) > 0 &&
+           cs_start(host, cs_pending(host, 0)) == CS_DONE)
+        continue;
+}
+
+static void the_policy_is_asked_once_an_instant_after_all_news(void **state)
+{
+    static const struct cs_policy table = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof table,
+        .name = "once", .summary = "counts instants",
+        .self_bytes = sizeof(struct once), .decide = once_decide,
+        .job_submitted = once_submitted,
+    };
+    struct host_policy policy = world_policy(&table);
+    struct world_job job[JOBS];
+    struct world world = { 0 };
+
+    (void)state;
+    world_random_jobs(9, job, JOBS);
+    for (uint32_t i = 0; i < JOBS; i++)     /* time 0 is last_ns at first */
+        job[i].submit_s++;
+    assert_true(world_trace(&world, 2, 8, job, JOBS, "[fcfs]"));
+    assert_true(world_run(&world, 0, &policy, job, NULL));
+    world_close(&world);
+}
+
+static void preemption_costs_what_its_key_says(void **state)
+{
+    /* The second job is shorter and takes all GPUs at 10; the first goes on
+     * at 20 with 90 s left, pays 30 s for its 8 GPUs first, ends at 140. */
+    struct world_job job[2] = { { 0, 100, 8, 0, 0 }, { 10, 10, 8, 0, 0 } };
+    struct trial_result result;
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace(
+        &world, 1, 8, job, 2,
+        "[{policy: srtf, placement: count, preemption: {cost: {1gpu: 7s, "
+        "8gpu: 30s, more: 60s}}}]"));
+    assert_true(world_run(&world, 0, NULL, job, &result));
+    assert_true(job[1].end_s == 20);
+    assert_true(job[0].end_s == 140);
+    assert_true(result.value[METRIC_PREEMPTIONS] == 1);
+    world_close(&world);
+}
+
+static void rounds_decide_only_at_their_boundaries(void **state)
+{
+    struct world_job job[3] = { { 1, 10, 8, 0, 0 }, { 2, 10, 8, 0, 0 },
+                                { 95, 10, 8, 0, 0 } };
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace(
+        &world, 1, 8, job, 3,
+        "[{policy: fcfs, placement: count, rounds: {length: 60s}}]"));
+    assert_true(world_run(&world, 0, NULL, job, NULL));
+    assert_true(job[0].start_s == 60 && job[0].end_s == 70);
+    assert_true(job[1].start_s == 120);
+    assert_true(job[2].start_s == 180);
+    world_close(&world);
+}
+
+static void a_timeline_changes_no_result(void **state)
+{
+    struct world_job job[2] = { { 0, 100, 8, 0, 0 }, { 10, 60, 8, 0, 0 } };
+    struct trial_tables tables = { .timeline_step_ns = 3600000000000 };
+    struct trial_result plain, sampled;
+    struct world world = { 0 };
+    size_t bytes;
+
+    (void)state;
+    assert_true(world_trace(&world, 1, 8, job, 2, "[fcfs]"));
+    assert_true(world_run(&world, 0, NULL, NULL, &plain));
+    struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
+    tables.timeline = table_new(csv_timeline.columns, csv_timeline.count);
+    assert_true(trial_run(&spec, &tables, &sampled, &world.err));
+    assert_memory_equal(plain.value, sampled.value, sizeof plain.value);
+    assert_int_equal(sampled.end_ns, 160 * CLOCK_NS_PER_S);
+    assert_true(sampled.value[METRIC_GPU_ALLOCATED] == 1);
+    /* One interval, cut where the run ended: all GPUs were held in it. */
+    assert_non_null(strstr(table_bytes(tables.timeline, &bytes),
+                           ",0,0,n,8,8,8,"));
+    table_free(tables.timeline);
+    world_close(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fcfs_strict_agrees_with_the_oracle),
+        cmocka_unit_test(fcfs_skip_agrees_with_the_oracle),
+        cmocka_unit_test(sjf_agrees_with_the_oracle),
+        cmocka_unit_test(srtf_agrees_with_the_oracle),
+        cmocka_unit_test(easy_agrees_with_the_oracle),
+        cmocka_unit_test(fcfs_never_overtakes_under_any_placement),
+        cmocka_unit_test(scaling_all_times_scales_all_ends),
+        cmocka_unit_test(a_table_with_nothing_but_a_name_is_fcfs),
+        cmocka_unit_test(a_policy_that_is_wrong_changes_nothing_but_counters),
+        cmocka_unit_test(what_the_table_does_not_claim_is_not_allowed),
+        cmocka_unit_test(a_policy_that_fails_ends_the_trial_with_its_reason),
+        cmocka_unit_test(a_run_in_which_no_decision_comes_to_anything_ends),
+        cmocka_unit_test(a_run_in_which_all_stops_are_in_vain_ends),
+        cmocka_unit_test(the_registry_says_which_member_is_wrong),
+        cmocka_unit_test(what_others_call_a_policy_is_translated),
+        cmocka_unit_test(the_policy_is_asked_once_an_instant_after_all_news),
+        cmocka_unit_test(preemption_costs_what_its_key_says),
+        cmocka_unit_test(rounds_decide_only_at_their_boundaries),
+        cmocka_unit_test(a_timeline_changes_no_result),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kinds_test.c - policies that try one of what is alike: how many searches and
+ * how much time a backlog costs them.  What they decide is met by
+ * naive_world_test.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "policies/phases.h"
+#include "policies/registry/registry.h"
+#include "tests/aid/family_aid.h"
+
+#define POLICIES \
+    "dynamic, {policy: dynamic, name: a, gain_min: 5}, " \
+    "{policy: dynamic, name: b, lend: false}, " \
+    "{policy: dynamic, name: c, placement: spread}, " \
+    "{policy: dynamic, name: d, placement: random}, " \
+    "{policy: dynamic, name: e, placement: consolidate}"
+#define OTHERS \
+    ", hybrid, {policy: hybrid, name: f, reserve: 0, placement: best_fit}, " \
+    "{policy: hybrid, name: g, placement: random}, " \
+    "elastic-hybrid, {policy: elastic-hybrid, name: h, placement: spread}"
+#define SIZES "min: 4, max: 16, types: "
+#define ROLES(start) \
+    "rollout: {gpus: 8, " SIZES "[l40s, a100-80], start: " start "}, " \
+    "train: {gpus: 8, " SIZES "[a100-80, l40s], start: " start "}, " \
+    "data: {cores: 40}"
+#define MIX_PHASES \
+    "{recipe: dpo, name: dpo, share: 0.4, model: qwen2.5-7b, method: lora, " \
+    "recompute: full, zero: 2, prompts: 64, pairs: 1, prompt_tokens: 256, " \
+    "response: {mean: 200, cv: 1, max: 1024}, " \
+    "reward: {on: cpu, core_time: 100ms}, steps: {uniform: [1, 4]}, " \
+    ROLES("wake") "}, " \
+    "{recipe: grpo, name: grpo, share: 0.2, model: llama-2-13b, " \
+    "method: lora, recompute: full, zero: 2, prompts: 32, " \
+    "prompt_tokens: 256, response: {mean: 300, cv: 1, max: 1024}, " \
+    "reward: {on: cpu, core_time: 100ms}, steps: 2, " \
+    ROLES("process") "}"
+#define MIX \
+    MIX_PHASES ", " \
+    "{recipe: trace, name: known, share: 0.4, " \
+    "duration: {lognormal: {mean: 60s, cv: 2}}, gpus: {choice: {1: 1, 4: 1, 12: 1}}}"
+#define NODES \
+    "nodes: [{name: rollout, count: 2, gpus: {type: l40s, count: 8}, " \
+    "cpu: {type: epyc-7763}, memory: 512GB, nics: {type: ethernet-100}, " \
+    "price: 10USD/h}, {name: train, count: 2, gpus: {type: a100-80, count: " \
+    "8}, cpu: {type: epyc-7742}, memory: 512GB, nics: {type: ib-hdr}, " \
+    "price: 20USD/h}]"
+
+static void open_mix(struct world *world, const char *more, const char *mix,
+                     uint32_t jobs, const char *policies)
+{
+    char text[4096];
+    int n = snprintf(text, sizeof text,
+                     "experiment: kinds\nseeds: 1\nuntil: drained\n"
+                     "cluster: {" NODES "%s}\nworkload: {arrival: {process: "
+                     "poisson, rate: 400/h}, jobs: %u, mix: [%s]}\n"
+                     "policies: [%s]\n", more, jobs, mix, policies);
+
+    assert_true(n > 0 && (size_t)n < sizeof text);
+    if (!world_open(world, text))
+        fail_msg("%s", world_error(world));
+}
+
+/* Nodes that searches for room look at, by job: 40 or 320 of them wait. */
+static void searches_of_a_job_do_not_grow_with_the_backlog(void **state)
+{
+    double seen[2][64] = { { 0 } };
+    uint32_t trials = 0;
+
+    (void)state;
+    for (uint32_t n = 0; n < 2; n++) {
+        struct world world = { 0 };
+        uint32_t jobs = n == 0 ? 40 : 320;
+        open_mix(&world, "", MIX_PHASES, jobs, POLICIES OTHERS);
+        trials = experiment_trial_count(world.experiment);
+        assert_in_range(trials, 1, 64);
+        for (uint32_t t = 0; t < trials; t++) {
+            struct trial_spec spec = experiment_trial_spec(world.experiment, t);
+            struct trial_tables none = { 0 };
+            struct trial_result result;
+            if (!trial_run(&spec, &none, &result, &world.err))
+                fail_msg("%s", world_error(&world));
+            seen[n][t] = (double)result.nodes_seen / jobs;
+        }
+        world_close(&world);
+    }
+    for (uint32_t t = 0; t < trials; t++) {
+        assert_true(seen[1][t] <= 2 * seen[0][t] + 64);
+    }
+}
+
+/* Of a job under dynamic, on so many nodes; some searches may take GPUs of idle
+ * leases, and some need cores alone. */
+static double searched(uint32_t nodes)
+{
+    struct world world = { 0 };
+    struct trial_tables none = { 0 };
+    struct trial_result result;
+    char text[4096];
+    int n = snprintf(text, sizeof text,
+                     "experiment: nodes\nseeds: 1\nuntil: drained\n"
+                     "cluster: {nodes: [{name: rollout, count: %u, gpus: "
+                     "{type: l40s, count: 8}, cpu: {type: epyc-7763}, memory: "
+                     "512GB, nics: {type: ethernet-100}, price: 10USD/h}]}\n"
+                     "workload: {arrival: {process: poisson, rate: 400/h}, "
+                     "jobs: 200, mix: [" MIX_PHASES "]}\n"
+                     "policies: [dynamic]\n", nodes);
+
+    assert_true(n > 0 && (size_t)n < sizeof text);
+    if (!world_open(&world, text))
+        fail_msg("%s", world_error(&world));
+    struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
+    if (!trial_run(&spec, &none, &result, &world.err))
+        fail_msg("%s", world_error(&world));
+    world_close(&world);
+    return (double)result.nodes_seen;
+}
+
+/* Each shape of want looks at each node once, to begin with. */
+static void searches_for_idle_GPUs_do_not_grow_with_the_nodes(void **state)
+{
+    double few = searched(40), many = searched(400);
+
+    (void)state;
+    assert_true(many < 2 * few + 400 * 40);
+}
+
+/* ---- whole jobs ---- */
+
+/* Tries each job that waits, in order, in the homes of its roles. */
+static void walk_homes(void *self, struct cs_host *host)
+{
+    (void)self;
+    for (uint32_t i = 0; i < cs_pending_count(host);) {
+        struct task_id task = cs_pending(host, i);
+        struct job_id job = cs_task(host, task)->job;
+        uint32_t roles = cs_request(host, job)->form->role_count;
+        struct cs_want want[FORM_ROLES_MAX] = { { 0 } };
+        for (uint32_t r = 0; r < roles; r++) {
+            want[r].role = r;
+            want[r].pool_mask = cs_home_pools(host, task, r);
+        }
+        i += cs_start_wants(host, task, want, roles) != CS_DONE;
+    }
+}
+
+static const char *const places[] = {
+    "best_fit", "spread", "consolidate", "random", "first_fit",
+};
+
+static void open_static(struct world *world, const char *placement,
+                        const char *more, const char *mix, uint32_t jobs)
+{
+    char text[4096];
+    int n = snprintf(text, sizeof text,
+                     "experiment: kinds\nseeds: 2\nuntil: drained\n"
+                     "cluster: {" NODES "%s}\nworkload: {arrival: {process: "
+                     "poisson, rate: 400/h}, jobs: %u, mix: [%s]}\n"
+                     "policies: [{policy: static, blocking: skip, placement: "
+                     "%s}]\n", more, jobs, mix, placement);
+
+    assert_true(n > 0 && (size_t)n < sizeof text);
+    if (!world_open(world, text))
+        fail_msg("%s", world_error(world));
+}
+
+static void static_skips_as_a_walk_over_all_jobs_would(void **state)
+{
+    struct cs_policy walk = *registry_find("static");
+
+    (void)state;
+    walk.decide = walk_homes;
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+        struct world world = { 0 };
+        open_static(&world, places[p],
+                    p == 0 ? ", power_cap: 30kW"
+                    : p == 1 ? ", failures: {node_mtbf: 4h, repair: 10m, "
+                               "restart: 30s}" : "", MIX, 60);
+        for (uint32_t t = 0; t < experiment_trial_count(world.experiment);
+             t++) {
+            struct trial_spec spec = experiment_trial_spec(world.experiment,
+                                                           t);
+            struct host_policy slow = *spec.policy;
+            struct family_run a, b;
+            slow.policy = &walk;
+            assert_true(family_run_spec(&spec, &a, &world.err));
+            spec.policy = &slow;
+            assert_true(family_run_spec(&spec, &b, &world.err));
+            assert_int_equal(a.result.event_count, b.result.event_count);
+            assert_true(a.result.digest == b.result.digest);
+            assert_string_equal(a.jobs, b.jobs);
+            family_drop(&a);
+            family_drop(&b);
+        }
+        world_close(&world);
+    }
+}
+
+/* Nodes that searches look at, by job, where 40 or 320 wait.  Those of rollout
+ * have room as a rule, and those of train then have not. */
+static void static_tries_one_of_what_is_alike(void **state)
+{
+    static const char mix[] = "{recipe: dpo, name: dpo, share: 1, model: "
+        "qwen2.5-7b, method: lora, recompute: full, zero: 2, prompts: 64, "
+        "pairs: 1, prompt_tokens: 256, response: {mean: 200, cv: 1, max: "
+        "1024}, reward: {on: cpu, core_time: 100ms}, steps: 2, "
+        "rollout: {gpus: 4, " SIZES "[l40s]}, "
+        "train: {gpus: 8, " SIZES "[a100-80]}, data: {cores: 4}}";
+    double seen[2];
+
+    (void)state;
+    for (uint32_t n = 0; n < 2; n++) {
+        struct world world = { 0 };
+        uint32_t jobs = n == 0 ? 40 : 320;
+        open_static(&world, "best_fit", "", mix, jobs);
+        struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
+        struct trial_tables none = { 0 };
+        struct trial_result result;
+        if (!trial_run(&spec, &none, &result, &world.err))
+            fail_msg("%s", world_error(&world));
+        seen[n] = (double)result.nodes_seen / jobs;
+        world_close(&world);
+    }
+    assert_true(seen[0] > 0 && seen[1] < 2 * seen[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(searches_of_a_job_do_not_grow_with_the_backlog),
+        cmocka_unit_test(searches_for_idle_GPUs_do_not_grow_with_the_nodes),
+        cmocka_unit_test(static_skips_as_a_walk_over_all_jobs_would),
+        cmocka_unit_test(static_tries_one_of_what_is_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

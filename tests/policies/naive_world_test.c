@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * naive_world_test.c - the whole program with a naive order below it, against
+ * the program as it is: the same bytes.
+ *
+ * This test is linked with a plain list in place of sim/containers/order.c, and
+ * with a walk over all that waits in place of the classes of candidates
+ * (policies/state/kinds.c).  So it is one oracle under all policies.  Called
+ * with arguments it is that program.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <gsl/gsl_errno.h>
+
+#include "experiments/cli/cli.h"
+#include "policies/phases.h"
+#include "policies/state/state.h"
+#include "policies/state/task_slot.h"
+#include "policies/state/waiting.h"
+#include "sim/base/rng.h"
+#include "tests/aid/program.h"
+
+#define NAIVE(name) order_##name
+#include "tests/oracles/naive_order.c"
+
+/* ---- candidates without classes: one after the other ---- */
+
+static uint32_t tried;          /* so many tasks that wait; one thread */
+static uint64_t trying;         /* which task is being tried */
+
+void host_kinds_insert(struct cs_host *host, uint32_t task)
+{
+    (void)host;
+    (void)task;
+}
+
+void host_kinds_remove(struct cs_host *host, uint32_t task)
+{
+    (void)host;
+    (void)task;
+}
+
+void host_kinds_again(struct cs_host *host, uint32_t task)
+{
+    (void)host;
+    (void)task;
+}
+
+void cs_try_anew(struct cs_host *host)
+{
+    (void)host;
+    tried = 0;
+}
+
+struct task_id cs_next_candidate(struct cs_host *host)
+{
+    struct task_id none = { ID_NONE };
+
+    if (tried >= cs_pending_count(host))
+        return none;
+    trying = host->tasks->slot[cs_pending(host, tried).i].seq;
+    return cs_pending(host, tried);
+}
+
+void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
+{
+    const struct host_task_slot *slot = &host->tasks->slot[task.i];
+
+    (void)alike;
+    tried += slot->live && slot->seq == trying;
+}
+
+/* ---- the same experiment, twice ---- */
+
+static const char *self;        /* this program */
+
+static void same_file(const struct program *program, const char *file)
+{
+    char *fast = program_result(program, "fast", file);
+    char *slow = program_result(program, "slow", file);
+
+    assert_non_null(fast);
+    assert_non_null(slow);
+    assert_true(strlen(fast) > 200);
+    if (strcmp(fast, slow) != 0)
+        fail_msg("%s differs", file);
+    free(fast);
+    free(slow);
+}
+
+/* Jobs that come in bursts, of five tenants. */
+static void write_trace(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    struct rng rng;
+    uint64_t at = 0;
+
+    assert_non_null(file);
+    rng_init(&rng, 7, "naive", 0);
+    fputs("job,submit,duration,gpus,tenant\n", file);
+    for (int i = 0; i < 150; i++) {
+        uint64_t few = 1 + rng_below(&rng, 4), many = 1 + rng_below(&rng, 24);
+        if (rng_below(&rng, 5) == 0)
+            at += rng_below(&rng, 400);
+        fprintf(file, "%d,%d,%d,%d,t%d\n", i, (int)at,
+                1 + (int)(rng_below(&rng, 30) * rng_below(&rng, 30)),
+                (int)(rng_below(&rng, 4) == 0 ? many : few),
+                (int)rng_below(&rng, 5));
+    }
+    fclose(file);
+}
+
+static void both_write_the_same(const char *text)
+{
+    static const char *const more[] = { "-j", "1", NULL };
+    struct program program;
+    char experiment[128], path[512];
+
+    program_open(&program, self);
+    snprintf(path, sizeof path, "%s", program.path);
+    snprintf(experiment, sizeof experiment, "%s/x.yaml", program.folder);
+    FILE *file = fopen(experiment, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    snprintf(program.path, sizeof program.path, "%s/x.csv", program.folder);
+    write_trace(program.path);
+    snprintf(program.path, sizeof program.path, "%s", path);
+    assert_int_equal(program_experiment(&program, experiment, "fast", more), 0);
+    snprintf(program.path, sizeof program.path, "%s", self);
+    assert_int_equal(program_experiment(&program, experiment, "slow", more), 0);
+    same_file(&program, "jobs.csv");
+    same_file(&program, "decisions.csv");
+    same_file(&program, "audit.json");     /* every event at the same time */
+    program_close(&program);
+}
+
+#define OUTPUT "output: {tables: [jobs, decisions], plots: []}\n"
+#define COMMIT "blocking: commit, backfill: true, "
+
+static void policies_run_the_same_on_a_naive_order(void **state)
+{
+    static const char text[] =
+        "experiment: naive\nseeds: 3\nuntil: drained\n"
+        "cluster: {nodes: [{name: n, count: 6, gpus: {type: generic, count: "
+        "4}}]}\n"
+        "workload: {trace: {file: x.csv, columns: {job: job, submit: submit, "
+        "duration: duration, gpus: gpus, tenant: tenant}}}\n"
+        "policies:\n"
+        "  - {policy: fcfs, name: a1, blocking: skip}\n"
+        "  - {policy: sjf, name: a2, " COMMIT "placement: count}\n"
+        "  - {policy: hrrn, name: a3, blocking: skip}\n"
+        "  - {policy: wfp3, name: a4, " COMMIT "placement: count}\n"
+        "  - {policy: unicef, name: a5, " COMMIT "placement: count}\n"
+        "  - {policy: wfp3, name: a6, " COMMIT "placement: spread}\n"
+        "  - {policy: easy, name: b1, estimate: noisy, noise: 1}\n"
+        "  - {policy: easy, name: b2, placement: count}\n"
+        "  - {policy: conservative, name: b3, estimate: noisy, noise: 1}\n"
+        "  - {policy: srtf, name: c1}\n"
+        "  - {policy: srtf, name: c2, preemption: {cost: 60s}}\n"
+        "  - {policy: srsf, name: c3, placement: count}\n"
+        "  - {policy: las, name: c4, placement: count}\n"
+        "  - {policy: dlas, name: c5, limit_1: 300s, limit_2: 900s, "
+        "promotion: 2}\n"
+        "  - {policy: dlas, name: c6, limit_1: 300s, limit_2: 900s, "
+        "demotion: tiresias}\n"
+        "  - {policy: gittins, name: c7, quantum: 60s}\n"
+        "  - {policy: time-slice, name: c8}\n"
+        "  - {policy: fair-share, name: d1}\n"
+        "  - {policy: fair-share, name: d2, blocking: skip}\n"
+        "  - {policy: drf, name: d3, blocking: skip}\n" OUTPUT;
+
+    (void)state;
+    both_write_the_same(text);
+}
+
+#define ROLES(start) \
+    "rollout: {gpus: 8, min: 4, max: 16, types: [l40s, a100-80], start: " \
+    start "}, train: {gpus: 8, min: 4, max: 16, types: [a100-80, l40s], " \
+    "start: " start "}, data: {cores: 40}"
+#define DPO \
+    "{recipe: dpo, name: dpo, share: 2, model: qwen2.5-7b, method: lora, " \
+    "recompute: full, zero: 2, prompts: 64, pairs: 1, prompt_tokens: 256, " \
+    "response: {mean: 200, cv: 1, max: 1024}, reward: {on: cpu, core_time: " \
+    "100ms}, steps: {uniform: [1, 4]}, " ROLES("wake") "}"
+#define GRPO \
+    "{recipe: grpo, name: grpo, share: 1, model: llama-2-13b, method: lora, " \
+    "recompute: full, zero: 2, prompts: 32, prompt_tokens: 256, response: " \
+    "{mean: 300, cv: 1, max: 1024}, reward: {on: cpu, core_time: 100ms}, " \
+    "steps: 2, " ROLES("process") "}"
+
+static void phases_run_the_same_on_a_naive_order(void **state)
+{
+    static const char format[] =
+        "experiment: naive\nseeds: 2\nuntil: drained\n"
+        "cluster: %s/models/clusters/mixed_64.yaml\n"
+        "workload: {arrival: {process: poisson, rate: 400/h}, jobs: 50, mix: ["
+        DPO ", " GRPO "]}\n"
+        "policies:\n"
+        "  - {policy: static, name: a, blocking: skip}\n"
+        "  - {policy: static, name: b, blocking: skip, share_max: 0.25}\n"
+        "  - {policy: static, name: c, blocking: skip, placement: random}\n"
+        "  - {policy: hybrid, name: d}\n"
+        "  - {policy: hybrid, name: e, reserve: 0, placement: best_fit}\n"
+        "  - {policy: hybrid, name: f, placement: random}\n"
+        "  - {policy: dynamic, name: g}\n"
+        "  - {policy: dynamic, name: h, placement: spread}\n"
+        "  - {policy: elastic-hybrid, name: i}\n"
+        "  - {policy: elastic-hybrid, name: j, placement: spread}\n" OUTPUT;
+    char here[512], text[4096];
+
+    (void)state;
+    assert_non_null(getcwd(here, sizeof here));
+    snprintf(text, sizeof text, format, here);
+    both_write_the_same(text);
+}
+
+#define KNOWN \
+    "{recipe: trace, name: known, share: 2, duration: {lognormal: {mean: 60s, " \
+    "cv: 2}}, gpus: {choice: {1: 1, 4: 1, 12: 1}}}"
+
+/* On few nodes, that fail or lack power, so that idle leases are thrown out. */
+static void dynamic_runs_the_same_on_a_naive_order(void **state)
+{
+    static const char format[] =
+        "experiment: naive\nseeds: 5\nuntil: drained\n"
+        "cluster: {nodes: [{name: rollout, count: 2, gpus: {type: l40s, count: "
+        "8}, cpu: {type: epyc-7763}, memory: 512GB, nics: {type: "
+        "ethernet-100}, price: 10USD/h}, {name: train, count: 2, gpus: {type: "
+        "a100-80, count: 8}, cpu: {type: epyc-7742}, memory: 512GB, nics: "
+        "{type: ib-hdr}, price: 20USD/h}]%s}\n"
+        "workload: {arrival: {process: poisson, rate: 400/h}, jobs: 50, mix: ["
+        DPO ", " GRPO ", " KNOWN "]}\n"
+        "policies:\n"
+        "  - {policy: dynamic, name: a}\n"
+        "  - {policy: dynamic, name: b, gain_min: 5}\n"
+        "  - {policy: dynamic, name: c, lend: false}\n"
+        "  - {policy: dynamic, name: d, placement: random}\n"
+        "  - {policy: dynamic, name: e, placement: consolidate}\n"
+        "  - {policy: dynamic, name: f, placement: spread}\n" OUTPUT;
+    static const char *const more[] = {
+        "",
+        ", failures: {node_mtbf: 4h, repair: 10m, restart: 30s}",
+        ", power_cap: 30kW",
+    };
+    char text[4096];
+
+    (void)state;
+    for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
+        int n = snprintf(text, sizeof text, format, more[m]);
+        assert_true(n > 0 && (size_t)n < sizeof text);
+        both_write_the_same(text);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(policies_run_the_same_on_a_naive_order),
+        cmocka_unit_test(phases_run_the_same_on_a_naive_order),
+        cmocka_unit_test(dynamic_runs_the_same_on_a_naive_order),
+    };
+
+    gsl_set_error_handler_off();
+    if (argc > 1)
+        return cli_main(argc, argv, stdout, stderr);
+    self = argv[0];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * planners_test.c - policies that plan for all jobs decide as their oracles,
+ * which look at all of them, do; and what they do with jobs that are alike.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/aid/family_aid.h"
+
+extern const struct cs_policy linear_pollux_policy, linear_afs_policy,
+    plain_themis_policy, linear_shockwave_policy;
+
+#define FEW "population: 7, generations: 4"
+#define GENERIC "nodes: [{name: n, count: 4, gpus: {type: generic, count: 4}}]"
+#define MIXED \
+    "nodes: [{name: t4, count: 3, gpus: {type: t4, count: 4}, cpu: {type: " \
+    "epyc-7742, sockets: 1}, memory: 192GB}, {name: a100, count: 1, gpus: " \
+    "{type: a100-40, count: 4}, cpu: {type: epyc-7742, sockets: 1}, " \
+    "memory: 1TB}]"
+#define ELASTIC \
+    "arrival: {process: poisson, rate: 90/h}, jobs: 30, mix: [{recipe: trace, " \
+    "gpus: {choice: {1: 5, 2: 2, 3: 1, 8: 1}}, duration: {lognormal: {mean: " \
+    "10min, cv: 2}}, elastic: {min: 1, max: 12, scaling: {amdahl: 10%}}}, " \
+    "{recipe: trace, name: rigid, gpus: 2, duration: 15min}]"
+
+static const struct cs_policy *linear_of(const char *name)
+{
+    static const struct cs_policy *const policy[] = {
+        &linear_pollux_policy, &linear_afs_policy, &plain_themis_policy,
+    };
+
+    for (size_t i = 0; i < sizeof policy / sizeof *policy; i++)
+        if (strcmp(policy[i]->name, name) == 0)
+            return policy[i];
+    fail_msg("%s has no oracle", name);
+    return NULL;
+}
+
+static void same_as_their_oracles(const char *cluster, const char *workload,
+                                  const char *policies)
+{
+    struct world world = { 0 };
+    char text[4096];
+    int n = snprintf(text, sizeof text,
+                     "experiment: planners\nseeds: 1\nuntil: drained\n"
+                     "cluster: {%s}\nworkload: {%s}\npolicies: [%s]\n", cluster,
+                     workload, policies);
+
+    assert_true(n > 0 && (size_t)n < sizeof text);
+    if (!world_open(&world, text))
+        fail_msg("%s", world_error(&world));
+    for (uint32_t t = 0; t < experiment_trial_count(world.experiment); t++) {
+        struct trial_spec spec = experiment_trial_spec(world.experiment, t);
+        struct host_policy slow = *spec.policy;
+        struct family_run a, b;
+
+        slow.policy = linear_of(spec.policy->policy->name);
+        assert_true(slow.policy->self_bytes <= spec.policy->policy->self_bytes);
+        assert_true(family_run_spec(&spec, &a, &world.err));
+        spec.policy = &slow;
+        assert_true(family_run_spec(&spec, &b, &world.err));
+        assert_true(a.result.value[METRIC_JOBS_DONE] >= 28);
+        assert_true(a.result.digest == b.result.digest);
+        assert_string_equal(a.jobs, b.jobs);
+        family_drop(&a);
+        family_drop(&b);
+    }
+    world_close(&world);
+}
+
+static void plans_are_those_of_a_look_at_everything(void **state)
+{
+    static const char *const more[] = {
+        "", ", failures: {job_mtbf: 30min, restart: 7s}",
+        ", failures: {node_mtbf: 4h, repair: 10min, restart: 20s}",
+    };
+    static const char policies[] =
+        "{policy: pollux, " FEW "}, {policy: pollux, name: b, p: 0, restart: "
+        "0s, growth: 5, " FEW "}, {policy: pollux, name: c, depth: 3, "
+        "interval: 300s, p: -4, " FEW "}, "
+        "afs, {policy: afs, name: d, interval: 90s, estimate: noisy, noise: "
+        "1}, themis, {policy: themis, name: e, f: 20%, lease: 200s}";
+    char cluster[600];
+
+    (void)state;
+    for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
+        snprintf(cluster, sizeof cluster, "%s%s", GENERIC, more[m]);
+        same_as_their_oracles(cluster, ELASTIC, policies);
+    }
+}
+
+static void plans_for_mixed_gpus_are_those_of_a_look_at_everything(void **state)
+{
+    char here[512], workload[800];
+
+    (void)state;
+    assert_non_null(getcwd(here, sizeof here));
+    snprintf(workload, sizeof workload, "trace: {file: %s/workloads/traces/"
+             "goodput.csv, format: pollux, lengths: applications, role: {cores: "
+             "20}}", here);     /* a node has 64, and four GPUs */
+    same_as_their_oracles(MIXED, workload,
+                          "{policy: pollux, " FEW "}, {policy: pollux, name: "
+                          "b, p: -2, growth: 3, " FEW "}, afs, themis");
+}
+
+/* ---- the program of shockwave ------------------------------------------------ */
+
+/* Nobody is late: jobs that count 10^12 times as much hide the others from a
+ * solver, at its tolerances. */
+static void a_window_is_planned_as_by_the_simplex_method(void **state)
+{
+    static const int64_t at[] = { 0, 0, 120, 600, 1200 };
+    static const int64_t run[] = { 240, 600, 1300, 2400, 4700, 12000 };
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 9, "windows", 0);
+    for (int i = 0; i < 40; i++) {
+        struct world_job job[5], a[5], b[5];
+        uint32_t jobs = 2 + (uint32_t)rng_below(&rng, 4);
+        struct world world = { 0 };
+        int64_t now = at[rng_below(&rng, 5)];
+
+        for (uint32_t j = 0; j < jobs; j++, now += at[rng_below(&rng, 5)])
+            job[j] = (struct world_job) {
+                .submit_s = now, .duration_s = run[rng_below(&rng, 6)],
+                .gpus = 1 };
+        assert_true(world_trace(&world, 1, 1, job, jobs,
+                                "[{policy: shockwave, rho_max: 100}]"));
+        struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
+        struct host_policy slow = *spec.policy;
+        slow.policy = &linear_shockwave_policy;
+        assert_true(slow.policy->self_bytes <= spec.policy->policy->self_bytes);
+        if (!world_run(&world, 0, NULL, a, NULL) ||
+            !world_run(&world, 0, &slow, b, NULL))
+            fail_msg("%s", world_error(&world));
+        for (uint32_t j = 0; j < jobs; j++)
+            if (a[j].start_s != b[j].start_s || a[j].end_s != b[j].end_s)
+                fail_msg("case %d: job %u", i, j);
+        world_close(&world);
+    }
+}
+
+/* ---- jobs that are alike ----------------------------------------------------- */
+
+/* Six on four GPUs: the first four, and they stay where they are. */
+static void sia_begins_with_the_oldest_of_equal_jobs(void **state)
+{
+    const struct world_job job[] = {
+        { 0, 600, 1, 0, 0 }, { 0, 600, 1, 0, 0 }, { 0, 600, 1, 0, 0 },
+        { 0, 600, 1, 0, 0 }, { 0, 600, 1, 0, 0 }, { 0, 600, 1, 0, 0 },
+    };
+    struct world_job out[6];
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace(&world, 1, 4, job, 6, "[sia]"));
+    if (!world_run(&world, 0, NULL, out, NULL))
+        fail_msg("%s", world_error(&world));
+    for (int i = 0; i < 6; i++)
+        assert_true(out[i].start_s == (i < 4 ? 0 : 600) &&
+                    out[i].end_s == (i < 4 ? 600 : 1200));
+    world_close(&world);
+}
+
+/* Sizes that do not add up and many of each: a program that took them one by one
+ * would go through all their permutations. */
+static void sia_deals_many_equal_jobs(void **state)
+{
+    struct world_job job[120], out[120];
+    struct trial_result result;
+    struct world world = { 0 };
+
+    (void)state;
+    for (uint32_t i = 0; i < 120; i++)
+        job[i] = (struct world_job) { .duration_s = 3600, .gpus = 1 + i % 5 };
+    assert_true(world_trace(&world, 4, 7, job, 120, "[sia]"));
+    if (!world_run(&world, 0, NULL, out, &result))
+        fail_msg("%s", world_error(&world));
+    assert_true(result.value[METRIC_JOBS_DONE] == 120);
+    assert_true(result.value[METRIC_PREEMPTIONS] == 0);
+    world_close(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans_are_those_of_a_look_at_everything),
+        cmocka_unit_test(plans_for_mixed_gpus_are_those_of_a_look_at_everything),
+        cmocka_unit_test(a_window_is_planned_as_by_the_simplex_method),
+        cmocka_unit_test(sia_begins_with_the_oldest_of_equal_jobs),
+        cmocka_unit_test(sia_deals_many_equal_jobs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * published_policy_test.c - gittins, time-slice, qssf and drf do in cases that
+ * were worked out by hand what their papers say, and lose no job in others.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "policies/registry/registry.h"
+#include "tests/aid/world.h"
+
+#define JOBS 120
+
+static void run(const char *policy, uint32_t gpus, struct world_job *job,
+                uint32_t jobs)
+{
+    struct world world = { 0 };
+
+    if (!world_trace(&world, 1, gpus, job, jobs, policy) ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s: %s", policy, world_error(&world));
+    world_close(&world);
+}
+
+/* Three jobs of 10 s and one of 100 s have ended.  A job that has had 8 s will
+ * most likely end within 2: its index is 3/4 / 2, that of a new one 3/4 / 10.
+ * One that has had 20 s needs 80 more: 1 / 80. */
+static void gittins_weighs_the_chance_to_end_by_what_it_takes(void **state)
+{
+    struct world_job job[8] = {
+        { 0, 10, 1, 0, 0 }, { 20, 10, 1, 0, 0 }, { 40, 10, 1, 0, 0 },
+        { 60, 100, 1, 0, 0 },
+        { 200, 10, 1, 0, 0 }, { 208, 10, 1, 0, 0 },
+        { 300, 100, 1, 0, 0 }, { 320, 10, 1, 0, 0 },
+    };
+
+    (void)state;
+    run("[{policy: gittins, placement: count, quantum: 1s}]", 1, job, 8);
+    assert_true(job[4].end_s == 210);
+    assert_true(job[5].start_s == 210);
+    assert_true(job[7].start_s == 320);
+    assert_true(job[7].end_s == 330);
+    assert_true(job[6].end_s == 410);
+}
+
+static void gittins_is_least_attained_service_before_any_job_ends(void **state)
+{
+    struct world_job job[2] = { { 0, 100, 1, 0, 0 }, { 10, 50, 1, 0, 0 } };
+
+    (void)state;
+    run("[{policy: gittins, placement: count, quantum: 5s}]", 1, job, 2);
+    assert_true(job[1].start_s == 10);
+    assert_true(job[1].end_s > 90 && job[1].end_s < 115);
+}
+
+static void time_slice_gives_turns_of_a_quantum(void **state)
+{
+    struct world_job job[3] = { { 0, 120, 1, 0, 0 }, { 0, 120, 1, 0, 0 },
+                                { 70, 10, 1, 0, 0 } };
+
+    (void)state;
+    run("[{policy: time-slice, placement: count}]", 1, job, 3);
+    assert_true(job[1].start_s == 60);
+    assert_true(job[0].end_s == 180);       /* turns from 0 and from 120 */
+    assert_true(job[2].start_s == 180);
+    assert_true(job[1].end_s == 250);
+}
+
+static void time_slice_stops_nobody_while_there_is_room(void **state)
+{
+    struct world_job job[2] = { { 0, 300, 1, 0, 0 }, { 10, 300, 1, 0, 0 } };
+
+    (void)state;
+    run("[{policy: time-slice, placement: count}]", 2, job, 2);
+    assert_true(job[0].end_s == 300 && job[1].end_s == 310);
+}
+
+static bool tenants_open(struct world *world, const char *rows,
+                         const char *policy)
+{
+    char text[1024], csv[512];
+
+    strcpy(world->folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world->folder));
+    snprintf(csv, sizeof csv, "job,submit,duration,gpus,who\n%s", rows);
+    world_write(world, "jobs.csv", csv);
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+             "[{name: n, count: 1, gpus: {type: generic, count: 1}}]}\n"
+             "workload: {trace: {file: jobs.csv, format: csv, origin: file, "
+             "columns: {job: job, submit: submit, duration: duration, gpus: "
+             "gpus, tenant: who}}}\npolicies: [%s]\n", policy);
+    return world_open(world, text);
+}
+
+/* b's jobs have been short, a's long: b goes first, and is wrong. */
+static void qssf_predicts_from_what_the_tenant_ran_before(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[5];
+
+    (void)state;
+    if (!tenants_open(&world, "0,0,100,1,a\n1,0,5,1,b\n2,200,50,1,c\n"
+                      "3,201,1,1,a\n4,202,30,1,b\n", "qssf") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(job[2].start_s == 200);
+    assert_true(job[4].start_s == 250);
+    assert_true(job[3].start_s == 280);
+    world_close(&world);
+}
+
+struct watched {
+    uint32_t of_a, of_b;
+};
+
+static void (*drf_itself)(void *self, struct cs_host *host);
+static struct watched first;
+
+static void watch_drf(void *self, struct cs_host *host)
+{
+    drf_itself(self, host);
+    if (cs_now_ns(host) > 0)
+        return;
+    for (uint32_t i = 0; i < cs_running_count(host); i++) {
+        const char *tenant = cs_request(host, cs_running(host, i))->tenant;
+
+        first.of_a += strcmp(tenant, "a") == 0;
+        first.of_b += strcmp(tenant, "b") == 0;
+    }
+}
+
+/* Of 8 GPUs and 128 cores, a's jobs take 1 and 60, b's 2 and 2: shares rise as
+ * a 0.47, b 0.25, b 0.5, a 0.94, b 0.75, and no third of a fits. */
+static void drf_evens_out_dominant_shares(void **state)
+{
+    struct cs_policy table = *registry_find("drf");
+    struct world world = { 0 };
+    struct trial_result result;
+
+    (void)state;
+    drf_itself = table.decide;
+    table.decide = watch_drf;
+    struct host_policy policy = world_policy(&table);
+    policy.rules.blocking = HOST_SKIP;
+    policy.params = NULL;
+    if (!world_open(&world,
+                    "experiment: t\nseeds: 1\nuntil: drained\ncluster: "
+                    "{nodes: [{name: n, count: 1, gpus: {type: a100-80, "
+                    "count: 8}, cpu: {type: epyc-7763, sockets: 2}, memory: "
+                    "1536GB}]}\nworkload: {arrival: {process: all_at_once}, "
+                    "jobs: 40, mix: [{recipe: trace, name: a, tenant: a, "
+                    "gpus: 1, duration: 10s, role: {cores: 60}}, {recipe: trace, "
+                    "name: b, tenant: b, gpus: 2, duration: 10s, role: {cores: 1}}]}\n"
+                    "policies: [drf]\n") ||
+        !world_run(&world, 0, &policy, NULL, &result))
+        fail_msg("%s", world_error(&world));
+    assert_int_equal(first.of_a, 2);
+    assert_int_equal(first.of_b, 3);
+    assert_true(result.value[METRIC_JOBS_DONE] == 40);
+    world_close(&world);
+}
+
+/* One GPU is owned, 4 can be had by the hour.  Of five jobs that come while the
+ * first runs for 100 s: one may wait 50 s, a quarter of its run time, and
+ * bursts; one of 800 s may wait 200 s and has the owned GPU at 100; one of 2 GPUs
+ * cannot run there and bursts at once.  320 s may wait 80. */
+static void starburst_waits_for_what_the_cloud_would_cost(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[5];
+    struct trial_result result;
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,duration,gpus\n0,0,100,1\n"
+                "1,0,200,1\n2,0,800,1\n3,0,60,2\n4,0,320,1\n");
+    if (!world_open(&world,
+                    "experiment: t\nseeds: 1\nuntil: drained\ncluster: "
+                    "{nodes: [{name: own, count: 1, gpus: {type: generic, "
+                    "count: 1}, price: 1USD/h}, {name: cloud, count: 4, gpus: "
+                    "{type: generic, count: 1}, price: 9USD/h, billing: held}]}"
+                    "\nworkload: {trace: {file: jobs.csv, format: csv, origin: "
+                    "file, columns: {job: job, submit: submit, duration: "
+                    "duration, gpus: gpus}}}\npolicies: [{policy: starburst, "
+                    "wait: runtime, factor: 0.25, blocking: skip}]\n") ||
+        !world_run(&world, 0, NULL, job, &result))
+        fail_msg("%s", world_error(&world));
+    assert_true(job[1].start_s == 50 && job[1].end_s == 250);
+    assert_true(job[2].start_s == 100 && job[2].end_s == 900);
+    assert_true(job[3].start_s == 0 && job[4].start_s == 80);
+    /* 900 s of what is owned; 200, 320 and twice 60 s of the cloud. */
+    assert_true(result.value[METRIC_COST] > 900 / 3600.0 + 9 * 640 / 3600.0 -
+                                            1e-9 &&
+                result.value[METRIC_COST] < 900 / 3600.0 + 9 * 640 / 3600.0 +
+                                            1e-9);
+    world_close(&world);
+}
+
+/* At 100 s the owned GPU comes free and the second job has waited enough: it
+ * bursts, as in their simulator, and the third has the GPU. */
+static void starburst_bursts_though_a_gpu_comes_free_just_then(void **state)
+{
+    struct world_job job[] = {
+        { .submit_s = 0, .duration_s = 100, .gpus = 1 },
+        { .submit_s = 0, .duration_s = 400, .gpus = 1 },
+        { .submit_s = 0, .duration_s = 800, .gpus = 1 },
+    };
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace_on(&world, "nodes: [{name: own, count: 1, gpus: "
+                               "{type: generic, count: 1}}, {name: cloud, "
+                               "count: 4, gpus: {type: generic, count: 1}}]",
+                               job, 3, "[{policy: starburst, wait: runtime, "
+                               "factor: 0.25}]", 1));
+    assert_true(world_run(&world, 0, NULL, job, NULL));
+    assert_true(job[1].start_s == 100 && job[2].start_s == 100);
+    world_close(&world);
+}
+
+/* Two jobs on one GPU, and a restart of 30 s: each has its turn of a quantum,
+ * not of a restart. */
+static void restarts_do_not_keep_equals_from_their_turns(void **state)
+{
+    static const char *const name[] = { "las", "gittins", "time-slice" };
+    char policy[96];
+
+    (void)state;
+    for (size_t p = 0; p < 3; p++) {
+        struct world_job job[2] = { { 0, 1000, 1, 0, 0 },
+                                    { 10, 1000, 1, 0, 0 } };
+        snprintf(policy, sizeof policy, "[{policy: %s, placement: count, "
+                 "quantum: 100s, preemption: {cost: 30s}}]", name[p]);
+        run(policy, 1, job, 2);
+        assert_true(job[0].end_s < 3500 && job[1].end_s < 3500);
+    }
+}
+
+static void every_published_policy_ends_all_jobs(void **state)
+{
+    static const char *const name[] = {
+        "gittins", "time-slice", "qssf", "drf"
+    };
+    struct world_job job[JOBS];
+    char policy[96];
+
+    (void)state;
+    for (size_t p = 0; p < sizeof name / sizeof name[0]; p++)
+        for (int rule = 0; rule < 2; rule++) {
+            world_random_jobs(90 + p, job, JOBS);
+            snprintf(policy, sizeof policy, "[{policy: %s, placement: pack%s}]",
+                     name[p], !world_accepts(name[p], ", blocking") ? "" :
+                     rule ? ", blocking: skip" : ", blocking: strict");
+            run(policy, 8, job, JOBS);
+            for (uint32_t i = 0; i < JOBS; i++)
+                assert_true(job[i].end_s >=
+                            (double)(job[i].submit_s + job[i].duration_s));
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gittins_weighs_the_chance_to_end_by_what_it_takes),
+        cmocka_unit_test(
+            gittins_is_least_attained_service_before_any_job_ends),
+        cmocka_unit_test(time_slice_gives_turns_of_a_quantum),
+        cmocka_unit_test(time_slice_stops_nobody_while_there_is_room),
+        cmocka_unit_test(qssf_predicts_from_what_the_tenant_ran_before),
+        cmocka_unit_test(drf_evens_out_dominant_shares),
+        cmocka_unit_test(starburst_waits_for_what_the_cloud_would_cost),
+        cmocka_unit_test(starburst_bursts_though_a_gpu_comes_free_just_then),
+        cmocka_unit_test(restarts_do_not_keep_equals_from_their_turns),
+        cmocka_unit_test(every_published_policy_ends_all_jobs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * rl_policy_test.c - policies for RL post-training: what groups share, what is
+ * borrowed from services, what spot instances lose, and leases that are taken
+ * back at bad instants.  Every trial audits itself.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/laws/rollout.h"
+#include "models/types/gang.h"
+#include "policies/phases.h"
+#include "policies/policy.h"
+#include "tests/aid/world.h"
+
+#define NODE(NAME, COUNT, GPU, MORE) \
+    "    - {name: " NAME ", count: " COUNT ", gpus: {type: " GPU \
+    ", count: 8}, cpu: {type: epyc-7763, sockets: 2}, memory: 2TB, nics: " \
+    "{type: ib-hdr, count: 4}, price: 16USD/h" MORE "}\n"
+
+static const char grpo[] =
+    "  mix:\n    - recipe: grpo\n      name: grpo\n      share: 1\n"
+    "      model: qwen2.5-7b\n      zero: 3\n      recompute: full\n"
+    "      micro_batch: 1\n      prompts: 32\n      responses: 4\n"
+    "      prompt_tokens: 512\n"
+    "      response: {mean: 1000, cv: 1, max: 8192}\n"
+    "      reward: {on: cpu, core_time: 20ms}\n      checkpoint_every: 3\n"
+    "      steps: {uniform: [3, 9]}\n"
+    "      data: {cores: 8}\n";
+
+static void open_rl(struct world *world, const char *nodes, const char *work,
+                    const char *roles, const char *policies)
+{
+    char text[6000];
+
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 3\nuntil: drained\ncluster:\n  nodes:\n%s"
+             "  storage: {bandwidth: 20GB/s}\nworkload:\n%s%s%spolicies: %s\n",
+             nodes, work, grpo, roles, policies);
+    if (!world_open(world, text))
+        fail_msg("%s", world_error(world));
+}
+
+static void run_all(struct world *world, uint32_t trials)
+{
+    struct trial_result r;
+
+    for (uint32_t i = 0; i < trials; i++) {
+        if (!world_run(world, i, NULL, NULL, &r))
+            fail_msg("trial %u: %s", i, world_error(world));
+        assert_true(r.value[METRIC_JOBS] == r.value[METRIC_JOBS_DONE]);
+        assert_true(r.value[METRIC_REFUSED] == 0);
+    }
+}
+
+static const char apart[] =
+    "      rollout: {gpus: 8, min: 4, max: 16, types: [a100-80]}\n"
+    "      train: {gpus: 8, types: [h100]}\n";
+
+/* Three jobs alike on three nodes of either kind: alone, each holds two for its
+ * life; in groups they need fewer for little more time. */
+static void groups_hold_less_than_jobs_apart(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result r[2];
+
+    (void)state;
+    open_rl(&world, NODE("rollout", "3", "a100-80", ", billing: held")
+                    NODE("train", "3", "h100", ", billing: held"),
+            "  arrival: {process: all_at_once}\n  jobs: 3\n", apart,
+            "[static, {policy: co-execution, slowdown: 1.5}]");
+    for (int p = 0; p < 2; p++)
+        if (!world_run(&world, (uint32_t)p * 3, NULL, NULL, &r[p]))
+            fail_msg("%s", world_error(&world));
+    assert_true(r[1].value[METRIC_COST] < 0.95 * r[0].value[METRIC_COST]);
+    assert_true(r[1].value[METRIC_GPU_BUBBLE] < r[0].value[METRIC_GPU_BUBBLE]);
+    world_close(&world);
+}
+
+static void groups_do_all_jobs_where_nodes_and_memory_are_few(void **state)
+{
+    const char *memory[] = { "80%", "20%" };
+
+    (void)state;
+    for (int m = 0; m < 2; m++) {
+        struct world world = { 0 };
+        char policies[200];
+        sprintf(policies, "[{policy: co-execution, memory: %s}, {policy: "
+                "co-execution, name: two, jobs_max: 2, memory: %s}]",
+                memory[m], memory[m]);
+        open_rl(&world, NODE("rollout", "2", "a100-80", "")
+                        NODE("train", "2", "h100", ""),
+                "  arrival: {process: poisson, rate: 30/h}\n  jobs: 8\n",
+                apart, policies);
+        run_all(&world, 6);
+        world_close(&world);
+    }
+}
+
+/* No two pools bear the names of their roles: a job that holds idle GPUs while
+ * it waits for others' idle ones must not keep all from going on. */
+static void jobs_without_two_pools_do_not_block_one_another(void **state)
+{
+    struct world world = { 0 };
+
+    (void)state;
+    open_rl(&world, NODE("any", "2", "a100-80", ""),
+            "  arrival: {process: all_at_once}\n  jobs: 5\n",
+            "      rollout: {gpus: 8}\n      train: {gpus: 8}\n",
+            "[co-execution]");
+    run_all(&world, 3);
+    world_close(&world);
+}
+
+/* Jobs of several roles wait for what is owned, and burst, as a whole. */
+static void starburst_starts_jobs_of_several_roles(void **state)
+{
+    struct world world = { 0 };
+
+    (void)state;
+    open_rl(&world, NODE("own", "2", "a100-80", "")
+                    NODE("cloud", "2", "a100-80", ", billing: held"),
+            "  arrival: {process: all_at_once}\n  jobs: 4\n",
+            "      rollout: {gpus: 8}\n      train: {gpus: 8}\n",
+            "[{policy: starburst, wait: constant, budget: 60s}]");
+    run_all(&world, 3);
+    world_close(&world);
+}
+
+static const char chat[] =
+    "  services:\n    - name: chat\n      model: qwen2.5-7b\n"
+    "      gpu: {tp: 1, types: [a100-80], cores: 4}\n"
+    "      replicas: {min: 1, max: 8}\n      batch: 32\n"
+    "      requests:\n"
+    "        arrival: {process: diurnal, rate: 4/s, amplitude: 0.9, peak: "
+    "10min}\n"
+    "        prompt: {lognormal: {mean: 600, cv: 0.7}, max: 4000}\n"
+    "        output: {lognormal: {mean: 150, cv: 0.7}, max: 1000}\n"
+    "        for: 30min\n"
+    "      slo: {ttft: 2s, tpot: 50ms}\n"
+    "      scaling: {signal: concurrency, target: 4, interval: 15s, down: "
+    "60s}\n"
+    "  arrival: {process: all_at_once}\n  jobs: 2\n";
+
+/* Services take back at once: they answer as if nobody had borrowed. */
+static void services_lose_nothing_if_given_back_at_once(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result r[3];
+
+    (void)state;
+    open_rl(&world, NODE("serve", "1", "a100-80", "")
+                    NODE("rollout", "1", "a100-80", "")
+                    NODE("train", "2", "h100", ""), chat, apart,
+            "[{policy: harvest, name: apart, reserve: 100%}, harvest, "
+            "{policy: harvest, name: late, delay: 30s}]");
+    run_all(&world, 9);
+    for (int p = 0; p < 3; p++)
+        assert_true(world_run(&world, (uint32_t)p * 3, NULL, NULL, &r[p]));
+    assert_true(fabs(r[1].value[METRIC_SLO] - r[0].value[METRIC_SLO]) <
+                0.002);
+    assert_true(r[1].value[METRIC_PREEMPTIONS] > 0);
+    assert_true(r[0].value[METRIC_PREEMPTIONS] == 0);
+    assert_true(r[1].value[METRIC_JCT_MEAN] < r[0].value[METRIC_JCT_MEAN]);
+    world_close(&world);
+}
+
+static const char together[] =
+    "      rollout: {gpus: 8, min: 4, max: 24, types: [h100]}\n"
+    "      train: {gpus: 8, types: [h100]}\n";
+
+static void spot_rollouts_survive_reclaims(void **state)
+{
+    (void)state;
+    for (int save = 0; save < 2; save++) {
+        struct world world = { 0 };
+        char nodes[1500];
+        sprintf(nodes, NODE("train", "2", "h100", "") NODE("spot", "2", "h100",
+                ", rent: {start: 20s, scale: always, reclaim: 3min, notice: "
+                "%ds, on_notice: %s}"), save ? 5 : 0, save ? "save" : "work");
+        open_rl(&world, nodes,
+                "  arrival: {process: poisson, rate: 60/h}\n  jobs: 4\n",
+                together, "[spot-rollout, dynamic, hybrid, elastic-hybrid]");
+        run_all(&world, 12);
+        world_close(&world);
+    }
+}
+
+/* What is left of a rollout never grows with the time it had, is all of it at
+ * the beginning, and takes no longer than the whole. */
+static void kept_responses_only_shorten_a_rollout(void **state)
+{
+    struct world world = { 0 };
+
+    (void)state;
+    open_rl(&world, NODE("rollout", "1", "a100-80", "")
+                    NODE("train", "1", "h100", ""),
+            "  arrival: {process: all_at_once}\n  jobs: 1\n", apart,
+            "[static]");
+    const struct llm *llm = catalogue_llm(world.experiment->catalogue,
+                                          "qwen2.5-7b");
+    const struct gpu_type *gpu = catalogue_gpu(world.experiment->catalogue,
+                                               "a100-80");
+    assert_non_null(llm);
+    struct gang gang = { .gpu = gpu, .gpus = 8, .nodes = 1 };
+    struct rollout_shape shape = {
+        .llm = llm, .tp = 1, .responses = 512, .responses_per_prompt = 8,
+        .prompt_tokens = 512, .response_mean_tokens = 1000,
+        .response_max_tokens = 8192,
+    };
+    for (shape.response_cv = 0.5; shape.response_cv < 3.5;
+         shape.response_cv += 0.5) {
+        double whole = rollout_time(&shape, &gang, 0.5).total_s;
+        double before = shape.responses + 1;
+        for (int k = 0; k <= 40; k++) {
+            struct rollout_shape rest =
+                rollout_rest(&shape, &gang, whole * k / 40);
+            assert_true(rest.responses <= before);
+            assert_true(k > 0 || rest.responses == shape.responses);
+            assert_true(rollout_time(&rest, &gang, 0.5).total_s <=
+                        1.02 * whole);
+            before = rest.responses;
+        }
+        assert_true(before < 0.05 * shape.responses);
+    }
+    world_close(&world);
+}
+
+/* ---- leases taken back at bad instants --------------------------------------- */
+
+/* Takes every lease back: when its phase is expected to end, a nanosecond
+ * before or after, or while it loads. */
+struct grabber {
+    int64_t delay_ns;
+    uint32_t grabbed;
+};
+
+static void grab(void *self, struct cs_host *host)
+{
+    struct grabber *grabber = self;
+
+    for (uint32_t i = 0; i < cs_pending_count(host);) {
+        struct task_id task = cs_pending(host, i);
+        struct cs_want want = { .role = cs_task(host, task)->role };
+        bool started = cs_task(host, task)->held.i != ID_NONE
+            ? cs_continue(host, task) == CS_DONE
+            : cs_start_want(host, task, &want) == CS_DONE;
+        i += !started;
+    }
+    for (uint32_t i = 0; i < cs_lease_count(host) && grabber->grabbed < 60;
+         i++) {
+        struct lease_id id = cs_lease_at(host, i);
+        const struct cs_lease *lease = cs_lease(host, id);
+        if (lease->state == CS_LEASE_IDLE)
+            continue;
+        int64_t left = lease->expected_end_ns - cs_now_ns(host) +
+                       (int64_t)(grabber->grabbed % 3) - 1;
+        if (lease->state == CS_LEASE_LOADING)
+            left = grabber->grabbed % 2 ? 0 : left;
+        grabber->grabbed++;
+        cs_take_back(host, id, left > 0 ? left : 0);
+    }
+}
+
+static void leases_taken_back_when_phases_end_lose_nothing(void **state)
+{
+    static const struct cs_policy table = {
+        .abi_major = CS_POLICY_ABI_MAJOR,
+        .size_bytes = sizeof(struct cs_policy),
+        .name = "grabber", .summary = "takes all back",
+        .flags = CS_PER_PHASE | CS_PREEMPTS,
+        .self_bytes = sizeof(struct grabber), .decide = grab,
+    };
+    struct host_policy policy = world_policy(&table);
+    struct world world = { 0 };
+    struct trial_result r;
+
+    (void)state;
+    open_rl(&world, NODE("rollout", "2", "a100-80", "")
+                    NODE("train", "2", "h100", ""),
+            "  arrival: {process: poisson, rate: 60/h}\n  jobs: 3\n", apart,
+            "[fcfs]");
+    for (uint32_t i = 0; i < 3; i++) {
+        if (!world_run(&world, i, &policy, NULL, &r))
+            fail_msg("%s", world_error(&world));
+        assert_true(r.value[METRIC_JOBS_DONE] == 3);
+        assert_true(r.value[METRIC_PREEMPTIONS] > 20);
+    }
+    world_close(&world);
+}
+
+/* Jobs of a trace bring sizes of their own, beyond their role's. */
+static void elastic_hybrid_runs_whole_jobs_of_any_size(void **state)
+{
+    struct world_job job[] = { { 0, 100, 16, 0, 0 }, { 0, 50, 3, 0, 0 },
+                               { 10, 70, 1, 0, 0 } };
+    struct trial_result result;
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace(&world, 2, 8, job, 3, "[elastic-hybrid]"));
+    if (!world_run(&world, 0, NULL, job, &result))
+        fail_msg("%s", world_error(&world));
+    assert_true(result.value[METRIC_JOBS_DONE] == 3);
+    assert_true(job[0].end_s > 0);
+    world_close(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(groups_hold_less_than_jobs_apart),
+        cmocka_unit_test(groups_do_all_jobs_where_nodes_and_memory_are_few),
+        cmocka_unit_test(jobs_without_two_pools_do_not_block_one_another),
+        cmocka_unit_test(starburst_starts_jobs_of_several_roles),
+        cmocka_unit_test(services_lose_nothing_if_given_back_at_once),
+        cmocka_unit_test(spot_rollouts_survive_reclaims),
+        cmocka_unit_test(kept_responses_only_shorten_a_rollout),
+        cmocka_unit_test(leases_taken_back_when_phases_end_lose_nothing),
+        cmocka_unit_test(elastic_hybrid_runs_whole_jobs_of_any_size),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
-/* program.c - where the test was started from. */
-#include "tests/program.h"
-
-const char *program_argv0;

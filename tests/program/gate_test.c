@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * gate_test.c - `check`, `compare` and `diff` as CI runs them: the program,
+ * from a folder of its own, line after line, judged by its exit status and by
+ * what it says.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/aid/scratch.h"
+
+static char program[4096];      /* its path */
+
+struct line {
+    const char *text;           /* `clustersim` is the program */
+    int status;
+    const char *says;           /* part of what it prints; NULL: anything */
+};
+
+static void run_lines(struct scratch *scratch, const struct line *line,
+                      size_t count)
+{
+    char command[8192];
+
+    for (size_t i = 0; i < count; i++) {
+        snprintf(command, sizeof command, "cd %s && clustersim() { '%s' "
+                 "\"$@\"; } && { %s\n} >said 2>&1", scratch->dir, program,
+                 line[i].text);
+        int status = system(command);
+        char *said = scratch_read(scratch, "said");
+
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != line[i].status ||
+            (line[i].says != NULL && strstr(said, line[i].says) == NULL))
+            fail_msg("%s: status %d for %d, and it says\n%s", line[i].text,
+                     WEXITSTATUS(status), line[i].status, said);
+        free(said);
+    }
+}
+#define RUN(SCRATCH, LINES) \
+    run_lines(SCRATCH, LINES, sizeof (LINES) / sizeof (LINES)[0])
+
+/* On one node of eight GPUs the wide job blocks the third, which has room:
+ * `blocking: skip` is better in all that can be better.  `noisy` draws, and
+ * takes the last five in another order for each seed. */
+static const char experiment[] =
+    "experiment: e\n"
+    "seeds: 3\n"
+    "cluster: {nodes: [{name: n, count: 1, gpus: {type: generic, count: 8}}]}\n"
+    "workload:\n"
+    "  trace: {file: jobs.csv, format: csv, columns: {job: job, submit: "
+    "submit, duration: duration, gpus: gpus}}\n"
+    "policies: [fcfs, sjf, {policy: sjf, name: noisy, estimate: noisy, "
+    "noise: 3}]\n"
+    "output: {plots: [], tables: [compare, jobs, decisions]}\n"
+    "expect:\n"
+    "  - {claim: A, metric: jobs_done, policy: fcfs, between: [8, 8]}\n"
+    "  - {claim: B, metric: jct_mean_s, policy: sjf, vs: fcfs, at_most: 0%}\n"
+    "  - {claim: C, metric: jobs_done, policy: noisy, at_least: 8}\n";
+
+static void write_experiment(struct scratch *scratch)
+{
+    scratch_write(scratch, "jobs.csv", "job,submit,duration,gpus\na,0,100.1,4\n"
+                  "b,1,100.7,8\nc,2.3,50.9,4\nd,1000,70,8\ne,1000,60,8\n"
+                  "f,1000,50,8\ng,1000,40,8\nh,1000,30,8\n");
+    scratch_write(scratch, "e.yaml", experiment);
+}
+
+static int setup(void **state)
+{
+    struct scratch *scratch = calloc(1, sizeof *scratch);
+
+    scratch_open(scratch);
+    write_experiment(scratch);
+    *state = scratch;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    scratch_close(*state);
+    free(*state);
+    return 0;
+}
+
+static void unchanged_is_0_worse_is_1_better_is_0(void **state)
+{
+    static const struct line lines[] = {
+        { "clustersim e.yaml -o strict -q", 0, NULL },
+        { "clustersim run e.yaml -o skip -q --set "
+          "'policies.0={policy: fcfs, blocking: skip}'", 0, NULL },
+        { "clustersim check e.yaml --baseline strict", 0, "6 of 6 checks" },
+        { "clustersim check e.yaml -q --baseline strict -o again", 0, NULL },
+        /* a baseline that its own judgement replaced would be green for ever */
+        { "clustersim check e.yaml -q --baseline again -o ./again/", 2,
+          "--baseline and the results are one folder" },
+        { "clustersim check again --baseline strict", 0, "nothing worse" },
+        { "clustersim check e.yaml -q --baseline skip -o s2 --set "
+          "'policies.0={policy: fcfs, blocking: skip}'", 0, NULL },
+        { "clustersim check e.yaml --baseline skip -o w", 1,
+          "jct_mean_s worse in 1 of 1 seeds" },
+        { "clustersim check strict --baseline skip", 1, "gap_to_bound worse" },
+        { "clustersim check skip --baseline strict", 0, "6 of 6 checks" },
+        { "clustersim check strict --baseline skip --tolerance 1000000%", 0,
+          NULL },
+        { "clustersim compare strict again", 0, "no metric moved" },
+        { "clustersim compare strict skip", 0, "jct_mean_s" },
+        { "clustersim diff strict skip", 0, "base, fcfs, seed 0: parts here" },
+        { "clustersim diff strict again", 0, "0 part" },
+        { "clustersim check e.yaml -q -o j --baseline strict --junit j.xml "
+          "--markdown j.md && grep -q 'tests=\"6\" failures=\"0\"' j.xml && "
+          "grep -q '| holds | A' j.md", 0, NULL },
+    };
+
+    RUN(*state, lines);
+}
+
+/* The table of a folder is edited as a later version, an older one, or an
+ * accident would leave it. */
+static void what_is_gone_is_1(void **state)
+{
+    static const struct line lines[] = {
+        { "clustersim e.yaml -o b -q", 0, NULL },
+        { "cp -r b gone && grep -v ',noisy,2,' b/summary.csv >"
+          "gone/summary.csv", 0, NULL },
+        { "clustersim check gone --baseline b", 1,
+          "1 of 3 trials of the baseline are gone" },
+        { "clustersim check gone", 1, "2 of 3 seeds are there" },
+        { "grep -v ',sjf,' b/summary.csv >gone/summary.csv", 0, NULL },
+        { "clustersim check gone", 1, "sjf was not run" },
+        { "clustersim check gone --allow-not-judged", 0, "1 not judged" },
+        /* a value that is no longer there, and one that never was */
+        { "awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "
+          "\"jct_mean_s\") c = i } NR == 2 { $c = \"\" } { print }' "
+          "b/summary.csv >gone/summary.csv", 0, NULL },
+        { "clustersim check gone --baseline b", 1, "jct_mean_s worse" },
+        { "clustersim check b --baseline gone", 0, NULL },
+        /* a metric that only one version has */
+        { "sed '1s/wait_mean_s/wait_was_s/' b/summary.csv >gone/summary.csv",
+          0, NULL },
+        { "clustersim check b --baseline gone", 0, NULL },
+        { "clustersim check gone --baseline b", 1, "wait_mean_s worse" },
+        { "head -1 b/summary.csv >gone/summary.csv", 0, NULL },
+        { "clustersim check b --baseline gone", 3, "no row" },
+        { "clustersim check b --baseline nowhere", 4, NULL },
+        { "rm b/checks.csv && clustersim check b", 2, "nothing to check" },
+    };
+
+    RUN(*state, lines);
+}
+
+static void no_flag_turns_the_gate_green(void **state)
+{
+    static const struct line lines[] = {
+        { "clustersim e.yaml -o b -q", 0, NULL },
+        { "clustersim check e.yaml --only fcfs", 1, "2 not judged" },
+        { "clustersim check out/e", 1, "noisy was not run" },
+        { "clustersim check e.yaml --only sjf", 1, "fcfs was not run" },
+        { "clustersim check e.yaml -q --only fcfs --allow-not-judged --junit "
+          "j.xml --markdown j.md && grep -q 'skipped=\"2\"' j.xml && "
+          "grep -q '<skipped message' j.xml && grep -q '| not judged' j.md",
+          0, NULL },
+        { "clustersim check e.yaml -q --only fcfs --junit j.xml; grep -q "
+          "'failure type=\"not judged\"' j.xml", 0, NULL },
+        { "clustersim check e.yaml --only fcfs --baseline b", 1,
+          "1 of 1 trials of the baseline were left out" },
+        { "clustersim check e.yaml --only fcfs --baseline b "
+          "--allow-not-judged", 0, NULL },
+        { "clustersim check e.yaml --seeds 1", 1,
+          "1 sample, and 2 are needed" },
+        { "clustersim check out/e", 1, "1 not judged" },
+        { "clustersim check e.yaml --set seeds=1", 1,
+          "1 sample, and 2 are needed" },
+        { "clustersim check e.yaml --seeds 2 -q", 0, NULL },
+        { "clustersim check e.yaml --seeds 2 --baseline b", 1,
+          "1 of 3 trials of the baseline were left out" },
+        { "clustersim check e.yaml --shard 1/2", 2, "--shard" },
+        { "clustersim check e.yaml --set 'policies=[fcfs]'", 3, "sjf" },
+        { "clustersim check e.yaml --set expect.0.point=x=1", 3, "x=1" },
+        { "clustersim check e.yaml --set 'expect=[]'", 2,
+          "nothing to check" },
+        { "clustersim check e.yaml --only nobody", 2, "nobody" },
+    };
+
+    RUN(*state, lines);
+}
+
+static void a_failed_trial_is_neither_held_nor_undecided(void **state)
+{
+    static const struct line lines[] = {
+        { "clustersim e.yaml -o b -q", 0, NULL },
+        { "clustersim check e.yaml -o f --set event_count_max=2", 5,
+          "failed trial   A: jobs_done" },
+        { "clustersim check f", 5, "3 with a failed trial" },
+        { "clustersim check f --allow-not-judged --junit j.xml; "
+          "grep -q 'errors=\"3\"' j.xml && grep -q '<error type' j.xml", 0,
+          NULL },
+        { "clustersim check f --baseline b", 5,
+          "1 of 1 trials of the baseline failed" },
+    };
+
+    RUN(*state, lines);
+}
+
+/* A baseline of the time when each seed was run, though all were copies. */
+static void ten_copies_are_as_good_as_the_one_trial(void **state)
+{
+    static const struct line lines[] = {
+        { "clustersim e.yaml -o b -q --seeds 10", 0, NULL },
+        { "test $(wc -l <b/summary.csv) = 13", 0, NULL },
+        { "cp -r b old && awk -F, -v OFS=, 'NR == 1 { n = NF - ($NF == "
+          "\"deterministic\"); NF = n; print; next } { NF = n; if ($2 == "
+          "\"noisy\") print; else for (s = 0; s < 10; s++) { $3 = s; print } }"
+          "' b/summary.csv >old/summary.csv && test $(wc -l <old/summary.csv) "
+          "= 31", 0, NULL },
+        { "clustersim check e.yaml --seeds 10 --baseline old", 0,
+          "nothing worse" },
+        { "clustersim check b --baseline old", 0, NULL },
+        { "clustersim check old --baseline b", 0, NULL },
+        { "clustersim check old", 0, "count as one" },
+        { "clustersim compare b old", 0, "no metric moved" },
+        { "clustersim compare old b", 0, "no metric moved" },
+        { "clustersim plot old", 0, NULL },
+    };
+
+    RUN(*state, lines);
+}
+
+static void copies_are_not_run_and_have_no_interval(void **state)
+{
+    static const struct line lines[] = {
+        { "clustersim e.yaml -o b", 0, "fcfs and sjf are deterministic" },
+        { "clustersim validate e.yaml", 0, "run once: 5 trials" },
+        { "grep -c ',fcfs,' b/summary.csv", 0, "1\n" },
+        { "grep -c ',noisy,' b/summary.csv", 0, "3\n" },
+        { "grep '^base,sjf,jct_mean_s,1,[0-9.]*,,,fcfs,[-0-9.]*,,,,,,1,,,$' "
+          "b/compare.csv", 0, NULL },
+        { "grep -q 'deterministic: nothing is drawn' b/report.html", 0, NULL },
+        { "clustersim check b", 0, "deterministic, seeds add nothing" },
+        { "clustersim run e.yaml -o x --shard 1/2", 0, "3 of 5 trials" },
+        { "clustersim run e.yaml -o y --shard 2/2 -q && cp y/.trials/* "
+          "x/.trials/ && clustersim run e.yaml -o x --resume", 0,
+          "5 trials were known already" },
+        { "for f in summary compare jobs checks decisions; do cmp b/$f.csv "
+          "x/$f.csv || exit 9; done", 0, NULL },
+        { "clustersim run e.yaml -o n --set 'policies.2.noise=0.000001'", 0,
+          "noisy gave equal results in all 3 seeds" },
+        { "clustersim run e.yaml -o n --set 'policies=[fcfs, sjf, {policy: "
+          "fcfs, name: noisy}]'", 0, "fcfs and noisy gave equal results" },
+    };
+
+    RUN(*state, lines);
+}
+
+/* On one GPU and for forty days, three jobs of 1,000, 100 + day and 10 s come a
+ * second apart: the shortest first lets the last one pass the second, which
+ * costs 10 s and saves 100 + day.  So a job takes (90 + 19.5) / 3 s less. */
+static void jobs_of_two_policies_are_paired_over_days(void **state)
+{
+    static const struct line lines[] = {
+        { "awk 'BEGIN { print \"job,submit,duration,gpus\"; for (d = 0; d < "
+          "40; d++) for (j = 0; j < 3; j++) printf \"%d-%d,%d,%d,1\\n\", d, "
+          "j, 86400 * d + j, j == 0 ? 1000 : j == 1 ? 100 + d : 10 }' "
+          ">jobs.csv", 0, NULL },
+        { "sed 's/count: 8}/count: 1}/; s/\\[8, 8\\]/[120, 120]/; "
+          "s/at_least: 8/at_least: 120/' e.yaml >d.yaml && "
+          "clustersim check d.yaml -o d", 0, NULL },
+        { "clustersim compare d --jobs >one && clustersim compare d --jobs "
+          ">two && cmp one two && cat one", 0, "base, fcfs -> sjf\n    120 "
+          "pairs; mean completion time" },
+        { "cat one", 0, "faster 33.3%, slower 33.3%, equal 33.3%" },
+        { "cat one", 0, "-36.5 s; 95% interval [" },
+        { "cat one", 0, "40 blocks; p = 1.8e-12" },
+        { "cat one", 0, "neighbouring blocks are alike" },
+        /* seeds of the same jobs share their days */
+        { "cat one", 0, "base, fcfs -> noisy\n    120 pairs" },
+        { "clustersim compare d d --jobs", 0, "base, noisy\n    360 pairs" },
+        { "clustersim compare d --jobs --block 7d", 0, "no interval: 6 "
+          "blocks" },
+        { "cp -r d e && awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) "
+          "if ($i == \"jct_s\") c = i } $2 == \"sjf\" && $4 ~ /^1[0-9]-0/ { "
+          "$c = \"\" } { print }' d/jobs.csv >e/jobs.csv && clustersim compare "
+          "e --jobs", 0, "110 pairs of 120: 10 jobs did not end" },
+        { "clustersim compare d d --jobs", 0, "equal 100.0%" },
+        { "clustersim compare d", 2, "one and --jobs" },
+        { "clustersim compare d d --block 1d", 2, "--block needs --jobs" },
+        { "clustersim compare d --jobs --block 7", 2, "unit" },
+        { "rm e/jobs.csv && clustersim compare d e --jobs", 4, NULL },
+    };
+
+    RUN(*state, lines);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(unchanged_is_0_worse_is_1_better_is_0),
+        TEST(what_is_gone_is_1),
+        TEST(no_flag_turns_the_gate_green),
+        TEST(a_failed_trial_is_neither_held_nor_undecided),
+        TEST(ten_copies_are_as_good_as_the_one_trial),
+        TEST(jobs_of_two_policies_are_paired_over_days),
+        TEST(copies_are_not_run_and_have_no_interval),
+    };
+    char here[2000];
+
+    (void)argc;
+    if (getcwd(here, sizeof here) == NULL)
+        return 1;
+    snprintf(program, sizeof program, "%s%s%.*s../clustersim",
+             argv[0][0] == '/' ? "" : here, argv[0][0] == '/' ? "" : "/",
+             (int)(strrchr(argv[0], '/') + 1 - argv[0]), argv[0]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * newcomer_test.c - mistakes of a first day: what the program answers to each,
+ * by its status and by what it says and does not say.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/aid/scratch.h"
+
+static char program[4096];      /* its path */
+
+struct answer {
+    const char *typed;          /* `clustersim` is the program */
+    int status;
+    const char *says, *not;     /* NULL: anything */
+};
+
+static void task(struct scratch *scratch, const struct answer *answer)
+{
+    for (; answer->typed != NULL; answer++) {
+        char command[8192];
+
+        snprintf(command, sizeof command, "cd %s; clustersim() { '%s' \"$@\"; "
+                 "}; { %s\n} >said 2>&1", scratch->dir, program,
+                 answer->typed);
+        int status = system(command);
+        char *said = scratch_read(scratch, "said");
+
+        assert_non_null(said);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != answer->status ||
+            (answer->says != NULL && strstr(said, answer->says) == NULL) ||
+            (answer->not != NULL && strstr(said, answer->not) != NULL))
+            fail_msg("%s: status %d for %d, and it says\n%s", answer->typed,
+                     WEXITSTATUS(status), answer->status, said);
+        free(said);
+    }
+}
+
+static int setup(void **state)
+{
+    struct scratch *scratch = calloc(1, sizeof *scratch);
+
+    assert_non_null(scratch);
+    scratch_open(scratch);
+    scratch_write(scratch, "e.yaml",
+        "experiment: e\n"
+        "seeds: 3\n"
+        "cluster: {nodes: [{name: dgx, count: 1, gpus: {type: a100-80, count: "
+        "8}, cpu: {type: epyc-7742, sockets: 2}, memory: 1TB}], storage: "
+        "{bandwidth: 20GB/s}}\n"
+        "workload:\n"
+        "  arrival: {process: poisson, rate: 20/h}\n"
+        "  jobs: 12\n"
+        "  mix: [{recipe: lora, name: j, model: llama-3.1-8b, recompute: full, "
+        "batch: 64, sequence: 2048, micro_batch: 2, steps: {lognormal: {mean: "
+        "300, cv: 1}, min: 50, max: 2000}, train: {gpus: 8}}]\n"
+        "policies: [fcfs, sjf]\n"
+        "output: {plots: [], tables: [compare]}\n");
+    *state = scratch;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    scratch_close(*state);
+    free(*state);
+    return 0;
+}
+
+static void a_baseline_is_not_where_results_go(void **state)
+{
+    static const struct answer answers[] = {
+        { "clustersim e.yaml -q", 0, NULL, NULL },
+        { "cp out/e/summary.csv before", 0, NULL, NULL },
+        /* out/e is where they go if nothing is said */
+        { "clustersim check e.yaml --baseline out/e --set workload.jobs=15", 2,
+          "--baseline and the results are one folder, 'out/e'", NULL },
+        { "cmp before out/e/summary.csv", 0, NULL, NULL },
+        { "clustersim check e.yaml --baseline out/e -o now", 0, "2 of 2",
+          NULL },
+        { NULL, 0, NULL, NULL }
+    };
+
+    task(*state, answers);
+}
+
+static void other_jobs_are_no_regression_to_measure(void **state)
+{
+    static const struct answer answers[] = {
+        { "clustersim e.yaml -q -o b", 0, NULL, NULL },
+        { "clustersim check e.yaml --baseline b -o c --set workload.jobs=1", 1,
+          "the workload is another one: 1 job in seed 0, and 12 in the "
+          "baseline", NULL },
+        { "clustersim check e.yaml --baseline b -o c", 0, NULL, "another" },
+        { NULL, 0, NULL, NULL }
+    };
+
+    task(*state, answers);
+}
+
+static void figures_that_differ_are_printed_so(void **state)
+{
+    static const struct answer answers[] = {
+        { "clustersim e.yaml -q -o b && cp -r b c", 0, NULL, NULL },
+        { "for d in b c; do awk -F, -v OFS=, -v d=$d 'NR == 1 { for (i = 1; "
+          "i <= NF; i++) if ($i == \"jct_p99_s\") c = i } NR > 1 { $c = d == "
+          "\"b\" ? \"2000\" : \"2000.000000004\" } { print }' $d/summary.csv "
+          ">s && mv s $d/summary.csv; done", 0, NULL, NULL },
+        { "clustersim check c --baseline b", 1,
+          "jct_p99_s worse in 3 of 3 seeds (seed 0: 2000 -> 2000.000000004)",
+          NULL },
+        { "clustersim check e.yaml --baseline b -o w --set "
+          "cluster.storage.bandwidth=0.1GB/s", 1,
+          "more metrics worse, which `clustersim compare` shows", NULL },
+        { NULL, 0, NULL, NULL }
+    };
+
+    task(*state, answers);
+}
+
+static void a_tolerance_of_5_is_no_fraction(void **state)
+{
+    static const struct answer answers[] = {
+        { "clustersim e.yaml -q -o b", 0, NULL, NULL },
+        { "clustersim check e.yaml -o c --baseline b --tolerance 5", 2,
+          "must be a fraction such as 0.5% or 0.005, and is '5'", NULL },
+        { "clustersim check e.yaml -o c --baseline b --tolerance 5%", 0, NULL,
+          NULL },
+        { "clustersim check e.yaml -o c --baseline b --tolerance 500%", 0,
+          NULL, NULL },
+        { NULL, 0, NULL, NULL }
+    };
+
+    task(*state, answers);
+}
+
+/* Nearly empty, two policies do the same: whatever the jobs' lengths, their
+ * ratio is 1, and known. */
+static void equal_policies_differ_by_nothing(void **state)
+{
+    static const struct answer answers[] = {
+        { "printf 'expect: [{metric: jct_mean_s, policy: sjf, vs: fcfs, "
+          "at_most: 0%%}]\\n' >>e.yaml", 0, NULL, NULL },
+        { "clustersim check e.yaml -o b --set workload.arrival.rate=1/d --set "
+          "workload.jobs=3", 0, "0%, 95% interval [0%, 0%], 3 seeds", "inf" },
+        { "clustersim e.yaml -o c --set workload.jobs=3 --set seeds=2", 0,
+          "undecided", "inf%" },
+        { "clustersim e.yaml -o c --set workload.jobs=3 --set seeds=2", 0,
+          "over 2 seeds the mean of fcfs may be 0", NULL },
+        { NULL, 0, NULL, NULL }
+    };
+
+    task(*state, answers);
+}
+
+static void a_run_in_which_no_job_counts_says_so(void **state)
+{
+    static const struct answer answers[] = {
+        { "clustersim e.yaml -o b --set warmup=30d --set "
+          "output.plots=[utilization,idle]", 0,
+          "in 6 of 6 trials no job counts", "gave equal results" },
+        { "clustersim e.yaml -o b --set warmup=30d", 0, NULL, "* best" },
+        { "clustersim e.yaml -o b --set warmup=30d --set "
+          "output.plots=[utilization,idle]", 0, NULL, "gnuplot failed" },
+        { "clustersim e.yaml -o b", 0, "* best", "no job counts" },
+        { NULL, 0, NULL, NULL }
+    };
+
+    task(*state, answers);
+}
+
+static void a_folder_without_results_says_what_it_is(void **state)
+{
+    static const struct answer answers[] = {
+        { "mkdir empty && clustersim check empty", 4,
+          "empty: file error: no results folder: there is no summary.csv",
+          "relative" },
+        { "clustersim compare e.yaml e.yaml", 4,
+          "e.yaml: file error: no results folder: it is a file", NULL },
+        { "clustersim e.yaml --shard 1/2 -o half -q", 0, NULL, NULL },
+        { "clustersim check e.yaml --baseline half", 4,
+          "run their experiment with -o half --resume", NULL },
+        { "clustersim plot half", 4, "Its trials are not put together", NULL },
+        { NULL, 0, NULL, NULL }
+    };
+
+    task(*state, answers);
+}
+
+/* fcfs holds leases for a job's life and dynamic for a phase: of jobs of one
+ * phase that is the same load, and one warning. */
+static void one_overload_is_told_once(void **state)
+{
+    static const struct answer answers[] = {
+        { "clustersim e.yaml -o b --set policies=[fcfs,dynamic,sjf]", 0,
+          "overload under fcfs, dynamic, sjf: ", NULL },
+        /* nor is a home where there is one pool */
+        { "clustersim e.yaml -o b --set policies=[fcfs,dynamic,sjf]", 0,
+          "what decides", "home of" },
+        { "clustersim e.yaml -o b --set policies=[fcfs,dynamic,sjf] 2>&1 | "
+          "grep -c overload", 0, "1\n", NULL },
+        { NULL, 0, NULL, NULL }
+    };
+
+    task(*state, answers);
+}
+
+/* Keys that act on some workloads, and on none of these jobs. */
+static void keys_that_no_job_lets_act_are_told(void **state)
+{
+    static const struct answer answers[] = {
+        { "sed 's/mix: .*/mix: [{recipe: trace, gpus: 1, duration: 1h}]/' e.yaml "
+          ">w.yaml; clustersim run w.yaml -o w --set 'policies=[{policy: sjf, "
+          "estimate: requested}]'", 0,
+          "estimate requested does nothing under sjf at 1 of 1 points", NULL },
+        { "clustersim run w.yaml -o w --set 'policies=[{policy: fcfs, ties: "
+          "shuffled}]'", 0, "ties shuffled does nothing under fcfs", NULL },
+        { "clustersim run w.yaml -o w --set fidelity=step", 0,
+          "fidelity step does nothing at 1 of 1 points", NULL },
+        { "clustersim run w.yaml -o w --set 'policies=[{policy: fcfs, ties: "
+          "shuffled, placement: fgd}]'", 0, NULL, "ties shuffled does nothing" },
+        { "clustersim run e.yaml -o w --set fidelity=step", 0, NULL,
+          "fidelity step does nothing" },
+        { NULL, 0, NULL, NULL }
+    };
+
+    task(*state, answers);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct CMUnitTest tests[] = {
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
+        TEST(keys_that_no_job_lets_act_are_told),
+        TEST(a_baseline_is_not_where_results_go),
+        TEST(other_jobs_are_no_regression_to_measure),
+        TEST(figures_that_differ_are_printed_so),
+        TEST(a_tolerance_of_5_is_no_fraction),
+        TEST(equal_policies_differ_by_nothing),
+        TEST(a_run_in_which_no_job_counts_says_so),
+        TEST(a_folder_without_results_says_what_it_is),
+        TEST(one_overload_is_told_once),
+    };
+    char here[2048];
+    const char *slash = strrchr(argv[0], '/');
+
+    (void)argc;
+    assert_non_null(getcwd(here, sizeof here));
+    assert_non_null(slash);
+    snprintf(program, sizeof program, "%s%s%.*s/../clustersim",
+             argv[0][0] == '/' ? "" : here, argv[0][0] == '/' ? "" : "/",
+             (int)(slash - argv[0]), argv[0]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

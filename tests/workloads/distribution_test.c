@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * distribution_test.c - random values: moments and Kolmogorov-Smirnov distance
+ * against GSL's distribution functions, at fixed seeds; faults with their
+ * place.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <gsl/gsl_cdf.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/rng.h"
+#include "sim/config/conf.h"
+#include "tests/aid/workload_aid.h"
+#include "workloads/random/distribution.h"
+
+#define DRAWS 20000
+
+static bool read_as(struct arena *arena, const char *text,
+                    enum conf_type type, struct distribution *out,
+                    struct err *err)
+{
+    const struct conf_node *root;
+    char yaml[512];
+
+    memset(err, 0, sizeof *err);
+    snprintf(yaml, sizeof yaml, "x: %s\n", text);
+    root = conf_parse(arena, "d.yaml", yaml, strlen(yaml), err);
+    assert_non_null(root);
+    return distribution_read(arena, conf_get(root, "x"), type, out, err);
+}
+
+static struct distribution good(struct arena *arena, const char *text,
+                                enum conf_type type)
+{
+    struct distribution d;
+    struct err err;
+
+    if (!read_as(arena, text, type, &d, &err))
+        fail_msg("%s: %s", text, err.text);
+    return d;
+}
+
+static int ascending(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+typedef double cdf_fn(double x);
+
+static double cdf_uniform(double x) { return gsl_cdf_flat_P(x, 2, 5); }
+static double cdf_exponential(double x)
+{
+    return gsl_cdf_exponential_P(x, 7200);
+}
+static double cdf_lognormal(double x)
+{
+    double sd = sqrt(log(2.0));
+
+    return gsl_cdf_lognormal_P(x, log(40) - sd * sd / 2, sd);
+}
+static double cdf_lognormal_log(double x)
+{
+    return gsl_cdf_lognormal_P(x, 1, 0.5);
+}
+static double cdf_weibull(double x) { return gsl_cdf_weibull_P(x, 3, 0.7); }
+static double cdf_gamma(double x) { return gsl_cdf_gamma_P(x, 0.25, 40); }
+static double cdf_pareto(double x) { return gsl_cdf_pareto_P(x, 2, 3); }
+
+static double cdf_two(double x)
+{
+    return 0.75 * gsl_cdf_exponential_P(x, 60) +
+           0.25 * gsl_cdf_exponential_P(x, 3600);
+}
+
+static const struct {
+    const char *text;
+    enum conf_type type;
+    cdf_fn *cdf;
+    double mean, sd;            /* sd < 0: infinite */
+} kinds[] = {
+    {"{uniform: [2, 5]}", CONF_REAL, cdf_uniform, 3.5, 0.8660254037844386},
+    {"{exponential: {mean: 2h}}", CONF_TIME, cdf_exponential, 7200, 7200},
+    {"{lognormal: {mean: 40, cv: 1}}", CONF_REAL, cdf_lognormal, 40, 40},
+    {"{lognormal: {log_mean: 1, log_sd: 0.5}}", CONF_REAL, cdf_lognormal_log,
+     3.080216848918031, 1.641571815347},
+    {"{weibull: {scale: 3, shape: 0.7}}", CONF_REAL, cdf_weibull,
+     3.797470508, 5.551},
+    {"{gamma: {mean: 10, cv: 2}}", CONF_REAL, cdf_gamma, 10, 20},
+    {"{pareto: {scale: 3, shape: 2}}", CONF_REAL, cdf_pareto, 6, -1},
+    /* Mean square 2 x (0.75 x 60^2 + 0.25 x 3600^2), mean 945. */
+    {"{hyperexponential: {60s: 3, 1h: 1}}", CONF_TIME, cdf_two, 945,
+     2364.8202891551823},
+};
+
+/* The 1e-6 quantile of Kolmogorov's law is 2.69 / sqrt(n). */
+static void draws_follow_the_distribution_functions_of_gsl(void **state)
+{
+    struct arena *arena = arena_new(0);
+    double *x = arena_alloc(arena, DRAWS, sizeof *x);
+
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        struct distribution d = good(arena, kinds[k].text, kinds[k].type);
+        struct rng rng;
+        double far = 0.0;
+
+        rng_init(&rng, 7, kinds[k].text, 0);
+        for (size_t i = 0; i < DRAWS; i++)
+            x[i] = distribution_draw(&d, &rng);
+        qsort(x, DRAWS, sizeof *x, ascending);
+        for (size_t i = 0; i < DRAWS; i++) {
+            double p = kinds[k].cdf(x[i]);
+
+            far = fmax(far, fmax(p - (double)i / DRAWS,
+                                 (double)(i + 1) / DRAWS - p));
+        }
+        if (far > 2.69 / sqrt(DRAWS))
+            fail_msg("%s: distance %g", kinds[k].text, far);
+    }
+    arena_free(arena);
+}
+
+static void means_agree_with_theory_and_with_draws(void **state)
+{
+    struct arena *arena = arena_new(0);
+
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        struct distribution d = good(arena, kinds[k].text, kinds[k].type);
+        struct rng rng;
+        double sum = 0.0, square = 0.0, mean;
+
+        assert_near(distribution_mean(&d), kinds[k].mean,
+                    1e-6 * kinds[k].mean);
+        if (kinds[k].sd < 0.0)
+            continue;
+        rng_init(&rng, 11, kinds[k].text, 0);
+        for (size_t i = 0; i < DRAWS; i++) {
+            double draw = distribution_draw(&d, &rng);
+
+            sum += draw;
+            square += draw * draw;
+        }
+        mean = sum / DRAWS;
+        /* Five standard errors; 15% on the sd, whose error grows with the
+         * fourth moment. */
+        assert_near(mean, kinds[k].mean, 5 * kinds[k].sd / sqrt(DRAWS));
+        assert_near(sqrt(square / DRAWS - mean * mean), kinds[k].sd,
+                    0.15 * kinds[k].sd);
+    }
+    arena_free(arena);
+}
+
+static void a_bare_value_is_constant_and_times_are_seconds(void **state)
+{
+    struct arena *arena = arena_new(0);
+    struct distribution d = good(arena, "12", CONF_REAL);
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 1, "x", 0);
+    assert_near(distribution_draw(&d, &rng), 12.0, 0.0);
+    d = good(arena, "{constant: 90m}", CONF_TIME);
+    assert_near(distribution_draw(&d, &rng), 5400.0, 0.0);
+    d = good(arena, "{constant: 2GB}", CONF_BYTES);
+    assert_near(distribution_draw(&d, &rng), 2e9, 0.0);
+    arena_free(arena);
+}
+
+static void clamps_bound_every_draw(void **state)
+{
+    struct arena *arena = arena_new(0);
+    struct distribution d = good(
+        arena, "{lognormal: {mean: 40, cv: 2}, min: 20, max: 80}", CONF_REAL);
+    struct rng rng;
+    size_t low = 0, high = 0;
+
+    (void)state;
+    rng_init(&rng, 1, "clamp", 0);
+    for (int i = 0; i < 1000; i++) {
+        double x = distribution_draw(&d, &rng);
+
+        assert_true(x >= 20.0 && x <= 80.0);
+        low += x <= 20.0;
+        high += x >= 80.0;
+    }
+    assert_true(low > 0 && high > 0);
+    assert_near(distribution_least(&d), 20.0, 0.0);
+    arena_free(arena);
+}
+
+static const char *write_file(struct arena *arena, const char *folder,
+                              const char *text)
+{
+    char *path = arena_alloc(arena, 256, 1);
+    FILE *file;
+
+    snprintf(path, 256, "%s/samples.csv", folder);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    return path;
+}
+
+static void empirical_draws_are_the_samples_of_the_file(void **state)
+{
+    struct arena *arena = arena_new(0);
+    char folder[] = "/tmp/distribution_test.XXXXXX", text[512];
+    const char *path;
+    struct distribution d;
+    struct rng rng;
+    double count[3] = {0};
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    path = write_file(arena, folder, "id,tokens\n1,5\n2,7\n3,9\n");
+    snprintf(text, sizeof text, "{empirical: {file: %s, column: tokens}}",
+             path);
+    d = good(arena, text, CONF_REAL);
+    assert_int_equal(d.sample_count, 3);
+    assert_near(distribution_mean(&d), 7.0, 0.0);
+    rng_init(&rng, 3, "empirical", 0);
+    for (int i = 0; i < 3000; i++) {
+        double x = distribution_draw(&d, &rng);
+
+        assert_true(x == 5.0 || x == 7.0 || x == 9.0);
+        count[(int)(x - 5.0) / 2] += 1.0;
+    }
+    for (int i = 0; i < 3; i++)     /* six standard deviations */
+        assert_near(count[i], 1000.0, 155.0);
+    remove(path);
+    rmdir(folder);
+    arena_free(arena);
+}
+
+static const struct {
+    const char *text, *message;
+} faults[] = {
+    {"{lognormal: {mean: 4}}", "either mean and cv, or log_mean and log_sd"},
+    {"{lognormal: {mean: 4, cv: -1}}", "cv must be at least 0, found -1"},
+    {"{exponential: {mean: 0}}", "mean must be greater than 0, found 0"},
+    {"{uniform: [5, 2]}", "found low 5 above high 2"},
+    {"{uniform: [1, 2, 3]}", "a list of two values"},
+    {"{exponentail: {mean: 1}}", "exponentail is no distribution"},
+    {"{constant: 1, uniform: [1, 2]}", "a second distribution, uniform"},
+    {"{min: 3}", "a distribution is missing"},
+    {"{constant: 3, min: 5, max: 4}", "min must not be above max"},
+    {"[1, 2]", "a list is no distribution"},
+    {"many", "many"},
+    {"{empirical: /nonexistent.csv}", "cannot read the file"},
+    {"{choice: 3}", "choice must be a mapping of values to weights"},
+    {"{choice: {}}", "choice must be a mapping of values to weights"},
+    {"{choice: {1: 0.5, 2: -1}}", "the weight of 2 must be from 0 to 1e12"},
+    {"{choice: {1: 0, 2: 0}}", "at least one weight of choice"},
+    {"{choice: {one: 1}}", "a value of choice"},
+    {"{hyperexponential: 3}", "hyperexponential must be a mapping"},
+    {"{hyperexponential: {0: 1}}", "means of hyperexponential must be"},
+    {"{choice: {1: much}}", "a weight of choice"},
+    {"{choice: {1: 1}, uniform: [1, 2]}", "a second distribution, uniform"},
+};
+
+/* Weights of any sum; a value of weight 0 counts for nothing. */
+static void a_choice_draws_its_values_by_their_weights(void **state)
+{
+    struct arena *arena = arena_new(0);
+    struct distribution d = good(arena, "{choice: {1m: 30, 1h: 10, 1d: 0}}",
+                                 CONF_TIME);
+    struct rng rng;
+    size_t minutes = 0;
+
+    (void)state;
+    rng_init(&rng, 3, "choice", 0);
+    for (size_t i = 0; i < DRAWS; i++) {
+        double x = distribution_draw(&d, &rng);
+
+        assert_true(x == 60.0 || x == 3600.0);
+        minutes += x == 60.0;
+    }
+    assert_near((double)minutes, 0.75 * DRAWS,
+                4 * sqrt(0.75 * 0.25 * DRAWS));
+    assert_near(distribution_mean(&d), 0.75 * 60 + 0.25 * 3600, 1e-9);
+    assert_true(distribution_least(&d) == 60.0);
+    assert_true(distribution_most(&d) == 3600.0);
+    assert_true(distribution_whole(&d));
+    d = good(arena, "{choice: {1: 1, 2.5: 1}}", CONF_REAL);
+    assert_false(distribution_whole(&d));
+    d = good(arena, "{choice: {1: 1, 2: 1}, max: 1.5}", CONF_REAL);
+    assert_false(distribution_whole(&d));
+    d = good(arena, "{exponential: {mean: 2}, max: 9}", CONF_REAL);
+    assert_true(distribution_most(&d) == 9.0);
+    assert_false(distribution_whole(&d));
+    arena_free(arena);
+}
+
+static void faults_are_refused_with_a_place(void **state)
+{
+    struct arena *arena = arena_new(0);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        struct distribution d;
+        struct err err;
+
+        assert_false(read_as(arena, faults[i].text, CONF_REAL, &d, &err));
+        if (strstr(err.text, faults[i].message) == NULL)
+            fail_msg("%s: \"%s\" lacks \"%s\"", faults[i].text, err.text,
+                     faults[i].message);
+        assert_non_null(err.pos.file);
+    }
+    arena_free(arena);
+}
+
+static void bad_samples_are_refused_at_their_line(void **state)
+{
+    struct arena *arena = arena_new(0);
+    char folder[] = "/tmp/distribution_test.XXXXXX", text[512];
+    const char *path;
+    struct distribution d;
+    struct err err;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    path = write_file(arena, folder, "tokens\n5\nmany\n");
+    snprintf(text, sizeof text, "{empirical: %s}", path);
+    assert_false(read_as(arena, text, CONF_REAL, &d, &err));
+    assert_int_equal(err.pos.line, 3);
+    assert_string_equal(err.pos.file, path);
+    assert_non_null(strstr(err.text, "found \"many\""));
+    snprintf(text, sizeof text, "{empirical: {file: %s, column: token}}",
+             path);
+    assert_false(read_as(arena, text, CONF_REAL, &d, &err));
+    assert_string_equal(err.hint, "The nearest column is tokens.");
+    remove(path);
+    rmdir(folder);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(draws_follow_the_distribution_functions_of_gsl),
+        cmocka_unit_test(means_agree_with_theory_and_with_draws),
+        cmocka_unit_test(a_bare_value_is_constant_and_times_are_seconds),
+        cmocka_unit_test(clamps_bound_every_draw),
+        cmocka_unit_test(empirical_draws_are_the_samples_of_the_file),
+        cmocka_unit_test(a_choice_draws_its_values_by_their_weights),
+        cmocka_unit_test(faults_are_refused_with_a_place),
+        cmocka_unit_test(bad_samples_are_refused_at_their_line),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * service_mass_test.c - requests as a mass against requests one by one: counts,
+ * time at work, mean and p99 of latency.
+ *
+ * The table that it prints is in models/serving/README.md.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "tests/aid/world.h"
+#include "workloads/random/arrival.h"
+#include "workloads/source.h"
+
+#define MEAN_ERROR 0.06
+#define P99_ERROR 0.12
+#define NODES "{name: n, count: 16, gpus: {type: l40s, count: 4}, cpu: " \
+    "{type: epyc-7763, sockets: 2}, memory: 512GB}"
+
+static double column(const struct table *table, const char *name)
+{
+    return world_column(table, &csv_services, name);
+}
+
+/* services.csv of one trial; the caller frees it. */
+static struct table *serve(const char *service, const char *more)
+{
+    struct world world = {0};
+    struct trial_result result;
+    char text[4096];
+
+    snprintf(text, sizeof text, "experiment: t\nseeds: 1\nuntil: drained\n"
+             "warmup: 20min\n"
+             "cluster: {nodes: [" NODES "], storage: {bandwidth: 10GB/s}}\n"
+             "workload: {services: [{name: s, %s%s}]}\npolicies: [fcfs]\n",
+             more, service);
+    if (!world_open(&world, text))
+        fail_msg("%s", world_error(&world));
+    struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
+    struct trial_tables tables = {
+        .services = table_new(csv_services.columns, csv_services.count)};
+    memset(&world.err, 0, sizeof world.err);
+    if (!trial_run(&spec, &tables, &result, &world.err))
+        fail_msg("%s", world_error(&world));
+    world_close(&world);
+    return tables.services;
+}
+
+#define PASSES(REPLICAS, BATCH, DELAY, RATE) \
+    "model: bert-base, precision: int8, gpu: {tp: 1}, replicas: {min: " \
+    #REPLICAS ", max: " #REPLICAS "}, batch: " #BATCH DELAY ", times: " \
+    "{batch: 4ms, request: 1ms}, slo: {latency: 50ms}, requests: {arrival: " \
+    "{process: poisson, rate: " #RATE "/s}, prompt: 128, for: 2400s}"
+#define ANSWERS(REPLICAS, RATE) \
+    "model: llama-3-8b, gpu: {tp: 1}, replicas: {min: " #REPLICAS \
+    ", max: " #REPLICAS "}, batch: 64, slo: {ttft: 1s}, requests: " \
+    "{arrival: {process: poisson, rate: " #RATE "/s}, prompt: " \
+    "{lognormal: {mean: 600, cv: 0.7}, max: 4000}, output: {lognormal: " \
+    "{mean: 150, cv: 0.7}, max: 1000}, for: 12000s}"
+
+static void masses_agree_with_single_requests(void **state)
+{
+    static const struct {
+        const char *what, *service;
+    } row[] = {
+        {"passes, one at a time, half load", PASSES(4, 1, "", 400)},
+        {"passes, one at a time, load 0.9", PASSES(4, 1, "", 720)},
+        {"batches of up to 8, light", PASSES(4, 8, "", 200)},
+        {"batches of up to 8, load 0.8", PASSES(4, 8, "", 2100)},
+        {"batches that wait 10 ms", PASSES(4, 8, ", batch_delay: 10ms", 800)},
+        {"answers, light", ANSWERS(4, 2)},
+        {"answers, heavier", ANSWERS(4, 8)},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct table *one = serve(row[i].service, "");
+        struct table *mass = serve(row[i].service, "aggregate: 1s, ");
+        double n = column(mass, "done") / column(one, "done");
+        double mean = column(mass, "latency_mean_s") /
+                      column(one, "latency_mean_s") - 1;
+        double p99 = column(mass, "latency_p99_s") /
+                     column(one, "latency_p99_s") - 1;
+        double busy = column(mass, "gpu_replica_utilization") /
+                      column(one, "gpu_replica_utilization") - 1;
+
+        print_message("| %s | %.1f ms | %.1f ms | %+.0f%% | %+.0f%% | %+.0f%% "
+                      "|\n", row[i].what,
+                      1e3 * column(one, "latency_mean_s"),
+                      1e3 * column(mass, "latency_mean_s"), 100 * mean,
+                      100 * p99, 100 * busy);
+        assert_true(fabs(n - 1) < 0.02);
+        assert_true(column(mass, "done") == column(mass, "requests"));
+        if (fabs(mean) > MEAN_ERROR || fabs(p99) > P99_ERROR)
+            fail_msg("%s is further off than stated", row[i].what);
+        table_free(one);
+        table_free(mass);
+    }
+}
+
+/* Twice as much as four replicas can do for ten minutes: a third is left when
+ * requests end, and answered later. */
+static void what_cannot_be_served_is_carried_on(void **state)
+{
+    (void)state;
+    struct table *mass = serve(PASSES(4, 1, "", 1600), "aggregate: 1s, ");
+    struct table *few = serve(PASSES(4, 1, ", queue: 100", 1600),
+                              "aggregate: 1s, ");
+
+    assert_true(column(mass, "done") == column(mass, "requests"));
+    assert_true(column(mass, "latency_p99_s") > 500);
+    assert_true(column(few, "dropped") > 0.4 * column(few, "requests"));
+    assert_true(column(few, "latency_p99_s") < 1);
+    assert_true(column(few, "done") + column(few, "dropped") ==
+                column(few, "requests"));
+    table_free(mass);
+    table_free(few);
+}
+
+/* Means and variances of counts against the process itself. */
+static void counts_are_those_of_the_process(void **state)
+{
+    static const struct arrival process[] = {
+        {.process = ARRIVAL_POISSON, .rate_per_s = 0.7},
+        {.process = ARRIVAL_POISSON, .rate_per_s = 50},
+        {.process = ARRIVAL_GAMMA, .rate_per_s = 40, .cv = 2},
+        {.process = ARRIVAL_DIURNAL, .rate_per_s = 5, .amplitude = 0.8,
+         .peak_ns = INT64_C(50400000000000),
+         .period_ns = INT64_C(86400000000000)},
+    };
+
+    (void)state;
+    for (size_t p = 0; p < sizeof process / sizeof process[0]; p++) {
+        double sum[2] = {0, 0}, square[2] = {0, 0};
+        enum { RUNS = 300 };
+        int64_t until = INT64_C(10000000000) * (p == 3 ? 100 : 1);
+
+        for (uint32_t k = 0; k < RUNS; k++)
+            for (int way = 0; way < 2; way++) {
+                struct arrival_clock clock;
+                uint64_t n = 0;
+
+                arrival_start(&clock, &process[p], 5, k + 1000u * way);
+                if (way == 1)
+                    n = arrival_count(&clock, until);
+                while (way == 0 && arrival_next(&clock) <= until)
+                    n++;
+                sum[way] += (double)n / RUNS;
+                square[way] += (double)n * (double)n / RUNS;
+            }
+        double sd[2] = {sqrt(square[0] - sum[0] * sum[0]),
+                        sqrt(square[1] - sum[1] * sum[1])};
+        assert_true(fabs(sum[1] - sum[0]) < 5 * sd[0] / sqrt(RUNS) + 0.5);
+        assert_true(fabs(sd[1] / sd[0] - 1) < 0.2);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(masses_agree_with_single_requests),
+        cmocka_unit_test(what_cannot_be_served_is_carried_on),
+        cmocka_unit_test(counts_are_those_of_the_process),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * source_test.c - workloads: common random numbers, ends, sample files, bad
+ * files.
+ */
+#include <dirent.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "sim/base/clock.h"
+#include "tests/aid/workload_aid.h"
+
+#define JOBS 500
+
+static const char mix[] =
+    "jobs: 500\n"
+    "mix:\n"
+    "  - {recipe: lora, name: a, share: 3, model: qwen2.5-1.5b, batch: 8,\n"
+    "     sequence: 512, steps: {gamma: {mean: 400, cv: 2}},\n"
+    "     limit: {exponential: {mean: 2h}}, train: {gpus: 4}}\n"
+    "  - {recipe: batch-infer, name: b, model: qwen2.5-1.5b, prompts: 10,\n"
+    "     prompt_tokens: 9, steps: {lognormal: {mean: 40, cv: 1}},\n"
+    "     deadline: 1d, priority: 2, tenant: t, infer: {gpus: 2}}\n";
+
+static const struct workload_spec *with_arrival(struct aid *aid,
+                                                const char *arrival,
+                                                const char *rest)
+{
+    char text[2048];
+    const struct workload_spec *spec;
+
+    snprintf(text, sizeof text, "arrival: %s\n%s", arrival, rest);
+    spec = aid_workload(aid, "w.yaml", text);
+    if (spec == NULL)
+        fail_msg("%s", aid_message(aid));
+    return spec;
+}
+
+static void same_but_for_time(const struct job_birth *a,
+                              const struct job_birth *b)
+{
+    assert_string_equal(a->request.form->name, b->request.form->name);
+    assert_int_equal(a->request.id.i, b->request.id.i);
+    assert_int_equal(a->request.steps, b->request.steps);
+    assert_int_equal(a->request.limit_ns, b->request.limit_ns);
+    assert_int_equal(a->request.priority, b->request.priority);
+    assert_true(a->truth.seed == b->truth.seed);
+}
+
+static void equal_seeds_give_equal_jobs_however_they_are_read(void **state)
+{
+    struct aid aid;
+    static struct job_birth a[JOBS], b[JOBS];
+    const struct workload_spec *spec;
+    struct source *left, *right;
+    struct job_birth job;
+
+    (void)state;
+    aid_open(&aid);
+    spec = with_arrival(&aid, "{process: poisson, rate: 4/h}", mix);
+    assert_int_equal(aid_jobs(&aid, spec, 1, 2, a, JOBS), JOBS);
+    /* Two streams in turn, one of another replica. */
+    left = source_open(aid.arena, spec, 1, 2);
+    right = source_open(aid.arena, spec, 1, 3);
+    for (size_t i = 0; i < JOBS; i++) {
+        assert_int_equal(source_next(left, &b[i], &aid.err), SOURCE_JOB);
+        if (i % 3 == 0)
+            source_next(right, &job, &aid.err);
+        same_but_for_time(&a[i], &b[i]);
+        assert_int_equal(a[i].request.submit_ns, b[i].request.submit_ns);
+    }
+    assert_int_equal(source_next(left, &job, &aid.err), SOURCE_END);
+    assert_int_equal(source_next(left, &job, &aid.err), SOURCE_END);
+    aid_close(&aid);
+}
+
+static void another_rate_or_process_moves_only_times(void **state)
+{
+    struct aid aid;
+    static struct job_birth a[JOBS], b[JOBS];
+    const char *const other[] = {
+        "{process: poisson, rate: 9/h}", "{process: all_at_once}",
+        "{process: gamma, rate: 4/h, cv: 3}"};
+    size_t moved = 0;
+
+    (void)state;
+    aid_open(&aid);
+    aid_jobs(&aid, with_arrival(&aid, "{process: poisson, rate: 4/h}", mix),
+             1, 0, a, JOBS);
+    for (size_t k = 0; k < 3; k++) {
+        assert_int_equal(aid_jobs(&aid, with_arrival(&aid, other[k], mix), 1,
+                                  0, b, JOBS), JOBS);
+        for (size_t i = 0; i < JOBS; i++) {
+            same_but_for_time(&a[i], &b[i]);
+            moved += a[i].request.submit_ns != b[i].request.submit_ns;
+        }
+    }
+    assert_true(moved > JOBS);
+    aid_close(&aid);
+}
+
+static void another_length_of_one_kind_moves_no_other_job(void **state)
+{
+    struct aid aid;
+    static struct job_birth a[JOBS], b[JOBS];
+    char changed[sizeof mix + 64], *at;
+
+    (void)state;
+    aid_open(&aid);
+    aid_jobs(&aid, with_arrival(&aid, "{process: poisson, rate: 4/h}", mix),
+             1, 0, a, JOBS);
+    strcpy(changed, mix);
+    at = strstr(changed, "mean: 400");
+    memcpy(at, "mean: 900", 9);
+    aid_jobs(&aid, with_arrival(&aid, "{process: poisson, rate: 4/h}",
+                                changed), 1, 0, b, JOBS);
+    for (size_t i = 0; i < JOBS; i++) {
+        assert_int_equal(a[i].request.submit_ns, b[i].request.submit_ns);
+        assert_string_equal(a[i].request.form->name,
+                            b[i].request.form->name);
+        if (strcmp(a[i].request.form->name, "b") == 0)
+            same_but_for_time(&a[i], &b[i]);
+        assert_int_equal(a[i].request.limit_ns, b[i].request.limit_ns);
+    }
+    aid_close(&aid);
+}
+
+static void shares_are_kept_and_requests_are_filled(void **state)
+{
+    struct aid aid;
+    static struct job_birth job[JOBS];
+    double a = 0.0;
+
+    (void)state;
+    aid_open(&aid);
+    aid_jobs(&aid, with_arrival(&aid, "{process: poisson, rate: 4/h}", mix),
+             3, 0, job, JOBS);
+    for (size_t i = 0; i < JOBS; i++) {
+        const struct job_request *r = &job[i].request;
+
+        assert_int_equal(r->id.i, i);
+        assert_true(r->steps >= 1);
+        assert_true(i == 0 || r->submit_ns >= job[i - 1].request.submit_ns);
+        if (strcmp(r->form->name, "a") == 0) {
+            a += 1.0;
+            assert_true(r->limit_ns > 0 && r->deadline_ns == CLOCK_NEVER_NS);
+            assert_null(r->tenant);
+        } else {
+            assert_int_equal(r->priority, 2);
+            assert_string_equal(r->tenant, "t");
+            assert_int_equal(r->deadline_ns - r->submit_ns,
+                             INT64_C(86400) * CLOCK_NS_PER_S);
+        }
+    }
+    /* 3 of 4, five standard deviations of a binomial. */
+    assert_near(a / JOBS, 0.75, 5.0 * sqrt(0.75 * 0.25 / JOBS));
+    aid_close(&aid);
+}
+
+static void for_ends_the_arrivals(void **state)
+{
+    struct aid aid;
+    static struct job_birth job[JOBS];
+    char text[sizeof mix + 16];
+    size_t count;
+
+    (void)state;
+    aid_open(&aid);
+    snprintf(text, sizeof text, "for: 10h\n%s", mix + strlen("jobs: 500\n"));
+    count = aid_jobs(&aid, with_arrival(&aid, "{process: fixed, every: 1h}",
+                                        text), 1, 0, job, JOBS);
+    assert_int_equal(count, 10);
+    aid_close(&aid);
+}
+
+static void every_sample_workload_runs_on_its_cluster(void **state)
+{
+    static const char *const mixed[] = {
+        "workloads/dpo_mix.yaml", "workloads/steady_mix.yaml",
+        "workloads/burst_mix.yaml", "workloads/multimodal_mix.yaml"};
+    struct aid aid;
+    const struct conf_node *conf;
+
+    (void)state;
+    aid_open(&aid);
+    conf = conf_load(aid.arena, "models/clusters/mixed_64.yaml", &aid.err);
+    assert_non_null(conf);
+    aid.cluster = cluster_read(aid.arena, conf, aid.catalogue, &aid.err);
+    assert_non_null(aid.cluster);
+    for (size_t i = 0; i < sizeof mixed / sizeof mixed[0]; i++) {
+        const struct workload_spec *spec = aid_workload_file(&aid, mixed[i]);
+        static struct job_birth job[10];
+
+        if (spec == NULL)
+            fail_msg("%s", aid_message(&aid));
+        assert_int_equal(aid_jobs(&aid, spec, 1, 0, job, 10), 10);
+    }
+    aid_close(&aid);
+    aid_open_generic(&aid, 64);
+    assert_non_null(aid_workload_file(&aid, "workloads/trace_c480.yaml"));
+    assert_non_null(aid_workload_file(&aid, "workloads/trace_sample.yaml"));
+    assert_non_null(aid_workload_file(&aid, "workloads/whole_jobs.yaml"));
+    aid_close(&aid);
+}
+
+static void steady_and_burst_have_equal_jobs(void **state)
+{
+    struct aid aid;
+    static struct job_birth a[60], b[60];
+
+    (void)state;
+    aid_open(&aid);
+    aid.cluster = cluster_read(aid.arena,
+                               conf_load(aid.arena,
+                                         "models/clusters/mixed_64.yaml",
+                                         &aid.err), aid.catalogue, &aid.err);
+    aid_jobs(&aid, aid_workload_file(&aid, "workloads/steady_mix.yaml"), 1,
+             0, a, 60);
+    aid_jobs(&aid, aid_workload_file(&aid, "workloads/burst_mix.yaml"), 1, 0,
+             b, 60);
+    for (size_t i = 0; i < 60; i++)
+        same_but_for_time(&a[i], &b[i]);
+    aid_close(&aid);
+}
+
+static void the_sample_traces_are_what_their_script_makes(void **state)
+{
+    static const char *const made[][2] = {
+        {"csv", "workloads/traces/sample.csv"},
+        {"swf", "workloads/traces/sample.swf"},
+        {"pods", "workloads/traces/pods.csv"},
+        {"nodes", "workloads/traces/nodes.csv"}};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        char command[128];
+
+        snprintf(command, sizeof command,
+                 "sh workloads/traces/make.sh %s | cmp -s - %s", made[i][0],
+                 made[i][1]);
+        assert_int_equal(system(command), 0);
+    }
+}
+
+/* The first YAML block of the manual, as it stands there. */
+static void the_workload_shown_in_the_manual_is_accepted(void **state)
+{
+    struct aid aid;
+    static char text[16384];
+    FILE *file = fopen("workloads/README.md", "r");
+    char *from, *to;
+    static struct job_birth job[20];
+    const struct workload_spec *spec;
+
+    (void)state;
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    from = strstr(text, "```yaml\n");
+    assert_non_null(from);
+    from += strlen("```yaml\n");
+    to = strstr(from, "```");
+    assert_non_null(to);
+    *to = '\0';
+    aid_open(&aid);
+    spec = aid_workload(&aid, "README.md", from);
+    if (spec == NULL)
+        fail_msg("%s", aid_message(&aid));
+    assert_int_equal(aid_jobs(&aid, spec, 1, 0, job, 20), 20);
+    aid_close(&aid);
+}
+
+/* Part of the message that each bad file must give. */
+static const char *const bad[][2] = {
+    {"bad_distribution", "either mean and cv"},
+    {"duplicate_key", "jobs"},
+    {"empty_mix", "mix must be a list"},
+    {"key_of_another_recipe", "prompts"},
+    {"missing_arrival", "arrival is missing"},
+    {"missing_end", "jobs or for is missing"},
+    {"missing_key", "sequence"},
+    {"mix_is_no_list", "mix must be a list"},
+    {"negative_share", "share"},
+    {"pp_above_layers", "pp (times vp) of role train of sft must be at most"},
+    {"precision_of_no_gpu", "found fp8"},
+    {"rate_without_unit", "rate"},
+    {"reward_without_cost", "core_time is missing"},
+    {"same_name_twice", "two entries of mix are called sft"},
+    {"small_batch", "batch of sft must be at least micro_batch times"},
+    {"too_large_model", "GB) are missing"},
+    {"too_many_cores", "5000 cores"},
+    {"too_many_gpus", "at least 128 GPUs of one type, the cluster has 32"},
+    {"tp_and_heads", "must divide the 32 heads of llama-2-7b, found 3"},
+    {"trace_beside_mix", "arrival has no meaning beside trace"},
+    {"trace_missing_column", "submit_tim"},
+    {"trace_missing_file", "cannot read the file"},
+    {"unknown_gpu", "a100-90"},
+    {"unknown_key", "untill"},
+    {"unknown_model", "qwen2.5-1b"},
+    {"unknown_pool", "trains"},
+    {"unknown_recipe", "Did you mean sft?"},
+    {"zero_shares", "at least one share"},
+};
+
+static void every_bad_workload_is_refused_with_its_message(void **state)
+{
+    struct aid aid;
+
+    (void)state;
+    aid_open(&aid);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char path[128];
+
+        snprintf(path, sizeof path, "tests/bad/workload_%s.yaml", bad[i][0]);
+        if (aid_workload_file(&aid, path) != NULL)
+            fail_msg("accepted: %s", path);
+        if (strstr(aid_message(&aid), bad[i][1]) == NULL)
+            fail_msg("%s lacks \"%s\"", aid_message(&aid), bad[i][1]);
+        assert_non_null(aid.err.pos.file);
+        assert_true(aid.err.pos.line > 0 || aid.err.kind == ERR_IO);
+    }
+    aid_close(&aid);
+}
+
+static void every_bad_workload_file_is_tested(void **state)
+{
+    DIR *folder = opendir("tests/bad");
+    struct dirent *entry;
+    size_t count = 0;
+
+    (void)state;
+    assert_non_null(folder);
+    while ((entry = readdir(folder)) != NULL)
+        count += strncmp(entry->d_name, "workload_", 9) == 0;
+    closedir(folder);
+    assert_int_equal(count, sizeof bad / sizeof bad[0]);
+}
+
+static void every_table_has_a_name_and_every_key_a_help(void **state)
+{
+    size_t count;
+    const struct conf_schema *const *schema = workload_schemas(&count);
+
+    (void)state;
+    assert_true(count > 20);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(schema[i]->name[0] != '\0');
+        for (size_t k = 0; k < schema[i]->count; k++)
+            assert_true(schema[i]->fields[k].help[0] != '\0');
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(schema[i]->name, schema[j]->name);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_seeds_give_equal_jobs_however_they_are_read),
+        cmocka_unit_test(another_rate_or_process_moves_only_times),
+        cmocka_unit_test(another_length_of_one_kind_moves_no_other_job),
+        cmocka_unit_test(shares_are_kept_and_requests_are_filled),
+        cmocka_unit_test(for_ends_the_arrivals),
+        cmocka_unit_test(every_sample_workload_runs_on_its_cluster),
+        cmocka_unit_test(steady_and_burst_have_equal_jobs),
+        cmocka_unit_test(the_sample_traces_are_what_their_script_makes),
+        cmocka_unit_test(the_workload_shown_in_the_manual_is_accepted),
+        cmocka_unit_test(every_bad_workload_is_refused_with_its_message),
+        cmocka_unit_test(every_bad_workload_file_is_tested),
+        cmocka_unit_test(every_table_has_a_name_and_every_key_a_help),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
