@@ -3,7 +3,7 @@
  * growth.h - does the queue grow, and was the system still filling?
  *
  * One-sided tests at 5% of the means of queue_growth and queue_filling over the
- * seeds (sim/stats/steady.h).  tests/steady_test.c measures both.
+ * seeds (sim/stats/steady.h).  tests/sim/steady_test.c measures both.
  */
 #ifndef EXPERIMENTS_RESULTS_GROWTH_H
 #define EXPERIMENTS_RESULTS_GROWTH_H

@@ -19,7 +19,7 @@
  * skewed and their spread is small by chance.  SHARE and the least samples were
  * chosen (among 0.4, 0.6 and 1, and 8, 12, 18 and 27) on runs of normal and
  * exponential values, of an M/M/1 at 0.7 and of pairs of them, so that no run is
- * wrong more often than one look at 20 samples is.  tests/looks_test.c measures
+ * wrong more often than one look at 20 samples is.  tests/sim/looks_test.c measures
  * other runs.
  */
 #include "sim/stats/looks.h"

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tests/world.h"
+#include "tests/aid/world.h"
 
 /* One T4, two sockets of 56 cores for 5.6 USD an hour, 10 GB/s of storage. */
 #define WORLD "experiment: t\nseeds: 1\nuntil: drained\ncluster:\n  nodes:\n" \

@@ -14,7 +14,7 @@
 #include "models/laws/decode.h"
 #include "models/laws/phase.h"
 #include "models/laws/rollout.h"
-#include "tests/law_aids.h"
+#include "tests/aid/law_aids.h"
 
 /* One socket of a Xeon 8480+: 240 GB/s, of which models read 0.62; 5.2 TF in
  * FP32, 10.5 in 16 bits, 21 in INT8. */

@@ -22,7 +22,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/folder.h"
-#include "tests/scratch.h"
+#include "tests/aid/scratch.h"
 
 static const char drawn[] =
     "experiment: drawn\n"

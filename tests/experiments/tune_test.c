@@ -28,7 +28,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/folder.h"
-#include "tests/scratch.h"
+#include "tests/aid/scratch.h"
 
 static char program[4096];      /* its path */
 

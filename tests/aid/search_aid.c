@@ -2,7 +2,7 @@
 /*
  * search_aid.c - commands that search, and the tables that they write.
  */
-#include "tests/search_aid.h"
+#include "tests/aid/search_aid.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,8 +12,8 @@
 #include <math.h>
 
 #include "sim/stats/steady.h"
-#include "tests/program.h"
-#include "tests/world.h"
+#include "tests/aid/program.h"
+#include "tests/aid/world.h"
 
 const char *program_argv0;
 

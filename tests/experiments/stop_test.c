@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tests/program.h"
+#include "tests/aid/program.h"
 
 const char *program_argv0;
 

@@ -22,7 +22,7 @@
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
-#include "tests/scratch.h"
+#include "tests/aid/scratch.h"
 #include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 

@@ -16,8 +16,8 @@
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
-#include "tests/scratch.h"
-#include "tests/search_aid.h"
+#include "tests/aid/scratch.h"
+#include "tests/aid/search_aid.h"
 
 #define KEYS \
     "  keys:\n" \

@@ -6,7 +6,7 @@
 #ifndef TESTS_SEARCH_AID_H
 #define TESTS_SEARCH_AID_H
 
-#include "tests/scratch.h"
+#include "tests/aid/scratch.h"
 
 struct arena;
 

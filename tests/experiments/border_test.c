@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "tests/scratch.h"
-#include "tests/search_aid.h"
+#include "tests/aid/scratch.h"
+#include "tests/aid/search_aid.h"
 
 #define CLAIMS \
     "expect:\n" \
