@@ -12,7 +12,7 @@
 #include "sim/base/clock.h"
 #include "sim/stats/steady.h"
 
-#define JOBS_MOST 1000000u      /* of more, nothing is said */
+#define JOBS_MOST 100000u       /* of more, as of bounds, nothing is said */
 #define JOBS_LEAST 20u          /* that come, for quarters to say something */
 
 struct instants {

@@ -241,7 +241,7 @@ static void copies_are_not_run_and_have_no_interval(void **state)
         { "clustersim validate e.yaml", 0, "run once: 5 trials" },
         { "grep -c ',fcfs,' b/summary.csv", 0, "1\n" },
         { "grep -c ',noisy,' b/summary.csv", 0, "3\n" },
-        { "grep '^base,sjf,jct_mean_s,1,[0-9.]*,,,fcfs,[-0-9.]*,,,,,,1,,,$' "
+        { "grep '^base,sjf,jct_mean_s,1,[0-9.]*,,,fcfs,[-0-9.]*,,,,,,1,,,,$' "
           "b/compare.csv", 0, NULL },
         { "grep -q 'deterministic: nothing is drawn' b/report.html", 0, NULL },
         { "clustersim check b", 0, "deterministic, seeds add nothing" },
