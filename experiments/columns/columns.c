@@ -57,7 +57,8 @@ static const struct table_column compare_column[] = {
     { "delta_not_trusted", TABLE_TEXT, "the same of the difference, and `5 pairs`: "
       "of fewer than ten seeds" },
     { "queue_grows", TABLE_COUNT, "1: by `queue_growth` over three seeds or more, "
-      "under that policy; mean times then say how long jobs came" },
+      "under that policy; mean times then say how long jobs came; empty: fewer "
+      "seeds, or too few jobs, or too many, to tell" },
 };
 
 static const struct table_column jobs_column[] = {

@@ -106,7 +106,7 @@ struct row {
     uint32_t point, policy, baseline;
     double jobs, jobs_base;     /* trust_jobs() of both */
     double p_holm;
-    bool grows;                 /* the queue */
+    bool known, grows;          /* the queue; is it known? */
 };
 
 static void compare_row(struct arena *arena, const struct grid *grid,
@@ -146,7 +146,10 @@ static void compare_row(struct arena *arena, const struct grid *grid,
     table_text(table, delta.high > delta.low
                ? trust_pairs_text(arena, fmax(row->jobs, row->jobs_base),
                                   delta.skew, (double)delta.count) : "");
-    table_count(table, row->grows);
+    if (row->known)
+        table_count(table, row->grows);
+    else
+        table_empty(table);
     table_end_row(table);
 }
 
@@ -159,6 +162,7 @@ void compare_rows(struct arena *arena, const struct grid *grid,
     for (uint32_t t = 0; t < grid->point_count; t++)
         for (uint32_t i = 0; i < grid->policy_count; i++) {
             struct row row = { t, i, baseline, trust_jobs(grid, t, i), 0, NAN,
+                               growth_known(grid, t, i),
                                growth_told(grid, t, i) };
 
             if (baseline != UINT32_MAX)

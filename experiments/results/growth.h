@@ -17,6 +17,8 @@ struct grid;
 /* Fewer seeds say nothing. */
 #define GROWTH_SEEDS_LEAST 3u
 
+/* Are there seeds enough to tell? */
+bool growth_known(const struct grid *grid, uint32_t point, uint32_t policy);
 /* Does the queue grow as long as jobs come? */
 bool growth_told(const struct grid *grid, uint32_t point, uint32_t policy);
 /* Returns a line that says so of a policy; NULL: it does so at no point. */
