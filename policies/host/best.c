@@ -11,7 +11,6 @@
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/form.h"
-#include "policies/state/job_slot.h"
 #include "policies/state/state.h"
 
 /* As phases.h says. */
@@ -42,10 +41,11 @@ bool cs_site(const struct cs_host *host, struct task_id id, uint32_t i,
     const struct cs_task *task = cs_task(host, id);
 
     assert(i < cs_site_count(host, id));
-    const struct host_site *site =
-        &host_job_form(host, task->job.i)->sites[task->role].site[i];
+    const struct host_form *kept = host_job_form(host, task->job.i);
+    const struct host_site *site = &kept->sites[task->role].site[i];
+
     if ((pools != 0 && (site->pool_mask & ~pools) != 0) ||
-        !host_hardware_ok(host, host_job_slot(host, task->job.i), task->role,
+        !host_hardware_ok(host, &kept->form->role[task->role],
                           site->gpu == NULL) ||
         (site->gpu == NULL && want->gpus > task->gpus))
         return false;           /* cores do not grow */

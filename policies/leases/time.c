@@ -122,19 +122,19 @@ static bool has_choice(const struct host_job_slot *job, uint32_t role)
 }
 
 bool host_hardware_ok(const struct cs_host *host,
-                      const struct host_job_slot *job, uint32_t role,
-                      bool cores)
+                      const struct role_spec *role, bool cores)
 {
     enum host_hardware hardware = host_hardware(host->policy, host->rules);
 
-    return hardware == HOST_ANY_HARDWARE || !has_choice(job, role) ||
+    return hardware == HOST_ANY_HARDWARE || !job_role_chooses(role) ||
            (hardware == HOST_CORES_ALONE) == cores;
 }
 
 bool host_may_use_cores(const struct cs_host *host,
                         const struct host_job_slot *job, uint32_t role)
 {
-    return has_choice(job, role) && host_hardware_ok(host, job, role, true);
+    return has_choice(job, role) &&
+           host_hardware_ok(host, &host_form_of(job)->role[role], true);
 }
 
 uint32_t host_want_options(const struct cs_host *host,
@@ -152,7 +152,7 @@ uint32_t host_want_options(const struct cs_host *host,
     assert(first < HOST_OPTIONS);
     option[1] = *want;
     option[first].gpu_type = CS_ON_CORES;
-    if (host_hardware_ok(host, job, role, false))
+    if (host_hardware_ok(host, &host_form_of(job)->role[role], false))
         return 2;
     option[0] = option[first];
     return 1;
@@ -196,7 +196,7 @@ bool host_fit_want(const struct cs_host *host,
     uint32_t rated = 0;
 
     if (spec->on_cores.cores > 0 &&
-        !host_hardware_ok(host, job, role, want->gpu_type == CS_ON_CORES))
+        !host_hardware_ok(host, spec, want->gpu_type == CS_ON_CORES))
         return false;
     *out = (struct fit_want) {
         .gpus = want->gpus ? want->gpus : job_role_gpus(request, role),

@@ -75,8 +75,7 @@ bool host_shape_ok(const struct cs_host *host,
 /* By the rules of the entry, may a role be on cores (on GPUs) that may be on
  * either?  True of any other role. */
 bool host_hardware_ok(const struct cs_host *host,
-                      const struct host_job_slot *job, uint32_t role,
-                      bool cores);
+                      const struct role_spec *role, bool cores);
 /* May a role go on cores that also may go on GPUs, if nothing names a place? */
 bool host_may_use_cores(const struct cs_host *host,
                         const struct host_job_slot *job, uint32_t role);

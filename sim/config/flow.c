@@ -16,6 +16,7 @@ static bool is_plain(const char *text)
     const char *first = text + (text[0] == '-' && text[1] >= '0' && text[1] <= '9');
     size_t bytes = strlen(text);
 
+    assert(first == text || first == text + 1);
     return bytes > 0 && strchr("-?:&*!|>%@` ", first[0]) == NULL &&
            strpbrk(text, ",[]{}#\"'\\\n\t") == NULL && strstr(text, ": ") == NULL &&
            text[bytes - 1] != ':' && text[bytes - 1] != ' ';
@@ -24,6 +25,7 @@ static bool is_plain(const char *text)
 static const char *quote(struct arena *arena, const char *text)
 {
     char *out = arena_alloc(arena, 2 * strlen(text) + 3, 1), *end = out;
+    const char *start = text;
 
     *end++ = '"';
     for (; *text != '\0'; text++) {
@@ -32,11 +34,13 @@ static const char *quote(struct arena *arena, const char *text)
         *end++ = *text == '\n' ? 'n' : *text == '\t' ? 't' : *text;
     }
     *end = '"';
+    assert((size_t)(end - out) < 2 * (size_t)(text - start) + 3);
     return out;
 }
 
 static const char *write_text(struct arena *arena, const char *text)
 {
+    assert(text != NULL);
     return is_plain(text) ? text : quote(arena, text);
 }
 

@@ -148,6 +148,8 @@ static const struct conf_node *set_items(const struct setting *setting,
     size_t bytes = strcspn(path, ".");
     struct conf_node *copy = arena_alloc(setting->arena, 1, sizeof *copy);
 
+    assert(list->kind == CONF_LIST && depth >= 0);
+    assert(index == NOT_FOUND || index < list->count);
     *copy = *list;
     copy->items = arena_grow(setting->arena, list->items, list->count,
                              list->count, sizeof *copy->items);

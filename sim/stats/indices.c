@@ -48,6 +48,7 @@ static struct pair estimate(const struct indices_design *design, const double *y
     const double *a = y, *b = y + design->rows, *ab = b + (1 + input) * design->rows;
     double n = (double)design->rows, mean = 0, variance = 0, first = 0, total = 0;
 
+    assert(input < design->inputs);
     for (size_t i = 0; i < design->rows; i++)
         mean += (a[row[i]] + b[row[i]]) / (2 * n);
     for (size_t i = 0; i < design->rows; i++) {
@@ -75,6 +76,7 @@ static void percentiles(double *draw, size_t count, double *low, double *high)
 {
     size_t tail = count / 40;
 
+    assert(count <= INDICES_RESAMPLES && tail < count - tail + (count == 0));
     *low = *high = NAN;
     if (count == 0)
         return;
@@ -91,6 +93,8 @@ void indices_of(struct arena *arena, struct rng *rng,
     double *first = arena_alloc(arena, INDICES_RESAMPLES, sizeof *first);
     double *total = arena_alloc(arena, INDICES_RESAMPLES, sizeof *total);
 
+    assert(design->points == design->rows * (design->inputs + 2));
+    assert(design->inputs > 0 && design->rows > 0 && y != NULL);
     for (size_t i = 0; i < design->inputs; i++) {
         struct pair at;
         size_t count = 0;

@@ -25,6 +25,7 @@ static void shuffle(struct rng *rng, size_t *order, size_t count)
     for (size_t i = count; i > 1; i--) {
         size_t j = (size_t)rng_below(rng, i), kept = order[i - 1];
 
+        assert(j < i);
         order[i - 1] = order[j];
         order[j] = kept;
     }
@@ -47,6 +48,7 @@ static void draw_one(struct rng *rng, size_t inputs, size_t *order, double *u,
         for (size_t i = 0; i < inputs; i++)
             here[i] = before[i];
         here[input] += here[input] < 0.5 ? STEP : -STEP;
+        assert(here[input] > -0.01 && here[input] < 1.01);
         moved[s] = input;
     }
 }
@@ -74,6 +76,7 @@ static double effect_at(const struct morris *design, const double *y, size_t poi
     const double *before = design->u + (point - 1) * design->inputs;
     size_t input = design->moved[point];
 
+    assert(point > 0 && point < design->points && input < design->inputs);
     return (y[point] - y[point - 1]) / (u[input] - before[input]);
 }
 

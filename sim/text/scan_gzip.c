@@ -30,11 +30,13 @@ static bool more(struct walk *walk)
 {
     ssize_t got;
 
+    assert(walk->fd >= 0 && walk->stream.avail_in <= CHUNK_BYTES);
     if (walk->stream.avail_in > 0)
         return true;
     got = pread(walk->fd, walk->in, sizeof walk->in, walk->at);
     if (got <= 0)
         return false;
+    assert((size_t)got <= sizeof walk->in);
     walk->at += got;
     walk->stream.next_in = walk->in;
     walk->stream.avail_in = (uInt)got;
@@ -51,6 +53,7 @@ static bool skip_member(struct walk *walk)
         walk->stream.avail_out = sizeof walk->out;
         code = inflate(&walk->stream, Z_NO_FLUSH);
     }
+    assert(code != Z_STREAM_ERROR);     /* the stream was set up */
     return code == Z_STREAM_END;
 }
 
