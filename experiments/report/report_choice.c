@@ -187,6 +187,22 @@ struct sheet *report_regret(const struct report *r, struct err *err)
 
 /* ---- what decides ---- */
 
+/* Controls that are policies of their own, and what the table calls them. */
+static const struct {
+    const char *name, *title;
+} whole[] = {
+    { "random", "random order" }, { "colocated", "colocated groups" },
+};
+#define WHOLE COUNT_OF(whole)
+
+static bool has_whole(const struct report *r)
+{
+    for (size_t i = 0; i < WHOLE; i++)
+        if (grid_policy(r->source.grid, whole[i].name) != UINT32_MAX)
+            return true;
+    return false;
+}
+
 /* Returns the policy with a part off, or UINT32_MAX. */
 static uint32_t find_control(const struct report *r, uint32_t policy,
                              const char *part)
@@ -223,7 +239,10 @@ static bool is_control(const struct report *r, uint32_t policy)
         for (unsigned i = 0; controls_part(i) != NULL; i++)
             if (find_control(r, p, controls_part(i)) == policy)
                 return true;
-    return grid_policy(r->source.grid, "random") == policy;
+    for (size_t i = 0; i < WHOLE; i++)
+        if (grid_policy(r->source.grid, whole[i].name) == policy)
+            return true;
+    return false;
 }
 
 static const char *against_baseline(const struct report *r, uint32_t point,
@@ -261,14 +280,17 @@ static void add_controls(const struct report *r, struct sheet *sheet,
                          uint32_t point, uint32_t policy, enum metric metric)
 {
     const struct grid *grid = r->source.grid;
-    uint32_t floor = grid_policy(grid, "random");
 
     sheet_cell(sheet, "%s", grid->policy[policy]);
     sheet_cell(sheet, "%s", metric_info(metric)->title);
     sheet_cell(sheet, "%s", grid->point[point]);
     sheet_cell(sheet, "%s", against_baseline(r, point, policy, metric));
-    if (floor != UINT32_MAX)
-        add_control(r, sheet, point, policy, floor, metric);
+    for (size_t i = 0; i < WHOLE; i++) {
+        uint32_t control = grid_policy(grid, whole[i].name);
+
+        if (control != UINT32_MAX)
+            add_control(r, sheet, point, policy, control, metric);
+    }
     for (unsigned i = 0; controls_part(i) != NULL; i++)
         if (has_control(r, UINT32_MAX, controls_part(i)))
             add_control(r, sheet, point, policy,
@@ -280,8 +302,9 @@ static struct sheet *controls_sheet(const struct report *r)
     struct sheet *sheet =
         sheet_new("policy:0\tmetric:0\tpoint:0\tagainst the baseline:0");
 
-    if (grid_policy(r->source.grid, "random") != UINT32_MAX)
-        sheet_column(sheet, "random order", 0);
+    for (size_t i = 0; i < WHOLE; i++)
+        if (grid_policy(r->source.grid, whole[i].name) != UINT32_MAX)
+            sheet_column(sheet, whole[i].title, 0);
     for (unsigned i = 0; controls_part(i) != NULL; i++)
         if (has_control(r, UINT32_MAX, controls_part(i)))
             sheet_column(sheet, controls_part(i), 0);
@@ -291,14 +314,13 @@ static struct sheet *controls_sheet(const struct report *r)
 struct sheet *report_controls(const struct report *r, struct err *err)
 {
     const struct grid *grid = r->source.grid;
-    bool floor = grid_policy(grid, "random") != UINT32_MAX;
     struct sheet *sheet = NULL;
 
     (void)err;
     if (r->source.baseline == UINT32_MAX)
         return NULL;
     for (uint32_t p = 0; p < grid->policy_count; p++) {
-        if (is_control(r, p) || (!floor && !has_controls(r, p)))
+        if (is_control(r, p) || (!has_whole(r) && !has_controls(r, p)))
             continue;
         if (sheet == NULL)
             sheet = controls_sheet(r);
