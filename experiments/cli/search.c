@@ -11,15 +11,6 @@
 #include "experiments/spec/experiment.h"
 #include "sim/base/err.h"
 #include "sim/text/folder.h"
-#include "sim/text/paths.h"
-
-/* The place of an err may lie in what the probe has read. */
-static void close_probe(struct search_command *search, struct err *err)
-{
-    if (err->kind != ERR_NONE && err->pos.file != NULL)
-        err->pos.file = text_format(search->cli->arena, "%s", err->pos.file);
-    probe_close(search->probe);
-}
 
 bool search_begin(struct cli *cli, const struct args *args,
                   struct search_command *search, struct err *err)
@@ -34,14 +25,12 @@ bool search_begin(struct cli *cli, const struct args *args,
     if (!cmd_threads(args, &options.threads, err) ||
         !args_number(args, ARG_SEEDS, 1, 1000000, &options.experiment.seeds, err))
         return false;
-    search->probe = probe_open(args->word[0], &options, err);
+    search->probe = probe_open(cli->arena, args->word[0], &options, err);
     if (search->probe == NULL)
         return false;
     if (!results_open(cli->arena, probe_experiment(search->probe)->dir,
-                      &search->results, err)) {
-        close_probe(search, err);
+                      &search->results, err))
         return false;
-    }
     probe_keep(search->probe, search->results.trials);
     return true;
 }
@@ -53,7 +42,7 @@ static bool renew_report(const struct search_command *search, struct err *err)
            report_write(folder_path(search->results.dir), err);
 }
 
-void search_close(struct search_command *search, bool ok, struct err *err)
+void search_close(struct search_command *search, bool ok, const struct err *err)
 {
     uint32_t count;
     uint64_t *hash = probe_hashes(search->probe, search->cli->arena, &count);
@@ -64,7 +53,6 @@ void search_close(struct search_command *search, bool ok, struct err *err)
     if (ok)
         (void)results_drop(&search->results, hash, count);
     results_close(&search->results);
-    close_probe(search, err);
 }
 
 int search_end(struct search_command *search, bool ok, uint32_t unknown,

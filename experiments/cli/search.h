@@ -29,7 +29,7 @@ bool search_begin(struct cli *cli, const struct args *args,
                   struct search_command *search, struct err *err);
 /* Lets go of it: the trials of a search that is done, `ok`, are taken away, as
  * nothing needs them any more.  An interruption is told. */
-void search_close(struct search_command *search, bool ok, struct err *err);
+void search_close(struct search_command *search, bool ok, const struct err *err);
 /* It is done, `ok`, or err says why not: makes the report of the folder again, if
  * there are results, and takes the trials away, which nothing needs any more.
  * Returns the exit status; `unknown` answers are missing for failed trials. */

@@ -361,10 +361,9 @@ bool probe_run(struct probe *probe, const struct probe_ask *ask, size_t count,
 
 /* ---- the probe ---- */
 
-struct probe *probe_open(const char *path, const struct probe_options *options,
-                         struct err *err)
+struct probe *probe_open(struct arena *arena, const char *path,
+                         const struct probe_options *options, struct err *err)
 {
-    struct arena *arena = arena_new((size_t)1 << 18);
     struct probe *probe = arena_alloc(arena, 1, sizeof *probe);
 
     assert(options->threads > 0 && options->experiment.point == NULL);
@@ -372,10 +371,7 @@ struct probe *probe_open(const char *path, const struct probe_options *options,
                              .path = arena_text(arena, path),
                              .trials = options->trials };
     probe->base = experiment_read(arena, path, &options->experiment, err);
-    if (probe->base != NULL)
-        return probe;
-    arena_free(arena);
-    return NULL;
+    return probe->base == NULL ? NULL : probe;
 }
 
 void probe_keep(struct probe *probe, const struct folder *trials)
@@ -403,10 +399,4 @@ uint64_t *probe_hashes(const struct probe *probe, struct arena *arena,
         if (probe->slot[i] != NULL)
             hash[(*count)++] = probe->slot[i]->hash;
     return hash;
-}
-
-void probe_close(struct probe *probe)
-{
-    if (probe != NULL)
-        arena_free(probe->arena);
 }

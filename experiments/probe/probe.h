@@ -44,7 +44,7 @@ struct probe_trial {
     const struct err *failure;  /* NULL: it did not */
 };
 
-/* All pointers are good until probe_close. */
+/* All pointers are good as long as the arena of the probe. */
 struct probe_answer {
     const struct err *unread;   /* the settings give no valid experiment: why */
     const struct probe_trial *const *trial;     /* by seed; NULL if unread */
@@ -58,13 +58,14 @@ struct probe_counts {
     uint32_t read;              /* experiments */
 };
 
-/* Reads the experiment as the options say.  NULL: err says why. */
-struct probe *probe_open(const char *path, const struct probe_options *options,
-                         struct err *err);
+/* Reads the experiment as the options say.  All that is kept lies in the arena,
+ * as errs speak of it.  NULL: err says why. */
+struct probe *probe_open(struct arena *arena, const char *path,
+                         const struct probe_options *options, struct err *err);
 /* The experiment without settings, with all of its points. */
 const struct experiment *probe_experiment(const struct probe *probe);
 /* From now on finished trials are kept in the folder too, so that a killed search
- * goes on where it was.  It is the caller's, open until probe_close; NULL: they are
+ * goes on where it was.  It is the caller's, and stays open; NULL: they are
  * kept in memory alone. */
 void probe_keep(struct probe *probe, const struct folder *trials);
 /* Answers all asks.  A failed trial stops none of the others.  False: Ctrl-C, or
@@ -75,6 +76,5 @@ struct probe_counts probe_counts(const struct probe *probe);
 /* Returns the hashes of all trials that were asked for, for results_drop(). */
 uint64_t *probe_hashes(const struct probe *probe, struct arena *arena,
                        uint32_t *count);
-void probe_close(struct probe *probe);      /* accepts NULL */
 
 #endif

@@ -351,6 +351,31 @@ static bool is_wanted(const char *only, const char *name)
     return only == NULL;
 }
 
+/* Is each name of `--only` a policy of the file? */
+static bool check_only(struct arena *arena, const struct experiment *experiment,
+                       const char *only, struct err *err)
+{
+    const struct err_pos nowhere = { NULL, 0, 0 };
+    const char **all = arena_alloc(arena, experiment->file_policy_count + 1, sizeof *all);
+
+    for (uint32_t p = 0; p < experiment->file_policy_count; p++)
+        all[p] = experiment->policy_name[p];
+    for (const char *p = only; p != NULL; p = strchr(p, ',')) {
+        const char *word, *near;
+
+        p += *p == ',';
+        word = text_format(arena, "%.*s", (int)strcspn(p, ","), p);
+        near = conf_nearest(word, all);
+        if (near != NULL && strcmp(near, word) == 0)
+            continue;
+        err_set(err, ERR_USAGE, nowhere,
+                "--only names '%.60s', which is no policy of %.100s", word,
+                experiment->path);
+        return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
+    }
+    return true;
+}
+
 static const char *const *labels_of(struct arena *arena,
                                     const struct experiment *experiment,
                                     const struct space *space, uint32_t *count)
@@ -377,7 +402,8 @@ const struct tune_found *tune_run(struct arena *arena, struct probe *probe,
                            .options = options };
 
     *count = 0;
-    if (!space_read(arena, experiment, space, err))
+    if (!check_only(arena, experiment, options->only, err) ||
+        !space_read(arena, experiment, space, err))
         return NULL;
     base.point = labels_of(arena, experiment, space, &base.point_count);
     for (uint32_t p = 0; p < experiment->file_policy_count; p++) {

@@ -61,7 +61,6 @@ static int teardown(void **state)
 {
     struct world *w = *state;
 
-    probe_close(w->probe);
     scratch_close(&w->scratch);
     arena_free(w->arena);
     free(w);
@@ -72,7 +71,7 @@ static void open_probe(struct world *w, const char *file, uint32_t threads)
 {
     const struct probe_options options = { .threads = threads };
 
-    w->probe = probe_open(scratch_path(&w->scratch, file), &options, &w->err);
+    w->probe = probe_open(w->arena, scratch_path(&w->scratch, file), &options, &w->err);
     if (w->probe == NULL)
         print_message("%s\n", w->err.text);
     assert_non_null(w->probe);
@@ -206,10 +205,10 @@ static void killed_search_goes_on_in_its_folder(void **state)
     snprintf(file, sizeof file, "%s", scratch_path(&w->scratch, "drawn.yaml"));
     snprintf(dir, sizeof dir, "%s", scratch_path(&w->scratch, "kept"));
     assert_true(results_open(w->arena, dir, &results, &w->err));
-    w->probe = probe_open(file, &options, &w->err);
+    w->probe = probe_open(w->arena, file, &options, &w->err);
     probe_keep(w->probe, results.trials);
     assert_true(probe_run(w->probe, &ask, 1, &a, &w->err));
-    struct probe *next = probe_open(file, &options, &w->err);
+    struct probe *next = probe_open(w->arena, file, &options, &w->err);
     probe_keep(next, results.trials);
     assert_true(probe_run(next, &ask, 1, &b, &w->err));
     assert_int_equal(probe_counts(next).run, 0);
@@ -222,7 +221,6 @@ static void killed_search_goes_on_in_its_folder(void **state)
     assert_true(results_drop(&results, hash, hashes));
     assert_false(folder_holds(results.dir, ".trials"));
     results_close(&results);
-    probe_close(next);
 }
 
 static void seeds_that_are_copies_are_one_trial(void **state)
@@ -280,7 +278,6 @@ static void many_settings_do_not_depend_on_threads(void **state)
     }
     open_probe(w, "drawn.yaml", 1);
     assert_true(probe_run(w->probe, ask, N, one, &w->err));
-    struct probe *first = w->probe;
     open_probe(w, "drawn.yaml", 4);
     assert_true(probe_run(w->probe, ask, N, four, &w->err));
     for (int i = 0; i < N; i++) {
@@ -288,7 +285,6 @@ static void many_settings_do_not_depend_on_threads(void **state)
         assert_memory_equal(one[i].trial[0]->value, four[i].trial[0]->value,
                             METRIC_COUNT * sizeof(double));
     }
-    probe_close(first);
 }
 
 int main(void)

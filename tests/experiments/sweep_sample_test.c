@@ -70,12 +70,11 @@ static void points_of_a_sample_are_run(void **state)
     struct probe *probe;
 
     search_write(w, "sweep:\n  sample: sobol\n  points: 4\n" KEYS);
-    probe = probe_open(scratch_path(&w->scratch, "e.yaml"), &options, &err);
+    probe = probe_open(w->arena, scratch_path(&w->scratch, "e.yaml"), &options, &err);
     assert_non_null(probe);
     assert_true(probe_run(probe, ask, 2, answer, &err));
     assert_true(answer[0].trial[0]->value[METRIC_JOBS] == 40);
     assert_true(answer[1].trial[0]->value[METRIC_JOBS] == 80);
-    probe_close(probe);
 }
 
 static void latin_points_follow_the_seed(void **state)

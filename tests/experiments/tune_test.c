@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "experiments/cli/cli.h"
 #include "experiments/columns/metric.h"
 #include "experiments/probe/probe.h"
 #include "experiments/results/results.h"
@@ -129,7 +130,7 @@ static void run_search(struct scratch *scratch, uint32_t threads, struct search 
     struct err err = { 0 };
 
     *search = (struct search){ .arena = arena_new(0) };
-    search->probe = probe_open(scratch_path(scratch, "e.yaml"), &options, &err);
+    search->probe = probe_open(search->arena, scratch_path(scratch, "e.yaml"), &options, &err);
     if (search->probe == NULL)
         fail_msg("%s", err.text);
     assert_true(results_open(search->arena, scratch_path(scratch, "out"), &results, &err));
@@ -147,7 +148,6 @@ static void run_search(struct scratch *scratch, uint32_t threads, struct search 
 static void end_search(struct search *search)
 {
     free(search->file);
-    probe_close(search->probe);
     arena_free(search->arena);
 }
 
@@ -346,6 +346,47 @@ static void a_race_finds_the_best_within_its_budget(void **state)
     }
 }
 
+/* `clustersim tune FILE -o out [--only ONLY]`: its status, and what it says. */
+static int tune_command(struct scratch *scratch, const char *path, const char *only,
+                        char said[4096])
+{
+    char file[256], dir[256];
+    char *argv[] = { "clustersim", "tune", file, "-q", "-o", dir, "--only",
+                     (char *)(uintptr_t)only };
+    FILE *out = tmpfile();
+    int status;
+
+    assert_non_null(out);
+    snprintf(file, sizeof file, "%s", path);
+    snprintf(dir, sizeof dir, "%s", scratch_path(scratch, "out"));
+    status = cli_main(only == NULL ? 6 : 8, argv, out, out);
+    rewind(out);
+    said[fread(said, 1, 4095, out)] = '\0';
+    fclose(out);
+    return status;
+}
+
+static void what_is_wrong_is_told_with_its_place(void **state)
+{
+    static const char *const bad[] = {
+        "tests/bad/experiment_tune_metric.yaml", "tests/bad/experiment_tune_over.yaml",
+        "tests/bad/experiment_tune_key.yaml",
+    };
+    struct scratch *scratch = *state;
+    char said[4096], path[256];
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(tune_command(scratch, bad[i], NULL, said), 3);
+        if (strncmp(said, bad[i], strlen(bad[i])) != 0)
+            fail_msg("it begins otherwise: %s", said);
+    }
+    write_experiment(scratch, "e.yaml", splits);
+    snprintf(path, sizeof path, "%s", scratch_path(scratch, "e.yaml"));
+    assert_int_equal(tune_command(scratch, path, "nobody", said), 2);
+    assert_non_null(strstr(said, "--only names 'nobody', which is no policy of "));
+    assert_null(scratch_read(scratch, "out/tuned.yaml"));
+}
+
 static int setup(void **state)
 {
     static struct scratch scratch;
@@ -369,6 +410,7 @@ int main(int argc, char **argv)
         TEST(the_split_that_is_found_is_the_best_of_all),
         TEST(a_winner_is_judged_on_seeds_of_its_own),
         TEST(threads_and_resuming_change_no_byte),
+        TEST(what_is_wrong_is_told_with_its_place),
         TEST(what_nothing_beats_stays),
         TEST(who_does_fewer_jobs_is_out),
         TEST(tuned_runs_are_those_of_the_entries_that_were_found),
