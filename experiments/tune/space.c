@@ -277,15 +277,18 @@ static bool find_point(const struct experiment *experiment, struct space *space,
     return err_hint(err, "The first one is '%.100s'.", experiment->point[0].label);
 }
 
-static bool find_metric(const struct experiment *experiment, const char *name,
+static bool find_metric(const struct experiment *experiment,
                         struct space *space, struct err *err)
 {
-    space->metric = metric_find(name);
-    if (space->metric != METRIC_COUNT && metric_info(space->metric)->better != 0)
+    const struct conf_node *node = conf_get(experiment->tune, "metric");
+
+    if (!experiment_metric(node, &space->metric, err))
+        return false;
+    if (metric_info(space->metric)->better != 0)
         return true;
-    return err_set(err, ERR_REFERENCE, conf_pos(conf_get(experiment->tune, "metric")),
+    return err_set(err, ERR_REFERENCE, conf_pos(node),
                    "metric must be one that can be better or worse, and is '%.60s'",
-                   name);
+                   metric_info(space->metric)->name);
 }
 
 bool space_read(struct arena *arena, const struct experiment *experiment,
@@ -302,7 +305,7 @@ bool space_read(struct arena *arena, const struct experiment *experiment,
         return false;
     *space = (struct space){ .seeds = (uint32_t)keys.seeds, .judge = (uint32_t)keys.judge,
                              .budget = (uint32_t)keys.budget, .point = keys.point };
-    if (!find_metric(experiment, keys.metric, space, err) ||
+    if (!find_metric(experiment, space, err) ||
         !find_point(experiment, space, err))
         return false;
     if (conf_kind(keys.over) != CONF_MAP || conf_count(keys.over) == 0 ||
