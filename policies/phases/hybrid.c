@@ -15,8 +15,8 @@
  *
  * Second correction: where a job gives GPUs back between phases, a phase leaves
  * a home that has room, if GPUs of another pool are forecast to end it sooner by
- * more than forecasts have been wrong.  Each phase is timed from its start to
- * its end and set against its forecast; the mean error is an exponential
+ * more than forecasts have been wrong.  A phase that starts on free GPUs is timed
+ * to its end and set against its forecast; the mean error is an exponential
  * average, and the gain must be above GAIN_ERRORS of it.  Until a phase has
  * ended nothing leaves home for that reason.  So where forecasts are bad, the
  * plan stays.
@@ -93,7 +93,16 @@ static struct hybrid_start *hybrid_start_of(struct hybrid *hybrid,
     return &hybrid->start[(size_t)slot * FORM_ROLES_MAX + role];
 }
 
-/* Starts a phase as forecast, and keeps the forecast. */
+/* Nothing of the job is timed: a phase that was cut short would be.  A new job
+ * may have the slot of one that failed in a phase. */
+static void hybrid_forget(void *self, struct cs_host *host, struct job_id job)
+{
+    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
+        hybrid_start_of(self, host, job, r)->forecast_s = 0;
+}
+
+/* Starts a phase as forecast.  On free GPUs it will be timed; in place of idle
+ * leases not, whose saving is in the time and not in the forecast. */
 static enum cs_verdict hybrid_start_as(struct hybrid *hybrid,
                                        struct cs_host *host,
                                        struct task_id task,
@@ -106,7 +115,8 @@ static enum cs_verdict hybrid_start_as(struct hybrid *hybrid,
 
     if (verdict == CS_DONE)
         *hybrid_start_of(hybrid, host, job, role) = (struct hybrid_start) {
-            .start_ns = cs_now_ns(host), .forecast_s = f->switch_s + f->run_s
+            .start_ns = cs_now_ns(host),
+            .forecast_s = want->take_idle ? 0 : f->switch_s + f->run_s
         };
     return verdict;
 }
@@ -152,8 +162,8 @@ static uint32_t hybrid_lenders(const struct hybrid *hybrid,
 
 /* In place of idle leases.  Where switching costs more than the phase, only of
  * those that have been idle for the difference; see dynamic.c. */
-static enum cs_alike hybrid_take(struct cs_host *host, struct task_id task,
-                                 struct cs_want want)
+static enum cs_alike hybrid_take(struct hybrid *hybrid, struct cs_host *host,
+                                 struct task_id task, struct cs_want want)
 {
     struct cs_forecast f;
 
@@ -163,7 +173,8 @@ static enum cs_alike hybrid_take(struct cs_host *host, struct task_id task,
     double rest_s = f.switch_s + f.evict_s - f.run_s;
     if (rest_s > 0)
         want.idle_ns = (int64_t)((rest_s < 1e6 ? rest_s : 1e6) * 1e9);
-    if (cs_start_want(host, task, &want) != CS_DONE && want.idle_ns > 0)
+    if (hybrid_start_as(hybrid, host, task, &want, &f) != CS_DONE &&
+        want.idle_ns > 0)
         cs_wake_at(host, clock_after(cs_now_ns(host), want.idle_ns));
     return CS_ALIKE_AS_LONG;
 }
@@ -207,7 +218,7 @@ static enum cs_alike hybrid_own(struct hybrid *hybrid, struct cs_host *host,
             return CS_ALIKE_NONE;
     }
     want = (struct cs_want) { .pool_mask = home };
-    return hybrid_take(host, task, want);
+    return hybrid_take(hybrid, host, task, want);
 }
 
 /* Borrowing pays if the phase is over before its own pool has room. */
@@ -234,7 +245,7 @@ static enum cs_alike hybrid_borrow(struct hybrid *hybrid,
     if ((f.run_s + f.switch_s + f.evict_s) * hybrid_margin(hybrid) >= own_s)
         return CS_ALIKE_AS_LONG;
     if (want.take_idle)
-        return hybrid_take(host, task, want);
+        return hybrid_take(hybrid, host, task, want);
     hybrid_start_as(hybrid, host, task, &want, &f);
     return CS_ALIKE_AS_LONG;
 }
@@ -278,8 +289,10 @@ static enum cs_alike hybrid_try(struct hybrid *hybrid,
     }
     if (pub->gpus > 0 && !cs_settled(host, pub->job) &&
         cs_switch_loss(host, pub->job) > hybrid->lend_max) {
-        if (owners)
+        if (owners) {
+            hybrid_forget(hybrid, host, pub->job);
             cs_settle(host, task);
+        }
         return CS_ALIKE_NONE;
     }
     if (owners)
@@ -310,6 +323,7 @@ const struct cs_policy hybrid_policy = {
     .param_count = sizeof hybrid_param / sizeof hybrid_param[0],
     .init = hybrid_init,
     .before = cs_by_priority,
+    .job_submitted = hybrid_forget,
     .lease_idle = hybrid_lease_idle,
     .decide = hybrid_decide,
 };
