@@ -14,6 +14,7 @@
 
 #include "experiments/spec/controls.h"
 #include "experiments/spec/keys.h"
+#include "experiments/spec/only.h"
 #include "experiments/spec/point_label.h"
 #include "experiments/spec/sweep.h"
 #include "experiments/spec/tree.h"
@@ -92,19 +93,6 @@ static bool read_catalogue(struct reader *r, struct err *err)
 
 /* Policies. */
 
-static bool is_wanted(const char *only, const char *name)
-{
-    size_t bytes = strlen(name);
-
-    for (const char *p = only; p != NULL; p = strchr(p, ',')) {
-        p += *p == ',';
-        if (strncmp(p, name, bytes) == 0 &&
-            (p[bytes] == ',' || p[bytes] == '\0'))
-            return true;
-    }
-    return only == NULL;
-}
-
 /* What a policy is called in the results, without reading all of it. */
 static const char *name_of(const struct conf_node *item)
 {
@@ -120,30 +108,6 @@ static const char *name_of(const struct conf_node *item)
     if (name == NULL || conf_kind(name) != CONF_SCALAR)
         return NULL;
     return conf_text(name);
-}
-
-static bool check_only(struct reader *r, const char *const *all,
-                       struct err *err)
-{
-    struct err_pos nowhere = { NULL, 0, 0 };
-
-    for (const char *p = r->options->only; p != NULL; p = strchr(p, ',')) {
-        const char *word, *near;
-        bool known = false;
-
-        p += *p == ',';
-        word = text_format(r->arena, "%.*s", (int)strcspn(p, ","), p);
-        for (size_t i = 0; all[i] != NULL; i++)
-            known = known || strcmp(all[i], word) == 0;
-        if (known)
-            continue;
-        near = conf_nearest(word, all);
-        err_set(err, ERR_USAGE, nowhere,
-                "--only names '%.60s', which is no policy of %.100s", word,
-                r->experiment->path);
-        return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
-    }
-    return true;
 }
 
 static bool name_policies(struct reader *r, struct err *err)
@@ -179,7 +143,7 @@ static bool name_policies(struct reader *r, struct err *err)
                         "two policies are called '%.60s'", all[i]);
                 return err_hint(err, "Give one of them another `name:`.");
             }
-        if (is_wanted(r->options->only, all[i])) {
+        if (only_names(r->options->only, all[i])) {
             kept[r->experiment->policy_count++] = all[i];
             r->experiment->file_policy_count += i < r->file_policies;
         } else
@@ -187,7 +151,7 @@ static bool name_policies(struct reader *r, struct err *err)
     }
     r->experiment->policy_name = kept;
     r->experiment->left_out = left;
-    return check_only(r, all, err);
+    return only_check(r->arena, r->options->only, all, r->experiment->path, err);
 }
 
 static uint32_t policy_index(const struct experiment *experiment, const char *name)

@@ -16,6 +16,8 @@
 
 #include "experiments/columns/metric.h"
 #include "experiments/probe/probe.h"
+#include "experiments/spec/experiment.h"
+#include "experiments/spec/only.h"
 #include "experiments/tune/entry.h"
 #include "experiments/tune/race.h"
 #include "experiments/tune/space.h"
@@ -339,41 +341,15 @@ static bool tune_policy(struct tuning *t, struct tune_found *found, struct err *
     return finish(t, best, found, err);
 }
 
-static bool is_wanted(const char *only, const char *name)
-{
-    size_t bytes = strlen(name);
-
-    for (const char *p = only; p != NULL; p = strchr(p, ',')) {
-        p += *p == ',';
-        if (strncmp(p, name, bytes) == 0 && (p[bytes] == ',' || p[bytes] == '\0'))
-            return true;
-    }
-    return only == NULL;
-}
-
 /* Is each name of `--only` a policy of the file? */
 static bool check_only(struct arena *arena, const struct experiment *experiment,
                        const char *only, struct err *err)
 {
-    const struct err_pos nowhere = { NULL, 0, 0 };
     const char **all = arena_alloc(arena, experiment->file_policy_count + 1, sizeof *all);
 
     for (uint32_t p = 0; p < experiment->file_policy_count; p++)
         all[p] = experiment->policy_name[p];
-    for (const char *p = only; p != NULL; p = strchr(p, ',')) {
-        const char *word, *near;
-
-        p += *p == ',';
-        word = text_format(arena, "%.*s", (int)strcspn(p, ","), p);
-        near = conf_nearest(word, all);
-        if (near != NULL && strcmp(near, word) == 0)
-            continue;
-        err_set(err, ERR_USAGE, nowhere,
-                "--only names '%.60s', which is no policy of %.100s", word,
-                experiment->path);
-        return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
-    }
-    return true;
+    return only_check(arena, only, all, experiment->path, err);
 }
 
 static const char *const *labels_of(struct arena *arena,
@@ -411,7 +387,7 @@ const struct tune_found *tune_run(struct arena *arena, struct probe *probe,
 
         t.policy = experiment->policy_name[p];
         t.entry = entry_find(experiment, t.policy);
-        if (is_wanted(options->only, t.policy) &&
+        if (only_names(options->only, t.policy) &&
             !tune_policy(&t, &found[(*count)++], err))
             return NULL;
     }
