@@ -24,8 +24,9 @@ bool growth_told(const struct grid *grid, uint32_t point, uint32_t policy);
 /* Returns a line that says so of a policy; NULL: it does so at no point. */
 const char *growth_text(struct arena *arena, const struct grid *grid,
                         uint32_t policy);
-/* The same of a run up to a time that begins emptier than it ends, though its
- * queue does not grow: which warm-up MSER-5 would have. */
+/* Returns a line that says that runs of a policy begin emptier than they end, and
+ * which warm-up MSER-5 would choose; NULL: they do so at no point.  It speaks of
+ * runs that end at a time and whose queue does not grow. */
 const char *growth_warmup_text(struct arena *arena, const struct grid *grid,
                                uint32_t policy);
 

@@ -46,7 +46,8 @@ bool results_write(struct arena *arena, const struct results *results,
  * it holds no others: true. */
 bool results_end(struct arena *arena, const struct results *results,
                  const struct experiment *experiment);
-/* The same for trials by their hashes, which it sorts. */
+/* Takes the trials with these hashes away, and .trials if it holds no others: true.
+ * It sorts the hashes. */
 bool results_drop(const struct results *results, uint64_t *hash, uint32_t count);
 /* Lets go of the folder. */
 void results_close(struct results *results);

@@ -30,8 +30,9 @@ bool trust_seeds_few(double skew, double seeds);
  * or both: skewness over the root of their number. */
 const char *trust_text(struct arena *arena, double jobs, double skew,
                        double seeds);
-/* The same of a difference, which has "5 pairs" besides, below TRUST_SEEDS_LEAST:
- * of five, 89 to 95% of its intervals hold the truth, and no sample shows which. */
+/* Returns trust_text() of a difference.  Below TRUST_SEEDS_LEAST pairs it adds
+ * "5 pairs": of five pairs, 89 to 95% of the intervals hold the truth, and no sample
+ * shows which. */
 const char *trust_pairs_text(struct arena *arena, double jobs, double skew,
                              double pairs);
 

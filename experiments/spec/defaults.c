@@ -43,8 +43,9 @@ static void add_row(struct rows *all, const char *of, const char *key,
               (struct default_row) { of, key, value, from });
 }
 
-/* The same for what a policy meets, by its `with:`, if that is not as for all:
- * `under` is " under POLICY", or "". */
+/* Adds a default of the cluster or the workload that one policy meets by its
+ * `with:`, unless it is the default of all policies.  `under` is " under POLICY",
+ * or "" for all. */
 static void add_under(struct rows *all, const char *of, const char *under,
                       const char *key, const char *value, const char *from)
 {

@@ -7,7 +7,7 @@
  * seeds: the score of a candidate is the mean over the points of its mean over that
  * of the untuned entry, turned round where more is better.  A candidate that fails a
  * trial, has no value in one, or completes fewer jobs there than the untuned entry
- * is out: no mean is made of those that are left.
+ * is out: a mean over the jobs that are left would say nothing.
  */
 #include "experiments/tune/tune.h"
 

@@ -194,7 +194,7 @@ static struct phase_plan plan_fed(const struct phase_law *law,
     return plan;
 }
 
-/* The same on cores, which prepare a batch before they compute on it: nothing
+/* Plans a phase on cores.  They prepare a batch and then compute on it: nothing
  * overlaps, and all cores of the lease are at work. */
 static struct phase_plan plan_cores(const struct phase_law *law,
                                     const struct gang *gang, double s,

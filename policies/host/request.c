@@ -179,7 +179,8 @@ static bool find_there(struct cs_host *host, const struct host_job_slot *job,
     return true;
 }
 
-/* The same on GPUs or on cores, where the role may be on either. */
+/* Finds a place for a role, on GPUs first or on cores first, as its owner lists
+ * them. */
 static bool find_role(struct cs_host *host, const struct host_job_slot *job,
                       uint32_t role, const struct cs_want *want,
                       int64_t *more_mw, struct placement *place)
