@@ -149,6 +149,9 @@ const struct experiment *experiment_read(struct arena *arena, const char *path,
 bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
                           struct err *err);
 
+/* In the message about a key of `with:` that has its value anyway. */
+#define EXPERIMENT_IDLE_WITH "changes nothing: it has this value anyway"
+
 /* The metric of that name.  False: err says what may be meant. */
 bool experiment_metric(const struct conf_node *node, enum metric *metric,
                        struct err *err);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "experiments/spec/experiment.h"
 #include "experiments/spec/tree.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -76,7 +77,7 @@ bool with_acts(const struct conf_node *with, const bool *acts, struct err *err)
         if (acts[i])
             continue;
         err_set(err, ERR_SCHEMA, conf_key_pos(with, i), "'%.80s' of with "
-                "changes nothing: it has this value anyway", conf_key(with, i));
+                EXPERIMENT_IDLE_WITH, conf_key(with, i));
         return err_hint(err, "Leave it out.");
     }
     return true;

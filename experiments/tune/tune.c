@@ -280,7 +280,7 @@ static void drop_idle(struct tuning *t, struct space_choice *choice)
         struct arena *scratch = arena_new(0);
         struct err err = { 0 };
         bool idle = experiment_read(scratch, experiment->path, &options, &err) == NULL &&
-                    strstr(err.text, "changes nothing") != NULL;
+                    strstr(err.text, EXPERIMENT_IDLE_WITH) != NULL;
 
         arena_free(scratch);
         if (!idle)

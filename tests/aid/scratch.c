@@ -37,6 +37,21 @@ void scratch_close(struct scratch *scratch)
     assert(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
 }
 
+int scratch_setup(void **state)
+{
+    static struct scratch scratch;      /* one test runs at a time */
+
+    scratch_open(&scratch);
+    *state = &scratch;
+    return 0;
+}
+
+int scratch_teardown(void **state)
+{
+    scratch_close(*state);
+    return 0;
+}
+
 const char *scratch_path(struct scratch *scratch, const char *name)
 {
     snprintf(scratch->path, sizeof scratch->path, "%s/%s", scratch->dir, name);

@@ -12,6 +12,9 @@ struct scratch {
 
 void scratch_open(struct scratch *scratch);
 void scratch_close(struct scratch *scratch);
+/* For cmocka_unit_test_setup_teardown: a scratch of its own is a test's state. */
+int scratch_setup(void **state);
+int scratch_teardown(void **state);
 /* DIR/name, good until the next call. */
 const char *scratch_path(struct scratch *scratch, const char *name);
 /* Writes a file; its folder is there. */

@@ -119,22 +119,8 @@ static void what_would_change_nothing_is_refused(void **state)
     }
 }
 
-static int setup(void **state)
-{
-    static struct scratch scratch;
-
-    scratch_open(&scratch);
-    *state = &scratch;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    scratch_close(*state);
-    return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
 int main(int argc, char **argv)
 {

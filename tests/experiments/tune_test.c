@@ -387,22 +387,8 @@ static void what_is_wrong_is_told_with_its_place(void **state)
     assert_null(scratch_read(scratch, "out/tuned.yaml"));
 }
 
-static int setup(void **state)
-{
-    static struct scratch scratch;
-
-    scratch_open(&scratch);
-    *state = &scratch;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    scratch_close(*state);
-    return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
 int main(int argc, char **argv)
 {
