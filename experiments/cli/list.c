@@ -203,7 +203,7 @@ static void list_metrics(FILE *out, const struct catalogue *catalogue)
     struct sheet *sheet = sheet_new("name:-26\tunit:-9\tbetter:-7\tmeaning:0");
 
     for (unsigned m = 0; m < METRIC_COUNT; m++) {
-        const struct metric_info *i = metric_info((enum metric)m);
+        const struct metric_info *i = metric_info(NULL, (enum metric)m);
 
         sheet_cells(sheet, "%s\t%s\t%s\t%s", i->name, i->unit,
                   i->better > 0 ? "more" : i->better < 0 ? "less" : "-",

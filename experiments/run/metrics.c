@@ -21,6 +21,7 @@
 #include "experiments/run/fragmentation.h"
 #include "experiments/run/idle.h"
 #include "experiments/run/job_rows.h"
+#include "experiments/run/own_book.h"
 #include "experiments/run/steady_book.h"
 #include "experiments/run/useful.h"
 #include "models/cluster/cluster.h"
@@ -66,6 +67,7 @@ struct metrics {
     struct useful *useful;
     struct fairness *fairness;
     struct steady_book *steady;
+    struct own_book *own;       /* or NULL */
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
     double bursts_s;            /* of it, beside other bursts */
     wide_ns jct_sum, wait_sum;
@@ -97,6 +99,7 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
     m->useful = useful_new(parts);
     m->fairness = fairness_new(parts);
     m->steady = steady_book_new(parts->arena, parts->spec);
+    m->own = own_book_new(parts->arena, parts->spec);
     m->first_submit_ns = CLOCK_NEVER_NS;
     journal_listen(parts->journal, FACTS, hear, m);
     return m;
@@ -251,6 +254,7 @@ static void job_ended(struct metrics *m, const struct host_job *job,
         bounds_book_done(m->bounds, job, seed);
     if (submit < m->parts.spec->warmup_ns)
         return;
+    own_book_job(m->own, job, status);
     if (status == JOB_DONE && now > m->last_end_ns)
         m->last_end_ns = now;
     m->steps += job->step;
@@ -515,6 +519,11 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     steady_book_result(m->steady, value);
     bounds_book_result(m->bounds, result);
     arrived_result(m->arrived, result);
+}
+
+void metrics_own_result(const struct metrics *m, struct trial_result *result)
+{
+    own_book_result(m->own, result);
 }
 
 bool metrics_gpus_add_up(const struct metrics *m)

@@ -15,7 +15,7 @@ struct experiment_top {
     int64_t seed, warmup_ns, stalled_ns, event_count_max;
     int fidelity;               /* 1: step by step */
     const struct conf_node *seeds, *cluster, *workload, *until, *policies, *controls,
-        *sweep, *output, *expect, *catalogue, *train, *border, *sensitivity, *tune;
+        *sweep, *output, *metrics, *expect, *catalogue, *train, *border, *sensitivity, *tune;
     bool tuned;
 };
 
@@ -29,6 +29,9 @@ bool experiment_until(const struct conf_node *node, int64_t *until_ns,
                       struct err *err);
 bool experiment_output(struct arena *arena, const struct conf_node *node,
                        struct experiment *experiment, struct err *err);
+/* Reads `metrics:`, those of the experiment's own; NULL: none. */
+bool experiment_own_metrics(struct arena *arena, const struct conf_node *node,
+                            struct experiment *experiment, struct err *err);
 /* Reads `seeds:`, of a rule the most; NULL: 1. */
 bool experiment_seeds(const struct conf_node *node,
                       struct experiment *experiment, struct err *err);

@@ -562,7 +562,8 @@ static bool read_top(struct reader *r, struct err *err)
     experiment->name = r->top.name;
     experiment->description = r->top.description;
     experiment->seed = (uint64_t)r->top.seed;
-    if (!experiment_seeds(r->top.seeds, experiment, err))
+    if (!experiment_own_metrics(r->arena, r->top.metrics, experiment, err) ||
+        !experiment_seeds(r->top.seeds, experiment, err))
         return false;
     if (r->options->seeds != 0)
         experiment->seeds = r->options->seeds;

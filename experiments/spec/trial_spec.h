@@ -10,6 +10,7 @@
 
 struct cluster_spec;
 struct host_policy;
+struct own_metrics;
 struct workload_spec;
 
 /* One trial.  All of it is read-only and shared by threads. */
@@ -26,6 +27,7 @@ struct trial_spec {
     uint32_t vain_max;          /* see host_parts; 0: as usual */
     bool by_step;               /* fidelity: step */
     bool by_host;               /* even where GPUs are a count alone */
+    const struct own_metrics *own;  /* metrics of the experiment's own; NULL: none */
     const char *point;          /* label, for the rows */
     const volatile int *stop;   /* set by Ctrl-C; polled; may be NULL */
 };

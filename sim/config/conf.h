@@ -148,6 +148,13 @@ const char *conf_flow(struct arena *arena, const struct conf_node *node);
 /* The nearest of `names` (ends with NULL) by edit distance, or NULL if none is
  * near enough to be what was meant. */
 const char *conf_nearest(const char *word, const char *const *names);
+/* The size of a unit in that of the stored value: 3600 for CONF_TIME (seconds) and
+ * "h".  False: it is no unit of the type. */
+bool conf_unit_size(enum conf_type type, const char *unit, double *size);
+/* The place of byte `offset` of a scalar's text in the file: behind quotation marks,
+ * escapes and folded lines.  Where the file cannot be read again, or no longer has
+ * the text, it is the place of the scalar. */
+struct err_pos conf_text_pos(const struct conf_node *scalar, size_t offset);
 /* "time", "bytes", ... and an example of how to write one. */
 const char *conf_type_name(enum conf_type type);
 const char *conf_type_example(enum conf_type type);

@@ -59,6 +59,7 @@ static bool is_marked(const struct conf_node *node, unsigned marks)
 struct search {
     struct err_pos pos;
     enum err_fault fault;
+    bool within;            /* pos may lie within a scalar (conf_text_pos) */
     const char *file;       /* not NULL: the scalar that names this file */
 };
 
@@ -71,6 +72,16 @@ static const char *base_name(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
+/* Is the place one of the scalar's text, which has no line ends? */
+static bool lies_within(const struct conf_node *node, struct err_pos pos)
+{
+    struct err_pos start = pos;
+
+    start.col = node->pos.col;
+    return node->kind == CONF_SCALAR && same_pos(node->pos, start) &&
+           pos.col >= start.col && pos.col - start.col <= strlen(node->text) + 1;
+}
+
 /* Is this node the one that the message is about? */
 static bool is_wanted(const struct search *search,
                       const struct conf_node *node)
@@ -79,6 +90,8 @@ static bool is_wanted(const struct search *search,
     if (search->file != NULL)
         return node->kind == CONF_SCALAR &&
                strcmp(base_name(node->text), search->file) == 0;
+    if (search->within)
+        return lies_within(node, search->pos);
     if (search->fault == FAULT_KEY || !same_pos(node->pos, search->pos))
         return false;
     return search->fault != FAULT_MISSING || node->kind == CONF_MAP;
@@ -113,11 +126,16 @@ static bool find_below(const struct search *search, struct place *place)
 static bool find_place(const struct conf_mend *mend, const struct err *err,
                        struct place *place)
 {
-    struct search search = {err->pos, err->fault, NULL};
+    struct search search = {err->pos, err->fault, false, NULL};
 
     *place = (struct place){.node = {mend->root}, .count = 1};
     if (find_below(&search, place))
         return true;
+    search.within = err->fault == FAULT_OTHER;
+    *place = (struct place){.node = {mend->root}, .count = 1};
+    if (search.within && find_below(&search, place))
+        return true;
+    search.within = false;
     if (err->pos.file == NULL || err->fault != FAULT_OTHER ||
         strcmp(err->pos.file, mend->root->pos.file) == 0)
         return false;
