@@ -56,6 +56,8 @@ const struct metric_info *metric_info(const struct metric_set *set,
                                       enum metric metric);
 /* metric_count() if there is none of that name. */
 enum metric metric_find(const struct metric_set *set, const char *name);
+/* Times of jobs are NAN where no job was done, not 0; `value` is by metric. */
+void metric_blank_unknown(double *value);
 /* The same metric in another set; metric_count(other) if it has none of that name,
  * or one of another expression. */
 enum metric metric_same(const struct metric_set *set, enum metric metric,

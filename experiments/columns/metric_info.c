@@ -4,6 +4,7 @@
  * placement.
  */
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "experiments/columns/columns.h"
@@ -55,6 +56,19 @@ enum metric metric_same(const struct metric_set *set, enum metric metric,
     b = metric_info(other, found)->expression;
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0)
         ? found : (enum metric)metric_count(other);
+}
+
+void metric_blank_unknown(double *value)
+{
+    static const enum metric of_jobs[] = {
+        METRIC_JCT_MEAN, METRIC_JCT_P50, METRIC_JCT_P95, METRIC_JCT_P99,
+        METRIC_SLOWDOWN, METRIC_BOUNDED_SLOWDOWN, METRIC_COST_PER_JOB
+    };
+
+    if (value[METRIC_JOBS_DONE] > 0)
+        return;
+    for (size_t i = 0; i < sizeof of_jobs / sizeof of_jobs[0]; i++)
+        value[of_jobs[i]] = NAN;
 }
 
 /* "0-3+7" of a mask; it has at most 32 runs of at most six characters. */

@@ -242,7 +242,7 @@ static uint32_t refuse_function(struct parser *p)
 static bool refuse_count(struct parser *p, const struct expr_function *f, size_t at)
 {
     *p->at = at;
-    err_set(p->err, ERR_SCHEMA, nowhere, "%s has another number of arguments", f->name);
+    err_set(p->err, ERR_SCHEMA, nowhere, "%s takes another number of arguments", f->name);
     if (f->fold == AGGREGATE_QUANTILE && f->most == 2)
         return err_hint(p->err, "Write quantile(jct_s, 0.9) or p90(jct_s).");
     if (f->op == OP_IF)

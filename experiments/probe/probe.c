@@ -122,7 +122,7 @@ static void settle(struct probe *probe, struct known *known,
     double *value = arena_alloc(probe->arena, METRIC_ROOM, sizeof *value);
 
     memcpy(value, result->value, METRIC_ROOM * sizeof *value);
-    trial_blank_unknown(value);
+    metric_blank_unknown(value);
     known->trial.value = value;
     known->settled = true;
 }

@@ -10,7 +10,6 @@
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
-#include "experiments/results/own_file.h"
 #include "experiments/results/stop_file.h"
 #include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
@@ -130,7 +129,7 @@ void grid_put(struct grid *grid, uint32_t point, uint32_t policy, uint32_t seed,
     }
     grid->present[at] = true;
     memcpy(values_at(grid, at), value, metric_count(grid->metrics) * sizeof *value);
-    trial_blank_unknown(values_at(grid, at));
+    metric_blank_unknown(values_at(grid, at));
 }
 
 void grid_end(struct grid *grid, uint32_t point, uint32_t policy, bool fixed)

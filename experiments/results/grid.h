@@ -28,7 +28,7 @@ struct grid {
     uint32_t seed_count;
     const uint32_t *seed;       /* the number in the column `seed` */
     const struct metric_set *metrics;   /* NULL: the built-in ones alone */
-    const struct own_told *own_told;    /* own_file.h, by metric of the set's own */
+    const struct own_told *own_told;    /* stop_file.h, by metric of the set's own */
     double *value;              /* use grid_value; metric_count() to a trial */
     bool *present;              /* by point, policy, seed */
     struct experiment_stop stop;

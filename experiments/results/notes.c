@@ -11,7 +11,7 @@
 #include "experiments/columns/metric.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/growth.h"
-#include "experiments/results/own_file.h"
+#include "experiments/results/stop_file.h"
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
 

@@ -2,7 +2,7 @@
 /*
  * own_file.c - one row a metric.
  */
-#include "experiments/results/own_file.h"
+#include "experiments/results/stop_file.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "experiments/results/grid.h"
 #include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
-#include "experiments/spec/own_metrics.h"
+#include "experiments/own/own_metrics.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/csv.h"

@@ -17,7 +17,7 @@
 #include "experiments/results/compare.h"
 #include "experiments/results/csv_out.h"
 #include "experiments/results/grid.h"
-#include "experiments/results/own_file.h"
+#include "experiments/results/stop_file.h"
 #include "experiments/results/results.h"
 #include "experiments/results/stop_file.h"
 #include "experiments/run/runner.h"

@@ -15,13 +15,13 @@
 #include <string.h>
 
 #include "experiments/columns/metric.h"
+#include "experiments/own/own_book.h"
 #include "experiments/run/bounds_book.h"
 #include "experiments/run/costs.h"
 #include "experiments/run/fairness.h"
 #include "experiments/run/fragmentation.h"
 #include "experiments/run/idle.h"
 #include "experiments/run/job_rows.h"
-#include "experiments/run/own_book.h"
 #include "experiments/run/steady_book.h"
 #include "experiments/run/useful.h"
 #include "models/cluster/cluster.h"
@@ -99,7 +99,7 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
     m->useful = useful_new(parts);
     m->fairness = fairness_new(parts);
     m->steady = steady_book_new(parts->arena, parts->spec);
-    m->own = own_book_new(parts->arena, parts->spec);
+    m->own = own_book_new(parts->arena, parts->spec->own);
     m->first_submit_ns = CLOCK_NEVER_NS;
     journal_listen(parts->journal, FACTS, hear, m);
     return m;
@@ -235,6 +235,17 @@ static bool is_replica(const struct host_job *job)
     return job->request.form->phase[0].law->kind == LAW_SERVE;
 }
 
+/* Shows a job to the metrics of the experiment's own. */
+static void own_row(struct metrics *m, const struct host_job *job,
+                    enum job_status status)
+{
+    struct job_view view;
+    struct expr_cells row = { job_rows_cell, &view };
+
+    job_rows_view(&view, job, status);
+    own_book_job(m->own, &row, status == JOB_DONE);
+}
+
 static void job_ended(struct metrics *m, const struct host_job *job,
                       enum job_status status, uint64_t seed, int64_t now)
 {
@@ -254,7 +265,8 @@ static void job_ended(struct metrics *m, const struct host_job *job,
         bounds_book_done(m->bounds, job, seed);
     if (submit < m->parts.spec->warmup_ns)
         return;
-    own_book_job(m->own, job, status);
+    if (own_book_reads_jobs(m->own))
+        own_row(m, job, status);
     if (status == JOB_DONE && now > m->last_end_ns)
         m->last_end_ns = now;
     m->steps += job->step;
@@ -523,7 +535,7 @@ void metrics_result(struct metrics *m, struct trial_result *result)
 
 void metrics_own_result(const struct metrics *m, struct trial_result *result)
 {
-    own_book_result(m->own, result);
+    own_book_result(m->own, result->value, result->own_gap);
 }
 
 bool metrics_gpus_add_up(const struct metrics *m)

@@ -9,7 +9,6 @@
 #include "experiments/run/trial.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -353,19 +352,6 @@ static bool finish(struct trial *trial, struct trial_result *result,
         return false;
     metrics_own_result(trial->metrics, result);
     return true;
-}
-
-void trial_blank_unknown(double *value)
-{
-    static const enum metric of_jobs[] = {
-        METRIC_JCT_MEAN, METRIC_JCT_P50, METRIC_JCT_P95, METRIC_JCT_P99,
-        METRIC_SLOWDOWN, METRIC_BOUNDED_SLOWDOWN, METRIC_COST_PER_JOB
-    };
-
-    if (value[METRIC_JOBS_DONE] > 0)
-        return;
-    for (size_t i = 0; i < sizeof of_jobs / sizeof of_jobs[0]; i++)
-        value[of_jobs[i]] = NAN;
 }
 
 bool trial_run(const struct trial_spec *spec,

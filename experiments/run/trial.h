@@ -47,9 +47,6 @@ struct trial_result {
     bool clairvoyant;
 };
 
-/* Times of jobs are NAN where no job was done, not 0; `value` is by metric. */
-void trial_blank_unknown(double *value);
-
 /* False: err says why; the tables may hold rows of the failed run.  A broken
  * audit is ERR_BUG with the fact that broke it. */
 bool trial_run(const struct trial_spec *spec,

@@ -12,6 +12,7 @@
 #include "experiments/columns/metric.h"
 #include "experiments/probe/probe.h"
 #include "experiments/results/grid.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/spec/point_label.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"

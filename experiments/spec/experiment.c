@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-#include "experiments/spec/own_metrics.h"
+#include "experiments/own/own_metrics.h"
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
 #include "policies/registry/rules.h"

@@ -180,7 +180,7 @@ struct trial_spec experiment_trial_spec(const struct experiment *experiment, uin
 uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t index);
 
 extern const struct conf_schema experiment_schema, experiment_output_schema,
-    experiment_expect_schema, experiment_seeds_schema, experiment_metrics_schema;
+    experiment_expect_schema, experiment_seeds_schema;
 extern const char *const experiment_plot_names[];    /* ends with NULL */
 
 #endif

@@ -29,9 +29,6 @@ bool experiment_until(const struct conf_node *node, int64_t *until_ns,
                       struct err *err);
 bool experiment_output(struct arena *arena, const struct conf_node *node,
                        struct experiment *experiment, struct err *err);
-/* Reads `metrics:`, those of the experiment's own; NULL: none. */
-bool experiment_own_metrics(struct arena *arena, const struct conf_node *node,
-                            struct experiment *experiment, struct err *err);
 /* Reads `seeds:`, of a rule the most; NULL: 1. */
 bool experiment_seeds(const struct conf_node *node,
                       struct experiment *experiment, struct err *err);

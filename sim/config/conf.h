@@ -102,6 +102,9 @@ bool conf_read(const struct conf_node *node, const struct conf_field *field,
 enum conf_kind conf_kind(const struct conf_node *node);
 struct err_pos conf_pos(const struct conf_node *node);
 const char *conf_text(const struct conf_node *scalar);  /* as written */
+/* Does it stand for a value that was wrong or is missing (mend.h)?  What its text
+ * says is nobody's error then. */
+bool conf_stands_in(const struct conf_node *node);
 size_t conf_count(const struct conf_node *node);        /* items or pairs */
 const struct conf_node *conf_item(const struct conf_node *list, size_t i);
 const char *conf_key(const struct conf_node *map, size_t i);

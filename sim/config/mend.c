@@ -59,7 +59,6 @@ static bool is_marked(const struct conf_node *node, unsigned marks)
 struct search {
     struct err_pos pos;
     enum err_fault fault;
-    bool within;            /* pos may lie within a scalar (conf_text_pos) */
     const char *file;       /* not NULL: the scalar that names this file */
 };
 
@@ -72,16 +71,6 @@ static const char *base_name(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
-/* Is the place one of the scalar's text, which has no line ends? */
-static bool lies_within(const struct conf_node *node, struct err_pos pos)
-{
-    struct err_pos start = pos;
-
-    start.col = node->pos.col;
-    return node->kind == CONF_SCALAR && same_pos(node->pos, start) &&
-           pos.col >= start.col && pos.col - start.col <= strlen(node->text) + 1;
-}
-
 /* Is this node the one that the message is about? */
 static bool is_wanted(const struct search *search,
                       const struct conf_node *node)
@@ -90,8 +79,6 @@ static bool is_wanted(const struct search *search,
     if (search->file != NULL)
         return node->kind == CONF_SCALAR &&
                strcmp(base_name(node->text), search->file) == 0;
-    if (search->within)
-        return lies_within(node, search->pos);
     if (search->fault == FAULT_KEY || !same_pos(node->pos, search->pos))
         return false;
     return search->fault != FAULT_MISSING || node->kind == CONF_MAP;
@@ -123,19 +110,37 @@ static bool find_below(const struct search *search, struct place *place)
     return false;
 }
 
+static bool is_behind(struct err_pos a, struct err_pos b)
+{
+    return a.line > b.line || (a.line == b.line && a.col > b.col);
+}
+
+/* The last scalar that begins before the place: its text holds it. */
+static void find_holder(const struct conf_node *node, struct err_pos pos,
+                        struct err_pos *begin)
+{
+    for (size_t i = 0; i < child_count(node); i++)
+        find_holder(child(node, i), pos, begin);
+    if (node->kind == CONF_SCALAR && node->pos.file != NULL && pos.file != NULL &&
+        strcmp(node->pos.file, pos.file) == 0 && !is_behind(node->pos, pos) &&
+        is_behind(node->pos, *begin))
+        *begin = node->pos;
+}
+
 static bool find_place(const struct conf_mend *mend, const struct err *err,
                        struct place *place)
 {
-    struct search search = {err->pos, err->fault, false, NULL};
+    struct search search = {err->pos, err->fault, NULL};
 
     *place = (struct place){.node = {mend->root}, .count = 1};
     if (find_below(&search, place))
         return true;
-    search.within = err->fault == FAULT_OTHER;
-    *place = (struct place){.node = {mend->root}, .count = 1};
-    if (search.within && find_below(&search, place))
-        return true;
-    search.within = false;
+    if (err->fault == FAULT_VALUE) {
+        search.pos = (struct err_pos){NULL, 0, 0};
+        find_holder(mend->root, err->pos, &search.pos);
+        *place = (struct place){.node = {mend->root}, .count = 1};
+        return find_below(&search, place);
+    }
     if (err->pos.file == NULL || err->fault != FAULT_OTHER ||
         strcmp(err->pos.file, mend->root->pos.file) == 0)
         return false;

@@ -12,14 +12,18 @@
  * aggregate, that reads a built-in metric of what was done, or that divides by a count
  * of what was done, is not compared where some were not: enum metric_of.
  */
-#ifndef EXPERIMENTS_SPEC_OWN_METRICS_H
-#define EXPERIMENTS_SPEC_OWN_METRICS_H
+#ifndef EXPERIMENTS_OWN_OWN_METRICS_H
+#define EXPERIMENTS_OWN_OWN_METRICS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "experiments/columns/metric.h"
 
+struct arena;
+struct conf_node;
+struct conf_schema;
+struct err;
 struct expr;
 
 struct own_metric {
@@ -33,6 +37,13 @@ struct own_metrics {
     bool of_rows;               /* some aggregate is to be shown the jobs */
     uint64_t hash;              /* of all expressions; 0: there are none */
 };
+
+extern const struct conf_schema own_metrics_schema;
+/* Reads `metrics:`; node NULL: there are none.  All memory comes from the arena.
+ * NULL: err says why. */
+const struct own_metrics *own_metrics_read(struct arena *arena,
+                                           const struct conf_node *node,
+                                           struct err *err);
 
 /* What `better:` says, of +1, 0 and -1; and `over:`. */
 const char *own_metric_better(int better);

@@ -2,16 +2,14 @@
 /*
  * own_book.c - expressions over what one trial measured.
  */
-#include "experiments/run/own_book.h"
+#include "experiments/own/own_book.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "experiments/columns/metric.h"
 #include "experiments/expr/expr.h"
-#include "experiments/run/job_rows.h"
-#include "experiments/run/trial.h"
-#include "experiments/spec/own_metrics.h"
+#include "experiments/own/own_metrics.h"
 #include "sim/base/arena.h"
 
 struct own_book {
@@ -19,9 +17,8 @@ struct own_book {
     struct expr_sums **sums;    /* by metric; NULL: it has no aggregates */
 };
 
-struct own_book *own_book_new(struct arena *arena, const struct trial_spec *spec)
+struct own_book *own_book_new(struct arena *arena, const struct own_metrics *own)
 {
-    const struct own_metrics *own = spec->own;
     struct own_book *book;
 
     if (own == NULL || own->set.own_count == 0)
@@ -35,23 +32,23 @@ struct own_book *own_book_new(struct arena *arena, const struct trial_spec *spec
     return book;
 }
 
-void own_book_job(struct own_book *book, const struct host_job *job,
-                  enum job_status status)
+bool own_book_reads_jobs(const struct own_book *book)
 {
-    struct job_view view;
-    struct expr_cells row = { job_rows_cell, &view };
+    return book != NULL && book->own->of_rows;
+}
 
-    if (book == NULL || !book->own->of_rows)
+void own_book_job(struct own_book *book, const struct expr_cells *row, bool done)
+{
+    if (!own_book_reads_jobs(book))
         return;
-    job_rows_view(&view, job, status);
     for (uint32_t m = 0; m < book->own->set.own_count; m++) {
         const struct own_metric *metric = &book->own->metric[m];
         uint32_t count = book->sums[m] == NULL ? 0
                                                : expr_aggregate_count(metric->expr);
 
         for (uint32_t i = 0; i < count; i++)
-            if (!metric->of_done[i] || status == JOB_DONE)
-                expr_sums_add(book->sums[m], i, &row);
+            if (!metric->of_done[i] || done)
+                expr_sums_add(book->sums[m], i, row);
     }
 }
 
@@ -63,22 +60,22 @@ static struct expr_cell metric_cell(const void *self, uint32_t column)
 }
 
 /* In order: an expression may read the metrics before it. */
-void own_book_result(struct own_book *book, struct trial_result *result)
+void own_book_result(struct own_book *book, double *value, uint8_t *why)
 {
-    double value[METRIC_ROOM];
-    struct expr_cells scalars = { metric_cell, value };
+    double known[METRIC_ROOM];
+    struct expr_cells scalars = { metric_cell, known };
 
     if (book == NULL)
         return;
     assert(book->own->set.own_count <= METRIC_OWN_MAX);
-    memcpy(value, result->value, sizeof value);
-    trial_blank_unknown(value);
+    memcpy(known, value, METRIC_COUNT * sizeof *known);
+    metric_blank_unknown(known);
     for (uint32_t m = 0; m < book->own->set.own_count; m++) {
         enum expr_gap gap;
 
-        value[METRIC_COUNT + m] = expr_value(book->own->metric[m].expr, book->sums[m],
+        known[METRIC_COUNT + m] = expr_value(book->own->metric[m].expr, book->sums[m],
                                              &scalars, &gap);
-        result->value[METRIC_COUNT + m] = value[METRIC_COUNT + m];
-        result->own_gap[m] = (uint8_t)gap;
+        value[METRIC_COUNT + m] = known[METRIC_COUNT + m];
+        why[m] = (uint8_t)gap;
     }
 }

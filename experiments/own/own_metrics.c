@@ -2,15 +2,13 @@
 /*
  * own_metrics.c - `metrics:` of an experiment.
  */
-#include "experiments/spec/own_metrics.h"
+#include "experiments/own/own_metrics.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "experiments/columns/columns.h"
 #include "experiments/expr/expr.h"
-#include "experiments/spec/experiment.h"
-#include "experiments/spec/keys.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
@@ -47,7 +45,7 @@ static const struct conf_field own_field[] = {
     CONF_KEY("help", CONF_TEXT, own_keys, help, CONF_ABSENT, "what it means"),
 };
 
-const struct conf_schema experiment_metrics_schema =
+const struct conf_schema own_metrics_schema =
     CONF_SCHEMA("experiment.metrics[]", "a metric of the experiment's own", own_field);
 
 const char *own_metric_better(int better)
@@ -202,11 +200,14 @@ static bool read_one(struct arena *arena, const struct conf_node *map,
     enum metric_of of;
     size_t at;
 
-    if (!conf_fill(map, &experiment_metrics_schema, &keys, err))
+    if (!conf_fill(map, &own_metrics_schema, &keys, err))
         return false;
+    if (conf_stands_in(conf_get(map, "of")))
+        keys.of = "0";
     metric->expr = expr_parse(arena, keys.of, &scalars, rows, &at, err);
     if (metric->expr == NULL) {
         err->pos = conf_text_pos(conf_get(map, "of"), at);
+        err->fault = FAULT_VALUE;
         return false;
     }
     of = derive_of(arena, &own->set, metric);
@@ -221,23 +222,24 @@ static bool read_one(struct arena *arena, const struct conf_node *map,
     return true;
 }
 
-bool experiment_own_metrics(struct arena *arena, const struct conf_node *node,
-                            struct experiment *experiment, struct err *err)
+const struct own_metrics *own_metrics_read(struct arena *arena,
+                                           const struct conf_node *node,
+                                           struct err *err)
 {
     struct own_metrics *own = arena_alloc(arena, 1, sizeof *own);
     const struct expr_table rows = rows_of(arena);
     size_t count = 0;
 
-    experiment->own = own;
     if (node == NULL)
-        return true;
+        return own;
     if (conf_kind(node) == CONF_MAP)
         count = conf_count(node);
     if (count == 0 || count > METRIC_OWN_MAX) {
         err_set(err, ERR_SCHEMA, conf_pos(node), "metrics must be a map of 1 to %d "
                 "names", METRIC_OWN_MAX);
-        return err_hint(err, "Write metrics: {usd_per_step: {of: cost_usd / steps_done, "
-                             "unit: USD, better: less}}");
+        err_hint(err, "Write metrics: {usd_per_step: {of: cost_usd / steps_done, unit: "
+                      "USD, better: less}}");
+        return NULL;
     }
     struct metric_info *info = arena_alloc(arena, count, sizeof *info);
     struct own_metric *metric = arena_alloc(arena, count, sizeof *metric);
@@ -247,11 +249,14 @@ bool experiment_own_metrics(struct arena *arena, const struct conf_node *node,
     own->hash = HASH_START;
     for (size_t i = 0; i < count; i++) {
         info[i].name = conf_key(node, i);
-        if (!check_name(info[i].name, conf_key_pos(node, i), err) ||
-            !read_one(arena, conf_value(node, i), &rows, own, &info[i], &metric[i],
+        if (!check_name(info[i].name, conf_key_pos(node, i), err)) {
+            err->fault = FAULT_KEY;
+            return NULL;
+        }
+        if (!read_one(arena, conf_value(node, i), &rows, own, &info[i], &metric[i],
                       err))
-            return false;
+            return NULL;
         own->set.own_count++;
     }
-    return true;
+    return own;
 }
