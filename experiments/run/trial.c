@@ -370,7 +370,10 @@ static bool finish(struct trial *trial, struct trial_result *result,
         *trial->err = audit;
         return false;
     }
-    return ran && series_last(trial, result);
+    if (!ran || !series_last(trial, result))
+        return false;
+    metrics_own_result(trial->metrics, result);
+    return true;
 }
 
 bool trial_run(const struct trial_spec *spec,

@@ -24,6 +24,7 @@ struct catalogue;
 struct conf_node;
 struct conf_schema;
 struct host_policy;
+struct own_metrics;
 
 struct experiment_input {            /* a file that the experiment was made from */
     const char *path;
@@ -102,6 +103,7 @@ struct experiment {
     int64_t timeline_step_ns;
     uint32_t detail_seeds;      /* seeds with phases, timeline, decisions */
 
+    const struct own_metrics *own;      /* never NULL */
     const struct experiment_expect *expect;
     uint32_t expect_count;
     const struct conf_node *train;      /* or NULL; so the next three */
@@ -153,8 +155,11 @@ bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
 /* In the message about a key of `with:` that has its value anyway. */
 #define EXPERIMENT_IDLE_WITH "changes nothing: it has this value anyway"
 
+/* The built-in metrics and the experiment's own. */
+const struct metric_set *experiment_metrics(const struct experiment *experiment);
 /* The metric of that name.  False: err says what may be meant. */
-bool experiment_metric(const struct conf_node *node, enum metric *metric,
+bool experiment_metric(const struct experiment *experiment,
+                       const struct conf_node *node, enum metric *metric,
                        struct err *err);
 
 uint32_t experiment_trial_count(const struct experiment *experiment);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/own/own_metrics.h"
 #include "experiments/spec/controls.h"
 #include "experiments/spec/guests.h"
 #include "experiments/spec/keys.h"
@@ -566,7 +567,8 @@ static bool read_top(struct reader *r, struct err *err)
     experiment->name = r->top.name;
     experiment->description = r->top.description;
     experiment->seed = (uint64_t)r->top.seed;
-    if (!experiment_seeds(r->top.seeds, experiment, err))
+    experiment->own = own_metrics_read(r->arena, r->top.metrics, err);
+    if (experiment->own == NULL || !experiment_seeds(r->top.seeds, experiment, err))
         return false;
     if (r->options->seeds != 0)
         experiment->seeds = r->options->seeds;

@@ -12,6 +12,7 @@
 
 struct cluster_spec;
 struct host_policy;
+struct own_metrics;
 struct workload_spec;
 
 /* What can be told of a run that did not end: where it was, and what the policy
@@ -45,6 +46,7 @@ struct trial_spec {
     uint32_t vain_max;          /* see host_parts; 0: as usual */
     bool by_step;               /* fidelity: step */
     bool by_host;               /* even where GPUs are a count alone */
+    const struct own_metrics *own;  /* metrics of the experiment's own; NULL: none */
     const char *point;          /* label, for the rows */
     const volatile int *stop;   /* set by Ctrl-C; polled; may be NULL */
     struct trial_watch *watch;  /* what others see of the run; may be NULL */
