@@ -256,16 +256,19 @@ void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
     struct cs_lease *pub = &host->leases->slot[lease].pub;
 
     assert(host->leases->slot[lease].live && end_ns >= host_now(host));
+    host_pool_ends_note(host, lease, false);
     if (host->waiting->ends != NULL) {
         calendar_drop(host->waiting->ends, pub->expected_end_ns, lease);
         calendar_add(host->waiting->ends, end_ns, lease, pub->gpus);
     }
     pub->expected_end_ns = end_ns;
+    host_pool_ends_note(host, lease, true);
 }
 
 void host_lease_unexpect(struct cs_host *host, uint32_t lease)
 {
     assert(lease < host->leases->count);
+    host_pool_ends_note(host, lease, false);
     if (host->waiting->ends != NULL)
         calendar_drop(host->waiting->ends, host->leases->slot[lease].pub.expected_end_ns, lease);
 }

@@ -17,6 +17,7 @@ struct order;
 struct order_filter;
 struct order_item;
 struct host_sorted;
+struct host_pool_ends;
 struct rank_tree;
 
 /* Indexes that no policy asked for are NULL. */
@@ -31,6 +32,7 @@ struct host_waiting {
     struct host_sorted *sort;       /* scratch of host_sort() */
     uint32_t sort_capacity;
     struct calendar *ends;          /* expected ends of leases; NULL likewise */
+    struct host_pool_ends *pool_ends;   /* likewise, by pool */
     uint32_t *list, list_capacity;  /* scratch */
     struct host_list *held;         /* leases, oldest first */
     struct host_list *running;      /* jobs with leases */
