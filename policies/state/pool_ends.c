@@ -12,7 +12,6 @@
 #include "models/cluster/cluster.h"
 #include "policies/state/ends.h"
 #include "policies/state/lease_slot.h"
-#include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
@@ -71,12 +70,11 @@ static const struct host_pool_ends *keep(const struct cs_host *host)
     for (uint32_t p = 0; p <= all->pools; p++)
         all->of[p].ends = calendar_new(arena);
     host->waiting->pool_ends = all;
-    const struct host_list *held = host_held(host);
-    for (uint32_t i = 0; i < held->count; i++) {
-        const struct host_lease_slot *lease = &host->leases->slot[held->item[i]];
-        for (uint32_t p = 0; lease->pub.gpus > 0 && p <= all->pools; p++)
+    for (uint32_t i = 0; i < host->leases->count; i++) {
+        const struct host_lease_slot *lease = &host->leases->slot[i];
+        for (uint32_t p = 0; lease->live && lease->pub.gpus > 0 && p <= all->pools; p++)
             if (p == all->pools || lease->pool_mask & 1u << p)
-                note(&all->of[p], &lease->pub, held->item[i], true);
+                note(&all->of[p], &lease->pub, i, true);
     }
     return all;
 }

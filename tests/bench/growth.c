@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * growth.c - how the processor time that a job costs grows from decade to decade: on
- * 64 to 64,000 GPUs, half empty and overloaded, and on 64 GPUs where 100 to 10,000
- * jobs come at once and wait.
+ * 64 to 64,000 GPUs, half empty and overloaded, and on 64 GPUs where ever more jobs
+ * wait.
  *
  * SHARED jobs are those of workloads/dpo_mix.yaml on copies of
  * models/clusters/mixed_64.yaml, with three to seven steps a job.  WHOLE jobs have
- * the sizes and run times of jobs.c.  A figure is a ratio of two runs of one minute:
- * the time a job of the last over that of the first, per decade.
+ * the sizes and run times of jobs.c; PARTED ones may use one of two pools, of which
+ * under overload one has three times the jobs that it can serve, and the other half as
+ * many: what waits for the first stands before what finds room.  A figure is a ratio
+ * of two runs of one minute: the time a job of the last over that of the first, per
+ * decade.
  */
 #include "tests/bench/growth.h"
 
@@ -29,19 +32,23 @@
 #define CPU_MAX_S 60u
 #define UNIT_GPUS 64u
 
-enum kind { SHARED, WHOLE };
+enum kind { SHARED, WHOLE, PARTED, KINDS };
 enum load { LOW, OVER, QUEUE, LOADS };
 
 static const char *const load_name[LOADS] = { "low", "over", "queue" };
 static const uint32_t gpus_at[POINTS] = { 64, 640, 6400, 64000 };
-static const uint32_t queue_at[POINTS] = { 100, 1000, 10000, 0 };
 /* Jobs an hour for 64 GPUs; see README.md. */
-static const double rate_at[][LOADS] = {
+static const double rate_at[KINDS][LOADS] = {
     [SHARED] = { 15, 140, 100000 },
     [WHOLE] = { 6.8, 20, 100000 },
+    [PARTED] = { 7, 27, 27 },
 };
-/* Jobs of a trial: at least, and for 64 GPUs. */
-static const uint32_t jobs_at[][2] = { [SHARED] = { 300, 10 }, [WHOLE] = { 2000, 40 } };
+/* Jobs of a trial: at least, and for 64 GPUs; and of `queue` the first point. */
+static const uint32_t jobs_at[KINDS][3] = {
+    [SHARED] = { 300, 10, 100 },
+    [WHOLE] = { 2000, 40, 1000 },
+    [PARTED] = { 2000, 40, 1000 },
+};
 
 struct row {
     const char *name, *policy;
@@ -54,8 +61,8 @@ static const struct row rows[] = {
 };
 
 #define RECIPE(RECIPE, MODEL, MORE) \
-    "    - {recipe: " RECIPE ", name: " RECIPE "-" MODEL ", model: " MODEL ", method: lora, recompute: full, " \
-    "zero: 2, prompt_tokens: 512, reward: {on: cpu, core_time: 100ms}, " \
+    "    - {recipe: " RECIPE ", name: " RECIPE "-" MODEL ", model: " MODEL ", " \
+    "method: lora, recompute: full, zero: 2, prompt_tokens: 512, reward: {on: cpu, core_time: 100ms}, " \
     "steps: {uniform: [3, 7]}, " MORE ", data: {cores: 16, pool: cpu}, " \
     "rollout: {gpus: 8, min: 4, max: 16, types: [l40s, a100-80], home: rollout}, " \
     "train: {gpus: 8, min: 4, max: 16, types: [a100-80, l40s], home: train}}\n"
@@ -90,12 +97,27 @@ static void write_whole(FILE *file, uint32_t units)
             UNIT_GPUS / 8 * units);
 }
 
+static void write_parted(FILE *file, uint32_t units, bool over)
+{
+    static const char mix[] =
+        "    - {recipe: trace, name: %s, role: {pool: %s}, share: %u, duration: {lognormal: "
+        "{mean: 1h, cv: 2.9}}, gpus: {choice: {1: 50, 2: 15, 4: 12, 8: 14, 16: 5, 32: 3}}}\n";
+
+    fprintf(file,
+            "cluster:\n  nodes:\n"
+            "    - {name: old, count: %u, gpus: {type: generic, count: 8}}\n"
+            "    - {name: new, count: %u, gpus: {type: generic, count: 8}}\n"
+            "workload:\n  mix:\n", UNIT_GPUS / 16 * units, UNIT_GPUS / 16 * units);
+    fprintf(file, mix, "old", "old", over ? 6 : 1);
+    fprintf(file, mix, "new", "new", 1);
+}
+
 static uint32_t point_jobs(const struct row *row, enum load load, uint32_t point)
 {
     uint32_t jobs = jobs_at[row->kind][1] * (gpus_at[point] / UNIT_GPUS);
 
     if (load == QUEUE)
-        return queue_at[point];
+        return jobs_at[row->kind][2] * (gpus_at[point] / UNIT_GPUS);
     return jobs > jobs_at[row->kind][0] ? jobs : jobs_at[row->kind][0];
 }
 
@@ -114,8 +136,10 @@ static bool write_point(const struct row *row, enum load load, uint32_t point,
             row->policy);
     if (row->kind == SHARED)
         write_shared(file, units);
-    else
+    else if (row->kind == WHOLE)
         write_whole(file, units);
+    else
+        write_parted(file, units, load != LOW);
     fprintf(file, "  jobs: %u\n  arrival: {process: poisson, rate: %.6g/h}\n",
             point_jobs(row, load, point), rate_at[row->kind][load] * units);
     return fclose(file) == 0 || err_set(err, ERR_IO, nowhere, "cannot write '%s'", path);
@@ -158,13 +182,15 @@ static void print_figure(double us, FILE *csv)
     fflush(stdout);
 }
 
-static bool print_row(const struct row *row, enum load load, const char *dir, FILE *csv,
+static bool print_row(const struct row *row, enum load load,
+                      const struct bench_cluster_options *options, const char *dir,
                       struct err *err)
 {
-    uint32_t points = load == QUEUE ? POINTS - 1 : POINTS;
+    uint32_t points = options->quick ? 2 : load == QUEUE ? POINTS - 1 : POINTS;
+    FILE *csv = options->csv;
     double us[POINTS];
 
-    printf("%-16s %-6s", row->name, load_name[load]);
+    printf("%-17s %-6s", row->name, load_name[load]);
     if (csv != NULL)
         fprintf(csv, "%s,%s", row->name, load_name[load]);
     for (uint32_t i = 0; i < points; i++) {
@@ -174,11 +200,14 @@ static bool print_row(const struct row *row, enum load load, const char *dir, FI
     }
     double growth = pow(us[points - 1] / us[0], 1.0 / (points - 1));
     const char *met = growth <= GOAL ? "yes" : "no";
-    if (points < POINTS)
+    for (uint32_t i = points; i < POINTS; i++) {
         printf(" %9s", "-");
+        if (csv != NULL)
+            fputc(',', csv);
+    }
     printf(" %9.2f %5.1f %s\n", growth, GOAL, met);
     if (csv != NULL)
-        fprintf(csv, "%s,%.6g,%.6g,%s\n", points < POINTS ? "," : "", growth, GOAL, met);
+        fprintf(csv, ",%.6g,%.6g,%s\n", growth, GOAL, met);
     return true;
 }
 
@@ -188,9 +217,10 @@ static bool print_rows(const struct bench_cluster_options *options, const char *
     struct err_pos nowhere = { NULL, 0, 0 };
     uint32_t found = 0;
 
-    printf("%-16s %-6s %9s %9s %9s %9s %9s %5s %s\n", "us a job", "load", "64 GPUs",
+    printf("%-17s %-6s %9s %9s %9s %9s %9s %5s %s\n", "us a job", "load", "64 GPUs",
            "640", "6400", "64000", "x/decade", "goal", "met");
-    printf("%-16s %-6s %9s %9s %9s\n", "", "queue", "100 jobs", "1000", "10000");
+    printf("%-17s %-6s %9s %9s %9s\n", "", "queue", "1000 jobs", "10000", "100000");
+    printf("%-17s %-6s %9s %9s %9s\n", "", "shared", "100 jobs", "1000", "10000");
     if (options->csv != NULL)
         fputs("measure,load,us_1,us_2,us_3,us_4,growth,goal,goal_met\n", options->csv);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -198,7 +228,7 @@ static bool print_rows(const struct bench_cluster_options *options, const char *
             continue;
         found++;
         for (enum load load = LOW; load < LOADS; load++)
-            if (!print_row(&rows[i], load, dir, options->csv, err))
+            if (!print_row(&rows[i], load, options, dir, err))
                 return false;
     }
     return found > 0 || err_set(err, ERR_USAGE, nowhere, "no measure of the suite growth "
