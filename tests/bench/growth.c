@@ -63,7 +63,8 @@ static const struct row rows[] = {
 #define RECIPE(RECIPE, MODEL, MORE) \
     "    - {recipe: " RECIPE ", name: " RECIPE "-" MODEL ", model: " MODEL ", " \
     "method: lora, recompute: full, zero: 2, prompt_tokens: 512, " \
-    "reward: {on: cpu, core_time: 100ms}, steps: {uniform: [3, 7]}, " MORE ", data: {cores: 16, pool: cpu}, " \
+    "reward: {on: cpu, core_time: 100ms}, steps: {uniform: [3, 7]}, " MORE ", " \
+    "data: {cores: 16, pool: cpu}, " \
     "rollout: {gpus: 8, min: 4, max: 16, types: [l40s, a100-80], home: rollout}, " \
     "train: {gpus: 8, min: 4, max: 16, types: [a100-80, l40s], home: train}}\n"
 #define DPO "prompts: 128, responses: 4, pairs: 2, " \
