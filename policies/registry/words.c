@@ -133,32 +133,35 @@ static bool is_listed(const char *const *list, const char *word)
     return list[i] != NULL;
 }
 
-/* A default that names a role may be of jobs that other points have. */
-static bool is_checked(const char *const *words, const struct conf_node *value)
+/* Checks a text that the entry says, or (not `said`) a default that names a pool;
+ * one that names a role may be of jobs that other points have. */
+static bool check_text(struct arena *arena, const struct cs_policy *policy,
+                       const struct cs_param *param, const struct conf_node *entry,
+                       const struct host_names *names, bool said, struct err *err)
 {
-    return words != NULL && (value != NULL || is_listed(words, CS_A_POOL));
+    const struct conf_node *value = conf_kind(entry) == CONF_MAP
+        ? conf_get(entry, param->key) : NULL;
+    const char *const *words, *const *list;
+
+    if (param->type != CS_PARAM_TEXT || said != (value != NULL))
+        return true;
+    words = host_words(arena, policy, param->key);
+    if (words == NULL || (!said && !is_listed(words, CS_A_POOL)))
+        return true;
+    list = list_allowed(arena, words, names);
+    if (is_listed(list, said ? conf_text(value) : param->fallback))
+        return true;
+    return said ? refuse_word(policy, param->key, value, list, err)
+                : refuse_default(policy, param, entry, list, err);
 }
 
 bool host_words_check(struct arena *arena, const struct cs_policy *policy,
                       const struct conf_node *entry,
                       const struct host_names *names, struct err *err)
 {
-    for (uint32_t i = 0; i < policy->param_count; i++) {
-        const struct cs_param *param = &policy->param[i];
-        const struct conf_node *value = conf_kind(entry) == CONF_MAP
-            ? conf_get(entry, param->key) : NULL;
-        const char *const *words, *const *list;
-
-        if (param->type != CS_PARAM_TEXT)
-            continue;
-        words = host_words(arena, policy, param->key);
-        if (!is_checked(words, value))
-            continue;
-        list = list_allowed(arena, words, names);
-        if (is_listed(list, value != NULL ? conf_text(value) : param->fallback))
-            continue;
-        return value != NULL ? refuse_word(policy, param->key, value, list, err)
-                             : refuse_default(policy, param, entry, list, err);
-    }
+    for (int said = 1; said >= 0; said--)
+        for (uint32_t i = 0; i < policy->param_count; i++)
+            if (!check_text(arena, policy, &policy->param[i], entry, names, said, err))
+                return false;
     return true;
 }
