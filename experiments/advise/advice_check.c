@@ -11,7 +11,6 @@
 
 #include "experiments/advise/advise.h"
 #include "experiments/advise/rank.h"
-#include "experiments/spec/catalogue_files.h"
 #include "experiments/spec/tree.h"
 #include "models/advise/advise.h"
 #include "models/catalogue/catalogue.h"
@@ -484,7 +483,7 @@ static bool task_and_judge(struct question *q, const struct conf_node *root,
     if (!conf_fill(root, &advice_schema, &top, err))
         return false;
     task.world.gpus_max = (uint32_t)top.gpus;
-    task.world.catalogue = catalogue_files_load(arena, top.catalogue, err);
+    task.world.catalogue = tree_catalogue(arena, top.catalogue, err);
     if (task.world.catalogue == NULL ||
         !advise_world_from(&task.world, top.cluster, err))
         return false;

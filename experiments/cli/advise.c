@@ -12,7 +12,6 @@
 #include "experiments/advise/service.h"
 #include "experiments/cli/command.h"
 #include "experiments/options/args.h"
-#include "experiments/spec/catalogue_files.h"
 #include "experiments/spec/tree.h"
 #include "models/jobs/job.h"
 #include "sim/base/err.h"
@@ -131,7 +130,7 @@ static bool read_catalogue(struct advising *a, struct err *err)
         return err_hint(err, "Leave -o out, and write the row by hand.");
     }
     if (root != NULL)
-        a->world.catalogue = catalogue_files_load(a->cli->arena, own, err);
+        a->world.catalogue = tree_catalogue(a->cli->arena, own, err);
     return root != NULL && a->world.catalogue != NULL;
 }
 

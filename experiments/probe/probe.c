@@ -15,8 +15,8 @@
 #include <time.h>
 
 #include "experiments/columns/metric.h"
+#include "experiments/probe/claim.h"
 #include "experiments/results/cache.h"
-#include "experiments/results/claim.h"
 #include "experiments/results/grid.h"
 #include "experiments/run/runner.h"
 #include "sim/base/arena.h"

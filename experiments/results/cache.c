@@ -278,7 +278,7 @@ bool cache_read(const struct folder *dir, uint64_t hash,
 }
 
 /* HASH.WHAT, or, while it is written, HASH.WHAT.tmp or HASH.WHAT.N.tmp; of a trial
- * that a killed process ran, HASH.claim (claim.h). */
+ * that a killed process ran, HASH.claim (experiments/probe/claim.h). */
 bool cache_formed(const char *name, uint64_t *hash)
 {
     size_t digits = strspn(name, "0123456789abcdef");

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/spec/catalogue_files.h"
 #include "experiments/spec/controls.h"
 #include "experiments/spec/keys.h"
 #include "experiments/spec/only.h"
@@ -69,7 +68,7 @@ static bool read_catalogue(struct reader *r, struct err *err)
 {
     const struct conf_node *node = r->top.catalogue;
 
-    r->experiment->catalogue = catalogue_files_load(r->arena, node, err);
+    r->experiment->catalogue = tree_catalogue(r->arena, node, err);
     if (r->experiment->catalogue == NULL)
         return false;
     r->experiment->catalogue_hash = node == NULL ? 0 : tree_hash(&r->inputs, node);

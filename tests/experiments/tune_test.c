@@ -26,8 +26,8 @@
 
 #include "experiments/cli/cli.h"
 #include "experiments/columns/metric.h"
+#include "experiments/probe/claim.h"
 #include "experiments/probe/probe.h"
-#include "experiments/results/claim.h"
 #include "experiments/results/results.h"
 #include "experiments/run/trial.h"
 #include "experiments/tune/race.h"

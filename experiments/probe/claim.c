@@ -2,7 +2,7 @@
 /*
  * claim.c - see the header.
  */
-#include "experiments/results/claim.h"
+#include "experiments/probe/claim.h"
 
 #include <errno.h>
 #include <fcntl.h>

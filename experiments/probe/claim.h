@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * claim.h - which of several processes runs a trial.
+ * claim.h - which of several processes runs a trial.  Private to experiments/probe.
  *
  * A process that runs a trial holds a lock on the file HASH.claim of .trials.  The
  * system lets go of it when the process ends, however it ends: so a killed process
  * keeps nothing from the others.
  */
-#ifndef EXPERIMENTS_RESULTS_CLAIM_H
-#define EXPERIMENTS_RESULTS_CLAIM_H
+#ifndef EXPERIMENTS_PROBE_CLAIM_H
+#define EXPERIMENTS_PROBE_CLAIM_H
 
 #include <stdbool.h>
 #include <stdint.h>
