@@ -37,7 +37,7 @@
 /* A policy that was built for another major number is refused.  Within one
  * major number members are only added, at the end. */
 #define CS_POLICY_ABI_MAJOR 2u
-#define CS_POLICY_ABI_MINOR 1u
+#define CS_POLICY_ABI_MINOR 2u
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;
@@ -82,6 +82,9 @@ enum cs_policy_flags {
     CS_GROWS          = 1u << 16,  /* may start roles on more GPUs than asked */
     CS_SHRINKS        = 1u << 17,  /* may start roles on fewer */
     CS_CONFINES       = 1u << 18,  /* starts a role that has a home only there */
+    /* What it is not able to do: `validate` refuses such jobs */
+    CS_ONE_ROLE       = 1u << 19,  /* deals jobs of one role alone */
+    CS_NEEDS_GPUS     = 1u << 20,  /* starts no job that computes on cores alone */
 };
 
 struct cs_policy {

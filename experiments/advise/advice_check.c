@@ -26,7 +26,7 @@
 
 struct advice_top {
     const char *name, *description;
-    const struct conf_node *cluster, *workload, *expect;
+    const struct conf_node *cluster, *catalogue, *workload, *expect;
     int64_t gpus;
 };
 
@@ -37,6 +37,9 @@ static const struct conf_field top_field[] = {
              "what it asks, in a sentence"),
     CONF_KEY("cluster", CONF_NODE, advice_top, cluster, CONF_ABSENT,
              "a cluster file, or its keys inline; without it, the catalogue"),
+    CONF_KEY("catalogue", CONF_NODE, advice_top, catalogue, CONF_ABSENT,
+             "file or list of files that add to or override the catalogue, a "
+             "later one before an earlier one"),
     CONF_KEY("workload", CONF_NODE, advice_top, workload, CONF_REQUIRED,
              "a workload file, or its keys inline: a mix of recipes"),
     CONF_KEY("gpus", CONF_INT, advice_top, gpus, "1024",
@@ -353,6 +356,7 @@ static bool task_tier(struct asking *task, const struct conf_node *map,
     if (world->place != NULL)
         return true;
     *world = (struct advise_world){ .arena = task->world.arena,
+                                    .catalogue = task->world.catalogue,
                                     .gpus_max = task->world.gpus_max,
                                     .tier = (enum price_tier)e->tier };
     task->advice[e->tier] = arena_alloc(task->world.arena, task->job_count,
@@ -479,7 +483,9 @@ static bool task_and_judge(struct question *q, const struct conf_node *root,
     if (!conf_fill(root, &advice_schema, &top, err))
         return false;
     task.world.gpus_max = (uint32_t)top.gpus;
-    if (!advise_world_from(&task.world, top.cluster, err))
+    task.world.catalogue = tree_catalogue(arena, top.catalogue, err);
+    if (task.world.catalogue == NULL ||
+        !advise_world_from(&task.world, top.cluster, err))
         return false;
     task.job_count = advise_jobs_from(&task.world, top.workload, &task.job, err);
     if (task.job_count == 0 && err->kind == ERR_NONE)

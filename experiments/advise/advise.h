@@ -115,7 +115,8 @@ struct advice {
  * err says why. */
 bool advise_world_read(struct advise_world *world, const char *cluster_path,
                        struct err *err);
-/* Makes the places of a cluster's keys; NULL: of the whole catalogue. */
+/* Makes the places of a cluster's keys; NULL: of the whole catalogue, which is the
+ * built-in one unless the world has one. */
 bool advise_world_from(struct advise_world *world,
                        const struct conf_node *cluster, struct err *err);
 /* Returns the price of one core in the tier, else on demand; NULL: none. */

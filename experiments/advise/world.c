@@ -167,7 +167,8 @@ static bool read_given(struct advise_world *world,
 bool advise_world_from(struct advise_world *world,
                        const struct conf_node *cluster, struct err *err)
 {
-    world->catalogue = catalogue_load(world->arena, NULL, 0, err);
+    if (world->catalogue == NULL)
+        world->catalogue = catalogue_load(world->arena, NULL, 0, err);
     if (world->catalogue == NULL)
         return false;
     return cluster == NULL ? read_catalogue(world, err)

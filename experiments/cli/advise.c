@@ -12,6 +12,7 @@
 #include "experiments/advise/service.h"
 #include "experiments/cli/command.h"
 #include "experiments/options/args.h"
+#include "experiments/spec/tree.h"
 #include "models/jobs/job.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
@@ -114,6 +115,25 @@ static bool pick_job(struct advising *a, struct err *err)
     return err_hint(err, "There is %s.", near != NULL ? near : names[0]);
 }
 
+/* Loads the catalogue with the files that the file names, if it does.  An experiment
+ * that `-o` writes would not have them. */
+static bool read_catalogue(struct advising *a, struct err *err)
+{
+    struct experiment_inputs inputs = { .arena = a->cli->arena };
+    const struct conf_node *root = tree_load(&inputs, a->args->word[0], err), *own;
+
+    own = root != NULL && conf_kind(root) == CONF_MAP ? conf_get(root, "catalogue")
+                                                      : NULL;
+    if (own != NULL && a->args->given[ARG_OUT]) {
+        err_set(err, ERR_USAGE, conf_pos(own), "-o writes an experiment for the "
+                "built-in catalogue, and this file has one of its own");
+        return err_hint(err, "Leave -o out, and write the row by hand.");
+    }
+    if (root != NULL)
+        a->world.catalogue = tree_catalogue(a->cli->arena, own, err);
+    return root != NULL && a->world.catalogue != NULL;
+}
+
 static bool read_all(struct advising *a, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -129,7 +149,7 @@ static bool read_all(struct advising *a, struct err *err)
                      err) ||
         !args_number(a->args, ARG_TOP, 1, 1000, &top, err) ||
         !read_sort(a, err) || !read_tier(a, cluster, err) ||
-        !advise_world_read(&a->world, cluster, err))
+        !read_catalogue(a, err) || !advise_world_read(&a->world, cluster, err))
         return false;
     a->top = top;
     a->service_count = advise_services_read(&a->world, a->args->word[0],

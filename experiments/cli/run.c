@@ -15,6 +15,7 @@
 #include "experiments/results/grid.h"
 #include "experiments/results/limits.h"
 #include "experiments/results/summary_table.h"
+#include "experiments/spec/abilities.h"
 #include "experiments/spec/defaults.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/spec/idle_keys.h"
@@ -141,6 +142,7 @@ static void print_results(struct cli *cli, const struct session *session)
     print_limits(cli, experiment, session->grid);
     defaults_print(cli->arena, experiment, cli->out);
     places_warn(experiment, command_warn, cli);
+    abilities_warn(experiment, command_warn, cli);
     idle_keys_warn(experiment, command_warn, cli);
     load_warn(cli->arena, experiment, command_warn, cli);
     print_left_out(cli, experiment);

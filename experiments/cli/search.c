@@ -50,7 +50,7 @@ void search_close(struct search_command *search, bool ok, const struct err *err)
     if (!ok && err->kind == ERR_INTERRUPTED)
         fprintf(search->cli->err, "interrupted: finished trials are kept in %s/.trials; "
                 "the same command goes on\n", folder_path(search->results.dir));
-    if (ok)
+    if (ok && !search->keeps && results_alone(&search->results))
         (void)results_drop(&search->results, hash, count);
     results_close(&search->results);
 }

@@ -22,6 +22,7 @@ struct search_command {
     const struct args *args;
     struct probe *probe;
     struct results results;     /* its .trials are those of the probe */
+    bool keeps;                 /* its trials stay when it ends */
 };
 
 /* Reads the experiment and opens its folder.  False: err says why. */

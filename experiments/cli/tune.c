@@ -39,6 +39,7 @@ const struct command command_tune = {
     "candidate is judged on seeds that neither the search nor the experiment has.  What\n"
     "was found is written to DIR/tuned.yaml as entries of `policies:`; an entry that\n"
     "nothing beats stays as it is.\n\n"
-    "Ctrl-C keeps the finished trials in DIR/.trials; the same command goes on.\n",
+    "Ctrl-C keeps the finished trials in DIR/.trials; the same command goes on.\n"
+    "Started several times at once, it shares the search.\n",
     (SEARCH_ARGS & ~ARG_BIT(ARG_SEEDS)) | ARG_BIT(ARG_ONLY), 1, 1, tune
 };

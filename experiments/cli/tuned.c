@@ -32,6 +32,20 @@ static const char *const *add_found(struct arena *arena, const struct args *args
     return word;
 }
 
+/* Adds the trials of the search, which go when the run has ended: until then one that
+ * was interrupted finds them again. */
+static const struct experiment *add_searched(struct arena *arena,
+                                             const struct experiment *experiment,
+                                             const uint64_t *hash, uint32_t count)
+{
+    struct experiment *tuned = arena_alloc(arena, 1, sizeof *tuned);
+
+    *tuned = *experiment;
+    tuned->searched = hash;
+    tuned->searched_count = count;
+    return tuned;
+}
+
 /* Tunes, and reads the experiment again with what was found. */
 static const struct experiment *tune_and_read(struct cli *cli, const struct args *args,
                                               struct err *err)
@@ -40,23 +54,29 @@ static const struct experiment *tune_and_read(struct cli *cli, const struct args
     const struct tune_options how = { .only = args->value[ARG_ONLY], .log = log };
     const struct tune_found *found;
     struct search_command search;
+    const struct experiment *experiment;
     const char *const *set;
+    uint32_t count, hashes;
+    const uint64_t *hash;
     size_t set_count;
-    uint32_t count;
 
     if (!search_begin(cli, args, &search, err))
         return NULL;
+    search.keeps = true;
     found = tune_run(cli->arena, search.probe, &how, &count, err);
     if (found != NULL && log != NULL)
         tune_print(probe_experiment(search.probe), found, count, log);
     if (found != NULL && !tune_write(cli->arena, search.probe, found, count,
                                      search.results.dir, err))
         found = NULL;
+    hash = probe_hashes(search.probe, cli->arena, &hashes);
     search_close(&search, found != NULL, err);
     if (found == NULL)
         return NULL;
     set = add_found(cli->arena, args, found, count, &set_count);
-    return cmd_experiment_read(cli, args, set, set_count, err);
+    experiment = cmd_experiment_read(cli, args, set, set_count, err);
+    return experiment == NULL ? NULL
+                              : add_searched(cli->arena, experiment, hash, hashes);
 }
 
 const struct experiment *cmd_tuned_read(struct cli *cli, const struct args *args,

@@ -11,6 +11,7 @@
 #include "experiments/advise/advice_check.h"
 #include "experiments/cli/command.h"
 #include "experiments/cli/experiment.h"
+#include "experiments/spec/abilities.h"
 #include "experiments/spec/defaults.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/spec/idle_keys.h"
@@ -97,6 +98,7 @@ static bool validate_experiment(struct validating *v, struct err *err)
     fputc('\n', v->cli->out);
     load_print(v->cli->arena, experiment, v->cli->out);
     places_warn(experiment, command_warn, v->cli);
+    abilities_warn(experiment, command_warn, v->cli);
     idle_keys_warn(experiment, command_warn, v->cli);
     load_warn(v->cli->arena, experiment, command_warn, v->cli);
     return true;

@@ -12,8 +12,10 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "experiments/columns/metric.h"
+#include "experiments/probe/claim.h"
 #include "experiments/results/cache.h"
 #include "experiments/results/grid.h"
 #include "experiments/run/runner.h"
@@ -21,6 +23,7 @@
 #include "sim/base/err.h"
 
 #define OPEN_MAX 64u            /* experiments in memory at once */
+#define WAIT_NS 50000000L       /* between two looks at what others run */
 
 struct known {
     uint64_t hash;
@@ -53,6 +56,9 @@ struct job {
     const struct experiment *experiment;
     uint32_t index;
     struct known *known;
+    int claim;                  /* while it runs here */
+    struct part *part;
+    struct cache *cache;
 };
 
 /* A part of a question: the asks of at most OPEN_MAX readings. */
@@ -241,7 +247,7 @@ static struct known *trial_of(struct part *part, const struct experiment *experi
         return known;
     }
     ARENA_ADD(part->arena, part->job, part->job_count, part->job_room,
-              (struct job){ experiment, index, known });
+              (struct job){ experiment, index, known, CLAIM_NONE, part, NULL });
     known->queued = true;
     return known;
 }
@@ -275,19 +281,55 @@ static struct trial_spec job_spec(void *self, uint32_t index, uint32_t *tables)
                                  part->job[index].index);
 }
 
+/* Of several processes that search in one folder, one runs it. */
+static bool job_take(void *self, uint32_t index, struct runner_trial *trial)
+{
+    const struct part *part = self;
+    const struct folder *trials = part->probe->trials;
+    struct job *job = &part->job[index];
+
+    if (!claim_take(trials, job->known->hash, &job->claim))
+        return false;
+    if (!cache_read(trials, job->known->hash, &trial->result, NULL))
+        return true;
+    claim_drop(trials, job->known->hash, job->claim);
+    trial->state = RUNNER_DONE;
+    trial->known = true;
+    return false;
+}
+
 static void *job_begin(void *self, uint32_t index,
                        const struct trial_tables *tables, volatile int *stop)
 {
     const struct part *part = self;
+    struct job *job = &part->job[index];
 
-    return cache_begin(part->probe->trials, part->job[index].known->hash,
-                       tables, stop);
+    job->cache = cache_begin(part->probe->trials, job->known->hash, tables, stop);
+    return job;
 }
 
 static bool job_keep(void *begun, const struct trial_result *result,
                      struct err *err)
 {
-    return cache_end(begun, result, err);
+    struct job *job = begun;
+    bool ok = cache_end(job->cache, result, err);
+
+    claim_drop(job->part->probe->trials, job->known->hash, job->claim);
+    return ok;
+}
+
+/* Is a trial left that another process runs?  If so, waits a little. */
+static bool wait_for_others(const struct part *part, const struct runner_trial *trial)
+{
+    const struct timespec wait = { 0, WAIT_NS };
+    uint32_t i = 0;
+
+    while (i < part->job_count && trial[i].state != RUNNER_WAITING)
+        i++;
+    if (i == part->job_count)
+        return false;
+    (void)nanosleep(&wait, NULL);
+    return true;
 }
 
 static bool run_jobs(struct part *part, struct err *err)
@@ -298,10 +340,15 @@ static bool run_jobs(struct part *part, struct err *err)
     const struct runner_plan plan = {
         .count = part->job_count, .threads = probe->options.threads,
         .progress = probe->options.progress, .spec = job_spec,
+        .take = probe->trials == NULL ? NULL : job_take,
         .begin = probe->trials == NULL ? NULL : job_begin,
         .keep = probe->trials == NULL ? NULL : job_keep, .self = part
     };
-    bool ok = runner_run(&plan, trial, err);
+    bool ok;
+
+    do
+        ok = runner_run(&plan, trial, err);
+    while (ok && wait_for_others(part, trial));
 
     for (uint32_t i = 0; i < part->job_count; i++) {
         struct known *known = part->job[i].known;
@@ -313,7 +360,8 @@ static bool run_jobs(struct part *part, struct err *err)
             known->trial.failure = copy_err(probe, &trial[i].err);
             known->settled = true;
         }
-        probe->counts.run += known->settled;
+        probe->counts.run += known->settled && !trial[i].known;
+        probe->counts.recalled += trial[i].known;
     }
     return ok;
 }

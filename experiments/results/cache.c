@@ -277,7 +277,8 @@ bool cache_read(const struct folder *dir, uint64_t hash,
     return ok;
 }
 
-/* HASH.WHAT, or, while it is written, HASH.WHAT.tmp or HASH.WHAT.N.tmp. */
+/* HASH.WHAT, or, while it is written, HASH.WHAT.tmp or HASH.WHAT.N.tmp; of a trial
+ * that a killed process ran, HASH.claim (experiments/probe/claim.h). */
 bool cache_formed(const char *name, uint64_t *hash)
 {
     size_t digits = strspn(name, "0123456789abcdef");
@@ -287,6 +288,8 @@ bool cache_formed(const char *name, uint64_t *hash)
     if (digits != 16 || name[digits] != '.')
         return false;
     *hash = strtoull(name, NULL, 16);
+    if (strcmp(rest, "claim") == 0)
+        return true;
     bytes = strcspn(rest, ".");
     for (int t = 0; t <= CACHE_TABLE_COUNT; t++) {
         const char *what = t == CACHE_TABLE_COUNT ? "trial" : suffix[t];

@@ -37,6 +37,7 @@ static const char provenance[] = "provenance.json";
 
 /* In .trials: says whose folder that is. */
 static const char mark[] = "clustersim-trials.txt";
+static const char mark_part[] = "clustersim-trials.txt.tmp";
 static const char mark_text[] =
     "Finished trials of clustersim, which --resume goes on from.\n"
     "They can be removed, and copied beside those of other shards.\n";
@@ -131,7 +132,9 @@ static bool open_trials(struct arena *arena, struct results *results,
         return false;
     if (folder_holds_file(results->trials, mark))
         return true;
-    if (!folder_is_empty(results->trials, NULL))
+    /* Another process may be about to say it. */
+    if (!folder_is_empty(results->trials, mark_part) &&
+        !folder_holds_file(results->trials, mark))
         return not_ours(pos, "holds files, and is not from a run: there is no "
                         "clustersim-trials.txt in it", err);
     out = out_in(arena, results->trials, mark, err);
@@ -201,7 +204,7 @@ bool results_open(struct arena *arena, const char *dir, struct results *results,
                   struct err *err)
 {
     *results = (struct results){ .dir = folder_make(arena, dir, err) };
-    return (results->dir != NULL && folder_lock(results->dir, err) &&
+    return (results->dir != NULL && folder_share(results->dir, err) &&
             open_trials(arena, results, err)) || give_up(results);
 }
 
@@ -253,12 +256,21 @@ static bool formed(const void *self, const char *name)
 bool results_end(struct arena *arena, const struct results *results,
                  const struct experiment *experiment)
 {
-    uint32_t count = experiment_trial_count(experiment);
-    uint64_t *hash = arena_alloc(arena, count, sizeof *hash);
+    uint32_t count = experiment_trial_count(experiment), more = experiment->searched_count;
+    uint64_t *hash = arena_alloc(arena, (size_t)count + more, sizeof *hash);
 
     for (uint32_t i = 0; i < count; i++)
         hash[i] = experiment_trial_hash(experiment, i);
-    return results_drop(results, hash, count);
+    for (uint32_t i = 0; i < more; i++)
+        hash[count + i] = experiment->searched[i];
+    return results_drop(results, hash, count + more);
+}
+
+bool results_alone(const struct results *results)
+{
+    struct err ignored = { 0 };
+
+    return folder_lock(results->dir, &ignored);
 }
 
 bool results_drop(const struct results *results, uint64_t *hash, uint32_t count)

@@ -23,7 +23,8 @@ struct results {
     struct folder *dir, *trials;
 };
 
-/* Makes the folder and its .trials, and takes nothing away. */
+/* Makes the folder and its .trials, and takes nothing away.  Other processes may have
+ * it open likewise, but no run. */
 bool results_open(struct arena *arena, const char *dir, struct results *results,
                   struct err *err);
 /* May a table that a search makes be written there?  It may replace its like. */
@@ -46,6 +47,9 @@ bool results_write(struct arena *arena, const struct results *results,
  * it holds no others: true. */
 bool results_end(struct arena *arena, const struct results *results,
                  const struct experiment *experiment);
+/* Has no other process the folder open?  After results_open(), before results_drop()
+ * and results_close(). */
+bool results_alone(const struct results *results);
 /* Takes the trials with these hashes away, and .trials if it holds no others: true.
  * It sorts the hashes. */
 bool results_drop(const struct results *results, uint64_t *hash, uint32_t count);

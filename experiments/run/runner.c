@@ -296,6 +296,13 @@ static void run_one(struct guest *guest, uint32_t index)
     atomic_fetch_add(&pool->done, 1);
 }
 
+static bool take(struct pool *pool, uint32_t index)
+{
+    const struct runner_plan *plan = pool->plan;
+
+    return plan->take == NULL || plan->take(plan->self, index, &pool->trial[index]);
+}
+
 static void *work(void *self)
 {
     struct guest *guest = self;
@@ -304,7 +311,7 @@ static void *work(void *self)
 
     while (!pool_stopped(pool) &&
            (index = atomic_fetch_add(&pool->next, 1)) < pool->plan->count)
-        if (pool->trial[index].state == RUNNER_WAITING)
+        if (pool->trial[index].state == RUNNER_WAITING && take(pool, index))
             run_one(guest, index);
     return NULL;
 }

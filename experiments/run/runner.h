@@ -28,7 +28,7 @@ enum runner_state {
 
 struct runner_trial {
     enum runner_state state;
-    bool known;         /* RUNNER_DONE before this run began */
+    bool known;         /* RUNNER_DONE, and not by this run */
     struct trial_result result;
     struct err err;
 };
@@ -40,6 +40,9 @@ struct runner_plan {
     bool progress;      /* a line on stderr that is rewritten */
     /* What trial `index` is, and which tables (enum experiment_table) it fills. */
     struct trial_spec (*spec)(void *self, uint32_t index, uint32_t *tables);
+    /* May it be run here now?  False: another process has run it, and *trial is its
+     * result, or runs it, and it stays RUNNER_WAITING.  NULL: all are run here. */
+    bool (*take)(void *self, uint32_t index, struct runner_trial *trial);
     /* A trial begins to fill these tables; what it returns is its `keep`'s.
      * 1 in *stop ends the run.  Both are called by the thread that runs the
      * trial, and may be NULL together. */

@@ -208,6 +208,7 @@ static const struct conf_shape shapes[] = {
     { "experiment.train.features", "{" ARRAY ", 'items': {" STRING "}}",
       NULL },
     { "experiment.catalogue", NAMES_OR_ONE("@path@"), NULL },
+    { "advice.catalogue", NAMES_OR_ONE("@path@"), NULL },
     { "experiment.policies[].*policy", "@policy name@", NULL },
     { "experiment.policies[].semantics", "@semantics@", NULL },
     { "experiment.policies[].*.semantics", "@semantics@", NULL },

@@ -109,6 +109,8 @@ struct experiment {
     const struct conf_node *train;      /* or NULL; so the next three */
     const struct conf_node *border, *sensitivity, *tune;
     bool tuned;                 /* policies are tuned before the run */
+    const uint64_t *searched;   /* trials of that search, kept until the run ends */
+    uint32_t searched_count;
     const struct conf_node *tree;       /* what was read, all files in it */
     const struct catalogue *catalogue;
     uint64_t catalogue_hash;    /* of the files that add to it */

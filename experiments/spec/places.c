@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "experiments/spec/abilities.h"
 #include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
@@ -366,7 +367,7 @@ static bool is_barred(const struct trying *t, const char *name,
                         t->point->cluster->gpu_count);
 
     if (why == NULL)
-        return false;
+        return abilities_bar(t->policy, name, request, err);
     err_set(err, ERR_RANGE, request->form->role[0].pos,
             "%s can never start under policy %s: %s", request->form->name,
             name, why);

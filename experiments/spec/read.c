@@ -71,28 +71,12 @@ struct reader {
 static bool read_catalogue(struct reader *r, struct err *err)
 {
     const struct conf_node *node = r->top.catalogue;
-    size_t count = node == NULL ? 0
-                 : conf_kind(node) == CONF_LIST ? conf_count(node) : 1;
-    const char **path = arena_alloc(r->arena, count + 1, sizeof *path);
 
-    for (size_t i = 0; i < count; i++) {
-        const struct conf_node *item =
-            conf_kind(node) == CONF_LIST ? conf_item(node, i) : node;
-
-        if (conf_kind(item) != CONF_SCALAR)
-            return err_set(err, ERR_SCHEMA, conf_pos(item),
-                           "catalogue must be a file or a list of files");
-        path[i] = path_beside(r->arena, conf_pos(item).file, conf_text(item));
-        if (!path_is_file(path[i])) {
-            err_set(err, ERR_IO, conf_pos(item), "catalogue names the file "
-                    "'%.150s', which is not there", path[i]);
-            return err_hint_path(err, path[i], "Paths are relative to the "
-                                 "file that names them.");
-        }
-    }
+    r->experiment->catalogue = tree_catalogue(r->arena, node, err);
+    if (r->experiment->catalogue == NULL)
+        return false;
     r->experiment->catalogue_hash = node == NULL ? 0 : tree_hash(&r->inputs, node);
-    r->experiment->catalogue = catalogue_load(r->arena, path, count, err);
-    return r->experiment->catalogue != NULL;
+    return true;
 }
 
 /* Policies. */

@@ -13,7 +13,9 @@
 #include <string.h>
 
 #include "experiments/spec/experiment.h"
+#include "models/catalogue/catalogue.h"
 #include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "sim/text/hash.h"
 #include "sim/text/paths.h"
@@ -259,4 +261,32 @@ const struct conf_node *tree_stock(struct arena *arena)
     struct err err = { 0 };
 
     return conf_parse(arena, "stock", text, sizeof text - 1, &err);
+}
+
+const struct catalogue *tree_catalogue(struct arena *arena,
+                                       const struct conf_node *node, struct err *err)
+{
+    size_t count = node == NULL ? 0
+                 : conf_kind(node) == CONF_LIST ? conf_count(node) : 1;
+    const char **path = arena_alloc(arena, count + 1, sizeof *path);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct conf_node *item =
+            conf_kind(node) == CONF_LIST ? conf_item(node, i) : node;
+
+        if (conf_kind(item) != CONF_SCALAR) {
+            err_set(err, ERR_SCHEMA, conf_pos(item),
+                    "catalogue must be a file or a list of files");
+            return NULL;
+        }
+        path[i] = path_beside(arena, conf_pos(item).file, conf_text(item));
+        if (!path_is_file(path[i])) {
+            err_set(err, ERR_IO, conf_pos(item), "catalogue names the file "
+                    "'%.150s', which is not there", path[i]);
+            err_hint_path(err, path[i], "Paths are relative to the file that "
+                          "names them.");
+            return NULL;
+        }
+    }
+    return catalogue_load(arena, path, count, err);
 }

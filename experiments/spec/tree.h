@@ -16,6 +16,7 @@
 #include "sim/base/err.h"
 
 struct arena;
+struct catalogue;
 struct conf_node;
 struct experiment_input;
 
@@ -55,6 +56,12 @@ const struct conf_node *tree_unwrap(const struct conf_node *root,
 const struct conf_node *tree_part(struct experiment_inputs *inputs,
                                   const char *path, const char *key,
                                   struct err *err);
+
+/* Reads the catalogue with the files that a value of `catalogue:` names, one or a
+ * list, relative to the file that it stands in.  NULL: the built-in one.  Returns NULL
+ * if it cannot; err says why. */
+const struct catalogue *tree_catalogue(struct arena *arena,
+                                       const struct conf_node *node, struct err *err);
 
 /* Returns a replacement for a part that cannot be read, so that the same
  * reading finds the errors of the other parts (sim/config/mend.h).  It is never

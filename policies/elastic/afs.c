@@ -198,7 +198,8 @@ const struct cs_policy afs_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "afs",
     .summary = "elastic: GPUs to the shorter job, or where both gain by it",
-    .flags = CS_PREEMPTS | CS_RESIZES | CS_ASKS_ESTIMATES, .param_count = 1, .param = params,
+    .flags = CS_PREEMPTS | CS_RESIZES | CS_ASKS_ESTIMATES | CS_ONE_ROLE | CS_NEEDS_GPUS,
+    .param_count = 1, .param = params,
     .self_bytes = sizeof(struct afs), .decide = afs_decide,
     .job_submitted = afs_submitted, .job_ended = afs_ended,
 };

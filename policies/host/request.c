@@ -365,21 +365,47 @@ static void save_job(struct cs_host *host, struct host_job_slot *job)
     assert(job->stopped_part >= 0 && job->stopped_part <= 1);
 }
 
+/* Names the longest phase of a job of which a stop keeps nothing; an empty text:
+ * it has none. */
+static void describe_unsaved(const struct cs_host *host, struct job_id job,
+                             char *out, size_t room)
+{
+    const struct job_form *form = host_form_of(host_job_slot(host, job.i));
+    double longest = 0;
+
+    assert(room > 0);
+    out[0] = '\0';
+    for (uint32_t p = 0; p < form->phase_count; p++) {
+        double s = cs_phase_s(host, job, p);
+
+        if (host_job_fixed(host, job.i) || form->phase[p].law->kind == LAW_TRAIN ||
+            s <= longest)
+            continue;
+        longest = s;
+        snprintf(out, room, "; %s of %.40s takes %.3g s and keeps nothing if it is "
+                 "stopped", phase_kind_name(form->phase[p].kind), form->name, s);
+    }
+}
+
 /* Many stops in a row that saved nothing, and between which no phase ended,
  * are taken for a run that would never end: turns shorter than what a job does
  * before its work counts. */
 void host_note_stop(struct cs_host *host, struct job_id job)
 {
-    char why[200];
+    uint64_t jobs = (uint64_t)cs_pending_count(host) + cs_running_count(host);
+    char why[240], phase[120];
 
     host->counts.preemptions++;
     host_job_slot(host, job.i)->pub.preemptions++;
-    if (++host->decision->vain_stops < host->parts.vain_max)
+    host->decision->vain_stops++;
+    if (host->decision->vain_stops < host->parts.vain_max &&
+        host->decision->vain_stops < HOST_VAIN_TURNS * (jobs > 0 ? jobs : 1))
         return;
     assert(host->parts.vain_max > 0);
+    describe_unsaved(host, job, phase, sizeof phase);
     snprintf(why, sizeof why, "jobs are stopped before their work counts: %u "
              "stops in a row saved nothing, and no phase ended (a longer "
-             "quantum may help)", host->decision->vain_stops);
+             "quantum may help)%s", host->decision->vain_stops, phase);
     cs_fail(host, why);
 }
 

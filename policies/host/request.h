@@ -8,7 +8,8 @@
 #include "policies/state/state.h"
 
 /* Counts a preemption of a job: it is stopped, or a lease is taken back from
- * it.  Fails the trial after vain_max of them in a row that saved nothing. */
+ * it.  Fails the trial after vain_max of them in a row that saved nothing, or
+ * HOST_VAIN_TURNS for each job that there is. */
 void host_note_stop(struct cs_host *host, struct job_id job);
 
 /* every request ends here: counted, told, recorded. */

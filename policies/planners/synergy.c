@@ -149,7 +149,8 @@ const struct cs_policy synergy_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "synergy",
     .summary = "first come, first served; cores to the jobs that need them",
-    .flags = CS_RESIZES | CS_ASKS_BLOCKING, .param_count = 1, .param = params,
+    .flags = CS_RESIZES | CS_ASKS_BLOCKING | CS_NEEDS_GPUS,
+    .param_count = 1, .param = params,
     .self_bytes = sizeof(struct synergy), .init = synergy_init,
     .decide = synergy_decide,
 };

@@ -77,47 +77,91 @@ static const char *const *list_allowed(struct arena *arena,
     return list;
 }
 
+/* Writes a list with commas between. */
+static void write_list(const char *const *list, char *out, size_t room)
+{
+    size_t used = (size_t)snprintf(out, room, "%s",
+                                   list[0] == NULL ? "none, as there are none" : "");
+
+    for (size_t i = 0; list[i] != NULL && used < room; i++)
+        used += (size_t)snprintf(out + used, room - used, "%s%s",
+                                 i == 0 ? "" : ", ", list[i]);
+}
+
+/* The entry does not say it, and its default is no pool of this cluster. */
+static bool refuse_default(const struct cs_policy *policy,
+                           const struct cs_param *param,
+                           const struct conf_node *entry,
+                           const char *const *list, struct err *err)
+{
+    char all[160];
+
+    write_list(list, all, sizeof all);
+    if (param->fallback[0] == '\0')
+        err_set(err, ERR_REFERENCE, conf_pos(entry), "policy %s needs the key "
+                "'%s', which must be one of %s", policy->name, param->key, all);
+    else
+        err_set(err, ERR_REFERENCE, conf_pos(entry), "'%s' of policy %s must be one "
+                "of %s, and is not set: its default is '%s'", param->key,
+                policy->name, all, param->fallback);
+    return err_hint(err, "Write `{policy: %s, %s: ...}` with one of them.",
+                    policy->name, param->key);
+}
+
 static bool refuse_word(const struct cs_policy *policy, const char *key,
                         const struct conf_node *value,
                         const char *const *list, struct err *err)
 {
     const char *near = conf_nearest(conf_text(value), list);
-    char all[160] = "";
-    size_t used = 0;
+    char all[160];
 
-    for (size_t i = 0; list[i] != NULL && used < sizeof all; i++)
-        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s",
-                                 i == 0 ? "" : ", ", list[i]);
+    write_list(list, all, sizeof all);
     err_set(err, ERR_REFERENCE, conf_pos(value),
             "'%s' of policy %s must be one of %s, found '%.60s'", key,
-            policy->name, used > 0 ? all : "none, as there are none",
-            conf_text(value));
+            policy->name, all, conf_text(value));
     if (near != NULL)
         return err_hint(err, "Did you mean '%s'?", near);
     return err_hint(err, "These are what the cluster and the jobs have.");
+}
+
+static bool is_listed(const char *const *list, const char *word)
+{
+    size_t i = 0;
+
+    while (list[i] != NULL && strcmp(list[i], word) != 0)
+        i++;
+    return list[i] != NULL;
+}
+
+/* Checks a text that the entry says, or (not `said`) a default that names a pool;
+ * one that names a role may be of jobs that other points have. */
+static bool check_text(struct arena *arena, const struct cs_policy *policy,
+                       const struct cs_param *param, const struct conf_node *entry,
+                       const struct host_names *names, bool said, struct err *err)
+{
+    const struct conf_node *value = conf_kind(entry) == CONF_MAP
+        ? conf_get(entry, param->key) : NULL;
+    const char *const *words, *const *list;
+
+    if (param->type != CS_PARAM_TEXT || said != (value != NULL))
+        return true;
+    words = host_words(arena, policy, param->key);
+    if (words == NULL || (!said && !is_listed(words, CS_A_POOL)))
+        return true;
+    list = list_allowed(arena, words, names);
+    if (is_listed(list, said ? conf_text(value) : param->fallback))
+        return true;
+    return said ? refuse_word(policy, param->key, value, list, err)
+                : refuse_default(policy, param, entry, list, err);
 }
 
 bool host_words_check(struct arena *arena, const struct cs_policy *policy,
                       const struct conf_node *entry,
                       const struct host_names *names, struct err *err)
 {
-    for (uint32_t i = 0; i < policy->param_count; i++) {
-        const struct cs_param *param = &policy->param[i];
-        const struct conf_node *value = conf_kind(entry) == CONF_MAP
-            ? conf_get(entry, param->key) : NULL;
-        const char *const *list;
-        bool found = false;
-
-        if (param->type != CS_PARAM_TEXT || value == NULL)
-            continue;
-        list = host_words(arena, policy, param->key);
-        if (list == NULL)
-            continue;
-        list = list_allowed(arena, list, names);
-        for (size_t k = 0; list[k] != NULL; k++)
-            found |= strcmp(list[k], conf_text(value)) == 0;
-        if (!found)
-            return refuse_word(policy, param->key, value, list, err);
-    }
+    for (int said = 1; said >= 0; said--)
+        for (uint32_t i = 0; i < policy->param_count; i++)
+            if (!check_text(arena, policy, &policy->param[i], entry, names, said, err))
+                return false;
     return true;
 }

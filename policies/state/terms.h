@@ -102,6 +102,9 @@ struct host_parts {
 /* A run ends with its reason where so many decisions or stops in a row came to
  * nothing: it would never end. */
 #define HOST_VAIN_MAX 1000000u
+/* The same of stops, for each job that waits or runs: jobs that all had so many
+ * turns and saved nothing do not get anywhere. */
+#define HOST_VAIN_TURNS 1000u
 
 /* Why a role has a pool of its own. */
 enum host_home { HOST_HOME_NONE, HOST_HOME_SAID, HOST_HOME_POOL,

@@ -211,15 +211,25 @@ void folder_drop(const struct folder *parent, const char *name)
 }
 
 /* File systems that know no locks protect nothing: the manual says so. */
-bool folder_lock(struct folder *folder, struct err *err)
+static bool lock_as(struct folder *folder, int kind, struct err *err)
 {
     assert(folder->fd >= 0);
     struct err_pos pos = { folder->path, 0, 0 };
 
-    if (flock(folder_handle(folder), LOCK_EX | LOCK_NB) == 0 ||
+    if (flock(folder_handle(folder), kind | LOCK_NB) == 0 ||
         errno != EWOULDBLOCK)
         return true;
     err_set(err, ERR_IO, pos, "another run is writing here");
     return err_hint(err, "Wait for its end, or choose another folder with "
                     "-o.");
+}
+
+bool folder_lock(struct folder *folder, struct err *err)
+{
+    return lock_as(folder, LOCK_EX, err);
+}
+
+bool folder_share(struct folder *folder, struct err *err)
+{
+    return lock_as(folder, LOCK_SH, err);
 }

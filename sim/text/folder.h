@@ -53,5 +53,9 @@ void folder_drop(const struct folder *parent, const char *name);
 /* No other program that tasks may have it until it is closed: the system lets
  * go of it even if the program is killed.  False: another one has it. */
 bool folder_lock(struct folder *folder, struct err *err);
+/* The same for programs that may have it together, but not with one that locked it.
+ * After it, folder_lock() succeeds once the others have closed it; where it does not,
+ * the folder is not locked any more. */
+bool folder_share(struct folder *folder, struct err *err);
 
 #endif

@@ -14,13 +14,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "experiments/cli/cli.h"
 #include "experiments/columns/metric.h"
+#include "experiments/probe/claim.h"
 #include "experiments/probe/probe.h"
 #include "experiments/results/results.h"
 #include "experiments/run/trial.h"
@@ -298,6 +304,156 @@ static void tuned_runs_are_those_of_the_entries_that_were_found(void **state)
     free(tuned);
 }
 
+/* ---- several processes -------------------------------------------------- */
+
+static pid_t start(struct scratch *scratch, const char *dir)
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        if (chdir(scratch->dir) == 0)
+            execl(program, program, "tune", "e.yaml", "-q", "-j", "1", "-o", dir,
+                  (char *)NULL);
+        _exit(127);
+    }
+    assert_true(child > 0);
+    return child;
+}
+
+static int end_of(pid_t child)
+{
+    int status;
+
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Returns the number of finished trials; stores the names of at most `most` files. */
+static uint32_t trials_in(struct scratch *scratch, const char *dir, char (*name)[64],
+                          uint32_t most)
+{
+    DIR *folder = opendir(scratch_path(scratch, dir));
+    struct dirent *entry;
+    uint32_t count = 0;
+
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        size_t bytes = strlen(entry->d_name);
+
+        if (bytes < 6 || strcmp(entry->d_name + bytes - 6, ".trial") != 0)
+            continue;
+        if (count < most)
+            snprintf(name[count], sizeof name[0], "%.63s", entry->d_name);
+        count++;
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return count;
+}
+
+static void expect_same(struct scratch *scratch, const char *one, const char *two)
+{
+    char *left = scratch_read(scratch, one), *right = scratch_read(scratch, two);
+
+    assert_non_null(left);
+    assert_non_null(right);
+    assert_string_equal(left, right);
+    free(left);
+    free(right);
+}
+
+static void processes_on_one_folder_share_the_search(void **state)
+{
+    struct scratch *scratch = *state;
+    pid_t first, second;
+
+    write_experiment(scratch, "e.yaml", splits);
+    assert_int_equal(end_of(start(scratch, "one")), 0);
+    first = start(scratch, "two");
+    second = start(scratch, "two");
+    assert_int_equal(end_of(first), 0);
+    assert_int_equal(end_of(second), 0);
+    expect_same(scratch, "one/tuned.yaml", "two/tuned.yaml");
+    assert_int_equal(access(scratch_path(scratch, "two/.trials"), F_OK), -1);
+}
+
+/* One of two is killed, maybe in a trial: the other goes on with it. */
+static void a_killed_process_keeps_nothing_from_another(void **state)
+{
+    struct scratch *scratch = *state;
+    const struct timespec wait = { 0, 1000000 };
+    pid_t first, second;
+
+    write_experiment(scratch, "e.yaml", splits);
+    assert_int_equal(end_of(start(scratch, "one")), 0);
+    first = start(scratch, "two");
+    second = start(scratch, "two");
+    while (trials_in(scratch, "two/.trials", NULL, 0) < 5 &&
+           access(scratch_path(scratch, "two/tuned.yaml"), F_OK) != 0)
+        (void)nanosleep(&wait, NULL);
+    assert_int_equal(kill(first, SIGKILL), 0);
+    (void)end_of(first);
+    assert_int_equal(end_of(second), 0);
+    expect_same(scratch, "one/tuned.yaml", "two/tuned.yaml");
+    assert_int_equal(access(scratch_path(scratch, "two/.trials"), F_OK), -1);
+}
+
+/* While somebody holds the claim of a trial, nobody else has it. */
+static void a_trial_has_one_process_at_a_time(void **state)
+{
+    struct scratch *scratch = *state;
+    struct arena *arena = arena_new(0);
+    struct err err = { 0 };
+    struct folder *dir = folder_make(arena, scratch_path(scratch, "f"), &err);
+    int one, two, other;
+
+    assert_non_null(dir);
+    assert_true(claim_take(dir, 7, &one));
+    assert_false(claim_take(dir, 7, &two));
+    assert_true(claim_take(dir, 8, &other));
+    claim_drop(dir, 7, one);
+    assert_true(claim_take(dir, 7, &two));
+    claim_drop(dir, 7, two);
+    claim_drop(dir, 8, other);
+    assert_true(folder_is_empty(dir, NULL));
+    folder_close(dir);
+    arena_free(arena);
+}
+
+/* A shard, another one, and the run that puts them together: the search of the first
+ * serves all, and goes with the last. */
+static void a_tuned_run_that_goes_on_searches_once(void **state)
+{
+    struct scratch *scratch = *state;
+    static char name[512][64];
+    static ino_t inode[512];
+    char text[2048], path[128];
+    struct stat st;
+    uint32_t count;
+
+    snprintf(text, sizeof text, "%stuned: true\n", splits);
+    write_experiment(scratch, "e.yaml", text);
+    assert_int_equal(run(scratch, "e.yaml -q -o one"), 0);
+    assert_int_equal(run(scratch, "e.yaml -q -o two --shard 1/2"), 0);
+    count = trials_in(scratch, "two/.trials", name, 512);
+    assert_true(count > 30 && count <= 512);
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "two/.trials/%.63s", name[i]);
+        assert_int_equal(stat(scratch_path(scratch, path), &st), 0);
+        inode[i] = st.st_ino;
+    }
+    assert_int_equal(run(scratch, "e.yaml -q -o two --shard 2/2 --resume"), 0);
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "two/.trials/%.63s", name[i]);
+        assert_int_equal(stat(scratch_path(scratch, path), &st), 0);
+        assert_true(st.st_ino == inode[i]);
+    }
+    assert_int_equal(run(scratch, "e.yaml -q -o two --resume"), 0);
+    expect_same(scratch, "one/tuned.yaml", "two/tuned.yaml");
+    expect_same(scratch, "one/summary.csv", "two/summary.csv");
+    assert_int_equal(access(scratch_path(scratch, "one/.trials"), F_OK), -1);
+    assert_int_equal(access(scratch_path(scratch, "two/.trials"), F_OK), -1);
+}
+
 /* ---- the race alone ----------------------------------------------------- */
 
 struct known {
@@ -400,6 +556,10 @@ int main(int argc, char **argv)
         TEST(what_nothing_beats_stays),
         TEST(who_does_fewer_jobs_is_out),
         TEST(tuned_runs_are_those_of_the_entries_that_were_found),
+        TEST(processes_on_one_folder_share_the_search),
+        TEST(a_killed_process_keeps_nothing_from_another),
+        TEST(a_trial_has_one_process_at_a_time),
+        TEST(a_tuned_run_that_goes_on_searches_once),
         TEST(a_race_finds_the_best_within_its_budget),
     };
     char here[2000];

@@ -82,7 +82,7 @@ static void words_and_names_that_are_there_are_read(void **state)
         { "starburst", "cloud", "beta", "" },
         { "wfp3", "wait", "unset", "" },
         { "harvest", "from", "alpha", "" },
-        { "harvest", "role", "gpus", "" },
+        { "harvest", "role", "gpus, from: beta", "" },
     };
 
     (void)state;

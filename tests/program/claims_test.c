@@ -140,6 +140,25 @@ static int task(const char *expect, const char *log)
     return program_spawn(argv, logged);
 }
 
+/* An A100 of 7 GiB holds no model of 7B. */
+static void advice_heeds_a_catalogue_of_its_own(void **state)
+{
+    char path[200];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/own.yaml", program.folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("gpus:\n  a100-80: {memory: 7GiB}\n", file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(task("job: l, on: big, figure: fits, at_least: 1}\ncatalogue: "
+                          "own.yaml\n#{", "a"), 1);
+    assert_int_equal(task("job: l, on: big, figure: fits, at_most: 0}\ncatalogue: "
+                          "[own.yaml]\n#{", "a"), 0);
+    assert_int_equal(task("job: l, on: big, figure: fits, at_most: 0}\ncatalogue: "
+                          "none.yaml\n#{", "a"), 4);
+}
+
 static void advice_is_judged_by_its_figures(void **state)
 {
     (void)state;
@@ -380,6 +399,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(labels_take_other_values_of_their_keys),
         cmocka_unit_test(points_are_compared_with_the_point_named),
         cmocka_unit_test(point_and_its_other_come_back_from_checks_csv),
+        cmocka_unit_test(advice_heeds_a_catalogue_of_its_own),
         cmocka_unit_test(advice_is_judged_by_its_figures),
         cmocka_unit_test(advice_that_has_no_figure_does_not_hold),
         cmocka_unit_test(questions_take_other_values_by_set),

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * abilities.c - see the header.
+ */
+#include "experiments/spec/abilities.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "experiments/spec/experiment.h"
+#include "models/jobs/job.h"
+#include "policies/policy.h"
+#include "policies/registry/registry.h"
+#include "policies/state/terms.h"
+#include "sim/base/err.h"
+#include "workloads/source.h"
+
+#define NAMES_BYTES 320u
+
+/* Writes the names of all policies without any of the flags. */
+static void list_without(uint32_t flags, char *out, size_t room)
+{
+    size_t used = 0;
+
+    assert(room > 0);
+    out[0] = '\0';
+    for (uint32_t i = 0; registry_at(i) != NULL && used < room; i++)
+        if (!(registry_at(i)->flags & flags))
+            used += (size_t)snprintf(out + used, room - used, "%s%s",
+                                     used > 0 ? ", " : "", registry_at(i)->name);
+}
+
+static bool refuse(const struct job_request *request, const char *name,
+                   const char *why, uint32_t flag, struct err *err)
+{
+    char names[NAMES_BYTES];
+
+    list_without(flag, names, sizeof names);
+    err_set(err, ERR_RANGE, request->form->role[0].pos,
+            "%.60s can never start under policy %.60s: %s", request->form->name, name,
+            why);
+    err_hint(err, "Policies that start it: %s.", names);
+    return true;
+}
+
+bool abilities_bar(const struct host_policy *policy, const char *name,
+                   const struct job_request *request, struct err *err)
+{
+    const struct job_form *form = request->form;
+    uint32_t flags = policy->policy->flags;
+    char why[100];
+
+    assert(form->role_count > 0);
+    if (flags & CS_ONE_ROLE && form->role_count > 1) {
+        snprintf(why, sizeof why, "it deals jobs of one role, and this one has %u",
+                 form->role_count);
+        return refuse(request, name, why, CS_ONE_ROLE, err);
+    }
+    if (flags & CS_NEEDS_GPUS && form->role[0].gpus == 0 &&
+        form->role[0].on_cores.cores > 0)
+        return refuse(request, name, "it deals GPUs, and this job computes on cores "
+                      "alone", CS_NEEDS_GPUS, err);
+    return false;
+}
+
+/* Returns a form with a role that may compute on either, or NULL. */
+static const struct job_form *find_choice(const struct experiment_point *point,
+                                          const char **role)
+{
+    for (size_t i = 0; i < workload_form_count(point->workload); i++) {
+        const struct job_form *form = workload_form(point->workload, i);
+
+        for (uint32_t r = 0; r < form->role_count; r++)
+            if (job_role_chooses(&form->role[r])) {
+                *role = form->role[r].name;
+                return form;
+            }
+    }
+    return NULL;
+}
+
+void abilities_warn(const struct experiment *experiment,
+                    void (*tell)(void *self, const struct err *err), void *self)
+{
+    for (uint32_t p = 0; p < experiment->policy_count; p++) {
+        const struct experiment_point *point = experiment->point[0].met[p];
+        const struct cs_policy *policy = experiment->point[0].policy[p]->policy;
+        struct err_pos pos = { experiment->path, 0, 0 };
+        char names[NAMES_BYTES];
+        const struct job_form *form;
+        struct err err = { 0 };
+        const char *role;
+
+        form = policy->flags & HOST_DEALERS ? find_choice(point, &role) : NULL;
+        if (form == NULL)
+            continue;
+        list_without(HOST_DEALERS, names, sizeof names);
+        err_set(&err, ERR_RANGE, pos, "policy %.60s uses the GPUs alone of role %s of "
+                "%.60s, which may run on cores too: it stops, resizes or packs jobs",
+                experiment->policy_name[p], role, form->name);
+        err_hint(&err, "Policies that use both: %s.", names);
+        tell(self, &err);
+    }
+}
