@@ -38,7 +38,7 @@ static bool read_folder(struct checking *c, struct err *err)
     uint32_t count;
 
     c->now = grid_from_folder(arena, dir, err);
-    if (c->now == NULL || !check_read(arena, dir, &expect, &count, err))
+    if (c->now == NULL || !check_read(arena, dir, c->now->metrics, &expect, &count, err))
         return false;
     c->list[EXPECTS] = check_expects(arena, c->now, expect, count);
     c->name = dir;

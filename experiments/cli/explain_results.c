@@ -25,12 +25,12 @@ static void separate(struct explaining *e)
 
 static void explain_metric(struct explaining *e)
 {
-    enum metric metric = metric_find(e->word);
+    enum metric metric = metric_find(NULL, e->word);
     const struct metric_info *info;
 
     if (metric == METRIC_COUNT)
         return;
-    info = metric_info(metric);
+    info = metric_info(NULL, metric);
     separate(e);
     fprintf(e->out, "%s: metric, column of summary.csv\n  unit %s; %s\n"
             "%s  %s\n", info->name, info->unit,
@@ -48,7 +48,7 @@ static void explain_metric(struct explaining *e)
 static const struct csv_kind *const kinds[] = {
     &csv_summary, &csv_compare, &csv_jobs, &csv_phases, &csv_timeline,
     &csv_decisions, &csv_services, &csv_arrived, &csv_tenants,
-    &csv_seeds, &csv_border, &csv_sensitivity
+    &csv_seeds, &csv_metrics, &csv_border, &csv_sensitivity
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
@@ -94,7 +94,7 @@ static void explain_columns(struct explaining *e)
         for (size_t c = 0; c < kinds[k]->count; c++) {
             if (strcmp(kinds[k]->columns[c].name, e->word) != 0 ||
                 (kinds[k] == &csv_summary &&
-                 metric_find(e->word) != METRIC_COUNT))
+                 metric_find(NULL, e->word) != METRIC_COUNT))
                 continue;
             separate(e);
             fprintf(e->out, "%s: column of %s\n  %s\n", e->word,
@@ -134,7 +134,7 @@ static size_t add(const char **names, size_t n, const char *name)
 size_t explain_results_names(const char **names, size_t n)
 {
     for (unsigned m = 0; m < METRIC_COUNT; m++)
-        n = add(names, n, metric_info((enum metric)m)->name);
+        n = add(names, n, metric_info(NULL, (enum metric)m)->name);
     for (size_t k = 0; k < KINDS; k++) {
         n = add(names, n, kinds[k]->file);
         for (size_t c = 0; c < kinds[k]->count; c++)

@@ -10,7 +10,9 @@
 #include "experiments/cli/list_rows.h"
 #include "experiments/columns/metric.h"
 #include "experiments/import/requests.h"
+#include "experiments/own/own_metrics.h"
 #include "experiments/run/trial.h"
+#include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
 #include "models/catalogue/goodput.h"
 #include "models/cluster/place.h"
@@ -19,8 +21,10 @@
 #include "policies/registry/registry.h"
 #include "policies/registry/rules.h"
 #include "policies/registry/semantics.h"
+#include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
+#include "sim/text/paths.h"
 #include "sim/text/sheet.h"
 #include "workloads/formats/import.h"
 #include "workloads/recipes/recipe.h"
@@ -197,19 +201,55 @@ static void list_formats(FILE *out, const struct catalogue *catalogue)
             "generated");
 }
 
+/* Of an experiment's own: what they are made of, and of what. */
+static const char *metric_meaning(struct arena *arena, const struct metric_info *info)
+{
+    return info->expression == NULL ? info->help
+         : text_format(arena, "%s%s%s, over %s", info->help,
+                       info->help[0] == '\0' ? "" : ": ", info->expression,
+                       own_metric_over(info->of));
+}
+
+static void list_set(FILE *out, const struct metric_set *set)
+{
+    struct sheet *sheet = sheet_new("name:-26\tunit:-9\tbetter:-7\tmeaning:0");
+    struct arena *arena = arena_new(1 << 12);
+
+    for (unsigned m = 0; m < metric_count(set); m++) {
+        const struct metric_info *i = metric_info(set, (enum metric)m);
+
+        sheet_cells(sheet, "%s\t%s\t%s\t%s", i->name, i->unit,
+                    i->better > 0 ? "more" : i->better < 0 ? "less" : "-",
+                    metric_meaning(arena, i));
+    }
+    sheet_close(sheet, out);
+    arena_free(arena);
+}
+
 static void list_metrics(FILE *out, const struct catalogue *catalogue)
 {
     (void)catalogue;
-    struct sheet *sheet = sheet_new("name:-26\tunit:-9\tbetter:-7\tmeaning:0");
+    list_set(out, NULL);
+}
 
-    for (unsigned m = 0; m < METRIC_COUNT; m++) {
-        const struct metric_info *i = metric_info((enum metric)m);
+/* The metrics of an experiment. */
+static int list_of_experiment(struct cli *cli, const struct args *args)
+{
+    const struct experiment_options options = { .set_count = 0 };
+    struct err_pos nowhere = { NULL, 0, 0 };
+    const struct experiment *experiment;
+    struct err err = { 0 };
 
-        sheet_cells(sheet, "%s\t%s\t%s\t%s", i->name, i->unit,
-                  i->better > 0 ? "more" : i->better < 0 ? "less" : "-",
-                  i->help);
+    if (strcmp(args->word[0], "metrics") != 0) {
+        err_set(&err, ERR_USAGE, nowhere, "list of '%.60s' takes no file, found '%.120s'",
+                args->word[0], args->word[1]);
+        return command_fail(cli, &err);
     }
-    sheet_close(sheet, out);
+    experiment = experiment_read(cli->arena, args->word[1], &options, &err);
+    if (experiment == NULL)
+        return command_fail(cli, &err);
+    list_set(cli->out, experiment_metrics(experiment));
+    return 0;
 }
 
 static void list_recipes(FILE *out, const struct catalogue *catalogue)
@@ -347,6 +387,8 @@ static int list(struct cli *cli, const struct args *args)
     struct err err = { 0 };
     const struct catalogue *catalogue;
 
+    if (args->word_count > 1)
+        return list_of_experiment(cli, args);
     for (size_t i = 0; i < LISTERS; i++) {
         names[i] = lister[i].name;
         if (strcmp(args->word[0], names[i]) != 0)
@@ -372,9 +414,11 @@ static int list(struct cli *cli, const struct args *args)
 const struct command command_list = {
     "list",
     "policies|gpus|cpus|links|models|prices|formats|metrics|recipes|semantics\n"
-    "       |placements|applications|instances",
+    "       |placements|applications|instances\n"
+    "       metrics EXPERIMENT.yaml",
     "the names that files may use",
     "What is built in; a file under `catalogue:` of an experiment can add\n"
-    "GPUs, CPUs, links, prices, models, applications and instances.\n",
-    0, 1, 1, list
+    "GPUs, CPUs, links, prices, models, applications and instances.  Metrics of\n"
+    "an experiment are the built-in ones and its own, with what those are over.\n",
+    0, 1, 2, list
 };

@@ -63,36 +63,9 @@ static const struct table_column compare_column[] = {
 
 static const struct table_column jobs_column[] = {
     KEYS,
-    { "job", TABLE_TEXT, "its name, or its number from 0" },
-    { "kind", TABLE_TEXT, "the form it was made from" },
-    { "submit_s", TABLE_TIME, "when the job was submitted" },
-    { "start_s", TABLE_TIME, "when it got its first GPUs; empty: never" },
-    { "end_s", TABLE_TIME, "when it ended; empty: not in this run" },
-    { "wait_s", TABLE_TIME, "submission to first start" },
-    { "jct_s", TABLE_TIME, "submission to end" },
-    { "gpus", TABLE_COUNT, "GPUs asked for, all roles; exact decimals" },
-    { "gpu_type", TABLE_TEXT, "GPU type of its last lease with GPUs" },
-    { "gpu_seconds", TABLE_REAL, "GPUs held, over time" },
-    { "core_seconds", TABLE_REAL, "cores held, over time" },
-    { "cost_usd", TABLE_REAL, "cost of what the job held" },
-    { "energy_kwh", TABLE_REAL, "energy of what the job held" },
-    { "preemptions", TABLE_COUNT, "leases taken away from the job" },
-    { "status", TABLE_TEXT, "done, failed, unfinished, dropped" },
-    { "cost_compute_usd", TABLE_REAL, "of cost: GPUs at work" },
-    { "cost_wait_usd", TABLE_REAL,
-      "of cost: leases that waited for another phase, a link or the longest "
-      "response" },
-    { "cost_switch_usd", TABLE_REAL, "of cost: loading, starting, saving" },
-    { "cost_transfer_usd", TABLE_REAL,
-      "beside cost: between rented nodes and storage" },
-    { "interruptions", TABLE_COUNT,
-      "of the job, by failures and by rented nodes that were taken back" },
-    { "tenant", TABLE_TEXT, "whose job it is; empty: not stated" },
-    { "priority", TABLE_REAL, "larger goes first, for policies that ask; empty: 0" },
-    { "deadline_s", TABLE_TIME, "instant by which it should end; empty: none" },
-    { "deadline_met", TABLE_COUNT,
-      "1: done by then, 0: not; empty: no deadline" },
-    { "limit_s", TABLE_TIME, "run time that its owner asked for; empty: none" },
+#define JOB_COLUMN(ID, COLUMN, TYPE, OF, HELP) { #COLUMN, TABLE_##TYPE, HELP },
+#include "experiments/columns/job_columns.def"
+#undef JOB_COLUMN
 };
 
 static const struct table_column phases_column[] = {
@@ -237,6 +210,20 @@ static const struct table_column seeds_column[] = {
     { "why", TABLE_TEXT, "why no more were run, in words" },
 };
 
+static const struct table_column metrics_column[] = {
+    { "metric", TABLE_TEXT, "its name, a column of summary.csv" },
+    { "of", TABLE_TEXT, "the expression" },
+    { "unit", TABLE_TEXT, "of its values" },
+    { "better", TABLE_TEXT, "more, less or neither" },
+    { "over", TABLE_TEXT, "all; jobs_done, requests_done or both_done: it says nothing "
+      "of those that were not done, and is not compared where some were not" },
+    { "title", TABLE_TEXT, "what tables and charts call it" },
+    { "help", TABLE_TEXT, "what it means" },
+    { "trials", TABLE_COUNT, "that were run" },
+    { "empty", TABLE_COUNT, "of these, trials in which it has no value" },
+    { "why", TABLE_TEXT, "why it has none, or is not of all rows, in words" },
+};
+
 static const struct table_column border_column[] = {
     { "claim", TABLE_TEXT, "name of the claim" },
     { "metric", TABLE_TEXT, "a column of summary.csv" },
@@ -290,6 +277,18 @@ static const struct table_column sensitivity_column[] = {
     { "sentence", TABLE_TEXT, "what would turn the verdict, in words" },
 };
 
+bool job_cell_of_done(enum job_cell column)
+{
+    enum { ALL, DONE };
+    static const bool of_done[] = {
+#define JOB_COLUMN(ID, COLUMN, TYPE, OF, HELP) OF == DONE,
+#include "experiments/columns/job_columns.def"
+#undef JOB_COLUMN
+    };
+
+    return of_done[column];
+}
+
 const struct csv_kind csv_summary = {
     "summary.csv", "one row per point, policy and seed",
     summary_column, COUNT_OF(summary_column)
@@ -328,6 +327,10 @@ const struct csv_kind csv_services = {
 const struct csv_kind csv_seeds = {
     "seeds.csv", "one row, where `seeds` says what they are to suffice for",
     seeds_column, COUNT_OF(seeds_column)
+};
+const struct csv_kind csv_metrics = {
+    "metrics.csv", "one row per metric of the experiment's own, where it has any",
+    metrics_column, COUNT_OF(metrics_column)
 };
 const struct csv_kind csv_border = {
     "border.csv", "one row per claim, point and key whose border was sought",

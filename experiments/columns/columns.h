@@ -5,6 +5,7 @@
 #ifndef EXPERIMENTS_COLUMNS_COLUMNS_H
 #define EXPERIMENTS_COLUMNS_COLUMNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "sim/text/table.h"
@@ -18,9 +19,19 @@ struct csv_kind {
     size_t count;
 };
 
+/* Columns of jobs.csv behind the three keys: column 3 + JOB_CELL_ID. */
+enum job_cell {
+#define JOB_COLUMN(ID, COLUMN, TYPE, OF, HELP) JOB_CELL_##ID,
+#include "experiments/columns/job_columns.def"
+#undef JOB_COLUMN
+    JOB_CELL_COUNT
+};
+/* Does it say how a job came to its end? */
+bool job_cell_of_done(enum job_cell column);
+
 extern const struct csv_kind csv_summary, csv_compare, csv_jobs, csv_phases,
     csv_timeline, csv_decisions, csv_services, csv_arrived,
-    csv_tenants, csv_seeds, csv_border, csv_sensitivity;
+    csv_tenants, csv_seeds, csv_metrics, csv_border, csv_sensitivity;
 
 /* "3:0-7 5:0+2": GPUs 0 to 7 of node 3, 0 and 2 of node 5; a node without
  * GPUs stands alone.  Cut with "..." where out is too short. */

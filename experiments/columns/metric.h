@@ -6,6 +6,7 @@
 #define EXPERIMENTS_COLUMNS_METRIC_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* What may be written into a results folder beside summary.csv. */
 enum experiment_table {
@@ -15,17 +16,21 @@ enum experiment_table {
     EXPERIMENT_TENANTS = 1u << 7
 };
 
-/* What a trial measures: metrics.def, in its order. */
+/* What a trial measures: metrics.def, in its order.  Metrics of an experiment's own
+ * (`metrics:`) follow: they count on from METRIC_COUNT, up to metric_count(). */
 enum metric {
 #define METRIC(ID, ...) METRIC_##ID,
 #include "experiments/columns/metrics.def"
 #undef METRIC
     METRIC_COUNT
 };
+#define METRIC_OWN_MAX 32
+#define METRIC_ROOM (METRIC_COUNT + METRIC_OWN_MAX)     /* of a value for each */
 
-/* Of what a metric is: of all, or of what came to its end. */
+/* Of what a metric is: of all, or of what came to its end.  One of an experiment's
+ * own may be of both: jobs and requests that were done. */
 enum metric_of {
-    METRIC_OF_ALL, METRIC_OF_JOBS_DONE, METRIC_OF_REQUESTS_DONE
+    METRIC_OF_ALL, METRIC_OF_JOBS_DONE, METRIC_OF_REQUESTS_DONE, METRIC_OF_BOTH_DONE
 };
 
 struct metric_info {
@@ -34,11 +39,28 @@ struct metric_info {
     const char *help;
     const char *title;          /* what charts call it; NULL: none shows it */
     enum metric_of of;
+    const char *expression;     /* of one of an experiment's own; NULL: built in */
     bool count;                 /* a whole number */
     int better;                 /* +1 more is better, -1 less, 0 neither */
 };
-const struct metric_info *metric_info(enum metric metric);
-/* METRIC_COUNT if there is none of that name. */
-enum metric metric_find(const char *name);
+
+/* All metrics of an experiment, or of a results folder: the built-in ones and its
+ * own.  Whoever goes through metrics, or finds one by its name, asks the set; NULL
+ * has the built-in ones alone. */
+struct metric_set {
+    const struct metric_info *own;
+    uint32_t own_count;         /* at most METRIC_OWN_MAX */
+};
+unsigned metric_count(const struct metric_set *set);
+const struct metric_info *metric_info(const struct metric_set *set,
+                                      enum metric metric);
+/* metric_count() if there is none of that name. */
+enum metric metric_find(const struct metric_set *set, const char *name);
+/* Times of jobs are NAN where no job was done, not 0; `value` is by metric. */
+void metric_blank_unknown(double *value);
+/* The same metric in another set; metric_count(other) if it has none of that name,
+ * or one of another expression. */
+enum metric metric_same(const struct metric_set *set, enum metric metric,
+                        const struct metric_set *other);
 
 #endif

@@ -4,6 +4,7 @@
  * placement.
  */
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "experiments/columns/columns.h"
@@ -16,23 +17,58 @@ enum { REAL, TIME, COUNT };
 
 static const struct metric_info info[METRIC_COUNT] = {
 #define METRIC(ID, COLUMN, TYPE, UNIT, BETTER, OF, TITLE, HELP) \
-    { #COLUMN, UNIT, HELP, TITLE, METRIC_OF_##OF, TYPE == COUNT, BETTER },
+    { #COLUMN, UNIT, HELP, TITLE, METRIC_OF_##OF, NULL, TYPE == COUNT, \
+      BETTER },
 #include "experiments/columns/metrics.def"
 #undef METRIC
 };
 
-const struct metric_info *metric_info(enum metric metric)
+unsigned metric_count(const struct metric_set *set)
 {
-    assert((unsigned)metric < METRIC_COUNT);
-    return &info[metric];
+    return METRIC_COUNT + (set == NULL ? 0 : set->own_count);
 }
 
-enum metric metric_find(const char *name)
+const struct metric_info *metric_info(const struct metric_set *set,
+                                      enum metric metric)
 {
-    for (int i = 0; i < METRIC_COUNT; i++)
-        if (strcmp(info[i].name, name) == 0)
-            return (enum metric)i;
-    return METRIC_COUNT;
+    assert((unsigned)metric < metric_count(set));
+    return metric < METRIC_COUNT ? &info[metric] : &set->own[metric - METRIC_COUNT];
+}
+
+enum metric metric_find(const struct metric_set *set, const char *name)
+{
+    unsigned m = 0, count = metric_count(set);
+
+    while (m < count && strcmp(metric_info(set, (enum metric)m)->name, name) != 0)
+        m++;
+    return (enum metric)m;
+}
+
+enum metric metric_same(const struct metric_set *set, enum metric metric,
+                        const struct metric_set *other)
+{
+    const struct metric_info *mine = metric_info(set, metric);
+    enum metric found = metric_find(other, mine->name);
+    const char *a = mine->expression, *b;
+
+    if (found == metric_count(other))
+        return found;
+    b = metric_info(other, found)->expression;
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0)
+        ? found : (enum metric)metric_count(other);
+}
+
+void metric_blank_unknown(double *value)
+{
+    static const enum metric of_jobs[] = {
+        METRIC_JCT_MEAN, METRIC_JCT_P50, METRIC_JCT_P95, METRIC_JCT_P99,
+        METRIC_SLOWDOWN, METRIC_BOUNDED_SLOWDOWN, METRIC_COST_PER_JOB
+    };
+
+    if (value[METRIC_JOBS_DONE] > 0)
+        return;
+    for (size_t i = 0; i < sizeof of_jobs / sizeof of_jobs[0]; i++)
+        value[of_jobs[i]] = NAN;
 }
 
 /* "0-3+7" of a mask; it has at most 32 runs of at most six characters. */

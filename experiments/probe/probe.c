@@ -119,10 +119,10 @@ static const struct err *copy_err(struct probe *probe, const struct err *err)
 static void settle(struct probe *probe, struct known *known,
                    const struct trial_result *result)
 {
-    double *value = arena_alloc(probe->arena, METRIC_COUNT, sizeof *value);
+    double *value = arena_alloc(probe->arena, METRIC_ROOM, sizeof *value);
 
-    memcpy(value, result->value, METRIC_COUNT * sizeof *value);
-    grid_blank_unknown(value);
+    memcpy(value, result->value, METRIC_ROOM * sizeof *value);
+    metric_blank_unknown(value);
     known->trial.value = value;
     known->settled = true;
 }

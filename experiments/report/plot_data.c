@@ -143,9 +143,11 @@ const struct plot_delta *plot_delta_of(const struct plot_source *source,
                                        uint32_t point, uint32_t policy,
                                        unsigned metric)
 {
-    assert(source->delta != NULL && metric < METRIC_COUNT);
+    unsigned metrics = metric_count(source->grid->metrics);
+
+    assert(source->delta != NULL && metric < metrics);
     return &source->delta[((size_t)point * source->grid->policy_count +
-                           policy) * METRIC_COUNT + metric];
+                           policy) * metrics + metric];
 }
 
 enum delta_column {
@@ -164,10 +166,11 @@ static bool delta_row(struct plot_source *source, struct plot_delta *delta,
     const struct grid *grid = source->grid;
     uint32_t point = grid_point(grid, csv_text(in, c[D_POINT]));
     uint32_t policy = grid_policy(grid, csv_text(in, c[D_POLICY]));
-    enum metric metric = metric_find(csv_text(in, c[D_METRIC]));
+    enum metric metric = metric_find(grid->metrics, csv_text(in, c[D_METRIC]));
+    unsigned metrics = metric_count(grid->metrics);
     struct plot_delta d;
 
-    if (point == UINT32_MAX || policy == UINT32_MAX || metric == METRIC_COUNT)
+    if (point == UINT32_MAX || policy == UINT32_MAX || metric == metrics)
         return true;        /* written by another version */
     source->baseline = grid_policy(grid, csv_text(in, c[D_BASELINE]));
     if (!csv_number(in, c[D_PERCENT], &d.percent, err) ||
@@ -175,8 +178,7 @@ static bool delta_row(struct plot_source *source, struct plot_delta *delta,
         !csv_number(in, c[D_HIGH], &d.high, err) ||
         !csv_number(in, c[D_P], &d.p_value, err))
         return false;
-    delta[((size_t)point * grid->policy_count + policy) * METRIC_COUNT +
-          metric] = d;
+    delta[((size_t)point * grid->policy_count + policy) * metrics + metric] = d;
     return true;
 }
 
@@ -186,13 +188,14 @@ static void correct_deltas(const struct plot_source *source,
     size_t family = (size_t)source->grid->point_count *
                     source->grid->policy_count;
     double *p = arena_alloc(source->arena, family + 1, sizeof *p);
+    unsigned metrics = metric_count(source->grid->metrics);
 
-    for (size_t m = 0; m < METRIC_COUNT; m++) {
+    for (size_t m = 0; m < metrics; m++) {
         for (size_t i = 0; i < family; i++)
-            p[i] = delta[i * METRIC_COUNT + m].p_value;
+            p[i] = delta[i * metrics + m].p_value;
         stats_holm(p, family);
         for (size_t i = 0; i < family; i++)
-            delta[i * METRIC_COUNT + m].p_holm = p[i];
+            delta[i * metrics + m].p_holm = p[i];
     }
 }
 
@@ -200,7 +203,7 @@ static bool read_deltas(struct plot_source *source, struct err *err)
 {
     const struct grid *grid = source->grid;
     size_t count = (size_t)grid->point_count * grid->policy_count *
-                   METRIC_COUNT, column[D_COUNT];
+                   metric_count(grid->metrics), column[D_COUNT];
     struct plot_delta *delta = arena_alloc(source->arena, count + 1,
                                            sizeof *delta);
     struct plot_sink sink = { NULL, NULL, NULL };

@@ -43,7 +43,7 @@ struct plot_source {
  * first must be there. */
 bool plot_source_read(struct arena *arena, const char *dir,
                       struct plot_source *source, struct err *err);
-/* metric: enum metric */
+/* metric: enum metric, of the grid's set */
 const struct plot_delta *plot_delta_of(const struct plot_source *source,
                                        uint32_t point, uint32_t policy,
                                        unsigned metric);

@@ -125,7 +125,7 @@ static uint32_t put_causes(const struct plot_source *source, struct out *head,
     for (size_t c = 0; c < count; c++)
         if (largest[c] >= SHARE_SHOWN) {
             out_printf(head, "%s%zu", shown == 0 ? "" : " ", c + 1);
-            title[shown++] = metric_info(stack[c])->title;
+            title[shown++] = metric_info(source->grid->metrics, stack[c])->title;
         }
     out_text(head, "'\n");
     if (shown > 0)
@@ -258,26 +258,50 @@ static double swept_ratio(const struct swept *swept, uint32_t count)
     return low > 0 && high / low >= SWEPT_DECADES ? high / low : 0;
 }
 
+/* Metrics of a chart: the built-in ones that it always has, and the experiment's own. */
+struct charted {
+    const struct metric_set *set;
+    enum metric metric[METRIC_ROOM];
+    uint32_t count;
+};
+
+static struct charted chart_metrics(const struct plot_source *source,
+                                    const enum metric *always, uint32_t count)
+{
+    struct charted c = { .set = source->grid->metrics, .count = count };
+
+    memcpy(c.metric, always, count * sizeof *always);
+    for (unsigned m = METRIC_COUNT; m < metric_count(c.set); m++)
+        c.metric[c.count++] = (enum metric)m;
+    return c;
+}
+
+static const struct metric_info *charted_info(const struct charted *c, size_t i)
+{
+    return metric_info(c->set, c->metric[i]);
+}
+
 static const enum metric sweep_metric[] = {
     METRIC_COST_PER_JOB, METRIC_GPU_UTILIZATION, METRIC_JCT_MEAN,
     METRIC_WAIT_MEAN
 };
 
 /* The titles of the axes, and the panels that have something to show. */
-static void put_sweep_panels(struct out *out, const double *largest)
+static void put_sweep_panels(struct out *out, const struct charted *c,
+                             const double *largest)
 {
-    const char *title[COUNT_OF(sweep_metric)], *unit[COUNT_OF(sweep_metric)];
+    const char *title[METRIC_ROOM], *unit[METRIC_ROOM];
 
     out_text(out, "present = '");
-    for (size_t m = 0, shown = 0; m < COUNT_OF(sweep_metric); m++)
+    for (size_t m = 0, shown = 0; m < c->count; m++)
         if (largest[m] > 0)
             out_printf(out, "%s%zu", shown++ == 0 ? "" : " ", m + 1);
-    out_printf(out, "'\narray factor[%zu] = [", COUNT_OF(sweep_metric));
-    for (size_t m = 0; m < COUNT_OF(sweep_metric); m++) {
-        const struct metric_info *info = metric_info(sweep_metric[m]);
+    out_printf(out, "'\narray factor[%u] = [", c->count);
+    for (size_t m = 0; m < c->count; m++) {
+        const struct metric_info *info = charted_info(c, m);
         double factor = 1;
 
-        title[m] = metric_info(sweep_metric[m])->title;
+        title[m] = info->title;
         unit[m] = info->unit;
         if (strcmp(info->unit, "fraction") == 0) {
             factor = 100;
@@ -291,13 +315,13 @@ static void put_sweep_panels(struct out *out, const double *largest)
         out_printf(out, "%s%.17g", m == 0 ? "" : ", ", factor);
     }
     out_text(out, "]\n");
-    plot_names(out, "what", title, COUNT_OF(sweep_metric), 40);
-    plot_names(out, "unit_of", unit, COUNT_OF(sweep_metric), 40);
+    plot_names(out, "what", title, c->count, 40);
+    plot_names(out, "unit_of", unit, c->count, 40);
 }
 
 static void sweep_rows(const struct plot_source *source,
-                       const struct swept *swept, struct out *out,
-                       double *largest)
+                       const struct swept *swept, const struct charted *c,
+                       struct out *out, double *largest)
 {
     const struct grid *grid = source->grid;
     double *x = scratch_of(source);
@@ -306,9 +330,8 @@ static void sweep_rows(const struct plot_source *source,
         out_printf(out, "%s# policy %u\n", p == 0 ? "" : "\n\n", p + 1);
         for (uint32_t t = 0; t < grid->point_count; t++) {
             plot_real(out, swept[t].value);
-            for (size_t m = 0; m < COUNT_OF(sweep_metric); m++) {
-                struct stats_mean mean = mean_of(source, x, t, p,
-                                                 sweep_metric[m]);
+            for (size_t m = 0; m < c->count; m++) {
+                struct stats_mean mean = mean_of(source, x, t, p, c->metric[m]);
 
                 put_mean(out, mean);
                 if (mean.count > 0)
@@ -323,7 +346,9 @@ enum plot_made plot_make_sweep(const struct plot_source *source,
                                struct plot_sink *sink, struct err *err)
 {
     const struct swept *swept = swept_all(source);
-    double largest[COUNT_OF(sweep_metric)] = { 0 };
+    const struct charted c = chart_metrics(source, sweep_metric,
+                                           COUNT_OF(sweep_metric));
+    double largest[METRIC_ROOM] = { 0 };
 
     (void)err;
     sink->skip = source->grid->point_count < 2
@@ -331,10 +356,11 @@ enum plot_made plot_make_sweep(const struct plot_source *source,
         : "the sweep is not over one numeric value in one unit";
     if (source->grid->point_count < 2 || swept == NULL)
         return PLOT_SKIPPED;
-    out_text(sink->data, "# value, then mean ci95_low ci95_high of:"
-                         " cost_per_job_usd gpu_utilization jct_mean_s"
-                         " wait_mean_s\n");
-    sweep_rows(source, swept, sink->data, largest);
+    out_text(sink->data, "# value, then mean ci95_low ci95_high of:");
+    for (size_t m = 0; m < c.count; m++)
+        out_printf(sink->data, " %s", charted_info(&c, m)->name);
+    out_text(sink->data, "\n");
+    sweep_rows(source, swept, &c, sink->data, largest);
     out_text(sink->head, "swept_key = ");
     plot_quote(sink->head, point_key_words(source->arena, swept[0].key), 60);
     out_text(sink->head, "\nswept_unit = ");
@@ -344,7 +370,7 @@ enum plot_made plot_make_sweep(const struct plot_source *source,
                swept_span(swept, source->grid->point_count),
                swept_ratio(swept, source->grid->point_count),
                swept_gap(swept, source->grid->point_count));
-    put_sweep_panels(sink->head, largest);
+    put_sweep_panels(sink->head, &c, largest);
     return PLOT_MADE;
 }
 
@@ -364,17 +390,16 @@ typedef void delta_row_fn(void *self, uint32_t point, uint32_t policy,
                           size_t metric, const struct plot_delta *delta);
 
 /* Each difference that there is; returns how many. */
-static size_t each_delta(const struct plot_source *source, delta_row_fn *fn,
-                         void *self)
+static size_t each_delta(const struct plot_source *source, const struct charted *c,
+                         delta_row_fn *fn, void *self)
 {
     const struct grid *grid = source->grid;
     size_t rows = 0;
 
     for (uint32_t t = 0; t < grid->point_count; t++)
         for (uint32_t p = 0; p < grid->policy_count; p++)
-            for (size_t m = 0; m < COUNT_OF(delta_metric); m++) {
-                const struct plot_delta *d = plot_delta_of(
-                    source, t, p, delta_metric[m]);
+            for (size_t m = 0; m < c->count; m++) {
+                const struct plot_delta *d = plot_delta_of(source, t, p, c->metric[m]);
 
                 if (p == source->baseline || !isfinite(d->percent))
                     continue;
@@ -441,7 +466,9 @@ static void put_delta(void *self, uint32_t point, uint32_t policy,
 enum plot_made plot_make_delta(const struct plot_source *source,
                                struct plot_sink *sink, struct err *err)
 {
-    const char *title[COUNT_OF(delta_metric)];
+    const struct charted c = chart_metrics(source, delta_metric,
+                                           COUNT_OF(delta_metric));
+    const char *title[METRIC_ROOM];
     struct delta_range range[2] = { { -1, 1 }, { -1, 1 } };
     struct delta_rows rows = { sink->data, &range[1] };
 
@@ -449,19 +476,19 @@ enum plot_made plot_make_delta(const struct plot_source *source,
     sink->skip = source->delta == NULL ? "there is no compare.csv"
         : "no policy is compared with a baseline";
     if (source->delta == NULL || source->baseline == UINT32_MAX ||
-        each_delta(source, widen, &range[0]) == 0)
+        each_delta(source, &c, widen, &range[0]) == 0)
         return PLOT_SKIPPED;
     range[1] = range[0];
-    each_delta(source, widen_whiskers, range);
+    each_delta(source, &c, widen_whiskers, range);
     out_text(sink->data,
              "# point policy metric delta_percent ci95_low ci95_high, then "
              "the same within the axis\n");
-    each_delta(source, put_delta, &rows);
-    for (size_t m = 0; m < COUNT_OF(delta_metric); m++)
-        title[m] = metric_info(delta_metric[m])->title;
-    plot_names(sink->head, "metric", title, COUNT_OF(delta_metric), 40);
-    out_printf(sink->head, "metrics = %zu\nbaseline = %u\nlowest = %.9g\n"
-               "highest = %.9g\n", COUNT_OF(delta_metric),
+    each_delta(source, &c, put_delta, &rows);
+    for (size_t m = 0; m < c.count; m++)
+        title[m] = charted_info(&c, m)->title;
+    plot_names(sink->head, "metric", title, c.count, 40);
+    out_printf(sink->head, "metrics = %u\nbaseline = %u\nlowest = %.9g\n"
+               "highest = %.9g\n", c.count,
                source->baseline + 1, range[1].low, range[1].high);
     return PLOT_MADE;
 }

@@ -23,12 +23,13 @@
 
 #define FIGURES_SHOWN 4         /* of one question; above, the least and most */
 
-static const char *title_of(const char *name)
+static const char *title_of(const struct report *r, const char *name)
 {
-    enum metric metric = metric_find(name);
+    const struct metric_set *set = r->source.grid->metrics;
+    enum metric metric = metric_find(set, name);
 
-    return metric == METRIC_COUNT || metric_info(metric)->title == NULL
-               ? name : metric_info(metric)->title;
+    return metric == metric_count(set) || metric_info(set, metric)->title == NULL
+               ? name : metric_info(set, metric)->title;
 }
 
 /* ---- of expectations ---- */
@@ -226,7 +227,7 @@ static void put_question(const struct report *r,
 
     out_text(r->out, "<li>");
     html_element(r->out, "strong", text_format(r->arena, "%s, %s",
-        title_of(question->metric), question->policy));
+        title_of(r, question->metric), question->policy));
     if (*versus) {
         out_text(r->out, " against ");
         html_element(r->out, "strong", versus);
@@ -323,7 +324,7 @@ static void put_baseline(const struct report *r)
     for (size_t m = 0; m < COUNT_OF(metrics); m++) {
         out_text(r->out, "<p class=\"answer\">");
         out_html_text(r->out, text_format(
-            r->arena, "%s against %s", metric_info(metrics[m])->title,
+            r->arena, "%s against %s", metric_info(grid->metrics, metrics[m])->title,
             grid->policy[r->source.baseline]));
         out_text(r->out, "</p>\n<ul>\n");
         for (uint32_t p = 0; p < grid->policy_count; p++)

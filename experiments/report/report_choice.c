@@ -125,7 +125,7 @@ struct sheet *report_best(const struct report *r, struct err *err)
     sheet = sheet_new("point:0");
     for (size_t m = 0; m < JUDGED; m++)
         sheet_column(sheet, text_format(r->arena, "least %s",
-                                        metric_info(judged[m])->title), 0);
+                                        metric_info(grid->metrics, judged[m])->title), 0);
     for (uint32_t t = 0; t < grid->point_count; t++) {
         sheet_cell(sheet, "%s", grid->point[t]);
         for (size_t m = 0; m < JUDGED; m++)
@@ -176,7 +176,7 @@ struct sheet *report_regret(const struct report *r, struct err *err)
     for (size_t m = 0; m < JUDGED; m++)
         sheet_column(sheet, text_format(
             r->arena, "%s above the best, at most",
-            metric_info(judged[m])->title), 0);
+            metric_info(grid->metrics, judged[m])->title), 0);
     for (uint32_t p = 0; p < grid->policy_count; p++) {
         sheet_cell(sheet, "%s", grid->policy[p]);
         for (size_t m = 0; m < JUDGED; m++)
@@ -282,7 +282,7 @@ static void add_controls(const struct report *r, struct sheet *sheet,
     const struct grid *grid = r->source.grid;
 
     sheet_cell(sheet, "%s", grid->policy[policy]);
-    sheet_cell(sheet, "%s", metric_info(metric)->title);
+    sheet_cell(sheet, "%s", metric_info(grid->metrics, metric)->title);
     sheet_cell(sheet, "%s", grid->point[point]);
     sheet_cell(sheet, "%s", against_baseline(r, point, policy, metric));
     for (size_t i = 0; i < WHOLE; i++) {

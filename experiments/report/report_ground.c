@@ -180,7 +180,7 @@ void report_seeds(const struct report *r, uint32_t point)
     out_printf(r->out, "<details><summary>Seed by seed</summary>\n"
                "<div id=\"seeds-%u\">\n", point);
     for (size_t m = 0; m < COUNT_OF(metrics); m++) {
-        const struct metric_info *info = metric_info(metrics[m]);
+        const struct metric_info *info = metric_info(grid->metrics, metrics[m]);
         struct sheet *sheet = sheet_new("seed:0");
 
         for (uint32_t p = 0; p < grid->policy_count; p++)

@@ -21,6 +21,7 @@
 #include "sim/base/arena.h"
 #include "sim/stats/stats.h"
 #include "sim/text/out.h"
+#include "sim/text/paths.h"
 #include "sim/text/sheet.h"
 
 #define CONFIDENCE 0.95
@@ -77,7 +78,8 @@ struct row {
 static struct row row_of(const struct plot_source *source, uint32_t point,
                          enum metric metric)
 {
-    int better = metric_info(metric)->better;
+    const struct metric_info *info = metric_info(source->grid->metrics, metric);
+    int better = info->better;
     struct row row = { { "", 1 }, 1, NAN, 0 };
     double largest = 0;
     bool differ = false;
@@ -96,9 +98,9 @@ static struct row row_of(const struct plot_source *source, uint32_t point,
     }
     if (better == 0 || !differ)
         row.best = NAN;
-    if (strcmp(metric_info(metric)->unit, "fraction") == 0)
+    if (strcmp(info->unit, "fraction") == 0)
         row.factor = 100;
-    if (strcmp(metric_info(metric)->unit, "s") == 0) {
+    if (strcmp(info->unit, "s") == 0) {
         row.unit = plot_time_unit(largest);
         row.factor = 1 / row.unit.seconds;
     }
@@ -179,12 +181,11 @@ static void put_sheet(struct out *out, struct sheet *sheet)
 }
 
 static void add_means(struct sheet *sheet, const struct plot_source *source,
-                      uint32_t point, size_t index)
+                      uint32_t point, enum metric metric, const char *title)
 {
-    enum metric metric = shown[index].metric;
     struct row row = row_of(source, point, metric);
 
-    sheet_cell(sheet, "%s%s%s", shown[index].title,
+    sheet_cell(sheet, "%s%s%s", title,
                row.unit.name[0] ? ", " : "", row.unit.name);
     for (uint32_t p = 0; p < source->grid->policy_count; p++) {
         struct stats_mean m = mean_of(source, point, p, metric);
@@ -197,7 +198,7 @@ static void add_means(struct sheet *sheet, const struct plot_source *source,
             sheet_small(sheet, "", "%.0f of %.0f", of.done, of.all);
         if (source->delta != NULL && p != source->baseline)
             add_delta(sheet, plot_delta_of(source, point, p, metric),
-                      metric_info(metric)->better);
+                      metric_info(source->grid->metrics, metric)->better);
     }
 }
 
@@ -230,6 +231,17 @@ static void lost_note(struct out *out, const struct plot_source *source,
                  "latencies are of those that were.</p>\n");
 }
 
+/* "USD per good job, USD", "share of short jobs, %"; a time gets its unit later. */
+static const char *own_title(const struct plot_source *source, enum metric metric)
+{
+    const struct metric_info *info = metric_info(source->grid->metrics, metric);
+
+    if (strcmp(info->unit, "s") == 0 || strcmp(info->unit, "1") == 0)
+        return info->title;
+    return text_format(source->arena, "%s, %s", info->title,
+                       strcmp(info->unit, "fraction") == 0 ? "%" : info->unit);
+}
+
 static void means_table(struct out *out, const struct plot_source *source,
                         uint32_t point)
 {
@@ -237,7 +249,10 @@ static void means_table(struct out *out, const struct plot_source *source,
 
     for (size_t m = 0; m < COUNT_OF(shown); m++)
         if (!shown[m].may_lack || is_known(source, point, shown[m].metric))
-            add_means(sheet, source, point, m);
+            add_means(sheet, source, point, shown[m].metric, shown[m].title);
+    for (unsigned m = METRIC_COUNT; m < metric_count(source->grid->metrics); m++)
+        add_means(sheet, source, point, (enum metric)m,
+                  own_title(source, (enum metric)m));
     put_sheet(out, sheet);
     if (source->delta != NULL)
         out_text(out, "<p class=\"pale\">\u00b1: the longer side of the 95% "

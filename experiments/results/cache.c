@@ -25,7 +25,7 @@
 
 #define COPY_BYTES 65536u
 
-static const char magic[16] = "clustersim-run3";
+static const char magic[16] = "clustersim-run4";
 static const char *const suffix[CACHE_TABLE_COUNT] = {
     "jobs", "phases", "timeline", "decisions", "services", "arrived",
     "tenants"

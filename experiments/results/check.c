@@ -35,9 +35,10 @@ uint32_t check_bad(const struct check_list *list)
 
 /* In words. */
 
-static const char *unit_text(const struct experiment_expect *e)
+static const char *unit_text(const struct experiment_expect *e,
+                             const struct metric_info *info)
 {
-    const char *unit = metric_info(e->metric)->unit;
+    const char *unit = info->unit;
 
     if (e->percent)
         return "%";
@@ -46,9 +47,10 @@ static const char *unit_text(const struct experiment_expect *e)
 }
 
 static const char *limit_text(struct arena *arena,
-                              const struct experiment_expect *e)
+                              const struct experiment_expect *e,
+                              const struct metric_info *info)
 {
-    const char *unit = unit_text(e);
+    const char *unit = unit_text(e, info);
 
     if (isinf(e->low))
         return text_format(arena, "at most %.10g%s", e->high, unit);
@@ -60,9 +62,10 @@ static const char *limit_text(struct arena *arena,
 
 static const char *expect_name(struct arena *arena,
                                const struct experiment_expect *e,
+                               const struct metric_info *info,
                                const char *point, bool one_point)
 {
-    const char *what = metric_info(e->metric)->name;
+    const char *what = info->name;
 
     return text_format(arena, "%s%s%s of %s%s%s%s%s %s%s%s%s",
                        e->claim == NULL ? "" : e->claim,
@@ -71,22 +74,22 @@ static const char *expect_name(struct arena *arena,
                        e->versus == NULL ? "" : e->versus,
                        e->versus_point == NULL ? "" : " vs ",
                        e->versus_point == NULL ? "" : e->versus_point,
-                       limit_text(arena, e), one_point ? "" : " (",
+                       limit_text(arena, e, info), one_point ? "" : " (",
                        one_point ? "" : point, one_point ? "" : ")");
 }
 
 static const char *figures(struct arena *arena, const struct check_item *item)
 {
     const struct experiment_expect *e = item->expect;
-    const char *unit = unit_text(e);
-
+    const char *unit = unit_text(e, item->info);
     const char *lost = "";
 
     if (item->lost != NULL && !item->compared)
         return text_format(arena, "not compared: it is over %s%s", item->lost,
                            e->metric == METRIC_COST_PER_JOB
                                ? "; cost_usd is of the whole run"
-                           : metric_info(e->metric)->of == METRIC_OF_JOBS_DONE
+                           : item->info->of == METRIC_OF_JOBS_DONE &&
+                             item->info->expression == NULL
                                ? "; jct_restricted_mean_s is over all jobs"
                                : "");
     if (item->lost != NULL)
@@ -120,8 +123,9 @@ static const char *figures(struct arena *arena, const struct check_item *item)
 static void note_lost(struct arena *arena, struct survivors of,
                       struct survivors versus, struct check_item *item)
 {
-    bool jobs = metric_info(item->expect->metric)->of == METRIC_OF_JOBS_DONE;
-    const char *what = jobs ? "jobs" : "requests";
+    const char *what = item->info->of == METRIC_OF_JOBS_DONE ? "jobs"
+                     : item->info->of == METRIC_OF_REQUESTS_DONE ? "requests"
+                     : "jobs or requests";
     bool either = survivors_lost(of) || survivors_lost(versus);
 
     item->compared = !either || versus.all == 0;
@@ -326,11 +330,14 @@ static struct check_item item_of(struct arena *arena, const struct grid *grid,
                                  const struct experiment_expect *e,
                                  const char *point)
 {
+    const struct metric_info *info = metric_info(grid->metrics, e->metric);
+
     return (struct check_item){
-        .name = expect_name(arena, e, point,
+        .info = info,
+        .name = expect_name(arena, e, info, point,
                             grid->point_count == 1 &&
                             strcmp(point, grid->point[0]) == 0),
-        .expect = e, .metric = metric_info(e->metric)->name, .point = point,
+        .expect = e, .metric = info->name, .point = point,
         .value = NAN, .low = NAN, .high = NAN
     };
 }

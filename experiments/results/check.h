@@ -23,6 +23,8 @@ struct arena;
 struct err;
 struct folder;
 struct grid;
+struct metric_info;
+struct metric_set;
 
 enum check_verdict {
     CHECK_HOLDS, CHECK_FAILS, CHECK_UNDECIDED, CHECK_NOT_JUDGED,
@@ -36,6 +38,7 @@ struct check_item {
     enum check_verdict verdict;
     /* Of expectations only: */
     const struct experiment_expect *expect;  /* NULL: a regression check */
+    const struct metric_info *info;
     const char *metric;         /* its name */
     const char *lost;           /* "368 of 405 jobs", or NULL: of all */
     bool compared;              /* false: not, as either side lost some */
@@ -80,8 +83,9 @@ struct check_list check_regressions(struct arena *arena,
  * file. */
 bool check_write(struct arena *arena, const struct folder *dir,
                  const struct check_list *list, struct err *err);
-/* The expectations again, from checks.csv; an absent file has none. */
-bool check_read(struct arena *arena, const char *dir,
+/* The expectations again, from checks.csv; an absent file has none.  `metrics` are
+ * those of the folder. */
+bool check_read(struct arena *arena, const char *dir, const struct metric_set *metrics,
                 const struct experiment_expect **expect, uint32_t *count,
                 struct err *err);
 

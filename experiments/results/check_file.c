@@ -89,18 +89,19 @@ static const char *text_or_null(struct arena *arena, const char *text)
 }
 
 static bool read_row(struct arena *arena, const struct csv *in,
-                     const size_t *c, struct experiment_expect *e, struct err *err)
+                     const struct metric_set *metrics, const size_t *c,
+                     struct experiment_expect *e, struct err *err)
 {
     double percent, seeds;
 
     e->claim = text_or_null(arena, csv_text(in, c[0]));
     e->point = arena_text(arena, csv_text(in, c[1]));
-    e->metric = metric_find(csv_text(in, c[2]));
+    e->metric = metric_find(metrics, csv_text(in, c[2]));
     e->policy = arena_text(arena, csv_text(in, c[3]));
     e->versus = text_or_null(arena, csv_text(in, c[4]));
     if (c[9] != SIZE_MAX)
         e->versus_point = text_or_null(arena, csv_text(in, c[9]));
-    if (e->metric == METRIC_COUNT)
+    if (e->metric == metric_count(metrics))
         return err_set(err, ERR_REFERENCE, csv_pos(in, c[2]),
                        "there is no metric '%.60s'", csv_text(in, c[2]));
     if (!csv_number(in, c[5], &percent, err) ||
@@ -124,6 +125,7 @@ static bool read_row(struct arena *arena, const struct csv *in,
 }
 
 static bool read_rows(struct arena *arena, struct csv *in,
+                      const struct metric_set *metrics,
                       const struct experiment_expect **expect, uint32_t *count,
                       struct err *err)
 {
@@ -147,7 +149,7 @@ static bool read_rows(struct arena *arena, struct csv *in,
             room = room * 2 + 16;
         }
         memset(&item[*count], 0, sizeof *item);
-        if (!read_row(arena, in, c, &item[*count], err))
+        if (!read_row(arena, in, metrics, c, &item[*count], err))
             return false;
         ++*count;
     }
@@ -155,7 +157,7 @@ static bool read_rows(struct arena *arena, struct csv *in,
     return step == CSV_END;
 }
 
-bool check_read(struct arena *arena, const char *dir,
+bool check_read(struct arena *arena, const char *dir, const struct metric_set *metrics,
                 const struct experiment_expect **expect, uint32_t *count,
                 struct err *err)
 {
@@ -170,7 +172,7 @@ bool check_read(struct arena *arena, const char *dir,
     in = csv_open(arena, path, CSV_TABLE, err);
     if (in == NULL)
         return false;
-    ok = read_rows(arena, in, expect, count, err);
+    ok = read_rows(arena, in, metrics, expect, count, err);
     csv_close(in);
     return ok;
 }

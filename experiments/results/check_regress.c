@@ -18,6 +18,7 @@
 
 struct regression {
     const struct grid *before, *now;    /* now: by the axes of before */
+    const struct metric_set *metrics;   /* of the run now */
     double tolerance;
     const struct check_left *left;
 };
@@ -59,7 +60,7 @@ static const char *worse_text(struct arena *arena,
                               uint32_t policy, enum metric metric)
 {
     const struct grid *before = r->before, *now = r->now;
-    const struct metric_info *info = metric_info(metric);
+    const struct metric_info *info = metric_info(before->metrics, metric);
     uint32_t count = 0, first = 0, seeds = seeds_of(r, point, policy);
     double a, b;
 
@@ -156,6 +157,23 @@ static void compare_jobs_met(struct arena *arena, const struct regression *r,
     }
 }
 
+/* Is it a metric that the run now does not have, or has of another expression? */
+static bool is_gone(const struct regression *r, enum metric metric)
+{
+    return metric_same(r->before->metrics, metric, r->metrics) ==
+           metric_count(r->metrics);
+}
+
+static void note_gone(struct arena *arena, const struct regression *r,
+                      struct check_item *item)
+{
+    for (unsigned m = METRIC_COUNT; m < metric_count(r->before->metrics); m++)
+        if (is_gone(r, (enum metric)m))
+            item->reason = text_format(
+                arena, "%s; %s is not compared: the baseline has another expression",
+                item->reason, metric_info(r->before->metrics, (enum metric)m)->name);
+}
+
 static void regress(struct arena *arena, const struct regression *r,
                     uint32_t point, uint32_t policy, struct check_item *item)
 {
@@ -169,11 +187,11 @@ static void regress(struct arena *arena, const struct regression *r,
     };
     there = count_gone(arena, r, point, policy, item);
     compare_jobs_met(arena, r, point, policy, item);
-    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+    for (unsigned m = 0; m < metric_count(before->metrics); m++) {
         const char *text = worse_text(arena, r, point, policy,
                                       (enum metric)m);
 
-        if (text != NULL && worse++ < WORSE_TOLD)
+        if (!is_gone(r, (enum metric)m) && text != NULL && worse++ < WORSE_TOLD)
             add_reason(arena, item, CHECK_FAILS, text);
     }
     if (worse > WORSE_TOLD)
@@ -183,6 +201,7 @@ static void regress(struct arena *arena, const struct regression *r,
     if (item->reason == NULL)
         item->reason = text_format(arena, "nothing worse in %u trial%s",
                                    there, there == 1 ? "" : "s");
+    note_gone(arena, r, item);
 }
 
 struct check_list check_regressions(struct arena *arena,
@@ -191,7 +210,7 @@ struct check_list check_regressions(struct arena *arena,
                                     const struct check_left *left)
 {
     struct regression r = { before, compare_align(arena, before, now),
-                            tolerance, left };
+                            now->metrics, tolerance, left };
     struct check_item *item = arena_alloc(
         arena, (size_t)before->point_count * before->policy_count + 1,
         sizeof *item);

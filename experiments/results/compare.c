@@ -90,9 +90,10 @@ static double *corrected(struct arena *arena, const struct grid *grid,
                          struct scratch *scratch, uint32_t baseline)
 {
     size_t family = (size_t)grid->point_count * grid->policy_count;
-    double *p = arena_alloc(arena, family * METRIC_COUNT + 1, sizeof *p);
+    unsigned metrics = metric_count(grid->metrics);
+    double *p = arena_alloc(arena, family * metrics + 1, sizeof *p);
 
-    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+    for (unsigned m = 0; m < metrics; m++) {
         for (uint32_t t = 0; t < grid->point_count; t++)
             for (uint32_t i = 0; i < grid->policy_count; i++)
                 p[row_at(grid, t, i, m)] = delta_of(
@@ -124,7 +125,7 @@ static void compare_row(struct arena *arena, const struct grid *grid,
 
     table_text(table, grid->point[point]);
     table_text(table, grid->policy[policy]);
-    table_text(table, metric_info(metric)->name);
+    table_text(table, metric_info(grid->metrics, metric)->name);
     table_count(table, mean.count);
     table_real_or_empty(table, mean.mean);
     table_real_or_empty(table, mean.low);
@@ -167,7 +168,7 @@ void compare_rows(struct arena *arena, const struct grid *grid,
 
             if (baseline != UINT32_MAX)
                 row.jobs_base = trust_jobs(grid, t, baseline);
-            for (unsigned m = 0; m < METRIC_COUNT; m++) {
+            for (unsigned m = 0; m < metric_count(grid->metrics); m++) {
                 row.p_holm = p[row_at(grid, t, i, m)];
                 compare_row(arena, grid, &scratch, &row, (enum metric)m, table);
             }
@@ -180,11 +181,14 @@ struct grid *compare_align(struct arena *arena, const struct grid *grid,
     struct grid *out = arena_alloc(arena, 1, sizeof *out);
     size_t cells = (size_t)grid->point_count * grid->policy_count *
                    grid->seed_count, at = 0;
+    unsigned metrics = metric_count(grid->metrics);
+    enum metric theirs[METRIC_ROOM];
 
+    for (unsigned m = 0; m < metrics; m++)
+        theirs[m] = metric_same(grid->metrics, (enum metric)m, other->metrics);
     *out = *grid;
     out->present = arena_alloc(arena, cells + 1, sizeof *out->present);
-    out->value = arena_alloc(arena, cells * METRIC_COUNT + 1,
-                             sizeof *out->value);
+    out->value = arena_alloc(arena, cells * metrics + 1, sizeof *out->value);
     out->fixed = arena_alloc(arena, cells + 1, sizeof *out->fixed);
     out->failed = arena_alloc(arena, cells + 1, sizeof *out->failed);
     for (uint32_t t = 0; t < grid->point_count; t++)
@@ -202,10 +206,11 @@ struct grid *compare_align(struct arena *arena, const struct grid *grid,
 
                 out->present[at] = both && os != UINT32_MAX &&
                                    grid_present(other, ot, op, os);
-                for (unsigned m = 0; m < METRIC_COUNT; m++)
-                    out->value[at * METRIC_COUNT + m] =
-                        !out->present[at] ? NAN
-                        : grid_value(other, ot, op, os, (enum metric)m);
+                for (unsigned m = 0; m < metrics; m++)
+                    out->value[at * metrics + m] =
+                        !out->present[at] ||
+                        theirs[m] == metric_count(other->metrics) ? NAN
+                        : grid_value(other, ot, op, os, theirs[m]);
             }
         }
     return out;
@@ -303,9 +308,10 @@ static void correct_changes(struct arena *arena, struct pairing *r)
     const struct grid *left = r->left;
     size_t family = (size_t)left->point_count * left->policy_count;
 
-    r->p_holm = arena_alloc(arena, family * METRIC_COUNT + 1,
-                            sizeof *r->p_holm);
-    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+    unsigned metrics = metric_count(left->metrics);
+
+    r->p_holm = arena_alloc(arena, family * metrics + 1, sizeof *r->p_holm);
+    for (unsigned m = 0; m < metrics; m++) {
         for (uint32_t t = 0; t < left->point_count; t++)
             for (uint32_t p = 0; p < left->policy_count; p++) {
                 double *at = &r->p_holm[row_at(left, t, p, m)];
@@ -364,11 +370,34 @@ static void add_line(struct sheet *sheet, const struct pairing *r,
     sure_text(r, point, policy, metric, &d, sure, sizeof sure);
     sheet_cell(sheet, "%s", r->left->point[point]);
     sheet_cell(sheet, "%s", r->left->policy[policy]);
-    sheet_cell(sheet, "%s", metric_info(metric)->name);
+    sheet_cell(sheet, "%s", metric_info(r->left->metrics, metric)->name);
     sheet_cell(sheet, "%.6g", stats_mean(r->scratch.base, n, CONFIDENCE).mean);
     sheet_cell(sheet, "%.6g", stats_mean(r->scratch.x, n, CONFIDENCE).mean);
     sheet_cell(sheet, "%s", change);
     sheet_cell(sheet, "%s", sure);
+}
+
+/* One of an experiment's own that the other run does not have, or has with another
+ * expression. */
+static bool is_alone(const struct grid *grid, enum metric metric,
+                     const struct grid *other)
+{
+    return metric_same(grid->metrics, metric, other->metrics) ==
+           metric_count(other->metrics);
+}
+
+static void print_alone(FILE *file, const struct grid *left, const struct grid *right)
+{
+    for (unsigned m = METRIC_COUNT; m < metric_count(left->metrics); m++)
+        if (is_alone(left, (enum metric)m, right))
+            fprintf(file, "%s is not compared: it is not the same metric in both\n",
+                    metric_info(left->metrics, (enum metric)m)->name);
+    for (unsigned m = METRIC_COUNT; m < metric_count(right->metrics); m++) {
+        const char *name = metric_info(right->metrics, (enum metric)m)->name;
+
+        if (metric_find(left->metrics, name) == metric_count(left->metrics))
+            fprintf(file, "%s is not compared: the left has no such metric\n", name);
+    }
 }
 
 uint32_t compare_print(FILE *file, const struct grid *left,
@@ -390,15 +419,17 @@ uint32_t compare_print(FILE *file, const struct grid *left,
     correct_changes(arena, &r);
     for (uint32_t t = 0; t < left->point_count; t++)
         for (uint32_t p = 0; p < left->policy_count; p++)
-            for (unsigned m = 0; m < METRIC_COUNT; m++) {
+            for (unsigned m = 0; m < metric_count(left->metrics); m++) {
                 pair_samples(left, r.pair, t, p, (enum metric)m, &r.scratch);
-                if (!moved(r.scratch.x, r.scratch.base, left->seed_count))
+                if (is_alone(left, (enum metric)m, right) ||
+                    !moved(r.scratch.x, r.scratch.base, left->seed_count))
                     continue;
                 lines++;
                 add_line(sheet, &r, t, p, (enum metric)m);
             }
     if (lines > 0)
         sheet_print(sheet, file, false);
+    print_alone(file, left, right);
     sheet_free(sheet);
     arena_free(arena);
     return lines;

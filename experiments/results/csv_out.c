@@ -14,7 +14,7 @@
 bool csv_out_is_there(const struct folder *dir, const struct csv_kind *kind)
 {
     FILE *file = folder_read(dir, kind->file);
-    char want[4096], got[4096];
+    char want[8192], got[8192];
     size_t bytes = table_header(kind->columns, kind->count, want, sizeof want);
     bool same;
 
@@ -29,7 +29,7 @@ struct out *csv_out_open(struct arena *arena, const struct folder *dir,
                          const struct csv_kind *kind, struct err *err)
 {
     struct out *out = out_in(arena, dir, kind->file, err);
-    char header[4096];
+    char header[8192];
     size_t bytes;
 
     if (out == NULL)

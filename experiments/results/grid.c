@@ -28,19 +28,23 @@ static size_t cell(const struct grid *grid, uint32_t point, uint32_t policy,
            seed;
 }
 
+/* The values of a trial, by metric. */
+static double *values_at(const struct grid *grid, size_t at)
+{
+    return grid->value + at * metric_count(grid->metrics);
+}
+
 static void grid_storage(struct arena *arena, struct grid *grid)
 {
     size_t cells = (size_t)grid->point_count * grid->policy_count *
-                   grid->seed_count;
-
+                   grid->seed_count, values = cells * metric_count(grid->metrics);
     size_t pairs = (size_t)grid->point_count * grid->policy_count;
 
     grid->fixed = arena_alloc(arena, pairs + 1, sizeof *grid->fixed);
     grid->failed = arena_alloc(arena, pairs + 1, sizeof *grid->failed);
     grid->present = arena_alloc(arena, cells + 1, sizeof *grid->present);
-    grid->value = arena_alloc(arena, cells * METRIC_COUNT + 1,
-                              sizeof *grid->value);
-    for (size_t i = 0; i < cells * METRIC_COUNT; i++)
+    grid->value = arena_alloc(arena, values + 1, sizeof *grid->value);
+    for (size_t i = 0; i < values; i++)
         grid->value[i] = NAN;
 }
 
@@ -64,23 +68,9 @@ static void spread_fixed(struct grid *grid, size_t pair)
     for (size_t to = pair * n; to < end; to++) {
         grid->present[to] = true;
         if (to != from)
-            memcpy(grid->value + to * METRIC_COUNT,
-                   grid->value + from * METRIC_COUNT,
-                   METRIC_COUNT * sizeof *grid->value);
+            memcpy(values_at(grid, to), values_at(grid, from),
+                   metric_count(grid->metrics) * sizeof *grid->value);
     }
-}
-
-void grid_blank_unknown(double *value)
-{
-    static const enum metric of_jobs[] = {
-        METRIC_JCT_MEAN, METRIC_JCT_P50, METRIC_JCT_P95, METRIC_JCT_P99,
-        METRIC_SLOWDOWN, METRIC_BOUNDED_SLOWDOWN, METRIC_COST_PER_JOB
-    };
-
-    if (value[METRIC_JOBS_DONE] > 0)
-        return;
-    for (size_t i = 0; i < sizeof of_jobs / sizeof of_jobs[0]; i++)
-        value[of_jobs[i]] = NAN;
 }
 
 static void set_stop(struct grid *grid, struct experiment_stop stop)
@@ -110,8 +100,8 @@ double grid_p_value(const struct grid *grid, double p)
          : looks_p(stop->rule, looks_count(stop->rule, stop->at_most), p);
 }
 
-struct grid *grid_new(struct arena *arena, const char *const *point,
-                      uint32_t point_count, const char *const *policy,
+struct grid *grid_new(struct arena *arena, const struct metric_set *metrics,
+                      const char *const *point, uint32_t point_count, const char *const *policy,
                       uint32_t policy_count, uint32_t seed_count)
 {
     struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
@@ -121,7 +111,7 @@ struct grid *grid_new(struct arena *arena, const char *const *point,
         seed[i] = i;
     *grid = (struct grid){
         .point = point, .point_count = point_count,
-        .policy = policy, .policy_count = policy_count,
+        .policy = policy, .policy_count = policy_count, .metrics = metrics,
         .seed = seed, .seed_count = seed_count
     };
     grid_storage(arena, grid);
@@ -138,8 +128,8 @@ void grid_put(struct grid *grid, uint32_t point, uint32_t policy, uint32_t seed,
         return;
     }
     grid->present[at] = true;
-    memcpy(grid->value + at * METRIC_COUNT, value, METRIC_COUNT * sizeof *value);
-    grid_blank_unknown(grid->value + at * METRIC_COUNT);
+    memcpy(values_at(grid, at), value, metric_count(grid->metrics) * sizeof *value);
+    metric_blank_unknown(values_at(grid, at));
 }
 
 void grid_end(struct grid *grid, uint32_t point, uint32_t policy, bool fixed)
@@ -158,8 +148,10 @@ struct grid *grid_from_trials(struct arena *arena, const struct experiment *expe
 
     for (uint32_t i = 0; i < experiment->point_count; i++)
         point[i] = experiment->point[i].label;
-    grid = grid_new(arena, point, experiment->point_count, experiment->policy_name,
+    grid = grid_new(arena, experiment_metrics(experiment), point,
+                    experiment->point_count, experiment->policy_name,
                     experiment->policy_count, experiment->seeds);
+    grid->own_told = own_told_of(arena, experiment, trial);
     set_stop(grid, experiment->stop);
     for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
         struct experiment_trial t = experiment_trial(experiment, i);
@@ -199,11 +191,11 @@ static uint32_t names_add(struct arena *arena, struct names *names,
 }
 
 struct columns {
-    size_t point, policy, seed, fixed, metric[METRIC_COUNT];
+    size_t point, policy, seed, fixed, metric[METRIC_ROOM];
 };
 
-static bool find_columns(const struct csv *in, struct columns *c,
-                         struct err *err)
+static bool find_columns(const struct csv *in, const struct metric_set *metrics,
+                         struct columns *c, struct err *err)
 {
     if (!csv_need_column(in, "point", &c->point, err) ||
         !csv_need_column(in, "policy", &c->policy, err) ||
@@ -211,8 +203,8 @@ static bool find_columns(const struct csv *in, struct columns *c,
         return false;
     /* SIZE_MAX: the table was written by a version that did not have it. */
     c->fixed = csv_find(in, "deterministic");
-    for (unsigned m = 0; m < METRIC_COUNT; m++)
-        c->metric[m] = csv_find(in, metric_info((enum metric)m)->name);
+    for (unsigned m = 0; m < metric_count(metrics); m++)
+        c->metric[m] = csv_find(in, metric_info(metrics, (enum metric)m)->name);
     return true;
 }
 
@@ -227,7 +219,7 @@ static bool read_axes(struct arena *arena, const char *path,
     enum csv_step step = CSV_ERROR;
     struct columns c;
 
-    if (in != NULL && find_columns(in, &c, err))
+    if (in != NULL && find_columns(in, NULL, &c, err))
         while ((step = csv_next(in, err)) == CSV_ROW) {
             names_add(arena, &axes->point, csv_text(in, c.point));
             names_add(arena, &axes->policy, csv_text(in, c.policy));
@@ -278,10 +270,9 @@ static bool read_row(struct grid *grid, const struct csv *in,
     grid->present[at] = true;
     if (fixed == 1)
         grid->fixed[pair_of(grid, point, policy)] = true;
-    for (unsigned m = 0; m < METRIC_COUNT; m++)
+    for (unsigned m = 0; m < metric_count(grid->metrics); m++)
         if (c->metric[m] != SIZE_MAX &&
-            !csv_number(in, c->metric[m],
-                           &grid->value[at * METRIC_COUNT + m], err))
+            !csv_number(in, c->metric[m], &values_at(grid, at)[m], err))
             return false;
     return true;
 }
@@ -323,7 +314,7 @@ static bool read_values(struct arena *arena, const char *path,
     enum csv_step step = CSV_ERROR;
     struct columns c;
 
-    if (in != NULL && find_columns(in, &c, err))
+    if (in != NULL && find_columns(in, grid->metrics, &c, err))
         while ((step = csv_next(in, err)) == CSV_ROW)
             if (!read_row(grid, in, &c, err)) {
                 step = CSV_ERROR;
@@ -362,7 +353,7 @@ struct grid *grid_from_folder(struct arena *arena, const char *dir,
     if (!grid_is_there(arena, dir, err) ||
         !read_axes(arena, path, &axes, err) ||
         !read_failures(arena, dir, &axes, NULL, err) ||
-        !stop_read(arena, dir, &stop, err))
+        !stop_read(arena, dir, &stop, err) || !own_read(arena, dir, grid, err))
         return NULL;
     set_stop(grid, stop);
     set_axes(arena, &axes, grid);
@@ -378,8 +369,7 @@ struct grid *grid_from_folder(struct arena *arena, const char *dir,
 double grid_value(const struct grid *grid, uint32_t point, uint32_t policy,
                   uint32_t seed, enum metric metric)
 {
-    return grid->value[cell(grid, point, policy, seed) * METRIC_COUNT +
-                       metric];
+    return values_at(grid, cell(grid, point, policy, seed))[metric];
 }
 
 bool grid_present(const struct grid *grid, uint32_t point, uint32_t policy,
@@ -411,6 +401,7 @@ uint32_t grid_run_count(const struct grid *grid, uint32_t point,
 
 bool grid_alike(const struct grid *grid, uint32_t point, uint32_t policy)
 {
+    unsigned count = metric_count(grid->metrics);
     uint32_t n = grid->seed_count;
     const double *first;
 
@@ -418,12 +409,12 @@ bool grid_alike(const struct grid *grid, uint32_t point, uint32_t policy)
         return true;
     if (n < 2)
         return false;
-    first = grid->value + cell(grid, point, policy, 0) * METRIC_COUNT;
+    first = values_at(grid, cell(grid, point, policy, 0));
     for (uint32_t s = 0; s < n; s++) {
         if (!grid_present(grid, point, policy, s))
             return false;
-        for (unsigned m = 0; m < METRIC_COUNT; m++)
-            if (!same_value(first[s * METRIC_COUNT + m], first[m]))
+        for (unsigned m = 0; m < count; m++)
+            if (!same_value(first[s * count + m], first[m]))
                 return false;
     }
     return true;

@@ -17,6 +17,7 @@
 
 struct arena;
 struct err;
+struct own_told;
 struct runner_trial;
 
 struct grid {
@@ -26,7 +27,9 @@ struct grid {
     uint32_t policy_count;
     uint32_t seed_count;
     const uint32_t *seed;       /* the number in the column `seed` */
-    double *value;              /* use grid_value */
+    const struct metric_set *metrics;   /* NULL: the built-in ones alone */
+    const struct own_told *own_told;    /* stop_file.h, by metric of the set's own */
+    double *value;              /* use grid_value; metric_count() to a trial */
     bool *present;              /* by point, policy, seed */
     struct experiment_stop stop;
     double confidence;          /* grid_confidence() of 0.95 */
@@ -38,16 +41,14 @@ struct grid {
 /* One that is filled cell by cell: seeds 0, 1, ... of each pair of a point and a
  * policy, and then its end, which says whether nothing is drawn there.  The names
  * stay the caller's; value NULL: the trial failed. */
-struct grid *grid_new(struct arena *arena, const char *const *point,
-                      uint32_t point_count, const char *const *policy,
+struct grid *grid_new(struct arena *arena, const struct metric_set *metrics,
+                      const char *const *point, uint32_t point_count, const char *const *policy,
                       uint32_t policy_count, uint32_t seed_count);
 void grid_put(struct grid *grid, uint32_t point, uint32_t policy, uint32_t seed,
               const double *value);
 void grid_end(struct grid *grid, uint32_t point, uint32_t policy, bool fixed);
 struct grid *grid_from_trials(struct arena *arena, const struct experiment *experiment,
                               const struct runner_trial *trial);
-/* Times of jobs are NAN where no job was done, not 0; `value` is by metric. */
-void grid_blank_unknown(double *value);
 /* Is there a results folder?  Its files are not read. */
 bool grid_is_there(struct arena *arena, const char *dir, struct err *err);
 struct grid *grid_from_folder(struct arena *arena, const char *dir,

@@ -11,6 +11,7 @@
 #include "experiments/columns/metric.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/growth.h"
+#include "experiments/results/stop_file.h"
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
 
@@ -148,6 +149,24 @@ static bool note_empty(struct arena *arena, const struct grid *grid,
     return empty > 0 && empty == trials;
 }
 
+/* ---- metrics without a value ---- */
+
+static void note_own(struct arena *arena, const struct grid *grid,
+                     struct notes *notes)
+{
+    for (unsigned m = METRIC_COUNT; m < metric_count(grid->metrics); m++) {
+        const struct own_told *told = &grid->own_told[m - METRIC_COUNT];
+        const char *name = metric_info(grid->metrics, (enum metric)m)->name;
+
+        if (told->empty > 0)
+            add(arena, notes, text_format(
+                arena, "%s has no value in %u of %u trials: %s", name, told->empty,
+                told->trials, told->why));
+        else if (*told->why != '\0')
+            add(arena, notes, text_format(arena, "%s: %s", name, told->why));
+    }
+}
+
 /* ---- policies ---- */
 
 /* What came of its requests, not how many it made. */
@@ -162,7 +181,7 @@ static bool same_trial(const struct grid *grid, uint32_t point, uint32_t seed,
     if (grid_present(grid, point, a, seed) !=
         grid_present(grid, point, b, seed))
         return false;
-    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+    for (unsigned m = 0; m < metric_count(grid->metrics); m++) {
         double x = grid_value(grid, point, a, seed, (enum metric)m);
         double y = grid_value(grid, point, b, seed, (enum metric)m);
 
@@ -222,6 +241,7 @@ struct notes notes_of(struct arena *arena, const struct grid *grid)
         add(arena, &notes, text_format(arena, "seeds: %s", grid->stop.why));
     if (note_empty(arena, grid, &notes))
         return notes;
+    note_own(arena, grid, &notes);
     note_growth(arena, grid, &notes);
     note_fixed(arena, grid, &notes);
     note_alike(arena, grid, &notes);

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
@@ -16,12 +17,14 @@
 #include "experiments/results/compare.h"
 #include "experiments/results/csv_out.h"
 #include "experiments/results/grid.h"
+#include "experiments/results/stop_file.h"
 #include "experiments/results/results.h"
 #include "experiments/results/stop_file.h"
 #include "experiments/run/runner.h"
 #include "experiments/run/trial.h"
 #include "experiments/spec/experiment.h"
 #include "models/jobs/job.h"
+#include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
 #include "sim/text/folder.h"
@@ -113,14 +116,32 @@ static void put_metric(struct table *table, enum table_type type, double value)
     }
 }
 
-static void summary_rows(const struct experiment *experiment, const struct grid *grid,
-                         struct table *table)
+/* Behind the columns that every summary.csv has stand the experiment's own. */
+static struct csv_kind summary_kind(struct arena *arena, const struct metric_set *set)
 {
-    /* By column; METRIC_COUNT: `deterministic`, wherever it stands. */
-    enum metric metric[3 + METRIC_COUNT + 1];
+    struct csv_kind kind = csv_summary;
+    struct table_column *column = arena_alloc(arena, kind.count + set->own_count,
+                                              sizeof *column);
 
-    for (size_t c = 3; c < csv_summary.count; c++)
-        metric[c] = metric_find(csv_summary.columns[c].name);
+    memcpy(column, csv_summary.columns, csv_summary.count * sizeof *column);
+    for (uint32_t m = 0; m < set->own_count; m++)
+        column[kind.count++] = (struct table_column){
+            set->own[m].name, TABLE_REAL, set->own[m].help };
+    kind.columns = column;
+    return kind;
+}
+
+static void summary_rows(const struct experiment *experiment, const struct grid *grid,
+                         const struct csv_kind *kind, struct table *table)
+{
+    /* By column; METRIC_ROOM: `deterministic`, wherever it stands. */
+    enum metric metric[3 + METRIC_ROOM + 1];
+
+    for (size_t c = 3; c < kind->count; c++) {
+        metric[c] = metric_find(grid->metrics, kind->columns[c].name);
+        if (metric[c] == metric_count(grid->metrics))
+            metric[c] = (enum metric)METRIC_ROOM;
+    }
     for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
         struct experiment_trial t = experiment_trial(experiment, i);
 
@@ -130,11 +151,11 @@ static void summary_rows(const struct experiment *experiment, const struct grid 
         table_text(table, grid->point[t.point]);
         table_text(table, grid->policy[t.policy]);
         table_count(table, grid->seed[t.seed]);
-        for (size_t c = 3; c < csv_summary.count; c++)
-            if (metric[c] == METRIC_COUNT)
+        for (size_t c = 3; c < kind->count; c++)
+            if (metric[c] == METRIC_ROOM)
                 table_count(table, !experiment_draws(experiment, t.point, t.policy));
             else
-                put_metric(table, csv_summary.columns[c].type,
+                put_metric(table, kind->columns[c].type,
                            grid_value(grid, t.point, t.policy, t.seed,
                                       metric[c]));
         table_end_row(table);
@@ -145,14 +166,15 @@ static bool write_summary(struct arena *arena, const struct results *results,
                           const struct experiment *experiment, const struct grid *grid,
                           struct err *err)
 {
-    struct out *out = csv_out_open(arena, results->dir, &csv_summary, err);
+    struct csv_kind kind = summary_kind(arena, grid->metrics);
+    struct out *out = csv_out_open(arena, results->dir, &kind, err);
     struct table *table;
 
     if (out == NULL)
         return false;
     assert(csv_summary.count == 3 + METRIC_COUNT + 1);
-    table = table_new(csv_summary.columns, csv_summary.count);
-    summary_rows(experiment, grid, table);
+    table = table_new(kind.columns, kind.count);
+    summary_rows(experiment, grid, &kind, table);
     return csv_out_close(out, table, err);
 }
 
@@ -286,6 +308,7 @@ bool results_write(struct arena *arena, const struct results *results,
         !write_failures(arena, results, experiment, trial, err) ||
         !write_audit(arena, results, experiment, trial, err) ||
         !stop_write(arena, results->dir, experiment, err) ||
+        !own_write(arena, results->dir, run, err) ||
         !write_summary(arena, results, experiment, run, err))
         return false;
     read = grid_from_folder(arena, experiment->dir, err);

@@ -110,7 +110,7 @@ static const char *widest_text(struct arena *arena, const struct widths *w)
     return text_format(
         arena, "%s %s are known to %s; the least known, %s of %s%s%s%s, to "
         "%.3g%%%s", w->widest <= w->experiment->stop.percent ? "all" : "not all",
-        what, w->experiment->stop.text, metric_info(w->metric)->name,
+        what, w->experiment->stop.text, metric_info(w->grid->metrics, w->metric)->name,
         w->grid->policy[w->policy], w->grid->point_count > 1 ? " (" : "",
         w->grid->point_count > 1 ? w->grid->point[w->point] : "",
         w->grid->point_count > 1 ? ")" : "", w->widest,

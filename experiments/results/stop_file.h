@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * stop_file.h - seeds.csv: how many seeds were run, and why no more.
+ * stop_file.h - what a results folder needs beside summary.csv to be read alone:
+ * seeds.csv, how many seeds were run and why no more; metrics.csv, the metrics of the
+ * experiment's own.
  */
 #ifndef EXPERIMENTS_RESULTS_STOP_FILE_H
 #define EXPERIMENTS_RESULTS_STOP_FILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct arena;
 struct err;
 struct experiment;
 struct experiment_stop;
 struct folder;
+struct grid;
+struct runner_trial;
 
 /* Writes the file; nothing where seeds are a number. */
 bool stop_write(struct arena *arena, const struct folder *dir,
@@ -19,5 +24,24 @@ bool stop_write(struct arena *arena, const struct folder *dir,
 /* Reads it; no file: seeds are a number. */
 bool stop_read(struct arena *arena, const char *dir,
                struct experiment_stop *stop, struct err *err);
+
+/* metrics.csv: the metrics of the experiment's own. */
+
+/* What is to be said of one of them. */
+struct own_told {
+    uint32_t trials, empty;     /* that were run; without a value */
+    const char *why;            /* it has none, in words; "": nothing to say */
+};
+
+/* By metric; NULL: the experiment has none of its own. */
+const struct own_told *own_told_of(struct arena *arena,
+                                   const struct experiment *experiment,
+                                   const struct runner_trial *trial);
+/* Writes the file, if there are any. */
+bool own_write(struct arena *arena, const struct folder *dir,
+               const struct grid *grid, struct err *err);
+/* Sets grid->metrics and grid->own_told; an absent file: none of its own. */
+bool own_read(struct arena *arena, const char *dir, struct grid *grid,
+              struct err *err);
 
 #endif

@@ -36,6 +36,7 @@ static const struct shown shown[] = {       /* jobs done must be first */
     { METRIC_WAIT_MEAN, "wait mean", false },
 };
 #define SHOWN (sizeof shown / sizeof shown[0])
+#define CHOSEN_MOST (SHOWN + METRIC_OWN_MAX)    /* with the experiment's own */
 
 struct unit {
     const char *name;
@@ -43,7 +44,7 @@ struct unit {
 };
 
 /* One unit for a column: the largest that leaves its largest mean above 2. */
-static struct unit unit_of(enum metric metric, double largest)
+static struct unit unit_of(const struct metric_info *info, double largest)
 {
     static const struct unit time_unit[] = {
         { " d", 86400 }, { " h", 3600 }, { " min", 60 }, { " s", 1 }
@@ -51,9 +52,9 @@ static struct unit unit_of(enum metric metric, double largest)
     static const struct unit plain = { "", 1 }, percent = { "%", 0.01 };
     unsigned i = 0;
 
-    if (strcmp(metric_info(metric)->unit, "fraction") == 0)
+    if (strcmp(info->unit, "fraction") == 0)
         return percent;
-    if (strcmp(metric_info(metric)->unit, "s") != 0)
+    if (strcmp(info->unit, "s") != 0)
         return plain;
     while (i < 3 && !(largest >= 2 * time_unit[i].size))
         i++;
@@ -146,7 +147,7 @@ static void mark_best(const struct grid *grid, uint32_t point,
                       enum metric metric, const struct column *jobs,
                       struct column *column)
 {
-    int better = metric_info(metric)->better;
+    int better = metric_info(grid->metrics, metric)->better;
     double best = NAN, worst = NAN;
 
     for (uint32_t p = 0; p < grid->policy_count; p++) {
@@ -189,7 +190,7 @@ static void fill_column(struct arena *arena, const struct grid *grid,
             largest = column->mean[p].mean;
     }
     mark_best(grid, point, what->metric, jobs, column);
-    unit = unit_of(what->metric, largest);
+    unit = unit_of(metric_info(grid->metrics, what->metric), largest);
     for (uint32_t p = 0; p < n; p++) {
         cell_text(column->text[p], column->mean[p], unit, column->best[p],
                   column->trusted[p]);
@@ -197,16 +198,19 @@ static void fill_column(struct arena *arena, const struct grid *grid,
     }
 }
 
-/* Columns that say something of this point. */
+/* Columns that say something of this point, and the experiment's own metrics. */
 static size_t choose(const struct grid *grid, uint32_t point,
-                     const struct shown **chosen)
+                     struct shown chosen[CHOSEN_MOST])
 {
     bool lost = survivors_any(grid, point, METRIC_JCT_MEAN);
     size_t count = 0;
 
     for (size_t c = 0; c < SHOWN; c++)
         if (!shown[c].of_lost || lost)
-            chosen[count++] = &shown[c];
+            chosen[count++] = shown[c];
+    for (unsigned m = METRIC_COUNT; m < metric_count(grid->metrics); m++)
+        chosen[count++] = (struct shown){
+            (enum metric)m, metric_info(grid->metrics, (enum metric)m)->title, false };
     return count;
 }
 
@@ -216,15 +220,15 @@ static bool print_point(FILE *file, const struct grid *grid, uint32_t point,
 {
     bool starred = false;
     struct arena *arena = arena_new(1 << 14);
-    const struct shown *chosen[SHOWN];
+    struct shown chosen[CHOSEN_MOST];
     size_t columns = choose(grid, point, chosen);
-    struct column column[SHOWN];
+    struct column column[CHOSEN_MOST];
     struct sheet *sheet = sheet_new("policy:0");
 
     sheet_gap(sheet, 2);
     for (size_t c = 0; c < columns; c++) {
-        fill_column(arena, grid, point, chosen[c], &column[0], &column[c]);
-        sheet_column(sheet, chosen[c]->title, 1);
+        fill_column(arena, grid, point, &chosen[c], &column[0], &column[c]);
+        sheet_column(sheet, chosen[c].title, 1);
     }
     for (uint32_t p = 0; p < grid->policy_count; p++) {
         sheet_cell(sheet, "%s", grid->policy[p]);
@@ -295,17 +299,21 @@ static bool doubted(const struct grid *grid)
 {
     struct arena *arena = arena_new(1 << 12);
     double *x = arena_alloc(arena, grid->seed_count + 1, sizeof *x);
+    struct shown chosen[CHOSEN_MOST];
     bool any = false;
 
-    for (uint32_t t = 0; t < grid->point_count; t++)
+    for (uint32_t t = 0; t < grid->point_count; t++) {
+        size_t columns = choose(grid, t, chosen);
+
         for (uint32_t p = 0; p < grid->policy_count; p++) {
             any = any || trust_jobs(grid, t, p) > 0;
-            for (size_t c = 0; c < SHOWN && !any; c++) {
-                uint32_t n = grid_samples(grid, t, p, shown[c].metric, x);
+            for (size_t c = 0; c < columns && !any; c++) {
+                uint32_t n = grid_samples(grid, t, p, chosen[c].metric, x);
 
                 any = trust_seeds_few(stats_skew(x, n), n);
             }
         }
+    }
     arena_free(arena);
     return any;
 }

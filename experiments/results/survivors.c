@@ -10,27 +10,20 @@
 #include "experiments/columns/metric.h"
 #include "experiments/results/grid.h"
 
-struct survivors survivors_of(const struct grid *grid, uint32_t point,
-                              uint32_t policy, enum metric metric)
+static struct survivors sum_over(const struct grid *grid, uint32_t point,
+                                 uint32_t policy, enum metric done_of,
+                                 enum metric all_of)
 {
-    enum metric_of of = metric_info(metric)->of;
     struct survivors sum = { 0, 0 };
+    bool alike = grid_alike(grid, point, policy);   /* then they count as one */
 
-    bool alike;
-
-    if (of == METRIC_OF_ALL)
-        return sum;
-    alike = grid_alike(grid, point, policy);    /* then they count as one */
     for (uint32_t s = 0; s < grid->seed_count; s++) {
-        bool jobs = of == METRIC_OF_JOBS_DONE;
         double done, all;
 
         if (!grid_present(grid, point, policy, s))
             continue;
-        done = grid_value(grid, point, policy, s,
-                          jobs ? METRIC_JOBS_DONE : METRIC_REQUESTS_DONE);
-        all = grid_value(grid, point, policy, s,
-                         jobs ? METRIC_JOBS : METRIC_REQUESTS);
+        done = grid_value(grid, point, policy, s, done_of);
+        all = grid_value(grid, point, policy, s, all_of);
         if (isnan(done) || isnan(all))
             continue;           /* no services, or of an older version */
         sum.done += done;
@@ -38,6 +31,20 @@ struct survivors survivors_of(const struct grid *grid, uint32_t point,
         if (alike)
             break;
     }
+    return sum;
+}
+
+struct survivors survivors_of(const struct grid *grid, uint32_t point,
+                              uint32_t policy, enum metric metric)
+{
+    enum metric_of of = metric_info(grid->metrics, metric)->of;
+    struct survivors sum = { 0, 0 };
+
+    if (of == METRIC_OF_JOBS_DONE || of == METRIC_OF_BOTH_DONE)
+        sum = sum_over(grid, point, policy, METRIC_JOBS_DONE, METRIC_JOBS);
+    if (of == METRIC_OF_REQUESTS_DONE ||
+        (of == METRIC_OF_BOTH_DONE && !survivors_lost(sum)))
+        sum = sum_over(grid, point, policy, METRIC_REQUESTS_DONE, METRIC_REQUESTS);
     return sum;
 }
 

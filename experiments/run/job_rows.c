@@ -8,6 +8,7 @@
  */
 #include "experiments/run/job_rows.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@
 #include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
+#include "sim/base/decimal.h"
 #include "sim/text/table.h"
 
 struct job_rows {
@@ -88,13 +90,27 @@ static void time_or_empty(struct table *table, int64_t ns)
         table_time(table, ns);
 }
 
+static double waited_usd(const struct host_job *job)
+{
+    return fmax(0, job->usd - job->usd_compute - job->usd_switch);
+}
+
+static bool is_due(const struct job_request *request)
+{
+    return request->deadline_ns != CLOCK_NEVER_NS && request->deadline_ns != 0;
+}
+
+static bool met_deadline(const struct host_job *job, enum job_status status)
+{
+    return status == JOB_DONE && job->end_ns <= job->request.deadline_ns;
+}
+
 /* What the owner said of it; of most jobs of most traces, nothing. */
 static void owner_cells(struct table *table, const struct host_job *job,
                         enum job_status status)
 {
     const struct job_request *request = &job->request;
-    bool due = request->deadline_ns != CLOCK_NEVER_NS &&
-               request->deadline_ns != 0;
+    bool due = is_due(request);
 
     if (request->tenant == NULL && request->priority == 0 && !due &&
         request->limit_ns <= 0) {
@@ -108,8 +124,7 @@ static void owner_cells(struct table *table, const struct host_job *job,
         table_empty(table);
     if (due) {
         table_time(table, request->deadline_ns);
-        table_count(table, status == JOB_DONE &&
-                               job->end_ns <= request->deadline_ns);
+        table_count(table, met_deadline(job, status));
     } else {
         table_empty(table);
         table_empty(table);
@@ -128,9 +143,7 @@ void job_rows_job(struct job_rows *rows, const struct host_job *job,
     const double sums[] = {job->gpu_seconds, job->core_seconds, job->usd,
                            job->joules / 3.6e6};
     const double parts[] = {
-        job->usd_compute,
-        fmax(0, job->usd - job->usd_compute - job->usd_switch),
-        job->usd_switch, job->usd_transfer};
+        job->usd_compute, waited_usd(job), job->usd_switch, job->usd_transfer};
 
     if (table == NULL)
         return;
@@ -153,6 +166,88 @@ void job_rows_job(struct job_rows *rows, const struct host_job *job,
     table_count(table, job->interruptions);
     owner_cells(table, job, status);
     table_end_row(table);
+}
+
+/* ---- one cell at a time, for expressions ---- */
+
+void job_rows_view(struct job_view *view, const struct host_job *job,
+                   enum job_status status)
+{
+    view->job = job;
+    view->status = status;
+    *decimal_put(view->number, job->request.id.i) = '\0';
+}
+
+static const char *text_cell(const struct job_view *view, enum job_cell column)
+{
+    const struct host_job *job = view->job;
+    const char *text;
+
+    switch (column) {
+    case JOB_CELL_JOB:
+        text = job->request.name != NULL ? job->request.name : view->number;
+        break;
+    case JOB_CELL_KIND: text = job->request.form->name; break;
+    case JOB_CELL_GPU_TYPE: text = job->gpu_type; break;
+    case JOB_CELL_STATUS: text = job_status_name(view->status); break;
+    case JOB_CELL_TENANT: text = job->request.tenant; break;
+    default: assert(false); return "";
+    }
+    return text != NULL ? text : "";
+}
+
+static double time_cell(const struct job_view *view, enum job_cell column)
+{
+    const struct host_job *job = view->job;
+    const struct job_request *request = &job->request;
+    bool ended = view->status != JOB_UNFINISHED;
+    int64_t ns = CLOCK_NEVER_NS, from_ns = 0;
+
+    if (column == JOB_CELL_WAIT_S || column == JOB_CELL_JCT_S)
+        from_ns = request->submit_ns;
+    switch (column) {
+    case JOB_CELL_SUBMIT_S: ns = request->submit_ns; break;
+    case JOB_CELL_START_S: case JOB_CELL_WAIT_S: ns = job->start_ns; break;
+    case JOB_CELL_END_S: case JOB_CELL_JCT_S:
+        ns = ended ? job->end_ns : CLOCK_NEVER_NS;
+        break;
+    case JOB_CELL_DEADLINE_S: ns = is_due(request) ? request->deadline_ns : ns; break;
+    case JOB_CELL_LIMIT_S: ns = request->limit_ns > 0 ? request->limit_ns : ns; break;
+    default: assert(false); break;
+    }
+    return ns == CLOCK_NEVER_NS ? NAN : clock_s_from_ns(ns - from_ns);
+}
+
+static double number_cell(const struct job_view *view, enum job_cell column)
+{
+    const struct host_job *job = view->job;
+
+    switch (column) {
+    case JOB_CELL_GPUS: return (double)milli_asked(&job->request) / 1000;
+    case JOB_CELL_GPU_SECONDS: return job->gpu_seconds;
+    case JOB_CELL_CORE_SECONDS: return job->core_seconds;
+    case JOB_CELL_COST_USD: return job->usd;
+    case JOB_CELL_ENERGY_KWH: return job->joules / 3.6e6;
+    case JOB_CELL_PREEMPTIONS: return job->preemptions;
+    case JOB_CELL_COST_COMPUTE_USD: return job->usd_compute;
+    case JOB_CELL_COST_WAIT_USD: return waited_usd(job);
+    case JOB_CELL_COST_SWITCH_USD: return job->usd_switch;
+    case JOB_CELL_COST_TRANSFER_USD: return job->usd_transfer;
+    case JOB_CELL_INTERRUPTIONS: return job->interruptions;
+    case JOB_CELL_PRIORITY: return job->request.priority;
+    case JOB_CELL_DEADLINE_MET:
+        return is_due(&job->request) ? met_deadline(job, view->status) : NAN;
+    default: return time_cell(view, column);
+    }
+}
+
+struct expr_cell job_rows_cell(const void *self, uint32_t column)
+{
+    assert(column < JOB_CELL_COUNT);
+    if (csv_jobs.columns[3 + column].type == TABLE_TEXT)
+        return (struct expr_cell){ .text = text_cell(self, (enum job_cell)column) };
+    return (struct expr_cell){
+        .number = number_cell(self, (enum job_cell)column) };
 }
 
 /* Of this lease: roles of one job may run on several types. */

@@ -6,6 +6,9 @@
 #ifndef EXPERIMENTS_RUN_JOB_ROWS_H
 #define EXPERIMENTS_RUN_JOB_ROWS_H
 
+#include <stdint.h>
+
+#include "experiments/expr/expr.h"
 #include "models/jobs/job.h"
 
 struct cs_host;
@@ -20,6 +23,16 @@ void job_rows_watch(struct job_rows *rows, const struct cs_host *host);
 /* Nothing happens where that table is not wanted. */
 void job_rows_job(struct job_rows *rows, const struct host_job *job,
                   enum job_status status);
+/* A job as a row that expressions read: columns are those of enum job_cell. */
+struct job_view {
+    const struct host_job *job;
+    enum job_status status;
+    char number[24];            /* what a job without a name is called */
+};
+void job_rows_view(struct job_view *view, const struct host_job *job,
+                   enum job_status status);
+/* What stands in the cell of jobs.csv; `self` is a struct job_view. */
+struct expr_cell job_rows_cell(const void *self, uint32_t column);
 /* A phase that ended now, and the busy share of its GPUs. */
 void job_rows_phase(struct job_rows *rows, const struct host_phase_run *run,
                     const struct cs_lease *lease, int64_t end_ns,

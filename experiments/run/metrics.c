@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "experiments/columns/metric.h"
+#include "experiments/own/own_book.h"
 #include "experiments/run/bounds_book.h"
 #include "experiments/run/costs.h"
 #include "experiments/run/fairness.h"
@@ -66,6 +67,7 @@ struct metrics {
     struct useful *useful;
     struct fairness *fairness;
     struct steady_book *steady;
+    struct own_book *own;       /* or NULL */
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
     double bursts_s;            /* of it, beside other bursts */
     wide_ns jct_sum, wait_sum;
@@ -97,6 +99,7 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
     m->useful = useful_new(parts);
     m->fairness = fairness_new(parts);
     m->steady = steady_book_new(parts->arena, parts->spec);
+    m->own = own_book_new(parts->arena, parts->spec->own);
     m->first_submit_ns = CLOCK_NEVER_NS;
     journal_listen(parts->journal, FACTS, hear, m);
     return m;
@@ -232,6 +235,17 @@ static bool is_replica(const struct host_job *job)
     return job->request.form->phase[0].law->kind == LAW_SERVE;
 }
 
+/* Shows a job to the metrics of the experiment's own. */
+static void own_row(struct metrics *m, const struct host_job *job,
+                    enum job_status status)
+{
+    struct job_view view;
+    struct expr_cells row = { job_rows_cell, &view };
+
+    job_rows_view(&view, job, status);
+    own_book_job(m->own, &row, status == JOB_DONE);
+}
+
 static void job_ended(struct metrics *m, const struct host_job *job,
                       enum job_status status, uint64_t seed, int64_t now)
 {
@@ -251,6 +265,8 @@ static void job_ended(struct metrics *m, const struct host_job *job,
         bounds_book_done(m->bounds, job, seed);
     if (submit < m->parts.spec->warmup_ns)
         return;
+    if (own_book_reads_jobs(m->own))
+        own_row(m, job, status);
     if (status == JOB_DONE && now > m->last_end_ns)
         m->last_end_ns = now;
     m->steps += job->step;
@@ -517,6 +533,11 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     steady_book_result(m->steady, value);
     bounds_book_result(m->bounds, result);
     arrived_result(m->arrived, result);
+}
+
+void metrics_own_result(const struct metrics *m, struct trial_result *result)
+{
+    own_book_result(m->own, result->value, result->own_gap);
 }
 
 bool metrics_gpus_add_up(const struct metrics *m)

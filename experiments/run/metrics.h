@@ -56,6 +56,8 @@ void metrics_begin(struct metrics *metrics);
 /* At the end of the run, before the host is closed; when it was. */
 int64_t metrics_stop(struct metrics *metrics);
 void metrics_result(struct metrics *metrics, struct trial_result *result);
+/* Once all of it is set: the metrics of the experiment's own. */
+void metrics_own_result(const struct metrics *metrics, struct trial_result *result);
 /* After that: do the causes of GPU time add up to all of it? */
 bool metrics_gpus_add_up(const struct metrics *metrics);
 

@@ -32,7 +32,9 @@ enum audit_check {
 const char *audit_check_name(enum audit_check check);
 
 struct trial_result {
-    double value[METRIC_COUNT];     /* times in seconds */
+    double value[METRIC_ROOM];      /* times in seconds; behind the built-in ones
+                                       those of the experiment's own */
+    uint8_t own_gap[METRIC_OWN_MAX];    /* enum expr_gap: why those have no value */
     uint64_t event_count;
     uint64_t digest;
     uint64_t nodes_seen, tasks_seen;     /* by searches: what a run costs */

@@ -625,6 +625,7 @@ bool trial_count_run(const struct trial_spec *spec,
         memcpy(result->status_count, t.counts.ended, sizeof t.counts.ended);
         result->arena_bytes = arena_used_bytes(t.arena);
         done = close_audit(&t, result) && done;
+        metrics_own_result(t.metrics, result);
     }
     flow_free(net);
     loop_free(t.loop);

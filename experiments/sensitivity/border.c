@@ -194,7 +194,7 @@ static void put_row(struct bordering *b, const struct judge_row *row,
     const struct experiment_expect *e = row->expect;
 
     put_text(b->table, e->claim);
-    put_text(b->table, metric_info(e->metric)->name);
+    put_text(b->table, row->metric);
     put_text(b->table, e->policy);
     put_text(b->table, claim_versus(b->arena, e));
     put_text(b->table, row->rest);

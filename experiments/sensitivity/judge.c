@@ -12,6 +12,7 @@
 #include "experiments/columns/metric.h"
 #include "experiments/probe/probe.h"
 #include "experiments/results/grid.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/spec/point_label.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -47,7 +48,8 @@ static struct sides sides_of(struct arena *arena, const struct judge_query *quer
 }
 
 /* A grid with the cells of a query, and no others. */
-static struct grid *grid_of(struct arena *arena, const struct sides *sides,
+static struct grid *grid_of(struct arena *arena, const struct metric_set *metrics,
+                            const struct sides *sides,
                             const struct probe_answer *answer, uint32_t seeds)
 {
     const char **point = arena_alloc(arena, SIDES, sizeof *point);
@@ -60,7 +62,8 @@ static struct grid *grid_of(struct arena *arena, const struct sides *sides,
         if (policies == 0 || strcmp(policy[0], sides->ask[i].policy) != 0)
             policy[policies++] = sides->ask[i].policy;
     }
-    struct grid *grid = grid_new(arena, point, points, policy, policies, seeds);
+    struct grid *grid = grid_new(arena, metrics, point, points, policy, policies,
+                                 seeds);
     for (uint32_t i = 0; i < sides->count; i++) {
         uint32_t at = points > 1 ? i : 0, of = policies > 1 ? i : 0;
 
@@ -85,8 +88,9 @@ static const char *first_failure(struct arena *arena, const struct sides *sides,
 
 static void judge_one(struct arena *arena, const struct judge_query *query,
                       const struct sides *sides, const struct probe_answer *got,
-                      uint32_t seeds, struct judge_answer *answer)
+                      const struct experiment *experiment, struct judge_answer *answer)
 {
+    uint32_t seeds = experiment->seeds;
     struct check_list list;
 
     *answer = (struct judge_answer){ .value = NAN };
@@ -99,7 +103,8 @@ static void judge_one(struct arena *arena, const struct judge_query *query,
         }
         answer->trials += got[i].fixed ? 1 : seeds;
     }
-    list = check_expects(arena, grid_of(arena, sides, got, seeds), query->expect, 1);
+    list = check_expects(arena, grid_of(arena, experiment_metrics(experiment), sides,
+                                        got, seeds), query->expect, 1);
     answer->item = list.item[0];
     answer->why = first_failure(arena, sides, got, seeds);
     if (answer->why != NULL)
@@ -116,14 +121,14 @@ bool judge_run(struct arena *arena, struct probe *probe,
                const struct judge_query *query, size_t count,
                struct judge_answer *answer, struct err *err)
 {
-    uint32_t seeds = probe_experiment(probe)->seeds;
+    const struct experiment *experiment = probe_experiment(probe);
     struct sides *sides = arena_alloc(arena, count + 1, sizeof *sides);
     struct probe_ask *ask = arena_alloc(arena, SIDES * count + 1, sizeof *ask);
     struct probe_answer *got = arena_alloc(arena, SIDES * count + 1, sizeof *got);
     size_t asks = 0;
 
     for (size_t i = 0; i < count; i++) {
-        sides[i] = sides_of(arena, &query[i], seeds);
+        sides[i] = sides_of(arena, &query[i], experiment->seeds);
         for (uint32_t k = 0; k < sides[i].count; k++)
             ask[asks++] = sides[i].ask[k];
     }
@@ -131,7 +136,7 @@ bool judge_run(struct arena *arena, struct probe *probe,
         return false;
     asks = 0;
     for (size_t i = 0; i < count; i++) {
-        judge_one(arena, &query[i], &sides[i], got + asks, seeds, &answer[i]);
+        judge_one(arena, &query[i], &sides[i], got + asks, experiment, &answer[i]);
         asks += sides[i].count;
     }
     return true;
@@ -222,7 +227,9 @@ struct judge_row *judge_rows(struct arena *arena, const struct experiment *exper
             if ((point == NULL || point_label_has(rest, point)) &&
                 can_compare(arena, experiment, e, label) &&
                 !has_rest(row, *count, e, rest))
-                row[(*count)++] = (struct judge_row){ e, label, rest };
+                row[(*count)++] = (struct judge_row){
+                    e, label, metric_info(experiment_metrics(experiment),
+                                          e->metric)->name, rest };
         }
     }
     return row;
@@ -236,7 +243,7 @@ const char *judge_name(struct arena *arena, const struct judge_row *row, bool al
         return e->claim;
     return text_format(arena, "%s%s%s of %s%s%s%s%s%s%s%s",
                        e->claim == NULL ? "" : e->claim, e->claim == NULL ? "" : " (",
-                       metric_info(e->metric)->name, e->policy,
+                       row->metric, e->policy,
                        e->versus == NULL ? "" : " vs ",
                        e->versus == NULL ? "" : e->versus,
                        e->versus_point == NULL ? "" : " vs ",

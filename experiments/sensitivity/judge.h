@@ -36,6 +36,7 @@ bool judge_run(struct arena *arena, struct probe *probe,
 struct judge_row {
     const struct experiment_expect *expect;     /* without a point of its own */
     const char *point;
+    const char *metric;         /* name of what is judged */
     const char *rest;           /* the label without words of the varied key; "" */
 };
 /* Returns where the expectations of a claim are judged if `key` is varied: each at

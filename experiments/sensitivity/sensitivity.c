@@ -158,7 +158,7 @@ static void put_row(struct ranking *r, const struct findings *f,
     struct table *table = r->table;
 
     put_text(table, e->claim);
-    put_text(table, metric_info(e->metric)->name);
+    put_text(table, f->row->metric);
     put_text(table, e->policy);
     put_text(table, claim_versus(r->arena, e));
     put_text(table, f->row->rest);

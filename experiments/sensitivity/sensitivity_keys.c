@@ -96,7 +96,7 @@ static bool metric_rows(struct arena *arena, const struct experiment *experiment
         .versus = keys->versus, .low = -INFINITY, .high = INFINITY,
         .percent = keys->versus != NULL, .confidence = 0.95
     };
-    if (!experiment_metric(conf_get(map, "metric"), &e->metric, err))
+    if (!experiment_metric(experiment, conf_get(map, "metric"), &e->metric, err))
         return false;
     if (!policy_check(experiment, map, "policy", err) ||
         !policy_check(experiment, map, "vs", err))
@@ -104,6 +104,7 @@ static bool metric_rows(struct arena *arena, const struct experiment *experiment
     for (uint32_t p = 0; p < experiment->point_count; p++)
         row[p] = (struct judge_row){
             e, experiment->point[p].label,
+            metric_info(experiment_metrics(experiment), e->metric)->name,
             experiment->point_count == 1 ? "" : experiment->point[p].label
         };
     keys->row = row;

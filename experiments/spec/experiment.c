@@ -7,6 +7,7 @@
 
 #include <assert.h>
 
+#include "experiments/own/own_metrics.h"
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
 #include "policies/registry/rules.h"
@@ -53,6 +54,11 @@ uint32_t experiment_run_count(const struct experiment *experiment)
     return count;
 }
 
+const struct metric_set *experiment_metrics(const struct experiment *experiment)
+{
+    return &experiment->own->set;
+}
+
 struct trial_spec experiment_trial_spec(const struct experiment *experiment, uint32_t index)
 {
     struct experiment_trial trial = experiment_trial(experiment, index);
@@ -63,6 +69,7 @@ struct trial_spec experiment_trial_spec(const struct experiment *experiment, uin
         .cluster = point->cluster,
         .workload = point->workload,
         .policy = point->policy[trial.policy],
+        .guest = experiment->guest,
         .seed = experiment->seed,
         .replica = trial.seed,
         .warmup_ns = experiment->warmup_ns,
@@ -70,6 +77,7 @@ struct trial_spec experiment_trial_spec(const struct experiment *experiment, uin
         .stalled_ns = experiment->stalled_ns,
         .event_count_max = experiment->event_count_max,
         .by_step = point->by_step,
+        .own = experiment->own,
         .point = point->label,
         .stop = NULL
     };
@@ -100,5 +108,6 @@ uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t ind
     hash = hash_u64(hash, experiment->tables);
     hash = hash_u64(hash, experiment->perfetto);
     hash = hash_u64(hash, trial.seed < experiment->detail_seeds);
+    hash = hash_u64(hash, experiment->own->hash);
     return hash;
 }

@@ -24,6 +24,7 @@ struct catalogue;
 struct conf_node;
 struct conf_schema;
 struct host_policy;
+struct own_metrics;
 
 struct experiment_input {            /* a file that the experiment was made from */
     const char *path;
@@ -81,6 +82,7 @@ struct experiment {
     struct experiment_stop stop;
     int64_t until_ns, warmup_ns, stalled_ns;
     uint64_t event_count_max;
+    struct trial_guest guest;   /* of policies that are not built in */
 
     const struct experiment_point *point;
     uint32_t point_count;
@@ -101,6 +103,7 @@ struct experiment {
     int64_t timeline_step_ns;
     uint32_t detail_seeds;      /* seeds with phases, timeline, decisions */
 
+    const struct own_metrics *own;      /* never NULL */
     const struct experiment_expect *expect;
     uint32_t expect_count;
     const struct conf_node *train;      /* or NULL; so the next three */
@@ -152,8 +155,11 @@ bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
 /* In the message about a key of `with:` that has its value anyway. */
 #define EXPERIMENT_IDLE_WITH "changes nothing: it has this value anyway"
 
+/* The built-in metrics and the experiment's own. */
+const struct metric_set *experiment_metrics(const struct experiment *experiment);
 /* The metric of that name.  False: err says what may be meant. */
-bool experiment_metric(const struct conf_node *node, enum metric *metric,
+bool experiment_metric(const struct experiment *experiment,
+                       const struct conf_node *node, enum metric *metric,
                        struct err *err);
 
 uint32_t experiment_trial_count(const struct experiment *experiment);
@@ -174,8 +180,8 @@ struct trial_spec experiment_trial_spec(const struct experiment *experiment, uin
 /* Returns a hash of everything that could change the trial's rows. */
 uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t index);
 
-extern const struct conf_schema experiment_schema, experiment_output_schema,
-    experiment_expect_schema, experiment_seeds_schema;
+extern const struct conf_schema experiment_schema, experiment_plugins_schema,
+    experiment_output_schema, experiment_expect_schema, experiment_seeds_schema;
 extern const char *const experiment_plot_names[];    /* ends with NULL */
 
 #endif

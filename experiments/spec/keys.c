@@ -46,6 +46,8 @@ static const struct conf_field top_field[] = {
     CONF_KEY("policies", CONF_NODE, experiment_top, policies, CONF_REQUIRED,
              "list of policies: a name, or {policy: NAME, name: LABEL, keys}; "
              "results have them in this order"),
+    CONF_KEY("plugins", CONF_NODE, experiment_top, plugins, CONF_ABSENT,
+             "how trials of policies from files (.c, .so) run"),
     CONF_KEY("controls", CONF_NODE, experiment_top, controls, CONF_ABSENT,
              "list of what else to run, so that results say what decides: "
              "random (the floor), no_growth, no_lending (each policy with that "
@@ -59,6 +61,9 @@ static const struct conf_field top_field[] = {
              "list; results have the points in this order; or {sample, points, keys}"),
     CONF_KEY("output", CONF_NODE, experiment_top, output, CONF_ABSENT,
              "where results go and which"),
+    CONF_KEY("metrics", CONF_NODE, experiment_top, metrics, CONF_ABSENT,
+             "metrics of the experiment's own: a map from a name to {of, unit, better}; "
+             "results have them in this order, behind the built-in ones"),
     CONF_KEY("expect", CONF_NODE, experiment_top, expect, CONF_ABSENT,
              "list of expectations, judged by `clustersim check`; verdicts "
              "stand in this order"),
@@ -337,11 +342,11 @@ bool experiment_output(struct arena *arena, const struct conf_node *node,
 }
 
 /* No percentage of nothing, no fraction that none can reach. */
-static bool limit_suits(const struct conf_node *node, enum metric metric,
+static bool limit_suits(const struct conf_node *node, const struct metric_info *info,
                         bool percent, bool compares, double limit,
                         struct err *err)
 {
-    const struct metric_info *info = metric_info(metric);
+    enum metric metric = metric_find(NULL, info->name);
     bool fraction = strcmp(info->unit, "fraction") == 0;
 
     if (percent && !compares && !fraction) {
@@ -361,9 +366,11 @@ static bool limit_suits(const struct conf_node *node, enum metric metric,
 /* A limit: a number in the metric's unit, a time where that is seconds, or a
  * percentage. */
 static bool limit_read(const struct conf_node *node, const char *key,
-                       struct experiment_expect *e, double *limit, bool *percent,
-                       struct err *err)
+                       const struct metric_set *metrics, struct experiment_expect *e,
+                       double *limit, bool *percent, struct err *err)
 {
+    const struct metric_info *info = metric_info(metrics, e->metric);
+
     const struct conf_field as_number = {
         .key = key, .type = CONF_FRACTION
     }, as_time = { .key = key, .type = CONF_TIME };
@@ -374,14 +381,14 @@ static bool limit_read(const struct conf_node *node, const char *key,
 
     *percent = bytes > 0 && text[bytes - 1] == '%';
     if (bytes > 0 && strchr("smhdw", text[bytes - 1]) != NULL &&
-        strcmp(metric_info(e->metric)->unit, "s") == 0) {
+        strcmp(info->unit, "s") == 0) {
         if (!conf_read(node, &as_time, &ns, err))
             return false;
         *limit = clock_s_from_ns(ns);
         return true;
     }
     if (!conf_read(node, &as_number, limit, err) ||
-        !limit_suits(node, e->metric, *percent, compares, *limit, err))
+        !limit_suits(node, info, *percent, compares, *limit, err))
         return false;
     *percent = *percent && compares;
     if (*percent)
@@ -389,17 +396,17 @@ static bool limit_read(const struct conf_node *node, const char *key,
     return true;
 }
 
-static bool between_read(const struct conf_node *node, struct experiment_expect *e,
-                         struct err *err)
+static bool between_read(const struct conf_node *node, const struct metric_set *metrics,
+                         struct experiment_expect *e, struct err *err)
 {
     bool other;
 
     if (conf_kind(node) != CONF_LIST || conf_count(node) != 2)
         return err_set(err, ERR_SCHEMA, conf_pos(node),
                        "between must be a list of two: [lower, upper]");
-    if (!limit_read(conf_item(node, 0), "between", e, &e->low, &e->percent,
+    if (!limit_read(conf_item(node, 0), "between", metrics, e, &e->low, &e->percent,
                     err) ||
-        !limit_read(conf_item(node, 1), "between", e, &e->high, &other, err))
+        !limit_read(conf_item(node, 1), "between", metrics, e, &e->high, &other, err))
         return false;
     if (other != e->percent)
         return err_set(err, ERR_SCHEMA, conf_pos(node),
@@ -412,6 +419,7 @@ static bool between_read(const struct conf_node *node, struct experiment_expect 
 
 static bool limits_read(const struct conf_node *map,
                         const struct expect_keys *keys,
+                        const struct metric_set *metrics,
                         struct experiment_expect *e, struct err *err)
 {
     int given = (keys->at_most != NULL) + (keys->at_least != NULL) +
@@ -424,28 +432,31 @@ static bool limits_read(const struct conf_node *map,
                        "an expectation needs one of at_most, at_least and "
                        "between, and has %d", given);
     if (keys->at_most != NULL)
-        return limit_read(keys->at_most, "at_most", e, &e->high, &e->percent,
+        return limit_read(keys->at_most, "at_most", metrics, e, &e->high, &e->percent,
                           err);
     if (keys->at_least != NULL)
-        return limit_read(keys->at_least, "at_least", e, &e->low, &e->percent,
+        return limit_read(keys->at_least, "at_least", metrics, e, &e->low, &e->percent,
                           err);
-    return between_read(keys->between, e, err);
+    return between_read(keys->between, metrics, e, err);
 }
 
-bool experiment_metric(const struct conf_node *node, enum metric *metric,
+bool experiment_metric(const struct experiment *experiment,
+                       const struct conf_node *node, enum metric *metric,
                        struct err *err)
 {
+    const struct metric_set *metrics = experiment_metrics(experiment);
+    unsigned count = metric_count(metrics);
     const struct conf_field field = { .key = "metric", .type = CONF_TEXT };
-    const char *names[METRIC_COUNT + 1], *name, *near;
+    const char *names[METRIC_ROOM + 1], *name, *near;
 
     if (!conf_read(node, &field, &name, err))
         return false;
-    *metric = metric_find(name);
-    if (*metric != METRIC_COUNT)
+    *metric = metric_find(metrics, name);
+    if (*metric != count)
         return true;
-    for (unsigned m = 0; m < METRIC_COUNT; m++)
-        names[m] = metric_info((enum metric)m)->name;
-    names[METRIC_COUNT] = NULL;
+    for (unsigned m = 0; m < count; m++)
+        names[m] = metric_info(metrics, (enum metric)m)->name;
+    names[count] = NULL;
     near = conf_nearest(name, names);
     err_set(err, ERR_REFERENCE, conf_pos(node), "there is no metric '%.60s'",
             name);
@@ -454,7 +465,8 @@ bool experiment_metric(const struct conf_node *node, enum metric *metric,
     return err_hint(err, "`clustersim list metrics` shows them all.");
 }
 
-static bool expect_read(const struct conf_node *map, struct experiment_expect *e,
+static bool expect_read(const struct experiment *experiment,
+                        const struct conf_node *map, struct experiment_expect *e,
                         struct err *err)
 {
     struct expect_keys keys = { 0 };
@@ -475,8 +487,8 @@ static bool expect_read(const struct conf_node *map, struct experiment_expect *e
                                       : conf_pos(conf_get(map, "point"));
     e->versus_point_pos = keys.versus_point == NULL
                               ? e->pos : conf_pos(conf_get(map, "vs_point"));
-    return experiment_metric(conf_get(map, "metric"), &e->metric, err) &&
-           limits_read(map, &keys, e, err);
+    return experiment_metric(experiment, conf_get(map, "metric"), &e->metric, err) &&
+           limits_read(map, &keys, experiment_metrics(experiment), e, err);
 }
 
 bool experiment_expects(struct arena *arena, const struct conf_node *node,
@@ -490,7 +502,7 @@ bool experiment_expects(struct arena *arena, const struct conf_node *node,
         return false;
     expect = arena_alloc(arena, conf_count(node) + 1, sizeof *expect);
     for (size_t i = 0; i < conf_count(node); i++) {
-        if (!expect_read(conf_item(node, i), &expect[i], err))
+        if (!expect_read(experiment, conf_item(node, i), &expect[i], err))
             return false;
         /* A flag must not turn an interval into a value that holds alone. */
         expect[i].seeds_min = experiment->fewer_seeds ? 2 : 0;

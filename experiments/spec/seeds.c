@@ -72,14 +72,14 @@ static bool metrics_read(struct arena *arena, const struct conf_node *of,
                          struct experiment *experiment, struct err *err)
 {
     struct experiment_stop *stop = &experiment->stop;
-    enum metric *list = arena_alloc(arena, METRIC_COUNT, sizeof *list), metric;
+    enum metric *list = arena_alloc(arena, METRIC_ROOM, sizeof *list), metric;
 
     stop->metric = list;
     if (of != NULL && (conf_kind(of) != CONF_LIST || conf_count(of) == 0))
         return err_set(err, ERR_SCHEMA, conf_pos(of),
                        "of must be a list of metrics");
     for (size_t i = 0; of != NULL && i < conf_count(of); i++) {
-        if (!experiment_metric(conf_item(of, i), &metric, err))
+        if (!experiment_metric(experiment, conf_item(of, i), &metric, err))
             return false;
         add_metric(stop, list, metric);
     }

@@ -168,7 +168,7 @@ static double compute_score(const struct training *t, const double *value,
     double sum = 0, left = 0;
 
     for (uint32_t i = 0; i < count_cells(t); i++) {
-        double ratio = metric_info(t->keys.objective)->better < 0
+        double ratio = metric_info(experiment_metrics(t->experiment), t->keys.objective)->better < 0
                      ? value[i] / t->reference[i] : t->reference[i] / value[i];
 
         if (t->reference[i] == value[i])

@@ -91,9 +91,11 @@ static bool read_keys(const struct experiment *experiment, struct train_keys *ke
 static bool find_objective(const struct experiment *experiment, struct train_keys *keys,
                            struct err *err)
 {
-    keys->objective = metric_find(keys->objective_name);
-    return (keys->objective != METRIC_COUNT &&
-            metric_info(keys->objective)->better != 0) ||
+    const struct metric_set *metrics = experiment_metrics(experiment);
+
+    keys->objective = metric_find(metrics, keys->objective_name);
+    return (keys->objective != metric_count(metrics) &&
+            metric_info(metrics, keys->objective)->better != 0) ||
            err_set(err, ERR_REFERENCE,
                    conf_pos(conf_get(experiment->train, "objective")),
                    "objective must be a metric that can be better or worse, "

@@ -282,13 +282,14 @@ static bool find_metric(const struct experiment *experiment,
 {
     const struct conf_node *node = conf_get(experiment->tune, "metric");
 
-    if (!experiment_metric(node, &space->metric, err))
+    if (!experiment_metric(experiment, node, &space->metric, err))
         return false;
-    if (metric_info(space->metric)->better != 0)
+    space->info = metric_info(experiment_metrics(experiment), space->metric);
+    if (space->info->better != 0)
         return true;
     return err_set(err, ERR_REFERENCE, conf_pos(node),
                    "metric must be one that can be better or worse, and is '%.60s'",
-                   metric_info(space->metric)->name);
+                   space->info->name);
 }
 
 bool space_read(struct arena *arena, const struct experiment *experiment,

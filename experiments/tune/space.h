@@ -35,6 +35,7 @@ struct space_dimension {
 
 struct space {
     enum metric metric;
+    const struct metric_info *info;     /* of it */
     uint32_t seeds, judge, budget;
     const char *point;          /* label; NULL: all points */
     struct space_dimension *dimension;

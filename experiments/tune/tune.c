@@ -158,7 +158,7 @@ static double *untuned_means(const struct tuning *t, const struct values *untune
         if (isfinite(mean[p]) && mean[p] != 0)
             continue;
         err_set(err, ERR_RANGE, conf_pos(t->entry), "%s of policy %.60s is %s at %.80s: "
-                "nothing can be compared with it", metric_info(t->space->metric)->name,
+                "nothing can be compared with it", t->space->info->name,
                 t->policy, mean[p] == 0 ? "0" : "not known", t->point[p]);
         return NULL;
     }
@@ -200,7 +200,7 @@ static bool score_candidates(void *self, const uint32_t *candidate, uint32_t cou
     struct tuning *t = self;
     struct values *values = run_candidates(t, candidate, count, TUNE_TRAINING_FROM, seeds,
                                            err);
-    int better = metric_info(t->space->metric)->better;
+    int better = t->space->info->better;
     uint32_t origin = 0;
     double *mean;
 
@@ -244,7 +244,7 @@ static bool judge(struct tuning *t, uint32_t best, struct tune_found *found,
     uint32_t seeds = t->space->judge;
     struct values *values = run_candidates(t, both, 2, TUNE_JUDGING_FROM, seeds, err);
     double *mean = values == NULL ? NULL : untuned_means(t, &values[0], err);
-    int better = metric_info(t->space->metric)->better;
+    int better = t->space->info->better;
     double *x[2];
 
     if (mean == NULL)

@@ -28,7 +28,7 @@ void tune_print(const struct experiment *experiment, const struct tune_found *fo
 
     for (uint32_t i = 0; known && i < count; i++) {
         const struct tune_found *f = &found[i];
-        const char *metric = metric_info(space.metric)->name;
+        const char *metric = space.info->name;
 
         fprintf(to, "%s: ", f->policy);
         if (f->judged.count == 0)
@@ -54,7 +54,7 @@ static void put_found(struct out *out, const struct space *space,
                       const struct tune_found *f)
 {
     out_printf(out, "  - policy: %s\n    metric: %s\n    point: ", f->policy,
-               metric_info(space->metric)->name);
+               space->info->name);
     if (space->point == NULL)
         out_text(out, "all");
     else

@@ -208,6 +208,8 @@ struct cluster *cluster_new(struct arena *arena,
     uint32_t nodes = spec->node_count;
     *cluster = (struct cluster){
         .spec = spec, .arena = arena,
+        .pool_releases = arena_alloc(arena, spec->pool_count + 1,
+                                     sizeof *cluster->pool_releases),
         .pool_free_gpus = arena_alloc(arena, spec->pool_count + 1,
                                       sizeof *cluster->pool_free_gpus),
         .free_mask = arena_alloc(arena, nodes, sizeof *cluster->free_mask),
@@ -480,12 +482,25 @@ static void release_share(struct cluster *cluster, const struct share *share)
     move(cluster, share, +1);
 }
 
+static void count_release(struct cluster *cluster, uint32_t node)
+{
+    assert(node < cluster->spec->node_count);
+    cluster->pool_releases[cluster->spec->group[cluster->group_of[node]].pool]++;
+}
+
+void cluster_untake(struct cluster *cluster, const struct placement *placement)
+{
+    for (uint32_t i = 0; i < placement->share_count; i++)
+        release_share(cluster, &placement->share[i]);
+    assert(cluster->free_gpus <= cluster->spec->gpu_count);
+}
+
 void cluster_release(struct cluster *cluster,
                      const struct placement *placement)
 {
     assert(cluster != NULL && placement != NULL);
     cluster->releases++;
-    for (uint32_t i = 0; i < placement->share_count; i++)
-        release_share(cluster, &placement->share[i]);
-    assert(cluster->free_gpus <= cluster->spec->gpu_count);
+    for (uint32_t i = 0; i < placement->share_count && cluster->spec->pool_count > 1; i++)
+        count_release(cluster, placement->share[i].node);
+    cluster_untake(cluster, placement);
 }

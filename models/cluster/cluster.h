@@ -187,6 +187,8 @@ struct cluster {
     uint32_t free_gpus;         /* wholly free, as everywhere above */
     uint64_t releases;          /* number so far; a search that failed fails
                                    again until it grows */
+    uint64_t *pool_releases;    /* the shares of them per pool, likewise; of one
+                                   pool they are not counted */
     struct cluster_parts *parts;        /* NULL: GPUs are taken whole */
 };
 
@@ -203,11 +205,13 @@ const uint32_t *cluster_mib_left(const struct cluster *cluster,
 /* Returns the free cores of a node in thousandths. */
 int64_t cluster_core_milli(const struct cluster *cluster, uint32_t node);
 /* cluster_take() requires that cluster_can_take() holds; cluster_release() that
- * the placement is taken. */
+ * the placement is taken.  cluster_untake() gives back what was taken on trial,
+ * and counts as no release. */
 bool cluster_can_take(const struct cluster *cluster,
                       const struct placement *placement);
 void cluster_take(struct cluster *cluster, const struct placement *placement);
 void cluster_release(struct cluster *cluster,
                      const struct placement *placement);
+void cluster_untake(struct cluster *cluster, const struct placement *placement);
 
 #endif

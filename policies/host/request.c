@@ -215,7 +215,7 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
     }
     assert(r <= FORM_ROLES_MAX);
     for (uint32_t k = r; roles > 1 && k-- > 0;)
-        cluster_release(host->cluster, &place[k]);
+        cluster_untake(host->cluster, &place[k]);
     assert(r <= roles && more_mw >= 0);
     return r == roles;
 }

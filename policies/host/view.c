@@ -391,16 +391,16 @@ uint32_t cs_home_pools(const struct cs_host *host, struct task_id id,
     return cs_role_homes(host, task->job, r);
 }
 
-double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
-                    uint32_t gpus)
+/* When pools have so many GPUs that are free or idle, by a walk over all leases. */
+static int64_t room_by_walk(const struct cs_host *host, uint32_t pool_mask,
+                            uint32_t gpus)
 {
-    int64_t now = host_now(host), at = now;
-    uint32_t free = cs_free_gpus(host, pool_mask);
+    int64_t at = host_now(host);
     const struct host_list *held = host_held(host);
 
-    while (free < gpus) {
+    for (;;) {
         int64_t next = CLOCK_NEVER_NS;
-        free = cs_free_gpus(host, pool_mask);
+        uint32_t free = cs_free_gpus(host, pool_mask);
         for (uint32_t i = 0; i < held->count; i++) {
             const struct host_lease_slot *lease =
                 &host->leases->slot[held->item[i]];
@@ -412,13 +412,24 @@ double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
             else if (end < next)
                 next = end;
         }
-        if (free < gpus && next == CLOCK_NEVER_NS)
-            return INFINITY;
-        if (free < gpus)
-            at = next;
+        if (free >= gpus || next == CLOCK_NEVER_NS)
+            return free >= gpus ? at : CLOCK_NEVER_NS;
+        at = next;
     }
-    assert(at >= now && free >= gpus);
-    return clock_s_from_ns(at - now);
+}
+
+double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
+                    uint32_t gpus)
+{
+    uint32_t free = cs_free_gpus(host, pool_mask);
+    int64_t at;
+
+    if (free >= gpus)
+        return 0;
+    if (!host_pool_ends_when(host, pool_mask, free, gpus, &at))
+        at = room_by_walk(host, pool_mask, gpus);
+    assert(at >= host_now(host));
+    return at == CLOCK_NEVER_NS ? INFINITY : clock_s_from_ns(at - host_now(host));
 }
 
 int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,

@@ -163,7 +163,9 @@ void host_lease_state(struct cs_host *host, uint32_t i,
     assert(lease->live);
     if (lease->pub.state == CS_LEASE_IDLE)
         host_idle_remove(host, i);
+    host_pool_ends_note(host, i, false);
     host_pools_move(host, lease, state, lease->busy_now);
+    host_pool_ends_note(host, i, true);
     if (state != CS_LEASE_IDLE)
         return;
     lease->pub.idle_since_ns = host_now(host);

@@ -189,10 +189,11 @@ static bool dynamic_waits(struct cs_host *host, struct task_id task,
 {
     const struct cs_task *pub = cs_task(host, task);
     uint32_t home = cs_home_pools(host, task, pub->role);
-    double wait = cs_room_in_s(host, home, pub->gpus);
 
-    return home && pub->gpus > 0 && wait > 0 &&
-           wait + (double)pub->estimate_ns / 1e9 < best->over_s;
+    if (!home || pub->gpus == 0)
+        return false;
+    double wait = cs_room_in_s(host, home, pub->gpus);
+    return wait > 0 && wait + (double)pub->estimate_ns / 1e9 < best->over_s;
 }
 
 static bool dynamic_is_full(const struct dynamic_full *full,

@@ -5,6 +5,7 @@
 #ifndef POLICIES_STATE_ENDS_H
 #define POLICIES_STATE_ENDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "policies/state/state.h"
@@ -23,5 +24,14 @@ void host_end_unexpect(struct cs_host *host, int64_t end_ns,
  * CLOCK_NEVER_NS: never. */
 int64_t host_ends_when(struct cs_host *host, int64_t now_ns,
                        uint32_t free_now, uint32_t gpus, uint32_t *left_gpus);
+/* A live lease comes to the ends by pool or goes from them, with its state and its
+ * expected end of now: what changes one of these takes it away before and brings it
+ * back.  Does nothing until host_pool_ends_when() was asked. */
+void host_pool_ends_note(struct cs_host *host, uint32_t lease, bool comes);
+/* Sets *at_ns to the time when one pool of the mask (0: all pools together) has so
+ * many GPUs that are free or idle, free_gpus (< gpus) being free now; CLOCK_NEVER_NS:
+ * never.  False: the mask has several pools, of which nothing is kept. */
+bool host_pool_ends_when(const struct cs_host *host, uint32_t pool_mask, uint32_t free_gpus,
+                         uint32_t gpus, int64_t *at_ns);
 
 #endif

@@ -52,8 +52,8 @@ struct host_form {
     bool fixed;                             /* one phase of known length */
     struct host_speedup *speedup;           /* of one role, by size and pool */
     uint32_t speedups, speedup_capacity;
-    /* Of a form of one role: at release number full_at a search for full_gpus
-     * GPUs failed.  full_gpus 0: no search has failed yet. */
+    /* At release number full_at of its pools a search for full_gpus GPUs failed.
+     * full_gpus 0: no search has failed yet. */
     uint32_t full_gpus;
     uint64_t full_at;
 };

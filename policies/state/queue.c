@@ -38,61 +38,9 @@ bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b)
     return host->tasks->slot[a].seq < host->tasks->slot[b].seq;
 }
 
-void host_note_full(struct cs_host *host, uint32_t i, uint32_t gpus)
-{
-    struct host_form *form = &host->forms->form[i];
-
-    assert(i < host->forms->count);
-    if (form->form->role_count != 1 || host_known_full(host, i, gpus))
-        return;
-    form->full_gpus = gpus;
-    form->full_at = host->cluster->releases;
-}
-
-/* GPUs that fit a gang fit a smaller one of the same form: every rule would
- * leave out some of them. */
-bool host_known_full(const struct cs_host *host, uint32_t i, uint32_t gpus)
-{
-    const struct host_form *form = &host->forms->form[i];
-
-    assert(i < host->forms->count);
-    return form->full_gpus > 0 && gpus >= form->full_gpus &&
-           form->full_at == host->cluster->releases;
-}
-
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
     return host_task_before(owner, a, b);
-}
-
-bool host_task_known_full(void *owner, uint32_t item)
-{
-    const struct cs_host *host = owner;
-    const struct cs_task *task = &host->tasks->slot[item].pub;
-
-    assert(item < host->tasks->count);
-    return task->role == CS_ALL_ROLES && task->gpu_milli == GPU_MILLI &&
-           host_known_full(host, host->tasks->slot[item].form, task->gpus);
-}
-
-static bool is_startable(void *owner, uint32_t item)
-{
-    return !host_task_known_full(owner, item);
-}
-
-struct order_filter host_startable(const struct cs_host *host,
-                                   uint32_t gpus_max)
-{
-    struct order_filter filter = {
-        .gpus_max = gpus_max, .span_max_ns = INT64_MAX,
-        .passes = is_startable,
-    };
-
-    if (host->forms->count == 1 && !host_per_phase(host) &&
-        !host->waiting->has_parts && host_known_full(host, 0, gpus_max))
-        filter.gpus_max = host->forms->form[0].full_gpus - 1;
-    assert(filter.gpus_max <= gpus_max);
-    return filter;
 }
 
 uint32_t host_task_gpus_min(const struct cs_host *host, uint32_t task)
@@ -119,12 +67,14 @@ struct order_item host_task_item(const struct cs_host *host, uint32_t task)
         .span_ns = slot->pub.estimate_ns,
         .gpus = host_task_gpus_min(host, task),
         .stamp = slot->seq,
+        .group = (uint8_t)(slot->form % ORDER_GROUP_COUNT),
     };
 }
 
 static const struct order_rules plain = { stands_before, NULL, 0 };
-static const struct order_rules summed = { stands_before, NULL,
-                                           ORDER_CLASSES };
+static const struct order_rules summed = { stands_before, NULL, ORDER_CLASSES };
+static const struct order_rules grouped = { stands_before, NULL,
+                                            ORDER_CLASSES | ORDER_GROUPS };
 
 void host_order_begin(struct cs_host *host)
 {
@@ -207,14 +157,16 @@ void host_order_sort(struct cs_host *host)
         rank_tree_reorder(host->waiting->order, list);
 }
 
-/* Returns the queue with the sums that searches need; they are kept from then on. */
+/* Returns the queue with the sums that searches need; they are kept from then on.
+ * What one form alone asks for needs no sums by form. */
 static struct order *queue_with_sums(struct cs_host *host)
 {
     struct order *queue = host->waiting->queue;
+    const struct order_rules *rules = host->forms->count > 1 ? &grouped : &summed;
 
-    if (queue->rules != &summed)
-        order_rule(queue, &summed, host_list_scratch(host, order_count(queue)));
-    assert(queue->rules == &summed);
+    if (queue->rules != rules)
+        order_rule(queue, rules, host_list_scratch(host, order_count(queue)));
+    assert(queue->rules == rules);
     return queue;
 }
 
@@ -237,6 +189,7 @@ uint32_t host_order_find(struct cs_host *host, uint32_t from,
 
     if (!filter->startable) {
         all.gpus_max = filter->gpus_max;
+        all.by_group = false;
         all.passes = NULL;
     }
     all.gpus_any_span = filter->gpus_any_estimate;
@@ -256,16 +209,22 @@ void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
     struct cs_lease *pub = &host->leases->slot[lease].pub;
 
     assert(host->leases->slot[lease].live && end_ns >= host_now(host));
+    if (host->waiting->pool_ends != NULL)
+        host_pool_ends_note(host, lease, false);
     if (host->waiting->ends != NULL) {
         calendar_drop(host->waiting->ends, pub->expected_end_ns, lease);
         calendar_add(host->waiting->ends, end_ns, lease, pub->gpus);
     }
     pub->expected_end_ns = end_ns;
+    if (host->waiting->pool_ends != NULL)
+        host_pool_ends_note(host, lease, true);
 }
 
 void host_lease_unexpect(struct cs_host *host, uint32_t lease)
 {
     assert(lease < host->leases->count);
+    if (host->waiting->pool_ends != NULL)
+        host_pool_ends_note(host, lease, false);
     if (host->waiting->ends != NULL)
         calendar_drop(host->waiting->ends, host->leases->slot[lease].pub.expected_end_ns, lease);
 }

@@ -4,7 +4,7 @@
  * policy that is fair to tenants need not walk the queue.
  *
  * Who fits is found in a tree of all tasks by tenant and order, which knows of
- * its subtrees for how few GPUs one waits.
+ * its subtrees for how few GPUs one waits; of several forms, for how few of each.
  *
  * Kept from the first question on.  Tenants are numbered in the order in which
  * their first jobs came; jobs without a tenant are one tenant's.
@@ -21,6 +21,7 @@
 #include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
+#include "sim/containers/order.h"
 #include "sim/containers/rank_tree.h"
 
 #define NONE ID_NONE
@@ -42,6 +43,8 @@ struct host_tenants {
     uint32_t link_room;
     struct rank_tree *tree;         /* NULL: nobody asked */
     uint32_t *least, least_room;        /* by ask: GPUs, of its subtree */
+    struct order_groups *groups;        /* likewise, by form; NULL: there is one */
+    uint32_t groups_room;
 };
 
 /* Returns the number of a tenant; a new one is the next number. */
@@ -115,6 +118,31 @@ static void sum_least(void *owner, uint32_t item, uint32_t left,
         gpus = least[right];
     least[item] = gpus;
     assert(least[item] <= host->tasks->slot[item].pub.gpus);
+    struct order_groups *of = host->waiting->tenants->groups;
+    if (of != NULL)
+        order_groups_sum(&of[item], host->tasks->slot[item].form % ORDER_GROUP_COUNT,
+                         host_task_gpus_min(host, item),
+                         left != RANK_TREE_NONE ? &of[left] : NULL,
+                         right != RANK_TREE_NONE ? &of[right] : NULL);
+}
+
+/* Makes room for sums by form, where there are several forms. */
+static void make_groups(struct cs_host *host)
+{
+    struct host_tenants *all = host->waiting->tenants;
+    uint32_t count = rank_tree_count(all->tree);
+    bool begins = all->groups == NULL && count > 0;
+
+    if (host->forms->count < 2 || all->groups_room >= all->least_room)
+        return;
+    all->groups = arena_grow(host->parts.arena, all->groups, all->groups_room,
+                             all->least_room, sizeof *all->groups);
+    all->groups_room = all->least_room;
+    if (!begins)
+        return;
+    uint32_t *list = host_list_scratch(host, count);
+    rank_tree_list(all->tree, list);
+    rank_tree_reorder(all->tree, list);     /* all sums anew */
 }
 
 /* Puts a waiting task into the tree. */
@@ -129,6 +157,7 @@ static void plant(struct cs_host *host, uint32_t task)
                                 sizeof *all->least);
         all->least_room = host->tasks->capacity;
     }
+    make_groups(host);
     rank_tree_insert(all->tree, task, stands_before);
 }
 
@@ -160,25 +189,34 @@ static bool passes(const struct cs_host *host, uint32_t item,
              host_known_full(host, task->form, task->pub.gpus));
 }
 
+/* What is looked for: a task from place `from` on. */
+struct search {
+    uint32_t from, gpus_max;
+    const uint32_t *group_max;  /* by group of forms; NULL: as many of each */
+};
+
 /* Returns the first task that passes in the subtree of `item`, whose first place is
- * `first`, from place `from` on; NONE: none does. */
+ * `first`; NONE: none does. */
 static uint32_t find(const struct cs_host *host, uint32_t item, uint32_t first,
-                     uint32_t from, uint32_t gpus_max)
+                     const struct search *search)
 {
-    const struct rank_tree_node *node = host->waiting->tenants->tree->node;
+    const struct host_tenants *all = host->waiting->tenants;
+    const struct rank_tree_node *node = all->tree->node;
 
     assert(item == RANK_TREE_NONE || node[item].count > 0);
-    if (item == RANK_TREE_NONE || first + node[item].count <= from ||
-        host->waiting->tenants->least[item] > gpus_max)
+    if (item == RANK_TREE_NONE || first + node[item].count <= search->from ||
+        all->least[item] > search->gpus_max ||
+        (search->group_max != NULL &&
+         !order_groups_pass(&all->groups[item], search->group_max)))
         return NONE;
     uint32_t left = node[item].left;
     uint32_t place = first + (left == RANK_TREE_NONE ? 0 : node[left].count);
-    uint32_t found = find(host, left, first, from, gpus_max);
+    uint32_t found = find(host, left, first, search);
     if (found != NONE)
         return found;
-    if (place >= from && passes(host, item, gpus_max))
+    if (place >= search->from && passes(host, item, search->gpus_max))
         return item;
-    return find(host, node[item].right, place + 1, from, gpus_max);
+    return find(host, node[item].right, place + 1, search);
 }
 
 /* ---- what waits ------------------------------------------------------------ */
@@ -287,8 +325,11 @@ struct task_id cs_tenant_fits(struct cs_host *host, struct task_id task,
     if (host->forms->count == 1 && !host->waiting->has_parts &&
         host_known_full(host, 0, gpus_max))
         gpus_max = host->forms->form[0].full_gpus - 1;
-    uint32_t found = find(host, all->tree->root, 0,
-                          rank_tree_rank(all->tree, task.i), gpus_max);
+    uint32_t group_max[ORDER_GROUP_COUNT];
+    struct search search = { rank_tree_rank(all->tree, task.i), gpus_max, NULL };
+    if (all->groups != NULL && host_full_by_form(host, group_max))
+        search.group_max = group_max;
+    uint32_t found = find(host, all->tree->root, 0, &search);
     if (found == NONE || all->link[found].tenant != all->link[task.i].tenant)
         return none;
     assert(host->tasks->slot[found].pub.gpus <= gpus_max);

@@ -3,7 +3,7 @@
  * tops.c - who is first, where the order of what waits moves with time.
  *
  * Such an order need not be known: only its first that fits is served.  For
- * every number of GPUs the tasks play a tournament.  A policy tells the line on
+ * every form and number of GPUs the tasks play a tournament.  A policy tells the line on
  * which a task's claim rises or falls; so of every game it is known until when
  * its result stands, and a subtree is played again when the first of these
  * times in it has come: a kinetic tournament (Basch, Guibas and Hershberger,
@@ -30,7 +30,8 @@
 #define NEAR 1e-12
 #define NONE ID_NONE
 
-struct tournament {             /* of asks for so many GPUs */
+struct tournament {             /* of asks of a form for so many GPUs */
+    uint32_t form, gpu_milli;
     uint32_t gpus, room;        /* leaves are best[room] and on */
     uint32_t *best;             /* who won here; NONE: nobody played */
     int64_t *until_ns;          /* ... and all games below stand until then */
@@ -149,13 +150,17 @@ static void grow(struct cs_host *host, struct tournament *t)
     assert(t->room > old);
 }
 
-/* Returns the tournament for a number of GPUs; makes it if there is none. */
-static struct tournament *tournament_of(struct cs_host *host, uint32_t gpus)
+/* Returns the tournament of a task; makes it if there is none.  The tasks of one are known
+ * to find no room together. */
+static struct tournament *tournament_of(struct cs_host *host,
+                                        const struct host_task_slot *task)
 {
     struct host_tops *tops = host->waiting->tops;
 
     for (uint32_t i = 0; i < tops->count; i++)
-        if (tops->tournament[i].gpus == gpus)
+        if (tops->tournament[i].gpus == task->pub.gpus &&
+            tops->tournament[i].form == task->form &&
+            tops->tournament[i].gpu_milli == task->pub.gpu_milli)
             return &tops->tournament[i];
     if (tops->count == tops->room) {
         uint32_t room = tops->room > 0 ? 2 * tops->room : 16;
@@ -164,7 +169,9 @@ static struct tournament *tournament_of(struct cs_host *host, uint32_t gpus)
                                       sizeof *tops->tournament);
         tops->room = room;
     }
-    tops->tournament[tops->count] = (struct tournament){ .gpus = gpus };
+    tops->tournament[tops->count] = (struct tournament){
+        .form = task->form, .gpus = task->pub.gpus, .gpu_milli = task->pub.gpu_milli,
+    };
     return &tops->tournament[tops->count++];
 }
 
@@ -186,7 +193,7 @@ void host_tops_insert(struct cs_host *host, uint32_t task)
 {
     assert(host->tasks->slot[task].live);
     struct host_tops *tops = host->waiting->tops;
-    struct tournament *t = tournament_of(host, host->tasks->slot[task].pub.gpus);
+    struct tournament *t = tournament_of(host, &host->tasks->slot[task]);
 
     place_room(host);
     if (t->spares == 0 && t->used == t->room)
@@ -286,11 +293,10 @@ uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
 
     for (uint32_t i = 0; i < host->waiting->tops->count; i++) {
         struct tournament *t = &host->waiting->tops->tournament[i];
-        if (t->gpus > gpus_max || t->room == 0)
+        if (t->gpus > gpus_max || t->room == 0 ||
+            (startable && t->best[1] != NONE && known_full(host, t->best[1])))
             continue;
         play_again(host, t, 1);
-        while (startable && t->best[1] != NONE && known_full(host, t->best[1]))
-            host_tops_aside(host, t->best[1]);
         if (t->best[1] != NONE &&
             (first == NONE || host_task_before(host, t->best[1], first)))
             first = t->best[1];

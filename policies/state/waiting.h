@@ -17,6 +17,7 @@ struct order;
 struct order_filter;
 struct order_item;
 struct host_sorted;
+struct host_pool_ends;
 struct rank_tree;
 
 /* Indexes that no policy asked for are NULL. */
@@ -31,6 +32,7 @@ struct host_waiting {
     struct host_sorted *sort;       /* scratch of host_sort() */
     uint32_t sort_capacity;
     struct calendar *ends;          /* expected ends of leases; NULL likewise */
+    struct host_pool_ends *pool_ends;   /* likewise, by pool */
     uint32_t *list, list_capacity;  /* scratch */
     struct host_list *held;         /* leases, oldest first */
     struct host_list *running;      /* jobs with leases */
@@ -62,6 +64,9 @@ struct order_filter host_startable(const struct cs_host *host,
 /* Returns whether a task is known to fit nowhere now.  owner: the host. */
 bool host_task_known_full(void *owner, uint32_t task);
 
+/* Sets the most GPUs, by group of forms (sim/containers/order.h), for which a whole job
+ * is not known to fit nowhere.  False: nothing is known of any form. */
+bool host_full_by_form(const struct cs_host *host, uint32_t *gpus_max);
 /* Is it known that a job of that form and so many GPUs, as asked for and with
  * all its roles at once, fits nowhere since the last release?  It was found. */
 bool host_known_full(const struct cs_host *host, uint32_t form,

@@ -41,7 +41,8 @@ struct err_pos {
 enum err_fault {
     FAULT_OTHER,
     FAULT_KEY,          /* the key at pos is not known */
-    FAULT_VALUE,        /* the value at pos is not of its type or range */
+    FAULT_VALUE,        /* the value at pos, or around it, is not of its type or
+                           range */
     FAULT_MISSING       /* the map at pos lacks `key` */
 };
 

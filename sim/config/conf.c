@@ -32,6 +32,12 @@ const char *conf_text(const struct conf_node *scalar)
     return scalar->text;
 }
 
+bool conf_stands_in(const struct conf_node *node)
+{
+    assert(node != NULL);
+    return (node->marks & CONF_NEUTRAL) != 0;
+}
+
 size_t conf_count(const struct conf_node *node)
 {
     assert(node != NULL);

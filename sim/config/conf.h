@@ -102,6 +102,9 @@ bool conf_read(const struct conf_node *node, const struct conf_field *field,
 enum conf_kind conf_kind(const struct conf_node *node);
 struct err_pos conf_pos(const struct conf_node *node);
 const char *conf_text(const struct conf_node *scalar);  /* as written */
+/* Does it stand for a value that was wrong or is missing (mend.h)?  What its text
+ * says is nobody's error then. */
+bool conf_stands_in(const struct conf_node *node);
 size_t conf_count(const struct conf_node *node);        /* items or pairs */
 const struct conf_node *conf_item(const struct conf_node *list, size_t i);
 const char *conf_key(const struct conf_node *map, size_t i);
@@ -148,6 +151,13 @@ const char *conf_flow(struct arena *arena, const struct conf_node *node);
 /* The nearest of `names` (ends with NULL) by edit distance, or NULL if none is
  * near enough to be what was meant. */
 const char *conf_nearest(const char *word, const char *const *names);
+/* The size of a unit in that of the stored value: 3600 for CONF_TIME (seconds) and
+ * "h".  False: it is no unit of the type. */
+bool conf_unit_size(enum conf_type type, const char *unit, double *size);
+/* The place of byte `offset` of a scalar's text in the file: behind quotation marks,
+ * escapes and folded lines.  Where the file cannot be read again, or no longer has
+ * the text, it is the place of the scalar. */
+struct err_pos conf_text_pos(const struct conf_node *scalar, size_t offset);
 /* "time", "bytes", ... and an example of how to write one. */
 const char *conf_type_name(enum conf_type type);
 const char *conf_type_example(enum conf_type type);

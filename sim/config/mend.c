@@ -110,6 +110,23 @@ static bool find_below(const struct search *search, struct place *place)
     return false;
 }
 
+static bool is_behind(struct err_pos a, struct err_pos b)
+{
+    return a.line > b.line || (a.line == b.line && a.col > b.col);
+}
+
+/* The last scalar that begins before the place: its text holds it. */
+static void find_holder(const struct conf_node *node, struct err_pos pos,
+                        struct err_pos *begin)
+{
+    for (size_t i = 0; i < child_count(node); i++)
+        find_holder(child(node, i), pos, begin);
+    if (node->kind == CONF_SCALAR && node->pos.file != NULL && pos.file != NULL &&
+        strcmp(node->pos.file, pos.file) == 0 && !is_behind(node->pos, pos) &&
+        is_behind(node->pos, *begin))
+        *begin = node->pos;
+}
+
 static bool find_place(const struct conf_mend *mend, const struct err *err,
                        struct place *place)
 {
@@ -118,6 +135,12 @@ static bool find_place(const struct conf_mend *mend, const struct err *err,
     *place = (struct place){.node = {mend->root}, .count = 1};
     if (find_below(&search, place))
         return true;
+    if (err->fault == FAULT_VALUE) {
+        search.pos = (struct err_pos){NULL, 0, 0};
+        find_holder(mend->root, err->pos, &search.pos);
+        *place = (struct place){.node = {mend->root}, .count = 1};
+        return find_below(&search, place);
+    }
     if (err->pos.file == NULL || err->fault != FAULT_OTHER ||
         strcmp(err->pos.file, mend->root->pos.file) == 0)
         return false;

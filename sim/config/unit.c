@@ -180,6 +180,15 @@ void conf_unit_format(enum conf_type type, const struct conf_unit *unit,
     snprintf(out, CONF_QUANTITY_BYTES, "%s%s", number, unit->name);
 }
 
+bool conf_unit_size(enum conf_type type, const char *name, double *size)
+{
+    const struct conf_unit *unit = conf_unit_find(type, name);
+
+    if (unit != NULL)
+        *size = unit_size(unit);
+    return unit != NULL;
+}
+
 void conf_range_format(const struct conf_field *field,
                        const struct conf_unit *unit,
                        char out[2 * CONF_QUANTITY_BYTES + 16])

@@ -140,6 +140,11 @@ static void sum_item(void *owner, uint32_t item, uint32_t left, uint32_t right)
         .first = item, .last = item,
     };
 
+    if (sums & ORDER_GROUPS) {
+        struct order_groups *of = order->store->groups;
+        order_groups_sum(&of[item], own.group, own.gpus, left != NONE ? &of[left] : NULL,
+                         right != NONE ? &of[right] : NULL);
+    }
     if (sums & ORDER_CLASSES) {
         sum_bounds(order->store, item, left, right);
         return;
@@ -195,6 +200,11 @@ static void make_room(struct order *order, uint32_t item)
                                   sizeof *store->bound);
         store->bound_room = room;
     }
+    if (order->rules->sums & ORDER_GROUPS && store->groups_room < room) {
+        store->groups = arena_grow(store->arena, store->groups, store->groups_room, room,
+                                   sizeof *store->groups);
+        store->groups_room = room;
+    }
     assert(store->room > item);
 }
 
@@ -202,7 +212,8 @@ void order_rule(struct order *order, const struct order_rules *rules,
                 uint32_t *scratch)
 {
     assert(!(rules->sums & ORDER_MOVES) || rules->stands != NULL);
-    assert(!(rules->sums & ORDER_CLASSES) || rules->sums == ORDER_CLASSES);
+    assert(!(rules->sums & ORDER_CLASSES) ||
+           (rules->sums & ~(uint32_t)ORDER_GROUPS) == ORDER_CLASSES);
     order->rules = rules;
     order->tree.sum = rules->sums != 0 ? sum_item : NULL;
     order->tree.sum_owner = order;
@@ -315,6 +326,9 @@ static bool some_may_pass(const struct order *order, uint32_t item,
                           const struct order_filter *filter)
 {
     assert(item < order->store->room);
+    if (filter->by_group && order->rules->sums & ORDER_GROUPS &&
+        !order_groups_pass(&order->store->groups[item], filter->group_max))
+        return false;
     if (order->rules->sums & ORDER_CLASSES)
         return class_may_pass(&order->store->bound[item], filter);
     const struct order_sum *sum = &order->store->slot[item].sum;

@@ -28,6 +28,7 @@ struct arena;
 
 #define ORDER_NONE RANK_TREE_NONE
 #define ORDER_GPU_CLASSES 12u
+#define ORDER_GROUP_COUNT 16u
 
 /* What is known of an item while it is in an order. */
 struct order_item {
@@ -35,6 +36,7 @@ struct order_item {
     uint64_t stamp;             /* for order_first_stamped() */
     uint32_t gpus;
     bool taken;                 /* the last order_take() gave it GPUs */
+    uint8_t group;              /* < ORDER_GROUP_COUNT, for filters by group */
 };
 
 /* Returns the time until which a stays before b, its next neighbour.  A time at
@@ -48,6 +50,8 @@ struct order_filter {
     uint32_t gpus_any_span;     /* up to so many GPUs, the span is ignored */
     int64_t span_max_ns;
     order_passes_fn *passes;    /* NULL: all do */
+    bool by_group;              /* of a group with more GPUs nothing passes: */
+    uint32_t group_max[ORDER_GROUP_COUNT];  /* `passes` says so of each, too */
 };
 
 enum order_sums {               /* that an order keeps */
@@ -55,7 +59,8 @@ enum order_sums {               /* that an order keeps */
                                    for filters of both; and stamps */
     ORDER_SPANS = 1u << 1,      /* the fewest GPUs and the shortest span */
     ORDER_MOVES = 1u << 2,      /* the same, and order_refresh() */
-    ORDER_TAKES = 1u << 3       /* order_take(); filters pass any span */
+    ORDER_TAKES = 1u << 3,      /* order_take(); filters pass any span */
+    ORDER_GROUPS = 1u << 4      /* the fewest GPUs by group: for filters by group */
 };
 
 struct order_rules {
@@ -83,11 +88,16 @@ struct order_bound {            /* likewise, with ORDER_CLASSES */
     uint64_t stamp_min;
 };
 
+struct order_groups {           /* over a subtree; the largest number: or more */
+    uint16_t gpus_min[ORDER_GROUP_COUNT];
+};
+
 struct order_store {
     struct arena *arena;
     struct order_slot *slot;
     struct order_bound *bound;
-    uint32_t room, bound_room;
+    struct order_groups *groups;
+    uint32_t room, bound_room, groups_room;
 };
 
 struct order {
@@ -108,6 +118,13 @@ struct order_dealt {            /* items, in order; room for all of them */
     uint32_t *stop, stops;      /* that had some and get none */
 };
 
+/* Sets the sums by group of an item's subtree, from its own group and GPUs and from the
+ * sums of its children; NULL: there is none. */
+void order_groups_sum(struct order_groups *sum, uint32_t group, uint32_t gpus,
+                      const struct order_groups *left,
+                      const struct order_groups *right);
+/* Has a subtree an item of at most group_max[its group] GPUs?  Never false if so. */
+bool order_groups_pass(const struct order_groups *sum, const uint32_t *group_max);
 struct order_store *order_store_new(struct arena *arena);
 void order_init(struct order *order, struct order_store *store,
                 const struct order_rules *rules, void *owner);

@@ -15,6 +15,7 @@
 
 #include "sim/base/err.h"
 #include "tests/bench/cluster.h"
+#include "tests/bench/growth.h"
 #include "tests/bench/probe.h"
 
 #define TURN_COUNT 7u
@@ -113,7 +114,7 @@ struct figure {
 };
 
 struct options {
-    bool quick, help, cluster;
+    bool quick, help, cluster, growth;
     const char *plots;
     const char *only;
     const char *csv_path;
@@ -121,7 +122,7 @@ struct options {
 
 static const char help_text[] =
     "usage: clustersim bench [--quick] [--only NAME] [--csv FILE]\n"
-    "                        [--suite engine|cluster] [--plots DIR]\n"
+    "                        [--suite engine|cluster|growth] [--plots DIR]\n"
     "\n"
     "Measures the engine on this machine: events, cancels, random numbers,\n"
     "max-min fair sharing, two workers.  \"bound\" is a random draw and one\n"
@@ -133,10 +134,13 @@ static const char help_text[] =
     "and wait.  \"x bare\" is the time over that of a bare C loop (strict FIFO\n"
     "over a count of GPUs; it reads and writes where the trial writes).\n"
     "\n"
+    "The suite growth measures what a job costs under policies on 64 to 64000\n"
+    "GPUs, half empty and overloaded, and where 100 to 10000 jobs wait.\n"
+    "\n"
     "  --quick       a few seconds: fewer turns, nothing with 1000000 pending\n"
     "  --only NAME   only rows whose name contains NAME\n"
     "  --csv FILE    writes the rows as CSV, too\n"
-    "  --suite NAME  engine (the default) or cluster\n"
+    "  --suite NAME  engine (the default), cluster or growth\n"
     "  --plots DIR   of cluster: draws scale.png there\n";
 
 static bool read_options(int argc, char **argv, struct options *options,
@@ -155,10 +159,11 @@ static bool read_options(int argc, char **argv, struct options *options,
             options->csv_path = argv[++i];
         } else if (strcmp(argv[i], "--suite") == 0 && next != NULL) {
             options->cluster = strcmp(argv[++i], "cluster") == 0;
-            if (!options->cluster && strcmp(argv[i], "engine") != 0)
+            options->growth = strcmp(argv[i], "growth") == 0;
+            if (!options->cluster && !options->growth && strcmp(argv[i], "engine") != 0)
                 return err_set(err, ERR_USAGE, nowhere,
                                "bench suite '%s' is unknown: allowed are "
-                               "engine and cluster", argv[i]);
+                               "engine, cluster and growth", argv[i]);
         } else if (strcmp(argv[i], "--plots") == 0 && next != NULL) {
             options->plots = argv[++i];
         } else {
@@ -333,7 +338,8 @@ static bool run(const struct options *options, struct err *err)
         options->quick, options->only, options->plots, csv,
     };
     bool ok = options->cluster ? bench_cluster(&cluster, err)
-                               : run_rows(options, csv, err);
+              : options->growth ? bench_growth(&cluster, err)
+                                : run_rows(options, csv, err);
     if (csv != NULL) {
         bool written = ferror(csv) == 0;
         written = fclose(csv) == 0 && written;

@@ -193,8 +193,8 @@ static bool measure(struct session *session, const struct row *row,
 {
     bool brief = row->load.jobs <= TURN_JOBS_MAX || row->written;
     uint32_t turns = brief && !row->once ? TURNS : 1;
-    struct bench_trial trial = { row->name, &row->load, row->written,
-                                 session->dir };
+    struct bench_trial trial = { .name = row->name, .load = &row->load,
+                                 .written = row->written, .dir = session->dir };
 
     if (!bench_write(&row->load, session->dir, err))
         return false;

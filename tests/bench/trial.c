@@ -105,6 +105,10 @@ static double run_bare(const struct bench_trial *trial)
 static void child(const struct bench_trial *trial, bool bare, int fd)
 {
     struct bench_report report = { .ok = bare };
+    struct rlimit most = { trial->cpu_max_s, trial->cpu_max_s };
+
+    if (trial->cpu_max_s > 0)
+        setrlimit(RLIMIT_CPU, &most);
 
     if (bare)
         report.bare_s = run_bare(trial);
@@ -138,6 +142,9 @@ bool bench_trial(const struct bench_trial *trial, bool bare,
                 (ssize_t)sizeof *report;
     close(fd[0]);
     waitpid(pid, &status, 0);
+    report->late = !told && trial->cpu_max_s > 0 && WIFSIGNALED(status);
+    if (report->late)
+        return true;
     if (!told)
         return err_set(err, ERR_IO, nowhere, "the trial of %s did not end",
                        trial->name);

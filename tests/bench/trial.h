@@ -7,6 +7,7 @@
 #define TESTS_BENCH_TRIAL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "sim/base/err.h"
 #include "tests/bench/cluster.h"
@@ -16,13 +17,14 @@ struct bench_trial {
     const struct bench_load *load;
     bool written;               /* with the table of jobs, written to a file */
     const char *dir;            /* of bench_write() */
+    uint32_t cpu_max_s;         /* it is stopped after so long; 0: never */
 };
 
 /* What the process of a trial tells, by a pipe; plain numbers. */
 struct bench_report {
     double cpu_s, bare_s;
     double events, peak_bytes, base_bytes;
-    bool ok;
+    bool ok, late;              /* late: it was stopped */
     struct err err;
 };
 

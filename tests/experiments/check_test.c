@@ -283,7 +283,7 @@ static void expectations_come_back_from_checks_csv(void **state)
     list = check_expects(w->arena, make_grid(w->arena, 4), e, 2);
     assert_true(check_write(w->arena, folder, &list, &err));
     folder_close(folder);
-    assert_true(check_read(w->arena, w->scratch.dir, &back, &count, &err));
+    assert_true(check_read(w->arena, w->scratch.dir, NULL, &back, &count, &err));
     assert_int_equal(count, 2);
     assert_string_equal(back[0].claim, e[0].claim);
     assert_true(back[0].percent && isinf(back[0].low));
@@ -300,7 +300,7 @@ static void absent_checks_csv_has_no_expectations(void **state)
     struct err err = { 0 };
     uint32_t count = 9;
 
-    assert_true(check_read(w->arena, w->scratch.dir, &back, &count, &err));
+    assert_true(check_read(w->arena, w->scratch.dir, NULL, &back, &count, &err));
     assert_int_equal(count, 0);
 }
 

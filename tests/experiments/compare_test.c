@@ -252,7 +252,7 @@ static void two_runs_are_compared_with_holms_correction(void **state)
 /* What one line of metrics.def says, as every user of the list sees it. */
 static void a_metric_is_one_line_of_the_list(void **state)
 {
-    const struct metric_info *info = metric_info(METRIC_JCT_MEAN);
+    const struct metric_info *info = metric_info(NULL, METRIC_JCT_MEAN);
     const struct table_column *column =
         &csv_summary.columns[3 + METRIC_JCT_MEAN];
 
@@ -266,9 +266,9 @@ static void a_metric_is_one_line_of_the_list(void **state)
     assert_false(info->count);
     assert_string_equal(column->name, "jct_mean_s");
     assert_int_equal(column->type, TABLE_TIME);
-    assert_int_equal(metric_find("jct_mean_s"), METRIC_JCT_MEAN);
-    assert_true(metric_info(METRIC_PREEMPTIONS)->count);
-    assert_null(metric_info(METRIC_PREEMPTIONS)->title);
+    assert_int_equal(metric_find(NULL, "jct_mean_s"), METRIC_JCT_MEAN);
+    assert_true(metric_info(NULL, METRIC_PREEMPTIONS)->count);
+    assert_null(metric_info(NULL, METRIC_PREEMPTIONS)->title);
     assert_int_equal(csv_summary.columns[3 + METRIC_PREEMPTIONS].type,
                      TABLE_COUNT);
 }
@@ -277,7 +277,7 @@ static void types_and_units_of_metrics_agree(void **state)
 {
     (void)state;
     for (size_t m = 0; m < METRIC_COUNT; m++) {
-        const struct metric_info *info = metric_info((enum metric)m);
+        const struct metric_info *info = metric_info(NULL, (enum metric)m);
         const struct table_column *column = &csv_summary.columns[3 + m];
 
         assert_int_equal(column->type == TABLE_TIME,

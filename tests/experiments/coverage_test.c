@@ -355,7 +355,7 @@ static int print_table(const char *path, const char *name, uint32_t groups)
     struct arena *arena = arena_new(1 << 20);
     struct err err = { 0 };
     const struct grid *grid = grid_from_folder(arena, path, &err);
-    enum metric metric = metric_find(name);
+    enum metric metric = metric_find(NULL, name);
 
     if (grid == NULL || metric == METRIC_COUNT) {
         print_error("%s, %s: no such results or metric\n", path, name);

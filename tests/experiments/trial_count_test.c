@@ -101,7 +101,7 @@ static void are_equal(const struct answer *a, const struct answer *b)
     for (int m = 0; m < METRIC_COUNT; m++)
         if (memcmp(&a->result.value[m], &b->result.value[m],
                    sizeof(double)) != 0)
-            fail_msg("%s: %.17g and %.17g", metric_info(m)->name,
+            fail_msg("%s: %.17g and %.17g", metric_info(NULL, m)->name,
                      a->result.value[m], b->result.value[m]);
     assert_int_equal(a->result.event_count, b->result.event_count);
     assert_int_equal(a->result.digest, b->result.digest);

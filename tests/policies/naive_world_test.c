@@ -5,7 +5,8 @@
  *
  * This test is linked with a plain list in place of sim/containers/order.c, and
  * with a walk over all that waits in place of the classes of candidates
- * (policies/state/kinds.c).  So it is one oracle under all policies.  Called
+ * (policies/state/kinds.c) and of those that found no room (policies/state/full.c).
+ * So it is one oracle under all policies.  Called
  * with arguments it is that program.
  */
 #include <setjmp.h>
@@ -75,6 +76,43 @@ void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
 
     (void)alike;
     tried += slot->live && slot->seq == trying;
+}
+
+/* ---- whole jobs without classes: each is tried at each decision ---- */
+
+void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus)
+{
+    (void)host;
+    (void)form;
+    (void)gpus;
+}
+
+bool host_known_full(const struct cs_host *host, uint32_t form, uint32_t gpus)
+{
+    (void)host;
+    (void)form;
+    (void)gpus;
+    return false;
+}
+
+bool host_task_known_full(void *owner, uint32_t item)
+{
+    (void)owner;
+    (void)item;
+    return false;
+}
+
+bool host_full_by_form(const struct cs_host *host, uint32_t *gpus_max)
+{
+    (void)host;
+    (void)gpus_max;
+    return false;
+}
+
+struct order_filter host_startable(const struct cs_host *host, uint32_t gpus_max)
+{
+    (void)host;
+    return (struct order_filter) { .gpus_max = gpus_max, .span_max_ns = INT64_MAX };
 }
 
 /* ---- the same experiment, twice ---- */
@@ -260,12 +298,65 @@ static void dynamic_runs_the_same_on_a_naive_order(void **state)
     }
 }
 
+/* Forms that may use one pool, the other, or both, of one role or three; those of a
+ * full pool stand before those of a pool with room.  More forms than groups. */
+#define WHOLE(name, role, more) \
+    "{recipe: trace, name: " name ", share: 1, role: {" role "}, duration: " \
+    "{lognormal: {mean: 600s, cv: 2}}, gpus: {choice: {1: 3, 2: 1, 4: 1, 8: 1, 12: 1}}" \
+    more "}, "
+#define WHOLES \
+    WHOLE("a", "pool: rollout, cores: 2", "") WHOLE("b", "pool: train", "") \
+    WHOLE("c", "cores: 1", "") WHOLE("d", "pool: train, memory: 40GB", "")
+#define MANY(l) \
+    WHOLE(l "a", "pool: rollout", "") WHOLE(l "b", "pool: train", "") \
+    WHOLE(l "c", "memory: 1GB", "") WHOLE(l "d", "pool: train, cores: 6", "")
+
+static void whole_jobs_run_the_same_on_a_naive_order(void **state)
+{
+    static const char format[] =
+        "experiment: naive\nseeds: 2\nuntil: drained\n"
+        "cluster: {nodes: [{name: rollout, count: 3, gpus: {type: l40s, count: "
+        "8}, cpu: {type: epyc-7763}, memory: 512GB, nics: {type: "
+        "ethernet-100}, price: 10USD/h}, {name: train, count: 2, gpus: {type: "
+        "a100-80, count: 8}, cpu: {type: epyc-7742}, memory: 512GB, nics: "
+        "{type: ib-hdr}, price: 20USD/h}]%s}\n"
+        "workload: {arrival: {process: poisson, rate: 150/h}, jobs: 120, mix: [%s"
+        DPO ", " GRPO "]}\n"
+        "policies:\n"
+        "  - {policy: fcfs, name: a, blocking: skip}\n"
+        "  - {policy: sjf, name: b, blocking: skip, placement: spread}\n"
+        "  - {policy: hrrn, name: c, blocking: skip}\n"
+        "  - {policy: wfp3, name: d, blocking: skip, placement: best_fit}\n"
+        "  - {policy: unicef, name: e, blocking: skip, placement: consolidate}\n"
+        "  - {policy: fair-share, name: f, blocking: skip}\n"
+        "  - {policy: drf, name: g, blocking: skip}\n"
+        "  - {policy: qssf, name: h, blocking: skip, placement: first_fit}\n"
+        "  - {policy: easy, name: i}\n"
+        "  - {policy: static, name: j, blocking: skip}\n"
+        "  - {policy: srtf, name: k}\n" OUTPUT;
+    static const char *const more[] = {
+        "",
+        ", failures: {node_mtbf: 4h, repair: 10m, restart: 30s}",
+        ", power_cap: 30kW",
+    };
+    char text[16384];
+
+    (void)state;
+    for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
+        int n = snprintf(text, sizeof text, format, more[m], m == 1
+                             ? MANY("p") MANY("q") MANY("r") MANY("s") MANY("t") : WHOLES);
+        assert_true(n > 0 && (size_t)n < sizeof text);
+        both_write_the_same(text);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(policies_run_the_same_on_a_naive_order),
         cmocka_unit_test(phases_run_the_same_on_a_naive_order),
         cmocka_unit_test(dynamic_runs_the_same_on_a_naive_order),
+        cmocka_unit_test(whole_jobs_run_the_same_on_a_naive_order),
     };
 
     gsl_set_error_handler_off();

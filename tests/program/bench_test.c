@@ -51,6 +51,35 @@ static void rows_say_what_was_run_and_what_it_cost(void **state)
     unlink(csv);
 }
 
+/* A row for each load, each with its figures, its growth and its goal. */
+static void growth_is_a_row_for_each_load(void **state)
+{
+    static const char *const loads[] = { "low", "over", "queue" };
+    char csv[128], line[512], load[16];
+    const char *argv[] = { program.path, "bench", "--suite", "growth", "--quick", "--only",
+                           "edf", "--csv", csv, NULL };
+
+    (void)state;
+    snprintf(csv, sizeof csv, "%s/growth.csv", program.folder);
+    assert_int_equal(program_spawn(argv, "/dev/null"), 0);
+    FILE *file = fopen(csv, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_string_equal(line, "measure,load,us_1,us_2,us_3,us_4,growth,goal,goal_met\n");
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+        double us_1, us_2, growth;
+        assert_non_null(fgets(line, sizeof line, file));
+        assert_int_equal(sscanf(line, "edf-skip,%15[a-z],%lf,%lf,,,%lf,1.3,", load, &us_1,
+                                &us_2, &growth), 4);
+        assert_string_equal(load, loads[i]);
+        assert_true(us_1 > 0 && us_2 > 0);
+        assert_true(growth * us_1 > 0.99 * us_2 && growth * us_1 < 1.01 * us_2);
+    }
+    assert_null(fgets(line, sizeof line, file));
+    fclose(file);
+    unlink(csv);
+}
+
 /* Panels of curves that were not measured stay empty. */
 static void one_measure_makes_a_figure(void **state)
 {
@@ -101,6 +130,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_say_what_was_run_and_what_it_cost),
+        cmocka_unit_test(growth_is_a_row_for_each_load),
         cmocka_unit_test(one_measure_makes_a_figure),
         cmocka_unit_test(what_is_not_there_is_a_usage_error),
         cmocka_unit_test(a_program_that_is_not_there_is_an_error),

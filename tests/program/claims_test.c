@@ -107,7 +107,7 @@ static void point_and_its_other_come_back_from_checks_csv(void **state)
     (void)state;
     assert_true(check_write(arena, folder, &list, &err));
     folder_close(folder);
-    assert_true(check_read(arena, program.folder, &back, &count, &err));
+    assert_true(check_read(arena, program.folder, NULL, &back, &count, &err));
     assert_int_equal(count, 1);
     list = check_expects(arena, two_points(arena), back, count);
     assert_int_equal(list.held, 1);

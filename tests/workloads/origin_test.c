@@ -63,7 +63,7 @@ static void rows_agree(const struct trial_result *a,
 
         if (isnan(x) != isnan(y) ||
             (!isnan(x) && fabs(x - y) > 1e-6 * fmax(1, fabs(x))))
-            fail_msg("%s: %.12g from 0 on, %.12g", metric_info(m)->name, x,
+            fail_msg("%s: %.12g from 0 on, %.12g", metric_info(NULL, m)->name, x,
                      y);
     }
 }

@@ -2,7 +2,7 @@
 /*
  * schemas.c - gathers the key tables of all floors.
  */
-#include "experiments/cli/schemas.h"
+#include "experiments/schema/schemas.h"
 
 #include <string.h>
 
@@ -12,6 +12,7 @@
 #include "experiments/spec/experiment.h"
 #include "experiments/spec/inputs.h"
 #include "experiments/spec/sweep.h"
+#include "experiments/own/own_metrics.h"
 #include "experiments/train/train.h"
 #include "experiments/tune/tune.h"
 #include "models/catalogue/application.h"
@@ -26,8 +27,8 @@ const struct conf_schema *const *schemas_all(struct arena *arena,
                                              size_t *count)
 {
     const struct conf_schema *const own[] = {
-        &experiment_schema, &experiment_output_schema, &experiment_expect_schema,
-        &experiment_seeds_schema,
+        &experiment_schema, &experiment_plugins_schema, &experiment_output_schema,
+        &experiment_expect_schema, &experiment_seeds_schema, &own_metrics_schema,
         &train_schema, &train_seeds_schema, &border_schema, &tune_schema,
         &tune_split_schema, &tune_range_schema, &sensitivity_schema, &input_schema,
         &sobol_schema, &sweep_schema, &host_rules_schema,

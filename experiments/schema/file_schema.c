@@ -6,14 +6,14 @@
  * says what its reader takes; tests/schema.sh asks a stock validator about all
  * files of the tree, and of wrong ones both it and the reader.
  */
-#include "experiments/cli/file_schema.h"
+#include "experiments/schema/file_schema.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "experiments/cli/schemas.h"
 #include "experiments/columns/metric.h"
 #include "experiments/run/metrics.h"
+#include "experiments/schema/schemas.h"
 #include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
 #include "policies/host/host.h"
@@ -54,6 +54,14 @@
     "'cores': false, 'memory': false}}}]"
 #define ABOVE_0 "{'type': 'number', 'exclusiveMinimum': 0}"
 #define FROM_0 "{'type': 'number', 'minimum': 0}"
+/* Metrics: without `metrics:` a name can only be a built-in one. */
+#define OWN_NAME "{" STRING ", 'pattern': '^[a-z][a-z0-9_]{0,59}$'}"
+#define BUILT_IN(key) "{'properties': {'" key "': @built-in metric@}}"
+#define NO_OWN_METRICS \
+    "'allOf': [{'if': {'not': {'required': ['metrics']}}, 'then': {'properties': {" \
+    "'expect': {'items': " BUILT_IN("metric") "}, 'tune': " BUILT_IN("metric") ", " \
+    "'sensitivity': " BUILT_IN("metric") ", 'train': " BUILT_IN("objective") ", " \
+    "'seeds': {'properties': {'of': {'items': @built-in metric@}}}}}}]"
 #define ONE_LIMIT \
     "'oneOf': [{'required': ['at_most']}, {'required': ['at_least']}, " \
     "{'required': ['between']}]"
@@ -97,8 +105,8 @@
 static const struct conf_shape shapes[] = {
     /* Members of whole tables. */
     { "experiment:", "'if': {'not': {'required': ['sweep']}}, 'then': "
-      "{'properties': {'workload': " ANY_OF("@path@, @whole workload@") "}}",
-      NULL },
+      "{'properties': {'workload': " ANY_OF("@path@, @whole workload@") "}}, "
+      NO_OWN_METRICS, NULL },
     { "workload:", "'dependencies': {'trace': {'properties': {'arrival': false, 'mix': "
       "false, 'jobs': false, 'for': false}}}", NULL },
     { "workload.arrival:", "'allOf': ["
@@ -155,6 +163,10 @@ static const struct conf_shape shapes[] = {
     { "experiment.seeds.until", "{" STRING ", 'pattern': '^(decided|(±|[+]-)?"
       "0*([1-9][0-9]?([.][0-9]*)?|[.]0*[1-9][0-9]*)%)$'}", NULL },
     { "experiment.seeds.of", LIST_OF("@metric@"), NULL },
+    { "experiment.metrics", "{" OBJECT ", 'minProperties': 1, 'maxProperties': 32, "
+      "'propertyNames': {'allOf': [" OWN_NAME ", {'not': {'anyOf': [@built-in metric@, "
+      "{'enum': ['and', 'or', 'not', 'where', 'point', 'policy', 'seed', "
+      "'deterministic']}]}}]}, 'additionalProperties': @experiment.metrics[]@}", NULL },
     { "experiment.until", ANY_OF("{'const': 'drained'}, @time above 0@"),
       NULL },
     { "experiment.policies", LIST_OF("@policy@"), NULL },
@@ -453,10 +465,11 @@ static void define_metrics(struct making *m)
     const char *metrics = "", *plots = "";
 
     for (unsigned i = 0; i < METRIC_COUNT; i++)
-        metrics = add_name(m, metrics, metric_info((enum metric)i)->name);
+        metrics = add_name(m, metrics, metric_info(NULL, (enum metric)i)->name);
     for (size_t i = 0; experiment_plot_names[i] != NULL; i++)
         plots = add_name(m, plots, experiment_plot_names[i]);
-    define_names(m, "metric", metrics, false);
+    define_names(m, "built-in metric", metrics, false);
+    define(m, "metric", "{'anyOf': [@built-in metric@, " OWN_NAME "]}", NULL);
     define_names(m, "plot", plots, false);
 }
 
@@ -543,9 +556,10 @@ static void define_policies(struct making *m)
         add_policy_table(m, policy);
     }
     define_names(m, "policy name", names, false);
-    define(m, "policy", text_format(m->arena, "{'anyOf': [@policy name@, "
+    define(m, "policy file", "{'type': 'string', 'pattern': '/|[.]c$|[.]so$'}", NULL);
+    define(m, "policy", text_format(m->arena, "{'anyOf': [@policy name@, @policy file@, "
            "{'allOf': [{" OBJECT ", 'required': ['policy'], 'properties': "
-           "{'policy': @policy name@}}%s]}]}", cases), NULL);
+           "{'policy': {'anyOf': [@policy name@, @policy file@]}}}%s]}]}", cases), NULL);
 }
 
 static void define_semantics(struct making *m)

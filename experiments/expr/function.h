@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * function.h - what is written NAME(...) in an expression, for this room alone.
+ */
+#ifndef EXPERIMENTS_EXPR_FUNCTION_H
+#define EXPERIMENTS_EXPR_FUNCTION_H
+
+#include "experiments/expr/node.h"
+
+struct expr_function {
+    const char *name;
+    enum expr_op op;            /* OP_AGGREGATE: `fold` says which */
+    enum expr_aggregate fold;
+    unsigned least, most;       /* arguments, without `where` */
+};
+
+/* The function of that name, for so many arguments: min(x) is an aggregate, and
+ * min(x, y) is not.  NULL: there is none of the name. */
+const struct expr_function *expr_function_find(const char *name, size_t bytes,
+                                               bool several);
+/* The share of p50, p95 ... p99; 0: the name is no such. */
+double expr_percentile(const char *name, size_t bytes);
+
+#endif

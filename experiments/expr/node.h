@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * node.h - the tree of an expression, for the files of this room alone.
+ *
+ * Nodes lie in one array; a child is an index into it.
+ */
+#ifndef EXPERIMENTS_EXPR_NODE_H
+#define EXPERIMENTS_EXPR_NODE_H
+
+#include "experiments/expr/expr.h"
+
+enum expr_op {
+    OP_NUMBER, OP_TEXT, OP_COLUMN, OP_AGGREGATE,
+    OP_NEGATE, OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE,
+    OP_LESS, OP_LESS_EQUAL, OP_MORE, OP_MORE_EQUAL, OP_EQUAL, OP_NOT_EQUAL,
+    OP_NOT, OP_AND, OP_OR, OP_IF,
+    OP_MIN, OP_MAX, OP_ABS, OP_SQRT, OP_LOG, OP_EXP, OP_COALESCE
+};
+
+enum expr_aggregate {
+    AGGREGATE_COUNT, AGGREGATE_SUM, AGGREGATE_MEAN, AGGREGATE_MIN, AGGREGATE_MAX,
+    AGGREGATE_QUANTILE
+};
+
+#define NO_NODE UINT32_MAX
+
+struct expr_node {
+    enum expr_op op;
+    enum expr_type type;
+    uint32_t child[3];          /* NO_NODE: none */
+    double number;              /* OP_NUMBER */
+    const char *text;           /* OP_TEXT */
+    uint32_t column;            /* OP_COLUMN; OP_AGGREGATE: its number */
+};
+
+struct expr_fold {              /* an aggregate */
+    enum expr_aggregate kind;
+    uint32_t value, where;      /* NO_NODE: none */
+    double share;               /* of AGGREGATE_QUANTILE, from 0 to 1 */
+};
+
+struct expr {
+    struct expr_node *node;
+    uint32_t node_count, root;
+    struct expr_fold *fold;
+    uint32_t fold_count;
+    struct expr_read *read;
+    uint32_t read_count;
+};
+
+#endif

@@ -1,0 +1,657 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * parse.c - an expression as a tree whose types fit.
+ *
+ * One function reads one rule, from the weakest operator to the strongest:
+ *
+ *   either  := both ("or" both)*
+ *   both    := denial ("and" denial)*
+ *   denial  := "not" denial | sum (("<" | "<=" | ">" | ">=" | "==" | "!=") sum)?
+ *   sum     := product (("+" | "-") product)*
+ *   product := sign (("*" | "/") sign)*
+ *   sign    := "-" sign | NUMBER | TEXT | COLUMN | "(" either ")" | call
+ *   call    := NAME "(" (either ("," either)*)? ("where" either)? ")"
+ *
+ * A function returns the index of its node, and NO_NODE after an error.
+ */
+#include "experiments/expr/expr.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "experiments/expr/function.h"
+#include "experiments/expr/node.h"
+#include "experiments/expr/token.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/config/conf.h"
+
+#define WORD_BYTES 60
+
+struct parser {
+    struct arena *arena;
+    const char *text;
+    const struct expr_table *scalars, *rows;
+    struct expr *expr;
+    struct expr_token token;    /* the next one */
+    uint32_t aggregate;         /* that is being read; or EXPR_NO_AGGREGATE */
+    bool divisor;
+    unsigned depth;
+    size_t *at;
+    struct err *err;
+};
+
+static const struct err_pos nowhere = { NULL, 0, 0 };
+
+static uint32_t either(struct parser *p);
+static uint32_t sign(struct parser *p);
+
+/* ---- tokens ---- */
+
+static bool step(struct parser *p)
+{
+    *p->at = p->token.at + p->token.bytes;
+    if (expr_token_read(p->text, *p->at, &p->token, p->err))
+        return true;
+    *p->at = p->token.at;
+    return false;
+}
+
+static bool is(const struct parser *p, const char *word)
+{
+    return expr_token_is(p->text, &p->token, word);
+}
+
+static const char *token_text(struct parser *p, char out[WORD_BYTES + 1])
+{
+    size_t bytes = p->token.bytes < WORD_BYTES ? p->token.bytes : WORD_BYTES;
+
+    memcpy(out, p->text + p->token.at, bytes);
+    out[bytes] = '\0';
+    return p->token.kind == TOKEN_END ? "its end" : out;
+}
+
+static bool want(struct parser *p, const char *mark)
+{
+    char found[WORD_BYTES + 1];
+
+    if (is(p, mark))
+        return step(p);
+    *p->at = p->token.at;
+    return err_set(p->err, ERR_SCHEMA, nowhere, "the expression must go on with "
+                   "'%s', found %s", mark, token_text(p, found));
+}
+
+/* ---- nodes ---- */
+
+static uint32_t add_node(struct parser *p, struct expr_node node)
+{
+    p->expr->node[p->expr->node_count] = node;
+    return p->expr->node_count++;
+}
+
+static uint32_t join(struct parser *p, enum expr_op op, enum expr_type type,
+                     uint32_t left, uint32_t right)
+{
+    return add_node(p, (struct expr_node){
+        .op = op, .type = type, .child = { left, right, NO_NODE } });
+}
+
+static enum expr_type type_of(const struct parser *p, uint32_t node)
+{
+    assert(node < p->expr->node_count);
+    return p->expr->node[node].type;
+}
+
+static const char *type_name(enum expr_type type)
+{
+    static const char *const name[] = {
+        [EXPR_NUMBER] = "a number", [EXPR_CONDITION] = "a condition",
+        [EXPR_TEXT] = "a text",
+    };
+
+    return name[type];
+}
+
+/* A condition is a number too: 1 or 0. */
+static bool want_number(struct parser *p, const char *of, uint32_t node, size_t at)
+{
+    if (type_of(p, node) != EXPR_TEXT)
+        return true;
+    *p->at = at;
+    err_set(p->err, ERR_SCHEMA, nowhere, "'%s' needs a number, found a text", of);
+    return err_hint(p->err, "Texts can only be compared, by == and !=.");
+}
+
+static bool want_condition(struct parser *p, const char *of, uint32_t node, size_t at)
+{
+    if (type_of(p, node) == EXPR_CONDITION)
+        return true;
+    *p->at = at;
+    err_set(p->err, ERR_SCHEMA, nowhere, "'%s' needs a condition, found %s", of,
+            type_name(type_of(p, node)));
+    return err_hint(p->err, "A condition compares: gpus <= 8, tenant == 'a'.");
+}
+
+/* ---- names ---- */
+
+static uint32_t find_column(const struct expr_table *table, const char *name)
+{
+    for (uint32_t i = 0; i < table->count; i++)
+        if (strcmp(table->column[i].name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+static const char *nearest_column(struct parser *p, const struct expr_table *table,
+                                  const char *name)
+{
+    const char **names = arena_alloc(p->arena, table->count + 1, sizeof *names);
+
+    for (uint32_t i = 0; i < table->count; i++)
+        names[i] = table->column[i].name;
+    return conf_nearest(name, names);
+}
+
+static uint32_t refuse_column(struct parser *p, const struct expr_table *table,
+                              const char *name)
+{
+    bool inside = p->aggregate != EXPR_NO_AGGREGATE;
+    const struct expr_table *other = inside ? p->scalars : p->rows;
+    const char *near = nearest_column(p, table, name);
+
+    *p->at = p->token.at;
+    if (find_column(other, name) != UINT32_MAX) {
+        err_set(p->err, ERR_REFERENCE, nowhere, "'%.*s' is a column of %s, which %s "
+                "within an aggregate", WORD_BYTES, name, other->name,
+                inside ? "cannot stand" : "stands only");
+        if (inside)
+            err_hint(p->err, "Within an aggregate stand columns of %s.", table->name);
+        else
+            err_hint(p->err, "Write mean(%.60s), sum(%.60s), p95(%.60s) ...", name,
+                     name, name);
+        return NO_NODE;
+    }
+    err_set(p->err, ERR_REFERENCE, nowhere, "there is no column '%.*s' of %s",
+            WORD_BYTES, name, table->name);
+    if (near != NULL)
+        err_hint(p->err, "Did you mean %s?", near);
+    return NO_NODE;
+}
+
+static uint32_t column(struct parser *p)
+{
+    const struct expr_table *table = p->aggregate == EXPR_NO_AGGREGATE ? p->scalars
+                                                                       : p->rows;
+    char *name = arena_alloc(p->arena, p->token.bytes + 1, 1);
+    uint32_t i;
+
+    memcpy(name, p->text + p->token.at, p->token.bytes);
+    i = find_column(table, name);
+    if (i == UINT32_MAX)
+        return refuse_column(p, table, name);
+    p->expr->read[p->expr->read_count++] = (struct expr_read){
+        .column = i, .aggregate = p->aggregate, .divisor = p->divisor };
+    if (!step(p))
+        return NO_NODE;
+    return add_node(p, (struct expr_node){
+        .op = OP_COLUMN, .type = table->column[i].type, .column = i });
+}
+
+/* ---- calls ---- */
+
+/* Is there a comma before the parenthesis closes? */
+static bool has_several(const struct parser *p, size_t from)
+{
+    struct expr_token token;
+    struct err ignored = { 0 };
+    unsigned open = 1;
+
+    while (open > 0 && expr_token_read(p->text, from, &token, &ignored) &&
+           token.kind != TOKEN_END) {
+        open += expr_token_is(p->text, &token, "(");
+        open -= expr_token_is(p->text, &token, ")");
+        if (open == 1 && expr_token_is(p->text, &token, ","))
+            return true;
+        from = token.at + token.bytes;
+    }
+    return false;
+}
+
+static uint32_t refuse_function(struct parser *p)
+{
+    const char *names[32] = { NULL }, *near;
+    char word[WORD_BYTES + 1];
+
+    for (unsigned i = 0; i < 31; i++)
+        if ((names[i] = expr_function_name(i)) == NULL)
+            break;
+    token_text(p, word);
+    near = conf_nearest(word, names);
+    *p->at = p->token.at;
+    err_set(p->err, ERR_REFERENCE, nowhere, "there is no function '%s'", word);
+    if (near != NULL)
+        err_hint(p->err, "Did you mean %s?", near);
+    else
+        err_hint(p->err, "Aggregates are count, sum, mean, min, max, quantile and p50 "
+                         "to p99; functions are min, max, abs, sqrt, log, exp, if, "
+                         "coalesce.");
+    return NO_NODE;
+}
+
+static bool refuse_count(struct parser *p, const struct expr_function *f, size_t at)
+{
+    *p->at = at;
+    err_set(p->err, ERR_SCHEMA, nowhere, "%s takes another number of arguments", f->name);
+    if (f->fold == AGGREGATE_QUANTILE && f->most == 2)
+        return err_hint(p->err, "Write quantile(jct_s, 0.9) or p90(jct_s).");
+    if (f->op == OP_IF)
+        return err_hint(p->err, "Write if(CONDITION, VALUE, OTHERWISE).");
+    return f->least == f->most
+        ? err_hint(p->err, "It takes %u.", f->least)
+        : err_hint(p->err, "It takes %u to %u.", f->least, f->most);
+}
+
+/* The share of a quantile: a number as it stands. */
+static bool read_share(struct parser *p, double *share)
+{
+    size_t at = p->token.at;
+
+    *p->at = at;
+    if (p->token.kind != TOKEN_NUMBER)
+        return err_set(p->err, ERR_SCHEMA, nowhere,
+                       "the second of quantile must be a number such as 0.9");
+    *share = p->token.number;
+    if (!(*share >= 0 && *share <= 1))
+        return err_set(p->err, ERR_RANGE, nowhere,
+                       "the second of quantile must be from 0 to 1, found %.6g", *share);
+    return step(p);
+}
+
+/* What is aggregated, without `where`. */
+static bool read_folded(struct parser *p, const struct expr_function *f,
+                        struct expr_fold *fold)
+{
+    size_t at = p->token.at;
+
+    if (is(p, ")") || is(p, "where"))
+        return f->least == 0 || refuse_count(p, f, at);
+    fold->value = either(p);
+    if (fold->value == NO_NODE || !want_number(p, f->name, fold->value, at))
+        return false;
+    if (fold->kind == AGGREGATE_COUNT && type_of(p, fold->value) == EXPR_CONDITION) {
+        *p->at = at;
+        err_set(p->err, ERR_SCHEMA, nowhere, "count of a condition counts all rows");
+        return err_hint(p->err, "Write count(where CONDITION).");
+    }
+    if (f->most == 2)
+        return is(p, ",") ? step(p) && read_share(p, &fold->share)
+                          : refuse_count(p, f, p->token.at);
+    return !is(p, ",") || refuse_count(p, f, p->token.at);
+}
+
+static bool read_where(struct parser *p, struct expr_fold *fold)
+{
+    size_t at;
+
+    if (!is(p, "where"))
+        return true;
+    if (!step(p))
+        return false;
+    at = p->token.at;
+    fold->where = either(p);
+    return fold->where != NO_NODE && want_condition(p, "where", fold->where, at);
+}
+
+static uint32_t aggregate(struct parser *p, const struct expr_function *f,
+                          size_t name_at, double share)
+{
+    struct expr_fold fold = { f->fold, NO_NODE, NO_NODE, share };
+    uint32_t number = p->expr->fold_count;
+
+    if (p->aggregate != EXPR_NO_AGGREGATE) {
+        *p->at = name_at;
+        err_set(p->err, ERR_SCHEMA, nowhere, "%s stands within another aggregate",
+                f->name);
+        err_hint(p->err, "An aggregate is over rows of %s, and an aggregate is one "
+                         "number.", p->rows->name);
+        return NO_NODE;
+    }
+    p->aggregate = p->expr->fold_count++;
+    if (!read_folded(p, f, &fold) || !read_where(p, &fold) || !want(p, ")"))
+        return NO_NODE;
+    p->aggregate = EXPR_NO_AGGREGATE;
+    p->expr->fold[number] = fold;
+    return add_node(p, (struct expr_node){
+        .op = OP_AGGREGATE, .type = EXPR_NUMBER, .column = number,
+        .child = { NO_NODE, NO_NODE, NO_NODE } });
+}
+
+/* Checks argument `i` of a function, and joins it to those before. */
+static uint32_t add_argument(struct parser *p, const struct expr_function *f,
+                             unsigned i, uint32_t so_far, uint32_t next, size_t at)
+{
+    if (f->op == OP_IF && i == 0 ? !want_condition(p, f->name, next, at)
+                                 : !want_number(p, f->name, next, at))
+        return NO_NODE;
+    if (f->most == 1)
+        return join(p, f->op, EXPR_NUMBER, next, NO_NODE);
+    if (i == 0)
+        return next;
+    if (f->op != OP_IF || i == 1)
+        return join(p, f->op, EXPR_NUMBER, so_far, next);
+    p->expr->node[so_far].child[2] = next;      /* the node comes before this child */
+    return so_far;
+}
+
+static uint32_t function(struct parser *p, const struct expr_function *f)
+{
+    uint32_t node = NO_NODE;
+    unsigned count = 0;
+
+    while (!is(p, ")")) {
+        size_t at = p->token.at;
+        uint32_t next;
+
+        if (count == f->most)
+            return refuse_count(p, f, at), NO_NODE;
+        next = either(p);
+        if (next == NO_NODE)
+            return NO_NODE;
+        node = add_argument(p, f, count++, node, next, at);
+        if (node == NO_NODE || (!is(p, ")") && !want(p, ",")))
+            return NO_NODE;
+    }
+    if (count < f->least)
+        return refuse_count(p, f, p->token.at), NO_NODE;
+    return step(p) ? node : NO_NODE;
+}
+
+static uint32_t call(struct parser *p, const struct expr_token *name)
+{
+    const char *word = p->text + name->at;
+    const struct expr_function *f = expr_function_find(
+        word, name->bytes, has_several(p, p->token.at + p->token.bytes));
+
+    if (f == NULL) {
+        p->token = *name;
+        return refuse_function(p);
+    }
+    if (!step(p))               /* the parenthesis */
+        return NO_NODE;
+    return f->op == OP_AGGREGATE
+        ? aggregate(p, f, name->at, expr_percentile(word, name->bytes))
+        : function(p, f);
+}
+
+/* ---- operators ---- */
+
+static uint32_t primary(struct parser *p)
+{
+    struct expr_token token = p->token, after;
+    char found[WORD_BYTES + 1];
+    uint32_t node;
+
+    switch (token.kind) {
+    case TOKEN_NUMBER:
+        return !step(p) ? NO_NODE : add_node(p, (struct expr_node){
+            .op = OP_NUMBER, .type = EXPR_NUMBER, .number = token.number });
+    case TOKEN_TEXT: {
+        char *text = arena_alloc(p->arena, token.bytes, 1);
+
+        memcpy(text, p->text + token.at + 1, token.bytes - 2);
+        return !step(p) ? NO_NODE : add_node(p, (struct expr_node){
+            .op = OP_TEXT, .type = EXPR_TEXT, .text = text });
+    }
+    case TOKEN_NAME:
+        if (is(p, "where") || is(p, "and") || is(p, "or"))
+            break;
+        if (expr_token_read(p->text, token.at + token.bytes, &after, p->err) &&
+            expr_token_is(p->text, &after, "("))
+            return step(p) ? call(p, &token) : NO_NODE;
+        *p->err = (struct err){ 0 };        /* what follows is told when it is met */
+        return column(p);
+    default:
+        if (!is(p, "("))
+            break;
+        node = step(p) ? either(p) : NO_NODE;
+        return node == NO_NODE || !want(p, ")") ? NO_NODE : node;
+    }
+    *p->at = token.at;
+    err_set(p->err, ERR_SCHEMA, nowhere, "the expression needs a number, a column or "
+            "a function, found %s", token_text(p, found));
+    return NO_NODE;
+}
+
+static bool too_deep(struct parser *p)
+{
+    if (p->depth++ < EXPR_DEPTH)
+        return false;
+    *p->at = p->token.at;
+    return !err_set(p->err, ERR_RANGE, nowhere,
+                    "the expression is nested more than %u deep", EXPR_DEPTH);
+}
+
+static uint32_t sign(struct parser *p)
+{
+    size_t at;
+    uint32_t node;
+
+    if (too_deep(p))
+        return NO_NODE;
+    if (is(p, "-")) {
+        if (!step(p))
+            return NO_NODE;
+        at = p->token.at;
+        node = sign(p);
+        if (node != NO_NODE)
+            node = want_number(p, "-", node, at)
+                 ? join(p, OP_NEGATE, EXPR_NUMBER, node, NO_NODE) : NO_NODE;
+    } else {
+        node = primary(p);
+    }
+    p->depth--;
+    return node;
+}
+
+struct operator {
+    const char *mark;
+    enum expr_op op;
+};
+
+static const struct operator *find_operator(const struct parser *p,
+                                            const struct operator *list)
+{
+    for (; list->mark != NULL; list++)
+        if (is(p, list->mark))
+            return list;
+    return NULL;
+}
+
+static uint32_t product(struct parser *p)
+{
+    static const struct operator list[] = {
+        { "*", OP_MULTIPLY }, { "/", OP_DIVIDE }, { NULL, 0 } };
+    size_t at = p->token.at;
+    uint32_t left = sign(p), right;
+    const struct operator *o;
+
+    while (left != NO_NODE && (o = find_operator(p, list)) != NULL) {
+        bool divisor = p->divisor;
+
+        if (!want_number(p, o->mark, left, at) || !step(p))
+            return NO_NODE;
+        at = p->token.at;
+        p->divisor = divisor || o->op == OP_DIVIDE;
+        right = sign(p);
+        p->divisor = divisor;
+        if (right == NO_NODE || !want_number(p, o->mark, right, at))
+            return NO_NODE;
+        left = join(p, o->op, EXPR_NUMBER, left, right);
+    }
+    return left;
+}
+
+static uint32_t sum(struct parser *p)
+{
+    static const struct operator list[] = {
+        { "+", OP_ADD }, { "-", OP_SUBTRACT }, { NULL, 0 } };
+    size_t at = p->token.at;
+    uint32_t left = product(p), right;
+    const struct operator *o;
+
+    while (left != NO_NODE && (o = find_operator(p, list)) != NULL) {
+        if (!want_number(p, o->mark, left, at) || !step(p))
+            return NO_NODE;
+        at = p->token.at;
+        right = product(p);
+        if (right == NO_NODE || !want_number(p, o->mark, right, at))
+            return NO_NODE;
+        left = join(p, o->op, EXPR_NUMBER, left, right);
+    }
+    return left;
+}
+
+/* Two texts are equal or not; all other comparisons are of numbers. */
+static bool can_compare(struct parser *p, const struct operator *o, uint32_t left,
+                        uint32_t right, size_t at)
+{
+    bool texts = type_of(p, left) == EXPR_TEXT && type_of(p, right) == EXPR_TEXT;
+
+    if (texts ? o->op == OP_EQUAL || o->op == OP_NOT_EQUAL
+              : type_of(p, left) != EXPR_TEXT && type_of(p, right) != EXPR_TEXT)
+        return true;
+    *p->at = at;
+    err_set(p->err, ERR_SCHEMA, nowhere, "'%s' cannot compare %s with %s", o->mark,
+            type_name(type_of(p, left)), type_name(type_of(p, right)));
+    return err_hint(p->err, "Texts are compared with texts, by == and !=; numbers "
+                            "stand without quotation marks.");
+}
+
+static uint32_t comparison(struct parser *p)
+{
+    static const struct operator list[] = {
+        { "<", OP_LESS }, { "<=", OP_LESS_EQUAL }, { ">", OP_MORE },
+        { ">=", OP_MORE_EQUAL }, { "==", OP_EQUAL }, { "!=", OP_NOT_EQUAL },
+        { NULL, 0 } };
+    uint32_t left = sum(p), right;
+    const struct operator *o = left == NO_NODE ? NULL : find_operator(p, list);
+    size_t at = p->token.at;
+
+    if (o == NULL || !step(p))
+        return o == NULL ? left : NO_NODE;
+    right = sum(p);
+    if (right == NO_NODE || !can_compare(p, o, left, right, at))
+        return NO_NODE;
+    if (find_operator(p, list) != NULL) {
+        *p->at = p->token.at;
+        err_set(p->err, ERR_SCHEMA, nowhere, "a comparison cannot be compared again");
+        err_hint(p->err, "Write a < b and b < c.");
+        return NO_NODE;
+    }
+    return join(p, o->op, EXPR_CONDITION, left, right);
+}
+
+static uint32_t denial(struct parser *p)
+{
+    size_t at;
+    uint32_t node;
+
+    if (!is(p, "not"))
+        return comparison(p);
+    if (too_deep(p) || !step(p))
+        return NO_NODE;
+    at = p->token.at;
+    node = denial(p);
+    p->depth--;
+    return node == NO_NODE || !want_condition(p, "not", node, at)
+        ? NO_NODE : join(p, OP_NOT, EXPR_CONDITION, node, NO_NODE);
+}
+
+/* One or more of `part`, joined by the word. */
+static uint32_t chain(struct parser *p, const char *word, enum expr_op op,
+                      uint32_t (*part)(struct parser *p))
+{
+    size_t at = p->token.at;
+    uint32_t left = part(p), right;
+
+    while (left != NO_NODE && is(p, word)) {
+        if (!want_condition(p, word, left, at) || !step(p))
+            return NO_NODE;
+        at = p->token.at;
+        right = part(p);
+        if (right == NO_NODE || !want_condition(p, word, right, at))
+            return NO_NODE;
+        left = join(p, op, EXPR_CONDITION, left, right);
+    }
+    return left;
+}
+
+static uint32_t both(struct parser *p)
+{
+    return chain(p, "and", OP_AND, denial);
+}
+
+static uint32_t either(struct parser *p)
+{
+    return chain(p, "or", OP_OR, both);
+}
+
+/* ---- all of it ---- */
+
+static bool whole(struct parser *p)
+{
+    char found[WORD_BYTES + 1];
+
+    if (!expr_token_read(p->text, 0, &p->token, p->err)) {
+        *p->at = p->token.at;
+        return false;
+    }
+    p->expr->root = either(p);
+    if (p->expr->root == NO_NODE || !want_number(p, "metric", p->expr->root, 0))
+        return false;
+    if (p->token.kind == TOKEN_END)
+        return true;
+    *p->at = p->token.at;
+    err_set(p->err, ERR_SCHEMA, nowhere, "the expression must end here or go on with an "
+            "operator, found %s", token_text(p, found));
+    return !is(p, "where") ? false
+        : err_hint(p->err, "A where stands within an aggregate: mean(jct_s where "
+                           "gpus <= 8).");
+}
+
+const struct expr *expr_parse(struct arena *arena, const char *text,
+                              const struct expr_table *scalars,
+                              const struct expr_table *rows, size_t *at,
+                              struct err *err)
+{
+    size_t room = strlen(text) + 2;     /* no node and no mention without a byte */
+    struct expr *expr = arena_alloc(arena, 1, sizeof *expr);
+    struct parser p = {
+        .arena = arena, .text = text, .scalars = scalars, .rows = rows, .expr = expr,
+        .aggregate = EXPR_NO_AGGREGATE, .at = at, .err = err
+    };
+
+    assert(scalars != NULL && rows != NULL && at != NULL && err != NULL);
+    *at = 0;
+    if (strlen(text) > EXPR_TEXT_BYTES) {
+        err_set(err, ERR_RANGE, nowhere, "the expression must have at most %u bytes, "
+                "and has %zu", EXPR_TEXT_BYTES, strlen(text));
+        return NULL;
+    }
+    expr->node = arena_alloc(arena, room, sizeof *expr->node);
+    expr->fold = arena_alloc(arena, room, sizeof *expr->fold);
+    expr->read = arena_alloc(arena, room, sizeof *expr->read);
+    return whole(&p) ? expr : NULL;
+}
+
+const struct expr_read *expr_reads(const struct expr *expr, uint32_t *count)
+{
+    *count = expr->read_count;
+    return expr->read;
+}
+
+uint32_t expr_aggregate_count(const struct expr *expr)
+{
+    return expr->fold_count;
+}

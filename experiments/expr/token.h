@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * token.h - an expression as words, numbers, texts and marks.
+ */
+#ifndef EXPERIMENTS_EXPR_TOKEN_H
+#define EXPERIMENTS_EXPR_TOKEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
+
+enum expr_token_kind {
+    TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_TEXT, TOKEN_MARK
+};
+
+struct expr_token {
+    enum expr_token_kind kind;
+    size_t at, bytes;           /* in the expression, with quotation marks */
+    double number;              /* of TOKEN_NUMBER, with its unit: 1h is 3600 */
+};
+
+/* Reads the token from `from` on.  False: err says what is wrong at token->at. */
+bool expr_token_read(const char *text, size_t from, struct expr_token *token,
+                     struct err *err);
+/* Is the token this mark or word? */
+bool expr_token_is(const char *text, const struct expr_token *token,
+                   const char *word);
+
+#endif

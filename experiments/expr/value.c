@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * value.c - what an expression is worth.
+ *
+ * A tree is as deep as its text is long at most: EXPR_TEXT_BYTES.
+ */
+#include "experiments/expr/expr.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/expr/node.h"
+#include "sim/base/arena.h"
+#include "sim/stats/tally.h"
+
+/* One aggregate: Neumaier's sum is sum + lost. */
+struct total {
+    uint64_t rows, values, by_zero;
+    double sum, lost, min, max;
+    struct quantile *quantile;
+};
+
+struct expr_sums {
+    const struct expr *expr;
+    struct total *total;        /* by number of the aggregate */
+};
+
+struct valuing {
+    const struct expr *expr;
+    const struct expr_cells *cells;
+    struct expr_sums *sums;     /* NULL within an aggregate */
+    enum expr_gap gap;          /* the first */
+};
+
+static double value(struct valuing *v, uint32_t node);
+
+static double empty(struct valuing *v, enum expr_gap gap)
+{
+    if (v->gap == EXPR_WHOLE)
+        v->gap = gap;
+    return NAN;
+}
+
+static double finite_or_empty(struct valuing *v, double x)
+{
+    return isfinite(x) || isnan(x) ? x : empty(v, EXPR_NOT_FINITE);
+}
+
+/* ---- aggregates ---- */
+
+struct expr_sums *expr_sums_new(struct arena *arena, const struct expr *expr)
+{
+    struct expr_sums *sums = arena_alloc(arena, 1, sizeof *sums);
+
+    sums->expr = expr;
+    sums->total = arena_alloc(arena, expr->fold_count + 1, sizeof *sums->total);
+    for (uint32_t i = 0; i < expr->fold_count; i++)
+        if (expr->fold[i].kind == AGGREGATE_QUANTILE)
+            sums->total[i].quantile = quantile_new(arena);
+    return sums;
+}
+
+static void total_add(struct total *total, double x)
+{
+    double sum = total->sum + x;
+
+    total->lost += fabs(total->sum) >= fabs(x) ? (total->sum - sum) + x
+                                               : (x - sum) + total->sum;
+    total->sum = sum;
+    if (total->values == 0 || x < total->min)
+        total->min = x;
+    if (total->values == 0 || x > total->max)
+        total->max = x;
+    total->values++;
+    if (total->quantile != NULL)
+        quantile_add(total->quantile, x);
+}
+
+void expr_sums_add(struct expr_sums *sums, uint32_t aggregate,
+                   const struct expr_cells *row)
+{
+    const struct expr_fold *fold = &sums->expr->fold[aggregate];
+    struct total *total = &sums->total[aggregate];
+    struct valuing v = { .expr = sums->expr, .cells = row };
+    double x = 1, taken = 1;
+
+    assert(aggregate < sums->expr->fold_count);
+    if (fold->where != NO_NODE)
+        taken = value(&v, fold->where);
+    if (taken == 1 && fold->value != NO_NODE)
+        x = value(&v, fold->value);
+    if (v.gap == EXPR_BY_ZERO || v.gap == EXPR_NOT_FINITE)
+        total->by_zero += isnan(taken) || isnan(x);
+    if (taken != 1)
+        return;
+    total->rows++;
+    if (!isnan(x))
+        total_add(total, x);
+}
+
+/* A sum over no rows is 0; over rows without a value it is empty. */
+static double total_value(struct valuing *v, const struct expr_fold *fold,
+                          const struct total *total)
+{
+    double sum = total->sum + total->lost;
+
+    if (fold->kind == AGGREGATE_COUNT)
+        return (double)total->values;
+    if (total->values == 0)
+        return fold->kind == AGGREGATE_SUM && total->rows == 0
+            ? 0 : empty(v, total->by_zero > 0 ? EXPR_BY_ZERO : EXPR_NO_ROW);
+    switch (fold->kind) {
+    case AGGREGATE_SUM: return finite_or_empty(v, sum);
+    case AGGREGATE_MEAN: return finite_or_empty(v, sum / (double)total->values);
+    case AGGREGATE_MIN: return total->min;
+    case AGGREGATE_MAX: return total->max;
+    default: return quantile_at(total->quantile, fold->share);
+    }
+}
+
+/* ---- scalars ---- */
+
+static double divide(struct valuing *v, double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return NAN;
+    return b == 0 ? empty(v, EXPR_BY_ZERO) : finite_or_empty(v, a / b);
+}
+
+/* What the function has a real, finite value for. */
+static double within(struct valuing *v, bool good, double x)
+{
+    return isnan(x) && good ? x : good ? finite_or_empty(v, x)
+                                       : empty(v, EXPR_NOT_FINITE);
+}
+
+static double arithmetic(struct valuing *v, enum expr_op op, double a, double b)
+{
+    switch (op) {
+    case OP_NEGATE: return -a;
+    case OP_ADD: return finite_or_empty(v, a + b);
+    case OP_SUBTRACT: return finite_or_empty(v, a - b);
+    case OP_MULTIPLY: return finite_or_empty(v, a * b);
+    case OP_DIVIDE: return divide(v, a, b);
+    case OP_MIN: return isnan(a) || isnan(b) ? NAN : a < b ? a : b;
+    case OP_MAX: return isnan(a) || isnan(b) ? NAN : a > b ? a : b;
+    case OP_ABS: return fabs(a);
+    case OP_SQRT: return isnan(a) ? a : within(v, a >= 0, a >= 0 ? sqrt(a) : NAN);
+    case OP_LOG: return isnan(a) ? a : within(v, a > 0, a > 0 ? log(a) : NAN);
+    case OP_EXP: return isnan(a) ? a : within(v, true, exp(a));
+    default: assert(false); return NAN;
+    }
+}
+
+static const char *text(const struct valuing *v, uint32_t node)
+{
+    const struct expr_node *n = &v->expr->node[node];
+
+    assert(n->type == EXPR_TEXT);
+    return n->op == OP_TEXT ? n->text
+                            : v->cells->cell(v->cells->self, n->column).text;
+}
+
+static double compare(struct valuing *v, const struct expr_node *n)
+{
+    double a, b;
+
+    if (v->expr->node[n->child[0]].type == EXPR_TEXT)
+        return (strcmp(text(v, n->child[0]), text(v, n->child[1])) == 0) ==
+               (n->op == OP_EQUAL);
+    a = value(v, n->child[0]);
+    b = value(v, n->child[1]);
+    if (isnan(a) || isnan(b))
+        return NAN;
+    switch (n->op) {
+    case OP_LESS: return a < b;
+    case OP_LESS_EQUAL: return a <= b;
+    case OP_MORE: return a > b;
+    case OP_MORE_EQUAL: return a >= b;
+    case OP_EQUAL: return a == b;
+    default: return a != b;
+    }
+}
+
+/* What is empty may be true or false: one side may decide all the same. */
+static double logic(struct valuing *v, const struct expr_node *n)
+{
+    double decides = n->op == OP_OR, a = value(v, n->child[0]), b;
+
+    if (a == decides)
+        return a;
+    b = value(v, n->child[1]);
+    return b == decides || !isnan(a) ? b : a;
+}
+
+static double cell_number(struct valuing *v, uint32_t column)
+{
+    double x = v->cells->cell(v->cells->self, column).number;
+
+    return isfinite(x) ? x : empty(v, EXPR_EMPTY_CELL);
+}
+
+static double value(struct valuing *v, uint32_t node)
+{
+    const struct expr_node *n = &v->expr->node[node];
+    double a;
+
+    switch (n->op) {
+    case OP_NUMBER: return n->number;
+    case OP_COLUMN: return cell_number(v, n->column);
+    case OP_AGGREGATE:
+        return total_value(v, &v->expr->fold[n->column], &v->sums->total[n->column]);
+    case OP_LESS: case OP_LESS_EQUAL: case OP_MORE: case OP_MORE_EQUAL:
+    case OP_EQUAL: case OP_NOT_EQUAL:
+        return compare(v, n);
+    case OP_AND: case OP_OR:
+        return logic(v, n);
+    case OP_NOT:
+        return 1 - value(v, n->child[0]);
+    case OP_IF:
+        a = value(v, n->child[0]);
+        return isnan(a) ? a : value(v, n->child[a == 1 ? 1 : 2]);
+    case OP_COALESCE:
+        a = value(v, n->child[0]);
+        return isnan(a) ? value(v, n->child[1]) : a;
+    default:
+        a = value(v, n->child[0]);
+        return arithmetic(v, n->op, a,
+                          n->child[1] == NO_NODE ? 0 : value(v, n->child[1]));
+    }
+}
+
+double expr_value(const struct expr *expr, struct expr_sums *sums,
+                  const struct expr_cells *scalars, enum expr_gap *gap)
+{
+    struct valuing v = { .expr = expr, .cells = scalars, .sums = sums };
+    double x;
+
+    assert(expr->fold_count == 0 || (sums != NULL && sums->expr == expr));
+    x = value(&v, expr->root);
+    *gap = isnan(x) ? v.gap : EXPR_WHOLE;
+    for (uint32_t i = 0; i < expr->fold_count && *gap == EXPR_WHOLE; i++)
+        if (sums->total[i].by_zero > 0)
+            *gap = EXPR_ROWS_BY_ZERO;
+    return x == 0 ? 0 : x;      /* no minus before a 0 */
+}
+
+const char *expr_gap_text(enum expr_gap gap)
+{
+    static const char *const text_of[EXPR_GAP_COUNT] = {
+        [EXPR_WHOLE] = "", [EXPR_EMPTY_CELL] = "it reads an empty cell",
+        [EXPR_BY_ZERO] = "it divides by zero",
+        [EXPR_NOT_FINITE] = "it has no finite value",
+        [EXPR_NO_ROW] = "no row has a value for an aggregate",
+        [EXPR_ROWS_BY_ZERO] = "rows without a finite value are left out",
+    };
+
+    assert((unsigned)gap < EXPR_GAP_COUNT);
+    return text_of[gap];
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * full.c - what found no room as its owner asked, and is not tried again until GPUs,
+ * cores or memory were released in a pool that it may use.
+ *
+ * A class are the jobs of one form.  Of a form of one role it is known for how many
+ * GPUs a search failed: GPUs that fit a gang fit a smaller one of the same form, since
+ * every rule would leave out some of them, so all larger gangs fail, too.  Jobs of a
+ * form of several roles are equal.  Between two releases room only shrinks.
+ */
+#include <assert.h>
+
+#include "models/cluster/cluster.h"
+#include "models/cluster/place.h"
+#include "models/jobs/job.h"
+#include "policies/state/form.h"
+#include "policies/state/nodes.h"
+#include "policies/state/state.h"
+#include "policies/state/task_slot.h"
+#include "policies/state/waiting.h"
+#include "sim/containers/order.h"
+
+/* Returns how often something was released where a form could use it.  A power cap
+ * is one of the whole cluster. */
+static uint64_t releases_of(const struct cs_host *host, const struct host_form *form)
+{
+    uint32_t pools = 0;
+    uint64_t sum = 0;
+
+    if (host->spec->pool_count == 1 || host->spec->power_cap_w > 0)
+        return host->cluster->releases;
+    for (uint32_t r = 0; r < form->form->role_count; r++) {
+        if (form->pool_mask[r] == 0)
+            return host->cluster->releases;
+        pools |= form->pool_mask[r];
+    }
+    for (uint32_t p = 0; p < host->spec->pool_count; p++)
+        if (pools & 1u << p)
+            sum += host->cluster->pool_releases[p];
+    assert(pools != 0);
+    return sum;
+}
+
+/* Is a search for one job of the form as good as for another?  One for several roles
+ * that fails may have drawn, and one on nodes that come and go is like no other. */
+static bool is_class(const struct cs_host *host, const struct host_form *form)
+{
+    return form->form->role_count == 1 ||
+           (host->rules->placement != PLACE_RANDOM && host->rules->relax_ns == 0 &&
+            host->nodes->rent == NULL);
+}
+
+void host_note_full(struct cs_host *host, uint32_t i, uint32_t gpus)
+{
+    struct host_form *form = &host->forms->form[i];
+
+    assert(i < host->forms->count);
+    if (!is_class(host, form) || host_known_full(host, i, gpus))
+        return;
+    form->full_gpus = gpus;
+    form->full_at = releases_of(host, form);
+}
+
+bool host_known_full(const struct cs_host *host, uint32_t i, uint32_t gpus)
+{
+    const struct host_form *form = &host->forms->form[i];
+
+    assert(i < host->forms->count);
+    return form->full_gpus > 0 && gpus >= form->full_gpus &&
+           form->full_at == releases_of(host, form);
+}
+
+bool host_task_known_full(void *owner, uint32_t item)
+{
+    const struct cs_host *host = owner;
+    const struct cs_task *task = &host->tasks->slot[item].pub;
+
+    assert(item < host->tasks->count);
+    return task->role == CS_ALL_ROLES && task->gpu_milli == GPU_MILLI &&
+           host_known_full(host, host->tasks->slot[item].form, task->gpus);
+}
+
+static bool is_startable(void *owner, uint32_t item)
+{
+    return !host_task_known_full(owner, item);
+}
+
+bool host_full_by_form(const struct cs_host *host, uint32_t *gpus_max)
+{
+    bool some = false;
+
+    if (host_per_phase(host) || host->waiting->has_parts)
+        return false;
+    for (uint32_t g = 0; g < ORDER_GROUP_COUNT; g++)
+        gpus_max[g] = 0;
+    for (uint32_t i = 0; i < host->forms->count; i++) {
+        uint32_t *most = &gpus_max[i % ORDER_GROUP_COUNT];
+        bool full = host_known_full(host, i, UINT32_MAX);
+        uint32_t gpus = full ? host->forms->form[i].full_gpus - 1 : UINT32_MAX;
+        *most = gpus > *most ? gpus : *most;
+        some |= full;
+    }
+    return some;
+}
+
+struct order_filter host_startable(const struct cs_host *host, uint32_t gpus_max)
+{
+    struct order_filter filter = {
+        .gpus_max = gpus_max, .span_max_ns = INT64_MAX,
+        .passes = is_startable,
+    };
+
+    if (host->forms->count > 1)
+        filter.by_group = host_full_by_form(host, filter.group_max);
+    else if (host->forms->count == 1 && !host_per_phase(host) &&
+             !host->waiting->has_parts && host_known_full(host, 0, gpus_max))
+        filter.gpus_max = host->forms->form[0].full_gpus - 1;
+    assert(filter.gpus_max <= gpus_max);
+    return filter;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * pool_ends.c - when the leases of a pool should end, so that a policy that asks when
+ * a pool has room need not walk all leases.
+ *
+ * A calendar for each pool, and one for all, hold the leases with GPUs that are not
+ * idle; the GPUs of idle leases are a sum.  A lease on several pools is in the calendar
+ * of each.  Kept from the first question on.
+ */
+#include <assert.h>
+
+#include "models/cluster/cluster.h"
+#include "policies/state/ends.h"
+#include "policies/state/lease_slot.h"
+#include "policies/state/state.h"
+#include "policies/state/waiting.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/containers/calendar.h"
+
+struct pool_ends {
+    struct calendar *ends;
+    uint64_t idle_gpus;
+};
+
+struct host_pool_ends {
+    uint32_t pools;
+    struct pool_ends *of;       /* by pool; the last is of all pools */
+};
+
+/* Adds a lease to what is known of a pool, or takes it away. */
+static void note(struct pool_ends *of, const struct cs_lease *lease, uint32_t i,
+                 bool comes)
+{
+    assert(lease->gpus > 0);
+    if (lease->state == CS_LEASE_IDLE && comes)
+        of->idle_gpus += lease->gpus;
+    else if (lease->state == CS_LEASE_IDLE)
+        of->idle_gpus -= lease->gpus;
+    else if (comes)
+        calendar_add(of->ends, lease->expected_end_ns, i, lease->gpus);
+    else
+        calendar_drop(of->ends, lease->expected_end_ns, i);
+}
+
+void host_pool_ends_note(struct cs_host *host, uint32_t i, bool comes)
+{
+    const struct host_pool_ends *all = host->waiting->pool_ends;
+    const struct host_lease_slot *lease = &host->leases->slot[i];
+
+    if (all == NULL || lease->pub.gpus == 0)
+        return;
+    assert(lease->pool_mask != 0);
+    for (uint32_t p = 0; p < all->pools; p++)
+        if (lease->pool_mask & 1u << p)
+            note(&all->of[p], &lease->pub, i, comes);
+    note(&all->of[all->pools], &lease->pub, i, comes);
+}
+
+/* Returns what is known of all pools; makes it at the first question. */
+static const struct host_pool_ends *keep(const struct cs_host *host)
+{
+    struct arena *arena = host->parts.arena;
+
+    if (host->waiting->pool_ends != NULL)
+        return host->waiting->pool_ends;
+    struct host_pool_ends *all = arena_alloc(arena, 1, sizeof *all);
+    all->pools = host->spec->pool_count;
+    all->of = arena_alloc(arena, all->pools + 1, sizeof *all->of);
+    for (uint32_t p = 0; p <= all->pools; p++)
+        all->of[p].ends = calendar_new(arena);
+    host->waiting->pool_ends = all;
+    for (uint32_t i = 0; i < host->leases->count; i++) {
+        const struct host_lease_slot *lease = &host->leases->slot[i];
+        for (uint32_t p = 0; lease->live && lease->pub.gpus > 0 && p <= all->pools; p++)
+            if (p == all->pools || lease->pool_mask & 1u << p)
+                note(&all->of[p], &lease->pub, i, true);
+    }
+    return all;
+}
+
+bool host_pool_ends_when(const struct cs_host *host, uint32_t pool_mask, uint32_t free_gpus,
+                         uint32_t gpus, int64_t *at_ns)
+{
+    uint32_t pools = host->spec->pool_count;
+    uint32_t p = pool_mask == 0 ? pools : (uint32_t)__builtin_ctz(pool_mask);
+
+    if (p < pools && pool_mask != 1u << p)
+        return false;           /* a lease may lie in several of them */
+    assert(p <= pools && free_gpus < gpus);
+    const struct pool_ends *of = &keep(host)->of[p];
+    uint64_t now = free_gpus + of->idle_gpus;
+    int64_t at = now >= gpus ? host_now(host) : calendar_when(of->ends, gpus - now);
+    *at_ns = at < host_now(host) ? host_now(host) : at;
+    return true;
+}
