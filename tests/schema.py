@@ -59,6 +59,7 @@ BEYOND = [
     (r"requests of .* have neither output nor trace",
      "what a model of the catalogue is"),
     (r"does nothing here with policy", "what another key of the entry says"),
+    (r"does nothing here: it needs `scale: ", "what another key of the map says"),
     (r"gpu_type has no meaning for format", "what another key of the trace says"),
     (r"key cost says nothing of jobs of more than", "that a map ends with `more`"),
     (r"noise [0-9]+ must have as many", "lengths of two lists"),

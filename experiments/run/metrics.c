@@ -527,6 +527,8 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     value[METRIC_LIMITED] = (double)counts->limited;
     value[METRIC_INTERRUPTIONS] =
         (double)(counts->interruptions - m->interrupted);
+    value[METRIC_RENT_FORECAST] =
+        m->host != NULL ? host_rent_error(m->host, m->from_ns) : NAN;
     value[METRIC_REFUSED] = (double)(counts->refused - m->refused);
     steady_book_result(m->steady, value);
     bounds_book_result(m->bounds, result);

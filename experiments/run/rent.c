@@ -124,7 +124,10 @@ static void hear(void *self, const struct fact *fact)
 
     switch ((enum fact_kind)fact->kind) {
     case FACT_JOB_SUBMIT: end_later(rent); break;
-    case FACT_RENT_ORDER: begin(rent, fact->subject, fact->time_ns); break;
+    case FACT_RENT_ORDER:
+        end_later(rent);        /* the same node may have gone just now */
+        begin(rent, fact->subject, fact->time_ns);
+        break;
     case FACT_RENT_UP: rent->node[fact->subject].up_ns = fact->time_ns; break;
     case FACT_RENT_END:
         rent->node[fact->subject].end_ns = fact->time_ns;

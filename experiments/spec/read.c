@@ -23,6 +23,7 @@
 #include "experiments/spec/with.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
+#include "models/cluster/rented.h"
 #include "policies/host/host.h"
 #include "policies/registry/registry.h"
 #include "policies/registry/rules.h"
@@ -277,6 +278,27 @@ static bool ends_after_begin(const struct reader *r,
     return err_hint(err, "With `origin: first` time 0 is its submission.");
 }
 
+/* Nodes that are rented by forecast are ordered while there is no job, too. */
+static bool ends_if_forecast(const struct reader *r,
+                             const struct experiment_point *point,
+                             const struct conf_node *cluster, struct err *err)
+{
+    const struct cluster_spec *spec = point->cluster;
+    bool ends = r->experiment->until_ns != CLOCK_NEVER_NS;
+
+    for (uint32_t g = 0; g < spec->group_count && !ends; g++)
+        if (spec->group[g].rent != NULL &&
+            spec->group[g].rent->scale == RENT_FORECAST) {
+            err_set(err, ERR_RANGE, conf_pos(cluster),
+                    "scale: forecast of the nodes %s needs `until` with a time",
+                    spec->group[g].name);
+            return err_hint(err, "It goes on without jobs, so that a run that "
+                                 "is drained would not end. A `warmup` leaves "
+                                 "out the time in which it learns.");
+        }
+    return true;
+}
+
 /* The cluster and the workload of a tree. */
 static bool read_world(struct reader *r, struct experiment_point *point,
                        const struct conf_node *tree, struct err *err)
@@ -300,7 +322,8 @@ static bool read_world(struct reader *r, struct experiment_point *point,
         return false;
     if (same == NULL)
         ARENA_ADD(r->arena, r->known, r->known_count, r->known_room, point);
-    return ends_after_begin(r, point, err);
+    return ends_if_forecast(r, point, cluster, err) &&
+           ends_after_begin(r, point, err);
 }
 
 static bool *acts_of(struct reader *r, const struct conf_node *with)

@@ -13,14 +13,17 @@
 #include "sim/config/conf.h"
 
 #define DAY_S 86400.0
+#define SLOTS_MAX 100000
 
 struct rented_keys {
     int64_t min, start_ns, keep_ns, wait_ns, least_ns, notice_ns, mtbf_ns;
+    int64_t spare, slot_ns, season_ns;
+    double level_weight, season_weight, ready;
     int scale, billing, on_notice;
     const struct conf_node *available;
 };
 
-static const char *const scale_choices[] = { "queue", "always", NULL };
+static const char *const scale_choices[] = { "queue", "always", "forecast", NULL };
 static const char *const notice_choices[] = { "work", "save", NULL };
 static const char *const billing_choices[] = { "second", "minute", "hour",
                                                NULL };
@@ -33,8 +36,28 @@ static const struct conf_field rented_fields[] = {
              "nodes that are rented all the time", .max = 1e6),
     CONF_KEY("scale", CONF_CHOICE, rented_keys, scale, "queue",
              "queue: nodes are ordered for asks that wait; always: as many as "
-             "can be had, up to count; min, wait and keep then say nothing",
+             "can be had, up to count; min, wait and keep then say nothing; "
+             "forecast: as queue, and ahead of the jobs that are forecast to come "
+             "(Holt-Winters, additive, no trend; from past arrivals alone)",
              .choices = scale_choices),
+    CONF_KEY("spare", CONF_INT, rented_keys, spare, "0",
+             "of scale: queue: nodes that start or are idle beyond what waits",
+             .max = 1e6),
+    CONF_KEY("slot", CONF_TIME, rented_keys, slot_ns, "1h",
+             "of scale: forecast: arrivals are counted by slots of this length",
+             .min = 60, .max = 100 * DAY_S),
+    CONF_KEY("season", CONF_TIME, rented_keys, season_ns, "24h",
+             "of scale: forecast: after this time demand is alike again; 0s: the "
+             "level alone is followed", .max = 1000 * DAY_S),
+    CONF_KEY("level_weight", CONF_FRACTION, rented_keys, level_weight, "5%",
+             "of scale: forecast: weight of the last slot in the level "
+             "(assumption)", .max = 1),
+    CONF_KEY("season_weight", CONF_FRACTION, rented_keys, season_weight, "20%",
+             "of scale: forecast: weight of the last season in the season "
+             "(assumption)", .max = 1),
+    CONF_KEY("ready", CONF_FRACTION, rented_keys, ready, "90%",
+             "of scale: forecast: probability that the nodes ahead suffice for "
+             "the jobs that come while a node starts (assumption)", .max = 0.9999),
     CONF_KEY("wait", CONF_TIME, rented_keys, wait_ns, "0s",
              "an ask waits so long until nodes are ordered for it",
              .max = 100 * DAY_S),
@@ -77,6 +100,50 @@ static bool rented_acts(const struct conf_node *conf,
                      "available", err);
 }
 
+/* False: a key of another `scale` is written. */
+static bool scale_acts(const struct conf_node *conf,
+                       const struct rented_keys *keys, struct err *err)
+{
+    static const char *const forecast[] = { "slot", "season", "level_weight",
+                                            "season_weight", "ready" };
+
+    assert(conf != NULL && keys != NULL);
+    for (size_t i = 0; i < sizeof forecast / sizeof *forecast; i++)
+        if (!conf_acts(conf, forecast[i], keys->scale != RENT_FORECAST,
+                       "needs `scale: forecast`", err))
+            return false;
+    return conf_acts(conf, "spare", keys->scale != RENT_QUEUE,
+                     "needs `scale: queue`", err) &&
+           conf_acts(conf, "season_weight", keys->season_ns == 0,
+                     "needs a `season`", err);
+}
+
+/* A season is a whole number of slots. */
+static bool read_forecast(const struct conf_node *conf,
+                          const struct rented_keys *keys,
+                          struct rent_forecast *out, struct err *err)
+{
+    int64_t slots = keys->season_ns / keys->slot_ns;
+    const struct conf_node *at = conf_get(conf, "season");
+
+    if (keys->scale != RENT_FORECAST)
+        return true;
+    if (at == NULL)
+        at = conf_get(conf, "slot");
+    if (keys->season_ns % keys->slot_ns != 0 || slots > SLOTS_MAX)
+        return err_set(err, ERR_RANGE, conf_pos(at),
+                       "season must be a whole number of slots, at most %d, "
+                       "found %.9g s of %.9g s", SLOTS_MAX,
+                       clock_s_from_ns(keys->season_ns),
+                       clock_s_from_ns(keys->slot_ns));
+    *out = (struct rent_forecast) {
+        .slot_ns = keys->slot_ns, .slots = (uint32_t)slots,
+        .level_weight = keys->level_weight,
+        .season_weight = keys->season_weight, .ready = keys->ready,
+    };
+    return true;
+}
+
 bool rented_read(struct arena *arena, const struct conf_node *conf,
                  uint32_t count, struct rent_spec *spec, struct err *err)
 {
@@ -85,7 +152,7 @@ bool rented_read(struct arena *arena, const struct conf_node *conf,
     assert(conf != NULL && spec != NULL);
     if (!conf_fill(conf, &rented_schema, &keys, err))
         return false;
-    if (!rented_acts(conf, &keys, err))
+    if (!rented_acts(conf, &keys, err) || !scale_acts(conf, &keys, err))
         return false;
     if (keys.min > (int64_t)count)
         return err_set(err, ERR_RANGE, conf_pos(conf_get(conf, "min")),
@@ -93,7 +160,7 @@ bool rented_read(struct arena *arena, const struct conf_node *conf,
                        "%lld", count, (long long)keys.min);
     *spec = (struct rent_spec) {
         .nodes_min = (uint32_t)keys.min,
-        .scale = keys.scale == 1 ? RENT_ALWAYS : RENT_QUEUE,
+        .scale = (enum rent_scale)keys.scale, .spare = (uint32_t)keys.spare,
         .start_ns = keys.start_ns, .keep_ns = keys.keep_ns,
         .wait_ns = keys.wait_ns, .least_ns = keys.least_ns,
         .unit_ns = billing_s[keys.billing] * CLOCK_NS_PER_S,
@@ -101,6 +168,8 @@ bool rented_read(struct arena *arena, const struct conf_node *conf,
         .on_notice = keys.on_notice == 1 ? RENT_SAVE : RENT_WORK,
         .reclaim_mtbf_ns = keys.mtbf_ns,
     };
+    if (!read_forecast(conf, &keys, &spec->forecast, err))
+        return false;
     if (keys.available == NULL)
         return true;
     spec->available = time_series_read(arena, keys.available, "nodes", err);

@@ -6,7 +6,8 @@
  *
  * A group of nodes with `rent:` starts with `min` nodes.  More are ordered for
  * waiting tasks, up to the count of the group and to what is available.  A node
- * that is idle for `keep` is returned.  Spot instances are on-demand instances
+ * that is idle for `keep` is returned.  `spare` nodes, or as many as are forecast to
+ * be asked for while a node starts, are ordered ahead.  Spot instances are on-demand instances
  * with `reclaim` or `available`; the provider gives `notice` before the end.
  */
 #ifndef MODELS_CLUSTER_RENTED_H
@@ -21,14 +22,24 @@ struct conf_schema;
 struct time_series;
 struct err;
 
-/* Nodes are ordered for waiting tasks; or always as many as are available. */
-enum rent_scale { RENT_QUEUE, RENT_ALWAYS };
+/* Nodes are ordered for waiting tasks; or always as many as are available; or for
+ * waiting tasks and for jobs that are forecast to come. */
+enum rent_scale { RENT_QUEUE, RENT_ALWAYS, RENT_FORECAST };
 /* What jobs do after the notice: go on, and lose what they have not saved; or
  * save at once. */
 enum rent_notice { RENT_WORK, RENT_SAVE };
 
+/* Nodes that arriving jobs ask for, by slots of time: sim/stats/seasonal.h. */
+struct rent_forecast {
+    int64_t slot_ns;
+    uint32_t slots;             /* of a season; 0: there is none */
+    double level_weight, season_weight;
+    double ready;               /* probability that the nodes ahead suffice */
+};
+
 struct rent_spec {
     uint32_t nodes_min;
+    uint32_t spare;             /* nodes ahead of the tasks; RENT_QUEUE */
     enum rent_scale scale;
     int64_t start_ns;           /* from the order until it is usable; billed */
     int64_t keep_ns;            /* idle time after which it is returned */
@@ -41,6 +52,7 @@ struct rent_spec {
     int64_t reclaim_mtbf_ns;    /* mean time until a rented node is reclaimed;
                                    0: never */
     const struct time_series *available;    /* number of nodes; NULL: all */
+    struct rent_forecast forecast;          /* RENT_FORECAST */
 };
 
 extern const struct conf_schema rented_schema;

@@ -126,6 +126,16 @@ double loader_miss_fraction(double cached, uint32_t nodes)
     return miss - miss * log(miss) / nodes;
 }
 
+double loader_restart_s(const struct loader_item *item, uint32_t workers,
+                        double start_s, double items, double core_speed)
+{
+    assert(item->core_s >= 0.0 && items >= 0.0 && core_speed > 0.0);
+    assert(start_s >= 0.0);
+    if (workers == 0)
+        return 0.0;
+    return workers * start_s + items * (item->core_s + item->handover_s) / core_speed;
+}
+
 double loader_receive_core_s(double bytes)
 {
     assert(bytes >= 0.0);

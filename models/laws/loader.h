@@ -54,6 +54,18 @@ struct loader_item {
  * image, or seconds of video. */
 struct loader_item loader_item(enum loader_kind kind, double size);
 
+/* Returns the time from the start of an epoch to its first batch, if new workers are
+ * started for it: they start one after the other, each in start_s, and each prepares a
+ * batch of its own (PyTorch's DataLoader) on one core.  A GPU waits for all of it.
+ * `items`: of the batch of one process.  0 without workers.
+ *
+ * start_s is about 0 for a fork: on Linux new workers took as long as those that stay
+ * (delta-interpolator PR 3).  A spawned one imports its libraries and is sent the data
+ * set's index: 3.3 s (pytorch issue 153594), 1 s (rslearn issue 46), 6 and 30 s
+ * (olmoearth_pretrain PR 150). */
+double loader_restart_s(const struct loader_item *item, uint32_t workers,
+                        double start_s, double items, double core_speed);
+
 /* Returns the share of reads that miss the page cache, from the second epoch
  * on.  `cached`: the fraction of the data set that one node's cache holds.
  * Each of the `nodes` reads a random part of the data set in each epoch. */
@@ -66,6 +78,10 @@ double loader_receive_core_s(double bytes);
 /* Share of a slot's PCIe rate that is left if the buffer is in the memory of
  * the other socket. */
 #define LOADER_REMOTE_FRACTION 0.31
+/* Share of it that is left if the buffer is pageable: the driver copies it to a
+ * pinned one first.  dask-cuda PR 98, on PCIe 3: "5-6 GB/s, and 11-12 GB/s with"
+ * pinned memory. */
+#define LOADER_PAGEABLE_FRACTION (5.5 / 11.5)
 
 struct loader_supply {
     double storage_bps;         /* this pipeline's share of the storage */

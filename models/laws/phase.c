@@ -149,6 +149,41 @@ static void read_bytes(struct demand_rates *rates,
     rates->nvme_reads = reads * miss;
 }
 
+/* Returns the seconds of a run that copies from pageable memory add to the GPU's: no
+ * stream hides them (PyTorch: non_blocking needs pinned memory). */
+static double copy_s(const struct phase_law *law, const struct gang *gang,
+                     double items)
+{
+    assert(items > 0.0);
+    if (!law->pageable)
+        return 0.0;
+    struct loader_supply supply = supply_of(law, gang);
+    return items * law->item.gpu_bytes / supply.processes /
+           (supply.pcie_bps * LOADER_PAGEABLE_FRACTION);
+}
+
+/* Nothing is prepared and nothing computed until the first batch of an epoch by new
+ * workers: that is added to whatever sets the pace. */
+static void add_restarts(struct phase_plan *plan, const struct phase_law *law,
+                         const struct gang *gang, double items)
+{
+    double before = plan->rate_max;
+
+    if (!(law->epoch_items > 0.0))
+        return;
+    struct loader_supply supply = supply_of(law, gang);
+    double s = items / law->epoch_items *
+        loader_restart_s(&law->item, supply.workers, law->worker_start_s,
+                         law->sequences / supply.processes, supply.core_speed);
+    assert(s >= 0.0 && before > 0.0);
+    plan->rate_max = rate_of(1.0 / before + s);
+    plan->gpu_rate = rate_of(1.0 / plan->gpu_rate + s);
+    plan->feed_rate = rate_of(1.0 / plan->feed_rate + s);
+    plan->gpu_busy_fraction *= plan->rate_max / before;
+    plan->mfu *= plan->rate_max / before;
+    plan->hfu *= plan->rate_max / before;
+}
+
 /* A step on GPUs, repeated, fed by the loader of the same lease. */
 static struct phase_plan plan_fed(const struct phase_law *law,
                                   const struct gang *gang,
@@ -156,16 +191,17 @@ static struct phase_plan plan_fed(const struct phase_law *law,
 {
     const struct loader_item *item = &law->item;
     double gpu_s = step->step_s * repeats(law);
-    double items = law->sequences * repeats(law);
+    double items = law->sequences * repeats(law), work_s = gpu_s;
     assert(gpu_s > 0.0 && items > 0.0);
+    gpu_s += copy_s(law, gang, items);
     struct phase_plan plan = {
         .rate_max = rate_of(gpu_s),
         .gpu_rate = rate_of(gpu_s),
         .feed_rate = INFINITY,
-        .gpu_busy_fraction = step->busy_fraction,
+        .gpu_busy_fraction = step->busy_fraction * (work_s / gpu_s),
         .flops = step->flops * repeats(law),
-        .mfu = step->mfu,
-        .hfu = step->hfu,
+        .mfu = step->mfu * (work_s / gpu_s),
+        .hfu = step->hfu * (work_s / gpu_s),
         .bottleneck = gpu_bottleneck(step, gang),
         .rates.network_bytes = step->inter_bytes_per_node * repeats(law),
     };
@@ -184,13 +220,14 @@ static struct phase_plan plan_fed(const struct phase_law *law,
                                  ? LOADER_CPU : LOADER_PCIE;
     plan.feed_rate = rate.stage_per_s[slow] / items;
     plan.feed_bottleneck = loader_stage_name(slow);
-    if (rate.bottleneck == LOADER_GPU)
-        return plan;
-    plan.rate_max = rate.items_per_s / items;
-    plan.bottleneck = loader_stage_name(rate.bottleneck);
-    plan.gpu_busy_fraction *= rate.busy_fraction[LOADER_GPU];
-    plan.mfu *= plan.rate_max * gpu_s;
-    plan.hfu *= plan.rate_max * gpu_s;
+    if (rate.bottleneck != LOADER_GPU) {
+        plan.rate_max = rate.items_per_s / items;
+        plan.bottleneck = loader_stage_name(rate.bottleneck);
+        plan.gpu_busy_fraction *= rate.busy_fraction[LOADER_GPU];
+        plan.mfu *= plan.rate_max * gpu_s;
+        plan.hfu *= plan.rate_max * gpu_s;
+    }
+    add_restarts(&plan, law, gang, items);
     return plan;
 }
 

@@ -41,6 +41,11 @@ struct phase_law {
     struct loader_item item;            /* LAW_TRAIN: cost of a sample */
     uint32_t loader_workers;            /* 0: one per core */
     bool remote;                        /* buffers at the other socket */
+    bool pageable;                      /* buffers that are not pinned: copies
+                                           are slow, and GPUs wait for them */
+    double epoch_items;                 /* LAW_TRAIN: samples until new workers
+                                           start; 0: they stay */
+    double worker_start_s;
     enum loader_from from;              /* LAW_TRAIN, LAW_CPU: where the data
                                            is read */
     double dataset_bytes;               /* read before, so that the page cache

@@ -13,6 +13,7 @@
 #include "models/laws/phase_cache.h"
 #include "models/types/facts.h"
 #include "policies/host/decide.h"
+#include "policies/host/demand.h"
 #include "policies/host/outage.h"
 #include "policies/host/pack.h"
 #include "policies/host/rent.h"
@@ -228,7 +229,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     else
         host_task_job(host, j);
     host_outage_wake(host);
-    host_rent_wake(host);
+    host_rent_wake(host, request->id);
     host_wake(host);
     assert(host->decision->jobs_left <= host->jobs->count);
 }
@@ -456,6 +457,11 @@ uint32_t host_jobs_left(const struct cs_host *host)
 {
     assert(host->decision->jobs_left <= host->jobs->count);
     return host->decision->jobs_left;
+}
+
+double host_rent_error(const struct cs_host *host, int64_t from_ns)
+{
+    return host_demand_error(host, from_ns);
 }
 
 uint32_t host_pending(const struct cs_host *host)

@@ -72,6 +72,8 @@ uint32_t host_running(const struct cs_host *host);
 uint32_t host_pending(const struct cs_host *host);
 /* Submitted and not ended. */
 uint32_t host_jobs_left(const struct cs_host *host);
+/* How far off forecasts of demand were from a time on: host_demand_error(). */
+double host_rent_error(const struct cs_host *host, int64_t from_ns);
 /* As host_pool_waits(), of what is held back behind the first in the order: the policy
  * starts nothing before it, and it wants more GPUs than are free.  free_milli:
  * thousandths of GPUs by pool.  0: nothing is. */

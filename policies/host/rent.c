@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rent.c - how many nodes are rented: as many as the waiting tasks need and the
- * provider has.  rental.c says what then happens to each node.
+ * rent.c - how many nodes are rented: as many as the waiting tasks need, and those
+ * ahead of them (demand.h), if the provider has them.  rental.c says what then
+ * happens to each node.
  *
  * Tasks are counted in the order of the policy.  Each adds the nodes that it
  * needs to the first group, in the order of the file, that suits it and may
  * still order nodes.  While no job is left, nothing is ordered, so that a run
- * can end.
+ * can end, but for a forecast, which needs a run that ends at a time.
  */
 #include "policies/host/rent.h"
 
@@ -17,6 +18,7 @@
 #include "models/cluster/cluster.h"
 #include "models/cluster/time_series.h"
 #include "models/jobs/job.h"
+#include "policies/host/demand.h"
 #include "policies/host/rental.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
@@ -96,7 +98,7 @@ static bool suits_role(const struct cs_host *host, uint32_t g,
 
     assert(r < request->form->role_count);
 
-    if (group->rent == NULL || group->rent->scale != RENT_QUEUE ||
+    if (group->rent == NULL || group->rent->scale == RENT_ALWAYS ||
         (mask != 0 && !(mask >> group->pool & 1)))
         return false;
     if (job_role_gpus(request, r) == 0)
@@ -243,14 +245,19 @@ static uint32_t order_least(struct cs_host *host, uint32_t g)
     return room;
 }
 
+/* False: no job is left, and what is ordered may be for nothing. */
+static bool goes_on(const struct cs_host *host)
+{
+    return host->decision->jobs_left > 0 || host->nodes->rent->forecasts;
+}
+
 void host_rent_scale(struct cs_host *host)
 {
     uint32_t groups = host->spec->group_count;
 
     struct host_rent *rent = host->nodes->rent;
 
-    if (rent == NULL || host->decision->jobs_left == 0 ||
-        host->decision->closing)
+    if (rent == NULL || !goes_on(host) || host->decision->closing)
         return;
     for (uint32_t g = 0; g < groups; g++) {
         const struct rent_spec *spec = host->spec->group[g].rent;
@@ -258,13 +265,18 @@ void host_rent_scale(struct cs_host *host)
         rent->group[g].room = spec != NULL ? order_least(host, g) : 0;
     }
     loop_cancel(host->parts.loop, rent->look);
-    int64_t next = count_waiting(host);
+    host_demand_follow(host);
+    int64_t next = count_waiting(host), look = host_demand_look_ns(host);
+    next = look < next ? look : next;
     assert(next > host_now(host));
     for (uint32_t g = 0; g < groups; g++) {
         const struct rent_group *group = &rent->group[g];
-        double more = ceil(group->wanted) - group->coming - group->idle;
+        if (host->spec->group[g].rent == NULL)
+            continue;
+        double more = ceil(group->wanted) + host_demand_ahead(host, g) -
+                      group->coming - group->idle;
         assert(isfinite(more));
-        if (host->spec->group[g].rent != NULL && more > 0)
+        if (more > 0)
             order_some(host, g, more < group->room ? (uint32_t)more
                                                    : group->room);
     }
@@ -318,7 +330,7 @@ static void follow_supply(struct cs_host *host)
             next = at;
     }
     loop_cancel(host->parts.loop, host->nodes->rent->change);
-    if (next != CLOCK_NEVER_NS && host->decision->jobs_left > 0)
+    if (next != CLOCK_NEVER_NS && goes_on(host))
         host->nodes->rent->change =
             loop_at(host->parts.loop, next, LOOP_RANK_OUTAGE, handle_change,
                     host, 0);
@@ -332,13 +344,35 @@ static void handle_change(struct loop *loop, void *self, uint64_t arg)
     (void)loop;
     (void)arg;
     assert(host->nodes->rent != NULL);
-    if (host->decision->jobs_left > 0)
+    if (goes_on(host))
         follow_supply(host);
 }
 
-void host_rent_wake(struct cs_host *host)
+/* Adds the nodes that a job asks for, role by role, to the demand of the first group
+ * that suits the role. */
+static void count_demand(struct cs_host *host, struct job_id job)
+{
+    const struct job_request *request = cs_request(host, job);
+
+    assert(request->form->role_count <= FORM_ROLES_MAX);
+    for (uint32_t r = 0; r < request->form->role_count; r++)
+        for (uint32_t g = 0; g < host->spec->group_count; g++) {
+            const struct node_group *group = &host->spec->group[g];
+            if (!suits_role(host, g, job, r))
+                continue;
+            double nodes = count_nodes_for(group, request, r);
+            if (nodes <= group->node_count) {
+                host_demand_add(host, g, nodes);
+                break;
+            }
+        }
+}
+
+void host_rent_wake(struct cs_host *host, struct job_id job)
 {
     assert(host->decision->jobs_left > 0);
+    if (host->nodes->rent != NULL && host->nodes->rent->forecasts)
+        count_demand(host, job);
     if (host->nodes->rent != NULL && host->decision->jobs_left == 1 &&
         !host->decision->closing)
         follow_supply(host);
@@ -378,6 +412,12 @@ void host_rent_begin(struct cs_host *host)
     host->nodes->rent = rent;
     host->nodes->leaving = rent->leaving;
     for (uint32_t g = 0; g < spec->group_count; g++)
-        if (spec->group[g].rent != NULL)
+        if (spec->group[g].rent != NULL) {
+            rent->group[g].demand = host_demand_new(host, g);
+            rent->forecasts |= rent->group[g].demand != NULL;
             begin_group(host, g);
+        }
+    if (rent->forecasts)
+        rent->look = loop_at(host->parts.loop, host_demand_look_ns(host),
+                             LOOP_RANK_SETTLE, scale_again, host, 0);
 }

@@ -15,9 +15,9 @@ struct node_group;
 /* Orders the nodes that are rented from the beginning.  Does nothing if no
  * group has `rent`.  Memory comes from the trial's arena. */
 void host_rent_begin(struct cs_host *host);
-/* A job was submitted.  If it is the only one, the changes of what can be
- * rented are followed again. */
-void host_rent_wake(struct cs_host *host);
+/* A job was submitted: its demand is counted.  If it is the only one, the changes of
+ * what can be rented are followed again. */
+void host_rent_wake(struct cs_host *host, struct job_id job);
 /* Orders nodes for the tasks that wait.  Called after each decision. */
 void host_rent_scale(struct cs_host *host);
 /* Returns the number of nodes of a group that exist at a time: all, or as many

@@ -16,6 +16,7 @@
  */
 #include "models/types/facts.h"
 #include "policies/host/block.h"
+#include "policies/host/demand.h"
 #include "policies/host/outage.h"
 #include "policies/host/rental.h"
 #include "policies/leases/idle.h"
@@ -40,6 +41,7 @@
 
 #define RECLAIM_STREAM 104      /* of rng_at, beside those of outages */
 #define KEEP_MIN_NS CLOCK_NS_PER_S
+#define AHEAD_KEEP_MIN_NS (60 * CLOCK_NS_PER_S)
 
 static const struct rent_spec *spec_of(const struct cs_host *host,
                                        uint32_t node)
@@ -303,6 +305,19 @@ void host_rental_failed(struct cs_host *host, uint32_t n)
 
 /* ---- the beginning of a rental ------------------------------------------ */
 
+static void arm_keep(struct cs_host *host, uint32_t n, int64_t least_ns);
+
+/* Is an idle node of a group one of those that are ahead of the tasks? */
+static bool is_ahead(const struct cs_host *host, uint32_t g)
+{
+    const struct rent_group *group = &host->nodes->rent->group[g];
+    double spare = (double)group->idle + group->coming - ceil(group->wanted);
+    uint32_t ahead = host_demand_ahead(host, g);
+
+    assert(group->idle > 0);
+    return ahead > 0 && spare <= ahead;
+}
+
 static void end_keep(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -315,6 +330,10 @@ static void end_keep(struct loop *loop, void *self, uint64_t arg)
     if (node->state != RENT_HERE || node->leases > 0)
         return;
     assert(!node->kept && group->idle > group->kept);
+    if (is_ahead(host, (uint32_t)(group - host->nodes->rent->group))) {
+        arm_keep(host, n, AHEAD_KEEP_MIN_NS);
+        return;
+    }
     if (group->here + group->coming > spec->nodes_min) {
         lose_parked(host, n, true);
         end_rental(host, n);
@@ -326,13 +345,13 @@ static void end_keep(struct loop *loop, void *self, uint64_t arg)
 
 /* Schedules the end of an idle node's rental.  It comes after the decision of
  * its instant, which may place another lease on the node. */
-static void arm_keep(struct cs_host *host, uint32_t n)
+static void arm_keep(struct cs_host *host, uint32_t n, int64_t least_ns)
 {
     const struct rent_spec *spec = spec_of(host, n);
-    int64_t keep = spec->keep_ns > 0 ? spec->keep_ns : KEEP_MIN_NS;
+    int64_t keep = spec->keep_ns > least_ns ? spec->keep_ns : least_ns;
 
     assert(host->nodes->rent->node[n].leases == 0);
-    if (spec->scale == RENT_QUEUE)
+    if (spec->scale != RENT_ALWAYS)
         host->nodes->rent->node[n].keep =
             loop_at(host->parts.loop, clock_after(host_now(host), keep),
                     LOOP_RANK_SETTLE, end_keep, host, n);
@@ -351,7 +370,7 @@ static void release_kept(struct cs_host *host, uint32_t near)
         assert(n - spec->first_node < spec->node_count);
         if (host->nodes->rent->node[n].kept) {
             clear_kept(host, n);
-            arm_keep(host, n);
+            arm_keep(host, n, KEEP_MIN_NS);
         }
     }
 }
@@ -389,7 +408,7 @@ static void begin_rental(struct cs_host *host, uint32_t n)
     host_unblock(host, n);
     host_tell(host, FACT_RENT_UP, n, 0,
               cluster_group_of(host->spec, n)->gpus);
-    arm_keep(host, n);
+    arm_keep(host, n, KEEP_MIN_NS);
     arm_reclaim(host, n);
     release_kept(host, n);
     host->hooks.wake(host);
@@ -446,7 +465,7 @@ void host_rental_held(struct cs_host *host, uint32_t lease, bool is_taken)
         node->leases--;
         if (node->state == RENT_HERE && node->leases == 0) {
             group_of(host, n)->idle++;
-            arm_keep(host, n);
+            arm_keep(host, n, KEEP_MIN_NS);
         }
         if (node->state != RENT_NOTICE)
             continue;

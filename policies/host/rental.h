@@ -32,6 +32,7 @@ struct rent_group {
     uint32_t kept;              /* idle, and kept as one of nodes_min */
     uint32_t room;              /* nodes that could be ordered now */
     double wanted;              /* nodes that waiting tasks need */
+    struct host_demand *demand; /* NULL: nothing is forecast */
 };
 
 struct host_rent {
@@ -39,7 +40,9 @@ struct host_rent {
     struct rent_group *group;
     bool *leaving;              /* per node: under notice */
     struct loop_handle change;  /* the number that can be rented changes */
-    struct loop_handle look;    /* another task has waited long enough */
+    struct loop_handle look;    /* another task has waited long enough, or
+                                   the forecast is looked at */
+    bool forecasts;             /* a group does */
     uint64_t choices;           /* so far; selects the random draws */
 };
 

@@ -232,6 +232,43 @@ static void a_buffer_at_the_other_socket_gets_a_third_of_the_slot(
     close_net(&n);
 }
 
+/* One GPU, whose step is computed on nothing but one byte. */
+static void gpus_wait_for_pageable_copies_and_for_new_workers(void **state)
+{
+    struct wires n;
+    struct share share = {.node = 0, .cores = 128, .gpu_mask = 0x1};
+    struct placement place = {.share = &share, .share_count = 1};
+
+    (void)state;
+    open_net(&n);
+    struct gang gang = fabric_gang(n.aid.cluster, &place);
+    struct phase_law law = {.kind = LAW_TRAIN, .sequences = 4, .repeats = 1,
+                            .loader_workers = 2, .item = {.gpu_bytes = 1}};
+
+    law.train = (struct train_shape){
+        .llm = catalogue_llm(n.aid.catalogue, "qwen2.5-0.5b"), .tp = 1,
+        .pp = 1, .cp = 1, .vp = 1, .micro_batch = 4, .sequence_tokens = 16};
+    struct phase_plan plain = phase_plan(&law, &gang, 0.5);
+    law.item.gpu_bytes = 1e12;          /* beside the step: the larger counts */
+    assert_near(phase_seconds(&law, &gang, 0.5), 4e12 / gang.gpu->pcie_bps, 1e-6);
+    law.pageable = true;                /* after it: both do */
+    assert_near(phase_seconds(&law, &gang, 0.5) - 1 / plain.gpu_rate,
+                4e12 / gang.gpu->pcie_bps / LOADER_PAGEABLE_FRACTION, 1e-6);
+    law.pageable = false;
+    /* Each ten steps two workers take 3 s each, and one core 0.1 s a sample. */
+    law.item = (struct loader_item){.core_s = 0.1, .gpu_bytes = 1};
+    law.epoch_items = 10 * law.sequences;
+    law.worker_start_s = 3;
+    struct phase_plan plan = phase_plan(&law, &gang, 0.5);
+    assert_near(1 / plan.gpu_rate - 1 / plain.gpu_rate,
+                (2 * 3 + 4 * 0.1 / gang.cpu->core_speed) / 10, 1e-6);
+    law.epoch_items = 0;                /* workers that stay cost nothing */
+    assert_true(phase_plan(&law, &gang, 0.5).gpu_rate == plain.gpu_rate);
+    assert_true(plan.gpu_busy_fraction < plain.gpu_busy_fraction);
+    assert_true(plan.mfu < plain.mfu && plan.flops == plain.flops);
+    close_net(&n);
+}
+
 /* ---- tensors from CPU nodes ------------------------------------------- */
 
 /* From nodes 2 and 3 to nodes 0 and 1: each of the four pairs takes a quarter.
@@ -315,6 +352,14 @@ static void data_that_cannot_lie_there_are_refused_with_a_place(void **state)
          "no node has more than 1000 GB of memory"},
         {"loader: {kind: image, size: 1e5, dataset: lots}", "dataset"},
         {"loader: {kind: image, size: 1e5, numa: far}", "local"},
+        {"loader: {kind: image, size: 1e5, epoch: fork}",
+         "it needs `dataset`"},
+        {"loader: {kind: image, size: 1e5, epoch: fork, dataset: 1GB}, data: "
+         "{cores: 8}", "it needs workers where the job trains"},
+        {"loader: {kind: image, size: 1e5, pinned: false}, data: {cores: 8}",
+         "it needs workers where the job trains"},
+        {"loader: {kind: image, size: 1e5, worker_start: 3s}",
+         "it needs `epoch: spawn`"},
         {"loader: {kind: image, size: 1e5, send: zero-copy}",
          "send has no meaning without data"},
     };
@@ -342,6 +387,7 @@ int main(void)
             a_data_set_is_read_from_the_disk_once_and_then_in_part),
         cmocka_unit_test(
             a_buffer_at_the_other_socket_gets_a_third_of_the_slot),
+        cmocka_unit_test(gpus_wait_for_pageable_copies_and_for_new_workers),
         cmocka_unit_test(
             what_cpu_nodes_send_crosses_their_nics_and_those_of_the_gpus),
         cmocka_unit_test(

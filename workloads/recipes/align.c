@@ -100,7 +100,8 @@ bool align_data_role(struct align *align)
 {
     static const char *const given[] = {"kind", "size", "per_sequence",
                                         "workers", "collect_per_s", "files",
-                                        "dataset", "numa", "send"};
+                                        "dataset", "numa", "send", "pinned",
+                                        "epoch", "worker_start"};
     struct draft *draft = &align->draft;
     const struct conf_node *conf = draft->keys.loader;
     struct loader_keys keys = {0};

@@ -136,6 +136,8 @@ const struct conf_schema reward_schema =
     CONF_SCHEMA("workload.mix[].reward",
                 "how responses are scored", reward_fields);
 
+static const char *const epoch_choices[] = { "stay", "fork", "spawn", NULL };
+
 static const struct conf_field loader_fields[] = {
     CONF_KEY("kind", CONF_CHOICE, loader_keys, kind, CONF_ABSENT,
              "what is read and prepared; default: what the recipe usually "
@@ -165,6 +167,16 @@ static const struct conf_field loader_fields[] = {
     CONF_KEY("numa", CONF_CHOICE, loader_keys, numa, "local",
              "host buffers at the socket of the GPU, or at the other",
              .choices = numa_choices),
+    CONF_KEY("pinned", CONF_BOOL, loader_keys, pinned, "true",
+             "host buffers are pinned; if not, GPUs wait for copies at 48% of the "
+             "rate of PCIe"),
+    CONF_KEY("epoch", CONF_CHOICE, loader_keys, epoch, "stay",
+             "workers at the end of an epoch of `dataset`: they stay, or GPUs wait "
+             "until new ones have started, by fork or spawn, and prepared a batch",
+             .choices = epoch_choices),
+    CONF_KEY("worker_start", CONF_TIME, loader_keys, start_ns, "3.3s",
+             "of `epoch: spawn`: start of a worker, one after the other; 1s to 30s "
+             "are measured, by the data set's index", .max = 3600),
     CONF_KEY("send", CONF_CHOICE, loader_keys, send, "copy",
              "with data nodes: how tensors reach the GPUs, through host memory "
              "and a core, or past both", .choices = send_choices),

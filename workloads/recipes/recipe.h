@@ -57,9 +57,14 @@ struct loader_keys {
     double dataset_bytes;       /* 0: not said */
     double collect_per_s;       /* items a GPU's process collects; 0: not said */
     int numa;                   /* 1: buffers at the other socket */
+    bool pinned;
+    int epoch;                  /* enum loader_epoch */
+    int64_t start_ns;           /* of a spawned worker */
     int send;                   /* enum loader_send */
 };
 enum loader_send { SEND_COPY, SEND_ZERO_COPY };
+/* What workers do at the end of an epoch: stay, or new ones start. */
+enum loader_epoch { EPOCH_STAY, EPOCH_FORK, EPOCH_SPAWN };
 
 /* How training is divided among GPUs. */
 struct parallel_keys {

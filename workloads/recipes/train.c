@@ -9,6 +9,7 @@
  * (claim A5).  What CPU nodes send crosses the network, and a core receives it
  * unless it is sent past host memory.
  */
+#include "sim/base/clock.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "workloads/recipes/recipe.h"
@@ -77,13 +78,31 @@ static const struct conf_field net_fields[] = {
              "what is read for a sample; absent: samples are in GPU memory"),
 };
 
+/* False: a key of workers or their buffers is written, and they are not there. */
+static bool loader_acts(const struct draft *draft,
+                        const struct loader_keys *loader)
+{
+    const struct conf_node *conf = draft->keys.loader;
+    struct err *err = draft->world->err;
+    bool elsewhere = draft->keys.data != NULL;
+
+    return conf_acts(conf, "epoch", !(loader->dataset_bytes > 0.0),
+                     "needs `dataset`, whose end is that of an epoch", err) &&
+           conf_acts(conf, "epoch", elsewhere,
+                     "needs workers where the job trains, without `data`", err) &&
+           conf_acts(conf, "pinned", elsewhere,
+                     "needs workers where the job trains, without `data`", err) &&
+           conf_acts(conf, "worker_start", loader->epoch != EPOCH_SPAWN,
+                     "needs `epoch: spawn`", err);
+}
+
 static bool read_loader(const struct draft *draft, int kind,
                         struct loader_keys *out)
 {
     const struct conf_node *conf = draft->keys.loader;
 
     *out = (struct loader_keys){.kind = kind, .per_sequence = 1.0,
-                                .files = -1};
+                                .files = -1, .pinned = true};
     if (conf != NULL &&
         !conf_fill(conf, &loader_schema, out, draft->world->err))
         return false;
@@ -99,6 +118,8 @@ static bool read_loader(const struct draft *draft, int kind,
     if (!conf_acts(conf, "files", out->from == LOADER_FROM_MEMORY,
                    "needs `from: storage` or nvme: memory has no files",
                    draft->world->err))
+        return false;
+    if (!loader_acts(draft, out))
         return false;
     if (out->size > 0.0)
         return true;
@@ -197,6 +218,11 @@ static bool expand(const struct recipe *recipe, const struct world *world,
     law.loader_workers = (uint32_t)loader.workers;
     law.from = (enum loader_from)loader.from;
     law.remote = loader.numa == 1;
+    law.pageable = loads && !loader.pinned;
+    if (loader.epoch == EPOCH_SPAWN)
+        law.worker_start_s = clock_s_from_ns(loader.start_ns);
+    if (loads && loader.epoch != EPOCH_STAY)
+        law.epoch_items = loader.dataset_bytes / law.item.storage_bytes;
     reader = role;
     if (draft.keys.data != NULL &&
         !add_preprocess(&draft, &loader, &law, &reader))
