@@ -32,6 +32,8 @@ for file in "$here"/[A-Z][0-9]_*.yaml "$here"/[A-Z][0-9][0-9]_*.yaml; do
     printf '%-30s %3d s\n' "$name" $(($(date +%s) - began)) >&2
 done
 
+"$here/turns.sh" "$build" "$out" || echo "what turns some claims is not up to date" >&2
+
 # The comment at the top of each file, without its first two lines, is what
 # the page says of the claim.
 for file in "$here"/[A-Z][0-9]_*.yaml "$here"/[A-Z][0-9][0-9]_*.yaml; do
@@ -41,7 +43,10 @@ for file in "$here"/[A-Z][0-9]_*.yaml "$here"/[A-Z][0-9][0-9]_*.yaml; do
     sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$file"
     echo "@checks"
     cat "$out/$name/checks.csv"
+    [ -f "$out/turns/$name.csv" ] || continue
+    echo "@turns"
+    cat "$out/turns/$name.csv"
 done >"$out/claims.in"
-LC_ALL=C awk -v out="$out" -f "$here/page.awk" "$out/claims.in"
+LC_ALL=C awk -v out="$out" -f "$here/csv.awk" -f "$here/page.awk" "$out/claims.in"
 rm -f "$out/claims.in"
 exit $status
