@@ -420,6 +420,13 @@ function verdict_words() {
         (undecided ? ", and " undecided " undecided" : "")
 }
 
+# The answer of the manual, in words.
+function said() {
+    return id in answer_of ? "<p class=\"said\"><b>" \
+        html(toupper(substr(answer_of[id], 1, 1)) substr(answer_of[id], 2)) \
+        "</b></p>" : ""
+}
+
 function finish(    i, title, topic) {
     if (id == "")
         return
@@ -439,7 +446,7 @@ function finish(    i, title, topic) {
     rows = rows "<tr><td><a href=\"#" name "\">" id "</a><br>" topic \
         "</td><td>" \
         html(title) "</td><td class=\"" (answer ~ /^holds ./ ? "part" \
-        : substr(answer, 1, 5)) "\">" verdict_words() "</td><td>" brief() \
+        : substr(answer, 1, 5)) "\">" said() verdict_words() "</td><td>" brief() \
         "</td><td>" turns() inputs_in_words() "</td><td><a href=\"" \
         (policy[1] == "advice" ? name "/checks.csv" : name "/report.html") \
         "\">" (policy[1] == "advice" ? "figures" : "charts") \
@@ -480,6 +487,12 @@ BEGIN {
         > (out "/claims.csv")
 }
 
+/^@answer / {
+    line = $0
+    sub(/^@answer [^ ]* /, "", line)
+    answer_of[$2] = line
+    next
+}
 /^@claim / {
     finish()
     name = $2; id = name; sub(/_.*/, "", id)
@@ -513,6 +526,7 @@ END {
     finish()
     page = out "/report.html"
     print "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" \
+        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">" \
         "<title>Claims under test</title>\n<style>" \
         "body{font:15px/1.4 sans-serif;max-width:1300px;margin:2em auto;" \
         "padding:0 1em}table{border-collapse:collapse;font-size:13px}" \
@@ -525,16 +539,22 @@ END {
         "padding-left:6px}p.yes{border-color:#4a9b5e}p.no{border-color:" \
         "#c0504d}p.some{border-color:#e0b030}p.turn{border-color:#1f4e9c}" \
         "td i{color:#555}td.holds{background:#e6f4e8}" \
-        "td.does{background:#f9e3e2}td.part{background:#fff6dd}</style></head>\n<body>" \
+        "td.does{background:#f9e3e2}td.part{background:#fff6dd}p.said{border:0;padding:0}" \
+        "td p.turn:first-of-type{margin-top:.4em}" \
+        "@media(max-width:700px){table{display:block;overflow-x:auto}table.first," \
+        ".first tbody,.first tr,.first td{display:block}.first th{display:none}" \
+        ".first td{border:0}.first tr{border-top:2px solid #777}}</style></head>\n<body>" \
         "<h1>Claims under test</h1>\n<p>" tally["holds"] + 0 " hold, " \
         tally["part"] + 0 " hold in part, " \
         tally["does not hold"] + 0 " do not hold" \
         (tally["undecided"] ? ", " tally["undecided"] " are undecided" : "") \
         ". Each row is an experiment of experiments/claims that anyone can " \
-        "change and run again. A range in brackets is an interval of 95%; " \
+        "change and run again; its answer is short and bold. A range in brackets is " \
+        "an interval of 95%; " \
         "without one nothing was drawn at random. Further down each claim " \
         "has all its figures. Green: an expectation holds; red: it does " \
-        "not; yellow: in some of the cases asked.</p>\n<table><tr><th>id</th>" \
+        "not; yellow: in some of the cases asked; blue: an input that, with a plausible " \
+        "value, turns an answer, all others as they are.</p>\n<table class=\"first\"><tr><th>id</th>" \
         "<th style=\"width:20%\">claim</th><th>answer</th><th style=" \
         "\"width:42%\">found, and what was expected</th><th style=" \
         "\"width:25%\">what would turn it</th><th></th></tr>\n" rows "</table>\n" text \

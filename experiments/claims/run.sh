@@ -35,10 +35,12 @@ done
 "$here/turns.sh" "$build" "$out" || echo "what turns some claims is not up to date" >&2
 
 # The comment at the top of each file, without its first two lines, is what
-# the page says of the claim.
+# the page says of the claim; the answer in words is that of README.md.
 for file in "$here"/[A-Z][0-9]_*.yaml "$here"/[A-Z][0-9][0-9]_*.yaml; do
     name=$(basename "$file" .yaml)
     [ -f "$out/$name/checks.csv" ] || continue
+    id=${name%%_*}
+    sed -n "s/^| $id [^|]* | \([^|]*\) |.*/@answer $id \1/p" "$here/README.md"
     echo "@claim $name"
     sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$file"
     echo "@checks"

@@ -8,9 +8,9 @@
 # [NAME...]` searches those whose answers are stale, with at most 8 seeds, and
 # stores all; an interrupted one goes on.
 #
-# The first line of a stored answer is a checksum of the experiment, of the files
-# that it names, and of what golden results it has: where one of these changes,
-# the answer is stale, and status 1 says so.
+# The first line of a stored answer is a checksum of the experiment without its
+# comments, of the files that it names, and of its golden results: where one of
+# these changes, the answer is stale, and status 1 says so.
 set -eu
 here=$(dirname "$0")
 build=$1 out=$2 mode=${3:-}
@@ -27,7 +27,7 @@ named_files() {
 
 checksum() {
     {
-        cat "$here/$1.yaml"
+        sed 's/ *#.*//' "$here/$1.yaml"
         for named in $(named_files "$here/$1.yaml"); do cat "$here/$named"; done
         awk -v name="# $1" '/^# / { on = $0 == name } on' \
             "$here/../../tests/golden/claims/checks.csv"
@@ -74,8 +74,15 @@ for file in "$here"/[A-Z][0-9]_*.yaml "$here"/[A-Z][0-9][0-9]_*.yaml; do
         [ "$mode" != --store ] || cp "$out/turns/$name.csv" "$stored"
         printf '%-30s %3d s, turns\n' "$name" $(($(date +%s) - began)) >&2
     else
-        [ -z "$stale" ] || { echo "$name: what turns it is stale: make turns"; status=1; }
-        [ ! -f "$stored" ] || cp "$stored" "$out/turns/$name.csv"
+        if [ ! -f "$stored" ]; then
+            echo "$name: not searched yet: turns.sh $build $out --store $name"
+            continue
+        fi
+        [ -z "$stale" ] || {
+            echo "$name: stale: turns.sh $build $out --store $name"
+            status=1
+        }
+        cp "$stored" "$out/turns/$name.csv"
     fi
 done
 exit $status
