@@ -554,7 +554,8 @@ END {
         "without one nothing was drawn at random. Further down each claim " \
         "has all its figures. Green: an expectation holds; red: it does " \
         "not; yellow: in some of the cases asked; blue: an input that, with a plausible " \
-        "value, turns an answer, all others as they are.</p>\n<table class=\"first\"><tr><th>id</th>" \
+        "value, turns an answer, all others as they are.</p>\n<table " \
+        "class=\"first\"><tr><th>id</th>" \
         "<th style=\"width:20%\">claim</th><th>answer</th><th style=" \
         "\"width:42%\">found, and what was expected</th><th style=" \
         "\"width:25%\">what would turn it</th><th></th></tr>\n" rows "</table>\n" text \

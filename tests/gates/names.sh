@@ -26,6 +26,7 @@ bad_5() { put experiments/A1_x.yaml; }
 bad_4() { put sim/my-file.c; }
 good() {
     put Makefile; put sim/README.md; put sim/CHANGES.md; put workloads/a_b2.csv.gz; put .ci/run
-    put experiments/claims/A1_x.yaml; put experiments/claims/E10_x.yaml; put experiments/claims/turns/A1_x.csv; put sim/a.c
+    put experiments/claims/A1_x.yaml; put experiments/claims/E10_x.yaml
+    put experiments/claims/turns/A1_x.csv; put sim/a.c
 }
 . "$(dirname "$0")/gate.sh"
