@@ -26,7 +26,7 @@
 
 struct advice_top {
     const char *name, *description;
-    const struct conf_node *cluster, *catalogue, *workload, *expect;
+    const struct conf_node *cluster, *catalogue, *workload, *expect, *sensitivity;
     int64_t gpus;
 };
 
@@ -46,6 +46,9 @@ static const struct conf_field top_field[] = {
              "most GPUs of one kind that are tried", .min = 1, .max = 16384),
     CONF_KEY("expect", CONF_NODE, advice_top, expect, CONF_REQUIRED,
              "list of expectations, judged by `clustersim check`"),
+    CONF_KEY("sensitivity", CONF_NODE, advice_top, sensitivity, CONF_ABSENT,
+             "a claim and plausible values of inputs, judged by `clustersim "
+             "sensitivity`"),
 };
 
 const struct conf_schema advice_schema =
@@ -480,7 +483,8 @@ static bool task_and_judge(struct question *q, const struct conf_node *root,
     struct advice_top top = { 0 };
     bool judging = !q->options->read_only && q->mend.found_count == 0;
 
-    if (!conf_fill(root, &advice_schema, &top, err))
+    if (!conf_fill(root, &advice_schema, &top, err) ||
+        !advice_inputs_read(arena, top.sensitivity, top.expect, &q->result->inputs, err))
         return false;
     task.world.gpus_max = (uint32_t)top.gpus;
     task.world.catalogue = tree_catalogue(arena, top.catalogue, err);

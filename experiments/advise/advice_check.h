@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "experiments/advise/advice_inputs.h"
 #include "experiments/results/check.h"
 
 struct arena;
@@ -24,6 +25,7 @@ struct err;
 struct advice_check {
     const char *name;           /* names the results folder */
     struct check_list checks;
+    struct advice_inputs inputs;        /* that sensitivity varies */
 };
 
 /* Does the file have the key `advise`?  False, too, if it cannot be read:

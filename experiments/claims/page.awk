@@ -5,28 +5,10 @@
 # who know no names of metrics; what turns a verdict is what the comment says
 # after "What turns it:".
 #
-# Expectations whose claim is the row's id alone decide; others ("A1 at half
+# Use it with csv.awk.  Expectations whose claim is the row's id alone decide; others ("A1 at half
 # the cores") are shown beside them.  All hold: holds; none: does not hold;
 # some: holds if.  A border lies between two neighbours of a sweep with
 # different verdicts.
-
-# The fields of one CSV line into f[1..n].
-function csv(line,    n, c, i, quoted, text) {
-    n = 1; text = ""; quoted = 0
-    for (i = 1; i <= length(line); i++) {
-        c = substr(line, i, 1)
-        if (quoted && c == "\"" && substr(line, i + 1, 1) == "\"") {
-            text = text c; i++
-        } else if (c == "\"")
-            quoted = !quoted
-        else if (c == "," && !quoted) {
-            f[n++] = text; text = ""
-        } else
-            text = text c
-    }
-    f[n] = text
-    return n
-}
 
 function html(text) {
     gsub(/&/, "\\&amp;", text); gsub(/</, "\\&lt;", text)
@@ -39,13 +21,6 @@ function cell(text) {
     text = html(text)
     gsub(/; /, ";<br>", text)
     return text
-}
-
-function quote(text) {
-    if (text !~ /[,"]/)
-        return text
-    gsub(/"/, "\"\"", text)
-    return "\"" text "\""
 }
 
 function number(x) { return sprintf("%.3g", x) }
@@ -354,6 +329,88 @@ function chart(    i, j, max, x, y, w, text, sign, scale, left) {
     return text "</svg>"
 }
 
+# ---- what was searched ----------------------------------------------------
+
+# A key as words: "t4 price", "dynamic grow", "reward core_time".
+function key_words(key) {
+    sub(/^(workload|cluster|policies)\./, "", key)
+    sub(/^(mix\.\*|mix|services|nodes)\./, "", key)
+    gsub(/\.(requests|lognormal|exponential|nodes)/, "", key)
+    gsub(/\./, " ", key)
+    return key
+}
+
+# What would turn the claim if one input alone takes another plausible value: a line
+# for each key that turns some answer, and one for the others.
+function inputs_in_words(    i, j, k, keys, key, rows, turned, unknown, places, text, rest) {
+    for (i = 1; i <= searches; i++) {
+        if (t_search[i] != "sensitivity" || t_claim[i] != id)
+            continue
+        for (k = 1; k <= keys && key[k] != t_key[i]; k++)
+            ;
+        if (k > keys) {
+            key[++keys] = t_key[i]
+            first_of[keys] = i
+            rows[k] = turned[k] = unknown[k] = 0
+            places[k] = ""
+        }
+        rows[k]++
+        turned[k] += t_turns[i] != "no" && t_turns[i] != "not known"
+        unknown[k] += t_turns[i] == "not known"
+        if (t_at[i] != "" && index("; " places[k] "; ", "; " t_at[i] "; ") == 0 &&
+            gsub(/;/, ";", places[k]) < 3)
+            places[k] = add(places[k], t_at[i], "; ")
+    }
+    for (k = 1; k <= keys; k++) {
+        j = first_of[k]
+        if (!turned[k]) {
+            rest = add(rest, key_words(key[k]) (unknown[k] ? " (not known)" : ""), ", ")
+            continue
+        }
+        gsub(/; /, " or ", places[k])
+        text = text "<p class=\"turn\"><b>" html(key_words(key[k])) "</b>" \
+            (places[k] == "" ? "" : " at " html(places[k])) ", of " html(t_from[j]) \
+            " to " html(t_to[j]) ": " turned[k] " of " rows[k] \
+            (rows[k] == 1 ? " answer turns" : " answers turn") "</p>"
+    }
+    if (rest != "")
+        text = text "<p class=\"turn\">" (text == "" ? "No" : "No other") \
+            " input asked turns an answer: " html(rest) "</p>"
+    return text
+}
+
+function border_in_words(i,    text) {
+    if (t_turns[i] == "no")
+        return "does not turn, and " t_atfrom[i] ", from " t_from[i] " to " t_to[i]
+    if (t_turns[i] == "forth and back")
+        return "turns forth and back from " t_from[i] " to " t_to[i]
+    if (t_turns[i] != "yes")
+        return "not known"
+    text = t_holds[i] == "" ? "" : "holds at " t_holds[i]
+    return add(text, t_fails[i] == "" ? "undecided beyond" : "does not at " t_fails[i],
+        ", ") (t_holds[i] == "" ? ", undecided before" : "")
+}
+
+# All that was searched for the claim, as a table.
+function search_table(    i, text) {
+    if (!searches)
+        return ""
+    text = "<table><tr><th>of</th><th>input or border</th><th>range, and why</th>" \
+        "<th>turns</th></tr>\n"
+    for (i = 1; i <= searches; i++)
+        text = text "<tr><td>" html(t_claim[i] ": " t_metric[i] \
+            (t_policy[i] == "advice" ? "" : " of " t_policy[i]) \
+            (t_vs[i] == "" ? "" : " vs " short(t_vs[i])) \
+            (t_point[i] == "" ? "" : ", " short(t_point[i]))) "</td><td>" \
+            html(t_key[i]) "</td><td>" html(t_from[i] " to " t_to[i] \
+            (t_why[i] == "" ? "" : ": " t_why[i])) "</td><td>" \
+            html(t_search[i] == "border" ? border_in_words(i) : t_turns[i] \
+            (t_at[i] == "" ? "" : ", at " t_at[i]) \
+            (t_vf[i] == "" || t_vt[i] == "" ? "" : "; " number(t_vf[i]) " at the one end, " \
+            number(t_vt[i]) " at the other")) "</td></tr>\n"
+    return text "</table>\n"
+}
+
 function size(x) { return x == "" ? 0 : x < 0 ? -x : x + 0 }
 
 function verdict_words() {
@@ -361,6 +418,13 @@ function verdict_words() {
         : answer == "undecided" ? "undecided: intervals straddle the limits" \
         : "holds in part: " held " of " votes \
         (undecided ? ", and " undecided " undecided" : "")
+}
+
+# The answer of the manual, in words.
+function said() {
+    return id in answer_of ? "<p class=\"said\"><b>" \
+        html(toupper(substr(answer_of[id], 1, 1)) substr(answer_of[id], 2)) \
+        "</b></p>" : ""
 }
 
 function finish(    i, title, topic) {
@@ -382,8 +446,8 @@ function finish(    i, title, topic) {
     rows = rows "<tr><td><a href=\"#" name "\">" id "</a><br>" topic \
         "</td><td>" \
         html(title) "</td><td class=\"" (answer ~ /^holds ./ ? "part" \
-        : substr(answer, 1, 5)) "\">" verdict_words() "</td><td>" brief() \
-        "</td><td>" turns() "</td><td><a href=\"" \
+        : substr(answer, 1, 5)) "\">" said() verdict_words() "</td><td>" brief() \
+        "</td><td>" turns() inputs_in_words() "</td><td><a href=\"" \
         (policy[1] == "advice" ? name "/checks.csv" : name "/report.html") \
         "\">" (policy[1] == "advice" ? "figures" : "charts") \
         "</a></td></tr>\n"
@@ -395,7 +459,7 @@ function finish(    i, title, topic) {
             subject(i) " " limits(i) \
             (point[i] == "base" ? "" : " at " short(point[i]))) "</td><td>" \
             html(reason[i]) "</td></tr>\n"
-    text = text "</table>\n"
+    text = text "</table>\n" search_table()
 }
 
 function name_words(    list, k, n) {
@@ -423,13 +487,30 @@ BEGIN {
         > (out "/claims.csv")
 }
 
+/^@answer / {
+    line = $0
+    sub(/^@answer [^ ]* /, "", line)
+    answer_of[$2] = line
+    next
+}
 /^@claim / {
     finish()
     name = $2; id = name; sub(/_.*/, "", id)
-    n = checks = 0; words = ""
+    n = checks = searches = 0; words = ""
     next
 }
 /^@checks$/ { checks = 1; next }
+/^@turns$/ { checks = 3; next }
+checks == 3 && (/^#/ || /^search,/) { next }
+checks == 3 {
+    csv($0)
+    i = ++searches
+    t_search[i] = f[1]; t_claim[i] = f[2]; t_metric[i] = f[3]; t_policy[i] = f[4]
+    t_vs[i] = f[5]; t_point[i] = f[6]; t_key[i] = f[7]; t_from[i] = f[8]; t_to[i] = f[9]
+    t_turns[i] = f[10]; t_at[i] = f[11]; t_vf[i] = f[12]; t_vt[i] = f[13]
+    t_holds[i] = f[14]; t_fails[i] = f[15]; t_atfrom[i] = f[16]; t_why[i] = f[18]
+    next
+}
 !checks { words = words (words == "" ? "" : "\n") $0; next }
 checks == 1 { checks = 2; next }
 {
@@ -445,6 +526,7 @@ END {
     finish()
     page = out "/report.html"
     print "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" \
+        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">" \
         "<title>Claims under test</title>\n<style>" \
         "body{font:15px/1.4 sans-serif;max-width:1300px;margin:2em auto;" \
         "padding:0 1em}table{border-collapse:collapse;font-size:13px}" \
@@ -455,17 +537,25 @@ END {
         "path{stroke:#222;stroke-width:2}path.limit{stroke:#1f4e9c;" \
         "stroke-dasharray:3 2}td p{margin:0 0 .4em;border-left:5px solid #999;" \
         "padding-left:6px}p.yes{border-color:#4a9b5e}p.no{border-color:" \
-        "#c0504d}p.some{border-color:#e0b030}td i{color:#555}td.holds{background:#e6f4e8}" \
-        "td.does{background:#f9e3e2}td.part{background:#fff6dd}</style></head>\n<body>" \
+        "#c0504d}p.some{border-color:#e0b030}p.turn{border-color:#1f4e9c}" \
+        "td i{color:#555}td.holds{background:#e6f4e8}" \
+        "td.does{background:#f9e3e2}td.part{background:#fff6dd}p.said{border:0;padding:0}" \
+        "td p.turn:first-of-type{margin-top:.4em}" \
+        "@media(max-width:700px){table{display:block;overflow-x:auto}table.first," \
+        ".first tbody,.first tr,.first td{display:block}.first th{display:none}" \
+        ".first td{border:0}.first tr{border-top:2px solid #777}}</style></head>\n<body>" \
         "<h1>Claims under test</h1>\n<p>" tally["holds"] + 0 " hold, " \
         tally["part"] + 0 " hold in part, " \
         tally["does not hold"] + 0 " do not hold" \
         (tally["undecided"] ? ", " tally["undecided"] " are undecided" : "") \
         ". Each row is an experiment of experiments/claims that anyone can " \
-        "change and run again. A range in brackets is an interval of 95%; " \
+        "change and run again; its answer is short and bold. A range in brackets is " \
+        "an interval of 95%; " \
         "without one nothing was drawn at random. Further down each claim " \
         "has all its figures. Green: an expectation holds; red: it does " \
-        "not; yellow: in some of the cases asked.</p>\n<table><tr><th>id</th>" \
+        "not; yellow: in some of the cases asked; blue: an input that, with a plausible " \
+        "value, turns an answer, all others as they are.</p>\n<table " \
+        "class=\"first\"><tr><th>id</th>" \
         "<th style=\"width:20%\">claim</th><th>answer</th><th style=" \
         "\"width:42%\">found, and what was expected</th><th style=" \
         "\"width:25%\">what would turn it</th><th></th></tr>\n" rows "</table>\n" text \

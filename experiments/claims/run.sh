@@ -32,16 +32,23 @@ for file in "$here"/[A-Z][0-9]_*.yaml "$here"/[A-Z][0-9][0-9]_*.yaml; do
     printf '%-30s %3d s\n' "$name" $(($(date +%s) - began)) >&2
 done
 
+"$here/turns.sh" "$build" "$out" || echo "what turns some claims is not up to date" >&2
+
 # The comment at the top of each file, without its first two lines, is what
-# the page says of the claim.
+# the page says of the claim; the answer in words is that of README.md.
 for file in "$here"/[A-Z][0-9]_*.yaml "$here"/[A-Z][0-9][0-9]_*.yaml; do
     name=$(basename "$file" .yaml)
     [ -f "$out/$name/checks.csv" ] || continue
+    id=${name%%_*}
+    sed -n "s/^| $id [^|]* | \([^|]*\) |.*/@answer $id \1/p" "$here/README.md"
     echo "@claim $name"
     sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$file"
     echo "@checks"
     cat "$out/$name/checks.csv"
+    [ -f "$out/turns/$name.csv" ] || continue
+    echo "@turns"
+    cat "$out/turns/$name.csv"
 done >"$out/claims.in"
-LC_ALL=C awk -v out="$out" -f "$here/page.awk" "$out/claims.in"
+LC_ALL=C awk -v out="$out" -f "$here/csv.awk" -f "$here/page.awk" "$out/claims.in"
 rm -f "$out/claims.in"
 exit $status

@@ -4,9 +4,29 @@
  */
 #include "experiments/sensitivity/sensitivity.h"
 
+#include "experiments/advise/advice_check.h"
+#include "experiments/advise/advice_turns.h"
 #include "experiments/cli/command.h"
 #include "experiments/cli/search.h"
 #include "sim/base/err.h"
+
+/* A question to `advise` has no trials: each value is one answer. */
+static int advice(struct cli *cli, const struct args *args)
+{
+    struct advice_check_options options = { .set = args->set,
+                                            .set_count = args->set_count };
+    struct err_pos nowhere = { NULL, 0, 0 };
+    struct err err = { 0 };
+
+    if (args->given[ARG_SEEDS]) {
+        err_set(&err, ERR_USAGE, nowhere, "%s is a question to advise, which has no "
+                "seeds", args->word[0]);
+        return command_fail(cli, &err);
+    }
+    return advice_turns_run(cli->arena, args->word[0], args->value[ARG_OUT], &options,
+                            args->given[ARG_QUIET] ? NULL : cli->out, &err)
+               ? 0 : command_fail(cli, &err);
+}
 
 static int sensitivity(struct cli *cli, const struct args *args)
 {
@@ -15,6 +35,8 @@ static int sensitivity(struct cli *cli, const struct args *args)
     struct err err = { 0 };
     uint32_t unknown = 0;
 
+    if (advice_check_is(cli->arena, args->word[0]))
+        return advice(cli, args);
     if (!search_begin(cli, args, &search, &err))
         return command_fail(cli, &err);
     const struct sensitivity_options options = {
@@ -34,7 +56,8 @@ const struct command command_sensitivity = {
     "by elementary effects (Morris), the first few get Sobol's indices, and each is\n"
     "varied alone to see whether it turns the verdict.  Prints a table and a\n"
     "sentence, writes sensitivity.csv into the results folder and makes its report\n"
-    "again, if there is one.\n\n"
+    "again, if there is one.  A question to `advise` has no seeds: its answers are\n"
+    "judged at each value, one input at a time.\n\n"
     "Ctrl-C keeps the finished trials in DIR/.trials; the same command goes on.\n"
     "The status is 5 if something is not known because trials failed.\n",
     SEARCH_ARGS, 1, 1, sensitivity

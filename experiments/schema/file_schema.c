@@ -156,6 +156,8 @@ static const struct conf_shape shapes[] = {
     { "experiment.workload", ANY_OF("@path@, @workload@"), NULL },
     { "advice.cluster", ANY_OF("@path@, @cluster@"), NULL },
     { "advice.workload", ANY_OF("@path@, @whole workload@"), NULL },
+    { "advice.sensitivity", "@advice.sensitivity@", NULL },
+    { "advice.sensitivity.inputs", INPUTS, NULL },
     { "experiment.seeds", ANY_OF("{'type': 'integer', 'minimum': 1, 'maximum': "
       "1000000}, @experiment.seeds@"), NULL },
     { "experiment.seeds:", "'if': {'properties': {'until': {'const': 'decided'"

@@ -33,7 +33,7 @@ const struct conf_schema *const *schemas_all(struct arena *arena,
         &tune_split_schema, &tune_range_schema, &sensitivity_schema, &input_schema,
         &sobol_schema, &sweep_schema, &host_rules_schema,
         &host_rounds_schema, &host_preemption_schema,
-        &advice_schema, &advice_expect_schema, &application_speed_schema
+        &advice_schema, &advice_expect_schema, &advice_inputs_schema, &application_speed_schema
     };
     const size_t own_count = sizeof own / sizeof own[0];
     const struct conf_schema *const *cluster, *const *workload, **all;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # names.sh - files are named in lower case with underscores (experiments of
-# claims begin with the claim, as in A1_cores.yaml), and the top level holds
+# claims, and what turns them, begin with the claim, as in A1_cores.yaml), and the top level holds
 # the Makefile, the README, the licence, the seven folders and dot-files.
 
 check() {
@@ -13,7 +13,7 @@ check() {
     NF > 1 && !/^(sim|models|policies|workloads|experiments|plots|tests)\// {
         print $0 ": no such folder"
     }
-    /^experiments\/claims\/[A-E][1-9][0-9]?_/ { $NF = tolower($NF) }
+    /^experiments\/claims\/(turns\/)?[A-E][1-9][0-9]?_/ { $NF = tolower($NF) }
     NF > 1 && !/\/(README|CHANGES)\.md$/ && $NF !~ /^[a-z0-9][a-z0-9_]*(\.[a-z0-9]+)*$/ {
         print $0 ": name"
     }'
@@ -26,6 +26,7 @@ bad_5() { put experiments/A1_x.yaml; }
 bad_4() { put sim/my-file.c; }
 good() {
     put Makefile; put sim/README.md; put sim/CHANGES.md; put workloads/a_b2.csv.gz; put .ci/run
-    put experiments/claims/A1_x.yaml; put experiments/claims/E10_x.yaml; put sim/a.c
+    put experiments/claims/A1_x.yaml; put experiments/claims/E10_x.yaml
+    put experiments/claims/turns/A1_x.csv; put sim/a.c
 }
 . "$(dirname "$0")/gate.sh"

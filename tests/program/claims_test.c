@@ -298,29 +298,24 @@ static void every_claim_has_a_file_that_is_right(void **state)
         validate_claim(asked[i]);
 }
 
-/* Whoever reads a claim's row can tell what would turn its verdict. */
+/* Whoever reads a claim's row can tell what would turn its verdict: in words, and as
+ * plausible values that were tried, whose answers are stored or found in seconds. */
 static void answers_say_what_turns_them(void **state)
 {
-    static const char *const told[] = { "A4", "B6", "B7", "C1", "C4", "D2",
-                                        "D4", "E*" };
+    glob_t found;
 
     (void)state;
-    for (size_t t = 0; t < sizeof told / sizeof told[0]; t++) {
-        char pattern[64];
-        glob_t found;
+    assert_int_equal(glob("experiments/claims/[A-E][0-9]*_*.yaml", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        char *text = program_read(found.gl_pathv[i]);
 
-        snprintf(pattern, sizeof pattern, "experiments/claims/%s_*.yaml",
-                 told[t]);
-        assert_int_equal(glob(pattern, 0, NULL, &found), 0);
-        for (size_t i = 0; i < found.gl_pathc; i++) {
-            char *text = program_read(found.gl_pathv[i]);
-
-            if (!strstr(text, "# What turns it: "))
-                fail_msg("%s does not say what turns it", found.gl_pathv[i]);
-            free(text);
-        }
-        globfree(&found);
+        if (!strstr(text, "# What turns it: "))
+            fail_msg("%s does not say what turns it", found.gl_pathv[i]);
+        if (!strstr(text, "\nsensitivity:\n"))
+            fail_msg("%s has no plausible values of inputs", found.gl_pathv[i]);
+        free(text);
     }
+    globfree(&found);
 }
 
 /* page.awk on two expectations of claim X1, of which the first holds. */
@@ -329,6 +324,9 @@ static char *make_page(const char *turn)
     static const char head[] =
         "claim,point,metric,policy,vs,percent,at_least,at_most,confidence,"
         "seeds,value,ci_low,ci_high,verdict,reason,vs_point\n";
+    static const char searched[] =
+        "search,claim,metric,policy,versus,point,key,from,to,turns,at,value_from,"
+        "value_to,holds_at,fails_at,at_from,seeds,why\n";
     char in[128], set[128], page[128];
     FILE *file;
 
@@ -346,11 +344,18 @@ static char *make_page(const char *turn)
             "does not hold,why,\n"
             "X1,base,time_s,advice,,0,,604800,,,259200,,,holds,why,\n"
             "X1,job on a100,feasible,advice,,0,,0,,,0,,,holds,why,\n"
-            "X1 aside,base,cost_usd,fcfs,,0,,1,,1,7,,,does not hold,why,\n",
-            turn, head);
+            "X1 aside,base,cost_usd,fcfs,,0,,1,,1,7,,,does not hold,why,\n"
+            "@turns\n# 1\n%s"
+            "sensitivity,X1,time_s,fcfs,,rate=1/h,cluster.nodes.t4.price,1USD/h,9USD/h,yes,"
+            "4USD/h,1,9,,,,8,of two clouds\n"
+            "sensitivity,X1,time_s,fcfs,,rate=2/h,cluster.nodes.t4.price,1USD/h,9USD/h,no,,"
+            "1,9,,,,8,of two clouds\n"
+            "sensitivity,X1,time_s,fcfs,,rate=1/h,workload.mix.*.batch,1,8,no,,1,1,,,,8,\n"
+            "border,X1,time_s,fcfs,,,workload.arrival.rate,1/h,9/h,yes,,,,3/h,4/h,holds,8,"
+            "\n", turn, head, searched);
     assert_int_equal(fclose(file), 0);
-    const char *argv[] = { "awk", "-v", set, "-f", "experiments/claims/page.awk",
-                           in, NULL };
+    const char *argv[] = { "awk", "-v", set, "-f", "experiments/claims/csv.awk", "-f",
+                           "experiments/claims/page.awk", in, NULL };
     assert_int_equal(program_spawn(argv, NULL), 0);
     return program_read(page);
 }
@@ -371,7 +376,7 @@ static void the_page_answers_in_plain_words(void **state)
                                  "most -10%: 1 of 2 so"));
     assert_non_null(strstr(page, "3.0 days"));
     assert_non_null(strstr(page, "a layout fits</b>: no, job on a100"));
-    assert_non_null(strstr(page, "<td>The\nrate.</td>"));
+    assert_non_null(strstr(page, "<td>The\nrate.<p"));
     assert_null(strstr(page, "7 USD"));     /* it does not decide */
     free(page);
 }
@@ -381,8 +386,82 @@ static void the_page_names_borders_if_nothing_says_what_turns_it(void **state)
     char *page = make_page("");
 
     (void)state;
-    assert_non_null(strstr(page, "<td>rate between 1/h and 2/h</td>"));
+    assert_non_null(strstr(page, "<td>rate between 1/h and 2/h<p"));
     free(page);
+}
+
+static void the_page_names_inputs_that_turn_an_answer(void **state)
+{
+    char *page = make_page("What turns it: the\nrate.\n");
+
+    (void)state;
+    assert_non_null(strstr(page, "<b>t4 price</b> at 4USD/h, of 1USD/h to 9USD/h: 1 of 2 "
+                                 "answers turn"));
+    assert_non_null(strstr(page, "No other input asked turns an answer: batch"));
+    assert_non_null(strstr(page, "holds at 3/h, does not at 4/h"));
+    assert_non_null(strstr(page, "1USD/h to 9USD/h: of two clouds"));
+    free(page);
+}
+
+/* Adds `sensitivity:` to the question that task() wrote. */
+static int turns_of_task(const char *said, const char *log)
+{
+    char path[128], out[128], logged[128];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/ask.yaml", program.folder);
+    snprintf(out, sizeof out, "%s/ask", program.folder);
+    snprintf(logged, sizeof logged, "%s/%s", program.folder, log);
+    file = fopen(path, "a");
+    assert_non_null(file);
+    fputs(said, file);
+    assert_int_equal(fclose(file), 0);
+    const char *argv[] = { program.path, "sensitivity", path, "-o", out, NULL };
+    return program_spawn(argv, logged);
+}
+
+static void advice_is_judged_at_plausible_values(void **state)
+{
+    char path[128], *text;
+
+    (void)state;
+    task("claim: F, job: l, on: big, figure: fits, at_least: 1", "a");
+    assert_int_equal(turns_of_task("sensitivity:\n  claim: F\n  inputs:\n"
+                                   "    workload.mix.l.model: [llama-2-7b, llama-2-70b]\n"
+                                   "    workload.mix.l.recompute: [none, full]\n"
+                                   "    workload.mix.l.steps: {from: 10, to: 50}\n", "t"), 0);
+    snprintf(path, sizeof path, "%s/t", program.folder);
+    text = program_read(path);
+    assert_string_equal(text, "F: fits of l on big at least 1 holds, and turns if "
+                              "mix.l.model is llama-2-70b; no other input turns it within "
+                              "its range\n");
+    free(text);
+    snprintf(path, sizeof path, "%s/ask/sensitivity.csv", program.folder);
+    text = program_read(path);
+    assert_non_null(strstr(text, "\nF,fits,advice,,l on big,workload.mix.l.model,llama-2-7b,"
+                                 "llama-2-70b,"));
+    assert_non_null(strstr(text, ",yes,llama-2-70b,1,0,"));
+    free(text);
+}
+
+static void wrong_plausible_values_of_advice_are_refused(void **state)
+{
+    char path[128], *text;
+
+    (void)state;
+    task("claim: F, job: l, on: big, figure: fits, at_least: 1", "a");
+    assert_int_equal(turns_of_task("", "t"), 3);
+    task("claim: F, job: l, on: big, figure: fits, at_least: 1", "a");
+    assert_int_equal(turns_of_task("sensitivity: {claim: G, inputs: "
+                                   "{workload.mix.l.steps: [1, 2]}}\n", "t"), 3);
+    snprintf(path, sizeof path, "%s/t", program.folder);
+    text = program_read(path);
+    assert_non_null(strstr(text, "claim names 'G', which no expectation has"));
+    assert_non_null(strstr(text, "ask.yaml:"));
+    free(text);
+    task("claim: F, job: l, on: big, figure: fits, at_least: 1", "a");
+    assert_int_equal(turns_of_task("sensitivity: {claim: F, inputs: "
+                                   "{workload.mix.l.steps: [1]}}\n", "t"), 3);
 }
 
 static int tear_down(void **state)
@@ -409,6 +488,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(answers_say_what_turns_them),
         cmocka_unit_test(the_page_answers_in_plain_words),
         cmocka_unit_test(the_page_names_borders_if_nothing_says_what_turns_it),
+        cmocka_unit_test(the_page_names_inputs_that_turn_an_answer),
+        cmocka_unit_test(advice_is_judged_at_plausible_values),
+        cmocka_unit_test(wrong_plausible_values_of_advice_are_refused),
     };
 
     (void)argc;
