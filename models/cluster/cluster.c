@@ -2,9 +2,10 @@
 /*
  * cluster.c - what a trial has taken of its cluster.
  *
- * Taking and releasing costs a few operations per share.  Both check each
- * share before they move it, so that the books can never go wrong unseen.  Parts of GPUs and of cores are kept only once cluster_split() was
- * asked for them: a cluster of whole GPUs does not pay for what it has not.
+ * Taking and releasing costs a few operations per share.  Both check each share
+ * before they move it, so that the books can never go wrong unseen.  Parts of
+ * GPUs and of cores are kept only once cluster_split() was asked for them: a
+ * cluster of whole GPUs does not pay for what it has not.
  */
 #include "models/cluster/cluster.h"
 #include "models/cluster/reclaimable.h"
