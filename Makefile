@@ -16,15 +16,13 @@ CC     := $(if $(filter default,$(origin CC)),gcc,$(CC))
 $(if $(V),,$(eval .SILENT:))
 .SECONDARY .DELETE_ON_ERROR .SECONDEXPANSION:
 
-WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
-        -Wmissing-prototypes -Wvla -Wconversion -Wno-sign-conversion \
-        -Wno-string-conversion
-PKGS := gsl yaml-0.1 zlib
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+        -Wconversion -Wno-sign-conversion -Wno-string-conversion
+PKGS := gsl yaml-0.1 zlib libelf
 INCS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null || \
-                echo -lgsl -lgslcblas -lyaml -lz) -lglpk -lxxhash -lm -pthread
-SANS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
-                    -fno-omit-frame-pointer)
+                echo -lgsl -lgslcblas -lyaml -lz -lelf) -lglpk -lxxhash -lm -pthread
+SANS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 MODE := $(strip -std=c11 $(CFLAGS) -ffp-contract=off $(SANS))
 ALL  := $(MODE) $(WARN) $(WERROR) -pthread -ffile-prefix-map=$(CURDIR)=. \
         -I. $(INCS) -D_POSIX_C_SOURCE=200809L $(CPPFLAGS) \
@@ -34,10 +32,11 @@ ALL  := $(MODE) $(WARN) $(WERROR) -pthread -ffile-prefix-map=$(CURDIR)=. \
 EMBED_catalogue := $(wildcard models/catalogue/*.yaml)
 EMBED_plot      := $(wildcard plots/*.gp)
 EMBED_page      := experiments/report/page.html
+EMBED_header    := $(sort $(filter %.h,$(shell $(CC) -MM -I. policies/*.h 2>/dev/null)))
 
 SRC   := $(filter-out experiments/main.c,$(shell find $(FLOORS) -name '*.c' | LC_ALL=C sort))
 OBJ   := $(SRC:%.c=$(B)/%.o) \
-         $(patsubst %,$(B)/embed/%.o,catalogue_data plot_data page_data rng_table)
+         $(patsubst %,$(B)/embed/%.o,catalogue_data plot_data page_data header_data rng_table)
 LIB   := $(B)/libclustersim.a
 TEST  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*/*_test.c))
 TESTS := $(patsubst %.o,$(B)/tests/%,$(notdir $(TEST)))
@@ -53,6 +52,8 @@ tests: $(TESTS)                 ## the test programs
 unit: all tests                 ## build and run the tests (T="queue_test ...": only those)
 	tests/run.sh $(B) $(T)
 
+# Policies from files call the cs_ functions of the program that loads them.
+$(B)/clustersim: LDFLAGS += -Wl,--export-dynamic-symbol='cs_*'
 $(B)/clustersim: $(B)/experiments/main.o $(LIB)
 $(B)/clustersim-bench: $(BENCH:=.o) $(B)/tests/oracles/heap4.o $(LIB)
 $(B)/clustersim $(B)/clustersim-bench:
@@ -92,7 +93,7 @@ stamp = mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || \
 $(B)/flags.stamp: FORCE
 	$(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
 $(B)/sources.stamp: FORCE
-	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot) $(EMBED_page))
+	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot) $(EMBED_page) $(EMBED_header))
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 # The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.
@@ -136,8 +137,7 @@ clean-root:                     ## both commands of the README in a new Debian r
 install: all                    ## to PREFIX (/usr/local), below DESTDIR if set
 	tests/install.sh "$(B)" "$(DESTDIR)$(PREFIX)"
 uninstall:                      ## take that away again
-	cd "$(DESTDIR)$(PREFIX)" && rm -rf include/clustersim lib/libclustersim.a \
-	    bin/clustersim bin/clustersim-bench
+	cd "$(DESTDIR)$(PREFIX)" && rm -rf include/clustersim lib/libclustersim.a bin/clustersim*
 dist:                           ## the last commit as build/clustersim-VERSION.tar.gz
 	mkdir -p build
 	git archive --prefix=clustersim-$(VERSION)/ -o build/clustersim-$(VERSION).tar.gz HEAD

@@ -24,7 +24,8 @@ done
 echo "const struct ${name}_file ${name}_file[] = {"
 i=0
 for file in "$@"; do
-    echo "    { \"${file##*/}\", text_$i, sizeof text_$i - 1 },"
+    case $file in *.h) item=$file ;; *) item=${file##*/} ;; esac
+    echo "    { \"$item\", text_$i, sizeof text_$i - 1 },"
     i=$((i + 1))
 done
 echo "    { 0, 0, 0 }     /* one more than counted: no array is empty */"

@@ -7,10 +7,11 @@
 #include "experiments/cli/command.h"
 #include "experiments/cli/explain_results.h"
 #include "experiments/cli/explain_words.h"
-#include "experiments/cli/file_schema.h"
 #include "experiments/cli/glossary.h"
-#include "experiments/cli/schemas.h"
+#include "experiments/plugins/plugin.h"
 #include "experiments/run/trial.h"
+#include "experiments/schema/file_schema.h"
+#include "experiments/schema/schemas.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/place.h"
 #include "policies/host/host.h"
@@ -234,34 +235,36 @@ static void explain_places(uint32_t flags, FILE *out)
         fputs("  may use up to `max` GPUs of a role\n", out);
 }
 
+static void explain_policy(struct explaining *e, const struct cs_policy *p)
+{
+    separate(e);
+    fprintf(e->cli->out, "%s: policy\n  %s\n  leases for %s%s%s\n",
+            p->name, p->summary == NULL ? "" : p->summary,
+            p->flags & CS_PER_PHASE ? "a phase" : "a job's life",
+            p->flags & CS_PREEMPTS ? "; preempts" : "",
+            p->flags & CS_CLAIRVOYANT ? "; knows true run times" : "");
+    explain_places(p->flags, e->cli->out);
+    for (uint32_t k = 0; k < p->param_count; k++)
+        print_param(e->cli->out, p, &p->param[k]);
+    print_semantics(e, p);
+}
+
 static void explain_policies(struct explaining *e)
 {
     const struct cs_policy *p;
 
     for (size_t i = 0; (p = registry_at(i)) != NULL; i++) {
-        bool whole = strcmp(p->name, e->word) == 0;
-
-        if (whole) {
-            separate(e);
-            fprintf(e->cli->out, "%s: policy\n  %s\n  leases for %s%s%s\n",
-                    p->name, p->summary == NULL ? "" : p->summary,
-                    p->flags & CS_PER_PHASE ? "a phase" : "a job's life",
-                    p->flags & CS_PREEMPTS ? "; preempts" : "",
-                    p->flags & CS_CLAIRVOYANT ? "; knows true run times" : "");
-            explain_places(p->flags, e->cli->out);
+        if (strcmp(p->name, e->word) == 0) {
+            explain_policy(e, p);
+            continue;
         }
         for (uint32_t k = 0; k < p->param_count; k++) {
-            if (!whole && strcmp(p->param[k].key, e->word) != 0)
+            if (strcmp(p->param[k].key, e->word) != 0)
                 continue;
-            if (!whole) {
-                separate(e);
-                fprintf(e->cli->out, "%s: key of the policy %s\n", e->word,
-                        p->name);
-            }
+            separate(e);
+            fprintf(e->cli->out, "%s: key of the policy %s\n", e->word, p->name);
             print_param(e->cli->out, p, &p->param[k]);
         }
-        if (whole)
-            print_semantics(e, p);
     }
 }
 
@@ -342,6 +345,19 @@ static void join_words(const struct args *args, char *out, size_t out_bytes)
                                  i == 0 ? "" : " ", args->word[i]);
 }
 
+/* A policy that is not built in. */
+static int explain_file(struct explaining *e, const char *path)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    struct plugin plugin;
+    struct err err = { 0 };
+
+    if (!plugin_load(e->cli->arena, path, nowhere, &plugin, &err))
+        return command_fail(e->cli, &err);
+    explain_policy(e, plugin.policy);
+    return 0;
+}
+
 static int explain(struct cli *cli, const struct args *args)
 {
     char word[256];
@@ -351,6 +367,8 @@ static int explain(struct cli *cli, const struct args *args)
     struct err err = { 0 };
     const char *near;
 
+    if (args->word_count == 1 && plugin_is_file(args->word[0]))
+        return explain_file(&e, args->word[0]);
     join_words(args, word, sizeof word);
     e.schema = schemas_all(cli->arena, &e.schema_count);
     explain_term(&e);
@@ -412,7 +430,8 @@ const struct command command_explain = {
     "cluster.nodes.count.  A metric, a column, a table, a chart, a policy, a\n"
     "placement, a preset of semantics, a value of a key, a recipe, a format, a\n"
     "model, a type of GPU, CPU or link, a command; or a term of the glossary,\n"
-    "such as lease or home pool.  All that match are printed.\n",
+    "such as lease or home pool.  All that match are printed.  ./FILE.c and\n"
+    "./FILE.so are policies from files.\n",
     0, 1, 3, explain
 };
 

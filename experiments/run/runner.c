@@ -15,26 +15,55 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
+#include "experiments/process/isolate.h"
 #include "experiments/spec/experiment.h"
+#include "policies/host/host.h"
+#include "sim/base/arena.h"
 #include "sim/base/clock.h"
+#include "sim/text/paths.h"
 #include "sim/text/table.h"
 
 #define WATCH_NS 200000000L     /* between two looks of the watch */
 
+/* What a trial in a process of its own shares with this one. */
+struct guest_page {
+    int stop;
+    bool kept;
+    enum runner_state state;
+    struct trial_watch watch;
+    struct trial_result result;
+    struct err err, keep_err;
+};
+
+/* One of these for each thread: the process that it waits for. */
+struct guest {
+    struct pool *pool;
+    struct isolate *isolate;    /* NULL: the thread had no such trial yet */
+    uint32_t index;             /* of the trial */
+    int64_t event_limit_ns;     /* of wall time */
+    /* Of the pool's lock: the watch reads and writes them, too. */
+    bool runs, slow;
+    uint64_t seen_events;       /* at `seen` */
+    struct timespec seen;
+};
+
 struct pool {
     const struct runner_plan *plan;
+    struct guest *guest;        /* [thread_count] */
+    uint32_t thread_count;
     struct runner_trial *trial;
     atomic_uint next;
     atomic_uint done;
     atomic_ullong events;
     atomic_llong simulated_ns;
-    volatile int stop;          /* written and read with __atomic only here */
-    pthread_mutex_t lock;       /* of `failed` and `err` */
+    int stop;                   /* written and read with __atomic only here */
+    pthread_mutex_t lock;       /* of `failed`, `err` and the guests */
     bool failed;
     struct err err;
     uint32_t due;
@@ -104,29 +133,164 @@ static bool keep(struct pool *pool, void *begun,
     return ok;
 }
 
-static void run_one(struct pool *pool, uint32_t index)
+/* Runs a trial, and stores what became of it. */
+static enum runner_state run_trial(struct pool *pool, uint32_t index,
+                                   struct trial_spec *spec, uint32_t mask,
+                                   int *stop, struct runner_trial *trial)
 {
     const struct runner_plan *plan = pool->plan;
-    struct runner_trial *trial = &pool->trial[index];
+    struct trial_tables tables = tables_new(mask, plan->timeline_step_ns);
     void *begun = NULL;
-    struct trial_tables tables;
-    struct trial_spec spec;
-    uint32_t mask = 0;
 
-    spec = plan->spec(plan->self, index, &mask);
-    spec.stop = &pool->stop;
-    tables = tables_new(mask, plan->timeline_step_ns);
+    spec->stop = stop;
     if (plan->begin != NULL)
-        begun = plan->begin(plan->self, index, &tables, &pool->stop);
-    bool ran = trial_run(&spec, &tables, &trial->result, &trial->err);
+        begun = plan->begin(plan->self, index, &tables, stop);
+    bool ran = trial_run(spec, &tables, &trial->result, &trial->err);
     /* One that is interrupted stays waiting: its rows are not all there. */
     bool whole = ran && !trial->result.interrupted;
     bool kept = keep(pool, begun, whole ? &trial->result : NULL);
-    if (whole && kept)
-        trial->state = RUNNER_DONE;
-    else if (!ran && trial->err.kind != ERR_INTERRUPTED)
-        trial->state = RUNNER_FAILED;
     tables_free(&tables);
+    if (whole && kept)
+        return RUNNER_DONE;
+    return !ran && trial->err.kind != ERR_INTERRUPTED ? RUNNER_FAILED
+                                                      : RUNNER_WAITING;
+}
+
+/* ---- trials of policies that are not built in ---- */
+
+/* In the process of the trial. */
+static void run_guest(void *self)
+{
+    struct guest *guest = self;
+    struct pool *pool = guest->pool;
+    struct guest_page *page = isolate_page(guest->isolate);
+    struct runner_trial trial = { .state = RUNNER_WAITING };
+    uint32_t mask = 0;
+    struct trial_spec spec = pool->plan->spec(pool->plan->self, guest->index, &mask);
+
+    spec.watch = &page->watch;
+    pthread_mutex_init(&pool->lock, NULL);      /* of this copy of the pool */
+    pool->failed = false;
+    page->state = run_trial(pool, guest->index, &spec, mask, &page->stop, &trial);
+    page->kept = !pool->failed;
+    page->keep_err = pool->err;
+    page->result = trial.result;
+    page->err = trial.err;
+}
+
+/* Says how the process ended, and what the policy asked for before. */
+static void tell_end(const struct guest *guest, const char *policy,
+                     const struct isolate_end *end, struct err *err)
+{
+    const struct trial_watch *watch =
+        &((const struct guest_page *)isolate_page(guest->isolate))->watch;
+    struct err_pos nowhere = { NULL, 0, 0 };
+    struct arena *arena = arena_new(4096);
+    const char *last = "";
+    uint64_t first = watch->requests < TRIAL_LAST ? 0 : watch->requests - TRIAL_LAST;
+    char when[32];
+
+    clock_format_s(watch->pulse.now_ns, when, sizeof when);
+    if (guest->slow)
+        err_set(err, ERR_POLICY, nowhere, "policy %.40s needs more than %u s of wall "
+                "time for one event, at %s s of simulated time", policy,
+                (unsigned)clock_s_from_ns(guest->event_limit_ns), when);
+    else
+        err_set(err, ERR_POLICY, nowhere, "policy %.40s %s at %s s of simulated time",
+                policy, isolate_why(arena, end), when);
+    for (uint64_t i = first; i < watch->requests; i++)
+        last = text_format(arena, "%s%s%s", last, i == first ? "" : "; ",
+                           watch->last[i % TRIAL_LAST]);
+    err_hint(err, "%s%s.", watch->requests == 0 ? "It had asked for nothing yet"
+                                               : "It asked for last: ", last);
+    arena_free(arena);
+}
+
+static void set_runs(struct guest *guest, bool runs)
+{
+    pthread_mutex_lock(&guest->pool->lock);
+    guest->runs = runs;
+    guest->slow = guest->slow && !runs;
+    clock_gettime(CLOCK_MONOTONIC, &guest->seen);
+    guest->seen_events = 0;
+    pthread_mutex_unlock(&guest->pool->lock);
+}
+
+/* Runs a trial in a process of its own. */
+static enum runner_state run_apart(struct guest *guest, uint32_t index,
+                                   const struct trial_spec *spec,
+                                   struct runner_trial *trial)
+{
+    struct pool *pool = guest->pool;
+    struct guest_page *page;
+    struct isolate_end end;
+
+    if (guest->isolate == NULL)
+        guest->isolate = isolate_new(sizeof *page, (uint64_t)spec->guest.memory_bytes);
+    page = isolate_page(guest->isolate);
+    memset(page, 0, sizeof *page);
+    guest->index = index;
+    guest->event_limit_ns = spec->guest.event_limit_ns;
+    set_runs(guest, true);
+    end = isolate_run(guest->isolate, run_guest, guest);
+    set_runs(guest, false);
+    trial->result = page->result;
+    if (!end.done) {
+        if (end.killed && !guest->slow)         /* called off */
+            return RUNNER_WAITING;
+        tell_end(guest, spec->policy->name, &end, &trial->err);
+        return RUNNER_FAILED;
+    }
+    trial->err = page->err;
+    if (!page->kept)
+        pool_fail(pool, &page->keep_err);
+    return page->state;
+}
+
+/* Ends a trial that is called off, or has not got further for too long. */
+static void look_at_guest(struct guest *guest, bool stopped)
+{
+    struct guest_page *page = isolate_page(guest->isolate);
+    uint64_t events = __atomic_load_n(&page->watch.pulse.event_count, __ATOMIC_RELAXED);
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (events != guest->seen_events) {
+        guest->seen_events = events;
+        guest->seen = now;
+    }
+    if (stopped && __atomic_exchange_n(&page->stop, 1, __ATOMIC_RELAXED) != 0)
+        isolate_kill(guest->isolate);           /* it was told at the last look */
+    if ((double)(now.tv_sec - guest->seen.tv_sec) <=
+        clock_s_from_ns(guest->event_limit_ns))
+        return;
+    guest->slow = true;
+    isolate_kill(guest->isolate);
+}
+
+static void look_at_guests(struct pool *pool)
+{
+    bool stopped = pool_stopped(pool);
+
+    pthread_mutex_lock(&pool->lock);
+    for (uint32_t i = 0; i < pool->thread_count; i++)
+        if (pool->guest[i].runs)
+            look_at_guest(&pool->guest[i], stopped);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* ---- threads ---- */
+
+static void run_one(struct guest *guest, uint32_t index)
+{
+    struct pool *pool = guest->pool;
+    struct runner_trial *trial = &pool->trial[index];
+    uint32_t mask = 0;
+    struct trial_spec spec = pool->plan->spec(pool->plan->self, index, &mask);
+
+    trial->state = spec.policy->guest && spec.guest.apart
+        ? run_apart(guest, index, &spec, trial)
+        : run_trial(pool, index, &spec, mask, &pool->stop, trial);
     atomic_fetch_add(&pool->events, trial->result.event_count);
     atomic_fetch_add(&pool->simulated_ns, trial->result.end_ns);
     atomic_fetch_add(&pool->done, 1);
@@ -134,13 +298,14 @@ static void run_one(struct pool *pool, uint32_t index)
 
 static void *work(void *self)
 {
-    struct pool *pool = self;
+    struct guest *guest = self;
+    struct pool *pool = guest->pool;
     uint32_t index;
 
     while (!pool_stopped(pool) &&
            (index = atomic_fetch_add(&pool->next, 1)) < pool->plan->count)
         if (pool->trial[index].state == RUNNER_WAITING)
-            run_one(pool, index);
+            run_one(guest, index);
     return NULL;
 }
 
@@ -183,6 +348,7 @@ static void *watch(void *self)
             pool_stop(pool);
         else if (pool->plan->progress)
             show_progress(pool);
+        look_at_guests(pool);
     }
     if (pool->plan->progress)
         fputs("\r\033[K", stderr);
@@ -204,15 +370,21 @@ static void run_threads(struct pool *pool)
 
     if (count > pool->due)
         count = pool->due;
-    worker = malloc((count + 1) * sizeof *worker);
-    assert(worker != NULL);
+    worker = arena_resize_own(NULL, count + 1, sizeof *worker);
+    pool->thread_count = count;
+    pool->guest = arena_resize_own(NULL, count, sizeof *pool->guest);
+    for (uint32_t i = 0; i < count; i++)
+        pool->guest[i] = (struct guest){ .pool = pool };
     start_thread(&watcher, watch, pool);
     for (uint32_t i = 0; i < count; i++)
-        start_thread(&worker[i], work, pool);
+        start_thread(&worker[i], work, &pool->guest[i]);
     for (uint32_t i = 0; i < count; i++)
         pthread_join(worker[i], NULL);
     pthread_kill(watcher, SIGUSR1);
     pthread_join(watcher, NULL);
+    for (uint32_t i = 0; i < count; i++)
+        isolate_free(pool->guest[i].isolate);
+    free(pool->guest);
     free(worker);
 }
 

@@ -2,6 +2,9 @@
 /*
  * runner.h - many trials on some threads.
  *
+ * A trial of a policy that is not built in may run in a process of its own: if it
+ * crashes, spins or takes all memory, that trial fails and no other.
+ *
  * Trials share nothing that changes.  Results stand by trial index, so that
  * what is made of them is the same for any number of threads.  A trial that
  * fails does not stop the others; Ctrl-C does, after which what was finished

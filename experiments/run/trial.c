@@ -104,6 +104,23 @@ static void end_of_run(struct loop *loop, void *self, uint64_t arg)
     loop_stop(loop);
 }
 
+static void note_request(struct trial_watch *watch, const struct cs_host *host,
+                         const struct host_decision *d)
+{
+    char *line = watch->last[watch->requests++ % TRIAL_LAST], where[64];
+    char when[32], job[24] = "";
+    const struct job_request *request =
+        d->job.i == ID_NONE ? NULL : cs_request(host, d->job);
+
+    if (request != NULL)
+        snprintf(job, sizeof job, " job %u", d->job.i);
+    clock_format_s(d->time_ns, when, sizeof when);
+    trial_placement_text(&d->placement, where, sizeof where);
+    snprintf(line, sizeof watch->last[0], "at %s s: %s%s%s%s, %s", when,
+             host_action_name(d->action), job, where[0] == '\0' ? "" : " on ", where,
+             cs_verdict_name(d->verdict));
+}
+
 static void decision_row(void *self, const struct host_decision *d)
 {
     struct trial *trial = self;
@@ -113,6 +130,10 @@ static void decision_row(void *self, const struct host_decision *d)
         known ? cs_request(trial->host, d->job) : NULL;
     char text[512];
 
+    if (trial->spec->watch != NULL)
+        note_request(trial->spec->watch, trial->host, d);
+    if (table == NULL)
+        return;
     table_text(table, trial->spec->point);
     table_text(table, trial->spec->policy->name);
     table_count(table, trial->spec->replica);
@@ -149,6 +170,7 @@ static bool build(struct trial *trial)
     };
 
     trial->loop = loop_new(limits);
+    loop_pulse(trial->loop, spec->watch == NULL ? NULL : &spec->watch->pulse);
     trial->net = flow_new(trial->loop);
     struct fabric *fabric = fabric_new(arena, spec->cluster, trial->net);
     struct journal *journal = journal_new(arena);
@@ -178,7 +200,7 @@ static bool build(struct trial *trial)
     metrics_watch(trial->metrics, trial->host);
     if (trial->timeline)
         timeline_watch(trial->timeline, trial->host);
-    if (trial->tables->decisions)
+    if (trial->tables->decisions != NULL || spec->watch != NULL)
         host_on_decision(trial->host, decision_row, trial);
     trial->source = source_open(arena, spec->workload, spec->seed,
                                 spec->replica);

@@ -61,13 +61,17 @@ static const struct control *find_control(const struct conf_node *word,
 }
 
 /* Returns the policy of an entry, or NULL: reading the entry says why. */
-static const struct cs_policy *find_policy(const struct conf_node *entry)
+static const struct cs_policy *find_policy(const struct conf_node *entry,
+                                           const struct registry_guests *guests)
 {
+    const struct registry_guest *guest;
+
     if (conf_kind(entry) == CONF_MAP)
         entry = conf_get(entry, "policy");
     if (entry == NULL || conf_kind(entry) != CONF_SCALAR)
         return NULL;
-    return registry_find(conf_text(entry));
+    guest = registry_guest(guests, conf_text(entry));
+    return guest != NULL ? guest->policy : registry_find(conf_text(entry));
 }
 
 /* Has the policy this key, of its own or of the host? */
@@ -81,9 +85,10 @@ static bool has_key(const struct cs_policy *policy, const char *key)
 
 /* Is the part there, and not yet off? */
 static bool can_switch_off(const struct conf_node *entry,
-                           const struct control *control)
+                           const struct control *control,
+                           const struct registry_guests *guests)
 {
-    const struct cs_policy *policy = find_policy(entry);
+    const struct cs_policy *policy = find_policy(entry, guests);
     const struct conf_node *said =
         conf_kind(entry) == CONF_MAP ? conf_get(entry, control->key) : NULL;
 
@@ -198,6 +203,7 @@ static const struct conf_node *add_colocated(struct arena *arena,
 static const struct conf_node *add_control(struct arena *arena,
                                            const struct conf_node *root,
                                            const struct conf_node *word,
+                                           const struct registry_guests *guests,
                                            struct err *err)
 {
     const struct control *control = find_control(word, err);
@@ -212,7 +218,7 @@ static const struct conf_node *add_control(struct arena *arena,
     for (size_t i = 0; i < conf_count(policies); i++) {
         const struct conf_node *entry = conf_item(policies, i);
 
-        if (!can_switch_off(entry, control))
+        if (!can_switch_off(entry, control, guests))
             continue;
         entry = switch_off(arena, entry, control, err);
         if (entry == NULL)
@@ -231,6 +237,7 @@ static const struct conf_node *add_control(struct arena *arena,
 
 const struct conf_node *controls_add(struct arena *arena,
                                      const struct conf_node *root,
+                                     const struct registry_guests *guests,
                                      struct err *err)
 {
     const struct conf_node *own = NULL, *words = NULL, *all;
@@ -250,7 +257,7 @@ const struct conf_node *controls_add(struct arena *arena,
     all = own;
     for (size_t i = 0; i < conf_count(words); i++) {
         const struct conf_node *more =
-            add_control(arena, root, conf_item(words, i), err);
+            add_control(arena, root, conf_item(words, i), guests, err);
 
         if (more == NULL)
             return NULL;

@@ -63,6 +63,7 @@ struct trial_spec experiment_trial_spec(const struct experiment *experiment, uin
         .cluster = point->cluster,
         .workload = point->workload,
         .policy = point->policy[trial.policy],
+        .guest = experiment->guest,
         .seed = experiment->seed,
         .replica = trial.seed,
         .warmup_ns = experiment->warmup_ns,

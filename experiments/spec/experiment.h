@@ -81,6 +81,7 @@ struct experiment {
     struct experiment_stop stop;
     int64_t until_ns, warmup_ns, stalled_ns;
     uint64_t event_count_max;
+    struct trial_guest guest;   /* of policies that are not built in */
 
     const struct experiment_point *point;
     uint32_t point_count;
@@ -174,8 +175,8 @@ struct trial_spec experiment_trial_spec(const struct experiment *experiment, uin
 /* Returns a hash of everything that could change the trial's rows. */
 uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t index);
 
-extern const struct conf_schema experiment_schema, experiment_output_schema,
-    experiment_expect_schema, experiment_seeds_schema;
+extern const struct conf_schema experiment_schema, experiment_plugins_schema,
+    experiment_output_schema, experiment_expect_schema, experiment_seeds_schema;
 extern const char *const experiment_plot_names[];    /* ends with NULL */
 
 #endif

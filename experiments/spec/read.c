@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "experiments/spec/controls.h"
+#include "experiments/spec/guests.h"
 #include "experiments/spec/keys.h"
 #include "experiments/spec/only.h"
 #include "experiments/spec/point_label.h"
@@ -22,6 +23,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
+#include "policies/registry/registry.h"
 #include "policies/registry/rules.h"
 #include "policies/registry/words.h"
 #include "sim/base/arena.h"
@@ -62,6 +64,7 @@ struct reader {
     struct conf_mend mend;
     struct experiment empty;                 /* the experiment before any reading */
     bool set;                           /* --set is in mend.root */
+    struct registry_guests guests;      /* policies from files */
 };
 
 static bool read_catalogue(struct reader *r, struct err *err)
@@ -232,7 +235,8 @@ static const struct host_policy *policy_read(struct reader *r,
         [ESTIMATE_NOISY] = "noisy",
     };
 
-    return host_policy_read_as(r->arena, node, text[estimate_of(point)], err);
+    return host_policy_read_as(r->arena, node, text[estimate_of(point)], &r->guests,
+                               err);
 }
 
 /* Pools of the cluster and roles of the jobs, of one point. */
@@ -403,7 +407,7 @@ static bool point_policies(struct reader *r, uint32_t index,
             return err_set(err, ERR_SCHEMA, conf_pos(r->top.sweep),
                            "a sweep must not rename the policy '%.60s'",
                            r->experiment->policy_name[p]);
-        hash[p] = tree_hash(&r->inputs, node);
+        hash[p] = guests_hash(&r->guests, node, tree_hash(&r->inputs, node));
         met[p] = meet_point(r, index, tree, node, err);
         if (met[p] == NULL)
             return false;
@@ -584,7 +588,8 @@ static bool read_top(struct reader *r, struct err *err)
     if (experiment->warmup_ns >= experiment->until_ns)
         return err_set(err, ERR_RANGE, conf_pos(conf_get(r->root, "warmup")),
                        "warmup must end before until does");
-    if (!experiment_output(r->arena, r->top.output, experiment, err) ||
+    if (!guests_read(r->top.plugins, &r->guests, &experiment->guest, err) ||
+        !experiment_output(r->arena, r->top.output, experiment, err) ||
         !experiment_expects(r->arena, r->top.expect, experiment, err) ||
         !experiment_stop_read(r->arena, r->top.seeds, experiment, err))
         return false;
@@ -677,11 +682,15 @@ static bool read_root(void *self, const struct conf_node *root,
     r->root = root;
     if (!r->set) {
         r->file_seeds = seeds_of_file(root);
-        r->root = tree_sets(&r->inputs, root, r->options->set,
-                            r->options->set_count, err);
+        r->root = guests_load(r->arena, root, &r->guests, err);
+        if (r->root != NULL)
+            r->root = tree_sets(&r->inputs, r->root, r->options->set,
+                                r->options->set_count, err);
+        if (r->root != NULL)            /* those that --set brings */
+            r->root = guests_load(r->arena, r->root, &r->guests, err);
         r->file_policies = r->root != NULL ? count_policies(r->root) : 0;
         if (r->root != NULL)
-            r->root = controls_add(r->arena, r->root, err);
+            r->root = controls_add(r->arena, r->root, &r->guests, err);
         if (r->root != NULL && r->options->point != NULL)
             r->root = one_point(r, r->root, err);
         if (r->root == NULL)

@@ -8,15 +8,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/event/loop.h"
+
 struct cluster_spec;
 struct host_policy;
 struct workload_spec;
+
+/* What can be told of a run that did not end: where it was, and what the policy
+ * asked for last. */
+#define TRIAL_LAST 4u           /* requests that are kept */
+struct trial_watch {
+    struct loop_pulse pulse;
+    uint64_t requests;
+    char last[TRIAL_LAST][120]; /* request i at i % TRIAL_LAST */
+};
+
+/* How a policy that is not built in runs. */
+struct trial_guest {
+    bool apart;                 /* in a process of its own, which may have */
+    double memory_bytes;        /* so much memory, */
+    int64_t event_limit_ns;     /* and so much wall time for one event */
+};
 
 /* One trial.  All of it is read-only and shared by threads. */
 struct trial_spec {
     const struct cluster_spec *cluster;
     const struct workload_spec *workload;
     const struct host_policy *policy;
+    struct trial_guest guest;   /* for a policy that is not built in */
     uint64_t seed;              /* of the experiment */
     uint32_t replica;           /* which of its seeds, from 0 */
     int64_t warmup_ns;          /* jobs submitted before it do not count */
@@ -28,6 +47,7 @@ struct trial_spec {
     bool by_host;               /* even where GPUs are a count alone */
     const char *point;          /* label, for the rows */
     const volatile int *stop;   /* set by Ctrl-C; polled; may be NULL */
+    struct trial_watch *watch;  /* what others see of the run; may be NULL */
 };
 
 #endif

@@ -34,6 +34,15 @@ const struct cs_policy *registry_find(const char *name)
     return NULL;
 }
 
+const struct registry_guest *registry_guest(const struct registry_guests *guests,
+                                            const char *written)
+{
+    for (size_t i = 0; guests != NULL && i < guests->count; i++)
+        if (strcmp(guests->item[i].written, written) == 0)
+            return &guests->item[i];
+    return NULL;
+}
+
 const char *registry_nearest(const char *name)
 {
     const char *names[BUILTIN_COUNT + 1] = { NULL };

@@ -1,17 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * registry.h - the built-in policies, by name.  All texts are constant.
+ * registry.h - the built-in policies, by name, and those that an experiment brings.
+ * All texts are constant.
  */
 #ifndef POLICIES_REGISTRY_REGISTRY_H
 #define POLICIES_REGISTRY_REGISTRY_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct cs_policy;
 struct err;
 
+/* A policy that is not built in, and the file that an entry names to have it. */
+struct registry_guest {
+    const char *written;
+    const struct cs_policy *policy;
+    uint64_t hash;              /* of its code */
+};
+struct registry_guests {
+    struct registry_guest *item;
+    size_t count, room;
+};
+
 const struct cs_policy *registry_find(const char *name);    /* or NULL */
+/* Returns the guest of that name, or NULL; guests may be NULL. */
+const struct registry_guest *registry_guest(const struct registry_guests *guests,
+                                            const char *written);
 const struct cs_policy *registry_at(size_t i);      /* NULL past the end */
 /* The name nearest to one that is not known; NULL: none is near. */
 const char *registry_nearest(const char *name);

@@ -441,7 +441,8 @@ static bool read_rules(const struct keys *keys, struct host_rules *rules,
 }
 
 static const struct cs_policy *find_policy(const struct conf_node *conf,
-                                           struct err *err)
+                                           const struct registry_guests *guests,
+                                           bool *is_guest, struct err *err)
 {
     const struct conf_node *key = conf;
 
@@ -452,7 +453,10 @@ static const struct cs_policy *find_policy(const struct conf_node *conf,
                 "expected a policy's name or a map with the key policy");
         return NULL;
     }
-    const struct cs_policy *policy = registry_find(conf_text(key));
+    const struct registry_guest *guest = registry_guest(guests, conf_text(key));
+    const struct cs_policy *policy =
+        guest != NULL ? guest->policy : registry_find(conf_text(key));
+    *is_guest = guest != NULL;
     if (policy)
         return policy;
     err_set(err, ERR_REFERENCE, conf_pos(key),
@@ -489,15 +493,17 @@ const struct host_policy *host_policy_read(struct arena *arena,
                                            const struct conf_node *conf,
                                            struct err *err)
 {
-    return host_policy_read_as(arena, conf, estimate_names[HOST_EXACT], err);
+    return host_policy_read_as(arena, conf, estimate_names[HOST_EXACT], NULL, err);
 }
 
 const struct host_policy *host_policy_read_as(struct arena *arena,
                                               const struct conf_node *conf,
                                               const char *estimate,
+                                              const struct registry_guests *guests,
                                               struct err *err)
 {
-    const struct cs_policy *policy = find_policy(conf, err);
+    bool guest = false;
+    const struct cs_policy *policy = find_policy(conf, guests, &guest, err);
 
     if (!policy || !registry_check(policy, err))
         return NULL;
@@ -521,6 +527,7 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
         return NULL;
     const struct keys *keys = (const struct keys *)(void *)filled;
     out->policy = policy;
+    out->guest = guest;
     out->name = keys->name ? keys->name : policy->name;
     out->params = filled + sizeof(struct keys);
     if (!read_rules(keys, &out->rules, err) ||

@@ -14,6 +14,7 @@ struct conf_node;
 struct cs_policy;
 struct err;
 struct host_policy;
+struct registry_guests;
 
 /* The keys of an entry, of its `rounds:` and of its `preemption:`. */
 extern const struct conf_schema host_rules_schema, host_rounds_schema,
@@ -28,10 +29,12 @@ struct conf_schema host_policy_keys(struct arena *arena,
 const struct host_policy *host_policy_read(struct arena *arena,
                                            const struct conf_node *conf,
                                            struct err *err);
-/* As host_policy_read(), with `estimate` where the entry names none. */
+/* As host_policy_read(), with `estimate` where the entry names none, and with
+ * policies that are not built in; guests may be NULL. */
 const struct host_policy *host_policy_read_as(struct arena *arena,
                                               const struct conf_node *conf,
                                               const char *estimate,
+                                              const struct registry_guests *guests,
                                               struct err *err);
 
 /* Could a trial of it depend on which replica it is?  Told by what is

@@ -74,6 +74,7 @@ static inline enum host_hardware host_hardware(const struct cs_policy *policy,
 struct host_policy {
     const char *name;           /* in results; `name:` or the policy's own */
     const struct cs_policy *policy;
+    bool guest;                 /* not built in: nobody vouches for its code */
     struct host_rules rules;
     const void *params;         /* policy->self_bytes, params filled in */
     const struct host_weight *weight;

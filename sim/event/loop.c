@@ -26,6 +26,7 @@ struct loop {
     bool stopped;
     loop_over_fn *over;         /* NULL: nobody asked */
     void *over_self;
+    struct loop_pulse *pulse;   /* or NULL */
     struct queue queue;
 };
 
@@ -46,6 +47,12 @@ void loop_free(struct loop *loop)
     assert(loop->queue.live_count <= loop->queue.record_room);
     queue_clear(&loop->queue);
     free(loop);
+}
+
+void loop_pulse(struct loop *loop, struct loop_pulse *pulse)
+{
+    assert(loop != NULL);
+    loop->pulse = pulse;
 }
 
 struct loop_handle loop_at(struct loop *loop, int64_t time_ns,
@@ -112,6 +119,8 @@ enum loop_end loop_run(struct loop *loop)
         assert((int64_t)entry.time_ns >= loop->now_ns && record.fn != NULL);
         loop->now_ns = (int64_t)entry.time_ns;
         loop->event_count++;
+        if (loop->pulse != NULL)
+            *loop->pulse = (struct loop_pulse){ loop->event_count, loop->now_ns };
         loop->digest = digest_event(loop->digest, entry.time_ns,
                                     queue_rank(&entry), record.arg);
         record.fn(loop, record.self, record.arg);

@@ -37,6 +37,12 @@ enum loop_end {
     LOOP_CALLED_OFF             /* by limits.stop */
 };
 
+/* How far a run is, for those who watch it from outside. */
+struct loop_pulse {
+    uint64_t event_count;       /* begun so far */
+    int64_t now_ns;
+};
+
 struct loop_limits {
     int64_t until_ns;           /* >= 0; later events do not run, and the clock
                                    stops at this time */
@@ -57,6 +63,8 @@ typedef void loop_over_fn(void *self);
 /* The loop owns its arrays; loop_free() returns them. */
 struct loop *loop_new(struct loop_limits limits);
 void loop_free(struct loop *loop);                      /* accepts NULL */
+/* From now on the pulse, which stays the caller's, is set before each event. */
+void loop_pulse(struct loop *loop, struct loop_pulse *pulse);
 
 struct loop_handle loop_at(struct loop *loop, int64_t time_ns,
                            enum loop_rank rank, loop_fn *fn, void *self,

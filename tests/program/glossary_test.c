@@ -18,7 +18,7 @@
 
 #include "experiments/cli/cli.h"
 #include "experiments/cli/glossary.h"
-#include "experiments/cli/schemas.h"
+#include "experiments/schema/schemas.h"
 #include "models/catalogue/catalogue.h"
 #include "policies/params.h"
 #include "policies/policy.h"

@@ -2,7 +2,7 @@
 /*
  * schemas.c - gathers the key tables of all floors.
  */
-#include "experiments/cli/schemas.h"
+#include "experiments/schema/schemas.h"
 
 #include <string.h>
 
@@ -26,8 +26,8 @@ const struct conf_schema *const *schemas_all(struct arena *arena,
                                              size_t *count)
 {
     const struct conf_schema *const own[] = {
-        &experiment_schema, &experiment_output_schema, &experiment_expect_schema,
-        &experiment_seeds_schema,
+        &experiment_schema, &experiment_plugins_schema, &experiment_output_schema,
+        &experiment_expect_schema, &experiment_seeds_schema,
         &train_schema, &train_seeds_schema, &border_schema, &tune_schema,
         &tune_split_schema, &tune_range_schema, &sensitivity_schema, &input_schema,
         &sobol_schema, &sweep_schema, &host_rules_schema,

@@ -6,14 +6,14 @@
  * says what its reader takes; tests/schema.sh asks a stock validator about all
  * files of the tree, and of wrong ones both it and the reader.
  */
-#include "experiments/cli/file_schema.h"
+#include "experiments/schema/file_schema.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "experiments/cli/schemas.h"
 #include "experiments/columns/metric.h"
 #include "experiments/run/metrics.h"
+#include "experiments/schema/schemas.h"
 #include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
 #include "policies/host/host.h"
@@ -543,9 +543,10 @@ static void define_policies(struct making *m)
         add_policy_table(m, policy);
     }
     define_names(m, "policy name", names, false);
-    define(m, "policy", text_format(m->arena, "{'anyOf': [@policy name@, "
+    define(m, "policy file", "{'type': 'string', 'pattern': '/|[.]c$|[.]so$'}", NULL);
+    define(m, "policy", text_format(m->arena, "{'anyOf': [@policy name@, @policy file@, "
            "{'allOf': [{" OBJECT ", 'required': ['policy'], 'properties': "
-           "{'policy': @policy name@}}%s]}]}", cases), NULL);
+           "{'policy': {'anyOf': [@policy name@, @policy file@]}}}%s]}]}", cases), NULL);
 }
 
 static void define_semantics(struct making *m)

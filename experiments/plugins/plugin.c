@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plugin.c - checks a policy's library, tries it in a process of its own, and loads
+ * it.
+ */
+#include "experiments/plugins/plugin.h"
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/plugins/build.h"
+#include "experiments/plugins/library.h"
+#include "experiments/process/isolate.h"
+#include "policies/policy.h"
+#include "policies/registry/registry.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/hash.h"
+#include "sim/text/paths.h"
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t bytes = strlen(text), most = strlen(end);
+
+    return bytes > most && strcmp(text + bytes - most, end) == 0;
+}
+
+bool plugin_is_file(const char *text)
+{
+    return strchr(text, '/') != NULL || ends_with(text, ".so") || ends_with(text, ".c");
+}
+
+struct loading {
+    const char *library, *table;
+    const struct cs_policy *policy;     /* NULL: `why` */
+    char why[200];
+};
+
+static void load(void *self)
+{
+    struct loading *loading = self;
+    void *handle = dlopen(loading->library, RTLD_NOW | RTLD_LOCAL);
+
+    if (handle != NULL)
+        loading->policy = dlsym(handle, loading->table);
+    if (loading->policy == NULL)
+        snprintf(loading->why, sizeof loading->why, "%s", dlerror());
+}
+
+/* Loads the library, if it loads in a process of its own: code that runs at its start
+ * may do anything. */
+static const struct cs_policy *load_table(struct arena *arena, const char *path,
+                                          const char *library, const char *table,
+                                          struct err_pos pos, struct err *err)
+{
+    struct loading loading = { .library = library, .table = table };
+    struct isolate *isolate = isolate_new(sizeof loading, 0);
+    struct loading *tried = isolate_page(isolate);
+    struct isolate_end end;
+
+    *tried = loading;
+    end = isolate_run(isolate, load, tried);
+    loading = *tried;
+    isolate_free(isolate);
+    if (!end.done)
+        err_set(err, ERR_POLICY, pos, "%.120s cannot be loaded: its code %s as it "
+                "starts", path, isolate_why(arena, &end));
+    else if (loading.policy == NULL)
+        err_set(err, ERR_POLICY, pos, "%.100s cannot be loaded: %s", path, loading.why);
+    if (!end.done || loading.policy == NULL)
+        return NULL;
+    loading.policy = NULL;
+    load(&loading);
+    assert(loading.policy != NULL && "what loads there loads here");
+    return loading.policy;
+}
+
+/* A path that is no file, or none of these: says what it is. */
+static bool check_path(const char *path, struct err_pos pos, struct err *err)
+{
+    if (!path_is_file(path)) {
+        err_set(err, ERR_IO, pos, "policies names the file '%.150s', which %s", path,
+                path_is_folder(path) ? "is a folder" : "is not there");
+        return err_hint_path(err, path, "Paths are relative to the file that names "
+                             "them.");
+    }
+    if (ends_with(path, ".so") || ends_with(path, ".c"))
+        return true;
+    err_set(err, ERR_REFERENCE, pos, "a policy from a file must be a library (.so) or a "
+            "source in C (.c), and is '%.150s'", path);
+    return err_hint(err, "Built-in policies have names without a slash: `clustersim list "
+                    "policies`.");
+}
+
+bool plugin_load(struct arena *arena, const char *path, struct err_pos pos,
+                 struct plugin *out, struct err *err)
+{
+    const char *library = path, *table;
+
+    if (!check_path(path, pos, err))
+        return false;
+    if (ends_with(path, ".c"))
+        library = build_library(arena, path, pos, err);
+    else if (strchr(path, '/') == NULL)         /* not looked up in a search path */
+        library = text_format(arena, "./%s", path);
+    if (library == NULL)
+        return false;
+    table = library_check(arena, library, path, pos, err);
+    if (table == NULL)
+        return false;
+    *out = (struct plugin){
+        .policy = load_table(arena, path, library, table, pos, err)
+    };
+    if (out->policy == NULL)
+        return false;
+    if (!registry_check(out->policy, err)) {
+        err->pos = pos;
+        return false;
+    }
+    if (registry_find(out->policy->name) != NULL)
+        return err_set(err, ERR_POLICY, pos, "the policy of %.120s is named %.40s, as a "
+                       "built-in one; its table needs a name of its own", path,
+                       out->policy->name);
+    return hash_file(library, &out->hash) ||
+           err_set(err, ERR_IO, pos, "%.150s cannot be read", library);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * isolate.c - fork, a shared page, and the process's end.
+ */
+#define _DEFAULT_SOURCE         /* MAP_ANONYMOUS */
+#include "experiments/process/isolate.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "sim/base/arena.h"
+#include "sim/text/paths.h"
+
+struct isolate {
+    void *page;
+    size_t page_bytes;
+    uint64_t memory_bytes;      /* 0: no limit */
+    pthread_mutex_t lock;       /* of what follows */
+    pid_t pid;                  /* 0: nothing runs */
+    bool killed;
+};
+
+struct isolate *isolate_new(size_t page_bytes, uint64_t memory_bytes)
+{
+    struct isolate *isolate = arena_resize_own(NULL, 1, sizeof *isolate);
+
+    assert(page_bytes > 0);
+    *isolate = (struct isolate){ .page_bytes = page_bytes, .memory_bytes = memory_bytes };
+    isolate->page = mmap(NULL, page_bytes, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (isolate->page == MAP_FAILED)
+        arena_run_out();
+    pthread_mutex_init(&isolate->lock, NULL);
+    return isolate;
+}
+
+void *isolate_page(const struct isolate *isolate)
+{
+    return isolate->page;
+}
+
+void isolate_free(struct isolate *isolate)
+{
+    if (isolate == NULL)
+        return;
+    assert(isolate->pid == 0);
+    pthread_mutex_destroy(&isolate->lock);
+    (void)munmap(isolate->page, isolate->page_bytes);
+    free(isolate);
+}
+
+static void set_limit(int resource, rlim_t most)
+{
+    struct rlimit limit;
+
+    if (getrlimit(resource, &limit) == 0 && limit.rlim_cur > most) {
+        limit.rlim_cur = most;
+        (void)setrlimit(resource, &limit);
+    }
+}
+
+/* A sanitizer reserves more addresses than any machine has memory. */
+static void limit_memory(uint64_t bytes)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    return;
+#endif
+#endif
+    if (bytes > 0)
+        set_limit(RLIMIT_AS, (rlim_t)bytes);
+#endif
+    (void)bytes;
+}
+
+static _Noreturn void run_child(const struct isolate *isolate, pid_t parent,
+                                void (*function)(void *self), void *self)
+{
+    struct sigaction usual = { .sa_handler = SIG_DFL };
+
+#ifdef __linux__
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    if (getppid() != parent)
+        _exit(1);
+    sigaction(SIGABRT, &usual, NULL);
+    set_limit(RLIMIT_CORE, 0);
+    limit_memory(isolate->memory_bytes);
+    function(self);
+    _exit(0);
+}
+
+/* Waits for the end.  The number of the process is forgotten before the system may
+ * give it to another one. */
+static int wait_for(struct isolate *isolate, pid_t pid)
+{
+    siginfo_t info;
+    int status = 0;
+
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
+        continue;
+    pthread_mutex_lock(&isolate->lock);
+    isolate->pid = 0;
+    pthread_mutex_unlock(&isolate->lock);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return status;
+}
+
+struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *self),
+                               void *self)
+{
+    struct isolate_end end = { .status = -1 };
+    pid_t parent = getpid(), pid;
+    int status;
+
+    pthread_mutex_lock(&isolate->lock);
+    assert(isolate->pid == 0);
+    isolate->killed = false;
+    pid = fork();
+    if (pid == 0)
+        run_child(isolate, parent, function, self);
+    isolate->pid = pid > 0 ? pid : 0;
+    pthread_mutex_unlock(&isolate->lock);
+    if (pid < 0)
+        return end;
+    status = wait_for(isolate, pid);
+    end.killed = isolate->killed;
+    end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    end.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    end.done = end.signal == 0 && end.status == 0;
+    return end;
+}
+
+void isolate_kill(struct isolate *isolate)
+{
+    pthread_mutex_lock(&isolate->lock);
+    if (isolate->pid != 0) {
+        isolate->killed = true;
+        (void)kill(isolate->pid, SIGKILL);
+    }
+    pthread_mutex_unlock(&isolate->lock);
+}
+
+const char *isolate_why(struct arena *arena, const struct isolate_end *end)
+{
+    if (end->status == -1)
+        return "got no process of its own";
+    if (end->killed)
+        return "was ended";
+    if (end->signal == SIGABRT)
+        return "ended itself (an assertion, or no memory)";
+    if (end->signal != 0)
+        return text_format(arena, "crashed (%s)", strsignal(end->signal));
+    return text_format(arena, "left its process with status %d", end->status);
+}

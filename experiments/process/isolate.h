@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * isolate.h - runs a function in a process of its own, so that code which is not
+ * ours may crash, spin or take all memory without harm to others.
+ *
+ * The process begins as a copy of this one (fork).  What it is to return lies in a
+ * page of memory that both see.
+ */
+#ifndef EXPERIMENTS_PROCESS_ISOLATE_H
+#define EXPERIMENTS_PROCESS_ISOLATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct isolate;
+
+/* How the function ended. */
+struct isolate_end {
+    bool done;          /* it returned */
+    bool killed;        /* by isolate_kill() */
+    int signal;         /* that ended the process, or 0 */
+    int status;         /* of its exit otherwise; -1: it could not be started */
+};
+
+/* A page of so many bytes, zeroed, for processes that may have so many bytes of
+ * memory; 0: as this one.  The caller frees it. */
+struct isolate *isolate_new(size_t page_bytes, uint64_t memory_bytes);
+void *isolate_page(const struct isolate *isolate);
+void isolate_free(struct isolate *isolate);             /* accepts NULL */
+
+/* Calls the function in a process of its own, and waits for its end.  That process
+ * ends with this one and leaves no core file. */
+struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *self),
+                               void *self);
+/* Ends what isolate_run() waits for, if it runs; by another thread. */
+void isolate_kill(struct isolate *isolate);
+
+/* Returns what happened, as "crashed (Segmentation fault)", in the arena. */
+const char *isolate_why(struct arena *arena, const struct isolate_end *end);
+
+#endif

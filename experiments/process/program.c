@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * program.c - fork, exec, and listen.
+ */
+#include "experiments/process/program.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* After fork: only functions that a signal handler may call. */
+static void exec_program(const struct program *program, const int *pipe_fd)
+{
+    int null = open("/dev/null", O_RDWR);
+
+    if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
+        dup2(pipe_fd[1], 2) < 0 ||
+        (program->folder >= 0 && fchdir(program->folder) != 0))
+        _exit(1);
+    close(pipe_fd[0]);
+    close(pipe_fd[1]);
+    execvp(program->word[0], program->word);
+    _exit(errno == ENOENT ? PROGRAM_NOT_THERE : 1);
+}
+
+static void read_all(const struct program *program, int fd)
+{
+    char block[512];
+    size_t used = 0;
+    ssize_t got;
+
+    while ((got = read(fd, block, sizeof block)) != 0) {
+        size_t rest = program->said_bytes - 1 - used;
+
+        if (got < 0) {
+            if (errno != EINTR)
+                break;
+            continue;
+        }
+        if (rest > (size_t)got)
+            rest = (size_t)got;
+        memcpy(program->said + used, block, rest);
+        used += rest;
+    }
+    program->said[used] = '\0';
+}
+
+static int wait_for(pid_t pid)
+{
+    int status;
+
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return 1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+int program_run(const struct program *program)
+{
+    int pipe_fd[2], status = 1;
+    pid_t pid;
+
+    assert(program->word[0] != NULL && program->said_bytes > 0);
+    program->said[0] = '\0';
+    if (pipe(pipe_fd) != 0) {
+        snprintf(program->said, program->said_bytes, "%s", strerror(errno));
+        return 1;
+    }
+    pid = fork();
+    if (pid == 0)
+        exec_program(program, pipe_fd);
+    close(pipe_fd[1]);
+    if (pid < 0) {
+        snprintf(program->said, program->said_bytes, "%s", strerror(errno));
+    } else {
+        read_all(program, pipe_fd[0]);
+        status = wait_for(pid);
+    }
+    close(pipe_fd[0]);
+    return status;
+}

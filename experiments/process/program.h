@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * program.h - runs another program to its end and keeps what it says on stderr.
+ */
+#ifndef EXPERIMENTS_PROCESS_PROGRAM_H
+#define EXPERIMENTS_PROCESS_PROGRAM_H
+
+#include <stddef.h>
+
+/* Returned where there is no such program, as a shell would say. */
+#define PROGRAM_NOT_THERE 127
+
+struct program {
+    char *const *word;          /* its name and its arguments, then NULL */
+    int folder;                 /* handle of the folder to run in; -1: this one */
+    char *said;                 /* [said_bytes]: what it writes to stderr, ended
+                                   by NUL; the rest of a longer text is lost */
+    size_t said_bytes;
+};
+
+/* Looks the name up in PATH.  stdin and stdout are /dev/null.  Returns the exit
+ * status, PROGRAM_NOT_THERE, or 1 where the program could not be started or was
+ * ended by a signal.  All of stderr is read, so the program never waits. */
+int program_run(const struct program *program);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * guests.h - entries of `policies:` that name a file.  Private to experiments/spec.
+ */
+#ifndef EXPERIMENTS_SPEC_GUESTS_H
+#define EXPERIMENTS_SPEC_GUESTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "experiments/spec/trial_spec.h"
+
+struct arena;
+struct conf_node;
+struct err;
+struct registry_guests;
+
+/* Reads `plugins:`; node NULL: as it is without the key. */
+bool guests_read(const struct conf_node *node, const struct registry_guests *guests,
+                 struct trial_guest *out, struct err *err);
+
+/* Loads each file that an entry names and that is not among the guests yet.
+ * Returns the experiment, in the arena, where each such entry has a `name:`, that
+ * of the file's table if it said none.  NULL: err says what is wrong. */
+const struct conf_node *guests_load(struct arena *arena, const struct conf_node *root,
+                                    struct registry_guests *guests, struct err *err);
+
+/* Adds the code of the policy that an entry names to a hash, if it is a guest. */
+uint64_t guests_hash(const struct registry_guests *guests,
+                     const struct conf_node *entry, uint64_t hash);
+
+#endif

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plugin_test.c - policies from files: as good as built-in ones where they are, and
+ * refused or ended alone where they are not.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "tests/aid/program.h"
+
+#define HEAD                                                                    \
+    "experiment: e\n"                                                           \
+    "seeds: 3\n"                                                                \
+    "cluster: {nodes: [{name: a, count: 2, gpus: {type: generic, count: 8}}]}\n"  \
+    "workload:\n"                                                               \
+    "  arrival: {process: poisson, rate: 30/h}\n"                               \
+    "  jobs: 40\n"                                                              \
+    "  mix:\n"                                                                  \
+    "    - {recipe: trace, name: x, share: 1, gpus: 4, duration: 10min}\n"      \
+    "    - {recipe: trace, name: y, share: 2, gpus: 8, duration: 14min}\n"      \
+    "output: {tables: [summary, jobs], plots: []}\n"
+
+/* A policy that starts what waits, after MORE in each decision. */
+#define SOURCE(NAME, BEFORE, MORE)                                              \
+    "#include \"policies/policy.h\"\n"                                          \
+    "#include <string.h>\n" BEFORE "\n"                                         \
+    "static void decide(void *self, struct cs_host *host)\n"                    \
+    "{\n"                                                                       \
+    "    (void)self;\n"                                                         \
+    "    while (cs_pending_count(host) > 0 &&\n"                                \
+    "           cs_start(host, cs_pending(host, 0)) == CS_DONE)\n"              \
+    "        continue;\n"                                                       \
+    "    " MORE "\n"                                                            \
+    "}\n"                                                                       \
+    "const struct cs_policy " NAME "_policy = {\n"                              \
+    "    .abi_major = CS_POLICY_ABI_MAJOR,\n"                                   \
+    "    .size_bytes = sizeof(struct cs_policy),\n"                             \
+    "    .name = \"" NAME "\", .summary = \"x\", .decide = decide,\n"           \
+    "};\n"
+
+static int setup(void **state)
+{
+    if (program_setup(state) != 0)
+        return 1;
+    return setenv("XDG_CACHE_HOME", ((struct program *)*state)->folder, 1);
+}
+
+/* Runs HEAD and `rest` into folder/name. */
+static int run(const struct program *program, const char *rest, const char *name,
+               char **said)
+{
+    char text[2000];
+    const char *out = program_path(program, name);
+
+    snprintf(text, sizeof text, "%s%s", HEAD, rest);
+    const char *words[] = { "run", program_write(program, "e.yaml", text), "-q", "-o",
+                            out, NULL };
+    return program_say(program, words, said);
+}
+
+static void assert_says(const char *said, const char *part)
+{
+    if (strstr(said, part) == NULL)
+        fail_msg("does not say \"%s\":\n%s", part, said);
+}
+
+/* Copies a built-in policy as NAME.c, with `from` replaced by `to` everywhere. */
+static void copy_policy(const struct program *program, const char *path,
+                        const char *name, const char *from, const char *to)
+{
+    char *text = program_read(path), *at = text, *next;
+    FILE *file = fopen(program_path(program, name), "wb");
+
+    assert_non_null(text);
+    assert_non_null(file);
+    while ((next = strstr(at, from)) != NULL) {
+        fwrite(at, 1, (size_t)(next - at), file);
+        fputs(to, file);
+        at = next + strlen(from);
+    }
+    fputs(at, file);
+    assert_int_equal(fclose(file), 0);
+    free(text);
+}
+
+/* The tables of a run are the same, whatever the policy's file is. */
+static void assert_same_tables(const struct program *program, const char *one,
+                               const char *other)
+{
+    static const char *const tables[] = { "summary.csv", "jobs.csv" };
+
+    for (size_t i = 0; i < 2; i++) {
+        char *a = program_result(program, one, tables[i]);
+        char *b = program_result(program, other, tables[i]);
+
+        assert_non_null(a);
+        assert_non_null(b);
+        assert_string_equal(a, b);
+        free(a);
+        free(b);
+    }
+}
+
+static void a_file_gives_the_bytes_of_the_built_in_policy(void **state)
+{
+    static const struct { const char *path, *name, *keys; } copies[] = {
+        { "policies/ordering/fcfs.c", "fcfs", "" },
+        { "policies/ordering/sjf.c", "sjf", ", blocking: skip" },
+        { "policies/backfill/easy.c", "easy", ", reservation: none" },
+        { "policies/preemptive/srtf.c", "srtf", "" },
+        { "policies/phases/static.c", "static", "" },
+    };
+
+    for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++) {
+        char from[64], to[64], rest[200], *said;
+
+        snprintf(from, sizeof from, "\"%s\"", copies[i].name);
+        snprintf(to, sizeof to, "\"%s-file\"", copies[i].name);
+        copy_policy(*state, copies[i].path, "copy.c", from, to);
+        snprintf(rest, sizeof rest, "policies: [{policy: %s, name: p%s}]\n",
+                 copies[i].name, copies[i].keys);
+        if (run(*state, rest, "built_in", &said) != 0)
+            fail_msg("%s", said);
+        free(said);
+        snprintf(rest, sizeof rest, "policies: [{policy: ./copy.c, name: p%s}]\n",
+                 copies[i].keys);
+        if (run(*state, rest, "file", &said) != 0)
+            fail_msg("%s", said);
+        free(said);
+        assert_same_tables(*state, "built_in", "file");
+        snprintf(rest, sizeof rest, "policies: [{policy: ./copy.c, name: p%s}]\n"
+                 "plugins: {isolate: false}\n", copies[i].keys);
+        assert_int_equal(run(*state, rest, "together", &said), 0);
+        free(said);
+        assert_same_tables(*state, "built_in", "together");
+    }
+}
+
+/* The policy's trials fail, those of `random` are all there. */
+static void assert_fails_alone(const struct program *program, const char *source,
+                               const char *limits, const char *why)
+{
+    char rest[200], *said, *failures, *summary;
+
+    program_write(program, "mine.c", source);
+    snprintf(rest, sizeof rest, "policies: [random, ./mine.c]\n%s", limits);
+    assert_int_equal(run(program, rest, "out", &said), 5);
+    assert_says(said, "3 of 6 trials failed");
+    assert_says(said, why);
+    failures = program_result(program, "out", "failures.csv");
+    summary = program_result(program, "out", "summary.csv");
+    assert_non_null(failures);
+    assert_non_null(summary);
+    assert_says(failures, why);
+    assert_says(summary, "base,random,2,");
+    assert_null(strstr(summary, ",mine,"));
+    free(said);
+    free(failures);
+    free(summary);
+}
+
+#define AFTER_AN_HOUR "if (cs_now_ns(host) > 3600000000000LL) "
+
+static void a_crash_ends_one_trial(void **state)
+{
+    assert_fails_alone(*state, SOURCE("mine", "", AFTER_AN_HOUR "__builtin_trap();"), "",
+                       "policy mine crashed (");
+    assert_fails_alone(*state, SOURCE("mine", "", AFTER_AN_HOUR
+                                      "__assert_fail(\"mine\", \"mine.c\", 1, \"x\");")
+                       "", "", "policy mine ended itself (an assertion, or no memory)");
+}
+
+static void what_was_asked_for_last_is_told(void **state)
+{
+    char *said;
+
+    program_write(*state, "mine.c", SOURCE("mine", "", AFTER_AN_HOUR
+                                           "__builtin_trap();"));
+    assert_int_equal(run(*state, "policies: [./mine.c]\n", "out", &said), 5);
+    assert_says(said, " s of simulated time\n");
+    assert_says(said, "hint: It asked for last: at ");
+    assert_says(said, " s: start job ");
+    free(said);
+}
+
+static void an_endless_loop_ends_one_trial(void **state)
+{
+    assert_fails_alone(*state, SOURCE("mine", "", AFTER_AN_HOUR
+                                      "for (volatile int i = 0;; i++) ;"),
+                       "plugins: {event_limit: 1s}\n",
+                       "policy mine needs more than 1 s of wall time for one event");
+}
+
+static void too_much_memory_ends_one_trial(void **state)
+{
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    print_message("skip: a sanitizer reserves more addresses than any limit allows\n");
+    skip();
+#endif
+#endif
+    assert_fails_alone(*state, SOURCE("mine", "", "for (;;) "
+                                      "memset(cs_alloc(host, 1, 1 << 20), 1, 1 << 20);"),
+                       "plugins: {memory: 500MB}\n",
+                       "policy mine ended itself (an assertion, or no memory)");
+}
+
+static void what_spins_ends_with_the_run(void **state)
+{
+    const struct program *program = *state;
+    const char *path, *trials;
+    int status;
+    pid_t pid;
+
+    program_write(program, "mine.c", SOURCE("mine", "", "for (volatile int i = 0;;) i++;"));
+    path = program_write(program, "e.yaml", HEAD "policies: [./mine.c]\n");
+    trials = program_path(program, "out/.trials");
+    pid = fork();
+    if (pid == 0) {
+        (void)!freopen("/dev/null", "w", stderr);
+        execl(program->path, "clustersim", "run", path, "-q", "-o",
+              program_path(program, "out"), (char *)NULL);
+        _exit(127);
+    }
+    while (access(trials, F_OK) != 0)
+        nanosleep(&(struct timespec){ 0, 10000000 }, NULL);
+    nanosleep(&(struct timespec){ 0, 300000000 }, NULL);             /* the trials run */
+    kill(pid, SIGTERM);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 130);
+}
+
+/* ---- refused ---- */
+
+static void a_file_that_is_no_policy_is_refused(void **state)
+{
+    static const struct { const char *source; int status; const char *why; } bad[] = {
+        { SOURCE("mine", "#include <stdio.h>", "printf(\"%d\", 3);"), 5,
+          "./mine.c calls printf\n" },
+        { SOURCE("mine", "#include <stdlib.h>", "free(malloc(9)); abort();"), 5,
+          "./mine.c calls abort" },
+        { SOURCE("mine", "void cs_nothing(void);", "cs_nothing();"), 5,
+          "./mine.c calls cs_nothing, which this program (ABI " },
+        { SOURCE("mine", "#undef CS_POLICY_ABI_MAJOR\n#define CS_POLICY_ABI_MAJOR 1",
+                 ""), 5, "policy mine: abi 1, this program has " },
+        { SOURCE("mine", "__attribute__((constructor)) static void go(void)\n"
+                 "{ __builtin_trap(); }", ""), 5,
+          "./mine.c cannot be loaded: its code crashed (" },
+        { SOURCE("fcfs", "", ""), 5,
+          "mine.c is named fcfs, as a built-in one" },
+        { SOURCE("MINE", "", ""), 5, "policy MINE: member name must match" },
+        { "int f(void);\nint f(void) { return 0; }\n", 5, "./mine.c has no table" },
+        { SOURCE("mine", "", "") "const struct cs_policy my_policy;\n", 5,
+          "./mine.c has more than one table" },
+        { SOURCE("mine", "", "x = 3;"), 3, "mine.c:10:5: syntax error: " },
+        { "#include \"policies/host/host.h\"\n", 3, "mine.c:1:10: syntax error: " },
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char *said;
+
+        program_write(*state, "mine.c", bad[i].source);
+        assert_int_equal(run(*state, "policies: [./mine.c]\n", "out", &said),
+                         bad[i].status);
+        assert_says(said, bad[i].why);
+        free(said);
+    }
+}
+
+static void a_path_that_is_no_policy_is_refused(void **state)
+{
+    static const struct { const char *name; int status; const char *why; } bad[] = {
+        { "./none.c", 4, "policies names the file '" },
+        { "./folder.so", 4, "which is a folder" },
+        { "./text.so", 5, "is not a shared library" },
+        { "./cut.so", 5, "is not a shared library" },
+        { "./e.yaml", 3, "a policy from a file must be a library (.so) or a source" },
+    };
+    char rest[100], *said;
+
+    program_write(*state, "text.so", "int main(void) { return 0; }\n");
+    program_write(*state, "cut.so", "\177ELF\002\001\001");
+    assert_int_equal(mkdir(program_path(*state, "folder.so"), 0700), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        snprintf(rest, sizeof rest, "policies: [fcfs, %s]\n", bad[i].name);
+        assert_int_equal(run(*state, rest, "out", &said), bad[i].status);
+        assert_says(said, bad[i].why);
+        assert_says(said, "e.yaml:11:18: ");
+        free(said);
+    }
+}
+
+static void the_key_needs_a_policy_from_a_file(void **state)
+{
+    char *said;
+
+    assert_int_equal(run(*state, "policies: [fcfs]\nplugins: {isolate: false}\n", "out",
+                         &said), 3);
+    assert_says(said, "key plugins has no effect: no policy is from a file");
+    free(said);
+    program_write(*state, "mine.c", SOURCE("mine", "", ""));
+    assert_int_equal(run(*state, "policies: [./mine.c]\n"
+                         "plugins: {isolate: false, memory: 1GB}\n", "out", &said), 3);
+    assert_says(said, "needs `isolate: true`");
+    free(said);
+}
+
+/* ---- what is compiled when ---- */
+
+static void a_changed_file_is_run_again(void **state)
+{
+    const struct program *program = *state;
+    char path[192], out[192], *said;
+    const char *words[] = { "run", path, "-q", "--resume", "-o", out, NULL };
+
+    snprintf(out, sizeof out, "%s", program_path(program, "out"));
+    snprintf(path, sizeof path, "%s",
+             program_write(program, "e.yaml", HEAD "policies: [./mine.c]\n"));
+
+    for (int turn = 0; turn < 3; turn++) {
+        program_write(program, "mine.h", turn < 2 ? "#define MORE 0\n"
+                                                  : "#define MORE 3600000000000LL\n");
+        program_write(program, "mine.c", SOURCE("mine", "#include \"mine.h\"",
+                      "if (cs_now_ns(host) < MORE) cs_fail(host, \"too soon\");"));
+        assert_int_equal(program_say(program, words, &said), turn < 2 ? 0 : 5);
+        free(said);
+    }
+}
+
+static void the_skeleton_is_a_policy(void **state)
+{
+    const struct program *program = *state;
+    char path[192], *said;
+    const char *words[] = { "new", "policy", "wide-first", "-o", path, NULL };
+    const char *explain[] = { "explain", path, NULL };
+
+    snprintf(path, sizeof path, "%s", program_path(program, "wide-first.c"));
+    assert_int_equal(program_say(program, words, &said), 0);
+    free(said);
+    assert_int_equal(program_say(program, words, &said), 4);
+    assert_says(said, "is there already");
+    free(said);
+    assert_int_equal(program_say(program, explain, &said), 0);
+    assert_says(said, "wide-first: policy\n");
+    assert_says(said, "patience_h       number, from 0 to 1e+06, default 24\n");
+    free(said);
+    assert_int_equal(run(program, "policies: [{policy: ./wide-first.c, patience_h: 1}]\n",
+                         "out", &said), 0);
+    free(said);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, program_teardown)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_file_gives_the_bytes_of_the_built_in_policy),
+        TEST(a_crash_ends_one_trial),
+        TEST(what_was_asked_for_last_is_told),
+        TEST(an_endless_loop_ends_one_trial),
+        TEST(too_much_memory_ends_one_trial),
+        TEST(what_spins_ends_with_the_run),
+        TEST(a_file_that_is_no_policy_is_refused),
+        TEST(a_path_that_is_no_policy_is_refused),
+        TEST(the_key_needs_a_policy_from_a_file),
+        TEST(a_changed_file_is_run_again),
+        TEST(the_skeleton_is_a_policy),
+    };
+
+    (void)argc;
+    program_argv0 = argv[0];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
