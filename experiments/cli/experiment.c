@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "experiments/options/args.h"
+#include "experiments/preflight/places.h"
+#include "experiments/preflight/table_sizes.h"
 #include "experiments/sensitivity/border.h"
 #include "experiments/sensitivity/sensitivity.h"
 #include "experiments/spec/experiment.h"
-#include "experiments/spec/places.h"
-#include "experiments/spec/table_sizes.h"
 #include "experiments/train/train.h"
 #include "experiments/tune/tune.h"
 #include "sim/base/arena.h"

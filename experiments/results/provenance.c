@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <yaml.h>
 
-#include "experiments/spec/defaults.h"
+#include "experiments/preflight/defaults.h"
+#include "experiments/preflight/load_print.h"
 #include "experiments/spec/experiment.h"
-#include "experiments/spec/load_print.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"

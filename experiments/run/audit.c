@@ -41,9 +41,17 @@
 
 __extension__ typedef __int128 wide_ns;   /* jobs x nanoseconds */
 
+/* What a placement holds of the nodes of one group. */
+struct part {
+    const struct node_group *group;
+    uint64_t gpu_milli;
+    int64_t core_milli;
+};
+
 struct audit_lease {
     int64_t taken_ns, busy_ns;          /* held and busy since */
     double busy;
+    struct part whole;                  /* group NULL: of several groups */
 };
 
 /* What is known of jobs that came one after the other. */
@@ -193,6 +201,36 @@ static uint64_t drop_parts(struct audit *audit, const struct share *share)
     return still;
 }
 
+/* What it holds from share *i on, of one group; *i goes to the first share of
+ * another one. */
+static struct part next_part(const struct audit *audit,
+                             const struct placement *place, uint32_t *i)
+{
+    const struct node_group *group =
+        cluster_group_of(audit->parts.cluster, place->share[*i].node);
+    uint32_t end = group->first_node + group->node_count;
+    struct part part = { .group = group };
+
+    for (; *i < place->share_count && place->share[*i].node < end; ++*i) {
+        part.gpu_milli += share_milli(&place->share[*i]);
+        part.core_milli += core_milli(&place->share[*i]);
+    }
+    return part;
+}
+
+/* A share more of a lease: while all are of one group, their sum is kept. */
+static inline void add_share(struct part *whole,
+                             const struct node_group *group,
+                             const struct share *share, bool first)
+{
+    if (first)
+        whole->group = group;
+    else if (whole->group != group)
+        whole->group = NULL;
+    whole->gpu_milli += share_milli(share);
+    whole->core_milli += core_milli(share);
+}
+
 static void hear_take(struct audit *audit, const struct fact *fact)
 {
     struct lease_id id = { fact->subject };
@@ -200,14 +238,16 @@ static void hear_take(struct audit *audit, const struct fact *fact)
         &cs_lease(audit->host, id)->placement;
 
     ARENA_REACH(audit->parts.arena, audit->lease, audit->lease_room, id.i);
-    audit->lease[id.i] = (struct audit_lease) { fact->time_ns, fact->time_ns,
-                                                0 };
+    struct audit_lease *lease = &audit->lease[id.i];
+    *lease = (struct audit_lease) { .taken_ns = fact->time_ns,
+                                    .busy_ns = fact->time_ns };
     for (uint32_t i = 0; i < place->share_count; i++) {
         const struct share *share = &place->share[i];
         const struct node_group *group =
             cluster_group_of(audit->parts.cluster, share->node);
         uint64_t *held = &audit->held_mask[share->node];
         bool part = share->gpu_milli > 0 && share->gpu_milli < GPU_MILLI;
+        add_share(&lease->whole, group, share, i == 0);
         bool free = (share->gpu_mask & ~node_mask(group)) == 0 &&
                     (part ? take_parts(audit, share)
                           : (share->gpu_mask & *held) == 0);
@@ -227,37 +267,26 @@ static void hear_take(struct audit *audit, const struct fact *fact)
     }
 }
 
-/* What a placement holds of the nodes of one group, from share *i on; *i goes
- * to the first share of another group. */
-struct part {
-    const struct node_group *group;
-    uint64_t gpu_milli;
-    int64_t core_milli;
-};
-
-static struct part next_part(const struct audit *audit,
-                             const struct placement *place, uint32_t *i)
+/* Next part of a lease from share *i on. */
+static inline struct part lease_part(const struct audit *audit, uint32_t lease,
+                                     const struct placement *place, uint32_t *i)
 {
-    const struct node_group *group =
-        cluster_group_of(audit->parts.cluster, place->share[*i].node);
-    uint32_t end = group->first_node + group->node_count;
-    struct part part = { .group = group };
-
-    for (; *i < place->share_count && place->share[*i].node < end; ++*i) {
-        part.gpu_milli += share_milli(&place->share[*i]);
-        part.core_milli += core_milli(&place->share[*i]);
-    }
-    return part;
+    if (audit->lease[lease].whole.group == NULL)
+        return next_part(audit, place, i);
+    *i = place->share_count;
+    return audit->lease[lease].whole;
 }
 
 /* What a lease cost, from the file's prices. */
-static double usd_of(const struct audit *audit, const struct placement *place,
-                     int64_t from_ns, int64_t to_ns)
+static double usd_of(const struct audit *audit, uint32_t lease, int64_t to_ns)
 {
+    struct lease_id id = { lease };
+    const struct placement *place = &cs_lease(audit->host, id)->placement;
+    int64_t from_ns = audit->lease[lease].taken_ns;
     double usd = 0;
 
     for (uint32_t i = 0; i < place->share_count;) {
-        struct part part = next_part(audit, place, &i);
+        struct part part = lease_part(audit, lease, place, &i);
         const struct node_group *group = part.group;
         double held = group->gpus ? (double)part.gpu_milli / group->gpus
                                   : (double)part.core_milli;
@@ -276,7 +305,7 @@ static double watts_of(const struct audit *audit, uint32_t lease, double busy)
     double watts = 0;
 
     for (uint32_t i = 0; i < place->share_count;) {
-        struct part part = next_part(audit, place, &i);
+        struct part part = lease_part(audit, lease, place, &i);
         if (part.group->gpu != NULL)
             watts += power_gpu_w(part.group->gpu, busy) *
                      (double)part.gpu_milli / GPU_MILLI;
@@ -317,8 +346,7 @@ static void hear_drop(struct audit *audit, const struct fact *fact)
         audit->held_cores[share->node] -= core_milli(share);
         audit->held_memory[share->node] -= share->memory_bytes;
     }
-    audit->usd_leases += usd_of(audit, place, audit->lease[id.i].taken_ns,
-                                fact->time_ns);
+    audit->usd_leases += usd_of(audit, id.i, fact->time_ns);
 }
 
 static void population(struct audit *audit, int64_t now, int change)

@@ -24,6 +24,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/event/journal.h"
+#include "sim/event/loop.h"
 
 #define BIT(FACT) (UINT64_C(1) << (FACT))
 #define FACTS \
@@ -55,19 +56,8 @@ struct idle {
     int64_t from_ns, last_ns;
     struct fact *later;         /* that wait for the next job */
     uint32_t laters, later_room;
+    bool stale;                 /* what is free was not counted again yet */
 };
-
-static void advance(struct idle *idle, int64_t now)
-{
-    int64_t ns = now - idle->last_ns;
-
-    if (ns <= 0)
-        return;
-    for (int d = 0; d < GPU_DOES_COUNT; d++)
-        if (idle->level[d] != 0)
-            idle->sum[d] += (wide_ns)idle->level[d] * ns;
-    idle->last_ns = now;
-}
 
 static struct idle_lease *lease_of(struct idle *idle, uint32_t lease)
 {
@@ -146,21 +136,6 @@ static void lease_fact(struct idle *idle, const struct fact *fact)
     }
 }
 
-static int64_t dropped(const struct idle *idle, const struct fact *drop,
-                        uint32_t pool)
-{
-    struct lease_id id = { drop->subject };
-    const struct placement *place = &cs_lease(idle->host, id)->placement;
-    int64_t milli = 0;
-
-    if (idle->spec->pool_count == 1)
-        return idle->lease[id.i].milli;
-    for (uint32_t s = 0; s < place->share_count; s++)
-        if (cluster_group_of(idle->spec, place->share[s].node)->pool == pool)
-            milli += share_milli(&place->share[s]);
-    return milli;
-}
-
 /* What the free GPUs of a pool are free for. */
 static enum gpu_does free_for(const struct idle *idle, uint32_t pool,
                               const int64_t *milli)
@@ -177,13 +152,12 @@ static enum gpu_does free_for(const struct idle *idle, uint32_t pool,
 }
 
 /* What is free, pool by pool; returns how much in all. */
-static int64_t count_pools(struct idle *idle, const struct fact *drop)
+static int64_t count_pools(struct idle *idle)
 {
     int64_t *milli = idle->free_milli, sum = 0;
 
     for (uint32_t p = 0; p < idle->spec->pool_count; p++)
-        milli[p] = host_pool_free_milli(idle->host, p) +
-                   (drop != NULL ? dropped(idle, drop, p) : 0);
+        milli[p] = host_pool_free_milli(idle->host, p);
     for (uint32_t p = 0; p < idle->spec->pool_count; p++) {
         if (milli[p] != 0)
             idle->level[free_for(idle, p, milli)] += milli[p];
@@ -192,8 +166,7 @@ static int64_t count_pools(struct idle *idle, const struct fact *drop)
     return sum;
 }
 
-/* A lease that goes is told of before its GPUs are free. */
-static void count_free(struct idle *idle, const struct fact *drop)
+static void count_free(struct idle *idle)
 {
     int64_t left = (int64_t)idle->spec->gpu_count * GPU_MILLI -
                    idle->known_milli;
@@ -201,9 +174,31 @@ static void count_free(struct idle *idle, const struct fact *drop)
     for (int d = GPU_UNWANTED; d <= GPU_BEHIND; d++)
         idle->level[d] = 0;
     if (left > 0 && idle->host != NULL && host_jobs_left(idle->host) > 0)
-        left -= count_pools(idle, drop);
-    /* In the middle of a change the host may be one fact ahead. */
+        left -= count_pools(idle);
     idle->level[GPU_UNWANTED] += left;
+    idle->stale = false;
+}
+
+/* All that happens at an instant has happened: nothing before it lasted. */
+static void settle(void *self)
+{
+    struct idle *idle = self;
+
+    if (idle->stale)
+        count_free(idle);
+}
+
+static void advance(struct idle *idle, int64_t now)
+{
+    int64_t ns = now - idle->last_ns;
+
+    if (ns <= 0)
+        return;
+    assert(!idle->stale);       /* the loop told that the instant was over */
+    for (int d = 0; d < GPU_DOES_COUNT; d++)
+        if (idle->level[d] != 0)
+            idle->sum[d] += (wide_ns)idle->level[d] * ns;
+    idle->last_ns = now;
 }
 
 static void enter_later(struct idle *idle)
@@ -211,7 +206,7 @@ static void enter_later(struct idle *idle)
     for (uint32_t i = 0; i < idle->laters; i++) {
         advance(idle, idle->later[i].time_ns);
         node_fact(idle, &idle->later[i]);
-        count_free(idle, NULL);
+        count_free(idle);
     }
     idle->laters = 0;
 }
@@ -222,7 +217,7 @@ static void hear_node(struct idle *idle, const struct fact *fact)
     if (idle->host == NULL || host_jobs_left(idle->host) > 0) {
         advance(idle, fact->time_ns);
         node_fact(idle, fact);
-        count_free(idle, NULL);
+        idle->stale = true;
         return;
     }
     ARENA_ADD(idle->arena, idle->later, idle->laters, idle->later_room, *fact);
@@ -252,7 +247,9 @@ static void hear(void *self, const struct fact *fact)
     lease_fact(idle, fact);
     if (fact->kind != FACT_LEASE_READY && fact->kind != FACT_LEASE_LEAVE &&
         fact->kind != FACT_PHASE_END)
-        count_free(idle, fact->kind == FACT_LEASE_DROP ? fact : NULL);
+        idle->stale = true;
+    if (fact->kind == FACT_JOB_SUBMIT)
+        count_free(idle);       /* the job waits from the next fact on */
 }
 
 struct idle *idle_new(const struct metrics_parts *parts)
@@ -269,8 +266,9 @@ struct idle *idle_new(const struct metrics_parts *parts)
             raise_level(idle, GPU_AWAY, (int64_t)spec->group[g].gpus *
                                             spec->group[g].node_count *
                                             GPU_MILLI);
-    count_free(idle, NULL);
+    count_free(idle);
     journal_listen(parts->journal, FACTS, hear, idle);
+    loop_when_over(parts->loop, settle, idle);
     return idle;
 }
 
@@ -296,6 +294,7 @@ void idle_count(struct idle *idle, int64_t now_ns, uint32_t working_gpus,
 
 void idle_begin(struct idle *idle, int64_t now_ns)
 {
+    settle(idle);
     advance(idle, now_ns);
     memset(idle->sum, 0, sizeof idle->sum);
     idle->from_ns = now_ns;
@@ -305,6 +304,7 @@ void idle_until(struct idle *idle, int64_t end_ns)
 {
     uint32_t kept = 0;
 
+    settle(idle);
     while (kept < idle->laters && idle->later[kept].time_ns <= end_ns)
         kept++;
     idle->laters = kept;

@@ -26,16 +26,6 @@ struct capacity_index {
     struct capacity_index *next;
 };
 
-struct capacity_book {
-    struct arena *arena;
-    const struct cluster_spec *spec;
-    uint32_t *change;           /* nodes; NULL: nobody asked */
-    uint32_t changes, room;
-    uint64_t round;             /* of writing changes down, from 1 */
-    struct capacity_index *caps;
-    uint32_t shapes;
-};
-
 struct capacity_book *capacity_book_new(struct arena *arena,
                                         const struct cluster_spec *spec)
 {
@@ -47,20 +37,6 @@ struct capacity_book *capacity_book_new(struct arena *arena,
     book->spec = spec;
     book->round = 1;
     return book;
-}
-
-/* When more changes are written down than there are nodes, all are looked
- * at. */
-void capacity_note(struct capacity_book *book, uint32_t node)
-{
-    assert(book != NULL);
-    if (book->change == NULL)
-        return;
-    if (book->changes == book->room) {
-        book->changes = 0;
-        book->round++;
-    }
-    book->change[book->changes++] = node;
 }
 
 static bool alike(const struct capacity_unit *a, const struct capacity_unit *b)

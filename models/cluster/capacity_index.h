@@ -11,12 +11,23 @@
 #define MODELS_CLUSTER_CAPACITY_INDEX_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct arena;
 struct cluster_spec;
 struct capacity_index;
-struct capacity_book;
+
+/* Which nodes have changed, since an index last asked. */
+struct capacity_book {
+    struct arena *arena;
+    const struct cluster_spec *spec;
+    uint32_t *change;           /* nodes; NULL: nobody asked */
+    uint32_t changes, room;
+    uint64_t round;             /* of writing changes down, from 1 */
+    struct capacity_index *caps;
+    uint32_t shapes;
+};
 
 struct capacity_unit {
     bool gpu;                   /* else a core */
@@ -26,8 +37,18 @@ struct capacity_unit {
 
 struct capacity_book *capacity_book_new(struct arena *arena,
                                         const struct cluster_spec *spec);
-/* Notes that the free resources of the node have changed. */
-void capacity_note(struct capacity_book *book, uint32_t node);
+/* Notes that the free resources of the node have changed.  When more changes
+ * are written down than there are nodes, all are looked at. */
+static inline void capacity_note(struct capacity_book *book, uint32_t node)
+{
+    if (book->change == NULL)
+        return;
+    if (book->changes == book->room) {
+        book->changes = 0;
+        book->round++;
+    }
+    book->change[book->changes++] = node;
+}
 
 /* Returns the index of that unit; NULL: there are too many units. */
 struct capacity_index *capacity_of(struct capacity_book *book, const struct capacity_unit *unit);

@@ -2,10 +2,10 @@
 /*
  * cluster.c - what a trial has taken of its cluster.
  *
- * Taking and releasing costs a few operations per share.  Both check every
- * share before they change anything, so that the books can never go wrong
- * unseen.  Parts of GPUs and of cores are kept only once cluster_split() was
- * asked for them: a cluster of whole GPUs does not pay for what it has not.
+ * Taking and releasing costs a few operations per share.  Both check each share
+ * before they move it, so that the books can never go wrong unseen.  Parts of
+ * GPUs and of cores are kept only once cluster_split() was asked for them: a
+ * cluster of whole GPUs does not pay for what it has not.
  */
 #include "models/cluster/cluster.h"
 #include "models/cluster/reclaimable.h"
@@ -324,7 +324,7 @@ int64_t cluster_core_milli(const struct cluster *cluster, uint32_t node)
                                   : milli + cluster->parts->core_milli[node];
 }
 
-static bool is_part(const struct share *share)
+static inline bool is_part(const struct share *share)
 {
     return share->gpu_milli > 0 && share->gpu_milli < GPU_MILLI;
 }
@@ -335,13 +335,11 @@ static int64_t core_milli_of(const struct share *share)
     return (int64_t)share->cores * 1000 + share->core_milli;
 }
 
-static bool gpus_free(const struct cluster *cluster, const struct share *share)
+/* Are parts of its GPUs free, as large as the share wants? */
+static bool parts_free(const struct cluster *cluster, const struct share *share)
 {
-    assert(share->node < cluster->spec->node_count);
     uint64_t mask = share->gpu_mask;
 
-    if (!is_part(share))
-        return (mask & ~cluster->free_mask[share->node]) == 0;
     if (cluster->parts == NULL ||
         (mask & ~cluster_all_gpus(cluster_group_of(cluster->spec,
                                                    share->node))))
@@ -353,6 +351,15 @@ static bool gpus_free(const struct cluster *cluster, const struct share *share)
                            mib[g] < share->gpu_mib))
             return false;
     return true;
+}
+
+static inline bool gpus_free(const struct cluster *cluster,
+                             const struct share *share)
+{
+    assert(share->node < cluster->spec->node_count);
+    return is_part(share)
+               ? parts_free(cluster, share)
+               : (share->gpu_mask & ~cluster->free_mask[share->node]) == 0;
 }
 
 /* Parts of GPUs are taken (sign -1) or come back; the GPUs of the node that
@@ -413,7 +420,7 @@ static void move_parts(struct cluster *cluster, const struct share *share,
 }
 
 /* Takes a share of a node (sign -1), or gives it back (sign 1). */
-static inline void move(struct cluster *cluster, const struct share *share, int sign)
+static void move_any(struct cluster *cluster, const struct share *share, int sign)
 {
     uint32_t node = share->node, cores = cluster->free_cores[node];
     uint64_t mask = cluster->free_mask[node];
@@ -430,41 +437,81 @@ static inline void move(struct cluster *cluster, const struct share *share, int 
               cluster->free_memory[node] + sign * share->memory_bytes);
 }
 
-static bool cores_free(const struct cluster *cluster,
-                       const struct share *share)
+/* Are GPUs all that is taken of the node, and of the share? */
+static inline bool is_bare(const struct cluster *cluster,
+                           const struct node_group *group,
+                           const struct share *share)
+{
+    return share->cores == 0 && share->memory_bytes == 0 &&
+           cluster->free_cores[share->node] == group->cores &&
+           cluster->free_memory[share->node] == group->memory_bytes &&
+           share->gpu_mask != 0 && cluster->parts == NULL &&
+           cluster->spares == NULL;
+}
+
+/* The same as move_any(), in fewer steps where GPUs alone are taken. */
+static inline void move(struct cluster *cluster, const struct share *share, int sign)
+{
+    uint32_t node = share->node, g = cluster->group_of[node];
+    const struct node_group *group = &cluster->spec->group[g];
+
+    if (!is_bare(cluster, group, share)) {
+        move_any(cluster, share, sign);
+        return;
+    }
+    uint32_t gpus = mask_count(share->gpu_mask);
+    uint32_t more = sign < 0 ? 0u - gpus : gpus;
+
+    assert(!is_part(share) && share->core_milli == 0);
+    free_index_move_gpus(&cluster->index, g, node - group->first_node, node,
+                         more);
+    cluster->free_mask[node] ^= share->gpu_mask;
+    cluster->pool_free_gpus[group->pool] += more;
+    cluster->free_gpus += more;
+}
+
+static inline bool cores_free(const struct cluster *cluster,
+                              const struct share *share)
 {
     if (cluster->parts == NULL && share->core_milli == 0)
         return share->cores <= cluster->free_cores[share->node];
     return core_milli_of(share) <= cluster_core_milli(cluster, share->node);
 }
 
+/* Is the i-th share free, and on a node after those before it? */
+static inline bool can_take_share(const struct cluster *cluster,
+                                  const struct placement *placement, uint32_t i)
+{
+    const struct share *share = &placement->share[i];
+
+    return share->node < cluster->spec->node_count &&
+           (i == 0 || share[-1].node < share->node) &&
+           gpus_free(cluster, share) && cores_free(cluster, share) &&
+           share->memory_bytes >= 0 &&
+           share->memory_bytes <= cluster->free_memory[share->node];
+}
+
 bool cluster_can_take(const struct cluster *cluster,
                       const struct placement *placement)
 {
     assert(cluster != NULL && placement != NULL);
-    for (uint32_t i = 0; i < placement->share_count; i++) {
-        const struct share *share = &placement->share[i];
-        uint32_t node = share->node;
-        if (node >= cluster->spec->node_count ||
-            (i > 0 && placement->share[i - 1].node >= node))
+    for (uint32_t i = 0; i < placement->share_count; i++)
+        if (!can_take_share(cluster, placement, i))
             return false;
-        if (!gpus_free(cluster, share) || !cores_free(cluster, share) ||
-            share->memory_bytes < 0 ||
-            share->memory_bytes > cluster->free_memory[node])
-            return false;
-    }
     return true;
 }
 
 void cluster_take(struct cluster *cluster, const struct placement *placement)
 {
-    assert(cluster_can_take(cluster, placement));
-    for (uint32_t i = 0; i < placement->share_count; i++)
+    assert(cluster != NULL && placement != NULL);
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        assert(can_take_share(cluster, placement, i));
         move(cluster, &placement->share[i], -1);
+    }
 }
 
 /* Gives back no more than was taken: to a node, its whole is the bound. */
-static void release_share(struct cluster *cluster, const struct share *share)
+static inline void release_share(struct cluster *cluster, const struct share *share)
 {
     uint32_t node = share->node;
     assert(node < cluster->spec->node_count);

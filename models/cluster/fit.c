@@ -157,7 +157,7 @@ static bool seat_next(const struct hunt *hunt, struct seat *seat,
 }
 
 /* Puts units of a node into the result, which stays in node order. */
-static bool give(struct hunt *hunt, uint32_t node, uint32_t units)
+static inline bool give(struct hunt *hunt, uint32_t node, uint32_t units)
 {
     assert(units > 0 && units <= hunt->units);
     if (hunt->share == NULL)

@@ -61,6 +61,21 @@ static inline bool free_index_is_short(const struct group_index *room,
 void free_index_init(struct free_index *index, struct arena *arena,
                      const struct cluster_spec *spec);
 
+/* The same as free_index_move() where nothing but GPUs changes, and no cores
+ * and memory are taken of the node, so that it is not short; `more` is modulo
+ * 2^32. */
+static inline void free_index_move_gpus(struct free_index *index,
+                                        uint32_t group, uint32_t at,
+                                        uint32_t node, uint32_t more)
+{
+    struct gpu_index *room = &index->room[group].room;
+    uint32_t before = gpu_index_at(room, at);
+
+    gpu_index_set(room, at, before, before + more);
+    index->gpus[group] += more;
+    capacity_note(index->caps, node);
+}
+
 /* Tells the index that the free resources of a node change, the at-th of its
  * group.  Returns how many GPUs more are free there now; of fewer, the number
  * modulo 2^32.  In line, since every share of every lease comes here. */
@@ -71,12 +86,12 @@ static inline uint32_t free_index_move(struct free_index *index,
                                        const struct node_free *now)
 {
     struct group_index *room = &index->room[group];
-    uint32_t gpus_before = mask_count(before->gpu_mask);
-    uint32_t gpus = mask_count(now->gpu_mask);
+    uint32_t gpus_before = 0, gpus = 0;
 
     if (room->room.node_count > 0) {
-        if (gpus != gpus_before)
-            gpu_index_set(&room->room, at, gpus_before, gpus);
+        gpus_before = gpu_index_at(&room->room, at);
+        gpus = mask_count(now->gpu_mask);
+        gpu_index_set(&room->room, at, gpus_before, gpus);
         if (room->short_nodes > 0)
             room->short_nodes -= free_index_is_short(room, gpus_before,
                                                      before);

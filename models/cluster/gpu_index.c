@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * gpu_index.c - a tree of eights over the nodes of a group, see gpu_index.h.
- *
- * Every level is a whole number of eights, filled up with words that are 0,
- * so that no step needs to ask where the level ends.
- */
+/* gpu_index.c - rows of bits over the nodes of a group, see gpu_index.h. */
 #include "models/cluster/gpu_index.h"
 
 #include <assert.h>
@@ -12,81 +7,102 @@
 
 #include "sim/base/arena.h"
 
-#define FAN 8u
-
-static uint64_t join(const uint64_t *eight)
-{
-    assert(eight != NULL);
-    return eight[0] | eight[1] | eight[2] | eight[3] | eight[4] | eight[5] |
-           eight[6] | eight[7];
-}
+#define BIT(node) (UINT64_C(1) << (node) % GPU_INDEX_WORD)
 
 void gpu_index_init(struct gpu_index *room, struct arena *arena, uint32_t node_count,
                     uint32_t gpus)
 {
     assert(room != NULL && arena != NULL);
     assert(node_count > 0 && gpus <= NODE_GPUS_MAX);
-    *room = (struct gpu_index){ .node_count = node_count };
+    *room = (struct gpu_index){ .node_count = node_count, .rows = gpus + 1,
+                                .counts = gpu_index_exactly(gpus) };
     room->nodes_with[gpus] = node_count;
-    uint32_t width = node_count;
+    room->free = arena_alloc(arena, node_count, sizeof *room->free);
+    for (uint32_t node = 0; node < node_count; node++)
+        room->free[node] = (uint8_t)gpus;
+    uint32_t width = node_count, words;
     do {
         assert(room->level_count < GPU_INDEX_LEVELS_MAX);
-        uint32_t blocks = width / FAN + (width % FAN != 0);
-        uint64_t *word = arena_alloc(arena, (size_t)blocks * FAN,
+        words = width / GPU_INDEX_WORD + (width % GPU_INDEX_WORD != 0);
+        uint64_t *word = arena_alloc(arena, (size_t)words * room->rows,
                                      sizeof *word);
-        for (uint32_t i = 0; i < width; i++)
-            word[i] = gpu_index_exactly(gpus);
+        for (uint32_t i = 0; gpus > 0 && i < width; i++) {
+            word[i / GPU_INDEX_WORD * room->rows] |= BIT(i);
+            word[i / GPU_INDEX_WORD * room->rows + gpus] |= BIT(i);
+        }
+        room->words[room->level_count] = words;
         room->level[room->level_count++] = word;
-        width = width == 1 ? 0 : blocks;
-    } while (width > 0);
+        width = words;
+    } while (words > 1);
 }
 
-void gpu_index_set(struct gpu_index *room, uint32_t node, uint32_t free_before,
-                   uint32_t free_now)
+void gpu_index_rise(struct gpu_index *room, uint32_t row, uint32_t word)
 {
-    assert(node < room->node_count);
-    assert(room->level[0][node] == gpu_index_exactly(free_before));
-    if (free_before == free_now)
-        return;
-    room->nodes_with[free_before]--;
-    room->nodes_with[free_now]++;
-    uint64_t word = gpu_index_exactly(free_now);
-    for (uint32_t l = 0; room->level[l][node] != word; l++) {
-        room->level[l][node] = word;
-        if (l + 1 == room->level_count)
+    for (uint32_t l = 1; l < room->level_count; l++) {
+        uint64_t *above =
+            &room->level[l][word / GPU_INDEX_WORD * room->rows + row];
+        uint64_t before = *above;
+
+        *above = before | BIT(word);
+        if (before != 0)
             return;
-        node /= FAN;
-        word = join(&room->level[l][(size_t)node * FAN]);
+        word /= GPU_INDEX_WORD;
     }
+    room->counts |= gpu_index_exactly(row);
 }
 
-/* From a word that has one of the counts down to the first such node. */
-static uint32_t descend(const struct gpu_index *room, uint32_t level, uint32_t at,
-                        uint64_t counts)
+void gpu_index_fall(struct gpu_index *room, uint32_t row, uint32_t word)
 {
-    while (level > 0) {
-        const uint64_t *word = room->level[--level];
-        at *= FAN;
-        while ((word[at] & counts) == 0)
-            at++;
+    for (uint32_t l = 1; l < room->level_count; l++) {
+        uint64_t *above =
+            &room->level[l][word / GPU_INDEX_WORD * room->rows + row];
+
+        *above &= ~BIT(word);
+        if (*above != 0)
+            return;
+        word /= GPU_INDEX_WORD;
     }
-    assert(at < room->node_count);
-    return at;
+    room->counts &= ~gpu_index_exactly(row);
+}
+
+/* The bits of 64 nodes, or of what stands for them above, in rows of a set;
+ * of all the rows there are: row 0. */
+static inline uint64_t join(const struct gpu_index *room, uint32_t level,
+                            uint32_t word, uint64_t counts)
+{
+    const uint64_t *row = &room->level[level][(size_t)word * room->rows];
+    uint64_t bits = 0;
+
+    if (counts == room->counts)
+        return row[0];
+    for (; counts != 0; counts &= counts - 1)
+        bits |= row[__builtin_ctzll(counts) + 1];
+    return bits;
 }
 
 uint32_t gpu_index_next(const struct gpu_index *room, uint32_t node, uint64_t counts)
 {
     assert(room->level_count > 0);
-    if (node >= room->node_count || (gpu_index_counts(room) & counts) == 0)
+    counts &= room->counts;
+    if (node >= room->node_count || counts == 0)
         return GPU_INDEX_NONE;
-    for (uint32_t l = 0; l < room->level_count; l++, node /= FAN) {
-        if (node % FAN == 0 && l + 1 < room->level_count)
-            continue;           /* a whole eight is one word above */
-        const uint64_t *word = room->level[l];
-        uint32_t end = node - node % FAN + FAN;
-        for (; node < end; node++)
-            if ((word[node] & counts) != 0)
-                return descend(room, l, node, counts);
+    for (uint32_t l = 0; l < room->level_count; l++) {
+        if (node / GPU_INDEX_WORD >= room->words[l])
+            return GPU_INDEX_NONE;
+        uint64_t bits = join(room, l, node / GPU_INDEX_WORD, counts) &
+                        UINT64_MAX << node % GPU_INDEX_WORD;
+        node /= GPU_INDEX_WORD;
+        if (bits == 0) {
+            node++;
+            continue;
+        }
+        for (;; bits = join(room, l, node, counts)) {
+            node = node * GPU_INDEX_WORD + (uint32_t)__builtin_ctzll(bits);
+            if (l-- == 0)
+                break;
+        }
+        assert(node < room->node_count);
+        return node;
     }
     return GPU_INDEX_NONE;
 }

@@ -453,8 +453,10 @@ void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
         struct held held = held_of(host, lease, p);
         struct host_pool_now *pool = &host->pools->pool[p];
         assert(*gpus_in(pool, lease->pub.state) >= held.gpus);
-        *gpus_in(pool, lease->pub.state) -= held.gpus;
-        *gpus_in(pool, state) += held.gpus;
+        if (state != lease->pub.state) {
+            *gpus_in(pool, lease->pub.state) -= held.gpus;
+            *gpus_in(pool, state) += held.gpus;
+        }
         if (busy == 0 && lease->busy_now == 0)
             continue;
         double gpus = (double)held.milli / GPU_MILLI;

@@ -24,6 +24,8 @@ struct loop {
     uint64_t event_count;
     uint64_t digest;
     bool stopped;
+    loop_over_fn *over;         /* NULL: nobody asked */
+    void *over_self;
     struct loop_pulse *pulse;   /* or NULL */
     struct queue queue;
 };
@@ -85,6 +87,13 @@ void loop_until(struct loop *loop, int64_t until_ns)
     loop->limits.until_ns = until_ns;
 }
 
+void loop_when_over(struct loop *loop, loop_over_fn *over, void *self)
+{
+    assert(over != NULL && loop->over == NULL);
+    loop->over = over;
+    loop->over_self = self;
+}
+
 enum loop_end loop_run(struct loop *loop)
 {
     struct queue *queue = &loop->queue;
@@ -94,6 +103,8 @@ enum loop_end loop_run(struct loop *loop)
         struct queue_entry entry;
         if (!queue_peek(queue, &entry))
             return LOOP_DRAINED;
+        if ((int64_t)entry.time_ns > loop->now_ns && loop->over != NULL)
+            loop->over(loop->over_self);
         if (entry.time_ns > until_ns) {
             loop->now_ns = (int64_t)until_ns;
             return LOOP_TIME_LIMIT;

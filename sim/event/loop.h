@@ -58,6 +58,7 @@ struct loop_handle {
 };
 
 typedef void loop_fn(struct loop *loop, void *self, uint64_t arg);
+typedef void loop_over_fn(void *self);
 
 /* The loop owns its arrays; loop_free() returns them. */
 struct loop *loop_new(struct loop_limits limits);
@@ -68,6 +69,9 @@ void loop_pulse(struct loop *loop, struct loop_pulse *pulse);
 struct loop_handle loop_at(struct loop *loop, int64_t time_ns,
                            enum loop_rank rank, loop_fn *fn, void *self,
                            uint64_t arg);
+/* Calls over(self) whenever all events of an instant have run and the clock is
+ * about to move; it may look, but must add no event.  Once at most. */
+void loop_when_over(struct loop *loop, loop_over_fn *over, void *self);
 /* Sets another limit of time, for the next loop_run(); not before now. */
 void loop_until(struct loop *loop, int64_t until_ns);
 /* False: the event ran, runs, or was cancelled; nothing happens. */

@@ -54,6 +54,7 @@ struct row {
     bool quick;
     double peer_jobs_s;
     bool once;                  /* one turn */
+    bool by_host;               /* even where trial_count would do */
 };
 
 #define ROW(NAME, JOBS, NODES, BURST, POLICY, ...) \
@@ -160,6 +161,10 @@ static const struct row rows[] = {
         .goal_s = 0.5, .written = true),
     ROW("easy-100-written", 1000000, 1250, 0, EASY_100,
         .goal_s = 1, .written = true),
+    ROW("fifo-count-host", 1000000, 1250, 0, COUNT,
+        .goal_s = 0.5, .written = true, .by_host = true),
+    ROW("easy-100-host", 1000000, 1250, 0, EASY_100,
+        .goal_s = 1, .written = true, .by_host = true),
     ROW("fifo-large", 1000000, 12500, 0, BEST, .curve = NO_CURVE),
     ROW("easy-large", 1000000, 12500, 0, EASY, .curve = NO_CURVE),
     ROW("srtf-large", 1000000, 12500, 0, SRTF, .curve = NO_CURVE),
@@ -194,7 +199,8 @@ static bool measure(struct session *session, const struct row *row,
     bool brief = row->load.jobs <= TURN_JOBS_MAX || row->written;
     uint32_t turns = brief && !row->once ? TURNS : 1;
     struct bench_trial trial = { .name = row->name, .load = &row->load,
-                                 .written = row->written, .dir = session->dir };
+                                 .written = row->written, .by_host = row->by_host,
+                                 .dir = session->dir };
 
     if (!bench_write(&row->load, session->dir, err))
         return false;

@@ -81,6 +81,7 @@ static bool run_trial(const struct bench_trial *trial,
     if (experiment == NULL)
         return false;
     struct trial_spec spec = experiment_trial_spec(experiment, 0);
+    spec.by_host = trial->by_host;
     if (trial->written &&
         !open_jobs(trial->dir, &tables.jobs, &file, &report->err))
         return false;

@@ -16,6 +16,7 @@ struct bench_trial {
     const char *name;
     const struct bench_load *load;
     bool written;               /* with the table of jobs, written to a file */
+    bool by_host;               /* on the path of every policy, not trial_count */
     const char *dir;            /* of bench_write() */
     uint32_t cpu_max_s;         /* it is stopped after so long; 0: never */
 };

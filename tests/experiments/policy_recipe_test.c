@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "experiments/spec/abilities.h"
-#include "experiments/spec/places.h"
+#include "experiments/preflight/abilities.h"
+#include "experiments/preflight/places.h"
 #include "policies/policy.h"
 #include "tests/aid/world.h"
 

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
+#include "experiments/preflight/table_sizes.h"
 #include "experiments/spec/experiment.h"
-#include "experiments/spec/table_sizes.h"
 #include "sim/base/arena.h"
 #include "tests/aid/program.h"
 

@@ -65,6 +65,52 @@ static void rank_tree_order_events_of_one_instant(void **state)
     loop_free(loop);
 }
 
+/* Events run, and what the clock showed whenever an instant was over. */
+struct instants {
+    struct loop *loop;
+    uint32_t events, over;
+    int64_t at_ns[8];
+    uint32_t events_by[8];
+};
+
+static void count_event(struct loop *loop, void *self, uint64_t arg)
+{
+    struct instants *seen = self;
+    seen->events++;
+    if (arg > 0)
+        loop_at(loop, loop_now_ns(loop), LOOP_RANK_DECIDE, count_event, self,
+                arg - 1);
+}
+
+static void note_over(void *self)
+{
+    struct instants *seen = self;
+    assert_true(seen->over < 8);
+    seen->events_by[seen->over] = seen->events;
+    seen->at_ns[seen->over++] = loop_now_ns(seen->loop);
+}
+
+static void instant_is_over_after_its_last_event_and_before_the_clock_moves(
+    void **state)
+{
+    (void)state;
+    struct instants seen = { .loop = loop_new(no_limits) };
+    loop_when_over(seen.loop, note_over, &seen);
+    loop_at(seen.loop, 5, LOOP_RANK_FINISH, count_event, &seen, 2);
+    loop_at(seen.loop, 9, LOOP_RANK_FINISH, count_event, &seen, 0);
+    loop_until(seen.loop, 7);
+    assert_int_equal(loop_run(seen.loop), LOOP_TIME_LIMIT);
+    assert_int_equal(seen.over, 2);             /* of 0 ns, and of 5 ns */
+    assert_int_equal(seen.at_ns[1], 5);
+    assert_int_equal(seen.events_by[1], 3);
+    loop_until(seen.loop, 20);
+    assert_int_equal(loop_run(seen.loop), LOOP_DRAINED);
+    assert_int_equal(seen.over, 3);
+    assert_int_equal(seen.at_ns[2], 7);
+    assert_int_equal(seen.events_by[2], 3);
+    loop_free(seen.loop);
+}
+
 static void push_finish_now(struct loop *loop, void *self, uint64_t arg)
 {
     note(loop, self, arg);
@@ -560,6 +606,8 @@ int main(void)
         cmocka_unit_test(crowd_at_one_instant_yields_to_every_lower_rank),
         cmocka_unit_test(crowd_pushed_at_its_own_instant_keeps_its_order),
         cmocka_unit_test(cancelled_events_do_not_pile_up),
+        cmocka_unit_test(
+            instant_is_over_after_its_last_event_and_before_the_clock_moves),
         cmocka_unit_test(pending_event_takes_at_most_64_bytes),
         cmocka_unit_test(small_worlds_run_as_in_the_plain_heap),
         cmocka_unit_test(large_worlds_run_as_in_the_plain_heap),

@@ -2,12 +2,12 @@
 /*
  * places.c - each role of each kind of job, tried on the empty cluster.
  */
-#include "experiments/spec/places.h"
+#include "experiments/preflight/places.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "experiments/spec/abilities.h"
+#include "experiments/preflight/abilities.h"
 #include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"

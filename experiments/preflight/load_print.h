@@ -3,8 +3,8 @@
  * load_print.h - the offered load in words: for `validate`, for the end of a
  * run and for provenance.json.
  */
-#ifndef EXPERIMENTS_SPEC_LOAD_PRINT_H
-#define EXPERIMENTS_SPEC_LOAD_PRINT_H
+#ifndef EXPERIMENTS_PREFLIGHT_LOAD_PRINT_H
+#define EXPERIMENTS_PREFLIGHT_LOAD_PRINT_H
 
 #include <stdio.h>
 

@@ -6,8 +6,8 @@
  * the policy, and in the role's home if the policy confines it there.  A job
  * whose roles start together is placed as a whole.
  */
-#ifndef EXPERIMENTS_SPEC_PLACES_H
-#define EXPERIMENTS_SPEC_PLACES_H
+#ifndef EXPERIMENTS_PREFLIGHT_PLACES_H
+#define EXPERIMENTS_PREFLIGHT_PLACES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * abilities.h - jobs that a policy is not able to run, or not everywhere that they
  * may run, by the flags of its table.
  */
-#ifndef EXPERIMENTS_SPEC_ABILITIES_H
-#define EXPERIMENTS_SPEC_ABILITIES_H
+#ifndef EXPERIMENTS_PREFLIGHT_ABILITIES_H
+#define EXPERIMENTS_PREFLIGHT_ABILITIES_H
 
 #include <stdbool.h>
 

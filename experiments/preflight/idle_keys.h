@@ -4,8 +4,8 @@
  * They would act at other points of a sweep or for other traces, so they cause
  * a warning and no error.
  */
-#ifndef EXPERIMENTS_SPEC_IDLE_KEYS_H
-#define EXPERIMENTS_SPEC_IDLE_KEYS_H
+#ifndef EXPERIMENTS_PREFLIGHT_IDLE_KEYS_H
+#define EXPERIMENTS_PREFLIGHT_IDLE_KEYS_H
 
 struct err;
 struct experiment;

@@ -2,7 +2,7 @@
 /*
  * abilities.c - see the header.
  */
-#include "experiments/spec/abilities.h"
+#include "experiments/preflight/abilities.h"
 
 #include <assert.h>
 #include <stdint.h>

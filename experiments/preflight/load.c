@@ -2,12 +2,12 @@
 /*
  * load.c - the work of a kind of job in each pool, and how it is divided.
  */
-#include "experiments/spec/load.h"
+#include "experiments/preflight/load.h"
 
 #include <math.h>
 
+#include "experiments/preflight/places.h"
 #include "experiments/spec/experiment.h"
-#include "experiments/spec/places.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"

@@ -2,7 +2,7 @@
 /*
  * table_sizes.c - jobs drawn and counted, times what each of them writes.
  */
-#include "experiments/spec/table_sizes.h"
+#include "experiments/preflight/table_sizes.h"
 
 #include <math.h>
 #include <string.h>

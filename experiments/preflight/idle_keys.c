@@ -2,7 +2,7 @@
 /*
  * idle_keys.c - values of keys that need jobs of a certain kind.
  */
-#include "experiments/spec/idle_keys.h"
+#include "experiments/preflight/idle_keys.h"
 
 #include <string.h>
 

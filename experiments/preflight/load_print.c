@@ -2,13 +2,13 @@
 /*
  * load_print.c - see the header.
  */
-#include "experiments/spec/load_print.h"
+#include "experiments/preflight/load_print.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "experiments/preflight/load.h"
 #include "experiments/spec/experiment.h"
-#include "experiments/spec/load.h"
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
 #include "sim/base/arena.h"

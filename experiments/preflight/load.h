@@ -15,8 +15,8 @@
  * there is no such choice.  Not counted: services, failures, switches between
  * jobs, memory, and the cores of jobs of known length that have GPUs.
  */
-#ifndef EXPERIMENTS_SPEC_LOAD_H
-#define EXPERIMENTS_SPEC_LOAD_H
+#ifndef EXPERIMENTS_PREFLIGHT_LOAD_H
+#define EXPERIMENTS_PREFLIGHT_LOAD_H
 
 #include <stdbool.h>
 #include <stdint.h>

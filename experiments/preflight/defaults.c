@@ -2,7 +2,7 @@
 /*
  * defaults.c - collects what decides, each with where it comes from.
  */
-#include "experiments/spec/defaults.h"
+#include "experiments/preflight/defaults.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * defaults.h - values that decide a result although the file may not state
  * them: of policies, of recipes and of prices.  Printed beside the semantics.
  */
-#ifndef EXPERIMENTS_SPEC_DEFAULTS_H
-#define EXPERIMENTS_SPEC_DEFAULTS_H
+#ifndef EXPERIMENTS_PREFLIGHT_DEFAULTS_H
+#define EXPERIMENTS_PREFLIGHT_DEFAULTS_H
 
 #include <stdint.h>
 #include <stdio.h>

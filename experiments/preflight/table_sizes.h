@@ -8,8 +8,8 @@
  * failures, preemption and resizing add are not counted.  Bytes are those of
  * usual rows.
  */
-#ifndef EXPERIMENTS_SPEC_TABLE_SIZES_H
-#define EXPERIMENTS_SPEC_TABLE_SIZES_H
+#ifndef EXPERIMENTS_PREFLIGHT_TABLE_SIZES_H
+#define EXPERIMENTS_PREFLIGHT_TABLE_SIZES_H
 
 #include <stdint.h>
 #include <stdio.h>
