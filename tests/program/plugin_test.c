@@ -332,6 +332,23 @@ static void a_table_that_is_not_sound_is_refused(void **state)
     }
 }
 
+static void a_fault_before_any_trial_is_told(void **state)
+{
+    char *said;
+
+    program_write(*state, "mine.c",
+                  "#include \"policies/policy.h\"\n"
+                  "static const char *never(const void *self, const struct job_request *r,\n"
+                  "                         uint32_t gpus)\n"
+                  "{ (void)self; (void)r; (void)gpus; __builtin_trap(); }\n"
+                  "const struct cs_policy mine_policy = {\n"
+                  "    .abi_major = CS_POLICY_ABI_MAJOR, .name = \"mine\", .summary = \"x\",\n"
+                  "    .size_bytes = sizeof(struct cs_policy), .never = never };\n");
+    assert_int_equal(run(*state, "policies: [./mine.c]\n", "out", &said), 0);
+    assert_says(said, "policy mine: its never() crashed (");
+    free(said);
+}
+
 static void a_path_that_is_no_policy_is_refused(void **state)
 {
     static const struct { const char *name; int status; const char *why; } bad[] = {
@@ -479,6 +496,7 @@ int main(int argc, char **argv)
         TEST(what_spins_ends_with_the_run),
         TEST(a_file_that_is_no_policy_is_refused),
         TEST(a_table_that_is_not_sound_is_refused),
+        TEST(a_fault_before_any_trial_is_told),
         TEST(a_path_that_is_no_policy_is_refused),
         TEST(the_key_needs_a_policy_from_a_file),
         TEST(a_changed_file_is_run_again),
