@@ -47,7 +47,8 @@ BEYOND = [
     (r"(with changes the jobs|of with (changes nothing|replaces)|is without "
      r"effect: ')", "what other places of the file say"),
     (r"must be one that can be better|there are no nodes '|tuned is without effect|"
-     r"a choice must be a map of dotted keys", "what other places say"),
+     r"a choice of .* must be a map of dotted keys|names no policy of the",
+     "what other places say"),
     (r"control colocated changes no job", "what other places of the file say"),
     (r"must have two percentages or two numbers", "values of one kind"),
     (r"the file has no column|names column .* does not have",

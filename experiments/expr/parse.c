@@ -176,6 +176,9 @@ static uint32_t refuse_column(struct parser *p, const struct expr_table *table,
             WORD_BYTES, name, table->name);
     if (near != NULL)
         err_hint(p->err, "Did you mean %s?", near);
+    else if (inside)
+        err_hint(p->err, "A text stands in quotation marks; `clustersim explain %s` "
+                 "lists the columns.", table->name);
     return NO_NODE;
 }
 
@@ -311,8 +314,8 @@ static uint32_t aggregate(struct parser *p, const struct expr_function *f,
 
     if (p->aggregate != EXPR_NO_AGGREGATE) {
         *p->at = name_at;
-        err_set(p->err, ERR_SCHEMA, nowhere, "%s stands within another aggregate",
-                f->name);
+        err_set(p->err, ERR_SCHEMA, nowhere, "%.*s stands within another aggregate",
+                (int)strcspn(p->text + name_at, " ("), p->text + name_at);
         err_hint(p->err, "An aggregate is over rows of %s, and an aggregate is one "
                          "number.", p->rows->name);
         return NO_NODE;

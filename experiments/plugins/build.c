@@ -26,17 +26,19 @@
 
 #define SAID_BYTES 16384u
 #define ERRORS_MAX 8u
+#define CC_WORDS_MAX 20u        /* of CC="ccache gcc -m64" */
 
 /* -ffp-contract=off: the same sums on every processor, as in the program. */
 static const char *const flag[] = {
     "-std=c11", "-O2", "-g", "-w", "-fPIC", "-shared", "-ffp-contract=off",
-    "-U_FORTIFY_SOURCE", "-fdiagnostics-color=never", "-fno-diagnostics-show-caret",
+    "-U_FORTIFY_SOURCE", "-fdiagnostics-color=never",
 };
 #define FLAGS (sizeof flag / sizeof flag[0])
 
 struct build {
     struct arena *arena;
-    const char *source, *compiler;
+    const char *source;
+    const char *compiler;               /* with its first options, as CC has them */
     const char *cache, *headers;        /* folders */
     const char *library, *deps;         /* files, whole if they are there */
     struct err_pos pos;
@@ -71,8 +73,11 @@ static bool make_cache(struct build *b)
     bool made = path_make_folder(b->cache, b->err);
 
     (void)umask(before);
-    if (!made || is_own(b->cache))
-        return made;
+    if (!made)
+        return err_hint(b->err, "Compiled policies lie there; XDG_CACHE_HOME names "
+                        "another folder.");
+    if (is_own(b->cache))
+        return true;
     err_set(b->err, ERR_IO, b->pos, "%.150s may be written by others, and is no place "
             "for compiled policies", b->cache);
     return err_hint(b->err, "XDG_CACHE_HOME names another folder.");
@@ -117,13 +122,18 @@ static bool write_headers(struct build *b)
 static uint64_t hash_compiler(struct build *b, uint64_t hash)
 {
     const char *path = getenv("PATH");
+    int name = (int)strcspn(b->compiler, " ");
     struct stat found;
 
     hash = hash_text(hash, b->compiler);
+    if (memchr(b->compiler, '/', (size_t)name) != NULL &&
+        stat(text_format(b->arena, "%.*s", name, b->compiler), &found) == 0)
+        return hash_u64(hash_u64(hash, (uint64_t)found.st_mtime),
+                        (uint64_t)found.st_size);
     for (; path != NULL && *path != '\0'; path += *path == ':') {
         size_t bytes = strcspn(path, ":");
-        const char *file = text_format(b->arena, "%.*s/%s", (int)bytes, path,
-                                       b->compiler);
+        const char *file = text_format(b->arena, "%.*s/%.*s", (int)bytes, path,
+                                       name, b->compiler);
 
         path += bytes;
         if (stat(file, &found) == 0)
@@ -167,6 +177,37 @@ static bool is_current(const struct build *b)
     return current;
 }
 
+/* Reads the next word of a rule of make, where "\\ " is a blank within a name, "\\#" a
+ * '#', and "$$" a '$'.  False: there is none. */
+static bool read_word(FILE *file, char *word, size_t room)
+{
+    size_t used = 0;
+    int c;
+
+    while ((c = getc(file)) != EOF) {
+        bool blank = c == ' ' || c == '\t' || c == '\n';
+
+        if (blank && used > 0)
+            break;
+        if (blank)
+            continue;
+        if (c == '\\' || c == '$') {
+            int next = getc(file);
+
+            if (c == '\\' && next == '\n')
+                continue;
+            if (next == ' ' || next == '#' || next == '$')
+                c = next;
+            else if (next != EOF)
+                (void)ungetc(next, file);
+        }
+        if (used + 1 < room)
+            word[used++] = (char)c;
+    }
+    word[used] = '\0';
+    return used > 0;
+}
+
 /* Writes the list from the compiler's rule "LIBRARY: FILE FILE \": all that is not
  * this program's. */
 static bool write_deps(struct build *b, const char *rule)
@@ -176,7 +217,7 @@ static bool write_deps(struct build *b, const char *rule)
     char word[4096];
     uint64_t hash;
 
-    while (out != NULL && fscanf(file, "%4095s", word) == 1)
+    while (out != NULL && read_word(file, word, sizeof word))
         if (strncmp(word, b->headers, strlen(b->headers)) != 0 &&
             strcmp(word, b->source) != 0 && hash_file(word, &hash))
             out_printf(out, "%016" PRIx64 " %s\n", hash, word);
@@ -210,7 +251,8 @@ static void tell_errors(struct build *b, int status, const char *said)
     uint32_t count = 0;
 
     if (status == PROGRAM_NOT_THERE) {
-        err_set(b->err, ERR_IO, b->pos, "there is no compiler named %.60s", b->compiler);
+        err_set(b->err, ERR_IO, b->pos, "there is no compiler named %.*s",
+                (int)strcspn(b->compiler, " "), b->compiler);
         err_hint(b->err, "Install one (Debian: gcc), or name it: CC=clang.");
         return;
     }
@@ -230,7 +272,9 @@ static void tell_errors(struct build *b, int status, const char *said)
     }
     if (last == NULL)
         err_set(b->err, ERR_POLICY, b->pos, "%.100s does not compile: %.*s", b->source,
-                (int)strcspn(said, "\n"), said);
+                said[0] == '\0' ? 60 : (int)strcspn(said, "\n"),
+                said[0] == '\0' ? text_format(b->arena, "%.40s cannot be run",
+                                              b->compiler) : said);
     else if (count > ERRORS_MAX)
         last->more = count - ERRORS_MAX;
 }
@@ -240,11 +284,13 @@ static bool compile(struct build *b)
     char *said = arena_alloc(b->arena, SAID_BYTES, 1);
     const char *part = text_format(b->arena, "%s.%ld", b->library, (long)getpid());
     char *rule = text_format(b->arena, "%s.d", part);
-    char *word[FLAGS + 10];
+    char *word[CC_WORDS_MAX + FLAGS + 10], *save = NULL;
     size_t n = 0;
     bool ok;
 
-    word[n++] = arena_text(b->arena, b->compiler);
+    for (char *at = strtok_r(arena_text(b->arena, b->compiler), " ", &save);
+         at != NULL && n < CC_WORDS_MAX; at = strtok_r(NULL, " ", &save))
+        word[n++] = at;
     for (size_t i = 0; i < FLAGS; i++)
         word[n++] = arena_text(b->arena, flag[i]);
     word[n++] = text_format(b->arena, "-I%s", b->headers);
@@ -277,7 +323,8 @@ const char *build_library(struct arena *arena, const char *source, struct err_po
     struct build b = {
         .arena = arena, .pos = pos, .err = err,
         .source = arena_text(arena, whole != NULL ? whole : source),
-        .compiler = named != NULL && named[0] != '\0' ? named : "cc",
+        .compiler = named != NULL && named[strspn(named, " ")] != '\0' ? named + strspn(named, " ")
+                                                              : "cc",
         .cache = cache_folder(arena),
     };
 

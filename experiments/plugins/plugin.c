@@ -15,10 +15,14 @@
 #include "experiments/process/isolate.h"
 #include "policies/policy.h"
 #include "policies/registry/registry.h"
+#include "policies/registry/table.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/hash.h"
 #include "sim/text/paths.h"
+
+/* Seconds of a processor that a library may take to load: it needs none. */
+#define LOAD_CPU_S 10u
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -36,6 +40,7 @@ struct loading {
     const char *library, *table;
     const struct cs_policy *policy;     /* NULL: `why` */
     char why[200];
+    bool reading;                       /* the table: its code has started */
 };
 
 static void load(void *self)
@@ -49,8 +54,21 @@ static void load(void *self)
         snprintf(loading->why, sizeof loading->why, "%s", dlerror());
 }
 
-/* Loads the library, if it loads in a process of its own: code that runs at its start
- * may do anything. */
+/* Loads the library, and follows all that its table points to.  For a process of its
+ * own: code that runs at the start may do anything, and so may a wrong pointer. */
+static void try_load(void *self)
+{
+    struct loading *loading = self;
+    struct err err = { 0 };
+
+    isolate_limit_cpu(LOAD_CPU_S);
+    load(loading);
+    loading->reading = true;
+    if (loading->policy != NULL)
+        (void)table_check(loading->policy, &err);
+}
+
+/* Loads the library, if that goes well in a process of its own. */
 static const struct cs_policy *load_table(struct arena *arena, const char *path,
                                           const char *library, const char *table,
                                           struct err_pos pos, struct err *err)
@@ -61,12 +79,13 @@ static const struct cs_policy *load_table(struct arena *arena, const char *path,
     struct isolate_end end;
 
     *tried = loading;
-    end = isolate_run(isolate, load, tried);
+    end = isolate_run(isolate, try_load, tried);
     loading = *tried;
     isolate_free(isolate);
     if (!end.done)
-        err_set(err, ERR_POLICY, pos, "%.120s cannot be loaded: its code %s as it "
-                "starts", path, isolate_why(arena, &end));
+        err_set(err, ERR_POLICY, pos, "%.100s cannot be loaded: its code %s as %s",
+                path, isolate_why(arena, &end),
+                loading.reading ? "its table was read" : "it starts");
     else if (loading.policy == NULL)
         err_set(err, ERR_POLICY, pos, "%.100s cannot be loaded: %s", path, loading.why);
     if (!end.done || loading.policy == NULL)
@@ -115,7 +134,7 @@ bool plugin_load(struct arena *arena, const char *path, struct err_pos pos,
     };
     if (out->policy == NULL)
         return false;
-    if (!registry_check(out->policy, err)) {
+    if (!table_check(out->policy, err)) {
         err->pos = pos;
         return false;
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "experiments/preflight/abilities.h"
+#include "experiments/process/isolate.h"
 #include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
@@ -139,7 +140,10 @@ struct trying {
     struct cluster *cluster;    /* nothing on it but roles of the same job */
     struct placer *placer;
     struct share *share;        /* of one role */
+    bool silent;                /* its never() is not asked */
 };
+/* Seconds of a processor that never() of a policy may take for all jobs. */
+#define NEVER_CPU_S 60u
 
 static uint32_t least_gpus(const struct trying *t,
                            const struct job_request *request, uint32_t r)
@@ -362,8 +366,8 @@ static bool is_barred(const struct trying *t, const char *name,
                       const struct job_request *request, struct err *err)
 {
     const struct cs_policy *policy = t->policy->policy;
-    const char *why = policy->never == NULL || t->policy->params == NULL ? NULL
-        : policy->never(t->policy->params, request,
+    const char *why = t->silent || policy->never == NULL || t->policy->params == NULL
+        ? NULL : policy->never(t->policy->params, request,
                         t->point->cluster->gpu_count);
 
     if (why == NULL)
@@ -372,6 +376,44 @@ static bool is_barred(const struct trying *t, const char *name,
             "%s can never start under policy %s: %s", request->form->name,
             name, why);
     return true;
+}
+
+struct asking {
+    const struct trying *t;
+    const struct job_request *request;
+    uint32_t count;
+};
+
+static void ask_never(void *self)
+{
+    const struct asking *asking = self;
+    struct err err = { 0 };
+
+    isolate_limit_cpu(NEVER_CPU_S);
+    for (uint32_t i = 0; i < asking->count; i++)
+        (void)is_barred(asking->t, "", &asking->request[i], &err);
+}
+
+/* Asks a policy from a file in a process of its own first.  False: that did not end
+ * well, and err says how. */
+static bool try_never(const struct trying *t, const char *name,
+                      const struct job_request *request, uint32_t count,
+                      struct err *err)
+{
+    struct asking asking = { t, request, count };
+    struct err_pos nowhere = { 0 };
+    struct isolate *isolate;
+    struct isolate_end end;
+
+    if (!t->policy->guest || t->policy->policy->never == NULL)
+        return true;
+    isolate = isolate_new(1, 0);
+    end = isolate_run(isolate, ask_never, &asking);
+    isolate_free(isolate);
+    if (end.done)
+        return true;
+    return err_set(err, ERR_POLICY, nowhere, "policy %.40s: its never() %s; which jobs "
+                   "it cannot run is not known", name, isolate_why(t->arena, &end));
 }
 
 static void check_policy(struct arena *arena, const struct experiment *experiment,
@@ -390,6 +432,10 @@ static void check_policy(struct arena *arena, const struct experiment *experimen
                                   .rule = t.policy->rules.placement,
                                   .seed = experiment->seed };
     t.placer = placer_new(&parts);
+    struct err broken = { 0 };
+    t.silent = !try_never(&t, experiment->policy_name[p], request, count, &broken);
+    if (t.silent)
+        tell_once(arena, told, &broken);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t r = request[i].goodput != NULL ? FORM_ROLES_MAX
                                                 : homeless(&t, &request[i]);

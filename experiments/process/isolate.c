@@ -70,6 +70,11 @@ static void set_limit(int resource, rlim_t most)
     }
 }
 
+void isolate_limit_cpu(unsigned seconds)
+{
+    set_limit(RLIMIT_CPU, seconds);
+}
+
 /* A sanitizer reserves more addresses than any machine has memory. */
 static void limit_memory(uint64_t bytes)
 {
@@ -162,6 +167,8 @@ const char *isolate_why(struct arena *arena, const struct isolate_end *end)
         return "was ended";
     if (end->signal == SIGABRT)
         return "ended itself (an assertion, or no memory)";
+    if (end->signal == SIGXCPU)
+        return "does not come to an end";
     if (end->signal != 0)
         return text_format(arena, "crashed (%s)", strsignal(end->signal));
     return text_format(arena, "left its process with status %d", end->status);

@@ -34,6 +34,9 @@ void isolate_free(struct isolate *isolate);             /* accepts NULL */
  * ends with this one and leaves no core file. */
 struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *self),
                                void *self);
+/* For the function itself: ends its process once it has taken so many seconds of a
+ * processor. */
+void isolate_limit_cpu(unsigned seconds);
 /* Ends what isolate_run() waits for, if it runs; by another thread. */
 void isolate_kill(struct isolate *isolate);
 

@@ -37,7 +37,6 @@ static const char provenance[] = "provenance.json";
 
 /* In .trials: says whose folder that is. */
 static const char mark[] = "clustersim-trials.txt";
-static const char mark_part[] = "clustersim-trials.txt.tmp";
 static const char mark_text[] =
     "Finished trials of clustersim, which --resume goes on from.\n"
     "They can be removed, and copied beside those of other shards.\n";
@@ -133,7 +132,7 @@ static bool open_trials(struct arena *arena, struct results *results,
     if (folder_holds_file(results->trials, mark))
         return true;
     /* Another process may be about to say it. */
-    if (!folder_is_empty(results->trials, mark_part) &&
+    if (!folder_is_empty(results->trials, mark) &&
         !folder_holds_file(results->trials, mark))
         return not_ours(pos, "holds files, and is not from a run: there is no "
                         "clustersim-trials.txt in it", err);
@@ -280,5 +279,6 @@ bool results_drop(const struct results *results, uint64_t *hash, uint32_t count)
     if (count > 0)
         qsort(hash, count, sizeof *hash, order_hashes);
     folder_sweep(results->trials, formed, &all);
+    folder_clear_parts(results->trials, mark);
     return drop_trials(results);
 }

@@ -35,6 +35,7 @@
 struct guest_page {
     int stop;
     bool kept;
+    bool returned;              /* the rest is whole */
     enum runner_state state;
     struct trial_watch watch;
     struct trial_result result;
@@ -176,6 +177,7 @@ static void run_guest(void *self)
     page->keep_err = pool->err;
     page->result = trial.result;
     page->err = trial.err;
+    page->returned = true;
 }
 
 /* Says how the process ended, and what the policy asked for before. */
@@ -235,7 +237,7 @@ static enum runner_state run_apart(struct guest *guest, uint32_t index,
     end = isolate_run(guest->isolate, run_guest, guest);
     set_runs(guest, false);
     trial->result = page->result;
-    if (!end.done) {
+    if (!end.done || !page->returned) {
         if (end.killed && !guest->slow)         /* called off */
             return RUNNER_WAITING;
         tell_end(guest, spec->policy->name, &end, &trial->err);

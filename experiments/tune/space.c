@@ -166,25 +166,55 @@ static bool is_key(const char *name)
            strcmp(name, "cluster") == 0;
 }
 
-static bool check_key(const char *key, struct err_pos pos, struct err *err)
+/* "policies.NAME.key" of another policy? */
+static bool is_of_another(const char *key, const char *policy)
+{
+    const char *of = key + strlen("policies.");
+    size_t bytes = strlen(policy);
+
+    return strncmp(key, "policies.", strlen("policies.")) == 0 &&
+           (strncmp(of, policy, bytes) != 0 || of[bytes] != '.');
+}
+
+/* Is it of a policy that there is, or of none? */
+static bool check_policy_of(const struct experiment *experiment, const char *key,
+                            struct err_pos pos, struct err *err)
+{
+    if (strncmp(key, "policies.", strlen("policies.")) != 0)
+        return true;
+    for (uint32_t p = 0; p < experiment->policy_count; p++)
+        if (!is_of_another(key, experiment->policy_name[p]))
+            return true;
+    err_set(err, ERR_REFERENCE, pos, "a tuned key must be policies.NAME.KEY, and '%.80s' "
+            "names no policy of the experiment", key);
+    return err_hint(err, "The first one is policies.%.60s.", experiment->policy_name[0]);
+}
+
+static bool check_key(const struct experiment *experiment, const char *key,
+                      struct err_pos pos, struct err *err)
 {
     if (strcmp(key, "fidelity") == 0)
         return err_set(err, ERR_SCHEMA, pos, "a tuned key must be of a policy, the "
                        "workload or the cluster, and is 'fidelity'");
-    return experiment_key_check(key, "a tuned key", pos, err);
+    return experiment_key_check(key, "a tuned key", pos, err) &&
+           check_policy_of(experiment, key, pos, err);
 }
 
-static bool read_bundle(struct arena *arena, const struct conf_node *map,
+static bool read_bundle(struct arena *arena, const struct experiment *experiment,
+                        const char *name, const struct conf_node *map,
                         struct space_choice *choice, struct err *err)
 {
     struct experiment_setting *set;
 
-    if (conf_kind(map) != CONF_MAP)
-        return err_set(err, ERR_SCHEMA, conf_pos(map), "a choice must be a map of dotted "
-                       "keys, as its name is none");
+    if (conf_kind(map) != CONF_MAP) {
+        err_set(err, ERR_SCHEMA, conf_pos(map), "a choice of %.60s must be a map of "
+                "dotted keys", name);
+        return err_hint(err, "A key has where it stands before it, as "
+                        "policies.fcfs.%.60s or cluster.nodes.a.count.", name);
+    }
     set = arena_alloc(arena, conf_count(map) + 1, sizeof *set);
     for (size_t i = 0; i < conf_count(map); i++) {
-        if (!check_key(conf_key(map, i), conf_key_pos(map, i), err))
+        if (!check_key(experiment, conf_key(map, i), conf_key_pos(map, i), err))
             return false;
         set[i] = (struct experiment_setting){ conf_key(map, i),
                                               conf_flow(arena, conf_value(map, i)) };
@@ -193,7 +223,8 @@ static bool read_bundle(struct arena *arena, const struct conf_node *map,
     return true;
 }
 
-static bool read_choices(struct arena *arena, const struct conf_node *list,
+static bool read_choices(struct arena *arena, const struct experiment *experiment,
+                         const struct conf_node *list,
                          struct space_dimension *dimension, struct err *err)
 {
     size_t count = conf_count(list);
@@ -206,7 +237,8 @@ static bool read_choices(struct arena *arena, const struct conf_node *list,
         struct experiment_setting *set;
 
         if (!is_key(dimension->name)) {
-            if (!read_bundle(arena, conf_item(list, i), &choice[i], err))
+            if (!read_bundle(arena, experiment, dimension->name,
+                             conf_item(list, i), &choice[i], err))
                 return false;
             continue;
         }
@@ -245,10 +277,11 @@ static bool read_dimension(struct arena *arena, const struct experiment *experim
 
     dimension->name = conf_key(over, i);
     if (is_key(dimension->name) &&
-        !check_key(dimension->name, conf_key_pos(over, i), err))
+        !check_key(experiment, dimension->name, conf_key_pos(over, i), err))
         return false;
     switch (conf_kind(value)) {
-    case CONF_LIST: return read_choices(arena, value, dimension, err);
+    case CONF_LIST: return read_choices(arena, experiment, value, dimension,
+                                         err);
     case CONF_MAP: break;
     case CONF_SCALAR:
         return err_set(err, ERR_SCHEMA, conf_pos(value), "%.80s must be a list of values, "
@@ -320,16 +353,6 @@ bool space_read(struct arena *arena, const struct experiment *experiment,
         if (!read_dimension(arena, experiment, keys.over, i, &space->dimension[i], err))
             return false;
     return true;
-}
-
-/* "policies.NAME.key" of another policy? */
-static bool is_of_another(const char *key, const char *policy)
-{
-    const char *of = key + strlen("policies.");
-    size_t bytes = strlen(policy);
-
-    return strncmp(key, "policies.", strlen("policies.")) == 0 &&
-           (strncmp(of, policy, bytes) != 0 || of[bytes] != '.');
 }
 
 bool space_concerns(const struct space_dimension *dimension, const char *policy)

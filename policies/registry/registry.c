@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "policies/policy.h"
-#include "sim/base/err.h"
 #include "sim/config/conf.h"
 
 #define POLICY(ID) extern const struct cs_policy ID##_policy;
@@ -113,38 +112,4 @@ const char *registry_meant(const char *name)
         if (strcmp(meant[i][0], key) == 0)
             return meant[i][1];
     return NULL;
-}
-
-static bool is_valid_name(const char *name)
-{
-    if (!name || name[0] < 'a' || name[0] > 'z')
-        return false;
-    return name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
-}
-
-bool registry_check(const struct cs_policy *policy, struct err *err)
-{
-    struct err_pos nowhere = { 0 };
-    const char *name = policy->name ? policy->name : "(none)";
-
-    if (policy->abi_major != CS_POLICY_ABI_MAJOR)
-        return err_set(err, ERR_POLICY, nowhere,
-                       "policy %s: abi %u, this program has %u", name,
-                       policy->abi_major, CS_POLICY_ABI_MAJOR);
-    if (policy->size_bytes != sizeof *policy)
-        return err_set(err, ERR_POLICY, nowhere,
-                       "policy %s: member size_bytes is %u, expected %zu",
-                       name, policy->size_bytes, sizeof *policy);
-    if (!is_valid_name(policy->name))
-        return err_set(err, ERR_POLICY, nowhere,
-                       "policy %s: member name must match [a-z][a-z0-9-]*",
-                       name);
-    if (!policy->summary)
-        return err_set(err, ERR_POLICY, nowhere,
-                       "policy %s: member summary is empty", name);
-    if (policy->param_count > 0 && (!policy->param || !policy->self_bytes))
-        return err_set(err, ERR_POLICY, nowhere,
-                       "policy %s: params without member param or self_bytes",
-                       name);
-    return true;
 }

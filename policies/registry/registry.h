@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 struct cs_policy;
-struct err;
 
 /* A policy that is not built in, and the file that an entry names to have it. */
 struct registry_guest {
@@ -35,7 +34,5 @@ const char *registry_nearest(const char *name);
  * "fcfs", "Tiresias" into "{policy: dlas, semantics: tiresias}".  NULL: it is
  * not known. */
 const char *registry_meant(const char *name);
-/* Checks the table of a policy.  False: err names the member that is wrong. */
-bool registry_check(const struct cs_policy *policy, struct err *err);
 
 #endif

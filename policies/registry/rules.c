@@ -18,6 +18,7 @@
 #include "policies/registry/heeds.h"
 #include "policies/registry/registry.h"
 #include "policies/registry/semantics.h"
+#include "policies/registry/table.h"
 #include "policies/registry/words.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -489,6 +490,36 @@ static const struct conf_node *add_estimate(struct arena *arena,
                             err) : NULL;
 }
 
+/* Are the keys of a policy's own no keys of the host, and are their defaults values of
+ * their types? */
+static bool check_params(const struct cs_policy *policy, const struct conf_schema *schema,
+                         struct arena *arena, struct err *err)
+{
+    struct err_pos nowhere = { 0 };
+    char *self = arena_alloc(arena, 1, policy->self_bytes + 1);
+
+    for (size_t i = RULES_COUNT; i < schema->count; i++) {
+        const struct conf_field *field = &schema->fields[i];
+        struct err why = { 0 };
+
+        for (size_t k = 0; k < RULES_COUNT; k++)
+            if (strcmp(rules_field[k].key, field->key) == 0)
+                return err_set(err, ERR_POLICY, nowhere, "policy %s: param %.60s has the "
+                               "name of a key that all policies have", policy->name,
+                               field->key);
+        if (field->fallback == NULL || strcmp(field->fallback, CONF_ABSENT) == 0)
+            continue;
+        const struct conf_node *node = conf_parse(arena, policy->name, field->fallback,
+                                                  strlen(field->fallback), &why);
+
+        if (node == NULL ||
+            !conf_read(node, field, self + (field->offset - sizeof(struct keys)), &why))
+            return err_set(err, ERR_POLICY, nowhere, "policy %s: default of param %.60s: "
+                           "%.120s", policy->name, field->key, why.text);
+    }
+    return true;
+}
+
 const struct host_policy *host_policy_read(struct arena *arena,
                                            const struct conf_node *conf,
                                            struct err *err)
@@ -505,9 +536,13 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
     bool guest = false;
     const struct cs_policy *policy = find_policy(conf, guests, &guest, err);
 
-    if (!policy || !registry_check(policy, err))
+    if (!policy || !table_check(policy, err))
         return NULL;
     struct conf_schema schema = host_policy_keys(arena, policy);
+    if (guest && !check_params(policy, &schema, arena, err)) {
+        err->pos = conf_pos(conf);
+        return NULL;
+    }
     struct host_policy *out = arena_alloc(arena, 1, sizeof *out);
     char *filled = arena_alloc(
         arena, 1, sizeof(struct keys) + policy->self_bytes + 16);

@@ -147,6 +147,17 @@ static DIR *list_of(const struct folder *folder)
     return list;
 }
 
+/* Is it the file `but`, or what out.h writes before it is renamed to that? */
+static bool is_file_of(const char *name, const char *but)
+{
+    size_t bytes = strlen(but), end = strlen(".tmp"), length = strlen(name);
+
+    return strncmp(name, but, bytes) == 0 &&
+           (name[bytes] == '\0' ||
+            (name[bytes] == '.' && length >= bytes + end &&
+             strcmp(name + length - end, ".tmp") == 0));
+}
+
 bool folder_is_empty(const struct folder *folder, const char *but)
 {
     assert(but == NULL || is_plain(but));
@@ -156,10 +167,22 @@ bool folder_is_empty(const struct folder *folder, const char *but)
 
     while (empty && (entry = readdir(list)) != NULL)
         empty = !is_plain(entry->d_name) ||
-                (but != NULL && strcmp(entry->d_name, but) == 0);
+                (but != NULL && is_file_of(entry->d_name, but));
     if (list != NULL)
         closedir(list);
     return empty;
+}
+
+void folder_clear_parts(const struct folder *folder, const char *name)
+{
+    DIR *list = list_of(folder);
+    const struct dirent *entry;
+
+    while (list != NULL && (entry = readdir(list)) != NULL)
+        if (is_file_of(entry->d_name, name) && strcmp(entry->d_name, name) != 0)
+            (void)unlinkat(folder_handle(folder), entry->d_name, 0);
+    if (list != NULL)
+        closedir(list);
 }
 
 void folder_sweep(const struct folder *folder,

@@ -36,8 +36,12 @@ const char *folder_join(struct arena *arena, const struct folder *folder,
 /* Is there anything of that name, a link included?  Is it a regular file? */
 bool folder_holds(const struct folder *folder, const char *name);
 bool folder_holds_file(const struct folder *folder, const char *name);
-/* Nothing in it, but maybe a file of the name `but`, which may be NULL. */
+/* Nothing in it, but maybe a file of the name `but`, which may be NULL, and parts of
+ * it: what out_in() writes before it has that name. */
 bool folder_is_empty(const struct folder *folder, const char *but);
+/* Removes parts of the file that processes left which were killed.  Nobody may write
+ * it meanwhile. */
+void folder_clear_parts(const struct folder *folder, const char *name);
 /* Removes all files that `formed` says the program formed the names of. */
 void folder_sweep(const struct folder *folder,
                   bool (*formed)(const void *self, const char *name),

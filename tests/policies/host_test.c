@@ -11,6 +11,7 @@
 
 #include "policies/phases.h"
 #include "policies/registry/registry.h"
+#include "policies/registry/table.h"
 #include "policies/registry/rules.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
@@ -348,7 +349,7 @@ static void what_others_call_a_policy_is_translated(void **state)
     arena_free(arena);
 }
 
-static void the_registry_says_which_member_is_wrong(void **state)
+static void a_table_says_which_member_is_wrong(void **state)
 {
     struct cs_policy table = {
         .abi_major = 3, .size_bytes = sizeof table, .name = "new",
@@ -357,17 +358,17 @@ static void the_registry_says_which_member_is_wrong(void **state)
     struct err err = { 0 };
 
     (void)state;
-    assert_false(registry_check(&table, &err));
+    assert_false(table_check(&table, &err));
     assert_string_equal(err.text, "policy new: abi 3, this program has 2");
     table.abi_major = CS_POLICY_ABI_MAJOR;
     table.name = "Big Name";
     memset(&err, 0, sizeof err);
-    assert_false(registry_check(&table, &err));
+    assert_false(table_check(&table, &err));
     assert_non_null(strstr(err.text, "member name"));
     table.name = "fine";
     table.summary = NULL;
     memset(&err, 0, sizeof err);
-    assert_false(registry_check(&table, &err));
+    assert_false(table_check(&table, &err));
     assert_non_null(strstr(err.text, "member summary is empty"));
 }
 
@@ -495,7 +496,7 @@ int main(void)
         cmocka_unit_test(a_policy_that_fails_ends_the_trial_with_its_reason),
         cmocka_unit_test(a_run_in_which_no_decision_comes_to_anything_ends),
         cmocka_unit_test(a_run_in_which_all_stops_are_in_vain_ends),
-        cmocka_unit_test(the_registry_says_which_member_is_wrong),
+        cmocka_unit_test(a_table_says_which_member_is_wrong),
         cmocka_unit_test(what_others_call_a_policy_is_translated),
         cmocka_unit_test(the_policy_is_asked_once_an_instant_after_all_news),
         cmocka_unit_test(preemption_costs_what_its_key_says),

@@ -198,6 +198,19 @@ static void an_endless_loop_ends_one_trial(void **state)
                        "policy mine needs more than 1 s of wall time for one event");
 }
 
+/* Status 0 without a result is no trial. */
+static void a_trial_that_leaves_its_process_failed(void **state)
+{
+    assert_fails_alone(*state, SOURCE("mine", "", AFTER_AN_HOUR "{\n"
+                                      "#ifdef __x86_64__\n"
+                                      "__asm__ volatile(\"syscall\" :: \"a\"(231), \"D\"(0) :"
+                                      " \"rcx\", \"r11\", \"memory\");\n"
+                                      "#else\n"
+                                      "__asm__ volatile(\"mov x8, 94\\nmov x0, 0\\nsvc 0\");\n"
+                                      "#endif\n}"),
+                       "", "policy mine left its process with status 0");
+}
+
 static void too_much_memory_ends_one_trial(void **state)
 {
 #if defined(__has_feature)
@@ -275,6 +288,67 @@ static void a_file_that_is_no_policy_is_refused(void **state)
     }
 }
 
+/* A source whose table has these members as well. */
+#define TABLE(MEMBERS)                                                          \
+    "#include \"policies/params.h\"\n"                                           \
+    "#include \"policies/policy.h\"\n"                                           \
+    "struct me { double x; };\n"                                                \
+    "#define P(KEY, TYPE, AT, FALLBACK, HELP) .param_count = 1, \\\n"             \
+    "    .param = (const struct cs_param[]){ { KEY, TYPE, AT, 0, 10, \\\n"        \
+    "                                          FALLBACK, HELP } }\n"             \
+    "const struct cs_policy mine_policy = {\n"                                  \
+    "    .abi_major = CS_POLICY_ABI_MAJOR,\n"                                   \
+    "    .size_bytes = sizeof(struct cs_policy), .name = \"mine\",\n"           \
+    "    .summary = \"x\", .self_bytes = sizeof(struct me), " MEMBERS "\n"      \
+    "};\n"
+
+static void a_table_that_is_not_sound_is_refused(void **state)
+{
+    static const struct { const char *source, *why; } bad[] = {
+        { TABLE("P(\"x\", CS_PARAM_REAL, 0, \"24\", \"h\")"),
+          "default of param x: 'x' must be from 0 to 10, found '24'" },
+        { TABLE("P(\"x\", CS_PARAM_REAL, 0, \"abc\", \"h\")"),
+          "default of param x: 'x' must be a number" },
+        { TABLE("P(\"x\", CS_PARAM_REAL, 0, \"1\", NULL)"), "param x has no help" },
+        { TABLE("P(\"x\", CS_PARAM_REAL, 8, \"1\", \"h\")"), "param x lies outside of self" },
+        { TABLE("P(\"x\", 99, 0, \"1\", \"h\")"), "param x has a type that is none" },
+        { TABLE("P(\"x\", CS_PARAM_CHOICE, 0, \"1\", \"h\")"), "a choice without words" },
+        { TABLE("P(\"blocking\", CS_PARAM_REAL, 0, \"1\", \"h\")"),
+          "param blocking has the name of a key that all policies have" },
+        { TABLE("P(\"X\", CS_PARAM_REAL, 0, \"1\", \"h\")"), "key of param[0] must match" },
+        { TABLE(".limits = \"depth\""), "limits names 'depth', which is no key of param" },
+        { TABLE(".need_count = 2"), "need_count without member need" },
+        { TABLE(".self_bytes = -1"), "member self_bytes is " },
+        { TABLE(".name = (const char *)1"), "crashed (Segmentation fault) as its table was read" },
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char *said;
+
+        program_write(*state, "mine.c", bad[i].source);
+        assert_int_equal(run(*state, "policies: [./mine.c]\n", "out", &said), 5);
+        assert_says(said, bad[i].why);
+        free(said);
+    }
+}
+
+static void a_fault_before_any_trial_is_told(void **state)
+{
+    char *said;
+
+    program_write(*state, "mine.c",
+                  "#include \"policies/policy.h\"\n"
+                  "static const char *never(const void *self, const struct job_request *r,\n"
+                  "                         uint32_t gpus)\n"
+                  "{ (void)self; (void)r; (void)gpus; __builtin_trap(); }\n"
+                  "const struct cs_policy mine_policy = {\n"
+                  "    .abi_major = CS_POLICY_ABI_MAJOR, .name = \"mine\", .summary = \"x\",\n"
+                  "    .size_bytes = sizeof(struct cs_policy), .never = never };\n");
+    assert_int_equal(run(*state, "policies: [./mine.c]\n", "out", &said), 0);
+    assert_says(said, "policy mine: its never() crashed (");
+    free(said);
+}
+
 static void a_path_that_is_no_policy_is_refused(void **state)
 {
     static const struct { const char *name; int status; const char *why; } bad[] = {
@@ -335,6 +409,57 @@ static void a_changed_file_is_run_again(void **state)
     }
 }
 
+static int explain(const struct program *program, const char *name, char **said)
+{
+    const char *words[] = { "explain", program_path(program, name), NULL };
+
+    return program_say(program, words, said);
+}
+
+static void a_changed_header_is_seen_where_paths_have_blanks(void **state)
+{
+    static const char *const said_of[] = { "once", "anew" };
+    char *said;
+
+    assert_int_equal(mkdir(program_path(*state, "a folder"), 0700), 0);
+    program_write(*state, "a folder/my own.c",
+                  "#include \"policies/policy.h\"\n#include \"of mine.h\"\n"
+                  "const struct cs_policy mine_policy = {\n"
+                  "    .abi_major = CS_POLICY_ABI_MAJOR, .name = \"mine\",\n"
+                  "    .size_bytes = sizeof(struct cs_policy), .summary = SAID };\n");
+    for (size_t i = 0; i < sizeof said_of / sizeof said_of[0]; i++) {
+        char text[40];
+
+        snprintf(text, sizeof text, "#define SAID \"%s\"\n", said_of[i]);
+        program_write(*state, "a folder/of mine.h", text);
+        assert_int_equal(explain(*state, "a folder/my own.c", &said), 0);
+        assert_says(said, said_of[i]);
+        free(said);
+    }
+}
+
+static void the_compiler_is_the_one_that_cc_names(void **state)
+{
+    static const struct { const char *cc; int status; const char *says; } of[] = {
+        { "clang", 0, "mine: policy\n" },
+        { " gcc  -O1", 0, "mine: policy\n" },
+        { "no-such-compiler -O1", 4, "there is no compiler named no-such-compiler\n" },
+        { "/", 5, "does not compile: / cannot be run\n" },
+    };
+    const char *before = getenv("CC");
+    char *kept = before != NULL ? strdup(before) : NULL, *said;
+
+    program_write(*state, "mine.c", SOURCE("mine", "", ""));
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        assert_int_equal(setenv("CC", of[i].cc, 1), 0);
+        assert_int_equal(explain(*state, "mine.c", &said), of[i].status);
+        assert_says(said, of[i].says);
+        free(said);
+    }
+    assert_int_equal(kept != NULL ? setenv("CC", kept, 1) : unsetenv("CC"), 0);
+    free(kept);
+}
+
 static void the_skeleton_is_a_policy(void **state)
 {
     const struct program *program = *state;
@@ -366,12 +491,17 @@ int main(int argc, char **argv)
         TEST(a_crash_ends_one_trial),
         TEST(what_was_asked_for_last_is_told),
         TEST(an_endless_loop_ends_one_trial),
+        TEST(a_trial_that_leaves_its_process_failed),
         TEST(too_much_memory_ends_one_trial),
         TEST(what_spins_ends_with_the_run),
         TEST(a_file_that_is_no_policy_is_refused),
+        TEST(a_table_that_is_not_sound_is_refused),
+        TEST(a_fault_before_any_trial_is_told),
         TEST(a_path_that_is_no_policy_is_refused),
         TEST(the_key_needs_a_policy_from_a_file),
         TEST(a_changed_file_is_run_again),
+        TEST(a_changed_header_is_seen_where_paths_have_blanks),
+        TEST(the_compiler_is_the_one_that_cc_names),
         TEST(the_skeleton_is_a_policy),
     };
 

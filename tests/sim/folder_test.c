@@ -225,6 +225,22 @@ static void files_that_a_run_did_not_make_stay(void **state)
     assert_int_not_equal(access(at(p, "out/plots/list.txt"), F_OK), 0);
 }
 
+/* Processes that were killed, or are about to write it, leave parts of the mark. */
+static void parts_of_the_mark_are_a_runs_own(void **state)
+{
+    struct place *p = *state;
+
+    make_folder(p, "out/.trials");
+    put(p, "out/.trials/clustersim-trials.txt.tmp", "Finis");
+    put(p, "out/.trials/clustersim-trials.txt.1.tmp", "");
+    assert_int_equal(run(p, "run", "e.yaml", "-o", "out"), 0);
+    assert_int_not_equal(access(at(p, "out/.trials"), F_OK), 0);
+    make_folder(p, "out/.trials");
+    put(p, "out/.trials/clustersim-trials.txt.mine", "mine\n");
+    assert_int_equal(run(p, "run", "e.yaml", "-o", "out"), 4);
+    assert_holds(p, "out/.trials/clustersim-trials.txt.mine", "mine\n");
+}
+
 /* gnuplot opens by name what it draws into. */
 static void a_link_in_the_way_of_a_chart_is_not_followed(void **state)
 {
@@ -290,6 +306,7 @@ int main(int argc, char **argv)
         TEST(links_in_the_way_of_files_are_not_followed),
         TEST(a_link_where_a_file_of_ones_own_goes_is_not_followed),
         TEST(files_that_a_run_did_not_make_stay),
+        TEST(parts_of_the_mark_are_a_runs_own),
         TEST(a_link_in_the_way_of_a_chart_is_not_followed),
         TEST(two_runs_do_not_write_into_one_folder),
     };
