@@ -100,6 +100,7 @@ static _Noreturn void run_child(const struct isolate *isolate, pid_t parent,
 #endif
     if (getppid() != parent)
         _exit(1);
+    (void)setpgid(0, 0);        /* what it starts ends with it */
     sigaction(SIGABRT, &usual, NULL);
     set_limit(RLIMIT_CORE, 0);
     limit_memory(isolate->memory_bytes);
@@ -116,6 +117,7 @@ static int wait_for(struct isolate *isolate, pid_t pid)
 
     while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
         continue;
+    (void)kill(-pid, SIGKILL);  /* processes of its own that it left */
     pthread_mutex_lock(&isolate->lock);
     isolate->pid = 0;
     pthread_mutex_unlock(&isolate->lock);
@@ -137,6 +139,8 @@ struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *s
     pid = fork();
     if (pid == 0)
         run_child(isolate, parent, function, self);
+    if (pid > 0)
+        (void)setpgid(pid, pid);        /* here, too: who comes first */
     isolate->pid = pid > 0 ? pid : 0;
     pthread_mutex_unlock(&isolate->lock);
     if (pid < 0)
@@ -154,7 +158,7 @@ void isolate_kill(struct isolate *isolate)
     pthread_mutex_lock(&isolate->lock);
     if (isolate->pid != 0) {
         isolate->killed = true;
-        (void)kill(isolate->pid, SIGKILL);
+        (void)kill(-isolate->pid, SIGKILL);
     }
     pthread_mutex_unlock(&isolate->lock);
 }
