@@ -12,9 +12,11 @@
 
 #include "experiments/exec/answer.h"
 #include "experiments/exec/guest.h"
+#include "experiments/exec/line.h"
 #include "experiments/exec/news.h"
 #include "policies/host/host.h"
 #include "policies/phases.h"
+#include "policies/policy.h"
 
 static const uint32_t needs[] = {
 #define VERB(NAME, OF, NEEDS) NEEDS,

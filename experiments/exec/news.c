@@ -10,7 +10,10 @@
 #include <assert.h>
 
 #include "experiments/exec/exec.h"
+#include "experiments/exec/line.h"
+#include "models/jobs/job.h"
 #include "policies/phases.h"
+#include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 

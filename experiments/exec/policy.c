@@ -15,6 +15,7 @@
 #include "experiments/exec/answer.h"
 #include "experiments/exec/carry.h"
 #include "experiments/exec/guest.h"
+#include "experiments/exec/line.h"
 #include "experiments/exec/news.h"
 #include "experiments/process/talk.h"
 #include "policies/params.h"

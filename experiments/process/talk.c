@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "sim/base/arena.h"
+#include "sim/base/clock.h"
 
 #define SAID_BYTES 4096u        /* of stderr that are kept */
 #define SAID_TOLD 300u          /* ... and told */
@@ -141,7 +142,7 @@ static struct talk *make_talk(const struct talk_plan *plan, const struct ends *e
 
     *talk = (struct talk){
         .pid = pid, .in = ends->in[1], .out = ends->out[0], .said_fd = ends->said[0],
-        .limit_ns = plan->limit_ns, .due_ns = wall_ns() + plan->limit_ns,
+        .limit_ns = plan->limit_ns, .due_ns = clock_after(wall_ns(), plan->limit_ns),
         .room = 1 << 16,
     };
     talk->buffer = arena_resize_own(NULL, talk->room, 1);
@@ -339,7 +340,7 @@ bool talk_send(struct talk *talk, const char *line, size_t bytes)
 {
     assert(bytes > 0 && line[bytes - 1] == '\n');
     keep_last(talk, '>', line, bytes - 1);
-    talk->due_ns = wall_ns() + talk->limit_ns;
+    talk->due_ns = clock_after(wall_ns(), talk->limit_ns);
     while (bytes > 0) {
         ssize_t put = write(talk->in, line, bytes);
 
