@@ -77,13 +77,15 @@ static const char *phases(char *out, size_t bytes)
 {
     snprintf(out, bytes, "experiment: e\nseeds: 2\n"
              "cluster: %s/models/clusters/mixed_64.yaml\n"
-             "workload: %s/workloads/dpo_mix.yaml\nuntil: 6h\n"
+             "workload: %s/workloads/dpo_mix.yaml\nuntil: 2h\n"
              "output: {tables: [summary, jobs], plots: []}\n", here, here);
     return out;
 }
 
-/* `command` with NAME for the policy. */
-static void assert_conforms(const struct program *program, const char *command)
+/* `command` has gaps for a folder and the policy's name.  The last policy is one per
+ * phase. */
+static void assert_conforms(const struct program *program, const char *command,
+                            const char *folder, bool per_phase)
 {
     static const struct { const char *name, *keys; } policies[] = {
         { "fcfs", "" }, { "fcfs", ", blocking: skip" }, { "sjf", "" },
@@ -91,14 +93,14 @@ static void assert_conforms(const struct program *program, const char *command)
     };
     char head[2000], text[3000], words[300];
 
-    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0] - !per_phase; i++) {
         const char *name = policies[i].name;
         bool phase = strcmp(name, "dynamic") == 0;
 
         snprintf(text, sizeof text, "%spolicies: [{policy: %s, name: p%s}]\n",
                  phase ? phases(head, sizeof head) : JOBS, name, policies[i].keys);
         run_well(program, text, "built_in");
-        snprintf(words, sizeof words, command, here, name);
+        snprintf(words, sizeof words, command, folder, name);
         snprintf(text, sizeof text, "%spolicies: [{exec: '%s', name: p%s}]\n",
                  phase ? head : JOBS, words, policies[i].keys);
         run_well(program, text, "program");
@@ -108,7 +110,68 @@ static void assert_conforms(const struct program *program, const char *command)
 
 static void python_gives_the_bytes_of_the_built_in_policies(void **state)
 {
-    assert_conforms(*state, "python3 %s/policies/clients/python/%s.py");
+    assert_conforms(*state, "python3 %s/policies/clients/python/%s.py", here, true);
+}
+
+static void c_gives_the_bytes_of_the_built_in_policies(void **state)
+{
+    const struct program *program = *state;
+    const char *client = program_path(program, "client");
+    const char *const cc[] = { "cc", "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2", "-Wall",
+                               "-Wextra", "-Werror", "-o", client,
+                               "policies/clients/c/client.c", NULL };
+
+    assert_int_equal(program_spawn(cc, NULL), 0);
+    assert_conforms(program, "%s/client %s", program->folder, false);
+}
+
+/* ---- as it is specified ---- */
+
+/* Between clustersim and a client, judges each line by the schema. */
+static const char judge_py[] =
+    "import json, subprocess, sys\n"
+    "import jsonschema\n"
+    "schema = json.load(open(sys.argv[1]))\n"
+    "judges = {kind: jsonschema.Draft7Validator(\n"
+    "    {**schema, 'anyOf': [{'$ref': '#/definitions/' + kind}]})\n"
+    "    for kind in ('hello', 'start', 'decide', 'end', 'self', 'answer')}\n"
+    "def judge(line, *kinds):\n"
+    "    if len(kinds) > 1:\n"
+    "        kinds = [k for k in kinds if '\"%s\":' % k in line] or ['decide']\n"
+    "    judges[kinds[0]].validate(json.loads(line))\n"
+    "    return line\n"
+    "client = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, text=True,\n"
+    "                          stdout=subprocess.PIPE)\n"
+    "first = True\n"
+    "for line in sys.stdin:\n"
+    "    judge(line, 'hello', 'start', 'end')\n"
+    "    client.stdin.write(line)\n"
+    "    client.stdin.flush()\n"
+    "    if '\"end\":{' in line: break\n"
+    "    answer = judge(client.stdout.readline(), 'self' if first else 'answer')\n"
+    "    print(answer, end='', flush=True)\n"
+    "    first = False\n";
+
+static void messages_are_as_the_schema_says(void **state)
+{
+    static const char *const names[] = { "fcfs", "easy", "dynamic" };
+    const char *const look[] = { "python3", "-c", "import jsonschema", NULL };
+    char head[2000], text[4000];
+
+    if (program_spawn(look, NULL) != 0) {
+        print_message("skip: python3-jsonschema is missing\n");
+        skip();
+    }
+    program_write(*state, "judge.py", judge_py);
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, "%spolicies: [{exec: [python3, judge.py, "
+                 "%s/policies/protocol.json, python3, %s/policies/clients/python/%s.py]}]\n"
+                 "seeds: 1\n", i < 2 ? JOBS : phases(head, sizeof head), here, here,
+                 names[i]);
+        char *twice = strstr(text, "seeds: 2\n");
+        memmove(twice, twice + 9, strlen(twice + 9) + 1);
+        run_well(*state, text, "out");
+    }
 }
 
 /* ---- broken programs ---- */
@@ -197,7 +260,7 @@ static void what_breaks_the_protocol_fails_alone(void **state)
         assert_says(said, "2 of 4 trials failed");
         assert_says(said, "policy mine: its program ");
         assert_says(said, bad[i].why);
-        assert_says(said, "It wrote: about to ");
+        assert_says(said, "It wrote: ");
         assert_says(said, "Last messages: ");
         assert_says(said, "> {\"n\":");
         summary = program_result(*state, "out", "summary.csv");
@@ -278,6 +341,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(python_gives_the_bytes_of_the_built_in_policies),
+        TEST(c_gives_the_bytes_of_the_built_in_policies),
+        TEST(messages_are_as_the_schema_says),
         TEST(what_breaks_the_protocol_fails_alone),
         TEST(a_program_that_is_none_is_refused_when_read),
         TEST(entries_that_name_no_program_are_refused),
