@@ -14,12 +14,10 @@
 #include "policies/params.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
-#include "sim/base/clock.h"
 #include "sim/text/hash.h"
 #include "sim/text/paths.h"
 
 #define WORDS_MAX 64u
-#define GREET_S 20              /* for what it is; a trial has plugins.event_limit */
 
 /* The key of an entry that names the program. */
 static const struct cs_param param[] = {
@@ -110,7 +108,7 @@ const struct cs_policy *exec_load(struct arena *arena, const char *command,
     assert(command != NULL && folder != NULL);
     guest->word = cut_words(arena, command);
     guest->folder = arena_text(arena, folder);
-    guest->limit_ns = GREET_S * CLOCK_NS_PER_S;
+    guest->limit_ns = EXEC_GREET_NS;
     if (guest->word == NULL) {
         err_set(err, ERR_SCHEMA, pos, "exec must be a program and its arguments, and is "
                 "'%.100s'", command);

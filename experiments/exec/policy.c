@@ -69,7 +69,10 @@ static void fail_answer(struct exec *exec, struct cs_host *host, const struct er
 struct talk *exec_greet(const struct exec_guest *guest, struct exec_self *self, char *why,
                         size_t why_bytes, char *more, size_t more_bytes)
 {
-    struct talk_plan plan = { guest->word, guest->folder, guest->limit_ns };
+    struct talk_plan plan = {
+        guest->word, guest->folder,
+        guest->limit_ns > EXEC_GREET_NS ? guest->limit_ns : EXEC_GREET_NS
+    };
     struct arena *arena = arena_new(4096);
     struct talk *talk = talk_open(&plan, why, why_bytes);
     struct line hello = { 0 };
@@ -95,6 +98,8 @@ struct talk *exec_greet(const struct exec_guest *guest, struct exec_self *self, 
         talk_close(talk);
         talk = NULL;
     }
+    else
+        talk_set_limit(talk, guest->limit_ns);
     line_free(&hello);
     arena_free(arena);
     return talk;

@@ -231,6 +231,12 @@ void talk_pin(struct talk *talk, bool together)
     }
 }
 
+void talk_set_limit(struct talk *talk, int64_t limit_ns)
+{
+    assert(limit_ns > 0);
+    talk->limit_ns = limit_ns;
+}
+
 /* ---- what it says on stderr ---- */
 
 /* Keeps the last of it. */

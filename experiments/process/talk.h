@@ -35,6 +35,9 @@ void talk_close(struct talk *talk);
  * goes to a sleeper on another, idle processor takes ten times as long. */
 void talk_pin(struct talk *talk, bool together);
 
+/* Sets the wall time for answers from now on. */
+void talk_set_limit(struct talk *talk, int64_t limit_ns);
+
 /* Sends a line, which ends with '\n'.  False: talk_why(). */
 bool talk_send(struct talk *talk, const char *line, size_t bytes);
 /* Returns the next line without its '\n', ended by NUL, good until the next call.
