@@ -121,7 +121,7 @@ const struct cs_policy *exec_load(struct arena *arena, const char *command,
                  : "Its path is relative to the folder of the experiment.");
         return NULL;
     }
-    talk_close(talk);
+    talk_close(talk, true);
     if (!is_name(guest->self.name)) {
         err_set(err, ERR_POLICY, pos, "program %.40s calls itself '%.40s', and a name must "
                 "match [a-z][a-z0-9-]*", guest->word[0], guest->self.name);

@@ -95,7 +95,7 @@ struct talk *exec_greet(const struct exec_guest *guest, struct exec_self *self, 
     if (talk != NULL && !ok)
         tell_more(talk, more, more_bytes);
     if (!ok) {
-        talk_close(talk);
+        talk_close(talk, false);
         talk = NULL;
     }
     else
@@ -178,7 +178,7 @@ void exec_fini(void *self)
         news_write_end(exec, NULL);
         (void)talk_send(exec->talk, exec->out.text, exec->out.used);
     }
-    talk_close(exec->talk);
+    talk_close(exec->talk, !exec->failed);
     exec->talk = NULL;
     line_free(&exec->out);
     line_free(&exec->verdicts);

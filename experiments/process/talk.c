@@ -190,13 +190,13 @@ static bool has_left(const struct talk *talk)
            info.si_pid == talk->pid;
 }
 
-void talk_close(struct talk *talk)
+void talk_close(struct talk *talk, bool leaves)
 {
     if (talk == NULL)
         return;
     assert(talk->pid > 0);
     close(talk->in);
-    for (int ms = 0; ms < LEAVE_MS && !has_left(talk); ms++)
+    for (int ms = 0; leaves && ms < LEAVE_MS && !has_left(talk); ms++)
         nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
     (void)kill(-talk->pid, SIGKILL);
     (void)kill(talk->pid, SIGKILL);

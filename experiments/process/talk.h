@@ -28,8 +28,9 @@ struct talk_plan {
 /* Starts the program; the caller ends it with talk_close().  NULL: it cannot be
  * started, and `why` says so. */
 struct talk *talk_open(const struct talk_plan *plan, char *why, size_t why_bytes);
-/* Ends the program: it may leave by itself for a moment first.  Accepts NULL. */
-void talk_close(struct talk *talk);
+/* Ends the program; `leaves`: it may leave by itself for a moment first.  Accepts
+ * NULL. */
+void talk_close(struct talk *talk, bool leaves);
 
 /* Keeps the program and this process on one processor, or lets both go.  A line that
  * goes to a sleeper on another, idle processor takes ten times as long. */
