@@ -248,7 +248,7 @@ static void what_breaks_the_protocol_fails_alone(void **state)
         { "close", "closed its stdin or stdout and goes on" },
         { "spam", "answers twice" },
         { "\"do\":[{\"start\":999}]", "asks to start job 999, and it was told of no such" },
-        { "\"do\":[{\"start\":0.5}]", "column 21: a whole number is expected here" },
+        { "\"do\":[{\"start\":0.5}]", "column 23: a whole number is expected here" },
         { "\"do\":[{\"start\":0,\"pools\":6}]", "wants pools 6, a mask of more than the 1" },
         { "\"do\":[{\"begin\":0}]", "key 'begin' is not known here" },
         { "\"do\":{\"start\":0}", "column 13: a list is expected here" },
