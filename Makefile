@@ -34,7 +34,8 @@ EMBED_plot      := $(wildcard plots/*.gp)
 EMBED_page      := experiments/report/page.html
 EMBED_header    := $(sort $(filter %.h,$(shell $(CC) -MM -I. policies/*.h 2>/dev/null)))
 
-SRC   := $(filter-out experiments/main.c,$(shell find $(FLOORS) -name '*.c' | LC_ALL=C sort))
+SRC   := $(filter-out experiments/main.c policies/clients/%,\
+         $(shell find $(FLOORS) -name '*.c' | LC_ALL=C sort))
 OBJ   := $(SRC:%.c=$(B)/%.o) \
          $(patsubst %,$(B)/embed/%.o,catalogue_data plot_data page_data header_data rng_table)
 LIB   := $(B)/libclustersim.a
@@ -88,8 +89,7 @@ $(B)/embed/%_data.c: models/embed.sh $$(EMBED_$$*) $(B)/sources.stamp
 $(B)/embed/rng_table.c: sim/base/rng_table.awk; mkdir -p $(@D); awk -f $< > $@
 
 # A stamp is touched only when its text changes: with the flags, or the list of sources.
-stamp = mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || \
-        printf '%s\n' '$(1)' > $@
+stamp = mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' > $@
 $(B)/flags.stamp: FORCE
 	$(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
 $(B)/sources.stamp: FORCE

@@ -7,6 +7,9 @@
 
 #include <stddef.h>
 
+struct cs_host;
+struct cs_policy;
+
 enum cs_param_type {
     CS_PARAM_INT,               /* int64_t */
     CS_PARAM_REAL,              /* double */
@@ -42,5 +45,8 @@ struct cs_words {
 struct cs_need {
     const char *key, *needs;
 };
+
+/* The table of the policy that is asked, for tables that are made at run time. */
+const struct cs_policy *cs_table(const struct cs_host *host);
 
 #endif

@@ -562,7 +562,10 @@ static void define_policies(struct making *m)
     define(m, "policy file", "{'type': 'string', 'pattern': '/|[.]c$|[.]so$'}", NULL);
     define(m, "policy", text_format(m->arena, "{'anyOf': [@policy name@, @policy file@, "
            "{'allOf': [{" OBJECT ", 'required': ['policy'], 'properties': "
-           "{'policy': {'anyOf': [@policy name@, @policy file@]}}}%s]}]}", cases), NULL);
+           "{'policy': {'anyOf': [@policy name@, @policy file@]}}}%s]}, "
+           "{" OBJECT ", 'required': ['exec'], 'properties': {'policy': false, 'exec': "
+           "{'anyOf': [{'type': 'string'}, {'type': 'array', 'minItems': 1, 'items': "
+           "{'type': ['string', 'number']}}]}}}]}", cases), NULL);
 }
 
 static void define_semantics(struct making *m)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * guests.c - policies from files, loaded before the rest is read.
+ * guests.c - policies from files and programs, loaded before the rest is read.
  */
 #include "experiments/spec/guests.h"
 
+#include <string.h>
+
+#include "experiments/exec/exec.h"
 #include "experiments/plugins/plugin.h"
 #include "experiments/spec/experiment.h"
 #include "policies/policy.h"
@@ -14,6 +17,9 @@
 #include "sim/config/conf.h"
 #include "sim/text/hash.h"
 #include "sim/text/paths.h"
+
+/* What an entry with `exec:` has as its policy: this, and the command. */
+#define EXEC_WORD "exec:"
 
 struct guest_keys {
     bool isolate;
@@ -45,11 +51,20 @@ bool guests_read(const struct conf_node *node, const struct registry_guests *gue
         return false;
     if (node != NULL && guests->count == 0)
         return err_set(err, ERR_SCHEMA, conf_pos(node), "key plugins has no effect: no "
-                       "policy is from a file");
+                       "policy is from a file or a program");
     if (node != NULL &&
         (!conf_acts(node, "event_limit", !keys.isolate, "needs `isolate: true`", err) ||
          !conf_acts(node, "memory", !keys.isolate, "needs `isolate: true`", err)))
         return false;
+    for (size_t i = 0; i < guests->count; i++) {
+        if (!exec_is(guests->item[i].policy))
+            continue;
+        if (!keys.isolate)
+            return err_set(err, ERR_SCHEMA, conf_pos(conf_get(node, "isolate")), "isolate "
+                           "must be true, since a policy is a program: it ends with the "
+                           "process of its trial");
+        exec_set_limit(guests->item[i].policy, keys.event_limit_ns);
+    }
     *out = (struct trial_guest){ keys.isolate, keys.memory_bytes, keys.event_limit_ns };
     return true;
 }
@@ -79,6 +94,93 @@ static const struct registry_guest *load_guest(struct arena *arena,
     ARENA_ADD(arena, guests->item, guests->count, guests->room,
               (struct registry_guest){ conf_text(word), plugin.policy, plugin.hash });
     return &guests->item[guests->count - 1];
+}
+
+/* ---- programs ---- */
+
+/* Returns the command of `exec:` as one text: words of a list in quotation marks. */
+static const char *command_of(struct arena *arena, const struct conf_node *exec,
+                              struct err *err)
+{
+    const char *command = "";
+
+    if (conf_kind(exec) == CONF_SCALAR)
+        return conf_text(exec);
+    for (size_t i = 0; conf_kind(exec) == CONF_LIST && i < conf_count(exec); i++) {
+        const struct conf_node *word = conf_item(exec, i);
+        const char *text = conf_kind(word) == CONF_SCALAR ? conf_text(word) : "\"\'";
+        const char *quote = strchr(text, '"') != NULL ? "'" : "\"";
+
+        if (strchr(text, quote[0]) != NULL) {
+            command = "";
+            break;
+        }
+        command = text_format(arena, "%s%s%s%s%s", command, i == 0 ? "" : " ", quote, text,
+                              quote);
+    }
+    if (command[0] != '\0')
+        return command;
+    err_set(err, ERR_SCHEMA, conf_pos(exec), "exec must be a program and its arguments: one "
+            "text, or a list of words");
+    return NULL;
+}
+
+/* The folder of the file that names the program. */
+static const char *folder_of(struct arena *arena, const struct conf_node *exec)
+{
+    const char *file = conf_pos(exec).file;
+    const char *slash = file == NULL ? NULL : strrchr(file, '/');
+
+    return slash == NULL ? "." : text_format(arena, "%.*s", (int)(slash - file) + 1, file);
+}
+
+static const struct registry_guest *load_program(struct arena *arena,
+                                                 const struct conf_node *exec,
+                                                 const char *command,
+                                                 struct registry_guests *guests,
+                                                 struct err *err)
+{
+    const char *written = text_format(arena, EXEC_WORD "%s", command);
+    const struct registry_guest *known = registry_guest(guests, written);
+    const struct cs_policy *policy;
+    uint64_t hash;
+
+    if (known != NULL)
+        return known;
+    policy = exec_load(arena, command, folder_of(arena, exec), conf_pos(exec), &hash, err);
+    if (policy == NULL)
+        return NULL;
+    ARENA_ADD(arena, guests->item, guests->count, guests->room,
+              (struct registry_guest){ written, policy, hash });
+    return &guests->item[guests->count - 1];
+}
+
+/* Gives the i-th entry, which has `exec:`, the policy that its program is. */
+static const struct conf_node *set_program(struct arena *arena,
+                                           const struct conf_node *root, size_t i,
+                                           struct registry_guests *guests,
+                                           const struct registry_guest **guest,
+                                           struct err *err)
+{
+    const struct conf_node *entry = conf_item(conf_get(root, "policies"), i);
+    const struct conf_node *exec = conf_get(entry, "exec");
+    const struct conf_node *policy = conf_get(entry, "policy");
+    const char *place = text_format(arena, "policies.%zu", i), *command;
+
+    if (policy != NULL && (conf_kind(policy) != CONF_SCALAR ||
+                           strncmp(conf_text(policy), EXEC_WORD, strlen(EXEC_WORD)) != 0)) {
+        err_set(err, ERR_SCHEMA, conf_pos(policy), "keys policy and exec exclude each other");
+        return NULL;
+    }
+    command = command_of(arena, exec, err);
+    *guest = command == NULL ? NULL : load_program(arena, exec, command, guests, err);
+    if (*guest == NULL)
+        return NULL;
+    root = conf_set(arena, root, text_format(arena, "%s.exec", place),
+                    conf_scalar_at(arena, exec, command), conf_pos(exec), err);
+    return root == NULL ? NULL
+         : conf_set(arena, root, text_format(arena, "%s.policy", place),
+                    conf_scalar_at(arena, exec, (*guest)->written), conf_pos(exec), err);
 }
 
 /* Returns the experiment with a name in the i-th entry. */
@@ -113,13 +215,16 @@ const struct conf_node *guests_load(struct arena *arena, const struct conf_node 
     if (list == NULL || conf_kind(list) != CONF_LIST)
         return root;
     for (size_t i = 0; root != NULL && i < conf_count(list); i++) {
-        const struct conf_node *word = word_of(conf_item(list, i));
-        const struct registry_guest *guest;
+        const struct conf_node *entry = conf_item(list, i), *word = word_of(entry);
+        const struct registry_guest *guest = NULL;
 
-        if (word == NULL || !plugin_is_file(conf_text(word)))
+        if (conf_kind(entry) == CONF_MAP && conf_get(entry, "exec") != NULL)
+            root = set_program(arena, root, i, guests, &guest, err);
+        else if (word != NULL && plugin_is_file(conf_text(word)))
+            guest = load_guest(arena, word, guests, err);
+        else
             continue;
-        guest = load_guest(arena, word, guests, err);
-        if (guest == NULL)
+        if (guest == NULL || root == NULL)
             return NULL;
         root = name_entry(arena, root, i, guest->policy->name, err);
     }

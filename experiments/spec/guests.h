@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * guests.h - entries of `policies:` that name a file.  Private to experiments/spec.
+ * guests.h - entries of `policies:` that name a file or a program.  Private to experiments/spec.
  */
 #ifndef EXPERIMENTS_SPEC_GUESTS_H
 #define EXPERIMENTS_SPEC_GUESTS_H
@@ -19,7 +19,7 @@ struct registry_guests;
 bool guests_read(const struct conf_node *node, const struct registry_guests *guests,
                  struct trial_guest *out, struct err *err);
 
-/* Loads each file that an entry names and that is not among the guests yet.
+/* Loads each file or program that an entry names and that is not among the guests yet.
  * Returns the experiment, in the arena, where each such entry has a `name:`, that
  * of the file's table if it said none.  NULL: err says what is wrong. */
 const struct conf_node *guests_load(struct arena *arena, const struct conf_node *root,

@@ -47,7 +47,7 @@ static const struct conf_field top_field[] = {
              "list of policies: a name, or {policy: NAME, name: LABEL, keys}; "
              "results have them in this order"),
     CONF_KEY("plugins", CONF_NODE, experiment_top, plugins, CONF_ABSENT,
-             "how trials of policies from files (.c, .so) run"),
+             "how trials of policies from files (.c, .so) and programs run"),
     CONF_KEY("controls", CONF_NODE, experiment_top, controls, CONF_ABSENT,
              "list of what else to run, so that results say what decides: "
              "random (the floor), no_growth, no_lending (each policy with that "

@@ -91,9 +91,12 @@ static bool make_self(struct cs_host *host, struct err *err)
         memcpy(host->self, host->parts.policy->params, policy->self_bytes);
     if (policy->init && !policy->init(host->self, host)) {
         struct err_pos nowhere = { 0 };
-        return err_set(err, ERR_POLICY, nowhere, "policy %s: %s",
-                       policy->name,
-                       host->decision->why[0] ? host->decision->why : "init failed");
+
+        err_set(err, ERR_POLICY, nowhere, "policy %s: %s", policy->name,
+                host->decision->why[0] ? host->decision->why : "init failed");
+        if (host->decision->note[0])
+            err_hint(err, "%s", host->decision->note);
+        return false;
     }
     assert(policy->init == NULL || host->self != NULL);
     return true;

@@ -473,7 +473,8 @@ void cs_note(struct cs_host *host, const char *text)
     size_t used = strlen(host->decision->note);
 
     assert(used < sizeof host->decision->note);
-    snprintf(host->decision->note + used, sizeof host->decision->note - used, "%s\n", text);
+    snprintf(host->decision->note + used, sizeof host->decision->note - used, "%s%s",
+             used > 0 ? " " : "", text);
 }
 
 void *cs_alloc(struct cs_host *host, size_t count, size_t item_bytes)

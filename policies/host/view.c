@@ -19,6 +19,7 @@
 #include "policies/leases/cost.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/time.h"
+#include "policies/params.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/rank.h"
@@ -118,6 +119,12 @@ struct task_id cs_job_task(const struct cs_host *host, struct job_id id,
     struct task_id task = { role == CS_ALL_ROLES ? job->task
                                                : job->role_task[role] };
     return task;
+}
+
+const struct cs_policy *cs_table(const struct cs_host *host)
+{
+    assert(host->policy != NULL);
+    return host->policy;
 }
 
 bool cs_skips(const struct cs_host *host)

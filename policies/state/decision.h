@@ -48,7 +48,7 @@ struct host_decisions {
     struct host_tries *tries;   /* NULL: nobody asked */
     bool failed, closing, in_decide;
     char why[200];
-    char note[400];
+    char note[1200];
 };
 
 #endif

@@ -50,7 +50,7 @@ struct err {
     enum err_kind kind;
     struct err_pos pos;
     char text[240];     /* telegram style: no capital, no full stop */
-    char hint[400];     /* whole sentences, or empty */
+    char hint[1200];    /* whole sentences, or empty */
     enum err_fault fault;
     const char *key;    /* of FAULT_MISSING: the table's own text */
     /* Further errors of the same file, in its order; NULL: no more.  They

@@ -19,9 +19,10 @@
 enum state { WANT_VALUE, FIRST_ITEM, FIRST_KEY, WANT_KEY, WANT_COMMA };
 
 struct json {
-    struct scan *scan;
+    struct scan *scan;          /* NULL: of a line in memory */
     const char *path;
     char *line, *at;            /* NULL before the first line */
+    uint32_t number;            /* of a line in memory */
     struct err_pos pos;         /* of the token read last */
     const char *text;
     size_t bytes;
@@ -41,6 +42,24 @@ struct json *json_open(struct arena *arena, const char *path,
     json->text = "";
     json->scan = scan_open(path, err);
     return json->scan == NULL ? NULL : json;
+}
+
+struct json *json_new(struct arena *arena)
+{
+    struct json *json = arena_alloc(arena, 1, sizeof *json);
+
+    json->text = "";
+    return json;
+}
+
+void json_line(struct json *json, char *line, uint32_t number)
+{
+    assert(json->scan == NULL && line != NULL);
+    json->line = json->at = line;
+    json->number = number;
+    json->pos = (struct err_pos){ NULL, number, 1 };
+    json->depth = 0;
+    json->state = WANT_VALUE;
 }
 
 void json_close(struct json *json)
@@ -90,6 +109,8 @@ static enum scan_step find_token(struct json *json, struct err *err)
             json->at++;
         if (json->at != NULL && *json->at != '\0')
             break;
+        if (json->scan == NULL)
+            return SCAN_END;
         step = scan_line(json->scan, &json->line, &bytes, err);
         if (step == SCAN_ERROR)
             err->pos.file = json->path;
@@ -98,7 +119,10 @@ static enum scan_step find_token(struct json *json, struct err *err)
         json->at = json->line;
     }
     assert(json->at >= json->line && *json->at != '\0');
-    json->pos = scan_pos(json->scan, (uint32_t)(json->at - json->line) + 1);
+    uint32_t col = (uint32_t)(json->at - json->line) + 1;
+
+    json->pos = json->scan != NULL ? scan_pos(json->scan, col)
+                                   : (struct err_pos){ NULL, json->number, col };
     json->pos.file = json->path;
     return SCAN_LINE;
 }
@@ -280,7 +304,9 @@ enum json_token json_next(struct json *json, struct err *err)
             return JSON_ERROR;
         if (step == SCAN_END)
             return json->depth == 0 ? JSON_END
-                                    : fail(json, "file ends within a bracket",
+                                    : fail(json, json->scan != NULL
+                                                 ? "file ends within a bracket"
+                                                 : "line ends within a bracket",
                                            err);
         if (json->depth == 0)
             json->state = WANT_VALUE;

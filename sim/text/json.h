@@ -6,12 +6,15 @@
  * libraries that build a tree first (a log of Philly's jobs is a single array
  * of 117,325 objects).  Several values may follow each other, as in files of
  * one object a line.  RFC 8259, but a line must not be longer than 1 MiB.
+ *
+ * The same of one line in memory, as programs send it: json_line().
  */
 #ifndef SIM_TEXT_JSON_H
 #define SIM_TEXT_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "sim/base/err.h"
 
@@ -29,6 +32,12 @@ enum json_token {
 struct json *json_open(struct arena *arena, const char *path,
                        struct err *err);
 void json_close(struct json *json);                     /* accepts NULL */
+
+/* Begins with a line in memory, which ends with NUL and is changed by reading: what
+ * follows is read from it up to JSON_END.  A json for lines needs no json_close().
+ * `number` is the line of positions. */
+struct json *json_new(struct arena *arena);
+void json_line(struct json *json, char *line, uint32_t number);
 
 enum json_token json_next(struct json *json, struct err *err);
 /* Of the token that was read last: a key, a text, or the digits of a number;

@@ -114,7 +114,7 @@ const char *aid_message(struct aid *aid)
 {
     char *out = arena_alloc(aid->arena, 1024, 1);
 
-    snprintf(out, 1024, "%s:%u:%u: %s%s%s", aid->err.pos.file,
+    snprintf(out, 1024, "%s:%u:%u: %s%s%.400s", aid->err.pos.file,
              aid->err.pos.line, aid->err.pos.col, aid->err.text,
              aid->err.hint[0] != '\0' ? " | " : "", aid->err.hint);
     return out;

@@ -14,7 +14,7 @@ check() {
         print $0 ": no such folder"
     }
     /^experiments\/claims\/(turns\/)?[A-E][1-9][0-9]?_/ { $NF = tolower($NF) }
-    NF > 1 && !/\/(README|CHANGES)\.md$/ && $NF !~ /^[a-z0-9][a-z0-9_]*(\.[a-z0-9]+)*$/ {
+    NF > 1 && !/\/(README|CHANGES|PROTOCOL)\.md$/ && $NF !~ /^[a-z0-9][a-z0-9_]*(\.[a-z0-9]+)*$/ {
         print $0 ": name"
     }'
 }

@@ -21,7 +21,7 @@
 /* Empty: it is read; else what is told. */
 static const char *told(const char *policy, const char *key, const char *word)
 {
-    static char text[800];
+    static char text[1600];
     struct world world = { .folder = "" };
     char yaml[900];
 

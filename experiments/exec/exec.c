@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * exec.c - the table of a policy that is a program.
+ */
+#include "experiments/exec/exec.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/exec/guest.h"
+#include "experiments/exec/policy.h"
+#include "experiments/process/talk.h"
+#include "policies/params.h"
+#include "policies/policy.h"
+#include "sim/base/arena.h"
+#include "sim/text/hash.h"
+#include "sim/text/paths.h"
+
+#define WORDS_MAX 64u
+
+/* The key of an entry that names the program. */
+static const struct cs_param param[] = {
+    { "exec", CS_PARAM_TEXT, sizeof(struct exec), 0, 0, "",
+      "the program that decides, with its arguments, as seen from the folder of the "
+      "experiment" },
+};
+
+/* Cuts the command at blanks; quotation marks of both kinds hold words together.
+ * NULL: there is none, or too many. */
+static char *const *cut_words(struct arena *arena, const char *command)
+{
+    char **word = arena_alloc(arena, WORDS_MAX + 1, sizeof *word);
+    char *to = arena_alloc(arena, strlen(command) + WORDS_MAX + 1, 1);
+    uint32_t count = 0;
+    char quote = '\0';
+    bool open = false;
+
+    for (const char *at = command; *at != '\0'; at++) {
+        if (quote == '\0' && (*at == ' ' || *at == '\n')) {
+            if (open)
+                *to++ = '\0';
+            open = false;
+            continue;
+        }
+        if (!open && count == WORDS_MAX)
+            return NULL;
+        if (!open)
+            word[count++] = to;
+        open = true;
+        if (*at == quote)
+            quote = '\0';
+        else if (quote == '\0' && (*at == '"' || *at == '\''))
+            quote = *at;
+        else
+            *to++ = *at;
+    }
+    return count == 0 || quote != '\0' ? NULL : word;
+}
+
+/* Of the command, and of each of its words that is a file. */
+static uint64_t hash_program(struct arena *arena, const struct exec_guest *guest)
+{
+    uint64_t hash = HASH_START, of_file;
+
+    for (char *const *word = guest->word; *word != NULL; word++) {
+        const char *path = (*word)[0] == '/' ? *word
+                                             : path_join(arena, guest->folder, *word);
+
+        hash = hash_text(hash, *word);
+        if (path_is_file(path) && hash_file(path, &of_file))
+            hash = hash_u64(hash, of_file);
+    }
+    return hash;
+}
+
+static bool is_name(const char *name)
+{
+    return name[0] >= 'a' && name[0] <= 'z' &&
+           name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
+}
+
+static void fill_table(struct exec_guest *guest)
+{
+    guest->table = (struct cs_policy){
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+        .name = guest->self.name,
+        .summary = guest->self.summary[0] != '\0' ? guest->self.summary
+                                                  : "decided by a program",
+        .flags = guest->self.flags, .param = param, .param_count = 1,
+        .self_bytes = sizeof(struct exec) + sizeof(const char *),
+        .init = exec_init, .before = guest->self.key_count > 0 ? exec_before : NULL,
+        .decide = exec_decide, .job_submitted = exec_job_submitted,
+        .job_ended = exec_job_ended,
+        .lease_idle = guest->self.flags & CS_PER_PHASE ? exec_lease_idle : NULL,
+        .fini = exec_fini,
+    };
+}
+
+const struct cs_policy *exec_load(struct arena *arena, const char *command,
+                                  const char *folder, struct err_pos pos,
+                                  uint64_t *hash, struct err *err)
+{
+    struct exec_guest *guest = arena_alloc(arena, 1, sizeof *guest);
+    char why[170], more[1000];
+    struct talk *talk;
+
+    assert(command != NULL && folder != NULL);
+    guest->word = cut_words(arena, command);
+    guest->folder = arena_text(arena, folder);
+    guest->limit_ns = EXEC_GREET_NS;
+    if (guest->word == NULL) {
+        err_set(err, ERR_SCHEMA, pos, "exec must be a program and its arguments, and is "
+                "'%.100s'", command);
+        return NULL;
+    }
+    talk = exec_greet(guest, &guest->self, why, sizeof why, more, sizeof more);
+    if (talk == NULL) {
+        err_set(err, ERR_POLICY, pos, "program %.40s %s", guest->word[0], why);
+        err_hint(err, "%s", more[0] != '\0' ? more
+                 : "Its path is relative to the folder of the experiment.");
+        return NULL;
+    }
+    talk_close(talk, true);
+    if (!is_name(guest->self.name)) {
+        err_set(err, ERR_POLICY, pos, "program %.40s calls itself '%.40s', and a name must "
+                "match [a-z][a-z0-9-]*", guest->word[0], guest->self.name);
+        return NULL;
+    }
+    fill_table(guest);
+    *hash = hash_program(arena, guest);
+    return &guest->table;
+}
+
+bool exec_is(const struct cs_policy *policy)
+{
+    return policy->init == exec_init;
+}
+
+void exec_set_limit(const struct cs_policy *policy, int64_t limit_ns)
+{
+    assert(exec_is(policy) && limit_ns > 0);
+    ((struct exec_guest *)(void *)(uintptr_t)policy)->limit_ns = limit_ns;
+}

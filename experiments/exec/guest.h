@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * guest.h - what is known of a program, and of its trial.  Private to
+ * experiments/exec.
+ */
+#ifndef EXPERIMENTS_EXEC_GUEST_H
+#define EXPERIMENTS_EXEC_GUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/exec/line.h"
+#include "policies/policy.h"
+
+struct arena;
+struct json;
+struct talk;
+
+/* The order in which tasks wait. */
+#define EXEC_KEYS_MAX 6u
+enum exec_key {
+    EXEC_BY_JOB, EXEC_BY_SUBMIT, EXEC_BY_READY, EXEC_BY_ESTIMATE, EXEC_BY_GPUS,
+    EXEC_BY_PRIORITY, EXEC_KEY_COUNT
+};
+
+/* What a program says of itself. */
+struct exec_self {
+    char name[41], summary[121];
+    uint32_t flags;
+    enum exec_key key[EXEC_KEYS_MAX];
+    bool falls[EXEC_KEYS_MAX];  /* the largest first */
+    uint32_t key_count;
+    bool threads;               /* it is not to share a processor */
+};
+
+struct exec_guest {
+    struct cs_policy table;     /* first: a pointer to it is one to all */
+    char *const *word;          /* ends with NULL */
+    const char *folder;
+    int64_t limit_ns;
+    struct exec_self self;
+};
+
+/* A role that waits, or whose lease is idle; role CS_ALL_ROLES: the whole job. */
+struct exec_task {
+    uint32_t job, role;
+};
+
+enum exec_verb {
+#define VERB(NAME, OF, NEEDS) EXEC_##NAME,
+#include "experiments/exec/verbs.def"
+#undef VERB
+    EXEC_VERB_COUNT
+};
+
+/* One item of `do`. */
+struct exec_request {
+    enum exec_verb verb;
+    int64_t number;             /* the value of its verb */
+    uint32_t role;              /* CS_ALL_ROLES: not said */
+    int64_t delay_ns;
+    int64_t alike;              /* of tried: enum cs_alike */
+    bool wants;                 /* want[0] is said */
+    struct cs_want want[FORM_ROLES_MAX];
+    uint32_t role_wants;        /* 0: `roles` is not said */
+};
+
+enum exec_again { EXEC_NEVER, EXEC_REFUSED, EXEC_ALWAYS };
+
+/* An answer. */
+struct exec_answer {
+    struct exec_request *request;
+    uint32_t count, room;
+    bool skip;
+    enum exec_again again;
+};
+
+struct exec_ids {
+    uint32_t *item, count, room;
+};
+
+/* Of a trial: `self` of its policy. */
+struct exec {
+    const struct exec_guest *guest;
+    struct arena *arena;
+    struct talk *talk;
+    struct json *json;
+    int64_t number;             /* of the message that was sent last */
+    struct line out, verdicts;
+    struct exec_answer answer;
+    bool again;                 /* the next message goes on with a decision */
+
+    /* Bit r: role r waits, and the program knows; 6: the whole job; 7: it lives. */
+    uint8_t *job;
+    uint32_t job_room, job_count;
+    uint32_t waits;             /* tasks that the program knows to wait */
+    struct exec_task *task;     /* per phase: these */
+    uint32_t task_count, task_room;
+    uint32_t *seen, seen_room;  /* per phase: by job and role, the last message that
+                                   found it waiting */
+    const struct job_form **form;
+    uint32_t form_count, form_room;
+    /* News since the last message. */
+    struct exec_ids submitted, ended;
+    struct exec_task *idle;
+    uint32_t idle_count, idle_room;
+    struct task_id candidate;   /* of `next`, as long as nothing was carried out */
+    bool failed;
+};
+
+/* Wall time at least for the answer to hello: an interpreter starts meanwhile. */
+#define EXEC_GREET_NS INT64_C(20000000000)
+
+#define EXEC_LIVES 0x80u
+#define EXEC_WHOLE 0x40u
+
+/* The bit of a task among those of its job. */
+static inline uint8_t exec_bit(uint32_t role)
+{
+    return role == CS_ALL_ROLES ? EXEC_WHOLE : (uint8_t)(1u << role);
+}
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * line.c - JSON, appended.
+ */
+#include "experiments/exec/line.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+
+static char *reserve(struct line *line, size_t bytes)
+{
+    while (line->used + bytes + 1 > line->room) {
+        line->room = line->room == 0 ? 1024 : 2 * line->room;
+        line->text = arena_resize_own(line->text, line->room, 1);
+    }
+    return line->text + line->used;
+}
+
+void line_clear(struct line *line)
+{
+    line->used = 0;
+}
+
+void line_free(struct line *line)
+{
+    free(line->text);
+    *line = (struct line){ 0 };
+}
+
+static void put(struct line *line, const char *text, size_t bytes)
+{
+    memcpy(reserve(line, bytes), text, bytes);
+    line->used += bytes;
+}
+
+void line_raw(struct line *line, const char *text)
+{
+    put(line, text, strlen(text));
+}
+
+void line_append(struct line *line, const struct line *more)
+{
+    put(line, more->text, more->used);
+}
+
+void line_item(struct line *line)
+{
+    char last = line->used > 0 ? line->text[line->used - 1] : '[';
+
+    if (last != '[' && last != '{' && last != ':')
+        put(line, ",", 1);
+}
+
+void line_key(struct line *line, const char *key)
+{
+    line_item(line);
+    put(line, "\"", 1);
+    line_raw(line, key);
+    put(line, "\":", 2);
+}
+
+void line_int(struct line *line, int64_t value)
+{
+    char digits[24], *at = digits + sizeof digits;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
+    do
+        *--at = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (value < 0)
+        *--at = '-';
+    put(line, at, (size_t)(digits + sizeof digits - at));
+}
+
+void line_real(struct line *line, double value)
+{
+    char text[40];
+
+    if (!isfinite(value))
+        snprintf(text, sizeof text, "null");
+    else
+        snprintf(text, sizeof text, "%.17g", value);
+    line_raw(line, text);
+}
+
+void line_text(struct line *line, const char *text)
+{
+    put(line, "\"", 1);
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+        char code[8];
+
+        if (c < ' ') {
+            snprintf(code, sizeof code, "\\u%04x", c);
+            line_raw(line, code);
+            continue;
+        }
+        if (c == '"' || c == '\\')
+            put(line, "\\", 1);
+        put(line, text, 1);
+    }
+    put(line, "\"", 1);
+}
+
+void line_int_of(struct line *line, const char *key, int64_t value)
+{
+    line_key(line, key);
+    line_int(line, value);
+}
+
+void line_real_of(struct line *line, const char *key, double value)
+{
+    line_key(line, key);
+    line_real(line, value);
+}
+
+void line_text_of(struct line *line, const char *key, const char *text)
+{
+    line_key(line, key);
+    line_text(line, text);
+}

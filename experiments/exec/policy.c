@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * policy.c - a policy that asks a program.
+ *
+ * Simulated time does not pass while it answers.  Wall time decides one thing: that a
+ * program which does not answer is given up, and its trial with it.
+ */
+#include "experiments/exec/policy.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/exec/answer.h"
+#include "experiments/exec/carry.h"
+#include "experiments/exec/guest.h"
+#include "experiments/exec/line.h"
+#include "experiments/exec/news.h"
+#include "experiments/process/talk.h"
+#include "policies/params.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/json.h"
+
+#define PIN_AGAIN 16384         /* messages after which a processor is chosen anew */
+
+/* ---- what is said of a program that failed ---- */
+
+/* Says what it wrote to stderr, and the last messages. */
+static void tell_more(struct talk *talk, char *more, size_t bytes)
+{
+    const char *said = talk_stderr(talk);
+    size_t n = 0;
+
+    n += (size_t)snprintf(more, bytes, "%s%s%s Last messages: ",
+                          said[0] == '\0' ? "It wrote nothing to stderr." : "It wrote: ",
+                          said, said[0] == '\0' ? "" : ".");
+    for (uint32_t i = 0; i < TALK_LAST && n < bytes; i++)
+        if (talk_last(talk, i) != NULL)
+            n += (size_t)snprintf(more + n, bytes - n, "%s%s", i == 0 ? "" : "   ",
+                                  talk_last(talk, i));
+    if (n < bytes)
+        snprintf(more + n, bytes - n, ".");
+}
+
+static void fail(struct exec *exec, struct cs_host *host, const char *why)
+{
+    char more[1000], text[220];
+
+    tell_more(exec->talk, more, sizeof more);
+    snprintf(text, sizeof text, "its program %s", why);
+    exec->failed = true;
+    cs_note(host, more);
+    cs_fail(host, text);
+}
+
+static void fail_answer(struct exec *exec, struct cs_host *host, const struct err *err)
+{
+    char why[190];
+
+    snprintf(why, sizeof why, "sent a bad answer to message %lld, column %u: %.110s",
+             (long long)exec->number, err->pos.col, err->text);
+    fail(exec, host, why);
+}
+
+/* ---- begin and end ---- */
+
+struct talk *exec_greet(const struct exec_guest *guest, struct exec_self *self, char *why,
+                        size_t why_bytes, char *more, size_t more_bytes)
+{
+    struct talk_plan plan = {
+        guest->word, guest->folder,
+        guest->limit_ns > EXEC_GREET_NS ? guest->limit_ns : EXEC_GREET_NS
+    };
+    struct arena *arena = arena_new(4096);
+    struct talk *talk = talk_open(&plan, why, why_bytes);
+    struct line hello = { 0 };
+    struct err err = { 0 };
+    char *line = NULL;
+    size_t bytes;
+    bool ok = false;
+
+    more[0] = '\0';
+    news_write_hello(&hello);
+    if (talk != NULL && talk_send(talk, hello.text, hello.used))
+        line = talk_receive(talk, &bytes);
+    if (line != NULL)
+        ok = answer_read_self(json_new(arena), line, bytes, self, &err);
+    if (line != NULL && !ok)
+        snprintf(why, why_bytes, "sent a bad answer to hello, column %u: %.110s",
+                 err.pos.col, err.text);
+    else if (talk != NULL && !ok)
+        snprintf(why, why_bytes, "%s", talk_why(talk));
+    if (talk != NULL && !ok)
+        tell_more(talk, more, more_bytes);
+    if (!ok) {
+        talk_close(talk, false);
+        talk = NULL;
+    }
+    else
+        talk_set_limit(talk, guest->limit_ns);
+    line_free(&hello);
+    arena_free(arena);
+    return talk;
+}
+
+static bool is_same(const struct exec_self *a, const struct exec_self *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->flags == b->flags &&
+           a->key_count == b->key_count &&
+           memcmp(a->key, b->key, a->key_count * sizeof a->key[0]) == 0 &&
+           memcmp(a->falls, b->falls, a->key_count * sizeof a->falls[0]) == 0;
+}
+
+/* Sends exec->out, and reads the answer. */
+static bool ask(struct exec *exec, struct cs_host *host)
+{
+    struct err err = { 0 };
+    size_t bytes;
+    char *line = NULL;
+
+    if (talk_send(exec->talk, exec->out.text, exec->out.used))
+        line = talk_receive(exec->talk, &bytes);
+    if (line == NULL) {
+        fail(exec, host, talk_why(exec->talk));
+        return false;
+    }
+    if (!answer_read(exec->json, line, bytes, exec->number, &exec->answer, &err)) {
+        fail_answer(exec, host, &err);
+        return false;
+    }
+    if (talk_has_more(exec->talk)) {
+        fail(exec, host, "answers twice: a line follows its answer before it is asked");
+        return false;
+    }
+    return true;
+}
+
+bool exec_init(void *self, struct cs_host *host)
+{
+    struct exec *exec = self;
+    struct exec_self said;
+    char why[170], more[1000], text[220];
+
+    exec->guest = (const struct exec_guest *)(const void *)cs_table(host);
+    exec->talk = exec_greet(exec->guest, &said, why, sizeof why, more, sizeof more);
+    if (exec->talk == NULL) {
+        snprintf(text, sizeof text, "its program %s", why);
+        cs_note(host, more);
+        cs_fail(host, text);
+        return false;
+    }
+    exec->arena = arena_new(4096);
+    exec->json = json_new(exec->arena);
+    if (!is_same(&said, &exec->guest->self)) {
+        fail(exec, host, "answers hello otherwise than when the experiment was read");
+    } else {
+        if (!said.threads)
+            talk_pin(exec->talk, true);
+        news_write_start(exec, host);
+        (void)ask(exec, host);
+        if (!exec->failed && exec->answer.count > 0)
+            fail(exec, host, "asks for something before anything was submitted");
+    }
+    if (exec->failed)
+        exec_fini(exec);
+    return !exec->failed;
+}
+
+void exec_fini(void *self)
+{
+    struct exec *exec = self;
+
+    if (exec->talk == NULL)
+        return;
+    if (!exec->failed) {
+        news_write_end(exec, NULL);
+        (void)talk_send(exec->talk, exec->out.text, exec->out.used);
+    }
+    talk_close(exec->talk, !exec->failed);
+    exec->talk = NULL;
+    line_free(&exec->out);
+    line_free(&exec->verdicts);
+    free(exec->answer.request);
+    free(exec->job);
+    free(exec->task);
+    free(exec->seen);
+    free(exec->form);
+    free(exec->submitted.item);
+    free(exec->ended.item);
+    free(exec->idle);
+    arena_free(exec->arena);
+}
+
+/* ---- news ---- */
+
+void exec_job_submitted(void *self, struct cs_host *host, struct job_id job)
+{
+    struct exec *exec = self;
+
+    (void)host;
+    ARENA_REACH(NULL, exec->job, exec->job_room, job.i);
+    if (job.i >= exec->job_count)
+        exec->job_count = job.i + 1;
+    exec->job[job.i] = EXEC_LIVES;
+    ARENA_ADD(NULL, exec->submitted.item, exec->submitted.count, exec->submitted.room, job.i);
+}
+
+void exec_job_ended(void *self, struct cs_host *host, struct job_id job)
+{
+    struct exec *exec = self;
+
+    (void)host;
+    ARENA_ADD(NULL, exec->ended.item, exec->ended.count, exec->ended.room, job.i);
+}
+
+void exec_lease_idle(void *self, struct cs_host *host, struct lease_id lease)
+{
+    struct exec *exec = self;
+    const struct cs_lease *idle = cs_lease(host, lease);
+
+    if (idle->state == CS_LEASE_IDLE)
+        ARENA_ADD(NULL, exec->idle, exec->idle_count, exec->idle_room,
+                  (struct exec_task){ idle->job.i, idle->role });
+}
+
+/* ---- decisions ---- */
+
+static int64_t key_of(const struct cs_host *host, const struct cs_task *task,
+                      enum exec_key key)
+{
+    (void)host;
+    switch (key) {
+    case EXEC_BY_JOB: return task->job.i;
+    case EXEC_BY_SUBMIT: return task->submit_ns;
+    case EXEC_BY_READY: return task->ready_ns;
+    case EXEC_BY_ESTIMATE: return task->estimate_ns;
+    case EXEC_BY_GPUS: return task->gpus;
+    default: return task->priority;
+    }
+}
+
+bool exec_before(const void *self, const struct cs_host *host, struct task_id a,
+                 struct task_id b)
+{
+    const struct exec_guest *guest = ((const struct exec *)self)->guest;
+    const struct cs_task *x = cs_task(host, a), *y = cs_task(host, b);
+
+    for (uint32_t i = 0; i < guest->self.key_count; i++) {
+        int64_t left = key_of(host, x, guest->self.key[i]);
+        int64_t right = key_of(host, y, guest->self.key[i]);
+
+        if (left != right)
+            return guest->self.falls[i] ? left > right : left < right;
+    }
+    return false;
+}
+
+/* One processor for both, chosen again from time to time: others come and go. */
+static void pin_again(struct exec *exec)
+{
+    if (exec->number % PIN_AGAIN != 0 || exec->guest->self.threads)
+        return;
+    talk_pin(exec->talk, false);
+    talk_pin(exec->talk, true);
+}
+
+void exec_decide(void *self, struct cs_host *host)
+{
+    struct exec *exec = self;
+    bool refused = true, more = true;
+    char why[150];
+
+    exec->candidate.i = ID_NONE;
+    while (more && !exec->failed) {
+        news_write_decide(exec, host);
+        pin_again(exec);
+        if (!ask(exec, host))
+            return;
+        if (!carry_out(exec, host, &refused, why, sizeof why)) {
+            fail(exec, host, why);
+            return;
+        }
+        more = exec->answer.again == EXEC_ALWAYS ||
+               (exec->answer.again == EXEC_REFUSED && refused);
+        exec->again = more;
+    }
+}

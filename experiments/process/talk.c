@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * talk.c - three pipes to a program, and poll.
+ *
+ * Pipes, since the cost of a message is that of waking its reader: on one processor
+ * 6 us there and back, on two that sleep 40 to 60, whatever carries the bytes.
+ */
+#define _GNU_SOURCE             /* sched_setaffinity, close_range, pipe2 */
+#include "experiments/process/talk.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/close_range.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+
+#define SAID_BYTES 4096u        /* of stderr that are kept */
+#define SAID_TOLD 300u          /* ... and told */
+#define LEAVE_MS 1000           /* to leave by itself */
+#define SLACK 64u               /* bytes behind a line that may be read */
+
+struct talk {
+    pid_t pid;
+    int in, out, said_fd;       /* to its stdin, from its stdout and stderr */
+    int64_t limit_ns, due_ns;
+    char *buffer;               /* of what it sends: [from, used) is unread */
+    size_t from, used, room;
+    char said[SAID_BYTES];
+    size_t said_bytes;
+    char told[SAID_TOLD];
+    char last[TALK_LAST][TALK_CUT + 3];
+    uint64_t messages;
+    char why[160];
+    struct sigaction pipe_before;
+    cpu_set_t cpus;             /* of this process, before it was pinned */
+    bool pinned;
+};
+
+static int64_t wall_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void keep_last(struct talk *talk, char mark, const char *line, size_t bytes)
+{
+    char *last = talk->last[talk->messages++ % TALK_LAST];
+
+    if (bytes > TALK_CUT)
+        bytes = TALK_CUT;
+    last[0] = mark;
+    last[1] = ' ';
+    memcpy(last + 2, line, bytes);
+    last[2 + bytes] = '\0';
+}
+
+/* ---- begin and end ---- */
+
+struct ends {
+    int in[2], out[2], said[2], fault[2];
+};
+
+/* After fork.  The program gets the usual signals, a group of its own, so that Ctrl-C
+ * does not reach it, and no file of ours. */
+static _Noreturn void exec_program(const struct talk_plan *plan, const struct ends *ends,
+                                   pid_t parent)
+{
+    struct sigaction usual = { .sa_handler = SIG_DFL };
+    sigset_t none;
+    int why;
+
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)setpgid(0, 0);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    sigaction(SIGPIPE, &usual, NULL);
+    (void)close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    if (getppid() == parent && dup2(ends->in[0], 0) >= 0 && dup2(ends->out[1], 1) >= 0 &&
+        dup2(ends->said[1], 2) >= 0 && chdir(plan->folder) == 0)
+        execvp(plan->word[0], plan->word);
+    why = errno;
+    (void)!write(ends->fault[1], &why, sizeof why);
+    _exit(127);
+}
+
+static bool open_ends(struct ends *ends)
+{
+    int (*pair[4])[2] = { &ends->in, &ends->out, &ends->said, &ends->fault };
+
+    for (int i = 0; i < 4; i++)
+        if (pipe2(*pair[i], O_CLOEXEC) != 0) {
+            while (i-- > 0) {
+                close((*pair[i])[0]);
+                close((*pair[i])[1]);
+            }
+            return false;
+        }
+    return true;
+}
+
+/* Returns 0 once the program runs, else why it does not. */
+static int read_fault(struct ends *ends)
+{
+    int why = 0;
+    ssize_t got;
+
+    close(ends->in[0]);
+    close(ends->out[1]);
+    close(ends->said[1]);
+    close(ends->fault[1]);
+    while ((got = read(ends->fault[0], &why, sizeof why)) < 0 && errno == EINTR)
+        continue;
+    close(ends->fault[0]);
+    return got > 0 ? why : 0;
+}
+
+static void wait_for_end(pid_t pid)
+{
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+static struct talk *make_talk(const struct talk_plan *plan, const struct ends *ends,
+                              pid_t pid)
+{
+    struct talk *talk = arena_resize_own(NULL, 1, sizeof *talk);
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+    *talk = (struct talk){
+        .pid = pid, .in = ends->in[1], .out = ends->out[0], .said_fd = ends->said[0],
+        .limit_ns = plan->limit_ns, .due_ns = clock_after(wall_ns(), plan->limit_ns),
+        .room = 1 << 16,
+    };
+    talk->buffer = arena_resize_own(NULL, talk->room, 1);
+    sigaction(SIGPIPE, &ignore, &talk->pipe_before);
+    (void)fcntl(talk->in, F_SETFL, O_NONBLOCK);
+    (void)fcntl(talk->out, F_SETFL, O_NONBLOCK);
+    (void)fcntl(talk->said_fd, F_SETFL, O_NONBLOCK);
+    return talk;
+}
+
+struct talk *talk_open(const struct talk_plan *plan, char *why, size_t why_bytes)
+{
+    struct ends ends;
+    pid_t parent = getpid(), pid;
+    int fault;
+
+    assert(plan->word[0] != NULL && plan->limit_ns > 0);
+    if (!open_ends(&ends)) {
+        snprintf(why, why_bytes, "cannot be started: %s", strerror(errno));
+        return NULL;
+    }
+    pid = fork();
+    if (pid == 0)
+        exec_program(plan, &ends, parent);
+    fault = read_fault(&ends);
+    if (pid > 0 && fault == 0)
+        return make_talk(plan, &ends, pid);
+    if (pid > 0)
+        wait_for_end(pid);
+    close(ends.in[1]);
+    close(ends.out[0]);
+    close(ends.said[0]);
+    if (fault == ENOENT)
+        snprintf(why, why_bytes, "is not there");
+    else
+        snprintf(why, why_bytes, "cannot be started: %s", strerror(fault ? fault : EAGAIN));
+    return NULL;
+}
+
+static bool has_left(const struct talk *talk)
+{
+    siginfo_t info = { 0 };
+
+    return waitid(P_PID, (id_t)talk->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == talk->pid;
+}
+
+void talk_close(struct talk *talk, bool leaves)
+{
+    if (talk == NULL)
+        return;
+    assert(talk->pid > 0);
+    close(talk->in);
+    for (int ms = 0; leaves && ms < LEAVE_MS && !has_left(talk); ms++)
+        nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+    (void)kill(-talk->pid, SIGKILL);
+    (void)kill(talk->pid, SIGKILL);
+    wait_for_end(talk->pid);
+    close(talk->out);
+    close(talk->said_fd);
+    talk_pin(talk, false);
+    sigaction(SIGPIPE, &talk->pipe_before, NULL);
+    free(talk->buffer);
+    free(talk);
+}
+
+void talk_pin(struct talk *talk, bool together)
+{
+    cpu_set_t one;
+    int cpu = sched_getcpu();
+
+    if (together == talk->pinned)
+        return;
+    if (together) {
+        if (cpu < 0 || cpu >= CPU_SETSIZE ||
+            sched_getaffinity(0, sizeof talk->cpus, &talk->cpus) != 0)
+            return;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        talk->pinned = sched_setaffinity(0, sizeof one, &one) == 0;
+        (void)sched_setaffinity(talk->pid, sizeof one, &one);
+    } else {
+        (void)sched_setaffinity(0, sizeof talk->cpus, &talk->cpus);
+        (void)sched_setaffinity(talk->pid, sizeof talk->cpus, &talk->cpus);
+        talk->pinned = false;
+    }
+}
+
+void talk_set_limit(struct talk *talk, int64_t limit_ns)
+{
+    assert(limit_ns > 0);
+    talk->limit_ns = limit_ns;
+}
+
+/* ---- what it says on stderr ---- */
+
+/* Keeps the last of it. */
+static void read_said(struct talk *talk)
+{
+    char block[1024];
+    ssize_t got;
+
+    while ((got = read(talk->said_fd, block, sizeof block)) > 0) {
+        size_t bytes = (size_t)got, over = talk->said_bytes + bytes;
+
+        over = over > SAID_BYTES ? over - SAID_BYTES : 0;
+        memmove(talk->said, talk->said + over, talk->said_bytes - over);
+        talk->said_bytes -= over;
+        memcpy(talk->said + talk->said_bytes, block, bytes);
+        talk->said_bytes += bytes;
+    }
+}
+
+const char *talk_stderr(struct talk *talk)
+{
+    size_t n = 0, bytes, from;
+
+    read_said(talk);
+    bytes = talk->said_bytes;
+    while (bytes > 0 && talk->said[bytes - 1] == '\n')
+        bytes--;
+    from = bytes > SAID_TOLD / 2 ? bytes - SAID_TOLD / 2 : 0;
+    while (from > 0 && from < bytes && talk->said[from - 1] != '\n')
+        from++;                 /* whole lines */
+    if (from == bytes && bytes > SAID_TOLD / 2)
+        from = bytes - SAID_TOLD / 2;
+    for (size_t i = from; i < bytes && n + 4 < sizeof talk->told; i++) {
+        if (talk->said[i] != '\n')
+            talk->told[n++] = talk->said[i];
+        else
+            n += (size_t)snprintf(talk->told + n, 4, " | ");
+    }
+    talk->told[n] = '\0';
+    return talk->told;
+}
+
+const char *talk_last(const struct talk *talk, uint32_t i)
+{
+    uint64_t first = talk->messages < TALK_LAST ? 0 : talk->messages - TALK_LAST;
+
+    return first + i < talk->messages ? talk->last[(first + i) % TALK_LAST] : NULL;
+}
+
+const char *talk_why(const struct talk *talk)
+{
+    assert(talk->why[0] != '\0');
+    return talk->why;
+}
+
+/* ---- lines ---- */
+
+static bool fail_late(struct talk *talk, const char *what)
+{
+    snprintf(talk->why, sizeof talk->why, "%s within %g s of wall time", what,
+             1e-9 * (double)talk->limit_ns);
+    return false;
+}
+
+/* It has closed its stdin or stdout: says how it ended, if it did. */
+static bool fail_ended(struct talk *talk)
+{
+    siginfo_t info = { 0 };
+
+    for (int ms = 0; ms < 200 && !has_left(talk); ms++)
+        nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+    read_said(talk);
+    if (waitid(P_PID, (id_t)talk->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        info.si_pid != talk->pid)
+        snprintf(talk->why, sizeof talk->why, "closed its stdin or stdout and goes on");
+    else if (info.si_code == CLD_EXITED)
+        snprintf(talk->why, sizeof talk->why, "ended with status %d before `end`",
+                 info.si_status);
+    else
+        snprintf(talk->why, sizeof talk->why, "was ended by a signal (%s)",
+                 strsignal(info.si_status));
+    return false;
+}
+
+/* Waits until the descriptor is ready, and reads stderr meanwhile; false: it is not
+ * in time. */
+static bool wait_for(struct talk *talk, int fd, short event)
+{
+    for (;;) {
+        struct pollfd look[2] = { { fd, event, 0 }, { talk->said_fd, POLLIN, 0 } };
+        int64_t left_ns = talk->due_ns - wall_ns();
+        int got = left_ns <= 0 ? 0 : poll(look, 2, (int)(left_ns / 1000000 < 1000
+                                                        ? left_ns / 1000000 + 1 : 1000));
+
+        if (got > 0 && (look[1].revents & POLLIN) != 0)
+            read_said(talk);
+        else if (got > 0 && look[1].revents != 0 && look[0].revents == 0)
+            nanosleep(&(struct timespec){ 0, 1000000 }, NULL);  /* stderr is closed */
+        if (got > 0 && look[0].revents != 0)
+            return true;
+        if (got <= 0 && left_ns <= 0)
+            return false;
+    }
+}
+
+bool talk_send(struct talk *talk, const char *line, size_t bytes)
+{
+    assert(bytes > 0 && line[bytes - 1] == '\n');
+    keep_last(talk, '>', line, bytes - 1);
+    talk->due_ns = clock_after(wall_ns(), talk->limit_ns);
+    while (bytes > 0) {
+        ssize_t put = write(talk->in, line, bytes);
+
+        if (put > 0) {
+            line += put;
+            bytes -= (size_t)put;
+        } else if (errno == EAGAIN) {
+            if (!wait_for(talk, talk->in, POLLOUT))
+                return fail_late(talk, "did not read what it was sent");
+        } else if (errno != EINTR) {
+            return fail_ended(talk);
+        }
+    }
+    return true;
+}
+
+/* Makes room behind what was read. */
+static void make_room(struct talk *talk)
+{
+    if (talk->from > 0) {
+        memmove(talk->buffer, talk->buffer + talk->from, talk->used - talk->from);
+        talk->used -= talk->from;
+        talk->from = 0;
+    }
+    if (talk->used + 4096 < talk->room)
+        return;
+    talk->room *= 2;
+    talk->buffer = arena_resize_own(talk->buffer, talk->room, 1);
+}
+
+char *talk_receive(struct talk *talk, size_t *bytes)
+{
+    size_t seen = 0;            /* of the unread bytes: no '\n' among them */
+
+    for (;;) {
+        char *line = talk->buffer + talk->from;
+        char *end = memchr(line + seen, '\n', talk->used - talk->from - seen);
+        ssize_t got;
+
+        if (end != NULL) {
+            *end = '\0';
+            *bytes = (size_t)(end - line);
+            talk->from += *bytes + 1;
+            keep_last(talk, '<', line, *bytes);
+            return line;
+        }
+        seen = talk->used - talk->from;
+        if (seen > TALK_LINE_MAX) {
+            keep_last(talk, '<', line, seen);
+            snprintf(talk->why, sizeof talk->why, "sends a line of more than %zu MB",
+                     TALK_LINE_MAX >> 20);
+            return NULL;
+        }
+        if (!wait_for(talk, talk->out, POLLIN)) {
+            (void)fail_late(talk, seen > 0 ? "did not end its line" : "gave no answer");
+            return NULL;
+        }
+        make_room(talk);
+        got = read(talk->out, talk->buffer + talk->used, talk->room - talk->used - SLACK);
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
+            (void)fail_ended(talk);
+            return NULL;
+        }
+        talk->used += got > 0 ? (size_t)got : 0;
+    }
+}
+
+bool talk_has_more(const struct talk *talk)
+{
+    return talk->from < talk->used;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * talk.h - another program that is asked line by line, over its stdin and stdout.
+ *
+ * Nothing here waits for ever: who does not read or answer in time is given up.  The
+ * program ends with this process, and has stderr to itself: the last of it is kept.
+ */
+#ifndef EXPERIMENTS_PROCESS_TALK_H
+#define EXPERIMENTS_PROCESS_TALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TALK_LINE_MAX ((size_t)64 << 20)        /* bytes of an answer */
+#define TALK_LAST 4u                            /* messages that are kept, cut */
+#define TALK_CUT 200u                           /* to so many bytes */
+
+struct talk;
+
+struct talk_plan {
+    char *const *word;          /* the program and its arguments, then NULL; looked up
+                                   in PATH as seen from the folder */
+    const char *folder;         /* to run in */
+    int64_t limit_ns;           /* of wall time, for an answer */
+};
+
+/* Starts the program; the caller ends it with talk_close().  NULL: it cannot be
+ * started, and `why` says so. */
+struct talk *talk_open(const struct talk_plan *plan, char *why, size_t why_bytes);
+/* Ends the program; `leaves`: it may leave by itself for a moment first.  Accepts
+ * NULL. */
+void talk_close(struct talk *talk, bool leaves);
+
+/* Keeps the program and this process on one processor, or lets both go.  A line that
+ * goes to a sleeper on another, idle processor takes ten times as long. */
+void talk_pin(struct talk *talk, bool together);
+
+/* Sets the wall time for answers from now on. */
+void talk_set_limit(struct talk *talk, int64_t limit_ns);
+
+/* Sends a line, which ends with '\n'.  False: talk_why(). */
+bool talk_send(struct talk *talk, const char *line, size_t bytes);
+/* Returns the next line without its '\n', ended by NUL, good until the next call.
+ * The time for it began with talk_send().  NULL: talk_why(). */
+char *talk_receive(struct talk *talk, size_t *bytes);
+/* True: something was sent beyond the line that was received last. */
+bool talk_has_more(const struct talk *talk);
+
+/* What went wrong, as "gave no answer within 60 s": of the program. */
+const char *talk_why(const struct talk *talk);
+/* The last lines that the program wrote to stderr, " | " between them. */
+const char *talk_stderr(struct talk *talk);
+/* The last messages of both sides, oldest first, cut: i below TALK_LAST; NULL: there
+ * is none.  It begins with "> " if it went to the program, else with "< ". */
+const char *talk_last(const struct talk *talk, uint32_t i);
+
+#endif

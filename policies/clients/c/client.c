@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * client.c - policies for clustersim in plain C, as a program: see
+ * policies/PROTOCOL.md.
+ *
+ *   cc -O2 -o client client.c
+ *   policies: [{exec: ./client easy}]
+ *
+ * One file, no library: a small reader of JSON, what waits, and three policies: fcfs, sjf
+ * and easy, each as the built-in one, to the byte.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct task {
+    int64_t job, gpus, estimate_ns;
+    bool passed;                /* in this decision: refused, or looked at */
+};
+
+struct client {
+    const char *policy;
+    bool sjf, easy, skip;
+    struct task *wait;          /* in order */
+    size_t waits, room;
+    int64_t now, free;          /* GPUs in all pools */
+    int64_t *asked;             /* jobs that the last answer asked to start */
+    size_t asked_count, asked_room;
+    enum { BEGIN, PROMISE, BACKFILL } step;     /* of easy */
+    int64_t in_time_ns, spare;
+    bool again;                 /* the message goes on with a decision */
+};
+
+/* ---- JSON: a cursor over a line; values that nobody asks for are skipped ---- */
+
+static const char *skip_value(const char *at)
+{
+    int depth = 0;
+
+    do {
+        if (*at == '"') {
+            for (at++; *at != '"' && *at != '\0'; at++)
+                at += *at == '\\';
+            at += *at != '\0';
+        } else if (*at == '{' || *at == '[') {
+            depth++;
+            at++;
+        } else if (*at == '}' || *at == ']') {
+            depth--;
+            at++;
+        } else if (depth > 0) {
+            at += *at != '\0';
+        } else {
+            at += strcspn(at, ",]}");
+        }
+    } while (depth > 0 && *at != '\0');
+    return at;
+}
+
+/* Goes to the next pair of a map; false: it has ended.  clustersim writes no blanks. */
+static bool next_key(const char **at, const char **key, size_t *bytes)
+{
+    *at += **at == '{' || **at == ',';
+    if (**at != '"')
+        return false;
+    *key = ++*at;
+    *bytes = strcspn(*at, "\"");
+    *at += *bytes + 2;          /* past the colon */
+    return true;
+}
+
+static bool is(const char *key, size_t bytes, const char *name)
+{
+    return strlen(name) == bytes && memcmp(key, name, bytes) == 0;
+}
+
+/* Goes to the next item of a list; false: it has ended, and was left. */
+static bool next_item(const char **at)
+{
+    *at += **at == '[' || **at == ',';
+    if (**at != ']')
+        return true;
+    ++*at;
+    return false;
+}
+
+static int64_t read_int(const char **at)
+{
+    char *end;
+    int64_t value = strtoll(*at, &end, 10);
+
+    *at = end;
+    return value;
+}
+
+/* ---- what waits ---- */
+
+static bool before(const struct client *c, const struct task *a, const struct task *b)
+{
+    if (c->sjf && a->estimate_ns != b->estimate_ns)
+        return a->estimate_ns < b->estimate_ns;
+    return a->job < b->job;
+}
+
+static void *grown(void *items, size_t count, size_t *room, size_t bytes)
+{
+    if (count < *room)
+        return items;
+    *room = *room == 0 ? 64 : 2 * *room;
+    items = realloc(items, *room * bytes);
+    if (items == NULL)
+        abort();
+    return items;
+}
+
+static void add_task(struct client *c, struct task task)
+{
+    size_t i = c->waits;
+
+    c->wait = grown(c->wait, c->waits, &c->room, sizeof *c->wait);
+    for (; i > 0 && before(c, &task, &c->wait[i - 1]); i--)
+        c->wait[i] = c->wait[i - 1];
+    c->wait[i] = task;
+    c->waits++;
+}
+
+static void drop_job(struct client *c, int64_t job)
+{
+    for (size_t i = 0; i < c->waits; i++)
+        if (c->wait[i].job == job) {
+            memmove(&c->wait[i], &c->wait[i + 1], (c->waits - i - 1) * sizeof *c->wait);
+            c->waits--;
+            return;
+        }
+}
+
+static struct task *find_job(struct client *c, int64_t job)
+{
+    for (size_t i = 0; i < c->waits; i++)
+        if (c->wait[i].job == job)
+            return &c->wait[i];
+    return NULL;
+}
+
+/* ---- messages ---- */
+
+static void read_waits(struct client *c, const char **at)
+{
+    const char *key;
+    size_t bytes;
+
+    while (next_item(at)) {
+        struct task task = { 0, 0, 0, false };
+
+        while (next_key(at, &key, &bytes))
+            if (is(key, bytes, "job"))
+                task.job = read_int(at);
+            else if (is(key, bytes, "gpus"))
+                task.gpus = read_int(at);
+            else if (is(key, bytes, "estimate_ns"))
+                task.estimate_ns = read_int(at);
+            else
+                *at = skip_value(*at);
+        ++*at;
+        add_task(c, task);
+    }
+}
+
+/* The answer to easy's question for the earliest start of the head. */
+static void read_earliest(struct client *c, const char **at)
+{
+    const char *key;
+    size_t bytes;
+
+    while (next_key(at, &key, &bytes))
+        if (is(key, bytes, "at_ns"))
+            c->in_time_ns = read_int(at) - c->now;
+        else
+            c->spare = read_int(at);
+    ++*at;
+}
+
+/* Verdicts of the last answer: what was started waits no more. */
+static void read_verdicts(struct client *c, const char **at)
+{
+    size_t i = 0;
+
+    while (next_item(at)) {
+        if (**at == '{') {
+            read_earliest(c, at);
+            continue;
+        }
+        bool done = strncmp(*at, "\"done\"", 6) == 0;
+        struct task *task = find_job(c, c->asked[i]);
+
+        if (task != NULL && c->step == BACKFILL && done &&
+            task->estimate_ns > c->in_time_ns)
+            c->spare -= task->gpus;
+        if (done)
+            drop_job(c, c->asked[i]);
+        else if (task != NULL)          /* it and all before it were looked at */
+            for (task->passed = true; c->easy && task > c->wait; task--)
+                task[-1].passed = true;
+        i++;
+        *at = skip_value(*at);
+    }
+}
+
+/* Returns the verdicts of a message, which come last and count first. */
+static void read_decision(struct client *c, const char *at)
+{
+    const char *verdicts = strstr(at, "\"verdicts\":"), *key;
+    size_t bytes;
+
+    c->again = strstr(at, "\"again\":true") != NULL;
+    c->now = atoll(strstr(at, "\"now\":") + 6);
+    if (!c->again)
+        for (size_t i = 0; i < c->waits; i++)
+            c->wait[i].passed = false;
+    if (verdicts != NULL) {
+        verdicts += strlen("\"verdicts\":");
+        read_verdicts(c, &verdicts);
+    }
+    while (next_key(&at, &key, &bytes))
+        if (is(key, bytes, "free")) {
+            for (c->free = 0; next_item(&at);)
+                c->free += read_int(&at);
+        } else if (is(key, bytes, "ended")) {
+            while (next_item(&at))
+                drop_job(c, read_int(&at));
+        } else if (is(key, bytes, "waits")) {
+            read_waits(c, &at);
+        } else {
+            at = skip_value(at);
+        }
+}
+
+/* ---- answers ---- */
+
+static void ask_start(struct client *c, int64_t job)
+{
+    c->asked = grown(c->asked, c->asked_count, &c->asked_room, sizeof *c->asked);
+    c->asked[c->asked_count++] = job;
+}
+
+/* Tasks in order while the free GPUs suffice; with skip, all that fit. */
+static void decide_in_order(struct client *c)
+{
+    int64_t left = c->free;
+
+    for (size_t i = 0; i < c->waits && left > 0; i++) {
+        if (c->wait[i].gpus <= left && !c->wait[i].passed) {
+            left -= c->wait[i].gpus;
+            ask_start(c, c->wait[i].job);
+        } else if (!c->skip) {
+            return;
+        }
+    }
+}
+
+/* What ends in time, and what fits beside the head. */
+static void backfill(struct client *c)
+{
+    int64_t left = c->free, spare = c->spare;
+
+    for (size_t i = 1; i < c->waits && left > 0; i++) {
+        struct task *task = &c->wait[i];
+        bool late = task->estimate_ns > c->in_time_ns;
+
+        if (task->passed || task->gpus > left || (late && task->gpus > spare))
+            continue;
+        left -= task->gpus;
+        spare -= late ? task->gpus : 0;
+        ask_start(c, task->job);
+    }
+}
+
+/* Returns what ends the line: a question for the head, or a wish to go on. */
+static const char *decide_easy(struct client *c, char *out, size_t bytes)
+{
+    if (!c->again) {
+        c->step = BEGIN;
+        decide_in_order(c);
+        if (c->asked_count > 0) {
+            snprintf(out, bytes, "],\"again\":\"always\"}\n");
+            return out;
+        }
+    }
+    if (c->step == BEGIN) {
+        if (c->waits < 2 || c->free == 0)
+            return "]}\n";
+        c->step = PROMISE;
+        c->wait[0].passed = true;
+        snprintf(out, bytes, "{\"earliest\":%lld}],\"again\":\"always\"}\n",
+                 (long long)c->wait[0].gpus);
+        return out;
+    }
+    c->step = BACKFILL;
+    backfill(c);
+    return c->asked_count > 0 ? "],\"again\":\"refused\"}\n" : "]}\n";
+}
+
+static void answer(struct client *c, int64_t n)
+{
+    char text[100];
+    const char *end = c->skip ? "],\"skip\":true,\"again\":\"refused\"}\n" : "]}\n";
+
+    c->asked_count = 0;
+    if (c->easy)
+        end = decide_easy(c, text, sizeof text);
+    else
+        decide_in_order(c);
+    if (c->asked_count == 0 && !c->easy)
+        end = "]}\n";
+    printf("{\"n\":%lld,\"do\":[", (long long)n);
+    for (size_t i = 0; i < c->asked_count; i++)
+        printf("%s{\"start\":%lld}", i == 0 ? "" : ",", (long long)c->asked[i]);
+    fputs(end, stdout);
+    fflush(stdout);
+}
+
+static void hello(const struct client *c)
+{
+    printf("{\"n\":0,\"protocol\":1,\"name\":\"%s\",\"flags\":[\"%s\",\"estimates\"],"
+           "\"order\":[%s]}\n", c->policy, c->easy ? "reserves" : "blocking",
+           c->sjf ? "\"estimate\"" : "");
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    struct client c = { .policy = argc > 1 ? argv[1] : "fcfs" };
+    char *line = NULL;
+    size_t room = 0;
+
+    c.sjf = strcmp(c.policy, "sjf") == 0;
+    c.easy = strcmp(c.policy, "easy") == 0;
+    while (getline(&line, &room, stdin) > 0) {
+        int64_t n = atoll(line + strlen("{\"n\":"));
+
+        if (strstr(line, "\"hello\":") != NULL) {
+            hello(&c);
+        } else if (strstr(line, "\"start\":") != NULL) {
+            c.skip = strstr(line, "\"blocking\":\"skip\"") != NULL;
+            printf("{\"n\":%lld}\n", (long long)n);
+            fflush(stdout);
+        } else if (strstr(line, "\"end\":") != NULL) {
+            break;
+        } else {
+            read_decision(&c, line);
+            answer(&c, n);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * exec_test.c - policies that are programs: in any language the same bytes as the
+ * built-in ones; and each way to break the protocol ends one trial with a reason.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/aid/program.h"
+
+#define JOBS                                                                    \
+    "experiment: e\n"                                                           \
+    "seeds: 2\n"                                                                \
+    "cluster: {nodes: [{name: a, count: 2, gpus: {type: generic, count: 8}}]}\n"  \
+    "workload:\n"                                                               \
+    "  arrival: {process: poisson, rate: 30/h}\n"                               \
+    "  jobs: 60\n"                                                              \
+    "  mix:\n"                                                                  \
+    "    - {recipe: trace, name: x, share: 1, gpus: 4, duration: 10min}\n"      \
+    "    - {recipe: trace, name: y, share: 2, gpus: 8, duration: 14min}\n"      \
+    "    - {recipe: trace, name: z, share: 2, gpus: 1,\n"                       \
+    "       duration: {lognormal: {mean: 8min, cv: 2}}}\n"                      \
+    "output: {tables: [summary, jobs], plots: []}\n"
+
+static char *here;              /* the checkout */
+
+/* Runs `text` into folder/name; its status. */
+static int run(const struct program *program, const char *text, const char *name,
+               char **said)
+{
+    const char *out = program_path(program, name);
+    const char *words[] = { "run", program_write(program, "e.yaml", text), "-q", "-o",
+                            out, NULL };
+
+    return program_say(program, words, said);
+}
+
+static void run_well(const struct program *program, const char *text, const char *name)
+{
+    char *said;
+
+    if (run(program, text, name, &said) != 0)
+        fail_msg("%s", said);
+    free(said);
+}
+
+static void assert_says(const char *said, const char *part)
+{
+    if (strstr(said, part) == NULL)
+        fail_msg("does not say \"%s\":\n%s", part, said);
+}
+
+static void assert_same_tables(const struct program *program, const char *what)
+{
+    static const char *const tables[] = { "summary.csv", "jobs.csv" };
+
+    for (size_t i = 0; i < 2; i++) {
+        char *a = program_result(program, "built_in", tables[i]);
+        char *b = program_result(program, "program", tables[i]);
+
+        assert_non_null(a);
+        assert_non_null(b);
+        if (strcmp(a, b) != 0)
+            fail_msg("%s: %s differs", what, tables[i]);
+        free(a);
+        free(b);
+    }
+}
+
+/* ---- the same bytes ---- */
+
+static const char *phases(char *out, size_t bytes)
+{
+    snprintf(out, bytes, "experiment: e\nseeds: 2\n"
+             "cluster: %s/models/clusters/mixed_64.yaml\n"
+             "workload: %s/workloads/dpo_mix.yaml\nuntil: 2h\n"
+             "output: {tables: [summary, jobs], plots: []}\n", here, here);
+    return out;
+}
+
+/* `command` has gaps for a folder and the policy's name.  The last policy is one per
+ * phase. */
+static void assert_conforms(const struct program *program, const char *command,
+                            const char *folder, bool per_phase)
+{
+    static const struct { const char *name, *keys; } policies[] = {
+        { "fcfs", "" }, { "fcfs", ", blocking: skip" }, { "sjf", "" },
+        { "sjf", ", blocking: skip" }, { "easy", "" }, { "dynamic", "" },
+    };
+    char head[2000], text[3000], words[300];
+
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0] - !per_phase; i++) {
+        const char *name = policies[i].name;
+        bool phase = strcmp(name, "dynamic") == 0;
+
+        snprintf(text, sizeof text, "%spolicies: [{policy: %s, name: p%s}]\n",
+                 phase ? phases(head, sizeof head) : JOBS, name, policies[i].keys);
+        run_well(program, text, "built_in");
+        snprintf(words, sizeof words, command, folder, name);
+        snprintf(text, sizeof text, "%spolicies: [{exec: '%s', name: p%s}]\n",
+                 phase ? head : JOBS, words, policies[i].keys);
+        run_well(program, text, "program");
+        assert_same_tables(program, words);
+    }
+}
+
+static void python_gives_the_bytes_of_the_built_in_policies(void **state)
+{
+    assert_conforms(*state, "python3 %s/policies/clients/python/%s.py", here, true);
+}
+
+static void c_gives_the_bytes_of_the_built_in_policies(void **state)
+{
+    const struct program *program = *state;
+    const char *client = program_path(program, "client");
+    const char *const cc[] = { "cc", "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2", "-Wall",
+                               "-Wextra", "-Werror", "-o", client,
+                               "policies/clients/c/client.c", NULL };
+
+    assert_int_equal(program_spawn(cc, NULL), 0);
+    assert_conforms(program, "%s/client %s", program->folder, false);
+}
+
+/* ---- as it is specified ---- */
+
+/* Between clustersim and a client, judges each line by the schema. */
+static const char judge_py[] =
+    "import json, subprocess, sys\n"
+    "import jsonschema\n"
+    "schema = json.load(open(sys.argv[1]))\n"
+    "judges = {kind: jsonschema.Draft7Validator(\n"
+    "    {**schema, 'anyOf': [{'$ref': '#/definitions/' + kind}]})\n"
+    "    for kind in ('hello', 'start', 'decide', 'end', 'self', 'answer')}\n"
+    "def judge(line, *kinds):\n"
+    "    if len(kinds) > 1:\n"
+    "        kinds = [k for k in kinds if '\"%s\":' % k in line] or ['decide']\n"
+    "    judges[kinds[0]].validate(json.loads(line))\n"
+    "    return line\n"
+    "client = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, text=True,\n"
+    "                          stdout=subprocess.PIPE)\n"
+    "first = True\n"
+    "for line in sys.stdin:\n"
+    "    judge(line, 'hello', 'start', 'end')\n"
+    "    client.stdin.write(line)\n"
+    "    client.stdin.flush()\n"
+    "    if '\"end\":{' in line: break\n"
+    "    answer = judge(client.stdout.readline(), 'self' if first else 'answer')\n"
+    "    print(answer, end='', flush=True)\n"
+    "    first = False\n";
+
+static void messages_are_as_the_schema_says(void **state)
+{
+    static const char *const names[] = { "fcfs", "easy", "dynamic" };
+    const char *const look[] = { "python3", "-c", "import jsonschema", NULL };
+    char head[2000], text[4000];
+
+    if (program_spawn(look, NULL) != 0) {
+        print_message("skip: python3-jsonschema is missing\n");
+        skip();
+    }
+    program_write(*state, "judge.py", judge_py);
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, "%spolicies: [{exec: [python3, judge.py, "
+                 "%s/policies/protocol.json, python3, %s/policies/clients/python/%s.py]}]\n"
+                 "seeds: 1\n", i < 2 ? JOBS : phases(head, sizeof head), here, here,
+                 names[i]);
+        char *twice = strstr(text, "seeds: 2\n");
+        memmove(twice, twice + 9, strlen(twice + 9) + 1);
+        run_well(*state, text, "out");
+    }
+}
+
+/* ---- broken programs ---- */
+
+/* Answers as it should until message N, then does as it is told: bad.py WAY N. */
+static const char bad_py[] =
+    "import json, os, signal, sys, time\n"
+    "way, at = sys.argv[1], int(sys.argv[2])\n"
+    "def say(text):\n"
+    "    os.write(1, text.encode() if isinstance(text, str) else text)\n"
+    "def bad(n):\n"
+    "    good = '{\"n\":%d}\\n' % n\n"
+    "    print('about to', way, file=sys.stderr, flush=True)\n"
+    "    if way == 'twice': say(good + good)\n"
+    "    elif way == 'again': say('{\"n\":%d}\\n' % (n - 1))\n"
+    "    elif way == 'later': say(good); time.sleep(0.3); say(good)\n"
+    "    elif way == 'never': time.sleep(100)\n"
+    "    elif way == 'half': say('{\"n\":'); time.sleep(100)\n"
+    "    elif way == 'garbage': say('Starting up...\\n')\n"
+    "    elif way == 'binary': say(b'\\x00\\xff\\x00\\n')\n"
+    "    elif way == 'cut': say('{\"n\":%d,\"do\":[{\"start\":\\n' % n)\n"
+    "    elif way == 'deep': say('[' * 100000 + '\\n')\n"
+    "    elif way == 'long': say(b'x' * 100000000)\n"
+    "    elif way == 'leave': sys.exit(3)\n"
+    "    elif way == 'raise': raise ValueError('no such queue')\n"
+    "    elif way == 'killed': os.kill(os.getpid(), signal.SIGKILL)\n"
+    "    elif way == 'close': os.close(0); os.close(1); time.sleep(100)\n"
+    "    elif way == 'spam': say(good * 100000)\n"
+    "    else: say('{\"n\":%d,%s}\\n' % (n, way))\n"
+    "waits = []\n"
+    "for line in sys.stdin:\n"
+    "    message = json.loads(line)\n"
+    "    n = message['n']\n"
+    "    if n >= at and 'end' not in message: bad(n)\n"
+    "    elif n == 0: say('{\"n\":0,\"protocol\":1,\"name\":\"mine\"}\\n')\n"
+    "    elif 'end' in message: break\n"
+    "    else:\n"
+    "        told = message.get('verdicts', [])\n"
+    "        waits = [j for j, v in zip(waits, told) if v != 'done'] + \\\n"
+    "            [t['job'] for t in message.get('waits', [])]\n"
+    "        say(json.dumps({'n': n, 'skip': True,\n"
+    "                        'do': [{'start': j} for j in waits]}) + '\\n')\n";
+
+/* Runs a bad program beside fcfs; what is said. */
+static char *run_bad(const struct program *program, const char *way, int at, int status)
+{
+    char text[3000], *said;
+
+    program_write(program, "bad.py", bad_py);
+    bool waits = strcmp(way, "never") == 0 || strcmp(way, "half") == 0;
+    snprintf(text, sizeof text, "%splugins: {event_limit: %s}\n"
+             "policies: [fcfs, {exec: [python3, bad.py, '%s', %d]}]\n", JOBS,
+             waits ? "2s" : "60s", way, at);
+    assert_int_equal(run(program, text, "out", &said), status);
+    return said;
+}
+
+static void what_breaks_the_protocol_fails_alone(void **state)
+{
+    static const struct { const char *way, *why; } bad[] = {
+        { "twice", "answers twice" },
+        { "again", "it answers message 5 again, and message 6 is open" },
+        { "later", "it answers message 6 again, and message 7 is open" },
+        { "never", "gave no answer within 2 s of wall time" },
+        { "half", "did not end its line within 2 s of wall time" },
+        { "garbage", "column 1: a JSON value is expected" },
+        { "binary", "the line holds a byte 0" },
+        { "cut", "column 15: line ends within a bracket" },
+        { "deep", "a map {...} is expected here, and nothing else on stdout" },
+        { "long", "sends a line of more than 64 MB" },
+        { "leave", "ended with status 3 before `end`" },
+        { "raise", "ValueError: no such queue" },
+        { "killed", "was ended by a signal (Killed)" },
+        { "close", "closed its stdin or stdout and goes on" },
+        { "spam", "answers twice" },
+        { "\"do\":[{\"start\":999}]", "asks to start job 999, and it was told of no such" },
+        { "\"do\":[{\"start\":0.5}]", "column 23: a whole number is expected here" },
+        { "\"do\":[{\"start\":0,\"pools\":6}]", "wants pools 6, a mask of more than the 1" },
+        { "\"do\":[{\"begin\":0}]", "key 'begin' is not known here" },
+        { "\"do\":{\"start\":0}", "column 13: a list is expected here" },
+        { "\"again\":\"yes\"", "again is refused, always or never, and not 'yes'" },
+        { "\"n\":7", "it answers message 7" },
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char *said = run_bad(*state, bad[i].way, 6, 5), *summary;
+
+        assert_says(said, "2 of 4 trials failed");
+        assert_says(said, "policy mine: its program ");
+        assert_says(said, bad[i].why);
+        assert_says(said, "It wrote");
+        assert_says(said, "Last messages: ");
+        assert_says(said, "> {\"n\":");
+        summary = program_result(*state, "out", "summary.csv");
+        assert_non_null(summary);
+        assert_says(summary, "base,fcfs,1,");
+        assert_null(strstr(summary, ",mine,"));
+        free(summary);
+        free(said);
+    }
+}
+
+static void a_program_that_is_none_is_refused_when_read(void **state)
+{
+    static const struct { const char *way, *why; } bad[] = {
+        { "garbage", "program python3 sent a bad answer to hello, column 1: " },
+        { "leave", "program python3 ended with status 3 before `end`" },
+        { "\"protocol\":2", "it speaks version 2 of the protocol" },
+        { "\"name\":\"Mine\"", "calls itself 'Mine', and a name must match" },
+        { "\"protocol\":1", "the key name is missing" },
+        { "\"name\":\"x\",\"flags\":[\"preempt\"]", "(did you mean 'preempts'?)" },
+        { "\"name\":\"x\",\"order\":[\"age\"]", "tasks are not ordered by 'age'" },
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char *said = run_bad(*state, bad[i].way, 0, 5);
+
+        assert_says(said, "e.yaml:14:25: ");
+        assert_says(said, bad[i].why);
+        free(said);
+    }
+}
+
+static void entries_that_name_no_program_are_refused(void **state)
+{
+    static const struct { const char *rest; int status; const char *why; } bad[] = {
+        { "policies: [{exec: ./none}]\n", 5, "program ./none is not there" },
+        { "policies: [{exec: ./e.yaml}]\n", 5, "program ./e.yaml cannot be started: " },
+        { "policies: [{exec: ''}]\n", 3, "exec must be a program and its arguments" },
+        { "policies: [{exec: []}]\n", 3, "exec must be a program and its arguments" },
+        { "policies: [{exec: x, policy: fcfs}]\n", 3, "policy and exec exclude each other" },
+        { "plugins: {isolate: false}\npolicies: [{exec: python3 bad.py a 99}]\n", 3,
+          "isolate must be true, since a policy is a program" },
+        { "policies: [{exec: python3 bad.py a 99, blocking: skip}]\n", 3, "blocking" },
+        { "policies: [{exec: python3 bad.py a 99, estimate: noisy}]\n", 3, "estimate" },
+    };
+
+    program_write(*state, "bad.py", bad_py);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[3000], *said;
+
+        snprintf(text, sizeof text, "%s%s", JOBS, bad[i].rest);
+        assert_int_equal(run(*state, text, "out", &said), bad[i].status);
+        assert_says(said, bad[i].why);
+        free(said);
+    }
+}
+
+static void a_changed_program_is_run_again(void **state)
+{
+    const struct program *program = *state;
+    char text[3000], *said;
+
+    snprintf(text, sizeof text, "%spolicies: [{exec: python3 bad.py leave 99999}]\n", JOBS);
+    program_write(program, "bad.py", bad_py);
+    run_well(program, text, "out");
+    program_write(program, "bad.py", "import sys\n"
+                  "print('{\"n\":0,\"protocol\":1,\"name\":\"mine\"}', flush=True)\n");
+    const char *words[] = { "run", program_write(program, "e.yaml", text), "-q", "--resume",
+                            "-o", program_path(program, "out"), NULL };
+    assert_int_equal(program_say(program, words, &said), 5);
+    assert_says(said, "2 of 2 trials failed");
+    free(said);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, program_setup, program_teardown)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(python_gives_the_bytes_of_the_built_in_policies),
+        TEST(c_gives_the_bytes_of_the_built_in_policies),
+        TEST(messages_are_as_the_schema_says),
+        TEST(what_breaks_the_protocol_fails_alone),
+        TEST(a_program_that_is_none_is_refused_when_read),
+        TEST(entries_that_name_no_program_are_refused),
+        TEST(a_changed_program_is_run_again),
+    };
+
+    (void)argc;
+    program_argv0 = argv[0];
+    here = getcwd(NULL, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
