@@ -158,6 +158,68 @@ static void colocated_phases_share_one_lease_and_reload_in_between(
     aid_close(&aid);
 }
 
+/* The same job, whose processes sleep between phases or start anew; its steps are
+ * made long by many responses. */
+static void auto_colocates_where_switches_are_dear(void **state)
+{
+    struct aid aid;
+
+    (void)state;
+    aid_open(&aid);
+    const struct job_form *cheap =
+        good(&aid, ENTRY("grpo", "layout: auto, offload: false, responses: 256, "
+                         "rollout: {gpus: 8, tp: 2}, train: {gpus: 8}"));
+    assert_int_equal(cheap->role_count, 3);
+    assert_int_equal(cheap->phase[named(cheap, "rollout")].law->rollout.tp, 2);
+    const struct job_form *dear =
+        good(&aid, ENTRY("grpo", "layout: auto, responses: 256, "
+                         "rollout: {gpus: 8, tp: 2, start: process}, "
+                         "train: {gpus: 8, start: process}"));
+    assert_int_equal(dear->role_count, 2);
+    const struct phase_spec *rollout = &dear->phase[named(dear, "rollout")];
+    assert_int_equal(rollout->role, dear->phase[named(dear, "train")].role);
+    assert_int_equal(rollout->law->rollout.tp, 2);
+    /* Where a step is short, waking is dear too. */
+    const struct job_form *shorter =
+        good(&aid, ENTRY("grpo", "layout: auto, responses: 2, " APART));
+    assert_int_equal(shorter->role_count, 2);
+    aid_close(&aid);
+}
+
+/* What is chosen is the form that its word alone would make. */
+static void auto_makes_the_form_of_the_layout_that_it_takes(void **state)
+{
+    static const char *const row[][2] = {
+        {ENTRY("grpo", "layout: auto, responses: 256, " APART),
+         ENTRY("grpo", "responses: 256, " APART)},
+        {ENTRY("grpo", "layout: auto, responses: 2, " APART),
+         ENTRY("grpo", "layout: colocated, responses: 2, train: {gpus: 8}")},
+    };
+    struct aid aid;
+
+    (void)state;
+    aid_open(&aid);
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const struct job_form *a = good(&aid, row[i][0]);
+        const struct job_form *b = good(&aid, row[i][1]);
+
+        assert_int_equal(a->role_count, b->role_count);
+        for (uint32_t r = 0; r < a->role_count; r++) {
+            assert_string_equal(a->role[r].name, b->role[r].name);
+            assert_int_equal(a->role[r].gpus, b->role[r].gpus);
+            assert_near(a->role[r].load_bytes, b->role[r].load_bytes, 0);
+            assert_near(a->role[r].wake_s, b->role[r].wake_s, 0);
+        }
+        assert_int_equal(a->phase_count, b->phase_count);
+        for (uint32_t p = 0; p < a->phase_count; p++) {
+            assert_string_equal(a->phase[p].name, b->phase[p].name);
+            assert_int_equal(a->phase[p].role, b->phase[p].role);
+            assert_int_equal(a->phase[p].after_mask, b->phase[p].after_mask);
+        }
+    }
+    aid_close(&aid);
+}
+
 /* Without offload the engine has what the trainer leaves. */
 static void what_stays_on_the_gpu_is_not_there_for_the_cache(void **state)
 {
@@ -234,6 +296,11 @@ static void keys_that_fit_no_layout_are_refused_with_a_place(void **state)
                        "{tp: 4}"), "multiples of 4"},
         {ENTRY("grpo", "offload: false, " APART), "offload has no meaning"},
         {ENTRY("grpo", "train: {gpus: 8}"), "rollout is missing"},
+        {ENTRY("grpo", "layout: auto, train: {gpus: 8}"), "rollout is missing"},
+        {ENTRY("grpo", "layout: auto, schedule: one-step-off, " APART),
+         "needs layout disaggregated"},
+        {ENTRY("dpo", "generation: offline, layout: auto, train: {gpus: 8}"),
+         "no meaning for generation offline"},
         {ENTRY("dpo", "generation: offline, layout: colocated, train: "
                       "{gpus: 8}"), "no meaning for generation offline"},
         {ENTRY("ppo", "critic: gpt-9, " APART), "critic names gpt-9"},
@@ -359,6 +426,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_critic_may_be_another_model),
         cmocka_unit_test(
             colocated_phases_share_one_lease_and_reload_in_between),
+        cmocka_unit_test(auto_colocates_where_switches_are_dear),
+        cmocka_unit_test(auto_makes_the_form_of_the_layout_that_it_takes),
         cmocka_unit_test(what_stays_on_the_gpu_is_not_there_for_the_cache),
         cmocka_unit_test(
             a_rollout_in_parts_makes_as_many_tokens_and_ends_sooner),

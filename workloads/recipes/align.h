@@ -11,7 +11,7 @@
 
 #include "workloads/recipes/recipe.h"
 
-enum align_layout { LAYOUT_DISAGGREGATED, LAYOUT_COLOCATED };
+enum align_layout { LAYOUT_DISAGGREGATED, LAYOUT_COLOCATED, LAYOUT_AUTO };
 
 struct align {
     struct draft draft;

@@ -10,83 +10,33 @@
 #include "models/jobs/job.h"
 #include "models/types/rates.h"
 #include "sim/base/err.h"
+#include "workloads/recipes/lying.h"
 #include "workloads/recipes/recipe.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "models/advise/advise.h"
 #include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"
 #include "models/cluster/faults.h"
-#include "models/cluster/fit.h"
 #include "models/laws/outage.h"
-#include "models/laws/phase.h"
 #include "models/laws/transfer.h"
-#include "sim/base/arena.h"
 #include "sim/config/conf.h"
 
 const char *const checkpoint_choices[] = { "steps", "young", "daly", NULL };
 enum { CHECKPOINT_STEPS, CHECKPOINT_YOUNG, CHECKPOINT_DALY };
 
-struct lying {                  /* a role in an empty cluster */
-    struct gang gang;
-    uint32_t switches;
-    bool found;
-};
-
-static struct lying lay(const struct draft *draft, uint32_t role)
-{
-    const struct cluster_spec *spec = draft->world->cluster;
-    const struct role_spec *r = &draft->form->role[role];
-    struct arena *arena = draft->world->arena;
-    struct share *share = arena_alloc(arena, spec->node_count, sizeof *share);
-    struct fit_want want = {
-        .gpus = r->gpus, .cores = r->cores, .memory_bytes = r->memory_bytes,
-        .gpu_types = r->gpu_types, .gpu_type_count = r->gpu_type_count,
-        .pool_mask = r->pool != NULL ? 1u << cluster_pool(spec, r->pool) : 0,
-    };
-    struct placement place;
-    struct lying lying = { .found = false };
-
-    if (!fit_find(cluster_new(arena, spec), FIT_PACK, &want, share,
-                  spec->node_count, &place))
-        return lying;
-    lying.gang = fabric_gang(spec, &place);
-    lying.found = true;
-    for (uint32_t i = 0, last = UINT32_MAX; spec->leaf_nodes > 0 &&
-                                            i < place.share_count; i++) {
-        uint32_t leaf = place.share[i].node / spec->leaf_nodes;
-
-        lying.switches += leaf != last;
-        last = leaf;
-    }
-    return lying;
-}
-
 double draft_law_s(const struct draft *draft, uint32_t role,
                    const struct phase_law *law)
 {
-    struct lying lying;
-    double s;
-
     if (draft->keys.checkpoint == CHECKPOINT_STEPS)
-        return 0;       /* nobody tasks, and a large cluster is slow to lay */
-    lying = lay(draft, role);
-    s = lying.found ? phase_seconds(law, &lying.gang, 0.5) : 0;
-
-    return isfinite(s) ? s : 0;
+        return 0;       /* nobody asks, and a large cluster is slow to lay */
+    return lying_law_s(draft, role, law);
 }
 
 double draft_run_s(const struct draft *draft)
 {
-    const struct job_form *form = draft->form;
-    double seconds[FORM_PHASES_MAX] = { 0 };
-
-    for (uint32_t p = 0; p < form->phase_count; p++)
-        seconds[p] = draft_law_s(draft, form->phase[p].role,
-                                 phase_law_usual(&form->phase[p]));
-    return advise_form_s(form, seconds, 1);
+    return draft->keys.checkpoint == CHECKPOINT_STEPS ? 0 : lying_run_s(draft);
 }
 
 static bool has_failures(const struct draft *draft)
@@ -126,7 +76,7 @@ bool draft_interval(struct draft *draft, const struct train_shape *shape,
                    "needs `checkpoint: steps`: Young and Daly say when",
                    draft->world->err) || !has_failures(draft))
         return false;
-    lying = lay(draft, role);
+    lying = lying_of(draft, role);
     if (!lying.found || !(step_s > 0))
         return true;            /* the reader says what is missing */
     save_s = transfer_checkpoint_write(shape, &lying.gang,

@@ -47,6 +47,15 @@ static const char *meaning(const char *key, const char *value)
                                         "weights";
 }
 
+/* Has the form the role? */
+static bool has_role(const struct job_form *form, const char *name)
+{
+    for (uint32_t r = 0; r < form->role_count; r++)
+        if (strcmp(form->role[r].name, name) == 0)
+            return true;
+    return false;
+}
+
 static void add_keys(struct notes *notes, const struct entry *entry)
 {
     static const char *const keys[] = {"method", "precision", "recompute",
@@ -64,7 +73,12 @@ static void add_keys(struct notes *notes, const struct entry *entry)
             word = node != NULL ? conf_text(node) : field->fallback;
             snprintf(value, sizeof value, "%s%s", word,
                      meaning(keys[k], word));
-            add(notes, "", keys[k], value, node != NULL);
+            bool chosen = strcmp(word, "auto") == 0;
+            if (chosen)         /* layout: say which it is */
+                snprintf(value, sizeof value, "auto: %s",
+                         has_role(entry->form, "rollout") ? "disaggregated"
+                                                          : "colocated");
+            add(notes, "", keys[k], value, node != NULL && !chosen);
         }
 }
 

@@ -218,6 +218,7 @@ struct draft {
     struct job_form *form;
     struct entry entry;
     bool on_cores;              /* its role may compute on cores alone */
+    bool either;                /* `layout: auto`: keys of both layouts stand */
 };
 
 /* Fills keys, name, share, deadline, and an empty form. */

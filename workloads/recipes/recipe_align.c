@@ -19,16 +19,23 @@
  * reference and `reshard` in the place of `sync`.  One step off, the rollout of
  * a step runs beside the training on what the step before has generated, with
  * weights that are one step old; a job of n steps takes n + 1 rounds.
+ *
+ * `layout: auto` makes the form with GPUs apart, and asks what giving them back
+ * between phases would lose: the switches of all roles by a step.  Above a tenth
+ * nobody gives them back (RollMux's jobs, which take turns, are 5 to 9% slower,
+ * arXiv 2512.11306; `release_max` of `dynamic`), and GPUs apart idle: then the
+ * form is the colocated one.
  */
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "workloads/recipes/align.h"
+#include "workloads/recipes/lying.h"
 #include "workloads/recipes/recipe.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
 static const char *const generation_choices[] = {"online", "offline", NULL};
-static const char *const layout_choices[] = {"disaggregated", "colocated",
+static const char *const layout_choices[] = {"disaggregated", "colocated", "auto",
                                              NULL};
 static const char *const schedule_choices[] = {"sync", "one-step-off", NULL};
 enum generation { GENERATION_ONLINE, GENERATION_OFFLINE };
@@ -57,7 +64,7 @@ enum schedule { SCHEDULE_SYNC, SCHEDULE_ONE_STEP_OFF };
              .min = 1, .max = 1000), \
     CONF_KEY("layout", CONF_CHOICE, recipe_keys, layout, "disaggregated", \
              "GPUs for generating and for training apart, or the same in " \
-             "turn", .choices = layout_choices), \
+             "turn; auto: apart where switches are cheap", .choices = layout_choices), \
     CONF_KEY("schedule", CONF_CHOICE, recipe_keys, schedule, "sync", \
              "train on what this step generated, or on that of the one " \
              "before", .choices = schedule_choices), \
@@ -108,15 +115,17 @@ static bool layout_adds_up(const struct align *align)
     const struct conf_node *conf = align->draft.conf;
     struct err *err = align->draft.world->err;
 
-    if (keys->layout == LAYOUT_COLOCATED &&
+    if ((keys->layout == LAYOUT_COLOCATED || align->draft.either) &&
         keys->schedule == SCHEDULE_ONE_STEP_OFF)
         return err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "schedule")),
                        "schedule one-step-off needs layout disaggregated: "
                        "colocated GPUs generate and train in turn");
-    if (keys->layout == LAYOUT_DISAGGREGATED && conf_get(conf, "offload"))
+    if (keys->layout == LAYOUT_DISAGGREGATED && !align->draft.either &&
+        conf_get(conf, "offload"))
         return err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "offload")),
                        "offload has no meaning for layout disaggregated");
-    if (keys->layout == LAYOUT_DISAGGREGATED && keys->rollout == NULL)
+    if ((keys->layout == LAYOUT_DISAGGREGATED || align->draft.either) &&
+        keys->rollout == NULL)
         return err_set(err, ERR_SCHEMA, conf_pos(conf),
                        "rollout is missing: the GPUs that generate");
     return true;
@@ -225,6 +234,29 @@ static bool expand_offline(struct align *align)
     return true;
 }
 
+/* Switches by a step up to which GPUs apart are given back between phases. */
+#define LAYOUT_LOSS_MAX 0.1
+
+/* Both layouts from the same keys: apart, or colocated if that form's switches
+ * are dear. */
+static bool expand_either(struct align *align, const struct world *world,
+                          const struct conf_node *conf,
+                          const struct recipe *recipe)
+{
+    align->draft.either = true;
+    align->draft.keys.layout = LAYOUT_DISAGGREGATED;
+    if (!expand_online(align))
+        return false;
+    if (lying_switch_loss(&align->draft) <= LAYOUT_LOSS_MAX)
+        return true;
+    *align = (struct align){0};
+    if (!align_begin(align, world, conf, recipe))
+        return false;
+    align->draft.either = true;
+    align->draft.keys.layout = LAYOUT_COLOCATED;
+    return expand_online(align);
+}
+
 static bool expand(const struct recipe *recipe, const struct world *world,
                    const struct conf_node *conf, struct entry *out)
 {
@@ -233,9 +265,12 @@ static bool expand(const struct recipe *recipe, const struct world *world,
 
     if (!align_begin(&align, world, conf, recipe))
         return false;
-    good = align.draft.keys.generation == GENERATION_OFFLINE
-               ? expand_offline(&align)
-               : expand_online(&align);
+    if (align.draft.keys.generation == GENERATION_OFFLINE)
+        good = expand_offline(&align);
+    else if (align.draft.keys.layout == LAYOUT_AUTO)
+        good = expand_either(&align, world, conf, recipe);
+    else
+        good = expand_online(&align);
     if (good)
         *out = align.draft.entry;
     return good;

@@ -455,7 +455,7 @@ bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
     struct role_spec *role = &draft->form->role[number];
     struct role_keys keys;
 
-    if (!replica_keys_only(draft, conf) ||
+    if ((!draft->either && !replica_keys_only(draft, conf)) ||
         !role_fill(draft, conf, &role_engine_schema, START_WAKE, &keys) ||
         !layout_adds_up(draft, conf, (uint32_t)keys.tp, 1, role))
         return false;

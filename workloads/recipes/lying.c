@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * lying.c - a role in an empty cluster: the gang that it would have there, and
+ * how long its phases and its switches take.
+ */
+#include "workloads/recipes/lying.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "models/advise/advise.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/cluster/fit.h"
+#include "models/jobs/job.h"
+#include "models/laws/phase.h"
+#include "sim/base/arena.h"
+#include "workloads/recipes/recipe.h"
+
+struct lying lying_of(const struct draft *draft, uint32_t role)
+{
+    const struct cluster_spec *spec = draft->world->cluster;
+    const struct role_spec *r = &draft->form->role[role];
+    struct arena *arena = draft->world->arena;
+    struct share *share = arena_alloc(arena, spec->node_count, sizeof *share);
+    struct fit_want want = {
+        .gpus = r->gpus, .cores = r->cores, .memory_bytes = r->memory_bytes,
+        .gpu_types = r->gpu_types, .gpu_type_count = r->gpu_type_count,
+        .pool_mask = r->pool != NULL ? 1u << cluster_pool(spec, r->pool) : 0,
+    };
+    struct placement place;
+    struct lying lying = { .found = false };
+
+    if (!fit_find(cluster_new(arena, spec), FIT_PACK, &want, share,
+                  spec->node_count, &place))
+        return lying;
+    lying.gang = fabric_gang(spec, &place);
+    lying.found = true;
+    for (uint32_t i = 0, last = UINT32_MAX; spec->leaf_nodes > 0 &&
+                                            i < place.share_count; i++) {
+        uint32_t leaf = place.share[i].node / spec->leaf_nodes;
+
+        lying.switches += leaf != last;
+        last = leaf;
+    }
+    return lying;
+}
+
+double lying_law_s(const struct draft *draft, uint32_t role,
+                   const struct phase_law *law)
+{
+    struct lying lying = lying_of(draft, role);
+    double s = lying.found ? phase_seconds(law, &lying.gang, 0.5) : 0;
+
+    return isfinite(s) ? s : 0;
+}
+
+double lying_run_s(const struct draft *draft)
+{
+    const struct job_form *form = draft->form;
+    double seconds[FORM_PHASES_MAX] = { 0 };
+
+    for (uint32_t p = 0; p < form->phase_count; p++)
+        seconds[p] = lying_law_s(draft, form->phase[p].role,
+                                 phase_law_usual(&form->phase[p]));
+    return advise_form_s(form, seconds, 1);
+}
+
+double lying_switch_loss(const struct draft *draft)
+{
+    double run_s = lying_run_s(draft), switch_s = 0;
+
+    for (uint32_t r = 0; r < draft->form->role_count; r++) {
+        const struct role_spec *role = &draft->form->role[r];
+        struct lying lying;
+
+        if (role->gpus == 0)
+            continue;
+        lying = lying_of(draft, r);
+        if (!lying.found)
+            return 0;           /* the reader says what is missing */
+        assert(lying.gang.gpu != NULL && lying.gang.gpu->pcie_bps > 0);
+        switch_s += role->wake_s + (role->load_bytes + role->save_bytes) /
+                                       (lying.gang.gpu->pcie_bps * role->gpus);
+    }
+    return run_s > 0 ? switch_s / run_s : 0;
+}
