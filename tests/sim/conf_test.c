@@ -61,7 +61,7 @@ static bool check_bad_file(struct arena *arena, const char *path)
     struct err err = {.kind = ERR_NONE};
     struct thing thing;
     struct thing_part part;
-    char wanted[400] = "", hint[512] = "", got[400], got_hint[512] = "";
+    char wanted[400] = "", hint[1400] = "", got[400], got_hint[1400] = "";
     FILE *file = fopen(path, "rb");
 
     assert_non_null(file);
