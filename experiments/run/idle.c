@@ -248,8 +248,6 @@ static void hear(void *self, const struct fact *fact)
     if (fact->kind != FACT_LEASE_READY && fact->kind != FACT_LEASE_LEAVE &&
         fact->kind != FACT_PHASE_END)
         idle->stale = true;
-    if (fact->kind == FACT_JOB_SUBMIT)
-        count_free(idle);       /* the job waits from the next fact on */
 }
 
 struct idle *idle_new(const struct metrics_parts *parts)
