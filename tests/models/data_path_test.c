@@ -359,7 +359,7 @@ static void data_that_cannot_lie_there_are_refused_with_a_place(void **state)
         {"loader: {kind: image, size: 1e5, pinned: false}, data: {cores: 8}",
          "it needs workers where the job trains"},
         {"loader: {kind: image, size: 1e5, worker_start: 3s}",
-         "it needs `epoch: spawn`"},
+         "it needs `epoch`: it is that of `spawn`"},
         {"loader: {kind: image, size: 1e5, send: zero-copy}",
          "send has no meaning without data"},
     };

@@ -92,8 +92,9 @@ static bool loader_acts(const struct draft *draft,
                      "needs workers where the job trains, without `data`", err) &&
            conf_acts(conf, "pinned", elsewhere,
                      "needs workers where the job trains, without `data`", err) &&
-           conf_acts(conf, "worker_start", loader->epoch != EPOCH_SPAWN,
-                     "needs `epoch: spawn`", err);
+           conf_acts(conf, "worker_start",
+                     conf != NULL && conf_get(conf, "epoch") == NULL,
+                     "needs `epoch`: it is that of `spawn`", err);
 }
 
 static bool read_loader(const struct draft *draft, int kind,
