@@ -93,6 +93,8 @@ static void limit_memory(uint64_t bytes)
 static _Noreturn void run_child(const struct isolate *isolate, pid_t parent,
                                 void (*function)(void *self), void *self)
 {
+    /* A fault ends the process, whoever else would have heard of it. */
+    static const int faults[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
     struct sigaction usual = { .sa_handler = SIG_DFL };
 
 #ifdef __linux__
@@ -101,7 +103,8 @@ static _Noreturn void run_child(const struct isolate *isolate, pid_t parent,
     if (getppid() != parent)
         _exit(1);
     (void)setpgid(0, 0);        /* what it starts ends with it */
-    sigaction(SIGABRT, &usual, NULL);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigaction(faults[i], &usual, NULL);
     set_limit(RLIMIT_CORE, 0);
     limit_memory(isolate->memory_bytes);
     function(self);
