@@ -557,6 +557,20 @@ static int64_t seeds_of_file(const struct conf_node *root)
     return scan_i64(text, strlen(text), &seeds) ? seeds : 1;
 }
 
+/* An interpreter that forks is told of cannot run beside others. */
+static bool read_guests(struct reader *r, struct err *err)
+{
+    struct trial_guest *guest = &r->experiment->guest;
+
+    if (!guests_read(r->top.plugins, &r->guests, guest, err))
+        return false;
+    guest->fork = r->options->fork;
+    return guest->fork == NULL || guest->apart || r->options->guest_count == 0 ||
+           err_set(err, ERR_SCHEMA, conf_pos(conf_get(r->top.plugins, "isolate")),
+                   "isolate must be true, since policies of an interpreter are among "
+                   "the experiment's");
+}
+
 static bool read_top(struct reader *r, struct err *err)
 {
     struct experiment *experiment = r->experiment;
@@ -597,7 +611,7 @@ static bool read_top(struct reader *r, struct err *err)
     if (experiment->warmup_ns >= experiment->until_ns)
         return err_set(err, ERR_RANGE, conf_pos(conf_get(r->root, "warmup")),
                        "warmup must end before until does");
-    if (!guests_read(r->top.plugins, &r->guests, &experiment->guest, err) ||
+    if (!read_guests(r, err) ||
         !experiment_output(r->arena, r->top.output, experiment, err) ||
         !experiment_expects(r->arena, r->top.expect, experiment, err) ||
         !experiment_stop_read(r->arena, r->top.seeds, experiment, err))
@@ -748,7 +762,11 @@ const struct experiment *experiment_read(struct arena *arena, const char *path,
     if (r.empty.program_hash == 0 &&
         !hash_file("/proc/self/exe", &r.empty.program_hash))
         r.empty.program_hash = 0;
-    r.mend.root = tree_load(&r.inputs, r.empty.path, err);
+    for (size_t i = 0; i < options->guest_count; i++)
+        ARENA_ADD(arena, r.guests.item, r.guests.count, r.guests.room, options->guest[i]);
+    r.mend.root = options->text == NULL
+        ? tree_load(&r.inputs, r.empty.path, err)
+        : tree_parse(&r.inputs, r.empty.path, options->text, err);
     if (r.mend.root == NULL ||
         !is_experiment(r.mend.root, r.empty.path, err))
         return NULL;
