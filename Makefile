@@ -34,7 +34,7 @@ EMBED_plot      := $(wildcard plots/*.gp)
 EMBED_page      := experiments/report/page.html
 EMBED_header    := $(sort $(filter %.h,$(shell $(CC) -MM -I. policies/*.h 2>/dev/null)))
 
-SRC   := $(filter-out experiments/main.c policies/clients/%,\
+SRC   := $(filter-out experiments/main.c policies/clients/% policies/python/%,\
          $(shell find $(FLOORS) -name '*.c' | LC_ALL=C sort))
 OBJ   := $(SRC:%.c=$(B)/%.o) \
          $(patsubst %,$(B)/embed/%.o,catalogue_data plot_data page_data header_data rng_table)

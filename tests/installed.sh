@@ -16,7 +16,8 @@ make="make --no-print-directory DESTDIR=$dest PREFIX=/usr"
 $make install
 include=$dest/usr/include/clustersim
 
-for policy in $(find policies -name '*.c' ! -path 'policies/clients/*' | sort); do
+for policy in $(find policies -name '*.c' ! -path 'policies/clients/*' \
+    ! -path 'policies/python/*' | sort); do
     # Infrastructure includes more than the interface, and is not what others write.
     [ -f "$policy" ] && ! grep '#include "' "$policy" |
         grep -qv '"policies/[a-z]*\.h"' || continue

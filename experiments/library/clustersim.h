@@ -86,7 +86,9 @@ struct clustersim_options {
                                    messages, beside which its files lie */
     uint32_t seeds;             /* 0: as the file says */
     uint32_t threads;           /* 0: one per processor */
-    const char *policies;       /* "[fcfs, mine]", as in YAML; NULL: as the file says */
+    const char *policies;       /* "[fcfs, mine]", as in YAML: instead of the file's; the
+                                   name of a policy of the file is that one, with its
+                                   keys.  NULL: as the file says */
     const char *const *set;     /* "KEY=VALUE", as --set of the program */
     size_t set_count;
     /* Policies of the program's own, known to the experiment by their names. */
@@ -94,8 +96,9 @@ struct clustersim_options {
     size_t table_count;
     const struct clustersim_fork *fork;     /* NULL: nobody is told */
     const char *dir;            /* the results folder; NULL: a temporary one, which goes
-                                   with the run */
-    bool draw;                  /* charts and report.html, too: needs dir */
+                                   with the run, */
+    bool usual_dir;             /* or that of the file, as the program has it: out/NAME */
+    bool draw;                  /* charts and report.html, too: needs a folder that stays */
     bool check_only;            /* reads and checks, and runs nothing */
     void *self;                 /* of the two below, which may be NULL */
     /* Facts: a trial has ended, and so have all before it. */

@@ -40,9 +40,11 @@ static bool check_table(const struct cs_policy *table, const struct registry_gue
 {
     if (!table_check(table, err))
         return false;
-    if (registry_find(table->name) != NULL)
-        return err_set(err, ERR_POLICY, nowhere, "policy %.60s has the name of a built-in "
-                       "one", table->name);
+    if (registry_find(table->name) != NULL) {
+        err_set(err, ERR_POLICY, nowhere, "policy %.60s has the name of a built-in one",
+                table->name);
+        return err_hint(err, "Give it another one, as `name` of its table or class.");
+    }
     for (size_t i = 0; i < known_count; i++)
         if (strcmp(known[i].written, table->name) == 0)
             return err_set(err, ERR_POLICY, nowhere, "two policies of the program are "
@@ -70,20 +72,6 @@ static bool add_guests(struct clustersim *run, struct experiment_options *out,
     return true;
 }
 
-static void add_words(struct clustersim *run, struct experiment_options *out)
-{
-    const struct clustersim_options *options = &run->options;
-    const char **word = arena_alloc(run->arena, options->set_count + 2, sizeof *word);
-    size_t count = 0;
-
-    if (options->policies != NULL)
-        word[count++] = text_format(run->arena, "policies=%s", options->policies);
-    for (size_t i = 0; i < options->set_count; i++)
-        word[count++] = options->set[i];
-    out->set = word;
-    out->set_count = count;
-}
-
 static bool check_options(const struct clustersim *run, const char *path, struct err *err)
 {
     const struct clustersim_options *options = &run->options;
@@ -93,7 +81,7 @@ static bool check_options(const struct clustersim *run, const char *path, struct
     if (options->threads > THREADS_MAX)
         return err_set(err, ERR_USAGE, nowhere, "threads must be at most %u, and is %u",
                        THREADS_MAX, options->threads);
-    if (options->draw && options->dir == NULL)
+    if (options->draw && options->dir == NULL && !options->usual_dir)
         return err_set(err, ERR_USAGE, nowhere, "draw needs dir, a folder that stays");
     if (strcmp(localeconv()->decimal_point, ".") == 0)
         return true;
@@ -173,6 +161,7 @@ static const struct experiment *read_experiment(struct clustersim *run, const ch
     const char *file = host_file_path(run->arena);
     struct experiment_options reading = {
         .seeds = options->seeds, .dir = run->dir, .text = options->text,
+        .policies = options->policies, .set = options->set, .set_count = options->set_count,
         .fork = fork_of(run)
     };
     const struct experiment *experiment;
@@ -181,7 +170,6 @@ static const struct experiment *read_experiment(struct clustersim *run, const ch
         reading.program_hash = 0;
     if (!add_guests(run, &reading, err))
         return NULL;
-    add_words(run, &reading);
     experiment = experiment_read(run->arena, path, &reading, err);
     if (experiment == NULL || !experiment->tuned)
         return experiment;
@@ -226,7 +214,8 @@ static bool run_all(struct clustersim *run, const char *path, struct err *err)
     if (!check_options(run, path, err))
         return false;
     run->dir = run->options.dir;
-    if (run->dir == NULL && !run->options.check_only && !scratch_make(run, err))
+    if (run->dir == NULL && !run->options.check_only && !run->options.usual_dir &&
+        !scratch_make(run, err))
         return false;
     run->experiment = read_experiment(run, path, err);
     if (run->experiment == NULL)

@@ -136,6 +136,8 @@ struct experiment_options {
     uint64_t program_hash;      /* 0: of the program's own file */
     const char *text;           /* of the file, which need not be there: `path` is then
                                    its name in messages.  NULL: it is read */
+    const char *policies;       /* a list as YAML, instead of the file's: the name of one
+                                   of its policies stands for that; or NULL */
     const struct registry_guest *guest; /* policies that the caller brings; `written` is
                                            their name */
     size_t guest_count;

@@ -695,6 +695,34 @@ static size_t count_policies(const struct conf_node *root)
     return list != NULL && conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
 }
 
+/* Returns the experiment with the policies that the options name. */
+static const struct conf_node *choose_policies(struct reader *r,
+                                               const struct conf_node *root,
+                                               struct err *err)
+{
+    const struct conf_node *given =
+        conf_kind(root) == CONF_MAP ? conf_get(root, "policies") : NULL;
+    const struct conf_node *list;
+
+    if (r->options->policies == NULL)
+        return root;
+    root = conf_set_text(r->arena, root, "policies", r->options->policies, err);
+    list = root == NULL ? NULL : conf_get(root, "policies");
+    for (size_t i = 0; given != NULL && list != NULL && conf_kind(given) == CONF_LIST &&
+                       conf_kind(list) == CONF_LIST && i < conf_count(list); i++) {
+        const struct conf_node *word = conf_item(list, i);
+
+        for (size_t k = 0; conf_kind(word) == CONF_SCALAR && k < conf_count(given); k++) {
+            const char *name = name_of(conf_item(given, k));
+
+            if (name != NULL && strcmp(name, conf_text(word)) == 0)
+                root = conf_set(r->arena, root, text_format(r->arena, "policies.%zu", i),
+                                conf_item(given, k), conf_pos(word), err);
+        }
+    }
+    return root;
+}
+
 static bool read_root(void *self, const struct conf_node *root,
                       struct err *err)
 {
@@ -706,6 +734,8 @@ static bool read_root(void *self, const struct conf_node *root,
     if (!r->set) {
         r->file_seeds = seeds_of_file(root);
         r->root = guests_load(r->arena, root, &r->guests, err);
+        if (r->root != NULL)
+            r->root = choose_policies(r, r->root, err);
         if (r->root != NULL)
             r->root = tree_sets(&r->inputs, r->root, r->options->set,
                                 r->options->set_count, err);
