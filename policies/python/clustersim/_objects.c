@@ -182,10 +182,10 @@ static PyStructSequence_Field job_field[] = {
     { "deadline_ns", "None: none" }, { "priority", "larger is more urgent" },
     { "gpus", "of all roles, as asked" }, { "steps", "rounds" },
     { "roles", "names of its roles" }, { "role_gpus", "GPUs of each, as asked" },
-    { NULL, NULL }
+    { "role_chooses", "may it run on cores in place of GPUs?" }, { NULL, NULL }
 };
 static PyStructSequence_Desc job_desc = {
-    "clustersim.Job", "A job as its owner describes it.", job_field, 13
+    "clustersim.Job", "A job as its owner describes it.", job_field, 14
 };
 static PyStructSequence_Field lease_field[] = {
     { "id", "its number" }, { "job", "number of its job" }, { "role", NULL },
@@ -261,6 +261,15 @@ static PyObject *role_gpus(const struct job_request *request)
     return tuple;
 }
 
+static PyObject *role_chooses(const struct job_form *form)
+{
+    PyObject *tuple = PyTuple_New(form->role_count);
+
+    for (uint32_t r = 0; tuple != NULL && r < form->role_count; r++)
+        PyTuple_SET_ITEM(tuple, r, PyBool_FromLong(job_role_chooses(&form->role[r])));
+    return tuple;
+}
+
 PyObject *py_job_new(const struct cs_host *host, struct job_id id)
 {
     const struct job_request *r = cs_request(host, id);
@@ -273,7 +282,8 @@ PyObject *py_job_new(const struct cs_host *host, struct job_id id)
                                                  : PyLong_FromLongLong(r->deadline_ns),
                 PyLong_FromLong(r->priority),
                 PyLong_FromUnsignedLong(cs_job_gpus(host, id)),
-                PyLong_FromUnsignedLong(r->steps), role_names(r->form), role_gpus(r));
+                PyLong_FromUnsignedLong(r->steps), role_names(r->form), role_gpus(r),
+                role_chooses(r->form));
 }
 
 static PyObject *lease_nodes(const struct placement *placement)
