@@ -82,8 +82,12 @@ static enum cs_verdict start(struct episode *episode, uint32_t row, uint32_t pla
     if (row >= look->rows)
         return CS_NOT_PENDING;
     const struct cs_want *there = look_want(look, row, place, &want);
-    return there == NULL ? cs_start(look->host, look->row[row].task)
-                         : cs_start_want(look->host, look->row[row].task, there);
+    enum cs_verdict verdict = there == NULL
+        ? cs_start(look->host, look->row.task[row])
+        : cs_start_want(look->host, look->row.task[row], there);
+    if (verdict == CS_DONE)
+        look_started(look, row);
+    return verdict;
 }
 
 bool episode_act(struct episode *episode, uint32_t action, const struct episode_view *view,

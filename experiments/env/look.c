@@ -15,6 +15,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
+#include "models/types/facts.h"
 #include "policies/host/host.h"
 #include "policies/phases.h"
 #include "sim/base/arena.h"
@@ -52,6 +53,26 @@ static bool is_of_place(const struct plan_place *place, const struct node_group 
            place->gpu_type == group->gpu->index + 1;
 }
 
+/* From now on, tasks may come back to their places, or go. */
+static void hear(void *self, const struct fact *fact)
+{
+    struct look *look = self;
+
+    if (fact->kind != FACT_JOB_END || fact->object != JOB_DONE)
+        look->stale = true;
+}
+
+static void make_rows(struct look_rows *row, struct arena *arena, uint32_t rows)
+{
+    row->task = arena_alloc(arena, rows, sizeof *row->task);
+    row->shape = arena_alloc(arena, rows, sizeof *row->shape);
+    row->tenant = arena_alloc(arena, rows, sizeof *row->tenant);
+    row->ready_ns = arena_alloc(arena, rows, sizeof *row->ready_ns);
+    row->fits = arena_alloc(arena, rows, sizeof *row->fits);
+    row->number = arena_alloc(arena, rows, TASK_FEATURES * sizeof *row->number);
+    row->held = arena_alloc(arena, rows, sizeof *row->held);
+}
+
 void look_begin(struct look *look, const struct plan *plan, struct arena *arena,
                 const struct trial *trial, const struct trial_spec *spec)
 {
@@ -62,13 +83,16 @@ void look_begin(struct look *look, const struct plan *plan, struct arena *arena,
         .arena = arena, .gpus = cluster->gpu_count,
         .shape_of_job = spec->policy->rules.relax_ns > 0
     };
-    look->row = arena_alloc(arena, plan->shape.rows, sizeof *look->row);
+    make_rows(&look->row, arena, plan->shape.rows);
     look->place_gpus[0] = cluster->gpu_count;
     for (uint32_t p = 1; p < plan->shape.places; p++)
         for (uint32_t g = 0; g < cluster->group_count; g++)
             if (is_of_place(&plan->place[p], &cluster->group[g]))
                 look->place_gpus[p] += cluster->group[g].gpus * cluster->group[g].node_count;
     tenants_begin(&look->tenants, arena, trial);
+    journal_listen(trial_journal(trial),
+                   UINT64_C(1) << FACT_JOB_STOP | UINT64_C(1) << FACT_JOB_INTERRUPT |
+                       UINT64_C(1) << FACT_NODE_DOWN | UINT64_C(1) << FACT_JOB_END, hear, look);
 }
 
 /* ---- tasks ---- */
@@ -85,7 +109,7 @@ static uint32_t shape_of(struct look *look, const struct cs_task *task,
 {
     struct look_shape new = {
         request->form, task->role, task->gpus, task->gpu_milli, request->gpu_mib,
-        is_of_one_job(look, request) ? task->job.i : ID_NONE, 0, 0
+        is_of_one_job(look, request) ? task->job.i : ID_NONE, 0, 0, 0
     };
 
     for (uint32_t s = 0; new.job == ID_NONE && s < look->shape_count; s++) {
@@ -98,32 +122,53 @@ static uint32_t shape_of(struct look *look, const struct cs_task *task,
     return look->shape_count - 1;
 }
 
-static void learn(struct look *look, struct look_task *kept, const struct cs_task *task)
+static struct look_task learn(struct look *look, const struct cs_task *task)
 {
     const struct job_request *request = cs_request(look->host, task->job);
-    double amount = (double)task->gpus * task->gpu_milli / GPU_MILLI;
-    float phases = (float)request->form->phase_count;
 
-    *kept = (struct look_task){
+    return (struct look_task){
         .ready_ns = task->ready_ns, .job = task->job.i, .role = task->role,
-        .phase_index = task->phase, .shape = shape_of(look, task, request),
-        .tenant = tenants_number(&look->tenants, request->tenant),
-        .gpus = of_share(amount, look->gpus), .priority = of_priority(task->priority),
-        .phase = task->role == CS_ALL_ROLES ? 0 : (float)(task->phase + 1) / phases,
-        .known = true
+        .phase = task->phase, .shape = shape_of(look, task, request),
+        .tenant = tenants_number(&look->tenants, request->tenant), .known = true
     };
 }
 
-/* Sees to it that look->task[id.i] is of this task. */
-static void know(struct look *look, struct task_id id, const struct cs_task *task)
+static const struct look_task *know(struct look *look, struct task_id id,
+                                    const struct cs_task *task)
 {
     struct look_task *kept;
 
     ARENA_REACH(look->arena, look->task, look->task_room, id.i);
     kept = &look->task[id.i];
     if (!kept->known || kept->job != task->job.i || kept->ready_ns != task->ready_ns ||
-        kept->role != task->role || kept->phase_index != task->phase)
-        learn(look, kept, task);
+        kept->role != task->role || kept->phase != task->phase)
+        *kept = learn(look, task);
+    return kept;
+}
+
+static void fill_row(struct look *look, uint32_t r)
+{
+    struct look_rows *row = &look->row;
+    struct task_id id = cs_pending(look->host, r);
+    const struct cs_task *task = cs_task(look->host, id);
+    const struct look_task *kept = know(look, id, task);
+    float *out = &row->number[r * TASK_FEATURES];
+
+    row->task[r] = id;
+    row->shape[r] = kept->shape;
+    row->tenant[r] = kept->tenant;
+    row->ready_ns[r] = task->ready_ns;
+    row->held[r] = task->held.i != ID_NONE;
+    look->shape[kept->shape].rows++;
+    out[TASK_AT_TASK] = 1;
+    out[TASK_AT_GPUS] = of_share((double)task->gpus * task->gpu_milli / GPU_MILLI, look->gpus);
+    out[TASK_AT_WAITED] = out[TASK_AT_TENANT] = 0;
+    out[TASK_AT_ESTIMATE] = of_time(task->estimate_ns, HOUR_NS);
+    out[TASK_AT_PRIORITY] = of_priority(task->priority);
+    out[TASK_AT_PHASE] = task->role == CS_ALL_ROLES ? 0 : (float)(task->phase + 1) /
+                         (float)cs_request(look->host, task->job)->form->phase_count;
+    out[TASK_AT_STARTED] = task->started;
+    out[TASK_AT_HELD] = row->held[r];
 }
 
 const struct cs_want *look_want(const struct look *look, uint32_t row, uint32_t place,
@@ -132,8 +177,7 @@ const struct cs_want *look_want(const struct look *look, uint32_t row, uint32_t 
     const struct plan *plan = look->plan;
 
     assert(row < look->rows && place < plan->shape.places);
-    if (place == 0 && (!plan->phases ||
-                       cs_task(look->host, look->row[row].task)->held.i != ID_NONE))
+    if (place == 0 && (!plan->phases || look->row.held[row]))
         return NULL;
     *want = (struct cs_want){
         .pool_mask = plan->place[place].pool_mask, .gpu_type = plan->place[place].gpu_type,
@@ -146,45 +190,86 @@ static bool fits(struct look *look, uint32_t row, uint32_t place)
 {
     struct cs_want want;
 
-    return host_fits(look->host, look->row[row].task, look_want(look, row, place, &want));
+    return host_fits(look->host, look->row.task[row], look_want(look, row, place, &want));
 }
 
 /* A bit for each place where the task of a row could start now. */
-static uint64_t fits_of(struct look *look, uint32_t r, bool held)
+static uint64_t fits_at(struct look *look, uint32_t r)
 {
-    struct look_shape *shape = &look->shape[look->task[look->row[r].task.i].shape];
     uint64_t places = 0;
 
-    if (held)                   /* it goes on where it is; nobody else can */
-        places = fits(look, r, 0);
-    else if (shape->turn == look->turn)
-        return shape->fits;
-    for (uint32_t p = held; p < look->plan->shape.places; p++)
+    for (uint32_t p = 0; p < look->plan->shape.places; p++)
         places |= (uint64_t)fits(look, r, p) << p;
-    if (held)
-        return places;
-    shape->turn = look->turn;
-    shape->fits = places;
     return places;
 }
 
-static uint64_t see_rows(struct look *look)
+/* The same for a shape, from row r on, which has it or not. */
+static uint64_t fits_of(struct look *look, uint32_t s, uint32_t r)
+{
+    struct look_shape *shape = &look->shape[s];
+
+    while (look->row.shape[r] != s || look->row.held[r])
+        if (++r == look->rows)
+            return 0;           /* all that have it hold leases */
+    shape->turn = look->turn;
+    return shape->fits = fits_at(look, r);
+}
+
+/* Whole jobs come at the end, and wait as they came; phases change while they wait. */
+static void see_rows(struct look *look)
 {
     uint32_t count = cs_pending_count(look->host);
+    uint32_t rows = count < look->plan->shape.rows ? count : look->plan->shape.rows;
+
+    if (look->stale || look->plan->phases)
+        while (look->rows > 0)
+            look->shape[look->row.shape[--look->rows]].rows = 0;
+    while (look->rows < rows)
+        fill_row(look, look->rows++);
+    assert(look->rows == rows);
+    assert(rows == 0 || look->row.task[0].i == cs_pending(look->host, 0).i);
+    assert(rows == 0 || look->row.task[rows - 1].i == cs_pending(look->host, rows - 1).i);
+}
+
+/* Each shape is asked once.  Where there are many, those of the rows are looked for. */
+static uint64_t see_fits(struct look *look)
+{
     uint64_t any = 0;
 
     look->turn++;
-    look->rows = count < look->plan->shape.rows ? count : look->plan->shape.rows;
-    for (uint32_t r = 0; r < look->rows; r++) {
-        struct task_id id = cs_pending(look->host, r);
-        const struct cs_task *task = cs_task(look->host, id);
-
-        know(look, id, task);
-        look->row[r].task = id;
-        look->row[r].fits = fits_of(look, r, task->held.i != ID_NONE);
-        any |= look->row[r].fits;
+    for (uint32_t r = 0; look->plan->phases && r < look->rows; r++)
+        if (look->row.held[r])
+            any |= look->row.fits[r] = fits_at(look, r);
+    if (look->shape_count <= look->rows) {
+        for (uint32_t s = 0; s < look->shape_count; s++)
+            if (look->shape[s].rows > 0)
+                any |= fits_of(look, s, 0);
+        return any;
     }
+    for (uint32_t r = 0; r < look->rows; r++)
+        if (!look->row.held[r] && look->shape[look->row.shape[r]].turn != look->turn)
+            any |= fits_of(look, look->row.shape[r], r);
     return any;
+}
+
+#define CLOSE_GAP(array, at, count) \
+    memmove(&(array)[at], &(array)[(at) + 1], (size_t)((count) - (at)) * sizeof *(array))
+
+void look_started(struct look *look, uint32_t r)
+{
+    struct look_rows *row = &look->row;
+    float *number = &row->number[r * TASK_FEATURES];
+
+    assert(r < look->rows);
+    look->rows--;
+    look->shape[row->shape[r]].rows--;
+    CLOSE_GAP(row->task, r, look->rows);
+    CLOSE_GAP(row->shape, r, look->rows);
+    CLOSE_GAP(row->tenant, r, look->rows);
+    CLOSE_GAP(row->ready_ns, r, look->rows);
+    CLOSE_GAP(row->held, r, look->rows);
+    memmove(number, number + TASK_FEATURES,
+            (look->rows - r) * TASK_FEATURES * sizeof *number);
 }
 
 /* ---- places and time ---- */
@@ -226,23 +311,22 @@ static void see_place(struct look *look, uint32_t p)
         count[1] = look->plan->phases ? cs_idle_gpus(look->host, place->pool_mask) : 0;
         count[2] = cs_total_gpus(look->host, place->pool_mask) - count[0] - count[1];
     }
-    uint32_t at = 0;
-    out[at++] = of_share(all, look->gpus);
-    for (uint32_t c = 0; c < 3; c++)
-        out[at++] = of_share(count[c], all);
-    assert(at == PLACE_FEATURES);
+    out[PLACE_AT_GPUS] = of_share(all, look->gpus);
+    out[PLACE_AT_FREE] = of_share(count[0], all);
+    out[PLACE_AT_IDLE] = of_share(count[1], all);
+    out[PLACE_AT_BUSY] = of_share(count[2], all);
 }
 
 static void see_clock(struct look *look)
 {
-    uint32_t waiting = cs_pending_count(look->host), rows = look->plan->shape.rows, at = 0;
+    uint32_t waiting = cs_pending_count(look->host), rows = look->plan->shape.rows;
+    float *out = look->clock;
 
-    look->clock[at++] = of_time(cs_now_ns(look->host), DAY_NS);
-    look->clock[at++] = of_count(waiting, rows);
-    look->clock[at++] = waiting <= rows ? 0 : of_share(waiting - rows, waiting);
-    look->clock[at++] = of_count(cs_running_count(look->host), rows);
-    look->clock[at++] = trial_job_to_come(look->trial);
-    assert(at == CLOCK_FEATURES);
+    out[CLOCK_AT_NOW] = of_time(cs_now_ns(look->host), DAY_NS);
+    out[CLOCK_AT_WAITING] = of_count(waiting, rows);
+    out[CLOCK_AT_UNSEEN] = waiting <= rows ? 0 : of_share(waiting - rows, waiting);
+    out[CLOCK_AT_RUNNING] = of_count(cs_running_count(look->host), rows);
+    out[CLOCK_AT_TO_COME] = trial_job_to_come(look->trial);
 }
 
 static void see_rest(struct look *look)
@@ -263,7 +347,8 @@ static bool goes_on(const struct look *look)
 
 bool look_anew(struct look *look)
 {
-    if (see_rows(look) == 0)
+    see_rows(look);
+    if (see_fits(look) == 0)
         return false;
     look->may_wait = goes_on(look);
     see_rest(look);
@@ -279,41 +364,35 @@ void look_end(struct look *look)
 
 /* ---- numbers ---- */
 
-static void write_row(const struct look *look, const struct look_row *row, int64_t now_ns,
-                      float *out)
+static void write_rows(const struct look *look, float *out)
 {
-    const struct cs_task *task = cs_task(look->host, row->task);
-    const struct look_task *kept = &look->task[row->task.i];
-    uint32_t at = 0;
+    const struct look_rows *row = &look->row;
+    int64_t now_ns = cs_now_ns(look->host);
 
-    out[at++] = 1;
-    out[at++] = kept->gpus;
-    out[at++] = of_time(now_ns - task->ready_ns, HOUR_NS);
-    out[at++] = of_time(task->estimate_ns, HOUR_NS);
-    out[at++] = kept->priority;
-    out[at++] = kept->tenant == TENANT_NONE ? 0 :
-                of_share(look->tenants.tenant[kept->tenant].gpus, look->gpus);
-    out[at++] = kept->phase;
-    out[at++] = task->started;
-    out[at++] = task->held.i != ID_NONE;
-    assert(at == TASK_FEATURES);
+    memcpy(out, row->number, look->rows * TASK_FEATURES * sizeof *out);
+    for (uint32_t r = 0; r < look->rows; r++, out += TASK_FEATURES) {
+        out[TASK_AT_WAITED] = of_time(now_ns - row->ready_ns[r], HOUR_NS);
+        if (row->tenant[r] != TENANT_NONE)
+            out[TASK_AT_TENANT] =
+                of_share(look->tenants.tenant[row->tenant[r]].gpus, look->gpus);
+    }
+    memset(out, 0, (look->plan->shape.rows - look->rows) * TASK_FEATURES * sizeof *out);
 }
 
 void look_write(const struct look *look, float *observation, uint8_t *mask)
 {
     const struct clustersim_env_shape *shape = &look->plan->shape;
-    int64_t now_ns = cs_now_ns(look->host);
-    float *out = observation;
+    float *out = observation + (size_t)shape->rows * TASK_FEATURES;
 
-    for (uint32_t r = 0; r < look->rows; r++, out += TASK_FEATURES)
-        write_row(look, &look->row[r], now_ns, out);
-    memset(out, 0, (size_t)(shape->rows - look->rows) * TASK_FEATURES * sizeof *out);
-    out = observation + (size_t)shape->rows * TASK_FEATURES;
+    write_rows(look, observation);
     memcpy(out, look->place, (size_t)shape->places * PLACE_FEATURES * sizeof *out);
     memcpy(out + (size_t)shape->places * PLACE_FEATURES, look->clock, sizeof look->clock);
     memset(mask, 0, shape->actions);
-    for (uint32_t r = 0; r < look->rows; r++)
-        for (uint64_t places = look->row[r].fits; places != 0; places &= places - 1)
+    for (uint32_t r = 0; r < look->rows; r++) {
+        uint64_t places = look->row.held[r] ? look->row.fits[r]
+                                            : look->shape[look->row.shape[r]].fits;
+        for (; places != 0; places &= places - 1)
             mask[r * shape->places + (uint32_t)__builtin_ctzll(places)] = 1;
+    }
     mask[shape->actions - 1] = look->may_wait;
 }

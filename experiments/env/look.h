@@ -23,20 +23,25 @@ struct look_shape {
     const struct job_form *form;
     uint32_t role, gpus, milli, mib;
     uint32_t job;               /* ID_NONE: the shape is of any job */
+    uint32_t rows;              /* that have it */
     uint64_t turn, fits;        /* the answer of that turn, a bit a place */
 };
 
 /* What stays the same of a task, by its slot. */
 struct look_task {
     int64_t ready_ns;
-    uint32_t job, role, phase_index, shape, tenant;
-    float gpus, priority, phase;
+    uint32_t job, role, phase, shape, tenant;
     bool known;
 };
 
-struct look_row {
-    struct task_id task;
-    uint64_t fits;              /* a bit a place */
+/* Rows of tasks, array by array: all of them are looked at in each step. */
+struct look_rows {
+    struct task_id *task;
+    uint32_t *shape, *tenant;
+    int64_t *ready_ns;
+    uint64_t *fits;             /* of those that hold a lease: a bit a place */
+    float *number;              /* [TASK_FEATURES], but for what changes with time */
+    bool *held;
 };
 
 struct look {
@@ -53,8 +58,10 @@ struct look {
     struct look_shape *shape;
     uint32_t task_room, shape_count, shape_room;
     uint64_t turn;
-    struct look_row *row;       /* [plan->shape.rows] */
+    /* The rows are still the first that wait, unless `stale`, which lasts. */
+    struct look_rows row;       /* [plan->shape.rows] */
     uint32_t rows;
+    bool stale;
     bool may_wait;
     float place[PLAN_PLACES_MAX * PLACE_FEATURES], clock[CLOCK_FEATURES];
 };
@@ -64,7 +71,9 @@ void look_begin(struct look *look, const struct plan *plan, struct arena *arena,
                 const struct trial *trial, const struct trial_spec *spec);
 /* Looks anew, while a decision is held.  False: nothing that waits could start. */
 bool look_anew(struct look *look);
-/* The same at the end of a trial: nothing is left to do. */
+/* Tells it that the task of a row was started. */
+void look_started(struct look *look, uint32_t row);
+/* Looks anew at the end of a trial: nothing is left to do. */
 void look_end(struct look *look);
 /* What was seen, as numbers. */
 void look_write(const struct look *look, float *observation, uint8_t *mask);

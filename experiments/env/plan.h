@@ -18,21 +18,32 @@ struct trial_spec;
 #define PLAN_PLACES_MAX 64u     /* bits of a mask */
 #define PLAN_ROWS_MAX 4096u
 
-enum { TASK_FEATURES =
-#define TASK_FEATURE(ID, NAME, HELP) 1 +
+#define TASK_FEATURE(ID, NAME, HELP) TASK_AT_##ID,
+#define PLACE_FEATURE(ID, NAME, HELP)
+#define CLOCK_FEATURE(ID, NAME, HELP)
+enum task_feature {
 #include "experiments/env/features.def"
+    TASK_FEATURES
+};
 #undef TASK_FEATURE
-       0 };
-enum { PLACE_FEATURES =
-#define PLACE_FEATURE(ID, NAME, HELP) 1 +
-#include "experiments/env/features.def"
 #undef PLACE_FEATURE
-       0 };
-enum { CLOCK_FEATURES =
-#define CLOCK_FEATURE(ID, NAME, HELP) 1 +
+#define TASK_FEATURE(ID, NAME, HELP)
+#define PLACE_FEATURE(ID, NAME, HELP) PLACE_AT_##ID,
+enum place_feature {
 #include "experiments/env/features.def"
+    PLACE_FEATURES
+};
+#undef PLACE_FEATURE
 #undef CLOCK_FEATURE
-       0 };
+#define PLACE_FEATURE(ID, NAME, HELP)
+#define CLOCK_FEATURE(ID, NAME, HELP) CLOCK_AT_##ID,
+enum clock_feature {
+#include "experiments/env/features.def"
+    CLOCK_FEATURES
+};
+#undef TASK_FEATURE
+#undef PLACE_FEATURE
+#undef CLOCK_FEATURE
 
 enum reward {
 #define REWARD(ID, NAME, METRIC, HELP) REWARD_##ID,

@@ -280,6 +280,15 @@ enum cs_verdict cs_start_want(struct cs_host *host, struct task_id id,
     return start_role(host, id, want);
 }
 
+/* A look at the counters, which saves most searches in a full cluster. */
+static bool has_gpus(const struct cs_host *host, const struct cs_task *task)
+{
+    const struct job_form *form = host_form_of(host_job_slot(host, task->job.i));
+
+    return form->role_count > 1 || form->role[0].on_cores.cores > 0 ||
+           task->gpu_milli < GPU_MILLI || task->gpus <= cs_free_gpus(host, 0);
+}
+
 bool host_fits(struct cs_host *host, struct task_id id, const struct cs_want *want)
 {
     const struct cs_want as_asked = { 0 };
@@ -290,7 +299,7 @@ bool host_fits(struct cs_host *host, struct task_id id, const struct cs_want *wa
     const struct cs_task *task = &host->tasks->slot[id.i].pub;
     struct host_job_slot *job = host_job_slot(host, task->job.i);
     if (want == NULL && task->role == CS_ALL_ROLES)
-        return find_as_asked(host, job, task->gpus, true, place);
+        return has_gpus(host, task) && find_as_asked(host, job, task->gpus, true, place);
     if (want == NULL && task->held.i != ID_NONE)
         return host->leases->slot[task->held.i].pub.state == CS_LEASE_IDLE;
     if (want == NULL)
