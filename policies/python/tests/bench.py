@@ -131,8 +131,8 @@ def main():
                 row = f"{rate:6}  {called:10} {seconds:9.3f} {JOBS / seconds:8.0f}"
                 if policy is Default:
                     least = seconds
+                calls = 0 if counts is None else count_calls(path, counts)
                 if counts is not None:
-                    calls = count_calls(path, counts)
                     row += f" {calls:11}"
                 if calls > 1000:        # else it is noise
                     row += f" {1e6 * (seconds - least) / calls:10.3f}"
