@@ -13,8 +13,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 HERE = Path(__file__).resolve().parent
-PACKAGE = HERE / "clustersim"
-SOURCES = ["_core.c", "_host.c", "_objects.c", "_policy.c", "_want.c"]
+SOURCES = ["core.c", "host.c", "objects.c", "policy.c", "want.c"]
 
 
 def pkg_config(*words):
@@ -57,11 +56,12 @@ compile_words, link_words, depends = installed() if found is None else of_checko
 
 setup(include_package_data=False, ext_modules=[Extension(
     "clustersim._core",
-    sources=[f"clustersim/{name}" for name in SOURCES],
-    depends=depends + [f"clustersim/{name}" for name in ("_core.h", "_objects.h", "_want.h")],
+    sources=[f"core/{name}" for name in SOURCES],
+    depends=depends + [f"core/{name}" for name in
+                       ("core.h", "objects.h", "want.h", "exports.map")],
     extra_compile_args=["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra",
                         "-Wno-missing-field-initializers", "-Wno-unused-parameter",
                         *compile_words],
-    extra_link_args=[f"-Wl,--version-script={PACKAGE / '_core.map'}",
+    extra_link_args=[f"-Wl,--version-script={HERE / 'core' / 'exports.map'}",
                      "-Wl,-Bsymbolic-functions", *link_words],
 )])

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * _host.c - the host's questions and requests as methods, by the names of
+ * host.c - the host's questions and requests as methods, by the names of
  * policies/policy.h, phases.h and resize.h without their `cs_`.
  */
-#include "_core.h"
+#include "core.h"
 
-#include "_objects.h"
-#include "_want.h"
+#include "objects.h"
+#include "want.h"
 #include "policies/pack.h"
 #include "policies/phases.h"
 #include "policies/rank.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * _core.c - the extension module: runs of the library, from Python.
+ * core.c - the extension module: runs of the library, from Python.
  *
  * The interpreter's lock is let go while trials run.  A thread of the library that forks
  * for a trial takes it first, so that the process of the trial begins with it.
  */
-#include "_core.h"
+#include "core.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * _core.h - what the files of the extension module share.
+ * core.h - what the files of the extension module share.
  *
  * A trial of a Python policy runs in a process of its own, forked by the library; the
  * thread that runs it holds the interpreter's lock from its begin to its end.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * _policy.c - a Python class as a policy: its table, and the ops that call its methods.
+ * policy.c - a Python class as a policy: its table, and the ops that call its methods.
  *
  * A method that raises, or returns what it must not, fails the trial with the traceback;
  * from then on no Python code of the policy is called.
  */
-#include "_core.h"
+#include "core.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * _objects.c - tasks, and what the host tells of jobs, leases and nodes.
+ * objects.c - tasks, and what the host tells of jobs, leases and nodes.
  */
-#include "_objects.h"
+#include "objects.h"
 
 #include <structmember.h>
 
