@@ -38,10 +38,11 @@ static void after_fork_in_parent(void *self)
 }
 
 /* The lock stays with the only thread that there is now. */
-static void after_fork_in_child(void *self)
+static void after_fork_in_child(void *self, double event_limit_s)
 {
     (void)self;
     PyOS_AfterFork_Child();
+    py_event_limit_s = event_limit_s;
 }
 
 /* ---- callbacks ---- */

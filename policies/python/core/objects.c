@@ -19,6 +19,7 @@ struct host_object *py_host_object_new(struct cs_host *host, struct self *self)
     object->host = host;
     object->self = self;
     object->op = 1;
+    object->seen = 0;
     object->asking = false;
     return object;
 }
