@@ -71,11 +71,12 @@ struct clustersim_trial {
 };
 
 /* Whom forks for trials are told, by the thread that forks: for programs with an
- * interpreter.  All three are given `self`. */
+ * interpreter.  All three are given `self`; in_child() hears how long the trial may need for
+ * one event (`plugins: {event_limit: }`), after which its process is ended. */
 struct clustersim_fork {
     void (*before)(void *self);
     void (*in_parent)(void *self);
-    void (*in_child)(void *self);
+    void (*in_child)(void *self, double event_limit_s);
     void *self;
 };
 

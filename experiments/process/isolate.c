@@ -27,6 +27,7 @@ struct isolate {
     size_t page_bytes;
     uint64_t memory_bytes;      /* 0: no limit */
     const struct isolate_fork *fork;    /* NULL: nobody is told */
+    double limit_s;
     pthread_mutex_t lock;       /* of what follows */
     pid_t pid;                  /* 0: nothing runs */
     bool killed;
@@ -46,9 +47,10 @@ struct isolate *isolate_new(size_t page_bytes, uint64_t memory_bytes)
     return isolate;
 }
 
-void isolate_tell(struct isolate *isolate, const struct isolate_fork *fork)
+void isolate_tell(struct isolate *isolate, const struct isolate_fork *fork, double limit_s)
 {
     isolate->fork = fork;
+    isolate->limit_s = limit_s;
 }
 
 void *isolate_page(const struct isolate *isolate)
@@ -136,8 +138,9 @@ static int wait_for(struct isolate *isolate, pid_t pid)
 }
 
 /* fork() between what must be told of it. */
-static pid_t fork_told(const struct isolate_fork *told)
+static pid_t fork_told(const struct isolate *isolate)
 {
+    const struct isolate_fork *told = isolate->fork;
     pid_t pid;
 
     if (told == NULL)
@@ -145,7 +148,7 @@ static pid_t fork_told(const struct isolate_fork *told)
     told->before(told->self);
     pid = fork();
     if (pid == 0)
-        told->in_child(told->self);
+        told->in_child(told->self, isolate->limit_s);
     else
         told->in_parent(told->self);
     return pid;
@@ -161,7 +164,7 @@ struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *s
     pthread_mutex_lock(&isolate->lock);
     assert(isolate->pid == 0);
     isolate->killed = false;
-    pid = fork_told(isolate->fork);
+    pid = fork_told(isolate);
     if (pid == 0)
         run_child(isolate, parent, function, self);
     if (pid > 0)

@@ -30,7 +30,7 @@ struct isolate_end {
 struct isolate_fork {
     void (*before)(void *self);
     void (*in_parent)(void *self);
-    void (*in_child)(void *self);
+    void (*in_child)(void *self, double limit_s);
     void *self;
 };
 
@@ -40,7 +40,9 @@ struct isolate *isolate_new(size_t page_bytes, uint64_t memory_bytes);
 void *isolate_page(const struct isolate *isolate);
 void isolate_free(struct isolate *isolate);             /* accepts NULL */
 
-void isolate_tell(struct isolate *isolate, const struct isolate_fork *fork);
+/* limit_s: how long the function may go without getting further, as its caller sees to;
+ * in_child() is told. */
+void isolate_tell(struct isolate *isolate, const struct isolate_fork *fork, double limit_s);
 
 /* Calls the function in a process of its own, and waits for its end.  That process
  * ends with this one and leaves no core file. */

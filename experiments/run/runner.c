@@ -234,7 +234,8 @@ static enum runner_state run_apart(struct guest *guest, uint32_t index,
 
     if (guest->isolate == NULL)
         guest->isolate = isolate_new(sizeof *page, (uint64_t)spec->guest.memory_bytes);
-    isolate_tell(guest->isolate, spec->guest.fork);
+    isolate_tell(guest->isolate, spec->guest.fork,
+                 clock_s_from_ns(spec->guest.event_limit_ns));
     page = isolate_page(guest->isolate);
     memset(page, 0, sizeof *page);
     guest->index = index;

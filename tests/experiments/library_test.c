@@ -168,6 +168,28 @@ static void options_replace_what_the_file_says(void **state)
     clustersim_free(run);
 }
 
+static void a_name_of_the_file_is_that_policy_with_its_keys(void **state)
+{
+    struct clustersim_options options = options_of(text);
+    const struct clustersim_table *summary;
+    struct clustersim *run;
+    char mine[1000];
+
+    (void)state;
+    snprintf(mine, sizeof mine, "%s", text);
+    strcpy(strstr(mine, "policies:"),
+           "policies: [{policy: fcfs, name: sjf-not, placement: count}]\n");
+    options.text = mine;
+    options.policies = "[{policy: sjf, name: last}, sjf-not]";
+    run = clustersim_run("within.yaml", &options);
+    assert_fine(run);
+    summary = clustersim_table(run, "summary");
+    assert_int_equal(summary->row_count, 6);
+    assert_string_equal(clustersim_column(summary, "policy")->text[0], "last");
+    assert_string_equal(clustersim_column(summary, "policy")->text[3], "sjf-not");
+    clustersim_free(run);
+}
+
 static void a_check_runs_nothing(void **state)
 {
     struct clustersim_options options = options_of(text);
@@ -314,6 +336,59 @@ static void a_policy_that_crashes_fails_its_trials_alone(void **state)
     clustersim_free(run);
 }
 
+/* Counts, and lets the trial's process say what it was told. */
+struct forks {
+    int before, after;
+};
+
+static void note_before(void *self)
+{
+    ((struct forks *)self)->before++;
+}
+
+static void note_after(void *self)
+{
+    ((struct forks *)self)->after++;
+}
+
+/* A wrong limit ends the process of the trial. */
+static void check_in_child(void *self, double event_limit_s)
+{
+    const struct forks *forks = self;
+
+    if (forks->before != forks->after + 1 || event_limit_s != 7)
+        _exit(9);
+}
+
+static void an_interpreter_is_told_of_each_fork(void **state)
+{
+    static const struct cs_policy *const table[] = { &short_first };
+    static const char *const set[] = { "plugins={event_limit: 7s}" };
+    static const char *const together[] = { "plugins={isolate: false}" };
+    struct forks forks = { 0, 0 };
+    const struct clustersim_fork fork = { note_before, note_after, check_in_child, &forks };
+    struct clustersim_options options = options_of(text);
+    struct clustersim *run;
+
+    (void)state;
+    options.policies = "[fcfs, short-first]";
+    options.table = table;
+    options.table_count = options.set_count = options.threads = 1;
+    options.fork = &fork;
+    options.set = set;
+    run = clustersim_run("within.yaml", &options);
+    assert_fine(run);
+    assert_int_equal(clustersim_failed(run, NULL), 0);
+    assert_int_equal(forks.before, 3);
+    assert_int_equal(forks.after, 3);
+    clustersim_free(run);
+    options.set = together;
+    run = clustersim_run("within.yaml", &options);
+    assert_non_null(clustersim_error(run));
+    assert_non_null(strstr(clustersim_error(run)->message, "isolate must be true"));
+    clustersim_free(run);
+}
+
 /* ---- errors ---- */
 
 static const struct clustersim_error *only_error(struct clustersim *run)
@@ -427,6 +502,8 @@ int main(void)
         cmocka_unit_test(trials_are_told_once_each_in_their_order),
         cmocka_unit_test(a_run_is_called_off_by_its_caller),
         cmocka_unit_test(a_policy_that_crashes_fails_its_trials_alone),
+        cmocka_unit_test(an_interpreter_is_told_of_each_fork),
+        cmocka_unit_test(a_name_of_the_file_is_that_policy_with_its_keys),
         cmocka_unit_test(an_error_has_its_place_its_key_and_a_hint),
         cmocka_unit_test(what_cannot_run_is_an_error_of_its_kind),
         cmocka_unit_test(an_older_caller_has_fewer_options),

@@ -16,6 +16,7 @@ from __future__ import annotations
 import enum
 import os
 import re
+import signal
 import sys
 import traceback
 import typing
@@ -258,10 +259,29 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_end_copies)
 
 
-def _make(cls: Type[Policy], params: Dict[str, Any]) -> Policy:
+def _watch(host: Host, limit_s: float) -> None:
+    """Raises where a method has not returned for so long, so that the error says where.  A
+    second later the process of the trial is ended from outside."""
+    tick_s = min(limit_s / 8, 0.2)
+    still = 0
+
+    def look(number: int, frame: Any) -> None:
+        nonlocal still
+        still = 0 if host._moved() else still + 1
+        if still * tick_s > limit_s:
+            still = 0
+            raise TimeoutError(f"it has not returned for more than {limit_s:.4g} s")
+
+    signal.signal(signal.SIGALRM, look)
+    signal.siginterrupt(signal.SIGALRM, False)
+    signal.setitimer(signal.ITIMER_REAL, tick_s, tick_s)
+
+
+def _make(cls: Type[Policy], params: Dict[str, Any], host: Host, limit_s: float) -> Policy:
     global _in_trial
 
     _in_trial = True
+    _watch(host, limit_s)
     policy = cls.__new__(cls)
     for name, value in params.items():
         setattr(policy, name, cls._words[name][value] if name in cls._words else value)
@@ -283,6 +303,7 @@ def _tell(error: BaseException) -> Tuple[str, str]:
 
 
 def _end() -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -5,6 +5,7 @@ import csv
 import io
 import os
 import contextlib
+import doctest
 import signal
 import subprocess
 import sys
@@ -16,7 +17,9 @@ from pathlib import Path
 from typing import Literal
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
+# The checkout, for its experiments: around this file, else around the program.
+ROOT = next((root for place in (HERE, Path(os.environ.get("CLUSTERSIM", "/")).resolve())
+             for root in place.parents if (root / "policies" / "policy.h").is_file()), None)
 sys.path.insert(0, str(HERE))
 
 try:
@@ -95,6 +98,7 @@ class Conformance(Case):
                 self.assertGreater(len(first), 0)
                 self.assertEqual(first, rows(out / f"{table}.csv", of), (of, table))
 
+    @unittest.skipIf(ROOT is None, "no checkout is around")
     def test_whole_jobs_of_a_trace_give_the_same_bytes(self):
         experiment = cs.Experiment(experiment="alike", policies=["fcfs"],
                                    cluster=str(ROOT / "models/clusters/generic_64.yaml"),
@@ -116,6 +120,7 @@ class Conformance(Case):
                   {"policy": mirrors.MyFcfs, "name": "my-skip", "blocking": "skip"})]
         self.assert_alike(self.small, pairs, settings={"workload.arrival.rate": "20/h"})
 
+    @unittest.skipIf(ROOT is None, "no checkout is around")
     def test_a_policy_that_lends_between_phases_gives_the_same_bytes(self):
         settings = {"sweep": {"workload.arrival.rate": ["2/h", "6/h"]}, "expect": [],
                     "baseline": "dynamic"}
@@ -268,7 +273,32 @@ class Faults(Case):
         begin = time.monotonic()
         told = self.failures(Spins, settings={"plugins": {"event_limit": "1s"}})
         self.assertLess(time.monotonic() - begin, 60)
+        self.assertIn("decide() raised TimeoutError: it has not returned for more "
+                      "than 1 s", told[0][0])
+        self.assertIn(" in decide | ", told[0][1])
+
+    def test_a_policy_that_holds_every_error_back_is_ended_too(self):
+        class Deaf(Policy):
+            def decide(self, host):
+                while host.now_ns() > 0:
+                    try:
+                        while True:
+                            pass
+                    except BaseException:
+                        pass
+
+        told = self.failures(Deaf, settings={"plugins": {"event_limit": "1s"}})
         self.assertIn("needs more than 1 s of wall time for one event", told[0][0])
+
+    def test_a_slow_policy_that_goes_on_is_left_alone(self):
+        class Slow(mirrors.MyFcfs):
+            """takes its time"""
+            def decide(self, host):
+                time.sleep(0.02)
+                super().decide(host)
+
+        results = self.run_small([Slow], settings={"plugins": {"event_limit": "1s"}})
+        self.assertEqual(results.status, 0, results.failures)
 
     def test_a_policy_that_crashes_exits_or_forks_harms_nobody(self):
         class Crashes(Policy):
@@ -410,6 +440,25 @@ class Parameters(Case):
             with self.assertRaises(cs.Error) as caught:
                 self.run_small([wrong])
             self.assertEqual(caught.exception.key, "policies")
+
+
+class Guide(Case):
+    """core/README.md: what its blocks show is what happens."""
+
+    @unittest.skipIf(not (HERE.parent / "core" / "README.md").is_file(), "no guide is here")
+    def test_the_blocks_of_the_guide_are_true(self):
+        text = (HERE.parent / "core" / "README.md").read_text(encoding="utf-8")
+        blocks = "".join(part.split("```", 1)[0] for part in text.split("```python\n")[1:])
+        here = os.getcwd()
+        self.addCleanup(os.chdir, here)
+        os.chdir(self.dir)
+        told = io.StringIO()
+        test = doctest.DocTestParser().get_doctest(blocks, {"experiment": str(self.small)},
+                                                   "core/README.md", None, 0)
+        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS |
+                                       doctest.NORMALIZE_WHITESPACE)
+        runner.run(test, out=told.write)
+        self.assertEqual((runner.failures, runner.tries > 8), (0, True), told.getvalue())
 
 
 class Runs(Case):

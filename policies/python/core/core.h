@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * _core.h - what the files of the extension module share.
+ * core.h - what the files of the extension module share.
  *
  * A trial of a Python policy runs in a process of its own, forked by the library; the
  * thread that runs it holds the interpreter's lock from its begin to its end.
@@ -21,6 +21,7 @@ struct host_object {
     struct cs_host *host;       /* NULL: the trial is over */
     struct self *self;
     uint64_t op;                /* counts calls of ops: pointers are good for one */
+    uint64_t seen;              /* of op, when the alarm last looked */
     bool asking;                /* within before() or key(): no requests */
 };
 
@@ -53,6 +54,9 @@ struct host_object *py_host_object_new(struct cs_host *host, struct self *self);
 PyObject *py_task_new(struct host_object *host, struct task_id id);
 /* Makes an object that nobody else has stand for another task. */
 void py_task_set(struct task_object *task, struct task_id id);
+
+/* Of the process of a trial: how long it may need for one event. */
+extern double py_event_limit_s;
 
 /* policy.c: a class as the table of a policy. */
 PyObject *py_table_new(PyObject *module, PyObject *args);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * _policy.c - a Python class as a policy: its table, and the ops that call its methods.
+ * policy.c - a Python class as a policy: its table, and the ops that call its methods.
  *
  * A method that raises, or returns what it must not, fails the trial with the traceback;
  * from then on no Python code of the policy is called.
  */
-#include "_core.h"
+#include "core.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -55,14 +55,29 @@ struct self {
     bool failed;
 };
 
+double py_event_limit_s = 60;
+
 /* ---- what went wrong ---- */
 
+static PyObject *call_with(PyObject *module, const char *name, PyObject *arguments)
+{
+    PyObject *helper = PyObject_GetAttrString(module, name), *result = NULL;
+
+    if (helper != NULL)
+        result = PyObject_CallObject(helper, arguments);
+    Py_XDECREF(helper);
+    return result;
+}
+
+/* Calls a function of policy.py; a tuple is all of its arguments. */
 static PyObject *call_helper(const char *name, PyObject *argument)
 {
     PyObject *module = PyImport_ImportModule("clustersim.policy"), *result = NULL;
 
     if (module != NULL && argument != NULL)
-        result = PyObject_CallMethod(module, name, "O", argument);
+        result = PyTuple_Check(argument)
+            ? call_with(module, name, argument)
+            : PyObject_CallMethod(module, name, "O", argument);
     else if (module != NULL)
         result = PyObject_CallMethod(module, name, NULL);
     Py_XDECREF(module);
@@ -410,7 +425,8 @@ static bool make_instance(struct self *self)
     PyObject *params = all_params(self), *pair = NULL;
 
     if (params != NULL)
-        pair = PyTuple_Pack(2, self->table->cls, params);
+        pair = Py_BuildValue("OOOd", self->table->cls, params, (PyObject *)self->host,
+                             py_event_limit_s);
     if (pair != NULL)
         self->instance = call_helper("_make", pair);
     Py_XDECREF(params);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * _host.c - the host's questions and requests as methods, by the names of
+ * host.c - the host's questions and requests as methods, by the names of
  * policies/policy.h, phases.h and resize.h without their `cs_`.
  */
-#include "_core.h"
+#include "core.h"
 
-#include "_objects.h"
-#include "_want.h"
+#include "objects.h"
+#include "want.h"
 #include "policies/pack.h"
 #include "policies/phases.h"
 #include "policies/rank.h"
@@ -663,6 +663,17 @@ static PyObject *host_start_co_located(FAST)
 
 /* ---- the type ---- */
 
+/* Has an op begun since this was last asked?  For the alarm of a trial. */
+static PyObject *host_moved(PyObject *self, PyObject *none)
+{
+    struct host_object *host = OBJECT(self);
+    bool moved = host->seen != host->op;
+
+    (void)none;
+    host->seen = host->op;
+    return PyBool_FromLong(moved);
+}
+
 /* Cast through a function without arguments: methods have several forms. */
 #define METHOD(NAME, FLAGS, HELP) \
     { #NAME, (PyCFunction)(void (*)(void))host_##NAME, FLAGS, HELP }
@@ -729,6 +740,7 @@ static PyMethodDef host_methods[] = {
     METHOD(prepare, BY_NAMES, "prepare(job, **want) -> Verdict: before a phase is ready"),
     METHOD(settle, METH_O, "settle(task) -> Verdict: all roles in their homes"),
     METHOD(settled, METH_O, "settled(job) -> bool"),
+    { "_moved", host_moved, METH_NOARGS, NULL },
     { "continue_", host_continue, METH_O, "continue_(task) -> Verdict: on its idle lease" },
     METHOD(release, METH_O, "release(lease) -> Verdict"),
     METHOD(take_back, METH_FASTCALL, "take_back(lease, delay_ns) -> Verdict"),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * _want.h - arguments from Python.  False: a Python error is set.
+ * want.h - arguments from Python.  False: a Python error is set.
  */
 #ifndef CLUSTERSIM_WANT_H
 #define CLUSTERSIM_WANT_H
 
-#include "_core.h"
+#include "core.h"
 
 #define WANT_SPOTS_MAX 1024u
 

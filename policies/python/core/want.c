@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * _want.c - arguments of the host's methods, from Python.
+ * want.c - arguments of the host's methods, from Python.
  */
-#include "_want.h"
+#include "want.h"
 
 #include <string.h>
 
-#include "_objects.h"
+#include "objects.h"
 
 bool py_is_count(Py_ssize_t given, Py_ssize_t min, Py_ssize_t max, const char *name)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * _objects.h - tasks, jobs, leases and nodes as Python objects.
+ * objects.h - tasks, jobs, leases and nodes as Python objects.
  */
 #ifndef CLUSTERSIM_OBJECTS_H
 #define CLUSTERSIM_OBJECTS_H
 
-#include "_core.h"
+#include "core.h"
 #include "policies/phases.h"
 
 /* What a task is now.  NULL: a Python error says that it waits no longer. */

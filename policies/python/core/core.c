@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * _core.c - the extension module: runs of the library, from Python.
+ * core.c - the extension module: runs of the library, from Python.
  *
  * The interpreter's lock is let go while trials run.  A thread of the library that forks
  * for a trial takes it first, so that the process of the trial begins with it.
  */
-#include "_core.h"
+#include "core.h"
 
 #include <string.h>
 
@@ -38,10 +38,11 @@ static void after_fork_in_parent(void *self)
 }
 
 /* The lock stays with the only thread that there is now. */
-static void after_fork_in_child(void *self)
+static void after_fork_in_child(void *self, double event_limit_s)
 {
     (void)self;
     PyOS_AfterFork_Child();
+    py_event_limit_s = event_limit_s;
 }
 
 /* ---- callbacks ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * _objects.c - tasks, and what the host tells of jobs, leases and nodes.
+ * objects.c - tasks, and what the host tells of jobs, leases and nodes.
  */
-#include "_objects.h"
+#include "objects.h"
 
 #include <structmember.h>
 
@@ -19,6 +19,7 @@ struct host_object *py_host_object_new(struct cs_host *host, struct self *self)
     object->host = host;
     object->self = self;
     object->op = 1;
+    object->seen = 0;
     object->asking = false;
     return object;
 }
