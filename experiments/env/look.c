@@ -19,6 +19,7 @@
 #include "policies/host/host.h"
 #include "policies/phases.h"
 #include "sim/base/arena.h"
+#include "sim/event/journal.h"
 
 #define HOUR_NS 3.6e12
 #define DAY_NS 8.64e13

@@ -10,7 +10,9 @@
 #include "experiments/run/trial.h"
 #include "models/types/facts.h"
 #include "policies/host/host.h"
+#include "policies/policy.h"
 #include "sim/base/clock.h"
+#include "sim/event/journal.h"
 
 static void pass(struct score *score, int64_t now_ns)
 {

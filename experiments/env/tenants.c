@@ -11,6 +11,7 @@
 #include "models/types/facts.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
+#include "sim/event/journal.h"
 #include "sim/text/hash.h"
 
 #define FIRST_SLOTS 64u
