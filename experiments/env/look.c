@@ -24,9 +24,9 @@
 #define HOUR_NS 3.6e12
 #define DAY_NS 8.64e13
 
-static float of_time(int64_t ns, double half_ns)
+static float of_time(int64_t ns, double half)
 {
-    return ns <= 0 ? 0.0f : (float)((double)ns / ((double)ns + half_ns));
+    return ns <= 0 ? 0.0f : (float)((double)ns / ((double)ns + half));
 }
 
 static float of_count(uint32_t n, uint32_t rows)

@@ -19,8 +19,8 @@ static void pass(struct score *score, int64_t now_ns)
     score_ns passed = now_ns - score->last_ns;
 
     assert(passed >= 0 && score->waiting <= score->in_system);
-    score->system_ns += passed * score->in_system;
-    score->waiting_ns += passed * score->waiting;
+    score->system_area += passed * score->in_system;
+    score->waiting_area += passed * score->waiting;
     score->last_ns = now_ns;
 }
 
@@ -77,9 +77,9 @@ double score_now(const struct score *score, enum reward reward, bool over)
     assert(reward < REWARD_COUNT);
     switch (reward) {
     case REWARD_JCT:
-        return -seconds(score->system_ns + passed * score->in_system);
+        return -seconds(score->system_area + passed * score->in_system);
     case REWARD_WAIT:
-        return -seconds(score->waiting_ns + passed * score->waiting);
+        return -seconds(score->waiting_area + passed * score->waiting);
     default:
         if (score->first_submit_ns == CLOCK_NEVER_NS)
             return 0;

@@ -16,7 +16,7 @@ __extension__ typedef __int128 score_ns;        /* jobs x nanoseconds */
 
 struct score {
     const struct cs_host *host;
-    score_ns system_ns, waiting_ns;     /* up to `last_ns` */
+    score_ns system_area, waiting_area;   /* jobs x ns, up to `last_ns` */
     int64_t last_ns, first_submit_ns, last_done_ns;
     uint32_t in_system, waiting;        /* jobs */
 };

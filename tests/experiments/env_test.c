@@ -351,6 +351,29 @@ static void every_metric_is_the_same_if_the_tables_say_alike(void **state)
     }
 }
 
+static void the_same_holds_where_nodes_fail(void **state)
+{
+    char text[1400];
+    const char *rest = strstr(small, "workload:");
+    uint32_t interrupted = 0;
+
+    (void)state;
+    snprintf(text, sizeof text, "experiment: small\nseeds: 4\ncluster:\n"
+             "  nodes: [{name: a, count: 2, gpus: {type: generic, count: 8}}]\n"
+             "  failures: {node_mtbf: 40min, job_mtbf: 2h, repair: 10min, restart: 1min}\n%s",
+             rest);
+    for (uint32_t seed = 0; seed < 4; seed++) {
+        struct clustersim_env_options options = options_of(text);
+        struct trial_result theirs = built_in(text, "[what-fits]", &what_fits, seed);
+
+        options.split = CLUSTERSIM_ENV_TEST;
+        struct trial_result ours = played(&options, seed, first_that_fits);
+        assert_alike(&theirs, &ours, true);
+        interrupted += theirs.value[METRIC_INTERRUPTIONS] > 0;
+    }
+    assert_true(interrupted > 0);
+}
+
 static void the_same_holds_phase_by_phase(void **state)
 {
     (void)state;
@@ -696,6 +719,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_agent_gives_what_the_policy_that_it_copies_gives),
         cmocka_unit_test(every_metric_is_the_same_if_the_tables_say_alike),
+        cmocka_unit_test(the_same_holds_where_nodes_fail),
         cmocka_unit_test(the_same_holds_phase_by_phase),
         cmocka_unit_test(a_mask_allows_what_is_carried_out_and_nothing_else),
         cmocka_unit_test(numbers_lie_between_0_and_1),
