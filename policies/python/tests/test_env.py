@@ -3,6 +3,9 @@
 the rows of the policy that an agent copies.  `python3 -m unittest` from policies/python runs
 them; without gymnasium they are skipped."""
 import csv
+import os
+import subprocess
+import sys
 import tempfile
 import unittest
 import warnings
@@ -196,6 +199,18 @@ class VecTest(Case):
         self.assertEqual(info["episode_seed"].tolist(), [5, 1, 9])
         with self.assertRaisesRegex(cs.Error, "seed must be 3 numbers, found 2"):
             vec.reset(seed=[5, 1])
+
+
+class ExampleTest(Case):
+    def test_the_example_learns_to_beat_the_oldest_first(self):
+        program = Path(__file__).resolve().parents[1] / "examples" / "train_pg.py"
+        package = Path(cs.__file__).resolve().parents[1]
+        said = subprocess.run([sys.executable, program, "20", "20"], check=True,
+                              encoding="utf-8", stdout=subprocess.PIPE,
+                              env={**os.environ, "PYTHONPATH": str(package)}).stdout
+        hours = {line.split(":")[0]: float(line.split(":")[1].split()[0])
+                 for line in said.splitlines() if line.startswith(("learned:", "fcfs:"))}
+        self.assertLess(hours["learned"], 0.8 * hours["fcfs"], said)
 
 
 class WrongTest(Case):
