@@ -105,6 +105,10 @@ static const struct row rows[] = {
      0, 0, false, true},
     {"advise-70b", "ms", 0, {&bench_advise, NULL, NULL},
      2000, 0, false, true},
+    {"env-step", "us", 1, {&bench_env, NULL, NULL},
+     5, 0, false, true},
+    {"env-step", "us", 16, {&bench_env, NULL, NULL},
+     5, 0, false, true},
     {"two-workers", "x", 0, {&bench_workers, NULL, NULL},
      1.9, 0, true, true},
 };
