@@ -28,6 +28,7 @@
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/decision.h"
+#include "policies/state/jobs.h"
 #include "policies/state/nodes.h"
 #include "policies/state/read.h"
 #include "policies/state/state.h"
