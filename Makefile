@@ -24,8 +24,8 @@ LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null || \
                 echo -lgsl -lgslcblas -lyaml -lz -lelf) -lglpk -lxxhash -lm -pthread
 SANS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 MODE := $(strip -std=c11 $(CFLAGS) -ffp-contract=off $(SANS))
-ALL  := $(MODE) $(WARN) $(WERROR) -pthread -ffile-prefix-map=$(CURDIR)=. \
-        -I. $(INCS) -D_POSIX_C_SOURCE=200809L $(CPPFLAGS) \
+ALL  := $(MODE) -fPIC -fno-semantic-interposition $(WARN) $(WERROR) -pthread \
+        -ffile-prefix-map=$(CURDIR)=. -I. $(INCS) -D_POSIX_C_SOURCE=200809L $(CPPFLAGS) \
         -DCLUSTERSIM_VERSION=\"$(VERSION)\" -DCLUSTERSIM_FLAGS="\"$(MODE)\""
 
 # Data that travels inside the program: NAME_file[], see models/embed.sh.
@@ -34,11 +34,12 @@ EMBED_plot      := $(wildcard plots/*.gp)
 EMBED_page      := experiments/report/page.html
 EMBED_header    := $(sort $(filter %.h,$(shell $(CC) -MM -I. policies/*.h 2>/dev/null)))
 
-SRC   := $(filter-out experiments/main.c policies/clients/%,\
+SRC   := $(filter-out experiments/main.c policies/clients/% policies/python/%,\
          $(shell find $(FLOORS) -name '*.c' | LC_ALL=C sort))
 OBJ   := $(SRC:%.c=$(B)/%.o) \
          $(patsubst %,$(B)/embed/%.o,catalogue_data plot_data page_data header_data rng_table)
 LIB   := $(B)/libclustersim.a
+SO    := $(B)/libclustersim.so.$(VERSION)
 TEST  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*/*_test.c))
 TESTS := $(patsubst %.o,$(B)/tests/%,$(notdir $(TEST)))
 FUZZ  := $(patsubst tests/fuzz/%.c,$(B)/tests/%,$(wildcard tests/fuzz/*.c))
@@ -47,8 +48,8 @@ BENCH := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
 .PHONY: all lib tests unit clang asan tsan check house test demo bench bless validate \
         weights claims fuzz format install uninstall dist clean clean-root help FORCE
 PROGRAM := $(if $(wildcard experiments/main.c),$(B)/clustersim $(B)/clustersim-bench)
-all: $(PROGRAM) $(LIB)          ## programs and library (the default)
-lib: $(LIB)                     ## the library alone
+all: $(PROGRAM) $(LIB) $(if $(SAN),,$(SO))  ## programs and library (the default)
+lib: $(LIB) $(SO)               ## the library alone
 tests: $(TESTS)                 ## the test programs
 unit: all tests                 ## build and run the tests (T="queue_test ...": only those)
 	tests/run.sh $(B) $(T)
@@ -60,6 +61,12 @@ $(B)/clustersim-bench: $(BENCH:=.o) $(B)/tests/oracles/heap4.o $(LIB)
 $(B)/clustersim $(B)/clustersim-bench:
 	echo '  LINK   $@'
 	$(CC) $(MODE) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(SO): $(LIB) experiments/library/exports.map
+	echo '  LINK   $@'
+	$(CC) $(MODE) $(LDFLAGS) -shared -Wl,-soname,$(basename $(basename $(@F))) -o $@ \
+	    -Wl,--version-script=$(lastword $^) -Wl,-Bsymbolic-functions \
+	    -Wl,--whole-archive $(LIB) -Wl,--no-whole-archive $(LIBS)
 
 $(LIB) $(B)/libaids.a: $(B)/sources.stamp
 	echo '  AR     $@'
@@ -112,32 +119,25 @@ demo:                           ## install what is missing, build, run the first
 test:                           ## install what is missing, then all that CI checks
 	tests/bootstrap.sh test
 	tests/all.sh
-check: all                      ## the structural gates
-	tests/check.sh $(B)
-house: all                      ## the shape of the tree in figures, beside their goals
-	tests/house.sh $(B)
+check: all; tests/check.sh $(B) ## the structural gates
+house: all; tests/house.sh $(B) ## the shape of the tree in figures, beside their goals
 fuzz:                           ## each fuzz harness for FUZZ_S seconds (20)
 	+$(MAKE) --no-print-directory B=build/asan $(WITH_asan) fuzz-tests
 	tests/fuzz.sh build/asan $(or $(FUZZ_S),20)
 fuzz-tests: $(FUZZ)
-bench: all                      ## the engine's own speed on this machine
-	$(B)/clustersim-bench
+bench: all; $(B)/clustersim-bench ## the engine's own speed on this machine
 validate: all                   ## predict published measurements (DATA=DIR: those too)
 	tests/validate.sh $(B) $(DATA)
-claims: all                     ## put every claim to the test: out/claims/report.html
-	experiments/claims/run.sh $(B)
-bless: all                      ## show how golden results changed, and store the new ones
-	tests/golden.sh $(B) --bless
+claims: all; experiments/claims/run.sh $(B) ## put every claim to the test: out/claims/report.html
+bless: all; tests/golden.sh $(B) --bless ## show how golden results changed, and store the new ones
 weights: all                    ## train the learned policy again
 	$(B)/clustersim train experiments/train_learned.yaml -o policies/weights/dpo.yaml
-format:                         ## lay the C code out with clang-format
-	clang-format -i $$(git ls-files '*.[ch]')
-clean-root:                     ## both commands of the README in a new Debian root
-	tests/clean_root.sh
+format:; clang-format -i $$(git ls-files '*.[ch]') ## lay the C code out with clang-format
+clean-root:; tests/clean_root.sh ## both commands of the README in a new Debian root
 install: all                    ## to PREFIX (/usr/local), below DESTDIR if set
-	tests/install.sh "$(B)" "$(DESTDIR)$(PREFIX)"
+	tests/install.sh "$(B)" "$(DESTDIR)" "$(PREFIX)" "$(VERSION)" "$(LIBS)"
 uninstall:                      ## take that away again
-	cd "$(DESTDIR)$(PREFIX)" && rm -rf include/clustersim lib/libclustersim.a bin/clustersim*
+	tests/install.sh --remove "$(DESTDIR)$(PREFIX)"
 dist:                           ## the last commit as build/clustersim-VERSION.tar.gz
 	mkdir -p build
 	git archive --prefix=clustersim-$(VERSION)/ -o build/clustersim-$(VERSION).tar.gz HEAD

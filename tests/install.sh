@@ -1,21 +1,42 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# install.sh - `install.sh BUILD PREFIX`: the program, the library, and the
-# headers that a writer of policies needs (policies/*.h and whatever they
-# include), under include/clustersim with their folders.
+# install.sh - `install.sh BUILD DESTDIR PREFIX VERSION LIBS`: the program, the library
+# (static, shared), its header, clustersim.pc, and the headers that a writer of policies
+# needs (policies/*.h and whatever they include), under include/clustersim with their
+# folders.  `install.sh --remove FOLDER` takes all of it away.
 set -eu
 cd "$(dirname "$0")/.."
-build=$1 prefix=$2
+if [ "$1" = --remove ]; then
+    cd "$2"
+    exec rm -rf include/clustersim lib/libclustersim.a lib/libclustersim.so* \
+        lib/pkgconfig/clustersim.pc bin/clustersim bin/clustersim-bench
+fi
+build=$1 at=$2$3 prefix=$3 version=$4 libs=$5
 
-install -d "$prefix/bin" "$prefix/lib"
+install -d "$at/bin" "$at/lib/pkgconfig" "$at/include/clustersim"
 for program in clustersim clustersim-bench; do
-    [ ! -f "$build/$program" ] || install -m 755 "$build/$program" "$prefix/bin"
+    [ ! -f "$build/$program" ] || install -m 755 "$build/$program" "$at/bin"
 done
-install -m 644 "$build/libclustersim.a" "$prefix/lib"
+install -m 644 "$build/libclustersim.a" "$build/libclustersim.so.$version" "$at/lib"
+ln -sf "libclustersim.so.$version" "$at/lib/libclustersim.so.${version%%.*}"
+ln -sf "libclustersim.so.${version%%.*}" "$at/lib/libclustersim.so"
+install -m 644 experiments/library/clustersim.h "$at/include/clustersim"
 for header in $("${CC:-gcc}" -MM -I. policies/*.h |
     tr -s ' ' '\n' | grep '\.h$'); do
-    install -d "$prefix/include/clustersim/$(dirname "$header")"
-    install -m 644 "$header" "$prefix/include/clustersim/$header"
+    install -d "$at/include/clustersim/$(dirname "$header")"
+    install -m 644 "$header" "$at/include/clustersim/$header"
 done
-echo "installed below $prefix"
+cat >"$at/lib/pkgconfig/clustersim.pc" <<END
+prefix=$prefix
+includedir=\${prefix}/include
+libdir=\${prefix}/lib
+
+Name: clustersim
+Description: simulates GPU and CPU clusters to compare scheduling policies
+Version: $version
+Cflags: -I\${includedir} -I\${includedir}/clustersim
+Libs: -L\${libdir} -lclustersim
+Libs.private: $libs
+END
+echo "installed below $at"

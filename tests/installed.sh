@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # installed.sh - what `make install` leaves is enough: each built-in policy
-# compiles against the installed headers alone, a program links with the
-# installed library, and `make uninstall` takes all of it away again.
+# compiles against the installed headers alone, a program that links with the
+# installed library has its figures, and `make uninstall` takes all of it away again.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/count.sh
@@ -16,7 +16,8 @@ make="make --no-print-directory DESTDIR=$dest PREFIX=/usr"
 $make install
 include=$dest/usr/include/clustersim
 
-for policy in $(find policies -name '*.c' ! -path 'policies/clients/*' | sort); do
+for policy in $(find policies -name '*.c' ! -path 'policies/clients/*' \
+    ! -path 'policies/python/*' | sort); do
     # Infrastructure includes more than the interface, and is not what others write.
     [ -f "$policy" ] && ! grep '#include "' "$policy" |
         grep -qv '"policies/[a-z]*\.h"' || continue
@@ -27,17 +28,73 @@ for policy in $(find policies -name '*.c' ! -path 'policies/clients/*' | sort); 
         failed "$policy does not compile against the installed headers"
     fi
 done
-printf '#include "policies/policy.h"\nint main(void) { return 0; }\n' \
-    >"$dest/user.c"
-if gcc -std=c11 -I"$include" -o "$dest/user" "$dest/user.c" \
-    -L"$dest/usr/lib" -lclustersim; then
+# A program of a stranger, linked with the shared library and with the static one, by
+# pkg-config alone, has the figures of the installed program's summary.csv.
+export PKG_CONFIG_PATH=$dest/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$dest
+export LD_LIBRARY_PATH=$dest/usr/lib
+cp policies/ordering/ljf.c "$dest/least.c"
+sed -i 's/"ljf"/"least"/' "$dest/least.c"
+cat >"$dest/first.yaml" <<END
+experiment: first
+cluster: {nodes: [{name: a, count: 2, gpus: {type: generic, count: 8}}]}
+workload:
+  arrival: {process: poisson, rate: 30/h}
+  jobs: 60
+  mix:
+    - {recipe: trace, name: part, share: 2, gpus: 4, duration: 10min}
+    - {recipe: trace, name: node, share: 1, gpus: 8, duration: 14min}
+policies: [fcfs, sjf, $dest/least.c]
+END
+"$dest/usr/bin/clustersim" "$dest/first.yaml" -q --seeds 3 -o "$dest/program"
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "jct_mean_s") c = i; next }
+    $2 == "least" { $2 = "file" } { print $2 "," $3 "," $c ",s" }' \
+    "$dest/program/summary.csv" >"$dest/expected"
+
+same_figures() {
+    # shellcheck disable=SC2046 # words of a compiler
+    gcc -std=c11 -Wall -Wextra -Werror -o "$dest/$1" tests/installed/first.c $2 \
+        $(pkg-config --cflags clustersim) $3 &&
+        "$dest/$1" "$dest/first.yaml" "$dest/least.c" >"$dest/$1.out" &&
+        grep -qx 'trials 12' "$dest/$1.out" &&
+        [ "$(grep -c '^mine,[012],[0-9.]*,s$' "$dest/$1.out")" = 3 ] &&
+        grep -v '^mine\|^trials' "$dest/$1.out" | cmp - "$dest/expected"
+}
+if same_figures shared '' "$(pkg-config --libs clustersim)"; then
     passed
 else
-    failed "a program does not compile against what is installed"
+    failed "a program linked with libclustersim.so does not have the program's figures"
 fi
+if same_figures static "-Wl,--export-dynamic-symbol=cs_*" \
+    "$dest/usr/lib/libclustersim.a $(pkg-config --libs --static clustersim |
+        sed 's/-lclustersim//')"; then
+    passed
+else
+    failed "a program linked with libclustersim.a does not have the program's figures"
+fi
+# What the library shows is in an installed header.
+shown=$(nm -D --defined-only "$dest/usr/lib/libclustersim.so" |
+    sed -n 's/^.* T \([^@]*\).*/\1/p' | sort)
+for name in $shown; do
+    grep -rqw "$name" "$include" || failed "libclustersim.so shows $name, and no header has it"
+done
+if [ "$(echo "$shown" | grep -vc '^cs_\|^clustersim_')" = 0 ] &&
+    [ "$(echo "$shown" | grep -c '^clustersim_')" -ge 11 ]; then
+    passed
+else
+    failed "libclustersim.so shows other names than cs_* and clustersim_*"
+fi
+# The public header stands alone, in C and in C++.
+for compiler in "gcc -std=c11 -x c" "g++ -x c++"; do
+    if echo '#include <clustersim/clustersim.h>' |
+        $compiler -Wall -Wextra -Werror -fsyntax-only -I"$dest/usr/include" -; then
+        passed
+    else
+        failed "clustersim.h does not stand alone: $compiler"
+    fi
+done
 # shellcheck disable=SC2086
 $make uninstall
-left=$(find "$dest/usr" -type f)
+left=$(find "$dest/usr" ! -type d)
 if [ -z "$left" ]; then
     passed
 else

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "experiments/cli/command.h"
-#include "experiments/cli/session.h"
+#include "experiments/session/session.h"
 
 #define EXPERIMENT_ARGS \
     (ARG_BIT(ARG_OUT) | ARG_BIT(ARG_THREADS) | ARG_BIT(ARG_SET) | \

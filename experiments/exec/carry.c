@@ -198,7 +198,7 @@ static void tell_forecast(const struct exec *exec, struct cs_host *host,
                       : cs_forecast(host, task, &q->want[0], &f));
 
     if (!found) {
-        line_text(out, cs_verdict_name(task.i == ID_NONE ? CS_NOT_PENDING : CS_NO_ROOM));
+        line_text(out, host_verdict_name(task.i == ID_NONE ? CS_NOT_PENDING : CS_NO_ROOM));
         return;
     }
     line_raw(out, "{");
@@ -235,7 +235,7 @@ static void tell_about(const struct exec *exec, struct cs_host *host,
     struct task_id task = task_of(exec, host, q);
 
     if (q->role == CS_ALL_ROLES) {
-        line_text(out, cs_verdict_name(CS_BAD_SHAPE));
+        line_text(out, host_verdict_name(CS_BAD_SHAPE));
         return;
     }
     line_raw(out, "{");
@@ -334,7 +334,7 @@ static bool carry_one(struct exec *exec, struct cs_host *host,
         verdict = request(exec, host, q);
     if (verdict == CS_DONE)
         exec->candidate.i = ID_NONE;
-    line_text(out, cs_verdict_name(verdict));
+    line_text(out, host_verdict_name(verdict));
     return verdict == CS_DONE;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "experiments/plugins/host_file.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -64,7 +65,7 @@ static bool is_callable(const char *name)
 static bool check_kind(struct library *library)
 {
     GElf_Ehdr head, own;
-    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    int fd = open(host_file_path(library->arena), O_RDONLY | O_CLOEXEC);
     Elf *self = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
     bool known = self != NULL && gelf_getehdr(self, &own) != NULL;
 

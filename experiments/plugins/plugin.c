@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "experiments/plugins/build.h"
+#include "experiments/plugins/host_file.h"
 #include "experiments/plugins/library.h"
 #include "experiments/process/isolate.h"
 #include "policies/policy.h"
@@ -118,6 +119,7 @@ bool plugin_load(struct arena *arena, const char *path, struct err_pos pos,
 {
     const char *library = path, *table;
 
+    host_file_share();
     if (!check_path(path, pos, err))
         return false;
     if (ends_with(path, ".c"))

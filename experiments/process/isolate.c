@@ -26,6 +26,8 @@ struct isolate {
     void *page;
     size_t page_bytes;
     uint64_t memory_bytes;      /* 0: no limit */
+    const struct isolate_fork *fork;    /* NULL: nobody is told */
+    double limit_s;
     pthread_mutex_t lock;       /* of what follows */
     pid_t pid;                  /* 0: nothing runs */
     bool killed;
@@ -43,6 +45,12 @@ struct isolate *isolate_new(size_t page_bytes, uint64_t memory_bytes)
         arena_run_out();
     pthread_mutex_init(&isolate->lock, NULL);
     return isolate;
+}
+
+void isolate_tell(struct isolate *isolate, const struct isolate_fork *fork, double limit_s)
+{
+    isolate->fork = fork;
+    isolate->limit_s = limit_s;
 }
 
 void *isolate_page(const struct isolate *isolate)
@@ -129,6 +137,23 @@ static int wait_for(struct isolate *isolate, pid_t pid)
     return status;
 }
 
+/* fork() between what must be told of it. */
+static pid_t fork_told(const struct isolate *isolate)
+{
+    const struct isolate_fork *told = isolate->fork;
+    pid_t pid;
+
+    if (told == NULL)
+        return fork();
+    told->before(told->self);
+    pid = fork();
+    if (pid == 0)
+        told->in_child(told->self, isolate->limit_s);
+    else
+        told->in_parent(told->self);
+    return pid;
+}
+
 struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *self),
                                void *self)
 {
@@ -139,7 +164,7 @@ struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *s
     pthread_mutex_lock(&isolate->lock);
     assert(isolate->pid == 0);
     isolate->killed = false;
-    pid = fork();
+    pid = fork_told(isolate);
     if (pid == 0)
         run_child(isolate, parent, function, self);
     if (pid > 0)

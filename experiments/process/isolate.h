@@ -24,11 +24,25 @@ struct isolate_end {
     int status;         /* of its exit otherwise; -1: it could not be started */
 };
 
+/* For programs with a state of their own that a fork must not split, such as an
+ * interpreter: called before each fork, and after it in both processes, by the thread
+ * that forks. */
+struct isolate_fork {
+    void (*before)(void *self);
+    void (*in_parent)(void *self);
+    void (*in_child)(void *self, double limit_s);
+    void *self;
+};
+
 /* A page of so many bytes, zeroed, for processes that may have so many bytes of
  * memory; 0: as this one.  The caller frees it. */
 struct isolate *isolate_new(size_t page_bytes, uint64_t memory_bytes);
 void *isolate_page(const struct isolate *isolate);
 void isolate_free(struct isolate *isolate);             /* accepts NULL */
+
+/* limit_s: how long the function may go without getting further, as its caller sees to;
+ * in_child() is told. */
+void isolate_tell(struct isolate *isolate, const struct isolate_fork *fork, double limit_s);
 
 /* Calls the function in a process of its own, and waits for its end.  That process
  * ends with this one and leaves no core file. */

@@ -4,7 +4,8 @@
  *
  * Signals are blocked in all threads but taken by one, the watch, which also
  * writes the progress line: so there is no handler and no global flag.  A
- * second Ctrl-C ends the program at once.
+ * second Ctrl-C ends the program at once.  Where the runner is part of another
+ * program (an ear), the thread that called is the watch, and takes no signal.
  */
 #include "experiments/run/runner.h"
 
@@ -65,7 +66,10 @@ struct pool {
     atomic_ullong events;
     atomic_llong simulated_ns;
     int stop;                   /* written and read with __atomic only here */
-    pthread_mutex_t lock;       /* of `failed`, `err` and the guests */
+    pthread_mutex_t lock;       /* of what follows, and of the guests */
+    pthread_cond_t change;      /* a trial or a thread has ended */
+    bool *ended;                /* by trial; NULL: nobody asks */
+    uint32_t working;           /* threads */
     bool failed;
     struct err err;
     uint32_t due;
@@ -230,6 +234,8 @@ static enum runner_state run_apart(struct guest *guest, uint32_t index,
 
     if (guest->isolate == NULL)
         guest->isolate = isolate_new(sizeof *page, (uint64_t)spec->guest.memory_bytes);
+    isolate_tell(guest->isolate, spec->guest.fork,
+                 clock_s_from_ns(spec->guest.event_limit_ns));
     page = isolate_page(guest->isolate);
     memset(page, 0, sizeof *page);
     guest->index = index;
@@ -299,6 +305,12 @@ static void run_one(struct guest *guest, uint32_t index)
     atomic_fetch_add(&pool->events, trial->result.event_count);
     atomic_fetch_add(&pool->simulated_ns, trial->result.end_ns);
     atomic_fetch_add(&pool->done, 1);
+    if (pool->ended == NULL)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->ended[index] = trial->state != RUNNER_WAITING;
+    pthread_cond_signal(&pool->change);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 static bool take(struct pool *pool, uint32_t index)
@@ -318,6 +330,10 @@ static void *work(void *self)
            (index = atomic_fetch_add(&pool->next, 1)) < pool->plan->count)
         if (pool->trial[index].state == RUNNER_WAITING && take(pool, index))
             run_one(guest, index);
+    pthread_mutex_lock(&pool->lock);
+    pool->working--;
+    pthread_cond_signal(&pool->change);
+    pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
@@ -367,6 +383,53 @@ static void *watch(void *self)
     return NULL;
 }
 
+/* ---- a run within another program ---- */
+
+/* Waits for news, as long as the watch waits.  Returns whether threads work. */
+static bool wait_for_change(struct pool *pool)
+{
+    struct timespec until;
+    bool works;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += WATCH_NS;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_mutex_lock(&pool->lock);
+    if (pool->working > 0)
+        (void)pthread_cond_timedwait(&pool->change, &pool->lock, &until);
+    works = pool->working > 0;
+    pthread_mutex_unlock(&pool->lock);
+    return works;
+}
+
+static bool has_ended(struct pool *pool, uint32_t index)
+{
+    pthread_mutex_lock(&pool->lock);
+    bool ended = pool->ended[index];
+    pthread_mutex_unlock(&pool->lock);
+    return ended;
+}
+
+/* Trials are told in their order, whichever ended first. */
+static void listen(struct pool *pool)
+{
+    const struct runner_ear *ear = pool->plan->ear;
+    uint32_t told = 0;
+    bool works = true;
+
+    while (works) {
+        works = wait_for_change(pool);
+        while (told < pool->plan->count && has_ended(pool, told)) {
+            ear->ended(ear->self, told, &pool->trial[told]);
+            told++;
+        }
+        if (!ear->go_on(ear->self, atomic_load(&pool->done)))
+            pool_stop(pool);
+        look_at_guests(pool);
+    }
+}
+
 static void start_thread(pthread_t *thread, void *(*fn)(void *), void *self)
 {
     int why = pthread_create(thread, NULL, fn, self);
@@ -375,29 +438,58 @@ static void start_thread(pthread_t *thread, void *(*fn)(void *), void *self)
     (void)why;
 }
 
+/* Threads inherit a mask without signals.  With an ear, this one then has its own
+ * back. */
 static void run_threads(struct pool *pool)
 {
     uint32_t count = pool->plan->threads;
     pthread_t watcher, *worker;
+    sigset_t before;
 
     if (count > pool->due)
         count = pool->due;
     worker = arena_resize_own(NULL, count + 1, sizeof *worker);
-    pool->thread_count = count;
+    pool->thread_count = pool->working = count;
     pool->guest = arena_resize_own(NULL, count, sizeof *pool->guest);
     for (uint32_t i = 0; i < count; i++)
         pool->guest[i] = (struct guest){ .pool = pool };
-    start_thread(&watcher, watch, pool);
+    pthread_sigmask(SIG_BLOCK, &pool->signals, &before);
+    if (pool->plan->ear == NULL)
+        start_thread(&watcher, watch, pool);
     for (uint32_t i = 0; i < count; i++)
         start_thread(&worker[i], work, &pool->guest[i]);
+    if (pool->plan->ear != NULL) {
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        listen(pool);
+    }
     for (uint32_t i = 0; i < count; i++)
         pthread_join(worker[i], NULL);
-    pthread_kill(watcher, SIGUSR1);
-    pthread_join(watcher, NULL);
+    if (pool->plan->ear == NULL) {
+        pthread_kill(watcher, SIGUSR1);
+        pthread_join(watcher, NULL);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     for (uint32_t i = 0; i < count; i++)
         isolate_free(pool->guest[i].isolate);
     free(pool->guest);
     free(worker);
+}
+
+/* What is not run is known or another's: it has ended. */
+static void set_up(struct pool *pool)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&pool->change, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&pool->lock, NULL);
+    if (pool->plan->ear == NULL)
+        return;
+    pool->ended = arena_resize_own(NULL, pool->plan->count, sizeof *pool->ended);
+    for (uint32_t i = 0; i < pool->plan->count; i++)
+        pool->ended[i] = pool->trial[i].state != RUNNER_WAITING;
 }
 
 bool runner_run(const struct runner_plan *plan, struct runner_trial *trial,
@@ -405,24 +497,23 @@ bool runner_run(const struct runner_plan *plan, struct runner_trial *trial,
 {
     struct err_pos nowhere = { NULL, 0, 0 };
     struct pool pool = { .plan = plan, .trial = trial };
-    sigset_t before;
 
     assert(plan->threads > 0 && plan->spec != NULL);
     for (uint32_t i = 0; i < plan->count; i++)
         pool.due += trial[i].state == RUNNER_WAITING;
     if (pool.due == 0)
         return true;
-    pthread_mutex_init(&pool.lock, NULL);
+    set_up(&pool);
     clock_gettime(CLOCK_MONOTONIC, &pool.start);
     sigemptyset(&pool.signals);
     sigaddset(&pool.signals, SIGINT);
     sigaddset(&pool.signals, SIGTERM);
     sigaddset(&pool.signals, SIGHUP);
     sigaddset(&pool.signals, SIGUSR1);
-    pthread_sigmask(SIG_BLOCK, &pool.signals, &before);
     run_threads(&pool);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_cond_destroy(&pool.change);
     pthread_mutex_destroy(&pool.lock);
+    free(pool.ended);
     if (pool.failed) {
         *err = pool.err;
         return false;

@@ -33,6 +33,17 @@ struct runner_trial {
     struct err err;
 };
 
+/* Of a program that is not ours, which runs trials: it takes its signals itself.  Both
+ * are called by the thread that called runner_run(). */
+struct runner_ear {
+    /* So many trials have ended.  Called five times a second or more; false ends the
+     * run. */
+    bool (*go_on)(void *self, uint32_t done);
+    /* Trial `index` has ended, and so have all before it. */
+    void (*ended)(void *self, uint32_t index, const struct runner_trial *trial);
+    void *self;
+};
+
 struct runner_plan {
     uint32_t count;
     uint32_t threads;
@@ -53,10 +64,12 @@ struct runner_plan {
     bool (*keep)(void *begun, const struct trial_result *result,
                  struct err *err);
     void *self;
+    const struct runner_ear *ear;   /* NULL: of the program; Ctrl-C ends the run, and
+                                       a second one the process */
 };
 
-/* Runs the trials that are RUNNER_WAITING.  False: Ctrl-C (ERR_INTERRUPTED)
- * or `keep` failed; trials that were not finished are RUNNER_WAITING still. */
+/* Runs the trials that are RUNNER_WAITING.  False: Ctrl-C, or the ear
+ * (ERR_INTERRUPTED), or `keep` failed; trials that were not finished are RUNNER_WAITING still. */
 bool runner_run(const struct runner_plan *plan, struct runner_trial *trial,
                 struct err *err);
 

@@ -118,7 +118,7 @@ static void note_request(struct trial_watch *watch, const struct cs_host *host,
     trial_placement_text(&d->placement, where, sizeof where);
     snprintf(line, sizeof watch->last[0], "at %s s: %s%s%s%s, %s", when,
              host_action_name(d->action), job, where[0] == '\0' ? "" : " on ", where,
-             cs_verdict_name(d->verdict));
+             host_verdict_name(d->verdict));
 }
 
 static void decision_row(void *self, const struct host_decision *d)
@@ -150,7 +150,7 @@ static void decision_row(void *self, const struct host_decision *d)
                           ? request->form->role[d->role].name : "all");
     trial_placement_text(&d->placement, text, sizeof text);
     table_text(table, text);
-    table_text(table, cs_verdict_name(d->verdict));
+    table_text(table, host_verdict_name(d->verdict));
     table_count(table, d->pending);
     table_count(table, d->free_gpus);
     table_end_row(table);

@@ -24,7 +24,9 @@ struct catalogue;
 struct conf_node;
 struct conf_schema;
 struct host_policy;
+struct isolate_fork;
 struct own_metrics;
+struct registry_guest;
 
 struct experiment_input {            /* a file that the experiment was made from */
     const char *path;
@@ -132,6 +134,14 @@ struct experiment_options {
     const char *only;           /* "a,b" or NULL */
     const char *dir;            /* or NULL */
     uint64_t program_hash;      /* 0: of the program's own file */
+    const char *text;           /* of the file, which need not be there: `path` is then
+                                   its name in messages.  NULL: it is read */
+    const char *policies;       /* a list as YAML, instead of the file's: the name of one
+                                   of its policies stands for that; or NULL */
+    const struct registry_guest *guest; /* policies that the caller brings; `written` is
+                                           their name */
+    size_t guest_count;
+    const struct isolate_fork *fork;    /* whom forks for trials are told; or NULL */
     /* One point alone, by its label, with these settings there: as if their keys
      * were swept too, and each had this one value.  `expect:` is not read.
      * NULL: all points, and no settings. */

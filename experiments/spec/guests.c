@@ -65,7 +65,8 @@ bool guests_read(const struct conf_node *node, const struct registry_guests *gue
                            "process of its trial");
         exec_set_limit(guests->item[i].policy, keys.event_limit_ns);
     }
-    *out = (struct trial_guest){ keys.isolate, keys.memory_bytes, keys.event_limit_ns };
+    *out = (struct trial_guest){ keys.isolate, keys.memory_bytes, keys.event_limit_ns,
+                                 NULL };
     return true;
 }
 

@@ -557,6 +557,20 @@ static int64_t seeds_of_file(const struct conf_node *root)
     return scan_i64(text, strlen(text), &seeds) ? seeds : 1;
 }
 
+/* An interpreter that forks is told of cannot run beside others. */
+static bool read_guests(struct reader *r, struct err *err)
+{
+    struct trial_guest *guest = &r->experiment->guest;
+
+    if (!guests_read(r->top.plugins, &r->guests, guest, err))
+        return false;
+    guest->fork = r->options->fork;
+    return guest->fork == NULL || guest->apart || r->options->guest_count == 0 ||
+           err_set(err, ERR_SCHEMA, conf_pos(conf_get(r->top.plugins, "isolate")),
+                   "isolate must be true, since policies of an interpreter are among "
+                   "the experiment's");
+}
+
 static bool read_top(struct reader *r, struct err *err)
 {
     struct experiment *experiment = r->experiment;
@@ -597,7 +611,7 @@ static bool read_top(struct reader *r, struct err *err)
     if (experiment->warmup_ns >= experiment->until_ns)
         return err_set(err, ERR_RANGE, conf_pos(conf_get(r->root, "warmup")),
                        "warmup must end before until does");
-    if (!guests_read(r->top.plugins, &r->guests, &experiment->guest, err) ||
+    if (!read_guests(r, err) ||
         !experiment_output(r->arena, r->top.output, experiment, err) ||
         !experiment_expects(r->arena, r->top.expect, experiment, err) ||
         !experiment_stop_read(r->arena, r->top.seeds, experiment, err))
@@ -681,6 +695,34 @@ static size_t count_policies(const struct conf_node *root)
     return list != NULL && conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
 }
 
+/* Returns the experiment with the policies that the options name. */
+static const struct conf_node *choose_policies(struct reader *r,
+                                               const struct conf_node *root,
+                                               struct err *err)
+{
+    const struct conf_node *given =
+        conf_kind(root) == CONF_MAP ? conf_get(root, "policies") : NULL;
+    const struct conf_node *list;
+
+    if (r->options->policies == NULL)
+        return root;
+    root = conf_set_text(r->arena, root, "policies", r->options->policies, err);
+    list = root == NULL ? NULL : conf_get(root, "policies");
+    for (size_t i = 0; given != NULL && list != NULL && conf_kind(given) == CONF_LIST &&
+                       conf_kind(list) == CONF_LIST && i < conf_count(list); i++) {
+        const struct conf_node *word = conf_item(list, i);
+
+        for (size_t k = 0; conf_kind(word) == CONF_SCALAR && k < conf_count(given); k++) {
+            const char *name = name_of(conf_item(given, k));
+
+            if (name != NULL && strcmp(name, conf_text(word)) == 0)
+                root = conf_set(r->arena, root, text_format(r->arena, "policies.%zu", i),
+                                conf_item(given, k), conf_pos(word), err);
+        }
+    }
+    return root;
+}
+
 static bool read_root(void *self, const struct conf_node *root,
                       struct err *err)
 {
@@ -692,6 +734,8 @@ static bool read_root(void *self, const struct conf_node *root,
     if (!r->set) {
         r->file_seeds = seeds_of_file(root);
         r->root = guests_load(r->arena, root, &r->guests, err);
+        if (r->root != NULL)
+            r->root = choose_policies(r, r->root, err);
         if (r->root != NULL)
             r->root = tree_sets(&r->inputs, r->root, r->options->set,
                                 r->options->set_count, err);
@@ -748,7 +792,11 @@ const struct experiment *experiment_read(struct arena *arena, const char *path,
     if (r.empty.program_hash == 0 &&
         !hash_file("/proc/self/exe", &r.empty.program_hash))
         r.empty.program_hash = 0;
-    r.mend.root = tree_load(&r.inputs, r.empty.path, err);
+    for (size_t i = 0; i < options->guest_count; i++)
+        ARENA_ADD(arena, r.guests.item, r.guests.count, r.guests.room, options->guest[i]);
+    r.mend.root = options->text == NULL
+        ? tree_load(&r.inputs, r.empty.path, err)
+        : tree_parse(&r.inputs, r.empty.path, options->text, err);
     if (r.mend.root == NULL ||
         !is_experiment(r.mend.root, r.empty.path, err))
         return NULL;

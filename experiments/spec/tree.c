@@ -37,22 +37,32 @@ static bool input_add(struct experiment_inputs *inputs, const char *path,
     return true;
 }
 
+/* root NULL: err says why already. */
+static const struct conf_node *check_map(const struct conf_node *root, struct err *err)
+{
+    if (root == NULL || conf_kind(root) == CONF_MAP)
+        return root;
+    err_set(err, ERR_SCHEMA, conf_pos(root), "the file must hold a map of "
+            "keys, and holds a %s",
+            conf_kind(root) == CONF_LIST ? "list" : "single value");
+    return NULL;
+}
+
 const struct conf_node *tree_load(struct experiment_inputs *inputs,
                                   const char *path, struct err *err)
 {
     const struct conf_node *root = conf_load(inputs->arena, path, err);
     uint64_t hash;
 
-    if (root == NULL)
-        return NULL;
-    if (path_is_file(path))
+    if (root != NULL && path_is_file(path))
         (void)input_add(inputs, path, &hash);
-    if (conf_kind(root) == CONF_MAP)
-        return root;
-    err_set(err, ERR_SCHEMA, conf_pos(root), "the file must hold a map of "
-            "keys, and holds a %s",
-            conf_kind(root) == CONF_LIST ? "list" : "single value");
-    return NULL;
+    return check_map(root, err);
+}
+
+const struct conf_node *tree_parse(struct experiment_inputs *inputs, const char *path,
+                                   const char *text, struct err *err)
+{
+    return check_map(conf_parse(inputs->arena, path, text, strlen(text), err), err);
 }
 
 const struct conf_node *tree_unwrap(const struct conf_node *root,

@@ -12,6 +12,7 @@
 
 struct cluster_spec;
 struct host_policy;
+struct isolate_fork;
 struct own_metrics;
 struct workload_spec;
 
@@ -29,6 +30,7 @@ struct trial_guest {
     bool apart;                 /* in a process of its own, which may have */
     double memory_bytes;        /* so much memory, */
     int64_t event_limit_ns;     /* and so much wall time for one event */
+    const struct isolate_fork *fork;    /* whom forks are told; or NULL */
 };
 
 /* One trial.  All of it is read-only and shared by threads. */

@@ -80,7 +80,7 @@ double host_rent_error(const struct cs_host *host, int64_t from_ns);
 uint32_t host_pool_behind(struct cs_host *host, uint32_t pool,
                           const int64_t *free_milli);
 
-const char *cs_verdict_name(enum cs_verdict verdict);
+const char *host_verdict_name(enum cs_verdict verdict);
 const char *host_action_name(enum host_action action);
 
 void host_on_decision(struct cs_host *host, host_decision_fn *fn, void *self);

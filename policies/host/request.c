@@ -483,7 +483,7 @@ void *cs_alloc(struct cs_host *host, size_t count, size_t item_bytes)
     return arena_alloc(host->parts.arena, count, item_bytes);
 }
 
-const char *cs_verdict_name(enum cs_verdict verdict)
+const char *host_verdict_name(enum cs_verdict verdict)
 {
     static const char *const name[CS_VERDICT_COUNT] = {
         "done", "not_pending", "no_room", "bad_shape", "not_idle",

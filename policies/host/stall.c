@@ -390,7 +390,7 @@ static bool explain_policy(struct cs_host *host, struct host_empty *empty,
     else
         say(why, "The empty cluster has room for it, but what the policy "
                  "asks for it is refused (%s) with %u GPUs free.",
-            cs_verdict_name(tries.verdict), cs_free_gpus(host, 0));
+            host_verdict_name(tries.verdict), cs_free_gpus(host, 0));
     say_rented(why, host);
     return true;
 }

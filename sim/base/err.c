@@ -104,7 +104,7 @@ bool err_hint_path(struct err *err, const char *path, const char *otherwise)
     return err_hint(err, "%s", otherwise);
 }
 
-static const char *kind_name(enum err_kind kind)
+const char *err_kind_name(enum err_kind kind)
 {
     switch (kind) {
     case ERR_NONE: break;
@@ -460,7 +460,7 @@ size_t err_format(const struct err *err, char *out, size_t out_bytes)
     struct err_pos pos = err->pos;
 
     sink_place(&sink, pos);
-    sink_text(&sink, kind_name(err->kind));
+    sink_text(&sink, err_kind_name(err->kind));
     sink_text(&sink, ": ");
     sink_text(&sink, err->text);
     sink_char(&sink, '\n');

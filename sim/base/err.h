@@ -75,6 +75,8 @@ bool err_hint_path(struct err *err, const char *path, const char *otherwise);
  * needs, as snprintf does.  The column counts characters, not bytes. */
 size_t err_format(const struct err *err, char *out, size_t out_bytes);
 
+/* "range error" ...: as it is printed. */
+const char *err_kind_name(enum err_kind kind);
 int err_exit_status(enum err_kind kind);
 
 #endif

@@ -23,8 +23,9 @@ files() {
     done
 }
 FLOORS='(sim|models|policies|workloads|experiments|plots)'
-# Reference clients in policies/clients are programs of their own.
-sources() { files "^$FLOORS/.*\\.[ch]\$" | grep -v '^policies/clients/'; }
+# Reference clients in policies/clients are programs of their own, and policies/python is
+# a module of Python.
+sources() { files "^$FLOORS/.*\\.[ch]\$" | grep -Ev '^policies/(clients|python)/'; }
 
 # Objects of the library in $build, the program's main left out; an object
 # whose source is gone is a leftover.

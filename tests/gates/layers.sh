@@ -25,7 +25,7 @@ check() {
         else if (floor[to[1]] == 3 && floor[from[1]] == 3 && to[1] != from[1])
             say("policies and workloads never meet")
     }' "$@"
-    for f in $(files '^policies/.*\.c$' | grep -v '^policies/clients/'); do
+    for f in $(files '^policies/.*\.c$' | grep -Ev '^policies/(clients|python)/'); do
         is_infra "$f" && continue
         grep -Hn '^[[:space:]]*#[[:space:]]*include' "$f" |
             grep -vE "\"policies/[a-z]+\.h\"|<($HARMLESS)\.h>" |

@@ -43,7 +43,7 @@ static void act(struct cs_host *host, const struct act *a)
 
     if (verdict != a->verdict)
         fail_msg("at %g s: %s, expected %s", a->at_s,
-                 cs_verdict_name(verdict), cs_verdict_name(a->verdict));
+                 host_verdict_name(verdict), host_verdict_name(a->verdict));
 }
 
 static void scripted_decide(void *self, struct cs_host *host)

@@ -5,7 +5,7 @@
  * provenance.json is written last but for charts and report: where it stands,
  * the tables beside it are complete.
  */
-#include "experiments/cli/session.h"
+#include "experiments/session/session.h"
 
 #include "experiments/columns/figures.h"
 #include "experiments/columns/metric.h"
@@ -137,7 +137,7 @@ static bool put_together(struct arena *arena, const struct results *results,
         return false;
     if (session->failed == 0)
         session->others_kept = !results_end(arena, results, experiment);
-    if (session->done > 0)
+    if (session->done > 0 && !options->plain)
         decorate(experiment, options);
     return true;
 }
@@ -153,7 +153,8 @@ static bool run_trials(struct keeper *keeper,
         .threads = options->threads,
         .timeline_step_ns = experiment->timeline_step_ns,
         .progress = options->progress,
-        .spec = trial_spec, .begin = begin, .keep = keep, .self = keeper
+        .spec = trial_spec, .begin = begin, .keep = keep, .self = keeper,
+        .ear = options->ear
     };
 
     if (options->resume)

@@ -2,8 +2,8 @@
 /*
  * session.h - an experiment from its first trial to its results folder.
  */
-#ifndef EXPERIMENTS_CLI_SESSION_H
-#define EXPERIMENTS_CLI_SESSION_H
+#ifndef EXPERIMENTS_SESSION_SESSION_H
+#define EXPERIMENTS_SESSION_SESSION_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +14,7 @@
 struct arena;
 struct err;
 struct grid;
+struct runner_ear;
 struct runner_trial;
 struct experiment;
 
@@ -21,7 +22,9 @@ struct session_options {
     uint32_t threads;
     uint32_t shard, shard_count;    /* trials i with i % count == shard */
     bool resume, progress;
+    bool plain;                     /* neither charts nor report */
     struct provenance_command command;
+    const struct runner_ear *ear;   /* of a program that is not ours; or NULL */
     /* Something that the user should read; may be NULL. */
     void (*warn)(void *self, const struct err *err);
     void *self;

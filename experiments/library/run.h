@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * run.h - a run of the library.  Private to experiments/library.
+ */
+#ifndef EXPERIMENTS_LIBRARY_RUN_H
+#define EXPERIMENTS_LIBRARY_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "experiments/library/clustersim.h"
+#include "experiments/run/runner.h"
+#include "experiments/session/session.h"
+#include "sim/base/err.h"
+
+struct arena;
+struct experiment;
+
+/* An error as others see it, and as it came. */
+struct told {
+    struct clustersim_error error;      /* first: a pointer to it is one to all */
+    struct err err;
+};
+
+struct table_list {
+    struct clustersim_table table;      /* first, likewise */
+    struct table_list *next;
+};
+
+struct clustersim {
+    struct arena *arena;
+    struct clustersim_options options;  /* of a later version: what is known of it */
+    const struct experiment *experiment;
+    struct session session;
+    struct runner_ear ear;
+    uint32_t told_from, seeds;  /* of the trials that are told now: the first seed, all */
+    const struct clustersim_error *error, *failure;
+    struct told *warning, *last_warning;
+    const char *dir;            /* or NULL */
+    bool temporary;             /* dir is the run's own */
+    struct table_list *table;
+};
+
+/* A copy of the error in the run's arena, as others see it. */
+struct told *told_new(struct clustersim *run, const struct err *err);
+/* For warnings: self is the run. */
+void told_warn(void *self, const struct err *err);
+
+/* Makes a folder for results that nobody asked for, or removes it. */
+bool scratch_make(struct clustersim *run, struct err *err);
+void scratch_remove(const char *dir);
+
+#endif

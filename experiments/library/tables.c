@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * tables.c - a table of the results folder, column by column.
+ */
+#include "experiments/library/run.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/columns/columns.h"
+#include "experiments/columns/metric.h"
+#include "experiments/spec/experiment.h"
+#include "sim/base/arena.h"
+#include "sim/text/csv.h"
+#include "sim/text/paths.h"
+
+/* What a name ends with, behind its last `_`, and what it says. */
+static const char *const unit_of_end[][2] = {
+    { "s", "s" }, { "usd", "USD" }, { "kwh", "kWh" }, { "seconds", "s" },
+    { "bytes", "B" }, { "fraction", "fraction" }, { "percent", "%" }, { "w", "W" },
+};
+
+static const char *unit_of(const struct clustersim *run, const char *name)
+{
+    const struct metric_set *set = experiment_metrics(run->experiment);
+    enum metric metric = metric_find(set, name);
+    const char *end = strrchr(name, '_');
+
+    if (metric < metric_count(set))
+        return metric_info(set, metric)->unit;
+    for (size_t i = 0; end != NULL && i < sizeof unit_of_end / sizeof unit_of_end[0]; i++)
+        if (strcmp(end + 1, unit_of_end[i][0]) == 0)
+            return unit_of_end[i][1];
+    return "";
+}
+
+/* Columns whose texts are what they are, though they may look like numbers. */
+static const struct csv_kind *const kinds[] = {
+    &csv_summary, &csv_compare, &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions,
+    &csv_services, &csv_arrived, &csv_tenants, &csv_seeds, &csv_metrics,
+};
+
+static bool is_text(const char *file, const char *column)
+{
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+        for (size_t i = 0; strcmp(kinds[k]->file, file) == 0 && i < kinds[k]->count; i++)
+            if (strcmp(kinds[k]->columns[i].name, column) == 0)
+                return kinds[k]->columns[i].type == TABLE_TEXT;
+    return strcmp(file, "summary.csv") != 0 && strcmp(column, "seed") != 0;
+}
+
+/* The cells as they are read, row by row. */
+struct cells {
+    const char **text;
+    double *number;
+    size_t count, text_room, number_room;
+};
+
+static bool read_row(struct arena *arena, const struct csv *csv, const bool *texts,
+                     struct cells *cells, struct err *err)
+{
+    for (size_t c = 0; c < csv_columns(csv); c++) {
+        double number = NAN;
+
+        if (!texts[c] && !csv_number(csv, c, &number, err))
+            return false;
+        ARENA_REACH(arena, cells->text, cells->text_room, cells->count);
+        ARENA_REACH(arena, cells->number, cells->number_room, cells->count);
+        cells->text[cells->count] = arena_text(arena, csv_text(csv, c));
+        cells->number[cells->count++] = number;
+    }
+    return true;
+}
+
+/* Turns rows into columns. */
+static void lay_out(struct clustersim *run, const struct csv *csv, const bool *texts,
+                    const struct cells *cells, struct clustersim_table *table)
+{
+    size_t columns = csv_columns(csv), rows = cells->count / columns;
+    struct clustersim_column *column = arena_alloc(run->arena, columns, sizeof *column);
+
+    for (size_t c = 0; c < columns; c++) {
+        const char **text = arena_alloc(run->arena, rows + 1, sizeof *text);
+        double *number = texts[c] ? NULL : arena_alloc(run->arena, rows + 1, sizeof *number);
+
+        for (size_t r = 0; r < rows; r++) {
+            text[r] = cells->text[r * columns + c];
+            if (number != NULL)
+                number[r] = cells->number[r * columns + c];
+        }
+        column[c].name = arena_text(run->arena, csv_names(csv)[c]);
+        column[c].unit = unit_of(run, column[c].name);
+        column[c].text = text;
+        column[c].number = number;
+    }
+    table->row_count = rows;
+    table->column_count = columns;
+    table->column = column;
+}
+
+static bool read_table(struct clustersim *run, const char *file, const char *path,
+                       struct clustersim_table *table, struct err *err)
+{
+    struct arena *scratch = arena_new(1 << 16);
+    struct csv *csv = csv_open(scratch, path, CSV_TABLE, err);
+    struct cells cells = { 0 };
+    enum csv_step step = csv == NULL ? CSV_ERROR : CSV_ROW;
+    bool *texts = csv == NULL ? NULL
+        : arena_alloc(run->arena, csv_columns(csv), sizeof *texts);
+
+    for (size_t c = 0; csv != NULL && c < csv_columns(csv); c++)
+        texts[c] = is_text(file, csv_names(csv)[c]);
+    while (step == CSV_ROW && (step = csv_next(csv, err)) == CSV_ROW)
+        if (!read_row(run->arena, csv, texts, &cells, err))
+            step = CSV_ERROR;
+    if (step == CSV_END)
+        lay_out(run, csv, texts, &cells, table);
+    csv_close(csv);
+    arena_free(scratch);
+    return step == CSV_END;
+}
+
+const struct clustersim_table *clustersim_table(struct clustersim *run, const char *name)
+{
+    const char *file = text_format(run->arena, "%s.csv", name), *path;
+    struct table_list *list;
+    struct err err = { 0 };
+
+    for (list = run->table; list != NULL; list = list->next)
+        if (strcmp(list->table.name, name) == 0)
+            return &list->table;
+    if (run->error != NULL || run->dir == NULL || strchr(name, '/') != NULL)
+        return NULL;
+    path = path_join(run->arena, run->dir, file);
+    list = arena_alloc(run->arena, 1, sizeof *list);
+    list->table.name = arena_text(run->arena, name);
+    if (!path_is_file(path) || !read_table(run, file, path, &list->table, &err))
+        return NULL;
+    list->next = run->table;
+    run->table = list;
+    return &list->table;
+}
+
+const struct clustersim_column *clustersim_column(const struct clustersim_table *table,
+                                                  const char *name)
+{
+    assert(name != NULL);
+    for (size_t c = 0; table != NULL && c < table->column_count; c++)
+        if (strcmp(table->column[c].name, name) == 0)
+            return &table->column[c];
+    return NULL;
+}

@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Policies written in Python.
+
+    import clustersim as cs
+
+    class Widest(cs.Policy):
+        "most GPUs first"
+        def before(self, host, a, b):
+            return a.gpus > b.gpus
+
+`clustersim.run("x.yaml", policies=["fcfs", Widest])` runs it beside others, under the same
+audit and with the same seeds, each trial in a process of its own.
+"""
+from __future__ import annotations
+
+import enum
+import os
+import re
+import signal
+import sys
+import traceback
+import typing
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Type, Union
+
+from . import _core
+from ._core import Forecast, Host, Job, Lease, Node, Task
+
+__all__ = ["Policy", "Verdict", "DONE", "NOT_PENDING", "NO_ROOM", "BAD_SHAPE", "NOT_IDLE",
+           "NOT_ALLOWED", "ALIKE_NONE", "ALIKE_AS_LONG", "ALIKE_ALL", "ON_CORES", "Fraction",
+           "Time", "param", "Forecast", "Host", "Job", "Lease", "Node", "Task"]
+
+
+class Verdict(enum.IntEnum):
+    """What became of a request."""
+    DONE = 0
+    NOT_PENDING = 1
+    NO_ROOM = 2
+    BAD_SHAPE = 3
+    NOT_IDLE = 4
+    NOT_ALLOWED = 5
+
+
+DONE, NOT_PENDING, NO_ROOM, BAD_SHAPE, NOT_IDLE, NOT_ALLOWED = Verdict
+_core.set_verdicts(tuple(Verdict))
+
+ALIKE_NONE, ALIKE_AS_LONG, ALIKE_ALL = range(3)     # what host.tried() passes over, too
+ON_CORES = 2**32 - 1                                # a gpu_type: cores in place of GPUs
+
+# enum cs_policy_flags, in its order.
+_FLAGS = ("per_phase", "preempts", "clairvoyant", "resizes", "packs", "tunes_batches", "draws",
+          "order_moves", "order_at_news", "asks_blocking", "asks_estimates", "asks_weights",
+          "solves", "reserves", "homes", "forecasts", "grows", "shrinks", "confines",
+          "one_role", "needs_gpus")
+
+# enum cs_param_type.
+_INT, _REAL, _FRACTION, _TIME, _BOOL, _TEXT, _CHOICE = range(7)
+
+
+class Fraction(float):
+    """The type of a parameter that may be written as 20% or 0.2."""
+
+
+class Time(int):
+    """The type of a parameter that is a time, as "90s"; the policy sees nanoseconds."""
+
+
+class param:
+    """A parameter with more than a default: `share: float = cs.param(0.5, min=0, max=1)`.
+
+    min, max: what it may be; times in seconds
+    words: what a text may be
+    help: one line for users
+    """
+
+    def __init__(self, default: Any, *, min: Optional[float] = None,
+                 max: Optional[float] = None, words: Optional[Sequence[str]] = None,
+                 help: str = "") -> None:
+        self.default = default
+        self.min = min
+        self.max = max
+        self.words = words
+        self.help = help
+
+
+class Policy:
+    """A scheduling policy.  A class without any method is first come, first served.
+
+    name: what results call it; if it is not said, the name of the class as words-like-this
+    flags: words of `CS_...` in policies/policy.h, in small letters: ("preempts",)
+    Annotated attributes with a default are parameters, which an experiment may set:
+    `depth: int = 10`, `share: clustersim.Fraction = 0.5`, `patience: clustersim.Time = "5min"`.
+
+    What a method asks and requests are methods of `host`.  No random numbers but
+    `host.random()`, no clock but `host.now_ns()`: else the same experiment does not give the
+    same results.
+    """
+
+    name: typing.ClassVar[str] = ""
+    flags: typing.ClassVar[Sequence[str]] = ()
+
+    def init(self, host: Host) -> None:
+        """Called once, before the first job."""
+
+    def before(self, host: Host, a: Task, b: Task) -> bool:
+        """Should a go before b?  A strict order; equal tasks keep the order they came in."""
+        return False
+
+    def key(self, host: Host, task: Task) -> Union[float, Tuple[Any, ...]]:
+        """In place of before(): the task with the lowest key goes first.
+
+        Asked once for a task that waits, or with the flag `order_moves` at each decision.
+        """
+        return 0
+
+    def decide(self, host: Host) -> None:
+        """Starts and stops.  Called when something changed, and at times of host.wake_at().
+
+        A class without it starts tasks in order, until one does not fit.
+        """
+
+    def job_submitted(self, host: Host, job: int) -> None:
+        """News: a job has come."""
+
+    def job_ended(self, host: Host, job: int) -> None:
+        """News: a job has ended; it may be asked about until the next decision is over."""
+
+    def lease_idle(self, host: Host, lease: int) -> None:
+        """News, with the flag `per_phase`: a phase has ended, its lease is idle."""
+
+    def wakeup(self, host: Host) -> None:
+        """A time of host.wake_at() has come; decide() follows."""
+
+
+# ---- the table of a class ----
+
+def _name_of(cls: Type[Policy]) -> str:
+    name = cls.__dict__.get("name") or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-",
+                                              cls.__name__).lower().replace("_", "-")
+    if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+        raise _error(cls, f"name must match [a-z][a-z0-9-]*, found {name!r}", "name")
+    return name
+
+
+def _error(cls: Type[Policy], message: str, key: Optional[str] = None,
+           hint: Optional[str] = None) -> Exception:
+    from .errors import Error
+    import inspect
+
+    file = line = None
+    try:
+        file = inspect.getsourcefile(cls)
+        line = inspect.getsourcelines(cls)[1]
+    except (OSError, TypeError):
+        pass                            # typed at a prompt
+    return Error(f"policy {cls.__name__}: {message}", file, line, None, key, hint)
+
+
+def _flags_of(cls: Type[Policy]) -> int:
+    import difflib
+
+    words = [cls.flags] if isinstance(cls.flags, str) else list(cls.flags)
+    bits = 0
+    for word in words:
+        if word not in _FLAGS:
+            near = difflib.get_close_matches(str(word), _FLAGS, 1)
+            raise _error(cls, f"there is no flag {word!r}; there are {', '.join(_FLAGS)}",
+                         "flags", f"Did you mean {near[0]}?" if near else None)
+        bits |= 1 << _FLAGS.index(word)
+    return bits
+
+
+def _type_of(cls: Type[Policy], name: str, hint: Any, given: param) -> Tuple[int, List[str]]:
+    """The type of a parameter, and the words that it may be."""
+    if typing.get_origin(hint) is typing.Literal:
+        return _CHOICE, [str(word) for word in typing.get_args(hint)]
+    if given.words is not None:
+        return _CHOICE, [str(word) for word in given.words]
+    types = {int: _INT, float: _REAL, Fraction: _FRACTION, Time: _TIME, bool: _BOOL,
+             str: _TEXT}
+    if hint not in types:
+        raise _error(cls, f"parameter {name} must be int, float, bool, str, Literal[...], "
+                     f"clustersim.Fraction or clustersim.Time, found {hint!r}", name)
+    return types[hint], []
+
+
+def _written(value: Any) -> str:
+    """A default as a user would write it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _params_of(cls: Type[Policy]) -> Tuple[List[tuple], Dict[str, List[str]]]:
+    hints = typing.get_type_hints(cls)
+    rows, words = [], {}
+    for name, hint in hints.items():
+        if name.startswith("_") or typing.get_origin(hint) is typing.ClassVar:
+            continue
+        if not hasattr(cls, name):
+            raise _error(cls, f"parameter {name} must have a default", name,
+                         f"Write {name}: {getattr(hint, '__name__', hint)} = VALUE.")
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            raise _error(cls, f"parameter {name} must match [a-z][a-z0-9_]*", name)
+        given = getattr(cls, name)
+        given = given if isinstance(given, param) else param(given)
+        kind, choice = _type_of(cls, name, hint, given)
+        fallback = _written(given.default)
+        if kind == _TIME and not isinstance(given.default, str):
+            raise _error(cls, f"parameter {name} is a time with a unit, found "
+                         f"{given.default!r}", name, f'Write {name}: clustersim.Time = "90s".')
+        if choice and fallback not in choice:
+            raise _error(cls, f"parameter {name} must be one of {', '.join(choice)}, found "
+                         f"{fallback}", name)
+        low = 0.0 if given.min is None and given.max is None else given.min
+        high = 0.0 if given.min is None and given.max is None else given.max
+        rows.append((name, name, kind, float("-inf") if low is None else float(low),
+                     float("inf") if high is None else float(high), fallback,
+                     given.help or f"parameter of {cls.__name__}",
+                     " ".join(choice) if choice else None))
+        if choice:
+            words[name] = choice
+    return rows, words
+
+
+def _summary_of(cls: Type[Policy]) -> str:
+    lines = (cls.__dict__.get("__doc__") or "").strip().splitlines()
+    return lines[0].strip() if lines else "a policy in Python"
+
+
+def table_of(cls: Type[Policy]) -> Any:
+    """The table of a class, as the library takes it.  Raises Error if the class is wrong."""
+    rows, words = _params_of(cls)
+    cls._words = words
+    flags = _flags_of(cls)
+    if cls.before is not Policy.before and cls.key is not Policy.key:
+        raise _error(cls, "has before() and key(), which both order tasks", None,
+                     "Keep one of them.")
+    if "order_moves" in cls.flags and cls.before is Policy.before and cls.key is Policy.key:
+        raise _error(cls, "has the flag order_moves, and neither before() nor key()", "flags")
+    return _core.table(cls, Policy, _name_of(cls), _summary_of(cls), flags, tuple(rows))
+
+
+def name_of(cls: Type[Policy]) -> str:
+    """What an experiment calls the class."""
+    return _name_of(cls)
+
+
+# ---- called by the module, within the process of a trial ----
+
+_in_trial = False
+
+
+def _end_copies() -> None:
+    if _in_trial:
+        os._exit(1)             # a copy of a trial must not run on
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_end_copies)
+
+
+def _watch(host: Host, limit_s: float) -> None:
+    """Raises where a method has not returned for so long, so that the error says where.  A
+    second later the process of the trial is ended from outside."""
+    tick_s = min(limit_s / 8, 0.2)
+    still = 0
+
+    def look(number: int, frame: Any) -> None:
+        nonlocal still
+        still = 0 if host._moved() else still + 1
+        if still * tick_s > limit_s:
+            still = 0
+            raise TimeoutError(f"it has not returned for more than {limit_s:.4g} s")
+
+    signal.signal(signal.SIGALRM, look)
+    signal.siginterrupt(signal.SIGALRM, False)
+    signal.setitimer(signal.ITIMER_REAL, tick_s, tick_s)
+
+
+def _make(cls: Type[Policy], params: Dict[str, Any], host: Host, limit_s: float) -> Policy:
+    global _in_trial
+
+    _in_trial = True
+    _watch(host, limit_s)
+    policy = cls.__new__(cls)
+    for name, value in params.items():
+        setattr(policy, name, cls._words[name][value] if name in cls._words else value)
+    policy.__init__()
+    return policy
+
+
+def _tell(error: BaseException) -> Tuple[str, str]:
+    """What a trial failed of: in a word, and the traceback on one line."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f", at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    what = traceback.format_exception_only(type(error), error)[-1].strip()
+    lines = [line.strip() for part in traceback.format_exception(type(error), error,
+                                                                 error.__traceback__)
+             for line in part.splitlines()]
+    text = " | ".join(line for line in lines if line and set(line) - set("^~ "))
+    note = text if len(text) <= 1100 else "... " + text[-1096:]
+    return f"raised {what}"[:150] + place, note.encode("ascii", "replace").decode()
+
+
+def _end() -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            pass                        # there is none, or nobody reads it

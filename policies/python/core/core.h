@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * core.h - what the files of the extension module share.
+ *
+ * A trial of a Python policy runs in a process of its own, forked by the library; the
+ * thread that runs it holds the interpreter's lock from its begin to its end.
+ */
+#ifndef CLUSTERSIM_CORE_H
+#define CLUSTERSIM_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "policies/policy.h"
+
+/* The host as a policy sees it, for as long as its trial goes on. */
+struct host_object {
+    PyObject_HEAD
+    struct cs_host *host;       /* NULL: the trial is over */
+    struct self *self;
+    uint64_t op;                /* counts calls of ops: pointers are good for one */
+    uint64_t seen;              /* of op, when the alarm last looked */
+    bool asking;                /* within before() or key(): no requests */
+};
+
+/* A task: what waits. */
+struct task_object {
+    PyObject_HEAD
+    struct host_object *host;
+    const struct cs_task *pub;  /* as of `op` */
+    uint64_t op;
+    uint32_t id, job, role, phase;
+};
+
+#if PY_VERSION_HEX < 0x030a0000
+static inline PyObject *Py_NewRef(PyObject *object)
+{
+    Py_INCREF(object);
+    return object;
+}
+#endif
+
+extern PyTypeObject py_host_type, py_task_type;
+
+/* Ready types and constants; false: a Python error is set. */
+bool py_host_ready(PyObject *module);
+/* The enum members that requests return, in the order of enum cs_verdict. */
+PyObject *py_host_set_verdicts(PyObject *module, PyObject *members);
+
+struct host_object *py_host_object_new(struct cs_host *host, struct self *self);
+/* A new task object; NULL: no memory. */
+PyObject *py_task_new(struct host_object *host, struct task_id id);
+/* Makes an object that nobody else has stand for another task. */
+void py_task_set(struct task_object *task, struct task_id id);
+
+/* Of the process of a trial: how long it may need for one event. */
+extern double py_event_limit_s;
+
+/* policy.c: a class as the table of a policy. */
+PyObject *py_table_new(PyObject *module, PyObject *args);
+const struct cs_policy *py_table_of(PyObject *capsule);    /* NULL: not one */
+/* Notes a time at which wakeup() is due. */
+bool py_self_wakes_at(struct self *self, int64_t time_ns);
+
+#endif

@@ -1,0 +1,783 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host.c - the host's questions and requests as methods, by the names of
+ * policies/policy.h, phases.h and resize.h without their `cs_`.
+ */
+#include "core.h"
+
+#include "objects.h"
+#include "want.h"
+#include "policies/pack.h"
+#include "policies/phases.h"
+#include "policies/rank.h"
+#include "policies/resize.h"
+
+static PyObject *verdict_member[CS_VERDICT_COUNT];
+
+PyObject *py_host_set_verdicts(PyObject *module, PyObject *members)
+{
+    (void)module;
+    if (!PyTuple_Check(members) || PyTuple_GET_SIZE(members) != CS_VERDICT_COUNT) {
+        PyErr_SetString(PyExc_TypeError, "a tuple of six verdicts is needed");
+        return NULL;
+    }
+    for (int i = 0; i < CS_VERDICT_COUNT; i++)
+        verdict_member[i] = Py_NewRef(PyTuple_GET_ITEM(members, i));
+    Py_RETURN_NONE;
+}
+
+static PyObject *verdict(enum cs_verdict verdict)
+{
+    return Py_NewRef(verdict_member[verdict]);
+}
+
+/* The host, for a question. */
+static struct cs_host *ask(PyObject *self)
+{
+    struct cs_host *host = ((struct host_object *)self)->host;
+
+    if (host == NULL)
+        PyErr_SetString(PyExc_RuntimeError, "the trial of this host is over");
+    return host;
+}
+
+/* The host, for a request: none is made from before() or key(). */
+static struct cs_host *request(PyObject *self)
+{
+    if (!((struct host_object *)self)->asking)
+        return ask(self);
+    PyErr_SetString(PyExc_RuntimeError, "before() and key() may ask, but not request");
+    return NULL;
+}
+
+#define OBJECT(SELF) ((struct host_object *)(SELF))
+#define FAST PyObject *self, PyObject *const *arg, Py_ssize_t count
+#define WITH_NAMES FAST, PyObject *names
+
+/* Questions without an argument. */
+#define ASK(NAME, BOX) \
+    static PyObject *host_##NAME(PyObject *self, PyObject *none) \
+    { \
+        struct cs_host *host = ask(self); \
+        (void)none; \
+        return host == NULL ? NULL : BOX(cs_##NAME(host)); \
+    }
+/* About a job. */
+#define ASK_JOB(NAME, BOX) \
+    static PyObject *host_##NAME(PyObject *self, PyObject *value) \
+    { \
+        struct cs_host *host = ask(self); \
+        struct job_id job; \
+        return host == NULL || !py_to_job(value, &job) ? NULL : BOX(cs_##NAME(host, job)); \
+    }
+/* About a number. */
+#define ASK_NUMBER(NAME, BOX) \
+    static PyObject *host_##NAME(PyObject *self, PyObject *value) \
+    { \
+        struct cs_host *host = ask(self); \
+        uint32_t i; \
+        return host == NULL || !py_to_u32(value, &i) ? NULL : BOX(cs_##NAME(host, i)); \
+    }
+/* About pools; without an argument about all. */
+#define ASK_POOLS(NAME) \
+    static PyObject *host_##NAME(FAST) \
+    { \
+        struct cs_host *host = ask(self); \
+        uint32_t pools = 0; \
+        if (host == NULL || !py_is_count(count, 0, 1, #NAME) || \
+            (count == 1 && !py_to_pools(host, arg[0], &pools))) \
+            return NULL; \
+        return PyLong_FromUnsignedLong(cs_##NAME(host, pools)); \
+    }
+/* About a job and a number. */
+#define ASK_JOB_NUMBER(NAME, BOX) \
+    static PyObject *host_##NAME(FAST) \
+    { \
+        struct cs_host *host = ask(self); \
+        struct job_id job; \
+        uint32_t number; \
+        if (host == NULL || !py_is_count(count, 2, 2, #NAME) || !py_to_job(arg[0], &job) || \
+            !py_to_u32(arg[1], &number)) \
+            return NULL; \
+        return BOX(cs_##NAME(host, job, number)); \
+    }
+/* A request about a task. */
+#define REQUEST_TASK(METHOD, NAME) \
+    static PyObject *host_##METHOD(PyObject *self, PyObject *value) \
+    { \
+        struct cs_host *host = request(self); \
+        struct task_id task; \
+        return host == NULL || !py_to_task(OBJECT(self), value, &task) \
+            ? NULL : verdict(cs_##NAME(host, task)); \
+    }
+
+#define BOX_U32 PyLong_FromUnsignedLong
+#define BOX_I64 PyLong_FromLongLong
+#define BOX_REAL PyFloat_FromDouble
+#define BOX_BOOL PyBool_FromLong
+#define BOX_JOB(ID) py_id_or_none((ID).i)
+
+ASK(now_ns, BOX_I64)
+ASK(pending_count, BOX_U32)
+ASK(skips, BOX_BOOL)
+ASK(running_count, BOX_U32)
+ASK(lease_count, BOX_U32)
+ASK(pool_count, BOX_U32)
+ASK(node_count, BOX_U32)
+ASK(total_cores, BOX_U32)
+ASK(total_memory_bytes, BOX_REAL)
+ASK(round_ns, BOX_I64)
+ASK_JOB(job_gpus, BOX_U32)
+ASK_JOB(attained_gpu_s, BOX_REAL)
+ASK_JOB(left_ns, BOX_I64)
+ASK_JOB(true_left_ns, BOX_I64)
+ASK_JOB(serves, BOX_BOOL)
+ASK_JOB(slot, BOX_U32)
+ASK_JOB(switch_loss, BOX_REAL)
+ASK_JOB(settled, BOX_BOOL)
+ASK_JOB(size_least, BOX_U32)
+ASK_JOB(size_now, BOX_U32)
+ASK_JOB(can_move, BOX_BOOL)
+ASK_JOB(co_located, BOX_JOB)
+ASK_JOB(tenant, BOX_U32)
+ASK_POOLS(total_gpus)
+ASK_POOLS(free_gpus)
+ASK_POOLS(idle_gpus)
+ASK_JOB_NUMBER(phase_s, BOX_REAL)
+ASK_JOB_NUMBER(switch_s, BOX_REAL)
+ASK_JOB_NUMBER(role_homes, BOX_U32)
+ASK_JOB_NUMBER(size_below, BOX_U32)
+ASK_JOB_NUMBER(size_above, BOX_U32)
+ASK_JOB_NUMBER(best_speedup, BOX_REAL)
+REQUEST_TASK(settle, settle)
+REQUEST_TASK(continue, continue)
+
+/* ---- questions with answers of their own ---- */
+
+static bool is_below(uint32_t i, uint32_t count, const char *what)
+{
+    if (i < count)
+        return true;
+    PyErr_Format(PyExc_IndexError, "%s: there are %u, found the index %u", what, count, i);
+    return false;
+}
+
+static PyObject *task_or_none(PyObject *self, struct task_id task)
+{
+    if (task.i == ID_NONE)
+        Py_RETURN_NONE;
+    return py_task_new(OBJECT(self), task);
+}
+
+static PyObject *host_pending(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = ask(self);
+    uint32_t i;
+
+    if (host == NULL || !py_to_u32(value, &i) ||
+        !is_below(i, cs_pending_count(host), "pending"))
+        return NULL;
+    return py_task_new(OBJECT(self), cs_pending(host, i));
+}
+
+static PyObject *host_find_pending(WITH_NAMES)
+{
+    struct cs_host *host = request(self);
+    struct cs_filter filter = { .gpus_max = UINT32_MAX, .estimate_max_ns = INT64_MAX };
+    uint32_t i;
+
+    if (host == NULL || !py_is_count(count, 1, 1, "find_pending") || !py_to_u32(arg[0], &i))
+        return NULL;
+    for (Py_ssize_t k = 0; names != NULL && k < PyTuple_GET_SIZE(names); k++) {
+        PyObject *name = PyTuple_GET_ITEM(names, k), *value = arg[count + k];
+        int truth = 0;
+        bool ok;
+
+        if (PyUnicode_CompareWithASCIIString(name, "gpus_max") == 0)
+            ok = py_to_u32(value, &filter.gpus_max);
+        else if (PyUnicode_CompareWithASCIIString(name, "gpus_any_estimate") == 0)
+            ok = py_to_u32(value, &filter.gpus_any_estimate);
+        else if (PyUnicode_CompareWithASCIIString(name, "estimate_max_ns") == 0)
+            ok = py_to_i64(value, &filter.estimate_max_ns);
+        else if (PyUnicode_CompareWithASCIIString(name, "startable") == 0)
+            ok = (truth = PyObject_IsTrue(value)) >= 0;
+        else
+            ok = PyErr_Format(PyExc_TypeError, "a filter has no key %R; it has gpus_max, "
+                              "gpus_any_estimate, estimate_max_ns, startable", name) != NULL;
+        if (!ok)
+            return NULL;
+        filter.startable = filter.startable || truth > 0;
+    }
+    return PyLong_FromUnsignedLong(cs_find_pending(host, i, &filter));
+}
+
+static PyObject *host_running(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = ask(self);
+    uint32_t i;
+
+    if (host == NULL || !py_to_u32(value, &i) ||
+        !is_below(i, cs_running_count(host), "running"))
+        return NULL;
+    return PyLong_FromUnsignedLong(cs_running(host, i).i);
+}
+
+static PyObject *host_request(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = ask(self);
+    struct job_id job;
+
+    return host == NULL || !py_to_job(value, &job) ? NULL : py_job_new(host, job);
+}
+
+static PyObject *host_job_task(FAST)
+{
+    struct cs_host *host = ask(self);
+    struct job_id job;
+    uint32_t role = CS_ALL_ROLES;
+
+    if (host == NULL || !py_is_count(count, 1, 2, "job_task") || !py_to_job(arg[0], &job) ||
+        (count == 2 && !py_to_role(arg[1], &role)))
+        return NULL;
+    return task_or_none(self, cs_job_task(host, job, role));
+}
+
+static PyObject *host_role_lease(FAST)
+{
+    struct cs_host *host = ask(self);
+    struct job_id job;
+    uint32_t role;
+
+    if (host == NULL || !py_is_count(count, 2, 2, "role_lease") || !py_to_job(arg[0], &job) ||
+        !py_to_u32(arg[1], &role))
+        return NULL;
+    return py_id_or_none(cs_role_lease(host, job, role).i);
+}
+
+static PyObject *host_lease_at(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = ask(self);
+    uint32_t i;
+
+    if (host == NULL || !py_to_u32(value, &i) || !is_below(i, cs_lease_count(host), "lease_at"))
+        return NULL;
+    return PyLong_FromUnsignedLong(cs_lease_at(host, i).i);
+}
+
+static PyObject *host_lease(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = ask(self);
+    struct lease_id lease;
+
+    return host == NULL || !py_to_u32(value, &lease.i) ? NULL : py_lease_new(host, lease);
+}
+
+static PyObject *host_lease_pools(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = ask(self);
+    struct lease_id lease;
+
+    return host == NULL || !py_to_u32(value, &lease.i)
+        ? NULL : PyLong_FromUnsignedLong(cs_lease_pools(host, lease));
+}
+
+static PyObject *host_pool_name(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = ask(self);
+    uint32_t pool;
+
+    if (host == NULL || !py_to_u32(value, &pool) ||
+        !is_below(pool, cs_pool_count(host), "pool_name"))
+        return NULL;
+    return PyUnicode_FromString(cs_pool_name(host, pool));
+}
+
+static PyObject *host_node(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = ask(self);
+    uint32_t node;
+
+    if (host == NULL || !py_to_u32(value, &node) || !is_below(node, cs_node_count(host), "node"))
+        return NULL;
+    return py_node_new(cs_node(host, node));
+}
+
+static PyObject *host_room_in_s(FAST)
+{
+    struct cs_host *host = ask(self);
+    uint32_t pools, gpus;
+
+    if (host == NULL || !py_is_count(count, 2, 2, "room_in_s") ||
+        !py_to_pools(host, arg[0], &pools) || !py_to_u32(arg[1], &gpus))
+        return NULL;
+    return PyFloat_FromDouble(cs_room_in_s(host, pools, gpus));
+}
+
+static PyObject *host_earliest_ns(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = request(self);
+    uint32_t gpus, spare = 0;
+
+    if (host == NULL || !py_to_u32(value, &gpus))
+        return NULL;
+    int64_t at_ns = cs_earliest_ns(host, gpus, &spare);
+    return Py_BuildValue("LI", (long long)at_ns, spare);
+}
+
+static PyObject *host_may_solve(PyObject *self, PyObject *none)
+{
+    struct cs_host *host = request(self);
+
+    (void)none;
+    return host == NULL ? NULL : PyBool_FromLong(cs_may_solve(host));
+}
+
+static PyObject *host_weight(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = ask(self);
+    const char *key = host == NULL ? NULL : PyUnicode_AsUTF8(value);
+
+    return key == NULL ? NULL : PyFloat_FromDouble(cs_weight(host, key));
+}
+
+static PyObject *host_random(PyObject *self, PyObject *none)
+{
+    struct cs_host *host = request(self);
+
+    (void)none;
+    return host == NULL ? NULL : PyFloat_FromDouble(cs_random(host));
+}
+
+static PyObject *host_speedup(FAST)
+{
+    struct cs_host *host = request(self);
+    struct job_id job;
+    uint32_t pool, gpus;
+
+    if (host == NULL || !py_is_count(count, 3, 3, "speedup") || !py_to_job(arg[0], &job) ||
+        !py_to_u32(arg[1], &pool) || !is_below(pool, cs_pool_count(host), "speedup") ||
+        !py_to_u32(arg[2], &gpus))
+        return NULL;
+    return PyFloat_FromDouble(cs_speedup(host, job, pool, gpus));
+}
+
+/* ---- requests ---- */
+
+static PyObject *host_start(WITH_NAMES)
+{
+    struct cs_host *host = request(self);
+    struct task_id task;
+    struct want want;
+
+    if (host == NULL || !py_is_count(count, 1, 1, "start") ||
+        !py_to_task(OBJECT(self), arg[0], &task))
+        return NULL;
+    if (names == NULL)
+        return verdict(cs_start(host, task));
+    if (!py_to_want(host, arg + count, names, cs_task(host, task)->job, &want))
+        return NULL;
+    return verdict(cs_start_want(host, task, &want.want));
+}
+
+static PyObject *host_start_wants(FAST)
+{
+    struct cs_host *host = request(self);
+    struct cs_want all[FORM_ROLES_MAX];
+    struct want want;
+    struct task_id task;
+    Py_ssize_t wants;
+
+    if (host == NULL || !py_is_count(count, 2, 2, "start_wants") ||
+        !py_to_task(OBJECT(self), arg[0], &task))
+        return NULL;
+    if (!PyList_Check(arg[1]) || PyList_GET_SIZE(arg[1]) > (Py_ssize_t)FORM_ROLES_MAX) {
+        PyErr_Format(PyExc_TypeError, "start_wants() needs a list of at most %d dicts, found %R",
+                     FORM_ROLES_MAX, arg[1]);
+        return NULL;
+    }
+    wants = PyList_GET_SIZE(arg[1]);
+    for (Py_ssize_t i = 0; i < wants; i++) {
+        if (!py_to_want_dict(host, PyList_GET_ITEM(arg[1], i), cs_task(host, task)->job, &want))
+            return NULL;
+        if (want.want.spot_count > 0) {
+            PyErr_SetString(PyExc_TypeError, "wants of start_wants() have no spot");
+            return NULL;
+        }
+        all[i] = want.want;
+    }
+    return verdict(cs_start_wants(host, task, all, (uint32_t)wants));
+}
+
+static PyObject *host_stop(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = request(self);
+    struct job_id job;
+
+    return host == NULL || !py_to_job(value, &job) ? NULL : verdict(cs_stop(host, job));
+}
+
+static PyObject *host_wake_at(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = request(self);
+    int64_t time_ns;
+
+    if (host == NULL || !py_to_time(value, &time_ns) ||
+        !py_self_wakes_at(OBJECT(self)->self, time_ns))
+        return NULL;
+    cs_wake_at(host, time_ns);
+    Py_RETURN_NONE;
+}
+
+static PyObject *host_fail(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = request(self);
+    const char *why = host == NULL ? NULL : PyUnicode_AsUTF8(value);
+
+    if (why == NULL)
+        return NULL;
+    cs_fail(host, why[0] == '\0' ? "ended the trial" : why);
+    Py_RETURN_NONE;
+}
+
+static PyObject *host_limit_reached(PyObject *self, PyObject *none)
+{
+    struct cs_host *host = request(self);
+
+    (void)none;
+    if (host == NULL)
+        return NULL;
+    cs_limit_reached(host);
+    Py_RETURN_NONE;
+}
+
+/* ---- leases for a phase ---- */
+
+static PyObject *host_forecast(WITH_NAMES)
+{
+    struct cs_host *host = request(self);
+    struct cs_forecast forecast;
+    struct task_id task;
+    struct want want;
+
+    if (host == NULL || !py_is_count(count, 1, 1, "forecast") ||
+        !py_to_task(OBJECT(self), arg[0], &task) ||
+        !py_to_want(host, arg + count, names, cs_task(host, task)->job, &want))
+        return NULL;
+    if (!cs_forecast(host, task, &want.want, &forecast))
+        Py_RETURN_NONE;
+    return py_forecast_new(&forecast);
+}
+
+static PyObject *host_forecast_held(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = request(self);
+    struct cs_forecast forecast;
+    struct task_id task;
+
+    if (host == NULL || !py_to_task(OBJECT(self), value, &task))
+        return NULL;
+    if (!cs_forecast_held(host, task, &forecast))
+        Py_RETURN_NONE;
+    return py_forecast_new(&forecast);
+}
+
+/* (forecast, want), the want naming the site; None: no room. */
+static PyObject *host_forecast_best(WITH_NAMES)
+{
+    struct cs_host *host = request(self);
+    struct cs_forecast forecast;
+    struct task_id task;
+    struct want want;
+
+    if (host == NULL || !py_is_count(count, 1, 1, "forecast_best") ||
+        !py_to_task(OBJECT(self), arg[0], &task) ||
+        !py_to_want(host, arg + count, names, cs_task(host, task)->job, &want))
+        return NULL;
+    if (!cs_forecast_best(host, task, &want.want, &forecast))
+        Py_RETURN_NONE;
+    return Py_BuildValue("NN", py_forecast_new(&forecast), py_want_dict(&want.want));
+}
+
+static PyObject *host_site_count(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = ask(self);
+    struct task_id task;
+
+    return host == NULL || !py_to_task(OBJECT(self), value, &task)
+        ? NULL : PyLong_FromUnsignedLong(cs_site_count(host, task));
+}
+
+/* {"pools": ..., "gpu_type": ...}; None: not within those pools. */
+static PyObject *host_site(FAST)
+{
+    struct cs_host *host = ask(self);
+    struct cs_want want = { 0 };
+    struct task_id task;
+    uint32_t i, pools = 0;
+
+    if (host == NULL || !py_is_count(count, 2, 3, "site") ||
+        !py_to_task(OBJECT(self), arg[0], &task) || !py_to_u32(arg[1], &i) ||
+        !is_below(i, cs_site_count(host, task), "site") ||
+        (count == 3 && !py_to_pools(host, arg[2], &pools)))
+        return NULL;
+    if (!cs_site(host, task, i, pools, &want))
+        Py_RETURN_NONE;
+    return py_want_dict(&want);
+}
+
+static PyObject *host_home_pools(FAST)
+{
+    struct cs_host *host = ask(self);
+    struct task_id task;
+    uint32_t role;
+
+    if (host == NULL || !py_is_count(count, 2, 2, "home_pools") ||
+        !py_to_task(OBJECT(self), arg[0], &task) || !py_to_role(arg[1], &role))
+        return NULL;
+    return PyLong_FromUnsignedLong(cs_home_pools(host, task, role));
+}
+
+static PyObject *host_most_gpus(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = ask(self);
+    struct task_id task;
+
+    return host == NULL || !py_to_task(OBJECT(self), value, &task)
+        ? NULL : PyLong_FromUnsignedLong(cs_most_gpus(host, task));
+}
+
+static PyObject *host_prepare(WITH_NAMES)
+{
+    struct cs_host *host = request(self);
+    struct job_id job;
+    struct want want;
+
+    if (host == NULL || !py_is_count(count, 1, 1, "prepare") || !py_to_job(arg[0], &job) ||
+        !py_to_want(host, arg + count, names, job, &want))
+        return NULL;
+    return verdict(cs_prepare(host, job, &want.want));
+}
+
+static PyObject *host_release(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = request(self);
+    struct lease_id lease;
+
+    return host == NULL || !py_to_u32(value, &lease.i) ? NULL
+                                                    : verdict(cs_release(host, lease));
+}
+
+static PyObject *host_take_back(FAST)
+{
+    struct cs_host *host = request(self);
+    struct lease_id lease;
+    int64_t delay_ns;
+
+    if (host == NULL || !py_is_count(count, 2, 2, "take_back") || !py_to_u32(arg[0], &lease.i) ||
+        !py_to_time(arg[1], &delay_ns))
+        return NULL;
+    return verdict(cs_take_back(host, lease, delay_ns));
+}
+
+static PyObject *host_wake_when_idle(PyObject *self, PyObject *value)
+{
+    struct cs_host *host = request(self);
+    int64_t idle_ns;
+
+    if (host == NULL || !py_to_time(value, &idle_ns))
+        return NULL;
+    cs_wake_when_idle(host, idle_ns);
+    Py_RETURN_NONE;
+}
+
+static PyObject *host_try_anew(PyObject *self, PyObject *none)
+{
+    struct cs_host *host = request(self);
+
+    (void)none;
+    if (host == NULL)
+        return NULL;
+    cs_try_anew(host);
+    Py_RETURN_NONE;
+}
+
+static PyObject *host_next_candidate(PyObject *self, PyObject *none)
+{
+    struct cs_host *host = request(self);
+
+    (void)none;
+    return host == NULL ? NULL : task_or_none(self, cs_next_candidate(host));
+}
+
+static PyObject *host_tried(FAST)
+{
+    struct cs_host *host = request(self);
+    struct task_id task;
+    uint32_t alike = CS_ALIKE_NONE;
+
+    if (host == NULL || !py_is_count(count, 1, 2, "tried") ||
+        !py_to_task(OBJECT(self), arg[0], &task) || (count == 2 && !py_to_u32(arg[1], &alike)) ||
+        !is_below(alike, CS_ALIKE_ALL + 1, "alike"))
+        return NULL;
+    cs_tried(host, task, (enum cs_alike)alike);
+    Py_RETURN_NONE;
+}
+
+/* ---- sizes and places ---- */
+
+static PyObject *host_resize(FAST)
+{
+    struct cs_host *host = request(self);
+    struct lease_id lease;
+    uint32_t gpus;
+
+    if (host == NULL || !py_is_count(count, 2, 2, "resize") || !py_to_u32(arg[0], &lease.i) ||
+        !py_to_u32(arg[1], &gpus))
+        return NULL;
+    return verdict(cs_resize(host, lease, gpus));
+}
+
+static PyObject *host_move(WITH_NAMES)
+{
+    struct cs_host *host = request(self);
+    struct lease_id lease;
+    struct want want;
+
+    if (host == NULL || !py_is_count(count, 1, 1, "move") || !py_to_u32(arg[0], &lease.i) ||
+        !py_to_want(host, arg + count, names, cs_lease(host, lease)->job, &want))
+        return NULL;
+    return verdict(cs_move(host, lease, &want.want));
+}
+
+static PyObject *host_start_co_located(FAST)
+{
+    struct cs_host *host = request(self);
+    struct task_id task;
+    struct job_id runs;
+
+    if (host == NULL || !py_is_count(count, 2, 2, "start_co_located") ||
+        !py_to_task(OBJECT(self), arg[0], &task) || !py_to_job(arg[1], &runs))
+        return NULL;
+    return verdict(cs_start_co_located(host, task, runs));
+}
+
+/* ---- the type ---- */
+
+/* Has an op begun since this was last asked?  For the alarm of a trial. */
+static PyObject *host_moved(PyObject *self, PyObject *none)
+{
+    struct host_object *host = OBJECT(self);
+    bool moved = host->seen != host->op;
+
+    (void)none;
+    host->seen = host->op;
+    return PyBool_FromLong(moved);
+}
+
+/* Cast through a function without arguments: methods have several forms. */
+#define METHOD(NAME, FLAGS, HELP) \
+    { #NAME, (PyCFunction)(void (*)(void))host_##NAME, FLAGS, HELP }
+#define BY_NAMES (METH_FASTCALL | METH_KEYWORDS)
+
+static PyMethodDef host_methods[] = {
+    METHOD(now_ns, METH_NOARGS, "now_ns() -> int: the time, ns"),
+    METHOD(pending_count, METH_NOARGS, "pending_count() -> int: tasks that wait"),
+    METHOD(pending, METH_O, "pending(i) -> Task: the i-th in order, from 0"),
+    METHOD(find_pending, BY_NAMES,
+           "find_pending(i, *, gpus_max, gpus_any_estimate, estimate_max_ns, startable) -> "
+           "int: the place, from i on, of the first that passes; pending_count(): none"),
+    METHOD(skips, METH_NOARGS, "skips() -> bool: `blocking: skip`?"),
+    METHOD(running_count, METH_NOARGS, "running_count() -> int: jobs that hold leases"),
+    METHOD(running, METH_O, "running(i) -> int: the number of the i-th such job"),
+    METHOD(request, METH_O, "request(job) -> Job: as its owner asked"),
+    METHOD(job_task, METH_FASTCALL,
+           "job_task(job, role=None) -> Task or None: of a whole job, or of a role"),
+    METHOD(role_lease, METH_FASTCALL, "role_lease(job, role) -> int or None"),
+    METHOD(job_gpus, METH_O, "job_gpus(job) -> int: of all roles, as asked"),
+    METHOD(attained_gpu_s, METH_O, "attained_gpu_s(job) -> float: GPU-seconds held so far"),
+    METHOD(left_ns, METH_O, "left_ns(job) -> int: what is left by the estimate, ns"),
+    METHOD(true_left_ns, METH_O, "true_left_ns(job) -> int: needs the flag clairvoyant"),
+    METHOD(serves, METH_O, "serves(job) -> bool: is it a replica of a service?"),
+    METHOD(slot, METH_O, "slot(job) -> int: a small number of its own"),
+    METHOD(lease_count, METH_NOARGS, "lease_count() -> int"),
+    METHOD(lease_at, METH_O, "lease_at(i) -> int: the i-th lease, oldest first"),
+    METHOD(lease, METH_O, "lease(lease) -> Lease"),
+    METHOD(lease_pools, METH_O, "lease_pools(lease) -> int: a mask"),
+    METHOD(total_gpus, METH_FASTCALL, "total_gpus(pools=0) -> int"),
+    METHOD(free_gpus, METH_FASTCALL, "free_gpus(pools=0) -> int"),
+    METHOD(idle_gpus, METH_FASTCALL, "idle_gpus(pools=0) -> int: held by idle leases"),
+    METHOD(pool_count, METH_NOARGS, "pool_count() -> int"),
+    METHOD(pool_name, METH_O, "pool_name(pool) -> str"),
+    METHOD(node_count, METH_NOARGS, "node_count() -> int"),
+    METHOD(node, METH_O, "node(node) -> Node"),
+    METHOD(total_cores, METH_NOARGS, "total_cores() -> int"),
+    METHOD(total_memory_bytes, METH_NOARGS, "total_memory_bytes() -> float"),
+    METHOD(room_in_s, METH_FASTCALL,
+           "room_in_s(pools, gpus) -> float: until so many GPUs should be free"),
+    METHOD(earliest_ns, METH_O,
+           "earliest_ns(gpus) -> (ns, spare): earliest start of a gang; what is free then"),
+    METHOD(round_ns, METH_NOARGS, "round_ns() -> int: 0: no rounds"),
+    METHOD(may_solve, METH_NOARGS, "may_solve() -> bool: may it plan anew?"),
+    METHOD(weight, METH_O, "weight(key) -> float: that `weights:` gives; 0 if absent"),
+    METHOD(random, METH_NOARGS, "random() -> float in [0, 1): needs the flag draws"),
+    METHOD(start, BY_NAMES, "start(task, **want) -> Verdict"),
+    METHOD(start_wants, METH_FASTCALL, "start_wants(task, wants) -> Verdict: one per role"),
+    METHOD(stop, METH_O, "stop(job) -> Verdict: preempts; needs the flag preempts"),
+    METHOD(wake_at, METH_O, "wake_at(time_ns): decide then, too"),
+    METHOD(fail, METH_O, "fail(why): ends the trial"),
+    METHOD(limit_reached, METH_NOARGS, "limit_reached(): a limit left something out"),
+    METHOD(forecast, BY_NAMES, "forecast(task, **want) -> Forecast or None: no room"),
+    METHOD(forecast_held, METH_O, "forecast_held(task) -> Forecast or None"),
+    METHOD(forecast_best, BY_NAMES, "forecast_best(task, **want) -> (Forecast, want) or None"),
+    METHOD(site_count, METH_O, "site_count(task) -> int: where it could go"),
+    METHOD(site, METH_FASTCALL, "site(task, i, pools=0) -> want or None"),
+    METHOD(home_pools, METH_FASTCALL, "home_pools(task, role) -> int: a mask; 0: none"),
+    METHOD(role_homes, METH_FASTCALL, "role_homes(job, role) -> int: a mask; 0: none"),
+    METHOD(most_gpus, METH_O, "most_gpus(task) -> int: it may start on"),
+    METHOD(phase_s, METH_FASTCALL, "phase_s(job, phase) -> float: on what its role asked for"),
+    METHOD(switch_s, METH_FASTCALL, "switch_s(job, role) -> float: to have its GPUs back"),
+    METHOD(switch_loss, METH_O, "switch_loss(job) -> float: switches over a step"),
+    METHOD(prepare, BY_NAMES, "prepare(job, **want) -> Verdict: before a phase is ready"),
+    METHOD(settle, METH_O, "settle(task) -> Verdict: all roles in their homes"),
+    METHOD(settled, METH_O, "settled(job) -> bool"),
+    { "_moved", host_moved, METH_NOARGS, NULL },
+    { "continue_", host_continue, METH_O, "continue_(task) -> Verdict: on its idle lease" },
+    METHOD(release, METH_O, "release(lease) -> Verdict"),
+    METHOD(take_back, METH_FASTCALL, "take_back(lease, delay_ns) -> Verdict"),
+    METHOD(wake_when_idle, METH_O, "wake_when_idle(idle_ns)"),
+    METHOD(try_anew, METH_NOARGS, "try_anew(): all tasks are candidates again"),
+    METHOD(next_candidate, METH_NOARGS, "next_candidate() -> Task or None"),
+    METHOD(tried, METH_FASTCALL, "tried(task, alike=0): pass it over, and what is alike"),
+    METHOD(resize, METH_FASTCALL, "resize(lease, gpus) -> Verdict"),
+    METHOD(move, BY_NAMES, "move(lease, **want) -> Verdict"),
+    METHOD(can_move, METH_O, "can_move(job) -> bool"),
+    METHOD(size_least, METH_O, "size_least(job) -> int"),
+    METHOD(size_now, METH_O, "size_now(job) -> int"),
+    METHOD(size_below, METH_FASTCALL, "size_below(job, gpus) -> int: the largest up to gpus"),
+    METHOD(size_above, METH_FASTCALL, "size_above(job, gpus) -> int: the smallest above gpus"),
+    METHOD(speedup, METH_FASTCALL, "speedup(job, pool, gpus) -> float"),
+    METHOD(best_speedup, METH_FASTCALL, "best_speedup(job, gpus) -> float"),
+    METHOD(start_co_located, METH_FASTCALL, "start_co_located(task, job) -> Verdict"),
+    METHOD(co_located, METH_O, "co_located(job) -> int or None"),
+    METHOD(tenant, METH_O, "tenant(job) -> int: a number"),
+    { NULL, NULL, 0, NULL }
+};
+
+static void host_dealloc(PyObject *self)
+{
+    PyObject_Free(self);
+}
+
+PyTypeObject py_host_type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "clustersim.Host", .tp_basicsize = sizeof(struct host_object),
+    .tp_flags = Py_TPFLAGS_DEFAULT, .tp_dealloc = host_dealloc, .tp_methods = host_methods,
+    .tp_doc = "Owns jobs and cluster: questions and requests of a policy.",
+};
+
+bool py_host_ready(PyObject *module)
+{
+    return PyType_Ready(&py_host_type) == 0 &&
+           PyModule_AddObject(module, "Host", Py_NewRef((PyObject *)&py_host_type)) == 0 &&
+           py_objects_ready(module);
+}
