@@ -49,6 +49,7 @@ stage 'what is installed' tests/installed.sh
 program stage 'golden results' tests/golden.sh build
 program stage 'JSON Schema' tests/schema.sh build
 program stage 'blocks of the READMEs' tests/readme_blocks.sh build
+program stage 'the Python package' tests/python.sh build
 program stage 'adding one more' tests/adding.sh build
 stage 'build with clang' build clang &&
     stage 'tests, clang' tests/run.sh build/clang

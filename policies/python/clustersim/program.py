@@ -164,6 +164,9 @@ def written(experiment: "Experiment") -> Iterator[Path]:
 
 
 def _finish(done: "subprocess.CompletedProcess[str]", folder: Path) -> Results:
+    if done.returncode == _FAILED_TRIALS and "failures.csv lists them" not in done.stderr:
+        # No trial was run, and what lies in the folder is of another run.
+        raise_messages(done.stderr, done.returncode, "the run failed")
     if done.stderr and done.returncode == 0:
         sys.stderr.write(done.stderr)
     results = load(folder)

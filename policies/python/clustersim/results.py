@@ -314,7 +314,9 @@ class Results:
             path, dtype={column: (str if column in texts else "float64")
                          for column in header if kinds[column] != "count"},
             keep_default_na=False, na_values={c: [""] for c in header if c not in texts},
-            float_precision="round_trip")
+            # Exact reals must be asked for, until pandas 3 made them the default.
+            **({"float_precision": "round_trip"} if int(pandas.__version__.split(".")[0]) < 3
+               else {}))
         if self._swept_in(name, header):
             at = header.index("point") + 1
             for number, column in enumerate(self._sweep.names):

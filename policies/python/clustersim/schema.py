@@ -138,7 +138,9 @@ class _Schema:
         others = schema.get("additionalProperties", True)
         found: List[_Wrong] = []
         for key, item in value.items():
-            if key in known:
+            if known.get(key, True) is False:
+                found.append(_Wrong(path, None, ()))    # this branch is without the key
+            elif key in known:
                 found += self.wrong(known[key], item, path + (key,))
             elif others is False:
                 found.append(_Wrong(path, key, tuple(known)))
