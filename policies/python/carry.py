@@ -59,6 +59,13 @@ class BuildWithProgram(build_py):
         shutil.copy2(build_program(), target / "clustersim")
 
 
+def skip_of_tree(folder, names):
+    """What a source distribution needs not: this folder, which it has beside tree/."""
+    if Path(folder).name == "policies":
+        return ["python"]
+    return [name for name in names if name in ("__pycache__", "out")]
+
+
 class SourcesWithTree(sdist):
     def make_release_tree(self, base_dir, files):
         super().make_release_tree(base_dir, files)
@@ -67,11 +74,9 @@ class SourcesWithTree(sdist):
             source, target = root / name, Path(base_dir) / "tree" / name
             target.parent.mkdir(parents=True, exist_ok=True)
             if source.is_dir():
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns(
-                    "__pycache__", "build", "out", "*.egg-info"))
+                shutil.copytree(source, target, ignore=skip_of_tree)
             else:
                 shutil.copy2(source, target)
-        shutil.rmtree(Path(base_dir) / "tree" / "policies" / "python")
 
 
 class WheelOfOneMachine(bdist_wheel):
