@@ -69,6 +69,7 @@ def skip_of_tree(folder, names):
 class SourcesWithTree(sdist):
     def make_release_tree(self, base_dir, files):
         super().make_release_tree(base_dir, files)
+        shutil.copy2(HERE / "carry.py", base_dir)
         root = find_checkout()
         for name in SOURCES:
             source, target = root / name, Path(base_dir) / "tree" / name

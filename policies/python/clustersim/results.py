@@ -93,13 +93,23 @@ def split_point(point: str, labels: Sequence[str]) -> Optional[List[str]]:
     return found[0] if found[0] == found[1] else None
 
 
+def _keys_of_labels(points: Sequence[str]) -> List[Dict[str, str]]:
+    """The swept keys where provenance.json does not name them, as that of 0.1.0 did not: the
+    words of the first label; `_Sweep` refuses labels of other keys."""
+    words = [] if not points or points == ["base"] else points[0].split(" ")
+    labels = [word.split("=", maxsplit=1)[0] for word in words]
+    return [{"key": label, "label": label} for label in labels]
+
+
 class _Sweep:
     """The swept keys as columns: their names, and their values at each point."""
 
     def __init__(self, keys: Sequence[Mapping[str, str]], points: Sequence[str]) -> None:
         declared = set().union(*(set(table) for table in _declared().values()))
         labels = [key["label"] for key in keys]
-        self.names = [key["key"] if key["label"] in declared else key["label"] for key in keys]
+        self.names = [key["label"] if key["label"] not in declared else
+                      key["key"] if key["key"] not in declared else
+                      "point: " + key["label"] for key in keys]
         self.values: Dict[str, List[Value]] = {}
         self.units: Dict[str, str] = {}
         texts: List[List[str]] = []
@@ -197,11 +207,7 @@ class Results:
     @functools.cached_property
     def _sweep(self) -> _Sweep:
         keys = self.provenance.get("sweep")
-        if keys is None:
-            raise Error("provenance.json does not name the swept keys",
-                        file=str(self.folder / "provenance.json"),
-                        hint="An older clustersim wrote it.  Run the experiment again.")
-        return _Sweep(keys, self.points)
+        return _Sweep(_keys_of_labels(self.points) if keys is None else keys, self.points)
 
     @property
     def swept(self) -> List[str]:
@@ -260,8 +266,8 @@ class Results:
 
     def _swept_in(self, name: str, header: Sequence[str]) -> bool:
         """Do points of this table have all swept keys?"""
-        return bool(self.provenance.get("sweep")) and "point" in header and \
-            name not in ("border", "sensitivity")
+        return "point" in header and name not in ("border", "sensitivity") and \
+            bool(self._sweep.names)
 
     def units(self, name: str) -> Dict[str, str]:
         """Returns the unit of each column of a table that holds numbers with one."""

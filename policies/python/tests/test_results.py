@@ -103,13 +103,19 @@ class Tables(Scratch):
         error = self.error(cs.load(other).table, "jobs")
         self.assertEqual(error.key, "jct_d")
 
-    def test_swept_keys_need_the_provenance(self):
+    def test_swept_keys_of_older_folders_are_those_of_the_labels(self):
         old = self.folder / "old"
         shutil.copytree(self.results.folder, old)
         provenance = json.loads((old / "provenance.json").read_text(encoding="utf-8"))
         del provenance["sweep"]
         (old / "provenance.json").write_text(json.dumps(provenance), encoding="utf-8")
-        self.assertIn("swept keys", self.error(lambda: cs.load(old).swept).message)
+        self.assertEqual(cs.load(old).swept, ["arrival.rate", "point: jobs"])
+        self.assertEqual(cs.load(old).table("summary")["arrival.rate"],
+                         self.results.table("summary")["arrival.rate"])
+        text = (old / "summary.csv").read_text(encoding="utf-8")
+        (old / "summary.csv").write_text(text.replace(" jobs=20", " steps=20"),
+                                         encoding="utf-8")
+        self.assertIn("no point of the swept keys", self.error(lambda: cs.load(old).swept).message)
 
     @unittest.skipUnless(HAS_PANDAS, "pandas is not installed")
     def test_frames_hold_what_tables_hold(self):
