@@ -59,8 +59,12 @@ make_wheel() {
 
 test_wheel() {
     make_wheel "$python" || return 0
-    "$python" -m zipfile -l "$scratch"/wheels/clustersim-*-linux_*.whl |
-        grep -q '^clustersim/bin/clustersim ' || failed "python wheel: no program in it"
+    "$python" -m zipfile -l "$scratch"/wheels/clustersim-*-linux_*.whl >"$scratch/files"
+    if grep -q '^clustersim/bin/clustersim ' "$scratch/files"; then
+        passed
+    else
+        failed "python wheel: no program in it"
+    fi
     "$python" -m pip install -q --no-index --no-deps --target "$scratch/installed" \
         "$scratch"/wheels/*.whl
     unset CLUSTERSIM            # the program of the wheel

@@ -7,6 +7,8 @@
 """
 from __future__ import annotations
 
+from importlib.util import find_spec as _find_spec
+
 from .errors import Error
 from .experiment import Experiment
 from .program import call_program, find_program, run_program
@@ -16,9 +18,9 @@ from .table import Table
 try:
     from .policy import Policy
     from .run import run
-except ModuleNotFoundError as _why:
-    if not (_why.name or "").startswith("clustersim."):
-        raise
+except ImportError:
+    if _find_spec("clustersim._core") is not None:
+        raise                   # it is there, and is broken
     run = run_program
 
     class Policy:  # type: ignore[no-redef]
