@@ -105,8 +105,9 @@ def parse_messages(text: str, status: Optional[int] = None) -> List[Error]:
             current = None
         elif row.startswith("hint: "):
             current.hint = row[len("hint: "):]
-        elif current.source is None and _SOURCE.match(row):
-            current.source = _SOURCE.match(row)["text"].strip()
+        elif current.source is None:
+            source = _SOURCE.match(row)
+            current.source = source["text"].strip() if source else None
     return errors
 
 

@@ -200,18 +200,19 @@ def run_program(experiment: Union[PathLike, "Experiment"], *, seeds: Optional[in
         tail += ["--threads", str(threads)]
     for key, value in (settings or {}).items():
         tail += ["--set", f"{key}={json.dumps(value, ensure_ascii=False)}"]
-    whole = experiment if isinstance(experiment, Experiment) else None
-    tree = whole.to_dict() if whole is not None else read_yaml(experiment)
+    if isinstance(experiment, Experiment):
+        whole: Optional[Experiment] = experiment
+        path, tree = experiment.folder / "experiment", experiment.to_dict()
+    else:
+        whole, path, tree = None, Path(experiment), read_yaml(experiment)
     if policies is not None:
         chosen = _choose(policies, tree["policies"])
         if all(entry in tree["policies"] for entry in chosen):
             tail += ["--only", ",".join(map(_entry_name, chosen))]
         else:
             tree["policies"] = chosen
-            folder = whole.folder if whole is not None else Path(experiment).parent
-            whole = Experiment(tree, folder=folder)
+            whole = Experiment(tree, folder=path.parent)
     if whole is None:
-        path = Path(experiment)
         return _run_file(path, tail, _folder_of(path, tree, out, settings or {}))
     with written(whole) as path:
         return _run_file(path, tail, _folder_of(path, tree, out, settings or {}))

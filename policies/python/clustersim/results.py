@@ -72,9 +72,9 @@ def type_values(texts: Sequence[str]) -> Tuple[List[Value], str]:
         return [text == "true" for text in texts], ""
     if all(_WHOLE.fullmatch(text) for text in texts):
         return [int(text) for text in texts], ""
-    matches = [_NUMBER.fullmatch(text) for text in texts]
-    if all(matches) and len({match[2] for match in matches if match}) == 1:
-        return [float(match[1]) for match in matches if match], matches[0][2]
+    matches = [match for match in map(_NUMBER.fullmatch, texts) if match]
+    if len(matches) == len(texts) and len({match[2] for match in matches}) == 1:
+        return [float(match[1]) for match in matches], matches[0][2]
     return list(texts), ""
 
 
