@@ -93,7 +93,10 @@ test_index() {
 
 cp -r policies/python/tests "$scratch/tests"
 cp policies/python/README.md "$scratch/README.md"
-export CLUSTERSIM=$build/clustersim
+# Experiments that must come back from Python as they are.
+mkdir "$scratch/tree"
+cp -r experiments models workloads policies "$scratch/tree"
+export CLUSTERSIM=$build/clustersim CLUSTERSIM_TREE="$scratch/tree"
 run_tests plain "$python" "$root/policies/python"
 if "$python" -m pip --version >/dev/null 2>&1 &&
     "$python" -c 'import setuptools, wheel' 2>/dev/null; then

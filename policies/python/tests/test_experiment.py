@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 import copy
 import json
+import os
 import unittest
+from pathlib import Path
 
 import clustersim as cs
-from clustersim.program import read_yaml
+from clustersim.program import read_yaml, written
 from small import Scratch, small_tree
 
 # Texts that must come back as texts, and values that must keep their types.
@@ -76,6 +78,25 @@ class Yaml(Scratch):
         self.assertEqual(self.experiment.to_dict(), before)
         self.assertEqual((other["seeds"], "sweep" in other), (9, False))
         self.assertNotEqual(other, self.experiment)
+
+
+TREE = os.environ.get("CLUSTERSIM_TREE")
+
+
+class Shipped(unittest.TestCase):
+    @unittest.skipUnless(TREE, "CLUSTERSIM_TREE names no copy of the experiments")
+    def test_every_experiment_comes_back_as_it_is(self):
+        count = 0
+        for path in sorted((Path(TREE) / "experiments").glob("**/*.yaml")):
+            text = path.read_text(encoding="utf-8")
+            if "\npolicies:" not in text or "/shared/" in text:
+                continue        # no experiment, or on a trace that not every checkout has
+            with self.subTest(path=path):
+                experiment = cs.Experiment.from_yaml(path)
+                with written(experiment) as again:
+                    self.assertEqual(json.dumps(read_yaml(again)), json.dumps(read_yaml(path)))
+                count += 1
+        self.assertGreater(count, 50)
 
 
 class Keys(Scratch):
