@@ -41,6 +41,7 @@ stage() {
 results() {
     program stage 'golden results' tests/golden.sh build
     program stage 'JSON Schema' tests/schema.sh build
+    program stage 'the Python package' tests/python.sh build
 }
 manuals() {
     stage 'gates' tests/check.sh build
