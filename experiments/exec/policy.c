@@ -23,8 +23,6 @@
 #include "sim/base/err.h"
 #include "sim/text/json.h"
 
-#define PIN_AGAIN 16384         /* messages after which a processor is chosen anew */
-
 /* ---- what is said of a program that failed ---- */
 
 /* Says what it wrote to stderr, and the last messages. */
@@ -157,7 +155,7 @@ bool exec_init(void *self, struct cs_host *host)
         fail(exec, host, "answers hello otherwise than when the experiment was read");
     } else {
         if (!said.threads)
-            talk_pin(exec->talk, true);
+            talk_keep_together(exec->talk);
         news_write_start(exec, host);
         (void)ask(exec, host);
         if (!exec->failed && exec->answer.count > 0)
@@ -257,15 +255,6 @@ bool exec_before(const void *self, const struct cs_host *host, struct task_id a,
     return false;
 }
 
-/* One processor for both, chosen again from time to time: others come and go. */
-static void pin_again(struct exec *exec)
-{
-    if (exec->number % PIN_AGAIN != 0 || exec->guest->self.threads)
-        return;
-    talk_pin(exec->talk, false);
-    talk_pin(exec->talk, true);
-}
-
 void exec_decide(void *self, struct cs_host *host)
 {
     struct exec *exec = self;
@@ -275,7 +264,6 @@ void exec_decide(void *self, struct cs_host *host)
     exec->candidate.i = ID_NONE;
     while (more && !exec->failed) {
         news_write_decide(exec, host);
-        pin_again(exec);
         if (!ask(exec, host))
             return;
         if (!carry_out(exec, host, &refused, why, sizeof why)) {

@@ -15,10 +15,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
+#include "experiments/process/system.h"
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
 
@@ -97,9 +95,7 @@ static _Noreturn void run_child(const struct isolate *isolate, pid_t parent,
     static const int faults[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
     struct sigaction usual = { .sa_handler = SIG_DFL };
 
-#ifdef __linux__
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
+    system_end_with_parent();
     if (getppid() != parent)
         _exit(1);
     (void)setpgid(0, 0);        /* what it starts ends with it */

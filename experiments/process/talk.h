@@ -32,9 +32,9 @@ struct talk *talk_open(const struct talk_plan *plan, char *why, size_t why_bytes
  * NULL. */
 void talk_close(struct talk *talk, bool leaves);
 
-/* Keeps the program and this process on one processor, or lets both go.  A line that
- * goes to a sleeper on another, idle processor takes ten times as long. */
-void talk_pin(struct talk *talk, bool together);
+/* Keeps the program and this process on one processor, as long as others leave it to
+ * them (system.h). */
+void talk_keep_together(struct talk *talk);
 
 /* Sets the wall time for answers from now on. */
 void talk_set_limit(struct talk *talk, int64_t limit_ns);
