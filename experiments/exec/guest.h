@@ -103,6 +103,7 @@ struct exec {
     uint32_t form_count, form_room;
     /* News since the last message. */
     struct exec_ids submitted, ended;
+    struct exec_ids fresh;      /* places in the order of what waits: not yet told */
     struct exec_task *idle;
     uint32_t idle_count, idle_room;
     struct task_id candidate;   /* of `next`, as long as nothing was carried out */

@@ -269,21 +269,20 @@ static void tell_task(struct exec *exec, struct cs_host *host, struct task_id id
 }
 
 /* Whole jobs: they stop to wait by a start or an end, both of which are known, so that
- * the count tells how many are new.  These are looked for from the end of the order. */
+ * the count tells how many are new.  These are looked for from the end of the order, and
+ * told in its order. */
 static void write_whole(struct exec *exec, struct cs_host *host)
 {
     uint32_t count = cs_pending_count(host), i = count;
     uint32_t fresh = count - exec->waits;
 
     assert(count >= exec->waits);
-    while (fresh > 0 && i > 0) {
-        struct task_id id = cs_pending(host, --i);
-
-        if (is_known(exec, cs_task(host, id)))
-            continue;
-        tell_task(exec, host, id);
-        fresh--;
-    }
+    exec->fresh.count = 0;
+    while (exec->fresh.count < fresh && i > 0)
+        if (!is_known(exec, cs_task(host, cs_pending(host, --i))))
+            ARENA_ADD(NULL, exec->fresh.item, exec->fresh.count, exec->fresh.room, i);
+    for (i = exec->fresh.count; i > 0; i--)
+        tell_task(exec, host, cs_pending(host, exec->fresh.item[i - 1]));
 }
 
 static uint32_t *seen_at(struct exec *exec, uint32_t job, uint32_t role)

@@ -187,6 +187,7 @@ void exec_fini(void *self)
     free(exec->form);
     free(exec->submitted.item);
     free(exec->ended.item);
+    free(exec->fresh.item);
     free(exec->idle);
     arena_free(exec->arena);
 }
