@@ -103,9 +103,19 @@ struct talk *exec_greet(const struct exec_guest *guest, struct exec_self *self, 
     return talk;
 }
 
+static bool is_same_param(const struct exec_param *a, const struct exec_param *b)
+{
+    return strcmp(a->key, b->key) == 0 && strcmp(a->fallback, b->fallback) == 0 &&
+           strcmp(a->words, b->words) == 0 && a->kind == b->kind && a->min == b->min &&
+           a->max == b->max;
+}
+
 static bool is_same(const struct exec_self *a, const struct exec_self *b)
 {
-    return strcmp(a->name, b->name) == 0 && a->flags == b->flags &&
+    for (uint32_t i = 0; i < a->param_count && i < b->param_count; i++)
+        if (!is_same_param(&a->param[i], &b->param[i]))
+            return false;
+    return a->param_count == b->param_count && strcmp(a->name, b->name) == 0 && a->flags == b->flags &&
            a->key_count == b->key_count &&
            memcmp(a->key, b->key, a->key_count * sizeof a->key[0]) == 0 &&
            memcmp(a->falls, b->falls, a->key_count * sizeof a->falls[0]) == 0;

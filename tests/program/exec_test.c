@@ -82,18 +82,18 @@ static const char *phases(char *out, size_t bytes)
     return out;
 }
 
-/* `command` has gaps for a folder and the policy's name.  The last policy is one per
- * phase. */
+/* `command` has gaps for a folder and the policy's name; of so many policies. */
 static void assert_conforms(const struct program *program, const char *command,
-                            const char *folder, bool per_phase)
+                            const char *folder, size_t most)
 {
     static const struct { const char *name, *keys; } policies[] = {
         { "fcfs", "" }, { "fcfs", ", blocking: skip" }, { "sjf", "" },
         { "sjf", ", blocking: skip" }, { "easy", "" }, { "dynamic", "" },
+        { "dynamic", ", lend: false" }, { "dynamic", ", gain_min: 3, release_max: 2%" },
     };
     char head[2000], text[3000], words[300];
 
-    for (size_t i = 0; i < sizeof policies / sizeof policies[0] - !per_phase; i++) {
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0] && i < most; i++) {
         const char *name = policies[i].name;
         bool phase = strcmp(name, "dynamic") == 0;
 
@@ -110,7 +110,7 @@ static void assert_conforms(const struct program *program, const char *command,
 
 static void python_gives_the_bytes_of_the_built_in_policies(void **state)
 {
-    assert_conforms(*state, "python3 %s/policies/clients/python/%s.py", here, true);
+    assert_conforms(*state, "python3 %s/policies/clients/python/%s.py", here, SIZE_MAX);
 }
 
 static void c_gives_the_bytes_of_the_built_in_policies(void **state)
@@ -122,7 +122,25 @@ static void c_gives_the_bytes_of_the_built_in_policies(void **state)
                                "policies/clients/c/client.c", NULL };
 
     assert_int_equal(program_spawn(cc, NULL), 0);
-    assert_conforms(program, "%s/client %s", program->folder, false);
+    assert_conforms(program, "%s/client %s", program->folder, 5);
+}
+
+static void go_gives_the_bytes_of_the_built_in_policies(void **state)
+{
+    const struct program *program = *state;
+    char command[700];
+    const char *const shell[] = { "sh", "-c", command, NULL };
+
+    snprintf(command, sizeof command, "PATH=$PATH:/usr/local/go/bin command -v go");
+    if (program_spawn(shell, "/dev/null") != 0) {
+        print_message("skip: go is missing\n");
+        skip();
+    }
+    snprintf(command, sizeof command, "cd %s/policies/clients/go && "
+             "PATH=$PATH:/usr/local/go/bin GOFLAGS=-buildvcs=false GOTOOLCHAIN=local "
+             "go build -o %s .", here, program_path(program, "client"));
+    assert_int_equal(program_spawn(shell, NULL), 0);
+    assert_conforms(program, "%s/client %s", program->folder, SIZE_MAX);
 }
 
 /* ---- as it is specified ---- */
@@ -320,6 +338,112 @@ static void entries_that_name_no_program_are_refused(void **state)
     }
 }
 
+/* ---- parameters ---- */
+
+/* Fails unless `start` has the values that are given, as JSON: wants.py '{...}'. */
+static const char wants_py[] =
+    "import json, sys\n"
+    "hello = {'n': 0, 'protocol': 1, 'name': 'mine', 'params': [\n"
+    "    {'key': 'depth', 'kind': 'int', 'default': 12, 'min': 1, 'max': 99,\n"
+    "     'help': 'tasks that are looked at'},\n"
+    "    {'key': 'quantum', 'kind': 'time', 'default': '90s', 'help': 'a turn'},\n"
+    "    {'key': 'share', 'kind': 'fraction', 'default': '20%', 'help': 'of GPUs'},\n"
+    "    {'key': 'weight', 'kind': 'real', 'default': 0.5, 'help': 'of age'},\n"
+    "    {'key': 'greedy', 'kind': 'bool', 'default': False, 'help': 'or not'},\n"
+    "    {'key': 'pool_name', 'kind': 'text', 'default': 'a\"b', 'help': 'a pool'},\n"
+    "    {'key': 'rule', 'kind': 'choice', 'words': ['first', 'best'],\n"
+    "     'default': 'best', 'help': 'which fits'}]}\n"
+    "for line in sys.stdin:\n"
+    "    message = json.loads(line)\n"
+    "    answer = {'n': message['n']}\n"
+    "    if 'hello' in message: answer = hello\n"
+    "    elif 'end' in message: break\n"
+    "    elif 'start' in message:\n"
+    "        got, want = message['start']['params'], json.loads(sys.argv[1])\n"
+    "        assert got == want, got\n"
+    "    else: answer['do'] = [{'start': t['job']} for t in message.get('waits', [])]\n"
+    "    print(json.dumps(answer), flush=True)\n";
+
+#define WANTS_ALL "{\"depth\":12,\"quantum\":90000000000,\"share\":0.2,\"weight\":0.5," \
+                  "\"greedy\":false,\"pool_name\":\"a\\\"b\",\"rule\":\"best\"}"
+
+static int run_wants(const struct program *program, const char *want, const char *keys,
+                     char **said)
+{
+    char text[3000];
+
+    program_write(program, "wants.py", wants_py);
+    snprintf(text, sizeof text, "%spolicies: [{exec: [python3, wants.py, '%s']%s}]\n", JOBS,
+             want, keys);
+    return run(program, text, "out", said);
+}
+
+static void keys_of_an_entry_reach_the_program(void **state)
+{
+    static const struct { const char *keys, *want; } good[] = {
+        { "", WANTS_ALL },
+        { ", depth: 3, quantum: 2min, share: 50%, weight: 2, greedy: true, rule: first, "
+          "pool_name: x",
+          "{\"depth\":3,\"quantum\":120000000000,\"share\":0.5,\"weight\":2,"
+          "\"greedy\":true,\"pool_name\":\"x\",\"rule\":\"first\"}" },
+    };
+    static const struct { const char *keys, *why; } bad[] = {
+        { ", deepth: 3", "Did you mean 'depth'?" }, { ", depth: 100", "must be from 1 to 99" },
+        { ", depth: x", "must be" }, { ", quantum: 5", "unit" },
+        { ", rule: worst", "first, best" }, { ", blocking: skip", "blocking" },
+    };
+    char *said;
+
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        (void)run_wants(*state, good[i].want, good[i].keys, &said);
+        assert_null(strstr(said, "AssertionError"));
+        free(said);
+    }
+    assert_int_equal(run_wants(*state, "{}", "", &said), 5);    /* the check checks */
+    assert_says(said, "AssertionError");
+    free(said);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(run_wants(*state, WANTS_ALL, bad[i].keys, &said), 3);
+        assert_says(said, bad[i].why);
+        free(said);
+    }
+}
+
+static void parameters_that_make_no_sense_are_refused(void **state)
+{
+    static const struct { const char *param, *why; } bad[] = {
+        { "\"key\":\"x\",\"kind\":\"txt\",\"help\":\"h\"", "(did you mean 'text'?)" },
+        { "\"key\":\"x\",\"kind\":\"int\",\"help\":\"h\"", "needs a default" },
+        { "\"key\":\"x\",\"kind\":\"int\",\"default\":1", "needs key, kind and help" },
+        { "\"key\":\"x\",\"kind\":\"choice\",\"default\":1,\"help\":\"h\"",
+          "a choice has words" },
+        { "\"key\":\"x\",\"kind\":\"int\",\"default\":7,\"min\":1,\"max\":3,\"help\":\"h\"",
+          "default of param x: 'x' must be from 1 to 3, found '7'" },
+        { "\"key\":\"x\",\"kind\":\"int\",\"default\":\"a\",\"help\":\"h\"",
+          "default of param x: " },
+        { "\"key\":\"blocking\",\"kind\":\"int\",\"default\":1,\"help\":\"h\"",
+          "has the name of a key that all policies have" },
+        { "\"key\":\"exec\",\"kind\":\"int\",\"default\":1,\"help\":\"h\"",
+          "param exec stands there twice" },
+        { "\"key\":\"X\",\"kind\":\"int\",\"default\":1,\"help\":\"h\"",
+          "must match [a-z][a-z0-9_]*" },
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char source[600], text[3000], *said;
+
+        snprintf(source, sizeof source, "import sys\nsys.stdin.readline()\n"
+                 "print('{\"n\":0,\"protocol\":1,\"name\":\"mine\",\"params\":[{%s}]}', "
+                 "flush=True)\nsys.stdin.readline()\n", bad[i].param);
+        program_write(*state, "mine.py", source);
+        snprintf(text, sizeof text, "%spolicies: [{exec: python3 mine.py}]\n", JOBS);
+        assert_int_equal(run(*state, text, "out", &said), 5);
+        assert_says(said, "e.yaml:");
+        assert_says(said, bad[i].why);
+        free(said);
+    }
+}
+
 static void a_changed_program_is_run_again(void **state)
 {
     const struct program *program = *state;
@@ -344,10 +468,13 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(python_gives_the_bytes_of_the_built_in_policies),
         TEST(c_gives_the_bytes_of_the_built_in_policies),
+        TEST(go_gives_the_bytes_of_the_built_in_policies),
         TEST(messages_are_as_the_schema_says),
         TEST(what_breaks_the_protocol_fails_alone),
         TEST(a_program_that_is_none_is_refused_when_read),
         TEST(entries_that_name_no_program_are_refused),
+        TEST(keys_of_an_entry_reach_the_program),
+        TEST(parameters_that_make_no_sense_are_refused),
         TEST(a_changed_program_is_run_again),
     };
 

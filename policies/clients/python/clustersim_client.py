@@ -53,6 +53,11 @@ def do(verb, task, **more):
     return {verb: task.job, "role": task.role, **more}
 
 
+def param(key, kind, default, help, **more):
+    """A key that an entry of `policies:` may have; more: min, max, words."""
+    return {"key": key, "kind": kind, "default": default, "help": help, **more}
+
+
 def ask(verb, number=0, **more):
     return {verb: number, **more}
 
@@ -78,6 +83,8 @@ class Policy:
     order = ()                  # such as ("-priority", "job")
     skip = False                # go on after a request that was refused
     threads = False             # true: this program computes on several processors
+    params = ()                 # such as (cs.param("depth", "int", 12, "tasks looked at"),);
+                                # `begin` finds the entry's values in self.depth
 
     def begin(self, start):
         """Called once, with the cluster."""
@@ -94,7 +101,7 @@ class Policy:
     def _hello(self, n):
         return {"n": n, "protocol": PROTOCOL, "name": self.name, "summary": self.summary,
                 "flags": list(self.flags), "order": list(self.order),
-                "threads": self.threads}
+                "threads": self.threads, "params": list(self.params)}
 
     def _begin(self, start):
         self.jobs, self.forms, self.waits, self._task = {}, {}, [], {}
@@ -107,6 +114,8 @@ class Policy:
         if keys:
             self._key = lambda t: (*[f(t) * sign for f, sign in keys], tie(t))
         self.pools = start["pools"]
+        for key, value in start.get("params", {}).items():
+            setattr(self, key, value)
         self.skip = self.skip or start.get("blocking") == "skip"
         self.begin(start)
 
