@@ -115,8 +115,8 @@ static bool is_same(const struct exec_self *a, const struct exec_self *b)
     for (uint32_t i = 0; i < a->param_count && i < b->param_count; i++)
         if (!is_same_param(&a->param[i], &b->param[i]))
             return false;
-    return a->param_count == b->param_count && strcmp(a->name, b->name) == 0 && a->flags == b->flags &&
-           a->key_count == b->key_count &&
+    return a->param_count == b->param_count && strcmp(a->name, b->name) == 0 &&
+           a->flags == b->flags && a->key_count == b->key_count &&
            memcmp(a->key, b->key, a->key_count * sizeof a->key[0]) == 0 &&
            memcmp(a->falls, b->falls, a->key_count * sizeof a->falls[0]) == 0;
 }
@@ -273,6 +273,7 @@ void exec_decide(void *self, struct cs_host *host)
     char why[150];
 
     exec->candidate.i = ID_NONE;
+    talk_begin(exec->talk);
     while (more && !exec->failed) {
         news_write_decide(exec, host);
         if (!ask(exec, host))
@@ -284,5 +285,7 @@ void exec_decide(void *self, struct cs_host *host)
         more = exec->answer.again == EXEC_ALWAYS ||
                (exec->answer.again == EXEC_REFUSED && refused);
         exec->again = more;
+        if (more && talk_is_over(exec->talk, why, sizeof why))
+            fail(exec, host, why);
     }
 }

@@ -24,6 +24,7 @@
 #include <time.h>
 
 #include "sim/base/arena.h"
+#include "sim/base/clock.h"
 
 #define LOOK_NS INT64_C(60000000)       /* between looks, and some more by process */
 #define CPUS_MAX 1024u
@@ -173,7 +174,7 @@ static void begin_window(struct system_pair *pair, int64_t now_ns)
     pair->own_ns = read_own_ns(pair);
     read_ticks(pair->before);
     /* Pairs do not look in step. */
-    pair->look_ns = now_ns + LOOK_NS + (int64_t)(getpid() % 32) * 1000000;
+    pair->look_ns = clock_after(now_ns, LOOK_NS + (int64_t)(getpid() % 32) * 1000000);
     pair->coin = pair->coin * 1664525u + 1013904223u;
 }
 

@@ -31,7 +31,7 @@
 struct talk {
     pid_t pid;
     int in, out, said_fd;       /* to its stdin, from its stdout and stderr */
-    int64_t limit_ns, due_ns;
+    int64_t limit_ns, due_ns, over_ns;
     char *buffer;               /* of what it sends: [from, used) is unread */
     size_t from, used, room;
     char said[SAID_BYTES];
@@ -217,6 +217,20 @@ void talk_set_limit(struct talk *talk, int64_t limit_ns)
     talk->limit_ns = limit_ns;
 }
 
+void talk_begin(struct talk *talk)
+{
+    talk->over_ns = clock_after(wall_ns(), talk->limit_ns);
+}
+
+bool talk_is_over(const struct talk *talk, char *why, size_t why_bytes)
+{
+    if (wall_ns() <= talk->over_ns)
+        return false;
+    snprintf(why, why_bytes, "goes on with one decision for %g s of wall time",
+             1e-9 * (double)talk->limit_ns);
+    return true;
+}
+
 /* ---- what it says on stderr ---- */
 
 /* Keeps the last of it. */
@@ -302,14 +316,14 @@ static bool fail_ended(struct talk *talk)
 }
 
 /* Waits until the descriptor is ready, and reads stderr meanwhile; false: it is not
- * in time. */
+ * in time, or the program has left, and only what it started holds the other end. */
 static bool wait_for(struct talk *talk, int fd, short event)
 {
     for (;;) {
         struct pollfd look[2] = { { fd, event, 0 }, { talk->said_fd, POLLIN, 0 } };
         int64_t left_ns = talk->due_ns - wall_ns();
-        int got = left_ns <= 0 ? 0 : poll(look, 2, (int)(left_ns / 1000000 < 1000
-                                                        ? left_ns / 1000000 + 1 : 1000));
+        int got = left_ns <= 0 ? 0 : poll(look, 2, (int)(left_ns / 1000000 < 200
+                                                        ? left_ns / 1000000 + 1 : 200));
 
         if (got > 0 && (look[1].revents & POLLIN) != 0)
             read_said(talk);
@@ -317,7 +331,7 @@ static bool wait_for(struct talk *talk, int fd, short event)
             nanosleep(&(struct timespec){ 0, 1000000 }, NULL);  /* stderr is closed */
         if (got > 0 && look[0].revents != 0)
             return true;
-        if (got <= 0 && left_ns <= 0)
+        if (got == 0 && (left_ns <= 0 || has_left(talk)))
             return false;
     }
 }
@@ -340,7 +354,8 @@ bool talk_send(struct talk *talk, const char *line, size_t bytes)
             bytes -= (size_t)put;
         } else if (errno == EAGAIN) {
             if (!wait_for(talk, talk->in, POLLOUT))
-                return fail_late(talk, "did not read what it was sent");
+                return has_left(talk) ? fail_ended(talk)
+                     : fail_late(talk, "did not read what it was sent");
         } else if (errno != EINTR) {
             return fail_ended(talk);
         }
@@ -386,7 +401,10 @@ char *talk_receive(struct talk *talk, size_t *bytes)
             return NULL;
         }
         if (!wait_for(talk, talk->out, POLLIN)) {
-            (void)fail_late(talk, seen > 0 ? "did not end its line" : "gave no answer");
+            if (has_left(talk))
+                (void)fail_ended(talk);
+            else
+                (void)fail_late(talk, seen > 0 ? "did not end its line" : "gave no answer");
             return NULL;
         }
         make_room(talk);

@@ -39,6 +39,11 @@ void talk_keep_together(struct talk *talk);
 /* Sets the wall time for answers from now on. */
 void talk_set_limit(struct talk *talk, int64_t limit_ns);
 
+/* Begins an exchange of several messages; is it longer than the wall time for one
+ * answer?  Then `why` says so, of the program. */
+void talk_begin(struct talk *talk);
+bool talk_is_over(const struct talk *talk, char *why, size_t why_bytes);
+
 /* Sends a line, which ends with '\n'.  False: talk_why(). */
 bool talk_send(struct talk *talk, const char *line, size_t bytes);
 /* Returns the next line without its '\n', ended by NUL, good until the next call.

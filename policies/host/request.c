@@ -456,7 +456,8 @@ void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns)
 void cs_fail(struct cs_host *host, const char *why)
 {
     if (!host->decision->failed)
-        snprintf(host->decision->why, sizeof host->decision->why, "%s", why);
+        snprintf(host->decision->why, sizeof host->decision->why, "%s",
+                 why != NULL ? why : "ends the trial and gives no reason (cs_fail with NULL)");
     host->decision->failed = true;
     loop_stop(host->parts.loop);
     assert(host->decision->failed);

@@ -174,7 +174,15 @@ static void a_crash_ends_one_trial(void **state)
                        "policy mine crashed (");
     assert_fails_alone(*state, SOURCE("mine", "", AFTER_AN_HOUR
                                       "__assert_fail(\"mine\", \"mine.c\", 1, \"x\");")
-                       "", "", "policy mine ended itself (an assertion, or no memory)");
+                       "", "", "policy mine ended itself: ");
+    assert_fails_alone(*state, SOURCE("mine", "", AFTER_AN_HOUR
+                                      "cs_lease(host, (struct lease_id){ 1u << 30 });"),
+                       "", "Assertion `lease.i < ");
+    assert_fails_alone(*state, SOURCE("mine", "", AFTER_AN_HOUR "cs_fail(host, NULL);"), "",
+                       "gives no reason (cs_fail with NULL)");
+    assert_fails_alone(*state, SOURCE("mine", "", "if (cs_now_ns(host) > 0) "
+                                      "(void)cs_true_left_ns(host, (struct job_id){ 0 });"),
+                       "", "calls cs_true_left_ns without the flag CS_CLAIRVOYANT");
 }
 
 static void what_was_asked_for_last_is_told(void **state)
