@@ -463,6 +463,17 @@ void cs_fail(struct cs_host *host, const char *why)
     assert(host->decision->failed);
 }
 
+int64_t cs_true_left_ns(const struct cs_host *host, struct job_id job)
+{
+    assert(job.i < host->jobs->count);
+    if ((host->policy->flags & CS_CLAIRVOYANT) == 0) {
+        cs_fail((struct cs_host *)(uintptr_t)host,
+                "calls cs_true_left_ns without the flag CS_CLAIRVOYANT");
+        return cs_left_ns(host, job);
+    }
+    return host_left_ns(host, host_job_slot(host, job.i), true);
+}
+
 double cs_random(struct cs_host *host)
 {
     return rng_at(host->parts.seed, host->parts.replica,
