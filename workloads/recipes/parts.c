@@ -199,6 +199,7 @@ struct train_shape draft_train_shape(const struct draft *draft,
         .ep = (uint32_t)keys->parallel.ep,
         .sequence_parallel = keys->parallel.sequence_parallel,
         .stack = (enum train_stack)keys->stack,
+        .on_host = keys->optimizer_on == OPTIMIZER_ON_CPU,
     };
 
     if (draft->net != NULL)     /* its recipe has no key of a layout */

@@ -63,6 +63,7 @@ struct loader_keys {
     int send;                   /* enum loader_send */
 };
 enum loader_send { SEND_COPY, SEND_ZERO_COPY };
+enum optimizer_on { OPTIMIZER_ON_GPU, OPTIMIZER_ON_CPU };
 /* What workers do at the end of an epoch: stay, or new ones start. */
 enum loader_epoch { EPOCH_STAY, EPOCH_FORK, EPOCH_SPAWN };
 
@@ -85,6 +86,7 @@ struct recipe_keys {
     int64_t checkpoint_every, epochs, updates;
     int generation, layout, schedule, checkpoint;
     bool reference, offload;
+    int optimizer_on;           /* enum optimizer_on */
     const char *critic;
     double prompts, responses, pairs, prompt_tokens;
     const struct conf_node *response, *reward, *loader;

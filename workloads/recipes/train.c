@@ -18,6 +18,8 @@
 
 #include "models/laws/loader.h"
 
+static const char *const optimizer_on_choices[] = {"gpu", "cpu", NULL};
+
 #define KEYS_OF_TRAIN_JOB(METHOD) \
     KEYS_OF_ENTRY, \
     KEYS_OF_MODEL, \
@@ -31,6 +33,10 @@
              "100", "optimizer steps between checkpoints; 0: none", \
              .max = 1e9), \
     KEY_CHECKPOINT, \
+    CONF_KEY("optimizer_on", CONF_CHOICE, recipe_keys, optimizer_on, "gpu", \
+             "where optimizer states lie and are updated: on the GPUs, or in host " \
+             "memory by the cores of the role (ZeRO-Offload)", \
+             .choices = optimizer_on_choices), \
     CONF_KEY("data", CONF_NODE, recipe_keys, data, CONF_ABSENT, \
              "CPU nodes that prepare data: cores, memory, pool")
 #define KEY_LOADER(FALLBACK) \
