@@ -124,8 +124,9 @@ static struct loader_supply supply_of(const struct phase_law *law,
     return supply;
 }
 
-/* Share of what is read that is not in the page cache. */
-static double missed(const struct phase_law *law, const struct gang *gang)
+/* Share of what is read that is not in host memory. */
+static double missed(const struct phase_law *law, const struct gang *gang,
+                     double reads)
 {
     assert(gang->nodes > 0);
     assert(law->dataset_bytes >= 0.0 && law->cache_bytes >= 0.0);
@@ -134,7 +135,9 @@ static double missed(const struct phase_law *law, const struct gang *gang)
     double cache = law->cache_bytes * (gang->gpus > 0 ? gang->gpus : 1.0) /
                    gang->nodes;
 
-    return loader_miss_fraction(cache / law->dataset_bytes, gang->nodes);
+    return loader_miss_fraction(law->cache,
+                                reads > 0.0 ? LOADER_ITEMS : LOADER_SHARDS,
+                                cache / law->dataset_bytes, gang->nodes);
 }
 
 /* Bytes read are those of storage or of local drives; from memory, none. */
@@ -144,7 +147,7 @@ static void read_bytes(struct demand_rates *rates,
 {
     assert(bytes >= 0.0 && reads >= 0.0);
     assert(gang->nodes > 0);
-    double miss = missed(law, gang);
+    double miss = missed(law, gang, reads);
 
     if (law->from == LOADER_FROM_STORAGE)
         rates->storage_bytes = bytes * miss;

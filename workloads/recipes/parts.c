@@ -313,6 +313,7 @@ bool draft_dataset(const struct draft *draft,
     *later = *spec->law;
     later->dataset_bytes = loader->dataset_bytes;
     later->cache_bytes = cache_bytes(role);
+    later->cache = (enum loader_cache)loader->cache;
     spec->later = later;
     spec->later_from = (uint32_t)runs;
     return true;

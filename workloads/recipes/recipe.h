@@ -55,6 +55,7 @@ struct loader_keys {
     int64_t workers;
     int files;                  /* enum loader_files; -1: as usual */
     double dataset_bytes;       /* 0: not said */
+    int cache;                  /* enum loader_cache */
     double collect_per_s;       /* items a GPU's process collects; 0: not said */
     int numa;                   /* 1: buffers at the other socket */
     bool pinned;

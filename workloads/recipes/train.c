@@ -92,7 +92,11 @@ static bool loader_acts(const struct draft *draft,
     struct err *err = draft->world->err;
     bool elsewhere = draft->keys.data != NULL;
 
-    return conf_acts(conf, "epoch", !(loader->dataset_bytes > 0.0),
+    return conf_acts(conf, "cache", !(loader->dataset_bytes > 0.0),
+                     "needs `dataset`, which is read again", err) &&
+           conf_acts(conf, "cache", loader->from == LOADER_FROM_MEMORY,
+                     "needs `from: storage` or nvme: all is in memory", err) &&
+           conf_acts(conf, "epoch", !(loader->dataset_bytes > 0.0),
                      "needs `dataset`, whose end is that of an epoch", err) &&
            conf_acts(conf, "epoch", elsewhere,
                      "needs workers where the job trains, without `data`", err) &&
