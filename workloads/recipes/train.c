@@ -42,7 +42,8 @@ static const char *const optimizer_on_choices[] = {"gpu", "cpu", NULL};
 #define KEY_LOADER(FALLBACK) \
     CONF_KEY("loader", CONF_NODE, recipe_keys, loader, FALLBACK, \
              "what is read for a sequence: kind, from, size, per_sequence, " \
-             "workers, collect_per_s, files, dataset, numa, send")
+             "workers, collect_per_s, files, dataset, cache, numa, pinned, " \
+             "epoch, worker_start, send")
 
 static const struct conf_field full_fields[] = {
     KEYS_OF_TRAIN_JOB("full"),
