@@ -61,6 +61,7 @@ BEYOND = [
      "what a model of the catalogue is"),
     (r"does nothing here with policy", "what another key of the entry says"),
     (r"does nothing here: it needs `scale: ", "what another key of the map says"),
+    (r"does nothing here: it needs `min` below", "what another key of the map says"),
     (r"gpu_type has no meaning for format", "what another key of the trace says"),
     (r"key cost says nothing of jobs of more than", "that a map ends with `more`"),
     (r"noise [0-9]+ must have as many", "lengths of two lists"),
@@ -202,7 +203,9 @@ def judge_bad(whole):
 def maps_of(tree, path=()):
     """Paths of all maps whose keys are ours."""
     if isinstance(tree, dict):
-        if not (path and (path[-1] in FREE or path[0] == "sweep")):
+        # Values of `with` are those of other places of the tree.
+        if not (path and (path[-1] in FREE or path[0] == "sweep" or
+                          "with" in path[:-1])):
             yield path
         for key, item in tree.items():
             yield from maps_of(item, path + (key,))
