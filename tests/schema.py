@@ -61,6 +61,7 @@ BEYOND = [
      "what a model of the catalogue is"),
     (r"does nothing here with policy", "what another key of the entry says"),
     (r"does nothing here: it needs `scale: ", "what another key of the map says"),
+    (r"does nothing here: it needs `min` below", "what another key of the map says"),
     (r"gpu_type has no meaning for format", "what another key of the trace says"),
     (r"key cost says nothing of jobs of more than", "that a map ends with `more`"),
     (r"noise [0-9]+ must have as many", "lengths of two lists"),
@@ -76,7 +77,7 @@ BEYOND_FILES = {
     "experiment_sweep_unknown_key": "values of a sweep",
 }
 # Maps whose keys are the user's own words, or are not judged; beside them the
-# choices of tune.over and the values of dotted keys, which belong to other places.
+# choices of tune.over and the values of `with`, which belong to other places.
 FREE = {"rates", "packing", "choice", "hyperexponential", "weights", "sources",
         "gpus", "cpus", "links", "prices", "llms", "nets", "applications", "instances",
         "speeds", "noise", "params"}
@@ -205,7 +206,7 @@ def maps_of(tree, path=()):
     if isinstance(tree, dict):
         if not (path and (path[-1] in FREE or path[0] == "sweep" or
                           path[:2] == ("tune", "over") and len(path) == 4 or
-                          "." in str(path[-1]))):
+                          "with" in path[:-1])):
             yield path
         for key, item in tree.items():
             yield from maps_of(item, path + (key,))
