@@ -32,6 +32,9 @@ sanitizers() {
         clang -fsanitize=address,undefined -x c - -o /dev/null
 }
 
+# Of the Python that tests/python.sh takes.
+python_has() { "$(command -v /usr/bin/python3 || command -v python3)" -c "$1"; }
+
 look() {
     missing=
     need build-essential 'compilers and make' compilers
@@ -50,6 +53,12 @@ look() {
     need python3-jsonschema 'a validator of JSON Schema' \
         python3 -c 'import jsonschema'
     need python3-yaml 'YAML for Python' python3 -c 'import yaml'
+    need python3-dev 'headers of Python' python_has \
+        'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
+    need python3-setuptools 'setuptools' python_has 'import setuptools'
+    need python3-wheel 'wheel' python_has 'import wheel'
+    need python3-pip 'pip' python_has 'import pip'
+    need python3-venv 'virtual environments of Python' python_has 'import ensurepip'
 }
 
 install() {

@@ -4,14 +4,17 @@
 # run.sh - runs the cmocka programs of one build, two at a time, and prints
 # the last lines of each.  `run.sh BUILD [NAME...]`: all of tests/*/*_test.c, or
 # those named (queue_test).  A program that crashes, hangs for five minutes,
-# or runs no test counts as one failure.
+# or runs no test counts as one failure.  The longest begin, so that no core
+# waits for one of them at the end.
 set -eu
 cd "$(dirname "$0")/.."
+LONGEST='order_test keys_test glossary_test bad_input_test extreme_test exec_test'
 
 one() {
-    name=$(basename "$1") log=$1.log status=0
+    name=$(basename "$1") log=$1.log status=0 began=$(date +%s)
     timeout 300 "$1" >"$log" 2>&1 || status=$?
-    awk -v name="$name" -v status="$status" -v counts="$COUNTS" '
+    took=$(($(date +%s) - began))
+    awk -v name="$name" -v status="$status" -v counts="$COUNTS" -v took="$took" '
     /^\[  PASSED  \] [0-9]+ test/ { passed += $4 }
     /^\[  SKIPPED \] [0-9]+ test/ { skipped += $4 }
     /^\[  FAILED  \] [0-9]+ test/ { failed += $4 }
@@ -25,7 +28,7 @@ one() {
         if (status != 0 && !failed) failed = 1
         if (status == 0 && !passed && !skipped) failed = 1
         printf "%d %d\n", passed, failed >>counts
-        printf "%s%s\n", name, closing
+        printf "%s, %d s%s\n", name, took, closing
         if (failed) {
             printf "FAILED  %s, exit status %d, ends:\n", name, status
             for (i = NR > 39 ? NR - 39 : 1; i <= NR; i++)
@@ -41,7 +44,11 @@ if [ "$1" = --one ]; then
 fi
 build=$1
 shift
-[ $# -gt 0 ] || set -- $(cd tests && ls -- */*_test.c 2>/dev/null | sed 's|.*/||; s/\.c$//')
+[ $# -gt 0 ] || set -- $(cd tests && ls -- */*_test.c 2>/dev/null | sed 's|.*/||; s/\.c$//' |
+    awk -v longest="$LONGEST" '
+        BEGIN { n = split(longest, name, " "); while (n) late[name[n--]] }
+        { if ($0 in late) print; else rest[++count] = $0 }
+        END { for (i = 1; i <= count; i++) print rest[i] }')
 [ $# -gt 0 ] || { echo "no tests yet"; exit 0; }
 for name in "$@"; do
     echo "$build/tests/$name"

@@ -61,6 +61,7 @@ BEYOND = [
      "what a model of the catalogue is"),
     (r"does nothing here with policy", "what another key of the entry says"),
     (r"does nothing here: it needs `scale: ", "what another key of the map says"),
+    (r"does nothing here: it needs `min` below", "what another key of the map says"),
     (r"gpu_type has no meaning for format", "what another key of the trace says"),
     (r"key cost says nothing of jobs of more than", "that a map ends with `more`"),
     (r"noise [0-9]+ must have as many", "lengths of two lists"),
@@ -75,7 +76,8 @@ BEYOND_FILES = {
     "experiment_sweep_policy_key": "values of a sweep",
     "experiment_sweep_unknown_key": "values of a sweep",
 }
-# Maps whose keys are the user's own words, or are not judged.
+# Maps whose keys are the user's own words, or are not judged; beside them the
+# choices of tune.over and the values of `with`, which belong to other places.
 FREE = {"rates", "packing", "choice", "hyperexponential", "weights", "sources",
         "gpus", "cpus", "links", "prices", "llms", "nets", "applications", "instances",
         "speeds", "noise", "params"}
@@ -202,7 +204,9 @@ def judge_bad(whole):
 def maps_of(tree, path=()):
     """Paths of all maps whose keys are ours."""
     if isinstance(tree, dict):
-        if not (path and (path[-1] in FREE or path[0] == "sweep")):
+        if not (path and (path[-1] in FREE or path[0] == "sweep" or
+                          path[:2] == ("tune", "over") and len(path) >= 4 or
+                          "with" in path[:-1])):
             yield path
         for key, item in tree.items():
             yield from maps_of(item, path + (key,))
@@ -238,7 +242,7 @@ def main():
                 "weights"]}
     files = judge_shipped(whole, by_kind)
     judge_bad(whole)
-    judge_keys(whole, files[::4])
+    judge_keys(whole, files)
 
 
 main()

@@ -8,6 +8,7 @@
 #include "experiments/cli/explain_results.h"
 #include "experiments/cli/explain_words.h"
 #include "experiments/cli/glossary.h"
+#include "experiments/exec/exec.h"
 #include "experiments/plugins/plugin.h"
 #include "experiments/run/trial.h"
 #include "experiments/schema/file_schema.h"
@@ -358,6 +359,21 @@ static int explain_file(struct explaining *e, const char *path)
     return 0;
 }
 
+/* "exec:COMMAND", as entries with `exec:` are told; in this folder. */
+static int explain_program(struct explaining *e, const char *command)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    const struct cs_policy *policy;
+    struct err err = { 0 };
+    uint64_t hash;
+
+    policy = exec_load(e->cli->arena, command, ".", nowhere, &hash, &err);
+    if (policy == NULL)
+        return command_fail(e->cli, &err);
+    explain_policy(e, policy);
+    return 0;
+}
+
 static int explain(struct cli *cli, const struct args *args)
 {
     char word[256];
@@ -367,6 +383,8 @@ static int explain(struct cli *cli, const struct args *args)
     struct err err = { 0 };
     const char *near;
 
+    if (args->word_count == 1 && strncmp(args->word[0], "exec:", 5) == 0)
+        return explain_program(&e, args->word[0] + 5);
     if (args->word_count == 1 && plugin_is_file(args->word[0]))
         return explain_file(&e, args->word[0]);
     join_words(args, word, sizeof word);

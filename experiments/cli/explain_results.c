@@ -45,13 +45,6 @@ static void explain_metric(struct explaining *e)
             info->help);
 }
 
-static const struct csv_kind *const kinds[] = {
-    &csv_summary, &csv_compare, &csv_jobs, &csv_phases, &csv_timeline,
-    &csv_decisions, &csv_services, &csv_arrived, &csv_tenants,
-    &csv_seeds, &csv_metrics, &csv_border, &csv_sensitivity
-};
-#define KINDS (sizeof kinds / sizeof kinds[0])
-
 /* In lines of at most 78 columns. */
 static void print_columns(FILE *out, const struct csv_kind *kind)
 {
@@ -89,16 +82,20 @@ static void explain_table(struct explaining *e, const struct csv_kind *kind)
 
 static void explain_columns(struct explaining *e)
 {
-    for (size_t k = 0; k < KINDS; k++) {
-        explain_table(e, kinds[k]);
-        for (size_t c = 0; c < kinds[k]->count; c++) {
-            if (strcmp(kinds[k]->columns[c].name, e->word) != 0 ||
-                (kinds[k] == &csv_summary &&
-                 metric_find(NULL, e->word) != METRIC_COUNT))
+    const struct csv_kind *kind;
+
+    for (size_t k = 0; (kind = csv_kind_at(k)) != NULL; k++) {
+        explain_table(e, kind);
+        for (size_t c = 0; c < kind->count; c++) {
+            const char *unit = csv_column_unit(kind, c);
+
+            if (strcmp(kind->columns[c].name, e->word) != 0 ||
+                (kind == &csv_summary && metric_find(NULL, e->word) != METRIC_COUNT))
                 continue;
             separate(e);
-            fprintf(e->out, "%s: column of %s\n  %s\n", e->word,
-                    kinds[k]->file, kinds[k]->columns[c].help);
+            fprintf(e->out, "%s: column of %s\n%s%s%s  %s\n", e->word, kind->file,
+                    unit[0] == '\0' ? "" : "  unit ", unit, unit[0] == '\0' ? "" : "\n",
+                    kind->columns[c].help);
         }
     }
 }
@@ -133,12 +130,14 @@ static size_t add(const char **names, size_t n, const char *name)
 
 size_t explain_results_names(const char **names, size_t n)
 {
+    const struct csv_kind *kind;
+
     for (unsigned m = 0; m < METRIC_COUNT; m++)
         n = add(names, n, metric_info(NULL, (enum metric)m)->name);
-    for (size_t k = 0; k < KINDS; k++) {
-        n = add(names, n, kinds[k]->file);
-        for (size_t c = 0; c < kinds[k]->count; c++)
-            n = add(names, n, kinds[k]->columns[c].name);
+    for (size_t k = 0; (kind = csv_kind_at(k)) != NULL; k++) {
+        n = add(names, n, kind->file);
+        for (size_t c = 0; c < kind->count; c++)
+            n = add(names, n, kind->columns[c].name);
     }
     for (unsigned i = 0; figure_name(i) != NULL; i++)
         n = add(names, n, figure_name(i));

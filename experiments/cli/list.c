@@ -8,6 +8,7 @@
 
 #include "experiments/cli/command.h"
 #include "experiments/cli/list_rows.h"
+#include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
 #include "experiments/import/requests.h"
 #include "experiments/own/own_metrics.h"
@@ -25,7 +26,9 @@
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "sim/text/paths.h"
+#include "sim/text/out.h"
 #include "sim/text/sheet.h"
+#include "sim/text/table.h"
 #include "workloads/formats/import.h"
 #include "workloads/recipes/recipe.h"
 #include "workloads/requests/request_trace.h"
@@ -232,6 +235,49 @@ static void list_metrics(FILE *out, const struct catalogue *catalogue)
     list_set(out, NULL);
 }
 
+static struct sheet *columns_sheet(void)
+{
+    static const char *const type[] = {
+        [TABLE_TEXT] = "text", [TABLE_COUNT] = "count", [TABLE_TIME] = "time",
+        [TABLE_REAL] = "real"
+    };
+    struct sheet *sheet = sheet_new("table:-15\tcolumn:-26\ttype:-5\tunit:-11\tmeaning:0");
+    const struct csv_kind *kind;
+
+    for (size_t k = 0; (kind = csv_kind_at(k)) != NULL; k++)
+        for (size_t c = 0; c < kind->count; c++)
+            sheet_cells(sheet, "%s\t%s\t%s\t%s\t%s", kind->file, kind->columns[c].name,
+                        type[kind->columns[c].type], csv_column_unit(kind, c),
+                        kind->columns[c].help);
+    return sheet;
+}
+
+static void list_columns(FILE *out, const struct catalogue *catalogue)
+{
+    (void)catalogue;
+    sheet_close(columns_sheet(), out);
+}
+
+static int list_json(struct cli *cli, const struct args *args)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    struct err err = { 0 };
+    struct sheet *sheet;
+    struct out *out;
+
+    if (strcmp(args->word[0], "columns") != 0 || args->word_count > 1) {
+        err_set(&err, ERR_USAGE, nowhere, "--json is for `list columns`, found list of "
+                "'%.60s'", args->word[0]);
+        return command_fail(cli, &err);
+    }
+    out = out_stream(cli->arena, "the answer", cli->out);
+    sheet = columns_sheet();
+    sheet_json(sheet, out);
+    sheet_free(sheet);
+    out_text(out, "\n");
+    return out_close(out, &err) ? 0 : command_fail(cli, &err);
+}
+
 /* The metrics of an experiment. */
 static int list_of_experiment(struct cli *cli, const struct args *args)
 {
@@ -315,7 +361,7 @@ static const struct lister lister[] = {
     { "formats", list_formats }, { "metrics", list_metrics },
     { "recipes", list_recipes }, { "semantics", list_semantics },
     { "placements", list_placements }, { "applications", list_applications },
-    { "instances", list_instances },
+    { "instances", list_instances }, { "columns", list_columns },
 };
 #define LISTERS (sizeof lister / sizeof lister[0])
 
@@ -387,6 +433,8 @@ static int list(struct cli *cli, const struct args *args)
     struct err err = { 0 };
     const struct catalogue *catalogue;
 
+    if (args->given[ARG_JSON])
+        return list_json(cli, args);
     if (args->word_count > 1)
         return list_of_experiment(cli, args);
     for (size_t i = 0; i < LISTERS; i++) {
@@ -405,7 +453,7 @@ static int list(struct cli *cli, const struct args *args)
             args->word[0]);
     err_hint(&err, "%s%s%s", near == NULL ?
              "There are policies, gpus, cpus, links, models, prices, formats, "
-             "metrics, recipes, semantics, placements, applications, "
+             "metrics, columns, recipes, semantics, placements, applications, "
              "instances." : "Did you mean ",
              near == NULL ? "" : near, near == NULL ? "" : "?");
     return command_fail(cli, &err);
@@ -415,10 +463,12 @@ const struct command command_list = {
     "list",
     "policies|gpus|cpus|links|models|prices|formats|metrics|recipes|semantics\n"
     "       |placements|applications|instances\n"
+    "       columns [--json]\n"
     "       metrics EXPERIMENT.yaml",
     "the names that files may use",
     "What is built in; a file under `catalogue:` of an experiment can add\n"
     "GPUs, CPUs, links, prices, models, applications and instances.  Metrics of\n"
-    "an experiment are the built-in ones and its own, with what those are over.\n",
-    0, 1, 2, list
+    "an experiment are the built-in ones and its own, with what those are over.\n"
+    "Columns are those of the tables of a results folder.\n",
+    ARG_BIT(ARG_JSON), 1, 2, list
 };

@@ -81,6 +81,8 @@ static bool validate_experiment(struct validating *v, struct err *err)
     v->told = places_check(v->cli->arena, experiment, tell_homeless, v->cli) > 0;
     if (v->told)
         return false;
+    if (v->args->given[ARG_JSON])
+        return true;
     bool sequential = experiment->stop.rule != LOOKS_NONE;
     fprintf(v->cli->out, "%s: ok: experiment %s: %u point%s x %u polic%s x "
             "%s%u seed%s%s %u trials%s, %u expectation%s\n", v->path, experiment->name,
@@ -111,6 +113,8 @@ static bool validate_advice(struct validating *v, struct err *err)
 
     if (!advice_check_run(v->cli->arena, v->path, &options, &advice, err))
         return false;
+    if (v->args->given[ARG_JSON])
+        return true;
     fprintf(v->cli->out, "%s: ok: advice %s: %u expectation%s\n", v->path,
             advice.name, advice.checks.count, plural(advice.checks.count));
     return true;
@@ -307,22 +311,38 @@ static bool validate_one(struct validating *v, struct err *err)
         mend.stock = conf_get(tree_stock(v->cli->arena), "workload");
     if (!conf_mend_read(&mend, validate_part, v, err))
         return false;
-    fputs(v->said, v->cli->out);
+    if (!v->args->given[ARG_JSON])
+        fputs(v->said, v->cli->out);
     return true;
+}
+
+static bool check_json(const struct args *args, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    return !args->given[ARG_JSON] || args->word_count == 1 ||
+           err_set(err, ERR_USAGE, nowhere, "--json takes one file, found %zu",
+                   args->word_count);
 }
 
 static int validate(struct cli *cli, const struct args *args)
 {
     struct validating v = { .cli = cli, .args = args };
+    struct err usage = { 0 };
     int status = 0;
 
+    if (!check_json(args, &usage))
+        return command_fail(cli, &usage);
     for (size_t i = 0; i < args->word_count; i++) {
         struct err err = { 0 };
 
         v.path = args->word[i];
         v.told = false;
-        if (validate_one(&v, &err))
+        if (validate_one(&v, &err)) {
+            if (args->given[ARG_JSON])
+                conf_print_json(v.root, cli->out);
             continue;
+        }
         int bad = v.told ? err_exit_status(ERR_RANGE)
                          : command_fail(cli, &err);
         status = status == 0 ? bad : status;
@@ -331,11 +351,13 @@ static int validate(struct cli *cli, const struct args *args)
 }
 
 const struct command command_validate = {
-    "validate", "FILE.yaml... [--cluster FILE]",
+    "validate", "FILE.yaml... [--cluster FILE]\n       --json FILE.yaml",
     "read and check everything, run nothing",
     "Experiments (with the cluster and the workload that they name),\n"
     "clusters, workloads, catalogue and weights files are told apart by\n"
     "their keys.  Each file is reported; the status is that of the first\n"
-    "that is wrong.\n",
-    ARG_BIT(ARG_CLUSTER), 1, 100000, validate
+    "that is wrong.\n\n"
+    "--json prints one file that is right as JSON, and nothing else: keys and\n"
+    "values as they are written, without defaults or the files that it names.\n",
+    ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_JSON), 1, 100000, validate
 };

@@ -277,6 +277,35 @@ static const struct table_column sensitivity_column[] = {
     { "sentence", TABLE_TEXT, "what would turn the verdict, in words" },
 };
 
+static const struct table_column checks_column[] = {
+    { "claim", TABLE_TEXT, "name of the claim" },
+    { "point", TABLE_TEXT, "cell of the sweep" },
+    { "metric", TABLE_TEXT, "a column of summary.csv" },
+    { "policy", TABLE_TEXT, "judged" },
+    { "vs", TABLE_TEXT, "compared with" },
+    { "percent", TABLE_COUNT, "1: limits and values are in percent of vs" },
+    { "at_least", TABLE_REAL, "lower limit; empty: none" },
+    { "at_most", TABLE_REAL, "upper limit; empty: none" },
+    { "confidence", TABLE_REAL, "of the interval" },
+    { "seeds", TABLE_COUNT, "samples" },
+    { "value", TABLE_REAL, "mean, or mean paired difference" },
+    { "ci_low", TABLE_REAL, "its interval" },
+    { "ci_high", TABLE_REAL, "its other end" },
+    { "verdict", TABLE_TEXT, "holds, does not hold, undecided, not judged, failed "
+      "trial" },
+    { "reason", TABLE_TEXT, "in words" },
+    { "vs_point", TABLE_TEXT, "point that it is compared with" },
+};
+
+static const struct table_column failures_column[] = {
+    { "point", TABLE_TEXT, "cell of the sweep" },
+    { "policy", TABLE_TEXT, "name of the policy in this experiment" },
+    { "seed", TABLE_COUNT, "replica" },
+    { "place", TABLE_TEXT, "file and line, if there is one" },
+    { "message", TABLE_TEXT, "why the trial failed" },
+    { "hint", TABLE_TEXT, "what would help, if it is known" },
+};
+
 bool job_cell_of_done(enum job_cell column)
 {
     enum { ALL, DONE };
@@ -340,3 +369,22 @@ const struct csv_kind csv_sensitivity = {
     "sensitivity.csv", "one row per claim, point and input",
     sensitivity_column, COUNT_OF(sensitivity_column)
 };
+const struct csv_kind csv_checks = {
+    "checks.csv", "one row per expectation and point",
+    checks_column, COUNT_OF(checks_column)
+};
+const struct csv_kind csv_failures = {
+    "failures.csv", "one row per failed trial, where there are any",
+    failures_column, COUNT_OF(failures_column)
+};
+
+const struct csv_kind *csv_kind_at(size_t i)
+{
+    static const struct csv_kind *const kinds[] = {
+        &csv_summary, &csv_compare, &csv_jobs, &csv_phases, &csv_timeline,
+        &csv_decisions, &csv_services, &csv_arrived, &csv_tenants, &csv_seeds,
+        &csv_metrics, &csv_checks, &csv_failures, &csv_border, &csv_sensitivity
+    };
+
+    return i < COUNT_OF(kinds) ? kinds[i] : NULL;
+}

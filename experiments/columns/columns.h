@@ -31,7 +31,13 @@ bool job_cell_of_done(enum job_cell column);
 
 extern const struct csv_kind csv_summary, csv_compare, csv_jobs, csv_phases,
     csv_timeline, csv_decisions, csv_services, csv_arrived,
-    csv_tenants, csv_seeds, csv_metrics, csv_border, csv_sensitivity;
+    csv_tenants, csv_seeds, csv_metrics, csv_border, csv_sensitivity,
+    csv_checks, csv_failures;
+/* All of them, by a number from 0; NULL past the last. */
+const struct csv_kind *csv_kind_at(size_t i);
+/* Returns the unit of a column: "s", "USD", "fraction", "count"; "" of texts, and of what
+ * has the unit of another column's metric or key (`mean` of compare.csv). */
+const char *csv_column_unit(const struct csv_kind *kind, size_t column);
 
 /* "3:0-7 5:0+2": GPUs 0 to 7 of node 3, 0 and 2 of node 5; a node without
  * GPUs stands alone.  Cut with "..." where out is too short. */

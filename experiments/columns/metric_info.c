@@ -62,6 +62,7 @@ void metric_blank_unknown(double *value)
 {
     static const enum metric of_jobs[] = {
         METRIC_JCT_MEAN, METRIC_JCT_P50, METRIC_JCT_P95, METRIC_JCT_P99,
+        METRIC_WAIT_MEAN, METRIC_WAIT_P99, METRIC_MAKESPAN,
         METRIC_SLOWDOWN, METRIC_BOUNDED_SLOWDOWN, METRIC_COST_PER_JOB
     };
 

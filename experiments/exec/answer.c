@@ -10,6 +10,7 @@
 
 #include "experiments/exec/exec.h"
 #include "experiments/exec/guest.h"
+#include "policies/params.h"
 #include "policies/phases.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
@@ -43,6 +44,11 @@ static const char *const verb_names[] = {
 #include "experiments/exec/verbs.def"
 #undef VERB
     NULL
+};
+static const char *const kind_names[] = {
+    [CS_PARAM_INT] = "int", [CS_PARAM_REAL] = "real", [CS_PARAM_FRACTION] = "fraction",
+    [CS_PARAM_TIME] = "time", [CS_PARAM_BOOL] = "bool", [CS_PARAM_TEXT] = "text",
+    [CS_PARAM_CHOICE] = "choice", NULL
 };
 static const char *const key_names[] = {
     "job", "submit", "ready", "estimate", "gpus", "priority", NULL
@@ -224,6 +230,113 @@ static bool read_key(struct reader *r, enum json_token token)
     return true;
 }
 
+/* Words of a choice: texts without blanks. */
+static bool read_choice(struct reader *r, enum json_token token)
+{
+    struct exec_self *self = r->out;
+    struct exec_param *param = &self->param[self->param_count];
+    size_t bytes, used = strlen(param->words);
+    const char *word = json_text(r->json, &bytes);
+
+    if (token != JSON_TEXT || word[0] == '\0' || strchr(word, ' ') != NULL)
+        return fault(r, "a word of a choice is a text without blanks");
+    if (used + 1 + strlen(word) >= sizeof param->words)
+        return fault(r, "the words are too long together");
+    if (used > 0)
+        param->words[used++] = ' ';
+    strcpy(param->words + used, word);
+    return true;
+}
+
+/* A default is what a user would write: a text, a number, true or false. */
+static bool read_fallback(struct reader *r, struct exec_param *param)
+{
+    enum json_token token;
+    size_t bytes;
+    const char *text;
+
+    if (!next(r, &token))
+        return false;
+    if (token != JSON_TEXT && token != JSON_NUMBER && token != JSON_TRUE &&
+        token != JSON_FALSE)
+        return fault(r, "a default is a text, a number, true or false");
+    text = json_text(r->json, &bytes);
+    if (token == JSON_TRUE || token == JSON_FALSE) {
+        text = token == JSON_TRUE ? "true" : "false";
+        bytes = strlen(text);
+    }
+    if (bytes >= sizeof param->fallback)
+        return fault(r, "this text is too long");
+    memcpy(param->fallback, text, bytes);
+    param->fallback[bytes] = '\0';
+    return true;
+}
+
+static bool read_real(struct reader *r, double *out)
+{
+    enum json_token token;
+    size_t bytes;
+
+    if (!next(r, &token))
+        return false;
+    const char *text = json_text(r->json, &bytes);
+    return (token == JSON_NUMBER && scan_f64(text, bytes, out)) ||
+           fault(r, "a number is expected here");
+}
+
+static int param_value(struct reader *r, const char *key)
+{
+    struct exec_self *self = r->out;
+    struct exec_param *param = &self->param[self->param_count];
+    const char *word;
+
+    if (strcmp(key, "key") == 0)
+        return read_word(r, param->key, sizeof param->key);
+    if (strcmp(key, "default") == 0)
+        return read_fallback(r, param);
+    if (strcmp(key, "help") == 0)
+        return read_word(r, param->help, sizeof param->help);
+    if (strcmp(key, "min") == 0)
+        return read_real(r, &param->min);
+    if (strcmp(key, "max") == 0)
+        return read_real(r, &param->max);
+    if (strcmp(key, "words") == 0)
+        return read_list(r, read_choice);
+    if (strcmp(key, "kind") != 0)
+        return -1;
+    if (!read_text(r, &word))
+        return false;
+    param->kind = find(kind_names, word);
+    return param->kind >= 0 ||
+           fault_word(r, "a parameter is an int, real, fraction, time, bool, text or choice, "
+                      "and not", word, kind_names);
+}
+
+static bool read_param(struct reader *r, enum json_token token)
+{
+    struct exec_self *self = r->out;
+    struct exec_param *param = &self->param[self->param_count];
+
+    if (self->param_count == EXEC_PARAMS_MAX)
+        return fault(r, "a program has at most 24 parameters");
+    if (token != JSON_OBJECT)
+        return fault(r, "a parameter is a map such as {\"key\":\"depth\",\"kind\":\"int\","
+                     "\"default\":12,\"help\":\"tasks looked at\"}");
+    *param = (struct exec_param){ .kind = -1 };
+    if (!read_map(r, true, param_value))
+        return false;
+    if (param->key[0] == '\0' || param->kind < 0 || param->help[0] == '\0')
+        return fault(r, "a parameter needs key, kind and help");
+    if ((param->kind == CS_PARAM_CHOICE) != (param->words[0] != '\0'))
+        return fault(r, "a choice has words, and nothing else has");
+    if (param->kind != CS_PARAM_TEXT && param->fallback[0] == '\0')
+        return fault(r, "a parameter that is no text needs a default");
+    if (param->min > param->max)
+        return fault(r, "min is above max");
+    self->param_count++;
+    return true;
+}
+
 static int self_value(struct reader *r, const char *key)
 {
     struct exec_self *self = r->out;
@@ -247,6 +360,8 @@ static int self_value(struct reader *r, const char *key)
         return read_list(r, read_flag);
     if (strcmp(key, "order") == 0)
         return read_list(r, read_key);
+    if (strcmp(key, "params") == 0)
+        return read_list(r, read_param);
     if (strcmp(key, "threads") == 0)
         return read_bool(r, &self->threads);
     return -1;

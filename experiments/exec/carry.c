@@ -332,7 +332,8 @@ static bool carry_one(struct exec *exec, struct cs_host *host,
         return true;
     } else
         verdict = request(exec, host, q);
-    if (verdict == CS_DONE)
+    /* A wish to be asked later changes no candidate. */
+    if (verdict == CS_DONE && q->verb != EXEC_wake_at && q->verb != EXEC_wake_when_idle)
         exec->candidate.i = ID_NONE;
     line_text(out, host_verdict_name(verdict));
     return verdict == CS_DONE;

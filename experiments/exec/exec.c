@@ -13,6 +13,7 @@
 #include "experiments/process/talk.h"
 #include "policies/params.h"
 #include "policies/policy.h"
+#include "policies/registry/table.h"
 #include "sim/base/arena.h"
 #include "sim/text/hash.h"
 #include "sim/text/paths.h"
@@ -20,7 +21,7 @@
 #define WORDS_MAX 64u
 
 /* The key of an entry that names the program. */
-static const struct cs_param param[] = {
+static const struct cs_param exec_param[] = {
     { "exec", CS_PARAM_TEXT, sizeof(struct exec), 0, 0, "",
       "the program that decides, with its arguments, as seen from the folder of the "
       "experiment" },
@@ -80,15 +81,41 @@ static bool is_name(const char *name)
            name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
 }
 
-static void fill_table(struct exec_guest *guest)
+/* The parameters that the program declares, behind `exec:`. */
+static const struct cs_param *make_params(struct arena *arena, const struct exec_self *self,
+                                          struct cs_words *words, uint32_t *words_count)
 {
+    struct cs_param *out = arena_alloc(arena, 1 + self->param_count, sizeof *out);
+
+    out[0] = exec_param[0];
+    for (uint32_t i = 0; i < self->param_count; i++) {
+        const struct exec_param *said = &self->param[i];
+
+        out[1 + i] = (struct cs_param){
+            said->key, (enum cs_param_type)said->kind, exec_param_at(i), said->min, said->max,
+            said->fallback, said->help
+        };
+        if (said->kind == CS_PARAM_CHOICE)
+            words[(*words_count)++] = (struct cs_words){ said->key, said->words };
+    }
+    return out;
+}
+
+static void fill_table(struct arena *arena, struct exec_guest *guest)
+{
+    struct cs_words *words = arena_alloc(arena, EXEC_PARAMS_MAX, sizeof *words);
+    uint32_t words_count = 0;
+    const struct cs_param *param = make_params(arena, &guest->self, words, &words_count);
+
     guest->table = (struct cs_policy){
         .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
         .name = guest->self.name,
         .summary = guest->self.summary[0] != '\0' ? guest->self.summary
                                                   : "decided by a program",
-        .flags = guest->self.flags, .param = param, .param_count = 1,
-        .self_bytes = sizeof(struct exec) + sizeof(const char *),
+        .flags = guest->self.flags,
+        .param = param, .param_count = 1 + guest->self.param_count,
+        .words = words_count > 0 ? words : NULL, .words_count = words_count,
+        .self_bytes = exec_param_at(guest->self.param_count),
         .init = exec_init, .before = guest->self.key_count > 0 ? exec_before : NULL,
         .decide = exec_decide, .job_submitted = exec_job_submitted,
         .job_ended = exec_job_ended,
@@ -127,7 +154,11 @@ const struct cs_policy *exec_load(struct arena *arena, const char *command,
                 "match [a-z][a-z0-9-]*", guest->word[0], guest->self.name);
         return NULL;
     }
-    fill_table(guest);
+    fill_table(arena, guest);
+    if (!table_check(&guest->table, err)) {
+        err->pos = pos;
+        return NULL;
+    }
     *hash = hash_program(arena, guest);
     return &guest->table;
 }

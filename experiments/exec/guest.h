@@ -24,6 +24,15 @@ enum exec_key {
     EXEC_BY_PRIORITY, EXEC_KEY_COUNT
 };
 
+/* A key that an entry of `policies:` may have for the program, as it declares it. */
+#define EXEC_PARAMS_MAX 24u
+struct exec_param {
+    char key[41], fallback[81], help[161];
+    char words[161];            /* of a choice, a blank between them */
+    int kind;                   /* enum cs_param_type */
+    double min, max;
+};
+
 /* What a program says of itself. */
 struct exec_self {
     char name[41], summary[121];
@@ -32,6 +41,8 @@ struct exec_self {
     bool falls[EXEC_KEYS_MAX];  /* the largest first */
     uint32_t key_count;
     bool threads;               /* it is not to share a processor */
+    struct exec_param param[EXEC_PARAMS_MAX];
+    uint32_t param_count;
 };
 
 struct exec_guest {
@@ -103,11 +114,19 @@ struct exec {
     uint32_t form_count, form_room;
     /* News since the last message. */
     struct exec_ids submitted, ended;
+    struct exec_ids fresh;      /* places in the order of what waits: not yet told */
     struct exec_task *idle;
     uint32_t idle_count, idle_room;
     struct task_id candidate;   /* of `next`, as long as nothing was carried out */
     bool failed;
 };
+
+/* Where values of parameters lie in `self`: behind struct exec and the text of `exec:`,
+ * 8 bytes each. */
+static inline size_t exec_param_at(uint32_t i)
+{
+    return sizeof(struct exec) + 8 * (1 + (size_t)i);
+}
 
 /* Wall time at least for the answer to hello: an interpreter starts meanwhile. */
 #define EXEC_GREET_NS INT64_C(20000000000)

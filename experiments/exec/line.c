@@ -88,11 +88,11 @@ void line_real(struct line *line, double value)
     line_raw(line, text);
 }
 
-void line_text(struct line *line, const char *text)
+void line_words(struct line *line, const char *text, size_t bytes)
 {
     put(line, "\"", 1);
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char c = (unsigned char)text[i];
         char code[8];
 
         if (c < ' ') {
@@ -102,9 +102,14 @@ void line_text(struct line *line, const char *text)
         }
         if (c == '"' || c == '\\')
             put(line, "\\", 1);
-        put(line, text, 1);
+        put(line, text + i, 1);
     }
     put(line, "\"", 1);
+}
+
+void line_text(struct line *line, const char *text)
+{
+    line_words(line, text, strlen(text));
 }
 
 void line_int_of(struct line *line, const char *key, int64_t value)

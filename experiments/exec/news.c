@@ -8,10 +8,12 @@
 #include "experiments/exec/news.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "experiments/exec/exec.h"
 #include "experiments/exec/line.h"
 #include "models/jobs/job.h"
+#include "policies/params.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
@@ -37,6 +39,49 @@ static void begin(struct exec *exec, const char *kind)
     }
 }
 
+static void write_param(struct line *out, const struct exec_param *param, const char *at)
+{
+    const char *word = param->words;
+
+    switch (param->kind) {
+    case CS_PARAM_INT:
+    case CS_PARAM_TIME:
+        line_int_of(out, param->key, *(const int64_t *)(const void *)at);
+        return;
+    case CS_PARAM_REAL:
+    case CS_PARAM_FRACTION:
+        line_real_of(out, param->key, *(const double *)(const void *)at);
+        return;
+    case CS_PARAM_BOOL:
+        line_key(out, param->key);
+        line_raw(out, *(const bool *)(const void *)at ? "true" : "false");
+        return;
+    case CS_PARAM_TEXT:
+        word = *(const char *const *)(const void *)at;
+        line_text_of(out, param->key, word != NULL ? word : "");
+        return;
+    default:
+        for (int i = *(const int *)(const void *)at; i > 0; i--)
+            word += strcspn(word, " ") + 1;
+        line_key(out, param->key);
+        line_words(out, word, strcspn(word, " "));
+    }
+}
+
+/* The values that the entry gives to the program's own keys. */
+static void write_params(const struct exec *exec, struct line *out)
+{
+    const struct exec_self *self = &exec->guest->self;
+
+    if (self->param_count == 0)
+        return;
+    line_key(out, "params");
+    line_raw(out, "{");
+    for (uint32_t i = 0; i < self->param_count; i++)
+        write_param(out, &self->param[i], (const char *)exec + exec_param_at(i));
+    line_raw(out, "}");
+}
+
 void news_write_start(struct exec *exec, struct cs_host *host)
 {
     struct line *out = &exec->out;
@@ -46,6 +91,7 @@ void news_write_start(struct exec *exec, struct cs_host *host)
         line_int_of(out, "seed", (int64_t)(cs_random(host) * 0x1p53));
     if (exec->guest->table.flags & CS_ASKS_BLOCKING)
         line_text_of(out, "blocking", cs_skips(host) ? "skip" : "strict");
+    write_params(exec, out);
     if (cs_round_ns(host) > 0)
         line_int_of(out, "round_ns", cs_round_ns(host));
     line_key(out, "pools");
@@ -269,21 +315,20 @@ static void tell_task(struct exec *exec, struct cs_host *host, struct task_id id
 }
 
 /* Whole jobs: they stop to wait by a start or an end, both of which are known, so that
- * the count tells how many are new.  These are looked for from the end of the order. */
+ * the count tells how many are new.  These are looked for from the end of the order, and
+ * told in its order. */
 static void write_whole(struct exec *exec, struct cs_host *host)
 {
     uint32_t count = cs_pending_count(host), i = count;
     uint32_t fresh = count - exec->waits;
 
     assert(count >= exec->waits);
-    while (fresh > 0 && i > 0) {
-        struct task_id id = cs_pending(host, --i);
-
-        if (is_known(exec, cs_task(host, id)))
-            continue;
-        tell_task(exec, host, id);
-        fresh--;
-    }
+    exec->fresh.count = 0;
+    while (exec->fresh.count < fresh && i > 0)
+        if (!is_known(exec, cs_task(host, cs_pending(host, --i))))
+            ARENA_ADD(NULL, exec->fresh.item, exec->fresh.count, exec->fresh.room, i);
+    for (i = exec->fresh.count; i > 0; i--)
+        tell_task(exec, host, cs_pending(host, exec->fresh.item[i - 1]));
 }
 
 static uint32_t *seen_at(struct exec *exec, uint32_t job, uint32_t role)

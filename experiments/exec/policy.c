@@ -23,8 +23,6 @@
 #include "sim/base/err.h"
 #include "sim/text/json.h"
 
-#define PIN_AGAIN 16384         /* messages after which a processor is chosen anew */
-
 /* ---- what is said of a program that failed ---- */
 
 /* Says what it wrote to stderr, and the last messages. */
@@ -105,10 +103,20 @@ struct talk *exec_greet(const struct exec_guest *guest, struct exec_self *self, 
     return talk;
 }
 
+static bool is_same_param(const struct exec_param *a, const struct exec_param *b)
+{
+    return strcmp(a->key, b->key) == 0 && strcmp(a->fallback, b->fallback) == 0 &&
+           strcmp(a->words, b->words) == 0 && a->kind == b->kind && a->min == b->min &&
+           a->max == b->max;
+}
+
 static bool is_same(const struct exec_self *a, const struct exec_self *b)
 {
-    return strcmp(a->name, b->name) == 0 && a->flags == b->flags &&
-           a->key_count == b->key_count &&
+    for (uint32_t i = 0; i < a->param_count && i < b->param_count; i++)
+        if (!is_same_param(&a->param[i], &b->param[i]))
+            return false;
+    return a->param_count == b->param_count && strcmp(a->name, b->name) == 0 &&
+           a->flags == b->flags && a->key_count == b->key_count &&
            memcmp(a->key, b->key, a->key_count * sizeof a->key[0]) == 0 &&
            memcmp(a->falls, b->falls, a->key_count * sizeof a->falls[0]) == 0;
 }
@@ -157,7 +165,7 @@ bool exec_init(void *self, struct cs_host *host)
         fail(exec, host, "answers hello otherwise than when the experiment was read");
     } else {
         if (!said.threads)
-            talk_pin(exec->talk, true);
+            talk_keep_together(exec->talk);
         news_write_start(exec, host);
         (void)ask(exec, host);
         if (!exec->failed && exec->answer.count > 0)
@@ -189,6 +197,7 @@ void exec_fini(void *self)
     free(exec->form);
     free(exec->submitted.item);
     free(exec->ended.item);
+    free(exec->fresh.item);
     free(exec->idle);
     arena_free(exec->arena);
 }
@@ -257,15 +266,6 @@ bool exec_before(const void *self, const struct cs_host *host, struct task_id a,
     return false;
 }
 
-/* One processor for both, chosen again from time to time: others come and go. */
-static void pin_again(struct exec *exec)
-{
-    if (exec->number % PIN_AGAIN != 0 || exec->guest->self.threads)
-        return;
-    talk_pin(exec->talk, false);
-    talk_pin(exec->talk, true);
-}
-
 void exec_decide(void *self, struct cs_host *host)
 {
     struct exec *exec = self;
@@ -273,9 +273,9 @@ void exec_decide(void *self, struct cs_host *host)
     char why[150];
 
     exec->candidate.i = ID_NONE;
+    talk_begin(exec->talk);
     while (more && !exec->failed) {
         news_write_decide(exec, host);
-        pin_again(exec);
         if (!ask(exec, host))
             return;
         if (!carry_out(exec, host, &refused, why, sizeof why)) {
@@ -285,5 +285,7 @@ void exec_decide(void *self, struct cs_host *host)
         more = exec->answer.again == EXEC_ALWAYS ||
                (exec->answer.again == EXEC_REFUSED && refused);
         exec->again = more;
+        if (more && talk_is_over(exec->talk, why, sizeof why))
+            fail(exec, host, why);
     }
 }

@@ -72,6 +72,7 @@ static const struct arg_info info[ARG_COUNT] = {
     [ARG_COLUMNS] = { "--columns", 0, "KEY=NAME,..",
                       "which column of a CSV is what; a number stands for "
                       "every row" },
+    [ARG_JSON] = { "--json", 0, NULL, "as JSON, for other programs" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };
 

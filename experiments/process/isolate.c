@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,10 +16,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
+#include "experiments/process/system.h"
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
 
@@ -98,19 +97,21 @@ static void limit_memory(uint64_t bytes)
     (void)bytes;
 }
 
-static _Noreturn void run_child(const struct isolate *isolate, pid_t parent,
+static _Noreturn void run_child(const struct isolate *isolate, pid_t parent, int said_fd,
                                 void (*function)(void *self), void *self)
 {
     /* A fault ends the process, whoever else would have heard of it. */
     static const int faults[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
     struct sigaction usual = { .sa_handler = SIG_DFL };
 
-#ifdef __linux__
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
+    system_end_with_parent();
     if (getppid() != parent)
         _exit(1);
     (void)setpgid(0, 0);        /* what it starts ends with it */
+    if (said_fd >= 0) {
+        (void)fcntl(said_fd, F_SETFL, O_NONBLOCK);      /* what is too long is lost */
+        (void)dup2(said_fd, 2);
+    }
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         sigaction(faults[i], &usual, NULL);
     set_limit(RLIMIT_CORE, 0);
@@ -154,30 +155,65 @@ static pid_t fork_told(const struct isolate *isolate)
     return pid;
 }
 
+/* Passes on what the process wrote to stderr; of one that ended itself, its last line
+ * is kept. */
+static void read_said(int fd, struct isolate_end *end)
+{
+    char block[4096];
+    ssize_t got;
+    size_t used = 0;
+
+    (void)fcntl(fd, F_SETFL, O_NONBLOCK);
+    while ((got = read(fd, block, sizeof block)) > 0) {
+        (void)!write(2, block, (size_t)got);
+        for (ssize_t i = 0; i < got; i++) {
+            if (used > 0 && end->said[used - 1] == '\n')
+                used = 0;
+            if (used + 1 < sizeof end->said || block[i] == '\n')
+                end->said[used < sizeof end->said - 1 ? used++ : used - 1] = block[i];
+        }
+    }
+    while (used > 0 && end->said[used - 1] == '\n')
+        used--;
+    end->said[end->signal == SIGABRT ? used : 0] = '\0';
+}
+
 struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *self),
                                void *self)
 {
     struct isolate_end end = { .status = -1 };
     pid_t parent = getpid(), pid;
-    int status;
+    int status = 0, said[2];
 
+    if (!system_pipe(said))
+        said[0] = said[1] = -1;
     pthread_mutex_lock(&isolate->lock);
     assert(isolate->pid == 0);
     isolate->killed = false;
     pid = fork_told(isolate);
     if (pid == 0)
-        run_child(isolate, parent, function, self);
+        run_child(isolate, parent, said[1], function, self);
     if (pid > 0)
         (void)setpgid(pid, pid);        /* here, too: who comes first */
     isolate->pid = pid > 0 ? pid : 0;
     pthread_mutex_unlock(&isolate->lock);
-    if (pid < 0)
+    if (pid >= 0)
+        status = wait_for(isolate, pid);
+    if (said[1] >= 0)
+        close(said[1]);
+    if (pid < 0) {
+        if (said[0] >= 0)
+            close(said[0]);
         return end;
-    status = wait_for(isolate, pid);
+    }
     end.killed = isolate->killed;
     end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     end.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     end.done = end.signal == 0 && end.status == 0;
+    if (said[0] >= 0) {
+        read_said(said[0], &end);
+        close(said[0]);
+    }
     return end;
 }
 
@@ -197,6 +233,8 @@ const char *isolate_why(struct arena *arena, const struct isolate_end *end)
         return "got no process of its own";
     if (end->killed)
         return "was ended";
+    if (end->signal == SIGABRT && strstr(end->said, "Assertion") != NULL)
+        return text_format(arena, "ended itself: %.150s", end->said);
     if (end->signal == SIGABRT)
         return "ended itself (an assertion, or no memory)";
     if (end->signal == SIGXCPU)

@@ -22,6 +22,7 @@ struct isolate_end {
     bool killed;        /* by isolate_kill() */
     int signal;         /* that ended the process, or 0 */
     int status;         /* of its exit otherwise; -1: it could not be started */
+    char said[200];     /* the last line that it wrote to stderr, if it ended itself */
 };
 
 /* For programs with a state of their own that a fork must not split, such as an

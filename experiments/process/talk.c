@@ -5,24 +5,21 @@
  * Pipes, since the cost of a message is that of waking its reader: on one processor
  * 6 us there and back, on two that sleep 40 to 60, whatever carries the bytes.
  */
-#define _GNU_SOURCE             /* sched_setaffinity, close_range, pipe2 */
 #include "experiments/process/talk.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/close_range.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "experiments/process/system.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 
@@ -34,7 +31,7 @@
 struct talk {
     pid_t pid;
     int in, out, said_fd;       /* to its stdin, from its stdout and stderr */
-    int64_t limit_ns, due_ns;
+    int64_t limit_ns, due_ns, over_ns;
     char *buffer;               /* of what it sends: [from, used) is unread */
     size_t from, used, room;
     char said[SAID_BYTES];
@@ -44,8 +41,7 @@ struct talk {
     uint64_t messages;
     char why[160];
     struct sigaction pipe_before;
-    cpu_set_t cpus;             /* of this process, before it was pinned */
-    bool pinned;
+    struct system_pair *pair;   /* NULL: both run where they like */
 };
 
 static int64_t wall_ns(void)
@@ -83,12 +79,12 @@ static _Noreturn void exec_program(const struct talk_plan *plan, const struct en
     sigset_t none;
     int why;
 
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    system_end_with_parent();
     (void)setpgid(0, 0);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     sigaction(SIGPIPE, &usual, NULL);
-    (void)close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    system_hide_files(3);
     if (getppid() == parent && dup2(ends->in[0], 0) >= 0 && dup2(ends->out[1], 1) >= 0 &&
         dup2(ends->said[1], 2) >= 0 && chdir(plan->folder) == 0)
         execvp(plan->word[0], plan->word);
@@ -102,7 +98,7 @@ static bool open_ends(struct ends *ends)
     int (*pair[4])[2] = { &ends->in, &ends->out, &ends->said, &ends->fault };
 
     for (int i = 0; i < 4; i++)
-        if (pipe2(*pair[i], O_CLOEXEC) != 0) {
+        if (!system_pipe(*pair[i])) {
             while (i-- > 0) {
                 close((*pair[i])[0]);
                 close((*pair[i])[1]);
@@ -203,38 +199,36 @@ void talk_close(struct talk *talk, bool leaves)
     wait_for_end(talk->pid);
     close(talk->out);
     close(talk->said_fd);
-    talk_pin(talk, false);
+    system_pair_free(talk->pair);
     sigaction(SIGPIPE, &talk->pipe_before, NULL);
     free(talk->buffer);
     free(talk);
 }
 
-void talk_pin(struct talk *talk, bool together)
+void talk_keep_together(struct talk *talk)
 {
-    cpu_set_t one;
-    int cpu = sched_getcpu();
-
-    if (together == talk->pinned)
-        return;
-    if (together) {
-        if (cpu < 0 || cpu >= CPU_SETSIZE ||
-            sched_getaffinity(0, sizeof talk->cpus, &talk->cpus) != 0)
-            return;
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        talk->pinned = sched_setaffinity(0, sizeof one, &one) == 0;
-        (void)sched_setaffinity(talk->pid, sizeof one, &one);
-    } else {
-        (void)sched_setaffinity(0, sizeof talk->cpus, &talk->cpus);
-        (void)sched_setaffinity(talk->pid, sizeof talk->cpus, &talk->cpus);
-        talk->pinned = false;
-    }
+    assert(talk->pair == NULL);
+    talk->pair = system_pair_new(talk->pid);
 }
 
 void talk_set_limit(struct talk *talk, int64_t limit_ns)
 {
     assert(limit_ns > 0);
     talk->limit_ns = limit_ns;
+}
+
+void talk_begin(struct talk *talk)
+{
+    talk->over_ns = clock_after(wall_ns(), talk->limit_ns);
+}
+
+bool talk_is_over(const struct talk *talk, char *why, size_t why_bytes)
+{
+    if (wall_ns() <= talk->over_ns)
+        return false;
+    snprintf(why, why_bytes, "goes on with one decision for %g s of wall time",
+             1e-9 * (double)talk->limit_ns);
+    return true;
 }
 
 /* ---- what it says on stderr ---- */
@@ -322,14 +316,14 @@ static bool fail_ended(struct talk *talk)
 }
 
 /* Waits until the descriptor is ready, and reads stderr meanwhile; false: it is not
- * in time. */
+ * in time, or the program has left, and only what it started holds the other end. */
 static bool wait_for(struct talk *talk, int fd, short event)
 {
     for (;;) {
         struct pollfd look[2] = { { fd, event, 0 }, { talk->said_fd, POLLIN, 0 } };
         int64_t left_ns = talk->due_ns - wall_ns();
-        int got = left_ns <= 0 ? 0 : poll(look, 2, (int)(left_ns / 1000000 < 1000
-                                                        ? left_ns / 1000000 + 1 : 1000));
+        int got = left_ns <= 0 ? 0 : poll(look, 2, (int)(left_ns / 1000000 < 200
+                                                        ? left_ns / 1000000 + 1 : 200));
 
         if (got > 0 && (look[1].revents & POLLIN) != 0)
             read_said(talk);
@@ -337,16 +331,21 @@ static bool wait_for(struct talk *talk, int fd, short event)
             nanosleep(&(struct timespec){ 0, 1000000 }, NULL);  /* stderr is closed */
         if (got > 0 && look[0].revents != 0)
             return true;
-        if (got <= 0 && left_ns <= 0)
+        if (got == 0 && (left_ns <= 0 || has_left(talk)))
             return false;
     }
 }
 
 bool talk_send(struct talk *talk, const char *line, size_t bytes)
 {
+    int64_t now_ns;
+
     assert(bytes > 0 && line[bytes - 1] == '\n');
     keep_last(talk, '>', line, bytes - 1);
-    talk->due_ns = clock_after(wall_ns(), talk->limit_ns);
+    now_ns = wall_ns();
+    talk->due_ns = clock_after(now_ns, talk->limit_ns);
+    if (talk->pair != NULL)
+        system_pair_look(talk->pair, now_ns);
     while (bytes > 0) {
         ssize_t put = write(talk->in, line, bytes);
 
@@ -355,7 +354,8 @@ bool talk_send(struct talk *talk, const char *line, size_t bytes)
             bytes -= (size_t)put;
         } else if (errno == EAGAIN) {
             if (!wait_for(talk, talk->in, POLLOUT))
-                return fail_late(talk, "did not read what it was sent");
+                return has_left(talk) ? fail_ended(talk)
+                     : fail_late(talk, "did not read what it was sent");
         } else if (errno != EINTR) {
             return fail_ended(talk);
         }
@@ -401,7 +401,10 @@ char *talk_receive(struct talk *talk, size_t *bytes)
             return NULL;
         }
         if (!wait_for(talk, talk->out, POLLIN)) {
-            (void)fail_late(talk, seen > 0 ? "did not end its line" : "gave no answer");
+            if (has_left(talk))
+                (void)fail_ended(talk);
+            else
+                (void)fail_late(talk, seen > 0 ? "did not end its line" : "gave no answer");
             return NULL;
         }
         make_room(talk);

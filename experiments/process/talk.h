@@ -32,12 +32,17 @@ struct talk *talk_open(const struct talk_plan *plan, char *why, size_t why_bytes
  * NULL. */
 void talk_close(struct talk *talk, bool leaves);
 
-/* Keeps the program and this process on one processor, or lets both go.  A line that
- * goes to a sleeper on another, idle processor takes ten times as long. */
-void talk_pin(struct talk *talk, bool together);
+/* Keeps the program and this process on one processor, as long as others leave it to
+ * them (system.h). */
+void talk_keep_together(struct talk *talk);
 
 /* Sets the wall time for answers from now on. */
 void talk_set_limit(struct talk *talk, int64_t limit_ns);
+
+/* Begins an exchange of several messages; is it longer than the wall time for one
+ * answer?  Then `why` says so, of the program. */
+void talk_begin(struct talk *talk);
+bool talk_is_over(const struct talk *talk, char *why, size_t why_bytes);
 
 /* Sends a line, which ends with '\n'.  False: talk_why(). */
 bool talk_send(struct talk *talk, const char *line, size_t bytes);

@@ -133,7 +133,20 @@ static const char *signed_text(const struct report *r,
                                      : text;
 }
 
-/* "-2.8% [-11.2%, -0.6%] at arrival.rate=2/h (undecided)" */
+/* Why a check is undecided. */
+static void put_reason(const struct report *r, const struct check_row *row)
+{
+    if (strcmp(row->verdict, "undecided") != 0)
+        return;
+    if (!check_row_is_lost(row) && !isnan(row->low))
+        out_text(r->out, ": the interval lies on both sides of what is expected");
+    else if (*row->reason) {
+        out_text(r->out, ": ");
+        out_html_text(r->out, row->reason);
+    }
+}
+
+/* "-2.8% [-11.2%, -0.6%] at arrival.rate=2/h (undecided: why)" */
 static void put_figure(const struct report *r, const struct check_row *row)
 {
     if (check_row_is_lost(row) || isnan(row->value))
@@ -147,7 +160,9 @@ static void put_figure(const struct report *r, const struct check_row *row)
         out_text(r->out, " at ");
         out_html_text(r->out, row->point);
     }
-    out_printf(r->out, " (%s)", row->verdict);
+    out_printf(r->out, " (%s", row->verdict);
+    put_reason(r, row);
+    out_text(r->out, ")");
 }
 
 /* The rows of one question, by value; NULL: there is no such row left. */

@@ -51,22 +51,25 @@ static double mean_of(const struct report *r, uint32_t point, uint32_t policy,
                ? NAN : m.mean;
 }
 
-/* Returns the policy of the least mean, or UINT32_MAX. */
+/* Returns the policy of the least mean, or UINT32_MAX: there is none, or all are 0, as
+ * costs are where nothing has a price. */
 static uint32_t find_best(const struct report *r, uint32_t point,
                           enum metric metric)
 {
     uint32_t best = UINT32_MAX;
     double least = INFINITY;
+    bool any = false;
 
     for (uint32_t p = 0; p < r->source.grid->policy_count; p++) {
         double mean = mean_of(r, point, p, metric);
 
+        any = any || mean != 0;
         if (mean < least) {
             least = mean;
             best = p;
         }
     }
-    return best;
+    return any ? best : UINT32_MAX;
 }
 
 static struct stats_delta above_best(const struct report *r, uint32_t point,
@@ -74,6 +77,8 @@ static struct stats_delta above_best(const struct report *r, uint32_t point,
 {
     uint32_t best = find_best(r, point, metric);
 
+    if (best == UINT32_MAX)
+        return (struct stats_delta){ .percent = NAN };
     return compare_pair(r->arena, r->source.grid, point, policy, best, metric);
 }
 
@@ -141,11 +146,12 @@ static void add_regret(const struct report *r, struct sheet *sheet,
 {
     const struct grid *grid = r->source.grid;
     struct stats_delta most = { .percent = -1 };
-    uint32_t at = 0, lost = 0;
+    uint32_t at = 0, lost = 0, level = 0;
 
     for (uint32_t t = 0; t < grid->point_count; t++) {
         struct stats_delta d = above_best(r, t, policy, metric);
 
+        level += find_best(r, t, metric) == UINT32_MAX;
         if (isnan(mean_of(r, t, policy, metric)))
             lost++;
         if (d.percent > most.percent) {
@@ -156,6 +162,8 @@ static void add_regret(const struct report *r, struct sheet *sheet,
     if (lost > 0)
         sheet_cell(sheet, "not compared at %u of %u points", lost,
                    grid->point_count);
+    else if (level == grid->point_count)
+        sheet_cell(sheet, "-");
     else if (most.percent < 0)
         sheet_cell(sheet, "it is the best at every point");
     else

@@ -143,8 +143,8 @@ static void put_defaults(const struct report *r)
         rules += strcmp(report_word(conf_item(list, i), "from"), "file") != 0;
     if (rules > 0)
         out_printf(r->out, "<li>Not said in the files, and decided by defaults "
-                   "and rules: <a href=\"#defaults\">%zu values</a>.</li>\n",
-                   rules);
+                   "and rules: <a href=\"#defaults\">%zu value%s</a>.</li>\n",
+                   rules, rules == 1 ? "" : "s");
 }
 
 void report_ground(const struct report *r)

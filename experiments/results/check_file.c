@@ -18,31 +18,7 @@
 #include "sim/text/sheet.h"
 #include "sim/text/table.h"
 
-static const struct table_column checks_column[] = {
-    { "claim", TABLE_TEXT, "name of the claim" },
-    { "point", TABLE_TEXT, "cell of the sweep" },
-    { "metric", TABLE_TEXT, "a column of summary.csv" },
-    { "policy", TABLE_TEXT, "judged" },
-    { "vs", TABLE_TEXT, "compared with" },
-    { "percent", TABLE_COUNT, "1: limits and values are in percent of vs" },
-    { "at_least", TABLE_REAL, "lower limit; empty: none" },
-    { "at_most", TABLE_REAL, "upper limit; empty: none" },
-    { "confidence", TABLE_REAL, "of the interval" },
-    { "seeds", TABLE_COUNT, "samples" },
-    { "value", TABLE_REAL, "mean, or mean paired difference" },
-    { "ci_low", TABLE_REAL, "its interval" },
-    { "ci_high", TABLE_REAL, "its other end" },
-    { "verdict", TABLE_TEXT, "holds, does not hold, undecided, not judged, failed "
-      "trial" },
-    { "reason", TABLE_TEXT, "in words" },
-    { "vs_point", TABLE_TEXT, "point that it is compared with" },
-};
 #define VS_POINT 15
-static const struct csv_kind csv_checks = {
-    "checks.csv", "one row per expectation and point", checks_column,
-    sizeof checks_column / sizeof checks_column[0]
-};
-
 static void check_row(struct table *table, const struct check_item *item)
 {
     const struct experiment_expect *e = item->expect;
@@ -135,13 +111,13 @@ static bool read_rows(struct arena *arena, struct csv *in,
     size_t c[12];
 
     for (size_t i = 0; i < 9; i++)
-        if (!csv_need_column(in, checks_column[i].name, &c[i], err))
+        if (!csv_need_column(in, csv_checks.columns[i].name, &c[i], err))
             return false;
     if (!csv_need_column(in, "verdict", &c[10], err) ||
         !csv_need_column(in, "seeds", &c[11], err))
         return false;
     /* SIZE_MAX: written by an older version. */
-    c[9] = csv_find(in, checks_column[VS_POINT].name);
+    c[9] = csv_find(in, csv_checks.columns[VS_POINT].name);
     *count = 0;
     while ((step = csv_next(in, err)) == CSV_ROW) {
         if (*count == room) {

@@ -63,6 +63,20 @@ static void put_command(struct out *out,
     out_text(out, "],\n");
 }
 
+/* The swept keys, as files write them and as labels of points call them. */
+static void put_sweep(struct out *out, const struct experiment *experiment)
+{
+    out_text(out, "  \"sweep\": [");
+    for (uint32_t i = 0; i < experiment->swept_count; i++) {
+        out_text(out, i == 0 ? "{\"key\": " : ", {\"key\": ");
+        out_json_text(out, experiment->swept[i].key);
+        out_text(out, ", \"label\": ");
+        out_json_text(out, experiment->swept[i].label);
+        out_text(out, "}");
+    }
+    out_text(out, "],\n");
+}
+
 static void put_policies(struct out *out, const struct experiment *experiment)
 {
     out_text(out, "  \"policies\": [\n");
@@ -228,6 +242,7 @@ bool provenance_write(struct arena *arena, const struct folder *dir,
     put_time(out, "warmup_s", experiment->warmup_ns);
     put_text(out, "baseline", experiment->baseline == UINT32_MAX ? ""
              : experiment->policy_name[experiment->baseline]);
+    put_sweep(out, experiment);
     put_policies(out, experiment);
     put_prices(out, experiment);
     put_cluster(out, experiment);

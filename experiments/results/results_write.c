@@ -197,19 +197,6 @@ static bool write_compare(struct arena *arena, const struct results *results,
 
 /* failures.csv: only if there are any. */
 
-static const struct table_column failures_column[] = {
-    { "point", TABLE_TEXT, "cell of the sweep" },
-    { "policy", TABLE_TEXT, "name of the policy in this experiment" },
-    { "seed", TABLE_COUNT, "replica" },
-    { "place", TABLE_TEXT, "file and line, if there is one" },
-    { "message", TABLE_TEXT, "why the trial failed" },
-    { "hint", TABLE_TEXT, "what would help, if it is known" },
-};
-static const struct csv_kind csv_failures = {
-    "failures.csv", "one row per failed trial", failures_column,
-    sizeof failures_column / sizeof failures_column[0]
-};
-
 static bool write_failures(struct arena *arena, const struct results *results,
                            const struct experiment *experiment,
                            const struct runner_trial *trial, struct err *err)

@@ -46,6 +46,12 @@ struct experiment_point {
     const struct experiment_point *const *met;
 };
 
+/* A swept key, "workload.arrival.rate", and what labels of points call it,
+ * "arrival.rate". */
+struct experiment_swept {
+    const char *key, *label;
+};
+
 /* One entry of `expect:`. */
 struct experiment_expect {
     const char *claim;          /* or NULL */
@@ -88,6 +94,8 @@ struct experiment {
 
     const struct experiment_point *point;
     uint32_t point_count;
+    const struct experiment_swept *swept;       /* in the order of the labels */
+    uint32_t swept_count;
     const char *const *policy_name;
     uint32_t policy_count;
     uint32_t file_policy_count; /* the first of them are the file's, and the others

@@ -467,6 +467,18 @@ static bool labels_differ(struct reader *r, struct err *err)
     return true;
 }
 
+static void note_swept(struct arena *arena, struct experiment *experiment,
+                       const struct conf_node *keys)
+{
+    size_t count = keys == NULL ? 0 : conf_count(keys);
+    struct experiment_swept *swept = arena_alloc(arena, count + 1, sizeof *swept);
+
+    for (size_t i = 0; i < count; i++)
+        swept[i] = (struct experiment_swept){ conf_key(keys, i), sweep_label(keys, i) };
+    experiment->swept = swept;
+    experiment->swept_count = (uint32_t)count;
+}
+
 static bool read_points(struct reader *r, struct err *err)
 {
     struct experiment *experiment = r->experiment;
@@ -477,6 +489,7 @@ static bool read_points(struct reader *r, struct err *err)
         return false;
     experiment->point_count = sweep.count;
     r->swept = sweep.keys;
+    note_swept(r->arena, experiment, sweep.keys);
     r->point = arena_alloc(r->arena, experiment->point_count, sizeof *r->point);
     experiment->point = r->point;
     r->known = NULL;

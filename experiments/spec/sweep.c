@@ -22,7 +22,7 @@
 
 /* "workload.arrival.rate" -> "arrival.rate", unless another swept key would
  * then be called the same. */
-static const char *short_key(const struct conf_node *sweep, size_t which)
+const char *sweep_label(const struct conf_node *sweep, size_t which)
 {
     const char *key = conf_key(sweep, which), *dot = strchr(key, '.');
 
@@ -180,7 +180,7 @@ const struct conf_node *sweep_tree(struct experiment_inputs *inputs,
         tree = tree_set(inputs, tree, conf_key(keys, i), value, NULL, err);
         if (tree == NULL)
             return NULL;
-        word = text_format(inputs->arena, "%s=%s", short_key(keys, i),
+        word = text_format(inputs->arena, "%s=%s", sweep_label(keys, i),
                            value_label(inputs->arena, value, which));
         *label = *label == NULL
                      ? word

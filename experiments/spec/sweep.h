@@ -9,6 +9,7 @@
 #define EXPERIMENTS_SPEC_SWEEP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct arena;
@@ -41,5 +42,9 @@ bool sweep_open(struct arena *arena, const struct conf_node *root,
 const struct conf_node *sweep_tree(struct experiment_inputs *inputs,
                                    const struct sweep *sweep, uint32_t index,
                                    const char **label, struct err *err);
+
+/* Returns how labels call the swept key `which` of sweep.keys: "arrival.rate" for
+ * "workload.arrival.rate". */
+const char *sweep_label(const struct conf_node *keys, size_t which);
 
 #endif

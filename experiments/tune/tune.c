@@ -229,10 +229,11 @@ static void make_candidates(struct tuning *t, uint32_t count)
 
     t->candidate = arena_alloc(t->arena, count + 1, sizeof *t->candidate);
     t->candidate_count = 1;             /* the entry as it is */
-    for (uint32_t c = 0; c < count && choice[c].count > 0; c++)
-        t->candidate[t->candidate_count++] = (struct candidate){
-            choice[c], entry_settings(t->arena, t->entry, t->policy, &choice[c]), FINE
-        };
+    for (uint32_t c = 0; c < count; c++)
+        if (choice[c].count > 0)        /* maps without keys: the entry again */
+            t->candidate[t->candidate_count++] = (struct candidate){
+                choice[c], entry_settings(t->arena, t->entry, t->policy, &choice[c]), FINE
+            };
 }
 
 /* ---- the judgement ------------------------------------------------------ */

@@ -144,6 +144,23 @@ static bool read_forecast(const struct conf_node *conf,
     return true;
 }
 
+/* Of nodes that are all rented all the time none comes or goes; and no more can be to
+ * spare than do. */
+static bool elastic_acts(const struct conf_node *conf,
+                         const struct rented_keys *keys, uint32_t count,
+                         struct err *err)
+{
+    int64_t rest = (int64_t)count - keys->min;
+
+    assert(conf != NULL && keys != NULL && rest >= 0);
+    if (keys->spare > rest)
+        return err_set(err, ERR_RANGE, conf_pos(conf_get(conf, "spare")),
+                       "spare must be at most the %lld nodes of the group beyond "
+                       "min, found %lld", (long long)rest, (long long)keys->spare);
+    return conf_acts(conf, "scale", rest == 0,
+                     "needs `min` below the nodes of the group", err);
+}
+
 bool rented_read(struct arena *arena, const struct conf_node *conf,
                  uint32_t count, struct rent_spec *spec, struct err *err)
 {
@@ -158,6 +175,8 @@ bool rented_read(struct arena *arena, const struct conf_node *conf,
         return err_set(err, ERR_RANGE, conf_pos(conf_get(conf, "min")),
                        "min must be at most the %u nodes of the group, found "
                        "%lld", count, (long long)keys.min);
+    if (!elastic_acts(conf, &keys, count, err))
+        return false;
     *spec = (struct rent_spec) {
         .nodes_min = (uint32_t)keys.min,
         .scale = (enum rent_scale)keys.scale, .spare = (uint32_t)keys.spare,

@@ -70,6 +70,7 @@ struct memory_need cores_train_memory(const struct train_shape *shape)
     whole.tp = whole.pp = 1;
     whole.vp = whole.cp = whole.ep = 0;
     whole.zero = 0;
+    whole.on_host = false;
     return memory_train(&whole, 1);
 }
 

@@ -66,10 +66,17 @@ struct loader_item loader_item(enum loader_kind kind, double size);
 double loader_restart_s(const struct loader_item *item, uint32_t workers,
                         double start_s, double items, double core_speed);
 
-/* Returns the share of reads that miss the page cache, from the second epoch
- * on.  `cached`: the fraction of the data set that one node's cache holds.
- * Each of the `nodes` reads a random part of the data set in each epoch. */
-double loader_miss_fraction(double cached, uint32_t nodes);
+/* What of a data set is kept in host memory: what the kernel's page cache leaves
+ * there, or what was read first, for good (MinIO of Mohan et al. 2021). */
+enum loader_cache { LOADER_CACHE_PAGE, LOADER_CACHE_KEEP };
+extern const char *const loader_cache_choices[];
+/* Returns the share of reads that miss that cache, from the second epoch on.
+ * `cached`: the fraction of the data set that one node's cache holds.  Each of
+ * the `nodes` reads a random part of the data set in each epoch. */
+double loader_miss_fraction(enum loader_cache cache, enum loader_files files,
+                            double cached, uint32_t nodes);
+/* Returns the same of items that go in the order of their last use. */
+double loader_lru_fraction(double cached, uint32_t nodes);
 
 /* Returns the core-seconds that the kernel's TCP stack takes to receive
  * `bytes`. */

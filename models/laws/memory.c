@@ -10,6 +10,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/laws/experts.h"
 #include "models/laws/net.h"
+#include "models/laws/offload.h"
 
 #define GIB (1024.0 * 1024.0 * 1024.0)
 
@@ -30,6 +31,10 @@
 #define ADAM_FP32_BYTES 8.0
 
 #define LORA_RANK 16.0
+
+/* Gradients that wait for the host: of a layer that is sent and of one that is
+ * computed, of bounded buffers (prime-rl PR 3234). */
+#define HOST_LAYERS 2.0
 
 const char *const train_method_choices[] = { "full", "lora", "qlora", NULL };
 const char *const train_stack_choices[] = {
@@ -159,6 +164,10 @@ static void add_states(const struct train_shape *shape,
     if (shape->zero >= 3) {
         need->weights /= dp;
     }
+    if (shape->on_host) {
+        need->optimizer = 0.0;
+        need->gradients *= fmin(1.0, HOST_LAYERS / shape->llm->layers);
+    }
     sum->weights += need->weights;
     sum->gradients += need->gradients;
     sum->optimizer += need->optimizer;
@@ -283,6 +292,21 @@ struct memory_need memory_train(const struct train_shape *shape,
     need.workspace = train_workspace(shape, gpus);
     need.total = total_of(&need);
     return need;
+}
+
+double memory_host(const struct train_shape *shape, uint32_t gpus)
+{
+    assert(shape && gpus > 0);
+    if (!shape->on_host) {
+        return 0.0;
+    }
+    struct held rest = held_by(shape, gpus, false);
+    struct held experts = held_by(shape, gpus, true);
+    bool divided = shape->zero >= 1;
+
+    return offload_host_bytes(
+        rest.trained / (divided ? rest.replicas : 1.0) +
+        experts.trained / (divided ? experts.replicas : 1.0));
 }
 
 double memory_frozen(const struct train_shape *shape, uint32_t gpus)

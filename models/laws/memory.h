@@ -54,6 +54,7 @@ struct train_shape {
     uint32_t ep;                /* expert parallel (0: 1), see experts.h */
     bool sequence_parallel;     /* tp divides norms and residuals, too */
     enum train_stack stack;
+    bool on_host;               /* the optimizer works there, see offload.h */
 };
 
 struct memory_need {            /* bytes per GPU */
@@ -77,6 +78,10 @@ struct memory_need memory_decode(const struct llm *llm,
 struct memory_need memory_forward(const struct llm *llm,
                                   enum precision precision, uint32_t tp,
                                   double tokens);
+
+/* Returns the bytes of host memory for each GPU that an optimizer on the host
+ * needs; 0 if it works on the GPU. */
+double memory_host(const struct train_shape *shape, uint32_t gpus);
 
 /* Returns the bytes of all weights of the model, on however many GPUs. */
 double memory_weight_bytes(const struct llm *llm, enum precision precision);

@@ -17,6 +17,7 @@
 #include "models/laws/compute.h"
 #include "models/laws/cores.h"
 #include "models/laws/experts.h"
+#include "models/laws/offload.h"
 #include "models/laws/train.h"
 #include "models/types/rates.h"
 
@@ -67,7 +68,8 @@ bool phase_can_run(const struct phase_law *law, const struct gang *gang)
             return law->train.net == NULL &&
                    cores_can(gang, law->train.precision);
         return has_speed(gang, law->train.precision) &&
-               gang->gpus >= experts_gang(&law->train);
+               gang->gpus >= experts_gang(&law->train) &&
+               (!law->train.on_host || offload_can(gang));
     case LAW_FORWARD:
         if (gang->gpus == 0)
             return cores_can(gang, law->train.precision);
@@ -84,10 +86,13 @@ bool phase_can_run(const struct phase_law *law, const struct gang *gang)
 
 /* What keeps GPUs from computing when they are what sets the pace. */
 static const char *gpu_bottleneck(const struct step_time *step,
-                                  const struct gang *gang)
+                                  const struct gang *gang, bool on_host)
 {
     assert(step->step_s >= 0.0);
     assert(gang != NULL);
+    if (on_host && step->optimizer_s > step->compute_s &&
+        step->optimizer_s > step->comm_exposed_s)
+        return "cpu";
     if (step->comm_exposed_s <= step->compute_s)
         return "gpu";
     if (gang->nodes > 1)
@@ -119,8 +124,9 @@ static struct loader_supply supply_of(const struct phase_law *law,
     return supply;
 }
 
-/* Share of what is read that is not in the page cache. */
-static double missed(const struct phase_law *law, const struct gang *gang)
+/* Share of what is read that is not in host memory. */
+static double missed(const struct phase_law *law, const struct gang *gang,
+                     double reads)
 {
     assert(gang->nodes > 0);
     assert(law->dataset_bytes >= 0.0 && law->cache_bytes >= 0.0);
@@ -129,7 +135,9 @@ static double missed(const struct phase_law *law, const struct gang *gang)
     double cache = law->cache_bytes * (gang->gpus > 0 ? gang->gpus : 1.0) /
                    gang->nodes;
 
-    return loader_miss_fraction(cache / law->dataset_bytes, gang->nodes);
+    return loader_miss_fraction(law->cache,
+                                reads > 0.0 ? LOADER_ITEMS : LOADER_SHARDS,
+                                cache / law->dataset_bytes, gang->nodes);
 }
 
 /* Bytes read are those of storage or of local drives; from memory, none. */
@@ -139,7 +147,7 @@ static void read_bytes(struct demand_rates *rates,
 {
     assert(bytes >= 0.0 && reads >= 0.0);
     assert(gang->nodes > 0);
-    double miss = missed(law, gang);
+    double miss = missed(law, gang, reads);
 
     if (law->from == LOADER_FROM_STORAGE)
         rates->storage_bytes = bytes * miss;
@@ -202,7 +210,7 @@ static struct phase_plan plan_fed(const struct phase_law *law,
         .flops = step->flops * repeats(law),
         .mfu = step->mfu * (work_s / gpu_s),
         .hfu = step->hfu * (work_s / gpu_s),
-        .bottleneck = gpu_bottleneck(step, gang),
+        .bottleneck = gpu_bottleneck(step, gang, law->train.on_host),
         .rates.network_bytes = step->inter_bytes_per_node * repeats(law),
     };
     bool fed = item->core_s > 0.0 || item->storage_bytes > 0.0 ||

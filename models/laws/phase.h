@@ -50,8 +50,9 @@ struct phase_law {
                                            is read */
     double dataset_bytes;               /* read before, so that the page cache
                                            has a part; 0: read once */
-    double cache_bytes;                 /* page cache: per GPU, or in all for
-                                           a CPU role */
+    double cache_bytes;                 /* for it: per GPU, or in all for a CPU
+                                           role */
+    enum loader_cache cache;
     struct rollout_shape rollout;       /* LAW_ROLLOUT */
     double core_s;                      /* LAW_CPU: per run */
     double storage_bytes;               /* per run: read at `from` (LAW_CPU),

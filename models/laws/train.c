@@ -19,6 +19,7 @@
 #include "models/laws/cores.h"
 #include "models/laws/experts.h"
 #include "models/laws/net.h"
+#include "models/laws/offload.h"
 #include "models/laws/train_pass.h"
 #include "models/types/gang.h"
 #include "models/types/precision.h"
@@ -197,10 +198,10 @@ static double edge_bytes(const struct train_shape *shape,
            share * shape->llm->hidden;
 }
 
-static double optimizer_s(const struct train_shape *shape,
-                          const struct gang *gang)
+/* Parameters that each GPU updates. */
+static double updated_params(const struct train_shape *shape,
+                             const struct gang *gang)
 {
-    assert(gang->gpu->memory_bps_sustained > 0.0);
     assert(gang->gpus > 0);
     double split = (double)shape->tp * shape->pp;
     double params = trained_params(shape) / split;
@@ -217,7 +218,27 @@ static double optimizer_s(const struct train_shape *shape,
     if (shape->zero >= 1) {
         params /= fmax(1.0, floor(gang->gpus / split));
     }
-    return params * OPTIMIZER_BYTES / gang->gpu->memory_bps_sustained;
+    return params;
+}
+
+/* Of the host's work what the backward passes (two thirds of a micro batch) do
+ * not hide: it adds up gradients behind all but the last, and updates behind
+ * that one. */
+static double optimizer_s(const struct train_shape *shape,
+                          const struct gang *gang, double count,
+                          const struct micro *m)
+{
+    assert(gang->gpu->memory_bps_sustained > 0.0);
+    assert(count >= 1.0);
+    double params = updated_params(shape, gang);
+    double backward_s = m->total_s * 2.0 / 3.0;
+
+    if (!shape->on_host) {
+        return params * OPTIMIZER_BYTES / gang->gpu->memory_bps_sustained;
+    }
+    return (count - 1.0) * offload_exposed_s(offload_add_s(gang, params),
+                                             backward_s) +
+           offload_exposed_s(offload_update_s(gang, params), backward_s);
 }
 
 /* MFU by its definition: 6N + 12 L H Q T operations a token, whatever the
@@ -312,7 +333,7 @@ struct step_time train_step(const struct train_shape *shape,
     /* Of (p - 1) / v micro batches, and of waiting for the last stage. */
     step.bubble_s = (shape->pp - 1.0) / at_least_one(shape->vp) * m.total_s +
                     count * m.logit_s;
-    step.optimizer_s = optimizer_s(shape, gang);
+    step.optimizer_s = optimizer_s(shape, gang, count, &m);
     step.comm_exposed_s = count * m.comm_s +
                           exposed_s(shape, dp_s, count, &m);
     step.step_s = step.compute_s + step.launch_s + step.bubble_s +

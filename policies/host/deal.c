@@ -15,7 +15,7 @@
 #include "policies/policy.h"
 #include "policies/rank.h"
 #include "policies/state/deals.h"
-#include "policies/state/read.h"
+#include "policies/state/jobs.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 

@@ -430,6 +430,7 @@ uint32_t host_pool_behind(struct cs_host *host, uint32_t pool,
 {
     uint32_t first;
 
+    assert(pool < host->spec->pool_count);
     if (!starts_in_order(host) || cs_pending_count(host) < 2)
         return 0;
     if (host->rules->blocking == HOST_COMMIT && !host->policy->decide) {

@@ -18,7 +18,7 @@
 #include "policies/policy.h"
 #include "policies/rank.h"
 #include "policies/state/deals.h"
-#include "policies/state/nodes.h"
+#include "policies/state/jobs.h"
 #include "policies/state/queue.h"
 #include "policies/state/sort.h"
 #include "policies/state/read.h"
@@ -188,7 +188,7 @@ static bool in_lanes(struct cs_host *host, bool plain)
 {
     assert(host->deals->motion != NULL);
     bool may = plain && host->deals->left_crossing && !host->deals->motion->still &&
-               !host->deals->motion->anew && host->nodes->rent == NULL;
+               !host->deals->motion->anew && !host->spec->rents;
 
     if (host_lanes_open(host))
         return host_lanes_refresh(host, may);

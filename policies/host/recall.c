@@ -20,7 +20,6 @@
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/lease_slot.h"
-#include "policies/state/nodes.h"
 #include "policies/state/state.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
@@ -111,7 +110,7 @@ struct cs_node cs_node(const struct cs_host *host, uint32_t n)
         .pool = group->pool, .gpus = group->gpus,
         .free_gpus = mask_count(host->cluster->free_mask[n]),
         .cores = group->cores, .memory_bytes = (double)group->memory_bytes,
-        .here = host->nodes->rent == NULL || group->rent == NULL ||
+        .here = !host->spec->rents || group->rent == NULL ||
                 host_rental_here(host, n),
     };
 }

@@ -23,8 +23,8 @@
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/decision.h"
-#include "policies/state/form.h"
 #include "policies/state/nodes.h"
+#include "policies/state/read.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -94,7 +94,7 @@ static bool suits_role(const struct cs_host *host, uint32_t g,
     const struct job_request *request = cs_request(host, job);
     const struct node_group *group = &host->spec->group[g];
     const struct role_spec *role = &request->form->role[r];
-    uint32_t mask = host_job_form(host, job.i)->pool_mask[r];
+    uint32_t mask = host_role_pools(host, job.i, r);
 
     assert(r < request->form->role_count);
 

@@ -25,6 +25,7 @@
 #include "policies/leases/phase.h"
 #include "policies/leases/power.h"
 #include "policies/policy.h"
+#include "policies/state/jobs.h"
 #include "policies/state/nodes.h"
 #include "policies/state/read.h"
 #include "policies/state/slots.h"

@@ -32,6 +32,7 @@
 #include "policies/policy.h"
 #include "policies/state/decision.h"
 #include "policies/state/ends.h"
+#include "policies/state/full.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
@@ -40,7 +41,6 @@
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
-#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
@@ -492,10 +492,22 @@ void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns)
 void cs_fail(struct cs_host *host, const char *why)
 {
     if (!host->decision->failed)
-        snprintf(host->decision->why, sizeof host->decision->why, "%s", why);
+        snprintf(host->decision->why, sizeof host->decision->why, "%s",
+                 why != NULL ? why : "ends the trial and gives no reason (cs_fail with NULL)");
     host->decision->failed = true;
     loop_stop(host->parts.loop);
     assert(host->decision->failed);
+}
+
+int64_t cs_true_left_ns(const struct cs_host *host, struct job_id job)
+{
+    assert(job.i < host->jobs->count);
+    if ((host->policy->flags & CS_CLAIRVOYANT) == 0) {
+        cs_fail((struct cs_host *)(uintptr_t)host,
+                "calls cs_true_left_ns without the flag CS_CLAIRVOYANT");
+        return cs_left_ns(host, job);
+    }
+    return host_left_ns(host, host_job_slot(host, job.i), true);
 }
 
 double cs_random(struct cs_host *host)

@@ -28,6 +28,7 @@
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/decision.h"
+#include "policies/state/jobs.h"
 #include "policies/state/nodes.h"
 #include "policies/state/read.h"
 #include "policies/state/state.h"
@@ -402,7 +403,9 @@ static void explain_unfinished(struct cs_host *host, struct words *what,
 
     assert(what->used == 0 && why->used == 0);
     if (j == ID_NONE) {
-        say(what, "a service waits");
+        say(what, "all jobs that came have ended");
+        say(why, "The policy is called by its own wake-ups or by a service, and "
+                 "starts nothing.");
         return;
     }
     uint32_t leases = host_job_leases(host, j);

@@ -236,13 +236,6 @@ int64_t cs_left_ns(const struct cs_host *host, struct job_id job)
     return host_left_ns(host, host_job_slot(host, job.i), false);
 }
 
-int64_t cs_true_left_ns(const struct cs_host *host, struct job_id job)
-{
-    assert(job.i < host->jobs->count);
-    assert(host->policy->flags & CS_CLAIRVOYANT);
-    return host_left_ns(host, host_job_slot(host, job.i), true);
-}
-
 /* A job of one phase of known length that starts at once and is as fast as was
  * said has a nanosecond less left in each. */
 double cs_left_per_ns(const struct cs_host *host, struct job_id job)

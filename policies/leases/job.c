@@ -151,6 +151,7 @@ void host_job_advance(struct cs_host *host, uint32_t j)
 {
     struct host_job_slot *job = host_job_slot(host, j);
 
+    assert(!host_job_over(host, j));
     while (!host->decision->failed && advance_step(host, j)) {
         job->pub.step++;
         job->phases_done = 0;
@@ -213,6 +214,7 @@ void host_serve_end(struct cs_host *host, struct job_id id)
     struct host_job_slot *job = host_job_slot(host, id.i);
     uint32_t lease = serving(host, job);
 
+    assert(job->pub.step == 0);
     if (lease != ID_NONE)
         host_phase_off(host, lease, true);
     job->pub.work_done_s += 1;          /* its one phase, however long */

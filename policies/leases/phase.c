@@ -362,6 +362,7 @@ void host_phase_off(struct cs_host *host, uint32_t i, bool done)
     struct host_job_slot *job = lease->owner;
     double s = clock_s_from_ns(host_now(host) - lease->phase_start_ns);
 
+    assert(lease->running && job != NULL && s >= 0);
     if (lease->bursting)
         count_bursts(host, i, -1);
     lease->run.rate = done && s > 0 ? (1 - part_before(lease)) / s : 0;

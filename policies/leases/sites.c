@@ -138,6 +138,7 @@ static void add_cores(struct host_sites *sites, const struct role_spec *role,
                               .pool_mask = 1u << group->pool };
     uint32_t i = sites->count;
 
+    assert(group->pool < 32);
     if (group->cores < role->on_cores.cores || !cluster_computes(group) ||
         (mask != 0 && !(mask >> group->pool & 1)))
         return;

@@ -5,8 +5,10 @@
  * The plan: a phase runs in the home of its role.  First correction: the
  * switches of all roles, as measured so far (cs_switch_s), by a step of the job
  * alone, decide as in dynamic.c: a job holds the GPUs of all its roles for its
- * life (above lend_max), is lent to those that wait (between), or gives GPUs
- * back between phases (up to release_max).  Owners are served before borrowers.
+ * life, is lent to those that wait, or gives GPUs back between phases (up to
+ * release_max).  It holds them where the role that switches at least cost would
+ * be above lend_max, if the others were as cheap: one role whose state crosses
+ * slow links is no reason not to lend the other.  Owners are served before borrowers.
  * A phase whose pool is full of work may borrow from another as long as a
  * reserve of that pool is not at work; what was borrowed is given back as soon
  * as the phase is over.  There is no reserve by default: 20% and 35% of a pool
@@ -56,8 +58,8 @@ static const struct cs_param hybrid_param[] = {
     { .key = "lend_max", .type = CS_PARAM_FRACTION,
       .offset = offsetof(struct hybrid, lend_max),
       .min = 0, .max = 100, .fallback = "50%",
-      .help = "a job whose switches take a larger part of a step keeps its "
-              "GPUs for its life" },
+      .help = "a job whose switches take a larger part of a step, all as cheap "
+              "as the cheapest role's, keeps its GPUs for its life" },
     { .key = "release_max", .type = CS_PARAM_FRACTION,
       .offset = offsetof(struct hybrid, release_max),
       .min = 0, .max = 100, .fallback = "10%",
@@ -158,6 +160,23 @@ static uint32_t hybrid_lenders(const struct hybrid *hybrid,
             mask |= bit;
     }
     return mask;
+}
+
+/* As cs_switch_loss(), if all roles of the job switched as cheaply as the cheapest. */
+static double hybrid_least_loss(const struct cs_host *host, struct job_id job)
+{
+    const struct job_form *form = cs_request(host, job)->form;
+    double sum_s = 0, least_s = INFINITY;
+    uint32_t roles = 0;
+
+    for (uint32_t r = 0; r < form->role_count; r++)
+        if (form->role[r].gpus > 0) {
+            double s = cs_switch_s(host, job, r);
+            sum_s += s;
+            least_s = s < least_s ? s : least_s;
+            roles++;
+        }
+    return sum_s > 0 ? cs_switch_loss(host, job) * roles * least_s / sum_s : 0;
 }
 
 /* In place of idle leases.  Where switching costs more than the phase, only of
@@ -288,7 +307,7 @@ static enum cs_alike hybrid_try(struct hybrid *hybrid,
         return CS_ALIKE_NONE;
     }
     if (pub->gpus > 0 && !cs_settled(host, pub->job) &&
-        cs_switch_loss(host, pub->job) > hybrid->lend_max) {
+        hybrid_least_loss(host, pub->job) > hybrid->lend_max) {
         if (owners) {
             hybrid_forget(hybrid, host, pub->job);
             cs_settle(host, task);

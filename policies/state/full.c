@@ -8,13 +8,14 @@
  * every rule would leave out some of them, so all larger gangs fail, too.  Jobs of a
  * form of several roles are equal.  Between two releases room only shrinks.
  */
+#include "policies/state/full.h"
+
 #include <assert.h>
 
 #include "models/cluster/cluster.h"
 #include "models/cluster/place.h"
 #include "models/jobs/job.h"
 #include "policies/state/form.h"
-#include "policies/state/nodes.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"
@@ -47,7 +48,7 @@ static bool is_class(const struct cs_host *host, const struct host_form *form)
 {
     return form->form->role_count == 1 ||
            (host->rules->placement != PLACE_RANDOM && host->rules->relax_ns == 0 &&
-            host->nodes->rent == NULL);
+            !host->spec->rents);
 }
 
 void host_note_full(struct cs_host *host, uint32_t i, uint32_t gpus)

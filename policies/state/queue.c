@@ -14,8 +14,6 @@
 #include "policies/phases.h"
 #include "policies/state/ends.h"
 #include "policies/state/form.h"
-#include "policies/state/lease_slot.h"
-#include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
 #include "policies/state/terms.h"
@@ -200,83 +198,4 @@ uint32_t host_order_find(struct cs_host *host, uint32_t from,
 uint32_t host_order_first(struct cs_host *host, uint64_t seq)
 {
     return order_first_stamped(queue_with_sums(host), seq);
-}
-
-/* ---- when leases end ---- */
-
-void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
-{
-    struct cs_lease *pub = &host->leases->slot[lease].pub;
-
-    assert(host->leases->slot[lease].live && end_ns >= host_now(host));
-    if (host->waiting->pool_ends != NULL)
-        host_pool_ends_note(host, lease, false);
-    if (host->waiting->ends != NULL) {
-        calendar_drop(host->waiting->ends, pub->expected_end_ns, lease);
-        calendar_add(host->waiting->ends, end_ns, lease, pub->gpus);
-    }
-    pub->expected_end_ns = end_ns;
-    if (host->waiting->pool_ends != NULL)
-        host_pool_ends_note(host, lease, true);
-}
-
-void host_lease_unexpect(struct cs_host *host, uint32_t lease)
-{
-    assert(lease < host->leases->count);
-    if (host->waiting->pool_ends != NULL)
-        host_pool_ends_note(host, lease, false);
-    if (host->waiting->ends != NULL)
-        calendar_drop(host->waiting->ends, host->leases->slot[lease].pub.expected_end_ns, lease);
-}
-
-/* Makes the calendar with the leases that are held. */
-static void keep_ends(struct cs_host *host)
-{
-    assert(host->waiting->ends == NULL);
-    host->waiting->ends = calendar_new(host->parts.arena);
-    for (uint32_t i = 0; i < host->waiting->held->count; i++) {
-        uint32_t lease = host->waiting->held->item[i];
-
-        if (lease != ID_NONE)
-            calendar_add(host->waiting->ends, host->leases->slot[lease].pub.expected_end_ns,
-                         lease, host->leases->slot[lease].pub.gpus);
-    }
-}
-
-void host_end_expect(struct cs_host *host, int64_t end_ns, uint32_t number,
-                     uint32_t gpus)
-{
-    assert(number >= host->leases->capacity);
-    if (host->waiting->ends == NULL)
-        keep_ends(host);
-    calendar_add(host->waiting->ends, end_ns, number, gpus);
-}
-
-void host_end_unexpect(struct cs_host *host, int64_t end_ns, uint32_t number)
-{
-    assert(host->waiting->ends != NULL);
-    bool was_there = calendar_drop(host->waiting->ends, end_ns, number);
-    assert(was_there);
-}
-
-int64_t host_ends_when(struct cs_host *host, int64_t now_ns, uint32_t free_now,
-                       uint32_t gpus, uint32_t *left_gpus)
-{
-    int64_t at = now_ns;
-    uint64_t free = free_now;
-
-    if (host->waiting->ends == NULL)
-        keep_ends(host);
-    if (free < gpus) {
-        int64_t end = calendar_when(host->waiting->ends, gpus - free);
-        if (end == CLOCK_NEVER_NS)
-            return CLOCK_NEVER_NS;
-        at = end > at ? end : at;
-    }
-    /* A lease that outlives its estimate may end at any moment. */
-    free += calendar_by(host->waiting->ends, at);
-    assert(at >= now_ns);
-    assert(free >= gpus);
-    *left_gpus = (uint32_t)(free - gpus);
-    return at;
 }

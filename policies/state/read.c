@@ -8,6 +8,7 @@
 
 #include "policies/state/form.h"
 #include "policies/state/job_slot.h"
+#include "policies/state/jobs.h"
 #include "policies/state/lease_slot.h"
 #include "policies/state/state.h"
 
@@ -52,6 +53,14 @@ uint32_t host_role_home(const struct cs_host *host, uint32_t job,
 
     assert(role < host_form_of(slot)->role_count);
     return slot->home[role];
+}
+
+uint32_t host_role_pools(const struct cs_host *host, uint32_t job, uint32_t role)
+{
+    const struct host_form *form = host_job_form(host, job);
+
+    assert(role < form->form->role_count);
+    return form->pool_mask[role];
 }
 
 uint32_t host_job_leases(const struct cs_host *host, uint32_t job)

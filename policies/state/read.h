@@ -14,10 +14,6 @@
 struct host_job;
 struct host_job_slot;
 
-/* Returns how many jobs were submitted so far. */
-uint32_t host_jobs_submitted(const struct cs_host *host);
-/* Returns whether a submitted job has ended; it may be forgotten. */
-bool host_job_ended(const struct cs_host *host, uint32_t job);
 /* Returns the slot of a job that is not forgotten, to be handed on. */
 const struct host_job_slot *host_job_at(const struct cs_host *host,
                                         uint32_t job);
@@ -27,6 +23,8 @@ const struct host_job *host_job_known(const struct cs_host *host,
 /* Returns the node that keeps the state of a role in its memory, or ID_NONE. */
 uint32_t host_role_home(const struct cs_host *host, uint32_t job,
                         uint32_t role);
+/* Returns the pools on which a role may run, a mask; 0: any. */
+uint32_t host_role_pools(const struct cs_host *host, uint32_t job, uint32_t role);
 /* Returns how many leases a job holds. */
 uint32_t host_job_leases(const struct cs_host *host, uint32_t job);
 /* Has the job one phase alone, of known length? */

@@ -63,6 +63,7 @@ const struct host_sorted *host_sort(struct cs_host *host, uint32_t count)
 void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
              cs_key_fn *key)
 {
+    assert(key != NULL && (count == 0 || job != NULL));
     if (count < 2)
         return;
     struct host_sorted *list = host_sort_scratch(host, count);

@@ -15,6 +15,7 @@
 #include "policies/phases.h"
 #include "policies/rank.h"
 #include "policies/state/form.h"
+#include "policies/state/full.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/queue.h"
 #include "policies/state/state.h"

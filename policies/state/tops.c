@@ -17,6 +17,7 @@
 #include <math.h>
 
 #include "policies/phases.h"
+#include "policies/state/full.h"
 #include "policies/state/nodes.h"
 #include "policies/state/queue.h"
 #include "policies/state/state.h"

@@ -9,7 +9,7 @@
 #include <assert.h>
 
 #include "policies/rank.h"
-#include "policies/state/read.h"
+#include "policies/state/jobs.h"
 #include "policies/state/state.h"
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"

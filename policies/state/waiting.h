@@ -64,13 +64,4 @@ struct order_filter host_startable(const struct cs_host *host,
 /* Returns whether a task is known to fit nowhere now.  owner: the host. */
 bool host_task_known_full(void *owner, uint32_t task);
 
-/* Sets the most GPUs, by group of forms (sim/containers/order.h), for which a whole job
- * is not known to fit nowhere.  False: nothing is known of any form. */
-bool host_full_by_form(const struct cs_host *host, uint32_t *gpus_max);
-/* Is it known that a job of that form and so many GPUs, as asked for and with
- * all its roles at once, fits nowhere since the last release?  It was found. */
-bool host_known_full(const struct cs_host *host, uint32_t form,
-                     uint32_t gpus);
-void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus);
-
 #endif

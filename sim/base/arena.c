@@ -161,6 +161,7 @@ static struct block *block_new(size_t room_bytes)
 static struct block *block_with_room(struct arena *arena, size_t bytes)
 {
     struct block *head = arena->head;
+    assert(bytes > 0 && arena->next_block_bytes >= BLOCK_BYTES_MIN);
     if (head != NULL && head->room_bytes - head->used_bytes >= bytes)
         return head;
     if (head != NULL && bytes > arena->next_block_bytes / 4) {

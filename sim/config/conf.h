@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "sim/base/err.h"
 
@@ -148,6 +149,10 @@ const struct conf_node *conf_set_text(struct arena *arena,
 
 /* The tree as one line of YAML that reads as the same tree. */
 const char *conf_flow(struct arena *arena, const struct conf_node *node);
+/* Prints the tree as JSON: maps and lists over several lines, in the order of the file.  A
+ * scalar without quotation marks that JSON would read as a number, true, false or null is
+ * one; every other scalar is a text. */
+void conf_print_json(const struct conf_node *node, FILE *file);
 /* The nearest of `names` (ends with NULL) by edit distance, or NULL if none is
  * near enough to be what was meant. */
 const char *conf_nearest(const char *word, const char *const *names);

@@ -90,6 +90,7 @@ const struct conf_node *conf_find(const struct conf_node *root, const char *path
 {
     const struct conf_node *node = root;
 
+    assert(path != NULL);
     while (node != NULL && *path != '\0') {
         size_t bytes = strcspn(path, ".");
         size_t index = node->kind == CONF_MAP ? find_pair(node, path, bytes)

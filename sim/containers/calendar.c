@@ -69,6 +69,7 @@ static uint32_t find_block(const struct calendar *ends, int64_t ns, uint32_t id)
         from += is_after(&ends->heads[from + half].first, ns, id) ? 0 : half;
         count -= half;
     }
+    assert(from == 0 || from < ends->blocks);
     return from;
 }
 

@@ -59,6 +59,7 @@ static void pull(struct rank_tree *ranks, uint32_t item)
 static void replace(struct rank_tree *ranks, uint32_t item, uint32_t child)
 {
     uint32_t up = ranks->node[item].up;
+    assert(child != item && up != item);
     if (child != RANK_TREE_NONE)
         ranks->node[child].up = up;
     if (up == RANK_TREE_NONE)
@@ -109,6 +110,7 @@ static uint32_t balance(struct rank_tree *ranks, uint32_t item, bool left_heavy)
     const struct rank_tree_node *node = ranks->node;
     uint32_t child = left_heavy ? node[item].left : node[item].right;
 
+    assert(child != RANK_TREE_NONE);    /* the heavy side */
     if (left_heavy) {
         if (weight(ranks, node[child].right) >=
             GAMMA * weight(ranks, node[child].left))

@@ -265,6 +265,7 @@ static void fill_around(struct share *share)
 {
     uint32_t i, k;
 
+    assert(share->part_link <= share->set_link.count);
     for (i = share->part_link; i < share->set_link.count; i++) {
         uint32_t id = share->set_link.item[i];
         struct share_link *link = &share->link[id];

@@ -83,6 +83,7 @@ static double effect_at(const struct morris *design, const double *y, size_t poi
 void morris_effects(const struct morris *design, const double *y,
                     struct morris_effect *effect)
 {
+    assert(design->inputs > 0 && design->points > design->inputs);
     for (size_t i = 0; i < design->inputs; i++) {
         struct morris_effect e = { .spread = NAN };
         double squares = 0;

@@ -85,6 +85,7 @@ static void sort_by(const uint64_t *from, uint64_t *to, uint32_t count,
 {
     uint32_t place[256] = {0}, before = 0;
 
+    assert(from != to && shift < 64);
     for (uint32_t i = 0; i < count; i++)
         place[from[i] >> shift & 255]++;
     for (unsigned b = 0; b < 256; b++) {

@@ -27,6 +27,7 @@ void sample_sobol(double *u, size_t points, size_t dimensions)
 /* Each dimension deals the parts out by a shuffle of its own (Fisher, Yates). */
 void sample_latin(struct rng *rng, double *u, size_t points, size_t dimensions)
 {
+    assert(points > 0 && dimensions > 0);
     for (size_t d = 0; d < dimensions; d++) {
         for (size_t i = 0; i < points; i++)
             u[i * dimensions + d] = (double)i;

@@ -25,6 +25,7 @@ struct out {
     int folder;             /* handle that names are seen from */
     const char *name;       /* at the end */
     const char *temporary;  /* NULL: written in place */
+    bool shared;            /* the file stays open */
     int why;                /* errno of the first failure */
 };
 
@@ -78,6 +79,31 @@ struct out *out_in(struct arena *arena, const struct folder *folder,
     return open_part(arena, out, err);
 }
 
+/* Does the name stand for an open file?  Behind it may be a regular file, to which output
+ * was redirected; the name itself must never be replaced. */
+static bool is_open_file(const char *path)
+{
+    static const char *const name[] = { "/dev/stdout", "/dev/stderr", "/dev/fd/",
+                                        "/proc/self/fd/" };
+    size_t i = 0;
+
+    while (i < 4 && strncmp(path, name[i], strlen(name[i])) != 0)
+        i++;
+    return i < 4;
+}
+
+struct out *out_stream(struct arena *arena, const char *name, FILE *file)
+{
+    struct out *out = arena_alloc(arena, 1, sizeof *out);
+
+    assert(file != NULL);
+    out->path = out->name = arena_text(arena, name);
+    out->folder = AT_FDCWD;
+    out->file = file;
+    out->shared = true;
+    return out;
+}
+
 struct out *out_open(struct arena *arena, const char *path, struct err *err)
 {
     assert(path[0] != '\0');
@@ -86,7 +112,7 @@ struct out *out_open(struct arena *arena, const char *path, struct err *err)
 
     out->path = out->name = arena_text(arena, path);
     out->folder = AT_FDCWD;
-    if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
+    if (!is_open_file(path) && (stat(path, &st) != 0 || S_ISREG(st.st_mode)))
         return open_part(arena, out, err);
     out->file = fopen(path, "wb");
     if (out->file != NULL)
@@ -177,7 +203,8 @@ static bool finish(struct out *out, bool wait, struct err *err)
     out_check(out, fflush(out->file) == 0);
     if (wait && out->temporary != NULL)
         out_check(out, fsync(fileno(out->file)) == 0);
-    out_check(out, fclose(out->file) == 0);
+    if (!out->shared)
+        out_check(out, fclose(out->file) == 0);
     out->file = NULL;
     if (out->why == 0 && out->temporary != NULL)
         out_check(out, renameat(out->folder, out->temporary, out->folder,
@@ -205,7 +232,8 @@ void out_abandon(struct out *out)
 {
     if (out == NULL || out->file == NULL)
         return;
-    (void)fclose(out->file);
+    if (!out->shared)
+        (void)fclose(out->file);
     out->file = NULL;
     if (out->temporary != NULL)
         (void)unlinkat(out->folder, out->temporary, 0);

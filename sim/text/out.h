@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "sim/base/err.h"
 
@@ -27,8 +28,10 @@ int out_part(struct arena *arena, int folder, const char *name,
 struct out;
 
 /* A file that the user named.  One that is no regular file (/dev/stdout, a
- * pipe) is written in place. */
+ * pipe) is written in place, and so is an open file by its name in /dev or /proc. */
 struct out *out_open(struct arena *arena, const char *path, struct err *err);
+/* An open file, which out_close flushes and leaves open; messages call it `name`. */
+struct out *out_stream(struct arena *arena, const char *name, FILE *file);
 /* A file of a folder, by a name without folders. */
 struct out *out_in(struct arena *arena, const struct folder *folder,
                    const char *name, struct err *err);

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Makes a world of some size; false repeats nothing. */
+/* Makes a world of some size; NULL: there is no figure, and stderr says why. */
 struct bench_probe_type {
     void *(*make)(uint64_t size, bool quick);
     double (*stretch)(void *world);     /* ns, bytes or a ratio, per unit */
@@ -62,6 +62,10 @@ extern const struct bench_probe_type bench_env;
 
 /* Time of one worker over time of two, same digest or no figure. */
 extern const struct bench_probe_type bench_workers;
+
+/* Microseconds of wall time a decision of a program, for `size` jobs each; those that
+ * the bytes alone take. */
+extern const struct bench_probe_type bench_talk_c, bench_talk_python, bench_ping;
 
 static inline double bench_clock_ns(clockid_t clock)
 {

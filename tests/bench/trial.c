@@ -7,6 +7,7 @@
 #include "tests/bench/trial.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -102,7 +103,22 @@ static double run_bare(const struct bench_trial *trial)
                         : bench_bare_s(trial->load);
 }
 
-/* The child's side: err.text travels by value. */
+/* The err has no pointer into this process any more: its place goes into its text. */
+static void flatten_err(struct err *err)
+{
+    char text[sizeof err->text];
+
+    if (err->pos.file != NULL && err->pos.line > 0) {
+        snprintf(text, sizeof text, "%.80s:%u:%u: %.140s", err->pos.file, err->pos.line,
+                 err->pos.col, err->text);
+        memcpy(err->text, text, sizeof text);
+    }
+    err->pos = (struct err_pos){ NULL, 0, 0 };
+    err->key = NULL;
+    err->next = NULL;
+}
+
+/* The child's side: what it tells has no pointers. */
 static void child(const struct bench_trial *trial, bool bare, int fd)
 {
     struct bench_report report = { .ok = bare };
@@ -115,6 +131,7 @@ static void child(const struct bench_trial *trial, bool bare, int fd)
         report.bare_s = run_bare(trial);
     else
         report.ok = run_trial(trial, &report);
+    flatten_err(&report.err);
     bool told = write(fd, &report, sizeof report) == (ssize_t)sizeof report;
     _exit(told ? 0 : 1);
 }

@@ -287,6 +287,27 @@ static void many_settings_do_not_depend_on_threads(void **state)
     }
 }
 
+/* Means over the jobs that are done, if none is: there is none, and it is not 0. */
+static void without_a_job_that_is_done_nothing_is_its_mean(void **state)
+{
+    static const enum metric of_jobs[] = {
+        METRIC_JCT_MEAN, METRIC_WAIT_MEAN, METRIC_WAIT_P99, METRIC_MAKESPAN,
+        METRIC_SLOWDOWN, METRIC_COST_PER_JOB
+    };
+    double value[METRIC_COUNT] = { 0 };
+
+    (void)state;
+    value[METRIC_JOBS_DONE] = 1;
+    metric_blank_unknown(value);
+    for (size_t i = 0; i < sizeof of_jobs / sizeof of_jobs[0]; i++)
+        assert_true(value[of_jobs[i]] == 0);
+    value[METRIC_JOBS_DONE] = 0;
+    metric_blank_unknown(value);
+    for (size_t i = 0; i < sizeof of_jobs / sizeof of_jobs[0]; i++)
+        assert_true(isnan(value[of_jobs[i]]));
+    assert_true(value[METRIC_COST] == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +320,7 @@ int main(void)
         T(what_fails_is_told_and_stops_nothing),
         T(many_settings_do_not_depend_on_threads),
 #undef T
+        cmocka_unit_test(without_a_job_that_is_done_nothing_is_its_mean),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,7 +141,8 @@ static void the_page_begins_with_the_answer(void **state)
                     "first</strong>: <a href=\"#seeds-0\">-48.0%</a> [-50.0%, "
                     "-46.0%] at x=1/h (holds). Expected: at most -10%.</li>");
     check_has(page, "<strong>JCT, mean, second</strong> against <strong>first"
-                    "</strong>: not compared at x=2/h (undecided)");
+                    "</strong>: not compared at x=2/h (undecided: not compared: it is "
+                    "over 9 of 10 and 8 of 10 jobs; advice)");
     check_has(page, "id=\"seeds-0\"");
     check_has(page, "<tr><th>x=2/h</th><td class=\"best\">first<small>level with "
                     "it: second</small></td><td class=\"best\">second</td></tr>");

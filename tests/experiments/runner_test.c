@@ -346,6 +346,30 @@ static void write_that_fails_is_reported_with_the_name(void **state)
     assert_string_equal(w->err.pos.file, "/dev/full");
 }
 
+/* Under `> FILE` the name /dev/stdout leads to a regular file.  /dev/fd/N does so too, and
+ * nobody can replace it. */
+static void an_open_file_is_written_in_place(void **state)
+{
+    struct world *w = *state;
+    FILE *file = fopen(scratch_path(&w->scratch, "open"), "w+b");
+    char name[40], *text;
+
+    assert_non_null(file);
+    snprintf(name, sizeof name, "/dev/fd/%d", fileno(file));
+    struct out *named = out_open(w->arena, name, &w->err);
+    assert_non_null(named);
+    out_text(named, "first");
+    assert_true(out_close(named, &w->err));
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    struct out *shared = out_stream(w->arena, "open", file);
+    out_text(shared, " second");
+    assert_true(out_close(shared, &w->err));
+    assert_int_equal(fclose(file), 0);
+    text = scratch_read(&w->scratch, "open");
+    assert_string_equal(text, "first second");
+    free(text);
+}
+
 static void json_text_is_escaped(void **state)
 {
     struct world *w = *state;
@@ -518,6 +542,7 @@ int main(void)
         TEST(rows_that_cannot_be_written_stop_the_run),
         TEST(file_is_there_only_after_close),
         TEST(write_that_fails_is_reported_with_the_name),
+        TEST(an_open_file_is_written_in_place),
         TEST(json_text_is_escaped),
         TEST(csv_fields_come_back_unquoted),
         TEST(paths_are_relative_to_the_file_that_names_them),

@@ -156,6 +156,10 @@ static void runs_until_decided_or_says_that_it_is_not(void **state)
     assert_int_equal(program_experiment(program, file, "b", more), 0);
     folder_says(program, "b", "seeds.csv", "18,18,0,");
     folder_says(program, "b", "checks.csv", "undecided");
+    /* Nothing has a price: no policy is the cheapest. */
+    folder_says(program, "b", "report.html", "</td><td>-</td></tr>");
+    folder_says(program, "b", "report.html",
+                "undecided: the interval lies on both sides of what is expected");
     const char *const again[] = { "check", program_path(program, "b"), NULL };
     assert_int_equal(program_say(program, again, &said), 1);
     assert_non_null(strstr(said, "1 of 1 expectations are undecided"));

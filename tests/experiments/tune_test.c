@@ -182,6 +182,25 @@ static void the_split_that_is_found_is_the_best_of_all(void **state)
     end_search(&search);
 }
 
+/* Maps of keys, of which each begins with one that has none: the first combination is
+ * the entry as it is, and the others are tried. */
+static void maps_that_begin_with_an_empty_one_are_tried(void **state)
+{
+    struct scratch *scratch = *state;
+    struct search search;
+
+    write_experiment(scratch, "e.yaml",
+                     "policies: [{policy: fcfs, blocking: skip}]\n"
+                     "tune: {metric: jct_mean_s, seeds: 4, judge: 8, budget: 60, over: {\n"
+                     "  fewer: [{}, {cluster.nodes.a.count: 2}],\n"
+                     "  more: [{}, {cluster.nodes.b.count: 6}]}}\n");
+    run_search(scratch, 2, &search);
+    assert_int_equal(search.found[0].candidates, 4);
+    assert_false(search.found[0].kept);
+    assert_non_null(strstr(search.found[0].entry, "cluster.nodes.b.count: 6"));
+    end_search(&search);
+}
+
 /* Seeds of the experiment, of the search and of the judgement never meet. */
 static void a_winner_is_judged_on_seeds_of_its_own(void **state)
 {
@@ -550,6 +569,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_split_that_is_found_is_the_best_of_all),
+        TEST(maps_that_begin_with_an_empty_one_are_tried),
         TEST(a_winner_is_judged_on_seeds_of_its_own),
         TEST(threads_and_resuming_change_no_byte),
         TEST(what_is_wrong_is_told_with_its_place),

@@ -186,6 +186,23 @@ static void auto_colocates_where_switches_are_dear(void **state)
     aid_close(&aid);
 }
 
+/* Switches are dear, but no number of GPUs suits both; or the trainer's pool has no GPU
+ * with room for the engine beside it. */
+static void auto_stays_apart_where_one_group_has_no_room(void **state)
+{
+    struct aid aid;
+
+    (void)state;
+    aid_open(&aid);
+    const struct job_form *form =
+        good(&aid, ENTRY("grpo", "layout: auto, responses: 2, rollout: {gpus: 8, tp: 4}, "
+                         "train: {gpus: 6}"));
+    assert_int_equal(form->role_count, 3);
+    assert_int_equal(form->phase[named(form, "rollout")].law->rollout.tp, 4);
+    assert_int_equal(aid.err.kind, ERR_NONE);
+    aid_close(&aid);
+}
+
 /* What is chosen is the form that its word alone would make. */
 static void auto_makes_the_form_of_the_layout_that_it_takes(void **state)
 {
@@ -428,6 +445,7 @@ int main(int argc, char **argv)
             colocated_phases_share_one_lease_and_reload_in_between),
         cmocka_unit_test(auto_colocates_where_switches_are_dear),
         cmocka_unit_test(auto_makes_the_form_of_the_layout_that_it_takes),
+        cmocka_unit_test(auto_stays_apart_where_one_group_has_no_room),
         cmocka_unit_test(what_stays_on_the_gpu_is_not_there_for_the_cache),
         cmocka_unit_test(
             a_rollout_in_parts_makes_as_many_tokens_and_ends_sooner),

@@ -293,6 +293,34 @@ static void a_run_in_which_no_decision_comes_to_anything_ends(void **state)
     world_close(&world);
 }
 
+static void starts_and_wakes_decide(void *self, struct cs_host *host)
+{
+    if (cs_pending_count(host) > 0)
+        cs_start(host, cs_pending(host, 0));
+    wakes_decide(self, host);
+}
+
+/* No job waits, and none runs: the words must not speak of one. */
+static void decisions_in_vain_between_jobs_are_told_of_without_a_job(void **state)
+{
+    static const struct cs_policy table = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof table,
+        .name = "sleepless", .summary = "wakes", .decide = starts_and_wakes_decide,
+    };
+    struct host_policy policy = world_policy(&table);
+    struct world_job job[2] = { { 0, 10, 4, 0, 0 }, { 100000, 10, 4, 0, 0 } };
+    struct world world = { .vain_max = 1000 };
+
+    (void)state;
+    assert_true(world_trace(&world, 2, 8, job, 2, "[fcfs]"));
+    assert_false(world_run(&world, 0, &policy, NULL, NULL));
+    assert_int_equal(world.err.kind, ERR_POLICY);
+    assert_non_null(strstr(world.err.text, "came of 1000 decisions"));
+    assert_non_null(strstr(world.err.text, "all jobs that came have ended"));
+    assert_non_null(strstr(world.err.hint, "The policy is called by its own wake-ups"));
+    world_close(&world);
+}
+
 /* A turn as long as what a restart costs: nobody ever gets anywhere. */
 static void a_run_in_which_all_stops_are_in_vain_ends(void **state)
 {
@@ -495,6 +523,7 @@ int main(void)
         cmocka_unit_test(what_the_table_does_not_claim_is_not_allowed),
         cmocka_unit_test(a_policy_that_fails_ends_the_trial_with_its_reason),
         cmocka_unit_test(a_run_in_which_no_decision_comes_to_anything_ends),
+        cmocka_unit_test(decisions_in_vain_between_jobs_are_told_of_without_a_job),
         cmocka_unit_test(a_run_in_which_all_stops_are_in_vain_ends),
         cmocka_unit_test(a_table_says_which_member_is_wrong),
         cmocka_unit_test(what_others_call_a_policy_is_translated),

@@ -22,6 +22,7 @@
 
 #include "experiments/cli/cli.h"
 #include "policies/phases.h"
+#include "policies/state/full.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"

@@ -170,7 +170,7 @@ static void every_list_has_lines(void **state)
     static const char *const lines[] = {
         "list policies", "list gpus", "list cpus", "list links",
         "list models", "list prices", "list formats", "list metrics",
-        "list recipes", "list semantics"
+        "list recipes", "list semantics", "list columns", "list columns --json"
     };
     struct said said;
 

@@ -4,9 +4,11 @@
  * built-in ones; and each way to break the protocol ends one trial with a reason.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -82,18 +84,18 @@ static const char *phases(char *out, size_t bytes)
     return out;
 }
 
-/* `command` has gaps for a folder and the policy's name.  The last policy is one per
- * phase. */
+/* `command` has gaps for a folder and the policy's name. */
 static void assert_conforms(const struct program *program, const char *command,
-                            const char *folder, bool per_phase)
+                            const char *folder)
 {
     static const struct { const char *name, *keys; } policies[] = {
         { "fcfs", "" }, { "fcfs", ", blocking: skip" }, { "sjf", "" },
         { "sjf", ", blocking: skip" }, { "easy", "" }, { "dynamic", "" },
+        { "dynamic", ", lend: false" }, { "dynamic", ", gain_min: 3, release_max: 2%" },
     };
     char head[2000], text[3000], words[300];
 
-    for (size_t i = 0; i < sizeof policies / sizeof policies[0] - !per_phase; i++) {
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
         const char *name = policies[i].name;
         bool phase = strcmp(name, "dynamic") == 0;
 
@@ -110,19 +112,43 @@ static void assert_conforms(const struct program *program, const char *command,
 
 static void python_gives_the_bytes_of_the_built_in_policies(void **state)
 {
-    assert_conforms(*state, "python3 %s/policies/clients/python/%s.py", here, true);
+    assert_conforms(*state, "python3 %s/policies/clients/python/%s.py", here);
+}
+
+static void compile(const struct program *program, const char *source, const char *name)
+{
+    const char *const cc[] = { "cc", "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2", "-Wall",
+                               "-Wextra", "-Werror", "-ffp-contract=off", "-o",
+                               program_path(program, name), source, "-lm", NULL };
+
+    assert_int_equal(program_spawn(cc, NULL), 0);
 }
 
 static void c_gives_the_bytes_of_the_built_in_policies(void **state)
 {
-    const struct program *program = *state;
-    const char *client = program_path(program, "client");
-    const char *const cc[] = { "cc", "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2", "-Wall",
-                               "-Wextra", "-Werror", "-o", client,
-                               "policies/clients/c/client.c", NULL };
+    compile(*state, "policies/clients/c/client.c", "client");
+    compile(*state, "policies/clients/c/dynamic.c", "dynamic");
+    program_write(*state, "client.sh", "cd ${0%/*}\n"
+                  "if [ $1 = dynamic ]; then exec ./dynamic; fi\nexec ./client $1\n");
+    assert_conforms(*state, "sh %s/client.sh %s", ((struct program *)*state)->folder);
+}
 
-    assert_int_equal(program_spawn(cc, NULL), 0);
-    assert_conforms(program, "%s/client %s", program->folder, false);
+static void go_gives_the_bytes_of_the_built_in_policies(void **state)
+{
+    const struct program *program = *state;
+    char command[700];
+    const char *const shell[] = { "sh", "-c", command, NULL };
+
+    snprintf(command, sizeof command, "PATH=$PATH:/usr/local/go/bin command -v go");
+    if (program_spawn(shell, "/dev/null") != 0) {
+        print_message("skip: go is missing\n");
+        skip();
+    }
+    snprintf(command, sizeof command, "cd %s/policies/clients/go && "
+             "PATH=$PATH:/usr/local/go/bin GOFLAGS=-buildvcs=false GOTOOLCHAIN=local "
+             "go build -o %s .", here, program_path(program, "client"));
+    assert_int_equal(program_spawn(shell, NULL), 0);
+    assert_conforms(program, "%s/client %s", program->folder);
 }
 
 /* ---- as it is specified ---- */
@@ -200,6 +226,16 @@ static const char bad_py[] =
     "    elif way == 'killed': os.kill(os.getpid(), signal.SIGKILL)\n"
     "    elif way == 'close': os.close(0); os.close(1); time.sleep(100)\n"
     "    elif way == 'spam': say(good * 100000)\n"
+    "    elif way == 'stderr':\n"
+    "        for i in range(20000): print('x' * 1000, i, file=sys.stderr)\n"
+    "        sys.exit(4)\n"
+    "    elif way == 'lives': os.close(1); time.sleep(100)\n"
+    "    elif way == 'child':\n"
+    "        if os.fork() == 0: time.sleep(1000)\n"
+    "        sys.exit(5)\n"
+    "    elif way == 'huge':\n"
+    "        for i in range(1024): say(b'x' * 1048576)\n"
+    "    elif way == 'spin': say('{\"n\":%d,\"again\":\"always\"}\\n' % n)\n"
     "    else: say('{\"n\":%d,%s}\\n' % (n, way))\n"
     "waits = []\n"
     "for line in sys.stdin:\n"
@@ -221,7 +257,8 @@ static char *run_bad(const struct program *program, const char *way, int at, int
     char text[3000], *said;
 
     program_write(program, "bad.py", bad_py);
-    bool waits = strcmp(way, "never") == 0 || strcmp(way, "half") == 0;
+    bool waits = strcmp(way, "never") == 0 || strcmp(way, "half") == 0 ||
+                 strcmp(way, "spin") == 0;
     snprintf(text, sizeof text, "%splugins: {event_limit: %s}\n"
              "policies: [fcfs, {exec: [python3, bad.py, '%s', %d]}]\n", JOBS,
              waits ? "2s" : "60s", way, at);
@@ -247,6 +284,11 @@ static void what_breaks_the_protocol_fails_alone(void **state)
         { "killed", "was ended by a signal (Killed)" },
         { "close", "closed its stdin or stdout and goes on" },
         { "spam", "answers twice" },
+        { "huge", "sends a line of more than 64 MB" },
+        { "stderr", "ended with status 4 before `end`" },
+        { "lives", "closed its stdin or stdout and goes on" },
+        { "child", "ended with status 5 before `end`" },
+        { "spin", "goes on with one decision for 2 s of wall time" },
         { "\"do\":[{\"start\":999}]", "asks to start job 999, and it was told of no such" },
         { "\"do\":[{\"start\":0.5}]", "column 23: a whole number is expected here" },
         { "\"do\":[{\"start\":0,\"pools\":6}]", "wants pools 6, a mask of more than the 1" },
@@ -272,6 +314,75 @@ static void what_breaks_the_protocol_fails_alone(void **state)
         free(summary);
         free(said);
     }
+}
+
+/* A child whose parent has gone waits for the first process to look at it. */
+static bool is_zombie(int pid)
+{
+    char path[64], *text, *at;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    text = program_read(path);
+    at = text == NULL ? NULL : strrchr(text, ')');
+    bool gone = at == NULL || at[2] == 'Z';
+    free(text);
+    return gone;
+}
+
+/* It is ended at each message from the first on; the last is `end`. */
+static void an_end_at_any_message_fails_its_trial(void **state)
+{
+    for (int at = 0; at <= 12; at++) {
+        char text[3000], *said;
+
+        program_write(*state, "bad.py", bad_py);
+        snprintf(text, sizeof text, "%spolicies: [fcfs, {exec: python3 bad.py killed %d}]\n",
+                 JOBS, at);
+        assert_int_equal(run(*state, text, "out", &said), 5);
+        assert_says(said, "was ended by a signal (Killed)");
+        assert_says(said, "Last messages: ");
+        assert_says(said, at == 0 ? "program python3 " : "policy mine: its program ");
+        free(said);
+        if (at == 0)
+            continue;
+        char *summary = program_result(*state, "out", "summary.csv");
+        assert_says(summary, "base,fcfs,1,");
+        free(summary);
+    }
+}
+
+/* What it started ends with it, and does not keep the run. */
+static void a_child_that_is_left_ends_with_its_trial(void **state)
+{
+    char text[3000], *said;
+
+    program_write(*state, "leaves.py",
+                  "import json, os, sys, time\n"
+                  "pid = os.fork()\n"
+                  "if pid == 0: time.sleep(1000)\n"
+                  "with open('pids', 'a') as f: print(pid, file=f)\n"
+                  "for line in sys.stdin:\n"
+                  "    m = json.loads(line)\n"
+                  "    if 'end' in m: break\n"
+                  "    a = {'n': m['n']}\n"
+                  "    if 'hello' in m: a.update(protocol=1, name='mine')\n"
+                  "    a_do = [{'start': t['job']} for t in m.get('waits', [])]\n"
+                  "    if 'now' in m: a['do'] = a_do\n"
+                  "    print(json.dumps(a), flush=True)\n");
+    snprintf(text, sizeof text, "%spolicies: [{exec: python3 leaves.py}]\n", JOBS);
+    (void)run(*state, text, "out", &said);
+    free(said);
+    FILE *file = fopen(program_path(*state, "pids"), "r");
+    int pid, count = 0;
+
+    assert_non_null(file);
+    for (; fscanf(file, "%d", &pid) == 1; count++)
+        for (int ms = 0; kill(pid, 0) == 0 && !is_zombie(pid); ms++) {
+            assert_true(ms < 2000);
+            nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+        }
+    fclose(file);
+    assert_true(count >= 2);
 }
 
 static void a_program_that_is_none_is_refused_when_read(void **state)
@@ -320,6 +431,112 @@ static void entries_that_name_no_program_are_refused(void **state)
     }
 }
 
+/* ---- parameters ---- */
+
+/* Fails unless `start` has the values that are given, as JSON: wants.py '{...}'. */
+static const char wants_py[] =
+    "import json, sys\n"
+    "hello = {'n': 0, 'protocol': 1, 'name': 'mine', 'params': [\n"
+    "    {'key': 'depth', 'kind': 'int', 'default': 12, 'min': 1, 'max': 99,\n"
+    "     'help': 'tasks that are looked at'},\n"
+    "    {'key': 'quantum', 'kind': 'time', 'default': '90s', 'help': 'a turn'},\n"
+    "    {'key': 'share', 'kind': 'fraction', 'default': '20%', 'help': 'of GPUs'},\n"
+    "    {'key': 'weight', 'kind': 'real', 'default': 0.5, 'help': 'of age'},\n"
+    "    {'key': 'greedy', 'kind': 'bool', 'default': False, 'help': 'or not'},\n"
+    "    {'key': 'pool_name', 'kind': 'text', 'default': 'a\"b', 'help': 'a pool'},\n"
+    "    {'key': 'rule', 'kind': 'choice', 'words': ['first', 'best'],\n"
+    "     'default': 'best', 'help': 'which fits'}]}\n"
+    "for line in sys.stdin:\n"
+    "    message = json.loads(line)\n"
+    "    answer = {'n': message['n']}\n"
+    "    if 'hello' in message: answer = hello\n"
+    "    elif 'end' in message: break\n"
+    "    elif 'start' in message:\n"
+    "        got, want = message['start']['params'], json.loads(sys.argv[1])\n"
+    "        assert got == want, got\n"
+    "    else: answer['do'] = [{'start': t['job']} for t in message.get('waits', [])]\n"
+    "    print(json.dumps(answer), flush=True)\n";
+
+#define WANTS_ALL "{\"depth\":12,\"quantum\":90000000000,\"share\":0.2,\"weight\":0.5," \
+                  "\"greedy\":false,\"pool_name\":\"a\\\"b\",\"rule\":\"best\"}"
+
+static int run_wants(const struct program *program, const char *want, const char *keys,
+                     char **said)
+{
+    char text[3000];
+
+    program_write(program, "wants.py", wants_py);
+    snprintf(text, sizeof text, "%spolicies: [{exec: [python3, wants.py, '%s']%s}]\n", JOBS,
+             want, keys);
+    return run(program, text, "out", said);
+}
+
+static void keys_of_an_entry_reach_the_program(void **state)
+{
+    static const struct { const char *keys, *want; } good[] = {
+        { "", WANTS_ALL },
+        { ", depth: 3, quantum: 2min, share: 50%, weight: 2, greedy: true, rule: first, "
+          "pool_name: x",
+          "{\"depth\":3,\"quantum\":120000000000,\"share\":0.5,\"weight\":2,"
+          "\"greedy\":true,\"pool_name\":\"x\",\"rule\":\"first\"}" },
+    };
+    static const struct { const char *keys, *why; } bad[] = {
+        { ", deepth: 3", "Did you mean 'depth'?" }, { ", depth: 100", "must be from 1 to 99" },
+        { ", depth: x", "must be" }, { ", quantum: 5", "unit" },
+        { ", rule: worst", "first, best" }, { ", blocking: skip", "blocking" },
+    };
+    char *said;
+
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        (void)run_wants(*state, good[i].want, good[i].keys, &said);
+        assert_null(strstr(said, "AssertionError"));
+        free(said);
+    }
+    assert_int_equal(run_wants(*state, "{}", "", &said), 5);    /* the check checks */
+    assert_says(said, "AssertionError");
+    free(said);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(run_wants(*state, WANTS_ALL, bad[i].keys, &said), 3);
+        assert_says(said, bad[i].why);
+        free(said);
+    }
+}
+
+static void parameters_that_make_no_sense_are_refused(void **state)
+{
+    static const struct { const char *param, *why; } bad[] = {
+        { "\"key\":\"x\",\"kind\":\"txt\",\"help\":\"h\"", "(did you mean 'text'?)" },
+        { "\"key\":\"x\",\"kind\":\"int\",\"help\":\"h\"", "needs a default" },
+        { "\"key\":\"x\",\"kind\":\"int\",\"default\":1", "needs key, kind and help" },
+        { "\"key\":\"x\",\"kind\":\"choice\",\"default\":1,\"help\":\"h\"",
+          "a choice has words" },
+        { "\"key\":\"x\",\"kind\":\"int\",\"default\":7,\"min\":1,\"max\":3,\"help\":\"h\"",
+          "default of param x: 'x' must be from 1 to 3, found '7'" },
+        { "\"key\":\"x\",\"kind\":\"int\",\"default\":\"a\",\"help\":\"h\"",
+          "default of param x: " },
+        { "\"key\":\"blocking\",\"kind\":\"int\",\"default\":1,\"help\":\"h\"",
+          "has the name of a key that all policies have" },
+        { "\"key\":\"exec\",\"kind\":\"int\",\"default\":1,\"help\":\"h\"",
+          "param exec stands there twice" },
+        { "\"key\":\"X\",\"kind\":\"int\",\"default\":1,\"help\":\"h\"",
+          "must match [a-z][a-z0-9_]*" },
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char source[600], text[3000], *said;
+
+        snprintf(source, sizeof source, "import sys\nsys.stdin.readline()\n"
+                 "print('{\"n\":0,\"protocol\":1,\"name\":\"mine\",\"params\":[{%s}]}', "
+                 "flush=True)\nsys.stdin.readline()\n", bad[i].param);
+        program_write(*state, "mine.py", source);
+        snprintf(text, sizeof text, "%spolicies: [{exec: python3 mine.py}]\n", JOBS);
+        assert_int_equal(run(*state, text, "out", &said), 5);
+        assert_says(said, "e.yaml:");
+        assert_says(said, bad[i].why);
+        free(said);
+    }
+}
+
 static void a_changed_program_is_run_again(void **state)
 {
     const struct program *program = *state;
@@ -344,10 +561,15 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(python_gives_the_bytes_of_the_built_in_policies),
         TEST(c_gives_the_bytes_of_the_built_in_policies),
+        TEST(go_gives_the_bytes_of_the_built_in_policies),
         TEST(messages_are_as_the_schema_says),
         TEST(what_breaks_the_protocol_fails_alone),
+        TEST(an_end_at_any_message_fails_its_trial),
+        TEST(a_child_that_is_left_ends_with_its_trial),
         TEST(a_program_that_is_none_is_refused_when_read),
         TEST(entries_that_name_no_program_are_refused),
+        TEST(keys_of_an_entry_reach_the_program),
+        TEST(parameters_that_make_no_sense_are_refused),
         TEST(a_changed_program_is_run_again),
     };
 

@@ -174,7 +174,15 @@ static void a_crash_ends_one_trial(void **state)
                        "policy mine crashed (");
     assert_fails_alone(*state, SOURCE("mine", "", AFTER_AN_HOUR
                                       "__assert_fail(\"mine\", \"mine.c\", 1, \"x\");")
-                       "", "", "policy mine ended itself (an assertion, or no memory)");
+                       "", "", "policy mine ended itself: ");
+    assert_fails_alone(*state, SOURCE("mine", "", AFTER_AN_HOUR
+                                      "cs_lease(host, (struct lease_id){ 1u << 30 });"),
+                       "", "Assertion `lease.i < ");
+    assert_fails_alone(*state, SOURCE("mine", "", AFTER_AN_HOUR "cs_fail(host, NULL);"), "",
+                       "gives no reason (cs_fail with NULL)");
+    assert_fails_alone(*state, SOURCE("mine", "", "if (cs_now_ns(host) > 0) "
+                                      "(void)cs_true_left_ns(host, (struct job_id){ 0 });"),
+                       "", "calls cs_true_left_ns without the flag CS_CLAIRVOYANT");
 }
 
 static void what_was_asked_for_last_is_told(void **state)
@@ -251,6 +259,82 @@ static void what_spins_ends_with_the_run(void **state)
     assert_int_equal(WEXITSTATUS(status), 130);
 }
 
+/* A source whose table has these members as well. */
+#define TABLE(MEMBERS)                                                          \
+    "#include \"policies/params.h\"\n"                                           \
+    "#include \"policies/policy.h\"\n"                                           \
+    "struct me { double x; };\n"                                                \
+    "#define P(KEY, TYPE, AT, FALLBACK, HELP) .param_count = 1, \\\n"             \
+    "    .param = (const struct cs_param[]){ { KEY, TYPE, AT, 0, 10, \\\n"        \
+    "                                          FALLBACK, HELP } }\n"             \
+    "const struct cs_policy mine_policy = {\n"                                  \
+    "    .abi_major = CS_POLICY_ABI_MAJOR,\n"                                   \
+    "    .size_bytes = sizeof(struct cs_policy), .name = \"mine\",\n"           \
+    "    .summary = \"x\", .self_bytes = sizeof(struct me), " MEMBERS "\n"      \
+    "};\n"
+
+/* ---- other commands ---- */
+
+/* As with built-in ones: a policy from a file, and a program, each with a parameter. */
+static void tune_and_border_take_guests(void **state)
+{
+    static const struct { const char *command, *rest, *table; } runs[] = {
+        { "tune", "tune:\n  metric: jct_mean_s\n  over:\n"
+          "    policies.m.weight: {from: 0.5, to: 5}\n"
+          "    policies.p.weight: {from: 0.5, to: 5}\n  budget: 24\n", "tuned.yaml" },
+        { "border", "expect:\n  - {claim: c, metric: jct_mean_s, policy: p, vs: m, "
+          "at_most: 0%}\nborder:\n  - {claim: c, key: workload.jobs, from: 20, to: 40}\n",
+          "border.csv" },
+    };
+    const struct program *program = *state;
+    char *said, *table;
+
+    program_write(program, "mine.c", TABLE("P(\"weight\", CS_PARAM_REAL, 0, \"1\", \"h\")"));
+    program_write(program, "mine.py",
+                  "import json, sys\n"
+                  "waits, asked = [], []\n"
+                  "for line in sys.stdin:\n"
+                  "    m = json.loads(line)\n"
+                  "    a = {'n': m['n']}\n"
+                  "    if 'hello' in m: a.update(protocol=1, name='p', params=[{'key': 'weight',\n"
+                  "        'kind': 'real', 'default': 1, 'min': 0, 'max': 10, 'help': 'h'}])\n"
+                  "    elif 'end' in m: break\n"
+                  "    elif 'now' in m: waits = [w for w in waits + m.get('waits', [])\n"
+                  "        if w['job'] not in asked]; asked = []\n"
+                  "    left = sum(m.get('free', []))\n"
+                  "    while 'now' in m and waits[len(asked):] and \\\n"
+                  "            waits[len(asked)]['gpus'] <= left:\n"
+                  "        left -= waits[len(asked)]['gpus']\n"
+                  "        asked.append(waits[len(asked)]['job'])\n"
+                  "    if asked: a['do'] = [{'start': j} for j in asked]\n"
+                  "    print(json.dumps(a), flush=True)\n");
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        char text[3000];
+
+        snprintf(text, sizeof text, "%spolicies:\n  - {policy: ./mine.c, name: m}\n"
+                 "  - {exec: python3 mine.py, name: p}\n%s", HEAD, runs[i].rest);
+        const char *words[] = { runs[i].command, program_write(program, "e.yaml", text), "-q",
+                                "-o", program_path(program, "out"), NULL };
+        if (program_say(program, words, &said) != 0)
+            fail_msg("%s: %s", runs[i].command, said);
+        free(said);
+        table = program_result(program, "out", runs[i].table);
+        assert_non_null(table);
+        free(table);
+    }
+}
+
+static void a_program_is_explained(void **state)
+{
+    const char *words[] = { "explain", "exec:python3 policies/clients/python/dynamic.py", NULL };
+    char *said;
+
+    assert_int_equal(program_say(*state, words, &said), 0);
+    assert_says(said, "dynamic: policy");
+    assert_says(said, "gain_min         number, from 0 to 100, default 1");
+    free(said);
+}
+
 /* ---- refused ---- */
 
 static void a_file_that_is_no_policy_is_refused(void **state)
@@ -287,20 +371,6 @@ static void a_file_that_is_no_policy_is_refused(void **state)
         free(said);
     }
 }
-
-/* A source whose table has these members as well. */
-#define TABLE(MEMBERS)                                                          \
-    "#include \"policies/params.h\"\n"                                           \
-    "#include \"policies/policy.h\"\n"                                           \
-    "struct me { double x; };\n"                                                \
-    "#define P(KEY, TYPE, AT, FALLBACK, HELP) .param_count = 1, \\\n"             \
-    "    .param = (const struct cs_param[]){ { KEY, TYPE, AT, 0, 10, \\\n"        \
-    "                                          FALLBACK, HELP } }\n"             \
-    "const struct cs_policy mine_policy = {\n"                                  \
-    "    .abi_major = CS_POLICY_ABI_MAJOR,\n"                                   \
-    "    .size_bytes = sizeof(struct cs_policy), .name = \"mine\",\n"           \
-    "    .summary = \"x\", .self_bytes = sizeof(struct me), " MEMBERS "\n"      \
-    "};\n"
 
 static void a_table_that_is_not_sound_is_refused(void **state)
 {
@@ -494,6 +564,8 @@ int main(int argc, char **argv)
         TEST(a_trial_that_leaves_its_process_failed),
         TEST(too_much_memory_ends_one_trial),
         TEST(what_spins_ends_with_the_run),
+        TEST(tune_and_border_take_guests),
+        TEST(a_program_is_explained),
         TEST(a_file_that_is_no_policy_is_refused),
         TEST(a_table_that_is_not_sound_is_refused),
         TEST(a_fault_before_any_trial_is_told),

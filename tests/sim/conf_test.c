@@ -615,6 +615,29 @@ static void a_tree_on_one_line_reads_as_the_same_tree(void **state)
     check_flow(*state, root);
 }
 
+static void a_tree_as_json_keeps_types_and_order(void **state)
+{
+    static const char text[] =
+        "z: [1, -0.5, 3e-4, 1E+9, 007, +1, .5, 1., 0x10, 20%]\na: {}\nb: []\n"
+        "c: [true, 'true', yes, null, ~, '', '12']\nd: \"q\\\"\\\\\\n\u00e9\"\n";
+    static const char want[] =
+        "{\n  \"z\": [\n    1,\n    -0.5,\n    3e-4,\n    1E+9,\n    \"007\",\n"
+        "    \"+1\",\n    \".5\",\n    \"1.\",\n    \"0x10\",\n    \"20%\"\n  ],\n"
+        "  \"a\": {},\n  \"b\": [],\n  \"c\": [\n    true,\n    \"true\",\n"
+        "    \"yes\",\n    null,\n    null,\n    \"\",\n    \"12\"\n  ],\n"
+        "  \"d\": \"q\\\"\\\\\\u000a\u00e9\"\n}\n";
+    const struct conf_node *root = parse_good(*state, text);
+    char *said = NULL;
+    size_t bytes;
+    FILE *file = open_memstream(&said, &bytes);
+
+    assert_non_null(file);
+    conf_print_json(root, file);
+    fclose(file);
+    assert_string_equal(said, want);
+    free(said);
+}
+
 static void a_star_sets_the_key_of_each_item(void **state)
 {
     static const char text[] = "mix: [{name: a, t: {g: 1}}, {name: b, t: {g: 2}}]\n";
@@ -716,6 +739,7 @@ int main(void)
         WITH_ARENA(manual_has_a_row_per_key),
         WITH_ARENA(json_schema_is_yaml_that_names_every_key),
         WITH_ARENA(a_tree_on_one_line_reads_as_the_same_tree),
+        WITH_ARENA(a_tree_as_json_keeps_types_and_order),
         WITH_ARENA(a_star_sets_the_key_of_each_item),
         cmocka_unit_test(no_bytes_crash_the_reader),
     };

@@ -18,7 +18,9 @@
 #include "models/laws/memory.h"
 #include "models/laws/phase.h"
 #include "models/laws/transfer.h"
+#include "sim/config/conf.h"
 #include "tests/aid/workload_aid.h"
+#include "workloads/recipes/recipe.h"
 
 #define HEAD "arrival: {process: all_at_once}\njobs: 3\nmix:\n"
 
@@ -473,6 +475,20 @@ static void a_hinted_remedy_is_true(void **state)
     aid_close(&aid);
 }
 
+/* What `explain loader` shows. */
+static void the_help_of_a_loader_names_all_its_keys(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < recipe_pretrain_schema.count; i++) {
+        const struct conf_field *field = &recipe_pretrain_schema.fields[i];
+
+        for (size_t k = 0; strcmp(field->key, "loader") == 0 &&
+                           k < loader_schema.count; k++)
+            if (strstr(field->help, loader_schema.fields[k].key) == NULL)
+                fail_msg("%s is not in: %s", loader_schema.fields[k].key, field->help);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -489,6 +505,7 @@ int main(void)
         cmocka_unit_test(impossible_demands_are_refused_with_a_reason),
         cmocka_unit_test(the_missing_bytes_are_need_minus_memory),
         cmocka_unit_test(a_hinted_remedy_is_true),
+        cmocka_unit_test(the_help_of_a_loader_names_all_its_keys),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

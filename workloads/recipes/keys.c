@@ -164,6 +164,10 @@ static const struct conf_field loader_fields[] = {
              "size of the data set: from the second epoch on a part is found "
              "in the page cache; default: never read again",
              .min = 1, .max = 1e18),
+    CONF_KEY("cache", CONF_CHOICE, loader_keys, cache, "page",
+             "what of `dataset` host memory keeps: what Linux' page cache leaves, "
+             "or what was read first, for good",
+             .choices = loader_cache_choices),
     CONF_KEY("numa", CONF_CHOICE, loader_keys, numa, "local",
              "host buffers at the socket of the GPU, or at the other",
              .choices = numa_choices),

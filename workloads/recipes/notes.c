@@ -16,7 +16,7 @@
 #include "workloads/jobs/birth.h"
 #include "workloads/recipes/recipe.h"
 
-#define VALUE_BYTES 96u
+#define VALUE_BYTES 160u
 
 struct notes {
     struct arena *arena;
@@ -75,9 +75,10 @@ static void add_keys(struct notes *notes, const struct entry *entry)
                      meaning(keys[k], word));
             bool chosen = strcmp(word, "auto") == 0;
             if (chosen)         /* layout: say which it is */
-                snprintf(value, sizeof value, "auto: %s",
+                snprintf(value, sizeof value, "auto: %s%s",
                          has_role(entry->form, "rollout") ? "disaggregated"
-                                                          : "colocated");
+                                                          : "colocated",
+                         entry->layout_why != NULL ? entry->layout_why : "");
             add(notes, "", keys[k], value, node != NULL && !chosen);
         }
 }

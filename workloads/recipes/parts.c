@@ -199,6 +199,7 @@ struct train_shape draft_train_shape(const struct draft *draft,
         .ep = (uint32_t)keys->parallel.ep,
         .sequence_parallel = keys->parallel.sequence_parallel,
         .stack = (enum train_stack)keys->stack,
+        .on_host = keys->optimizer_on == OPTIMIZER_ON_CPU,
     };
 
     if (draft->net != NULL)     /* its recipe has no key of a layout */
@@ -312,6 +313,7 @@ bool draft_dataset(const struct draft *draft,
     *later = *spec->law;
     later->dataset_bytes = loader->dataset_bytes;
     later->cache_bytes = cache_bytes(role);
+    later->cache = (enum loader_cache)loader->cache;
     spec->later = later;
     spec->later_from = (uint32_t)runs;
     return true;

@@ -55,6 +55,7 @@ struct loader_keys {
     int64_t workers;
     int files;                  /* enum loader_files; -1: as usual */
     double dataset_bytes;       /* 0: not said */
+    int cache;                  /* enum loader_cache */
     double collect_per_s;       /* items a GPU's process collects; 0: not said */
     int numa;                   /* 1: buffers at the other socket */
     bool pinned;
@@ -63,6 +64,7 @@ struct loader_keys {
     int send;                   /* enum loader_send */
 };
 enum loader_send { SEND_COPY, SEND_ZERO_COPY };
+enum optimizer_on { OPTIMIZER_ON_GPU, OPTIMIZER_ON_CPU };
 /* What workers do at the end of an epoch: stay, or new ones start. */
 enum loader_epoch { EPOCH_STAY, EPOCH_FORK, EPOCH_SPAWN };
 
@@ -85,6 +87,7 @@ struct recipe_keys {
     int64_t checkpoint_every, epochs, updates;
     int generation, layout, schedule, checkpoint;
     bool reference, offload;
+    int optimizer_on;           /* enum optimizer_on */
     const char *critic;
     double prompts, responses, pairs, prompt_tokens;
     const struct conf_node *response, *reward, *loader;
@@ -109,6 +112,8 @@ struct entry {
     const struct job_rates *rates;          /* NULL: the same everywhere */
     struct distribution steps;  /* if not */
     uint32_t steps_per_run;     /* a run of the graph stands for so many */
+    const char *layout_why;     /* `layout: auto`: what a reader should know of the
+                                   choice; NULL: nothing */
 };
 
 struct recipe {

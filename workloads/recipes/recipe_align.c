@@ -237,8 +237,20 @@ static bool expand_offline(struct align *align)
 /* Switches by a step up to which GPUs apart are given back between phases. */
 #define LAYOUT_LOSS_MAX 0.1
 
+/* Keys of rollout that say where it has GPUs of its own. */
+static const char *ignored_keys(const struct draft *draft)
+{
+    static const char *const own[] = {"gpus", "min", "max", "types", "pool", "home"};
+
+    for (size_t i = 0; i < COUNT(own); i++)
+        if (conf_get(draft->keys.rollout, own[i]) != NULL)
+            return "; what rollout says of GPUs of its own (gpus, types, pool, home) "
+                   "has no use there";
+    return NULL;
+}
+
 /* Both layouts from the same keys: apart, or colocated if that form's switches
- * are dear. */
+ * are dear, and one group has room for both. */
 static bool expand_either(struct align *align, const struct world *world,
                           const struct conf_node *conf,
                           const struct recipe *recipe)
@@ -249,12 +261,26 @@ static bool expand_either(struct align *align, const struct world *world,
         return false;
     if (lying_switch_loss(&align->draft) <= LAYOUT_LOSS_MAX)
         return true;
+
+    struct align apart = *align;
+    struct err before = *world->err;
+
     *align = (struct align){0};
     if (!align_begin(align, world, conf, recipe))
         return false;
     align->draft.either = true;
     align->draft.keys.layout = LAYOUT_COLOCATED;
-    return expand_online(align);
+    if (expand_online(align)) {
+        align->draft.entry.layout_why = ignored_keys(&align->draft);
+        return true;
+    }
+    if (world->err->kind != ERR_RANGE)
+        return false;
+    *world->err = before;       /* it does not fit; the other form does */
+    *align = apart;
+    align->draft.entry.layout_why = "; its switches are dear, but one group has no "
+                                    "room for both";
+    return true;
 }
 
 static bool expand(const struct recipe *recipe, const struct world *world,

@@ -270,6 +270,27 @@ static void role_host(const struct role_keys *keys, double state_bytes,
     role->memory_bytes = (int64_t)memory;
 }
 
+/* An optimizer on the host needs cores, and room for its states in host memory. */
+static bool host_adds_up(const struct draft *draft, const struct conf_node *conf,
+                         double host,
+                         const struct role_spec *role)
+{
+    struct err *err = draft->world->err;
+
+    if ((double)role->memory_bytes < host)
+        return err_set(err, ERR_RANGE, key_pos(draft, conf, "memory"),
+                       "memory of role train of %s must be at least %.1f GB a GPU: "
+                       "that much its optimizer_on: cpu keeps there, found %.1f GB",
+                       draft->form->name, host / 1e9,
+                       (double)role->memory_bytes / 1e9);
+    if (role->cores == 0)
+        return err_set(err, ERR_RANGE, key_pos(draft, conf, "cores"),
+                       "cores of role train of %s must be at least 1: its "
+                       "optimizer_on: cpu works on them, found 0",
+                       draft->form->name);
+    return true;
+}
+
 bool draft_train_role(struct draft *draft, const struct train_shape *longest,
                       double other_bytes, int start, uint32_t *number)
 {
@@ -277,6 +298,7 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     struct role_spec *role = new_role(draft, "train", number);
     struct role_keys keys;
     struct memory_need need, wished;
+    double host;
     struct cores_need cores = {0};
     struct demand demand;
     const struct gpu_type *best;
@@ -293,12 +315,13 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     role->gpu_memory_bytes = need.total + other_bytes;
     role->load_bytes = (wished.weights + wished.optimizer + other_bytes) *
                        role->gpus;
+    host = memory_host(longest, role->gpus_min);
     role->save_bytes = draft_checkpoint_bytes(longest);
     role->start_s = transfer_start_s(TRANSFER_START_PROCESS);
     role->wake_s = transfer_start_s(keys.start == START_WAKE
                                         ? TRANSFER_START_TRAIN_WAKE
                                         : TRANSFER_START_PROCESS);
-    role_host(&keys, role->load_bytes / role->gpus, role);
+    role_host(&keys, fmax(role->load_bytes / role->gpus, host), role);
     demand = role_demand(draft, conf, &keys, role);
     if (draft->on_cores)
         cores = cores_need_train(longest);
@@ -309,6 +332,7 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     if (demand_types(draft->world, &demand, role, &best))
         return precision_exists(draft, conf, true, longest->precision,
                                 role) &&
+               (!longest->on_host || host_adds_up(draft, conf, host, role)) &&
                demand_place(draft->world, &demand, role) &&
                batch_adds_up(draft, longest, role);
     if (best != NULL)

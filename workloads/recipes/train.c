@@ -18,6 +18,8 @@
 
 #include "models/laws/loader.h"
 
+static const char *const optimizer_on_choices[] = {"gpu", "cpu", NULL};
+
 #define KEYS_OF_TRAIN_JOB(METHOD) \
     KEYS_OF_ENTRY, \
     KEYS_OF_MODEL, \
@@ -31,12 +33,17 @@
              "100", "optimizer steps between checkpoints; 0: none", \
              .max = 1e9), \
     KEY_CHECKPOINT, \
+    CONF_KEY("optimizer_on", CONF_CHOICE, recipe_keys, optimizer_on, "gpu", \
+             "where optimizer states lie and are updated: on the GPUs, or in host " \
+             "memory by the cores of the role (ZeRO-Offload)", \
+             .choices = optimizer_on_choices), \
     CONF_KEY("data", CONF_NODE, recipe_keys, data, CONF_ABSENT, \
              "CPU nodes that prepare data: cores, memory, pool")
 #define KEY_LOADER(FALLBACK) \
     CONF_KEY("loader", CONF_NODE, recipe_keys, loader, FALLBACK, \
              "what is read for a sequence: kind, from, size, per_sequence, " \
-             "workers, collect_per_s, files, dataset, numa, send")
+             "workers, collect_per_s, files, dataset, cache, numa, pinned, " \
+             "epoch, worker_start, send")
 
 static const struct conf_field full_fields[] = {
     KEYS_OF_TRAIN_JOB("full"),
@@ -86,7 +93,11 @@ static bool loader_acts(const struct draft *draft,
     struct err *err = draft->world->err;
     bool elsewhere = draft->keys.data != NULL;
 
-    return conf_acts(conf, "epoch", !(loader->dataset_bytes > 0.0),
+    return conf_acts(conf, "cache", !(loader->dataset_bytes > 0.0),
+                     "needs `dataset`, which is read again", err) &&
+           conf_acts(conf, "cache", loader->from == LOADER_FROM_MEMORY,
+                     "needs `from: storage` or nvme: all is in memory", err) &&
+           conf_acts(conf, "epoch", !(loader->dataset_bytes > 0.0),
                      "needs `dataset`, whose end is that of an epoch", err) &&
            conf_acts(conf, "epoch", elsewhere,
                      "needs workers where the job trains, without `data`", err) &&

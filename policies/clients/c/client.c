@@ -6,14 +6,16 @@
  *   cc -O2 -o client client.c
  *   policies: [{exec: ./client easy}]
  *
- * One file, no library: a small reader of JSON, what waits, and three policies: fcfs, sjf
- * and easy, each as the built-in one, to the byte.
+ * No library: a small reader of JSON (json.h), what waits, and three policies: fcfs, sjf
+ * and easy, each as the built-in one, to the byte.  dynamic.c is one per phase.
  */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "json.h"
 
 struct task {
     int64_t job, gpus, estimate_ns;
@@ -32,68 +34,6 @@ struct client {
     int64_t in_time_ns, spare;
     bool again;                 /* the message goes on with a decision */
 };
-
-/* ---- JSON: a cursor over a line; values that nobody asks for are skipped ---- */
-
-static const char *skip_value(const char *at)
-{
-    int depth = 0;
-
-    do {
-        if (*at == '"') {
-            for (at++; *at != '"' && *at != '\0'; at++)
-                at += *at == '\\';
-            at += *at != '\0';
-        } else if (*at == '{' || *at == '[') {
-            depth++;
-            at++;
-        } else if (*at == '}' || *at == ']') {
-            depth--;
-            at++;
-        } else if (depth > 0) {
-            at += *at != '\0';
-        } else {
-            at += strcspn(at, ",]}");
-        }
-    } while (depth > 0 && *at != '\0');
-    return at;
-}
-
-/* Goes to the next pair of a map; false: it has ended.  clustersim writes no blanks. */
-static bool next_key(const char **at, const char **key, size_t *bytes)
-{
-    *at += **at == '{' || **at == ',';
-    if (**at != '"')
-        return false;
-    *key = ++*at;
-    *bytes = strcspn(*at, "\"");
-    *at += *bytes + 2;          /* past the colon */
-    return true;
-}
-
-static bool is(const char *key, size_t bytes, const char *name)
-{
-    return strlen(name) == bytes && memcmp(key, name, bytes) == 0;
-}
-
-/* Goes to the next item of a list; false: it has ended, and was left. */
-static bool next_item(const char **at)
-{
-    *at += **at == '[' || **at == ',';
-    if (**at != ']')
-        return true;
-    ++*at;
-    return false;
-}
-
-static int64_t read_int(const char **at)
-{
-    char *end;
-    int64_t value = strtoll(*at, &end, 10);
-
-    *at = end;
-    return value;
-}
 
 /* ---- what waits ---- */
 

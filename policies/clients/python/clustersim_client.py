@@ -21,6 +21,7 @@ import sys
 
 PROTOCOL = 1
 WHOLE = -1                      # the role of a task that is a whole job
+STARTS = ("start", "continue", "settle")    # what makes a task wait no more
 
 
 class Task:
@@ -28,18 +29,17 @@ class Task:
     __slots__ = ("job", "role", "phase", "gpus", "estimate_ns", "held", "started",
                  "gpu_milli", "of", "key")
 
-    def __init__(self, message, of, key):
-        get = message.get
-        self.job = message["job"]
-        self.role = get("role", WHOLE)
-        self.phase = get("phase", 0)
-        self.gpus = message["gpus"]
-        self.estimate_ns = get("estimate_ns", 0)
-        self.held = "held" in message       # it has an idle lease
-        self.started = "started" in message
-        self.gpu_milli = get("gpu_milli", 1000)
+    def __init__(self, of, job, gpus, role=WHOLE, phase=0, estimate_ns=0, held=False,
+                 started=False, gpu_milli=1000, **later):
         self.of = of                        # the job as it was submitted, a dict
-        self.key = key(self)
+        self.job = job
+        self.role = role
+        self.phase = phase
+        self.gpus = gpus
+        self.estimate_ns = estimate_ns
+        self.held = held                    # it has an idle lease
+        self.started = started
+        self.gpu_milli = gpu_milli
 
 
 def start(task, **want):
@@ -51,6 +51,11 @@ def do(verb, task, **more):
     if task.role == WHOLE:
         return {verb: task.job, **more}
     return {verb: task.job, "role": task.role, **more}
+
+
+def param(key, kind, default, help, **more):
+    """A key that an entry of `policies:` may have; more: min, max, words."""
+    return {"key": key, "kind": kind, "default": default, "help": help, **more}
 
 
 def ask(verb, number=0, **more):
@@ -78,6 +83,8 @@ class Policy:
     order = ()                  # such as ("-priority", "job")
     skip = False                # go on after a request that was refused
     threads = False             # true: this program computes on several processors
+    params = ()                 # such as (cs.param("depth", "int", 12, "tasks looked at"),);
+                                # `begin` finds the entry's values in self.depth
 
     def begin(self, start):
         """Called once, with the cluster."""
@@ -94,17 +101,21 @@ class Policy:
     def _hello(self, n):
         return {"n": n, "protocol": PROTOCOL, "name": self.name, "summary": self.summary,
                 "flags": list(self.flags), "order": list(self.order),
-                "threads": self.threads}
+                "threads": self.threads, "params": list(self.params)}
 
     def _begin(self, start):
         self.jobs, self.forms, self.waits, self._task = {}, {}, [], {}
+        self._keys = []         # of self.waits
         self._made = 0
+        self._whole = "per_phase" not in self.flags
         keys = [(KEYS[k.lstrip("-")], -1 if k[0] == "-" else 1) for k in self.order]
+        tie = (lambda t: t.job) if self._whole else self._tie
+        self._key = tie
         if keys:
-            self._key = lambda t: tuple(f(t) * sign for f, sign in keys) + self._tie(t)
-        else:
-            self._key = self._tie
+            self._key = lambda t: (*[f(t) * sign for f, sign in keys], tie(t))
         self.pools = start["pools"]
+        for key, value in start.get("params", {}).items():
+            setattr(self, key, value)
         self.skip = self.skip or start.get("blocking") == "skip"
         self.begin(start)
 
@@ -112,13 +123,26 @@ class Policy:
     # that in which they were made.
     def _tie(self, task):
         self._made += 1
-        return (task.job if task.role == WHOLE else self._made,)
+        return self._made
 
     def _leaves(self, job, role):
         task = self._task.pop((job, role), None)
         if task is not None:
-            at = bisect.bisect_left(self.waits, task.key, key=lambda t: t.key)
-            del self.waits[at]
+            at = bisect.bisect_left(self._keys, task.key)
+            del self.waits[at], self._keys[at]
+
+    def _wait(self, item):
+        task = Task(self.jobs[item["job"]], **item)
+        task.key = key = self._key(task)
+        self._task[task.job, task.role] = task
+        keys = self._keys
+        if not keys or keys[-1] < key:
+            keys.append(key)
+            self.waits.append(task)
+        else:
+            at = bisect.bisect_left(keys, key)
+            keys.insert(at, key)
+            self.waits.insert(at, task)
 
     def _news(self, message):
         get = message.get
@@ -131,29 +155,25 @@ class Policy:
             job.setdefault("submit_ns", now)
             self.jobs[job["job"]] = job
         self.ended = get("ended", ())
+        roles = (WHOLE,) if self._whole else range(6)
         for job in self.ended:
-            for role in range(WHOLE, 6):
-                if (job, role) in self._task:
-                    self._leaves(job, role)
             del self.jobs[job]
+            for role in roles if self._task else ():
+                self._leaves(job, role)
         for gone in get("gone", ()):
             self._leaves(gone["job"], gone["role"])
         for item in get("waits", ()):
-            task = Task(item, self.jobs[item["job"]], self._key)
-            self._task[task.job, task.role] = task
-            if not self.waits or self.waits[-1].key < task.key:
-                self.waits.append(task)
-            else:
-                bisect.insort(self.waits, task, key=lambda t: t.key)
+            self._wait(item)
         self.idle = get("idle", ())
 
     def _settle(self, requests, verdicts):
         """Takes what was started from what waits."""
         for request, verdict in zip(requests, verdicts):
             if verdict == "done":
-                for verb in ("start", "continue", "settle"):
+                for verb in STARTS:
                     if verb in request:
                         self._leaves(request[verb], request.get("role", WHOLE))
+                        break
 
 
 def run(policy):
@@ -162,17 +182,20 @@ def run(policy):
     sys.stdout = sys.stderr         # what is printed is no answer
     asked, going = (), None
     dumps = json.JSONEncoder(separators=(",", ":")).encode
-    loads = json.loads
+    loads = json.JSONDecoder().raw_decode
     while line := read():
-        message = loads(line)
+        message = loads(line)[0]
         n = message["n"]
         if "now" in message:
             verdicts = message.get("verdicts", ())
             if asked:
                 policy._settle(asked, verdicts)
             policy._news(message)
-            answer, asked, going = _decide(policy, message, verdicts, going)
-            write(dumps(answer) + "\n")
+            asked, again, going = _decide(policy, message, verdicts, going)
+            end = ',"skip":true' if policy.skip else ""
+            if again:
+                end += ',"again":"%s"' % again
+            write('{"n":%d,"do":%s%s}\n' % (n, dumps(asked) if asked else "[]", end))
         elif "hello" in message:
             write(dumps(policy._hello(n)) + "\n")
         elif "start" in message:
@@ -185,28 +208,19 @@ def run(policy):
 
 
 def _decide(policy, message, verdicts, going):
-    """Returns the answer, what it asks for, and the generator if it may go on."""
-    again, requests = None, ()
+    """Returns what is asked for, when to ask again, and the generator if it may go on."""
     if going is not None and "again" in message:
         result = going
     else:
         result, verdicts = policy.decide(message["now"]), None
-    if hasattr(result, "send"):
-        going = result
-        try:
-            requests, again = going.send(verdicts), "always"
-            if isinstance(requests, unless):
-                requests, again = requests.requests, "refused"
-        except StopIteration as end:
-            requests, going = end.value or (), None
-    else:
-        requests, going = result, None
-    requests = list(requests or ())
-    if again == "refused" and not requests:
-        again = going = None
-    answer = {"n": message["n"], "do": requests}
-    if policy.skip:
-        answer["skip"] = True
-    if again:
-        answer["again"] = again
-    return answer, requests, going
+    if not hasattr(result, "send"):
+        return list(result or ()), None, None
+    try:
+        requests, again = result.send(verdicts), "always"
+    except StopIteration as end:
+        return list(end.value or ()), None, None
+    if isinstance(requests, unless):
+        requests, again = list(requests.requests), "refused"
+        if not requests:
+            return requests, None, None
+    return list(requests or ()), again, result

@@ -3,7 +3,6 @@
 byte.  policies/phases/dynamic.c says why it does what it does."""
 import clustersim_client as cs
 
-GAIN_MIN, LEND_MAX, RELEASE_MAX = 1.0, 0.5, 0.1
 ON_CORES = 4294967295
 FULL_MAX = 16
 NONE, AS_LONG, ALL = 0, 1, 2    # what is alike to a task that was tried
@@ -20,6 +19,14 @@ class Dynamic(cs.Policy):
     flags = ("per_phase", "homes", "forecasts", "grows")
     order = ("-priority", "job")
     skip = True
+    params = (
+        cs.param("lend", "bool", True, "may a phase use GPUs outside the pool of its role"),
+        cs.param("gain_min", "real", 1.0, "seconds gained per second of switching, at least",
+                 min=0, max=100),
+        cs.param("lend_max", "fraction", "50%", "a job whose switches would take a larger "
+                 "part of a step keeps its GPUs for its life", min=0, max=100),
+        cs.param("release_max", "fraction", "10%", "a job whose switches take no larger part "
+                 "of a step gives its GPUs back between phases", min=0, max=100))
 
     def decide(self, now):
         requests = []
@@ -29,7 +36,7 @@ class Dynamic(cs.Policy):
             verdicts = yield requests + [
                 cs.ask("about", idle["job"], role=idle["role"])]
             about, requests = verdicts[-1], []
-            if about != "not_pending" and (about["switch_loss"] <= RELEASE_MAX
+            if about != "not_pending" and (about["switch_loss"] <= self.release_max
                                            if idle["gpus"] > 0 else not about["settled"]):
                 requests.append(cs.ask("release", idle["job"], role=idle["role"]))
         if self.waits:
@@ -60,7 +67,7 @@ class Dynamic(cs.Policy):
     def attempt(self, task, full):
         """Returns the requests that a task comes to."""
         about = (yield [cs.do("about", task)])[0]
-        if task.gpus > 0 and not about["settled"] and about["switch_loss"] > LEND_MAX:
+        if task.gpus > 0 and not about["settled"] and about["switch_loss"] > self.lend_max:
             return [cs.do("settle", task), cs.do("tried", task, alike=NONE)]
         best = yield from self.choose(task, about)
         if best.over_s is not None and best.held:
@@ -94,7 +101,7 @@ class Dynamic(cs.Policy):
     def choose(self, task, about):
         best, home = Choice(), about["home"]
         parts = [(False, self.sites(about, {"pools": home}, True))]
-        if task.gpus > 0:
+        if task.gpus > 0 and self.lend:
             if home:
                 parts.append((True, self.sites(about, {"pools": 0}, True)))
             most = about["most_gpus"]
@@ -119,7 +126,7 @@ class Dynamic(cs.Policy):
         for away, sites in parts:
             if away:
                 best.away = (home != 0 and gpu_roles > 1 and
-                             about["switch_loss"] > RELEASE_MAX)
+                             about["switch_loss"] > self.release_max)
                 best.spares = best.away
             for want in sites:
                 self.consider(task, about, want, free[i], best)
@@ -136,22 +143,22 @@ class Dynamic(cs.Policy):
 
     def idle_times(self, taken):
         """For how long a lease must have been idle to be taken, by forecast."""
-        rest = [GAIN_MIN * (f["switch_s"] + f["evict_s"]) - f["run_s"]
+        rest = [self.gain_min * (f["switch_s"] + f["evict_s"]) - f["run_s"]
                 if isinstance(f, dict) else 0 for f in taken]
         return [int(min(r, 1e6) * 1e9) if r > 0 else 0 for r in rest]
 
     def consider(self, task, about, want, forecast, best):
-        """Takes the want if it is over earlier; switching is charged at GAIN_MIN."""
+        """Takes the want if it is over earlier; switching is charged at gain_min."""
         if not isinstance(forecast, dict):
             return
         switch_s = forecast["switch_s"]
         if task.started and task.gpus > 0:
             switch_s = max(switch_s, about["switch_s"])
-        over = forecast["run_s"] + switch_s + GAIN_MIN * forecast["evict_s"]
+        over = forecast["run_s"] + switch_s + self.gain_min * forecast["evict_s"]
         if best.holds:
-            over += (GAIN_MIN - 1) * switch_s
+            over += (self.gain_min - 1) * switch_s
         if best.away:
-            over += GAIN_MIN * switch_s
+            over += self.gain_min * switch_s
         if best.over_s is not None and over >= best.over_s:
             return
         best.want, best.over_s, best.held = want, over, False

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * system.c - calls that only Linux has.  Compiled with SYSTEM_PLAIN, or elsewhere, it
+ * keeps to POSIX: results are the same, and pairs of processes are slower.
+ */
+#if defined __linux__ && !defined SYSTEM_PLAIN
+#define SYSTEM_LINUX
+#define _GNU_SOURCE             /* sched_setaffinity, close_range, pipe2 */
+#endif
+#include "experiments/process/system.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef SYSTEM_LINUX
+#include <dirent.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+
+#define LOOK_NS INT64_C(60000000)       /* between looks, and some more by process */
+#define CPUS_MAX 1024u
+#define TREE_MAX 64u            /* processes and threads of a program that are moved */
+
+void system_end_with_parent(void)
+{
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+void system_hide_files(int from)
+{
+    (void)close_range((unsigned)from, ~0U, CLOSE_RANGE_CLOEXEC);
+}
+
+bool system_pipe(int fd[2])
+{
+    return pipe2(fd, O_CLOEXEC) == 0;
+}
+
+/* ---- pairs ---- */
+
+/* Of a processor, since the system began, in ticks. */
+struct ticks {
+    int64_t busy, idle;
+};
+
+struct system_pair {
+    pid_t other;
+    cpu_set_t all;              /* where this process might run before */
+    int cpu;                    /* that both share now; -1: both run anywhere */
+    int64_t look_ns;            /* when to look next; the last look was at since_ns */
+    int64_t since_ns, own_ns;
+    uint32_t coin;              /* its lowest bit decides whether to move */
+    struct ticks before[CPUS_MAX];
+};
+
+/* Adds the threads of a process and, by each, its children. */
+static void add_threads(pid_t pid, pid_t *tree, uint32_t *count)
+{
+    char path[64];
+    struct dirent *entry;
+    DIR *folder;
+
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    folder = opendir(path);
+    while (folder != NULL && (entry = readdir(folder)) != NULL)
+        if (entry->d_name[0] != '.' && *count < TREE_MAX)
+            tree[(*count)++] = (pid_t)atoi(entry->d_name);
+    if (folder != NULL)
+        closedir(folder);
+}
+
+static void add_children(pid_t pid, pid_t thread, pid_t *tree, uint32_t *count)
+{
+    char path[64];
+    FILE *file;
+    int child;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)thread);
+    file = fopen(path, "r");
+    while (file != NULL && fscanf(file, "%d", &child) == 1)
+        if (*count < TREE_MAX)
+            tree[(*count)++] = (pid_t)child;
+    if (file != NULL)
+        fclose(file);
+}
+
+/* Restricts all threads of the program, and what it started, to these processors. */
+static void confine(const struct system_pair *pair, const cpu_set_t *set)
+{
+    pid_t process[TREE_MAX] = { pair->other };
+
+    (void)sched_setaffinity(0, sizeof *set, set);
+    for (uint32_t i = 0, count = 1; i < count; i++) {
+        pid_t thread[TREE_MAX] = { process[i] };
+        uint32_t threads = 0;
+
+        add_threads(process[i], thread, &threads);
+        for (uint32_t t = 0; t < threads; t++) {
+            (void)sched_setaffinity(thread[t], sizeof *set, set);
+            add_children(process[i], thread[t], process, &count);
+        }
+    }
+}
+
+static void stay_on(struct system_pair *pair, int cpu)
+{
+    cpu_set_t one;
+
+    pair->cpu = -1;
+    if (cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &pair->all))
+        return;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    confine(pair, &one);
+    pair->cpu = cpu;
+}
+
+static void go_anywhere(struct system_pair *pair)
+{
+    if (pair->cpu >= 0)
+        confine(pair, &pair->all);
+    pair->cpu = -1;
+}
+
+/* Processor time that both have used. */
+static int64_t read_own_ns(const struct system_pair *pair)
+{
+    clockid_t clock[2] = { CLOCK_PROCESS_CPUTIME_ID };
+    int64_t sum = 0;
+
+    for (int i = 0; i < 2; i++) {
+        struct timespec time;
+
+        if ((i == 0 || clock_getcpuclockid(pair->other, &clock[1]) == 0) &&
+            clock_gettime(clock[i], &time) == 0)
+            sum += (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+    }
+    return sum;
+}
+
+/* Reads what each processor has done; what is not known stays as it was. */
+static void read_ticks(struct ticks *ticks)
+{
+    FILE *file = fopen("/proc/stat", "r");
+    char line[512];
+
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        long long user, nice, kernel, idle, wait, irq, soft, steal;
+        unsigned cpu;
+
+        if (strncmp(line, "cpu", 3) != 0)
+            break;
+        if (sscanf(line, "cpu%u %lld %lld %lld %lld %lld %lld %lld %lld", &cpu, &user, &nice,
+                   &kernel, &idle, &wait, &irq, &soft, &steal) == 9 && cpu < CPUS_MAX)
+            ticks[cpu] = (struct ticks){ user + nice + kernel + irq + soft + steal,
+                                         idle + wait };
+    }
+    if (file != NULL)
+        fclose(file);
+}
+
+static void begin_window(struct system_pair *pair, int64_t now_ns)
+{
+    pair->since_ns = now_ns;
+    pair->own_ns = read_own_ns(pair);
+    read_ticks(pair->before);
+    /* Pairs do not look in step. */
+    pair->look_ns = clock_after(now_ns, LOOK_NS + (int64_t)(getpid() % 32) * 1000000);
+    pair->coin = pair->coin * 1664525u + 1013904223u;
+}
+
+struct system_pair *system_pair_new(pid_t other)
+{
+    struct system_pair *pair = arena_resize_own(NULL, 1, sizeof *pair);
+    struct timespec now;
+
+    memset(pair, 0, sizeof *pair);
+    pair->other = other;
+    pair->cpu = -1;
+    pair->coin = (uint32_t)getpid();
+    if (sched_getaffinity(0, sizeof pair->all, &pair->all) == 0)
+        stay_on(pair, sched_getcpu());
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    begin_window(pair, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+    return pair;
+}
+
+/* The processor that was idle for longest, and for half of the time at least; -1. */
+static int find_idle(const struct system_pair *pair, const struct ticks *now,
+                     int64_t window_ns, int64_t tick_ns)
+{
+    int64_t most_ns = window_ns / 2;
+    int best = -1;
+
+    for (int cpu = 0; cpu < (int)CPUS_MAX && cpu < CPU_SETSIZE; cpu++) {
+        int64_t idle_ns = (now[cpu].idle - pair->before[cpu].idle) * tick_ns;
+
+        if (cpu != pair->cpu && CPU_ISSET(cpu, &pair->all) && idle_ns > most_ns) {
+            most_ns = idle_ns;
+            best = cpu;
+        }
+    }
+    return best;
+}
+
+void system_pair_look(struct system_pair *pair, int64_t now_ns)
+{
+    int64_t tick_ns = 1000000000 / sysconf(_SC_CLK_TCK), others_ns;
+    int64_t window_ns = now_ns - pair->since_ns;
+    struct ticks *now;
+    int idle;
+
+    if (now_ns < pair->look_ns)
+        return;
+    if (pair->cpu < 0) {        /* the system has chosen anew */
+        stay_on(pair, sched_getcpu());
+        begin_window(pair, now_ns);
+        return;
+    }
+    now = arena_resize_own(NULL, CPUS_MAX, sizeof *now);
+    memcpy(now, pair->before, sizeof pair->before);
+    read_ticks(now);
+    others_ns = (now[pair->cpu].busy - pair->before[pair->cpu].busy) * tick_ns -
+                (read_own_ns(pair) - pair->own_ns);
+    idle = find_idle(pair, now, window_ns, tick_ns);
+    free(now);
+    /* Others take a fourth of it.  Where another one is idle, the coin lets one of two
+     * pairs go there; where none is, the system decides for a while. */
+    if (others_ns > window_ns / 4 && idle < 0)
+        go_anywhere(pair);
+    else if (others_ns > window_ns / 4 && (pair->coin >> 16 & 1) != 0)
+        stay_on(pair, idle);
+    begin_window(pair, now_ns);
+}
+
+void system_pair_free(struct system_pair *pair)
+{
+    if (pair == NULL)
+        return;
+    (void)sched_setaffinity(0, sizeof pair->all, &pair->all);
+    free(pair);
+}
+
+#else
+
+void system_end_with_parent(void)
+{
+}
+
+void system_hide_files(int from)
+{
+    long most = sysconf(_SC_OPEN_MAX);
+
+    for (int fd = from; fd < (most > 0 && most < 4096 ? most : 4096); fd++) {
+        int flags = fcntl(fd, F_GETFD);
+
+        if (flags >= 0)
+            (void)fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
+    }
+}
+
+bool system_pipe(int fd[2])
+{
+    return pipe(fd) == 0 && fcntl(fd[0], F_SETFD, FD_CLOEXEC) == 0 &&
+           fcntl(fd[1], F_SETFD, FD_CLOEXEC) == 0;
+}
+
+struct system_pair *system_pair_new(pid_t other)
+{
+    (void)other;
+    return NULL;
+}
+
+void system_pair_look(struct system_pair *pair, int64_t now_ns)
+{
+    (void)pair;
+    (void)now_ns;
+}
+
+void system_pair_free(struct system_pair *pair)
+{
+    (void)pair;
+}
+
+#endif

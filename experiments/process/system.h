@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * system.h - what Linux has beyond POSIX, and what is done without it.  Private to
+ * experiments/process.
+ *
+ * Two processes that answer each other in turn run fastest on one processor: a message
+ * to a sleeper on another, idle one takes ten times as long.  A pair keeps both there,
+ * and looks from time to time whether others want that processor and one is idle.
+ */
+#ifndef EXPERIMENTS_PROCESS_SYSTEM_H
+#define EXPERIMENTS_PROCESS_SYSTEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* For a child: it ends with its parent, as far as the system can do that. */
+void system_end_with_parent(void);
+/* Files from this number on are closed where another program begins. */
+void system_hide_files(int from);
+/* A pipe whose ends are closed where another program begins. */
+bool system_pipe(int fd[2]);
+
+struct system_pair;
+
+/* Puts this process and the other, with its threads and children, on the processor on
+ * which this one runs.  Returned by system_pair_free(). */
+struct system_pair *system_pair_new(pid_t other);
+/* Now and then: moves the pair to an idle processor if others want this one.  `now_ns`
+ * is CLOCK_MONOTONIC. */
+void system_pair_look(struct system_pair *pair, int64_t now_ns);
+/* Lets both go wherever this process might go before.  Accepts NULL. */
+void system_pair_free(struct system_pair *pair);
+
+#endif

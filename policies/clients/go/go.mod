@@ -1,0 +1,3 @@
+module clustersim.example/client
+
+go 1.18

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * json.c - a tree as JSON.
+ */
+#include <assert.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/config/conf.h"
+#include "sim/config/node.h"
+
+static size_t digits(const char *text)
+{
+    return strspn(text, "0123456789");
+}
+
+/* Is it a number by the grammar of RFC 8259?  "007", "+1", ".5" and "1." are not. */
+static bool is_number(const char *text)
+{
+    text += *text == '-';
+    size_t count = digits(text);
+    if (count == 0 || (count > 1 && text[0] == '0'))
+        return false;
+    text += count;
+    if (*text == '.') {
+        count = digits(text + 1);
+        if (count == 0)
+            return false;
+        text += 1 + count;
+    }
+    if (*text == 'e' || *text == 'E') {
+        text += text[1] == '+' || text[1] == '-' ? 2 : 1;
+        count = digits(text);
+        if (count == 0)
+            return false;
+        text += count;
+    }
+    return *text == '\0';
+}
+
+static void print_text(const char *text, FILE *file)
+{
+    fputc('"', file);
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if (c == '"' || c == '\\')
+            fprintf(file, "\\%c", c);
+        else if (c < ' ')
+            fprintf(file, "\\u%04x", c);
+        else
+            fputc(c, file);
+    }
+    fputc('"', file);
+}
+
+static void print_scalar(const struct conf_node *node, FILE *file)
+{
+    const char *text = node->text;
+
+    if (conf_is_null(node))
+        fputs("null", file);
+    else if (node->plain && (strcmp(text, "true") == 0 || strcmp(text, "false") == 0 ||
+                             is_number(text)))
+        fputs(text, file);
+    else
+        print_text(text, file);
+}
+
+static void print_node(const struct conf_node *node, int depth, FILE *file)
+{
+    bool map = node->kind == CONF_MAP;
+
+    if (node->kind == CONF_SCALAR) {
+        print_scalar(node, file);
+        return;
+    }
+    fputs(map ? "{" : "[", file);
+    for (size_t i = 0; i < node->count; i++) {
+        fprintf(file, "%s\n%*s", i > 0 ? "," : "", 2 * depth + 2, "");
+        if (map) {
+            print_text(node->pairs[i].key, file);
+            fputs(": ", file);
+        }
+        print_node(map ? node->pairs[i].value : node->items[i], depth + 1, file);
+    }
+    if (node->count > 0)
+        fprintf(file, "\n%*s", 2 * depth, "");
+    fputs(map ? "}" : "]", file);
+}
+
+void conf_print_json(const struct conf_node *node, FILE *file)
+{
+    assert(node != NULL && file != NULL);
+    print_node(node, 0, file);
+    fputc('\n', file);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * columns_test.c - what other programs are told of results: columns with types and units,
+ * swept keys, and files as JSON.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "experiments/columns/columns.h"
+#include "tests/aid/program.h"
+
+const char *program_argv0;
+
+#define EXPERIMENT(sweep) \
+    "experiment: tiny\n" \
+    "cluster: {nodes: [{name: n, count: 2, gpus: {type: generic, count: 8}}]}\n" \
+    "workload:\n  arrival: {process: poisson, rate: 4/h}\n  jobs: 5\n" \
+    "  mix: [{recipe: trace, gpus: 4, duration: 1h}]\n" \
+    "policies: [fcfs]\n" sweep "output: {plots: []}\n"
+
+/* What has the unit of a metric, a limit or an input that another column names. */
+static bool has_unit_of_another(const struct csv_kind *kind, const char *name)
+{
+    static const char *const of[] = {
+        "compare.csv mean", "compare.csv ci95_low", "compare.csv ci95_high",
+        "checks.csv at_least", "checks.csv at_most", "checks.csv value", "checks.csv ci_low",
+        "checks.csv ci_high", "sensitivity.csv effect", "sensitivity.csv spread",
+        "sensitivity.csv value_from", "sensitivity.csv value_to"
+    };
+    char text[80];
+
+    snprintf(text, sizeof text, "%s %s", kind->file, name);
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++)
+        if (strcmp(of[i], text) == 0)
+            return true;
+    return false;
+}
+
+static void every_number_has_a_unit(void **state)
+{
+    const struct csv_kind *kind;
+    size_t kinds = 0, numbers = 0;
+
+    (void)state;
+    for (; (kind = csv_kind_at(kinds)) != NULL; kinds++)
+        for (size_t c = 0; c < kind->count; c++) {
+            const char *name = kind->columns[c].name, *unit = csv_column_unit(kind, c);
+
+            if (kind->columns[c].type == TABLE_TEXT) {
+                assert_string_equal(unit, "");
+                continue;
+            }
+            numbers++;
+            if ((unit[0] == '\0') != has_unit_of_another(kind, name))
+                fail_msg("%s of %s has the unit '%s'", name, kind->file, unit);
+        }
+    assert_int_equal(kinds, 15);
+    assert_true(numbers > 150);
+}
+
+static void units_are_those_of_the_field(void **state)
+{
+    static const struct { const char *file, *column, *unit; } want[] = {
+        { "summary.csv", "jct_mean_s", "s" }, { "summary.csv", "cost_usd", "USD" },
+        { "summary.csv", "seed", "count" }, { "summary.csv", "useful_gpu_s", "GPU-s" },
+        { "jobs.csv", "gpu_seconds", "GPU-s" }, { "jobs.csv", "gpus", "count" },
+        { "jobs.csv", "cost_usd", "USD" }, { "jobs.csv", "submit_s", "s" },
+        { "compare.csv", "delta_percent", "%" }, { "timeline.csv", "cost_usd_per_h", "USD/h" },
+        { "services.csv", "ttft_p99_s", "s" }, { "services.csv", "tokens_per_s", "tokens/s" },
+        { "tenants.csv", "gpu_share", "fraction" }, { "phases.csv", "rate", "1/s" },
+    };
+    size_t found = 0;
+
+    (void)state;
+    for (size_t k = 0; csv_kind_at(k) != NULL; k++)
+        for (size_t c = 0; c < csv_kind_at(k)->count; c++)
+            for (size_t w = 0; w < sizeof want / sizeof want[0]; w++) {
+                if (strcmp(want[w].file, csv_kind_at(k)->file) != 0 ||
+                    strcmp(want[w].column, csv_kind_at(k)->columns[c].name) != 0)
+                    continue;
+                assert_string_equal(csv_column_unit(csv_kind_at(k), c), want[w].unit);
+                found++;
+            }
+    assert_int_equal(found, sizeof want / sizeof want[0]);
+}
+
+static void say(const struct program *program, const char *const *words, int status,
+                const char *part)
+{
+    char *said;
+
+    assert_int_equal(program_say(program, words, &said), status);
+    if (strstr(said, part) == NULL)
+        fail_msg("no '%s' in: %s", part, said);
+    free(said);
+}
+
+static void list_columns_prints_all_tables(void **state)
+{
+    static const char *const plain[] = { "list", "columns", NULL };
+    static const char *const json[] = { "list", "columns", "--json", NULL };
+    static const char *const other[] = { "list", "gpus", "--json", NULL };
+
+    say(*state, plain, 0, "\njobs.csv        job                            text  "
+        "            its name, or its ");
+    say(*state, json, 0, "{\"table\": \"jobs.csv\", \"column\": \"wait_s\", \"type\": \"time\", "
+        "\"unit\": \"s\", \"meaning\": \"submission to first start\"}");
+    say(*state, other, 2, "--json is for `list columns`, found list of 'gpus'");
+}
+
+static void validate_prints_a_right_file_as_json(void **state)
+{
+    const char *good = program_write(*state, "good.yaml", EXPERIMENT("seeds: 2\n"));
+    const char *bad = program_write(*state, "bad.yaml", EXPERIMENT("seeds: two\n"));
+    const char *const one[] = { "validate", "--json", good, NULL };
+    const char *const wrong[] = { "validate", "--json", bad, NULL };
+    const char *const two[] = { "validate", "--json", good, bad, NULL };
+
+    char *said;
+
+    assert_int_equal(program_say(*state, one, &said), 0);
+    assert_int_equal(said[0], '{');
+    assert_non_null(strstr(said, "\n  \"seeds\": 2,\n"));
+    assert_non_null(strstr(said, "\n    \"plots\": []\n  }\n}\n"));
+    free(said);
+    assert_int_equal(program_say(*state, wrong, &said), 3);
+    assert_non_null(strstr(said, "'seeds' must be a whole number"));
+    assert_int_not_equal(said[0], '{');
+    free(said);
+    say(*state, two, 2, "--json takes one file, found 2");
+}
+
+static void provenance_names_swept_keys(void **state)
+{
+    const struct program *program = *state;
+    const char *plain = program_write(program, "plain.yaml", EXPERIMENT(""));
+    const char *swept = program_write(program, "swept.yaml", EXPERIMENT(
+        "sweep: {workload.jobs: [2, 4], cluster.nodes.n.count: [1, 2]}\n"));
+    char *text;
+
+    assert_int_equal(program_experiment(program, plain, "plain", NULL), 0);
+    text = program_result(program, "plain", "provenance.json");
+    assert_non_null(strstr(text, "\n  \"sweep\": [],\n"));
+    free(text);
+    assert_int_equal(program_experiment(program, swept, "swept", NULL), 0);
+    text = program_result(program, "swept", "provenance.json");
+    assert_non_null(strstr(text, "\n  \"sweep\": [{\"key\": \"workload.jobs\", "
+                           "\"label\": \"jobs\"},"
+                           " {\"key\": \"cluster.nodes.n.count\", "
+                           "\"label\": \"nodes.n.count\"}],\n"));
+    free(text);
+}
+
+int main(int argc, char **argv)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, program_setup, \
+                                                   program_teardown)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_number_has_a_unit),
+        cmocka_unit_test(units_are_those_of_the_field),
+        TEST(list_columns_prints_all_tables),
+        TEST(validate_prints_a_right_file_as_json),
+        TEST(provenance_names_swept_keys),
+    };
+
+    (void)argc;
+    program_argv0 = argv[0];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
