@@ -21,7 +21,7 @@ done
 install -m 644 "$build/libclustersim.a" "$build/libclustersim.so.$version" "$at/lib"
 ln -sf "libclustersim.so.$version" "$at/lib/libclustersim.so.${version%%.*}"
 ln -sf "libclustersim.so.${version%%.*}" "$at/lib/libclustersim.so"
-install -m 644 experiments/library/clustersim.h "$at/include/clustersim"
+install -m 644 experiments/library/clustersim.h experiments/env/env.h "$at/include/clustersim"
 for header in $("${CC:-gcc}" -MM -I. policies/*.h |
     tr -s ' ' '\n' | grep '\.h$'); do
     install -d "$at/include/clustersim/$(dirname "$header")"

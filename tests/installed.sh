@@ -83,14 +83,25 @@ if [ "$(echo "$shown" | grep -vc '^cs_\|^clustersim_')" = 0 ] &&
 else
     failed "libclustersim.so shows other names than cs_* and clustersim_*"
 fi
-# The public header stands alone, in C and in C++.
+# The agent of the chapter on environments plays a trial to its end.
+awk '/^```c$/ { on = 1; next } /^```/ { on = 0 } on' experiments/env/README.md >"$dest/agent.c"
+# shellcheck disable=SC2046
+if gcc -std=c11 -Wall -Wextra -Werror -o "$dest/agent" "$dest/agent.c" \
+    $(pkg-config --cflags --libs clustersim) && (cd "$dest" && ./agent); then
+    passed
+else
+    failed "the program of experiments/env/README.md does not end well"
+fi
+# The public headers stand alone, in C and in C++.
 for compiler in "gcc -std=c11 -x c" "g++ -x c++"; do
-    if echo '#include <clustersim/clustersim.h>' |
-        $compiler -Wall -Wextra -Werror -fsyntax-only -I"$dest/usr/include" -; then
-        passed
-    else
-        failed "clustersim.h does not stand alone: $compiler"
-    fi
+    for header in clustersim env; do
+        if echo "#include <clustersim/$header.h>" |
+            $compiler -Wall -Wextra -Werror -fsyntax-only -I"$dest/usr/include" -; then
+            passed
+        else
+            failed "$header.h does not stand alone: $compiler"
+        fi
+    done
 done
 # shellcheck disable=SC2086
 $make uninstall

@@ -42,6 +42,7 @@
 struct trial {
     const struct trial_spec *spec;
     const struct trial_tables *tables;
+    struct journal *journal;
     struct arena *arena;
     struct loop *loop;
     struct flow_net *net;
@@ -53,13 +54,17 @@ struct trial {
     struct trial_serve *serve;  /* NULL: no services */
     struct job_birth next;
     bool source_failed, to_come;    /* a job is still to come */
-    struct err *err;
+    struct watchdog *dog;       /* NULL: none is needed */
+    int64_t look_ns;            /* when it looks */
+    enum loop_end end;          /* of the loop, the last time */
+    bool stands;                /* nothing moves any more */
+    struct err err;
 };
 
 static bool fetch(struct trial *trial)
 {
     enum source_step step =
-        source_next(trial->source, &trial->next, trial->err);
+        source_next(trial->source, &trial->next, &trial->err);
 
     if (step == SOURCE_ERROR) {
         trial->source_failed = true;
@@ -173,7 +178,7 @@ static bool build(struct trial *trial)
     loop_pulse(trial->loop, spec->watch == NULL ? NULL : &spec->watch->pulse);
     trial->net = flow_new(trial->loop);
     struct fabric *fabric = fabric_new(arena, spec->cluster, trial->net);
-    struct journal *journal = journal_new(arena);
+    struct journal *journal = trial->journal = journal_new(arena);
     struct audit_parts watched = { arena, journal, trial->loop, trial->net,
                                    spec->cluster };
     struct metrics_parts parts = { arena, journal, trial->loop, trial->net,
@@ -191,9 +196,9 @@ static bool build(struct trial *trial)
     };
     if (spec->policy->rules.placement == PLACE_FGD &&
         !workload_demand(arena, spec->workload, spec->seed, &host.demand,
-                         &host.demand_count, trial->err))
+                         &host.demand_count, &trial->err))
         return false;
-    trial->host = host_new(&host, trial->err);
+    trial->host = host_new(&host, &trial->err);
     if (!trial->host)
         return false;
     audit_watch(trial->audit, trial->host);
@@ -216,10 +221,10 @@ static bool stalled(struct trial *trial, const char *how)
     struct host_stall stall;
 
     host_stall_explain(trial->host, &stall);
-    err_set(trial->err, ERR_POLICY, nowhere,
+    err_set(&trial->err, ERR_POLICY, nowhere,
             "policy %.40s%s, %u of %u jobs left; %s", spec->policy->name,
             how, left, host_job_count(trial->host), stall.what);
-    return err_hint(trial->err, "%s With `until: 14d` what is left would "
+    return err_hint(&trial->err, "%s With `until: 14d` what is left would "
                                 "count as unfinished.", stall.why);
 }
 
@@ -240,30 +245,38 @@ static bool time_sufficed(struct trial *trial)
            stalled(trial, ": 146 years have passed");
 }
 
-/* Runs until something ends it; false: nothing moves any more. */
-static bool run_watched(struct trial *trial, enum loop_end *end)
+static void set_watchdog(struct trial *trial)
 {
     const struct trial_spec *spec = trial->spec;
-    struct watchdog *dog;
+
+    if (spec->until_ns != CLOCK_NEVER_NS || spec->stalled_ns == 0)
+        return;
+    trial->dog = watchdog_new(trial->arena, trial->host, trial->serve,
+                              spec->stalled_ns);
+    trial->look_ns = watchdog_next_ns(trial->dog, loop_now_ns(trial->loop));
+}
+
+enum trial_state trial_go(struct trial *trial)
+{
     uint32_t first = 0;
 
-    if (spec->until_ns != CLOCK_NEVER_NS || spec->stalled_ns == 0) {
-        *end = loop_run(trial->loop);
-        return true;
-    }
-    dog = watchdog_new(trial->arena, trial->host, trial->serve,
-                       spec->stalled_ns);
+    if (host_holds(trial->host))
+        host_resume(trial->host);
     for (;;) {
-        int64_t next = watchdog_next_ns(dog, loop_now_ns(trial->loop));
-        bool last = next >= END_OF_TIME_NS;
+        bool last = trial->look_ns >= END_OF_TIME_NS;
 
-        loop_until(trial->loop, last ? END_OF_TIME_NS : next);
-        *end = loop_run(trial->loop);
-        if (*end != LOOP_TIME_LIMIT || last)
-            return true;
-        if (!watchdog_look(dog, next, trial->to_come) &&
-            host_unfinished(trial->host, &first) > 0)
-            return false;
+        if (trial->dog != NULL)
+            loop_until(trial->loop, last ? END_OF_TIME_NS : trial->look_ns);
+        trial->end = loop_run(trial->loop);
+        if (trial->end == LOOP_STOPPED && host_holds(trial->host))
+            return TRIAL_ASKS;
+        if (trial->dog == NULL || trial->end != LOOP_TIME_LIMIT || last)
+            return TRIAL_OVER;
+        trial->stands = !watchdog_look(trial->dog, trial->look_ns, trial->to_come) &&
+                        host_unfinished(trial->host, &first) > 0;
+        if (trial->stands)
+            return TRIAL_OVER;
+        trial->look_ns = watchdog_next_ns(trial->dog, loop_now_ns(trial->loop));
     }
 }
 
@@ -283,48 +296,53 @@ static bool stood_still(struct trial *trial, bool in_vain)
     return stalled(trial, how);
 }
 
-static bool run(struct trial *trial, struct trial_result *result)
+static void begin(struct trial *trial)
 {
     const struct trial_spec *spec = trial->spec;
-    struct err_pos nowhere = { 0 };
 
     if (trial->serve)
         trial_serve_begin(trial->serve, trial->host);
     if (fetch(trial))
         loop_at(trial->loop, trial->next.request.submit_ns,
                 LOOP_RANK_ARRIVAL, arrive, trial, 0);
-    if (trial->source_failed)
-        return false;
     if (spec->warmup_ns > 0)
         loop_at(trial->loop, spec->warmup_ns, LOOP_RANK_SAMPLE,
                 begin_counting, trial, 0);
     if (spec->until_ns != CLOCK_NEVER_NS)
         loop_at(trial->loop, spec->until_ns, LOOP_RANK_SAMPLE, end_of_run,
                 trial, 0);
-    enum loop_end end;
-    bool moved = run_watched(trial, &end);
+    set_watchdog(trial);
+}
+
+/* Did it come to its end as it should? */
+static bool judge(struct trial *trial, struct trial_result *result)
+{
+    const struct trial_spec *spec = trial->spec;
+    struct err_pos nowhere = { 0 };
+
     result->event_count = loop_event_count(trial->loop);
     result->digest = loop_digest(trial->loop);
-    result->interrupted = end == LOOP_CALLED_OFF;
+    result->interrupted = trial->end == LOOP_CALLED_OFF;
     result->clairvoyant =
         (spec->policy->policy->flags & CS_CLAIRVOYANT) != 0;
     if (trial->source_failed)
         return false;
-    if (host_in_vain(trial->host) || !moved)
-        return stood_still(trial, moved);
-    if (!host_verdict(trial->host, trial->err) ||
-        (trial->serve && !trial_serve_verdict(trial->serve, trial->err)))
+    if (host_in_vain(trial->host) || trial->stands)
+        return stood_still(trial, !trial->stands);
+    if (!host_verdict(trial->host, &trial->err) ||
+        (trial->serve && !trial_serve_verdict(trial->serve, &trial->err)))
         return false;
     if (result->interrupted)
-        return err_set(trial->err, ERR_INTERRUPTED, nowhere, "interrupted");
-    if (end == LOOP_EVENT_LIMIT)
-        return err_set(trial->err, ERR_LIMIT, nowhere,
+        return err_set(&trial->err, ERR_INTERRUPTED, nowhere, "interrupted");
+    if (trial->end == LOOP_EVENT_LIMIT)
+        return err_set(&trial->err, ERR_LIMIT, nowhere,
                        "event limit reached: %llu (key event_count_max)",
                        (unsigned long long)spec->event_count_max);
-    if (trial->timeline && !timeline_fits(trial->timeline, trial->err))
+    if (trial->timeline && !timeline_fits(trial->timeline, &trial->err))
         return false;
-    return end == LOOP_TIME_LIMIT ? time_sufficed(trial)
-                                  : end != LOOP_DRAINED || nobody_starves(trial);
+    return trial->end == LOOP_TIME_LIMIT
+               ? time_sufficed(trial)
+               : trial->end != LOOP_DRAINED || nobody_starves(trial);
 }
 
 /* A series that ended before the run says nothing of the rest of it. */
@@ -336,11 +354,11 @@ static bool series_last(struct trial *trial, struct trial_result *result)
 
     if (over == NULL)
         return true;
-    err_set(trial->err, ERR_RANGE, over->pos,
+    err_set(&trial->err, ERR_RANGE, over->pos,
             "the series ends %.0f s before the run, which took %.0f s",
             clock_s_from_ns(time_series_over_ns(over, result->end_ns)),
             clock_s_from_ns(result->end_ns));
-    return err_hint(trial->err,
+    return err_hint(&trial->err,
                     "Give a longer one, `repeat:`, or `after: hold` to keep "
                     "its last value, which is counted in series_held_s.");
 }
@@ -367,7 +385,7 @@ static bool finish(struct trial *trial, struct trial_result *result,
     audit_causes(trial->audit, metrics_gpus_add_up(trial->metrics),
                  costs_add_up(result));
     if (!audit_close(trial->audit, result->audit_count, &audit) && ran) {
-        *trial->err = audit;
+        trial->err = audit;
         return false;
     }
     if (!ran || !series_last(trial, result))
@@ -376,25 +394,74 @@ static bool finish(struct trial *trial, struct trial_result *result,
     return true;
 }
 
+struct trial *trial_open(const struct trial_spec *spec, const struct trial_tables *tables,
+                         struct err *err)
+{
+    struct arena *arena = arena_new(ARENA_BLOCK_BYTES);
+    struct trial *trial = arena_alloc(arena, 1, sizeof *trial);
+
+    assert(spec->cluster && spec->workload && spec->policy && err);
+    *trial = (struct trial){ .spec = spec, .tables = tables, .arena = arena };
+    if (build(trial)) {
+        begin(trial);
+        return trial;
+    }
+    *err = trial->err;
+    trial_drop(trial);
+    return NULL;
+}
+
+bool trial_close(struct trial *trial, struct trial_result *result, struct err *err)
+{
+    memset(result, 0, sizeof *result);
+    bool done = finish(trial, result, judge(trial, result));
+
+    if (!done)
+        *err = trial->err;
+    trial_drop(trial);
+    return done;
+}
+
+void trial_drop(struct trial *trial)
+{
+    if (trial == NULL)
+        return;
+    trial_serve_free(trial->serve);
+    host_free(trial->host);
+    flow_free(trial->net);
+    loop_free(trial->loop);
+    arena_free(trial->arena);
+}
+
+struct cs_host *trial_host(const struct trial *trial)
+{
+    return trial->host;
+}
+
+struct journal *trial_journal(const struct trial *trial)
+{
+    return trial->journal;
+}
+
+bool trial_job_to_come(const struct trial *trial)
+{
+    return trial->to_come;
+}
+
 bool trial_run(const struct trial_spec *spec,
                const struct trial_tables *tables, struct trial_result *result,
                struct err *err)
 {
-    struct trial trial = { .spec = spec, .tables = tables, .err = err };
-    bool done;
+    struct trial *trial;
 
     assert(spec->cluster && spec->workload && spec->policy && err);
     if (!spec->by_host && trial_count_applies(spec, tables))
         return trial_count_run(spec, tables, result, err);
     memset(result, 0, sizeof *result);
-    trial.arena = arena_new(ARENA_BLOCK_BYTES);
-    done = build(&trial);
-    if (done)
-        done = finish(&trial, result, run(&trial, result));
-    trial_serve_free(trial.serve);
-    host_free(trial.host);
-    flow_free(trial.net);
-    loop_free(trial.loop);
-    arena_free(trial.arena);
-    return done;
+    trial = trial_open(spec, tables, err);
+    if (trial == NULL)
+        return false;
+    while (trial_go(trial) == TRIAL_ASKS)
+        continue;
+    return trial_close(trial, result, err);
 }

@@ -13,7 +13,9 @@
 #include "experiments/columns/metric.h"
 #include "experiments/spec/trial_spec.h"
 
+struct cs_host;
 struct err;
+struct journal;
 struct table;
 
 /* Tables that were asked for; NULL: not wanted.  Rows are appended, in the
@@ -46,6 +48,25 @@ struct trial_result {
     bool interrupted;
     bool clairvoyant;
 };
+
+/* A trial whose policy holds its decisions (policies/host/host.h) stops at each of
+ * them: opened, gone on with until it is over, and closed.  trial_open() without
+ * trial_run()'s shorter way for clusters that only count. */
+enum trial_state { TRIAL_ASKS, TRIAL_OVER };
+struct trial;
+/* NULL: err says why.  `spec` and `tables` must live as long as the trial. */
+struct trial *trial_open(const struct trial_spec *spec, const struct trial_tables *tables,
+                         struct err *err);
+/* Ends the decision that is held, if one is, and goes on to the next. */
+enum trial_state trial_go(struct trial *trial);
+/* Of a trial that is over; as trial_run(). */
+bool trial_close(struct trial *trial, struct trial_result *result, struct err *err);
+/* Drops a trial, over or not; accepts NULL. */
+void trial_drop(struct trial *trial);
+struct cs_host *trial_host(const struct trial *trial);
+struct journal *trial_journal(const struct trial *trial);
+/* Is a job of the workload still to come? */
+bool trial_job_to_come(const struct trial *trial);
 
 /* False: err says why; the tables may hold rows of the failed run.  A broken
  * audit is ERR_BUG with the fact that broke it. */

@@ -15,6 +15,7 @@
 
 #include "models/types/facts.h"
 #include "policies/host/commit.h"
+#include "policies/host/host.h"
 #include "policies/host/rent.h"
 #include "policies/leases/idle.h"
 #include "policies/leases/job.h"
@@ -245,16 +246,54 @@ void host_decide(struct cs_host *host)
         host_commit_decide(host);
     else
         decide_default(host);
-    host->decision->in_decide = false;
+    host->decision->in_decide = host->decision->held;
+}
+
+/* What follows once the policy has decided. */
+static void decision_over(struct cs_host *host)
+{
+    struct host_decisions *decision = host->decision;
+
+    assert(!decision->held && !decision->in_decide);
+    host_rent_scale(host);
+    note_idle(host, decision->had_news, decision->done_before);
+    if (decision->wake_ns > host_now(host)) {
+        loop_at(host->parts.loop, decision->wake_ns, LOOP_RANK_DECIDE, wake_later, host, 0);
+        decision->wake_ns = 0;
+    }
+}
+
+bool host_hold(struct cs_host *host)
+{
+    assert(host->decision->in_decide && !host->decision->held);
+    if (host->decision->tries != NULL)
+        return false;
+    host->decision->held = true;
+    loop_stop(host->parts.loop);
+    return true;
+}
+
+bool host_holds(const struct cs_host *host)
+{
+    assert(!host->decision->held || host->decision->in_decide);
+    return host->decision->held;
+}
+
+void host_resume(struct cs_host *host)
+{
+    assert(host->decision->held && host->decision->in_decide);
+    host->decision->held = host->decision->in_decide = false;
+    decision_over(host);
 }
 
 static void decide_event(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
-    uint64_t decisions = host->counts.decisions;
-    bool news = host->decision->news_count > 0;
 
+    (void)loop;
     (void)arg;
+    host->decision->done_before = host->counts.decisions;
+    host->decision->had_news = host->decision->news_count > 0;
     memset(&host->decision->decide_event, 0, sizeof host->decision->decide_event);
     host->decision->in_decide = true;
     host_jobs_forget(host);
@@ -273,12 +312,8 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
     host->decision->limited = false;
     host_tell(host, FACT_DECIDE, 0, 0, host_order_count(host));
     host_decide(host);
-    host_rent_scale(host);
-    note_idle(host, news, decisions);
-    if (host->decision->wake_ns > host_now(host)) {
-        loop_at(loop, host->decision->wake_ns, LOOP_RANK_DECIDE, wake_later, host, 0);
-        host->decision->wake_ns = 0;
-    }
+    if (!host->decision->held)
+        decision_over(host);
 }
 
 void host_decide_begin(struct cs_host *host)

@@ -41,6 +41,19 @@ const struct gang *host_gang(const struct cs_host *host,
                              struct lease_id lease);
 /* Ends what still runs as JOB_UNFINISHED and tells so. */
 void host_close(struct cs_host *host);
+
+/* For a policy whose decisions are made outside of the loop.  host_hold(), called by its
+ * `decide`, stops the loop when `decide` returns, and the decision goes on: requests are
+ * carried out until host_resume(), after which the loop may run again.  Nothing else
+ * happens in between.  False: the decision is one that only explains why a run stands
+ * still; the policy must ask for something at once. */
+bool host_hold(struct cs_host *host);
+bool host_holds(const struct cs_host *host);
+void host_resume(struct cs_host *host);
+/* Would cs_start(), or with a want cs_start_want(), start the task now?  Draws nothing
+ * and changes nothing but counts of what was searched. */
+bool host_fits(struct cs_host *host, struct task_id task, const struct cs_want *want);
+
 /* False if the policy failed: err says why. */
 bool host_verdict(const struct cs_host *host, struct err *err);
 

@@ -157,9 +157,9 @@ static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
     return CS_DONE;
 }
 
-/* Finds room for one of the roles of a job, where it wants it. */
+/* Finds room for one of the roles of a job, where it wants it.  look: nothing is drawn. */
 static bool find_there(struct cs_host *host, const struct host_job_slot *job,
-                       uint32_t role, const struct cs_want *want,
+                       uint32_t role, const struct cs_want *want, bool look,
                        int64_t *more_mw, struct placement *place)
 {
     uint32_t nodes = host->spec->node_count;
@@ -170,8 +170,9 @@ static bool find_there(struct cs_host *host, const struct host_job_slot *job,
         (!fit.computes && !host_shape_ok(host, job, role, fit.gpus)))
         return false;
     fit.looks = &host->counts.nodes_seen;
-    if (!placer_find(host->placer, &fit, host->life->scratch + role * nodes,
-                     nodes, place) ||
+    if (!(look ? placer_look : placer_find)(host->placer, &fit,
+                                            host->life->scratch + role * nodes, nodes,
+                                            place) ||
         !host_power_allows(host->nodes, host->cluster, place, &mw))
         return false;
     assert(mw >= *more_mw);
@@ -182,32 +183,32 @@ static bool find_there(struct cs_host *host, const struct host_job_slot *job,
 /* Finds a place for a role, on GPUs first or on cores first, as its owner lists
  * them. */
 static bool find_role(struct cs_host *host, const struct host_job_slot *job,
-                      uint32_t role, const struct cs_want *want,
+                      uint32_t role, const struct cs_want *want, bool look,
                       int64_t *more_mw, struct placement *place)
 {
     struct cs_want option[HOST_OPTIONS];
     uint32_t options;
 
     if (host_form_of(job)->role[role].on_cores.cores == 0)
-        return find_there(host, job, role, want, more_mw, place);
+        return find_there(host, job, role, want, look, more_mw, place);
     options = host_want_options(host, job, role, want, option);
     assert(options > 0);
     for (uint32_t i = 0; i < options; i++)
-        if (find_there(host, job, role, &option[i], more_mw, place))
+        if (find_there(host, job, role, &option[i], look, more_mw, place))
             return true;
     return false;
 }
 
 /* Finds room for all roles before any is granted. */
 static bool find_all(struct cs_host *host, const struct host_job_slot *job,
-                     const struct cs_want *want, struct placement *place)
+                     const struct cs_want *want, bool look, struct placement *place)
 {
     uint32_t roles = host_form_of(job)->role_count, r;
     int64_t more_mw = 0;
 
     for (r = 0; r < roles; r++) {
         struct cs_want as_asked = { .role = r };
-        if (!find_role(host, job, r, want ? &want[r] : &as_asked, &more_mw,
+        if (!find_role(host, job, r, want ? &want[r] : &as_asked, look, &more_mw,
                        &place[r]))
             break;
         if (roles > 1)
@@ -223,7 +224,7 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
 /* The same as asked; a search that is known to fail is not made again. */
 static bool find_as_asked(struct cs_host *host,
                           const struct host_job_slot *job, uint32_t gpus,
-                          struct placement *place)
+                          bool look, struct placement *place)
 {
     /* Of these, jobs of a form differ in what has room for them. */
     bool alike = job->pub.request.rates == NULL &&
@@ -232,7 +233,7 @@ static bool find_as_asked(struct cs_host *host,
 
     if (alike && host_known_full(host, job->form, gpus))
         return false;
-    if (find_all(host, job, NULL, place))
+    if (find_all(host, job, NULL, look, place))
         return true;
     if (alike)
         host_note_full(host, job->form, gpus);
@@ -252,8 +253,8 @@ enum cs_verdict cs_start_wants(struct cs_host *host, struct task_id id,
     if (host->tasks->slot[id.i].pub.role != CS_ALL_ROLES || (want && count != roles))
         return refuse(host, HOST_START, which, CS_BAD_SHAPE);
     note_wants(host, want, roles);
-    if (!(want ? find_all(host, job, want, place)
-               : find_as_asked(host, job, host->tasks->slot[id.i].pub.gpus, place)))
+    if (!(want ? find_all(host, job, want, false, place)
+               : find_as_asked(host, job, host->tasks->slot[id.i].pub.gpus, false, place)))
         return refuse(host, HOST_START, which, CS_NO_ROOM);
     host_task_drop(host, id.i);
     job->task = ID_NONE;
@@ -277,6 +278,41 @@ enum cs_verdict cs_start_want(struct cs_host *host, struct task_id id,
     if (want->take_idle && !host_per_phase(host))
         return refuse(host, HOST_START, task->job, CS_NOT_ALLOWED);
     return start_role(host, id, want);
+}
+
+/* A look at the counters, which saves most searches in a full cluster. */
+static bool has_gpus(const struct cs_host *host, const struct cs_task *task)
+{
+    const struct job_form *form = host_form_of(host_job_slot(host, task->job.i));
+
+    return form->role_count > 1 || form->role[0].on_cores.cores > 0 ||
+           task->gpu_milli < GPU_MILLI || task->gpus <= cs_free_gpus(host, 0);
+}
+
+bool host_fits(struct cs_host *host, struct task_id id, const struct cs_want *want)
+{
+    const struct cs_want as_asked = { 0 };
+    struct placement place[FORM_ROLES_MAX];
+
+    if (!host_task_live(host, id))
+        return false;
+    const struct cs_task *task = &host->tasks->slot[id.i].pub;
+    struct host_job_slot *job = host_job_slot(host, task->job.i);
+    if (want == NULL && task->role == CS_ALL_ROLES)
+        return has_gpus(host, task) && find_as_asked(host, job, task->gpus, true, place);
+    if (want == NULL && task->held.i != ID_NONE)
+        return host->leases->slot[task->held.i].pub.state == CS_LEASE_IDLE;
+    if (want == NULL)
+        want = &as_asked;
+    if ((task->role == CS_ALL_ROLES && host_form_of(job)->role_count > 1) ||
+        (want->take_idle && !host_per_phase(host)))
+        return false;
+    uint32_t role = host_want_role(task, want);
+    uint32_t gpus = want->gpus ? want->gpus : job_role_gpus(&job->pub.request, role);
+    assert(host_form_of(job)->role_count > 0);
+    return role < host_form_of(job)->role_count && host_shape_ok(host, job, role, gpus) &&
+           host_room_at_all(host, want, host_want_gpus(host, job, role, want)) &&
+           host_look(host, job, role, want, place);
 }
 
 enum cs_verdict cs_start(struct cs_host *host, struct task_id id)

@@ -46,6 +46,9 @@ struct host_decisions {
     host_decision_fn *decision_fn;
     void *decision_self;
     struct host_tries *tries;   /* NULL: nobody asked */
+    uint64_t done_before;           /* requests carried out before this decision */
+    bool had_news;                  /* this decision */
+    bool held;                      /* it goes on until host_resume() */
     bool failed, closing, in_decide;
     char why[200];
     char note[1200];

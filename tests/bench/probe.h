@@ -57,6 +57,9 @@ extern const struct bench_probe_type bench_law_again, bench_law_step,
 /* Milliseconds of the search for a 70B over the whole catalogue. */
 extern const struct bench_probe_type bench_advise;
 
+/* Microseconds a step of an environment, of so many trials in one call. */
+extern const struct bench_probe_type bench_env;
+
 /* Time of one worker over time of two, same digest or no figure. */
 extern const struct bench_probe_type bench_workers;
 

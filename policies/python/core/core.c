@@ -210,6 +210,7 @@ static PyMethodDef core_methods[] = {
     { "run", core_run, METH_VARARGS, "Runs an experiment; see run.py." },
     { "table", py_table_new, METH_VARARGS, "A class as the table of a policy; see policy.py." },
     { "set_verdicts", py_host_set_verdicts, METH_O, "The members of Verdict, in their order." },
+    { "replicas", py_env_replicas, METH_VARARGS, "First replica of a split, and how many." },
     { NULL, NULL, 0, NULL }
 };
 
@@ -224,7 +225,7 @@ PyMODINIT_FUNC PyInit__core(void)
     PyObject *module = PyModule_Create(&core_module);
 
     if (module != NULL &&
-        (!py_host_ready(module) ||
+        (!py_host_ready(module) || !py_env_ready(module) ||
          PyModule_AddStringConstant(module, "version", clustersim_version()) != 0))
         Py_CLEAR(module);
     return module;

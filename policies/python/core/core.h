@@ -64,4 +64,8 @@ const struct cs_policy *py_table_of(PyObject *capsule);    /* NULL: not one */
 /* Notes a time at which wakeup() is due. */
 bool py_self_wakes_at(struct self *self, int64_t time_ns);
 
+/* env.c: environments. */
+bool py_env_ready(PyObject *module);
+PyObject *py_env_replicas(PyObject *module, PyObject *args);
+
 #endif

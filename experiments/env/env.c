@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * env.c - the face: opens an environment, and steps its trials one after the other.
+ */
+#include "experiments/env/env.h"
+
+#include <assert.h>
+#include <gsl/gsl_errno.h>
+#include <locale.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/columns/metric.h"
+#include "experiments/env/episode.h"
+#include "experiments/env/plan.h"
+#include "experiments/spec/experiment.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+
+static const struct err_pos nowhere = { NULL, 0, 0 };
+
+struct clustersim_env {
+    struct arena *arena;
+    struct clustersim_env_options options;
+    struct plan plan;
+    bool open, failed;          /* is there a plan; did the last call fail */
+    struct episode *episode;    /* [plan.shape.count] */
+    struct err err;
+    struct clustersim_env_error error;
+};
+
+/* ---- errors ---- */
+
+/* Always false. */
+static bool fail(struct clustersim_env *env)
+{
+    const struct err *err = &env->err;
+    size_t bytes = err_format(err, NULL, 0) + 1;
+    char *text = arena_alloc(env->arena, bytes, 1);
+
+    assert(err->kind != ERR_NONE);
+    (void)err_format(err, text, bytes);
+    env->failed = true;
+    env->error = (struct clustersim_env_error){
+        err_exit_status(err->kind), text, err->text, err->hint[0] == '\0' ? NULL : err->hint,
+        err->pos.file, err->pos.line, err->pos.col
+    };
+    return false;
+}
+
+const struct clustersim_env_error *clustersim_env_error(const struct clustersim_env *env)
+{
+    return env->failed ? &env->error : NULL;
+}
+
+/* A call begins; false: nothing can be done. */
+static bool enter(struct clustersim_env *env)
+{
+    if (!env->open)
+        return false;
+    env->failed = false;
+    memset(&env->err, 0, sizeof env->err);
+    return true;
+}
+
+/* ---- begin and end ---- */
+
+static bool check_locale(struct err *err)
+{
+    const char *point = localeconv()->decimal_point;
+
+    return strcmp(point, ".") == 0 ||
+           err_set(err, ERR_USAGE, nowhere, "the locale must write numbers with a point, and "
+                   "writes '%.8s'", point);
+}
+
+struct clustersim_env *clustersim_env_open(const char *path,
+                                           const struct clustersim_env_options *options)
+{
+    struct arena *arena = arena_new(1 << 16);
+    struct clustersim_env *env = arena_alloc(arena, 1, sizeof *env);
+
+    env->arena = arena;
+    if (options != NULL)
+        memcpy(&env->options, options, options->size_bytes < sizeof env->options
+                                           ? options->size_bytes : sizeof env->options);
+    gsl_set_error_handler_off();
+    if (!check_locale(&env->err) ||
+        !plan_read(&env->plan, arena, path, &env->options, &env->err)) {
+        (void)fail(env);
+        return env;
+    }
+    env->open = true;
+    env->episode = arena_alloc(arena, env->plan.shape.count, sizeof *env->episode);
+    return env;
+}
+
+void clustersim_env_close(struct clustersim_env *env)
+{
+    if (env == NULL)
+        return;
+    for (uint32_t i = 0; env->open && i < env->plan.shape.count; i++)
+        episode_drop(&env->episode[i]);
+    arena_free(env->arena);
+}
+
+/* ---- what it is ---- */
+
+const struct clustersim_env_shape *clustersim_env_shape(const struct clustersim_env *env)
+{
+    return &env->plan.shape;
+}
+
+struct named {
+    const char *kind, *name, *help;
+};
+
+static const struct named feature[] = {
+#define TASK_FEATURE(ID, NAME, HELP) { "task", NAME, HELP },
+#define PLACE_FEATURE(ID, NAME, HELP) { "place", NAME, HELP },
+#define CLOCK_FEATURE(ID, NAME, HELP) { "clock", NAME, HELP },
+#include "experiments/env/features.def"
+#undef TASK_FEATURE
+#undef PLACE_FEATURE
+#undef CLOCK_FEATURE
+#define REWARD(ID, NAME, METRIC, HELP) { "reward", NAME, HELP },
+#include "experiments/env/rewards.def"
+#undef REWARD
+};
+
+const char *clustersim_env_name(const struct clustersim_env *env, const char *kind,
+                                uint32_t i, const char **help)
+{
+    if (strcmp(kind, "places") == 0)
+        return i < env->plan.shape.places ? env->plan.place[i].name : NULL;
+    for (size_t f = 0; f < sizeof feature / sizeof *feature; f++)
+        if (strcmp(feature[f].kind, kind) == 0 && i-- == 0) {
+            if (help != NULL)
+                *help = feature[f].help;
+            return feature[f].name;
+        }
+    return NULL;
+}
+
+/* ---- episodes ---- */
+
+static bool check_trial(struct clustersim_env *env, uint32_t i)
+{
+    return i < env->plan.shape.count ||
+           err_set(&env->err, ERR_USAGE, nowhere, "trial must be from 0 to %u, found %u",
+                   env->plan.shape.count - 1, i);
+}
+
+static struct episode_view view_of(const struct clustersim_env *env, uint32_t i,
+                                   const struct clustersim_env_out *out)
+{
+    const struct clustersim_env_shape *shape = &env->plan.shape;
+
+    return (struct episode_view){ out->observation + (size_t)i * shape->floats,
+                                  out->mask + (size_t)i * shape->actions };
+}
+
+/* What is written for each trial beside what it sees. */
+static void write_out(struct clustersim_env *env, uint32_t i, enum cs_verdict verdict,
+                      const struct clustersim_env_out *out)
+{
+    struct episode *episode = &env->episode[i];
+
+    out->reward[i] = episode_pay(episode);
+    out->terminated[i] = episode->over;
+    out->truncated[i] = episode->truncated;
+    out->verdict[i] = (uint8_t)verdict;
+}
+
+/* What happened before the first choice is of no action: it is paid for with it. */
+static bool begin(struct clustersim_env *env, uint32_t i, uint64_t seed,
+                  const struct clustersim_env_out *out)
+{
+    struct episode_view view = view_of(env, i, out);
+
+    if (!episode_begin(&env->episode[i], &env->plan, seed, &view, &env->err))
+        return false;
+    out->reward[i] = 0;
+    out->terminated[i] = env->episode[i].over;
+    out->truncated[i] = 0;
+    out->verdict[i] = CS_DONE;
+    return true;
+}
+
+bool clustersim_env_reset(struct clustersim_env *env, uint32_t i, uint64_t seed,
+                          const struct clustersim_env_out *out)
+{
+    return enter(env) && ((check_trial(env, i) && begin(env, i, seed, out)) || fail(env));
+}
+
+static bool check_action(struct clustersim_env *env, uint32_t i, int64_t action)
+{
+    const struct episode *episode = &env->episode[i];
+
+    if (!episode->begun)
+        return err_set(&env->err, ERR_USAGE, nowhere, "trial %u must be reset before its "
+                       "first step", i);
+    if (episode->over || episode->truncated || episode->trial == NULL)
+        return err_set(&env->err, ERR_USAGE, nowhere, "the episode of trial %u is over: it "
+                       "must be reset", i);
+    if (action < 0 || action >= env->plan.shape.actions)
+        return err_set(&env->err, ERR_USAGE, nowhere, "the action of trial %u must be from 0 "
+                       "to %u, found %lld", i, env->plan.shape.actions - 1,
+                       (long long)action);
+    return true;
+}
+
+static bool step(struct clustersim_env *env, uint32_t i, int64_t action,
+                 const struct clustersim_env_out *out)
+{
+    struct episode *episode = &env->episode[i];
+    struct episode_view view = view_of(env, i, out);
+    enum cs_verdict verdict = CS_DONE;
+
+    if (env->options.go_on && (episode->over || episode->truncated))
+        return begin(env, i, episode->seed + env->plan.shape.count, out);
+    if (!check_action(env, i, action) ||
+        !episode_act(episode, (uint32_t)action, &view, &verdict, &env->err))
+        return false;
+    write_out(env, i, verdict, out);
+    return true;
+}
+
+bool clustersim_env_step(struct clustersim_env *env, const int64_t *action,
+                         const struct clustersim_env_out *out)
+{
+    if (!enter(env))
+        return false;
+    for (uint32_t i = 0; i < env->plan.shape.count; i++)
+        if (!step(env, i, action[i], out))
+            return fail(env);
+    return true;
+}
+
+/* ---- what came of it ---- */
+
+double clustersim_env_score(const struct clustersim_env *env, uint32_t i)
+{
+    assert(i < env->plan.shape.count);
+    return env->episode[i].earned;
+}
+
+bool clustersim_env_metric(const struct clustersim_env *env, uint32_t i, const char *name,
+                           double *value)
+{
+    const struct episode *episode;
+    enum metric metric;
+    const struct metric_set *set;
+
+    if (!env->open || i >= env->plan.shape.count || !env->episode[i].done)
+        return false;
+    episode = &env->episode[i];
+    set = experiment_metrics(env->plan.experiment);
+    metric = metric_find(set, name);
+    if (metric >= metric_count(set) || isnan(episode->result.value[metric]))
+        return false;
+    *value = episode->result.value[metric];
+    return true;
+}
+
+uint64_t clustersim_env_seed(const struct clustersim_env *env, uint32_t i)
+{
+    assert(i < env->plan.shape.count);
+    return env->episode[i].seed;
+}
+
+uint64_t clustersim_env_steps(const struct clustersim_env *env, uint32_t i)
+{
+    assert(i < env->plan.shape.count);
+    return env->episode[i].steps;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * episode.c - a trial stops where there is a choice, and goes on when all of an instant is
+ * decided.
+ *
+ * The loop of the trial is left and entered again: what decides is no callback, so no
+ * thread or second stack is needed.  Within a decision a step is a call of the host.
+ */
+#include "experiments/env/episode.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/env/plan.h"
+#include "policies/host/host.h"
+#include "policies/phases.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+
+#define ARENA_BYTES ((size_t)1 << 14)
+
+void episode_drop(struct episode *episode)
+{
+    trial_drop(episode->trial);
+    arena_free(episode->look.arena);
+    episode->trial = NULL;
+    episode->look.arena = NULL;
+}
+
+/* The trial is over: what it came to, and the audit. */
+static bool finish(struct episode *episode, const struct episode_view *view, struct err *err)
+{
+    struct trial *trial = episode->trial;
+
+    episode->over = true;
+    look_end(&episode->look);
+    look_write(&episode->look, view->observation, view->mask);
+    episode->earned = score_now(&episode->score, episode->plan->reward, true);
+    episode->trial = NULL;
+    episode->done = trial_close(trial, &episode->result, err);
+    return episode->done;
+}
+
+/* Goes on until there is a choice; `now`: there may be one at this instant. */
+static bool go_on(struct episode *episode, bool now, const struct episode_view *view,
+                  struct err *err)
+{
+    bool asks = now && look_anew(&episode->look);
+
+    while (!asks && trial_go(episode->trial) == TRIAL_ASKS)
+        asks = look_anew(&episode->look);
+    if (!asks)
+        return finish(episode, view, err);
+    look_write(&episode->look, view->observation, view->mask);
+    episode->earned = score_now(&episode->score, episode->plan->reward, false);
+    return true;
+}
+
+bool episode_begin(struct episode *episode, const struct plan *plan, uint64_t seed,
+                   const struct episode_view *view, struct err *err)
+{
+    episode_drop(episode);
+    *episode = (struct episode){ .plan = plan, .seed = seed, .result = episode->result,
+                                 .done = episode->done };
+    episode->spec = plan_trial(plan, seed);
+    episode->trial = trial_open(&episode->spec, &episode->tables, err);
+    if (episode->trial == NULL)
+        return false;
+    episode->begun = true;
+    look_begin(&episode->look, plan, arena_new(ARENA_BYTES), episode->trial, &episode->spec);
+    score_begin(&episode->score, episode->trial);
+    return go_on(episode, false, view, err);
+}
+
+/* Starts a task; the host judges what the mask forbids, too. */
+static enum cs_verdict start(struct episode *episode, uint32_t row, uint32_t place)
+{
+    struct look *look = &episode->look;
+    struct cs_want want;
+
+    if (row >= look->rows)
+        return CS_NOT_PENDING;
+    const struct cs_want *there = look_want(look, row, place, &want);
+    enum cs_verdict verdict = there == NULL
+        ? cs_start(look->host, look->row.task[row])
+        : cs_start_want(look->host, look->row.task[row], there);
+    if (verdict == CS_DONE)
+        look_started(look, row);
+    return verdict;
+}
+
+bool episode_act(struct episode *episode, uint32_t action, const struct episode_view *view,
+                 enum cs_verdict *verdict, struct err *err)
+{
+    const struct clustersim_env_shape *shape = &episode->plan->shape;
+    bool wait = action == shape->actions - 1;
+
+    assert(episode->trial != NULL && action < shape->actions);
+    episode->steps++;
+    if (wait)
+        *verdict = episode->look.may_wait ? CS_DONE : CS_NOT_ALLOWED;
+    else
+        *verdict = start(episode, action / shape->places, action % shape->places);
+    bool fine = true;
+    if (*verdict == CS_DONE)
+        fine = go_on(episode, !wait, view, err);
+    else
+        look_write(&episode->look, view->observation, view->mask);
+    episode->truncated = !episode->over && episode->plan->steps_max > 0 &&
+                         episode->steps >= episode->plan->steps_max;
+    return fine;
+}
+
+double episode_pay(struct episode *episode)
+{
+    double pay = episode->earned - episode->paid;
+
+    episode->paid = episode->earned;
+    return pay;
+}

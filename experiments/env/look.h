@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * look.h - what an agent sees of a trial, and what it may do.  Private to experiments/env.
+ */
+#ifndef EXPERIMENTS_ENV_LOOK_H
+#define EXPERIMENTS_ENV_LOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "experiments/env/plan.h"
+#include "experiments/env/tenants.h"
+#include "policies/policy.h"
+
+struct arena;
+struct cluster_spec;
+struct job_form;
+struct trial;
+struct trial_spec;
+
+/* What decides whether a task fits somewhere.  Tasks of a shape have one answer. */
+struct look_shape {
+    const struct job_form *form;
+    uint32_t role, gpus, milli, mib;
+    uint32_t job;               /* ID_NONE: the shape is of any job */
+    uint32_t rows;              /* that have it */
+    uint64_t turn, fits;        /* the answer of that turn, a bit a place */
+};
+
+/* What stays the same of a task, by its slot. */
+struct look_task {
+    int64_t ready_ns;
+    uint32_t job, role, phase, shape, tenant;
+    bool known;
+};
+
+/* Rows of tasks, array by array: all of them are looked at in each step. */
+struct look_rows {
+    struct task_id *task;
+    uint32_t *shape, *tenant;
+    int64_t *ready_ns;
+    uint64_t *fits;             /* of those that hold a lease: a bit a place */
+    float *number;              /* [TASK_FEATURES], but for what changes with time */
+    bool *held;
+};
+
+struct look {
+    const struct plan *plan;
+    const struct trial *trial;
+    const struct cluster_spec *cluster;
+    struct cs_host *host;
+    struct arena *arena;
+    struct tenants tenants;
+    double gpus;                /* of the cluster */
+    uint32_t place_gpus[PLAN_PLACES_MAX];
+    bool shape_of_job;          /* where jobs alike may differ in what fits */
+    struct look_task *task;
+    struct look_shape *shape;
+    uint32_t task_room, shape_count, shape_room;
+    uint64_t turn;
+    /* The rows are still the first that wait, unless `stale`, which lasts. */
+    struct look_rows row;       /* [plan->shape.rows] */
+    uint32_t rows;
+    bool stale;
+    bool may_wait;
+    float place[PLAN_PLACES_MAX * PLACE_FEATURES], clock[CLOCK_FEATURES];
+};
+
+/* Memory comes from the arena, which lives as long as the trial. */
+void look_begin(struct look *look, const struct plan *plan, struct arena *arena,
+                const struct trial *trial, const struct trial_spec *spec);
+/* Looks anew, while a decision is held.  False: nothing that waits could start. */
+bool look_anew(struct look *look);
+/* Tells it that the task of a row was started. */
+void look_started(struct look *look, uint32_t row);
+/* Looks anew at the end of a trial: nothing is left to do. */
+void look_end(struct look *look);
+/* What was seen, as numbers. */
+void look_write(const struct look *look, float *observation, uint8_t *mask);
+/* How to ask for a place; NULL: as the owner of the job asks. */
+const struct cs_want *look_want(const struct look *look, uint32_t row, uint32_t place,
+                                struct cs_want *want);
+
+#endif

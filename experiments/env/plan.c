@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plan.c - an experiment as an environment: its shape, its places, the trials that seeds
+ * name.
+ */
+#include "experiments/env/plan.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/env/agent.h"
+#include "experiments/spec/experiment.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "policies/policy.h"
+#include "policies/registry/registry.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/paths.h"
+
+#define ROWS_USUAL 128u
+#define COUNT_MAX 65536u
+
+static const struct err_pos nowhere = { NULL, 0, 0 };
+
+static const char *const reward_name[] = {
+#define REWARD(ID, NAME, METRIC, HELP) NAME,
+#include "experiments/env/rewards.def"
+#undef REWARD
+};
+
+void clustersim_env_replicas(enum clustersim_env_split split, uint32_t *first,
+                             uint32_t *count)
+{
+    static const uint32_t range[CLUSTERSIM_ENV_SPLIT_COUNT][2] = {
+        [CLUSTERSIM_ENV_TEST] = { 0, 1000000 },
+        [CLUSTERSIM_ENV_VALIDATION] = { 1000000, 1000000 },
+        [CLUSTERSIM_ENV_TRAIN] = { 2000000, 2000000000 },
+    };
+
+    assert(split < CLUSTERSIM_ENV_SPLIT_COUNT);
+    *first = range[split][0];
+    *count = range[split][1];
+}
+
+/* ---- options ---- */
+
+static bool find_reward(const char *name, enum reward *reward, struct err *err)
+{
+    for (uint32_t r = 0; r < REWARD_COUNT; r++)
+        if (name == NULL || strcmp(name, reward_name[r]) == 0) {
+            *reward = (enum reward)r;
+            return true;
+        }
+    return err_set(err, ERR_USAGE, nowhere, "reward must be jct, wait or makespan, found "
+                   "'%.60s'", name);
+}
+
+static bool check_options(struct plan *plan, const char *path,
+                          const struct clustersim_env_options *options, struct err *err)
+{
+    plan->shape.count = options->count == 0 ? 1 : options->count;
+    plan->shape.rows = options->rows == 0 ? ROWS_USUAL : options->rows;
+    plan->phases = options->phases;
+    plan->split = options->split;
+    plan->steps_max = options->steps_max;
+    if (path == NULL)
+        return err_set(err, ERR_USAGE, nowhere, "clustersim_env_open needs a path");
+    if (plan->shape.count > COUNT_MAX)
+        return err_set(err, ERR_USAGE, nowhere, "count must be from 1 to %u, found %u",
+                       COUNT_MAX, plan->shape.count);
+    if (plan->shape.rows > PLAN_ROWS_MAX)
+        return err_set(err, ERR_USAGE, nowhere, "rows must be from 1 to %u, found %u",
+                       PLAN_ROWS_MAX, plan->shape.rows);
+    if ((unsigned)options->split >= CLUSTERSIM_ENV_SPLIT_COUNT)
+        return err_set(err, ERR_USAGE, nowhere, "split must be from 0 to %u, found %u",
+                       CLUSTERSIM_ENV_SPLIT_COUNT - 1, (unsigned)options->split);
+    return find_reward(options->reward, &plan->reward, err);
+}
+
+/* The agent as the only entry of `policies:`, with the keys that were given. */
+static bool write_entry(struct arena *arena, const char *rules, const char **entry,
+                        struct err *err)
+{
+    size_t bytes = rules == NULL ? 0 : strlen(rules);
+
+    if (bytes == 0) {
+        *entry = "[{policy: agent}]";
+        return true;
+    }
+    if (bytes < 2 || rules[0] != '{' || rules[bytes - 1] != '}')
+        return err_set(err, ERR_USAGE, nowhere, "rules must be a map as "
+                       "{placement: count}, found '%.80s'", rules);
+    *entry = text_format(arena, "[{policy: agent%s%.*s}]", bytes > 2 ? ", " : "",
+                         (int)(bytes - 2), rules + 1);
+    return true;
+}
+
+static const struct experiment *read_experiment(struct arena *arena, const char *path,
+                                                const struct clustersim_env_options *options,
+                                                struct err *err)
+{
+    const struct cs_policy *agent = options->phases ? &agent_phases_policy
+                                                    : &agent_jobs_policy;
+    struct registry_guest *guest = arena_alloc(arena, 1, sizeof *guest);
+    struct experiment_options reading = {
+        .text = options->text, .set = options->set, .set_count = options->set_count,
+        .program_hash = 1,      /* nothing is kept that it would be of */
+        .guest = guest, .guest_count = 1
+    };
+    const struct experiment *experiment;
+
+    *guest = (struct registry_guest){ "agent", agent, 1 };
+    if (!write_entry(arena, options->rules, &reading.policies, err))
+        return NULL;
+    experiment = experiment_read(arena, path, &reading, err);
+    if (experiment == NULL || !experiment->tuned)
+        return experiment;
+    err_set(err, ERR_SCHEMA, nowhere, "the experiment tunes its policies first, which an "
+            "environment does not do");
+    return NULL;
+}
+
+/* ---- places ---- */
+
+static const struct cluster_spec *cluster_of(const struct plan *plan, uint32_t point)
+{
+    return plan->experiment->point[point].met[0]->cluster;
+}
+
+static bool has_place(const struct plan *plan, const struct node_group *group)
+{
+    for (uint32_t p = 1; p < plan->shape.places; p++)
+        if (plan->place[p].pool_mask == 1u << group->pool &&
+            plan->place[p].gpu_type == group->gpu->index + 1)
+            return true;
+    return false;
+}
+
+static bool add_place(struct plan *plan, struct arena *arena, const struct node_group *group,
+                      const char *pool, struct err *err)
+{
+    struct plan_place *place = &plan->place[plan->shape.places];
+
+    if (plan->shape.places == PLAN_PLACES_MAX)
+        return err_set(err, ERR_LIMIT, nowhere, "the cluster has more than %u types of GPU "
+                       "in pools", PLAN_PLACES_MAX - 1);
+    *place = (struct plan_place){
+        .name = text_format(arena, "%s/%s", pool, group->gpu->name),
+        .pool_mask = 1u << group->pool, .gpu_type = group->gpu->index + 1
+    };
+    for (uint32_t p = 1; p < plan->shape.places; p++)
+        if (plan->place[p].pool_mask == place->pool_mask)
+            place->shares_pool = plan->place[p].shares_pool = true;
+    plan->shape.places++;
+    return true;
+}
+
+/* One place means that an owner's wish leaves no choice. */
+static bool find_places(struct plan *plan, struct arena *arena, struct err *err)
+{
+    const struct cluster_spec *cluster = cluster_of(plan, 0);
+
+    plan->place[0] = (struct plan_place){ .name = "as asked" };
+    plan->shape.places = 1;
+    for (uint32_t g = 0; g < cluster->group_count; g++) {
+        const struct node_group *group = &cluster->group[g];
+        if (group->gpu != NULL && group->gpus > 0 && !has_place(plan, group) &&
+            !add_place(plan, arena, group, cluster->pool_name[group->pool], err))
+            return false;
+    }
+    if (plan->shape.places == 2)
+        plan->shape.places = 1;
+    return true;
+}
+
+/* Do all points have the same pools with the same types? */
+static bool check_points(const struct plan *plan, struct arena *arena, struct err *err)
+{
+    for (uint32_t i = 1; i < plan->experiment->point_count; i++) {
+        struct plan other = { .experiment = plan->experiment };
+
+        if (cluster_of(plan, i) == cluster_of(plan, 0))
+            continue;
+        other.shape.places = 1;
+        for (uint32_t g = 0; g < cluster_of(plan, i)->group_count; g++) {
+            const struct cluster_spec *cluster = cluster_of(plan, i);
+            const struct node_group *group = &cluster->group[g];
+            if (group->gpu != NULL && group->gpus > 0 && !has_place(&other, group) &&
+                !add_place(&other, arena, group, cluster->pool_name[group->pool], err))
+                return false;
+        }
+        other.shape.places -= other.shape.places == 2;
+        bool alike = other.shape.places == plan->shape.places;
+        for (uint32_t p = 1; alike && p < plan->shape.places; p++)
+            alike = strcmp(other.place[p].name, plan->place[p].name) == 0;
+        if (alike)
+            continue;
+        err_set(err, ERR_RANGE, nowhere, "point %.80s has other places than %.80s",
+                plan->experiment->point[i].label, plan->experiment->point[0].label);
+        return err_hint(err, "An environment needs the same pools with the same types of GPU "
+                        "at all points. Set the swept key to one value.");
+    }
+    return true;
+}
+
+/* ---- the plan ---- */
+
+bool plan_read(struct plan *plan, struct arena *arena, const char *path,
+               const struct clustersim_env_options *options, struct err *err)
+{
+    struct clustersim_env_shape *shape = &plan->shape;
+
+    if (!check_options(plan, path, options, err))
+        return false;
+    plan->experiment = read_experiment(arena, path, options, err);
+    if (plan->experiment == NULL || !find_places(plan, arena, err) ||
+        !check_points(plan, arena, err))
+        return false;
+    shape->row_features = TASK_FEATURES;
+    shape->place_features = PLACE_FEATURES;
+    shape->clock_features = CLOCK_FEATURES;
+    shape->actions = shape->rows * shape->places + 1;
+    shape->floats = shape->rows * TASK_FEATURES + shape->places * PLACE_FEATURES +
+                    CLOCK_FEATURES;
+    shape->points = plan->experiment->point_count;
+    return true;
+}
+
+struct trial_spec plan_trial(const struct plan *plan, uint64_t seed)
+{
+    const struct experiment *experiment = plan->experiment;
+    uint32_t point = (uint32_t)(seed % plan->shape.points), first, count;
+    struct trial_spec spec =
+        experiment_trial_spec(experiment, point * experiment->policy_count * experiment->seeds);
+
+    clustersim_env_replicas(plan->split, &first, &count);
+    spec.replica = first + (uint32_t)(seed / plan->shape.points % count);
+    spec.by_host = true;
+    return spec;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plan.h - what the trials of an environment share.  Private to experiments/env.
+ */
+#ifndef EXPERIMENTS_ENV_PLAN_H
+#define EXPERIMENTS_ENV_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "experiments/env/env.h"
+
+struct arena;
+struct err;
+struct experiment;
+struct trial_spec;
+
+#define PLAN_PLACES_MAX 64u     /* bits of a mask */
+#define PLAN_ROWS_MAX 4096u
+
+#define TASK_FEATURE(ID, NAME, HELP) TASK_AT_##ID,
+#define PLACE_FEATURE(ID, NAME, HELP)
+#define CLOCK_FEATURE(ID, NAME, HELP)
+enum task_feature {
+#include "experiments/env/features.def"
+    TASK_FEATURES
+};
+#undef TASK_FEATURE
+#undef PLACE_FEATURE
+#define TASK_FEATURE(ID, NAME, HELP)
+#define PLACE_FEATURE(ID, NAME, HELP) PLACE_AT_##ID,
+enum place_feature {
+#include "experiments/env/features.def"
+    PLACE_FEATURES
+};
+#undef PLACE_FEATURE
+#undef CLOCK_FEATURE
+#define PLACE_FEATURE(ID, NAME, HELP)
+#define CLOCK_FEATURE(ID, NAME, HELP) CLOCK_AT_##ID,
+enum clock_feature {
+#include "experiments/env/features.def"
+    CLOCK_FEATURES
+};
+#undef TASK_FEATURE
+#undef PLACE_FEATURE
+#undef CLOCK_FEATURE
+
+enum reward {
+#define REWARD(ID, NAME, METRIC, HELP) REWARD_##ID,
+#include "experiments/env/rewards.def"
+#undef REWARD
+    REWARD_COUNT
+};
+
+/* A type of GPU in a pool, or (place 0) wherever a job's owner asks for. */
+struct plan_place {
+    const char *name;
+    uint32_t pool_mask;         /* 0: all */
+    uint32_t gpu_type;          /* as in struct cs_want; 0: any */
+    bool shares_pool;           /* the pool has other types, too */
+};
+
+struct plan {
+    const struct experiment *experiment;
+    struct clustersim_env_shape shape;
+    struct plan_place place[PLAN_PLACES_MAX];
+    bool phases;
+    enum reward reward;
+    enum clustersim_env_split split;
+    uint64_t steps_max;
+};
+
+/* Reads the experiment with the agent as its policy.  False: err says why. */
+bool plan_read(struct plan *plan, struct arena *arena, const char *path,
+               const struct clustersim_env_options *options, struct err *err);
+/* The trial that a seed names. */
+struct trial_spec plan_trial(const struct plan *plan, uint64_t seed);
+
+#endif

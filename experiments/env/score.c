@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * score.c - time integrals, whole nanoseconds all of them: what an episode's rewards sum to
+ * is exact up to one rounding a step.
+ */
+#include "experiments/env/score.h"
+
+#include <assert.h>
+
+#include "experiments/run/trial.h"
+#include "models/types/facts.h"
+#include "policies/host/host.h"
+#include "policies/policy.h"
+#include "sim/base/clock.h"
+#include "sim/event/journal.h"
+
+static void pass(struct score *score, int64_t now_ns)
+{
+    score_ns passed = now_ns - score->last_ns;
+
+    assert(passed >= 0 && score->waiting <= score->in_system);
+    score->system_area += passed * score->in_system;
+    score->waiting_area += passed * score->waiting;
+    score->last_ns = now_ns;
+}
+
+static bool has_started(const struct score *score, struct job_id job)
+{
+    return host_job(score->host, job)->start_ns != CLOCK_NEVER_NS;
+}
+
+/* Replicas of services are no jobs of a user. */
+static void hear(void *self, const struct fact *fact)
+{
+    struct score *score = self;
+    struct job_id job = { fact->subject };
+
+    if (cs_serves(score->host, job))
+        return;
+    pass(score, fact->time_ns);
+    switch (fact->kind) {
+    case FACT_JOB_SUBMIT:
+        if (score->first_submit_ns == CLOCK_NEVER_NS)
+            score->first_submit_ns = score->last_done_ns = fact->time_ns;
+        score->in_system++;
+        score->waiting++;
+        break;
+    case FACT_JOB_START:
+        score->waiting--;
+        break;
+    default:
+        score->in_system--;
+        score->waiting -= !has_started(score, job);
+        if (fact->object == JOB_DONE)
+            score->last_done_ns = fact->time_ns;
+        break;
+    }
+}
+
+void score_begin(struct score *score, const struct trial *trial)
+{
+    *score = (struct score){ .host = trial_host(trial), .first_submit_ns = CLOCK_NEVER_NS };
+    journal_listen(trial_journal(trial),
+                   UINT64_C(1) << FACT_JOB_SUBMIT | UINT64_C(1) << FACT_JOB_START |
+                       UINT64_C(1) << FACT_JOB_END, hear, score);
+}
+
+static double seconds(score_ns ns)
+{
+    return (double)ns / (double)CLOCK_NS_PER_S;
+}
+
+double score_now(const struct score *score, enum reward reward, bool over)
+{
+    score_ns now_ns = cs_now_ns(score->host), passed = now_ns - score->last_ns;
+
+    assert(reward < REWARD_COUNT);
+    switch (reward) {
+    case REWARD_JCT:
+        return -seconds(score->system_area + passed * score->in_system);
+    case REWARD_WAIT:
+        return -seconds(score->waiting_area + passed * score->waiting);
+    default:
+        if (score->first_submit_ns == CLOCK_NEVER_NS)
+            return 0;
+        return -seconds((over ? score->last_done_ns : now_ns) - score->first_submit_ns);
+    }
+}

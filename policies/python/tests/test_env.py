@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Environments: what Gymnasium asks of one, seeds beyond its checker, many in one call, and
+the rows of the policy that an agent copies.  `python3 -m unittest` from policies/python runs
+them; without gymnasium they are skipped."""
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+from pathlib import Path
+
+try:
+    import gymnasium
+    import numpy as np
+    from gymnasium.utils.env_checker import check_env
+    MISSING = None
+except ImportError as why:
+    MISSING = f"gymnasium is absent: {why}"
+
+try:
+    import clustersim as cs
+    from clustersim import _core
+    if MISSING is None:
+        from clustersim import env as made
+        from clustersim.run import run
+except ImportError as why:
+    MISSING = MISSING or f"the compiled part of the package is absent: {why}"
+
+SMALL = """
+experiment: small
+seeds: 2
+cluster: {nodes: [{name: a, count: 2, gpus: {type: generic, count: 8}}]}
+workload:
+  arrival: {process: poisson, rate: 60/h}
+  jobs: 40
+  mix:
+    - {recipe: trace, name: part, share: 2, gpus: 4,
+       duration: {lognormal: {mean: 10min, cv: 1}, min: 1s, max: 1h}}
+    - {recipe: trace, name: node, share: 1, gpus: 8, duration: 14min}
+policies: [fcfs]
+"""
+ESTIMATE = 3                    # of a task's numbers
+
+
+def shortest(observation, mask):
+    """The shortest if it fits; else the last action: wait."""
+    tasks = observation["tasks"]
+    waiting = int(tasks[:, 0].sum())
+    best = int(np.argmin(tasks[:waiting, ESTIMATE])) if waiting else 0
+    return best if mask[best] else len(mask) - 1
+
+
+def oldest(observation, mask):
+    return 0 if mask[0] else len(mask) - 1
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.dir = Path(folder.name)
+        self.small = self.dir / "small.yaml"
+        self.small.write_text(SMALL, encoding="utf-8")
+
+    def make(self, **more):
+        env = made.ScheduleEnv(self.small, **more)
+        self.addCleanup(env.close)
+        return env
+
+    def play(self, env, seed, agent):
+        """The sum of the rewards of an episode; None: of one that is drawn."""
+        observation, info = env.reset(seed=seed)
+        total, done = 0.0, False
+        while not done:
+            observation, reward, terminated, truncated, info = env.step(
+                agent(observation, env.action_masks()))
+            self.assertEqual(info["verdict"], "done")
+            total += reward
+            done = terminated or truncated
+        self.assertAlmostEqual(info["score"], total, delta=1e-6)
+        return total
+
+
+class OneTest(Case):
+    def test_passes_the_checker_of_gymnasium(self):
+        for more in ({}, {"phases": True, "reward": "makespan", "rows": 5, "max_steps": 9}):
+            env = gymnasium.make("clustersim/Schedule-v0", experiment=self.small, **more)
+            self.addCleanup(env.close)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                check_env(env.unwrapped)
+
+    def test_an_agent_gives_the_rows_of_the_policy_that_it_copies(self):
+        run(self.small, policies=["fcfs", "sjf"], out=self.dir / "out", draw=False)
+        with open(self.dir / "out" / "summary.csv", newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), 4)
+        env = self.make(split="test")
+        names = ("jct_mean_s", "jct_p99_s", "wait_mean_s", "makespan_s", "cost_usd",
+                 "gpu_utilization", "slowdown_mean", "decisions")
+        for row in rows:
+            self.play(env, int(row["seed"]), oldest if row["policy"] == "fcfs" else shortest)
+            for name in names:
+                if row.get(name):
+                    self.assertAlmostEqual(float(row[name]), env.metric(name),
+                                           delta=1e-6 * abs(env.metric(name)), msg=name)
+            self.assertTrue(row["jct_mean_s"])
+
+    def test_rewards_sum_to_the_metric(self):
+        env = self.make()
+        total = self.play(env, 5, oldest)
+        jct = env.metric("jct_mean_s") * env.metric("jobs_done")
+        self.assertAlmostEqual(-total, jct, delta=1e-9 * jct)
+        env = self.make(reward="makespan")
+        self.assertAlmostEqual(-self.play(env, 5, oldest), env.metric("makespan_s"), delta=1e-6)
+
+    def test_an_action_that_is_masked_changes_nothing(self):
+        env = self.make()
+        before, _ = env.reset(seed=1)
+        masked = int(np.argmin(env.action_masks()))
+        after, reward, terminated, truncated, info = env.step(masked)
+        self.assertEqual((reward, terminated, truncated), (0.0, False, False))
+        self.assertNotEqual(info["verdict"], "done")
+        for name, array in before.items():
+            np.testing.assert_array_equal(array, after[name])
+
+    def test_observations_that_are_kept_stay(self):
+        env = self.make()
+        first, _ = env.reset(seed=1)
+        copy = {name: array.copy() for name, array in first.items()}
+        for _ in range(20):
+            env.step(int(np.argmax(env.action_masks())))
+        for name, array in copy.items():
+            np.testing.assert_array_equal(array, first[name])
+
+
+class SeedTest(Case):
+    def test_resets_without_a_seed_follow_from_the_last_seed(self):
+        """What the checker does not see (Gymnasium#1084)."""
+        def story(env, seed):
+            env.reset(seed=seed)
+            return [self.play(env, None, oldest) for _ in range(3)]
+
+        env, other = self.make(), self.make()
+        first = story(env, 3)
+        self.assertEqual(len(set(first)), 3)            # three episodes
+        env.reset()                                     # one more does not change what follows
+        self.assertEqual(story(env, 3), first)
+        self.assertEqual(story(other, 3), first)
+        self.assertNotEqual(story(other, 4), first)
+
+    def test_a_seed_names_an_episode_whatever_was_before(self):
+        env = self.make()
+        first = self.play(env, 9, oldest)
+        self.play(env, 10, oldest)
+        env.reset(seed=11)
+        self.assertEqual(self.play(env, 9, oldest), first)
+        self.assertEqual(self.play(self.make(), 9, oldest), first)
+
+    def test_splits_lie_apart(self):
+        ranges = [made.replicas(split) for split in made.SPLITS]
+        for i, a in enumerate(ranges):
+            for b in ranges[:i]:
+                self.assertTrue(a.stop <= b.start or b.stop <= a.start)
+        sums = {self.play(self.make(split=split), 0, oldest) for split in made.SPLITS}
+        self.assertEqual(len(sums), 3)
+
+
+class VecTest(Case):
+    def test_many_are_as_each_alone(self):
+        vec = gymnasium.make_vec("clustersim/Schedule-v0", num_envs=4, experiment=self.small,
+                                 vectorization_mode="vector_entry_point")
+        self.addCleanup(vec.close)
+        single = self.make()
+        observation, info = vec.reset(seed=20)
+        self.assertEqual(info["episode_seed"].tolist(), [20, 21, 22, 23])
+        self.assertTrue(vec.observation_space.contains(observation))
+        total, ended = np.zeros(4), np.zeros(4, int)
+        for _ in range(200):
+            masks = vec.action_masks()
+            actions = [shortest({"tasks": observation["tasks"][i]}, masks[i]) for i in range(4)]
+            observation, reward, terminated, truncated, info = vec.step(actions)
+            total += reward
+            for i in np.flatnonzero(terminated):
+                self.assertEqual(self.play(single, 20 + i + 4 * int(ended[i]), shortest),
+                                 total[i])
+                total[i] = 0
+                ended[i] += 1
+            self.assertFalse(truncated.any())
+        self.assertTrue((ended >= 2).all())
+
+    def test_seeds_may_be_listed(self):
+        vec = made.ScheduleVec(self.small, 3)
+        self.addCleanup(vec.close)
+        _, info = vec.reset(seed=[5, 1, 9])
+        self.assertEqual(info["episode_seed"].tolist(), [5, 1, 9])
+        with self.assertRaisesRegex(cs.Error, "seed must be 3 numbers, found 2"):
+            vec.reset(seed=[5, 1])
+
+
+class ExampleTest(Case):
+    def test_the_example_learns_to_beat_the_oldest_first(self):
+        program = Path(__file__).resolve().parents[1] / "examples" / "train_pg.py"
+        package = Path(cs.__file__).resolve().parents[1]
+        said = subprocess.run([sys.executable, program, "20", "20"], check=True,
+                              encoding="utf-8", stdout=subprocess.PIPE,
+                              env={**os.environ, "PYTHONPATH": str(package)}).stdout
+        hours = {line.split(":")[0]: float(line.split(":")[1].split()[0])
+                 for line in said.splitlines() if line.startswith(("learned:", "fcfs:"))}
+        self.assertLess(hours["learned"], 0.8 * hours["fcfs"], said)
+
+
+class WrongTest(Case):
+    def test_what_is_wrong_is_told(self):
+        for words, message in (
+                ({"split": "dev"}, "split must be one of train, validation, test, found 'dev'"),
+                ({"reward": "usd"}, "reward must be jct, wait or makespan, found 'usd'"),
+                ({"rows": 0}, "rows must be a whole number from 1 to 4096, found 0"),
+                ({"rules": {"placments": "count"}}, "'placments' is not known")):
+            with self.assertRaisesRegex(cs.Error, message):
+                self.make(**words)
+        with self.assertRaisesRegex(cs.Error, "could not|cannot|no such|not there"):
+            made.ScheduleEnv(self.dir / "absent.yaml")
+        env = self.make()
+        with self.assertRaisesRegex(cs.Error, "must be reset before its first step"):
+            env.step(0)
+        with self.assertRaisesRegex(cs.Error, "seed must be a whole number from 0"):
+            env.reset(seed=-1)
+        env.reset(seed=0)
+        with self.assertRaisesRegex(cs.Error, "must be from 0 to 128, found 200"):
+            env.step(200)
+        env.close()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            env.step(0)
+
+    def test_arrays_of_the_wrong_size_are_refused(self):
+        env = _core.Env(str(self.small), None, [], None, 1, 4, False, "jct", 0, 0, False)
+        with self.assertRaisesRegex(ValueError, "array 0 must have"):
+            env.bind(*[bytearray(3) for _ in range(7)])
+        with self.assertRaisesRegex(ValueError, "closed"):
+            env.reset(0, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
