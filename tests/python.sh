@@ -5,7 +5,7 @@
 #
 #   plain  its tests with the machine's python3 and nothing else, the module built in place
 #   wheel  a wheel, built without a network, and its tests where it is installed
-#   index  the same with pandas, matplotlib and pytest, where a package index is reached
+#   index  the same with pandas, matplotlib, gymnasium and pytest, where a package index is reached
 #
 # A part that cannot run here says "skip: ..." and why.  The blocks of its README.md are
 # tests of their own (tests/test_readme.py there).
@@ -85,8 +85,9 @@ test_index() {
     "$python" -m venv "$scratch/venv" >"$scratch/log" 2>&1 ||
         { skip index 'python3 -m venv does not work'; return; }
     venv=$scratch/venv/bin/python
-    timeout 300 "$venv" -m pip install -q --retries 0 pandas matplotlib pytest setuptools wheel \
-        >"$scratch/log" 2>&1 || { skip index 'no package index is reached'; return; }
+    timeout 300 "$venv" -m pip install -q --retries 0 pandas matplotlib pytest gymnasium \
+        setuptools wheel >"$scratch/log" 2>&1 ||
+        { skip index 'no package index is reached'; return; }
     make_wheel "$venv" || return 0
     "$venv" -m pip install -q --no-index --no-deps "$scratch"/wheels/*.whl
     unset CLUSTERSIM
@@ -102,6 +103,7 @@ test_index() {
 }
 
 cp -r policies/python/tests "$scratch/tests"
+cp -r policies/python/examples "$scratch/examples"
 cp policies/python/README.md "$scratch/README.md"
 # Experiments that must come back from Python as they are.
 mkdir "$scratch/tree"

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec as _find_spec
+from sys import modules as _modules
 
 from .errors import Error
 from .experiment import Experiment
@@ -31,6 +32,9 @@ except ImportError:
                         "the package (clustersim._core), and this installation has none",
                         hint="Install the wheel that has it, or write the policy in C or as a "
                              "program: {exec: CMD}.")
+
+if "gymnasium" in _modules and _find_spec("clustersim._core") is not None:
+    from . import env           # registers clustersim/Schedule-v0
 
 __version__ = "0.1.0"
 __all__ = ["Error", "Experiment", "Figure", "Policy", "Results", "Table", "call_program",
