@@ -13,6 +13,8 @@ export COUNTS
 # The settings of a make above are not ours.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES
 export UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
+# Python leaves no files beside the sources.
+export PYTHONDONTWRITEBYTECODE=1
 make="make --no-print-directory -j2"
 # ThreadSanitizer cannot map its shadow under some kernels' randomization.
 plain=

@@ -17,7 +17,7 @@ INFRA='policies/(host|leases|registry|solve|state)/.*\.c'
 files() {
     { git ls-files -co --exclude-standard 2>/dev/null ||
         find . -name .git -prune -o -path ./build -prune -o \
-            -path ./out -prune -o -type f -print | sed 's|^\./||'
+            -path ./out -prune -o -name __pycache__ -prune -o -type f -print | sed 's|^\./||'
     } | sort -u | grep -E "$1" | while read -r f; do
         [ ! -f "$f" ] || echo "$f"
     done
