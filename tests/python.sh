@@ -103,7 +103,7 @@ test_index() {
 }
 
 cp -r policies/python/tests "$scratch/tests"
-cp -r policies/python/examples "$scratch/examples"
+cp -r policies/python/examples policies/python/core "$scratch"
 cp policies/python/README.md "$scratch/README.md"
 # Experiments that must come back from Python as they are.
 mkdir "$scratch/tree"

@@ -50,6 +50,7 @@ BEYOND = [
      r"a choice of .* must be a map of dotted keys|names no policy of the",
      "what other places say"),
     (r"control colocated changes no job", "what other places of the file say"),
+    (r"asks for no weights", "what another policy's table says"),
     (r"must have two percentages or two numbers", "values of one kind"),
     (r"the file has no column|names column .* does not have",
      "files are not looked at"),

@@ -102,13 +102,28 @@ static bool find_objective(const struct experiment *experiment, struct train_key
                    "and is '%.60s'", keys->objective_name);
 }
 
+/* Whatever it learned would change nothing. */
+static bool has_weights(const struct experiment *experiment, const struct train_keys *keys,
+                        struct err *err)
+{
+    const struct cs_policy *table = experiment->point[0].policy[keys->policy]->policy;
+
+    if (table->flags & CS_ASKS_WEIGHTS)
+        return true;
+    err_set(err, ERR_SCHEMA, conf_pos(experiment->train),
+            "policy %.60s asks for no weights, so there is nothing to learn",
+            keys->policy_name);
+    return err_hint(err, "Of the built-in policies `learned` does; one of your own calls "
+                         "cs_weight().");
+}
+
 static bool find_policy(const struct experiment *experiment, struct train_keys *keys,
                         struct err *err)
 {
     for (uint32_t p = 0; p < experiment->policy_count; p++)
         if (strcmp(experiment->policy_name[p], keys->policy_name) == 0) {
             keys->policy = p;
-            return true;
+            return has_weights(experiment, keys, err);
         }
     return err_set(err, ERR_REFERENCE, conf_pos(experiment->train),
                    "policy '%.60s' is not among the policies of the "
