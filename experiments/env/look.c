@@ -204,7 +204,8 @@ static uint64_t fits_at(struct look *look, uint32_t r)
     return places;
 }
 
-/* The same for a shape, from row r on, which has it or not. */
+/* Returns the places where a task of shape s could start now.  It asks for the first row
+ * at or after r whose task has the shape and holds no lease. */
 static uint64_t fits_of(struct look *look, uint32_t s, uint32_t r)
 {
     struct look_shape *shape = &look->shape[s];

@@ -39,7 +39,8 @@ struct look_rows {
     struct task_id *task;
     uint32_t *shape, *tenant;
     int64_t *ready_ns;
-    uint64_t *fits;             /* of those that hold a lease: a bit a place */
+    uint64_t *fits;             /* bit p: it could start at place p; only of tasks
+                                   that hold a lease */
     float *number;              /* [TASK_FEATURES], but for what changes with time */
     bool *held;
 };

@@ -100,7 +100,7 @@ static void limit_memory(uint64_t bytes)
 static _Noreturn void run_child(const struct isolate *isolate, pid_t parent, int said_fd,
                                 void (*function)(void *self), void *self)
 {
-    /* A fault ends the process, whoever else would have heard of it. */
+    /* The parent may handle these signals.  Here a fault must end the process. */
     static const int faults[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
     struct sigaction usual = { .sa_handler = SIG_DFL };
 

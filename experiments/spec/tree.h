@@ -29,7 +29,7 @@ struct experiment_inputs {
 
 const struct conf_node *tree_load(struct experiment_inputs *inputs,
                                   const char *path, struct err *err);
-/* The same of a text; `path` names it. */
+/* Does the same with a text in place of a file.  Messages name it by `path`. */
 const struct conf_node *tree_parse(struct experiment_inputs *inputs, const char *path,
                                    const char *text, struct err *err);
 /* Replaces `cluster: FILE` and `workload: FILE` by the contents of the

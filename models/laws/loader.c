@@ -54,15 +54,16 @@ const char *const loader_files_choices[] = { "items", "shards", NULL };
 #define COLLECT_PER_S 1602.0
 #define HANDOVER_S 0.35e-3
 
-/* Linux' page cache drops less than a list in the order of last use: of what that
- * adds to the misses, LRU_SHARE.  Mohan et al. 2021 (VLDB 14, 5) read ImageNet's
- * and OpenImages' files in random order and miss 85% with 35% cached (section
- * 4.3.2) and 53% with 65% (7.2), on which it was chosen: -4% and +8%.  Kept
- * aside: 45 of 73 GiB missed on each of two nodes with half of the data each
- * (4.3.2), -4%; ResNet-50 1.53 times as fast with a cache that keeps (7.1), +6%.
- * Long files read from begin to end are the worst case of such a list: with 50%
+/* The page cache of Linux misses less often than a cache that drops what was used
+ * longest ago. Such a cache has more misses than the share that is not cached, and
+ * LRU_SHARE is the part of this surplus that Linux has. Mohan et al. 2021 (VLDB 14,
+ * 5) read ImageNet's and OpenImages' files in random order and miss 85% with 35%
+ * cached (section 4.3.2) and 53% with 65% (7.2), on which it was chosen: -4% and
+ * +8%. Kept aside: 45 of 73 GiB missed on each of two nodes with half of the data
+ * each (4.3.2), -4%; ResNet-50 1.53 times as fast with a cache that keeps (7.1),
+ * +6%. Long files read from begin to end are the worst case of such a list: with 50%
  * cached, on which SHARD_HITS was chosen, 91% of TFRecords miss; kept aside, with
- * 35% and 25% 94% and 97% (Table 10b), 0% and -2%.  DALI's own order of files,
+ * 35% and 25% 94% and 97% (Table 10b), 0% and -2%. DALI's own order of files,
  * shuffled in memory, misses 66% with 65% cached, between the two. */
 #define LRU_SHARE 0.6
 #define SHARD_HITS 0.18

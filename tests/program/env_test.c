@@ -338,17 +338,26 @@ static const struct cs_policy what_fits = {
     .flags = CS_ASKS_ESTIMATES,
 };
 
+/* An agent that takes the first that fits has each metric of a policy that does so too,
+ * which it returns. */
+static struct trial_result assert_copied(const char *text, const char *list,
+                                         const struct cs_policy *table, uint32_t seed)
+{
+    struct clustersim_env_options options = options_of(text);
+    struct trial_result theirs = built_in(text, list, table, seed), ours;
+
+    options.split = CLUSTERSIM_ENV_TEST;
+    options.phases = text == phased;
+    ours = played(&options, seed, first_that_fits);
+    assert_alike(&theirs, &ours, true);
+    return theirs;
+}
+
 static void every_metric_is_the_same_if_the_tables_say_alike(void **state)
 {
     (void)state;
-    for (uint32_t seed = 0; seed < 2; seed++) {
-        struct clustersim_env_options options = options_of(small);
-        struct trial_result theirs = built_in(small, "[what-fits]", &what_fits, seed);
-
-        options.split = CLUSTERSIM_ENV_TEST;
-        struct trial_result ours = played(&options, seed, first_that_fits);
-        assert_alike(&theirs, &ours, true);
-    }
+    for (uint32_t seed = 0; seed < 2; seed++)
+        assert_copied(small, "[what-fits]", &what_fits, seed);
 }
 
 static void the_same_holds_where_nodes_fail(void **state)
@@ -363,12 +372,8 @@ static void the_same_holds_where_nodes_fail(void **state)
              "  failures: {node_mtbf: 40min, job_mtbf: 2h, repair: 10min, restart: 1min}\n%s",
              rest);
     for (uint32_t seed = 0; seed < 4; seed++) {
-        struct clustersim_env_options options = options_of(text);
-        struct trial_result theirs = built_in(text, "[what-fits]", &what_fits, seed);
+        struct trial_result theirs = assert_copied(text, "[what-fits]", &what_fits, seed);
 
-        options.split = CLUSTERSIM_ENV_TEST;
-        struct trial_result ours = played(&options, seed, first_that_fits);
-        assert_alike(&theirs, &ours, true);
         interrupted += theirs.value[METRIC_INTERRUPTIONS] > 0;
     }
     assert_true(interrupted > 0);
@@ -377,15 +382,8 @@ static void the_same_holds_where_nodes_fail(void **state)
 static void the_same_holds_phase_by_phase(void **state)
 {
     (void)state;
-    for (uint32_t seed = 0; seed < 2; seed++) {
-        struct clustersim_env_options options = options_of(phased);
-        struct trial_result theirs = built_in(phased, "[in-order]", &in_order, seed);
-
-        options.split = CLUSTERSIM_ENV_TEST;
-        options.phases = true;
-        struct trial_result ours = played(&options, seed, first_that_fits);
-        assert_alike(&theirs, &ours, true);
-    }
+    for (uint32_t seed = 0; seed < 2; seed++)
+        assert_copied(phased, "[in-order]", &in_order, seed);
 }
 
 /* ---- masks ---- */
