@@ -67,6 +67,7 @@ int64_t clock_ns_for_work(double work, double work_per_s)
     return whole_s * CLOCK_NS_PER_S + up_ns;
 }
 
+/* Trailing zeros of the fraction are left out, and the point with them. */
 char *clock_put_s(char *out, int64_t ns)
 {
     /* Unsigned, for INT64_MIN has no positive twin. */
