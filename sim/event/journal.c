@@ -4,6 +4,9 @@
  *
  * Each kind has its own list, so a fact that nobody wants costs one load and
  * one comparison, and no listener pays for another's kinds.
+ *
+ * Data: for each kind a list that only grows, with a pointer to its end so that
+ * the order of joining is the order of hearing. All memory is the arena's.
  */
 #include "sim/event/journal.h"
 
