@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* demand_count.c - a count per size, and a bit per count that is not 0. */
+/*
+ * demand_count.c - a count per size, and a bit per count that is not 0.
+ *
+ * The least size is the lowest bit.  Classes: 0 to 32 are the sizes themselves;
+ * class 33 holds 33 to 63, and class 33 + k the sizes from 2^(k + 5) to
+ * 2^(k + 6) - 1.  A size above 32 is answered rounded down to 2^(k + 5).
+ */
 #include "sim/containers/demand_count.h"
 
 #include <assert.h>
