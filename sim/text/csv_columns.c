@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * csv_columns.c - the columns of a file: of its first line, or of its layout.
+ *
+ * Three sources of names: a header line (commas, results), numbers for what has
+ * no header (tabs), and the names that the definition of a layout gives.  Names
+ * are copied into the arena; the fields' array has room for constants behind
+ * the columns of the file.
  */
 #include <assert.h>
 #include <string.h>

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * folder.c - handles of folders: openat, O_NOFOLLOW, unlinkat.
+ *
+ * Why handles: between a check of a path and its use, another program may put a
+ * symbolic link in its place.  A handle names the folder itself, and O_NOFOLLOW
+ * refuses a link at the last step.
  */
 #include "sim/text/folder.h"
 
@@ -113,8 +117,9 @@ const char *folder_join(struct arena *arena, const struct folder *folder,
     return path_join(arena, folder->path, name);
 }
 
-static bool look(const struct folder *folder, const char *name,
-                 struct stat *st)
+/* Looks up an entry of the folder itself, without following a link. */
+static bool find_entry(const struct folder *folder, const char *name,
+                       struct stat *st)
 {
     assert(is_plain(name));
     return fstatat(folder_handle(folder), name, st, AT_SYMLINK_NOFOLLOW) == 0;
@@ -125,7 +130,7 @@ bool folder_holds(const struct folder *folder, const char *name)
     assert(is_plain(name));
     struct stat st;
 
-    return look(folder, name, &st);
+    return find_entry(folder, name, &st);
 }
 
 bool folder_holds_file(const struct folder *folder, const char *name)
@@ -133,10 +138,13 @@ bool folder_holds_file(const struct folder *folder, const char *name)
     assert(is_plain(name));
     struct stat st;
 
-    return look(folder, name, &st) && S_ISREG(st.st_mode);
+    return find_entry(folder, name, &st) && S_ISREG(st.st_mode);
 }
 
-static DIR *list_of(const struct folder *folder)
+/* Opens a list of the folder's entries by a second handle, since reading a
+ * list moves the position of its handle.  NULL: it cannot be read, and is
+ * taken for one that holds nothing to remove.  The caller closes it. */
+static DIR *open_list(const struct folder *folder)
 {
     int fd = openat(folder_handle(folder), ".", OPEN_FLAGS);
     DIR *list = fd < 0 ? NULL : fdopendir(fd);
@@ -161,7 +169,7 @@ static bool is_file_of(const char *name, const char *but)
 bool folder_is_empty(const struct folder *folder, const char *but)
 {
     assert(but == NULL || is_plain(but));
-    DIR *list = list_of(folder);
+    DIR *list = open_list(folder);
     const struct dirent *entry;
     bool empty = list != NULL;
 
@@ -175,7 +183,7 @@ bool folder_is_empty(const struct folder *folder, const char *but)
 
 void folder_clear_parts(const struct folder *folder, const char *name)
 {
-    DIR *list = list_of(folder);
+    DIR *list = open_list(folder);
     const struct dirent *entry;
 
     while (list != NULL && (entry = readdir(list)) != NULL)
@@ -189,7 +197,7 @@ void folder_sweep(const struct folder *folder,
                   bool (*formed)(const void *self, const char *name),
                   const void *self)
 {
-    DIR *list = list_of(folder);
+    DIR *list = open_list(folder);
     const struct dirent *entry;
 
     assert(formed != NULL);

@@ -7,7 +7,7 @@
  * of 117,325 objects).  Several values may follow each other, as in files of
  * one object a line.  RFC 8259, but a line must not be longer than 1 MiB.
  *
- * The same of one line in memory, as programs send it: json_line().
+ * A line in memory, as programs send it, is read in the same way: json_line().
  */
 #ifndef SIM_TEXT_JSON_H
 #define SIM_TEXT_JSON_H
@@ -39,6 +39,8 @@ void json_close(struct json *json);                     /* accepts NULL */
 struct json *json_new(struct arena *arena);
 void json_line(struct json *json, char *line, uint32_t number);
 
+/* Reads the next token.  JSON_END comes only where no bracket is open.
+ * JSON_ERROR comes with an err, and nothing may be read after it. */
 enum json_token json_next(struct json *json, struct err *err);
 /* Of the token that was read last: a key, a text, or the digits of a number;
  * good until the next call. */
@@ -46,7 +48,8 @@ const char *json_text(const struct json *json, size_t *bytes);
 struct err_pos json_pos(const struct json *json);
 /* Passes over the value that begins with the token read last. */
 bool json_skip(struct json *json, enum json_token token, struct err *err);
-/* The next token must be this one; "what is expected here" if it is not. */
+/* Reads the next token, which must be this one.  False: it is another one, and
+ * err says "WHAT is expected here". */
 bool json_expect(struct json *json, enum json_token token, const char *what,
                  struct err *err);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * paths.c - file names and folders.
+ *
+ * Names are taken as they are: no link is resolved, and "a/../b" stays what it
+ * is.  Only path_same() asks the system which file a name means.
  */
 #include "sim/text/paths.h"
 
