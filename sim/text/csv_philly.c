@@ -23,8 +23,7 @@
 #include "sim/text/json.h"
 #include "sim/text/trace_date.h"
 
-#define TEXT_BYTES 128u         /* of a field; the log's longest text has 40
-                                   bytes */
+#define TEXT_BYTES 128u         /* of a field; longer ones are an error */
 
 const char *const philly_names[] = {
     "jobid", "submitted_time", "vc", "user", "status", "run_s", "gpus",
