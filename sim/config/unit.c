@@ -4,6 +4,9 @@
  *
  * Prefixes are those of the SI (k = 1000) and of IEC 80000-13 (Ki = 1024); a
  * byte is 8 bits; b is a bit, B a byte.
+ *
+ * A name may stand in several types ("m" is a minute, "B" a byte). The units
+ * that are `shown` rise from first to last, which conf_unit_format() relies on.
  */
 #include "sim/config/unit.h"
 
