@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * seasonal.c - a level and a season, smoothed exponentially; the Poisson quantile.
+ *
+ * The Poisson's is found by adding probabilities from 0 on.  Above a mean of
+ * NORMAL_FROM, where exp(-mean) nears the smallest doubles, the normal law with a
+ * continuity correction serves; the error is then below one unit or so.
  */
 #include "sim/stats/seasonal.h"
 
