@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * goodput.c - Pollux' law of goodput, as goodput.h says.
+ *
+ * Plain arithmetic on the entry of an application; nothing is allocated or
+ * kept.  The search over batches is the published one, so that decisions can be
+ * compared with those of Pollux' own simulator.
  */
 #include "models/catalogue/goodput.h"
 
@@ -21,12 +25,15 @@ const struct goodput_speed *goodput_speed_of(const struct application *app,
     return NULL;
 }
 
+/* Equation 9: linear in the samples of a GPU. */
 double goodput_grad_s(const struct goodput_speed *speed, double local)
 {
     assert(local > 0);
     return speed->alpha_c + speed->beta_c * local;
 }
 
+/* Equation 10: no time on one GPU, the constant for two, then linear in the
+ * others. */
 double goodput_sync_s(const struct goodput_speed *speed,
                       struct goodput_shape shape)
 {
@@ -55,6 +62,7 @@ double goodput_step_s(const struct goodput_speed *speed,
     return accumulated * grad + last;
 }
 
+/* Spans are few (GOODPUT_SPANS_MAX), so they are searched one by one. */
 uint32_t goodput_span(const struct application *app, double progress)
 {
     const struct goodput_noise *noise = &app->noise;
@@ -96,6 +104,8 @@ double goodput_efficiency(const struct application *app, uint32_t span,
     return (phi + app->batch_first) / (phi + batch);
 }
 
+/* Quotients are rounded up; ROUND keeps a product that floating point left a
+ * little above a whole number from becoming the next one. */
 struct goodput_batch goodput_of(const struct application *app,
                                 const struct goodput_speed *speed,
                                 struct goodput_shape shape, uint32_t span,
