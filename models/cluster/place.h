@@ -112,6 +112,8 @@ struct place_demand {
     uint64_t jobs;
 };
 
+/* Returns the searches of one trial, in the arena.  The cluster and the demand
+ * must outlive it. */
 struct placer *placer_new(const struct placer_parts *parts);
 /* As fit_find(), with the placer's rule.  With `random` a search that finds
  * nothing draws no random number. */
