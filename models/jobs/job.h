@@ -68,6 +68,7 @@ struct role_spec {
                                    the same as `cores` and `memory_bytes` */
 };
 
+/* A phase of a step: what runs, on which role, and after which phases. */
 struct phase_spec {
     enum phase_kind kind;
     const char *name;
@@ -137,6 +138,8 @@ const struct phase_law *phase_law_at(const struct phase_spec *phase,
                                      uint32_t step);
 /* Returns the law that most steps have. */
 const struct phase_law *phase_law_usual(const struct phase_spec *phase);
+
+/* Return the name as results print it; static text. */
 const char *phase_kind_name(enum phase_kind kind);
 const char *job_status_name(enum job_status status);
 /* Returns the GPUs that a role requests. */
