@@ -65,6 +65,8 @@ struct service_parts {
                                                    set; else NULL */
 };
 
+/* Returns a service in the arena of `parts`, which are copied; what they point to
+ * must outlive it.  service_free() returns the memory of its queues. */
 struct service *service_new(const struct service_parts *parts);
 void service_free(struct service *service);             /* accepts NULL */
 /* Schedules the first request and requests the first replicas.  To be called
