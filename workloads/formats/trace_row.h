@@ -43,7 +43,7 @@ struct row {
     const struct job_regimes *regimes;
     const struct application_job *application;  /* NULL: not said */
     int32_t priority;
-    bool pod;                   /* lies on one node, and tasks of it in all */
+    bool pod;                   /* lies on one node; cores and memory in all */
     bool dated;                 /* submit_ns was a date: since 1970, UTC */
 };
 
