@@ -189,7 +189,7 @@ struct search {
     uint32_t chosen;            /* of placer->chosen, spoken for */
 };
 
-/* What a want, or so many GPUs of it, tasks of one node. */
+/* Returns what `gpus` GPUs of a want request of one node. */
 static struct place_task task_of(const struct fit_want *want, uint32_t gpus)
 {
     assert(want != NULL);
