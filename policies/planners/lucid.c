@@ -59,6 +59,7 @@ static bool lucid_has_gpus(const struct cs_host *host, uint32_t pools)
     return false;
 }
 
+/* Without a profiler both masks are 0, which the host reads as any pool. */
 static bool lucid_init(void *self, struct cs_host *host)
 {
     struct lucid *l = self;
@@ -77,6 +78,8 @@ static bool lucid_init(void *self, struct cs_host *host)
     return true;
 }
 
+/* The estimate is kept as it is on submission: the binder compares jobs of
+ * which one has run already. */
 static void lucid_submitted(void *self, struct cs_host *host,
                             struct job_id job)
 {
@@ -96,6 +99,7 @@ static void lucid_submitted(void *self, struct cs_host *host,
                           cs_job_gpus(host, job);
 }
 
+/* Least GPU-time first; the order of submission decides between equals. */
 static bool lucid_before(const void *self, const struct cs_host *host,
                          struct task_id a, struct task_id b)
 {
@@ -107,6 +111,8 @@ static bool lucid_before(const void *self, const struct cs_host *host,
 
 /* ---- the profiler ------------------------------------------------------------ */
 
+/* Must a job run on the profiler first?  Jobs of several roles and jobs
+ * without GPUs need not, nor those that are larger than the profiler. */
 static bool lucid_profiles(const struct lucid *l, const struct cs_host *host,
                            const struct cs_task *task)
 {
@@ -116,7 +122,7 @@ static bool lucid_profiles(const struct lucid *l, const struct cs_host *host,
            task->gpus <= cs_total_gpus(host, l->profile_pools);
 }
 
-/* Whose time on the profiler is up waits for GPUs elsewhere. */
+/* Stops the jobs whose time on the profiler is up: they wait for GPUs elsewhere. */
 static void lucid_leave_profiler(struct lucid *l, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_lease_count(host);) {
@@ -138,7 +144,8 @@ static void lucid_leave_profiler(struct lucid *l, struct cs_host *host)
     }
 }
 
-/* Fewest GPUs first; the first that does not fit ends it. */
+/* Starts jobs on the profiler, fewest GPUs first; the first that does not fit
+ * ends it.  Quadratic in the jobs that wait for the profiler. */
 static void lucid_profile(struct lucid *l, struct cs_host *host)
 {
     struct cs_want want = { .pool_mask = l->profile_pools };
@@ -164,6 +171,8 @@ static void lucid_profile(struct lucid *l, struct cs_host *host)
 
 /* ---- the binder ---------------------------------------------------------------- */
 
+/* Do the laws allow both jobs on the same GPUs, of each of these pools?  They
+ * do not where memory is too small for both. */
 static bool lucid_both_run(struct cs_host *host, struct job_id a,
                            struct job_id b, uint32_t pools)
 {
@@ -174,6 +183,8 @@ static bool lucid_both_run(struct cs_host *host, struct job_id a,
     return true;
 }
 
+/* Starts a job on the GPUs of the first running job that passes all tests.  By
+ * the limit on GPU-time a job joins none that is much shorter. */
 static bool lucid_goes_beside(struct lucid *l, struct cs_host *host,
                               struct task_id task)
 {
@@ -200,6 +211,8 @@ static bool lucid_goes_beside(struct lucid *l, struct cs_host *host,
     return false;
 }
 
+/* Starts a job outside the profiler; jobs of several roles may use all
+ * pools. */
 static enum cs_verdict lucid_start(const struct lucid *l,
                                    struct cs_host *host, struct task_id task)
 {
@@ -222,6 +235,8 @@ static bool lucid_packs(const struct lucid *l, const struct cs_host *host)
     return wanted > room;
 }
 
+/* While packing is off the queue is strict, so that large jobs are not passed
+ * over; with packing all that wait are tried. */
 static void lucid_decide(void *self, struct cs_host *host)
 {
     struct lucid *l = self;
