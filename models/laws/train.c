@@ -24,7 +24,7 @@
 #include "models/types/gang.h"
 #include "models/types/precision.h"
 
-/* Optimizer traffic per parameter. */
+/* Optimizer traffic per parameter, bytes read and written by one update. */
 #define OPTIMIZER_BYTES 40.0
 /* Outside of layers: data, loss, gradient norm, logging. */
 #define STEP_FLOOR_S 7.5e-3
