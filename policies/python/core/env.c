@@ -16,6 +16,7 @@
 #include <clustersim/env.h>
 #endif
 
+/* The arrays of bind(), in the order of its arguments. */
 enum { OBSERVATION, MASK, REWARD, TERMINATED, TRUNCATED, VERDICT, ACTION, BUFFERS };
 
 struct env_object {
@@ -50,6 +51,8 @@ static PyObject *raise_error(const struct env_object *self)
     return NULL;
 }
 
+/* Has the environment its arrays, and does no other thread step it?  False: a
+ * Python error is set. */
 static bool check_ready(const struct env_object *self)
 {
     if (!self->bound || self->env == NULL) {
@@ -107,6 +110,7 @@ static PyObject *env_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return (PyObject *)self;
 }
 
+/* Gives the arrays back to Python; out and action point to nothing then. */
 static void unbind(struct env_object *self)
 {
     for (int b = 0; b < BUFFERS; b++)
@@ -267,6 +271,8 @@ static PyObject *env_names(struct env_object *self, PyObject *args)
     return list;
 }
 
+/* Is there such a trial, and may it be looked at?  False: a Python error is
+ * set. */
 static bool read_trial(const struct env_object *self, unsigned int i)
 {
     if (!check_ready(self))
