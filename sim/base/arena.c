@@ -189,6 +189,8 @@ static struct block *block_with_room(struct arena *arena, size_t bytes)
     return fresh;
 }
 
+/* Large arrays begin at a cache line, so that two threads' arrays share none
+ * and vector loads do not split; small ones are only aligned. */
 void *arena_alloc(struct arena *arena, size_t count, size_t item_bytes)
 {
     assert(arena != NULL);

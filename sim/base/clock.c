@@ -19,6 +19,8 @@
 /* Below INT64_MAX ns by 0.85 s, so that no fraction can overflow (292 y). */
 #define S_LIMIT 9223372036.0
 
+/* Whole seconds and the rest are converted apart: their product with 1e9 would
+ * round a time of more than 104 days to less than a nanosecond's precision. */
 bool clock_ns_from_s(double s, int64_t *ns)
 {
     assert(ns != NULL);

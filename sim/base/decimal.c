@@ -140,6 +140,9 @@ static int whole_from_decimal(struct whole *whole, const struct decimal *from)
     return from->exp10 - (digits - LEAD_DIGITS);
 }
 
+/* Compares without rounding: both sides are multiplied until they are whole
+ * numbers.  A decimal d x 10^e is d x 5^e x 2^e, so only powers of 5 need long
+ * arithmetic, and powers of 2 are shifts. */
 int decimal_compare(const struct decimal *decimal, uint64_t mantissa, int exp2)
 {
     struct whole a, b;
@@ -251,6 +254,8 @@ double decimal_scale(double value, int exp10)
                       : value / exact_powers[-exp10];
 }
 
+/* A subnormal number has no hidden bit, and the exponent of the smallest
+ * normal one. */
 uint64_t decimal_split(double value, int *exp2)
 {
     uint64_t bits;
@@ -416,6 +421,8 @@ static void put_bytes(char *out, uint64_t bytes)
     memcpy(out, &bytes, sizeof bytes);
 }
 
+/* Eight digits are made at once in a word; the zeros in front are shifted out,
+ * which needs no branch for each digit. */
 char *decimal_put(char *out, uint64_t value)
 {
     const uint64_t billion = 1000000000;

@@ -61,6 +61,7 @@ static void print_safely(char *out, size_t out_bytes, const char *fmt,
     }
 }
 
+/* The first error wins: later ones are mostly its consequences. */
 bool err_set(struct err *err, enum err_kind kind, struct err_pos pos,
              const char *fmt, ...)
 {
@@ -95,6 +96,8 @@ bool err_hint(struct err *err, const char *fmt, ...)
     return false;
 }
 
+/* The hint for a file that is not found: a path written for Windows is the
+ * likely cause, and is told before `otherwise`. */
 bool err_hint_path(struct err *err, const char *path, const char *otherwise)
 {
     assert(path != NULL && otherwise != NULL);
@@ -463,6 +466,8 @@ static void sink_place(struct sink *sink, struct err_pos pos)
     sink_char(sink, ' ');
 }
 
+/* Reads the line that the error speaks of from the file, to show it; where
+ * that cannot be read the message stands alone. */
 size_t err_format(const struct err *err, char *out, size_t out_bytes)
 {
     assert(err != NULL);

@@ -111,6 +111,8 @@ static double normal_tail_draw(struct rng *rng)
     return normal_tail + x;
 }
 
+/* The slow path of the ziggurat (Marsaglia and Tsang 2000), for about one draw
+ * in a hundred: the edge of a layer, or the tail below the lowest. */
 double rng_normal_edge(struct rng *rng, uint64_t bits)
 {
     for (;;) {
