@@ -119,6 +119,7 @@ const char *conf_kind_name(const struct conf_node *node)
     return conf_is_null(node) ? "nothing" : "a single value";
 }
 
+/* Joins as many names as there is room for; the rest is "...". */
 void conf_join(const char *const *names, char *out, size_t out_bytes)
 {
     size_t used = 0;
@@ -180,6 +181,8 @@ static unsigned edit_distance(const char *a, size_t a_bytes, const char *b,
     return row[a_bytes % 3][b_bytes];
 }
 
+/* The edit distance that counts as near grows with the word: with short words
+ * everything is near. */
 const char *conf_nearest(const char *word, const char *const *names)
 {
     assert(word != NULL && names != NULL);

@@ -637,6 +637,8 @@ static void put_quantities(const struct writing *writing)
     }
 }
 
+/* All tables, quantities and shapes as definitions that others refer to; with
+ * `open` in the form in which any key may stand. */
 static void put_definitions(struct writing *writing)
 {
     assert(writing->json->table_count > 0);

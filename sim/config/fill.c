@@ -79,6 +79,8 @@ static bool fill_absent(const struct conf_node *map,
     return good;
 }
 
+/* Keys of the map come first, in their order, so that the first error is the
+ * first in the file; then defaults for what is absent. */
 bool conf_fill(const struct conf_node *map, const struct conf_schema *schema,
                void *out, struct err *err)
 {

@@ -42,6 +42,7 @@ static bool is_number(const char *text)
     return *text == '\0';
 }
 
+/* A JSON string; UTF-8 is passed through. */
 static void print_text(const char *text, FILE *file)
 {
     fputc('"', file);
@@ -58,6 +59,8 @@ static void print_text(const char *text, FILE *file)
     fputc('"', file);
 }
 
+/* Only plain scalars can be numbers, true or false in YAML; quoted ones are
+ * texts. */
 static void print_scalar(const struct conf_node *node, FILE *file)
 {
     const char *text = node->text;

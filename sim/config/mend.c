@@ -593,6 +593,10 @@ static bool replace_ground(struct conf_mend *mend)
     return false;
 }
 
+/* Keeps the error, unless it is a consequence of earlier ones, and repairs its place
+ * in the tree, so that reading it again comes further.  Where the error's ground is
+ * not as the user meant it (is_groundless()), the ground is replaced instead.  False:
+ * nothing can be repaired. */
 bool conf_mend_next(struct conf_mend *mend, struct err *err)
 {
     assert(mend != NULL && mend->root != NULL);

@@ -92,6 +92,7 @@ static bool read_bool(const struct reading *reading, bool *out)
     return false;
 }
 
+/* A choice is read as its place in the list of words. */
 static bool read_choice(const struct reading *reading, int *out)
 {
     const char *const *choices = reading->field->choices;
@@ -273,6 +274,7 @@ static bool report_no_value(const struct reading *reading)
                     conf_type_name(type), conf_type_example(type));
 }
 
+/* Reads a scalar by the type of its field. */
 static bool read_scalar(const struct reading *reading, void *out)
 {
     assert(reading->node->kind == CONF_SCALAR);

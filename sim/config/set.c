@@ -300,6 +300,8 @@ const struct conf_node *conf_scalar_at(struct arena *arena, const struct conf_no
     return scalar;
 }
 
+/* Trees do not change, and others may hold the list: a longer copy is made,
+ * with the same items. */
 const struct conf_node *conf_append(struct arena *arena,
                                     const struct conf_node *list,
                                     const struct conf_node *item)

@@ -430,6 +430,7 @@ static bool check_end(struct reader *reader)
     }
 }
 
+/* One document, with one root, and nothing behind it. */
 static const struct conf_node *read_document(struct reader *reader)
 {
     yaml_event_t event;
@@ -533,6 +534,7 @@ static bool read_whole(int fd, const char *file, char *text, size_t *bytes,
     return true;
 }
 
+/* A folder, a device or a FIFO is refused before it is read. */
 const struct conf_node *conf_load(struct arena *arena, const char *path,
                                   struct err *err)
 {

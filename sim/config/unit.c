@@ -153,6 +153,8 @@ static double unit_size(const struct conf_unit *unit)
     return pow(10.0, unit->exp10) * unit->times / unit->per;
 }
 
+/* Writes a value in the unit given, if it has a readable size there; else in
+ * the largest unit of which it has one or more. */
 void conf_unit_format(enum conf_type type, const struct conf_unit *unit,
                       double value, char out[CONF_QUANTITY_BYTES])
 {
