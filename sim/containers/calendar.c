@@ -154,6 +154,7 @@ static void join_blocks(struct calendar *ends, uint32_t at)
     remove_head(ends, at + 1);
 }
 
+/* The block's sum and first end are kept right, which the searches rely on. */
 void calendar_add(struct calendar *ends, int64_t end_ns, uint32_t id, uint32_t gpus)
 {
     uint32_t b, at;
@@ -207,6 +208,7 @@ bool calendar_drop(struct calendar *ends, int64_t end_ns, uint32_t id)
     return true;
 }
 
+/* Sums of blocks are skipped whole; within one block the ends are counted. */
 int64_t calendar_when(const struct calendar *ends, uint64_t gpus)
 {
     assert(gpus > 0);

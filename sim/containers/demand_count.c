@@ -23,6 +23,8 @@ static uint32_t class_of(uint32_t gpus)
     return class + 1;
 }
 
+/* A bit of `classes` says that a class is not empty, so that the least is
+ * found without a walk. */
 void demand_count_add(struct demand_count *waits, uint32_t gpus, int sign)
 {
     uint32_t class = class_of(gpus);
@@ -42,6 +44,8 @@ uint32_t demand_count_least(const struct demand_count *waits)
     return demand_count_least_but(waits, 0);
 }
 
+/* Sizes above 32 are classes of powers of two, of which the lower bound is
+ * returned: never more than the least that waits. */
 uint32_t demand_count_least_but(const struct demand_count *waits, uint32_t gpus)
 {
     uint64_t classes = waits->classes;

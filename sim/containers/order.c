@@ -218,6 +218,8 @@ static void make_room(struct order *order, uint32_t item)
     assert(store->room > item);
 }
 
+/* Changes what the order is by: all items are listed and the tree is built
+ * again. */
 void order_rule(struct order *order, const struct order_rules *rules,
                 uint32_t *scratch)
 {
@@ -275,6 +277,8 @@ void order_arrange(struct order *order, const uint32_t *item)
         rank_tree_reorder(&order->tree, item);
 }
 
+/* Counts the items that go before something; they must be a prefix of the
+ * order. */
 uint32_t order_front(const struct order *order, rank_tree_before_fn *before,
                      uint32_t something, uint32_t *last)
 {
@@ -379,6 +383,7 @@ uint32_t order_find(struct order *order, uint32_t from,
     return place == NONE ? order_count(order) : place;
 }
 
+/* Goes down by the least stamp of each subtree, in O(log n). */
 uint32_t order_first_stamped(const struct order *order, uint64_t below)
 {
     const struct rank_tree_node *node = order->tree.node;

@@ -189,6 +189,9 @@ static void settle_item(struct order *order, uint32_t item)
         look_later(order, item, other);
 }
 
+/* First all pairs that have changed places are found, then each is settled;
+ * from the back where items move that way, so that one move does not undo
+ * another. */
 void order_refresh(struct order *order, int64_t now_ns)
 {
     assert(order->rules->sums & ORDER_MOVES && now_ns >= order->now_ns);

@@ -142,6 +142,8 @@ static void settle_up(struct rank_tree *ranks, uint32_t item)
     }
 }
 
+/* Goes down to a leaf, behind all equals, and restores balance and counts on
+ * the way up. */
 void rank_tree_insert(struct rank_tree *ranks, uint32_t item,
                       rank_tree_before_fn *before)
 {
@@ -257,6 +259,8 @@ uint32_t rank_tree_next(const struct rank_tree *ranks, uint32_t item)
     return up;
 }
 
+/* An item with two children is replaced by its successor, which takes over its
+ * node: items are indices, so none may be copied into another. */
 void rank_tree_remove(struct rank_tree *ranks, uint32_t item)
 {
     assert(ranks != NULL && item < ranks->room);
@@ -316,6 +320,7 @@ uint32_t rank_tree_at(struct rank_tree *ranks, uint32_t i)
     return at;
 }
 
+/* Walks up: what is left of the path comes before. */
 uint32_t rank_tree_rank(const struct rank_tree *ranks, uint32_t item)
 {
     assert(ranks != NULL && item < ranks->room);
