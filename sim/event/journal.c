@@ -42,6 +42,8 @@ struct journal *journal_new(struct arena *arena)
     return journal;
 }
 
+/* Listeners of a kind are told in the order in which they came, so each kind
+ * keeps its end. */
 void journal_listen(struct journal *journal, uint64_t kind_mask,
                     journal_fn *fn, void *self)
 {

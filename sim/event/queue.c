@@ -162,6 +162,7 @@ static void mark_chain(struct queue *queue, const struct queue_chain *chain)
     }
 }
 
+/* The slow path of a push: the chain's last block is full, or it has none. */
 struct loop_handle queue_push_extended(struct queue *queue,
                                        struct queue_chain *chain,
                                        struct queue_entry entry)
