@@ -600,6 +600,8 @@ static void rate_unshared(struct flow_net *net, uint32_t slot)
         rate_change(net, slot, SHARE_NONE);
 }
 
+/* Rates are not computed here: all changes of one instant are settled once, at
+ * its end. */
 struct flow_handle flow_start(struct flow_net *net,
                               const struct flow_spec *spec)
 {
@@ -646,6 +648,8 @@ double flow_stop(struct flow_net *net, struct flow_handle handle)
     return left;
 }
 
+/* A flow without a link runs at its cap; others are marked, and settled
+ * later. */
 void flow_set_cap(struct flow_net *net, struct flow_handle handle,
                   double rate_max)
 {

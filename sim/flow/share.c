@@ -140,6 +140,8 @@ void share_link_set(struct share *share, uint32_t link, double capacity)
     link_dirty(share, link);
 }
 
+/* Slots are used again, but keep their stamp, which tells old entries of heaps
+ * from new ones. */
 uint32_t share_add(struct share *share, double weight, double rate_max,
                    uint32_t use_count)
 {

@@ -76,6 +76,8 @@ static inline void choose_link(struct share *share, uint32_t id)
     share_list_push(&share->set_link, id);
 }
 
+/* Puts a flow into the set that is to be solved, with its links, whose other
+ * flows may follow. */
 static void choose_new_flow(struct share *share, uint32_t slot)
 {
     struct share_flow *flow = &share->flow[slot];
@@ -467,6 +469,8 @@ static void solve_large(struct share *share)
     share_fill(share, true);
 }
 
+/* Only what was marked is unmarked: the cost is that of the set, not of the
+ * net. */
 static void unmark_all(struct share *share)
 {
     uint32_t i;
