@@ -17,6 +17,8 @@
 #include "sim/base/rng.h"
 #include "sim/stats/sample.h"
 
+/* Points are laid out as A, B, then for each input A with that column of B
+ * (Saltelli et al. 2010). */
 struct indices_design indices_draw(struct arena *arena, size_t inputs, size_t rows)
 {
     struct indices_design design = { .inputs = inputs, .rows = rows,

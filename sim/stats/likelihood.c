@@ -272,6 +272,8 @@ static void measure_fit(const double *sample, size_t count, struct likelihood *f
     assert(fit->ks >= 0 && fit->ks <= 1);
 }
 
+/* All but the exponential need two different values.  The AIC is 2 k - 2 log
+ * L, k being the number of parameters. */
 bool likelihood_fit(enum likelihood_family family, const double *sample,
                     size_t count, struct likelihood *out)
 {

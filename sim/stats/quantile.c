@@ -231,6 +231,7 @@ void quantile_add(struct quantile *quantile, double sample)
     quantile->count++;
 }
 
+/* The nearest-rank quantile: a value that was observed. */
 static double find_exact(struct quantile *quantile, double p)
 {
     double count = (double)quantile->sample_count;

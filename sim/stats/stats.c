@@ -304,6 +304,8 @@ static void widen_percent(const struct pairs *pairs, struct moments m,
     assert(delta->percent_low <= delta->percent_high);
 }
 
+/* The difference of pairs, and its ratio to the mean of the base; the ratio's
+ * interval is Fieller's, widened to where Hall's test rejects too. */
 struct stats_delta stats_delta(const double *x, const double *base,
                                size_t count, double confidence)
 {
