@@ -114,6 +114,9 @@ static enum csv_step report_count(const struct csv *csv, size_t count,
     return CSV_ERROR;
 }
 
+/* Reads one row and splits it by the format.  Some logs of SWF have rows of
+ * more fields than the standard; they are counted and cut.  A PAI file may
+ * begin with a row of names, which is skipped. */
 enum csv_step csv_next(struct csv *csv, struct err *err)
 {
     char *line;

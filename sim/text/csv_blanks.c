@@ -49,6 +49,8 @@ static struct block_bits classify_block(const char *at)
     return bits;
 }
 #else
+/* As above, one by one: without a branch, so that a compiler can make vector
+ * code of it. */
 static struct block_bits classify_block(const char *at)
 {
     struct block_bits bits = {0, 0};
@@ -94,6 +96,8 @@ static size_t split_slowly(char *line, char *at, struct csv_field *field,
     }
 }
 
+/* Edges between blanks and fields are found 64 characters at a time.  A
+ * control character is left to split_slowly(), for it may be a tab. */
 size_t blanks_split(char *line, struct csv_field *field, size_t max)
 {
     struct csv_field *next = field, *end = field + max;
@@ -130,6 +134,8 @@ size_t blanks_split(char *line, struct csv_field *field, size_t max)
     }
 }
 
+/* As blanks_split(), but the last field is the whole rest of the line, with
+ * its blanks. */
 size_t blanks_split_rest(char *line, struct csv_field *field, size_t max)
 {
     char *at = line;

@@ -76,6 +76,7 @@ size_t csv_constant(struct csv *csv, struct arena *arena, const char *text)
     return at;
 }
 
+/* Names the columns for a message, as many as there is room for. */
 void csv_list(const struct csv *csv, char *out, size_t out_bytes)
 {
     size_t used = 0;
@@ -101,6 +102,8 @@ void csv_list(const struct csv *csv, char *out, size_t out_bytes)
     }
 }
 
+/* A header of which half the names are numbers is a row whose header is
+ * missing. */
 bool csv_header_is_row(const struct csv *csv)
 {
     size_t numbers = 0;

@@ -93,6 +93,8 @@ static void end_field(struct csv_field *field)
     ((char *)field->text)[field->bytes] = '\0';
 }
 
+/* Splits in place: the zero byte of a field is written over the comma behind it,
+ * once that was looked at. */
 size_t csv_split_commas(const struct csv *csv, char *line,
                         struct csv_field *field, size_t max, struct err *err)
 {

@@ -254,6 +254,8 @@ static enum csv_step check_end(struct philly *philly, struct err *err)
     return CSV_ERROR;
 }
 
+/* One job of the log as a row of fixed columns; fields point into buffers that
+ * the next row fills again. */
 enum csv_step philly_next(struct philly *philly, struct csv_field *field,
                           struct err *err)
 {

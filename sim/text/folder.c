@@ -62,6 +62,8 @@ struct folder *folder_make(struct arena *arena, const char *path,
     return NULL;
 }
 
+/* Opens by the parent's descriptor and follows no link, so that a folder that
+ * is swapped for a link cannot lead the results elsewhere. */
 struct folder *folder_within(struct arena *arena, const struct folder *parent,
                              const char *name, struct err *err)
 {
@@ -193,6 +195,8 @@ void folder_clear_parts(const struct folder *folder, const char *name)
         closedir(list);
 }
 
+/* Removes the files whose names the caller recognizes as its own; all others
+ * stay. */
 void folder_sweep(const struct folder *folder,
                   bool (*formed)(const void *self, const char *name),
                   const void *self)
@@ -208,6 +212,7 @@ void folder_sweep(const struct folder *folder,
         closedir(list);
 }
 
+/* Only plain files are read, and a FIFO is not waited for. */
 FILE *folder_read(const struct folder *folder, const char *name)
 {
     int fd = openat(folder_handle(folder), name,

@@ -295,6 +295,8 @@ static enum json_token close_bracket(struct json *json)
     return array ? JSON_ARRAY_END : JSON_OBJECT_END;
 }
 
+/* A machine of five states; the kinds of open brackets are kept in an array, so
+ * that it needs no recursion and no tree. */
 enum json_token json_next(struct json *json, struct err *err)
 {
     for (;;) {
@@ -328,6 +330,7 @@ enum json_token json_next(struct json *json, struct err *err)
     }
 }
 
+/* Skips the value that began with this token, with all that it holds. */
 bool json_skip(struct json *json, enum json_token token, struct err *err)
 {
     unsigned depth = json->depth;

@@ -43,6 +43,9 @@ static bool out_failed(const char *path, int why, struct err *err)
     return err_set(err, ERR_IO, pos, "cannot be written: %s", strerror(why));
 }
 
+/* A file is written under another name and renamed at its end, so that a
+ * reader never finds half of it.  Names that exist are passed over: another
+ * process may write the same file. */
 int out_part(struct arena *arena, int folder, const char *name,
              const char **part)
 {
@@ -109,6 +112,8 @@ struct out *out_stream(struct arena *arena, const char *name, FILE *file)
     return out;
 }
 
+/* A terminal, a pipe or a device is written to directly: it cannot be
+ * renamed. */
 struct out *out_open(struct arena *arena, const char *path, struct err *err)
 {
     assert(path[0] != '\0');

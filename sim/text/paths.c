@@ -16,6 +16,7 @@
 
 #include "sim/base/arena.h"
 
+/* Formats twice: for the length, then into the arena. */
 char *text_vformat(struct arena *arena, const char *fmt, va_list list)
 {
     va_list again;
@@ -116,6 +117,7 @@ static bool make_one(const char *path, const char *whole, struct err *err)
                    whole, strerror(why));
 }
 
+/* Makes all folders on the way, as mkdir -p does. */
 bool path_make_folder(const char *path, struct err *err)
 {
     struct err_pos pos = { NULL, 0, 0 };

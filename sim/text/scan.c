@@ -351,6 +351,8 @@ static enum scan_step check_end(struct scan *scan, struct err *err)
     return SCAN_ERROR;
 }
 
+/* Returns a line in the buffer, ended by a zero byte in place of its newline;
+ * CR LF counts as one newline.  It is good until the next call. */
 enum scan_step scan_line(struct scan *scan, char **line, size_t *bytes,
                          struct err *err)
 {
@@ -383,6 +385,8 @@ enum scan_step scan_line(struct scan *scan, char **line, size_t *bytes,
 
 /* Digits alone, so few that they fit: what most fields of traces are. */
 #define PLAIN_DIGITS_MAX 9u
+/* The fast path of most numbers: digits alone, few enough that they cannot
+ * overflow. */
 static bool read_plain_digits(const char *text, size_t bytes, uint64_t *out)
 {
     uint64_t size = 0;

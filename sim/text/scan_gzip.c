@@ -86,6 +86,9 @@ static bool walk_members(struct walk *walk)
     return good;
 }
 
+/* The last four bytes of a gzip file are its length modulo 2^32 (RFC 1952).
+ * Where they differ the file may still be whole, of several members: only then
+ * it is walked through. */
 bool scan_gzip_ends(int fd, off_t file_bytes, uint64_t data_bytes)
 {
     unsigned char tail[TAIL_BYTES];

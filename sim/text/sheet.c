@@ -249,6 +249,8 @@ static void print_line(const struct sheet *sheet, FILE *file,
     assert(owed >= 0);
 }
 
+/* Prints the rows that are new since the last call; columns are
+ * as wide as these rows need. */
 void sheet_print(struct sheet *sheet, FILE *file, bool bold)
 {
     int *width = arena_alloc(sheet->arena, sheet->columns, sizeof *width);
@@ -381,6 +383,8 @@ void sheet_csv(const struct sheet *sheet, struct out *out)
     }
 }
 
+/* Cells of columns that are aligned to the right are numbers, and are written
+ * as they are. */
 void sheet_json(const struct sheet *sheet, struct out *out)
 {
     assert(sheet->columns > 0 || sheet->count == 0);

@@ -39,6 +39,7 @@ static void enlarge_set(struct string_set *texts, struct arena *arena)
     assert(2 * texts->count < texts->slots);
 }
 
+/* Open addressing, at most half full. */
 const char *string_set_keep(struct string_set *texts, struct arena *arena,
                             const char *text, bool *is_new)
 {
@@ -80,6 +81,8 @@ static int compare_digits(const char **a, const char **b)
     return order;
 }
 
+/* Numbers in names are compared by value, so that gpu9 comes before gpu10;
+ * equal ones by their length and bytes, so that the order is total. */
 int string_set_order(const char *a, const char *b)
 {
     const char *x = a, *y = b;

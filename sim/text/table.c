@@ -126,6 +126,8 @@ __attribute__((noinline)) static void put_text(struct table *table, const char *
     end_cell(table, out);
 }
 
+/* A short text without characters that need quotes is copied as it is looked
+ * at; most cells are such. */
 void table_text(struct table *table, const char *text)
 {
     assert(text != NULL);
@@ -403,6 +405,8 @@ static char *put_plain(char *out, uint32_t digits, int exp10)
     return put_fraction(out, rest);
 }
 
+/* Nine significant digits, without zeros at the end; whole numbers below 1e9
+ * exactly. */
 size_t table_format_real(double value, char out[32])
 {
     assert(isfinite(value));

@@ -125,6 +125,7 @@ static size_t read_time(const char *text, size_t bytes, int64_t *ns)
     return used;
 }
 
+/* ISO 8601: a day, maybe a time and a zone; without a zone UTC is meant. */
 bool date_read(const char *text, size_t bytes, int64_t *ns)
 {
     int64_t year, month, day, time_ns = 0, offset_ns = 0;
@@ -149,6 +150,7 @@ bool date_read(const char *text, size_t bytes, int64_t *ns)
     return true;
 }
 
+/* Month, day and year between slashes, as in logs from America. */
 bool date_read_us(const char *text, size_t bytes, int64_t *ns)
 {
     int64_t part[3] = {0, 0, 0};
