@@ -28,6 +28,9 @@
 /* Chunks of a stage: 2 or 4 (Narayanan et al. 2021, section 5.3.2). */
 #define VP_MAX 4u
 
+/* Memory for the longest sequence, since a single one that does not fit ends
+ * the run; and for what shares the GPUs: a frozen copy, and a critic
+ * that is trained in the same layout. */
 struct memory_need advise_need(const struct advise_task *task,
                                const struct train_shape *shape, uint32_t gpus)
 {
@@ -261,6 +264,8 @@ double advise_micro_batch_max(const struct advise_task *task,
 /* Midpoints of equal parts of [0, 1): the mean over a job's draws. */
 #define DRAWS 16
 
+/* A rollout's time depends on its longest response, so the mean over evenly
+ * spaced quantiles is taken. */
 double advise_phase_s(const struct phase_law *law, const struct gang *gang)
 {
     assert(law != NULL && gang != NULL);

@@ -207,6 +207,8 @@ static void offer_net(struct changing *c, struct train_shape shape,
             break;
 }
 
+/* The mildest kinds come first, which change no result and need no other GPUs.  Nets
+ * have changes of their own. */
 size_t advise_changes(const struct advise_task *task, const struct gang *gang,
                       uint32_t gpus_per_node, uint32_t gpus_max,
                       struct advise_change *change)

@@ -169,6 +169,7 @@ static void close_cpu(struct cpu_form *form)
     cpu->clock_hz = form->clock_ghz * 1e9;
 }
 
+/* Completes a link: what a datasheet does not say follows from what it says. */
 static void close_link(struct link_form *form)
 {
     struct link_type *link = &form->link;
@@ -472,6 +473,8 @@ static const int close_order[CATALOGUE_SECTION_COUNT] = {
     CATALOGUE_LLMS, CATALOGUE_NETS, CATALOGUE_APPLICATIONS, CATALOGUE_INSTANCES
 };
 
+/* Sections are closed in an order in which forms that others name come
+ * first. */
 bool catalogue_close(struct catalogue *catalogue, struct err *err)
 {
     assert(catalogue && err);

@@ -46,6 +46,9 @@ double goodput_sync_s(const struct goodput_speed *speed,
                            : speed->alpha_r + speed->beta_r * more;
 }
 
+/* One step: accumulation steps without an exchange, and a last one whose
+ * exchange overlaps with its backward pass.  gamma says how well: 1 is a sum,
+ * infinity the larger of both (Pollux, section 3.2). */
 double goodput_step_s(const struct goodput_speed *speed,
                       struct goodput_shape shape, double local,
                       uint32_t accumulated)
@@ -74,6 +77,8 @@ uint32_t goodput_span(const struct application *app, double progress)
     return s;
 }
 
+/* Between two measured batches the scale is interpolated as a power law, which
+ * is a line on logarithmic axes. */
 double goodput_noise_scale(const struct application *app, uint32_t span,
                            double batch)
 {
@@ -139,6 +144,8 @@ struct goodput_batch goodput_of(const struct application *app,
     return out;
 }
 
+/* Tries SIZES batches, evenly on a logarithmic axis, as the goodput is flat
+ * near its best. */
 struct goodput_batch goodput_best(const struct application *app,
                                   const struct goodput_speed *speed,
                                   struct goodput_shape shape, uint32_t span)

@@ -119,6 +119,9 @@ static void list_names(struct catalogue *catalogue)
     }
 }
 
+/* The built-in files first, then the caller's, whose entries may extend or
+ * replace them; then all are closed together, so that a later file may
+ * complete an earlier one. */
 const struct catalogue *catalogue_read(struct arena *arena,
                                        const struct conf_node *const *roots,
                                        size_t count, struct err *err)

@@ -85,6 +85,8 @@ static struct capacity_index *make_index(struct capacity_book *book,
     return caps;
 }
 
+/* An index is made at the first question for a shape and kept up to date from
+ * then on; NULL if there are too many shapes to pay for that. */
 struct capacity_index *capacity_of(struct capacity_book *book, const struct capacity_unit *unit)
 {
     assert(book != NULL && unit != NULL);

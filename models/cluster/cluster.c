@@ -39,6 +39,7 @@ bool cluster_draws(const struct cluster_spec *spec)
     return draws;
 }
 
+/* Binary search: groups are in order of their first nodes. */
 const struct node_group *cluster_group_search(const struct cluster_spec *spec,
                                               uint32_t node)
 {

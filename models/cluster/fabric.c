@@ -116,6 +116,8 @@ static void add_wans(struct fabric *fabric, struct flow_net *net)
             add_link(net, fabric->spec->group[g].wan_bps);
 }
 
+/* Links of one class are numbered one after another, so that a link's class
+ * follows from its number. */
 struct fabric *fabric_new(struct arena *arena, const struct cluster_spec *spec,
                           struct flow_net *net)
 {
@@ -149,6 +151,8 @@ struct fabric *fabric_new(struct arena *arena, const struct cluster_spec *spec,
     return fabric;
 }
 
+/* The link of a class that serves a node; FABRIC_LINK_NONE without a leaf
+ * layer. */
 uint32_t fabric_link(const struct fabric *fabric, enum link_class kind,
                      uint32_t node)
 {
@@ -204,6 +208,8 @@ bool fabric_spans_leaves(const struct cluster_spec *spec,
            last / spec->leaf_nodes;
 }
 
+/* GPUs behind one switch share its uplink, and all go at the pace of the most
+ * crowded switch, as they wait for each other. */
 double fabric_pcie_bps(const struct node_group *group, uint64_t gpu_mask)
 {
     assert(group != NULL);

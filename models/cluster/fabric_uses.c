@@ -94,6 +94,9 @@ static double count_drive_bytes(const struct fabric *fabric, uint32_t node,
     return rates->nvme_bytes + rates->nvme_reads * group->nvme_access_bytes;
 }
 
+/* What one unit of work moves over each link of the placement.  Nodes share
+ * the work evenly; data from storage goes through a node's NIC and PCIe, and
+ * through the uplink of its leaf. */
 uint32_t fabric_uses(const struct fabric *fabric,
                      const struct placement *placement,
                      const struct demand_rates *rates, struct flow_use *use)

@@ -136,6 +136,8 @@ static bool check_together(struct reading *r, const struct conf_node *file,
     return true;
 }
 
+/* A server that is down at the end of the file stays down.  The rate is the
+ * mean over all servers that were watched, those without a fault too. */
 const struct faults *faults_read(struct arena *arena,
                                  const struct conf_node *conf,
                                  uint32_t nodes, struct err *err)

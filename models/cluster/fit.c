@@ -832,6 +832,8 @@ static bool fit_any(struct hunt *hunt, enum fit_rule rule)
     return fit_gpus(hunt, rule);
 }
 
+/* Looks for a placement by the free GPUs, or by those that would be free with
+ * `spare`. */
 bool fit_find(const struct cluster *cluster, enum fit_rule rule,
               const struct fit_want *want, struct share *share,
               uint32_t share_max, struct placement *out)

@@ -88,6 +88,8 @@ static inline uint64_t join_rows(const struct gpu_index *room, uint32_t level,
     return bits;
 }
 
+/* Goes up until a word has a bit behind the node, then down by the lowest
+ * bits: O(log n) words. */
 uint32_t gpu_index_next(const struct gpu_index *room, uint32_t node, uint64_t counts)
 {
     assert(room->level_count > 0);

@@ -154,6 +154,8 @@ static void shuffle_nodes(struct placer *placer)
     }
 }
 
+/* Scores of nodes are kept by kind of task, as many as fit into
+ * MEMORY_CELLS. */
 struct placer *placer_new(const struct placer_parts *parts)
 {
     struct arena *arena = parts->arena;

@@ -109,6 +109,8 @@ static int compare_weights(const void *left, const void *right)
     return 0;
 }
 
+/* Keeps the most frequent kinds until they make up the share of all, and
+ * scales their weights to 1. */
 uint32_t place_typical(struct place_kind *kind, uint32_t count, double share)
 {
     double all = 0.0, sum = 0.0;

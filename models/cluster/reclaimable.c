@@ -74,6 +74,8 @@ struct reclaimable *reclaimable_new(struct arena *arena, struct cluster *cluster
     return spare;
 }
 
+/* Moves the node in the index from what it would have free to what it would
+ * have now. */
 void reclaimable_set(struct reclaimable *spare, const struct share *share)
 {
     uint32_t node = share->node;

@@ -76,6 +76,7 @@ static void add_point(struct time_series_points *to, int64_t time_ns,
     to->value[to->count++] = value;
 }
 
+/* Points in the file itself, which must rise in time. */
 static bool read_points(struct time_series_points *to,
                         const struct conf_node *list, struct err *err)
 {
@@ -362,6 +363,8 @@ double time_series_area(const struct time_series *time_series, int64_t from_ns,
     return area_since_start(time_series, to_ns) - area_since_start(time_series, from_ns);
 }
 
+/* When the value changes next; a series that repeats changes at the begin of
+ * each round too. */
 int64_t time_series_next_ns(const struct time_series *time_series, int64_t now_ns)
 {
     int64_t round = time_series->repeat_ns, base = 0;

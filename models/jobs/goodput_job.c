@@ -95,6 +95,9 @@ static double rate_asked(const struct goodput_job *job, uint32_t span)
     return rate;
 }
 
+/* Progress is cut into the spans of the table of noise; when each of them ends is
+ * computed with what the owner asked for.  False: there it makes no progress,
+ * or never ends. */
 bool goodput_job_make(const struct application *app,
                       const struct goodput_pools *pools, uint32_t gpus,
                       uint32_t batch, struct goodput_job *out)

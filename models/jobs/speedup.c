@@ -79,6 +79,10 @@ static double rate_at(const struct job_rates *rates, uint32_t gpus,
                              : rates->rate[row * rates->pool_count + pool];
 }
 
+/* Returns a speed, 1 being the one at which the job's length is known.  Measured
+ * rates by size decide; else
+ * the rates of pools and the law of scaling are multiplied, as if they were
+ * independent. */
 double speedup_of(const struct job_request *request, uint32_t pool,
                   uint32_t gpus)
 {
@@ -129,6 +133,8 @@ static const struct job_beside *find_measured(const struct job_rates *rates,
     return NULL;
 }
 
+/* Measured pairs decide; else the part of the speed that the form states for
+ * its kind of neighbour.  0: they cannot be together. */
 double speedup_beside(const struct job_request *request,
                       const struct job_request *other, uint32_t pool,
                       uint32_t gpus)

@@ -29,6 +29,9 @@ const char *comm_op_name(enum comm_op op)
     return op_name[op];
 }
 
+/* The alpha-beta cost of a ring (Thakur, Rabenseifner and Gropp 2005): each
+ * rank sends (n - 1) / n of the bytes in n - 1 hops; an all-reduce does that
+ * twice. */
 double comm_ring_s(enum comm_op op, uint32_t n, double bytes, double bps,
                    double latency_s)
 {
@@ -69,6 +72,9 @@ uint32_t comm_gpus_per_node(const struct gang *gang)
  * at 8 GPUs; a gang's own intra_bps can say better. */
 static const double pcie_share[4] = { 1.0, 0.77, 0.35, 0.20 };
 
+/* Without NVLink GPUs share PCIe, of which each gets less the more there are:
+ * the measured shares are for 1, 2, 4 and 8, and between these by the
+ * logarithm. */
 double comm_intra_bps(const struct gang *gang, uint32_t n)
 {
     assert(gang && n > 0);
@@ -266,6 +272,8 @@ static double count_ring_traffic(enum comm_op op, double n)
     return 0.0;
 }
 
+/* Bytes that leave a node.  Ranks of a group that are on one node send once
+ * between nodes; all groups of the node do so at the same time. */
 double comm_strided_inter_bytes(enum comm_op op, const struct gang *gang,
                                 uint32_t n, uint32_t stride, double bytes)
 {

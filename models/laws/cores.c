@@ -62,6 +62,7 @@ static void count_flops(const struct train_shape *shape, double tokens,
              : shape->recompute == RECOMPUTE_SELECTIVE ? scores : 0.0;
 }
 
+/* On cores one process holds the whole model. */
 struct memory_need cores_train_memory(const struct train_shape *shape)
 {
     assert(shape != NULL && shape->llm != NULL);

@@ -164,6 +164,9 @@ static bool is_complete(const struct decode_replica *r)
                                  : cores_can(r->gang, r->precision));
 }
 
+/* One token for each response: weights and cache are read, which bounds a
+ * small batch; arithmetic, gaps, the exchange of tensor parallel ranks and the
+ * host are added. */
 double decode_step_s(const struct decode_replica *r, double batch,
                      double context_tokens)
 {
@@ -189,6 +192,9 @@ double decode_step_s(const struct decode_replica *r, double batch,
                            EXCHANGE_SHARE * time_exchange(r, batch), batch);
 }
 
+/* Bound by arithmetic; an eager engine waits for its host at short prompts, as
+ * the root of the sum of squares, and has attention that grows with the square
+ * of the length. */
 double decode_prefill_s(const struct decode_replica *r, double prompts,
                         double prompt_tokens)
 {

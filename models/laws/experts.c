@@ -14,6 +14,9 @@
 #include "models/catalogue/catalogue.h"
 #include "models/laws/memory.h"
 
+/* What is known of a model of experts is total and active parameters.  Their
+ * difference is the experts that a token leaves out, from which follow all
+ * experts' parameters and how many layers have experts. */
 struct experts experts_of(const struct llm *llm)
 {
     assert(llm && llm->experts >= llm->experts_shared);

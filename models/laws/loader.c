@@ -195,6 +195,8 @@ static double find_cpu_rate(const struct loader_item *item,
     return processes * fmin(prepared, collected);
 }
 
+/* Stages work beside each other, so the slowest decides; the others are busy
+ * in proportion. */
 struct loader_rate loader_rate(const struct loader_item *item,
                                const struct loader_supply *supply,
                                double gpu_items_per_s)

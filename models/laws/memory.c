@@ -277,6 +277,8 @@ static double total_of(const struct memory_need *need)
            need->activations + need->gathered + need->kv + need->workspace;
 }
 
+/* Experts and the rest are divided over different GPUs, so both are added up
+ * apart. */
 struct memory_need memory_train(const struct train_shape *shape,
                                 uint32_t gpus)
 {
@@ -301,6 +303,8 @@ struct memory_need memory_train(const struct train_shape *shape,
     return need;
 }
 
+/* With the optimizer on the host each process keeps its part of the states
+ * there, of which ZeRO says how large it is. */
 double memory_host(const struct train_shape *shape, uint32_t gpus)
 {
     assert(shape && gpus > 0);

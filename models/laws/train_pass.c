@@ -283,6 +283,7 @@ static double time_experts_exchange(const struct train_shape *shape,
     return layers * p->exchanges * time_s;
 }
 
+/* As time_experts_exchange() counts them, those that leave the node. */
 double train_experts_bytes(const struct train_shape *shape,
                            const struct gang *gang, double tokens)
 {
@@ -397,6 +398,8 @@ double train_context_s(const struct train_shape *shape,
                          : time_gathered_context(shape, gang, p, tokens));
 }
 
+/* Keys and values forward, and their gradients back: both forms of context
+ * parallelism move as much. */
 double train_context_bytes(const struct train_shape *shape,
                            const struct gang *gang, double tokens)
 {

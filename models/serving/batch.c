@@ -91,6 +91,8 @@ static void finish_batch(struct loop *loop, void *self, uint64_t arg)
         s->emptied(s, r);
 }
 
+/* A request that fills the batch starts it at once; an idle replica begins to
+ * wait for others. */
 void service_batch_take(struct replica *r, const struct flight *flight)
 {
     assert(r->ready);

@@ -351,6 +351,8 @@ static void cut_steps(struct replica *r)
                        LOOP_RANK_FINISH, finish_work, r, 0);
 }
 
+/* A request that could join the batch ends the run of decoding steps that were
+ * to be computed in one go. */
 void service_generate_take(struct replica *r, const struct flight *flight)
 {
     assert(r->ready && r->batch != NULL);

@@ -155,6 +155,9 @@ uint32_t prefix_cache_match(const struct prefix_cache *c,
     return n * prefix->block_tokens;
 }
 
+/* Blocks are used from the last to the first, so that the first of a prefix
+ * are the newest: without them the later ones are worth nothing, and they must
+ * be dropped last. */
 uint32_t prefix_cache_use(struct prefix_cache *c, const struct prefix *prefix)
 {
     assert(c != NULL && prefix != NULL);

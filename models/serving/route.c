@@ -21,6 +21,7 @@ static uint64_t load_of(const struct replica *r, enum serve_route route)
     return r->queue.count + (r->batch != NULL ? r->at_work : 0);
 }
 
+/* The least loaded open replica, the first of equals. */
 static struct replica *find_least(struct service *s)
 {
     assert(s->opens > 0);
@@ -40,6 +41,8 @@ static struct replica *find_least(struct service *s)
 #define BALANCE_REQUESTS 32u
 #define MATCH_SHARE 0.5
 
+/* The replica that knows most of the prefix; the least loaded one if the match
+ * is short, or if loads are too uneven. */
 static struct replica *find_by_prefix(struct service *s,
                                       const struct request *request)
 {

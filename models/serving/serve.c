@@ -88,6 +88,8 @@ double serve_step_s(const struct serve_law *law, const struct gang *gang,
     return decode_step_s(&replica, batch, context_tokens);
 }
 
+/* A decoding step with a chunk of prompts in it: part of the prompts'
+ * arithmetic hides behind the reading of memory. */
 double serve_mixed_s(const struct serve_law *law, const struct gang *gang,
                      double batch, double context_tokens,
                      double chunk_tokens, double prompt_tokens)

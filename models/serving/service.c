@@ -401,6 +401,7 @@ void service_begin(struct service *s)
             adjust_replicas, s, 0);
 }
 
+/* A replica that is no longer wanted when it is ready takes no requests. */
 void service_ready(struct service *s, uint32_t number,
                    const struct gang *gang, double host_bytes)
 {
@@ -447,6 +448,8 @@ uint64_t service_traffic(const struct service *service)
     return service->result.requests + service->result.done;
 }
 
+/* Replicas that still live are counted up to now.  Every request is measured
+ * as answered, refused or unfinished. */
 const struct service_result *service_close(struct service *s)
 {
     struct service_result *result = &s->result;
