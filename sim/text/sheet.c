@@ -249,8 +249,8 @@ static void print_line(const struct sheet *sheet, FILE *file,
     assert(owed >= 0);
 }
 
-/* Prints the rows that are new since the last call; columns are
- * as wide as these rows need. */
+/* Prints the rows that are new since the last call; columns are as wide as these
+ * rows need. */
 void sheet_print(struct sheet *sheet, FILE *file, bool bold)
 {
     int *width = arena_alloc(sheet->arena, sheet->columns, sizeof *width);
