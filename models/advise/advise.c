@@ -29,8 +29,8 @@
 #define VP_MAX 4u
 
 /* Memory for the longest sequence, since a single one that does not fit ends
- * the run; and for what shares the GPUs: a frozen copy, and a critic
- * that is trained in the same layout. */
+ * the run; and for what shares the GPUs: a frozen copy, and a critic that is
+ * trained in the same layout. */
 struct memory_need advise_need(const struct advise_task *task,
                                const struct train_shape *shape, uint32_t gpus)
 {

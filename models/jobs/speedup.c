@@ -80,9 +80,8 @@ static double rate_at(const struct job_rates *rates, uint32_t gpus,
 }
 
 /* Returns a speed, 1 being the one at which the job's length is known.  Measured
- * rates by size decide; else
- * the rates of pools and the law of scaling are multiplied, as if they were
- * independent. */
+ * rates by size decide; else the rates of pools and the law of scaling are
+ * multiplied, as if they were independent. */
 double speedup_of(const struct job_request *request, uint32_t pool,
                   uint32_t gpus)
 {
