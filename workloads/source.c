@@ -268,6 +268,7 @@ static bool read_trace(struct workload_spec *spec, const struct world *world,
             trace_fits_services(spec->trace, world->err));
 }
 
+/* A workload has jobs, from a trace or drawn, or services, or both. */
 const struct workload_spec *workload_read(struct arena *arena,
                                           const struct conf_node *conf,
                                           const struct catalogue *catalogue,
@@ -393,6 +394,7 @@ static double average_time(const struct distribution *d)
     return sum / MEAN_DRAWS;
 }
 
+/* The mean of one entry of a mix, by its share. */
 struct workload_mean workload_mean(const struct workload_spec *spec, size_t i)
 {
     struct workload_mean part = {.runs = 1.0};
@@ -413,6 +415,7 @@ struct workload_mean workload_mean(const struct workload_spec *spec, size_t i)
     return part;
 }
 
+/* Jobs a second that are to be expected; 0 where no rate is known. */
 double workload_rate_per_s(const struct workload_spec *spec)
 {
     const struct arrival *arrival = &spec->arrival;
@@ -495,6 +498,8 @@ enum workload_estimate workload_estimate(const struct workload_spec *spec)
 
 /* ---- a trial's stream ------------------------------------------------- */
 
+/* Opens the stream of jobs of one seed and replica; specs are shared and not
+ * changed. */
 struct source *source_open(struct arena *arena,
                            const struct workload_spec *spec, uint64_t seed,
                            uint32_t replica)
@@ -610,6 +615,8 @@ static void make_job(const struct source *source, int64_t now_ns,
     birth->truth.seed = rng_u64(&truth);
 }
 
+/* The next job in order of time.  Ends with the span, with the number of jobs,
+ * or with the trace. */
 enum source_step source_next(struct source *source, struct job_birth *birth,
                              struct err *err)
 {

@@ -30,6 +30,8 @@ static const struct fields *find_fields(const struct importer *importer)
     return csv_columns(importer->csv) == 7 ? &fields_7 : &fields_10;
 }
 
+/* The files have no header, so the number of fields says whether it is a trace
+ * of Gavel; lengths come from a table of throughputs. */
 static bool open_gavel(struct importer *importer, struct err *err)
 {
     size_t count = csv_columns(importer->csv);

@@ -280,6 +280,8 @@ static bool check_lengths(const struct import_format *format,
     return err_hint(err, "Say which with --gpu-type, such as v100.");
 }
 
+/* Opens the file, finds the format's columns, and lets the format open what
+ * else it reads.  NULL: err says why, and nothing stays open. */
 struct import_stream *import_open(struct arena *arena,
                                   const struct import_format *format,
                                   const struct import_request *request,
@@ -318,6 +320,8 @@ const struct csv *import_csv_of(const struct import_stream *stream)
     return stream->importer.csv;
 }
 
+/* Reads one row by the format, then judges whether it can be a job; a row that
+ * cannot has a reason, and is no error. */
 enum csv_step import_next(struct import_stream *stream,
                           struct import_row *row, struct err *err)
 {

@@ -23,6 +23,8 @@ static bool check_gpu_time(const struct import_job *job, int64_t gpu_time_ns)
     return off_s < 1.0 && off_s > -1.0;
 }
 
+/* The file states GPU time too, which must be duration x GPUs: else its
+ * columns are not what they are called. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

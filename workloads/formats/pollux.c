@@ -18,6 +18,8 @@ static const char *const columns[] = {
 #define BATCH_MAX 1000000000
 enum { NAME, TIME, APPLICATION, REPLICAS, BATCH };
 
+/* The file has applications and batches in place of run times: these follow
+ * from the catalogue, or from a table of lengths. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

@@ -100,6 +100,8 @@ static const char *find_other_case(const struct csv *csv, const char *name)
     return NULL;
 }
 
+/* Finds the columns that a format needs.  If one is missing the hint says the
+ * likeliest reason: another format, another case of letters. */
 bool import_columns(struct importer *importer, struct err *err)
 {
     const struct import_format *format = importer->format;

@@ -134,6 +134,8 @@ static void hint_date(const char *text, struct err *err)
                       "for UTC.");
 }
 
+/* Guesses what somebody meant by a field that is no number; the likeliest
+ * first, since only one hint is given. */
 void row_hint(const char *text, size_t bytes, struct err *err)
 {
     char other[HINT_BYTES];

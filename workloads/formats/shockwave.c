@@ -168,6 +168,8 @@ static bool is_number(const struct csv *csv, size_t column, double wanted)
     return scan_f64(field.text, field.bytes, &value) && value == wanted;
 }
 
+/* With a table of rates the length follows from the steps and the mode, and
+ * the file's own run time is not used. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

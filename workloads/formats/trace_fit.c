@@ -203,6 +203,8 @@ static struct import_result select_with_gpus(struct arena *arena,
     return some;
 }
 
+/* Fits arrivals and kinds of jobs to those jobs that use GPUs.  Gaps are
+ * counted from the first submission to the last. */
 bool trace_fit_make(struct arena *arena, const struct import_result *all,
                     const char *file, struct trace_fit *out,
                     struct err *err)

@@ -128,6 +128,7 @@ static bool read_priority(const struct csv *csv, size_t column,
     return true;
 }
 
+/* A date, or seconds; empty or negative: none. */
 bool row_deadline(const struct csv *csv, size_t column, int64_t *ns,
                   struct err *err)
 {
@@ -179,6 +180,8 @@ static bool read_more(const struct csv *csv, const struct row_columns *at,
                       "MiB of at least 0", err));
 }
 
+/* Reads the columns that a file has.  GPUs of 0 or less are taken from another
+ * column, if there is one. */
 bool row_read(const struct csv *csv, const struct row_columns *at,
               struct row *row, struct err *err)
 {

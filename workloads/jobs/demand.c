@@ -282,6 +282,8 @@ static bool keep_fitting(const struct world *world,
     return fit > 0 || report_memory(world, demand, role, *best);
 }
 
+/* Keeps of a role's GPU types those whose memory holds it; false if that
+ * leaves none, with a hint of what would fit. */
 bool demand_narrow(const struct world *world, const struct demand *demand,
                    struct role_spec *role)
 {
@@ -550,6 +552,8 @@ bool demand_nvme(const struct world *world, const struct demand *demand,
                                 "with nvme, or give those nodes drives.");
 }
 
+/* The most GPUs of one type in a pool, or in the cluster: what a job of one
+ * type could have. */
 uint32_t demand_gpus_max(const struct world *world, const char *pool)
 {
     const struct cluster_spec *cluster = world->cluster;
@@ -616,6 +620,8 @@ static void hint_net(const struct world *world,
         err_hint(world->err, "It would fit with %u GPUs.", n);
 }
 
+/* Looks for what would make a training job fit, the mildest remedy first, and
+ * says all that was found in one hint. */
 void demand_hint_train(const struct world *world,
                        const struct train_shape *shape, double other_bytes,
                        uint32_t gpus, const struct gpu_type *gpu)

@@ -204,6 +204,8 @@ static bool read_rates(const struct world *world,
     return true;
 }
 
+/* Reads how fast a job is with other GPUs: `elastic` by its size, `rates` by
+ * type; scaling by rates needs a file of them. */
 bool speedup_keys_read(const struct world *world, const struct conf_node *elastic,
                        const struct conf_node *rates, struct job_form *form,
                        const struct job_rates **out)
@@ -516,6 +518,8 @@ const struct speedup_kinds *speedup_kinds_read(const struct world *world,
     return NULL;
 }
 
+/* Finds the rates of a kind of job by name; NULL unless the size is one that
+ * was measured.  *rate_known is the rate at which its length holds. */
 const struct job_rates *speedup_kind(const struct speedup_kinds *kinds,
                                      const char *name, uint32_t gpus,
                                      double *rate_known)

@@ -214,6 +214,9 @@ static void enter_state(struct arrival_clock *clock, bool high, int64_t now)
     clock->state_end_ns = add_seconds(now, rng_exponential(&clock->states, stay_s));
 }
 
+/* Gaps and states have streams of their own, so that another rate stretches
+ * the gaps and leaves bursts where they are.  A bursty process begins in a state drawn by the
+ * time it spends there. */
 void arrival_start(struct arrival_clock *clock, const struct arrival *arrival,
                    uint64_t seed, uint32_t replica)
 {
@@ -274,6 +277,7 @@ static int64_t next_diurnal(struct arrival_clock *clock)
     }
 }
 
+/* Given times, or multiples of a period from 0 on. */
 static int64_t next_fixed(const struct arrival_clock *clock)
 {
     const struct arrival *a = clock->arrival;
@@ -382,6 +386,8 @@ static double integrate_bursty(struct arrival_clock *clock, int64_t until_ns)
     return mean;
 }
 
+/* Draws how many arrive by then, without drawing each: for the aggregate of
+ * services.  Gamma gaps are counted by the normal law of a renewal process. */
 uint64_t arrival_count(struct arrival_clock *clock, int64_t until_ns)
 {
     const struct arrival *a = clock->arrival;

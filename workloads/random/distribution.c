@@ -284,6 +284,7 @@ static bool pick_column(struct reader *r, const struct conf_node *node,
     return false;
 }
 
+/* Samples from a column of a file, each as likely. */
 static bool read_empirical(struct reader *r, const struct conf_node *node,
                            struct distribution *out)
 {
@@ -483,6 +484,8 @@ bool distribution_read(struct arena *arena, const struct conf_node *node,
     return distribution_read_as(arena, node, "a value", type, out, err);
 }
 
+/* A scalar is a constant; a map names the distribution.  min and max cut off
+ * what is drawn. */
 bool distribution_read_as(struct arena *arena, const struct conf_node *node,
                           const char *key, enum conf_type type,
                           struct distribution *out, struct err *err)
@@ -511,6 +514,8 @@ bool distribution_read_as(struct arena *arena, const struct conf_node *node,
     return true;
 }
 
+/* What is beyond min or max becomes that bound; distribution_mean()
+ * does not count that. */
 double distribution_draw(const struct distribution *d, struct rng *rng)
 {
     double x = d->a;

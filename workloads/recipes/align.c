@@ -42,6 +42,8 @@ static bool begin_critic(struct align *align)
     return true;
 }
 
+/* Reads what all layouts share: the model, the response, and the shapes of
+ * training at the mean and at the longest length. */
 bool align_begin(struct align *align, const struct world *world,
                   const struct conf_node *conf, const struct recipe *recipe)
 {
@@ -347,6 +349,8 @@ uint32_t align_sync(struct align *align, uint32_t after_mask)
     return number;
 }
 
+/* After generation the trainer comes back to its GPUs: its state from host
+ * memory, if it was offloaded. */
 uint32_t align_wake_trainer(struct align *align, uint32_t after_mask)
 {
     const struct role_spec *role = &align->draft.form->role[align->train];

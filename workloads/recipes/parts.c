@@ -245,6 +245,8 @@ uint32_t draft_phase(struct draft *draft, enum phase_kind kind,
     return number;
 }
 
+/* Where a loader reads from: drives must be on all nodes that the role may run
+ * on. */
 bool draft_from(const struct draft *draft, const struct conf_node *loader,
                 int from, uint32_t role)
 {
@@ -324,6 +326,7 @@ bool draft_dataset(const struct draft *draft,
     return true;
 }
 
+/* A response in parts has at most PARTS_MAX of them. */
 bool draft_response(const struct draft *draft, struct response_keys *out)
 {
     const struct conf_node *conf = draft->keys.response;

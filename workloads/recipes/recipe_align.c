@@ -287,6 +287,8 @@ static bool expand_either(struct align *align, const struct world *world,
     return true;
 }
 
+/* Chooses the form by how responses are made: offline, in one of two layouts
+ * by which is faster, or as asked. */
 static bool expand_entry(const struct recipe *recipe, const struct world *world,
                          const struct conf_node *conf, struct entry *out)
 {

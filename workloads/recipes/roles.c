@@ -501,6 +501,8 @@ bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
                      shape->tp, role);
 }
 
+/* The GPUs of training before its role is made: as asked, the least of an
+ * elastic job, or those of one replica. */
 bool draft_train_gpus(const struct draft *draft,
                       const struct train_shape *shape, uint32_t *gpus)
 {
@@ -517,6 +519,8 @@ bool draft_train_gpus(const struct draft *draft,
     return true;
 }
 
+/* Makes the role of an engine that serves a net: it needs memory for a batch
+ * of samples. */
 bool draft_net_role(struct draft *draft, const struct conf_node *conf,
                     double samples, struct rollout_shape *shape,
                     uint32_t *number)

@@ -192,6 +192,8 @@ static bool check_rates(const struct draft *draft, uint32_t *gpus_max)
     return true;
 }
 
+/* A form of one role, whose sizes and durations come from the trace, or are
+ * drawn. */
 static bool expand_entry(const struct recipe *recipe, const struct world *world,
                          const struct conf_node *conf, struct entry *out)
 {

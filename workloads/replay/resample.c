@@ -281,6 +281,8 @@ static struct row moved_row(const struct resampled *drawn,
     return row;
 }
 
+/* Row i of the drawn workload: from the list of picks in arrival order, or a
+ * moved block.  Jobs drawn twice get new names. */
 struct row resampled_row(const struct resampled *drawn, struct arena *arena,
                          size_t i)
 {

@@ -157,6 +157,8 @@ struct trace {
 
 /* ---- a trial's walk ---------------------------------------------------- */
 
+/* Jobs come sorted from memory, or from the store, which may be a temporary
+ * file; resampling is drawn anew for each replica. */
 struct trace *trace_open(struct arena *arena, const struct trace_spec *spec,
                          uint64_t seed, uint32_t replica)
 {

@@ -230,6 +230,8 @@ static bool read_part(struct servegen *client, struct json *json,
     return token == JSON_OBJECT_END;
 }
 
+/* Parts of a day, by their begin in seconds, each with its distributions of
+ * lengths. */
 static bool read_parts(struct servegen *client, struct json *json,
                        struct err *err)
 {
@@ -263,6 +265,7 @@ static bool has_lengths(const struct part *part)
     return false;
 }
 
+/* A dataset without a part that has both lengths could make no request. */
 static bool read_dataset(struct servegen *client, struct err *err)
 {
     struct json *json = json_open(client->arena, client->dataset, err);
@@ -384,6 +387,8 @@ static const char *find_dataset(struct arena *arena, const char *path,
     return name;
 }
 
+/* The stream is seeded with the file's name, so that clients are independent
+ * of each other and of their order. */
 struct servegen *servegen_open(struct arena *arena, const char *path,
                                struct err *err)
 {

@@ -656,6 +656,8 @@ static void sort_services(struct service_entry *entry, size_t count)
     }
 }
 
+/* Reads the services; names must differ, as streams of random numbers are
+ * named by them.  The list is sorted by name. */
 struct service_entry *services_read(const struct world *world,
                                     const struct conf_node *list,
                                     size_t *count)

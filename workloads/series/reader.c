@@ -14,6 +14,7 @@
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
 
+/* Finds a series by its name, or adds it.  Linear: files have few series. */
 size_t series_number(struct series_reader *reader, const char *name)
 {
     struct series_set *set = reader->set;
@@ -47,6 +48,7 @@ static bool check_order(struct series_reader *reader, const struct series *serie
     return err_hint(err, "Points are sorted, and counted, with --sort.");
 }
 
+/* Adds a point; out of order it is counted, and sorted later, or refused. */
 bool series_add(struct series_reader *reader, size_t number, int64_t time_ns,
                 double value, struct err_pos pos, struct err *err)
 {

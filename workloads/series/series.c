@@ -113,6 +113,8 @@ static const struct conf_field series_fields[] = {
 const struct conf_schema series_schema =
     CONF_SCHEMA("series", "values over time", series_fields);
 
+/* With `origin: first` all series begin when the earliest one does, so that
+ * their distances are kept. */
 bool series_read(struct arena *arena, const struct conf_node *conf,
                  struct series_set *set, struct err *err)
 {
