@@ -215,8 +215,8 @@ static void enter_state(struct arrival_clock *clock, bool high, int64_t now)
 }
 
 /* Gaps and states have streams of their own, so that another rate stretches
- * the gaps and leaves bursts where they are.  A bursty process begins in a state drawn by the
- * time it spends there. */
+ * the gaps and leaves bursts where they are.  A bursty process begins in a state
+ * drawn by the time that it spends there. */
 void arrival_start(struct arrival_clock *clock, const struct arrival *arrival,
                    uint64_t seed, uint32_t replica)
 {

@@ -514,8 +514,8 @@ bool distribution_read_as(struct arena *arena, const struct conf_node *node,
     return true;
 }
 
-/* What is beyond min or max becomes that bound; distribution_mean()
- * does not count that. */
+/* What is beyond min or max becomes that bound; distribution_mean() does not
+ * count that. */
 double distribution_draw(const struct distribution *d, struct rng *rng)
 {
     double x = d->a;
