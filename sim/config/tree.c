@@ -26,6 +26,8 @@
 #define DEPTH_MAX       64
 #define NODE_COUNT_MAX  1000000
 
+/* One reading of a text: the parser's state, where trees and messages go, and
+ * how many nodes were made, which is bounded. */
 struct reader {
     struct arena *arena;
     struct err *err;

@@ -38,6 +38,8 @@ struct head {
     struct block *block;
 };
 
+/* Heads of blocks in order of time, the ends of each block in order too; no
+ * block is empty. */
 struct calendar {
     struct arena *arena;
     struct head *heads;

@@ -96,6 +96,8 @@ struct order_groups {           /* over a subtree; the largest number: or more *
     uint16_t gpus_min[ORDER_GROUP_COUNT];
 };
 
+/* What the order keeps of each item, by its number: arrays, each
+ * with its own room, that grow with the largest number. */
 struct order_store {
     struct arena *arena;
     struct order_slot *slot;

@@ -17,6 +17,7 @@
 
 #define KIND_COUNT 64u
 
+/* One subscriber of one kind of fact; a chain for each kind. */
 struct listener {
     journal_fn *fn;
     void *self;

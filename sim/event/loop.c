@@ -21,6 +21,8 @@
 
 #define EVENTS_BETWEEN_LOOKS 4096u      /* at limits.stop */
 
+/* The clock of a trial.  The digest is a hash of all events so far, by which
+ * two runs can be compared. */
 struct loop {
     int64_t now_ns;
     struct loop_limits limits;

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Families of positive distributions, the usual ones of run times and gaps. */
 enum likelihood_family {
     LIKELIHOOD_EXPONENTIAL, LIKELIHOOD_LOGNORMAL, LIKELIHOOD_WEIBULL,
     LIKELIHOOD_GAMMA, LIKELIHOOD_PARETO, LIKELIHOOD_HYPEREXPONENTIAL,

@@ -21,6 +21,8 @@
 struct arena;
 struct json;
 
+/* What json_next() found.  JSON_END: the text is over; JSON_ERROR: *err says
+ * why. */
 enum json_token {
     JSON_OBJECT, JSON_OBJECT_END, JSON_ARRAY, JSON_ARRAY_END, JSON_KEY,
     JSON_TEXT, JSON_NUMBER, JSON_TRUE, JSON_FALSE, JSON_NULL, JSON_END,
