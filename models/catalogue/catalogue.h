@@ -254,6 +254,7 @@ size_t catalogue_application_count(const struct catalogue *catalogue);
 const struct application *catalogue_application_at(
     const struct catalogue *catalogue, size_t i);
 
+/* The sections of a catalogue file, one for each kind of entry. */
 enum catalogue_section {
     CATALOGUE_GPUS, CATALOGUE_CPUS, CATALOGUE_LINKS, CATALOGUE_PRICES,
     CATALOGUE_LLMS, CATALOGUE_NETS, CATALOGUE_APPLICATIONS,

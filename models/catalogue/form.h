@@ -25,6 +25,8 @@ struct form {
                                            NULL */
 };
 
+/* Forms: what the reader fills of an entry, whole numbers as the file states them.
+ * Closing an entry moves them to the public struct within, and computes the rest. */
 struct gpu_form {
     struct form head;
     struct gpu_type gpu;

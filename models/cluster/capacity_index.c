@@ -26,6 +26,8 @@ struct capacity_group {
     uint32_t first_node;
 };
 
+/* How many units of one shape each node could hold, kept by group; stale nodes
+ * are counted again when they are asked for. */
 struct capacity_index {
     struct capacity_book *book;
     struct capacity_unit unit;

@@ -35,6 +35,8 @@ struct kept_task {
     struct cell *cell;          /* per node */
 };
 
+/* What a placement rule keeps between two decisions of a trial; no memory is
+ * freed before its arena. */
 struct placer {
     struct placer_parts parts;
     const struct place_info *info;

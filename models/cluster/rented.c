@@ -19,6 +19,7 @@
 #define DAY_S 86400.0
 #define SLOTS_MAX 100000        /* slots of a season: bounds the memory */
 
+/* The keys of `rented:` as they are written; times in ns. */
 struct rented_keys {
     int64_t min, start_ns, keep_ns, wait_ns, least_ns, notice_ns, mtbf_ns;
     int64_t spare, slot_ns, season_ns;

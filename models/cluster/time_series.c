@@ -16,6 +16,7 @@
 #include "sim/config/conf.h"
 #include "sim/text/scan.h"
 
+/* The keys of a series as they are written. */
 struct time_series_keys {
     const char *file, *name, *unit;
     const struct conf_node *points;
@@ -54,6 +55,7 @@ const struct conf_schema time_series_schema =
                 "a price, nodes to be had or carbon, over time",
                 time_series_fields);
 
+/* Points while they are read; time_ns rises. */
 struct time_series_points {
     struct arena *arena;
     int64_t *time_ns;

@@ -29,6 +29,7 @@ struct job_rates;
 struct job_scaling;
 struct phase_law;
 
+/* Kinds of phases; results call them by phase_kind_name(). */
 enum phase_kind {
     PHASE_PREPROCESS, PHASE_LOAD, PHASE_TRAIN, PHASE_ROLLOUT, PHASE_REWARD,
     PHASE_SYNC, PHASE_CHECKPOINT, PHASE_VALIDATE, PHASE_INFER, PHASE_SERVE,
@@ -123,6 +124,7 @@ struct job_request {
                                            regimes.h; NULL: not stated */
 };
 
+/* What a job does now, or what became of it. */
 enum job_status {
     JOB_PENDING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_UNFINISHED,
     JOB_DROPPED,                /* `blocking: drop`: no room at submission */

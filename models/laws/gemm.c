@@ -13,6 +13,8 @@
 #include "models/catalogue/catalogue.h"
 #include "models/laws/compute.h"
 
+/* A number format of a matrix product: what a weight and an activation take,
+ * and in which the arithmetic is done. */
 struct format {
     double start_s;             /* of all kernels that it takes */
     double weight_bytes, activation_bytes;

@@ -407,6 +407,7 @@ double memory_serve_bytes(double gpu_bytes)
     return SERVE_SHARE * gpu_bytes;
 }
 
+/* A remedy: what a message says, and the keys as it sets them. */
 struct step {
     const char *text;
     int zero;

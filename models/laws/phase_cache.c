@@ -23,6 +23,8 @@ struct entry {
     const struct rollout_plan *rollout; /* LAW_ROLLOUT, else NULL */
 };
 
+/* Open addressing; entries are not moved when the table grows, so that
+ * pointers to them stay good. */
 struct phase_cache {
     struct arena *arena;
     struct entry **slot;

@@ -16,6 +16,7 @@
 #include "models/types/gang.h"
 #include "models/types/precision.h"
 
+/* A start time that was measured, in seconds, and where. */
 struct start {
     const char *name;
     double time_s;

@@ -21,6 +21,8 @@ struct entry {
     uint32_t chain;             /* next of the same bucket, or spare */
 };
 
+/* Entries are found by the hash of their block and listed by their last use;
+ * both lists are of indices, since the array of entries grows. */
 struct prefix_cache {
     struct arena *arena;
     struct entry *entry;

@@ -31,6 +31,7 @@ struct gang;
 struct loop;
 struct service;
 
+/* What a service asks of its surroundings; `self` is handed to each call. */
 struct service_ops {
     /* Request a replica, or stop one.  The number of a replica is not used
      * twice.  `stop` and `busy` may be NULL. */
