@@ -34,6 +34,7 @@
 
 #define MEAN_DRAWS 20000u
 
+/* The keys of `workload:` as they are written. */
 struct workload_keys {
     const char *name;
     const struct conf_node *arrival, *mix, *trace, *services;
@@ -653,6 +654,7 @@ static struct place_demand find_demand(const struct job_request *request)
     return out;
 }
 
+/* Kinds of jobs while they are collected for placement rules. */
 struct demands {
     struct arena *arena;
     struct place_demand *item;

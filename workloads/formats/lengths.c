@@ -15,6 +15,7 @@
 #include "workloads/formats/row.h"
 #include "workloads/formats/trace_row.h"
 
+/* A table from a key to a length or a rate, in the order of the file. */
 struct import_lengths {
     const char **key;
     double *value;

@@ -47,6 +47,7 @@ struct row {
     bool dated;                 /* submit_ns was a date: since 1970, UTC */
 };
 
+/* Columns of the fields of a row, from 0; ROW_NO_COLUMN: the file has none. */
 struct row_columns {
     size_t job, submit, duration, gpus, gpus_else, limit, tenant, priority,
            deadline;

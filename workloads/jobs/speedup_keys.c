@@ -314,6 +314,7 @@ static uint32_t find_size(struct kind *kind, uint32_t gpus)
     return i;
 }
 
+/* One reading of a file of rates by kind. */
 struct kinds_reading {
     const struct world *world;
     struct speedup_kinds *kinds;

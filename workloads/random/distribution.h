@@ -23,6 +23,7 @@
 struct arena;
 struct rng;
 
+/* Kinds of distributions, in the order of their keys. */
 enum distribution_kind {
     DISTRIBUTION_CONSTANT, DISTRIBUTION_UNIFORM, DISTRIBUTION_EXPONENTIAL,
     DISTRIBUTION_LOGNORMAL, DISTRIBUTION_WEIBULL, DISTRIBUTION_GAMMA,

@@ -18,6 +18,7 @@
 
 #define VALUE_BYTES 160u
 
+/* Notes while they are collected. */
 struct notes {
     struct arena *arena;
     struct workload_note *note;

@@ -119,6 +119,8 @@ struct entry {
                                    choice; NULL: nothing */
 };
 
+/* A recipe makes an entry of a mix into a form: its name, its keys, and the
+ * function that expands it.  expand() returns false with world->err set. */
 struct recipe {
     const char *name, *summary;
     const struct conf_schema *schema;

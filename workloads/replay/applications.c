@@ -19,6 +19,8 @@ struct link_of_jobs {
     struct link_of_jobs *next;
 };
 
+/* An application that the trace has named, and the jobs that it was given, by
+ * size and batch. */
 struct known_application {
     const struct application *app;
     struct goodput_pools pools;
@@ -27,6 +29,7 @@ struct known_application {
     struct known_application *next;
 };
 
+/* All applications that were named so far. */
 struct applications {
     struct arena *arena;
     struct job_form base;

@@ -15,6 +15,8 @@
 #include "sim/base/rng.h"
 #include "workloads/recipes/recipe.h"
 
+/* Jobs of a trace that ask for the same share one form: this is what they ask
+ * for. */
 struct entry_of_kind {
     struct trace_kind kind;
     bool pod, no_gpus;
@@ -22,6 +24,7 @@ struct entry_of_kind {
     const char *types;          /* "": any */
 };
 
+/* The forms that were made so far, by what jobs ask for. */
 struct trace_kinds {
     struct arena *arena;
     struct job_form base;

@@ -28,6 +28,7 @@
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
+/* The keys of `resample:` as they are written. */
 struct keys {
     double until;
     int64_t every_ns, block_ns;
@@ -135,6 +136,8 @@ static double device_milli(const struct row *row)
     return row->gpus == 0 ? 0.0 : count_milli(row) / (double)row->gpus;
 }
 
+/* The rows that are drawn, by their place in the sorted list, in the order of
+ * the new submissions. */
 struct picks {
     struct arena *arena;
     uint32_t *pick;

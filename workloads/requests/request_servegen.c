@@ -49,6 +49,8 @@ struct window {
     bool weibull;
 };
 
+/* One client: rates by window of the trace, lengths by part of the day.  Reading
+ * fills both; drawing moves through the windows. */
 struct servegen {
     struct arena *arena;
     const char *path, *dataset;

@@ -40,6 +40,7 @@ static const char *const format_about[] = {
 enum empty { EMPTY_REFUSE, EMPTY_SKIP };
 static const char *const empty_names[] = { "refuse", "skip", NULL };
 
+/* The keys of `trace:` of requests, as they are written. */
 struct trace_keys {
     const char *file;
     int format, empty;
@@ -72,6 +73,7 @@ const struct conf_schema request_trace_columns_schema =
     CONF_SCHEMA("workload.services[].requests.trace.columns",
                 "names of columns", column_fields);
 
+/* What the check of a file found: trials share it, and read the file anew. */
 struct request_trace_spec {
     const char *path;
     enum format format;
@@ -80,6 +82,8 @@ struct request_trace_spec {
     struct request_trace_facts facts;
 };
 
+/* One reading of the file, by one trial; of csv, json and client the one of
+ * its format is open. */
 struct request_trace {
     struct arena *arena;
     const struct request_trace_spec *spec;

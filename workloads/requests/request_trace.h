@@ -32,6 +32,7 @@ struct err;
 struct request_trace;
 struct request_trace_spec;
 
+/* What a file has, for the report: counts, and means in tokens. */
 struct request_trace_facts {
     uint64_t requests, skipped;
     int64_t span_ns;            /* from the first to the last */

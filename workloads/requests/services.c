@@ -31,6 +31,7 @@
 
 #define TOKENS_MAX 1e7
 
+/* The keys of a service as they are written; times in ns. */
 struct service_keys {
     const char *name, *model, *tenant;
     int64_t priority, batch, chunk, queue, batch_delay_ns, timeout_ns;
@@ -46,6 +47,8 @@ struct requests_keys {
 };
 struct prefix_keys { int64_t tokens, count; double skew; };
 struct slo_keys { int64_t ttft_ns, tpot_ns, latency_ns; };
+
+/* The keys of `scaling:` as they are written. */
 struct scaling_keys {
     int signal;
     double target;

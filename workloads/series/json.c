@@ -127,6 +127,7 @@ static bool read_aws_file(struct series_reader *reader, struct json *json,
 
 /* ---- ticks --------------------------------------------------------------- */
 
+/* Evenly spaced points: the i-th is at i gaps. */
 struct ticks {
     double gap_s;
     uint64_t count;

@@ -19,12 +19,15 @@
 
 #define NAME_BYTES 96u
 
+/* An instance that the log has named, and the series that counts it while it
+ * runs. */
 struct instance {
     const char *id;
     size_t series;
     bool runs;
 };
 
+/* One reading of a log: all instances, and how many of each series run now. */
 struct log {
     struct series_reader *reader;
     struct instance *instance;

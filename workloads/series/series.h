@@ -25,6 +25,7 @@ struct series_point {
     double value;
 };
 
+/* Points in order of time; the owner is the arena that they were read into. */
 struct series {
     const char *name;
     struct series_point *point;
