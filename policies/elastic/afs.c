@@ -30,6 +30,8 @@ struct afs_job {
     uint32_t gpus, next;        /* next 0: no more */
 };
 
+/* Parameters first, which the host fills; then the jobs that may be resized,
+ * and what the last deal knew. */
 struct afs {
     int64_t interval_ns, last_ns;
     struct afs_job *job;

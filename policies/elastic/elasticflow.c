@@ -27,6 +27,8 @@
 
 extern const struct cs_policy elasticflow_policy;
 
+/* A job that waits or runs: what it must have done by when, in seconds of work
+ * at speed 1, and the GPUs of this and of the next deal. */
 struct ef_job {
     struct job_id job;
     int64_t deadline_ns;

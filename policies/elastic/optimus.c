@@ -27,6 +27,7 @@ struct optimus_job {
     uint32_t gpus, next;
 };
 
+/* The parameter, and the jobs of a deal with their sizes. */
 struct optimus {
     int64_t interval_ns;
     struct optimus_job *job;

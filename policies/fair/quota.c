@@ -30,6 +30,7 @@ struct quota_tenant {
     uint32_t used;              /* at this decision */
 };
 
+/* Parameters, and the tenants that they name. */
 struct quota {
     const char *quotas;
     bool borrow, reclaim;

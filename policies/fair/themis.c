@@ -40,6 +40,9 @@ struct themis_job {
     bool offered, keeps;        /* its lease goes on */
 };
 
+/* Parameters, the jobs in order of submission, and the auction's table:
+ * best[j][g] is the best sum of the first j offered jobs with g GPUs,
+ * choice[j][g] the bid of job j in it. */
 struct themis {
     int64_t lease_ns, last_ns;
     double f;

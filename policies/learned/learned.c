@@ -41,6 +41,7 @@ static const struct cs_param learned_param[] = {
       .help = "tasks, from the oldest on, that are scored at a decision" },
 };
 
+/* The best action so far; held: it goes on with the lease that it has. */
 struct learned_choice {
     struct task_id task;
     struct cs_want want;

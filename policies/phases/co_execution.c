@@ -45,6 +45,7 @@ struct co_job {
     bool paired;                /* it has roles in two pools */
 };
 
+/* Parameters, and what is known of slots and jobs; both arrays grow. */
 struct co {
     double slowdown, memory;
     int64_t jobs_max;

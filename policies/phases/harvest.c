@@ -17,6 +17,7 @@
 
 extern const struct cs_policy harvest_policy;
 
+/* The parameters; all else is read from the host at each decision. */
 struct harvest {
     const char *from, *role;
     int64_t delay_ns;

@@ -71,6 +71,9 @@ struct pick {
     uint32_t combo, pool;
 };
 
+/* Parameters; pools; jobs; combinations of the last program, with their shares
+ * and times; and the arrays of the program itself, which `solve.h` reads.
+ * Arrays grow and are never freed. */
 struct gavel {
     int64_t round_ns;
     enum objective objective;

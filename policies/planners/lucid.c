@@ -41,6 +41,7 @@ struct lucid_job {
     enum stage stage;
 };
 
+/* Parameters, the pools that they mean, and what is kept of each job. */
 struct lucid {
     int64_t score_max, gpus_max;
     const char *profiler;

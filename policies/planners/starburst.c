@@ -32,6 +32,7 @@ extern const struct cs_policy starburst_policy;
 
 enum wait { NONE, CONSTANT, RUNTIME, COMPUTE, INFINITE };
 
+/* Parameters, and the pools that they mean. */
 struct starburst {
     const char *cloud;
     int64_t budget_ns;

@@ -19,6 +19,8 @@
 /* The arrays of bind(), in the order of its arguments. */
 enum { OBSERVATION, MASK, REWARD, TERMINATED, TRUNCATED, VERDICT, ACTION, BUFFERS };
 
+/* An environment and the arrays that were bound to it; `out` and `action`
+ * point into these. */
 struct env_object {
     PyObject_HEAD
     struct clustersim_env *env;
