@@ -74,6 +74,7 @@ static double sum_over_ages(const struct renewal *r, double since, double x,
     return sum;
 }
 
+/* P(an item that began `age` ago still lives, x later). */
 static double is_alive(const struct renewal *r, double age, double x)
 {
     return r->survival(r->self, age + x);

@@ -114,6 +114,7 @@ struct transfer transfer_load_weights(const struct llm *llm,
     return t;
 }
 
+/* Bytes of training state on each GPU, as it is parked in host memory. */
 static double count_state(const struct train_shape *shape,
                           const struct gang *gang)
 {
