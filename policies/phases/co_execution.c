@@ -249,6 +249,8 @@ static void co_join(struct co *co, struct co_job *job, uint32_t side,
     co_shortest(co, i, side);
 }
 
+/* Takes a job out of its slot; the nodes of a slot without jobs are free for
+ * new slots. */
 static void co_part(struct co *co, struct co_job *job, uint32_t side)
 {
     uint32_t i = job->slot[side];
@@ -303,6 +305,7 @@ static void co_submitted(void *self, struct cs_host *host, struct job_id id)
     co_measure(&co->job[id.i], host, id);
 }
 
+/* A job in place holds a slot on each side, and gives both back. */
 static void co_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct co *co = self;

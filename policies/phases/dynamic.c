@@ -270,6 +270,8 @@ static void dynamic_try(const struct dynamic *dynamic, struct cs_host *host,
         cs_tried(host, task, alike);
 }
 
+/* Tries every candidate once.  Tasks of a kind that was refused in this
+ * decision are passed over without a forecast. */
 static void dynamic_decide(void *self, struct cs_host *host)
 {
     struct dynamic_full full = { .count = 0 };

@@ -121,6 +121,7 @@ static bool spot_other(const struct spot *self, struct cs_host *host,
            cs_start_want(host, task, &want) == CS_DONE;
 }
 
+/* Phases that generate go to the spot pool, all others to the reserved one. */
 static void spot_decide(void *self, struct cs_host *host)
 {
     const struct spot *spot = self;

@@ -91,6 +91,8 @@ struct gavel {
     double *value, *gain, *most, *limit, *x, *need;
 };
 
+/* With `rounds:` the host's length of a round holds.  The objective cost needs
+ * a price of some pool. */
 static bool gavel_init(void *self, struct cs_host *host)
 {
     struct gavel *g = self;
@@ -158,6 +160,8 @@ static void make_room(struct gavel *g, struct cs_host *host)
     g->room = room;
 }
 
+/* A job that has a pace in no pool ends the trial: it would never get a
+ * share. */
 static void gavel_submitted(void *self, struct cs_host *host,
                             struct job_id job)
 {
@@ -783,6 +787,8 @@ static bool nodes_changed(const struct gavel *g, const struct cs_host *host)
     return false;
 }
 
+/* At the begin of a round: shares are solved for if they are out of date and
+ * may be, else carried on; then the round is dealt by them. */
 static void gavel_decide(void *self, struct cs_host *host)
 {
     struct gavel *g = self;

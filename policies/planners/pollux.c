@@ -829,6 +829,8 @@ static void pollux_start_others(const struct pollux *px, struct cs_host *host)
     }
 }
 
+/* One search at each multiple of the interval; the generator is seeded by one
+ * number of the host, so that a search is a function of that. */
 static void pollux_decide(void *self, struct cs_host *host)
 {
     struct pollux *px = self;
@@ -849,6 +851,8 @@ static void pollux_decide(void *self, struct cs_host *host)
     pollux_apply(px, host);
 }
 
+/* Makes what depends on nodes alone; nodes that are not here yet are
+ * counted. */
 static bool pollux_init(void *self, struct cs_host *host)
 {
     struct pollux *px = self;

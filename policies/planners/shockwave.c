@@ -627,6 +627,8 @@ static bool shockwave_init(void *self, struct cs_host *host)
     return true;
 }
 
+/* At the begin of a round: plans if jobs came or ended or the plan is used up,
+ * then deals the round. */
 static void shockwave_decide(void *self, struct cs_host *host)
 {
     struct shockwave *s = self;

@@ -134,6 +134,8 @@ static bool synergy_start(const struct synergy *s, struct cs_host *host,
     return false;
 }
 
+/* In order of arrival; the first that finds no room ends it, unless others may
+ * pass. */
 static void synergy_decide(void *self, struct cs_host *host)
 {
     struct synergy *s = self;

@@ -237,6 +237,7 @@ static void dlas_put(struct dlas_job *job, enum dlas_list list, int64_t place)
     job->place = place;
 }
 
+/* A job begins at the end of the first queue, without service. */
 static void dlas_job_submitted(void *self, struct cs_host *host,
                                struct job_id job)
 {
@@ -279,6 +280,7 @@ static double dlas_key(const void *self, const struct cs_host *host,
     return (double)dlas_place(dlas_of(self, host, id));
 }
 
+/* Keys stand still: a job's queue changes only at its limit. */
 static double dlas_per_ns(const void *self, const struct cs_host *host,
                           struct job_id job)
 {

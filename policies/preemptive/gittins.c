@@ -223,6 +223,9 @@ static bool gittins_fits(struct cs_host *host)
     return cs_find_pending(host, 0, &filter) < cs_pending_count(host);
 }
 
+/* The distribution is computed anew when enough jobs have ended since; GPUs
+ * are dealt at multiples of the quantum, at news, and where a waiting job
+ * could fit. */
 static void gittins_decide(void *self, struct cs_host *host)
 {
     struct gittins *g = self;

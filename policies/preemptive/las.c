@@ -46,6 +46,7 @@ static const struct cs_moving_key las_moving_key = {
     .key = las_key, .per_ns = las_per_ns, .rises = true
 };
 
+/* Any event makes a deal worth while. */
 static void las_hear(void *self, struct cs_host *host, struct job_id job)
 {
     struct las *las = self;

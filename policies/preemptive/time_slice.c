@@ -79,6 +79,8 @@ static const struct cs_param time_slice_param[] = {
       .help = "are two jobs tried on the GPUs of one" },
 };
 
+/* Returns a larger copy with room for item `need`; the host's memory is not
+ * resized. */
 static void *time_slice_grow(struct cs_host *host, const void *old,
                              uint32_t *room, uint32_t need, size_t item_bytes)
 {
@@ -93,6 +95,8 @@ static void *time_slice_grow(struct cs_host *host, const void *old,
     return grown;
 }
 
+/* Asks the host to note which jobs start and stop from now on; packing looks
+ * at all running jobs instead. */
 static bool time_slice_init(void *self, struct cs_host *host)
 {
     const struct time_slice *ts = self;
@@ -102,6 +106,8 @@ static bool time_slice_init(void *self, struct cs_host *host)
     return true;
 }
 
+/* A job that comes counts as having run until now, so that it is behind all
+ * that wait. */
 static void time_slice_job_submitted(void *self, struct cs_host *host,
                                      struct job_id job)
 {
@@ -132,7 +138,8 @@ static void time_slice_job_ended(void *self, struct cs_host *host,
     *turn = (struct turn) { .ran_ns = 0 };
 }
 
-/* Of a job that has just come the news was not told yet: it is the last. */
+/* Returns when a job last ran, ns; now, if it runs; INT64_MAX, which makes it the
+ * last, if it has just come and the policy was not told yet. */
 static int64_t time_slice_ran(const struct time_slice *ts,
                               const struct cs_host *host, struct job_id job)
 {
@@ -159,6 +166,7 @@ static bool time_slice_before(const void *self, const struct cs_host *host,
 
 /* ---- turns ----------------------------------------------------------------- */
 
+/* Smaller keys run: the time since which a job has not run. */
 static double time_slice_key(const void *self, const struct cs_host *host,
                              struct job_id job)
 {
@@ -176,6 +184,7 @@ static double time_slice_place(const void *self, const struct cs_host *host,
     return (int)turn->list * 0x1p51 + (double)turn->place;
 }
 
+/* Keys stand still between two events. */
 static double time_slice_per_ns(const void *self, const struct cs_host *host,
                                 struct job_id job)
 {
@@ -225,9 +234,10 @@ static void time_slice_put(struct time_slice *ts, struct cs_host *host,
     cs_reallocate_note(host, job);
 }
 
-/* Before a deal: who was started stands before all that run, who was stopped
- * behind all that wait, each as they stood; behind them who has come since.
- * Who came at this instant is as good as one that runs, once. */
+/* Brings the two lists up to date before a deal.  Jobs that were started go before
+ * all that run; jobs that were stopped go behind all that wait; both in the order
+ * that they had.  Jobs that came since are last.  A job that came at this instant
+ * counts as one that runs, once. */
 static void time_slice_line_up(struct time_slice *ts, struct cs_host *host)
 {
     uint32_t count = ts->heards;
@@ -269,6 +279,7 @@ static bool is_alike(struct kind a, struct kind b)
     return a.form == b.form && a.rates == b.rates;
 }
 
+/* Was this pair of kinds, either way round, too slow together before? */
 static bool were_apart(const struct time_slice *ts, struct kind a,
                        struct kind b)
 {
@@ -279,6 +290,8 @@ static bool were_apart(const struct time_slice *ts, struct kind a,
     return false;
 }
 
+/* Notes a pair of kinds that does less together than in turns.  Nothing is
+ * ever forgotten. */
 static void keep_apart(struct time_slice *ts, struct cs_host *host,
                        struct kind a, struct kind b)
 {
@@ -371,6 +384,8 @@ static void judge_pair(struct time_slice *ts, struct cs_host *host)
     }
 }
 
+/* Starts waiting jobs in order while GPUs are free; a job for which no node
+ * has room is passed over, or with packing tried beside another. */
 static void time_slice_fill(struct time_slice *ts, struct cs_host *host)
 {
     uint32_t i = 0;
@@ -387,11 +402,13 @@ static void time_slice_fill(struct time_slice *ts, struct cs_host *host)
         uint32_t waiting = cs_pending_count(host);
         if (cs_start(host, task) != CS_DONE && ts->packing)
             try_beside(ts, host, task);
-        /* Who was started leaves: i is the next. */
+        /* A job that was started leaves the order: i is the next. */
         i += cs_pending_count(host) == waiting;
     }
 }
 
+/* At the end of a quantum GPUs are dealt anew, with stops; within one only
+ * free GPUs are. */
 static void time_slice_serve(struct time_slice *ts, struct cs_host *host)
 {
     int64_t now = cs_now_ns(host);
@@ -406,6 +423,8 @@ static void time_slice_serve(struct time_slice *ts, struct cs_host *host)
         time_slice_fill(ts, host);
 }
 
+/* Jobs that start or stop are noted before and after the deal, since both the
+ * cluster and the deal itself change which jobs run. */
 static void time_slice_decide(void *self, struct cs_host *host)
 {
     struct time_slice *ts = self;
