@@ -87,6 +87,10 @@ enum cs_policy_flags {
     CS_NEEDS_GPUS     = 1u << 20,  /* starts no job that computes on cores alone */
 };
 
+/* The table of a policy: a constant that the library keeps.  Functions that
+ * are NULL have the default that is said; `self` is self_bytes of zeros in
+ * which the host has set the parameters, one for each trial.  It is the host's
+ * and lives from init to fini. */
 struct cs_policy {
     uint32_t abi_major;         /* CS_POLICY_ABI_MAJOR; always first */
     uint32_t size_bytes;        /* sizeof(struct cs_policy), as built */

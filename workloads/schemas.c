@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * schemas.c - all key tables of a workload, for explain, schema and manual.
+ *
+ * The tables of recipes come from recipes.def, so that a new recipe is in the
+ * list by its line there.  Order is that of the manual.
  */
 #include "workloads/formats/columns.h"
 #include "workloads/source.h"

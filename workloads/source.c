@@ -34,6 +34,7 @@
 
 #define MEAN_DRAWS 20000u
 
+/* The keys of `workload:` as they are written. */
 struct workload_keys {
     const char *name;
     const struct conf_node *arrival, *mix, *trace, *services;
@@ -61,6 +62,7 @@ static const struct conf_field workload_fields[] = {
 const struct conf_schema workload_schema =
     CONF_SCHEMA("workload", "where jobs come from", workload_fields);
 
+/* What the file states; it does not change after reading, and trials share it. */
 struct workload_spec {
     struct arrival arrival;
     uint64_t jobs_max;          /* UINT64_MAX: no limit */
@@ -73,6 +75,7 @@ struct workload_spec {
     size_t service_count;
 };
 
+/* The stream of one trial. */
 struct source {
     const struct workload_spec *spec;
     uint64_t seed;
@@ -85,7 +88,7 @@ struct source {
 /* ---- reading ---------------------------------------------------------- */
 
 /* "pretrain, sft, ...": all recipes there are. */
-static const char *recipe_list(struct arena *arena)
+static const char *list_recipes(struct arena *arena)
 {
     size_t bytes = 1;
     char *list, *end;
@@ -111,13 +114,14 @@ static const struct recipe *find_recipe(const struct world *world,
     for (size_t i = 0; i < recipe_count; i++)
         names[i] = recipe_table[i]->name;
     err_set(world->err, ERR_REFERENCE, pos, "%s is no recipe; allowed are %s",
-            name, recipe_list(world->arena));
+            name, list_recipes(world->arena));
     near = conf_nearest(name, names);
     if (near != NULL)
         err_hint(world->err, "Did you mean %s?", near);
     return NULL;
 }
 
+/* Reads one kind of job of a mix: its recipe expands the keys into a form. */
 static bool read_entry(const struct world *world,
                        const struct conf_node *conf, struct entry *out)
 {
@@ -140,8 +144,9 @@ static bool read_entry(const struct world *world,
     return true;
 }
 
-static bool names_differ(const struct workload_spec *spec, size_t i,
-                         struct err_pos pos, struct err *err)
+/* Results and `packing` name entries, so that two may not share a name. */
+static bool check_names(const struct workload_spec *spec, size_t i,
+                        struct err_pos pos, struct err *err)
 {
     for (size_t j = 0; j < i; j++)
         if (strcmp(spec->entry[i].form->name, spec->entry[j].form->name) == 0)
@@ -151,9 +156,10 @@ static bool names_differ(const struct workload_spec *spec, size_t i,
     return true;
 }
 
-static bool packing_ok(const struct workload_spec *spec,
-                       const struct world *world,
-                       const struct conf_node *list)
+/* Every name in a `packing` must be that of an entry of this mix. */
+static bool check_packing(const struct workload_spec *spec,
+                          const struct world *world,
+                          const struct conf_node *list)
 {
     size_t count = spec->entry_count;
     const struct job_form **form = arena_alloc(world->arena, count,
@@ -186,6 +192,7 @@ static void sort_entries(struct workload_spec *spec)
         spec->share[i] = spec->entry[i].share;
 }
 
+/* Entries in the order of their names; at least one share must be above 0. */
 static bool read_mix(struct workload_spec *spec, const struct world *world,
                      const struct conf_node *list)
 {
@@ -203,12 +210,12 @@ static bool read_mix(struct workload_spec *spec, const struct world *world,
         const struct conf_node *item = conf_item(list, i);
 
         if (!read_entry(world, item, &spec->entry[i]) ||
-            !names_differ(spec, i, conf_pos(item), world->err))
+            !check_names(spec, i, conf_pos(item), world->err))
             return false;
         sum += spec->entry[i].share;
     }
     if (sum > 0.0) {
-        if (!packing_ok(spec, world, list))
+        if (!check_packing(spec, world, list))
             return false;
         sort_entries(spec);
         return true;
@@ -217,6 +224,8 @@ static bool read_mix(struct workload_spec *spec, const struct world *world,
                    "at least one share of mix must be greater than 0");
 }
 
+/* A mix needs arrivals, and an end of them: by number, by time, or by a list
+ * of times. */
 static bool read_synthetic(struct workload_spec *spec,
                            const struct world *world,
                            const struct conf_node *conf,
@@ -241,6 +250,7 @@ static bool read_synthetic(struct workload_spec *spec,
     return read_mix(spec, world, keys->mix);
 }
 
+/* Keys of a mix beside a trace are refused: they would do nothing. */
 static bool read_trace(struct workload_spec *spec, const struct world *world,
                        const struct conf_node *conf,
                        const struct workload_keys *keys)
@@ -259,6 +269,7 @@ static bool read_trace(struct workload_spec *spec, const struct world *world,
             trace_fits_services(spec->trace, world->err));
 }
 
+/* A workload has jobs, from a trace or drawn, or services, or both. */
 const struct workload_spec *workload_read(struct arena *arena,
                                           const struct conf_node *conf,
                                           const struct catalogue *catalogue,
@@ -330,6 +341,7 @@ int64_t workload_begin_ns(const struct workload_spec *spec)
     return spec->trace != NULL ? trace_begin_ns(spec->trace) : 0;
 }
 
+/* Parts of a GPU become thousandths, rounded to the nearest. */
 struct job_request workload_request(const struct workload_spec *spec, size_t i)
 {
     struct job_request request = {.form = workload_form(spec, i), .steps = 1,
@@ -356,8 +368,8 @@ size_t workload_notes(struct arena *arena, const struct workload_spec *spec,
 }
 
 /* Mean of draws that are rounded or cut: by drawing; always the same ones. */
-static double mean_drawn(const struct distribution *d, double least,
-                         double unit)
+static double average_draws(const struct distribution *d, double least,
+                            double unit)
 {
     struct rng rng;
     double sum = 0.0;
@@ -369,7 +381,7 @@ static double mean_drawn(const struct distribution *d, double least,
 }
 
 /* In seconds; what is longer than a job may be is cut. */
-static double mean_time(const struct distribution *d)
+static double average_time(const struct distribution *d)
 {
     if (distribution_most(d) <= WHOLE_JOB_MAX_S &&
         isinf(d->min) && isinf(d->max))
@@ -383,6 +395,7 @@ static double mean_time(const struct distribution *d)
     return sum / MEAN_DRAWS;
 }
 
+/* The mean of one entry of a mix, by its share. */
 struct workload_mean workload_mean(const struct workload_spec *spec, size_t i)
 {
     struct workload_mean part = {.runs = 1.0};
@@ -395,14 +408,15 @@ struct workload_mean workload_mean(const struct workload_spec *spec, size_t i)
     part.share = spec->share[i] / sum;
     if (entry->whole) {
         part.gpus = distribution_mean(&entry->gpus);
-        part.gpu_s = part.gpus * mean_time(&entry->duration);
+        part.gpu_s = part.gpus * average_time(&entry->duration);
     } else {
-        part.runs = mean_drawn(&entry->steps, 1.0, entry->steps_per_run) +
+        part.runs = average_draws(&entry->steps, 1.0, entry->steps_per_run) +
                     entry->form->lag;
     }
     return part;
 }
 
+/* Jobs a second that are to be expected; 0 where no rate is known. */
 double workload_rate_per_s(const struct workload_spec *spec)
 {
     const struct arrival *arrival = &spec->arrival;
@@ -485,6 +499,8 @@ enum workload_estimate workload_estimate(const struct workload_spec *spec)
 
 /* ---- a trial's stream ------------------------------------------------- */
 
+/* Opens the stream of jobs of one seed and replica; specs are shared and not
+ * changed. */
 struct source *source_open(struct arena *arena,
                            const struct workload_spec *spec, uint64_t seed,
                            uint32_t replica)
@@ -566,6 +582,8 @@ static void make_whole(const struct source *source, const struct entry *entry,
     request->limit_ns = clock_after(ns, more_ns);
 }
 
+/* Draws a job: first its entry, then each of its properties from a stream of
+ * its own. */
 static void make_job(const struct source *source, int64_t now_ns,
                      struct job_birth *birth)
 {
@@ -598,6 +616,8 @@ static void make_job(const struct source *source, int64_t now_ns,
     birth->truth.seed = rng_u64(&truth);
 }
 
+/* The next job in order of time.  Ends with the span, with the number of jobs,
+ * or with the trace. */
 enum source_step source_next(struct source *source, struct job_birth *birth,
                              struct err *err)
 {
@@ -617,7 +637,7 @@ enum source_step source_next(struct source *source, struct job_birth *birth,
 }
 
 /* What a job asks of one node: a gang is taken to lie on one. */
-static struct place_demand demand_of(const struct job_request *request)
+static struct place_demand find_demand(const struct job_request *request)
 {
     const struct role_spec *role = &request->form->role[0];
     uint32_t gpus = job_role_gpus(request, 0);
@@ -634,12 +654,15 @@ static struct place_demand demand_of(const struct job_request *request)
     return out;
 }
 
+/* Kinds of jobs while they are collected for placement rules. */
 struct demands {
     struct arena *arena;
     struct place_demand *item;
     size_t count, room;
 };
 
+/* Counts a job with those that ask alike; kinds are few, and are searched one
+ * by one. */
 static void count_demand(struct demands *all, const struct place_demand *one)
 {
     for (size_t i = 0; i < all->count; i++) {
@@ -655,6 +678,7 @@ static void count_demand(struct demands *all, const struct place_demand *one)
     ARENA_ADD(all->arena, all->item, all->count, all->room, *one);
 }
 
+/* A trace is taken in the order of its file: a resample would be drawn anew. */
 bool workload_demand(struct arena *arena, const struct workload_spec *spec,
                      uint64_t seed, const struct place_demand **demand,
                      size_t *count, struct err *err)
@@ -667,7 +691,7 @@ bool workload_demand(struct arena *arena, const struct workload_spec *spec,
 
     while ((spec->trace != NULL || source->jobs < DEMAND_DRAWN) &&
            (step = source_next(source, &birth, err)) == SOURCE_JOB) {
-        struct place_demand one = demand_of(&birth.request);
+        struct place_demand one = find_demand(&birth.request);
         count_demand(&all, &one);
     }
     arena_free(scratch);

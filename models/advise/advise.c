@@ -2,6 +2,11 @@
 /*
  * advise.c - nested loops over layouts, memory first: it is the cheaper law
  * and leaves out most.
+ *
+ * The laws are those of the simulator, so that advice and simulation cannot
+ * disagree; nothing is sampled but the draws of a rollout.  A search costs a
+ * few thousand evaluations of two laws, each of them arithmetic alone.  Nothing
+ * is kept between calls.
  */
 #include "models/advise/advise.h"
 
@@ -23,6 +28,9 @@
 /* Chunks of a stage: 2 or 4 (Narayanan et al. 2021, section 5.3.2). */
 #define VP_MAX 4u
 
+/* Memory for the longest sequence, since a single one that does not fit ends
+ * the run; and for what shares the GPUs: a frozen copy, and a critic that is
+ * trained in the same layout. */
 struct memory_need advise_need(const struct advise_task *task,
                                const struct train_shape *shape, uint32_t gpus)
 {
@@ -56,6 +64,7 @@ double advise_train_s(const struct advise_task *task,
     return phase_seconds(&law, gang, 0.5);
 }
 
+/* A layout fits: it is the best so far if it is faster. */
 static void try_shape(const struct advise_task *task, const struct gang *gang,
                       const struct train_shape *shape, double bytes,
                       struct advise_layout *best)
@@ -72,9 +81,9 @@ static void try_shape(const struct advise_task *task, const struct gang *gang,
 }
 
 /* Does it fit?  The least need of all is kept, to say what is missing. */
-static bool fits(const struct advise_task *task, const struct gang *gang,
-                 const struct train_shape *shape, struct advise_layout *best,
-                 double *bytes)
+static bool check_memory(const struct advise_task *task, const struct gang *gang,
+                         const struct train_shape *shape, struct advise_layout *best,
+                         double *bytes)
 {
     assert(gang->gpu != NULL);
     assert(bytes != NULL);
@@ -102,7 +111,7 @@ static bool try_recompute(const struct advise_task *task,
         shape.recompute = order[i];
         if (i == 2 && fit > 0)
             break;
-        if (!fits(task, gang, &shape, best, &bytes))
+        if (!check_memory(task, gang, &shape, best, &bytes))
             continue;
         try_shape(task, gang, &shape, bytes, best);
         fit++;
@@ -128,6 +137,8 @@ static void try_zero(const struct advise_task *task, const struct gang *gang,
     }
 }
 
+/* Micro batches of powers of two, up to the sequences of a rank.  The least
+ * memory is needed by 1, so the loop ends at the first that does not fit. */
 static void try_micro_batches(const struct advise_task *task,
                               const struct gang *gang,
                               struct train_shape shape,
@@ -196,13 +207,14 @@ static void try_net(const struct advise_task *task, const struct gang *gang,
     for (shape.micro_batch = most;; shape.micro_batch =
                                         ceil(shape.micro_batch / 2.0)) {
         double bytes;
-        if (fits(task, gang, &shape, best, &bytes))
+        if (check_memory(task, gang, &shape, best, &bytes))
             try_shape(task, gang, &shape, bytes, best);
         if (shape.micro_batch <= 1.0)
             break;
     }
 }
 
+/* tp and pp must divide heads and layers: Megatron refuses others. */
 struct advise_layout advise_train(const struct advise_task *task,
                                   const struct gang *gang,
                                   uint32_t gpus_per_node)
@@ -228,6 +240,8 @@ struct advise_layout advise_train(const struct advise_task *task,
     return best;
 }
 
+/* Bisection: memory rises with the micro batch.  2^20 sequences are beyond any
+ * GPU. */
 double advise_micro_batch_max(const struct advise_task *task,
                               const struct train_shape *shape, uint32_t gpus,
                               double gpu_bytes)
@@ -250,6 +264,8 @@ double advise_micro_batch_max(const struct advise_task *task,
 /* Midpoints of equal parts of [0, 1): the mean over a job's draws. */
 #define DRAWS 16
 
+/* A rollout's time depends on its longest response, so the mean over evenly
+ * spaced quantiles is taken. */
 double advise_phase_s(const struct phase_law *law, const struct gang *gang)
 {
     assert(law != NULL && gang != NULL);
@@ -265,6 +281,8 @@ double advise_phase_s(const struct phase_law *law, const struct gang *gang)
     return sum_s / DRAWS;
 }
 
+/* tp must divide the gang and the heads, and leave memory for one response at
+ * least. */
 struct advise_engine advise_engine(const struct phase_law *law,
                                    double context_tokens,
                                    const struct gang *gang,
@@ -316,6 +334,8 @@ static double path_s(const struct job_form *form, const double *seconds,
     return last;
 }
 
+/* A phase that runs in every n-th step adds what it lengthens such a step
+ * by. */
 double advise_form_s(const struct job_form *form, const double *seconds,
                      double runs)
 {

@@ -2,6 +2,11 @@
 /*
  * advise_change.c - what would make a layout fit that does not: one change of
  * it at a time, the mildest of each kind, then the mildest sum of several.
+ *
+ * Kinds of changes are tried from harmless to costly: sharing of states (ZeRO,
+ * recomputing, micro batch), other parallelism on the same GPUs, more GPUs,
+ * shorter sequences, then another method of training.  Each is checked with the
+ * memory law alone; only what fits is timed.
  */
 #include "models/advise/advise.h"
 
@@ -16,6 +21,8 @@
 /* Shorter sequences are no remedy below this. assumption */
 #define SEQUENCE_MIN 512.0
 
+/* The search under way; `change` is the caller's, with room for
+ * ADVISE_CHANGES_MAX. */
 struct changing {
     const struct advise_task *task;
     const struct gang *gang;
@@ -24,6 +31,7 @@ struct changing {
     size_t count;
 };
 
+/* Are two layouts one in all that a change may touch? */
 static bool same_shape(const struct train_shape *a,
                        const struct train_shape *b)
 {
@@ -49,8 +57,8 @@ static bool is_offered(const struct changing *c,
 }
 
 /* Adds the change if it fits. */
-static bool offer(struct changing *c, const struct train_shape *shape,
-                  uint32_t gpus)
+static bool offer_change(struct changing *c, const struct train_shape *shape,
+                         uint32_t gpus)
 {
     struct gang gang = *c->gang;
     double bytes = advise_need(c->task, shape, gpus).total;
@@ -69,6 +77,8 @@ static bool offer(struct changing *c, const struct train_shape *shape,
     return true;
 }
 
+/* What shares or drops state: no other GPU, no other result.  With a pipeline
+ * ZeRO stops at stage 1. */
 static void offer_sharing(struct changing *c, struct train_shape shape)
 {
     assert(shape.llm != NULL);
@@ -77,13 +87,13 @@ static void offer_sharing(struct changing *c, struct train_shape shape)
          zero <= (shape.pp > 1 ? 1 : 3) && c->gang->gpus > split; zero++) {
         struct train_shape next = shape;
         next.zero = zero;
-        if (offer(c, &next, c->gang->gpus))
+        if (offer_change(c, &next, c->gang->gpus))
             break;
     }
     for (int r = (int)shape.recompute + 1; r <= RECOMPUTE_FULL; r++) {
         struct train_shape next = shape;
         next.recompute = (enum recompute)r;
-        if (offer(c, &next, c->gang->gpus))
+        if (offer_change(c, &next, c->gang->gpus))
             break;
     }
     if (shape.micro_batch > 1.0) {
@@ -92,10 +102,12 @@ static void offer_sharing(struct changing *c, struct train_shape shape)
         struct train_shape next = shape;
         next.micro_batch = most;
         if (most >= 1.0)
-            offer(c, &next, c->gang->gpus);
+            offer_change(c, &next, c->gang->gpus);
     }
 }
 
+/* The least degree of each kind of parallelism that fits, then the least
+ * number of GPUs, by doubling. */
 static void offer_parallel(struct changing *c, struct train_shape shape,
                            uint32_t gpus_max)
 {
@@ -106,27 +118,27 @@ static void offer_parallel(struct changing *c, struct train_shape shape,
     uint32_t gpus = c->gang->gpus;
     for (next.tp = 2 * shape.tp; next.tp <= c->gpus_per_node; next.tp *= 2)
         if (llm->heads % next.tp == 0 && gpus % experts_gang(&next) == 0 &&
-            offer(c, &next, gpus))
+            offer_change(c, &next, gpus))
             break;
     next = shape;
     for (next.pp = 2 * shape.pp; next.pp <= ADVISE_PP_MAX; next.pp *= 2)
         if (llm->layers % next.pp == 0 && gpus % experts_gang(&next) == 0 &&
-            offer(c, &next, gpus))
+            offer_change(c, &next, gpus))
             break;
     next = shape;
     for (next.cp = shape.cp > 1 ? 2 * shape.cp : 2;
          c->task->longest_tokens / next.cp >= ADVISE_CP_TOKENS_MIN;
          next.cp *= 2)
-        if (gpus % train_replica_gpus(&next) == 0 && offer(c, &next, gpus))
+        if (gpus % train_replica_gpus(&next) == 0 && offer_change(c, &next, gpus))
             break;
     next = shape;
     next.sequence_parallel = shape.tp > 1;
     if (next.sequence_parallel && !shape.sequence_parallel)
-        offer(c, &next, gpus);
+        offer_change(c, &next, gpus);
     next = shape;
     next.zero = shape.pp > 1 ? 1 : 3;
     for (uint32_t n = 2 * gpus; n <= gpus_max; n *= 2)
-        if (offer(c, &next, n))
+        if (offer_change(c, &next, n))
             break;
 }
 
@@ -140,22 +152,24 @@ static void offer_experts(struct changing *c, struct train_shape shape)
     for (next.ep = shape.ep > 1 ? 2 * shape.ep : 2;
          routed > 0 && next.ep <= ranks; next.ep *= 2)
         if (routed % next.ep == 0 && ranks % next.ep == 0 &&
-            offer(c, &next, c->gang->gpus))
+            offer_change(c, &next, c->gang->gpus))
             break;
 }
 
+/* What changes the training itself: shorter sequences, or a method that trains
+ * fewer weights (LoRA, QLoRA). */
 static void offer_less(struct changing *c, struct train_shape shape)
 {
     assert(shape.llm != NULL);
     struct train_shape next = shape;
     for (next.sequence_tokens /= 2.0; next.sequence_tokens >= SEQUENCE_MIN;
          next.sequence_tokens /= 2.0)
-        if (offer(c, &next, c->gang->gpus))
+        if (offer_change(c, &next, c->gang->gpus))
             break;
     for (int m = (int)shape.method + 1; m <= TRAIN_QLORA; m++) {
         next = shape;
         next.method = (enum train_method)m;
-        if (offer(c, &next, c->gang->gpus))
+        if (offer_change(c, &next, c->gang->gpus))
             break;
     }
 }
@@ -172,7 +186,7 @@ static void offer_sums(struct changing *c, struct train_shape shape)
             struct train_shape next = shape;
             next.method = (enum train_method)m;
             next.recompute = (enum recompute)r;
-            if (offer(c, &next, c->gang->gpus))
+            if (offer_change(c, &next, c->gang->gpus))
                 return;
         }
 }
@@ -187,12 +201,14 @@ static void offer_net(struct changing *c, struct train_shape shape,
     next.micro_batch = advise_micro_batch_max(c->task, &shape, c->gang->gpus,
                                               c->gang->gpu->memory_bytes);
     if (next.micro_batch >= 1.0)
-        offer(c, &next, c->gang->gpus);
+        offer_change(c, &next, c->gang->gpus);
     for (uint32_t n = 2 * c->gang->gpus; n <= gpus_max; n *= 2)
-        if (offer(c, &shape, n))
+        if (offer_change(c, &shape, n))
             break;
 }
 
+/* The mildest kinds come first, which change no result and need no other GPUs.  Nets
+ * have changes of their own. */
 size_t advise_changes(const struct advise_task *task, const struct gang *gang,
                       uint32_t gpus_per_node, uint32_t gpus_max,
                       struct advise_change *change)

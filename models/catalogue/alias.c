@@ -6,6 +6,10 @@
  * vendor's words in front (as nvidia-smi prints them), in who published a
  * model (meta-llama/...), or in an ending such as -Instruct, which says how
  * it was tuned and not what it is.
+ *
+ * The key of a name is what is left of it in lower case; equal keys are equal
+ * names.  A name that several entries share (a100) is a family: it finds none
+ * of them, and the hint lists them all.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -114,6 +118,8 @@ static const char *other_owner(const struct catalogue *catalogue, int which,
     return NULL;
 }
 
+/* An alias that another entry answers to would make the result depend on the
+ * order of files, so it is refused. */
 bool catalogue_aliases_ok(const struct catalogue *catalogue, int which,
                           const struct form *form, const char *item,
                           struct err *err)
@@ -174,6 +180,8 @@ static bool same_letters(const char *a, const char *b)
            strncasecmp(a, b, letters) == 0;
 }
 
+/* In this order: the family of the name, the nearest spelling, the command
+ * that lists all. */
 bool catalogue_hint(const struct catalogue *catalogue,
                     enum catalogue_section section, const char *name,
                     struct err *err)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * application.c - step times and noise of an application, as application.h says.
+ *
+ * Noise is a map whose first key is `until`, the ends of the spans; each other
+ * key is a batch size, with a scale for each span.  Bounds (SECONDS_MAX and the
+ * like) only keep arithmetic finite; no measured value is near them.
  */
 #include "models/catalogue/application.h"
 
@@ -18,6 +22,7 @@
 #define SECONDS_MAX 1e5
 #define SCALE_MAX 1e15
 
+/* One GPU type's step times as the key table fills them. */
 struct speed_keys {
     struct goodput_speed speed;
     int64_t local_max;
@@ -91,6 +96,7 @@ static bool read_list(const struct conf_node *list, const char *key, double min,
     return true;
 }
 
+/* The ends of the spans, ascending to 1: a job's whole progress is covered. */
 static bool read_until(const struct conf_node *list, struct goodput_noise *noise,
                        struct err *err)
 {

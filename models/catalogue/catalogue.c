@@ -4,6 +4,11 @@
  *
  * A section is an array of forms (form.h) in the order in which files
  * first named them; names are few, and are searched one by one.
+ *
+ * Every `_at` takes an index below its `_count`. An index is good for the life
+ * of the catalogue and is the entry's own `index`. What is returned is the
+ * catalogue's.  A search by name costs O(entries); results of it are kept by
+ * those who need it often.
  */
 #include "models/catalogue/catalogue.h"
 
@@ -165,6 +170,8 @@ const struct net *catalogue_net(const struct catalogue *catalogue,
     return form ? &((const struct net_form *)form)->net : NULL;
 }
 
+/* Tiers are in the order of their reliability, so the least tier wins; within
+ * a tier, the entry that a file named first. */
 const struct price *catalogue_price_of(const struct catalogue *catalogue,
                                        const char *of, enum price_kind kind)
 {
@@ -206,6 +213,8 @@ static const struct instance *instance_of(const struct catalogue *catalogue,
     return NULL;
 }
 
+/* The entries "nvlink" and "pcie" are in the embedded files, so one is always
+ * found. */
 struct instance catalogue_instance_of(const struct catalogue *catalogue,
                                       const struct gpu_type *gpu)
 {

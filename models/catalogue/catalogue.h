@@ -25,6 +25,8 @@ struct arena;
 struct application;
 struct catalogue;
 
+/* One GPU, with its own memory.  FLOPS are operations per second, an add and a
+ * multiply being two. */
 struct gpu_type {
     const char *name;           /* "a100-80" */
     const char *label;          /* "NVIDIA A100 SXM4 80 GB" */
@@ -141,6 +143,7 @@ struct instance {
     uint32_t index;
 };
 
+/* A transformer that generates text, as the laws see it. */
 struct llm {
     const char *name;
     const char *label;
@@ -153,7 +156,8 @@ struct llm {
     uint32_t experts_shared;    /* of those, used by every token */
     uint32_t kv_width;          /* elements per token and layer, less with MLA */
     bool tied;                  /* input and output tokens share one table */
-    double params, params_active;
+    double params, params_active; /* parameters, and those that work on one
+                                     token */
     const char *source;
     const char *notes;
     const struct conf_node *sources;
@@ -187,7 +191,7 @@ struct net {                    /* not a transformer */
 const struct catalogue *catalogue_load(struct arena *arena,
                                        const char *const *extra_paths,
                                        size_t extra_count, struct err *err);
-/* Returns the same, from extra files that were read into trees before. */
+/* As catalogue_load(), from extra files that were read into trees before. */
 const struct catalogue *catalogue_read(struct arena *arena,
                                        const struct conf_node *const *roots,
                                        size_t count, struct err *err);
@@ -223,6 +227,7 @@ struct instance catalogue_instance_of(const struct catalogue *catalogue,
 /* True: the price is an assumption, or was derived with one. */
 bool price_is_assumption(const struct price *price);
 
+/* Return how many entries a section has, and the entry of an index below that. */
 size_t catalogue_gpu_count(const struct catalogue *catalogue);
 size_t catalogue_cpu_count(const struct catalogue *catalogue);
 size_t catalogue_link_count(const struct catalogue *catalogue);
@@ -249,6 +254,7 @@ size_t catalogue_application_count(const struct catalogue *catalogue);
 const struct application *catalogue_application_at(
     const struct catalogue *catalogue, size_t i);
 
+/* The sections of a catalogue file, one for each kind of entry. */
 enum catalogue_section {
     CATALOGUE_GPUS, CATALOGUE_CPUS, CATALOGUE_LINKS, CATALOGUE_PRICES,
     CATALOGUE_LLMS, CATALOGUE_NETS, CATALOGUE_APPLICATIONS,

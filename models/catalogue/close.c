@@ -39,6 +39,8 @@ static const char *const required[CATALOGUE_SECTION_COUNT][REQUIRED_MAX] = {
     { "of", "gpus", "cpu", "nic", "drive", "drive_size", "source" },
 };
 
+/* Did any file state the key?  Forms begin as zeros, and no key may be 0 that
+ * is required. */
 static bool field_given(const struct form *form,
                         const struct conf_field *field)
 {
@@ -66,6 +68,8 @@ static struct err_pos key_pos(const struct form *form, const char *key)
     return node != NULL ? conf_pos(node) : form->pos;
 }
 
+/* False: the entry lacks a key that a law cannot do without; the error is at
+ * the place where its entry was stated last. */
 static bool check_required(const struct form *form, int which,
                            struct err *err)
 {
@@ -88,9 +92,10 @@ static bool check_required(const struct form *form, int which,
     return true;
 }
 
-static bool no_such(const struct catalogue *catalogue,
-                    const struct form *form, const char *key,
-                    const char *name, int which, struct err *err)
+/* Reports a name that the other section does not have.  Returns false. */
+static bool report_no_entry(const struct catalogue *catalogue,
+                            const struct form *form, const char *key,
+                            const char *name, int which, struct err *err)
 {
     assert(key != NULL && name != NULL);
     assert(err != NULL);
@@ -118,6 +123,7 @@ static void fill_sustained(struct gpu_type *gpu)
     }
 }
 
+/* Copies the sustained rates of its links, so that laws need no catalogue. */
 static bool close_gpu(const struct catalogue *catalogue,
                       struct gpu_form *form, struct err *err)
 {
@@ -133,8 +139,8 @@ static bool close_gpu(const struct catalogue *catalogue,
                        "as fp16 and fp16_sustained", gpu->name);
     }
     if (!pcie) {
-        return no_such(catalogue, &form->head, "pcie", gpu->pcie,
-                       CATALOGUE_LINKS, err);
+        return report_no_entry(catalogue, &form->head, "pcie", gpu->pcie,
+                               CATALOGUE_LINKS, err);
     }
     gpu->pcie_bps = pcie->bps_sustained;
     gpu->pcie_latency_s = pcie->latency_s;
@@ -144,14 +150,15 @@ static bool close_gpu(const struct catalogue *catalogue,
     }
     const struct link_type *nvlink = catalogue_link(catalogue, gpu->nvlink);
     if (!nvlink) {
-        return no_such(catalogue, &form->head, "nvlink", gpu->nvlink,
-                       CATALOGUE_LINKS, err);
+        return report_no_entry(catalogue, &form->head, "nvlink", gpu->nvlink,
+                               CATALOGUE_LINKS, err);
     }
     gpu->nvlink_bps = nvlink->bps_sustained;
     gpu->nvlink_latency_s = nvlink->latency_s;
     return true;
 }
 
+/* A CPU without `threads` has one thread per core. */
 static void close_cpu(struct cpu_form *form)
 {
     struct cpu_type *cpu = &form->cpu;
@@ -162,6 +169,7 @@ static void close_cpu(struct cpu_form *form)
     cpu->clock_hz = form->clock_ghz * 1e9;
 }
 
+/* Completes a link: what a datasheet does not say follows from what it says. */
 static void close_link(struct link_form *form)
 {
     struct link_type *link = &form->link;
@@ -177,11 +185,14 @@ static void close_link(struct link_form *form)
     }
 }
 
+/* The market of a price whose file names none. */
 static const enum price_tier tier_of_kind[] = {
     [PRICE_ON_DEMAND] = TIER_LIST, [PRICE_RESERVED] = TIER_RESERVED,
     [PRICE_OWNED] = TIER_OWNED, [PRICE_SPOT] = TIER_SPOT
 };
 
+/* Billed by the second where no unit is stated; the tier follows from the kind
+ * where a file does not state it. */
 static bool close_price(const struct catalogue *catalogue,
                         struct price_form *form, struct err *err)
 {
@@ -206,8 +217,8 @@ static bool close_price(const struct catalogue *catalogue,
     if (gpu || strcmp(price->of, "core") == 0) {
         return true;
     }
-    return no_such(catalogue, &form->head, "of", price->of, CATALOGUE_GPUS,
-                   err);
+    return report_no_entry(catalogue, &form->head, "of", price->of, CATALOGUE_GPUS,
+                           err);
 }
 
 /* Without head_dim, heads divide the hidden size; keys and values are shared
@@ -279,6 +290,9 @@ static bool experts_add_up(const struct llm_form *form, struct err *err)
     return true;
 }
 
+/* Fills what a file may leave out by the rules of a plain transformer: heads
+ * share the hidden size, as many key heads as query heads, a gated MLP (3
+ * matrices), a KV cache of 2 x kv_heads x head_dim elements. */
 static bool close_llm(struct llm_form *form, struct err *err)
 {
     struct llm *llm = &form->llm;
@@ -312,6 +326,7 @@ static bool close_llm(struct llm_form *form, struct err *err)
     return experts_add_up(form, err);
 }
 
+/* Tables are described by three keys, which only make sense together. */
 static bool close_net(struct net_form *form, struct err *err)
 {
     assert(err != NULL);
@@ -333,6 +348,7 @@ static bool close_net(struct net_form *form, struct err *err)
                    "above 0, or all be absent", net->name);
 }
 
+/* Batches must agree with each other, and GPU types be known. */
 static bool close_application(const struct catalogue *catalogue,
                               struct application_form *form, struct err *err)
 {
@@ -352,11 +368,13 @@ static bool close_application(const struct catalogue *catalogue,
         return false;
     for (uint32_t i = 0; i < app->speed_count; i++)
         if (catalogue_gpu(catalogue, app->speed[i].gpu) == NULL)
-            return no_such(catalogue, &form->head, "speeds",
-                           app->speed[i].gpu, CATALOGUE_GPUS, err);
+            return report_no_entry(catalogue, &form->head, "speeds",
+                                   app->speed[i].gpu, CATALOGUE_GPUS, err);
     return true;
 }
 
+/* Names of GPU, CPU, NIC and drive must be known.  Left out, there are two
+ * sockets, one NIC and one drive. */
 static bool close_instance(const struct catalogue *catalogue,
                            struct instance_form *form, struct err *err)
 {
@@ -367,17 +385,17 @@ static bool close_instance(const struct catalogue *catalogue,
         instance->of = gpu->name;
     else if (strcmp(instance->of, "nvlink") != 0 &&
              strcmp(instance->of, "pcie") != 0)
-        return no_such(catalogue, &form->head, "of", instance->of,
-                       CATALOGUE_GPUS, err);
+        return report_no_entry(catalogue, &form->head, "of", instance->of,
+                               CATALOGUE_GPUS, err);
     if (catalogue_cpu(catalogue, instance->cpu) == NULL)
-        return no_such(catalogue, &form->head, "cpu", instance->cpu,
-                       CATALOGUE_CPUS, err);
+        return report_no_entry(catalogue, &form->head, "cpu", instance->cpu,
+                               CATALOGUE_CPUS, err);
     if (catalogue_link(catalogue, instance->nic) == NULL)
-        return no_such(catalogue, &form->head, "nic", instance->nic,
-                       CATALOGUE_LINKS, err);
+        return report_no_entry(catalogue, &form->head, "nic", instance->nic,
+                               CATALOGUE_LINKS, err);
     if (catalogue_link(catalogue, instance->drive) == NULL)
-        return no_such(catalogue, &form->head, "drive", instance->drive,
-                       CATALOGUE_LINKS, err);
+        return report_no_entry(catalogue, &form->head, "drive", instance->drive,
+                               CATALOGUE_LINKS, err);
     if (form->gpus > GPUS_OF_NODE_MAX)
         return err_set(err, ERR_RANGE, key_pos(&form->head, "gpus"),
                        "gpus of instance '%s' must be at most %d, found %lld",
@@ -390,6 +408,8 @@ static bool close_instance(const struct catalogue *catalogue,
     return true;
 }
 
+/* Checks and completes entry i of a section; its name and index are set
+ * here. */
 static bool close_form(const struct catalogue *catalogue, int which, size_t i,
                        struct err *err)
 {
@@ -448,16 +468,18 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
 }
 
 /* Links first, GPUs before prices: each refers only to what is closed. */
-static const int summary_table_order[CATALOGUE_SECTION_COUNT] = {
+static const int close_order[CATALOGUE_SECTION_COUNT] = {
     CATALOGUE_LINKS, CATALOGUE_CPUS, CATALOGUE_GPUS, CATALOGUE_PRICES,
     CATALOGUE_LLMS, CATALOGUE_NETS, CATALOGUE_APPLICATIONS, CATALOGUE_INSTANCES
 };
 
+/* Sections are closed in an order in which forms that others name come
+ * first. */
 bool catalogue_close(struct catalogue *catalogue, struct err *err)
 {
     assert(catalogue && err);
     for (int k = 0; k < CATALOGUE_SECTION_COUNT; k++) {
-        int which = summary_table_order[k];
+        int which = close_order[k];
         for (size_t i = 0; i < catalogue->section[which].count; i++) {
             if (!close_form(catalogue, which, i, err)) {
                 return false;

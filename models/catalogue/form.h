@@ -15,6 +15,7 @@
 #include "models/catalogue/goodput.h"
 #include "sim/base/err.h"
 
+/* The head of every form: forms of all sections can be handled through it. */
 struct form {
     const char *name;
     struct err_pos pos;         /* place of the last file that states it */
@@ -24,6 +25,8 @@ struct form {
                                            NULL */
 };
 
+/* Forms: what the reader fills of an entry, whole numbers as the file states them.
+ * Closing an entry moves them to the public struct within, and computes the rest. */
 struct gpu_form {
     struct form head;
     struct gpu_type gpu;
@@ -73,6 +76,7 @@ struct net_form {
     int64_t layers, tables, row_width;
 };
 
+/* The entries of one kind: forms of equal size, one after the other. */
 struct section {
     unsigned char *forms;
     size_t count, room;
@@ -90,7 +94,7 @@ struct form *catalogue_form_at(const struct catalogue *catalogue, int which,
 /* Returns the form of that name; NULL: there is none. */
 struct form *catalogue_form_find(const struct catalogue *catalogue, int which,
                                  const char *name);
-/* Returns the same, also found by an alias (alias.c). */
+/* Returns the form that answers to that name: its own, or an alias (alias.c). */
 struct form *catalogue_form_as(const struct catalogue *catalogue, int which,
                                const char *name);
 /* Checks that the aliases of a form are a list of names, and that no other

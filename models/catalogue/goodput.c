@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * goodput.c - Pollux' law of goodput, as goodput.h says.
+ *
+ * Plain arithmetic on the entry of an application; nothing is allocated or
+ * kept.  The search over batches is the published one, so that decisions can be
+ * compared with those of Pollux' own simulator.
  */
 #include "models/catalogue/goodput.h"
 
@@ -21,12 +25,15 @@ const struct goodput_speed *goodput_speed_of(const struct application *app,
     return NULL;
 }
 
+/* Equation 9: linear in the samples of a GPU. */
 double goodput_grad_s(const struct goodput_speed *speed, double local)
 {
     assert(local > 0);
     return speed->alpha_c + speed->beta_c * local;
 }
 
+/* Equation 10: no time on one GPU, the constant for two, then linear in the
+ * others. */
 double goodput_sync_s(const struct goodput_speed *speed,
                       struct goodput_shape shape)
 {
@@ -39,6 +46,9 @@ double goodput_sync_s(const struct goodput_speed *speed,
                            : speed->alpha_r + speed->beta_r * more;
 }
 
+/* One step: accumulation steps without an exchange, and a last one whose
+ * exchange overlaps with its backward pass.  gamma says how well: 1 is a sum,
+ * infinity the larger of both (Pollux, section 3.2). */
 double goodput_step_s(const struct goodput_speed *speed,
                       struct goodput_shape shape, double local,
                       uint32_t accumulated)
@@ -55,6 +65,7 @@ double goodput_step_s(const struct goodput_speed *speed,
     return accumulated * grad + last;
 }
 
+/* Spans are few (GOODPUT_SPANS_MAX), so they are searched one by one. */
 uint32_t goodput_span(const struct application *app, double progress)
 {
     const struct goodput_noise *noise = &app->noise;
@@ -66,6 +77,8 @@ uint32_t goodput_span(const struct application *app, double progress)
     return s;
 }
 
+/* Between two measured batches the scale is interpolated as a power law, which
+ * is a line on logarithmic axes. */
 double goodput_noise_scale(const struct application *app, uint32_t span,
                            double batch)
 {
@@ -96,6 +109,8 @@ double goodput_efficiency(const struct application *app, uint32_t span,
     return (phi + app->batch_first) / (phi + batch);
 }
 
+/* Quotients are rounded up; ROUND keeps a product that floating point left a
+ * little above a whole number from becoming the next one. */
 struct goodput_batch goodput_of(const struct application *app,
                                 const struct goodput_speed *speed,
                                 struct goodput_shape shape, uint32_t span,
@@ -129,6 +144,8 @@ struct goodput_batch goodput_of(const struct application *app,
     return out;
 }
 
+/* Tries SIZES batches, evenly on a logarithmic axis, as the goodput is flat
+ * near its best. */
 struct goodput_batch goodput_best(const struct application *app,
                                   const struct goodput_speed *speed,
                                   struct goodput_shape shape, uint32_t span)

@@ -21,6 +21,7 @@ static const char *const section_name[CATALOGUE_SECTION_COUNT + 1] = {
     "applications", "instances", NULL
 };
 
+/* Adds a zeroed entry of that name to a section; entries may move. */
 static struct form *add_form(struct catalogue *catalogue, int which,
                              const char *name)
 {
@@ -38,6 +39,8 @@ static struct form *add_form(struct catalogue *catalogue, int which,
     return form;
 }
 
+/* Reads the entries of one section; an entry that an earlier file has keeps
+ * what this one leaves out. */
 static bool read_section(struct catalogue *catalogue, int which,
                          const struct conf_node *map, struct err *err)
 {
@@ -64,7 +67,7 @@ static bool read_section(struct catalogue *catalogue, int which,
     return true;
 }
 
-static int find_section(const char *name)
+static int find_section_of(const char *name)
 {
     assert(name != NULL);
     for (int i = 0; i < CATALOGUE_SECTION_COUNT; i++) {
@@ -75,6 +78,7 @@ static int find_section(const char *name)
     return -1;
 }
 
+/* Reads one file: a map of sections. */
 static bool read_root(struct catalogue *catalogue,
                       const struct conf_node *root, struct err *err)
 {
@@ -86,7 +90,7 @@ static bool read_root(struct catalogue *catalogue,
     }
     for (size_t i = 0; i < conf_count(root); i++) {
         const char *key = conf_key(root, i);
-        int which = find_section(key);
+        int which = find_section_of(key);
         if (which < 0) {
             const char *near = conf_nearest(key, section_name);
             err_set(err, ERR_SCHEMA, conf_key_pos(root, i),
@@ -102,6 +106,7 @@ static bool read_root(struct catalogue *catalogue,
     return true;
 }
 
+/* Lists the names of each section once no more can come. */
 static void list_names(struct catalogue *catalogue)
 {
     for (int which = 0; which < CATALOGUE_SECTION_COUNT; which++) {
@@ -114,6 +119,9 @@ static void list_names(struct catalogue *catalogue)
     }
 }
 
+/* The built-in files first, then the caller's, whose entries may extend or
+ * replace them; then all are closed together, so that a later file may
+ * complete an earlier one. */
 const struct catalogue *catalogue_read(struct arena *arena,
                                        const struct conf_node *const *roots,
                                        size_t count, struct err *err)

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* capacity_index.c - a tree of nodes per shape and group, see capacity_index.h. */
+/*
+ * capacity_index.c - a tree of nodes per shape and group, see capacity_index.h.
+ *
+ * An index holds, for one unit, the nodes of each group that have room for at
+ * least one, in the order (capacity, number) of a rank tree.  Changes of the
+ * cluster are written into one list for all indexes; each index remembers how
+ * far it has read.  Computing a capacity is the caller's, who knows the rule.
+ */
 #include "models/cluster/capacity_index.h"
 
 #include <assert.h>
@@ -8,6 +15,8 @@
 #include "sim/base/arena.h"
 #include "sim/containers/rank_tree.h"
 
+/* Units with an index of their own; a workload with more falls back to
+ * walking. */
 #define SHAPES_MAX 64u
 
 struct capacity_group {
@@ -17,6 +26,8 @@ struct capacity_group {
     uint32_t first_node;
 };
 
+/* How many units of one shape each node could hold, kept by group; stale nodes
+ * are counted again when they are asked for. */
 struct capacity_index {
     struct capacity_book *book;
     struct capacity_unit unit;
@@ -39,14 +50,17 @@ struct capacity_book *capacity_book_new(struct arena *arena,
     return book;
 }
 
-static bool alike(const struct capacity_unit *a, const struct capacity_unit *b)
+/* Do two requests need one index? */
+static bool same_unit(const struct capacity_unit *a, const struct capacity_unit *b)
 {
     return a->gpu == b->gpu && a->cores == b->cores &&
            a->memory_bytes == b->memory_bytes;
 }
 
-static struct capacity_index *caps_new(struct capacity_book *book,
-                                       const struct capacity_unit *unit)
+/* Makes the index of a unit; all its nodes are stale.  The list of changes
+ * begins with the first index. */
+static struct capacity_index *make_index(struct capacity_book *book,
+                                         const struct capacity_unit *unit)
 {
     assert(unit != NULL);
     const struct cluster_spec *spec = book->spec;
@@ -73,18 +87,23 @@ static struct capacity_index *caps_new(struct capacity_book *book,
     return caps;
 }
 
+/* An index is made at the first question for a shape and kept up to date from
+ * then on; NULL if there are too many shapes to pay for that. */
 struct capacity_index *capacity_of(struct capacity_book *book, const struct capacity_unit *unit)
 {
     assert(book != NULL && unit != NULL);
     struct capacity_index *caps = book->caps;
 
-    while (caps != NULL && !alike(&caps->unit, unit))
+    while (caps != NULL && !same_unit(&caps->unit, unit))
         caps = caps->next;
     if (caps == NULL && book->shapes < SHAPES_MAX)
-        caps = caps_new(book, unit);
+        caps = make_index(book, unit);
     return caps;
 }
 
+/* First all nodes, once, then those that changed.  A book that wrote more
+ * changes than it has room for begins a new round, in which all are stale
+ * again. */
 uint32_t capacity_stale(struct capacity_index *caps)
 {
     const struct capacity_book *book = caps->book;
@@ -100,7 +119,8 @@ uint32_t capacity_stale(struct capacity_index *caps)
                                       : UINT32_MAX;
 }
 
-static bool stands_before(void *owner, uint32_t a, uint32_t b)
+/* The order of the trees: by capacity, then by number. */
+static bool goes_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct capacity_group *group = owner;
 
@@ -132,7 +152,7 @@ void capacity_set(struct capacity_index *caps, uint32_t node, uint32_t cap)
     group->cap[at] = cap;
     group->total += (uint64_t)cap - before;
     if (cap > 0)
-        rank_tree_insert(&group->order, at, stands_before);
+        rank_tree_insert(&group->order, at, goes_before);
 }
 
 uint64_t capacity_total(const struct capacity_index *caps, uint32_t group)
@@ -147,6 +167,7 @@ uint32_t capacity_count(const struct capacity_index *caps, uint32_t group)
     return rank_tree_count(&caps->group[group].order);
 }
 
+/* Walks down the tree, counting the nodes that are passed on the left. */
 uint32_t capacity_from(const struct capacity_index *caps, uint32_t g, uint64_t cap)
 {
     assert(caps != NULL);

@@ -35,6 +35,7 @@ struct capacity_unit {
     int64_t memory_bytes;
 };
 
+/* Returns a book in the arena that notes no changes until an index is made. */
 struct capacity_book *capacity_book_new(struct arena *arena,
                                         const struct cluster_spec *spec);
 /* Notes that the free resources of the node have changed.  When more changes

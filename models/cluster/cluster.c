@@ -21,6 +21,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 
+/* Recorded failures count too: they are dealt to nodes by a draw. */
 bool cluster_draws(const struct cluster_spec *spec)
 {
     assert(spec != NULL);
@@ -38,6 +39,7 @@ bool cluster_draws(const struct cluster_spec *spec)
     return draws;
 }
 
+/* Binary search: groups are in order of their first nodes. */
 const struct node_group *cluster_group_search(const struct cluster_spec *spec,
                                               uint32_t node)
 {
@@ -103,6 +105,8 @@ double cluster_node_usd_per_h(const struct node_group *group, int64_t now_ns)
                                 : group->usd_per_h;
 }
 
+/* A lease pays for its part of the node's GPUs; their number is what a node is
+ * sold by. */
 double cluster_held_usd(const struct cluster_spec *spec,
                         const struct placement *placement, int64_t from_ns,
                         int64_t to_ns)
@@ -236,13 +240,17 @@ struct cluster *cluster_new(struct arena *arena,
 
 /* ---- GPUs in parts ---- */
 
-static uint32_t mib_of(const struct node_group *group)
+/* Whole MiB of a GPU of the group; UINT32_MAX where its memory is not known,
+ * so that it never limits. */
+static uint32_t find_gpu_mib(const struct node_group *group)
 {
     double bytes = group->gpu != NULL ? group->gpu->memory_bytes : 0.0;
 
     return bytes > 0.0 ? (uint32_t)(bytes / 1048576.0) : UINT32_MAX;
 }
 
+/* Sets the parts of a node from its masks: GPUs that are taken are taken
+ * whole. */
 static void parts_fill(struct cluster *cluster, uint32_t node)
 {
     assert(node < cluster->spec->node_count);
@@ -256,10 +264,11 @@ static void parts_fill(struct cluster *cluster, uint32_t node)
     for (uint32_t i = 0; i < group->gpus; i++) {
         bool is_free = cluster->free_mask[node] >> i & 1;
         parts->left[first + i] = is_free ? GPU_MILLI : 0;
-        parts->mib_left[first + i] = is_free ? mib_of(group) : 0;
+        parts->mib_left[first + i] = is_free ? find_gpu_mib(group) : 0;
     }
 }
 
+/* Made only when a request needs it, with the cluster's present state. */
 void cluster_split(struct cluster *cluster)
 {
     const struct cluster_spec *spec = cluster->spec;
@@ -291,7 +300,8 @@ void cluster_split(struct cluster *cluster)
         parts_fill(cluster, node);
 }
 
-static uint32_t first_gpu(const struct cluster *cluster, uint32_t node)
+/* Returns the number of a node's first GPU in the arrays by GPU. */
+static uint32_t find_first_gpu(const struct cluster *cluster, uint32_t node)
 {
     uint32_t g = cluster->group_of[node];
     const struct node_group *group = &cluster->spec->group[g];
@@ -305,14 +315,14 @@ const uint16_t *cluster_left(const struct cluster *cluster, uint32_t node)
 {
     assert(cluster->parts != NULL);
     assert(node < cluster->spec->node_count);
-    return &cluster->parts->left[first_gpu(cluster, node)];
+    return &cluster->parts->left[find_first_gpu(cluster, node)];
 }
 
 const uint32_t *cluster_mib_left(const struct cluster *cluster, uint32_t node)
 {
     assert(cluster->parts != NULL);
     assert(node < cluster->spec->node_count);
-    return &cluster->parts->mib_left[first_gpu(cluster, node)];
+    return &cluster->parts->mib_left[find_first_gpu(cluster, node)];
 }
 
 int64_t cluster_core_milli(const struct cluster *cluster, uint32_t node)
@@ -324,11 +334,13 @@ int64_t cluster_core_milli(const struct cluster *cluster, uint32_t node)
                                   : milli + cluster->parts->core_milli[node];
 }
 
+/* Does a share take a part of a GPU, which others may share? */
 static inline bool is_part(const struct share *share)
 {
     return share->gpu_milli > 0 && share->gpu_milli < GPU_MILLI;
 }
 
+/* Returns all cores of a share in thousandths. */
 static int64_t core_milli_of(const struct share *share)
 {
     assert(share->core_milli < 1000);
@@ -353,6 +365,7 @@ static bool parts_free(const struct cluster *cluster, const struct share *share)
     return true;
 }
 
+/* Are the GPUs, or the parts of them, that the share wants free? */
 static inline bool gpus_free(const struct cluster *cluster,
                              const struct share *share)
 {
@@ -368,8 +381,8 @@ static uint64_t parts_move(struct cluster *cluster, const struct share *share,
                            int sign, uint64_t free_mask)
 {
     struct cluster_parts *parts = cluster->parts;
-    uint32_t first = first_gpu(cluster, share->node);
-    uint32_t whole_mib = mib_of(
+    uint32_t first = find_first_gpu(cluster, share->node);
+    uint32_t whole_mib = find_gpu_mib(
         &cluster->spec->group[cluster->group_of[share->node]]);
     uint32_t milli = is_part(share) ? share->gpu_milli : GPU_MILLI;
 
@@ -449,8 +462,8 @@ static inline bool is_bare(const struct cluster *cluster,
            cluster->spares == NULL;
 }
 
-/* The same as move_any(), in fewer steps where GPUs alone are taken. */
-static inline void move(struct cluster *cluster, const struct share *share, int sign)
+/* Does what move_any() does, in fewer steps where GPUs alone are taken. */
+static inline void move_share(struct cluster *cluster, const struct share *share, int sign)
 {
     uint32_t node = share->node, g = cluster->group_of[node];
     const struct node_group *group = &cluster->spec->group[g];
@@ -470,6 +483,7 @@ static inline void move(struct cluster *cluster, const struct share *share, int 
     cluster->free_gpus += more;
 }
 
+/* Are the cores that the share wants free? */
 static inline bool cores_free(const struct cluster *cluster,
                               const struct share *share)
 {
@@ -506,7 +520,7 @@ void cluster_take(struct cluster *cluster, const struct placement *placement)
     assert(cluster != NULL && placement != NULL);
     for (uint32_t i = 0; i < placement->share_count; i++) {
         assert(can_take_share(cluster, placement, i));
-        move(cluster, &placement->share[i], -1);
+        move_share(cluster, &placement->share[i], -1);
     }
 }
 
@@ -526,9 +540,11 @@ static inline void release_share(struct cluster *cluster, const struct share *sh
     assert(share->memory_bytes >= 0 &&
            share->memory_bytes <=
                group->memory_bytes - cluster->free_memory[node]);
-    move(cluster, share, +1);
+    move_share(cluster, share, +1);
 }
 
+/* Counts a release for the node's pool: searches that failed there may succeed
+ * now. */
 static void count_release(struct cluster *cluster, uint32_t node)
 {
     assert(node < cluster->spec->node_count);

@@ -123,6 +123,7 @@ extern const struct conf_schema cluster_schema, cluster_nodes_schema,
     cluster_gpus_schema, cluster_pcie_schema, cluster_nvlink_schema,
     cluster_cpu_schema, cluster_network_schema, cluster_storage_schema,
     cluster_nics_schema;
+/* Returns all key tables of a cluster and stores their number. */
 const struct conf_schema *const *cluster_schemas(size_t *count);
 
 /* Returns the cluster of a file, in the arena; it refers to the catalogue.
@@ -146,6 +147,8 @@ double cluster_node_least_usd_per_h(const struct node_group *group);
 /* Returns the cost of one node from from_ns to to_ns. */
 double cluster_node_usd(const struct node_group *group, int64_t from_ns,
                         int64_t to_ns);
+
+/* Returns the price of one node at a time. */
 double cluster_node_usd_per_h(const struct node_group *group, int64_t now_ns);
 /* Returns the cost of a placement: of each node the share of its GPUs that the
  * placement holds; if the node has no GPUs, of its cores. */

@@ -17,6 +17,7 @@
 #define CLUSTER_POOLS_MAX 32u
 #define CLUSTER_GENERIC "generic"       /* a GPU that only counts */
 
+/* The keys of the cluster as its table fills them; NULL: not given. */
 struct cluster_conf {
     const struct conf_node *at;     /* the cluster itself */
     const char *name;
@@ -26,6 +27,7 @@ struct cluster_conf {
     const struct conf_node *electricity;
 };
 
+/* The keys of one group of nodes. */
 struct nodes_conf {
     const struct conf_node *at;     /* the group itself */
     const char *name, *pool;
@@ -61,6 +63,7 @@ struct storage_conf {
     const struct conf_node *transfer;
 };
 
+/* What the readers of a cluster share.  `spec` grows group by group. */
 struct cluster_reader {
     struct arena *arena;
     const struct catalogue *catalogue;

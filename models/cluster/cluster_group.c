@@ -30,9 +30,9 @@ static bool hint_nearest(const struct cluster_reader *reader, const char *name,
 }
 
 /* A name that the catalogue does not have: says where, offers the nearest. */
-static bool unknown_type(const struct cluster_reader *reader,
-                         const struct conf_node *at, const char *what,
-                         const char *name, enum catalogue_section section)
+static bool report_type(const struct cluster_reader *reader,
+                        const struct conf_node *at, const char *what,
+                        const char *name, enum catalogue_section section)
 {
     assert(at != NULL);
     assert(what != NULL && name != NULL);
@@ -65,6 +65,8 @@ static const struct gpu_type *generic_model(const struct cluster_reader *reader,
     return gpu;
 }
 
+/* The type is one of the catalogue, or `generic`: a GPU that only counts.  The
+ * group takes over the rates of its links. */
 static bool read_gpus(const struct cluster_reader *reader,
                       const struct nodes_conf *conf, struct node_group *group)
 {
@@ -84,8 +86,8 @@ static bool read_gpus(const struct cluster_reader *reader,
                        "model names GPUs of type generic, and this is %s",
                        item.type);
     if (group->gpu == NULL)
-        return unknown_type(reader, conf->gpus, "gpu", item.type,
-                            CATALOGUE_GPUS);
+        return report_type(reader, conf->gpus, "gpu", item.type,
+                           CATALOGUE_GPUS);
     group->gpus = (uint32_t)item.count;
     group->nvlink_bps = group->gpu->nvlink_bps;
     group->pcie_bps = group->gpu->pcie_bps;
@@ -117,6 +119,7 @@ static bool read_pcie(const struct cluster_reader *reader,
     return true;
 }
 
+/* A domain of all GPUs is stored as 0, as if none were stated. */
 static bool read_nvlink(const struct cluster_reader *reader,
                         const struct nodes_conf *conf,
                         struct node_group *group)
@@ -164,6 +167,7 @@ static bool read_no_cpu(const struct cluster_reader *reader,
     return true;
 }
 
+/* A CPU needs `memory`; `cores` may be fewer than its sockets have. */
 static bool read_cpu(const struct cluster_reader *reader,
                      const struct nodes_conf *conf, struct node_group *group)
 {
@@ -175,8 +179,8 @@ static bool read_cpu(const struct cluster_reader *reader,
         return false;
     group->cpu = catalogue_cpu(reader->catalogue, item.type);
     if (group->cpu == NULL)
-        return unknown_type(reader, conf->cpu, "cpu", item.type,
-                            CATALOGUE_CPUS);
+        return report_type(reader, conf->cpu, "cpu", item.type,
+                           CATALOGUE_CPUS);
     group->sockets = (uint32_t)item.count;
     group->cores = group->cpu->cores * group->sockets;
     if (conf->cores > (int64_t)group->cores)
@@ -225,6 +229,7 @@ static bool read_drives(const struct conf_node *conf, double *drives,
                    "4x3.84TB, found '%s'", text);
 }
 
+/* The drive of nodes whose file names no type. */
 static const struct link_type *first_disk(const struct catalogue *catalogue)
 {
     for (size_t i = 0; i < catalogue_link_count(catalogue); i++)
@@ -254,6 +259,7 @@ static const struct link_type *read_disk(const struct cluster_reader *reader,
     return NULL;
 }
 
+/* A seek costs what the drive could have read meanwhile (nvme_access_bytes). */
 static bool read_nvme(const struct cluster_reader *reader,
                       const struct nodes_conf *conf, struct node_group *group)
 {
@@ -279,6 +285,7 @@ static bool read_nvme(const struct cluster_reader *reader,
     return true;
 }
 
+/* The NICs of a node act as one link of their summed rate. */
 static bool read_nics(const struct cluster_reader *reader,
                       const struct nodes_conf *conf, struct node_group *group)
 {
@@ -291,8 +298,8 @@ static bool read_nics(const struct cluster_reader *reader,
     const struct link_type *link =
         catalogue_link(reader->catalogue, item.type);
     if (link == NULL)
-        return unknown_type(reader, conf->nics, "link", item.type,
-                            CATALOGUE_LINKS);
+        return report_type(reader, conf->nics, "link", item.type,
+                           CATALOGUE_LINKS);
     if (link->kind != LINK_IB && link->kind != LINK_ROCE &&
         link->kind != LINK_ETHERNET)
         return err_set(reader->err, ERR_REFERENCE,
@@ -305,6 +312,7 @@ static bool read_nics(const struct cluster_reader *reader,
     return true;
 }
 
+/* Groups that name no pool are one of their own. */
 static bool read_pool(const struct cluster_reader *reader,
                       const struct nodes_conf *conf, struct node_group *group)
 {
@@ -351,6 +359,7 @@ static bool count_group(const struct cluster_reader *reader,
     return true;
 }
 
+/* Rented nodes are billed while rented, so `billing: held` contradicts them. */
 static bool read_rent(const struct cluster_reader *reader,
                       const struct nodes_conf *conf, struct node_group *group)
 {
@@ -367,7 +376,8 @@ static bool read_rent(const struct cluster_reader *reader,
                        reader->err);
 }
 
-static void node_power(struct node_group *group)
+/* Watts without the GPUs, idle and at full load; 0 where no CPU is known. */
+static void set_power(struct node_group *group)
 {
     if (group->cpu == NULL)
         return;
@@ -398,7 +408,7 @@ bool cluster_read_group(const struct cluster_reader *reader,
         !cluster_read_price(reader, &conf, group) ||
         !read_rent(reader, &conf, group))
         return false;
-    node_power(group);
+    set_power(group);
     if (!conf_acts(at, "billing", group->billed_held && group->price == NULL &&
                    !(group->usd_per_h > 0.0), "needs a price of the node",
                    reader->err))

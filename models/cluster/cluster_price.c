@@ -22,9 +22,9 @@ struct price_task {
 };
 
 /* Cores have a price of few tiers: on-demand stands in. */
-static const struct price *asked_price(const struct cluster_reader *reader,
-                                       const struct price_task *task,
-                                       const char *of)
+static const struct price *find_asked_price(const struct cluster_reader *reader,
+                                            const struct price_task *task,
+                                            const char *of)
 {
     assert(task != NULL && of != NULL);
     const struct price *price = NULL;
@@ -37,9 +37,10 @@ static const struct price *asked_price(const struct cluster_reader *reader,
     return price;
 }
 
-static bool no_price(const struct cluster_reader *reader,
-                     const struct conf_node *at, const char *of,
-                     const char *asked)
+/* Reports that the catalogue has no such price, with the tiers that it has. */
+static bool report_no_price(const struct cluster_reader *reader,
+                            const struct conf_node *at, const char *of,
+                            const char *asked)
 {
     assert(at != NULL);
     assert(of != NULL);
@@ -61,19 +62,19 @@ static bool no_price(const struct cluster_reader *reader,
 }
 
 /* GPUs with the cores that come with them, then the cores beyond those. */
-static bool catalogue_node_price(const struct cluster_reader *reader,
-                                 const struct conf_node *at,
-                                 const struct price_task *task,
-                                 struct node_group *group)
+static bool set_catalogue_price(const struct cluster_reader *reader,
+                                const struct conf_node *at,
+                                const struct price_task *task,
+                                struct node_group *group)
 {
     assert(group->gpus <= NODE_GPUS_MAX);
     double cores = group->cores;
     group->usd_per_h = 0.0;
     group->energy_included = task->kind != PRICE_OWNED;
     if (group->gpu != NULL) {
-        const struct price *gpu = asked_price(reader, task, group->gpu->name);
+        const struct price *gpu = find_asked_price(reader, task, group->gpu->name);
         if (gpu == NULL)
-            return no_price(reader, at, group->gpu->name, task->text);
+            return report_no_price(reader, at, group->gpu->name, task->text);
         group->usd_per_h = group->gpus * gpu->usd_per_h;
         group->energy_included = gpu->energy_included;
         group->tariff = gpu;
@@ -81,15 +82,17 @@ static bool catalogue_node_price(const struct cluster_reader *reader,
     }
     if (cores <= 0.0)
         return true;
-    const struct price *core = asked_price(reader, task, "core");
+    const struct price *core = find_asked_price(reader, task, "core");
     if (core == NULL)
-        return no_price(reader, at, "core", task->text);
+        return report_no_price(reader, at, "core", task->text);
     group->usd_per_h += cores * core->usd_per_h;
     if (group->tariff == NULL)
         group->tariff = core;
     return true;
 }
 
+/* Prices over time; that at time 0 stands for the node where one figure is
+ * needed. */
 static bool read_price_time_series(const struct cluster_reader *reader,
                                    const struct conf_node *price,
                                    struct node_group *group)
@@ -104,6 +107,8 @@ static bool read_price_time_series(const struct cluster_reader *reader,
     return true;
 }
 
+/* An amount per hour, which covers the energy.  A word that is nearly a kind
+ * or a tier is answered with that. */
 static bool read_amount(const struct conf_node *price,
                         struct node_group *group, struct err *err)
 {
@@ -127,8 +132,8 @@ static bool read_amount(const struct conf_node *price,
     return conf_read(price, &literal, &group->usd_per_h, err);
 }
 
-/* false: the text is neither a kind nor a tier. */
-static bool price_asked(const char *text, struct price_task *task)
+/* Reads a kind or a tier of the catalogue's prices.  False: it is neither. */
+static bool read_task(const char *text, struct price_task *task)
 {
     assert(text != NULL && task != NULL);
     task->text = text;
@@ -145,6 +150,7 @@ static bool price_asked(const char *text, struct price_task *task)
     return false;
 }
 
+/* What only counts (generic GPUs) costs nothing unless a price is stated. */
 bool cluster_read_price(const struct cluster_reader *reader,
                         const struct nodes_conf *conf,
                         struct node_group *group)
@@ -159,10 +165,10 @@ bool cluster_read_price(const struct cluster_reader *reader,
     }
     struct price_task task = { "on-demand", PRICE_ON_DEMAND, TIER_COUNT };
     if (conf->price == NULL)
-        return catalogue_node_price(reader, conf->at, &task, group);
+        return set_catalogue_price(reader, conf->at, &task, group);
     if (conf_kind(conf->price) == CONF_MAP)
         return read_price_time_series(reader, conf->price, group);
-    if (price_asked(cluster_shown(conf->price), &task))
-        return catalogue_node_price(reader, conf->price, &task, group);
+    if (read_task(cluster_shown(conf->price), &task))
+        return set_catalogue_price(reader, conf->price, &task, group);
     return read_amount(conf->price, group, reader->err);
 }

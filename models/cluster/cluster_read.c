@@ -52,6 +52,7 @@ static bool read_groups(const struct cluster_reader *reader,
     return true;
 }
 
+/* Without `network:` there are no leaf switches. */
 static bool read_network(struct cluster_spec *spec,
                          const struct conf_node *network, struct err *err)
 {
@@ -91,6 +92,7 @@ static bool read_electricity(struct cluster_spec *spec,
                    cluster_shown(conf));
 }
 
+/* USD per GB (10^9 bytes) moved between the storage and rented nodes. */
 static bool read_transfer(struct cluster_spec *spec,
                           const struct conf_node *conf, struct err *err)
 {
@@ -123,6 +125,8 @@ static bool check_wans(const struct cluster_spec *spec,
     return true;
 }
 
+/* Failures of switches need leaf switches to happen to; recorded ones are read
+ * here. */
 static bool read_failures(struct arena *arena, struct cluster_spec *spec,
                           const struct conf_node *conf, struct err *err)
 {
@@ -162,6 +166,7 @@ static bool read_storage(struct cluster_spec *spec,
     return read_transfer(spec, storage.transfer, err);
 }
 
+/* A figure, or a series; of a series the value at time 0 stands for it. */
 static bool read_carbon(struct arena *arena, struct cluster_spec *spec,
                         const struct conf_node *conf, struct err *err)
 {
@@ -184,7 +189,8 @@ static bool read_carbon(struct arena *arena, struct cluster_spec *spec,
                    cluster_shown(conf));
 }
 
-static bool is_taken_away(const struct cluster_spec *spec)
+/* May a provider take nodes of any group away? */
+static bool is_reclaimed(const struct cluster_spec *spec)
 {
     assert(spec->node_count > 0);
     for (uint32_t g = 0; g < spec->group_count; g++)
@@ -196,8 +202,8 @@ static bool is_taken_away(const struct cluster_spec *spec)
 }
 
 /* Keys of failures where nothing fails, or nothing that they are about. */
-static bool failures_act(const struct cluster_spec *spec,
-                         const struct conf_node *conf, struct err *err)
+static bool check_failures(const struct cluster_spec *spec,
+                           const struct conf_node *conf, struct err *err)
 {
     assert(spec->node_count > 0);
     const struct outage_spec *f = spec->failures;
@@ -208,7 +214,7 @@ static bool failures_act(const struct cluster_spec *spec,
     breaks = f->gpu_mtbf_ns > 0 || f->node_mtbf_ns > 0 ||
              f->switch_mtbf_ns > 0;
     stops = breaks || f->job_mtbf_ns > 0 || f->trace != NULL ||
-            is_taken_away(spec);
+            is_reclaimed(spec);
     return conf_acts(conf, "repair", !breaks,
                      "needs gpu_mtbf, node_mtbf or switch_mtbf", err) &&
            conf_acts(conf, "restart", !stops,
@@ -220,8 +226,8 @@ static bool failures_act(const struct cluster_spec *spec,
 }
 
 /* What needs watts, links or rented nodes, and a cluster without them. */
-static bool shared_act(const struct cluster_spec *spec,
-                       const struct cluster_conf *conf, struct err *err)
+static bool check_shared(const struct cluster_spec *spec,
+                         const struct cluster_conf *conf, struct err *err)
 {
     assert(spec->node_count > 0);
     static const char *const energy[] = { "pue", "carbon", "power_cap",
@@ -245,7 +251,7 @@ static bool shared_act(const struct cluster_spec *spec,
                      "limits", err) &&
            conf_acts(conf->storage, "transfer", !spec->rents,
                      "needs nodes with rent", err) &&
-           failures_act(spec, conf->failures, err);
+           check_failures(spec, conf->failures, err);
 }
 
 /* What the groups share, and what concerns all of them. */
@@ -261,7 +267,7 @@ static bool read_shared(struct arena *arena, struct cluster_spec *spec,
            read_electricity(spec, conf->electricity, err) &&
            read_failures(arena, spec, conf->failures, err) &&
            read_carbon(arena, spec, conf->carbon, err) &&
-           shared_act(spec, conf, err);
+           check_shared(spec, conf, err);
 }
 
 /* Its index follows those of the catalogue; all its rates are 0. */

@@ -32,6 +32,8 @@ const char *link_class_name(enum link_class kind)
     return class_names[kind];
 }
 
+/* Capacity of one link of a node: cores, or bytes per second; 0: no such
+ * link. */
 static double node_capacity(const struct node_group *group,
                             enum link_class kind)
 {
@@ -52,19 +54,22 @@ static double node_capacity(const struct node_group *group,
 }
 
 /* Links of a class that each node of a group has, if it has any. */
-static uint32_t links_of(const struct node_group *group, enum link_class kind)
+static uint32_t count_links(const struct node_group *group, enum link_class kind)
 {
     assert(kind < FABRIC_CLASS_COUNT);
     return kind == FABRIC_PCIE && group->pcie_switches > 0
                ? group->pcie_switches : 1;
 }
 
-static uint32_t link_add(struct flow_net *net, double capacity)
+/* A link without a capacity is not made. */
+static uint32_t add_link(struct flow_net *net, double capacity)
 {
     assert(capacity >= 0.0 && isfinite(capacity));
     return capacity > 0.0 ? flow_link_add(net, capacity) : FABRIC_LINK_NONE;
 }
 
+/* One link, or one per PCIe switch, of each node; a node's links are
+ * neighbours. */
 static void add_node_links(struct fabric *fabric, struct flow_net *net,
                            enum link_class kind)
 {
@@ -74,18 +79,19 @@ static void add_node_links(struct fabric *fabric, struct flow_net *net,
     for (uint32_t i = 0; i < spec->group_count; i++) {
         const struct node_group *group = &spec->group[i];
         double capacity = node_capacity(group, kind);
-        uint32_t links = links_of(group, kind);
+        uint32_t links = count_links(group, kind);
         for (uint32_t n = 0; n < group->node_count; n++) {
             fabric->link[kind][group->first_node + n] =
-                link_add(net, capacity);
+                add_link(net, capacity);
             for (uint32_t more = 1; more < links; more++)
-                link_add(net, capacity);
+                add_link(net, capacity);
         }
         if (links > fabric->switches_max)
             fabric->switches_max = links;
     }
 }
 
+/* A leaf's uplink carries what its NICs do, over the oversubscription. */
 static void add_uplinks(struct fabric *fabric, struct flow_net *net)
 {
     assert(net != NULL);
@@ -97,7 +103,7 @@ static void add_uplinks(struct fabric *fabric, struct flow_net *net)
         for (; node < end && node < spec->node_count; node++)
             bps += cluster_group_of(spec, node)->nic_bps;
         fabric->link[FABRIC_UPLINK][leaf] =
-            link_add(net, bps / spec->oversubscription);
+            add_link(net, bps / spec->oversubscription);
     }
 }
 
@@ -107,9 +113,11 @@ static void add_wans(struct fabric *fabric, struct flow_net *net)
     assert(net != NULL);
     for (uint32_t g = 0; g < fabric->spec->group_count; g++)
         fabric->link[FABRIC_WAN][g] =
-            link_add(net, fabric->spec->group[g].wan_bps);
+            add_link(net, fabric->spec->group[g].wan_bps);
 }
 
+/* Links of one class are numbered one after another, so that a link's class
+ * follows from its number. */
 struct fabric *fabric_new(struct arena *arena, const struct cluster_spec *spec,
                           struct flow_net *net)
 {
@@ -133,7 +141,7 @@ struct fabric *fabric_new(struct arena *arena, const struct cluster_spec *spec,
         if (kind == FABRIC_UPLINK)
             add_uplinks(fabric, net);
         else if (kind == FABRIC_STORAGE)
-            fabric->link[kind][0] = link_add(net, spec->storage_bps);
+            fabric->link[kind][0] = add_link(net, spec->storage_bps);
         else if (kind == FABRIC_WAN)
             add_wans(fabric, net);
         else
@@ -143,6 +151,8 @@ struct fabric *fabric_new(struct arena *arena, const struct cluster_spec *spec,
     return fabric;
 }
 
+/* The link of a class that serves a node; FABRIC_LINK_NONE without a leaf
+ * layer. */
 uint32_t fabric_link(const struct fabric *fabric, enum link_class kind,
                      uint32_t node)
 {
@@ -166,7 +176,7 @@ uint32_t fabric_link_count(const struct fabric *fabric, enum link_class kind,
     assert(kind < FABRIC_CLASS_COUNT);
     if (fabric_link(fabric, kind, node) == FABRIC_LINK_NONE)
         return 0;
-    return links_of(cluster_group_of(fabric->spec, node), kind);
+    return count_links(cluster_group_of(fabric->spec, node), kind);
 }
 
 enum link_class fabric_class(const struct fabric *fabric, uint32_t link)
@@ -198,6 +208,8 @@ bool fabric_spans_leaves(const struct cluster_spec *spec,
            last / spec->leaf_nodes;
 }
 
+/* GPUs behind one switch share its uplink, and all go at the pace of the most
+ * crowded switch, as they wait for each other. */
 double fabric_pcie_bps(const struct node_group *group, uint64_t gpu_mask)
 {
     assert(group != NULL);
@@ -211,7 +223,7 @@ double fabric_pcie_bps(const struct node_group *group, uint64_t gpu_mask)
 }
 
 /* Slower first: by what laws compute with, ties to the earlier share. */
-static bool slower(const struct gpu_type *a, const struct gpu_type *b)
+static bool is_slower(const struct gpu_type *a, const struct gpu_type *b)
 {
     if (a == NULL || b == NULL)
         return a != NULL;
@@ -219,13 +231,14 @@ static bool slower(const struct gpu_type *a, const struct gpu_type *b)
            compute_sustained_flops(b, PRECISION_BF16);
 }
 
-static double given(double bps)
+/* A rate that no file states never limits. */
+static double known_bps(double bps)
 {
     return bps > 0.0 ? bps : FABRIC_UNLIMITED_BPS;
 }
 
 /* Do the GPUs of a node reach each other over NVLink alone? */
-static bool one_domain(const struct node_group *group, uint64_t mask)
+static bool is_one_domain(const struct node_group *group, uint64_t mask)
 {
     if (group->nvlink_domain == 0 || mask == 0)
         return true;
@@ -236,26 +249,30 @@ static bool one_domain(const struct node_group *group, uint64_t mask)
                                         first / group->nvlink_domain)) == 0;
 }
 
-static void gang_add(struct gang *gang, const struct node_group *group,
-                     uint64_t mask)
+/* Lowers the gang's rates to what this node's allow: the slowest part
+ * counts. */
+static void add_group(struct gang *gang, const struct node_group *group,
+                      uint64_t mask)
 {
     if (group->cpu != NULL && (gang->cpu == NULL ||
                                group->cpu->core_speed < gang->cpu->core_speed))
         gang->cpu = group->cpu;
-    gang->inter_bps = fmin(gang->inter_bps, given(group->nic_bps));
+    gang->inter_bps = fmin(gang->inter_bps, known_bps(group->nic_bps));
     gang->inter_latency_s = fmax(gang->inter_latency_s, group->nic_latency_s);
     if (group->gpu == NULL)
         return;
-    bool nvlink = group->nvlink_bps > 0.0 && one_domain(group, mask);
+    bool nvlink = group->nvlink_bps > 0.0 && is_one_domain(group, mask);
     gang->intra_bps = fmin(gang->intra_bps, nvlink ? group->nvlink_bps
-                                                   : given(group->pcie_bps));
+                                                   : known_bps(group->pcie_bps));
     gang->intra_latency_s =
         fmax(gang->intra_latency_s, nvlink ? group->gpu->nvlink_latency_s
                                            : group->gpu->pcie_latency_s);
-    if (group->gpu != gang->gpu && slower(group->gpu, gang->gpu))
+    if (group->gpu != gang->gpu && is_slower(group->gpu, gang->gpu))
         gang->gpu = group->gpu;
 }
 
+/* Neighbouring shares of one group say the same, unless NVLink domains
+ * differ. */
 struct gang fabric_gang(const struct cluster_spec *spec,
                         const struct placement *placement)
 {
@@ -272,7 +289,7 @@ struct gang fabric_gang(const struct cluster_spec *spec,
         gang.gpus += mask_count(share->gpu_mask);
         gang.cores += share->cores;
         if (group != last || group->nvlink_domain > 0)
-            gang_add(&gang, group, share->gpu_mask);
+            add_group(&gang, group, share->gpu_mask);
         last = group;
     }
     if (gang.gpus == 0)

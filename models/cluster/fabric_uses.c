@@ -29,6 +29,7 @@ struct path {
     uint32_t count;
 };
 
+/* Adds a use of a link; the last link's use grows if it is that one. */
 static void path_add(struct path *path, uint32_t link, double per_unit)
 {
     assert(per_unit >= 0.0);
@@ -75,8 +76,8 @@ static void add_pcie(const struct fabric *fabric, struct path *path,
 }
 
 /* What comes from outside or from drives into the memory of a node. */
-static double host_bytes(const struct fabric *fabric, uint32_t node,
-                         double storage, double nvme)
+static double count_host_bytes(const struct fabric *fabric, uint32_t node,
+                               double storage, double nvme)
 {
     assert(storage >= 0.0 && nvme >= 0.0);
     bool nics = fabric_link(fabric, FABRIC_NIC, node) != FABRIC_LINK_NONE;
@@ -84,8 +85,8 @@ static double host_bytes(const struct fabric *fabric, uint32_t node,
 }
 
 /* Drives that seek lose what they could have read meanwhile. */
-static double drive_bytes(const struct fabric *fabric, uint32_t node,
-                          const struct demand_rates *rates)
+static double count_drive_bytes(const struct fabric *fabric, uint32_t node,
+                                const struct demand_rates *rates)
 {
     assert(rates->nvme_bytes >= 0.0 && rates->nvme_reads >= 0.0);
     const struct node_group *group = cluster_group_of(fabric->spec, node);
@@ -93,6 +94,9 @@ static double drive_bytes(const struct fabric *fabric, uint32_t node,
     return rates->nvme_bytes + rates->nvme_reads * group->nvme_access_bytes;
 }
 
+/* What one unit of work moves over each link of the placement.  Nodes share
+ * the work evenly; data from storage goes through a node's NIC and PCIe, and
+ * through the uplink of its leaf. */
 uint32_t fabric_uses(const struct fabric *fabric,
                      const struct placement *placement,
                      const struct demand_rates *rates, struct flow_use *use)
@@ -123,11 +127,11 @@ uint32_t fabric_uses(const struct fabric *fabric,
             const struct share *share = &placement->share[i];
             if (kind == FABRIC_PCIE)
                 add_pcie(fabric, &path, share, amount[FABRIC_PCIE],
-                         host_bytes(fabric, share->node, storage,
-                                    rates->nvme_bytes / nodes));
+                         count_host_bytes(fabric, share->node, storage,
+                                          rates->nvme_bytes / nodes));
             else if (kind == FABRIC_NVME)
                 path_add(&path, fabric_link(fabric, FABRIC_NVME, share->node),
-                         drive_bytes(fabric, share->node, rates) / nodes);
+                         count_drive_bytes(fabric, share->node, rates) / nodes);
             else
                 path_add(&path, fabric_link(fabric, (enum link_class)kind,
                                             share->node), amount[kind]);
@@ -145,7 +149,8 @@ struct both {
     struct share share;         /* of `to`, or of `from` if it only sends */
 };
 
-static bool both_next(struct both *both)
+/* Moves to the next node of either placement; false: past the last. */
+static bool next_node(struct both *both)
 {
     uint32_t from = both->f < both->from->share_count
                         ? both->from->share[both->f].node : UINT32_MAX;
@@ -170,7 +175,9 @@ struct transit {
     bool all_send;              /* nodes in both send too */
 };
 
-static double transit_bytes(const struct transit *transit,
+/* Bytes over a link of one node.  A node of both placements moves by PCIe only
+ * what it takes, and sends over its NIC only if nobody else can. */
+static double count_transit(const struct transit *transit,
                             const struct both *at, enum link_class kind)
 {
     if (at->in_from && at->in_to)
@@ -179,15 +186,17 @@ static double transit_bytes(const struct transit *transit,
     return at->in_to ? transit->taken : transit->sent;
 }
 
-static uint32_t uses_between(const struct fabric *fabric,
-                             const struct placement *from,
-                             const struct placement *to, double bytes,
-                             bool copies, struct flow_use *use)
+/* Uses of moving state or weights; copies: every receiving node gets all
+ * bytes, and passes them on. */
+static uint32_t find_uses(const struct fabric *fabric,
+                          const struct placement *from,
+                          const struct placement *to, double bytes,
+                          bool copies, struct flow_use *use)
 {
     assert(fabric != NULL && from != NULL && to != NULL && bytes >= 0.0);
     assert(from->share_count > 0 && to->share_count > 0);
     uint32_t only_from = 0, only_to = 0, first = UINT32_MAX, last = 0;
-    for (struct both at = { .from = from, .to = to }; both_next(&at);) {
+    for (struct both at = { .from = from, .to = to }; next_node(&at);) {
         only_from += !at.in_to;
         only_to += !at.in_from;
         first = first == UINT32_MAX ? at.node : first;
@@ -206,8 +215,8 @@ static uint32_t uses_between(const struct fabric *fabric,
                                              FABRIC_UPLINK };
     struct path path = { .use = use };
     for (int k = 0; k < (leaves ? 3 : 2); k++)
-        for (struct both at = { .from = from, .to = to }; both_next(&at);) {
-            double amount = transit_bytes(&transit, &at, order[k]);
+        for (struct both at = { .from = from, .to = to }; next_node(&at);) {
+            double amount = count_transit(&transit, &at, order[k]);
             if (order[k] == FABRIC_PCIE)
                 add_pcie(fabric, &path, &at.share, amount, 0.0);
             else
@@ -223,7 +232,7 @@ uint32_t fabric_uses_between(const struct fabric *fabric,
                              struct flow_use *use)
 {
     assert(bytes >= 0.0);
-    return uses_between(fabric, from, to, bytes, false, use);
+    return find_uses(fabric, from, to, bytes, false, use);
 }
 
 uint32_t fabric_uses_copies(const struct fabric *fabric,
@@ -232,7 +241,7 @@ uint32_t fabric_uses_copies(const struct fabric *fabric,
                             struct flow_use *use)
 {
     assert(bytes >= 0.0);
-    return uses_between(fabric, from, to, bytes, true, use);
+    return find_uses(fabric, from, to, bytes, true, use);
 }
 
 /* Adds a use to a sorted list. */
@@ -256,6 +265,8 @@ static uint32_t use_add(struct flow_use *use, uint32_t count, uint32_t link,
     return count + 1;
 }
 
+/* Every sender sends to every receiver alike.  What stays on a node uses no
+ * NIC. */
 uint32_t fabric_uses_send(const struct fabric *fabric,
                           const struct placement *from,
                           const struct placement *to, double bytes,
@@ -272,9 +283,9 @@ uint32_t fabric_uses_send(const struct fabric *fabric,
     uint32_t leaf = leaf_nodes > 0 ? from->share[0].node / leaf_nodes : 0;
     bool leaves = false;
 
-    for (struct both at = { .from = from, .to = there }; both_next(&at);)
+    for (struct both at = { .from = from, .to = there }; next_node(&at);)
         leaves = leaves || (leaf_nodes > 0 && at.node / leaf_nodes != leaf);
-    for (struct both at = { .from = from, .to = there }; both_next(&at);) {
+    for (struct both at = { .from = from, .to = there }; next_node(&at);) {
         double sent = at.in_from
             ? pair * (takers > 0 ? takers - at.in_to : 1.0) : 0.0;
         double taken = at.in_to ? pair * (senders - at.in_from) : 0.0;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * faults.c - from points of a series to spans out of service.
+ *
+ * Rows of a server must stand together and rise in time, so that one pass with
+ * one open span a server suffices.  The spans are sorted by their beginning.
+ * `per_node_s` is the mean rate, for policies that plan with one.
  */
 #include "models/cluster/faults.h"
 
@@ -39,6 +43,7 @@ struct server {
     int64_t down_ns;            /* since when; CLOCK_NEVER_NS: it is well */
 };
 
+/* A file being read. */
 struct reading {
     struct arena *arena;
     struct faults *faults;
@@ -76,7 +81,9 @@ static void add_fault(struct reading *r, uint32_t server, int64_t up_ns)
               (struct fault) { down_ns > 0 ? down_ns : 0, up_ns, server });
 }
 
-static bool take_row(void *self, const char *name, int64_t time_ns,
+/* One point: a span begins where faults rise from 0, and ends where they
+ * return to 0. */
+static bool read_row(void *self, const char *name, int64_t time_ns,
                      double value, struct err_pos pos, struct err *err)
 {
     assert(self != NULL && name != NULL);
@@ -98,7 +105,7 @@ static bool take_row(void *self, const char *name, int64_t time_ns,
     return true;
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
     const struct fault *x = a, *y = b;
 
@@ -109,17 +116,18 @@ static int by_time(const void *a, const void *b)
     return (x->up_ns > y->up_ns) - (x->up_ns < y->up_ns);
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     const struct server *x = a, *y = b;
 
     return strcmp(x->name, y->name);    /* equal ones are the fault */
 }
 
-static bool stands_together(struct reading *r, const struct conf_node *file,
-                            struct err *err)
+/* A server with two blocks of rows would be two servers. */
+static bool check_together(struct reading *r, const struct conf_node *file,
+                           struct err *err)
 {
-    qsort(r->server, r->servers, sizeof *r->server, by_name);
+    qsort(r->server, r->servers, sizeof *r->server, compare_names);
     for (uint32_t i = 1; i < r->servers; i++)
         if (strcmp(r->server[i].name, r->server[i - 1].name) == 0)
             return err_set(err, ERR_RANGE, conf_pos(file),
@@ -128,6 +136,8 @@ static bool stands_together(struct reading *r, const struct conf_node *file,
     return true;
 }
 
+/* A server that is down at the end of the file stays down.  The rate is the
+ * mean over all servers that were watched, those without a fault too. */
 const struct faults *faults_read(struct arena *arena,
                                  const struct conf_node *conf,
                                  uint32_t nodes, struct err *err)
@@ -140,12 +150,12 @@ const struct faults *faults_read(struct arena *arena,
     if (!conf_fill(conf, &faults_schema, &keys, err))
         return NULL;
     r.from_ns = keys.from_ns;
-    if (!time_series_rows(arena, conf_get(conf, "file"), take_row, &r, err))
+    if (!time_series_rows(arena, conf_get(conf, "file"), read_row, &r, err))
         return NULL;
     for (uint32_t i = 0; i < r.servers; i++)
         if (r.server[i].down_ns != CLOCK_NEVER_NS)
             add_fault(&r, i, CLOCK_NEVER_NS);
-    if (r.servers > 0 && !stands_together(&r, conf_get(conf, "file"), err))
+    if (r.servers > 0 && !check_together(&r, conf_get(conf, "file"), err))
         return NULL;
     faults->servers = keys.servers > 0 ? (uint32_t)keys.servers : r.servers;
     if (faults->servers < r.servers) {
@@ -164,7 +174,7 @@ const struct faults *faults_read(struct arena *arena,
     }
     if (faults->count == 0)
         return faults;
-    qsort(faults->fault, faults->count, sizeof *faults->fault, by_time);
+    qsort(faults->fault, faults->count, sizeof *faults->fault, compare_times);
     double span_s = clock_s_from_ns(faults->fault[faults->count - 1].down_ns);
     if (span_s > 0)
         faults->per_node_s = faults->count / (span_s * faults->servers);

@@ -19,6 +19,7 @@ struct arena;
 struct conf_node;
 struct conf_schema;
 
+/* One time that a server was down. */
 struct fault {
     int64_t down_ns, up_ns;     /* in time of the run; up_ns is CLOCK_NEVER_NS
                                    if it is never repaired */

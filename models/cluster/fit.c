@@ -33,7 +33,7 @@ static const char *const rule_names[FIT_RULE_COUNT] = {
     [FIT_PACK] = "pack", [FIT_SPREAD] = "spread", [FIT_HELIOS] = "helios",
 };
 
-/* Of fewer nodes all are met at less cost than a few are found. */
+/* With fewer nodes, visiting all of them costs less than an index. */
 #define ORDERED_NODES_MIN 32u
 
 /* One search: what is looked for, and where. */
@@ -62,6 +62,7 @@ struct seat {
     uint32_t free, cap, size;
 };
 
+/* May nodes of this group be used: its pool, its GPU type, or its CPU? */
 static inline bool group_matches(const struct hunt *hunt,
                                  const struct node_group *group)
 {
@@ -76,7 +77,7 @@ static inline bool group_matches(const struct hunt *hunt,
 }
 
 /* Units for which `have` suffices, at most `units`. */
-static uint32_t least(uint32_t units, int64_t have, int64_t per_unit)
+static uint32_t count_units(uint32_t units, int64_t have, int64_t per_unit)
 {
     int64_t all;
     if (units == 0 || per_unit <= 0)
@@ -86,6 +87,7 @@ static uint32_t least(uint32_t units, int64_t have, int64_t per_unit)
     return have <= 0 ? 0 : (uint32_t)(have / per_unit);
 }
 
+/* Fills in what a node has: what is free now, with `extra`, or all of it. */
 static void seat_fill(const struct hunt *hunt, const struct node_group *group,
                       struct seat *seat)
 {
@@ -106,8 +108,8 @@ static void seat_fill(const struct hunt *hunt, const struct node_group *group,
     seat->free = hunt->type != NULL ? mask_count(mask)
                                     : (uint32_t)cores;
     assert(seat->free <= seat->size);
-    seat->cap = least(seat->free, cores, hunt->unit_cores);
-    seat->cap = least(seat->cap, memory, hunt->unit_memory);
+    seat->cap = count_units(seat->free, cores, hunt->unit_cores);
+    seat->cap = count_units(seat->cap, memory, hunt->unit_memory);
 }
 
 #define ANY_COUNT UINT64_MAX    /* of free GPUs, see gpu_index.h */
@@ -157,7 +159,7 @@ static bool seat_next(const struct hunt *hunt, struct seat *seat,
 }
 
 /* Puts units of a node into the result, which stays in node order. */
-static inline bool give(struct hunt *hunt, uint32_t node, uint32_t units)
+static inline bool give_units(struct hunt *hunt, uint32_t node, uint32_t units)
 {
     assert(units > 0 && units <= hunt->units);
     if (hunt->share == NULL)
@@ -226,7 +228,7 @@ static uint64_t lowest_gpus(const struct hunt *hunt, uint32_t node,
 }
 
 /* Units become GPUs, cores and memory. */
-static void finish(struct hunt *hunt, struct placement *out)
+static void finish_placement(struct hunt *hunt, struct placement *out)
 {
     uint32_t units = 0;
     int64_t memory_left = hunt->want->memory_bytes;
@@ -262,7 +264,7 @@ static uint32_t count_loose(struct hunt *hunt, uint32_t g, uint32_t left)
             break;
         uint32_t take = gpu_index_at(room, node);
         take = take < left ? take : left;
-        if (!give(hunt, group->first_node + node, take))
+        if (!give_units(hunt, group->first_node + node, take))
             break;
         left -= take;
     }
@@ -271,6 +273,7 @@ static uint32_t count_loose(struct hunt *hunt, uint32_t g, uint32_t left)
     return left;
 }
 
+/* Any free units, lowest nodes first. */
 static bool fit_count(struct hunt *hunt)
 {
     const struct cluster_spec *spec = hunt->cluster->spec;
@@ -283,7 +286,7 @@ static bool fit_count(struct hunt *hunt)
         return left == 0;
     while (left > 0 && seat_next(hunt, &seat, ANY_COUNT)) {
         uint32_t take = seat.cap < left ? seat.cap : left;
-        if (take > 0 && !give(hunt, seat.at, take))
+        if (take > 0 && !give_units(hunt, seat.at, take))
             return false;
         left -= take;
     }
@@ -293,8 +296,8 @@ static bool fit_count(struct hunt *hunt)
 /* The first seat for `units` together, UINT32_MAX if there is none, or (best)
  * the one with the fewest free; the first `skip` empty ones of that size are
  * spoken for.  size 0: any that could. */
-static uint32_t seat_for(const struct hunt *hunt, bool best, uint32_t units,
-                         uint32_t size, uint32_t skip, uint64_t counts)
+static uint32_t find_seat(const struct hunt *hunt, bool best, uint32_t units,
+                          uint32_t size, uint32_t skip, uint64_t counts)
 {
     uint32_t found = UINT32_MAX, found_free = UINT32_MAX;
     struct seat seat = { 0 };
@@ -316,7 +319,7 @@ static uint32_t seat_for(const struct hunt *hunt, bool best, uint32_t units,
 }
 
 /* Numbers of free GPUs that nodes of the hunt have. */
-static uint64_t counts_met(const struct hunt *hunt)
+static uint64_t find_counts(const struct hunt *hunt)
 {
     const struct cluster_spec *spec = hunt->cluster->spec;
     uint64_t counts = 0;
@@ -328,16 +331,16 @@ static uint64_t counts_met(const struct hunt *hunt)
 
 /* By an index the best is looked for among nodes of one number of free GPUs
  * at a time, from the least. */
-static uint32_t one_node(const struct hunt *hunt, bool best, uint32_t units,
-                         uint32_t size, uint32_t skip)
+static uint32_t find_one_node(const struct hunt *hunt, bool best, uint32_t units,
+                              uint32_t size, uint32_t skip)
 {
     assert(units > 0);
     if (!hunt->indexed || !best)
-        return seat_for(hunt, best, units, size, skip, gpu_index_from(units));
-    uint64_t left = counts_met(hunt) & gpu_index_from(units);
+        return find_seat(hunt, best, units, size, skip, gpu_index_from(units));
+    uint64_t left = find_counts(hunt) & gpu_index_from(units);
     while (left != 0) {
         uint64_t counts = left & -left;
-        uint32_t found = seat_for(hunt, false, units, size, skip, counts);
+        uint32_t found = find_seat(hunt, false, units, size, skip, counts);
         if (found != UINT32_MAX)
             return found;
         left &= left - 1;
@@ -346,8 +349,8 @@ static uint32_t one_node(const struct hunt *hunt, bool best, uint32_t units,
 }
 
 /* Fewer nodes are empty than `whole`: known without a look at any. */
-static bool too_few_empty(const struct hunt *hunt, uint32_t size,
-                          uint32_t whole)
+static bool has_too_few_empty(const struct hunt *hunt, uint32_t size,
+                              uint32_t whole)
 {
     const struct cluster_spec *spec = hunt->cluster->spec;
     uint64_t empty = 0;
@@ -361,18 +364,18 @@ static bool too_few_empty(const struct hunt *hunt, uint32_t size,
 }
 
 /* The first with the most free. */
-static uint32_t roomiest(const struct hunt *hunt, uint32_t units,
-                         uint32_t size, uint32_t skip)
+static uint32_t find_roomiest(const struct hunt *hunt, uint32_t units,
+                              uint32_t size, uint32_t skip)
 {
     assert(units > 0);
     uint32_t found = UINT32_MAX;
     for (uint32_t u = size; u >= units && found == UINT32_MAX; u--)
-        found = seat_for(hunt, false, u, size, skip, gpu_index_from(u));
+        found = find_seat(hunt, false, u, size, skip, gpu_index_from(u));
     return found;
 }
 
 /* floor(units/size) empty nodes of that size, and one for the remainder. */
-static bool many_nodes(struct hunt *hunt, enum fit_rule rule, uint32_t size)
+static bool take_nodes(struct hunt *hunt, enum fit_rule rule, uint32_t size)
 {
     assert(size > 0 && size < hunt->units);
     uint32_t whole = hunt->units / size, rest = hunt->units % size;
@@ -380,7 +383,7 @@ static bool many_nodes(struct hunt *hunt, enum fit_rule rule, uint32_t size)
     uint32_t left = whole, rest_node = UINT32_MAX;
     uint64_t empty = gpu_index_exactly(size);
     struct seat seat = { 0 };
-    if (too_few_empty(hunt, size, whole))
+    if (has_too_few_empty(hunt, size, whole))
         return false;
     while (left > 0 && seat_next(hunt, &seat, empty))
         if (seat.size == size && seat.cap == size)
@@ -389,27 +392,29 @@ static bool many_nodes(struct hunt *hunt, enum fit_rule rule, uint32_t size)
         return false;
     if (rest > 0) {
         rest_node = rule == FIT_HELIOS
-                        ? roomiest(hunt, rest, size, whole)
-                        : one_node(hunt, rule == FIT_BEST, rest, size, whole);
+                        ? find_roomiest(hunt, rest, size, whole)
+                        : find_one_node(hunt, rule == FIT_BEST, rest, size, whole);
         if (rest_node == UINT32_MAX)
             return false;
     }
     seat = (struct seat){ 0 };
     for (left = whole; left > 0 && seat_next(hunt, &seat, empty);)
         if (seat.size == size && seat.cap == size) {
-            if (!give(hunt, seat.at, size))
+            if (!give_units(hunt, seat.at, size))
                 return false;
             left--;
         }
-    return rest == 0 || give(hunt, rest_node, rest);
+    return rest == 0 || give_units(hunt, rest_node, rest);
 }
 
+/* Units of a whole node of the group. */
 static uint32_t group_size(const struct hunt *hunt,
                            const struct node_group *group)
 {
     return hunt->type != NULL ? group->gpus : group->cores;
 }
 
+/* Did an earlier group of the hunt have nodes of this size? */
 static bool size_seen(const struct hunt *hunt, uint32_t before, uint32_t size)
 {
     const struct node_group *group = hunt->cluster->spec->group;
@@ -420,18 +425,20 @@ static bool size_seen(const struct hunt *hunt, uint32_t before, uint32_t size)
     return false;
 }
 
+/* first_fit, best_fit and helios: one node if one holds the gang, else whole
+ * empty nodes of one size, and one for the remainder. */
 static bool fit_nodes(struct hunt *hunt, enum fit_rule rule)
 {
-    uint32_t node = one_node(hunt, rule != FIT_FIRST, hunt->units, 0, 0);
+    uint32_t node = find_one_node(hunt, rule != FIT_FIRST, hunt->units, 0, 0);
     if (node != UINT32_MAX)
-        return give(hunt, node, hunt->units);
+        return give_units(hunt, node, hunt->units);
     const struct cluster_spec *spec = hunt->cluster->spec;
     for (uint32_t i = 0; i < spec->group_count; i++) {
         if (!group_matches(hunt, &spec->group[i]))
             continue;
         uint32_t size = group_size(hunt, &spec->group[i]);
         if (size > 0 && size < hunt->units && !size_seen(hunt, i, size) &&
-            many_nodes(hunt, rule, size))
+            take_nodes(hunt, rule, size))
             return true;
     }
     return false;
@@ -464,8 +471,8 @@ static void add_seats(struct survey *sum, const struct seat *seat,
 
 /* Sums for a threshold: caps above it, caps cut down to it, seats with a cap
  * of at least `cap_min` and more than `threshold` free. */
-static struct survey look(const struct hunt *hunt, uint32_t threshold,
-                          uint32_t cap_min)
+static struct survey survey_seats(const struct hunt *hunt, uint32_t threshold,
+                                  uint32_t cap_min)
 {
     const struct cluster_spec *spec = hunt->cluster->spec;
     struct survey sum = { .cap_min_holding = UINT32_MAX };
@@ -487,9 +494,10 @@ static struct survey look(const struct hunt *hunt, uint32_t threshold,
 
 /* ---- pack ---- */
 
-/* Nodes in the order of their caps; NULL: all that there are are met instead,
- * which are few, or as many as they have GPUs free. */
-static struct capacity_index *ordered(const struct hunt *hunt)
+/* Returns the index of nodes by capacity for this hunt, up to date.  NULL: the
+ * search visits the nodes instead, because they are few or because GPUs alone
+ * limit. */
+static struct capacity_index *find_index(const struct hunt *hunt)
 {
     struct capacity_unit unit = { hunt->type != NULL, hunt->unit_cores,
                               hunt->unit_memory };
@@ -547,13 +555,14 @@ static bool give_caps(struct hunt *hunt, struct capacity_index *caps, uint64_t c
         skip -= passed;
         for (place += passed; place < end && nodes > 0; place++, nodes--) {
             uint32_t node = capacity_node(caps, g, place);
-            if (!give(hunt, node, units > 0 ? units : capacity_cap(caps, node)))
+            if (!give_units(hunt, node, units > 0 ? units : capacity_cap(caps, node)))
                 return false;
         }
     }
     return true;
 }
 
+/* Sums the capacities of all nodes, and counts those of exactly `cap`. */
 static uint64_t cap_total(const struct hunt *hunt, struct capacity_index *caps,
                           uint64_t *nodes, uint32_t cap)
 {
@@ -598,26 +607,26 @@ static bool pack_ordered(struct hunt *hunt, struct capacity_index *caps)
  * 1..t; the rest goes to the tightest seat that holds it. */
 static bool fit_pack(struct hunt *hunt)
 {
-    struct capacity_index *caps = ordered(hunt);
+    struct capacity_index *caps = find_index(hunt);
     if (caps != NULL)
         return pack_ordered(hunt, caps);
-    struct survey sum = look(hunt, 0, 0);
+    struct survey sum = survey_seats(hunt, 0, 0);
     if (sum.cap < hunt->units)
         return false;
     uint32_t low = 0, high = sum.cap_max;   /* above `high` is too little */
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (look(hunt, middle, 0).cap_above < hunt->units)
+        if (survey_seats(hunt, middle, 0).cap_above < hunt->units)
             high = middle;
         else
             low = middle + 1;
     }
     uint32_t t = high;
     assert(t > 0);
-    uint32_t left = hunt->units - (uint32_t)look(hunt, t, 0).cap_above;
+    uint32_t left = hunt->units - (uint32_t)survey_seats(hunt, t, 0).cap_above;
     uint32_t whole = (left - 1) / t;
     left -= whole * t;
-    uint32_t tight = look(hunt, 0, left).cap_min_holding;
+    uint32_t tight = survey_seats(hunt, 0, left).cap_min_holding;
     assert(tight <= t);
     struct seat seat = { 0 };
     while (seat_next(hunt, &seat,
@@ -635,7 +644,7 @@ static bool fit_pack(struct hunt *hunt)
             take = left;
             left = 0;
         }
-        if (take > 0 && !give(hunt, seat.at, take))
+        if (take > 0 && !give_units(hunt, seat.at, take))
             return false;
     }
     return true;
@@ -645,29 +654,29 @@ static bool fit_pack(struct hunt *hunt)
  * full, in the last one the emptiest seats are served. */
 static bool fit_spread(struct hunt *hunt)
 {
-    struct survey sum = look(hunt, 0, 0);
+    struct survey sum = survey_seats(hunt, 0, 0);
     if (sum.cap < hunt->units)
         return false;
     uint32_t low = 0, high = sum.cap_max - 1;
     while (low < high) {            /* the largest level that is not enough */
         uint32_t middle = low + (high - low + 1) / 2;
-        if (look(hunt, middle, 0).level_sum < hunt->units)
+        if (survey_seats(hunt, middle, 0).level_sum < hunt->units)
             low = middle;
         else
             high = middle - 1;
     }
     uint32_t level = low;
-    uint32_t rest = hunt->units - (uint32_t)look(hunt, level, 0).level_sum;
+    uint32_t rest = hunt->units - (uint32_t)survey_seats(hunt, level, 0).level_sum;
     /* The least number of free units with no more than `rest` seats above. */
     uint32_t bar = 0, top = sum.free_max;
     while (bar < top) {
         uint32_t middle = bar + (top - bar) / 2;
-        if (look(hunt, middle, level + 1).seats_above <= rest)
+        if (survey_seats(hunt, middle, level + 1).seats_above <= rest)
             top = middle;
         else
             bar = middle + 1;
     }
-    uint32_t at_bar = rest - look(hunt, bar, level + 1).seats_above;
+    uint32_t at_bar = rest - survey_seats(hunt, bar, level + 1).seats_above;
     struct seat seat = { 0 };
     while (seat_next(hunt, &seat,
                      !hunt->loose || level > 0
@@ -681,7 +690,7 @@ static bool fit_spread(struct hunt *hunt)
             take++;
             at_bar--;
         }
-        if (take > 0 && !give(hunt, seat.at, take))
+        if (take > 0 && !give_units(hunt, seat.at, take))
             return false;
     }
     return true;
@@ -751,6 +760,7 @@ static const struct gpu_type *type_held(const struct cluster_spec *spec,
     return NULL;
 }
 
+/* Was this GPU type tried for an earlier group? */
 static bool type_before(const struct cluster_spec *spec, uint32_t before,
                         const struct gpu_type *type)
 {
@@ -760,6 +770,8 @@ static bool type_before(const struct cluster_spec *spec, uint32_t before,
     return false;
 }
 
+/* One type after the other: those that the want prefers, else in the order of
+ * groups. */
 static bool fit_gpus(struct hunt *hunt, enum fit_rule rule)
 {
     const struct cluster_spec *spec = hunt->cluster->spec;
@@ -784,11 +796,12 @@ static bool fit_gpus(struct hunt *hunt, enum fit_rule rule)
 static bool fit_whole(struct hunt *hunt)
 {
     hunt->share_count = 0;
-    uint32_t node = one_node(hunt, true, hunt->units, 0, 0);
+    uint32_t node = find_one_node(hunt, true, hunt->units, 0, 0);
     assert(hunt->type == NULL);
-    return node != UINT32_MAX && give(hunt, node, hunt->units);
+    return node != UINT32_MAX && give_units(hunt, node, hunt->units);
 }
 
+/* Cores: first on nodes without GPUs, so that GPUs do not lose their cores. */
 static bool fit_cores(struct hunt *hunt, enum fit_rule rule)
 {
     const struct fit_want *want = hunt->want;
@@ -805,6 +818,7 @@ static bool fit_cores(struct hunt *hunt, enum fit_rule rule)
     return false;
 }
 
+/* Says what a unit is, and starts the search for it. */
 static bool fit_any(struct hunt *hunt, enum fit_rule rule)
 {
     const struct fit_want *want = hunt->want;
@@ -818,6 +832,8 @@ static bool fit_any(struct hunt *hunt, enum fit_rule rule)
     return fit_gpus(hunt, rule);
 }
 
+/* Looks for a placement by the free GPUs, or by those that would be free with
+ * `spare`. */
 bool fit_find(const struct cluster *cluster, enum fit_rule rule,
               const struct fit_want *want, struct share *share,
               uint32_t share_max, struct placement *out)
@@ -831,7 +847,7 @@ bool fit_find(const struct cluster *cluster, enum fit_rule rule,
                          .by_domain = rule == FIT_PACK };
     if (!fit_any(&hunt, rule))
         return false;
-    finish(&hunt, out);
+    finish_placement(&hunt, out);
     return true;
 }
 

@@ -5,7 +5,7 @@
  *  count      any free GPUs, in node order; nodes do not matter
  *  first_fit  g <= P: the first node with g free; g > P: floor(g/P) empty
  *             nodes and, for the remainder, one node more
- *  best_fit   the same, but the node with the fewest free GPUs that fits;
+ *  best_fit   as first_fit, but the node with the fewest free GPUs that fits;
  *             ties to the lowest node
  *  pack       fewest nodes, gangs may be split: the roomiest nodes whole, the
  *             rest on the fullest node that holds it
@@ -74,6 +74,8 @@ bool fit_find(const struct cluster *cluster, enum fit_rule rule,
 /* True: the request would fit if the whole cluster were free. */
 bool fit_ever(const struct cluster *cluster, enum fit_rule rule,
               const struct fit_want *want);
+
+/* Returns the rule's name as users write it; static text. */
 const char *fit_rule_name(enum fit_rule rule);
 
 #endif

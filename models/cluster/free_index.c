@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* free_index.c - indexes by free GPUs (gpu_index.h) and cores, group by group. */
+/*
+ * free_index.c - indexes by free GPUs (gpu_index.h) and cores, group by group.
+ *
+ * Only the beginning is here, when all is free; changes are in line, in
+ * free_index.h, as they belong to the hottest path of a run.
+ */
 #include "models/cluster/free_index.h"
 
 #include <assert.h>
@@ -9,6 +14,7 @@
 #include "models/types/placement.h"
 #include "sim/base/arena.h"
 
+/* Nodes without GPUs have no index by GPUs; its node_count stays 0. */
 static void group_room_init(struct group_index *room, struct arena *arena,
                             const struct node_group *group)
 {

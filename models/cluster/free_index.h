@@ -49,6 +49,7 @@ static inline uint32_t free_index_cores_class(uint32_t cores)
     return cores == 0 ? 0 : 32 - (uint32_t)__builtin_clz(cores);
 }
 
+/* Could cores or memory limit a request on a node with so many free GPUs? */
 static inline bool free_index_is_short(const struct group_index *room,
                                        uint32_t gpus,
                                        const struct node_free *node)
@@ -61,9 +62,9 @@ static inline bool free_index_is_short(const struct group_index *room,
 void free_index_init(struct free_index *index, struct arena *arena,
                      const struct cluster_spec *spec);
 
-/* The same as free_index_move() where nothing but GPUs changes, and no cores
- * and memory are taken of the node, so that it is not short; `more` is modulo
- * 2^32. */
+/* Does what free_index_move() does where only GPUs change and no cores or memory
+ * of the node are taken, so that it is not short.  `more` GPUs become free,
+ * modulo 2^32. */
 static inline void free_index_move_gpus(struct free_index *index,
                                         uint32_t group, uint32_t at,
                                         uint32_t node, uint32_t more)

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gpu_index.c - rows of bits over the nodes of a group, see gpu_index.h. */
+/*
+ * gpu_index.c - rows of bits over the nodes of a group, see gpu_index.h.
+ *
+ * Invariant: a bit of level l + 1 is set exactly if the word of level l that it
+ * stands for is not 0.  So a search climbs until it finds a bit behind its place
+ * and descends to the node, at most twice the number of levels.
+ */
 #include "models/cluster/gpu_index.h"
 
 #include <assert.h>
@@ -36,6 +42,7 @@ void gpu_index_init(struct gpu_index *room, struct arena *arena, uint32_t node_c
     } while (words > 1);
 }
 
+/* Climbs until a word that was not 0 before: above it nothing changes. */
 void gpu_index_rise(struct gpu_index *room, uint32_t row, uint32_t word)
 {
     for (uint32_t l = 1; l < room->level_count; l++) {
@@ -51,6 +58,7 @@ void gpu_index_rise(struct gpu_index *room, uint32_t row, uint32_t word)
     room->counts |= gpu_index_exactly(row);
 }
 
+/* Climbs until a word that still has a bit. */
 void gpu_index_fall(struct gpu_index *room, uint32_t row, uint32_t word)
 {
     for (uint32_t l = 1; l < room->level_count; l++) {
@@ -67,8 +75,8 @@ void gpu_index_fall(struct gpu_index *room, uint32_t row, uint32_t word)
 
 /* The bits of 64 nodes, or of what stands for them above, in rows of a set;
  * of all the rows there are: row 0. */
-static inline uint64_t join(const struct gpu_index *room, uint32_t level,
-                            uint32_t word, uint64_t counts)
+static inline uint64_t join_rows(const struct gpu_index *room, uint32_t level,
+                                 uint32_t word, uint64_t counts)
 {
     const uint64_t *row = &room->level[level][(size_t)word * room->rows];
     uint64_t bits = 0;
@@ -80,6 +88,8 @@ static inline uint64_t join(const struct gpu_index *room, uint32_t level,
     return bits;
 }
 
+/* Goes up until a word has a bit behind the node, then down by the lowest
+ * bits: O(log n) words. */
 uint32_t gpu_index_next(const struct gpu_index *room, uint32_t node, uint64_t counts)
 {
     assert(room->level_count > 0);
@@ -89,14 +99,14 @@ uint32_t gpu_index_next(const struct gpu_index *room, uint32_t node, uint64_t co
     for (uint32_t l = 0; l < room->level_count; l++) {
         if (node / GPU_INDEX_WORD >= room->words[l])
             return GPU_INDEX_NONE;
-        uint64_t bits = join(room, l, node / GPU_INDEX_WORD, counts) &
+        uint64_t bits = join_rows(room, l, node / GPU_INDEX_WORD, counts) &
                         UINT64_MAX << node % GPU_INDEX_WORD;
         node /= GPU_INDEX_WORD;
         if (bits == 0) {
             node++;
             continue;
         }
-        for (;; bits = join(room, l, node, counts)) {
+        for (;; bits = join_rows(room, l, node, counts)) {
             node = node * GPU_INDEX_WORD + (uint32_t)__builtin_ctzll(bits);
             if (l-- == 0)
                 break;

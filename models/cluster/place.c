@@ -20,9 +20,9 @@
 #include "sim/base/rng.h"
 
 #define TYPICAL_SHARE 0.95      /* of all jobs; Weng et al., ATC 2023 */
-#define MEMORY_CELLS (1u << 24)
-#define TASKS_KEPT 512u
-#define TYPES_MAX 64u
+#define MEMORY_CELLS (1u << 24) /* scores that are kept: 192 MiB at most */
+#define TASKS_KEPT 512u         /* kinds of tasks with kept scores, at most */
+#define TYPES_MAX 64u           /* GPU types: bits of a mask */
 
 struct cell {                   /* score of a node for a kind of ask */
     uint32_t version;           /* of the node; 0: none yet */
@@ -35,6 +35,8 @@ struct kept_task {
     struct cell *cell;          /* per node */
 };
 
+/* What a placement rule keeps between two decisions of a trial; no memory is
+ * freed before its arena. */
 struct placer {
     struct placer_parts parts;
     const struct place_info *info;
@@ -66,6 +68,8 @@ static void number_types(struct placer *placer)
     }
 }
 
+/* Finds the largest node, by which scores are scaled.  Unlimited cores do not
+ * count. */
 static void measure_nodes(struct placer *placer)
 {
     const struct cluster_spec *spec = placer->parts.cluster->spec;
@@ -82,6 +86,8 @@ static void measure_nodes(struct placer *placer)
     }
 }
 
+/* Returns the mask of types of the cluster that a list of catalogue indexes
+ * names; no list: all. */
 static uint64_t type_mask(const struct placer *placer, const uint32_t *types,
                           uint32_t count)
 {
@@ -98,6 +104,7 @@ static uint64_t type_mask(const struct placer *placer, const uint32_t *types,
     return mask;
 }
 
+/* Do two tasks ask the same of one node, so that their scores are one? */
 static bool tasks_alike(const struct place_task *a, const struct place_task *b)
 {
     assert(a != NULL && b != NULL);
@@ -130,6 +137,8 @@ static void find_kinds(struct placer *placer)
     placer->world.kind_count = place_typical(kind, count, TYPICAL_SHARE);
 }
 
+/* Draws the order in which equal nodes are taken, once per trial (Fisher and
+ * Yates). */
 static void shuffle_nodes(struct placer *placer)
 {
     uint32_t nodes = placer->parts.cluster->spec->node_count;
@@ -147,6 +156,8 @@ static void shuffle_nodes(struct placer *placer)
     }
 }
 
+/* Scores of nodes are kept by kind of task, as many as fit into
+ * MEMORY_CELLS. */
 struct placer *placer_new(const struct placer_parts *parts)
 {
     struct arena *arena = parts->arena;
@@ -182,7 +193,7 @@ struct search {
     uint32_t chosen;            /* of placer->chosen, spoken for */
 };
 
-/* What a want, or so many GPUs of it, tasks of one node. */
+/* Returns what `gpus` GPUs of a want request of one node. */
 static struct place_task task_of(const struct fit_want *want, uint32_t gpus)
 {
     assert(want != NULL);
@@ -234,6 +245,7 @@ static bool is_chosen(const struct search *search, uint32_t node)
     return false;
 }
 
+/* Has a node the GPUs, or the part of one, that the task asks for? */
 static bool has_gpus(const struct search *search, uint32_t node)
 {
     const struct cluster *cluster = search->placer->parts.cluster;
@@ -251,6 +263,7 @@ static bool has_gpus(const struct search *search, uint32_t node)
     return need == 0;
 }
 
+/* May a node be used at all: pool, size, type, cores, memory and GPUs? */
 static bool has_room(const struct search *search, uint32_t node)
 {
     const struct cluster *cluster = search->placer->parts.cluster;
@@ -270,6 +283,7 @@ static bool has_room(const struct search *search, uint32_t node)
            !is_chosen(search, node);
 }
 
+/* What a scoring function may see of a node. */
 static void view_node(const struct placer *placer, uint32_t node,
                       struct place_node *out)
 {
@@ -288,6 +302,8 @@ static void view_node(const struct placer *placer, uint32_t node,
     };
 }
 
+/* Returns the score of a node with room, from the memory if the node is
+ * unchanged. */
 static int32_t score_node(const struct search *search, uint32_t node,
                           uint32_t *gpu)
 {
@@ -360,8 +376,8 @@ static uint32_t random_node(const struct search *search, uint32_t *gpu)
 
 /* Scores do not know of memory on a GPU: if the one they name lacks it, the
  * fullest that does not. */
-static uint32_t part_of(const struct search *search, uint32_t node,
-                        uint32_t gpu)
+static uint32_t find_part(const struct search *search, uint32_t node,
+                          uint32_t gpu)
 {
     const struct cluster *cluster = search->placer->parts.cluster;
     const uint16_t *left = cluster_left(cluster, node);
@@ -381,8 +397,10 @@ static uint32_t part_of(const struct search *search, uint32_t node,
     return found;
 }
 
-static void give(const struct search *search, uint32_t node, uint32_t gpu,
-                 struct share *out)
+/* Writes the share of a node: one part of a GPU, or the lowest whole GPUs that
+ * are free. */
+static void give_share(const struct search *search, uint32_t node, uint32_t gpu,
+                       struct share *out)
 {
     const struct cluster *cluster = search->placer->parts.cluster;
     uint64_t free_mask = cluster->free_mask[node], mask = 0;
@@ -394,7 +412,7 @@ static void give(const struct search *search, uint32_t node, uint32_t gpu,
         .memory_bytes = search->memory_bytes,
     };
     if (search->task.gpus > 0 && search->task.gpu_milli < GPU_MILLI) {
-        out->gpu_mask = UINT64_C(1) << part_of(search, node, gpu);
+        out->gpu_mask = UINT64_C(1) << find_part(search, node, gpu);
         out->gpu_milli = (uint16_t)search->task.gpu_milli;
         out->gpu_mib = search->want->gpu_mib;
         return;
@@ -413,6 +431,8 @@ static uint32_t find_node(const struct search *search, uint32_t *gpu)
                ? random_node(search, gpu) : best_node(search, gpu);
 }
 
+/* Sets what one node must hold: `gpus` GPUs of the gang, with their part of
+ * its memory. */
 static void aim_search(struct search *search, uint32_t gpus)
 {
     assert(search != NULL);
@@ -426,8 +446,8 @@ static void aim_search(struct search *search, uint32_t gpus)
     search->kept = keep_task(search->placer, &search->task);
 }
 
-static bool on_one_node(struct search *search, struct share *share,
-                        struct placement *out)
+static bool place_on_node(struct search *search, struct share *share,
+                          struct placement *out)
 {
     uint32_t gpu = 0, node;
 
@@ -435,12 +455,12 @@ static bool on_one_node(struct search *search, struct share *share,
     node = find_node(search, &gpu);
     if (node == UINT32_MAX)
         return false;
-    give(search, node, gpu, share);
+    give_share(search, node, gpu, share);
     *out = (struct placement){ share, 1 };
     return true;
 }
 
-static int by_node(const void *left, const void *right)
+static int compare_nodes(const void *left, const void *right)
 {
     const struct share *a = left, *b = right;
 
@@ -448,9 +468,9 @@ static int by_node(const void *left, const void *right)
 }
 
 /* Whole nodes of one size, and one for the remainder, each by its score. */
-static bool on_nodes(struct search *search, uint32_t size,
-                     struct share *share, uint32_t share_max,
-                     struct placement *out)
+static bool place_on_nodes(struct search *search, uint32_t size,
+                           struct share *share, uint32_t share_max,
+                           struct placement *out)
 {
     uint32_t whole = search->want->gpus / size;
     uint32_t rest = search->want->gpus % size, count = 0, gpu = 0, node;
@@ -465,9 +485,9 @@ static bool on_nodes(struct search *search, uint32_t size,
         if (node == UINT32_MAX)
             return false;
         search->placer->chosen[search->chosen++] = node;
-        give(search, node, gpu, &share[count++]);
+        give_share(search, node, gpu, &share[count++]);
     }
-    qsort(share, count, sizeof *share, by_node);
+    qsort(share, count, sizeof *share, compare_nodes);
     *out = (struct placement){ share, count };
     return true;
 }
@@ -481,18 +501,18 @@ static bool size_seen(const struct cluster_spec *spec, uint32_t before)
 }
 
 /* Of the types of search->types, which is one for a gang of several nodes. */
-static bool on_types(struct search *search, struct share *share,
-                     uint32_t share_max, struct placement *out)
+static bool place_on_types(struct search *search, struct share *share,
+                           uint32_t share_max, struct placement *out)
 {
     const struct cluster_spec *spec = search->placer->parts.cluster->spec;
 
     search->gpus_exact = search->chosen = 0;
-    if (on_one_node(search, share, out))
+    if (place_on_node(search, share, out))
         return true;
     for (uint32_t i = 0; !search->want->pod && i < spec->group_count; i++) {
         uint32_t size = spec->group[i].gpus;
         if (size > 0 && size < search->want->gpus && !size_seen(spec, i) &&
-            on_nodes(search, size, share, share_max, out))
+            place_on_nodes(search, size, share, share_max, out))
             return true;
     }
     return false;
@@ -500,9 +520,9 @@ static bool on_types(struct search *search, struct share *share,
 
 /* A pod takes any of its types by score; a gang has one type, the first of
  * those it names that has room. */
-static bool by_score(struct placer *placer, const struct fit_want *want,
-                     struct share *share, uint32_t share_max,
-                     struct placement *out)
+static bool place_by_score(struct placer *placer, const struct fit_want *want,
+                           struct share *share, uint32_t share_max,
+                           struct placement *out)
 {
     assert(share != NULL && share_max > 0);
     const struct cluster *cluster = placer->parts.cluster;
@@ -515,15 +535,15 @@ static bool by_score(struct placer *placer, const struct fit_want *want,
                                      sizeof *placer->chosen);
     search.types = type_mask(placer, want->gpu_types, count);
     if (want->pod || want->gpus == 0)
-        return on_types(&search, share, share_max, out);
+        return place_on_types(&search, share, share_max, out);
     for (uint32_t t = 0; t < count; t++) {
         search.types = type_mask(placer, &want->gpu_types[t], 1);
-        if (on_types(&search, share, share_max, out))
+        if (place_on_types(&search, share, share_max, out))
             return true;
     }
     for (uint32_t t = 0; count == 0 && t < TYPES_MAX; t++) {
         search.types = UINT64_C(1) << t;
-        if (on_types(&search, share, share_max, out))
+        if (place_on_types(&search, share, share_max, out))
             return true;
     }
     return false;
@@ -554,9 +574,11 @@ bool place_is_monotone(enum place_rule rule)
     return rule != PLACE_CONSOLIDATE;
 }
 
-static bool find(struct placer *placer, const struct fit_want *want,
-                 struct share *share, uint32_t share_max,
-                 struct placement *out)
+/* Chooses the search: by score for pods, parts of GPUs and rules with a score;
+ * else that of fit.h or place_topology.h. */
+static bool find_place(struct placer *placer, const struct fit_want *want,
+                       struct share *share, uint32_t share_max,
+                       struct placement *out)
 {
     struct cluster *cluster = placer->parts.cluster;
     enum place_rule rule = placer->parts.rule;
@@ -566,7 +588,7 @@ static bool find(struct placer *placer, const struct fit_want *want,
     if (want->pod || part) {
         assert(!part || want->gpus == 1);
         cluster_split(cluster);
-        return by_score(placer, want, share, share_max, out);
+        return place_by_score(placer, want, share, share_max, out);
     }
     if (rule == PLACE_CONSOLIDATE && want->relaxed)
         rule = PLACE_PACK;
@@ -576,7 +598,7 @@ static bool find(struct placer *placer, const struct fit_want *want,
         return fit_find(cluster, place_fit_rule(rule), want, share,
                         share_max, out);
     cluster_split(cluster);
-    return by_score(placer, want, share, share_max, out);
+    return place_by_score(placer, want, share, share_max, out);
 }
 
 bool placer_find(struct placer *placer, const struct fit_want *want,
@@ -586,7 +608,7 @@ bool placer_find(struct placer *placer, const struct fit_want *want,
     assert(want != NULL && out != NULL);
     struct rng before = placer->rng;
 
-    if (find(placer, want, share, share_max, out))
+    if (find_place(placer, want, share, share_max, out))
         return true;
     placer->rng = before;
     return false;
@@ -598,7 +620,7 @@ bool placer_look(struct placer *placer, const struct fit_want *want,
 {
     assert(want != NULL && out != NULL);
     struct rng before = placer->rng;
-    bool found = find(placer, want, share, share_max, out);
+    bool found = find_place(placer, want, share, share_max, out);
 
     placer->rng = before;
     return found;

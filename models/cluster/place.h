@@ -22,6 +22,7 @@ struct cluster;
 struct cluster_spec;
 struct rng;
 
+/* The rules of placement, in the order of place_names. */
 enum place_rule {
     PLACE_COUNT, PLACE_FIRST_FIT, PLACE_BEST_FIT, PLACE_PACK, PLACE_SPREAD,
     PLACE_WORST_FIT, PLACE_RANDOM, PLACE_DOT_PRODUCT, PLACE_GPU_PACKING,
@@ -91,6 +92,8 @@ uint32_t place_typical(struct place_kind *kind, uint32_t count, double share);
 
 struct placer;
 
+/* What a placer is made from.  The pointers are borrowed until the trial
+ * ends. */
 struct placer_parts {
     struct arena *arena;
     struct cluster *cluster;
@@ -105,6 +108,7 @@ struct placer_parts {
     size_t demand_count;
 };
 
+/* A kind of job of the workload, for rules that look at what may come. */
 struct place_demand {
     struct place_task task;
     const uint32_t *gpu_types;
@@ -112,6 +116,8 @@ struct place_demand {
     uint64_t jobs;
 };
 
+/* Returns the searches of one trial, in the arena.  The cluster and the demand
+ * must outlive it. */
 struct placer *placer_new(const struct placer_parts *parts);
 /* As fit_find(), with the placer's rule.  With `random` a search that finds
  * nothing draws no random number. */

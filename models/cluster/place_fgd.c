@@ -46,11 +46,15 @@ double place_fragment(const struct place_world *world,
     return fragment;
 }
 
-static int32_t percent(double fewer_milli)
+/* A sigmoid of the fragment that a placement saves, in GPUs: 50 if it changes
+ * nothing. */
+static int32_t score_of(double fewer_milli)
 {
     return (int32_t)(100.0 / (1.0 + exp(-fewer_milli / GPU_MILLI)));
 }
 
+/* For a part of a GPU every GPU is tried; whole GPUs are those of the lowest
+ * numbers that are idle. */
 int32_t place_fgd(const struct place_world *world,
                   const struct place_node *node, const struct place_task *task,
                   uint32_t *gpu)
@@ -69,7 +73,7 @@ int32_t place_fgd(const struct place_world *world,
             if (node->left[g] < task->gpu_milli)
                 continue;
             left[g] = (uint16_t)(node->left[g] - task->gpu_milli);
-            int32_t score = percent(before - place_fragment(world, &after));
+            int32_t score = score_of(before - place_fragment(world, &after));
             left[g] = node->left[g];
             if (score > best) {
                 best = score;
@@ -84,11 +88,11 @@ int32_t place_fgd(const struct place_world *world,
             left[g] = 0;
             need--;
         }
-    return percent(before - place_fragment(world, &after));
+    return score_of(before - place_fragment(world, &after));
 }
 
 /* Commonest first; of equals the one that asks for more. */
-static int by_weight(const void *left, const void *right)
+static int compare_weights(const void *left, const void *right)
 {
     const struct place_kind *a = left, *b = right;
 
@@ -105,6 +109,8 @@ static int by_weight(const void *left, const void *right)
     return 0;
 }
 
+/* Keeps the most frequent kinds until they make up the share of all, and
+ * scales their weights to 1. */
 uint32_t place_typical(struct place_kind *kind, uint32_t count, double share)
 {
     double all = 0.0, sum = 0.0;
@@ -113,7 +119,7 @@ uint32_t place_typical(struct place_kind *kind, uint32_t count, double share)
     assert(kind != NULL || count == 0);
     for (uint32_t k = 0; k < count; k++)
         all += kind[k].weight;
-    qsort(kind, count, sizeof *kind, by_weight);
+    qsort(kind, count, sizeof *kind, compare_weights);
     while (kept < count && sum < share * all)
         sum += kind[kept++].weight;
     for (uint32_t k = 0; k < kept; k++)

@@ -7,6 +7,7 @@
 
 #include "models/cluster/place.h"
 
+/* A place_score_fn: returns 0 to 100, or -1 if no GPU holds the part. */
 int32_t place_fgd(const struct place_world *world,
                   const struct place_node *node, const struct place_task *task,
                   uint32_t *gpu);

@@ -16,6 +16,7 @@
 
 #define SCORE_MAX 100
 
+/* Free thousandths of all GPUs of a node. */
 static uint32_t left_sum(const struct place_node *node)
 {
     uint32_t milli = 0;
@@ -86,6 +87,7 @@ static int32_t worst_fit(const struct place_world *world,
     return (int32_t)(left_over(world, node, task) * 1e6);
 }
 
+/* All nodes alike: the first one is taken. */
 static int32_t in_order(const struct place_world *world,
                         const struct place_node *node,
                         const struct place_task *task, uint32_t *gpu)
@@ -95,6 +97,7 @@ static int32_t in_order(const struct place_world *world,
     return 0;
 }
 
+/* The product of what is free and what is asked, each over the largest node. */
 static int32_t dot_product(const struct place_world *world,
                            const struct place_node *node,
                            const struct place_task *task, uint32_t *gpu)
@@ -123,8 +126,8 @@ static uint32_t idle_gpus(const struct place_node *node)
 
 /* The GPUs a job would take, fullest first: how many of them are idle, and
  * what is left of all of them, in percent. */
-static void packed(const struct place_node *node, const struct place_task *task,
-                   uint32_t *idle, uint32_t *percent)
+static void count_packed(const struct place_node *node, const struct place_task *task,
+                         uint32_t *idle, uint32_t *percent)
 {
     uint32_t order[NODE_GPUS_MAX], need = task->gpus;
 
@@ -163,7 +166,7 @@ static int32_t gpu_packing(const struct place_world *world,
         score = SCORE_MAX / 3 - idle;
         return score > idle ? score : idle;
     }
-    packed(node, task, &taken, &percent);
+    count_packed(node, task, &taken, &percent);
     if (taken > 0) {
         score = SCORE_MAX / 2 - (int32_t)taken;
         return score > SCORE_MAX / 3 ? score : SCORE_MAX / 3;

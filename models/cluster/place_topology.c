@@ -19,9 +19,9 @@
 #include "models/types/placement.h"
 
 /* The nodes [first, end) that hold the gang by pack, if they do. */
-static bool within(const struct cluster *cluster, const struct fit_want *want,
-                   uint32_t first, uint32_t end, struct share *share,
-                   uint32_t share_max, struct placement *out)
+static bool fit_within(const struct cluster *cluster, const struct fit_want *want,
+                       uint32_t first, uint32_t end, struct share *share,
+                       uint32_t share_max, struct placement *out)
 {
     struct fit_want here = *want;
 
@@ -31,6 +31,8 @@ static bool within(const struct cluster *cluster, const struct fit_want *want,
     return fit_find(cluster, FIT_PACK, &here, share, share_max, out);
 }
 
+/* Is the group of the type that is tried, and of a pool that the want
+ * allows? */
 static bool may_use(const struct fit_want *want,
                     const struct node_group *group)
 {
@@ -40,9 +42,9 @@ static bool may_use(const struct fit_want *want,
 
 /* Free GPUs of a node, or of the domain of it that holds the gang and has the
  * fewest; 0: it holds too few. */
-static uint32_t closest(const struct cluster *cluster,
-                        const struct fit_want *want, uint32_t node,
-                        bool domain)
+static uint32_t count_closest(const struct cluster *cluster,
+                              const struct fit_want *want, uint32_t node,
+                              bool domain)
 {
     assert(node < cluster->spec->node_count);
     const struct node_group *group =
@@ -64,9 +66,10 @@ static uint32_t closest(const struct cluster *cluster,
     return best;
 }
 
-static bool on_node(const struct cluster *cluster,
-                    const struct fit_want *want, bool domain,
-                    struct share *share, struct placement *out)
+/* One node, or one NVLink domain of it: the one with the fewest free GPUs. */
+static bool place_on_node(const struct cluster *cluster,
+                          const struct fit_want *want, bool domain,
+                          struct share *share, struct placement *out)
 {
     assert(share != NULL && out != NULL);
     const struct cluster_spec *spec = cluster->spec;
@@ -78,7 +81,7 @@ static bool on_node(const struct cluster *cluster,
             continue;
         for (uint32_t i = 0; i < group->node_count; i++) {
             uint32_t node = group->first_node + i;
-            uint32_t gpus = closest(cluster, want, node, domain);
+            uint32_t gpus = count_closest(cluster, want, node, domain);
             if (gpus == 0 || gpus >= least)
                 continue;
             found = node;
@@ -86,13 +89,13 @@ static bool on_node(const struct cluster *cluster,
         }
     }
     return found != UINT32_MAX &&
-           within(cluster, want, found, found + 1, share, 1, out);
+           fit_within(cluster, want, found, found + 1, share, 1, out);
 }
 
 /* Free GPUs of the type in the nodes [first, end). */
-static uint32_t free_in(const struct cluster *cluster,
-                        const struct fit_want *want, uint32_t first,
-                        uint32_t end)
+static uint32_t count_free(const struct cluster *cluster,
+                           const struct fit_want *want, uint32_t first,
+                           uint32_t end)
 {
     assert(first <= end);
     uint32_t gpus = 0;
@@ -103,9 +106,10 @@ static uint32_t free_in(const struct cluster *cluster,
     return gpus;
 }
 
-static bool in_rack(const struct cluster *cluster,
-                    const struct fit_want *want, struct share *share,
-                    uint32_t share_max, struct placement *out)
+/* The rack with the fewest free GPUs that holds the gang by pack. */
+static bool place_in_rack(const struct cluster *cluster,
+                          const struct fit_want *want, struct share *share,
+                          uint32_t share_max, struct placement *out)
 {
     assert(share_max > 0);
     uint32_t each = cluster->spec->leaf_nodes, found = UINT32_MAX;
@@ -113,27 +117,27 @@ static bool in_rack(const struct cluster *cluster,
 
     for (uint32_t first = 0; each > 0 && first < nodes; first += each) {
         uint32_t end = first + each < nodes ? first + each : nodes;
-        uint32_t gpus = free_in(cluster, want, first, end);
+        uint32_t gpus = count_free(cluster, want, first, end);
         if (gpus < want->gpus || gpus >= least ||
-            !within(cluster, want, first, end, share, share_max, out))
+            !fit_within(cluster, want, first, end, share, share_max, out))
             continue;
         found = first;
         least = gpus;
     }
     if (found == UINT32_MAX)
         return false;
-    return within(cluster, want, found,
-                  found + each < nodes ? found + each : nodes, share,
-                  share_max, out);
+    return fit_within(cluster, want, found,
+                      found + each < nodes ? found + each : nodes, share,
+                      share_max, out);
 }
 
-static bool of_type(const struct cluster *cluster,
-                    const struct fit_want *want, struct share *share,
-                    uint32_t share_max, struct placement *out)
+static bool place_type(const struct cluster *cluster,
+                       const struct fit_want *want, struct share *share,
+                       uint32_t share_max, struct placement *out)
 {
-    return on_node(cluster, want, true, share, out) ||
-           on_node(cluster, want, false, share, out) ||
-           in_rack(cluster, want, share, share_max, out) ||
+    return place_on_node(cluster, want, true, share, out) ||
+           place_on_node(cluster, want, false, share, out) ||
+           place_in_rack(cluster, want, share, share_max, out) ||
            fit_find(cluster, FIT_PACK, want, share, share_max, out);
 }
 
@@ -148,7 +152,7 @@ bool place_topology(const struct cluster *cluster,
     one.gpu_type_count = 1;
     for (uint32_t t = 0; t < want->gpu_type_count; t++) {
         one.gpu_types = &want->gpu_types[t];
-        if (of_type(cluster, &one, share, share_max, out))
+        if (place_type(cluster, &one, share, share_max, out))
             return true;
     }
     for (uint32_t g = 0; want->gpu_type_count == 0 && g < spec->group_count;
@@ -157,7 +161,7 @@ bool place_topology(const struct cluster *cluster,
             (g > 0 && spec->group[g].gpu == spec->group[g - 1].gpu))
             continue;
         one.gpu_types = &spec->group[g].gpu->index;
-        if (of_type(cluster, &one, share, share_max, out))
+        if (place_type(cluster, &one, share, share_max, out))
             return true;
     }
     return false;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * power.c - watts from load.
+ *
+ * Pure functions.  Energy is their integral over time, which the caller keeps.
  */
 #include "models/cluster/power.h"
 

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* reclaimable.c - an index that is told whenever either part of a sum changes. */
+/*
+ * reclaimable.c - an index that is told whenever either part of a sum changes.
+ *
+ * A node's resources here are those that are free plus those that may be taken
+ * back.  The cluster tells of the first part (reclaimable_note), the owner of
+ * the second (reclaimable_set); either way the index moves from the old sum to
+ * the new one.
+ */
 #include "models/cluster/reclaimable.h"
 
 #include <assert.h>
@@ -7,6 +14,7 @@
 #include "models/cluster/cluster.h"
 #include "sim/base/arena.h"
 
+/* GPUs are disjoint in both parts; cores and memory add up. */
 static struct node_free sum_free(const struct node_free *free,
                                  const struct share *extra)
 {
@@ -39,6 +47,8 @@ static void move_node(struct reclaimable *spare, uint32_t node,
                     node, before, now);
 }
 
+/* The index begins as if all were free, and is then moved to the present
+ * state. */
 struct reclaimable *reclaimable_new(struct arena *arena, struct cluster *cluster)
 {
     assert(arena != NULL && cluster != NULL);
@@ -64,6 +74,8 @@ struct reclaimable *reclaimable_new(struct arena *arena, struct cluster *cluster
     return spare;
 }
 
+/* Moves the node in the index from what it would have free to what it would
+ * have now. */
 void reclaimable_set(struct reclaimable *spare, const struct share *share)
 {
     uint32_t node = share->node;

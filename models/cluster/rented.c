@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * rented.c - the keys of rented nodes, and what a rental is billed.
+ *
+ * Ordering and returning nodes is the host's (policies/host/rental.c).  Here the
+ * file is read and checked: a key that could have no effect beside the others is
+ * refused.
  */
 #include "models/cluster/rented.h"
 
@@ -13,8 +17,9 @@
 #include "sim/config/conf.h"
 
 #define DAY_S 86400.0
-#define SLOTS_MAX 100000
+#define SLOTS_MAX 100000        /* slots of a season: bounds the memory */
 
+/* The keys of `rented:` as they are written; times in ns. */
 struct rented_keys {
     int64_t min, start_ns, keep_ns, wait_ns, least_ns, notice_ns, mtbf_ns;
     int64_t spare, slot_ns, season_ns;
@@ -86,8 +91,9 @@ const struct conf_schema rented_schema =
     CONF_SCHEMA("cluster.nodes[].rent",
                 "nodes that are rented when they are needed", rented_fields);
 
-static bool rented_acts(const struct conf_node *conf,
-                        const struct rented_keys *keys, struct err *err)
+/* A notice is given only where nodes are taken away. */
+static bool check_notice(const struct conf_node *conf,
+                         const struct rented_keys *keys, struct err *err)
 {
     assert(keys != NULL && err != NULL);
     bool kept = keys->mtbf_ns == 0 && keys->available == NULL;
@@ -101,8 +107,8 @@ static bool rented_acts(const struct conf_node *conf,
 }
 
 /* False: a key of another `scale` is written. */
-static bool scale_acts(const struct conf_node *conf,
-                       const struct rented_keys *keys, struct err *err)
+static bool check_scale(const struct conf_node *conf,
+                        const struct rented_keys *keys, struct err *err)
 {
     static const char *const forecast[] = { "slot", "season", "level_weight",
                                             "season_weight", "ready" };
@@ -146,9 +152,9 @@ static bool read_forecast(const struct conf_node *conf,
 
 /* Of nodes that are all rented all the time none comes or goes; and no more can be to
  * spare than do. */
-static bool elastic_acts(const struct conf_node *conf,
-                         const struct rented_keys *keys, uint32_t count,
-                         struct err *err)
+static bool check_elastic(const struct conf_node *conf,
+                          const struct rented_keys *keys, uint32_t count,
+                          struct err *err)
 {
     int64_t rest = (int64_t)count - keys->min;
 
@@ -169,13 +175,13 @@ bool rented_read(struct arena *arena, const struct conf_node *conf,
     assert(conf != NULL && spec != NULL);
     if (!conf_fill(conf, &rented_schema, &keys, err))
         return false;
-    if (!rented_acts(conf, &keys, err) || !scale_acts(conf, &keys, err))
+    if (!check_notice(conf, &keys, err) || !check_scale(conf, &keys, err))
         return false;
     if (keys.min > (int64_t)count)
         return err_set(err, ERR_RANGE, conf_pos(conf_get(conf, "min")),
                        "min must be at most the %u nodes of the group, found "
                        "%lld", count, (long long)keys.min);
-    if (!elastic_acts(conf, &keys, count, err))
+    if (!check_elastic(conf, &keys, count, err))
         return false;
     *spec = (struct rent_spec) {
         .nodes_min = (uint32_t)keys.min,
@@ -195,6 +201,7 @@ bool rented_read(struct arena *arena, const struct conf_node *conf,
     return spec->available != NULL;
 }
 
+/* At least `least`, then up to the next whole unit. */
 int64_t rented_billed_ns(const struct rent_spec *spec, int64_t rented_ns)
 {
     assert(spec != NULL && rented_ns >= 0 && spec->unit_ns > 0);

@@ -16,6 +16,7 @@
 #include "sim/config/conf.h"
 #include "sim/text/scan.h"
 
+/* The keys of a series as they are written. */
 struct time_series_keys {
     const char *file, *name, *unit;
     const struct conf_node *points;
@@ -54,6 +55,7 @@ const struct conf_schema time_series_schema =
                 "a price, nodes to be had or carbon, over time",
                 time_series_fields);
 
+/* Points while they are read; time_ns rises. */
 struct time_series_points {
     struct arena *arena;
     int64_t *time_ns;
@@ -61,6 +63,7 @@ struct time_series_points {
     uint32_t count, room;
 };
 
+/* Both arrays have one room, so they are reached in turn. */
 static void add_point(struct time_series_points *to, int64_t time_ns,
                       double value)
 {
@@ -75,6 +78,7 @@ static void add_point(struct time_series_points *to, int64_t time_ns,
     to->value[to->count++] = value;
 }
 
+/* Points in the file itself, which must rise in time. */
 static bool read_points(struct time_series_points *to,
                         const struct conf_node *list, struct err *err)
 {
@@ -110,8 +114,9 @@ static bool read_points(struct time_series_points *to,
     return true;
 }
 
-static const char *beside(struct arena *arena, const char *file,
-                          const char *name)
+/* The path of a file as seen from the folder of the file that names it. */
+static const char *path_of(struct arena *arena, const char *file,
+                           const char *name)
 {
     assert(file != NULL && name != NULL);
     const char *slash = file ? strrchr(file, '/') : NULL;
@@ -151,7 +156,7 @@ bool time_series_rows(struct arena *arena, const struct conf_node *at,
                       time_series_row_fn *row, void *self, struct err *err)
 {
     assert(arena != NULL && at != NULL && row != NULL);
-    const char *path = beside(arena, conf_pos(at).file, conf_text(at));
+    const char *path = path_of(arena, conf_pos(at).file, conf_text(at));
     struct scan *scan = scan_open(path, err);
     enum scan_step step;
     size_t bytes;
@@ -188,7 +193,9 @@ struct chosen {
     int64_t first_ns;           /* of all series */
 };
 
-static bool take_row(void *self, const char *name, int64_t time_ns,
+/* Keeps a row of the wanted series.  Time 0 may be the first point of any
+ * series, so that several series of one file keep their distance. */
+static bool read_row(void *self, const char *name, int64_t time_ns,
                      double value, struct err_pos pos, struct err *err)
 {
     assert(self != NULL && name != NULL);
@@ -207,6 +214,7 @@ static bool take_row(void *self, const char *name, int64_t time_ns,
     return true;
 }
 
+/* Reads the series from its file. */
 static bool read_file(struct time_series_points *to, const struct conf_node *conf,
                       const struct time_series_keys *keys, struct err *err)
 {
@@ -214,7 +222,7 @@ static bool read_file(struct time_series_points *to, const struct conf_node *con
     const struct conf_node *at = conf_get(conf, "file");
     struct chosen chosen = { to, keys->name, INT64_MAX };
 
-    if (!time_series_rows(to->arena, at, take_row, &chosen, err))
+    if (!time_series_rows(to->arena, at, read_row, &chosen, err))
         return false;
     if (to->count == 0)
         return err_set(err, ERR_REFERENCE,
@@ -227,8 +235,8 @@ static bool read_file(struct time_series_points *to, const struct conf_node *con
 }
 
 /* Sums up, with the beginning of the run as time 0. */
-static void settle(struct time_series_points *points, struct time_series *time_series,
-                   int64_t from_ns)
+static void finish_series(struct time_series_points *points, struct time_series *time_series,
+                          int64_t from_ns)
 {
     double *area = arena_alloc(points->arena, points->count, sizeof *area);
 
@@ -291,7 +299,7 @@ const struct time_series *time_series_read(struct arena *arena,
                 "from and repeat cannot stand together");
         return NULL;
     }
-    settle(&points, time_series, keys.from_ns);
+    finish_series(&points, time_series, keys.from_ns);
     return time_series;
 }
 
@@ -338,7 +346,8 @@ static double area_to(const struct time_series *time_series, int64_t time_ns)
            clock_s_from_ns(time_ns - time_series->time_ns[i]);
 }
 
-static double area_repeated(const struct time_series *time_series, int64_t time_ns)
+/* Whole periods count the area of one period each. */
+static double area_since_start(const struct time_series *time_series, int64_t time_ns)
 {
     int64_t round = time_series->repeat_ns;
 
@@ -353,9 +362,11 @@ double time_series_area(const struct time_series *time_series, int64_t from_ns,
                         int64_t to_ns)
 {
     assert(from_ns >= 0 && to_ns >= from_ns);
-    return area_repeated(time_series, to_ns) - area_repeated(time_series, from_ns);
+    return area_since_start(time_series, to_ns) - area_since_start(time_series, from_ns);
 }
 
+/* When the value changes next; a series that repeats changes at the begin of
+ * each round too. */
 int64_t time_series_next_ns(const struct time_series *time_series, int64_t now_ns)
 {
     int64_t round = time_series->repeat_ns, base = 0;

@@ -16,6 +16,8 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 
+/* The arrays have one element more than pools, so that a cluster without pools
+ * still gets an address. */
 struct goodput_pools goodput_pools_of(struct arena *arena,
                                       const struct application *app,
                                       const struct cluster_spec *cluster)
@@ -73,6 +75,7 @@ static double rate_at(const struct goodput_job *job, uint32_t pool,
                               job->batch).goodput;
 }
 
+/* Effective samples of the job in a span of its progress. */
 static double span_work(const struct application *app, uint32_t span)
 {
     assert(span < app->noise.spans);
@@ -92,6 +95,9 @@ static double rate_asked(const struct goodput_job *job, uint32_t span)
     return rate;
 }
 
+/* Progress is cut into the spans of the table of noise; when each of them ends is
+ * computed with what the owner asked for.  False: there it makes no progress,
+ * or never ends. */
 bool goodput_job_make(const struct application *app,
                       const struct goodput_pools *pools, uint32_t gpus,
                       uint32_t batch, struct goodput_job *out)
@@ -130,6 +136,8 @@ uint32_t goodput_job_span(const struct goodput_job *job, int64_t known_ns)
     return s;
 }
 
+/* Work of the span over the known time of it is the rate that it was measured
+ * at. */
 double goodput_speedup(const struct goodput_job *job, uint32_t pool,
                        struct goodput_shape shape, uint32_t span, bool tunes)
 {
@@ -152,6 +160,8 @@ bool goodput_size_ok(const struct goodput_job *job, uint32_t gpus, bool tunes)
     return false;
 }
 
+/* Each GPU needs local_min samples of the batch.  Never less than the job
+ * requests. */
 uint32_t goodput_gpus_max(const struct goodput_job *job, bool tunes)
 {
     assert(job != NULL);

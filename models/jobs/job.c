@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * job.c - names of phases and of what becomes of jobs.
+ * job.c - names of phases and of what becomes of jobs; in which steps a phase runs.
+ *
+ * Steps count from 0.  A phase runs in each every-th step, counted from the first
+ * step of the job, so `skip_first` leaves such steps out and does not shift them.
  */
 #include "models/jobs/job.h"
 

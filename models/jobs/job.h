@@ -29,6 +29,7 @@ struct job_rates;
 struct job_scaling;
 struct phase_law;
 
+/* Kinds of phases; results call them by phase_kind_name(). */
 enum phase_kind {
     PHASE_PREPROCESS, PHASE_LOAD, PHASE_TRAIN, PHASE_ROLLOUT, PHASE_REWARD,
     PHASE_SYNC, PHASE_CHECKPOINT, PHASE_VALIDATE, PHASE_INFER, PHASE_SERVE,
@@ -68,6 +69,7 @@ struct role_spec {
                                    the same as `cores` and `memory_bytes` */
 };
 
+/* A phase of a step: what runs, on which role, and after which phases. */
 struct phase_spec {
     enum phase_kind kind;
     const char *name;
@@ -122,6 +124,7 @@ struct job_request {
                                            regimes.h; NULL: not stated */
 };
 
+/* What a job does now, or what became of it. */
 enum job_status {
     JOB_PENDING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_UNFINISHED,
     JOB_DROPPED,                /* `blocking: drop`: no room at submission */
@@ -137,6 +140,8 @@ const struct phase_law *phase_law_at(const struct phase_spec *phase,
                                      uint32_t step);
 /* Returns the law that most steps have. */
 const struct phase_law *phase_law_usual(const struct phase_spec *phase);
+
+/* Return the name as results print it; static text. */
 const char *phase_kind_name(enum phase_kind kind);
 const char *job_status_name(enum job_status status);
 /* Returns the GPUs that a role requests. */

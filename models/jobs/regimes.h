@@ -12,8 +12,9 @@
 
 #include <stdint.h>
 
-#define JOB_MODES_MAX 8u
+#define JOB_MODES_MAX 8u        /* batch sizes of a job */
 
+/* What the owner knows: how long an epoch takes with each batch size. */
 struct job_modes {
     uint32_t epochs;
     uint32_t count;             /* of batch sizes, <= JOB_MODES_MAX */
@@ -26,6 +27,7 @@ struct job_regime {
     uint32_t from, mode;
 };
 
+/* What the batch sizes of a job will be; ground truth. */
 struct job_regimes {
     const struct job_regime *regime;    /* ascending */
     uint32_t count;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * speedup.c - rates and rules of scaling, as speedup.h says.
+ *
+ * A speedup is the product of up to two parts: the pool's rate over the one at
+ * which the length was measured, and the size's over the size that the owner
+ * requests.  Only SCALING_RATES measures both at once.  0 wherever nothing is
+ * stated.
  */
 #include "models/jobs/speedup.h"
 
@@ -12,6 +17,8 @@
 #include "models/catalogue/goodput.h"
 #include "models/jobs/job.h"
 
+/* Returns the speedup by linear interpolation between sizes; 0 outside of the
+ * table. */
 static double table_speedup(const struct job_scaling *scaling, uint32_t gpus)
 {
     assert(scaling->count > 0);
@@ -60,6 +67,8 @@ static uint32_t row_of(const struct job_rates *rates, uint32_t gpus)
     return UINT32_MAX;
 }
 
+/* Returns the measured rate; 0: that size has no row, or it cannot run
+ * there. */
 static double rate_at(const struct job_rates *rates, uint32_t gpus,
                       uint32_t pool)
 {
@@ -70,6 +79,9 @@ static double rate_at(const struct job_rates *rates, uint32_t gpus,
                              : rates->rate[row * rates->pool_count + pool];
 }
 
+/* Returns a speed, 1 being the one at which the job's length is known.  Measured
+ * rates by size decide; else the rates of pools and the law of scaling are
+ * multiplied, as if they were independent. */
 double speedup_of(const struct job_request *request, uint32_t pool,
                   uint32_t gpus)
 {
@@ -99,7 +111,8 @@ double speedup_of(const struct job_request *request, uint32_t pool,
 
 /* ---- two jobs on the same GPUs ----------------------------------------- */
 
-static double stated(const struct job_packing *packing, const char *name)
+/* Returns the speed that a user stated beside a form of that name; 0: none. */
+static double find_stated(const struct job_packing *packing, const char *name)
 {
     for (uint32_t i = 0; packing != NULL && i < packing->count; i++)
         if (strcmp(packing->name[i], name) == 0)
@@ -108,9 +121,9 @@ static double stated(const struct job_packing *packing, const char *name)
 }
 
 /* What a table of kinds says; NULL: it has no such pair. */
-static const struct job_beside *measured(const struct job_rates *rates,
-                                         const struct job_rates *other,
-                                         uint32_t gpus)
+static const struct job_beside *find_measured(const struct job_rates *rates,
+                                              const struct job_rates *other,
+                                              uint32_t gpus)
 {
     assert(rates != NULL && other != NULL);
     for (uint32_t i = 0; rates != NULL && i < rates->beside_count; i++)
@@ -119,6 +132,8 @@ static const struct job_beside *measured(const struct job_rates *rates,
     return NULL;
 }
 
+/* Measured pairs decide; else the part of the speed that the form states for
+ * its kind of neighbour.  0: they cannot be together. */
 double speedup_beside(const struct job_request *request,
                       const struct job_request *other, uint32_t pool,
                       uint32_t gpus)
@@ -127,15 +142,16 @@ double speedup_beside(const struct job_request *request,
 
     assert(request != NULL && other != NULL && gpus > 0);
     if (rates != NULL && rates->beside_count > 0) {
-        const struct job_beside *pair = measured(rates, other->rates, gpus);
+        const struct job_beside *pair = find_measured(rates, other->rates, gpus);
 
         return pair == NULL ? 0.0 : pair->rate[pool] / request->rate_known;
     }
-    double part = stated(request->form->packing, other->form->name);
+    double part = find_stated(request->form->packing, other->form->name);
 
     return part > 0.0 ? part * speedup_of(request, pool, gpus) : 0.0;
 }
 
+/* An upper bound for policies that ask whether sharing can pay at all. */
 double speedup_beside_best(const struct job_request *request, uint32_t pool,
                            uint32_t gpus)
 {
@@ -195,6 +211,8 @@ enum share_class speedup_share_class(const struct job_request *request)
     return mean < SHARE_TINY_MIN ? SHARE_MEDIUM : SHARE_TINY;
 }
 
+/* The requested size is always good; others need a rule, and both sizes a
+ * speed. */
 bool speedup_size_ok(const struct job_request *request, uint32_t gpus)
 {
     assert(request->form != NULL);

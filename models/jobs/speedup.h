@@ -82,7 +82,7 @@ double scaling_speedup(const struct job_scaling *scaling, uint32_t gpus);
  * GPUs of a pool; 0: it cannot run there, or its speed is not stated. */
 double speedup_of(const struct job_request *request, uint32_t pool,
                   uint32_t gpus);
-/* Returns the same while `other` holds the same GPUs; 0: the two cannot share
+/* Returns that speedup while `other` holds the same GPUs; 0: the two cannot share
  * there, or their speed is not stated. */
 double speedup_beside(const struct job_request *request,
                       const struct job_request *other, uint32_t pool,

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * comm.c - time and traffic of collectives.
+ *
+ * Collectives of one node come from a table of measurements where its link was
+ * measured, else from the ring's formula.  Between nodes they are rings over
+ * the NICs, one ring for each GPU of a node (two levels). All sizes are bytes
+ * of the whole buffer that one member ends up with or starts from, see comm.h.
  */
 #include "models/laws/comm.h"
 
@@ -24,6 +29,9 @@ const char *comm_op_name(enum comm_op op)
     return op_name[op];
 }
 
+/* The alpha-beta cost of a ring (Thakur, Rabenseifner and Gropp 2005): each
+ * rank sends (n - 1) / n of the bytes in n - 1 hops; an all-reduce does that
+ * twice. */
 double comm_ring_s(enum comm_op op, uint32_t n, double bytes, double bps,
                    double latency_s)
 {
@@ -64,6 +72,9 @@ uint32_t comm_gpus_per_node(const struct gang *gang)
  * at 8 GPUs; a gang's own intra_bps can say better. */
 static const double pcie_share[4] = { 1.0, 0.77, 0.35, 0.20 };
 
+/* Without NVLink GPUs share PCIe, of which each gets less the more there are:
+ * the measured shares are for 1, 2, 4 and 8, and between these by the
+ * logarithm. */
 double comm_intra_bps(const struct gang *gang, uint32_t n)
 {
     assert(gang && n > 0);
@@ -88,7 +99,9 @@ static const struct measured {
     { "pcie5", 0.0 },
 };
 
-static int measured_link(const struct gang *gang)
+/* Returns the row of the table for the link between the gang's GPUs; -1: it
+ * was not measured. */
+static int find_link(const struct gang *gang)
 {
     assert(gang != NULL);
     assert(gang->gpu != NULL);
@@ -109,7 +122,7 @@ static int measured_link(const struct gang *gang)
 
 /* Microseconds, between two sizes straight in both logarithms; beyond the
  * last in proportion. */
-static double table_us(const float *us, double bytes)
+static double interpolate_us(const float *us, double bytes)
 {
     assert(us != NULL);
     assert(bytes >= 0.0);
@@ -126,8 +139,8 @@ static double table_us(const float *us, double bytes)
 
 /* Of what was measured, the part above the smallest message's time scales
  * with the link's rate, and among more than 8 GPUs as a ring's share. */
-static double measured_s(int link, enum comm_op op, const struct gang *gang,
-                         uint32_t n, double bytes)
+static double time_measured(int link, enum comm_op op, const struct gang *gang,
+                            uint32_t n, double bytes)
 {
     assert(link >= 0 && link < COMM_TABLE_LINKS);
     assert(n >= 2);
@@ -138,8 +151,8 @@ static double measured_s(int link, enum comm_op op, const struct gang *gang,
     double part = at - low;
     double least = rows[low][0] + part * ((double)rows[low + 1][0] -
                                           rows[low][0]);
-    double one = table_us(rows[low], bytes);
-    double all = one + part * (table_us(rows[low + 1], bytes) - one);
+    double one = interpolate_us(rows[low], bytes);
+    double all = one + part * (interpolate_us(rows[low + 1], bytes) - one);
     double rate = measured[link].bps > 0.0
                       ? measured[link].bps / gang->intra_bps : 1.0;
 
@@ -151,39 +164,40 @@ static double measured_s(int link, enum comm_op op, const struct gang *gang,
 }
 
 /* Among n GPUs of one node. */
-static double inside_s(enum comm_op op, const struct gang *gang, uint32_t n,
-                       double bytes)
+static double time_inside(enum comm_op op, const struct gang *gang, uint32_t n,
+                          double bytes)
 {
     assert(gang != NULL);
     assert(n > 0);
     assert(bytes >= 0.0);
-    int link = op == COMM_P2P || n < 2 ? -1 : measured_link(gang);
+    int link = op == COMM_P2P || n < 2 ? -1 : find_link(gang);
 
     if (link >= 0) {
-        return measured_s(link, op, gang, n, bytes);
+        return time_measured(link, op, gang, n, bytes);
     }
     return comm_ring_s(op, n, bytes, comm_intra_bps(gang, n),
                        gang->intra_latency_s);
 }
 
-static double all_to_all_s(const struct gang *gang, uint32_t n,
-                           uint32_t local, double bytes)
+/* What stays on a node and what leaves it move at once. */
+static double time_all_to_all(const struct gang *gang, uint32_t n,
+                              uint32_t local, double bytes)
 {
     assert(gang != NULL && gang->nodes > 0);
     assert(local > 0);
     assert(bytes >= 0.0);
     double per_gpu = gang->inter_bps / comm_gpus_per_node(gang);
     double away = (double)(n - local) / n * bytes;
-    double inside = inside_s(COMM_ALL_TO_ALL, gang, local,
-                             bytes * local / n);
+    double inside = time_inside(COMM_ALL_TO_ALL, gang, local,
+                                bytes * local / n);
 
     return fmax(inside, away / per_gpu +
                 (double)(n - local) * gang->inter_latency_s);
 }
 
 /* `local` members of the group share a node, n / local nodes take part. */
-static double two_level_s(enum comm_op op, const struct gang *gang,
-                          uint32_t n, uint32_t local, double bytes)
+static double time_two_levels(enum comm_op op, const struct gang *gang,
+                              uint32_t n, uint32_t local, double bytes)
 {
     assert(gang != NULL && gang->nodes > 0);
     assert(local > 0 && local <= n);
@@ -194,12 +208,13 @@ static double two_level_s(enum comm_op op, const struct gang *gang,
                                 gang->inter_latency_s);
 
     if (op == COMM_ALL_REDUCE) {
-        return across + inside_s(COMM_REDUCE_SCATTER, gang, local, bytes) +
-               inside_s(COMM_ALL_GATHER, gang, local, bytes);
+        return across + time_inside(COMM_REDUCE_SCATTER, gang, local, bytes) +
+               time_inside(COMM_ALL_GATHER, gang, local, bytes);
     }
-    return across + inside_s(op, gang, local, bytes);
+    return across + time_inside(op, gang, local, bytes);
 }
 
+/* Members of a group are `stride` GPUs apart: so many of them share a node. */
 double comm_strided_s(enum comm_op op, const struct gang *gang, uint32_t n,
                       uint32_t stride, double bytes)
 {
@@ -211,16 +226,16 @@ double comm_strided_s(enum comm_op op, const struct gang *gang, uint32_t n,
         local = 1;
     }
     if (gang->nodes == 1 || local >= n) {
-        return inside_s(op, gang, n, bytes);
+        return time_inside(op, gang, n, bytes);
     }
     if (op == COMM_P2P) {
         return comm_ring_s(op, 2, bytes, gang->inter_bps / per_node,
                            gang->inter_latency_s);
     }
     if (op == COMM_ALL_TO_ALL) {
-        return all_to_all_s(gang, n, local, bytes);
+        return time_all_to_all(gang, n, local, bytes);
     }
-    return two_level_s(op, gang, n, local, bytes);
+    return time_two_levels(op, gang, n, local, bytes);
 }
 
 double comm_group_s(enum comm_op op, const struct gang *gang, uint32_t n,
@@ -239,7 +254,7 @@ double comm_gang_s(enum comm_op op, const struct gang *gang, double bytes)
 }
 
 /* In units of the bytes of the ring: what one member sends in all. */
-static double ring_traffic(enum comm_op op, double n)
+static double count_ring_traffic(enum comm_op op, double n)
 {
     switch (op) {
     case COMM_ALL_REDUCE:
@@ -257,6 +272,8 @@ static double ring_traffic(enum comm_op op, double n)
     return 0.0;
 }
 
+/* Bytes that leave a node.  Ranks of a group that are on one node send once
+ * between nodes; all groups of the node do so at the same time. */
 double comm_strided_inter_bytes(enum comm_op op, const struct gang *gang,
                                 uint32_t n, uint32_t stride, double bytes)
 {
@@ -275,7 +292,7 @@ double comm_strided_inter_bytes(enum comm_op op, const struct gang *gang,
     if (op == COMM_ALL_TO_ALL) {
         return (double)(n - local) / n * bytes * per_node;
     }
-    return ring_traffic(op, groups) * bytes / local * per_node;
+    return count_ring_traffic(op, groups) * bytes / local * per_node;
 }
 
 double comm_inter_bytes(enum comm_op op, const struct gang *gang,

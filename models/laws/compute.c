@@ -38,7 +38,8 @@ static const enum precision fallback[PRECISION_COUNT][3] = {
     [PRECISION_INT4] = { PRECISION_BF16, PRECISION_FP16, PRECISION_FP32 },
 };
 
-static double first_rate(const double *rate, enum precision precision)
+/* The rate of the first format in the list of fallbacks that the GPU has. */
+static double find_rate(const double *rate, enum precision precision)
 {
     assert(precision < PRECISION_COUNT);
     for (int i = 0; i < 3; i++) {
@@ -54,14 +55,14 @@ double compute_sustained_flops(const struct gpu_type *gpu,
                                enum precision precision)
 {
     assert(gpu);
-    return first_rate(gpu->flops_sustained, precision);
+    return find_rate(gpu->flops_sustained, precision);
 }
 
 double compute_peak_flops(const struct gpu_type *gpu,
                           enum precision precision)
 {
     assert(gpu);
-    return first_rate(gpu->flops_peak, precision);
+    return find_rate(gpu->flops_peak, precision);
 }
 
 double compute_size_efficiency(double width, double rows)
@@ -92,6 +93,8 @@ double compute_roofline_s(double flops, double flops_rate, double bytes,
 #define ENCODER_ELEMENTS 8.0
 #define ENCODER_OVERLAP 1.46
 
+/* Per layer: matrices and attention against traffic of weights and
+ * activations; they overlap, neither fully nor not at all. */
 double compute_encoder_s(const struct llm *llm, enum precision precision,
                          const struct gpu_type *gpu, double sequences,
                          double tokens)
@@ -118,6 +121,7 @@ double compute_encoder_s(const struct llm *llm, enum precision precision,
     return ENCODER_STEP_S + llm->layers * (ENCODER_LAYER_S + busy_s);
 }
 
+/* Cores share a socket's rate evenly.  4-bit weights compute as 8 bits. */
 double compute_cpu_flops(const struct cpu_type *cpu, enum precision precision,
                          double cores)
 {

@@ -62,6 +62,7 @@ static void count_flops(const struct train_shape *shape, double tokens,
              : shape->recompute == RECOMPUTE_SELECTIVE ? scores : 0.0;
 }
 
+/* On cores one process holds the whole model. */
 struct memory_need cores_train_memory(const struct train_shape *shape)
 {
     assert(shape != NULL && shape->llm != NULL);
@@ -74,6 +75,8 @@ struct memory_need cores_train_memory(const struct train_shape *shape)
     return memory_train(&whole, 1);
 }
 
+/* Micro batches only divide the reading of weights; nothing is exchanged, as
+ * all cores share one memory. */
 struct step_time cores_train_step(const struct train_shape *shape,
                                   const struct gang *gang, double sequences)
 {
@@ -113,6 +116,7 @@ struct step_time cores_forward_step(const struct llm *llm,
     return step;
 }
 
+/* What host memory leaves beside the weights, in responses of that context. */
 double cores_batch_max(const struct llm *llm, enum precision precision,
                        double context_tokens, double host_bytes)
 {

@@ -77,7 +77,7 @@ static double step_weight_bytes(const struct llm *llm,
 }
 
 /* Two all-reduces of the activations of a layer. */
-static double exchange_s(const struct decode_replica *r, double tokens)
+static double time_exchange(const struct decode_replica *r, double tokens)
 {
     assert(r->tp > 0);
     assert(tokens > 0.0);
@@ -90,7 +90,7 @@ static double exchange_s(const struct decode_replica *r, double tokens)
 }
 
 /* Launching takes one core; a gang of unknown cores has the fastest. */
-static double host_slow(const struct gang *gang)
+static double slow_host(const struct gang *gang)
 {
     assert(gang != NULL && gang->nodes > 0);
     return gang->cpu != NULL && gang->cpu->core_speed > 0.0
@@ -98,15 +98,15 @@ static double host_slow(const struct gang *gang)
 }
 
 /* Time of the parts that one replica's host adds to the GPU's work. */
-static double with_host_s(const struct decode_replica *r, double work_s,
-                          double batch)
+static double add_host(const struct decode_replica *r, double work_s,
+                       double batch)
 {
     assert(work_s >= 0.0);
     assert(batch > 0.0);
     switch (r->engine) {
     case DECODE_EAGER:
         return hypot(work_s, EAGER_LAYER_S * r->llm->layers *
-                             host_slow(r->gang)) +
+                             slow_host(r->gang)) +
                STEP_S + EAGER_SEQUENCE_S * batch;
     case DECODE_COMPILED:
     case DECODE_KV8:
@@ -121,7 +121,7 @@ static double with_host_s(const struct decode_replica *r, double work_s,
 }
 
 /* How often a cached element is read, in units of 16 bits. */
-static double cache_factor(const struct decode_replica *r)
+static double find_cache_factor(const struct decode_replica *r)
 {
     assert(r->llm != NULL);
     assert(r->gang->gpu != NULL);
@@ -142,7 +142,7 @@ static double cache_factor(const struct decode_replica *r)
 
 /* Gaps between kernels, which an eager host has in its own part; formats below
  * 16 bits scale activations first. */
-static double gaps_s(const struct decode_replica *r)
+static double time_gaps(const struct decode_replica *r)
 {
     assert(r->llm != NULL);
     bool scaled = r->precision == PRECISION_FP8 ||
@@ -154,7 +154,9 @@ static double gaps_s(const struct decode_replica *r)
     return (LAYER_S + (scaled ? SCALE_S : 0.0)) * r->llm->layers;
 }
 
-static bool can_work(const struct decode_replica *r)
+/* Has a replica all that its time depends on: a model, a gang, and GPUs for
+ * its tp? */
+static bool is_complete(const struct decode_replica *r)
 {
     assert(r != NULL && r->gang != NULL);
     return r != NULL && r->llm != NULL && r->gang != NULL && r->tp > 0 &&
@@ -162,10 +164,13 @@ static bool can_work(const struct decode_replica *r)
                                  : cores_can(r->gang, r->precision));
 }
 
+/* One token for each response: weights and cache are read, which bounds a
+ * small batch; arithmetic, gaps, the exchange of tensor parallel ranks and the
+ * host are added. */
 double decode_step_s(const struct decode_replica *r, double batch,
                      double context_tokens)
 {
-    assert(can_work(r));
+    assert(is_complete(r));
     assert(batch > 0.0 && context_tokens >= 0.0);
     const struct gpu_type *gpu = r->gang->gpu;
 
@@ -179,18 +184,21 @@ double decode_step_s(const struct decode_replica *r, double batch,
                       (WEIGHT_SHARE * gpu->memory_bps_sustained);
     double kv_s = batch * context_tokens * memory_kv_bytes_per_token(r->llm) /
                   memory_kv_parts(r->llm, r->tp) /
-                  (KV_RATE * gpu->memory_bps) * cache_factor(r);
+                  (KV_RATE * gpu->memory_bps) * find_cache_factor(r);
     double math_s = compute_forward_flops(r->llm, batch, 0.0) / r->tp /
                     (MATH_SHARE * compute_sustained_flops(gpu, r->precision));
 
-    return with_host_s(r, weight_s + kv_s + math_s + gaps_s(r) +
-                              EXCHANGE_SHARE * exchange_s(r, batch), batch);
+    return add_host(r, weight_s + kv_s + math_s + time_gaps(r) +
+                           EXCHANGE_SHARE * time_exchange(r, batch), batch);
 }
 
+/* Bound by arithmetic; an eager engine waits for its host at short prompts, as
+ * the root of the sum of squares, and has attention that grows with the square
+ * of the length. */
 double decode_prefill_s(const struct decode_replica *r, double prompts,
                         double prompt_tokens)
 {
-    assert(can_work(r));
+    assert(is_complete(r));
     assert(prompts >= 0.0 && prompt_tokens >= 0.0);
     double tokens = prompts * prompt_tokens;
 
@@ -205,13 +213,13 @@ double decode_prefill_s(const struct decode_replica *r, double prompts,
     double math_s = compute_forward_flops(r->llm, tokens,
                                           prompt_tokens / 2.0) /
                     r->tp / rate;
-    double work_s = math_s + exchange_s(r, tokens);
+    double work_s = math_s + time_exchange(r, tokens);
 
     if (r->engine != DECODE_EAGER) {
         return work_s;
     }
     return hypot(work_s, EAGER_PREFILL_LAYER_S * r->llm->layers *
-                         host_slow(r->gang)) +
+                         slow_host(r->gang)) +
            EAGER_PAIR_S * tokens * fmin(tokens, EAGER_TOKENS);
 }
 
@@ -220,7 +228,7 @@ double decode_prefill_s(const struct decode_replica *r, double prompts,
 double decode_first_token_s(const struct decode_replica *r, double prompts,
                             double prompt_tokens)
 {
-    assert(can_work(r) && prompts > 0.0);
+    assert(is_complete(r) && prompts > 0.0);
     double work_s = decode_prefill_s(r, prompts, prompt_tokens);
 
     if (r->engine == DECODE_EAGER)
@@ -234,11 +242,12 @@ double decode_first_token_s(const struct decode_replica *r, double prompts,
  * sees on average that half of its wave's prompts that come after its own. */
 #define WAVE_SEEN (1.0 / 2.0)
 
+/* Requests beyond what the KV cache holds wait, and slow no step. */
 double decode_served_step_s(const struct decode_replica *r,
                             double concurrency, double prompt_tokens,
                             double output_tokens)
 {
-    assert(can_work(r) && concurrency > 0.0 && output_tokens > 0.0);
+    assert(is_complete(r) && concurrency > 0.0 && output_tokens > 0.0);
     double context = prompt_tokens + output_tokens / 2.0;
     double held = memory_decode_batch_max(r->llm, r->precision, r->tp, context,
                                           r->gang->gpu->memory_bytes) /

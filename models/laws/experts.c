@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * experts.c - counts of experts, from a model's parameters.
+ *
+ * Catalogues state parameters in all and per token.  Their difference belongs
+ * to the experts that a token does not use, so the parameters of all routed
+ * experts follow from it, and with them the number of layers that have experts.
  */
 #include "models/laws/experts.h"
 
@@ -10,6 +14,9 @@
 #include "models/catalogue/catalogue.h"
 #include "models/laws/memory.h"
 
+/* What is known of a model of experts is total and active parameters.  Their
+ * difference is the experts that a token leaves out, from which follow all
+ * experts' parameters and how many layers have experts. */
 struct experts experts_of(const struct llm *llm)
 {
     assert(llm && llm->experts >= llm->experts_shared);
@@ -33,6 +40,8 @@ struct experts experts_of(const struct llm *llm)
     return e;
 }
 
+/* Expert parallelism takes its ranks from the data parallel ones; tensor
+ * parallelism within experts only where both divide the stage. */
 struct experts_place experts_place(const struct train_shape *shape,
                                    uint32_t gpus)
 {
@@ -56,6 +65,7 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
     return a;
 }
 
+/* The least common multiple of cp and ep, times the GPUs of one copy. */
 uint32_t experts_gang(const struct train_shape *shape)
 {
     assert(shape && shape->tp > 0 && shape->pp > 0);

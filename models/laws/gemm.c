@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * gemm.c - the start of a kernel, and the roofline.
+ *
+ * A kernel takes its start, and then arithmetic and traffic at once: their root
+ * of squares, which is the larger of the two away from the ridge.
  */
 #include "models/laws/gemm.h"
 
@@ -10,6 +13,8 @@
 #include "models/catalogue/catalogue.h"
 #include "models/laws/compute.h"
 
+/* A number format of a matrix product: what a weight and an activation take,
+ * and in which the arithmetic is done. */
 struct format {
     double start_s;             /* of all kernels that it takes */
     double weight_bytes, activation_bytes;
@@ -31,7 +36,7 @@ static const struct format formats[GEMM_FORMAT_COUNT] = {
 };
 
 /* Arithmetic in 8-bit integers; where a GPU has none, in what it has. */
-static double rate(const struct gpu_type *gpu, enum precision arithmetic)
+static double find_rate(const struct gpu_type *gpu, enum precision arithmetic)
 {
     assert(gpu != NULL);
     assert(arithmetic < PRECISION_COUNT);
@@ -47,7 +52,7 @@ double gemm_s(const struct gemm *gemm, const struct gpu_type *gpu)
     assert(gemm->m > 0.0 && gemm->n > 0.0 && gemm->k > 0.0);
     const struct format *f = &formats[gemm->format];
     double work_s = 2.0 * gemm->m * gemm->n * gemm->k /
-                    rate(gpu, f->arithmetic);
+                    find_rate(gpu, f->arithmetic);
     double bytes = gemm->n * gemm->k * f->weight_bytes +
                    gemm->m * gemm->k * f->activation_bytes +
                    gemm->m * gemm->n * 2.0;

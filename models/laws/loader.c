@@ -78,6 +78,8 @@ const char *loader_stage_name(enum loader_stage stage)
     return stage_name[stage];
 }
 
+/* What one item costs each stage; `size` in tokens, pixels, or seconds of
+ * video. */
 struct loader_item loader_item(enum loader_kind kind, double size)
 {
     assert(size > 0.0);
@@ -154,6 +156,8 @@ double loader_miss_fraction(enum loader_cache cache, enum loader_files files,
     return least + LRU_SHARE * (loader_lru_fraction(cached, nodes) - least);
 }
 
+/* Workers start one after the other, and the first batch is prepared by one of
+ * them. */
 double loader_restart_s(const struct loader_item *item, uint32_t workers,
                         double start_s, double items, double core_speed)
 {
@@ -191,6 +195,8 @@ static double find_cpu_rate(const struct loader_item *item,
     return processes * fmin(prepared, collected);
 }
 
+/* Stages work beside each other, so the slowest decides; the others are busy
+ * in proportion. */
 struct loader_rate loader_rate(const struct loader_item *item,
                                const struct loader_supply *supply,
                                double gpu_items_per_s)

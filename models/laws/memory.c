@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * memory.c - bytes per GPU of training, decoding and forward-only roles.
+ *
+ * Parameters come in two kinds: those that every data parallel rank holds, and
+ * routed experts, which only the ranks of one expert group hold.  Each kind is
+ * divided by tensor, pipeline and ZeRO parallelism on its own, and summed.
  */
 #include "models/laws/memory.h"
 
@@ -77,6 +81,7 @@ double memory_lora_expert_share(const struct llm *llm)
     return routed * llm->layers / memory_lora_params(llm, 1.0);
 }
 
+/* Parameters of the adapters: as stated, else of rank 16. */
 static double lora_params(const struct train_shape *shape)
 {
     assert(shape->llm != NULL);
@@ -133,6 +138,8 @@ static struct held held_by(const struct train_shape *shape, uint32_t gpus,
                           fmax(1.0, floor(gpus / stage)) };
 }
 
+/* Adds weights, gradients and optimizer states of one kind of parameters, per
+ * GPU. */
 static void add_states(const struct train_shape *shape,
                        const struct held *held, struct memory_need *sum)
 {
@@ -270,6 +277,8 @@ static double total_of(const struct memory_need *need)
            need->activations + need->gathered + need->kv + need->workspace;
 }
 
+/* Experts and the rest are divided over different GPUs, so both are added up
+ * apart. */
 struct memory_need memory_train(const struct train_shape *shape,
                                 uint32_t gpus)
 {
@@ -294,6 +303,8 @@ struct memory_need memory_train(const struct train_shape *shape,
     return need;
 }
 
+/* With the optimizer on the host each process keeps its part of the states
+ * there, of which ZeRO says how large it is. */
 double memory_host(const struct train_shape *shape, uint32_t gpus)
 {
     assert(shape && gpus > 0);
@@ -309,6 +320,7 @@ double memory_host(const struct train_shape *shape, uint32_t gpus)
         experts.trained / (divided ? experts.replicas : 1.0));
 }
 
+/* Frozen weights are copied like trained ones, without gradients or states. */
 double memory_frozen(const struct train_shape *shape, uint32_t gpus)
 {
     assert(shape && shape->llm && gpus > 0);
@@ -395,6 +407,7 @@ double memory_serve_bytes(double gpu_bytes)
     return SERVE_SHARE * gpu_bytes;
 }
 
+/* A remedy: what a message says, and the keys as it sets them. */
 struct step {
     const char *text;
     int zero;
@@ -419,6 +432,7 @@ static const struct step ladder[] = {
       RECOMPUTE_FULL, true, TRAIN_QLORA },
 };
 
+/* A remedy never undoes what a user chose: only milder settings are raised. */
 static struct train_shape apply_step(const struct train_shape *shape,
                                      const struct step *step)
 {
@@ -440,6 +454,7 @@ static struct train_shape apply_step(const struct train_shape *shape,
     return out;
 }
 
+/* The first line of the ladder that fits; text NULL: none does. */
 struct memory_remedy memory_remedy(const struct train_shape *shape,
                                    uint32_t gpus, double gpu_bytes)
 {

@@ -59,8 +59,10 @@ static double element_bytes(enum precision precision)
     return is_narrow(precision) ? 2.0 : 4.0;
 }
 
-static double rate(const struct net *net, enum precision precision,
-                   const struct gpu_type *gpu)
+/* Operations per second; narrow layers leave tensor cores waiting, FP32 units
+ * not. */
+static double find_rate(const struct net *net, enum precision precision,
+                        const struct gpu_type *gpu)
 {
     assert(net->width > 0.0);
     assert(gpu != NULL);
@@ -85,9 +87,11 @@ static const struct touches by_layers = { 1.0, EAGER_TOUCHES, TABLE_TOUCHES };
 static const struct touches by_engine = { 1.0, ENGINE_TOUCHES,
                                           TABLE_TOUCHES };
 
-static double work_s(const struct net *net, enum precision precision,
-                     const struct gpu_type *gpu, double samples,
-                     const struct touches *t)
+/* Arithmetic and memory traffic of so many samples, one after the other:
+ * kernels of small layers do not overlap. */
+static double time_work(const struct net *net, enum precision precision,
+                        const struct gpu_type *gpu, double samples,
+                        const struct touches *t)
 {
     assert(samples > 0.0);
     assert(gpu->memory_bps_sustained > 0.0);
@@ -97,18 +101,19 @@ static double work_s(const struct net *net, enum precision precision,
     double traffic = bytes * (t->elements * net->activations +
                               t->rows * rows);
 
-    return samples * (t->passes * net->flops / rate(net, precision, gpu) +
+    return samples * (t->passes * net->flops / find_rate(net, precision, gpu) +
                       traffic / gpu->memory_bps_sustained);
 }
 
 /* Launches overlap with work: the larger of the two, softly. */
-static double with_launches_s(double work, double floor_s)
+static double add_launches(double work, double floor_s)
 {
     assert(work >= 0.0 && floor_s >= 0.0);
     return pow(pow(work, 4.0) + pow(floor_s, 4.0), 0.25);
 }
 
-static double floor_of(const struct net *net, bool engine, double passes)
+/* Seconds below which the launches of all layers do not come. */
+static double find_floor(const struct net *net, bool engine, double passes)
 {
     assert(net->layers > 0);
     assert(passes > 0.0);
@@ -116,7 +121,7 @@ static double floor_of(const struct net *net, bool engine, double passes)
 }
 
 /* Rows to where their samples are, and their gradients back. */
-static double rows_bytes(const struct train_shape *shape, double samples)
+static double count_row_bytes(const struct train_shape *shape, double samples)
 {
     assert(shape->net != NULL);
     assert(samples >= 0.0);
@@ -124,6 +129,8 @@ static double rows_bytes(const struct train_shape *shape, double samples)
            element_bytes(shape->precision);
 }
 
+/* The all-reduce hides behind the backward pass, two thirds of the work.  Rows
+ * of tables travel twice, and nothing hides that. */
 static void add_exchange(const struct train_shape *shape,
                          const struct gang *gang, double samples,
                          double step_work_s, struct step_time *step)
@@ -132,7 +139,7 @@ static void add_exchange(const struct train_shape *shape,
     assert(samples > 0.0);
     assert(step_work_s >= 0.0);
     double gradient = shape->net->params * GRADIENT_BYTES;
-    double rows = rows_bytes(shape, samples);
+    double rows = count_row_bytes(shape, samples);
 
     if (gang->gpus <= 1) {
         return;
@@ -150,6 +157,7 @@ static void add_exchange(const struct train_shape *shape,
     }
 }
 
+/* Data parallel: each GPU has samples / gpus, in micro batches. */
 struct step_time net_train_step(const struct train_shape *shape,
                                 const struct gang *gang, double samples)
 {
@@ -160,11 +168,11 @@ struct step_time net_train_step(const struct train_shape *shape,
     double each = ceil(samples / gang->gpus - 1e-9);
     double size = fmin(shape->micro_batch, each);
     double count = ceil(each / size - 1e-9);
-    double micro_s = work_s(net, shape->precision, gang->gpu, size,
-                            &training);
-    double total_s = with_launches_s(micro_s,
-                                     floor_of(net, shape->stack ==
-                                                       STACK_ENGINE, 3.0));
+    double micro_s = time_work(net, shape->precision, gang->gpu, size,
+                               &training);
+    double total_s = add_launches(micro_s,
+                                  find_floor(net, shape->stack ==
+                                                      STACK_ENGINE, 3.0));
     double peak = gang->gpus *
                   compute_peak_flops(gang->gpu, shape->precision);
 
@@ -210,16 +218,16 @@ double net_pass_s(const struct net *net, enum precision precision,
                   const struct gpu_type *gpu, double samples)
 {
     assert(net && gpu && samples > 0.0);
-    return with_launches_s(work_s(net, precision, gpu, samples, &by_engine),
-                           floor_of(net, true, 1.0));
+    return add_launches(time_work(net, precision, gpu, samples, &by_engine),
+                        find_floor(net, true, 1.0));
 }
 
 double net_eager_pass_s(const struct net *net, enum precision precision,
                         const struct gpu_type *gpu, double samples)
 {
     assert(net && gpu && samples > 0.0);
-    return with_launches_s(work_s(net, precision, gpu, samples, &by_layers),
-                           floor_of(net, false, 1.0));
+    return add_launches(time_work(net, precision, gpu, samples, &by_layers),
+                        find_floor(net, false, 1.0));
 }
 
 double net_cpu_pass_s(const struct net *net, enum precision precision,

@@ -47,7 +47,7 @@ bool offload_can(const struct gang *gang)
 }
 
 /* Links of all GPUs work at once, and share the memory of the host. */
-static double host_s(const struct gang *gang, double params, double bytes)
+static double time_host(const struct gang *gang, double params, double bytes)
 {
     assert(offload_can(gang));
     assert(params >= 0.0);
@@ -60,13 +60,13 @@ static double host_s(const struct gang *gang, double params, double bytes)
 double offload_update_s(const struct gang *gang, double params)
 {
     assert(gang != NULL);
-    return host_s(gang, params, UPDATE_BYTES);
+    return time_host(gang, params, UPDATE_BYTES);
 }
 
 double offload_add_s(const struct gang *gang, double params)
 {
     assert(gang != NULL);
-    return host_s(gang, params, ADD_BYTES);
+    return time_host(gang, params, ADD_BYTES);
 }
 
 double offload_exposed_s(double host_s, double backward_s)

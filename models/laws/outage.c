@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * outage.c - rates of failure, and the laws of checkpoint and restart.
+ *
+ * Failures are Poisson: rates of parts add up.  Young 1974 and Daly 2006 are
+ * the optimum intervals of checkpoints, see outage.h.
  */
 #include "models/laws/outage.h"
 
@@ -54,7 +57,7 @@ bool outage_read(const struct conf_node *conf, struct outage_spec *spec,
     return conf_fill(conf, &outage_schema, spec, err);
 }
 
-static double per_s(double count, int64_t mtbf_ns)
+static double rate_per_s(double count, int64_t mtbf_ns)
 {
     assert(count >= 0);
     return mtbf_ns > 0 ? count / clock_s_from_ns(mtbf_ns) : 0;
@@ -64,9 +67,9 @@ double outage_hardware_per_s(const struct outage_spec *spec, double gpus,
                              double nodes, double switches)
 {
     assert(spec != NULL);
-    return per_s(gpus, spec->gpu_mtbf_ns) +
-           per_s(nodes, spec->node_mtbf_ns) +
-           per_s(switches, spec->switch_mtbf_ns);
+    return rate_per_s(gpus, spec->gpu_mtbf_ns) +
+           rate_per_s(nodes, spec->node_mtbf_ns) +
+           rate_per_s(switches, spec->switch_mtbf_ns);
 }
 
 double outage_mtti_s(const struct outage_spec *spec, double gpus,
@@ -75,7 +78,7 @@ double outage_mtti_s(const struct outage_spec *spec, double gpus,
     assert(spec != NULL);
     assert(gpus >= 0.0 && nodes >= 0.0 && switches >= 0.0);
     double rate = outage_hardware_per_s(spec, gpus, nodes, switches) +
-                  per_s(1, spec->job_mtbf_ns);
+                  rate_per_s(1, spec->job_mtbf_ns);
 
     return rate > 0 ? 1 / rate : INFINITY;
 }
@@ -86,6 +89,8 @@ double outage_young_s(double save_s, double mtti_s)
     return sqrt(2 * save_s * mtti_s);
 }
 
+/* Daly 2006, equation 37; beyond its range the interval is the mean time to
+ * interruption. */
 double outage_daly_s(double save_s, double mtti_s)
 {
     double x = save_s / (2 * mtti_s);
@@ -96,6 +101,7 @@ double outage_daly_s(double save_s, double mtti_s)
     return sqrt(2 * save_s * mtti_s) * (1 + sqrt(x) / 3 + x / 9) - save_s;
 }
 
+/* Daly 2006, equation 20: failures during saving and restarting included. */
 double outage_expected_s(double work_s, double interval_s, double save_s,
                          double restart_s, double mtti_s)
 {

@@ -21,6 +21,8 @@
 #include "models/laws/train.h"
 #include "models/types/rates.h"
 
+/* Speed of one core over the reference of the loader's constants (EPYC 9B14);
+ * 1 where no CPU is known. */
 static double core_speed(const struct gang *gang)
 {
     assert(gang != NULL);
@@ -37,7 +39,8 @@ static double leased_cores(const struct gang *gang)
     return gang->gpus > 0 ? gang->gpus : 1.0;
 }
 
-static uint32_t repeats(const struct phase_law *law)
+/* Steps in one run of the phase, at least 1. */
+static uint32_t repeats_of(const struct phase_law *law)
 {
     assert(law != NULL);
     return law->repeats > 0 ? law->repeats : 1;
@@ -51,7 +54,7 @@ static double rate_of(double seconds)
 }
 
 /* GPUs of a trace are a number: nothing can be computed on them. */
-static bool has_speed(const struct gang *gang, enum precision precision)
+static bool can_compute(const struct gang *gang, enum precision precision)
 {
     assert(precision < PRECISION_COUNT);
     return gang->gpu != NULL && gang->gpus > 0 &&
@@ -67,17 +70,17 @@ bool phase_can_run(const struct phase_law *law, const struct gang *gang)
         if (gang->gpus == 0)
             return law->train.net == NULL &&
                    cores_can(gang, law->train.precision);
-        return has_speed(gang, law->train.precision) &&
+        return can_compute(gang, law->train.precision) &&
                gang->gpus >= experts_gang(&law->train) &&
                (!law->train.on_host || offload_can(gang));
     case LAW_FORWARD:
         if (gang->gpus == 0)
             return cores_can(gang, law->train.precision);
-        return has_speed(gang, law->train.precision);
+        return can_compute(gang, law->train.precision);
     case LAW_ROLLOUT:
         if (gang->gpus == 0)
             return cores_can(gang, law->rollout.precision);
-        return has_speed(gang, law->rollout.precision) &&
+        return can_compute(gang, law->rollout.precision) &&
                gang->gpus >= law->rollout.tp;
     default:
         return true;
@@ -85,8 +88,8 @@ bool phase_can_run(const struct phase_law *law, const struct gang *gang)
 }
 
 /* What keeps GPUs from computing when they are what sets the pace. */
-static const char *gpu_bottleneck(const struct step_time *step,
-                                  const struct gang *gang, bool on_host)
+static const char *find_gpu_bottleneck(const struct step_time *step,
+                                       const struct gang *gang, bool on_host)
 {
     assert(step->step_s >= 0.0);
     assert(gang != NULL);
@@ -102,6 +105,8 @@ static const char *gpu_bottleneck(const struct step_time *step,
                    gang->intra_bps > gang->gpu->pcie_bps ? "gpu" : "pcie";
 }
 
+/* What the lease offers the loader.  Storage is free here: the flow network
+ * says what it holds back. */
 static struct loader_supply supply_of(const struct phase_law *law,
                                       const struct gang *gang)
 {
@@ -125,8 +130,8 @@ static struct loader_supply supply_of(const struct phase_law *law,
 }
 
 /* Share of what is read that is not in host memory. */
-static double missed(const struct phase_law *law, const struct gang *gang,
-                     double reads)
+static double missed_share(const struct phase_law *law, const struct gang *gang,
+                           double reads)
 {
     assert(gang->nodes > 0);
     assert(law->dataset_bytes >= 0.0 && law->cache_bytes >= 0.0);
@@ -147,7 +152,7 @@ static void read_bytes(struct demand_rates *rates,
 {
     assert(bytes >= 0.0 && reads >= 0.0);
     assert(gang->nodes > 0);
-    double miss = missed(law, gang, reads);
+    double miss = missed_share(law, gang, reads);
 
     if (law->from == LOADER_FROM_STORAGE)
         rates->storage_bytes = bytes * miss;
@@ -159,8 +164,8 @@ static void read_bytes(struct demand_rates *rates,
 
 /* Returns the seconds of a run that copies from pageable memory add to the GPU's: no
  * stream hides them (PyTorch: non_blocking needs pinned memory). */
-static double copy_s(const struct phase_law *law, const struct gang *gang,
-                     double items)
+static double time_copy(const struct phase_law *law, const struct gang *gang,
+                        double items)
 {
     assert(items > 0.0);
     if (!law->pageable)
@@ -198,20 +203,20 @@ static struct phase_plan plan_fed(const struct phase_law *law,
                                   const struct step_time *step)
 {
     const struct loader_item *item = &law->item;
-    double gpu_s = step->step_s * repeats(law);
-    double items = law->sequences * repeats(law), work_s = gpu_s;
+    double gpu_s = step->step_s * repeats_of(law);
+    double items = law->sequences * repeats_of(law), work_s = gpu_s;
     assert(gpu_s > 0.0 && items > 0.0);
-    gpu_s += copy_s(law, gang, items);
+    gpu_s += time_copy(law, gang, items);
     struct phase_plan plan = {
         .rate_max = rate_of(gpu_s),
         .gpu_rate = rate_of(gpu_s),
         .feed_rate = INFINITY,
         .gpu_busy_fraction = step->busy_fraction * (work_s / gpu_s),
-        .flops = step->flops * repeats(law),
+        .flops = step->flops * repeats_of(law),
         .mfu = step->mfu * (work_s / gpu_s),
         .hfu = step->hfu * (work_s / gpu_s),
-        .bottleneck = gpu_bottleneck(step, gang, law->train.on_host),
-        .rates.network_bytes = step->inter_bytes_per_node * repeats(law),
+        .bottleneck = find_gpu_bottleneck(step, gang, law->train.on_host),
+        .rates.network_bytes = step->inter_bytes_per_node * repeats_of(law),
     };
     bool fed = item->core_s > 0.0 || item->storage_bytes > 0.0 ||
                item->gpu_bytes > 0.0;
@@ -245,7 +250,7 @@ static struct phase_plan plan_cores(const struct phase_law *law,
                                     const struct gang *gang, double s,
                                     double flops)
 {
-    double items = law->kind == LAW_TRAIN ? law->sequences * repeats(law) : 0.0;
+    double items = law->kind == LAW_TRAIN ? law->sequences * repeats_of(law) : 0.0;
     double feed_core_s = items * law->item.core_s / core_speed(gang);
     assert(gang->gpus == 0 && gang->cores > 0);
     double all_s = s + feed_core_s / gang->cores;
@@ -264,6 +269,7 @@ static struct phase_plan plan_cores(const struct phase_law *law,
     return plan;
 }
 
+/* Training, forward passes: one step, repeated, on GPUs or on cores. */
 static struct phase_plan plan_train(const struct phase_law *law,
                                     const struct gang *gang)
 {
@@ -271,8 +277,8 @@ static struct phase_plan plan_train(const struct phase_law *law,
     assert(gang != NULL);
     struct step_time step = train_step(&law->train, gang, law->sequences);
     if (gang->gpus == 0)
-        return plan_cores(law, gang, step.step_s * repeats(law),
-                          step.flops * repeats(law));
+        return plan_cores(law, gang, step.step_s * repeats_of(law),
+                          step.flops * repeats_of(law));
     return plan_fed(law, gang, &step);
 }
 
@@ -285,11 +291,12 @@ static struct phase_plan plan_forward(const struct phase_law *law,
         forward_step(law->train.llm, law->train.precision, gang,
                      law->sequences, law->train.sequence_tokens);
     if (gang->gpus == 0)
-        return plan_cores(law, gang, step.step_s * repeats(law),
-                          step.flops * repeats(law));
+        return plan_cores(law, gang, step.step_s * repeats_of(law),
+                          step.flops * repeats_of(law));
     return plan_fed(law, gang, &step);
 }
 
+/* MFU counts prefill and decoding, each over its mean context. */
 struct phase_plan phase_rollout_drawn(const struct phase_law *law,
                                       const struct gang *gang,
                                       const struct rollout_plan *rollout,
@@ -336,6 +343,8 @@ static struct phase_plan plan_rollout(const struct phase_law *law,
     return phase_rollout_drawn(law, gang, &rollout, u);
 }
 
+/* Preprocessing: all cores of the lease work, and read what memory does not
+ * hold. */
 static struct phase_plan plan_cpu(const struct phase_law *law,
                                   const struct gang *gang)
 {
@@ -376,6 +385,8 @@ static struct phase_plan plan_sync(const struct phase_law *law,
     };
 }
 
+/* Out of the GPUs over their slots; the way to storage is the flow
+ * network's. */
 static struct phase_plan plan_checkpoint(const struct phase_law *law,
                                          const struct gang *gang)
 {
@@ -413,6 +424,7 @@ static struct phase_plan plan_reload(const struct phase_law *law,
     };
 }
 
+/* A stated time, on whatever the lease holds. */
 static struct phase_plan plan_fixed(const struct phase_law *law,
                                     const struct gang *gang)
 {

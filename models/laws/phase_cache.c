@@ -23,6 +23,8 @@ struct entry {
     const struct rollout_plan *rollout; /* LAW_ROLLOUT, else NULL */
 };
 
+/* Open addressing; entries are not moved when the table grows, so that
+ * pointers to them stay good. */
 struct phase_cache {
     struct arena *arena;
     struct entry **slot;
@@ -40,7 +42,7 @@ struct phase_cache *phase_cache_new(struct arena *arena)
 }
 
 /* The finalizer of MurmurHash3 (Appleby), over the parts that differ most. */
-static uint32_t hash_of(const struct phase_law *law, const struct gang *gang)
+static uint32_t hash_key(const struct phase_law *law, const struct gang *gang)
 {
     assert(law != NULL && gang != NULL);
     uint64_t x = (uint64_t)(uintptr_t)law;
@@ -54,6 +56,8 @@ static uint32_t hash_of(const struct phase_law *law, const struct gang *gang)
     return (uint32_t)x;
 }
 
+/* Gangs are compared part by part, since padding bytes of a struct may
+ * differ. */
 static bool same_gang(const struct gang *a, const struct gang *b)
 {
     assert(a != NULL && b != NULL);
@@ -65,11 +69,11 @@ static bool same_gang(const struct gang *a, const struct gang *b)
 }
 
 /* The slot of that key, or the free one where it belongs. */
-static struct entry **find(const struct phase_cache *cache,
-                           const struct phase_law *law,
-                           const struct gang *gang)
+static struct entry **find_slot(const struct phase_cache *cache,
+                                const struct phase_law *law,
+                                const struct gang *gang)
 {
-    uint32_t mask = cache->slots - 1, i = hash_of(law, gang) & mask;
+    uint32_t mask = cache->slots - 1, i = hash_key(law, gang) & mask;
     assert(cache->count < cache->slots);
     for (; cache->slot[i] != NULL; i = (i + 1) & mask)
         if (cache->slot[i]->law == law && same_gang(&cache->slot[i]->gang,
@@ -78,6 +82,7 @@ static struct entry **find(const struct phase_cache *cache,
     return &cache->slot[i];
 }
 
+/* Doubles the table and files its entries again. */
 static void grow_cache(struct phase_cache *cache)
 {
     struct entry **old = cache->slot;
@@ -86,9 +91,10 @@ static void grow_cache(struct phase_cache *cache)
     cache->slot = arena_alloc(cache->arena, cache->slots, sizeof *cache->slot);
     for (uint32_t i = 0; i < slots; i++)
         if (old[i] != NULL)
-            *find(cache, old[i]->law, &old[i]->gang) = old[i];
+            *find_slot(cache, old[i]->law, &old[i]->gang) = old[i];
 }
 
+/* Evaluates the law once; of a rollout what does not depend on the draw. */
 static struct entry *make_entry(struct phase_cache *cache,
                                 const struct phase_law *law,
                                 const struct gang *gang)
@@ -113,11 +119,11 @@ struct phase_plan phase_cache_plan(struct phase_cache *cache,
                                    const struct gang *gang, double u)
 {
     assert(cache != NULL && law != NULL && gang != NULL);
-    struct entry **slot = find(cache, law, gang);
+    struct entry **slot = find_slot(cache, law, gang);
     if (*slot == NULL) {
         if (2 * (cache->count + 1) > cache->slots) {
             grow_cache(cache);
-            slot = find(cache, law, gang);
+            slot = find_slot(cache, law, gang);
         }
         *slot = make_entry(cache, law, gang);
         cache->count++;

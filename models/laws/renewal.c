@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * renewal.c - the renewal equation on a grid, ends in the middle of a step.
+ *
+ * The equation (Cox, Renewal Theory, 1962, chapter 4): the expected number of
+ * ends by time t is the probability that the first life is over plus, for each
+ * moment at which it ended, the ends that followed.  On a grid of RENEWAL_GRID
+ * steps it is solved from the front, in O(RENEWAL_GRID^2).
  */
 #include "models/laws/renewal.h"
 
@@ -31,6 +36,7 @@ void renewal_init(struct renewal *r, renewal_survival_fn *survival,
     }
 }
 
+/* Linear between grid points; the horizon where so many ends never come. */
 double renewal_time(const struct renewal *r, double ends)
 {
     assert(r && ends >= 0.0);
@@ -49,8 +55,8 @@ double renewal_time(const struct renewal *r, double ends)
  * ends of value(age at `since`), and value(since) for the first. */
 typedef double value_fn(const struct renewal *r, double age, double x);
 
-static double over_ages(const struct renewal *r, double since, double x,
-                        value_fn *value)
+static double sum_over_ages(const struct renewal *r, double since, double x,
+                            value_fn *value)
 {
     assert(since >= 0.0);
     assert(x >= 0.0);
@@ -68,7 +74,8 @@ static double over_ages(const struct renewal *r, double since, double x,
     return sum;
 }
 
-static double still_alive(const struct renewal *r, double age, double x)
+/* P(an item that began `age` ago still lives, x later). */
+static double is_alive(const struct renewal *r, double age, double x)
 {
     return r->survival(r->self, age + x);
 }
@@ -99,17 +106,17 @@ static double age_area(const struct renewal *r, double age, double x)
 double renewal_alive(const struct renewal *r, double since, double x)
 {
     assert(r && since >= 0.0 && x >= 0.0);
-    return fmin(1.0, over_ages(r, since, x, still_alive));
+    return fmin(1.0, sum_over_ages(r, since, x, is_alive));
 }
 
 double renewal_age(const struct renewal *r, double since)
 {
     assert(r && since >= 0.0);
-    return over_ages(r, since, 0.0, age_alive);
+    return sum_over_ages(r, since, 0.0, age_alive);
 }
 
 double renewal_mean_age(const struct renewal *r, double since)
 {
     assert(r && since > 0.0);
-    return over_ages(r, since, 0.0, age_area) / since;
+    return sum_over_ages(r, since, 0.0, age_area) / since;
 }

@@ -33,11 +33,16 @@ struct refill {
 
 #define EXACT_QUEUED 6.0        /* responses after the first, per slot */
 
-static double above(const void *lengths, double x)
+/* The survival of a length, in the form that renewal.h takes. */
+static double lengths_above(const void *lengths, double x)
 {
     return rollout_lengths_above(lengths, x);
 }
 
+/* How long the slots of a replica are refilled from `queued` responses a slot,
+ * and how old the responses in flight are when that ends.  In the limit a
+ * renewal process of mean m has done x / m - (1 - cv2) / 2 lengths after x
+ * steps, and the mean age of what is in flight is E[L^2] / (2 m). */
 static void refill_init(struct refill *refill,
                         const struct rollout_plan *plan, double queued)
 {
@@ -48,7 +53,7 @@ static void refill_init(struct refill *refill,
 
     refill->exact = queued < EXACT_QUEUED;
     if (refill->exact) {
-        renewal_init(&refill->renewal, above, &plan->lengths,
+        renewal_init(&refill->renewal, lengths_above, &plan->lengths,
                      mean * (queued + 1.0 + fmax(0.0, 1.0 - cv2)));
         refill->since = queued > 0.0
                             ? renewal_time(&refill->renewal, queued) : 0.0;
@@ -74,6 +79,7 @@ static double alive_at(const struct refill *refill,
                                plan->mean_tokens);
 }
 
+/* What the drain of one replica depends on. */
 struct drain {
     const struct rollout_shape *shape;
     const struct gang *gang;
@@ -91,6 +97,9 @@ static struct decode_replica replica_of(const struct rollout_shape *shape,
                                     shape->tp, DECODE_GRAPHS };
 }
 
+/* Seconds of one decoding step of that many responses, x steps after the drain
+ * began: their context is what was given, what earlier parts made, and their
+ * age. */
 static double slot_step_s(const struct drain *d, double batch, double x)
 {
     struct decode_replica replica = replica_of(d->shape, d->gang);
@@ -153,6 +162,7 @@ static double spread_s(const struct rollout_plan *plan, const struct drain *d)
     return slot_s * sqrt(variance * each);
 }
 
+/* The standard normal distribution; the constant is the root of 1/2. */
 static double normal_cdf(double z)
 {
     return 0.5 * erfc(-z * 0.70710678118654752440);
@@ -228,7 +238,8 @@ static double finish_s(const struct rollout_plan *plan, double u)
                          (low + fmax(0.0, fmin(1.0, part))) * step_s);
 }
 
-static double mix(const double *column, int row, double part)
+/* Between a row and the next, linearly. */
+static double mix_rows(const double *column, int row, double part)
 {
     assert(row >= 0 && row < ROLLOUT_GRID);
     assert(part >= 0.0 && part <= 1.0);
@@ -264,6 +275,8 @@ static int find_row(const double *column, double q, double *part)
     return low;
 }
 
+/* Lengths, their number and their sum in this rollout; with parts, every part
+ * counts as a response. */
 static void fit_lengths(struct rollout_plan *plan,
                         const struct rollout_shape *shape)
 {
@@ -279,6 +292,9 @@ static void fit_lengths(struct rollout_plan *plan,
     plan->tokens = plan->responses * plan->mean_tokens;
 }
 
+/* Responses of a replica in flight: as many as memory holds with the mean
+ * context, the engine's limit, or all that it has; one at least, even where
+ * memory is short. */
 static double slots_per_replica(const struct rollout_plan *plan,
                                 const struct rollout_shape *shape,
                                 const struct gang *gang)
@@ -314,7 +330,7 @@ static double tail_from(const struct rollout_plan *plan, double steady_share)
     }
     double part;
     int row = find_row(plan->alive, left, &part);
-    return mix(plan->drain_s, row, part);
+    return mix_rows(plan->drain_s, row, part);
 }
 
 /* New prompts of one replica, and what is taken up again.  The first fill the
@@ -378,13 +394,15 @@ void rollout_plan_init(struct rollout_plan *plan,
     plan->tail_from_s = tail_from(plan, plan->steady_s);
 }
 
-static double longest(const struct rollout_plan *plan, double log_u)
+/* The length of the longest of all responses, at the quantile that the draw
+ * has. */
+static double longest_response(const struct rollout_plan *plan, double log_u)
 {
     assert(log_u <= 0.0);
     double part;
     int row = find_row(plan->fresh, -expm1(log_u / plan->responses), &part);
 
-    return mix(plan->x_tokens, row, part);
+    return mix_rows(plan->x_tokens, row, part);
 }
 
 struct rollout_time rollout_draw(const struct rollout_plan *plan, double u)
@@ -400,16 +418,16 @@ struct rollout_time rollout_draw(const struct rollout_plan *plan, double u)
     double drain_s = finish_s(plan, u);
     double busy_s = plan->prefill_s + plan->load *
                     (plan->steady_s +
-                     fmin(drain_s, mix(plan->replica_s, row, part)));
+                     fmin(drain_s, mix_rows(plan->replica_s, row, part)));
 
     out.prefill_s = plan->prefill_s;
     out.decode_s = plan->steady_s + drain_s;
     out.total_s = out.prefill_s + out.decode_s;
     out.tail_s = fmax(0.0, drain_s - plan->tail_from_s);
     out.tokens = plan->tokens;
-    out.longest_tokens = longest(plan, log_u);
+    out.longest_tokens = longest_response(plan, log_u);
     if (out.total_s > 0.0) {
-        double idle_s = drain_s - fmin(drain_s, mix(plan->slot_s, row, part));
+        double idle_s = drain_s - fmin(drain_s, mix_rows(plan->slot_s, row, part));
         out.tail_idle_fraction = fmax(0.0, idle_s) / out.total_s;
         out.busy_fraction = busy_s / out.total_s;
     }

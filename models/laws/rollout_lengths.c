@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rollout_lengths.c - lognormal lengths, cut, and the same in parts.
+ * rollout_lengths.c - lognormal lengths, cut at the maximum, whole or in parts.
  *
  * A response is taken up in the middle as often as it has parts: the k-th part
  * is as long as what the whole is beyond k parts, at most one part.
@@ -11,11 +11,13 @@
 #include <math.h>
 #include <stddef.h>
 
+/* The standard normal distribution; the constant is the root of 1/2. */
 static double normal_cdf(double z)
 {
     return 0.5 * erfc(-z * 0.70710678118654752440);
 }
 
+/* P(a whole response is longer than x tokens). */
 static double whole_survival(const struct rollout_lengths *lengths, double x)
 {
     assert(lengths->log_sd >= 0.0);
@@ -121,8 +123,8 @@ double rollout_lengths_square(const struct rollout_lengths *lengths)
            x * x * normal_cdf(-z);
 }
 
-/* So many parts does a response have on average, and so much was made before
- * the mean one began. */
+/* Sets how many parts a response has on average, and how many tokens were made
+ * before the mean part began. */
 static void fit_parts(struct rollout_lengths *lengths, double part_tokens)
 {
     assert(part_tokens > 0.0);

@@ -24,7 +24,7 @@
 #include "models/types/gang.h"
 #include "models/types/precision.h"
 
-/* Optimizer traffic per parameter. */
+/* Optimizer traffic per parameter, bytes read and written by one update. */
 #define OPTIMIZER_BYTES 40.0
 /* Outside of layers: data, loss, gradient norm, logging. */
 #define STEP_FLOOR_S 7.5e-3
@@ -299,6 +299,9 @@ static double exposed_s(const struct train_shape *shape, double exchange,
     return fmax(0.0, exchange - train_software(shape).overlap * cover_s);
 }
 
+/* Micro batches one after another, and what the pipeline, the exchange and the
+ * optimizer add that these do not hide.  A global batch that does not divide
+ * makes the largest replica's time. */
 struct step_time train_step(const struct train_shape *shape,
                             const struct gang *gang,
                             double global_batch_sequences)
@@ -359,6 +362,9 @@ static uint32_t forward_tp(const struct llm *llm, enum precision precision,
     return tp;
 }
 
+/* A forward pass alone, as for log probabilities: on the least tensor
+ * parallelism that holds it, the rest of the gang being replicas; short
+ * sequences are packed. */
 struct step_time forward_step(const struct llm *llm, enum precision precision,
                               const struct gang *gang, double sequences,
                               double tokens)

@@ -71,6 +71,9 @@ struct train_software train_software(const struct train_shape *shape)
                                     MEGATRON_FLOOR_TP_S, EAGER_OVERLAP, 0.0 };
 }
 
+/* Three passes of arithmetic: one forward, two backward (activations,
+ * weights). Full recomputing adds a forward pass, selective only that of
+ * attention. */
 struct train_passes train_passes(const struct train_shape *shape)
 {
     assert(shape->llm != NULL);
@@ -91,8 +94,8 @@ struct train_passes train_passes(const struct train_shape *shape)
     return p;
 }
 
-static double sized_rate(const struct gpu_type *gpu, enum precision precision,
-                         double width, double tokens)
+static double find_sized_rate(const struct gpu_type *gpu, enum precision precision,
+                              double width, double tokens)
 {
     assert(width > 0.0 && tokens > 0.0);
     return MODEL_RATE * compute_size_efficiency(width, tokens) *
@@ -100,21 +103,21 @@ static double sized_rate(const struct gpu_type *gpu, enum precision precision,
 }
 
 /* What matrices of this shape reach. */
-static double matrix_rate(const struct train_shape *shape,
-                          const struct gpu_type *gpu,
-                          enum precision precision, double tokens)
+static double find_matrix_rate(const struct train_shape *shape,
+                               const struct gpu_type *gpu,
+                               enum precision precision, double tokens)
 {
     assert(shape->tp > 0);
     assert(tokens > 0.0);
-    return sized_rate(gpu, precision,
-                      shape->llm->hidden / sqrt((double)shape->tp), tokens);
+    return find_sized_rate(gpu, precision,
+                           shape->llm->hidden / sqrt((double)shape->tp), tokens);
 }
 
 /* What an expert's matrices reach: h x ffn, of which a dense model's, h x 4h,
  * count as of width h; each expert multiplies the tokens sent to it. */
-static double expert_rate(const struct train_shape *shape,
-                          const struct gang *gang,
-                          const struct experts *experts, double tokens)
+static double find_expert_rate(const struct train_shape *shape,
+                               const struct gang *gang,
+                               const struct experts *experts, double tokens)
 {
     assert(experts->routed > 0);
     assert(tokens > 0.0);
@@ -124,12 +127,12 @@ static double expert_rate(const struct train_shape *shape,
     double rows = tokens * place.ep * place.tp / shape->tp *
                   experts->active / experts->routed;
 
-    return sized_rate(gang->gpu, shape->precision, width, fmax(1.0, rows));
+    return find_sized_rate(gang->gpu, shape->precision, width, fmax(1.0, rows));
 }
 
 /* Scores, softmax and their use, of all layers of one GPU, per pass. */
-static double attention_s(const struct train_shape *shape,
-                          const struct gpu_type *gpu, double tokens)
+static double time_attention(const struct train_shape *shape,
+                             const struct gpu_type *gpu, double tokens)
 {
     assert(shape->tp > 0 && shape->pp > 0);
     assert(tokens > 0.0);
@@ -139,7 +142,7 @@ static double attention_s(const struct train_shape *shape,
     double flops = tokens * (compute_forward_flops(llm, 1.0, half) -
                              compute_forward_flops(llm, 1.0, 0.0)) / split;
 
-    double rate = matrix_rate(shape, gpu, PRECISION_BF16, tokens);
+    double rate = find_matrix_rate(shape, gpu, PRECISION_BF16, tokens);
 
     if (shape->stack == STACK_ENGINE) {
         return flops / (ENGINE_ATTENTION * rate);
@@ -164,15 +167,15 @@ double train_logits_s(const struct train_shape *shape,
     double entries = tokens * shape->llm->vocab / shape->tp;
 
     return 2.0 * entries * shape->llm->hidden * fmin(p->matrix, 3.0) /
-               matrix_rate(shape, gpu, PRECISION_BF16, tokens) +
+               find_matrix_rate(shape, gpu, PRECISION_BF16, tokens) +
            entries * LOGIT_BYTES / gpu->memory_bps_sustained;
 }
 
 /* Routed experts: their matrices, and tokens copied to their place for each
  * expert and back, each copy read and written in 16 bits. */
-static double experts_s(const struct train_shape *shape,
-                        const struct gang *gang, const struct train_passes *p,
-                        const struct experts *experts, double tokens)
+static double time_experts(const struct train_shape *shape,
+                           const struct gang *gang, const struct train_passes *p,
+                           const struct experts *experts, double tokens)
 {
     assert(tokens > 0.0);
     double split = (double)shape->tp * shape->pp;
@@ -181,12 +184,14 @@ static double experts_s(const struct train_shape *shape,
         return 0.0;
     }
     return 2.0 * tokens * experts->params_active / split * p->matrix /
-               expert_rate(shape, gang, experts, tokens) +
+               find_expert_rate(shape, gang, experts, tokens) +
            8.0 * tokens * experts->active * shape->llm->hidden *
                experts->layers / split * p->layer /
                gang->gpu->memory_bps_sustained;
 }
 
+/* All layers of one GPU, exchanges apart: matrices, experts, attention,
+ * element-wise traffic. */
 double train_layers_s(const struct train_shape *shape,
                       const struct gang *gang, const struct train_passes *p,
                       double tokens)
@@ -213,14 +218,14 @@ double train_layers_s(const struct train_shape *shape,
                    llm->hidden * sharded;
 
     return slow * (flops * p->matrix /
-                       matrix_rate(shape, gpu, shape->precision, tokens) +
-                   experts_s(shape, gang, p, &experts, tokens) +
-                   attention_s(shape, gpu, tokens) * p->attention) +
+                       find_matrix_rate(shape, gpu, shape->precision, tokens) +
+                   time_experts(shape, gang, p, &experts, tokens) +
+                   time_attention(shape, gpu, tokens) * p->attention) +
            bytes * p->layer / gpu->memory_bps_sustained;
 }
 
 /* Of n equally likely places, those that at least one of k experts is at. */
-static double distinct(double n, double k)
+static double count_distinct(double n, double k)
 {
     assert(n > 0.0);
     return n * (1.0 - pow(1.0 - 1.0 / n, k));
@@ -229,10 +234,10 @@ static double distinct(double n, double k)
 /* Copies of a token that travel: one for each expert; between nodes, fused
  * dispatchers send one to each node, which passes it on (DeepSeek-V3, arXiv
  * 2412.19437, section 3.2.2). */
-static double copies_sent(const struct train_shape *shape,
-                          const struct gang *gang,
-                          const struct experts *experts,
-                          const struct experts_place *place)
+static double count_copies(const struct train_shape *shape,
+                           const struct gang *gang,
+                           const struct experts *experts,
+                           const struct experts_place *place)
 {
     assert(experts->routed > 0);
     assert(place->ep > 0);
@@ -243,16 +248,16 @@ static double copies_sent(const struct train_shape *shape,
         local >= place->ep || local == 0) {
         return k;
     }
-    return distinct(ceil((double)place->ep / local), k);
+    return count_distinct(ceil((double)place->ep / local), k);
 }
 
 /* Tokens sent to experts on other GPUs and back, in every pass (dispatch and
  * combine: half an exchange of p each way).  An expert divided by tensor
  * parallelism works on the tokens of its whole group, which gathers them and
  * scatters the sum: an all-reduce, in place of the one behind the MLP. */
-static double experts_exchange_s(const struct train_shape *shape,
-                                 const struct gang *gang,
-                                 const struct train_passes *p, double bytes)
+static double time_experts_exchange(const struct train_shape *shape,
+                                    const struct gang *gang,
+                                    const struct train_passes *p, double bytes)
 {
     assert(bytes >= 0.0);
     struct experts experts = experts_of(shape->llm);
@@ -265,8 +270,8 @@ static double experts_exchange_s(const struct train_shape *shape,
     }
     double time_s = comm_strided_s(COMM_ALL_TO_ALL, gang, place.ep, place.tp,
                                    bytes / shape->tp *
-                                       copies_sent(shape, gang, &experts,
-                                                   &place));
+                                       count_copies(shape, gang, &experts,
+                                                    &place));
 
     if (shape->tp > 1) {
         double open = 1.0 - train_software(shape).tp_overlap;
@@ -278,6 +283,7 @@ static double experts_exchange_s(const struct train_shape *shape,
     return layers * p->exchanges * time_s;
 }
 
+/* As time_experts_exchange() counts them, those that leave the node. */
 double train_experts_bytes(const struct train_shape *shape,
                            const struct gang *gang, double tokens)
 {
@@ -292,7 +298,7 @@ double train_experts_bytes(const struct train_shape *shape,
     if (experts.routed == 0 || place.ep == 1) {
         return 0.0;
     }
-    bytes *= copies_sent(shape, gang, &experts, &place);
+    bytes *= count_copies(shape, gang, &experts, &place);
     return experts.layers / shape->pp * train_passes(shape).exchanges *
            comm_strided_inter_bytes(COMM_ALL_TO_ALL, gang, place.ep, place.tp,
                                     bytes);
@@ -318,12 +324,12 @@ double train_exchanges_s(const struct train_shape *shape,
                   (1.0 - train_software(shape).tp_overlap) *
                   comm_group_s(COMM_ALL_REDUCE, gang, shape->tp, bytes);
     }
-    return time_s + experts_exchange_s(shape, gang, p, bytes);
+    return time_s + time_experts_exchange(shape, gang, p, bytes);
 }
 
 /* How often a micro batch gathers keys and values: once in every forward pass
  * over attention, and once more in the backward pass. */
-static double context_gathers(const struct train_passes *p)
+static double count_gathers(const struct train_passes *p)
 {
     return p->attention - BACKWARD + 1.0;
 }
@@ -331,16 +337,16 @@ static double context_gathers(const struct train_passes *p)
 /* Keys and values gathered whole before attention, and the sum of their
  * gradients scattered behind it, on the critical path (Llama 3, arXiv
  * 2407.21783, section 3.3.2). */
-static double gathered_context_s(const struct train_shape *shape,
-                                 const struct gang *gang,
-                                 const struct train_passes *p, double tokens)
+static double time_gathered_context(const struct train_shape *shape,
+                                    const struct gang *gang,
+                                    const struct train_passes *p, double tokens)
 {
     assert(shape->cp > 1);
     assert(tokens > 0.0);
     double bytes = tokens * shape->cp *
                    memory_kv_attended(shape->llm, shape->tp);
 
-    return context_gathers(p) * comm_strided_s(COMM_ALL_GATHER, gang,
+    return count_gathers(p) * comm_strided_s(COMM_ALL_GATHER, gang,
                                                shape->cp, shape->tp, bytes) +
            comm_strided_s(COMM_REDUCE_SCATTER, gang, shape->cp, shape->tp,
                           bytes);
@@ -351,16 +357,16 @@ static double gathered_context_s(const struct train_shape *shape,
  * over one block does not cover shows.  Their gradients go along in the
  * backward pass, and one hop further, behind which nothing is left to compute.
  * Each block's part of the sum is read, added to and written. */
-static double ring_context_s(const struct train_shape *shape,
-                             const struct gang *gang,
-                             const struct train_passes *p, double tokens)
+static double time_ring_context(const struct train_shape *shape,
+                                const struct gang *gang,
+                                const struct train_passes *p, double tokens)
 {
     assert(shape->cp > 1);
     assert(tokens > 0.0);
     const struct llm *llm = shape->llm;
     double bytes = tokens * memory_kv_attended(llm, shape->tp);
     double hops = shape->cp - 1.0;
-    double block_s = attention_s(shape, gang->gpu, tokens) * shape->pp /
+    double block_s = time_attention(shape, gang->gpu, tokens) * shape->pp /
                      llm->layers / shape->cp;
     double one_s = comm_strided_s(COMM_P2P, gang, shape->cp, shape->tp, bytes);
     double two_s = comm_strided_s(COMM_P2P, gang, shape->cp, shape->tp,
@@ -388,10 +394,12 @@ double train_context_s(const struct train_shape *shape,
         return 0.0;
     }
     return layers * (shape->stack == STACK_ENGINE
-                         ? ring_context_s(shape, gang, p, tokens)
-                         : gathered_context_s(shape, gang, p, tokens));
+                         ? time_ring_context(shape, gang, p, tokens)
+                         : time_gathered_context(shape, gang, p, tokens));
 }
 
+/* Keys and values forward, and their gradients back: both forms of context
+ * parallelism move as much. */
 double train_context_bytes(const struct train_shape *shape,
                            const struct gang *gang, double tokens)
 {
@@ -404,11 +412,13 @@ double train_context_bytes(const struct train_shape *shape,
         return 0.0;
     }
     return (double)shape->llm->layers / shape->pp *
-           (context_gathers(&p) + 1.0) *
+           (count_gathers(&p) + 1.0) *
            comm_strided_inter_bytes(COMM_ALL_GATHER, gang, shape->cp,
                                     shape->tp, bytes);
 }
 
+/* Launches overlap with work: the fourth-power mean of both, so that only
+ * near-equal parts add. */
 double train_launched_s(double work_s, double floor_s)
 {
     assert(work_s >= 0.0);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * transfer.c - what moves when a lease changes.
+ *
+ * Moves of weights and training state over storage, NICs and PCIe, for the
+ * times when a lease begins, ends or changes.  Only the bytes go to the flow
+ * network; `time_s` is what they take alone.
  */
 #include "models/laws/transfer.h"
 
@@ -12,6 +16,7 @@
 #include "models/types/gang.h"
 #include "models/types/precision.h"
 
+/* A start time that was measured, in seconds, and where. */
 struct start {
     const char *name;
     double time_s;
@@ -58,8 +63,8 @@ const char *transfer_start_source(enum transfer_start start)
 }
 
 /* The fewest GPUs, a power of two, that hold a copy of the weights. */
-static double copies_in(const struct llm *llm, enum precision precision,
-                        const struct gang *gang)
+static double count_copies(const struct llm *llm, enum precision precision,
+                           const struct gang *gang)
 {
     assert(llm != NULL);
     assert(gang->gpu != NULL);
@@ -74,8 +79,8 @@ static double copies_in(const struct llm *llm, enum precision precision,
 }
 
 /* Storage, NICs and PCIe slots work at once; the slowest sets the time. */
-static double slowest_s(const struct transfer *t, const struct gang *gang,
-                        double storage_bps)
+static double find_slowest(const struct transfer *t, const struct gang *gang,
+                           double storage_bps)
 {
     double time_s = t->pcie_bytes_per_gpu / gang->gpu->pcie_bps;
 
@@ -89,6 +94,7 @@ static double slowest_s(const struct transfer *t, const struct gang *gang,
     return time_s;
 }
 
+/* Each node reads from storage what its GPUs need of the copies, once. */
 struct transfer transfer_load_weights(const struct llm *llm,
                                       enum precision precision,
                                       const struct gang *gang,
@@ -97,18 +103,19 @@ struct transfer transfer_load_weights(const struct llm *llm,
     assert(llm && gang && gang->gpu && gang->gpus > 0);
     struct transfer t = { 0 };
     double bytes = memory_weight_bytes(llm, precision);
-    double copies = copies_in(llm, precision, gang);
+    double copies = count_copies(llm, precision, gang);
     double per_node = fmin(bytes, copies * bytes / gang->nodes);
 
     t.storage_bytes = per_node * gang->nodes;
     t.inter_bytes_per_node = per_node;
     t.pcie_bytes_per_gpu = copies * bytes / gang->gpus;
     t.bytes = t.pcie_bytes_per_gpu * gang->gpus;
-    t.time_s = slowest_s(&t, gang, storage_bps);
+    t.time_s = find_slowest(&t, gang, storage_bps);
     return t;
 }
 
-static double state_bytes(const struct train_shape *shape,
+/* Bytes of training state on each GPU, as it is parked in host memory. */
+static double count_state(const struct train_shape *shape,
                           const struct gang *gang)
 {
     assert(shape->llm != NULL || shape->net != NULL);
@@ -125,9 +132,9 @@ struct transfer transfer_offload(const struct train_shape *shape,
     assert(shape && gang && gang->gpu);
     struct transfer t = { 0 };
 
-    t.pcie_bytes_per_gpu = state_bytes(shape, gang);
+    t.pcie_bytes_per_gpu = count_state(shape, gang);
     t.bytes = t.pcie_bytes_per_gpu * gang->gpus;
-    t.time_s = slowest_s(&t, gang, 0.0);
+    t.time_s = find_slowest(&t, gang, 0.0);
     return t;
 }
 
@@ -210,7 +217,7 @@ struct transfer transfer_checkpoint_write(const struct train_shape *shape,
     t.storage_bytes = t.bytes;
     t.inter_bytes_per_node = t.bytes / gang->nodes;
     t.pcie_bytes_per_gpu = t.bytes / gang->gpus;
-    t.time_s = slowest_s(&t, gang, storage_bps);
+    t.time_s = find_slowest(&t, gang, storage_bps);
     return t;
 }
 

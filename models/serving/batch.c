@@ -13,10 +13,11 @@
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
-static void batch_over(struct loop *loop, void *self, uint64_t arg);
+static void finish_batch(struct loop *loop, void *self, uint64_t arg);
 static void end_wait(struct loop *loop, void *self, uint64_t arg);
 
-static void batch_start(struct replica *r)
+/* Starts a pass over the first batch_max requests of the queue. */
+static void start_batch(struct replica *r)
 {
     assert(r->ready);
     assert(r->at_work == 0 && r->queue.count > 0);
@@ -28,11 +29,11 @@ static void batch_start(struct replica *r)
     r->since_ns = service_now(s);
     r->event = loop_at(s->parts.loop, clock_after(r->since_ns,
                        clock_ns_for_work(r->batch_s[r->at_work], 1)),
-                       LOOP_RANK_FINISH, batch_over, r, 0);
+                       LOOP_RANK_FINISH, finish_batch, r, 0);
 }
 
 /* Full, or its first has waited long enough: go; else wait for that. */
-static void batch_next(struct replica *r)
+static void continue_batch(struct replica *r)
 {
     assert(r->ready && r->at_work == 0);
     struct service *s = r->service;
@@ -50,13 +51,14 @@ static void batch_next(struct replica *r)
     due = clock_after(r->queue.slot[r->queue.head].arrive_ns,
                       s->spec->batch_delay_ns);
     if (r->queue.count >= s->spec->batch_max || due <= service_now(s)) {
-        batch_start(r);
+        start_batch(r);
         return;
     }
     r->does = REPLICA_WAITS;
     r->event = loop_at(s->parts.loop, due, LOOP_RANK_FINISH, end_wait, r, 0);
 }
 
+/* The batch delay is over: the pass starts with the requests that there are. */
 static void end_wait(struct loop *loop, void *self, uint64_t arg)
 {
     assert(self != NULL);
@@ -64,12 +66,13 @@ static void end_wait(struct loop *loop, void *self, uint64_t arg)
 
     (void)loop;
     (void)arg;
-    batch_next(r);
+    continue_batch(r);
     if (r->queue.count == 0)            /* all had given up */
         r->service->emptied(r->service, r);
 }
 
-static void batch_over(struct loop *loop, void *self, uint64_t arg)
+/* A pass is over: its requests are answered, and the next pass begins. */
+static void finish_batch(struct loop *loop, void *self, uint64_t arg)
 {
     assert(self != NULL);
     assert(((struct replica *)self)->at_work > 0);
@@ -83,25 +86,28 @@ static void batch_over(struct loop *loop, void *self, uint64_t arg)
         struct flight flight = flight_pop(&r->queue);
         service_note_done(s, &flight);
     }
-    batch_next(r);
+    continue_batch(r);
     if (r->queue.count == 0)
         s->emptied(s, r);
 }
 
+/* A request that fills the batch starts it at once; an idle replica begins to
+ * wait for others. */
 void service_batch_take(struct replica *r, const struct flight *flight)
 {
     assert(r->ready);
     assert(flight->prompt_tokens > 0);
     flight_push(&r->queue, flight);
     if (r->does == REPLICA_IDLE) {
-        batch_next(r);
+        continue_batch(r);
     } else if (r->does == REPLICA_WAITS &&
                r->queue.count >= r->service->spec->batch_max) {
         loop_cancel(r->service->parts.loop, r->event);
-        batch_start(r);
+        start_batch(r);
     }
 }
 
+/* The law is evaluated once for each size of a batch. */
 void service_batch_ready(struct replica *r)
 {
     assert(r->ready);

@@ -28,9 +28,11 @@
 #define PREFILL_TOKENS 8192u
 #define SLOPE_TOKENS 1024.0     /* over which a step's growth is taken */
 
-static void generate_over(struct loop *loop, void *self, uint64_t arg);
+static void finish_work(struct loop *loop, void *self, uint64_t arg);
 
-static uint32_t blocks_of(uint32_t tokens)
+/* Blocks of the KV cache that so many tokens take, the last one perhaps
+ * partly. */
+static uint32_t count_blocks(uint32_t tokens)
 {
     return (tokens + SERVE_BLOCK_TOKENS - 1) / SERVE_BLOCK_TOKENS;
 }
@@ -41,6 +43,7 @@ static uint32_t context_of(const struct flight *flight)
     return flight->prompt_tokens + flight->made_tokens;
 }
 
+/* Begins work that is over after `seconds`. */
 static void set_event(struct replica *r, enum replica_does does,
                       double seconds)
 {
@@ -48,11 +51,11 @@ static void set_event(struct replica *r, enum replica_does does,
     r->does = does;
     r->event = loop_at(r->service->parts.loop,
                        clock_after(r->since_ns, clock_ns_for_work(seconds, 1)),
-                       LOOP_RANK_FINISH, generate_over, r, 0);
+                       LOOP_RANK_FINISH, finish_work, r, 0);
 }
 
 /* Tokens of its context that are computed before it decodes. */
-static uint32_t to_compute(const struct flight *flight)
+static uint32_t count_to_compute(const struct flight *flight)
 {
     assert(flight->known_tokens < flight->prompt_tokens);
     return context_of(flight) - flight->known_tokens;
@@ -75,13 +78,13 @@ static struct flight *first_waiting(struct replica *r)
 }
 
 /* Room for its context and the token that comes of it? */
-static bool admissible(const struct replica *r, const struct flight *flight)
+static bool is_admissible(const struct replica *r, const struct flight *flight)
 {
     return r->at_work < r->service->spec->batch_max &&
-           r->blocks + blocks_of(context_of(flight) + 1) <= r->blocks_max;
+           r->blocks + count_blocks(context_of(flight) + 1) <= r->blocks_max;
 }
 
-static bool in_chunks(const struct replica *r)
+static bool uses_chunks(const struct replica *r)
 {
     return r->service->spec->chunk_tokens > 0;
 }
@@ -94,11 +97,11 @@ static uint32_t admit_waiting(struct replica *r)
     const struct flight *first;
     uint32_t tokens = 0;
 
-    while ((first = first_waiting(r)) != NULL && admissible(r, first) &&
-           (r->admitted == 0 || in_chunks(r) ||
-            tokens + to_compute(first) <= PREFILL_TOKENS)) {
-        tokens += to_compute(first);
-        r->blocks += blocks_of(context_of(first) + 1);
+    while ((first = first_waiting(r)) != NULL && is_admissible(r, first) &&
+           (r->admitted == 0 || uses_chunks(r) ||
+            tokens + count_to_compute(first) <= PREFILL_TOKENS)) {
+        tokens += count_to_compute(first);
+        r->blocks += count_blocks(context_of(first) + 1);
         r->batch[r->at_work++] = flight_pop(&r->queue);
         r->admitted++;
     }
@@ -111,7 +114,7 @@ static uint64_t blocks_after(const struct replica *r, uint32_t steps)
     uint64_t blocks = 0;
 
     for (uint32_t i = 0; i < r->at_work; i++)
-        blocks += blocks_of(context_of(&r->batch[i]) + steps);
+        blocks += count_blocks(context_of(&r->batch[i]) + steps);
     return blocks;
 }
 
@@ -154,7 +157,8 @@ static void preempt_last(struct replica *r)
     flight_push_front(&r->queue, &last);
 }
 
-static double steps_s(const struct replica *r, uint32_t steps)
+/* The sum of k steps, of which each is longer than the one before. */
+static double time_steps(const struct replica *r, uint32_t steps)
 {
     assert(steps > 0);
     double k = steps;
@@ -173,6 +177,8 @@ static double mean_context(const struct replica *r, uint32_t decoding)
     return context / decoding;
 }
 
+/* Decodes until the batch changes.  If blocks run out at once, the last that
+ * came go back to the queue first. */
 static void decode_batch(struct replica *r)
 {
     const struct serve_law *law = &r->service->spec->side[r->side].law;
@@ -186,7 +192,7 @@ static void decode_batch(struct replica *r)
     r->step_more_s = (serve_step_s(law, &r->gang, r->at_work,
                                    context + SLOPE_TOKENS) - r->step_s) /
                      SLOPE_TOKENS;
-    set_event(r, REPLICA_DECODE, steps_s(r, r->steps));
+    set_event(r, REPLICA_DECODE, time_steps(r, r->steps));
 }
 
 /* Which prompts end with the next `budget` tokens; the tokens taken. */
@@ -199,7 +205,7 @@ static uint32_t plan_chunk(struct replica *r, uint32_t budget)
 
     r->ends = 0;
     while (r->ends < r->admitted && taken < budget) {
-        uint32_t left = to_compute(&prompt[r->ends]) - done;
+        uint32_t left = count_to_compute(&prompt[r->ends]) - done;
         uint32_t take = left < budget - taken ? left : budget - taken;
 
         taken += take;
@@ -242,16 +248,18 @@ static void make_room(struct replica *r)
         preempt_last(r);
 }
 
-static void generate_next(struct replica *r)
+/* Chooses what the replica does next: prompts and decoding together, prompts
+ * alone, decoding alone, or nothing. */
+static void start_work(struct replica *r)
 {
     assert(r->ready);
     const struct serve_law *law = &r->service->spec->side[r->side].law;
     uint32_t tokens = admit_waiting(r);
 
     r->since_ns = service_now(r->service);
-    if (in_chunks(r) && r->admitted > 0)
+    if (uses_chunks(r) && r->admitted > 0)
         make_room(r);
-    if (in_chunks(r) && r->admitted > 0)
+    if (uses_chunks(r) && r->admitted > 0)
         mix_prompts(r);
     else if (r->admitted > 0)
         set_event(r, REPLICA_PREFILL,
@@ -292,7 +300,8 @@ static void advance_batch(struct replica *r, uint32_t from, uint32_t to,
     r->blocks = (uint32_t)blocks_after(r, 0);
 }
 
-static void generate_over(struct loop *loop, void *self, uint64_t arg)
+/* What the replica did is over: counts its tokens and goes on. */
+static void finish_work(struct loop *loop, void *self, uint64_t arg)
 {
     assert(self != NULL);
     struct replica *r = self;
@@ -311,7 +320,7 @@ static void generate_over(struct loop *loop, void *self, uint64_t arg)
     } else {
         advance_batch(r, 0, r->at_work, r->steps);
     }
-    generate_next(r);
+    start_work(r);
     if (r->does == REPLICA_IDLE)
         r->service->emptied(r->service, r);
 }
@@ -326,7 +335,7 @@ static void cut_steps(struct replica *r)
 
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (steps_s(r, middle) < gone_s)
+        if (time_steps(r, middle) < gone_s)
             low = middle;
         else
             high = middle;
@@ -336,19 +345,21 @@ static void cut_steps(struct replica *r)
     loop_cancel(r->service->parts.loop, r->event);
     r->steps = high;
     int64_t end_ns = clock_after(r->since_ns,
-                                 clock_ns_for_work(steps_s(r, high), 1));
+                                 clock_ns_for_work(time_steps(r, high), 1));
     int64_t now = service_now(r->service);
     r->event = loop_at(r->service->parts.loop, end_ns > now ? end_ns : now,
-                       LOOP_RANK_FINISH, generate_over, r, 0);
+                       LOOP_RANK_FINISH, finish_work, r, 0);
 }
 
+/* A request that could join the batch ends the run of decoding steps that were
+ * to be computed in one go. */
 void service_generate_take(struct replica *r, const struct flight *flight)
 {
     assert(r->ready && r->batch != NULL);
     assert(flight->prompt_tokens > 0);
     uint32_t whole = flight->prompt_tokens + flight->output_tokens;
 
-    if (blocks_of(whole) > r->blocks_max) {     /* could never be served */
+    if (count_blocks(whole) > r->blocks_max) {     /* could never be served */
         r->service->result.refused++;
         r->service->in_service--;
         return;
@@ -356,12 +367,14 @@ void service_generate_take(struct replica *r, const struct flight *flight)
     flight_push(&r->queue, flight);
     r->load_tokens += whole;
     if (r->does == REPLICA_IDLE)
-        generate_next(r);
+        start_work(r);
     else if (r->does == REPLICA_DECODE && r->queue.count == 1 &&
-             admissible(r, flight))
+             is_admissible(r, flight))
         cut_steps(r);
 }
 
+/* A part of the blocks is kept for prefixes; the rest is for requests at
+ * work. */
 void service_generate_ready(struct replica *r, double host_bytes)
 {
     assert(r->ready);
@@ -382,6 +395,7 @@ void service_generate_ready(struct replica *r, double host_bytes)
                            sizeof *r->batch);
 }
 
+/* Moves the batch to `out`; what it had generated is lost. */
 void service_generate_leave(struct replica *r, struct flight_queue *out)
 {
     assert(r->at_work <= r->service->spec->batch_max);

@@ -31,7 +31,7 @@
 /* ---- passes ------------------------------------------------------------- */
 
 /* Seconds of a batch of any size between 1 and the largest. */
-static double batch_s(const struct replica *r, double requests)
+static double time_batch(const struct replica *r, double requests)
 {
     assert(requests >= 0.0);
     uint32_t most = r->service->spec->batch_max;
@@ -66,15 +66,17 @@ struct steady {
                                    batch, for the delay */
 };
 
-static struct steady passes(const struct replica *r, double per_s,
-                            uint32_t replicas)
+/* Steady state of replicas that answer in passes, under a rate.  A fixed point
+ * of the batch: a pass holds what came during the one before. */
+static struct steady solve_passes(const struct replica *r, double per_s,
+                                  uint32_t replicas)
 {
     assert(per_s >= 0.0);
     assert(replicas > 0);
     const struct service_spec *spec = r->service->spec;
     double most = spec->batch_max, each = per_s / replicas;
     double delay_s = clock_s_from_ns(spec->batch_delay_ns);
-    double single_s = batch_s(r, 1.0), full_s = batch_s(r, most);
+    double single_s = time_batch(r, 1.0), full_s = time_batch(r, most);
     double busy = each * full_s / most;
     struct steady st = { 1.0, single_s, 0.0, 0.0, false, 0.0 };
 
@@ -86,11 +88,11 @@ static struct steady passes(const struct replica *r, double per_s,
         return st;
     }
     for (int i = 0; i < ROUNDS; i++) {
-        double came = each * fmax(batch_s(r, st.batch), delay_s);
+        double came = each * fmax(time_batch(r, st.batch), delay_s);
         double next = fmin(fmax(delay_s > 0.0 ? 1.0 + came : came, 1.0), most);
         st.batch = (st.batch + next) / 2.0;
     }
-    st.service_s = batch_s(r, st.batch);
+    st.service_s = time_batch(r, st.batch);
     st.waits = 1.0;
     st.even = true;
     double fill_s = fmin(delay_s, most / fmax(each, 1e-9));
@@ -109,7 +111,8 @@ struct generating {
     double ttft_s, tpot_s;
 };
 
-static double tpot_s(const struct replica *r, double at_once)
+/* Seconds between two tokens of a response, with so many at once. */
+static double time_token(const struct replica *r, double at_once)
 {
     assert(at_once >= 0.0);
     const struct serve_law *law = &r->service->spec->side[r->side].law;
@@ -124,13 +127,15 @@ static double tpot_s(const struct replica *r, double at_once)
                                 fmax(mass->output, 1.0));
 }
 
-static double prompt_s(const struct replica *r)
+static double time_prompt(const struct replica *r)
 {
     return serve_prefill_s(&r->service->spec->side[r->side].law, &r->gang,
                            1.0, r->service->mass.prompt);
 }
 
-static double at_once_max(const struct replica *r)
+/* Requests that fit into a replica: its batch, and its KV cache at their mean
+ * context. */
+static double count_at_once_max(const struct replica *r)
 {
     const struct service_mass *mass = &r->service->mass;
     double context = mass->prompt + mass->output / 2.0;
@@ -140,16 +145,18 @@ static double at_once_max(const struct replica *r)
                               context));
 }
 
-static struct generating generating(const struct replica *r, double each)
+/* Steady state of a replica that generates: by Little's law as many at once as
+ * come during the time that each takes. */
+static struct generating solve_generation(const struct replica *r, double each)
 {
     assert(each >= 0.0);
     const struct service_mass *mass = &r->service->mass;
-    double most = at_once_max(r);
+    double most = count_at_once_max(r);
     struct generating g = { 1.0, 0.0, 0.0 };
 
     for (int i = 0; i < ROUNDS; i++) {
-        g.tpot_s = tpot_s(r, g.at_once);
-        g.ttft_s = prompt_s(r) + g.tpot_s / 2.0;
+        g.tpot_s = time_token(r, g.at_once);
+        g.ttft_s = time_prompt(r) + g.tpot_s / 2.0;
         double held = each * (g.ttft_s + (mass->output - 1.0) * g.tpot_s);
         g.at_once = (g.at_once + fmin(held, most)) / 2.0;
     }
@@ -157,25 +164,26 @@ static struct generating generating(const struct replica *r, double each)
 }
 
 /* Requests a second that a replica answers at most. */
-static double capacity(const struct replica *r)
+static double find_capacity(const struct replica *r)
 {
     const struct service_mass *mass = &r->service->mass;
     double most = r->service->spec->batch_max;
 
     if (r->batch == NULL)
-        return most / batch_s(r, most);
-    most = at_once_max(r);
-    return most / (prompt_s(r) + mass->output * tpot_s(r, most));
+        return most / time_batch(r, most);
+    most = count_at_once_max(r);
+    return most / (time_prompt(r) + mass->output * time_token(r, most));
 }
 
 /* ---- a tick ------------------------------------------------------------- */
 
-static bool within(double seconds, int64_t promised_ns)
+static bool is_within(double seconds, int64_t promised_ns)
 {
     assert(promised_ns >= 0);
     return promised_ns == 0 || seconds <= clock_s_from_ns(promised_ns);
 }
 
+/* One drawn request stands for SAMPLE_REQUESTS. */
 static void note_sample(struct service *s, double ttft, double tpot,
                         double latency, double tokens)
 {
@@ -194,9 +202,9 @@ static void note_sample(struct service *s, double ttft, double tpot,
         quantile_add(result->tpot_q, tpot);
     }
     s->mass.samples++;
-    s->mass.kept += within(latency, s->spec->latency_ns) &&
-                    within(ttft, s->spec->ttft_ns) &&
-                    within(tpot, s->spec->tpot_ns);
+    s->mass.kept += is_within(latency, s->spec->latency_ns) &&
+                    is_within(ttft, s->spec->ttft_ns) &&
+                    is_within(tpot, s->spec->tpot_ns);
 }
 
 /* What a tick is like for those that come in it. */
@@ -233,16 +241,18 @@ static void sample_request(struct service *s, const struct state *state,
     struct generating g = state->answer;
     double others = fmax(1.0, g.at_once + sqrt(g.at_once) *
                                               rng_normal(rng, 0.0, 1.0));
-    double step_s = tpot_s(r, fmin(others, at_once_max(r)));
+    double step_s = time_token(r, fmin(others, count_at_once_max(r)));
 
     s->parts.mass->draw(s->parts.source, &request);
     double tokens = request.output_tokens;
-    double first_s = before_s + step_s * rng_uniform(rng) + prompt_s(r) *
+    double first_s = before_s + step_s * rng_uniform(rng) + time_prompt(r) *
                      request.prompt_tokens / s->mass.prompt;
     note_sample(s, first_s, step_s, first_s + (tokens - 1.0) * step_s,
                 tokens);
 }
 
+/* Draws requests of a tick, spread over the work that waits before and after
+ * it. */
 static void take_samples(struct service *s, const struct state *state,
                          double served, double left_before, double able)
 {
@@ -269,7 +279,7 @@ static void drop_excess(struct service *s)
         most = (double)s->spec->queue_max * (s->opens > 0 ? s->opens : 1);
     if (s->spec->timeout_ns > 0 && s->opens > 0)
         most = fmin(most, clock_s_from_ns(s->spec->timeout_ns) * s->opens *
-                              capacity(s->replica[s->open[0]]));
+                              find_capacity(s->replica[s->open[0]]));
     if (s->mass.waiting <= most)
         return;
     s->mass.dropped += s->mass.waiting - most;
@@ -282,7 +292,7 @@ static void serve_tick(struct service *s, double tick_s)
     assert(s->opens > 0);
     assert(tick_s > 0.0);
     struct replica *r = s->replica[s->open[0]];
-    double able = capacity(r) * s->opens, before = s->mass.waiting;
+    double able = find_capacity(r) * s->opens, before = s->mass.waiting;
     double offered = s->mass.waiting + s->mass.arrived;
     double served = fmin(offered, able * tick_s);
     struct state state = { .replica = r };
@@ -290,14 +300,14 @@ static void serve_tick(struct service *s, double tick_s)
 
     s->mass.per_s += (served / tick_s - s->mass.per_s) *
                      (s->mass.per_s > 0.0 ? SMOOTH : 1.0);
-    each = fmin(s->mass.per_s / s->opens, 0.999 * capacity(r));
+    each = fmin(s->mass.per_s / s->opens, 0.999 * find_capacity(r));
     s->mass.waiting = offered - served;
     drop_excess(s);
     if (r->batch == NULL) {
-        state.pass = passes(r, each * s->opens, s->opens);
+        state.pass = solve_passes(r, each * s->opens, s->opens);
         busy = fmin(1.0, each * state.pass.service_s / state.pass.batch);
     } else {
-        state.answer = generating(r, each);
+        state.answer = solve_generation(r, each);
         busy = fmin(1.0, state.answer.at_once);
     }
     for (uint32_t i = 0; i < s->opens; i++)
@@ -320,6 +330,8 @@ static void count_done(struct service *s, bool last)
     s->last_ns = service_now(s);
 }
 
+/* One tick: counts what came, serves what the replicas can, drops the rest by
+ * the service's own limits. */
 static void run_tick(struct loop *loop, void *self, uint64_t arg)
 {
     assert(self != NULL);
@@ -352,6 +364,7 @@ static void run_tick(struct loop *loop, void *self, uint64_t arg)
                 0);
 }
 
+/* Mean lengths are those of DRAWS requests, drawn before the first tick. */
 void service_mass_begin(struct service *s)
 {
     assert(s->parts.mass != NULL);

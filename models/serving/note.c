@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * note.c - queues of requests, and what is counted when one ends.
+ *
+ * A queue is a ring whose room is a power of two, so that a place is a mask and
+ * not a remainder.  It owns its slots; flight_free() returns them.  Requests that
+ * arrived in the warm-up are served and counted as done, but never measured.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -11,6 +15,7 @@
 #include "sim/base/clock.h"
 #include "sim/stats/tally.h"
 
+/* Doubles the ring and puts its requests at the front. */
 static void grow_queue(struct flight_queue *queue)
 {
     assert(queue->count == queue->room);
@@ -69,12 +74,14 @@ void flight_free(struct flight_queue *queue)
     memset(queue, 0, sizeof *queue);
 }
 
-static bool within(double seconds, int64_t promised_ns)
+static bool is_within(double seconds, int64_t promised_ns)
 {
     assert(promised_ns >= 0);
     return promised_ns == 0 || seconds <= clock_s_from_ns(promised_ns);
 }
 
+/* Latency is from arrival to the last token; TTFT to the first, TPOT the mean
+ * between tokens.  A pass without tokens has one latency for all three. */
 static void measure_request(struct service *service,
                             const struct flight *flight)
 {
@@ -100,9 +107,9 @@ static void measure_request(struct service *service,
         tally_add(&result->tpot, tpot_s);
         quantile_add(result->tpot_q, tpot_s);
     }
-    result->in_slo += within(latency_s, spec->latency_ns) &&
-                      within(ttft_s, spec->ttft_ns) &&
-                      within(tpot_s, spec->tpot_ns);
+    result->in_slo += is_within(latency_s, spec->latency_ns) &&
+                      is_within(ttft_s, spec->ttft_ns) &&
+                      is_within(tpot_s, spec->tpot_ns);
     service->last_ns = service_now(service);
 }
 

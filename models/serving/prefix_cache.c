@@ -21,6 +21,8 @@ struct entry {
     uint32_t chain;             /* next of the same bucket, or spare */
 };
 
+/* Entries are found by the hash of their block and listed by their last use;
+ * both lists are of indices, since the array of entries grows. */
 struct prefix_cache {
     struct arena *arena;
     struct entry *entry;
@@ -30,6 +32,8 @@ struct prefix_cache {
     uint64_t tokens, tokens_max;
 };
 
+/* Multiplicative hashing by the golden ratio; the upper bits are the good
+ * ones. */
 static uint32_t bucket_of(const struct prefix_cache *c, uint64_t block)
 {
     uint64_t mixed = block * UINT64_C(0x9e3779b97f4a7c15);
@@ -48,6 +52,7 @@ struct prefix_cache *prefix_cache_new(struct arena *arena, uint64_t tokens)
     return c;
 }
 
+/* Returns the entry of a block; NONE: it is not cached. */
 static uint32_t find_block(const struct prefix_cache *c, uint64_t block)
 {
     if (c->room == 0)
@@ -67,6 +72,7 @@ static void chain_in(struct prefix_cache *c, uint32_t i)
     *head = i;
 }
 
+/* Doubles entries and buckets together; all chains are made anew. */
 static void grow_cache(struct prefix_cache *c)
 {
     ARENA_REACH(c->arena, c->entry, c->room, c->count);
@@ -78,6 +84,7 @@ static void grow_cache(struct prefix_cache *c)
         chain_in(c, i);
 }
 
+/* Takes an entry out of the list by last use, and puts one at its new end. */
 static void unlink_use(struct prefix_cache *c, uint32_t i)
 {
     struct entry *e = &c->entry[i];
@@ -103,6 +110,7 @@ static void link_newest(struct prefix_cache *c, uint32_t i)
     c->newest = i;
 }
 
+/* Drops the block that was used longest ago; its entry serves another one. */
 static void drop_oldest(struct prefix_cache *c)
 {
     uint32_t i = c->oldest;
@@ -136,6 +144,8 @@ static void add_block(struct prefix_cache *c, uint64_t block, uint32_t tokens)
     c->tokens += tokens;
 }
 
+/* Blocks count only up to the first that is missing: later ones cannot be used
+ * without it. */
 uint32_t prefix_cache_match(const struct prefix_cache *c,
                             const struct prefix *prefix)
 {
@@ -147,6 +157,9 @@ uint32_t prefix_cache_match(const struct prefix_cache *c,
     return n * prefix->block_tokens;
 }
 
+/* Blocks are used from the last to the first, so that the first of a prefix
+ * are the newest: without them the later ones are worth nothing, and they must
+ * be dropped last. */
 uint32_t prefix_cache_use(struct prefix_cache *c, const struct prefix *prefix)
 {
     assert(c != NULL && prefix != NULL);

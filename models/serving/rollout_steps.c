@@ -34,6 +34,7 @@ struct player {
     double round;               /* in which they began, counted back */
 };
 
+/* A lognormal of the stated mean and variation, cut at the longest response. */
 static double draw_length(struct player *p)
 {
     assert(p != NULL);
@@ -47,7 +48,7 @@ static double draw_length(struct player *p)
 
 /* Responses to a prompt share its computing; each does its part, so that all
  * replicas do as much. */
-static uint32_t known(const struct rollout_shape *s)
+static uint32_t count_known(const struct rollout_shape *s)
 {
     return (uint32_t)(s->prompt_tokens -
                       ceil(s->prompt_tokens / fmax(1.0,
@@ -56,7 +57,7 @@ static uint32_t known(const struct rollout_shape *s)
 
 /* Of responses that began so many rounds ago, those that are not done, with
  * the part that is due now. */
-static bool next(void *self, struct request *out)
+static bool next_response(void *self, struct request *out)
 {
     assert(self != NULL && out != NULL);
     struct player *p = self;
@@ -80,13 +81,14 @@ static bool next(void *self, struct request *out)
         *out = (struct request){
             .prompt_tokens = (uint32_t)(s->prompt_tokens + before),
             .output_tokens = (uint32_t)length,
-            .known_tokens = p->round < 1.0 ? known(s) : 0,
+            .known_tokens = p->round < 1.0 ? count_known(s) : 0,
         };
         return true;
     }
 }
 
-static void start(void *self, uint32_t replica, enum serve_side side)
+/* Replicas are ready at once: weights are in place. */
+static void start_replica(void *self, uint32_t replica, enum serve_side side)
 {
     struct player *p = self;
 
@@ -95,7 +97,7 @@ static void start(void *self, uint32_t replica, enum serve_side side)
 }
 
 /* No more than there are responses, and parts of earlier ones. */
-static uint32_t slots(const struct rollout_shape *shape)
+static uint32_t count_slots(const struct rollout_shape *shape)
 {
     assert(shape->responses > 0.0);
     double most = shape->responses;
@@ -107,6 +109,8 @@ static uint32_t slots(const struct rollout_shape *shape)
     return (uint32_t)fmin(most, SLOTS_MAX);
 }
 
+/* A service whose replicas are those of the rollout, all there from the
+ * beginning; its scaling never looks. */
 static struct service_spec spec_of(const struct rollout_shape *shape,
                                    const struct gang *gang)
 {
@@ -118,7 +122,7 @@ static struct service_spec spec_of(const struct rollout_shape *shape,
     if (replicas > shape->responses)
         replicas = (uint32_t)shape->responses;
     return (struct service_spec){
-        .name = "rollout", .batch_max = slots(shape),
+        .name = "rollout", .batch_max = count_slots(shape),
         .chunk_tokens = CHUNK_TOKENS,
         .side[SERVE_GPU] = {
             .form = (const struct job_form *)(const void *)&form,
@@ -137,11 +141,11 @@ double rollout_steps_s(const struct rollout_shape *shape,
     struct player player = {.shape = shape, .gang = *gang, .gpu = *gang->gpu,
                             .left = shape->responses};
     struct service_spec spec = spec_of(shape, gang);
-    struct service_ops ops = {.start = start, .self = &player};
+    struct service_ops ops = {.start = start_replica, .self = &player};
     struct arena *arena = arena_new(ARENA_BLOCK_BYTES);
     struct loop *loop =
         loop_new((struct loop_limits){INT64_MAX, UINT64_MAX, NULL});
-    struct service_parts parts = {arena, loop, &spec, &ops, next, &player, 1,
+    struct service_parts parts = {arena, loop, &spec, &ops, next_response, &player, 1,
                                   0, NULL};
 
     player.gang.gpus = shape->tp;

@@ -11,6 +11,8 @@
 #include "models/serving/state.h"
 #include "sim/base/rng.h"
 
+/* What a replica has to do: tokens where they are known and asked for, else
+ * requests. */
 static uint64_t load_of(const struct replica *r, enum serve_route route)
 {
     assert(r->ready);
@@ -19,7 +21,8 @@ static uint64_t load_of(const struct replica *r, enum serve_route route)
     return r->queue.count + (r->batch != NULL ? r->at_work : 0);
 }
 
-static struct replica *least(struct service *s)
+/* The least loaded open replica, the first of equals. */
+static struct replica *find_least(struct service *s)
 {
     assert(s->opens > 0);
     struct replica *best = s->replica[s->open[0]];
@@ -38,11 +41,13 @@ static struct replica *least(struct service *s)
 #define BALANCE_REQUESTS 32u
 #define MATCH_SHARE 0.5
 
-static struct replica *by_prefix(struct service *s,
-                                 const struct request *request)
+/* The replica that knows most of the prefix; the least loaded one if the match
+ * is short, or if loads are too uneven. */
+static struct replica *find_by_prefix(struct service *s,
+                                      const struct request *request)
 {
     assert(s->opens > 0);
-    struct replica *best = NULL, *calm = least(s);
+    struct replica *best = NULL, *calm = find_least(s);
     uint64_t most = 0, fewest = load_of(calm, s->spec->route);
     uint32_t match = 0;
 
@@ -78,10 +83,10 @@ struct replica *service_route(struct service *s,
     case SERVE_RANDOM:
         return s->replica[s->open[rng_below(&s->rng, s->opens)]];
     case SERVE_PREFIX:
-        return by_prefix(s, request);
+        return find_by_prefix(s, request);
     case SERVE_SHORTEST_QUEUE:
     case SERVE_LEAST_LOADED:
         break;
     }
-    return least(s);
+    return find_least(s);
 }

@@ -15,16 +15,17 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 
-static bool both_sides(const struct service *s)
+static bool has_both_sides(const struct service *s)
 {
     return s->spec->side[SERVE_GPU].form != NULL &&
            s->spec->side[SERVE_CPU].form != NULL;
 }
 
+/* Two thresholds, so that a rate between them changes nothing (hysteresis). */
 static void choose_side(struct service *s, double per_s)
 {
     assert(per_s >= 0.0);
-    if (!both_sides(s))
+    if (!has_both_sides(s))
         return;
     if (per_s > s->spec->gpu_above_per_s)
         s->mode = SERVE_GPU;
@@ -33,7 +34,7 @@ static void choose_side(struct service *s, double per_s)
 }
 
 /* Replicas that would be enough, not rounded. */
-static double enough(struct service *s, double per_s, double interval_s)
+static double count_enough(struct service *s, double per_s, double interval_s)
 {
     assert(per_s >= 0.0);
     assert(interval_s > 0.0);
@@ -57,6 +58,7 @@ static double enough(struct service *s, double per_s, double interval_s)
            (s->backlog.count > 0 ? 1 : 0);
 }
 
+/* Keeps the wish of this look and returns the largest of the window. */
 static uint32_t window_most(struct service *s, uint32_t now)
 {
     assert(s->wishes > 0);
@@ -68,7 +70,7 @@ static uint32_t window_most(struct service *s, uint32_t now)
     return most;
 }
 
-static uint32_t clamp(double n, const struct serve_side_spec *side)
+static uint32_t clamp_replicas(double n, const struct serve_side_spec *side)
 {
     assert(side->min <= side->max);
     if (n < side->min)
@@ -86,7 +88,8 @@ void service_scale_begin(struct service *s)
     s->mode = s->spec->side[SERVE_CPU].form != NULL ? SERVE_CPU : SERVE_GPU;
 }
 
-static bool side_open(const struct service *s, enum serve_side side)
+/* Has a side a replica that takes requests? */
+static bool is_side_open(const struct service *s, enum serve_side side)
 {
     assert(side < SERVE_SIDES);
     for (uint32_t i = 0; i < s->opens; i++)
@@ -95,7 +98,8 @@ static bool side_open(const struct service *s, enum serve_side side)
     return false;
 }
 
-static uint32_t side_lives(const struct service *s, enum serve_side side)
+/* Replicas of a side that are requested and will stay. */
+static uint32_t count_live(const struct service *s, enum serve_side side)
 {
     assert(side < SERVE_SIDES);
     uint32_t n = 0;
@@ -106,12 +110,14 @@ static uint32_t side_lives(const struct service *s, enum serve_side side)
     return n;
 }
 
+/* At least one replica as long as requests are there, unless the side may have
+ * none. */
 void service_scale_wish(struct service *s, uint32_t want[SERVE_SIDES])
 {
     assert(want != NULL);
     double interval_s = clock_s_from_ns(s->spec->scaling.interval_ns);
     double per_s = (double)s->seen / interval_s;
-    double n = ceil(enough(s, per_s, interval_s) - 1e-9);
+    double n = ceil(count_enough(s, per_s, interval_s) - 1e-9);
     const struct serve_side_spec *side;
     enum serve_side other;
 
@@ -120,11 +126,11 @@ void service_scale_wish(struct service *s, uint32_t want[SERVE_SIDES])
     other = s->mode == SERVE_GPU ? SERVE_CPU : SERVE_GPU;
     if (s->backlog.count > 0 && n < 1)
         n = 1;
-    want[s->mode] = clamp(window_most(s, n < 1e9 ? (uint32_t)n : 1000000000u),
-                          side);
+    want[s->mode] = clamp_replicas(window_most(s, n < 1e9 ? (uint32_t)n : 1000000000u),
+                                   side);
     if (want[s->mode] == 0 && s->in_service > 0 && side->max > 0)
         want[s->mode] = 1;
     want[other] = 0;
-    if (both_sides(s) && !side_open(s, s->mode))
-        want[other] = side_lives(s, other);     /* until it is relieved */
+    if (has_both_sides(s) && !is_side_open(s, s->mode))
+        want[other] = count_live(s, other);     /* until it is relieved */
 }

@@ -19,8 +19,9 @@
 #include "models/laws/net.h"
 #include "models/types/gang.h"
 
-static double on_cores_s(const struct serve_law *law, const struct gang *gang,
-                         double tokens)
+/* One forward pass of so many tokens on the cores of the gang. */
+static double time_on_cores(const struct serve_law *law, const struct gang *gang,
+                            double tokens)
 {
     assert(gang->cpu != NULL && gang->cores > 0);
     return compute_cpu_forward_s(law->llm, law->precision, gang->cpu,
@@ -42,7 +43,7 @@ double serve_batch_s(const struct serve_law *law, const struct gang *gang,
     if (gang->gpu != NULL)
         return compute_encoder_s(law->llm, law->precision, gang->gpu,
                                  requests, law->prompt_tokens);
-    return on_cores_s(law, gang, requests * law->prompt_tokens);
+    return time_on_cores(law, gang, requests * law->prompt_tokens);
 }
 
 static struct decode_replica replica_of(const struct serve_law *law,
@@ -58,20 +59,21 @@ double serve_prefill_s(const struct serve_law *law, const struct gang *gang,
 {
     assert(law->kind == SERVE_GENERATE);
     if (gang->gpu == NULL)
-        return on_cores_s(law, gang, prompts * prompt_tokens);
+        return time_on_cores(law, gang, prompts * prompt_tokens);
     struct decode_replica replica = replica_of(law, gang);
     return decode_first_token_s(&replica, prompts, prompt_tokens);
 }
 
-/* The same beside decoding, which reads the weights for both. */
-static double prompts_beside_s(const struct serve_law *law,
-                               const struct gang *gang, double prompts,
-                               double prompt_tokens)
+/* Seconds of prompts that are computed beside decoding, which reads the weights
+ * for both. */
+static double time_prompts_beside(const struct serve_law *law,
+                                  const struct gang *gang, double prompts,
+                                  double prompt_tokens)
 {
     assert(prompts >= 0.0);
     assert(prompt_tokens > 0.0);
     if (gang->gpu == NULL)
-        return on_cores_s(law, gang, prompts * prompt_tokens);
+        return time_on_cores(law, gang, prompts * prompt_tokens);
     struct decode_replica replica = replica_of(law, gang);
     return decode_prefill_s(&replica, prompts, prompt_tokens);
 }
@@ -81,11 +83,13 @@ double serve_step_s(const struct serve_law *law, const struct gang *gang,
 {
     assert(law->kind == SERVE_GENERATE);
     if (gang->gpu == NULL)
-        return on_cores_s(law, gang, batch);
+        return time_on_cores(law, gang, batch);
     struct decode_replica replica = replica_of(law, gang);
     return decode_step_s(&replica, batch, context_tokens);
 }
 
+/* A decoding step with a chunk of prompts in it: part of the prompts'
+ * arithmetic hides behind the reading of memory. */
 double serve_mixed_s(const struct serve_law *law, const struct gang *gang,
                      double batch, double context_tokens,
                      double chunk_tokens, double prompt_tokens)
@@ -95,13 +99,15 @@ double serve_mixed_s(const struct serve_law *law, const struct gang *gang,
     assert(prompt_tokens > 0.0);
     if (!(batch > 0.0))
         return serve_prefill_s(law, gang, prompts, prompt_tokens);
-    double prompts_s = prompts_beside_s(law, gang, prompts, prompt_tokens);
+    double prompts_s = time_prompts_beside(law, gang, prompts, prompt_tokens);
     double step_s = serve_step_s(law, gang, batch, context_tokens);
 
     /* No more of them hides than the step is long. */
     return fmax(prompts_s, step_s + DECODE_PREFILL_SEEN * prompts_s);
 }
 
+/* GPUs: what weights and work buffers leave of the share that an engine takes.
+ * Cores: what weights leave of the host memory. */
 double serve_blocks_max(const struct serve_law *law, const struct gang *gang,
                         double host_bytes)
 {

@@ -39,6 +39,7 @@ struct serve_law {
     double batch_s, request_s;  /* SERVE_FIXED */
 };
 
+/* Which replica gets a request. */
 enum serve_route {
     SERVE_ROUND_ROBIN, SERVE_RANDOM, SERVE_SHORTEST_QUEUE,
     SERVE_LEAST_LOADED,
@@ -51,6 +52,8 @@ enum serve_signal {             /* what decides the number of replicas */
     SERVE_UTILIZATION           /* share of time in which a replica works */
 };
 
+/* When replicas are started and stopped; the target is in the signal's own
+ * unit. */
 struct serve_scaling {
     enum serve_signal signal;
     double target;

@@ -19,7 +19,8 @@
 #include "sim/base/rng.h"
 #include "sim/event/loop.h"
 
-static bool generates(const struct replica *r)
+/* Does the replica generate tokens, or answer in passes? */
+static bool is_generating(const struct replica *r)
 {
     assert(r->side < SERVE_SIDES);
     return r->service->spec->side[r->side].law.kind == SERVE_GENERATE;
@@ -27,6 +28,7 @@ static bool generates(const struct replica *r)
 
 /* ---- lists of numbers, ascending --------------------------------------- */
 
+/* Inserts a number; the list stays ascending, so that ties go to the lowest. */
 static void list_add(struct service *s, uint32_t **list, uint32_t *count,
                      uint32_t *room, uint32_t number)
 {
@@ -71,8 +73,8 @@ static uint32_t known_tokens(struct service *s, struct replica *r,
 }
 
 /* request: as it came; NULL where it is sent on later. */
-static void deliver(struct service *s, struct flight *flight,
-                    const struct request *request)
+static void deliver_request(struct service *s, struct flight *flight,
+                            const struct request *request)
 {
     assert(flight->prompt_tokens > 0);
     struct replica *r = service_route(s, request);
@@ -83,7 +85,7 @@ static void deliver(struct service *s, struct flight *flight,
                r->queue.count >= s->spec->queue_max +
                                  (r->batch == NULL ? r->at_work : 0)) {
         service_note_dropped(s);
-    } else if (generates(r)) {
+    } else if (is_generating(r)) {
         flight->known_tokens = request != NULL ? known_tokens(s, r, request)
                                                : 0;
         service_generate_take(r, flight);
@@ -92,6 +94,8 @@ static void deliver(struct service *s, struct flight *flight,
     }
 }
 
+/* Requests that came while no replica was open; those that waited too long are
+ * dropped. */
 static void deliver_backlog(struct service *s)
 {
     assert(s->opens > 0);
@@ -101,17 +105,18 @@ static void deliver_backlog(struct service *s)
         if (service_gave_up(s, &flight))
             service_note_dropped(s);
         else
-            deliver(s, &flight, NULL);
+            deliver_request(s, &flight, NULL);
     }
 }
 
-static void fetch(struct service *s)
+static void fetch_request(struct service *s)
 {
     s->more = s->parts.next(s->parts.source, &s->next);
     assert(!s->more || s->next.arrive_ns >= service_now(s));
 }
 
-static void arrive(struct loop *loop, void *self, uint64_t arg)
+/* Takes all requests of this instant, and plans the next arrival. */
+static void accept_requests(struct loop *loop, void *self, uint64_t arg)
 {
     assert(self != NULL);
     assert(((struct service *)self)->more);
@@ -128,15 +133,16 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
         s->result.measured += s->next.arrive_ns >= s->parts.warmup_ns;
         s->seen++;
         s->in_service++;
-        deliver(s, &flight, &s->next);
-        fetch(s);
+        deliver_request(s, &flight, &s->next);
+        fetch_request(s);
     } while (s->more && s->next.arrive_ns == loop_now_ns(loop));
     if (s->more)
-        loop_at(loop, s->next.arrive_ns, LOOP_RANK_ARRIVAL, arrive, s, 0);
+        loop_at(loop, s->next.arrive_ns, LOOP_RANK_ARRIVAL, accept_requests, s, 0);
 }
 
 /* ---- replicas ----------------------------------------------------------- */
 
+/* Asks for a replica; it works once service_ready() says so. */
 static void start_replica(struct service *s, enum serve_side side)
 {
     assert(side < SERVE_SIDES);
@@ -161,6 +167,8 @@ static void start_replica(struct service *s, enum serve_side side)
     s->parts.ops->start(s->parts.ops->self, n, side);
 }
 
+/* Reports how busy a replica was since the last report, and since it was
+ * ready. */
 static void tell_busy(struct replica *r)
 {
     struct service *s = r->service;
@@ -205,7 +213,9 @@ static void close_replica(struct replica *r, struct flight_queue *out)
     r->batch = NULL;
 }
 
-static void let_go(struct replica *r)
+/* The replica is not wanted any more: its time is counted and its lease given
+ * back. */
+static void stop_replica(struct replica *r)
 {
     struct service *s = r->service;
     struct flight_queue none = { 0 };
@@ -224,26 +234,28 @@ static void let_go(struct replica *r)
 }
 
 /* In the middle of its own event, a replica must not be closed: soon. */
-static void let_go_soon(struct loop *loop, void *self, uint64_t arg)
+static void stop_replica_soon(struct loop *loop, void *self, uint64_t arg)
 {
     struct replica *r = self;
 
     (void)loop;
     (void)arg;
     if (r->wanted && r->draining && r->queue.count == 0 && r->at_work == 0)
-        let_go(r);
+        stop_replica(r);
 }
 
-static void emptied(struct service *s, struct replica *r)
+/* A replica that drains has no request left: it is stopped after the present
+ * event. */
+static void note_emptied(struct service *s, struct replica *r)
 {
     assert(r->queue.count == 0);
     if (r->draining)
-        loop_at(s->parts.loop, service_now(s), LOOP_RANK_ARRIVAL, let_go_soon,
+        loop_at(s->parts.loop, service_now(s), LOOP_RANK_ARRIVAL, stop_replica_soon,
                 r, 0);
 }
 
 /* What waits there goes to others, where there are any. */
-static void hand_over(struct replica *r)
+static void hand_over_queue(struct replica *r)
 {
     assert(r->wanted && r->draining);
     uint32_t stay = r->batch == NULL ? r->at_work : 0;
@@ -259,19 +271,21 @@ static void hand_over(struct replica *r)
     }
     while (waiting.count > 0) {
         struct flight flight = flight_pop(&waiting);
-        deliver(r->service, &flight, NULL);
+        deliver_request(r->service, &flight, NULL);
     }
     flight_free(&waiting);
 }
 
+/* The replica takes no more requests; it stops once those at work are
+ * answered. */
 static void drain_replica(struct replica *r)
 {
     assert(r->wanted && !r->draining);
     r->draining = true;
     list_remove(r->service->open, &r->service->opens, r->number);
-    hand_over(r);
+    hand_over_queue(r);
     if (!r->ready || (r->queue.count == 0 && r->at_work == 0))
-        let_go(r);
+        stop_replica(r);
 }
 
 /* Of those to go first those that cannot work yet, then those with least to
@@ -294,7 +308,8 @@ static struct replica *least_needed(struct service *s, enum serve_side side)
     return best;
 }
 
-static void bring_to(struct service *s, enum serve_side side, uint32_t want)
+/* Starts or drains replicas until a side has so many. */
+static void scale_to(struct service *s, enum serve_side side, uint32_t want)
 {
     assert(side < SERVE_SIDES);
     uint32_t have = 0;
@@ -308,6 +323,8 @@ static void bring_to(struct service *s, enum serve_side side, uint32_t want)
         drain_replica(least_needed(s, side));
 }
 
+/* The decision of each interval.  Once nothing can come any more, all replicas
+ * stop. */
 static void adjust_replicas(struct loop *loop, void *self, uint64_t arg)
 {
     assert(self != NULL);
@@ -319,15 +336,15 @@ static void adjust_replicas(struct loop *loop, void *self, uint64_t arg)
         if (s->replica[s->live[i]]->ready)
             service_note_busy(s->replica[s->live[i]]);
     if (!s->more && s->in_service == 0) {
-        bring_to(s, SERVE_GPU, 0);
-        bring_to(s, SERVE_CPU, 0);
+        scale_to(s, SERVE_GPU, 0);
+        scale_to(s, SERVE_CPU, 0);
         return;
     }
     service_scale_wish(s, want);
     for (uint32_t i = 0; i < s->lives; i++)
         tell_busy(s->replica[s->live[i]]);
-    bring_to(s, SERVE_GPU, want[SERVE_GPU]);
-    bring_to(s, SERVE_CPU, want[SERVE_CPU]);
+    scale_to(s, SERVE_GPU, want[SERVE_GPU]);
+    scale_to(s, SERVE_CPU, want[SERVE_CPU]);
     s->seen = 0;
     loop_at(loop, clock_after(loop_now_ns(loop), s->spec->scaling.interval_ns),
             LOOP_RANK_ARRIVAL, adjust_replicas, s, 0);
@@ -343,7 +360,7 @@ struct service *service_new(const struct service_parts *parts)
     assert(parts->spec->batch_max > 0);
     s->parts = *parts;
     s->spec = parts->spec;
-    s->emptied = emptied;
+    s->emptied = note_emptied;
     s->result.ttft_q = quantile_new(parts->arena);
     s->result.tpot_q = quantile_new(parts->arena);
     s->result.latency_q = quantile_new(parts->arena);
@@ -369,21 +386,22 @@ void service_begin(struct service *s)
     if (s->spec->aggregate_ns > 0) {
         service_mass_begin(s);
     } else {
-        fetch(s);
+        fetch_request(s);
         if (!s->more)
             return;
         s->first_ns = s->next.arrive_ns > s->parts.warmup_ns
                     ? s->next.arrive_ns : s->parts.warmup_ns;
-        loop_at(s->parts.loop, s->next.arrive_ns, LOOP_RANK_ARRIVAL, arrive,
+        loop_at(s->parts.loop, s->next.arrive_ns, LOOP_RANK_ARRIVAL, accept_requests,
                 s, 0);
     }
-    bring_to(s, s->mode, side->min);
+    scale_to(s, s->mode, side->min);
     loop_at(s->parts.loop,
             clock_after(service_now(s), s->spec->scaling.interval_ns),
             LOOP_RANK_ARRIVAL,
             adjust_replicas, s, 0);
 }
 
+/* A replica that is no longer wanted when it is ready takes no requests. */
 void service_ready(struct service *s, uint32_t number,
                    const struct gang *gang, double host_bytes)
 {
@@ -395,7 +413,7 @@ void service_ready(struct service *s, uint32_t number,
     r->ready = true;
     r->gang = *gang;
     r->ready_ns = r->since_ns = service_now(s);
-    if (generates(r))
+    if (is_generating(r))
         service_generate_ready(r, host_bytes);
     else
         service_batch_ready(r);
@@ -403,6 +421,7 @@ void service_ready(struct service *s, uint32_t number,
     deliver_backlog(s);
 }
 
+/* Its requests begin again elsewhere: what they had generated is lost. */
 void service_lost(struct service *s, uint32_t number)
 {
     struct flight_queue left = { 0 };
@@ -413,12 +432,12 @@ void service_lost(struct service *s, uint32_t number)
         return;
     close_replica(r, &left);
     if (r->draining)            /* nobody waits for it to come back */
-        emptied(s, r);
+        note_emptied(s, r);
     while (left.count > 0) {
         struct flight flight = flight_pop(&left);
         flight.made_tokens = 0;
         s->result.rerouted++;
-        deliver(s, &flight, NULL);
+        deliver_request(s, &flight, NULL);
     }
     flight_free(&left);
 }
@@ -429,6 +448,8 @@ uint64_t service_traffic(const struct service *service)
     return service->result.requests + service->result.done;
 }
 
+/* Replicas that still live are counted up to now.  Every request is measured
+ * as answered, refused or unfinished. */
 const struct service_result *service_close(struct service *s)
 {
     struct service_result *result = &s->result;

@@ -31,6 +31,7 @@ struct gang;
 struct loop;
 struct service;
 
+/* What a service asks of its surroundings; `self` is handed to each call. */
 struct service_ops {
     /* Request a replica, or stop one.  The number of a replica is not used
      * twice.  `stop` and `busy` may be NULL. */
@@ -65,6 +66,8 @@ struct service_parts {
                                                    set; else NULL */
 };
 
+/* Returns a service in the arena of `parts`, which are copied; what they point to
+ * must outlive it.  service_free() returns the memory of its queues. */
 struct service *service_new(const struct service_parts *parts);
 void service_free(struct service *service);             /* accepts NULL */
 /* Schedules the first request and requests the first replicas.  To be called

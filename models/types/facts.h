@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * facts.h - the kinds of facts that a trial writes to its journal, and the
- * meaning of their numbers.
+ * meaning of their numbers.  Jobs, leases, tasks and nodes are named by index.
  *
  *  kind               subject  object    amount
  */

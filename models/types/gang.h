@@ -14,6 +14,7 @@
 struct cpu_type;
 struct gpu_type;
 
+/* A plain value; the types that it points to are the catalogue's. */
 struct gang {
     const struct gpu_type *gpu; /* slowest type in the gang; NULL: CPU only */
     uint32_t gpus, nodes;

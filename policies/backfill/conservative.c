@@ -7,8 +7,8 @@
  * time, less what runs (up to its estimate) and what is reserved.  A job that
  * comes is given the earliest place in it; a job that ends early makes the
  * plan looser, and then all reservations are moved forward in order of
- * arrival, none back.  So with estimates that are never too short nobody
- * starts later than he was promised on submission.  A job that outlives its
+ * arrival, none back.  So with estimates that are never too short no job starts
+ * later than it was promised on submission.  A job that outlives its
  * estimate breaks promises: all are made anew.  More predictable than easy,
  * with fewer holes to fill.  The plan counts GPUs, not nodes: where whole nodes
  * are needed it may not hold.
@@ -55,6 +55,8 @@ static int64_t con_least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* Makes room for a job by id; what was known is copied, since the host's
+ * memory is not resized. */
 static void con_grow(struct con *con, struct cs_host *host, uint32_t id)
 {
     uint32_t room = con->job_room ? con->job_room : 256;
@@ -80,6 +82,7 @@ static bool con_init(void *self, struct cs_host *host)
     return true;
 }
 
+/* An empty plan for the GPUs that there are now. */
 static void con_reset(struct con *con, struct cs_host *host)
 {
     con->begun = true;
@@ -87,11 +90,14 @@ static void con_reset(struct con *con, struct cs_host *host)
     cs_plan_clear(con->plan, cs_now_ns(host), con->total);
 }
 
+/* The planned end; NEVER stays NEVER. */
 static int64_t con_end(int64_t start_ns, int64_t run_ns)
 {
     return clock_after(start_ns, run_ns);
 }
 
+/* Gives a job the earliest place that the plan has for its GPUs and its run
+ * time. */
 static void con_reserve(struct con *con, uint32_t id)
 {
     struct con_job *job = &con->job[id];
@@ -128,6 +134,7 @@ static void con_job_submitted(void *self, struct cs_host *host,
     con->fresh++;
 }
 
+/* A job that ended early gives back the rest of its place in the plan. */
 static void con_job_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct con *con = self;
@@ -231,6 +238,9 @@ static bool con_broken(struct con *con, struct cs_host *host)
            con_first_ns(con->ends) <= cs_now_ns(host);
 }
 
+/* First the plan is brought up to date, then every reservation that is due
+ * starts.  If nothing ends before the next one is due, the policy must be
+ * woken for it. */
 static void con_decide(void *self, struct cs_host *host)
 {
     struct con *con = self;

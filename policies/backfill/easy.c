@@ -65,6 +65,9 @@ static void easy_backfill(const struct easy *easy, struct cs_host *host,
     }
 }
 
+/* Starts the queue from its head as far as it fits; the first that does not is
+ * promised the earliest time by which enough GPUs end, and the rest is
+ * backfilled. */
 static void easy_decide(void *self, struct cs_host *host)
 {
     const struct easy *easy = self;

@@ -30,6 +30,8 @@ struct afs_job {
     uint32_t gpus, next;        /* next 0: no more */
 };
 
+/* Parameters first, which the host fills; then the jobs that may be resized,
+ * and what the last deal knew. */
 struct afs {
     int64_t interval_ns, last_ns;
     struct afs_job *job;
@@ -40,6 +42,7 @@ struct afs {
     bool changed, once;
 };
 
+/* Jobs stand in the order of submission. */
 static void afs_submitted(void *self, struct cs_host *host, struct job_id id)
 {
     struct afs *afs = self;
@@ -72,6 +75,7 @@ static void afs_ended(void *self, struct cs_host *host, struct job_id id)
     afs->changed = true;
 }
 
+/* The job's next size and its speed there; a size that is no faster is none. */
 static void afs_look_ahead(struct afs_job *job, struct cs_host *host)
 {
     job->next = cs_size_above(host, job->job, job->gpus);
@@ -80,7 +84,8 @@ static void afs_look_ahead(struct afs_job *job, struct cs_host *host)
         job->next = 0;
 }
 
-static uint32_t afs_wider(const struct afs_job *job, uint32_t widest)
+/* The larger of a step in GPUs and the widest one so far. */
+static uint32_t find_widest(const struct afs_job *job, uint32_t widest)
 {
     uint32_t step = job->next ? job->next - job->gpus : 0;
 
@@ -96,6 +101,8 @@ static bool afs_ends_first(const struct afs_job *x, const struct afs_job *y)
     return a != b ? a < b : x->job.i < y->job.i;
 }
 
+/* Does x get the next GPU rather than y?  By the inequality above; of two
+ * without GPUs the one that would end first. */
 static bool afs_wins(const struct afs_job *x, const struct afs_job *y)
 {
     bool first = afs_ends_first(x, y);
@@ -122,14 +129,15 @@ static void afs_contest(struct afs *afs, uint32_t from, uint32_t room,
     }
 }
 
-/* GPUs one by one.  Who won against those before a job still does when that
- * job has had a GPU, unless one of them could have had more than is left. */
+/* Gives GPUs one by one.  The winner among the jobs before one still wins after
+ * that one got a GPU, unless one of them could have taken more than is left; so
+ * the contest goes on from there, and not from the first job. */
 static void afs_deal(struct afs *afs, struct cs_host *host, uint32_t room)
 {
     uint32_t winners = 0, from = 0, widest = 0;
 
     for (uint32_t i = 0; i < afs->count; i++)
-        widest = afs_wider(&afs->job[i], widest);
+        widest = find_widest(&afs->job[i], widest);
     for (;;) {
         afs_contest(afs, from, room, &winners);
         if (winners == 0)
@@ -140,7 +148,7 @@ static void afs_deal(struct afs *afs, struct cs_host *host, uint32_t room)
         job->gpus = job->next;
         job->speedup = job->next_speedup;
         afs_look_ahead(job, host);
-        widest = afs_wider(job, widest);
+        widest = find_widest(job, widest);
         if (widest > room)
             winners = from = 0;
     }
@@ -155,6 +163,8 @@ static bool afs_lost(const struct afs *afs, const struct cs_host *host)
     return false;
 }
 
+/* Sizes are computed from nothing, then set all at once; the host may grant
+ * fewer, and what it granted is remembered. */
 static void afs_decide(void *self, struct cs_host *host)
 {
     struct afs *afs = self;

@@ -27,6 +27,8 @@
 
 extern const struct cs_policy elasticflow_policy;
 
+/* A job that waits or runs: what it must have done by when, in seconds of work
+ * at speed 1, and the GPUs of this and of the next deal. */
 struct ef_job {
     struct job_id job;
     int64_t deadline_ns;
@@ -57,6 +59,7 @@ static bool ef_init(void *self, struct cs_host *host)
     return true;
 }
 
+/* By deadline, then by age. */
 static bool ef_before(const struct ef_job *a, const struct ef_job *b)
 {
     if (a->deadline_ns != b->deadline_ns)
@@ -64,6 +67,8 @@ static bool ef_before(const struct ef_job *a, const struct ef_job *b)
     return a->job.i < b->job.i;
 }
 
+/* Inserted by deadline; whether it is admitted is judged at the next
+ * decision. */
 static void ef_submitted(void *self, struct cs_host *host, struct job_id id)
 {
     struct ef *ef = self;
@@ -160,6 +165,7 @@ static bool ef_fill(struct ef *ef, struct cs_host *host, struct ef_job *job)
     return false;
 }
 
+/* All GPUs are free in all slots. */
 static void ef_clear(struct ef *ef, const struct cs_host *host)
 {
     uint32_t all = cs_total_gpus(host, 0);
@@ -199,6 +205,8 @@ static void ef_admit(struct ef *ef, struct cs_host *host)
 
 /* ---- what is left ----------------------------------------------------------- */
 
+/* What the next size costs more: GPU-time to the end there, less that at the
+ * present size, over the GPUs of the step. */
 static void ef_look_ahead(struct ef_job *job, struct cs_host *host)
 {
     job->next = cs_size_above(host, job->job, job->gpus);
@@ -212,6 +220,7 @@ static void ef_look_ahead(struct ef_job *job, struct cs_host *host)
                     (job->next - job->gpus);
 }
 
+/* The job whose next step fits and raises its GPU-time least; NULL: none. */
 static struct ef_job *ef_cheapest(struct ef *ef, uint32_t room)
 {
     struct ef_job *best = NULL;
@@ -225,6 +234,7 @@ static struct ef_job *ef_cheapest(struct ef *ef, uint32_t room)
     return best;
 }
 
+/* Moves a job down the heap of ages. */
 static void ef_sink(struct ef *ef, uint32_t count, uint32_t hole)
 {
     uint32_t item = ef->heap[hole], child;
@@ -266,6 +276,7 @@ static uint32_t ef_start_oldest(struct ef *ef, struct cs_host *host,
     return room;
 }
 
+/* First jobs without GPUs start, then those that run grow. */
 static void ef_give_rest(struct ef *ef, struct cs_host *host, uint32_t room)
 {
     struct ef_job *job;
@@ -280,6 +291,7 @@ static void ef_give_rest(struct ef *ef, struct cs_host *host, uint32_t room)
     }
 }
 
+/* Did a failure take GPUs of a job? */
 static bool ef_lost(const struct ef *ef, const struct cs_host *host)
 {
     for (uint32_t i = 0; i < ef->count; i++)
@@ -288,6 +300,8 @@ static bool ef_lost(const struct ef *ef, const struct cs_host *host)
     return false;
 }
 
+/* Admits, fills the shares of all that are admitted by deadline, and deals out
+ * the rest. */
 static void ef_decide(void *self, struct cs_host *host)
 {
     struct ef *ef = self;

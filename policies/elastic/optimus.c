@@ -27,6 +27,7 @@ struct optimus_job {
     uint32_t gpus, next;
 };
 
+/* The parameter, and the jobs of a deal with their sizes. */
 struct optimus {
     int64_t interval_ns;
     struct optimus_job *job;
@@ -67,6 +68,7 @@ static void optimus_list(struct optimus *o, struct cs_host *host)
         }
 }
 
+/* The gain of the next size: seconds that it saves, over its GPUs. */
 static void optimus_look_ahead(struct optimus_job *job, struct cs_host *host)
 {
     double speedup = cs_best_speedup(host, job->job, job->gpus), next;
@@ -96,6 +98,7 @@ static uint32_t optimus_best(const struct optimus *o, uint32_t room)
     return best;
 }
 
+/* Only at multiples of the interval; in between sizes stay. */
 static void optimus_decide(void *self, struct cs_host *host)
 {
     struct optimus *o = self;

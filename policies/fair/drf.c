@@ -29,6 +29,7 @@ struct drf {
     uint32_t running;           /* jobs that are counted */
 };
 
+/* Makes room for all tenants that there are by now. */
 static void drf_grow(struct drf *drf, struct cs_host *host)
 {
     uint32_t more = drf->tenants ? drf->tenants : 16;
@@ -63,6 +64,8 @@ static void drf_add(struct drf_use *use, const struct cs_host *host,
     }
 }
 
+/* The largest share of GPUs, cores and memory; resources that the cluster has
+ * not do not count. */
 static double drf_share(const struct drf_use *use, const struct cs_host *host)
 {
     double gpus = cs_total_gpus(host, 0), cores = cs_total_cores(host);
@@ -89,6 +92,7 @@ static void drf_count(struct drf *drf, struct cs_host *host)
     }
 }
 
+/* A job that never ran holds nothing to give back. */
 static void drf_job_ended(void *self, struct cs_host *host, struct job_id job)
 {
     struct drf *drf = self;
@@ -123,6 +127,8 @@ static struct task_id drf_next(const struct drf *drf, struct cs_host *host,
     return best;
 }
 
+/* With `blocking: skip` a tenant whose next job does not fit is passed over
+ * until the next decision; else its job blocks all others. */
 static void drf_decide(void *self, struct cs_host *host)
 {
     struct drf *drf = self;

@@ -5,8 +5,8 @@
  *
  * The order of Kay and Lauder's Share (CACM 1988) with equal shares and usage
  * that never decays.  Nothing is preempted, so that fairness is only as quick
- * as jobs end, and a tenant who comes late goes before all until he has caught
- * up.  Jobs without a tenant count as one tenant.
+ * as jobs end, and a tenant that comes late goes before all others until it has
+ * caught up.  Jobs without a tenant count as one tenant.
  *
  * What a tenant has used grows by the GPUs that it holds; how much it is, but
  * for rounding, is known without a look at its jobs.  They are summed up, one
@@ -55,9 +55,9 @@ struct fair_share {
     uint32_t tenants;           /* for which there is room */
     struct fair_job *job;       /* by seat */
     uint32_t job_room;
-    struct fair_heap waits;     /* tenants, who used least first */
-    struct fair_heap serves;    /* those that used as much, whose next ask came
-                                   first first */
+    struct fair_heap waits;     /* tenants, by what they have used */
+    struct fair_heap serves;    /* those that used equally little, by the age of
+                                   their next task */
 };
 
 static bool fair_share_init(void *self, struct cs_host *host)
@@ -67,6 +67,7 @@ static bool fair_share_init(void *self, struct cs_host *host)
     return true;
 }
 
+/* Room for all tenants, in the heaps too, so that pushing cannot fail. */
 static void fair_share_grow(struct fair_share *fair, struct cs_host *host)
 {
     uint32_t more = fair->tenants ? fair->tenants : 16;
@@ -123,6 +124,8 @@ static void fair_share_add(struct fair_tenant *tenant,
     tenant->off_per_s += (fabs(tenant->per_s) + job->per_s) * FAIR_ROUNDING;
 }
 
+/* A job does not run any more: it leaves its tenant's list, and its use the
+ * sum. */
 static void fair_share_leave(struct fair_share *fair, struct fair_job *job)
 {
     struct fair_tenant *tenant = &fair->tenant[job->tenant];
@@ -146,6 +149,8 @@ static void fair_share_leave(struct fair_share *fair, struct fair_job *job)
     }
 }
 
+/* A job runs: it is the last of its tenant's list, and its use joins the
+ * sum. */
 static void fair_share_join(struct fair_share *fair, struct cs_host *host,
                             struct fair_job *job)
 {
@@ -208,6 +213,7 @@ static struct fair_next fair_share_about(const struct fair_share *fair,
                                 .tenant = t };
 }
 
+/* Exactly, job by job in the order of the list, as rounding depends on it. */
 static double fair_share_used(const struct fair_share *fair,
                               struct cs_host *host, uint32_t t)
 {
@@ -232,6 +238,7 @@ static bool fair_share_sooner(const struct fair_next *a,
     return a->tenant < b->tenant;
 }
 
+/* Adds to a heap; it has room for every tenant. */
 static void fair_share_push(struct fair_heap *heap, struct fair_next next)
 {
     uint32_t at = heap->count++;
@@ -243,6 +250,7 @@ static void fair_share_push(struct fair_heap *heap, struct fair_next next)
     heap->item[at] = next;
 }
 
+/* Removes the first of a heap. */
 static struct fair_next fair_share_pop(struct fair_heap *heap)
 {
     struct fair_next first = heap->item[0];
@@ -341,6 +349,7 @@ static bool fair_share_serve(struct fair_share *fair, struct cs_host *host)
     return true;
 }
 
+/* Tenants are served level by level, from those that have used least. */
 static void fair_share_decide(void *self, struct cs_host *host)
 {
     struct fair_share *fair = self;

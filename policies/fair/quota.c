@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * quota.c - every tenant has GPUs of its own; what it does not use may be
- * borrowed, and is taken back when it tasks.
+ * borrowed, and is taken back when its tenant asks for it.
  *
  * As queues with a guaranteed and a larger most capacity in YARN's Capacity
  * Scheduler, or Kueue's cohorts.  By priority, then first come: a task within
@@ -30,6 +30,7 @@ struct quota_tenant {
     uint32_t used;              /* at this decision */
 };
 
+/* Parameters, and the tenants that they name. */
 struct quota {
     const char *quotas;
     bool borrow, reclaim;
@@ -101,6 +102,7 @@ static bool quota_init(void *self, struct cs_host *host)
     return wrong == NULL;
 }
 
+/* By priority; equal ones in the order they came. */
 static bool quota_before(const void *self, const struct cs_host *host,
                          struct task_id a, struct task_id b)
 {
@@ -117,6 +119,7 @@ static struct quota_tenant *quota_named(struct quota *quota, const char *name)
     return NULL;
 }
 
+/* The quota of a job's tenant; NULL: it has none. */
 static struct quota_tenant *quota_of(struct quota *quota,
                                      const struct cs_host *host,
                                      struct job_id job)
@@ -124,6 +127,7 @@ static struct quota_tenant *quota_of(struct quota *quota,
     return quota_named(quota, cs_request(host, job)->tenant);
 }
 
+/* A quota in GPUs, of `gpus` in all. */
 static double quota_amount(const struct quota_tenant *tenant, uint32_t gpus)
 {
     if (tenant == NULL)
@@ -153,6 +157,7 @@ static const char *quota_bars(const void *self,
                  "nothing may be borrowed" : NULL;
 }
 
+/* Counts the GPUs that each tenant with a quota holds. */
 static void quota_count(struct quota *quota, const struct cs_host *host)
 {
     for (uint32_t t = 0; t < quota->tenants; t++)
@@ -200,7 +205,8 @@ static bool quota_can(struct quota *quota, const struct cs_host *host,
 
 #define QUOTA_WHY 200u
 
-static void quota_say(char *why, const char *part)
+/* Appends to the reason, cut where it is full. */
+static void append_text(char *why, const char *part)
 {
     size_t at = strlen(why), bytes = strlen(part);
 
@@ -210,16 +216,17 @@ static void quota_say(char *why, const char *part)
     why[at + bytes] = '\0';
 }
 
+/* Ends the run: says which job could never start. */
 static void quota_never(struct cs_host *host, const char *tenant, bool named)
 {
     char why[QUOTA_WHY] = "borrow is false, and an ask would wait for ever: ";
 
     if (tenant == NULL)
-        quota_say(why, "a job belongs to no tenant");
+        append_text(why, "a job belongs to no tenant");
     else {
-        quota_say(why, named ? "the quota is smaller than a job of tenant "
-                             : "quotas does not name tenant ");
-        quota_say(why, tenant);
+        append_text(why, named ? "the quota is smaller than a job of tenant "
+                               : "quotas does not name tenant ");
+        append_text(why, tenant);
     }
     cs_fail(host, why);
 }
@@ -238,6 +245,8 @@ static bool quota_sane(struct quota *quota, struct cs_host *host)
     return true;
 }
 
+/* Two passes over the queue: tasks within their quotas, by taking back if need
+ * be; then, unless one of those still waits, all others on what is free. */
 static void quota_decide(void *self, struct cs_host *host)
 {
     struct quota *quota = self;

@@ -40,6 +40,9 @@ struct themis_job {
     bool offered, keeps;        /* its lease goes on */
 };
 
+/* Parameters, the jobs in order of submission, and the auction's table:
+ * best[j][g] is the best sum of the first j offered jobs with g GPUs,
+ * choice[j][g] the bid of job j in it. */
 struct themis {
     int64_t lease_ns, last_ns;
     double f;
@@ -52,8 +55,9 @@ struct themis {
     bool free;                  /* somebody ended: GPUs are free */
 };
 
-static void *grown(struct cs_host *host, const void *from, size_t count,
-                   size_t room, size_t bytes)
+/* Returns a larger copy; the host's memory is not resized. */
+static void *grow_array(struct cs_host *host, const void *from, size_t count,
+                        size_t room, size_t bytes)
 {
     void *to = cs_alloc(host, room, bytes);
 
@@ -73,7 +77,7 @@ static void pass_time(struct themis *t, const struct cs_host *host)
 }
 
 /* GPUs that there can be: with nodes that are out of service, or not rented. */
-static uint32_t all_gpus(const struct cs_host *host)
+static uint32_t count_all_gpus(const struct cs_host *host)
 {
     uint32_t all = 0;
 
@@ -83,8 +87,8 @@ static uint32_t all_gpus(const struct cs_host *host)
 }
 
 /* The best pace if it had all GPUs to itself. */
-static double alone(const struct themis *t, struct cs_host *host,
-                    struct job_id job)
+static double find_alone(const struct themis *t, struct cs_host *host,
+                         struct job_id job)
 {
     uint32_t all = t->gpus;
     double most = 1e-9;
@@ -105,16 +109,16 @@ static void themis_submitted(void *self, struct cs_host *host,
     pass_time(t, host);
     if (t->count == t->room) {
         uint32_t room = t->room ? 2 * t->room : 32, gpus;
-        t->job = grown(host, t->job, t->count, room, sizeof *t->job);
+        t->job = grow_array(host, t->job, t->count, room, sizeof *t->job);
         t->give = cs_alloc(host, room, sizeof *t->give);
         t->heap = cs_alloc(host, room, sizeof *t->heap);
-        t->gpus = gpus = all_gpus(host);
+        t->gpus = gpus = count_all_gpus(host);
         t->room = room;
         t->best = cs_alloc(host, (size_t)(room + 1) * (gpus + 1),
                            sizeof *t->best);
         t->choice = cs_alloc(host, (size_t)(room + 1) * (gpus + 1), 1);
     }
-    double most = alone(t, host, id);
+    double most = find_alone(t, host, id);
     t->job[t->count++] = (struct themis_job) {
         .job = id, .since_ns = cs_now_ns(host), .most = most,
         .whole_s = 1e-9 * (double)cs_left_ns(host, id) / most };
@@ -136,8 +140,8 @@ static void themis_ended(void *self, struct cs_host *host, struct job_id id)
 
 /* ---- bids ----------------------------------------------------------------- */
 
-/* With that pace for a lease; a job without GPUs goes on after it, as one of
- * those who share. */
+/* Returns rho if the job has that speed for one lease.  A job without GPUs goes
+ * on after the lease as one of those that share. */
 static double rho_with(const struct themis *t, struct cs_host *host,
                        const struct themis_job *job, double speedup)
 {
@@ -161,8 +165,9 @@ static double rho_now(const struct themis *t, struct cs_host *host,
     return rho_with(t, host, job, now ? cs_best_speedup(host, job->job, now) : 0);
 }
 
-static void bid(const struct themis *t, struct cs_host *host,
-                struct themis_job *job, uint32_t room)
+/* At most SIZES sizes, evenly spread over those that the job may have. */
+static void make_bid(const struct themis *t, struct cs_host *host,
+                     struct themis_job *job, uint32_t room)
 {
     uint32_t n = 0;
 
@@ -187,21 +192,22 @@ static void bid(const struct themis *t, struct cs_host *host,
 /* ---- the auction ------------------------------------------------------------ */
 
 /* Of two alike the older. */
-static bool worse(const struct themis *t, uint32_t a, uint32_t b)
+static bool is_worse(const struct themis *t, uint32_t a, uint32_t b)
 {
     if (t->job[a].rho != t->job[b].rho)
         return t->job[a].rho > t->job[b].rho;
     return a < b;
 }
 
-static void sink(struct themis *t, uint32_t count, uint32_t hole)
+/* Moves a job down the heap of the worst. */
+static void sink_job(struct themis *t, uint32_t count, uint32_t hole)
 {
     uint32_t item = t->heap[hole], child;
 
     while ((child = 2 * hole + 1) < count) {
-        if (child + 1 < count && worse(t, t->heap[child + 1], t->heap[child]))
+        if (child + 1 < count && is_worse(t, t->heap[child + 1], t->heap[child]))
             child++;
-        if (!worse(t, t->heap[child], item))
+        if (!is_worse(t, t->heap[child], item))
             break;
         t->heap[hole] = t->heap[child];
         hole = child;
@@ -210,7 +216,7 @@ static void sink(struct themis *t, uint32_t count, uint32_t hole)
 }
 
 /* The worst 1 - f of the jobs, one at least. */
-static void offer(struct themis *t)
+static void choose_offered(struct themis *t)
 {
     uint32_t most = (uint32_t)ceil((1 - t->f) * t->count), count = t->count;
 
@@ -219,17 +225,17 @@ static void offer(struct themis *t)
         t->heap[i] = i;
     }
     for (uint32_t i = count / 2; i-- > 0;)
-        sink(t, count, i);
+        sink_job(t, count, i);
     for (uint32_t n = 0; (n < most || n == 0) && count > 0; n++) {
         t->job[t->heap[0]].offered = true;
         t->heap[0] = t->heap[--count];
-        sink(t, count, 0);
+        sink_job(t, count, 0);
     }
 }
 
 /* What is best with this job as well, by how many GPUs there are. */
-static void auction_row(const struct themis_job *job, const double *before,
-                        uint32_t columns, double *best, uint8_t *chosen)
+static void fill_row(const struct themis_job *job, const double *before,
+                     uint32_t columns, double *best, uint8_t *chosen)
 {
     for (uint32_t r = 0; r < columns; r++) {
         double most = before[r] + job->log_value[0];
@@ -249,7 +255,7 @@ static void auction_row(const struct themis_job *job, const double *before,
 }
 
 /* The sizes that make the sum of the logarithms largest, of `room` GPUs. */
-static void auction(struct themis *t, uint32_t room)
+static void run_auction(struct themis *t, uint32_t room)
 {
     uint32_t columns = room + 1, rows = 0, r = room;
 
@@ -258,8 +264,8 @@ static void auction(struct themis *t, uint32_t room)
         double *before = &t->best[(size_t)rows * columns];
         if (!t->job[i].offered)
             continue;
-        auction_row(&t->job[i], before, columns, before + columns,
-                    &t->choice[(size_t)rows++ * columns]);
+        fill_row(&t->job[i], before, columns, before + columns,
+                 &t->choice[(size_t)rows++ * columns]);
     }
     for (uint32_t i = t->count; i-- > 0;) {
         uint8_t s = 0;
@@ -296,6 +302,8 @@ static void give_rest(struct themis *t, struct cs_host *host, uint32_t room)
     }
 }
 
+/* At the end of a lease all GPUs are offered; rho is computed for every job
+ * first, as all bids are about one instant. */
 static void themis_decide(void *self, struct cs_host *host)
 {
     struct themis *t = self;
@@ -306,7 +314,7 @@ static void themis_decide(void *self, struct cs_host *host)
     if (t->count == 0)
         return;
     cs_wake_at(host, clock_tick_after(now, t->lease_ns));
-    /* Between, only GPUs that are free are offered: who holds a lease is out. */
+    /* Between two leases only free GPUs are offered, to jobs without a lease. */
     if (!due && (!t->free || cs_free_gpus(host, 0) == 0))
         return;
     t->free = false;
@@ -317,14 +325,14 @@ static void themis_decide(void *self, struct cs_host *host)
         room = t->gpus;
     for (uint32_t i = 0; i < t->count; i++)
         t->job[i].rho = rho_now(t, host, &t->job[i]);
-    offer(t);
+    choose_offered(t);
     for (uint32_t i = 0; i < t->count; i++) {
         t->job[i].keeps = !due && cs_size_now(host, t->job[i].job) > 0;
         t->job[i].offered &= !t->job[i].keeps;
         if (t->job[i].offered)
-            bid(t, host, &t->job[i], room);
+            make_bid(t, host, &t->job[i], room);
     }
-    auction(t, room);
+    run_auction(t, room);
     for (uint32_t i = 0; i < t->count; i++) {
         if (t->job[i].keeps)
             t->job[i].gpus = cs_size_now(host, t->job[i].job);

@@ -41,6 +41,7 @@ static const struct cs_param learned_param[] = {
       .help = "tasks, from the oldest on, that are scored at a decision" },
 };
 
+/* The best action so far; held: it goes on with the lease that it has. */
 struct learned_choice {
     struct task_id task;
     struct cs_want want;
@@ -58,7 +59,7 @@ static bool learned_init(void *self, struct cs_host *host)
 }
 
 /* Maps seconds to about 0..2: a minute is 0.6, an hour 1.2, a day 1.6. */
-static double squeeze(double s)
+static double squeeze_seconds(double s)
 {
     return log1p(s > 0 ? s : 0) / 7;
 }
@@ -75,10 +76,10 @@ static double learned_score(const struct learned *learned,
         [ON_HELD] = place == ON_HELD, [AT_HOME] = place == AT_HOME,
         [TAKES_IDLE] = place == TAKES_IDLE, [GROWS] = place == GROWS,
         [ON_CORES] = place == ON_CORES,
-        [RUN] = squeeze(f->run_s),
-        [SWITCH] = squeeze(f->switch_s), [EVICT] = squeeze(f->evict_s),
-        [AGE] = squeeze(age_s),
-        [JOB_LEFT] = squeeze((double)cs_left_ns(host, task->job) / 1e9),
+        [RUN] = squeeze_seconds(f->run_s),
+        [SWITCH] = squeeze_seconds(f->switch_s), [EVICT] = squeeze_seconds(f->evict_s),
+        [AGE] = squeeze_seconds(age_s),
+        [JOB_LEFT] = squeeze_seconds((double)cs_left_ns(host, task->job) / 1e9),
         [GPUS] = (double)f->gpus / cs_total_gpus(host, 0),
         [SLOWER] = asked_s > 0 ? log(f->run_s / asked_s + 1e-9) : 0,
         [USD] = log(f->usd + 1e-3), [START] = 1,
@@ -121,6 +122,8 @@ static bool learned_chooses(const struct cs_host *host,
            job_role_chooses(&form->role[task->role]);
 }
 
+/* Tries each of the oldest depth_max tasks at five kinds of places: on the
+ * lease that it holds, at home, elsewhere, with more GPUs, on cores. */
 static struct learned_choice learned_find_best(const struct learned *learned,
                                                struct cs_host *host)
 {
@@ -160,6 +163,8 @@ static bool learned_any_works(const struct cs_host *host)
     return false;
 }
 
+/* Ends when nothing fits or waiting is better; each start changes the features
+ * of the others, so that the best is sought again. */
 static void learned_decide(void *self, struct cs_host *host)
 {
     for (;;) {

@@ -15,6 +15,7 @@
 
 extern const struct cs_policy f1_policy;
 
+/* Lower goes first.  Submission is counted from the start of the workload. */
 static double f1_score(const struct cs_task *task)
 {
     double r = (double)task->estimate_ns / 1e9;

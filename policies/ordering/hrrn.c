@@ -11,6 +11,8 @@
 
 extern const struct cs_policy hrrn_policy;
 
+/* wait / estimate.  It rises linearly with time, by 1 / estimate, which
+ * hrrn_line() tells the host so that the order can be kept without sorting. */
 static double hrrn_ratio(const struct cs_host *host, struct task_id id)
 {
     const struct cs_task *task = cs_task(host, id);

@@ -44,6 +44,7 @@ static int qssf_compare(const struct qssf_history *h, const char *tenant,
     return h->gpus < gpus ? -1 : h->gpus > gpus;
 }
 
+/* Returns a larger copy; the host's memory is not resized. */
 static void *qssf_grow(struct cs_host *host, const void *old, uint32_t room,
                        uint32_t more, size_t item_bytes)
 {
@@ -90,6 +91,8 @@ static const char *qssf_tenant(const struct cs_host *host, struct job_id job)
     return tenant ? tenant : "";
 }
 
+/* The most special history that has any job is taken; without one the
+ * prediction is 0, and the job goes first. */
 static void qssf_job_submitted(void *self, struct cs_host *host,
                                struct job_id job)
 {
@@ -113,12 +116,15 @@ static void qssf_job_submitted(void *self, struct cs_host *host,
     q->service_s[job.i] = h->count > 0 ? h->sum_s / h->count * gpus : 0;
 }
 
+/* Counts the run time of a job that ended. */
 static void qssf_add(struct qssf_history *h, double run_s)
 {
     h->sum_s += run_s;
     h->count += 1;
 }
 
+/* Run time is attained GPU-time over the GPUs, and counts for all three
+ * predictions. */
 static void qssf_job_ended(void *self, struct cs_host *host,
                            struct job_id job)
 {

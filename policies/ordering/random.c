@@ -8,6 +8,8 @@
 
 extern const struct cs_policy random_policy;
 
+/* As many tries as there are tasks at the beginning, each with one drawn from
+ * those that wait: a task may be tried twice and another not at all. */
 static void random_decide(void *self, struct cs_host *host)
 {
     uint32_t tries = cs_pending_count(host);

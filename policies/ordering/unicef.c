@@ -37,7 +37,8 @@ static const struct cs_param unicef_param[] = {
               "less the time of submission" },
 };
 
-static double seconds(int64_t ns)
+/* Seconds, at least a nanosecond, so that nothing is divided by 0. */
+static double at_least_seconds(int64_t ns)
 {
     return (double)(ns > 0 ? ns : 1) / 1e9;
 }
@@ -51,7 +52,7 @@ static double unicef_offset(const struct unicef *unicef,
                                                   : cs_now_ns(host);
 
     return ((double)(until_ns - task->submit_ns) / 1e9 + OFFSET) /
-           (log2(task->gpus + OFFSET) * seconds(task->estimate_ns));
+           (log2(task->gpus + OFFSET) * at_least_seconds(task->estimate_ns));
 }
 
 /* wait / estimate, to be divided by log2 of the GPUs. */
@@ -63,6 +64,8 @@ static double unicef_ratio(const struct cs_host *host,
     return (double)(cs_now_ns(host) - task->submit_ns) / (double)run_ns;
 }
 
+/* Jobs of one GPU have no finite score, so that they are compared among
+ * themselves. */
 static bool unicef_before(const void *self, const struct cs_host *host,
                           struct task_id a, struct task_id b)
 {
@@ -93,7 +96,7 @@ static void unicef_line(const void *self, const struct cs_host *host,
     if (unicef->wait != WAIT_NOW) {
         out->claim = unicef_offset(unicef, host, task);
         out->per_ns = unicef->wait == WAIT_UNSET ? 0
-            : 1e-9 / (log2(task->gpus + OFFSET) * seconds(task->estimate_ns));
+            : 1e-9 / (log2(task->gpus + OFFSET) * at_least_seconds(task->estimate_ns));
     }
 }
 

@@ -30,6 +30,8 @@ static const struct cs_param wfp3_param[] = {
               "simulator has it: -1 s less the time of submission" },
 };
 
+/* wait / estimate; with `wait: unset` the wait is negative, as in that
+ * simulator. */
 static double wfp3_ratio(const struct wfp3 *wfp3, const struct cs_host *host,
                          const struct cs_task *task)
 {

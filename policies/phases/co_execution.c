@@ -45,6 +45,7 @@ struct co_job {
     bool paired;                /* it has roles in two pools */
 };
 
+/* Parameters, and what is known of slots and jobs; both arrays grow. */
 struct co {
     double slowdown, memory;
     int64_t jobs_max;
@@ -71,6 +72,8 @@ static const struct cs_param co_param[] = {
 
 /* ---- what a job is ------------------------------------------------------- */
 
+/* Nodes of a pool that so many GPUs take; all its nodes are taken to be
+ * alike. */
 static uint32_t co_nodes_for(const struct cs_host *host, uint32_t pool,
                              uint32_t gpus)
 {
@@ -91,6 +94,8 @@ static uint32_t co_pool(uint32_t mask)
     return CO_NONE;
 }
 
+/* Adds a role to its side: nodes, seconds of its phases in a step, and state
+ * per node. */
 static void co_add_role(struct co_job *job, const struct cs_host *host,
                         struct job_id id, uint32_t r)
 {
@@ -116,6 +121,7 @@ static void co_add_role(struct co_job *job, const struct cs_host *host,
             job->busy_s[side] += cs_phase_s(host, id, p);
 }
 
+/* What a job needs on each side, and how long its step takes alone. */
 static void co_measure(struct co_job *job, const struct cs_host *host,
                        struct job_id id)
 {
@@ -141,6 +147,8 @@ static void co_measure(struct co_job *job, const struct cs_host *host,
 
 /* ---- which slot ---------------------------------------------------------- */
 
+/* Has a slot room for the job: fewer than jobs_max, of its size, and memory
+ * for one more state? */
 static bool co_holds(const struct co *co, const struct cs_host *host,
                      const struct co_slot *slot, const struct co_job *job,
                      uint32_t side)
@@ -188,6 +196,7 @@ static uint32_t co_free_nodes(const struct co *co, const struct cs_host *host,
     return CO_NONE;
 }
 
+/* A slot of nodes that no other has; CO_NONE: there are too few. */
 static uint32_t co_new_slot(struct co *co, struct cs_host *host,
                             const struct co_job *job, uint32_t side)
 {
@@ -216,6 +225,7 @@ static uint32_t co_new_slot(struct co *co, struct cs_host *host,
     return i;
 }
 
+/* The shortest step of the jobs in a slot, after one came or went. */
 static void co_shortest(struct co *co, uint32_t slot, uint32_t side)
 {
     double least = INFINITY;
@@ -226,6 +236,7 @@ static void co_shortest(struct co *co, uint32_t slot, uint32_t side)
     co->slot[slot].alone_s = least;
 }
 
+/* The job takes its turns in a slot from now on; co_part() is the other way. */
 static void co_join(struct co *co, struct co_job *job, uint32_t side,
                     uint32_t i)
 {
@@ -238,6 +249,8 @@ static void co_join(struct co *co, struct co_job *job, uint32_t side,
     co_shortest(co, i, side);
 }
 
+/* Takes a job out of its slot; the nodes of a slot without jobs are free for
+ * new slots. */
 static void co_part(struct co *co, struct co_job *job, uint32_t side)
 {
     uint32_t i = job->slot[side];
@@ -292,6 +305,7 @@ static void co_submitted(void *self, struct cs_host *host, struct job_id id)
     co_measure(&co->job[id.i], host, id);
 }
 
+/* A job in place holds a slot on each side, and gives both back. */
 static void co_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct co *co = self;
@@ -306,7 +320,7 @@ static void co_ended(void *self, struct cs_host *host, struct job_id id)
 
 /* ---- turns ---------------------------------------------------------------- */
 
-/* Who had no turn for longest; the job that has waited longest of those. */
+/* The job that had no turn for longest; of equals, the one that waits longest. */
 static bool co_before(const void *self, const struct cs_host *host,
                       struct task_id a, struct task_id b)
 {
@@ -333,6 +347,8 @@ static bool co_start_there(struct cs_host *host, struct task_id task,
            cs_start_want(host, task, &idle) == CS_DONE;
 }
 
+/* Continues a lease that is held, or starts one on the nodes of the job's
+ * slot. */
 static bool co_start(struct co *co, struct cs_host *host, struct task_id task)
 {
     const struct cs_task *pub = cs_task(host, task);
@@ -353,6 +369,8 @@ static bool co_start(struct co *co, struct cs_host *host, struct task_id task)
     return co_start_there(host, task, want);
 }
 
+/* A job without a slot waits; others take their turn if their nodes have
+ * room. */
 static void co_decide(void *self, struct cs_host *host)
 {
     struct co *co = self;

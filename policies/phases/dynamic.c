@@ -52,6 +52,7 @@ static const struct cs_param dynamic_param[] = {
               "GPUs back between phases" },
 };
 
+/* Roles that have GPUs: a job with one of them cannot lend to itself. */
 static uint32_t dynamic_gpu_roles(const struct cs_host *host, struct job_id job)
 {
     const struct job_form *form = cs_request(host, job)->form;
@@ -112,9 +113,9 @@ static void dynamic_consider(const struct dynamic *dynamic,
 /* On free GPUs, then on those of idle leases too: a search that may take idle
  * ones does not prefer the free, and nobody is thrown out for nothing.  Where
  * switching costs more than the phase itself, a lease is thrown out only when
- * it has been idle for the difference: whoever comes back sooner finds it (as
- * who rents skis until renting has cost as much as buying, Karlin et al.
- * 1988).  So dear switches are seldom, and no lease is safe for ever. */
+ * it has been idle for the difference: a job that comes back sooner finds it (as in
+ * ski rental, where one rents until renting has cost as much as buying, Karlin et
+ * al. 1988).  So dear switches are seldom, and no lease is safe for ever. */
 static void dynamic_consider_both(const struct dynamic *dynamic,
                                   struct cs_host *host, struct task_id task,
                                   struct cs_want want,
@@ -153,6 +154,8 @@ static void dynamic_consider_sites(const struct dynamic *dynamic,
             dynamic_consider_both(dynamic, host, task, want, best);
 }
 
+/* The place where the phase would be over first: the held lease, home,
+ * elsewhere, with more GPUs if no other task waits. */
 static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
                                             struct cs_host *host,
                                             struct task_id task)
@@ -196,6 +199,7 @@ static bool dynamic_waits(struct cs_host *host, struct task_id task,
     return wait > 0 && wait + (double)pub->estimate_ns / 1e9 < best->over_s;
 }
 
+/* Did an equal role find no room in this decision?  Nothing was freed since. */
 static bool dynamic_is_full(const struct dynamic_full *full,
                             const struct cs_host *host,
                             const struct cs_task *task)
@@ -266,6 +270,8 @@ static void dynamic_try(const struct dynamic *dynamic, struct cs_host *host,
         cs_tried(host, task, alike);
 }
 
+/* Tries every candidate once.  Tasks of a kind that was refused in this
+ * decision are passed over without a forecast. */
 static void dynamic_decide(void *self, struct cs_host *host)
 {
     struct dynamic_full full = { .count = 0 };

@@ -155,6 +155,8 @@ static enum cs_alike elastic_start(const struct elastic *self,
     return CS_ALIKE_NONE;
 }
 
+/* Roles without GPUs go where there are cores; the others by
+ * elastic_start(). */
 static enum cs_alike elastic_try(const struct elastic *self,
                                  struct cs_host *host, struct task_id task)
 {

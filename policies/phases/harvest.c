@@ -17,6 +17,7 @@
 
 extern const struct cs_policy harvest_policy;
 
+/* The parameters; all else is read from the host at each decision. */
 struct harvest {
     const char *from, *role;
     int64_t delay_ns;
@@ -40,20 +41,21 @@ static const struct cs_param harvest_param[] = {
       .fallback = "0%", .help = "share of the pool that is never borrowed" },
 };
 
-static bool harvest_same(const char *a, const char *b)
+static bool same_text(const char *a, const char *b)
 {
     while (*a && *a == *b)
         a++, b++;
     return *a == *b;
 }
 
+/* The pools of that name, as a mask; 0: there is none. */
 static uint32_t harvest_pools(const struct harvest *harvest,
                               const struct cs_host *host)
 {
     uint32_t mask = 0;
 
     for (uint32_t p = 0; p < cs_pool_count(host); p++)
-        if (harvest_same(cs_pool_name(host, p), harvest->from))
+        if (same_text(cs_pool_name(host, p), harvest->from))
             mask |= 1u << p;
     return mask;
 }
@@ -102,6 +104,8 @@ static uint32_t harvest_size(const struct role_spec *role, uint32_t asked,
     return asked <= spare ? asked : 0;
 }
 
+/* Takes the place where it is over first: the held lease, its own pool, or
+ * what services do not use. */
 static bool harvest_rollout(const struct harvest *harvest,
                             struct cs_host *host, struct task_id task,
                             uint32_t serve)
@@ -163,6 +167,8 @@ static bool harvest_start(struct cs_host *host, struct task_id task,
            cs_start_want(host, task, &want) == CS_DONE;
 }
 
+/* A replica starts in the pool of the services.  If it has no room, as many
+ * rollouts are taken back as all waiting replicas need. */
 static bool harvest_replica(const struct harvest *harvest,
                             struct cs_host *host, struct task_id task,
                             uint32_t serve, uint32_t *wanted)
@@ -180,6 +186,7 @@ static bool harvest_replica(const struct harvest *harvest,
     return harvest->delay_ns == 0 && harvest_start(host, task, want);
 }
 
+/* All other phases run outside the pool of the services. */
 static bool harvest_other(struct cs_host *host, struct task_id task,
                           uint32_t serve)
 {
@@ -194,6 +201,7 @@ static bool harvest_other(struct cs_host *host, struct task_id task,
     return harvest_start(host, task, want);
 }
 
+/* Once a replica waits, no rollout borrows any more in this decision. */
 static void harvest_decide(void *self, struct cs_host *host)
 {
     const struct harvest *harvest = self;
@@ -211,7 +219,7 @@ static void harvest_decide(void *self, struct cs_host *host)
         if (cs_serves(host, pub->job))
             done = harvest_replica(harvest, host, task, serve, &wanted);
         else if (pub->gpus > 0 && wanted == 0 &&
-                 harvest_same(form->role[pub->role].name, harvest->role))
+                 same_text(form->role[pub->role].name, harvest->role))
             done = harvest_rollout(harvest, host, task, serve);
         else
             done = harvest_other(host, task, serve);

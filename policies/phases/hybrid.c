@@ -76,6 +76,7 @@ static bool hybrid_init(void *self, struct cs_host *host)
     return true;
 }
 
+/* The entry of a job's role, by slot; room grows with the largest slot. */
 static struct hybrid_start *hybrid_start_of(struct hybrid *hybrid,
                                             struct cs_host *host,
                                             struct job_id job, uint32_t role)
@@ -295,6 +296,8 @@ static void hybrid_lease_idle(void *self, struct cs_host *host,
         cs_release(host, id);
 }
 
+/* First pass: owners, in their homes.  Second pass: borrowers.  A job whose
+ * switches are dear is settled: it holds the GPUs of all its roles. */
 static enum cs_alike hybrid_try(struct hybrid *hybrid,
                                 struct cs_host *host, struct task_id task,
                                 bool owners)
@@ -321,6 +324,8 @@ static enum cs_alike hybrid_try(struct hybrid *hybrid,
     return CS_ALIKE_ALL;
 }
 
+/* Owners go before borrowers, so that nobody borrows what an owner waits
+ * for. */
 static void hybrid_decide(void *self, struct cs_host *host)
 {
     for (int owners = 1; owners >= 0; owners--) {

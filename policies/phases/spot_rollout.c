@@ -33,19 +33,20 @@ static const struct cs_param spot_param[] = {
               "where that is sooner" },
 };
 
-static bool spot_same(const char *a, const char *b)
+static bool same_text(const char *a, const char *b)
 {
     while (*a && *a == *b)
         a++, b++;
     return *a == *b;
 }
 
+/* Pools of that name, as a mask; 0: there is none. */
 static uint32_t spot_pool(const struct cs_host *host, const char *name)
 {
     uint32_t mask = 0;
 
     for (uint32_t p = 0; p < cs_pool_count(host); p++)
-        if (spot_same(cs_pool_name(host, p), name))
+        if (same_text(cs_pool_name(host, p), name))
             mask |= 1u << p;
     return mask;
 }
@@ -78,6 +79,8 @@ static bool spot_best(struct cs_host *host, struct task_id task, uint32_t pools,
     return found;
 }
 
+/* Where the rollout is over first: on what it holds, on reserved GPUs, on spot
+ * ones, or on both together. */
 static bool spot_generate(const struct spot *self, struct cs_host *host,
                           struct task_id task, uint32_t spot)
 {
@@ -102,6 +105,7 @@ static bool spot_generate(const struct spot *self, struct cs_host *host,
     return else_s < 1e300 && cs_start_want(host, task, &other) == CS_DONE;
 }
 
+/* All that cannot be taken away runs on reserved GPUs. */
 static bool spot_other(const struct spot *self, struct cs_host *host,
                        struct task_id task)
 {
@@ -117,6 +121,7 @@ static bool spot_other(const struct spot *self, struct cs_host *host,
            cs_start_want(host, task, &want) == CS_DONE;
 }
 
+/* Phases that generate go to the spot pool, all others to the reserved one. */
 static void spot_decide(void *self, struct cs_host *host)
 {
     const struct spot *spot = self;
@@ -132,7 +137,7 @@ static void spot_decide(void *self, struct cs_host *host)
         const struct cs_task *pub = cs_task(host, task);
         const struct job_form *form = cs_request(host, pub->job)->form;
         bool generates = pub->gpus > 0 &&
-                         spot_same(form->role[pub->role].name, spot->role);
+                         same_text(form->role[pub->role].name, spot->role);
         if (!(generates ? spot_generate(spot, host, task, mask)
                         : spot_other(spot, host, task)))
             i++;

@@ -25,6 +25,7 @@ static const struct cs_param static_param[] = {
       .help = "largest share of the GPUs that one kind of job may hold" },
 };
 
+/* GPUs that all jobs of a form hold together. */
 static uint32_t static_held(const struct cs_host *host,
                             const struct job_form *form)
 {
@@ -38,6 +39,7 @@ static uint32_t static_held(const struct cs_host *host,
     return gpus;
 }
 
+/* All roles at once, each in its home, or none. */
 static enum cs_verdict static_start(const struct divided *divided,
                                     struct cs_host *host, struct task_id id)
 {

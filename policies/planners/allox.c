@@ -29,9 +29,9 @@ extern const struct cs_policy allox_policy;
 
 struct machine {
     uint32_t pool;
-    bool free;
-    uint32_t last;              /* k of the job that goes first */
-    uint32_t task;               /* of that job: index in order */
+    bool free;                  /* it runs nothing now */
+    uint32_t last;              /* k of the job that goes first; 0: none */
+    uint32_t task;              /* of that job: index in the queue's order */
 };
 
 struct allox {
@@ -42,8 +42,8 @@ struct allox {
     uint32_t *pool;             /* by machine, as the matching wants it */
     double *free_s;             /* by machine: from now */
     double *time_s;             /* [job][pool] */
-    uint32_t *column;
-    struct task_id *first;
+    uint32_t *column;           /* by job: machine x places + place, the answer */
+    struct task_id *first;      /* tasks that start now; pools: in machine[] */
 };
 
 static void add_machine(struct allox *a, uint32_t pool, double free_s)
@@ -74,6 +74,8 @@ static void add_machines(struct allox *a, struct cs_host *host, uint32_t pool)
         add_machine(a, pool, 0);
 }
 
+/* Lists all GPUs that there are, pool by pool.  Arrays grow only when nodes
+ * come, and old ones stay with the host until the run ends. */
 static void find_machines(struct allox *a, struct cs_host *host)
 {
     uint32_t all = cs_total_gpus(host, 0);
@@ -89,8 +91,11 @@ static void find_machines(struct allox *a, struct cs_host *host)
         add_machines(a, host, p);
 }
 
-/* Places of a machine that are looked at: all of them if the matrix is small. */
-static uint32_t places(const struct allox *a, uint32_t jobs)
+/* Returns how many places of each machine the matching may use, from the end.
+ * With few jobs it is one for each job, which is exact.  Else it is what keeps
+ * jobs x places within CELLS_MAX, but on all machines together at least twice as
+ * many places as jobs. */
+static uint32_t count_places(const struct allox *a, uint32_t jobs)
 {
     uint32_t most = CELLS_MAX / jobs / a->machines;
     uint32_t enough = (2 * jobs + a->machines - 1) / a->machines + 1;
@@ -100,7 +105,8 @@ static uint32_t places(const struct allox *a, uint32_t jobs)
     return most > enough ? most : enough;
 }
 
-/* Seconds of GPU time of a job in a pool. */
+/* Returns the GPU-seconds that a job has left in a pool; 1e15, which no matching
+ * takes where there is another pool, if it cannot run there. */
 static double time_there(struct cs_host *host, const struct cs_task *task,
                          uint32_t pool)
 {
@@ -111,9 +117,11 @@ static double time_there(struct cs_host *host, const struct cs_task *task,
     return 1e-9 * (double)cs_left_ns(host, task->job) / speedup * task->gpus;
 }
 
-static void match(struct allox *a, struct cs_host *host, uint32_t jobs)
+/* Fills the matching's costs from the laws, solves it, and notes for each
+ * machine the job with the largest k there: it is the first to run. */
+static void match_jobs(struct allox *a, struct cs_host *host, uint32_t jobs)
 {
-    uint32_t k_max = places(a, jobs), pools = cs_pool_count(host);
+    uint32_t k_max = count_places(a, jobs), pools = cs_pool_count(host);
     struct cs_places places_of = {
         .rows = jobs, .machines = a->machines, .places = k_max,
         .kinds = pools, .time_s = a->time_s, .kind = a->pool,
@@ -138,6 +146,8 @@ static void match(struct allox *a, struct cs_host *host, uint32_t jobs)
     }
 }
 
+/* Those that are first on a free machine are taken out of the queue's order
+ * before any starts, because a start changes the order. */
 static void allox_decide(void *self, struct cs_host *host)
 {
     struct allox *a = self;
@@ -158,7 +168,7 @@ static void allox_decide(void *self, struct cs_host *host)
     find_machines(a, host);
     if (a->machines == 0)
         return;
-    match(a, host, jobs);
+    match_jobs(a, host, jobs);
     for (uint32_t m = 0; m < a->machines; m++)
         if (a->machine[m].last > 0 && a->machine[m].free) {
             a->machine[firsts] = a->machine[m];

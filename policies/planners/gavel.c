@@ -42,9 +42,9 @@
 extern const struct cs_policy gavel_policy;
 
 #define POOLS 32u
-#define NOWHERE UINT32_MAX
+#define NOWHERE UINT32_MAX      /* no pool, no entry, no combination */
 #define TIGHT 1e-7              /* what the second solution may give up */
-#define BISECTIONS 16
+#define BISECTIONS 16           /* of rho: to a 65,536th of the first bound */
 
 enum objective { MAX_MIN, MAKESPAN, FINISH_TIME, COST };
 
@@ -54,11 +54,11 @@ struct entry {
     uint32_t on, next;          /* pools, or NOWHERE */
     uint32_t combo;             /* in which it runs */
     uint32_t mate;              /* entry that is to be beside it, or NOWHERE */
-    uint32_t need_row;
+    uint32_t need_row;          /* of the program; NOWHERE: needs nothing */
     uint32_t was;               /* index in combos; NOWHERE: not known there */
-    double speedup[POOLS];
+    double speedup[POOLS];      /* alone, on all its GPUs there */
     double equal;               /* rate of an equal share */
-    double left_s, solved_left_s;
+    double left_s, solved_left_s;       /* work at speed 1; at the last program */
     double alone, alone_s;      /* rate on 1/n now; time spent at such rates */
 };
 
@@ -71,6 +71,9 @@ struct pick {
     uint32_t combo, pool;
 };
 
+/* Parameters; pools; jobs; combinations of the last program, with their shares
+ * and times; and the arrays of the program itself, which `solve.h` reads.
+ * Arrays grow and are never freed. */
 struct gavel {
     int64_t round_ns;
     enum objective objective;
@@ -88,6 +91,8 @@ struct gavel {
     double *value, *gain, *most, *limit, *x, *need;
 };
 
+/* With `rounds:` the host's length of a round holds.  The objective cost needs
+ * a price of some pool. */
 static bool gavel_init(void *self, struct cs_host *host)
 {
     struct gavel *g = self;
@@ -105,8 +110,9 @@ static bool gavel_init(void *self, struct cs_host *host)
     return g->objective != COST || priced;
 }
 
-static void *grown(struct cs_host *host, const void *from, uint32_t count,
-                   uint32_t room, size_t bytes)
+/* Returns a larger copy; the host's memory is not resized. */
+static void *grow_array(struct cs_host *host, const void *from, uint32_t count,
+                        uint32_t room, size_t bytes)
 {
     void *to = cs_alloc(host, room, bytes);
 
@@ -115,7 +121,9 @@ static void *grown(struct cs_host *host, const void *from, uint32_t count,
     return to;
 }
 
-/* What programs of so many combinations need. */
+/* Makes the arrays of a program of at least that many combinations; of the old
+ * ones only the combinations are copied.  A column has 5 entries at most (a pair:
+ * two jobs' times, a pool, two needs), and z one for each job: 6 suffice. */
 static void make_columns(struct gavel *g, struct cs_host *host,
                          uint32_t combos)
 {
@@ -124,7 +132,7 @@ static void make_columns(struct gavel *g, struct cs_host *host,
     while (room < combos)
         room *= 2;
     uint32_t columns = room * g->pools + 1, entries = 6 * columns;
-    g->combo = grown(host, g->combo, g->combos, room, sizeof *g->combo);
+    g->combo = grow_array(host, g->combo, g->combos, room, sizeof *g->combo);
     g->pick = cs_alloc(host, columns, sizeof *g->pick);
     g->speedup_a = cs_alloc(host, columns, sizeof *g->speedup_a);
     g->speedup_b = cs_alloc(host, columns, sizeof *g->speedup_b);
@@ -140,16 +148,20 @@ static void make_columns(struct gavel *g, struct cs_host *host,
     g->combo_room = room;
 }
 
+/* A program has a row for the time of each job, one for each pool, and one for
+ * each job's need. */
 static void make_room(struct gavel *g, struct cs_host *host)
 {
     uint32_t room = g->room ? 2 * g->room : 32;
 
-    g->entry = grown(host, g->entry, g->count, room, sizeof *g->entry);
+    g->entry = grow_array(host, g->entry, g->count, room, sizeof *g->entry);
     g->limit = cs_alloc(host, 2 * room + g->pools, sizeof *g->limit);
     g->need = cs_alloc(host, room, sizeof *g->need);
     g->room = room;
 }
 
+/* A job that has a pace in no pool ends the trial: it would never get a
+ * share. */
 static void gavel_submitted(void *self, struct cs_host *host,
                             struct job_id job)
 {
@@ -212,7 +224,10 @@ static bool add_pair(struct gavel *g, struct cs_host *host, uint32_t a,
     return worth;
 }
 
-static void combine(struct gavel *g, struct cs_host *host)
+/* Every job is a combination, by its own index; pairs follow, if packing is
+ * on.  Only jobs of as many GPUs are paired.  There may be n (n - 1) / 2
+ * pairs, for each of which the laws are asked. */
+static void list_combos(struct gavel *g, struct cs_host *host)
 {
     uint32_t n = g->count;
 
@@ -241,14 +256,17 @@ static void combine(struct gavel *g, struct cs_host *host)
 
 /* ---- the linear program -------------------------------------------------- */
 
-static void put(struct gavel *g, uint32_t *entries, uint32_t row,
-                uint32_t column, double value)
+/* Appends one number of the program's matrix. */
+static void put_entry(struct gavel *g, uint32_t *entries, uint32_t row,
+                      uint32_t column, double value)
 {
     g->row[*entries] = row;
     g->column[*entries] = column;
     g->value[(*entries)++] = value;
 }
 
+/* The columns of pairs: a pair takes the time of both jobs, but its GPUs once,
+ * and adds to the rate of each. */
 static void put_pairs(struct gavel *g, uint32_t *entries)
 {
     uint32_t n = g->count;
@@ -260,22 +278,22 @@ static void put_pairs(struct gavel *g, uint32_t *entries)
             const struct entry *b = &g->entry[combo->b];
             uint32_t c = k * g->pools + p;
             g->most[c] = g->speedup_a[c] > 0 && a->gpus <= g->cap[p] ? 1 : 0;
-            put(g, entries, combo->a, c, 1);
-            put(g, entries, combo->b, c, 1);
-            put(g, entries, n + p, c, a->gpus);
+            put_entry(g, entries, combo->a, c, 1);
+            put_entry(g, entries, combo->b, c, 1);
+            put_entry(g, entries, n + p, c, a->gpus);
             if (a->need_row != NOWHERE)
-                put(g, entries, a->need_row, c,
-                    -g->speedup_a[c] / g->need[combo->a]);
+                put_entry(g, entries, a->need_row, c,
+                          -g->speedup_a[c] / g->need[combo->a]);
             if (b->need_row != NOWHERE)
-                put(g, entries, b->need_row, c,
-                    -g->speedup_b[c] / g->need[combo->b]);
+                put_entry(g, entries, b->need_row, c,
+                          -g->speedup_b[c] / g->need[combo->b]);
         }
 }
 
 /* Columns are (combination, pool), and z; rows: a job's time, a pool's GPUs, and
  * z <= the job's rate over what it needs, if at_least is NAN, or else at_least
  * <= that.  Jobs that need nothing have no such row. */
-static bool solve(struct gavel *g, double at_least)
+static bool solve_program(struct gavel *g, double at_least)
 {
     uint32_t n = g->count, z = g->combos * g->pools, entries = 0;
     uint32_t rows = n + g->pools;
@@ -286,8 +304,8 @@ static bool solve(struct gavel *g, double at_least)
             const struct entry *e = &g->entry[i];
             uint32_t c = i * g->pools + p;
             g->most[c] = e->speedup[p] > 0 && e->gpus <= g->cap[p] ? 1 : 0;
-            put(g, &entries, i, c, 1);
-            put(g, &entries, n + p, c, e->gpus);
+            put_entry(g, &entries, i, c, 1);
+            put_entry(g, &entries, n + p, c, e->gpus);
         }
     for (uint32_t i = 0; i < n; i++)
         g->limit[i] = 1;
@@ -298,9 +316,9 @@ static bool solve(struct gavel *g, double at_least)
         if (!(g->need[i] > 0))
             continue;
         for (uint32_t p = 0; p < g->pools; p++)
-            put(g, &entries, rows, i * g->pools + p,
-                -g->entry[i].speedup[p] / g->need[i]);
-        put(g, &entries, rows, z, free);
+            put_entry(g, &entries, rows, i * g->pools + p,
+                      -g->entry[i].speedup[p] / g->need[i]);
+        put_entry(g, &entries, rows, z, free);
         g->limit[rows++] = free ? 0 : -at_least;
     }
     put_pairs(g, &entries);
@@ -320,7 +338,7 @@ static double best_z(struct gavel *g)
 
     memset(g->gain, 0, z * sizeof *g->gain);
     g->gain[z] = 1;
-    return solve(g, NAN) ? g->x[z] : 0;
+    return solve_program(g, NAN) ? g->x[z] : 0;
 }
 
 /* Among the X that give every job z times its need: the most in sum, each pool
@@ -342,9 +360,10 @@ static bool best_sum(struct gavel *g, double at_least, bool priced)
                 g->gain[c] += g->speedup_b[c] / g->entry[combo->b].equal / usd;
         }
     g->gain[g->combos * g->pools] = 0;
-    return solve(g, at_least);
+    return solve_program(g, at_least);
 }
 
+/* Returns the seconds since a job was submitted. */
 static double age_s(const struct cs_host *host, const struct entry *e)
 {
     return 1e-9 * (double)(cs_now_ns(host) -
@@ -384,7 +403,8 @@ static double bound_z(const struct gavel *g)
     return fmin(z, g->all / gpus);
 }
 
-/* Can every job have what it needs?  Programs are for where that is not plain. */
+/* Can every job have what it needs?  A program is solved only where the bound does
+ * not answer that. */
 static bool can_have(struct gavel *g)
 {
     double z = g->packing ? NAN : bound_z(g);
@@ -394,6 +414,8 @@ static bool can_have(struct gavel *g)
     return (g->pools == 1 && z > 1 + TIGHT) || best_z(g) >= 1;
 }
 
+/* Finds the least rho that every job can have: doubles it until it can be had,
+ * halves the interval, and leaves the needs of the bound that can be had. */
 static void fair_finish(struct gavel *g, const struct cs_host *host)
 {
     double low = 0, high = 1;
@@ -411,7 +433,8 @@ static void fair_finish(struct gavel *g, const struct cs_host *host)
     need_for(g, host, high);
 }
 
-/* Deadlines that can still be kept. */
+/* Sets as need the rate by which a job keeps its deadline; 0, no need, without a
+ * deadline and where its fastest pool alone would be too slow. */
 static void need_for_deadlines(struct gavel *g, const struct cs_host *host)
 {
     for (uint32_t i = 0; i < g->count; i++) {
@@ -427,8 +450,11 @@ static void need_for_deadlines(struct gavel *g, const struct cs_host *host)
     }
 }
 
-/* What is known of jobs changes between two solutions. */
-static void refresh(struct gavel *g, const struct cs_host *host)
+/* Brings what is known of pools and jobs up to date before a program: the pools'
+ * sizes, the work that is left, the rate of an equal share and that on 1/n of the
+ * cluster.  Work done since the last program counts at the rate on 1/n that held
+ * then: alone_s is the time that a job would have needed there so far. */
+static void refresh_jobs(struct gavel *g, const struct cs_host *host)
 {
     g->all = 0;
     for (uint32_t p = 0; p < g->pools; p++) {
@@ -455,12 +481,16 @@ static void refresh(struct gavel *g, const struct cs_host *host)
     }
 }
 
-static void plan(struct gavel *g, struct cs_host *host)
+/* Solves the objective for the shares.  The first program finds the best value
+ * of the objective, the second, which gives up TIGHT of it, the best sum of
+ * rates among its solutions.  Every combination is given half a round to begin
+ * with, so that the first round goes by the shares alone. */
+static void plan_shares(struct gavel *g, struct cs_host *host)
 {
     bool solved;
 
-    refresh(g, host);
-    combine(g, host);
+    refresh_jobs(g, host);
+    list_combos(g, host);
     for (uint32_t i = 0; i < g->count; i++)
         g->need[i] = g->objective == MAX_MIN
                          ? g->entry[i].equal / g->entry[i].gpus
@@ -488,7 +518,7 @@ static void plan(struct gavel *g, struct cs_host *host)
 
 /* ---- a round -------------------------------------------------------------- */
 
-/* A row of the shares goes where it stands from now on. */
+/* Moves a combination's shares and times to another index. */
 static void move_row(struct gavel *g, uint32_t from, uint32_t to)
 {
     for (uint32_t p = 0; p < g->pools; p++) {
@@ -525,8 +555,9 @@ static void keep_columns(struct gavel *g, struct cs_host *host,
     }
 }
 
-/* The combinations of which all jobs are there still, with their shares; `to`
- * says where each one stands then. */
+/* Keeps the combinations whose jobs are all still there, with their shares.
+ * now: by old index of an entry, its index now, or NOWHERE.  *to is set to the
+ * index of each combination from now on, or NOWHERE. */
 static void keep_combos(struct gavel *g, const uint32_t *now, uint32_t *to)
 {
     uint32_t kept = 0;
@@ -568,9 +599,10 @@ static void carry_on(struct gavel *g, struct cs_host *host)
     }
 }
 
-/* Who ran in the round that is over; who was thrown out runs no more.  What
- * combinations had is counted from each solution on: not if one comes now. */
-static void account(struct gavel *g, const struct cs_host *host, bool counts)
+/* Closes the round that is over: each combination that ran is given its time,
+ * pairs once.  That is left out if a program is solved now, because it counts
+ * from there on.  Jobs that were evicted in the round do not run any more. */
+static void count_round(struct gavel *g, const struct cs_host *host, bool counts)
 {
     for (uint32_t i = 0; i < g->count; i++) {
         struct entry *e = &g->entry[i];
@@ -586,6 +618,8 @@ static void account(struct gavel *g, const struct cs_host *host, bool counts)
             g->entry[i].on = NOWHERE;
 }
 
+/* Higher priority first, then the larger share; the rest is by index, so that
+ * the order does not depend on the sort. */
 static bool goes_before(const struct gavel *g, const struct pick *a,
                         const struct pick *b)
 {
@@ -598,7 +632,8 @@ static bool goes_before(const struct gavel *g, const struct pick *a,
     return a->combo != b->combo ? a->combo < b->combo : a->pool < b->pool;
 }
 
-static void sift(const struct gavel *g, uint32_t at, uint32_t count)
+/* Moves a pick down the heap, whose root is the last in order. */
+static void sift_pick(const struct gavel *g, uint32_t at, uint32_t count)
 {
     struct pick pick = g->pick[at];
     uint32_t child;
@@ -619,16 +654,18 @@ static void sift(const struct gavel *g, uint32_t at, uint32_t count)
 static void sort_picks(const struct gavel *g, uint32_t count)
 {
     for (uint32_t i = count / 2; i-- > 0;)
-        sift(g, i, count);
+        sift_pick(g, i, count);
     for (uint32_t end = count; end-- > 1;) {
         struct pick last = g->pick[0];
         g->pick[0] = g->pick[end];
         g->pick[end] = last;
-        sift(g, 0, end);
+        sift_pick(g, 0, end);
     }
 }
 
-static void take(struct gavel *g, uint32_t k, uint32_t pool)
+/* A combination gets its pool for the next round; of a pair both entries are
+ * marked. */
+static void take_pick(struct gavel *g, uint32_t k, uint32_t pool)
 {
     const struct combo *combo = &g->combo[k];
     struct entry *a = &g->entry[combo->a];
@@ -643,7 +680,9 @@ static void take(struct gavel *g, uint32_t k, uint32_t pool)
     g->entry[combo->b].mate = combo->a;
 }
 
-static void choose(struct gavel *g, const struct cs_host *host)
+/* Algorithm 1 of the paper: by priority, every combination whose jobs are not
+ * yet chosen and whose pool has enough GPUs left. */
+static void choose_picks(struct gavel *g, const struct cs_host *host)
 {
     double sum[POOLS] = { 0 }, room[POOLS];
     uint32_t picks = 0;
@@ -666,24 +705,26 @@ static void choose(struct gavel *g, const struct cs_host *host)
         if (g->entry[combo->a].next != NOWHERE || gpus > room[p] ||
             (combo->b != NOWHERE && g->entry[combo->b].next != NOWHERE))
             continue;
-        take(g, g->pick[k].combo, p);
+        take_pick(g, g->pick[k].combo, p);
         room[p] -= gpus;
     }
 }
 
-static void stop(struct cs_host *host, struct entry *e)
+/* The job goes back to the queue, with what its preemption costs. */
+static void stop_entry(struct cs_host *host, struct entry *e)
 {
     cs_stop(host, e->job);
     e->on = NOWHERE;
 }
 
-/* Who runs elsewhere, or beside another than it is to be, stops; of two that
- * are to be together or apart, the later. */
-static void clear(struct gavel *g, struct cs_host *host)
+/* Stops the jobs that run in another pool than they are to, or beside another job
+ * than they are to.  Of two that are to be together, or apart, the later one in
+ * the list stops. */
+static void clear_gpus(struct gavel *g, struct cs_host *host)
 {
     for (uint32_t i = 0; i < g->count; i++)
         if (g->entry[i].on != NOWHERE && g->entry[i].on != g->entry[i].next)
-            stop(host, &g->entry[i]);
+            stop_entry(host, &g->entry[i]);
     for (uint32_t i = 0; g->packing && i < g->count; i++) {
         struct entry *e = &g->entry[i];
         if (e->on == NOWHERE)
@@ -693,12 +734,14 @@ static void clear(struct gavel *g, struct cs_host *host)
             const struct entry *other = &g->entry[j];
             bool together = with != ID_NONE && with == other->job.i;
             if (other->on != NOWHERE && together != (e->mate == j))
-                stop(host, e);
+                stop_entry(host, e);
         }
     }
 }
 
-static void start(struct gavel *g, struct cs_host *host, struct entry *e)
+/* Starts a job in its pool, or beside its mate if that runs.  A job that finds
+ * no room, because GPUs are in pieces, waits for the next round. */
+static void start_entry(struct gavel *g, struct cs_host *host, struct entry *e)
 {
     struct cs_want want = { .pool_mask = 1u << e->next };
     struct task_id task = cs_job_task(host, e->job, CS_ALL_ROLES);
@@ -716,26 +759,27 @@ static void start(struct gavel *g, struct cs_host *host, struct entry *e)
         e->on = e->next;
 }
 
-/* Those whose mate runs come last: a mate may have to start first. */
-static void enact(struct gavel *g, struct cs_host *host)
+/* Makes the cluster run what was chosen.  Jobs that are to run beside another are
+ * started last, when their mates run. */
+static void enact_picks(struct gavel *g, struct cs_host *host)
 {
-    clear(g, host);
+    clear_gpus(g, host);
     for (uint32_t i = 0; i < g->count; i++) {
         struct entry *e = &g->entry[i];
         if (e->next != NOWHERE && e->on != e->next &&
             (e->mate == NOWHERE ||
              (i < e->mate && g->entry[e->mate].on == NOWHERE)))
-            start(g, host, e);
+            start_entry(g, host, e);
     }
     for (uint32_t i = 0; g->packing && i < g->count; i++) {
         struct entry *e = &g->entry[i];
         if (e->mate != NOWHERE && e->on != e->next)
-            start(g, host, e);
+            start_entry(g, host, e);
     }
 }
 
-/* Have nodes come or gone since it was planned? */
-static bool moved(const struct gavel *g, const struct cs_host *host)
+/* Have nodes come or gone since the program was solved? */
+static bool nodes_changed(const struct gavel *g, const struct cs_host *host)
 {
     for (uint32_t p = 0; p < g->pools; p++)
         if (g->cap[p] != cs_total_gpus(host, 1u << p))
@@ -743,6 +787,8 @@ static bool moved(const struct gavel *g, const struct cs_host *host)
     return false;
 }
 
+/* At the begin of a round: shares are solved for if they are out of date and
+ * may be, else carried on; then the round is dealt by them. */
 static void gavel_decide(void *self, struct cs_host *host)
 {
     struct gavel *g = self;
@@ -758,15 +804,15 @@ static void gavel_decide(void *self, struct cs_host *host)
         if (now % round != 0)
             return;
     }
-    g->changed |= moved(g, host);
+    g->changed |= nodes_changed(g, host);
     solves = g->changed && cs_may_solve(host);
     if (g->changed && !solves)
         carry_on(g, host);
-    account(g, host, !solves);
+    count_round(g, host, !solves);
     if (solves)
-        plan(g, host);
-    choose(g, host);
-    enact(g, host);
+        plan_shares(g, host);
+    choose_picks(g, host);
+    enact_picks(g, host);
 }
 
 static const struct cs_param params[] = {

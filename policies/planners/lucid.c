@@ -41,6 +41,7 @@ struct lucid_job {
     enum stage stage;
 };
 
+/* Parameters, the pools that they mean, and what is kept of each job. */
 struct lucid {
     int64_t score_max, gpus_max;
     const char *profiler;
@@ -59,6 +60,7 @@ static bool lucid_has_gpus(const struct cs_host *host, uint32_t pools)
     return false;
 }
 
+/* Without a profiler both masks are 0, which the host reads as any pool. */
 static bool lucid_init(void *self, struct cs_host *host)
 {
     struct lucid *l = self;
@@ -77,6 +79,8 @@ static bool lucid_init(void *self, struct cs_host *host)
     return true;
 }
 
+/* The estimate is kept as it is on submission: the binder compares jobs of
+ * which one has run already. */
 static void lucid_submitted(void *self, struct cs_host *host,
                             struct job_id job)
 {
@@ -96,6 +100,7 @@ static void lucid_submitted(void *self, struct cs_host *host,
                           cs_job_gpus(host, job);
 }
 
+/* Least GPU-time first; the order of submission decides between equals. */
 static bool lucid_before(const void *self, const struct cs_host *host,
                          struct task_id a, struct task_id b)
 {
@@ -107,6 +112,8 @@ static bool lucid_before(const void *self, const struct cs_host *host,
 
 /* ---- the profiler ------------------------------------------------------------ */
 
+/* Must a job run on the profiler first?  Jobs of several roles and jobs
+ * without GPUs need not, nor those that are larger than the profiler. */
 static bool lucid_profiles(const struct lucid *l, const struct cs_host *host,
                            const struct cs_task *task)
 {
@@ -116,7 +123,7 @@ static bool lucid_profiles(const struct lucid *l, const struct cs_host *host,
            task->gpus <= cs_total_gpus(host, l->profile_pools);
 }
 
-/* Whose time on the profiler is up waits for GPUs elsewhere. */
+/* Stops the jobs whose time on the profiler is up: they wait for GPUs elsewhere. */
 static void lucid_leave_profiler(struct lucid *l, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_lease_count(host);) {
@@ -138,7 +145,8 @@ static void lucid_leave_profiler(struct lucid *l, struct cs_host *host)
     }
 }
 
-/* Fewest GPUs first; the first that does not fit ends it. */
+/* Starts jobs on the profiler, fewest GPUs first; the first that does not fit
+ * ends it.  Quadratic in the jobs that wait for the profiler. */
 static void lucid_profile(struct lucid *l, struct cs_host *host)
 {
     struct cs_want want = { .pool_mask = l->profile_pools };
@@ -164,6 +172,8 @@ static void lucid_profile(struct lucid *l, struct cs_host *host)
 
 /* ---- the binder ---------------------------------------------------------------- */
 
+/* Do the laws allow both jobs on the same GPUs, of each of these pools?  They
+ * do not where memory is too small for both. */
 static bool lucid_both_run(struct cs_host *host, struct job_id a,
                            struct job_id b, uint32_t pools)
 {
@@ -174,6 +184,8 @@ static bool lucid_both_run(struct cs_host *host, struct job_id a,
     return true;
 }
 
+/* Starts a job on the GPUs of the first running job that passes all tests.  By
+ * the limit on GPU-time a job joins none that is much shorter. */
 static bool lucid_goes_beside(struct lucid *l, struct cs_host *host,
                               struct task_id task)
 {
@@ -200,6 +212,8 @@ static bool lucid_goes_beside(struct lucid *l, struct cs_host *host,
     return false;
 }
 
+/* Starts a job outside the profiler; jobs of several roles may use all
+ * pools. */
 static enum cs_verdict lucid_start(const struct lucid *l,
                                    struct cs_host *host, struct task_id task)
 {
@@ -222,6 +236,8 @@ static bool lucid_packs(const struct lucid *l, const struct cs_host *host)
     return wanted > room;
 }
 
+/* While packing is off the queue is strict, so that large jobs are not passed
+ * over; with packing all that wait are tried. */
 static void lucid_decide(void *self, struct cs_host *host)
 {
     struct lucid *l = self;

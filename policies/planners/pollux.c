@@ -27,7 +27,7 @@
  * that have some, and what is drawn for the others in vain is skipped; what a row
  * adds to the fitness depends on its pool, its GPUs and whether it spans nodes,
  * and is kept by these.  Both give the numbers of the plain search.
- * What cannot be resized or moved starts as it tasks, when it fits.
+ * What cannot be resized or moved starts as it asks, when it fits.
  */
 #include <math.h>
 #include <string.h>
@@ -45,7 +45,8 @@ extern const struct cs_policy pollux_policy;
 #define UNKNOWN UINT32_MAX
 #define STEP UINT64_C(0x9e3779b97f4a7c15)       /* of the generator */
 
-/* Of so many GPUs of a pool, on one node or on more. */
+/* What is known of a job on a number of GPUs of a pool, on one node or on more.  It
+ * holds for one interval: then the job's age and its fair share are others. */
 struct pollux_known {
     double gain;                /* speedup; < 0: not looked at yet */
     bool spans;                 /* nodes */
@@ -54,10 +55,11 @@ struct pollux_known {
 
 struct pollux_job {
     struct job_id id;
-    double attained, age_s, fair;
+    double attained, age_s, fair;       /* GPU-s; s; speed of an equal share */
     double moved;               /* part of a speedup that a restart leaves */
     double each[HOST_KINDS];    /* per GPU */
-    uint32_t restarts, cap, before;     /* before: its row last time, or none */
+    uint32_t restarts, cap, before;     /* cap: GPUs at most, by its growth;
+                                   before: its row last time, or UINT32_MAX */
     bool runs, hosts;           /* hosts: it needs cores or memory */
     struct pollux_known *known; /* [pool][one node, more][GPUs] */
     uint32_t *below;            /* by GPUs: cs_size_below(); or UNKNOWN */
@@ -98,7 +100,7 @@ struct pollux {
 };
 
 /* splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
-static uint64_t pollux_next(struct pollux *px)
+static uint64_t pollux_draw(struct pollux *px)
 {
     uint64_t z = px->random += STEP;
 
@@ -107,42 +109,48 @@ static uint64_t pollux_next(struct pollux *px)
     return z ^ z >> 31;
 }
 
-/* As if so many numbers had been drawn. */
+/* Moves the generator on as if that many numbers had been drawn, in one step: its
+ * state is a counter. */
 static void pollux_skip(struct pollux *px, uint64_t numbers)
 {
     px->random += numbers * STEP;
 }
 
-static uint32_t pollux_below(struct pollux *px, uint32_t n)
+/* Draws a whole number below n, from the upper half of a word by multiplication
+ * (Lemire 2019, without the rejection: the bias is below n / 2^32). */
+static uint32_t pollux_draw_below(struct pollux *px, uint32_t n)
 {
-    return (uint32_t)((pollux_next(px) >> 32) * n >> 32);
+    return (uint32_t)((pollux_draw(px) >> 32) * n >> 32);
 }
 
-static bool pollux_chance(struct pollux *px, double p)
+/* Draws true with probability p, from the 53 bits that a double holds. */
+static bool pollux_draw_chance(struct pollux *px, double p)
 {
-    return (double)(pollux_next(px) >> 11) * 0x1p-53 < p;
+    return (double)(pollux_draw(px) >> 11) * 0x1p-53 < p;
 }
 
 /* ---- the jobs and nodes of an interval ----------------------------------- */
 
-/* It can be moved, and a pool could hold its least size. */
-static bool pollux_mine(const struct pollux *px, struct cs_host *host,
-                        struct job_id id)
+/* May the search deal to this job?  It must be one that can be moved, and a pool
+ * must be able to hold its least size. */
+static bool pollux_can_deal(const struct pollux *px, struct cs_host *host,
+                            struct job_id id)
 {
     return cs_can_move(host, id) && cs_size_least(host, id) <= px->pool_most;
 }
 
-static uint32_t pollux_doubled(uint32_t room, uint32_t need)
+static uint32_t pollux_double_room(uint32_t room, uint32_t need)
 {
     while (room < need)
         room = room ? 2 * room : 16;
     return room;
 }
 
-/* Of a job by its number. */
-static void pollux_note(struct pollux *px, struct cs_host *host, uint32_t i)
+/* Makes room for what is kept of a job by its number for the whole run: its
+ * restarts and the most GPUs that it has had. */
+static void pollux_grow_notes(struct pollux *px, struct cs_host *host, uint32_t i)
 {
-    uint32_t room = pollux_doubled(px->seen, i + 1);
+    uint32_t room = pollux_double_room(px->seen, i + 1);
 
     if (room == px->seen)
         return;
@@ -157,9 +165,11 @@ static void pollux_note(struct pollux *px, struct cs_host *host, uint32_t i)
     px->seen = room;
 }
 
-static void pollux_room(struct pollux *px, struct cs_host *host, uint32_t jobs)
+/* Makes the arrays of a search for that many jobs.  Kept are the jobs listed
+ * so far and the matrices of the last interval. */
+static void pollux_make_room(struct pollux *px, struct cs_host *host, uint32_t jobs)
 {
-    uint32_t room = pollux_doubled(px->room, jobs);
+    uint32_t room = pollux_double_room(px->room, jobs);
     size_t matrix = (size_t)room * px->nodes;
     size_t half = (size_t)px->population, all = 2 * half * matrix;
 
@@ -184,16 +194,16 @@ static void pollux_room(struct pollux *px, struct cs_host *host, uint32_t jobs)
     px->room = room;
 }
 
-static void pollux_add(struct pollux *px, struct cs_host *host,
-                       struct job_id id)
+static void pollux_add_job(struct pollux *px, struct cs_host *host,
+                           struct job_id id)
 {
     const struct role_spec *role = &cs_request(host, id)->form->role[0];
     struct pollux_job *job;
 
-    if (!pollux_mine(px, host, id))
+    if (!pollux_can_deal(px, host, id))
         return;
-    pollux_room(px, host, px->jobs + 1);
-    pollux_note(px, host, id.i);
+    pollux_make_room(px, host, px->jobs + 1);
+    pollux_grow_notes(px, host, id.i);
     job = &px->job[px->jobs++];
     memset(job, 0, sizeof *job);
     job->id = id;
@@ -206,27 +216,30 @@ static void pollux_add(struct pollux *px, struct cs_host *host,
     job->hosts = job->each[0] > 0 || job->each[1] > 0;
 }
 
-static bool pollux_first(const struct pollux_job *a, const struct pollux_job *b)
+static bool goes_first(const struct pollux_job *a, const struct pollux_job *b)
 {
     if (a->attained != b->attained)
         return a->attained < b->attained;
     return a->id.i < b->id.i;
 }
 
-static void pollux_list(struct pollux *px, struct cs_host *host)
+/* Lists the jobs that run and the first `depth` that wait, those with the
+ * least attained service first, and reads who holds what.  An insertion sort,
+ * over `depth` jobs and those that run. */
+static void pollux_list_jobs(struct pollux *px, struct cs_host *host)
 {
     px->jobs = 0;
     for (uint32_t i = 0; i < cs_running_count(host); i++)
-        pollux_add(px, host, cs_running(host, i));
+        pollux_add_job(px, host, cs_running(host, i));
     uint32_t running = px->jobs;
     uint32_t i = 0;
     for (; i < cs_pending_count(host) && px->jobs - running < px->depth; i++)
-        pollux_add(px, host, cs_task(host, cs_pending(host, i))->job);
+        pollux_add_job(px, host, cs_task(host, cs_pending(host, i))->job);
     if (i < cs_pending_count(host))
         cs_limit_reached(host);
     for (i = 1; i < px->jobs; i++)
-        for (uint32_t j = i; j > 0 && pollux_first(&px->job[j],
-                                                   &px->job[j - 1]); j--) {
+        for (uint32_t j = i; j > 0 && goes_first(&px->job[j],
+                                                 &px->job[j - 1]); j--) {
             struct pollux_job swap = px->job[j];
             px->job[j] = px->job[j - 1];
             px->job[j - 1] = swap;
@@ -246,7 +259,8 @@ static void pollux_list(struct pollux *px, struct cs_host *host)
 
 /* ---- speedups -------------------------------------------------------------- */
 
-/* Of an equal share: its GPUs packed, where they are fastest. */
+/* Returns the speed of a job on an equal share of the cluster: that many GPUs,
+ * packed, in the pool where they are fastest; 1 if it can run nowhere. */
 static double pollux_fair(struct pollux *px, struct cs_host *host,
                           const struct pollux_job *job)
 {
@@ -264,11 +278,17 @@ static double pollux_fair(struct pollux *px, struct cs_host *host,
     return best > 0 ? best : 1;
 }
 
+/* What a job's speedup adds to the sum of the power mean.  With p = 0 that
+ * mean is the geometric one.  LEAST keeps the term of a job without GPUs
+ * finite. */
 static double pollux_term(const struct pollux *px, double gain)
 {
     return px->p == 0 ? log(fmax(gain, LEAST)) : pow(gain + LEAST, px->p);
 }
 
+/* Nothing is known of the jobs at the start of an interval.  none_sum[n] is
+ * the sum of n terms of jobs without GPUs, added one by one, so that sums have
+ * the bits of the plain search. */
 static void pollux_forget(struct pollux *px, struct cs_host *host)
 {
     size_t sizes = px->gpus_max + 1, row = px->pools * 2 * sizes;
@@ -292,6 +312,8 @@ static void pollux_forget(struct pollux *px, struct cs_host *host)
         px->none_sum[j + 1] = px->none_sum[j] + px->none;
 }
 
+/* Sets what the search needs of each job: the speed of its fair share, what a
+ * restart would leave of a speedup, and its largest size. */
 static void pollux_measure(struct pollux *px, struct cs_host *host)
 {
     double delay_s = 1e-9 * (double)px->delay_ns;
@@ -321,7 +343,8 @@ static void pollux_measure(struct pollux *px, struct cs_host *host)
     }
 }
 
-/* Of a row that has GPUs, all of one pool. */
+/* Returns what is known of a row that has GPUs, all of one pool; asks the laws when
+ * it is met for the first time in an interval. */
 static const struct pollux_known *pollux_known(
     const struct pollux *px, struct cs_host *host,
     const struct pollux_job *job, const uint8_t *row, uint32_t gpus)
@@ -355,14 +378,15 @@ static uint8_t *pollux_row(const struct pollux *px,
     return m->row + (size_t)j * px->nodes;
 }
 
-/* It falls back to what it has, and loses GPUs. */
+/* Mutates one row: it may fall back to what the job has now, and lose the GPUs of
+ * single nodes. */
 static void pollux_mutate_row(struct pollux *px, uint8_t *row, uint32_t j)
 {
-    if (pollux_chance(px, 0.1))
+    if (pollux_draw_chance(px, 0.1))
         memcpy(row, px->now + (size_t)j * px->nodes, px->nodes);
-    if (pollux_chance(px, 0.1))
+    if (pollux_draw_chance(px, 0.1))
         for (uint32_t n = 0; n < px->nodes; n++)
-            if (row[n] > 0 && pollux_chance(px, 0.1))
+            if (row[n] > 0 && pollux_draw_chance(px, 0.1))
                 row[n] = 0;
 }
 
@@ -388,6 +412,7 @@ static void pollux_mutate_rows(struct pollux *px, struct pollux_matrix *m)
     m->count = count;
 }
 
+/* Adds a job to a matrix's list, which stays in order, unless it is there. */
 static void pollux_insert(struct pollux_matrix *m, uint32_t j)
 {
     uint32_t at = m->count;
@@ -405,24 +430,27 @@ static void pollux_insert(struct pollux_matrix *m, uint32_t j)
 static void pollux_mutate_node(struct pollux *px, struct pollux_matrix *m,
                                uint32_t n)
 {
-    uint32_t capacity = px->capacity[n], pick = pollux_below(px, px->jobs);
+    uint32_t capacity = px->capacity[n], pick = pollux_draw_below(px, px->jobs);
     uint8_t *cell = pollux_row(px, m, pick) + n;
 
     pollux_insert(m, pick);
-    *cell += (uint8_t)pollux_below(px, capacity - *cell + 1);
+    *cell += (uint8_t)pollux_draw_below(px, capacity - *cell + 1);
     if (px->held[n] == 0)
         return;
-    pick = pollux_below(px, px->held[n]);
+    pick = pollux_draw_below(px, px->held[n]);
     for (uint32_t i = 0; i < m->count; i++) {
         cell = pollux_row(px, m, m->list[i]) + n;
         if (*cell == 0 || pick-- > 0)
             continue;
         if (*cell < capacity)
-            *cell += (uint8_t)pollux_below(px, capacity - *cell + 1);
+            *cell += (uint8_t)pollux_draw_below(px, capacity - *cell + 1);
         return;
     }
 }
 
+/* Mutates all rows, then gives free GPUs of each node away.  Counts by node
+ * are those from before anything is given; what is given beyond a node's GPUs
+ * is taken away by the repair. */
 static void pollux_mutate(struct pollux *px, struct pollux_matrix *m)
 {
     uint32_t nodes = px->nodes, *used = px->used, *held = px->held;
@@ -442,7 +470,8 @@ static void pollux_mutate(struct pollux *px, struct pollux_matrix *m)
             pollux_mutate_node(px, m, n);
 }
 
-/* At most so many GPUs, those of nodes from this one on first. */
+/* Trims a row to `most` GPUs; those of node `from` and of the nodes after it, in a
+ * circle, are kept first. */
 static void pollux_trim(const struct pollux *px, uint8_t *row, uint32_t from,
                         uint32_t most)
 {
@@ -454,7 +483,7 @@ static void pollux_trim(const struct pollux *px, uint8_t *row, uint32_t from,
     }
 }
 
-static uint32_t pollux_sum(const struct pollux *px, const uint8_t *row)
+static uint32_t pollux_count_gpus(const struct pollux *px, const uint8_t *row)
 {
     uint32_t gpus = 0;
 
@@ -463,8 +492,8 @@ static uint32_t pollux_sum(const struct pollux *px, const uint8_t *row)
     return gpus;
 }
 
-/* Only the pool of which it has most: types do not mix. */
-static void pollux_one_pool(const struct pollux *px, uint8_t *row)
+/* Keeps only the GPUs of the pool of which the row has most: types do not mix. */
+static void pollux_keep_one_pool(const struct pollux *px, uint8_t *row)
 {
     uint32_t gpus[POOLS] = { 0 }, best = 0;
 
@@ -478,7 +507,8 @@ static void pollux_one_pool(const struct pollux *px, uint8_t *row)
             row[n] = 0;
 }
 
-/* Where it has a pace, in a size that it may have; else nothing: NULL. */
+/* Makes a row one that the job may have: in one pool, of an allowed size, with a
+ * speed.  NULL: there is none, and the row is empty or of no use. */
 static const struct pollux_known *pollux_allow(struct pollux *px,
                                                struct cs_host *host,
                                                const struct pollux_job *job,
@@ -487,14 +517,14 @@ static const struct pollux_known *pollux_allow(struct pollux *px,
     const struct pollux_known *known;
 
     if (px->pools > 1) {
-        pollux_one_pool(px, row);
-        gpus = pollux_sum(px, row);
+        pollux_keep_one_pool(px, row);
+        gpus = pollux_count_gpus(px, row);
     }
     uint32_t *size = &job->below[gpus];
     if (*size == UNKNOWN)
         *size = cs_size_below(host, job->id, gpus);
     if (*size < gpus)
-        pollux_trim(px, row, pollux_below(px, px->nodes), *size);
+        pollux_trim(px, row, pollux_draw_below(px, px->nodes), *size);
     if (*size == 0)
         return NULL;
     known = pollux_known(px, host, job, row, *size);
@@ -504,9 +534,10 @@ static const struct pollux_known *pollux_allow(struct pollux *px,
     return NULL;
 }
 
-/* Cores and host memory bound a row too; to be taken, once it is final. */
-static void pollux_host(const struct pollux *px, const struct pollux_job *job,
-                        uint8_t *row, bool take)
+/* Bounds a row by the cores and host memory that its nodes have left; with `take`,
+ * once the row is final, takes them. */
+static void pollux_bound_hosts(const struct pollux *px, const struct pollux_job *job,
+                               uint8_t *row, bool take)
 {
     for (uint32_t k = 0; k < HOST_KINDS; k++)
         for (uint32_t n = 0; job->each[k] > 0 && n < px->nodes; n++) {
@@ -519,7 +550,7 @@ static void pollux_host(const struct pollux *px, const struct pollux_job *job,
         }
 }
 
-static uint32_t pollux_spread(const struct pollux *px, const uint8_t *row)
+static uint32_t pollux_count_nodes(const struct pollux *px, const uint8_t *row)
 {
     uint32_t nodes = 0, count = px->nodes;
 
@@ -528,13 +559,15 @@ static uint32_t pollux_spread(const struct pollux *px, const uint8_t *row)
     return nodes;
 }
 
-/* NULL: it has no GPUs. */
+/* Repairs one row by what the rows before it left: GPUs, nodes without a spanning
+ * job, cores and memory, the job's growth, an allowed size.  NULL: it has no GPUs
+ * then.  It always draws one number. */
 static const struct pollux_known *pollux_repair_row(
     struct pollux *px, struct cs_host *host, const struct pollux_job *job,
     uint8_t *row)
 {
     const struct pollux_known *known = NULL;
-    bool spans = pollux_spread(px, row) > 1;
+    bool spans = pollux_count_nodes(px, row) > 1;
     uint32_t gpus = 0, from, nodes = px->nodes, *left = px->left;
     uint8_t *taken = px->taken;
 
@@ -545,10 +578,10 @@ static const struct pollux_known *pollux_repair_row(
         gpus += row[n];
     }
     if (job->hosts) {
-        pollux_host(px, job, row, false);
-        gpus = pollux_sum(px, row);
+        pollux_bound_hosts(px, job, row, false);
+        gpus = pollux_count_gpus(px, row);
     }
-    from = pollux_below(px, px->nodes);
+    from = pollux_draw_below(px, px->nodes);
     if (gpus > job->cap) {
         pollux_trim(px, row, from, job->cap);
         gpus = job->cap;
@@ -558,7 +591,7 @@ static const struct pollux_known *pollux_repair_row(
     if (known == NULL)
         return NULL;
     if (job->hosts)
-        pollux_host(px, job, row, true);
+        pollux_bound_hosts(px, job, row, true);
     for (uint32_t n = 0; n < nodes; n++) {
         left[n] -= row[n];
         taken[n] |= known->spans && row[n] > 0;
@@ -566,7 +599,8 @@ static const struct pollux_known *pollux_repair_row(
     return known;
 }
 
-/* The sum with the terms of these jobs, which have nothing. */
+/* Returns the sum with the terms of jobs `from` to before `to`, which have no
+ * GPUs; from the first job on it is known. */
 static double pollux_add_none(const struct pollux *px, double sum,
                               uint32_t from, uint32_t to)
 {
@@ -577,8 +611,8 @@ static double pollux_add_none(const struct pollux *px, double sum,
     return sum;
 }
 
-/* How good it is then.  One number is drawn for a row without GPUs too, to
- * trim nothing. */
+/* Repairs a matrix, the jobs with least service first, and returns its fitness.
+ * One number is drawn for a row without GPUs too, to trim nothing. */
 static double pollux_repair(struct pollux *px, struct cs_host *host,
                             struct pollux_matrix *m)
 {
@@ -611,7 +645,8 @@ static double pollux_repair(struct pollux *px, struct cs_host *host,
     return px->p == 0 ? exp(sum) : pow(sum, 1 / px->p);
 }
 
-/* What was good last time, of the jobs that are still there. */
+/* Fills the first parents: what is held now, then the best of the last interval
+ * with the rows of jobs that are still there; the rest is what is held now. */
 static void pollux_seed(struct pollux *px)
 {
     size_t matrix = (size_t)px->jobs * px->nodes;
@@ -650,20 +685,21 @@ static void pollux_begin(struct pollux *px)
         m->list = px->lists + (size_t)i * px->room;
         m->count = 0;
         for (uint32_t j = 0; j < px->jobs && i < px->population; j++)
-            if (pollux_spread(px, pollux_row(px, m, j)) > 0)
+            if (pollux_count_nodes(px, pollux_row(px, m, j)) > 0)
                 m->list[m->count++] = j;
     }
 }
 
 /* The better of two at random. */
-static const struct pollux_matrix *pollux_parent(struct pollux *px)
+static const struct pollux_matrix *pollux_draw_parent(struct pollux *px)
 {
-    uint32_t a = pollux_below(px, (uint32_t)px->population);
-    uint32_t b = pollux_below(px, (uint32_t)px->population);
+    uint32_t a = pollux_draw_below(px, (uint32_t)px->population);
+    uint32_t b = pollux_draw_below(px, (uint32_t)px->population);
 
     return &px->matrix[px->fitness[b] > px->fitness[a] ? b : a];
 }
 
+/* A child gets one row of a parent, which has GPUs. */
 static void pollux_inherit(const struct pollux *px, struct pollux_matrix *child,
                            const struct pollux_matrix *parent, uint32_t j)
 {
@@ -686,8 +722,9 @@ static void pollux_cross(const struct pollux *px, struct pollux_matrix *child,
             pollux_inherit(px, child, b, b->list[i]);
 }
 
-/* The first of the best from one to before another. */
-static uint32_t pollux_best(const struct pollux *px, uint32_t from, uint32_t to)
+/* Returns the index of the largest fitness from `from` to before `to`, the first of
+ * equals. */
+static uint32_t pollux_find_best(const struct pollux *px, uint32_t from, uint32_t to)
 {
     double most = px->fitness[from];
     uint32_t best = from;
@@ -700,15 +737,16 @@ static uint32_t pollux_best(const struct pollux *px, uint32_t from, uint32_t to)
     return best;
 }
 
-/* The best half of parents and children, in order; ties go to the first.  Once
- * they were selected, parents are in order. */
+/* Moves the best half of parents and children to the front, in order; ties go to
+ * the first.  After the first selection parents are in order already (in_order),
+ * so that a pass over the children suffices for each place. */
 static void pollux_select(struct pollux *px, bool in_order)
 {
     uint32_t count = (uint32_t)px->population;
-    uint32_t child = pollux_best(px, count, 2 * count);
+    uint32_t child = pollux_find_best(px, count, 2 * count);
 
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t best = in_order ? i : pollux_best(px, i, count);
+        uint32_t best = in_order ? i : pollux_find_best(px, i, count);
         if (px->fitness[child] > px->fitness[best])
             best = child;
         struct pollux_matrix matrix = px->matrix[i];
@@ -718,10 +756,12 @@ static void pollux_select(struct pollux *px, bool in_order)
         px->matrix[best] = matrix;
         px->fitness[best] = fitness;
         if (best == child)
-            child = pollux_best(px, count, 2 * count);
+            child = pollux_find_best(px, count, 2 * count);
     }
 }
 
+/* The genetic algorithm.  It leaves the best matrix in matrix[0], and keeps
+ * all parents for the next interval. */
 static void pollux_search(struct pollux *px, struct cs_host *host)
 {
     size_t matrix = (size_t)px->jobs * px->nodes;
@@ -732,10 +772,10 @@ static void pollux_search(struct pollux *px, struct cs_host *host)
         px->fitness[i] = pollux_repair(px, host, &px->matrix[i]);
     for (int64_t g = 0; g < px->generations; g++) {
         for (uint32_t c = 0; c < count; c++) {
-            const struct pollux_matrix *a = pollux_parent(px);
-            const struct pollux_matrix *b = pollux_parent(px);
+            const struct pollux_matrix *a = pollux_draw_parent(px);
+            const struct pollux_matrix *b = pollux_draw_parent(px);
             struct pollux_matrix *child = &px->matrix[count + c];
-            pollux_cross(px, child, a, b, pollux_below(px, px->jobs + 1));
+            pollux_cross(px, child, a, b, pollux_draw_below(px, px->jobs + 1));
             pollux_mutate(px, child);
             px->fitness[count + c] = pollux_repair(px, host, child);
         }
@@ -751,6 +791,8 @@ static void pollux_search(struct pollux *px, struct cs_host *host)
 
 /* ---- what is done with it --------------------------------------------------- */
 
+/* Hands the best matrix to the host in one call, a job without GPUs as zero,
+ * and counts a restart for each job that had run and moves. */
 static void pollux_apply(struct pollux *px, struct cs_host *host)
 {
     uint32_t count = 0, need = px->room * px->nodes;
@@ -775,18 +817,20 @@ static void pollux_apply(struct pollux *px, struct cs_host *host)
     cs_set_node_gpus(host, px->spot, count);
 }
 
-/* Services, jobs of several roles, parts of a GPU, gangs that span pools: as
- * they ask. */
+/* Starts what the search does not deal to, as it asks: services, jobs of several
+ * roles, parts of a GPU, gangs that span pools. */
 static void pollux_start_others(const struct pollux *px, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
         struct task_id task = cs_pending(host, i);
-        if (!pollux_mine(px, host, cs_task(host, task)->job) &&
+        if (!pollux_can_deal(px, host, cs_task(host, task)->job) &&
             cs_start(host, task) == CS_DONE)
             i--;
     }
 }
 
+/* One search at each multiple of the interval; the generator is seeded by one
+ * number of the host, so that a search is a function of that. */
 static void pollux_decide(void *self, struct cs_host *host)
 {
     struct pollux *px = self;
@@ -798,7 +842,7 @@ static void pollux_decide(void *self, struct cs_host *host)
     cs_wake_at(host, clock_tick_after(now, px->interval_ns));
     if (now % px->interval_ns != 0)
         return;
-    pollux_list(px, host);
+    pollux_list_jobs(px, host);
     if (px->jobs == 0)
         return;
     px->random = (uint64_t)(cs_random(host) * 0x1p52);
@@ -807,6 +851,8 @@ static void pollux_decide(void *self, struct cs_host *host)
     pollux_apply(px, host);
 }
 
+/* Makes what depends on nodes alone; nodes that are not here yet are
+ * counted. */
 static bool pollux_init(void *self, struct cs_host *host)
 {
     struct pollux *px = self;
@@ -838,7 +884,7 @@ static bool pollux_init(void *self, struct cs_host *host)
                            sizeof *px->fitness);
     px->matrix = cs_alloc(host, 2 * (size_t)px->population,
                           sizeof *px->matrix);
-    pollux_room(px, host, 1);
+    pollux_make_room(px, host, 1);
     return px->nodes > 0;
 }
 

@@ -48,21 +48,22 @@ extern const struct cs_policy shockwave_policy;
 #define LOG_ORIGIN -13.815510557964274  /* ln 1e-6: logapx_origin */
 #define MOMENTUM 0.9            /* finish_time_momentumed_average */
 #define LATE_MOST 1e12          /* a ratio to the 12th, or 100th, power */
-#define TINY 1e-9
+#define TINY 1e-9               /* seconds, rounds: less than that is nothing */
 #define NEAR 1e-6               /* of what must be: that is not too much */
-#define HALVINGS 100
+#define HALVINGS 100            /* more than a double has bits: TINY ends it */
 
 static const double point[POINTS] = { 0, 0.2, 0.4, 0.6, 0.8, 1 };
 
 struct entry {
     struct job_id job;
     uint32_t gpus;
-    bool on, next;
-    /* Ends on 1/n of the cluster, as they were estimated. */
+    bool on, next;              /* runs now; is to run in the next round */
+    /* Ends on 1/n of the cluster, as they were estimated: when first, the
+     * integral over time since then, when last, and what was estimated then. */
     double first_s, area, last_s, last_end_s;
     bool estimated;
     double epochs, done, epoch_s;       /* epoch_s: mean of those seen */
-    double left_s;              /* forecast */
+    double left_s;              /* forecast, alone on all its GPUs */
     double priority;            /* > 1: late */
     double rounds;              /* of the plan, that are left */
     /* Of the program.  Progress is from least to most, and from low where the
@@ -97,6 +98,8 @@ struct shockwave {
 
 /* ---- what is known of jobs ------------------------------------------------- */
 
+/* The order and the pieces are made anew by each plan; only entries are
+ * copied. */
 static void make_room(struct shockwave *s, struct cs_host *host)
 {
     uint32_t room = s->entry_room ? 2 * s->entry_room : 32;
@@ -155,7 +158,9 @@ static double forecast_s(const struct cs_epochs *e)
     return left_s * left / fmax(floor(all + 1), left);
 }
 
-static void look(struct cs_host *host, struct entry *x)
+/* Reads what is known of a job.  A job whose epochs the host does not know is
+ * one epoch as long as the whole job, so that nothing is forecast for it. */
+static void look_at_job(struct cs_host *host, struct entry *x)
 {
     double left_s = 1e-9 * (double)cs_left_ns(host, x->job), seen = 0;
     struct cs_epochs e;
@@ -185,7 +190,8 @@ static double now_s(const struct cs_host *host)
     return 1e-9 * (double)cs_now_ns(host);
 }
 
-/* When it would end on its part of the cluster, if nothing else changed. */
+/* Estimates when a job would end on its part of the cluster, if nothing else
+ * changed; the last estimate, times how long it held, goes into the integral. */
 static void estimate_end(const struct cs_host *host, struct entry *x,
                          double share)
 {
@@ -200,6 +206,8 @@ static void estimate_end(const struct cs_host *host, struct entry *x,
     x->estimated = true;
 }
 
+/* The end that fairness is measured against: the mean of the estimates over
+ * time, with a tenth of the last one (their momentum). */
 static double fair_end_s(const struct cs_host *host, const struct entry *x)
 {
     double now = now_s(host), mean = x->last_end_s;
@@ -221,6 +229,9 @@ struct level {
     bool fits, nearly;          /* what must be done is not too much */
 };
 
+/* Less worth first; of equal worth the younger job's, and of one job the later
+ * piece.  So pieces of one job are taken in order: utility is concave, and
+ * their worth falls. */
 static bool is_worse(const struct piece *a, const struct piece *b)
 {
     if (a->worth != b->worth)
@@ -228,8 +239,8 @@ static bool is_worse(const struct piece *a, const struct piece *b)
     return a->job != b->job ? a->job > b->job : a->from > b->from;
 }
 
-/* A heap whose root is the worst. */
-static void sift(struct piece *heap, uint32_t at, uint32_t count)
+/* Moves a piece down the heap, whose root is the worst. */
+static void sift_piece(struct piece *heap, uint32_t at, uint32_t count)
 {
     struct piece piece = heap[at];
     uint32_t child;
@@ -245,22 +256,24 @@ static void sift(struct piece *heap, uint32_t at, uint32_t count)
     heap[at] = piece;
 }
 
+/* The best first: a heap sort, in place. */
 static void sort_pieces(struct piece *piece, uint32_t count)
 {
     for (uint32_t i = count / 2; i-- > 0;)
-        sift(piece, i, count);
+        sift_piece(piece, i, count);
     for (uint32_t end = count; end-- > 1;) {
         struct piece worst = piece[0];
         piece[0] = piece[end];
         piece[end] = worst;
-        sift(piece, 0, end);
+        sift_piece(piece, 0, end);
     }
 }
 
-/* What of a job may be done: not less than is, nor than it needs to have no
- * more than left_s (NAN: any) after the window, nor more than the window holds.
- * False: that cannot be. */
-static bool bound(const struct shockwave *s, struct entry *x, double left_s)
+/* Bounds a job's progress after the window: not less than it has, nor than it
+ * needs to have no more than left_s (NAN: any) then, and not more than it makes if
+ * it runs in every round.  Progress is a part of all its work.  False: the bounds
+ * leave nothing. */
+static bool bound_progress(const struct shockwave *s, struct entry *x, double left_s)
 {
     double round_s = 1e-9 * (double)s->round_ns;
     double done_s = x->done * x->epoch_s, fair;
@@ -280,6 +293,9 @@ static bool bound(const struct shockwave *s, struct entry *x, double left_s)
     return true;
 }
 
+/* Cuts each job's range of progress at the points of the piecewise logarithm,
+ * and sorts the pieces.  The pieces do not depend on the longest time left, so
+ * this is done once a program. */
 static void cut_up(struct shockwave *s)
 {
     s->pieces = 0;
@@ -296,8 +312,8 @@ static void cut_up(struct shockwave *s)
     sort_pieces(s->piece, s->pieces);
 }
 
-/* GPU-rounds of a piece, without what must be done anyway. */
-static double amount(const struct shockwave *s, const struct piece *piece)
+/* Returns the GPU-rounds of a piece, without what must be done anyway. */
+static double count_gpu_rounds(const struct shockwave *s, const struct piece *piece)
 {
     const struct entry *x = &s->entry[piece->job];
 
@@ -323,7 +339,10 @@ static double gain_of(const struct shockwave *s, double longest_s, double worth)
     return gain;
 }
 
-static struct level fill(struct shockwave *s, double longest_s)
+/* Fills the window for one longest time left.  First every job gets what it
+ * must do; then pieces are taken, the best first, until the GPU-rounds are
+ * used up.  Linear in jobs and pieces. */
+static struct level fill_window(struct shockwave *s, double longest_s)
 {
     struct level l = { .longest_s = longest_s };
     double worth = 0, used = 0;
@@ -337,7 +356,7 @@ static struct level fill(struct shockwave *s, double longest_s)
     l.fits = used <= s->room;
     l.nearly = used <= s->room * (1 + NEAR);
     for (; l.nearly && l.taken < s->pieces; l.taken++) {
-        double more = amount(s, &s->piece[l.taken]);
+        double more = count_gpu_rounds(s, &s->piece[l.taken]);
         if (more > 0 && used + more >= s->room) {
             worth = s->piece[l.taken].worth;
             l.part = fmax(0, s->room - used);
@@ -349,7 +368,9 @@ static struct level fill(struct shockwave *s, double longest_s)
     return l;
 }
 
-/* The least that is worth its price, to a nanosecond. */
+/* Returns the least longest time left that is worth its price, to a nanosecond.
+ * The gain of a second less is smaller the shorter that time is, so the interval is
+ * halved.  Leaves in the entries what each must do with the answer. */
 static struct level find_longest(struct shockwave *s)
 {
     double low = 0, high = 0;
@@ -360,14 +381,14 @@ static struct level find_longest(struct shockwave *s)
         low = fmax(low, x->end_s - x->whole_s * x->most);
         high = fmax(high, x->end_s - x->whole_s * x->least);
     }
-    best = fill(s, high);
+    best = fill_window(s, high);
     if (!best.fits)
         return best;
-    l = fill(s, low);
+    l = fill_window(s, low);
     if (l.fits && l.gain > 0)
         return l;
     for (int i = 0; i < HALVINGS && high - low > TINY; i++) {
-        l = fill(s, (low + high) / 2);
+        l = fill_window(s, (low + high) / 2);
         if (l.fits && l.gain > 0) {
             high = l.longest_s;
             best = l;
@@ -375,11 +396,12 @@ static struct level find_longest(struct shockwave *s)
             low = l.longest_s;
         }
     }
-    fill(s, high);              /* for who must do what */
+    fill_window(s, high);              /* for who must do what */
     return best;
 }
 
-/* What may be left of it after the window. */
+/* Returns the seconds of work, alone on all its GPUs, that may be left of a job
+ * after the window if it is to end by its fair end on its part of the cluster. */
 static double fair_left_s(const struct shockwave *s,
                           const struct cs_host *host, const struct entry *x,
                           double share)
@@ -390,14 +412,16 @@ static double fair_left_s(const struct shockwave *s,
     return (fair_end_s(host, x) * s->rho_max - end_s) * share;
 }
 
-/* False: fairness cannot be had. */
-static bool solve(struct shockwave *s, struct cs_host *host, bool fair,
-                  double share)
+/* Solves the program, with every job's fair end as a bound, or without, and leaves
+ * in `share` the rounds of each job, fractions too.  False: what must be done is
+ * more than the window holds. */
+static bool solve_program(struct shockwave *s, struct cs_host *host, bool fair,
+                          double share)
 {
     s->room = cs_total_gpus(host, 0) * (double)s->window;
     for (uint32_t j = 0; j < s->count; j++) {
         struct entry *x = &s->entry[j];
-        if (!bound(s, x, fair ? fair_left_s(s, host, x, share) : NAN))
+        if (!bound_progress(s, x, fair ? fair_left_s(s, host, x, share) : NAN))
             return false;
     }
     cut_up(s);
@@ -423,9 +447,10 @@ static bool solve(struct shockwave *s, struct cs_host *host, bool fair,
     return true;
 }
 
-/* Who will be late, and by how much. */
-static void prioritize(struct shockwave *s, struct cs_host *host,
-                       double share)
+/* Weighs jobs that will be late by a power of the ratio; those that one round
+ * would finish by a power so high that they come first. */
+static void prioritize_late(struct shockwave *s, struct cs_host *host,
+                            double share)
 {
     for (uint32_t j = 0; j < s->count; j++) {
         struct entry *x = &s->entry[j];
@@ -437,7 +462,8 @@ static void prioritize(struct shockwave *s, struct cs_host *host,
     }
 }
 
-/* Whole rounds: what the fractions add up to goes to the largest of them. */
+/* Makes whole rounds: what the fractions add up to goes to the largest of them,
+ * as long as `room` GPU-rounds hold a round of it. */
 static void round_off(struct shockwave *s, double room)
 {
     uint32_t *part = s->order, parts = 0;       /* jobs with fractions */
@@ -468,21 +494,24 @@ static void round_off(struct shockwave *s, double room)
     }
 }
 
-static void plan(struct shockwave *s, struct cs_host *host)
+/* Plans the rounds of a window.  The program with fairness is tried first;
+ * where it has no solution, the relaxed one.  Ends are estimated anew only
+ * when jobs came or ended. */
+static void plan_window(struct shockwave *s, struct cs_host *host)
 {
     double share = fmin(1, cs_total_gpus(host, 0) / fmax(s->count, 1));
 
     share = fmax(share, TINY);
     for (uint32_t j = 0; j < s->count; j++) {
-        look(host, &s->entry[j]);
+        look_at_job(host, &s->entry[j]);
         s->entry[j].priority = 1;
         if (s->changed || !s->entry[j].estimated)
             estimate_end(host, &s->entry[j], share);
     }
-    bool solved = solve(s, host, true, share);
+    bool solved = solve_program(s, host, true, share);
     if (!solved) {
-        prioritize(s, host, share);
-        solved = solve(s, host, false, share);
+        prioritize_late(s, host, share);
+        solved = solve_program(s, host, false, share);
     }
     for (uint32_t j = 0; j < s->count; j++)
         s->entry[j].rounds = 0;
@@ -500,8 +529,9 @@ static bool is_due(const struct shockwave *s, const struct entry *x)
     return x->rounds > s->rounds_left - 0.5;
 }
 
-/* Whose turn is before another's: who must run now, late jobs, then those that
- * need fewest rounds; jobs without a round left, the longest first. */
+/* The order of a round: jobs that must run in all rounds that are left, late jobs,
+ * then those that need fewest rounds; at the end the jobs without a planned round,
+ * the longest first. */
 static bool goes_before(const struct shockwave *s, uint32_t a, uint32_t b)
 {
     const struct entry *x = &s->entry[a], *y = &s->entry[b];
@@ -536,7 +566,8 @@ static void sort_order(struct shockwave *s)
         }
 }
 
-static void choose(struct shockwave *s, const struct cs_host *host)
+/* Chooses the jobs of a round: in order, each that finds room. */
+static void choose_jobs(struct shockwave *s, const struct cs_host *host)
 {
     uint32_t room = cs_total_gpus(host, 0);
 
@@ -554,7 +585,9 @@ static void choose(struct shockwave *s, const struct cs_host *host)
     s->rounds_left--;
 }
 
-static void enact(struct shockwave *s, struct cs_host *host)
+/* Stops jobs before it starts others, so that their GPUs are free; what is
+ * left over goes to jobs that were not chosen. */
+static void enact_choice(struct shockwave *s, struct cs_host *host)
 {
     for (uint32_t j = 0; j < s->count; j++) {
         struct entry *x = &s->entry[j];
@@ -581,6 +614,7 @@ static void enact(struct shockwave *s, struct cs_host *host)
     }
 }
 
+/* Slopes of the piecewise logarithm; ln 0 is replaced by their origin. */
 static bool shockwave_init(void *self, struct cs_host *host)
 {
     struct shockwave *s = self;
@@ -593,6 +627,8 @@ static bool shockwave_init(void *self, struct cs_host *host)
     return true;
 }
 
+/* At the begin of a round: plans if jobs came or ended or the plan is used up,
+ * then deals the round. */
 static void shockwave_decide(void *self, struct cs_host *host)
 {
     struct shockwave *s = self;
@@ -604,9 +640,9 @@ static void shockwave_decide(void *self, struct cs_host *host)
     if (now % s->round_ns != 0)
         return;
     if (s->changed || s->rounds_left == 0)
-        plan(s, host);
-    choose(s, host);
-    enact(s, host);
+        plan_window(s, host);
+    choose_jobs(s, host);
+    enact_choice(s, host);
 }
 
 static const struct cs_param params[] = {

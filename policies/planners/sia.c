@@ -4,7 +4,8 @@
  *
  * Jayaram Subramanya, Arfeen, Lin, Qiao, Jia and Ganger, "Sia: Heterogeneity-
  * aware, goodput-optimized ML-cluster scheduling", SOSP 2023, section 3.  A
- * configuration is so many GPUs of a pool: 1, 2, 4 ... on a node, or whole nodes.
+ * configuration is a number of GPUs of a pool: 1, 2, 4 ... on a node, or whole
+ * nodes.
  * Every `interval` each job has at most one, so that the sum of (goodput over
  * that of its least one, times that one's GPUs)^p is best (least, with p < 0)
  * and of `idle` for each job that has none; a pool has no more GPUs than it has.
@@ -16,11 +17,12 @@
  * goodput.
  *
  * Jobs whose configurations and utilities are equal are one in the program, which
- * then says how many of them get what: first those that run, then the oldest.
+ * then says how many of them get each configuration: first those that run, then
+ * the oldest.
  *
  * Their agents learn goodputs while a job runs, and those on other types from a
  * short profile; here they are known from the start.  Utilities are not rounded.
- * What cannot be resized or moved starts as it tasks, when it fits.
+ * What cannot be resized or moved starts as it asks, when it fits.
  */
 #include <math.h>
 #include <string.h>
@@ -45,7 +47,7 @@ struct sia_config {
 struct sia_job {
     struct job_id id;
     struct sia_config now, next;
-    double age_s;
+    double age_s;               /* since it was submitted */
     uint32_t restarts, first, count;    /* columns */
     uint32_t like, members;     /* the first job that is alike; of that: how many */
     double each[HOST_KINDS];            /* per GPU */
@@ -73,9 +75,10 @@ struct sia {
 
 /* ---- the jobs and nodes of a deal ------------------------------------------- */
 
-/* It can be moved, and a pool has a configuration of its least size. */
-static bool sia_mine(const struct sia *sia, struct cs_host *host,
-                     struct job_id id)
+/* May the program deal to this job?  It must be one that can be moved, and a pool
+ * must have a configuration of its least size. */
+static bool sia_can_deal(const struct sia *sia, struct cs_host *host,
+                         struct job_id id)
 {
     uint32_t least;
 
@@ -91,6 +94,7 @@ static bool sia_mine(const struct sia *sia, struct cs_host *host,
     return false;
 }
 
+/* Doubles a room, from 16, until it is enough. */
 static uint32_t sia_doubled(uint32_t room, uint32_t need)
 {
     while (room < need)
@@ -98,7 +102,9 @@ static uint32_t sia_doubled(uint32_t room, uint32_t need)
     return room;
 }
 
-static void sia_note(struct sia *sia, struct cs_host *host, uint32_t i)
+/* Restarts are counted by job number, for all jobs of the run: a job that
+ * leaves the list for a while keeps its count. */
+static void sia_grow_restarts(struct sia *sia, struct cs_host *host, uint32_t i)
 {
     uint32_t room = sia_doubled(sia->seen, i + 1);
 
@@ -111,7 +117,10 @@ static void sia_note(struct sia *sia, struct cs_host *host, uint32_t i)
     sia->seen = room;
 }
 
-static void sia_room(struct sia *sia, struct cs_host *host, uint32_t jobs)
+/* Makes the arrays of a deal for that many jobs.  Only jobs are copied; all
+ * else is filled by each deal.  A column has 2 entries in the program: its
+ * job's row and its pool's. */
+static void sia_make_room(struct sia *sia, struct cs_host *host, uint32_t jobs)
 {
     uint32_t room = sia_doubled(sia->room, jobs);
     size_t columns = (size_t)room * CONFIGS;
@@ -136,14 +145,14 @@ static void sia_room(struct sia *sia, struct cs_host *host, uint32_t jobs)
     sia->room = room;
 }
 
-static void sia_add(struct sia *sia, struct cs_host *host, struct job_id id)
+static void sia_add_job(struct sia *sia, struct cs_host *host, struct job_id id)
 {
     struct sia_job *job;
 
-    if (!sia_mine(sia, host, id))
+    if (!sia_can_deal(sia, host, id))
         return;
-    sia_room(sia, host, sia->jobs + 1);
-    sia_note(sia, host, id.i);
+    sia_make_room(sia, host, sia->jobs + 1);
+    sia_grow_restarts(sia, host, id.i);
     job = &sia->job[sia->jobs++];
     memset(job, 0, sizeof *job);
     job->id = id;
@@ -154,21 +163,24 @@ static void sia_add(struct sia *sia, struct cs_host *host, struct job_id id)
     job->each[1] = (double)cs_request(host, id)->form->role[0].memory_bytes;
 }
 
-static void sia_list(struct sia *sia, struct cs_host *host)
+/* Jobs that run, and the first `depth` that wait, in the queue's order. */
+static void sia_list_jobs(struct sia *sia, struct cs_host *host)
 {
     sia->jobs = 0;
     for (uint32_t i = 0; i < cs_running_count(host); i++)
-        sia_add(sia, host, cs_running(host, i));
+        sia_add_job(sia, host, cs_running(host, i));
     uint32_t running = sia->jobs;
     uint32_t i = 0;
     for (; i < cs_pending_count(host) && sia->jobs - running < sia->depth; i++)
-        sia_add(sia, host, cs_task(host, cs_pending(host, i))->job);
+        sia_add_job(sia, host, cs_task(host, cs_pending(host, i))->job);
     if (i < cs_pending_count(host))
         cs_limit_reached(host);
 }
 
-/* What each node has for them, and what they hold. */
-static void sia_nodes(struct sia *sia, struct cs_host *host)
+/* Counts what each node has for the listed jobs, free GPUs and those that they
+ * hold; what each job holds now; and by pool the most that one node has, and how
+ * many nodes have that. */
+static void sia_read_nodes(struct sia *sia, struct cs_host *host)
 {
     memset(sia->node_gpus, 0, sizeof sia->node_gpus);
     memset(sia->whole, 0, sizeof sia->whole);
@@ -198,13 +210,15 @@ static void sia_nodes(struct sia *sia, struct cs_host *host)
 
 /* ---- the program -------------------------------------------------------------- */
 
-static bool sia_same(struct sia_config a, struct sia_config b)
+static bool is_same_config(struct sia_config a, struct sia_config b)
 {
     return a.nodes == b.nodes && a.gpus == b.gpus && a.pool == b.pool;
 }
 
-static void sia_offer(struct sia *sia, struct cs_host *host,
-                      struct sia_job *job, struct sia_config config)
+/* Adds a column if the job may have that size and the laws give it a pace
+ * there.  Columns beyond CONFIGS are left out. */
+static void sia_offer_config(struct sia *sia, struct cs_host *host,
+                             struct sia_job *job, struct sia_config config)
 {
     double speedup;
 
@@ -219,7 +233,8 @@ static void sia_offer(struct sia *sia, struct cs_host *host,
     job->count++;
 }
 
-/* GPUs of a node of that pool for which it has cores and memory. */
+/* Returns the GPUs of a node of that pool for which the largest amount of cores
+ * and memory that one has there suffices. */
 static uint32_t sia_fits(const struct sia *sia, const struct sia_job *job,
                          uint32_t pool)
 {
@@ -231,9 +246,11 @@ static uint32_t sia_fits(const struct sia *sia, const struct sia_job *job,
     return (uint32_t)most;
 }
 
-/* Powers of two on a node, and a job's own size; then whole nodes. */
-static void sia_offers(struct sia *sia, struct cs_host *host,
-                       struct sia_job *job)
+/* Offers a job its configurations: in each pool powers of two on a node, and its
+ * own least size; then whole nodes, of which the number doubles from 16 on, so that
+ * large clusters have few columns. */
+static void sia_offer_configs(struct sia *sia, struct cs_host *host,
+                              struct sia_job *job)
 {
     uint32_t least = cs_size_least(host, job->id);
     uint32_t most = (uint32_t)sia->growth * job->now.gpus;
@@ -247,17 +264,20 @@ static void sia_offers(struct sia *sia, struct cs_host *host,
         uint32_t fits = sia_fits(sia, job, p);
         for (uint32_t g = 1; g < node && g <= most && g <= fits; g++)
             if ((g & (g - 1)) == 0 || g == least)
-                sia_offer(sia, host, job, (struct sia_config) { p, g, 1 });
+                sia_offer_config(sia, host, job, (struct sia_config) { p, g, 1 });
         for (uint32_t n = 1; node <= fits && n <= sia->whole[p] &&
                              n * node <= most; n += step) {
-            sia_offer(sia, host, job, (struct sia_config) { p, n * node, n });
+            sia_offer_config(sia, host, job, (struct sia_config) { p, n * node, n });
             step = n >= 16 ? n : 1;
         }
     }
 }
 
-/* From paces to utilities: over the least, with what a change costs. */
-static void sia_utilities(struct sia *sia, const struct sia_job *job)
+/* Turns a job's speeds into the utilities of the program: over the speed of its
+ * least configuration and times its GPUs, less what a change costs, to the power p
+ * (section 3).  The program maximizes; with p < 0 a small power is good, so what
+ * it spares of `idle` counts. */
+static void sia_weigh_configs(struct sia *sia, const struct sia_job *job)
 {
     double least = INFINITY, gpus = 1, delay_s = 1e-9 * (double)sia->delay_ns;
     double keeps = fmax(0, job->age_s - job->restarts * delay_s) /
@@ -270,33 +290,34 @@ static void sia_utilities(struct sia *sia, const struct sia_job *job)
         }
     for (uint32_t c = job->first; c < job->first + job->count; c++) {
         double gain = gpus * sia->gain[c] / least;
-        if (job->now.nodes > 0 && !sia_same(sia->config[c], job->now))
+        if (job->now.nodes > 0 && !is_same_config(sia->config[c], job->now))
             gain *= fmax(keeps, 1e-6);
         gain = fmin(pow(gain, sia->p), CLIP);
         sia->gain[c] = sia->p < 0 ? sia->idle - gain : sia->idle + gain;
     }
 }
 
-static bool sia_alike(const struct sia *sia, const struct sia_job *a,
+static bool are_alike(const struct sia *sia, const struct sia_job *a,
                       const struct sia_job *b)
 {
     bool alike = a->count == b->count;
 
     for (uint32_t i = 0; alike && i < a->count; i++)
         alike = sia->gain[a->first + i] == sia->gain[b->first + i] &&
-                sia_same(sia->config[a->first + i],
-                         sia->config[b->first + i]);
+                is_same_config(sia->config[a->first + i],
+                               sia->config[b->first + i]);
     return alike;
 }
 
-/* The last job gives its columns back if there is one like it. */
-static void sia_merge(struct sia *sia, uint32_t j)
+/* Merges the last job into the kind that it is like, and gives its columns back; or
+ * makes it the first of a new kind. */
+static void sia_merge_job(struct sia *sia, uint32_t j)
 {
     struct sia_job *job = &sia->job[j];
 
     for (uint32_t k = 0; k < sia->kinds; k++) {
         struct sia_job *first = &sia->job[sia->kind[k]];
-        if (!sia_alike(sia, first, job))
+        if (!are_alike(sia, first, job))
             continue;
         first->members++;
         job->like = sia->kind[k];
@@ -308,7 +329,9 @@ static void sia_merge(struct sia *sia, uint32_t j)
     job->members = 1;
 }
 
-/* At most one configuration for each job of a kind, and what a pool has. */
+/* Solves the integer program: a row for each kind, which has at most one
+ * configuration for each of its jobs, and a row for each pool's GPUs.  False: there
+ * is no answer, and all stays as it is. */
 static bool sia_solve(struct sia *sia, struct cs_host *host)
 {
     bool cut = false;
@@ -343,7 +366,8 @@ static bool sia_solve(struct sia *sia, struct cs_host *host)
     return solved;
 }
 
-/* The program's answer, job by job. */
+/* Deals the program's answer to the jobs of each kind, in the list's order: jobs
+ * that run come first.  A job that is dealt none stops, or waits on. */
 static void sia_share_out(struct sia *sia)
 {
     for (uint32_t j = 0; j < sia->jobs; j++) {
@@ -361,9 +385,10 @@ static void sia_share_out(struct sia *sia)
 
 /* ---- places --------------------------------------------------------------------- */
 
-/* The node of its pool that has least left of those that have enough. */
-static uint32_t sia_node(const struct sia *sia, const struct sia_job *job,
-                         uint32_t gpus)
+/* Returns the node of a job's pool that has least left of those that have enough
+ * (best fit); UINT32_MAX: none. */
+static uint32_t sia_find_node(const struct sia *sia, const struct sia_job *job,
+                              uint32_t gpus)
 {
     uint32_t best = UINT32_MAX;
 
@@ -376,6 +401,7 @@ static uint32_t sia_node(const struct sia *sia, const struct sia_job *job,
     return best;
 }
 
+/* Gives GPUs of a node to a job, with its cores and memory for each. */
 static void sia_take(struct sia *sia, uint32_t j, uint32_t node, uint32_t gpus)
 {
     sia->at[j * sia->nodes + node] = (uint16_t)gpus;
@@ -394,13 +420,15 @@ static void sia_give_back(struct sia *sia, uint32_t j, uint32_t node)
         sia->host_left[node * HOST_KINDS + k] += sia->job[j].each[k] * gpus;
 }
 
-static bool sia_place(struct sia *sia, uint32_t j)
+/* Places a job on as many nodes as its configuration says, alike on each, or
+ * takes all back. */
+static bool sia_place_job(struct sia *sia, uint32_t j)
 {
     struct sia_job *job = &sia->job[j];
     uint32_t node, on = 0, each = job->next.gpus / job->next.nodes;
 
     while (on < job->next.nodes &&
-           (node = sia_node(sia, job, each)) != UINT32_MAX) {
+           (node = sia_find_node(sia, job, each)) != UINT32_MAX) {
         sia_take(sia, j, node, each);
         on++;
     }
@@ -410,7 +438,8 @@ static bool sia_place(struct sia *sia, uint32_t j)
     return job->placed;
 }
 
-static void sia_keep(struct sia *sia, struct cs_host *host, uint32_t j)
+/* A job that keeps its configuration keeps its GPUs. */
+static void sia_keep_place(struct sia *sia, struct cs_host *host, uint32_t j)
 {
     struct sia_job *job = &sia->job[j];
 
@@ -423,7 +452,7 @@ static void sia_keep(struct sia *sia, struct cs_host *host, uint32_t j)
 }
 
 /* The largest that has no place yet; sia->jobs: none. */
-static uint32_t sia_largest(const struct sia *sia)
+static uint32_t sia_find_largest(const struct sia *sia)
 {
     uint32_t best = sia->jobs;
 
@@ -436,7 +465,8 @@ static uint32_t sia_largest(const struct sia *sia)
     return best;
 }
 
-/* False: one found no place, though others kept theirs. */
+/* Places all jobs, the largest first; with `keep`, those whose configuration stays
+ * keep their GPUs.  False: a job found no place, and might if none were kept. */
 static bool sia_place_all(struct sia *sia, struct cs_host *host, bool keep)
 {
     bool all = true, kept = false;
@@ -449,17 +479,19 @@ static bool sia_place_all(struct sia *sia, struct cs_host *host, bool keep)
     for (j = 0; j < sia->jobs; j++) {
         struct sia_job *job = &sia->job[j];
         job->tried = job->placed = false;
-        if (keep && job->next.nodes > 0 && sia_same(job->next, job->now))
-            sia_keep(sia, host, j);
+        if (keep && job->next.nodes > 0 && is_same_config(job->next, job->now))
+            sia_keep_place(sia, host, j);
         kept |= job->placed;
     }
-    while ((j = sia_largest(sia)) < sia->jobs) {
+    while ((j = sia_find_largest(sia)) < sia->jobs) {
         sia->job[j].tried = true;
-        all &= sia_place(sia, j);
+        all &= sia_place_job(sia, j);
     }
     return all || !kept;
 }
 
+/* Hands the placement to the host in one call, and counts a restart for each
+ * job that had run and moves. */
 static void sia_apply(struct sia *sia, struct cs_host *host)
 {
     uint32_t count = 0;
@@ -482,17 +514,20 @@ static void sia_apply(struct sia *sia, struct cs_host *host)
     cs_set_node_gpus(host, sia->spot, count);
 }
 
-/* Services, jobs of several roles, parts of a GPU, other gangs: as they ask. */
+/* Starts what the program does not deal to, as it asks: services, jobs of several
+ * roles, parts of a GPU, other gangs. */
 static void sia_start_others(const struct sia *sia, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
         struct task_id task = cs_pending(host, i);
-        if (!sia_mine(sia, host, cs_task(host, task)->job) &&
+        if (!sia_can_deal(sia, host, cs_task(host, task)->job) &&
             cs_start(host, task) == CS_DONE)
             i--;
     }
 }
 
+/* One deal at each multiple of the interval; only jobs outside the program
+ * start between them. */
 static void sia_decide(void *self, struct cs_host *host)
 {
     struct sia *sia = self;
@@ -504,13 +539,13 @@ static void sia_decide(void *self, struct cs_host *host)
     cs_wake_at(host, clock_tick_after(now, sia->interval_ns));
     if (now % sia->interval_ns != 0)
         return;
-    sia_list(sia, host);
-    sia_nodes(sia, host);
+    sia_list_jobs(sia, host);
+    sia_read_nodes(sia, host);
     sia->columns = sia->kinds = 0;
     for (uint32_t j = 0; j < sia->jobs; j++) {
-        sia_offers(sia, host, &sia->job[j]);
-        sia_utilities(sia, &sia->job[j]);
-        sia_merge(sia, j);
+        sia_offer_configs(sia, host, &sia->job[j]);
+        sia_weigh_configs(sia, &sia->job[j]);
+        sia_merge_job(sia, j);
     }
     if (sia->jobs == 0 || !sia_solve(sia, host))
         return;
@@ -520,6 +555,8 @@ static void sia_decide(void *self, struct cs_host *host)
     sia_apply(sia, host);
 }
 
+/* Makes what depends on nodes alone.  Nodes that come later are known from the
+ * start, as nodes that are not here. */
 static bool sia_init(void *self, struct cs_host *host)
 {
     struct sia *sia = self;
@@ -547,7 +584,7 @@ static bool sia_init(void *self, struct cs_host *host)
             sia->most[node.pool]++;
         }
     }
-    sia_room(sia, host, 1);
+    sia_make_room(sia, host, 1);
     if (sia->p != 0)
         return true;
     cs_fail(host, "p must not be 0");

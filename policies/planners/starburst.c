@@ -4,7 +4,7 @@
  * cloud would cost, and burst there when they have waited long enough.
  *
  * Luo et al., "Starburst: A Cost-aware Scheduler for Hybrid Cloud", USENIX ATC
- * 2024.  A job may wait so long:
+ * 2024.  How long a job may wait depends on `wait`:
  *
  *  none      not at all; what does not fit goes to the cloud at once
  *  constant  `budget`, whatever the job
@@ -32,14 +32,17 @@ extern const struct cs_policy starburst_policy;
 
 enum wait { NONE, CONSTANT, RUNTIME, COMPUTE, INFINITE };
 
+/* Parameters, and the pools that they mean. */
 struct starburst {
     const char *cloud;
     int64_t budget_ns;
     double factor;
     enum wait wait;
-    uint32_t owned, burst;      /* masks of pools */
+    uint32_t owned, burst;      /* masks of pools; no pool is in both */
 };
 
+/* Every pool is owned but the one named `cloud`; fails if either side is
+ * empty. */
 static bool sb_init(void *self, struct cs_host *host)
 {
     struct starburst *sb = self;
@@ -54,7 +57,8 @@ static bool sb_init(void *self, struct cs_host *host)
     return sb->burst != 0 && sb->owned != 0;
 }
 
-/* When the job has waited enough. */
+/* Returns when a job has waited enough; 0 if the owned pools can never hold it,
+ * INT64_MAX for never. */
 static int64_t sb_until_ns(const struct starburst *sb,
                            const struct cs_host *host,
                            const struct cs_task *task)
@@ -75,7 +79,8 @@ static int64_t sb_until_ns(const struct starburst *sb,
     return wait < 4e18 ? (int64_t)wait : INT64_MAX;
 }
 
-/* All roles with GPUs in these pools; others as asked. */
+/* Starts a job with all roles that use GPUs in these pools; other roles run where
+ * they ask to.  False: there is no room. */
 static bool sb_start(struct cs_host *host, struct task_id id, uint32_t pools)
 {
     const struct job_form *form =
@@ -93,8 +98,9 @@ static bool sb_start(struct cs_host *host, struct task_id id, uint32_t pools)
                 : cs_start_wants(host, id, want, form->role_count)) == CS_DONE;
 }
 
-/* Who has waited long enough leaves before others are looked at, as theirs,
- * though GPUs may have come free at this instant. */
+/* Jobs that have waited long enough leave for the cloud before the others are
+ * looked at, as in the paper's simulator, though GPUs may have come free at this
+ * instant.  Jobs that became ready just now have their turn first. */
 static void sb_burst(const struct starburst *sb, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_pending_count(host);) {
@@ -108,6 +114,9 @@ static void sb_burst(const struct starburst *sb, struct cs_host *host)
     }
 }
 
+/* First the cloud for those whose budget is spent, then the queue in order.
+ * The host is asked to wake the policy at the end of each budget, so that none
+ * is overrun. */
 static void sb_decide(void *self, struct cs_host *host)
 {
     struct starburst *sb = self;

@@ -29,7 +29,7 @@ extern const struct cs_policy synergy_policy;
 #define CORES_MAX 256u          /* per GPU that are looked at */
 
 struct synergy {
-    double loss;
+    double loss;                /* part of the best pace */
     uint32_t part[POOLS];       /* cores per GPU of a pool */
 };
 
@@ -42,7 +42,9 @@ static bool synergy_init(void *self, struct cs_host *host)
     return true;
 }
 
-/* Paces are those of a job alone: as many cores as one node has for it. */
+/* Returns the least cores per GPU with which a job is within `loss` of its best
+ * pace in a pool; 0: it cannot run there.  Paces are those of a job alone, with at
+ * most as many cores as one node has for it. */
 static uint32_t synergy_demand(const struct synergy *s, struct cs_host *host,
                                struct job_id job, uint32_t pool,
                                uint32_t gpus)
@@ -84,6 +86,9 @@ static struct job_id synergy_richest(const struct synergy *s,
     return best;
 }
 
+/* Tries a job in one pool: with its demand; then with no more than its part;
+ * then with that after the richest jobs are brought back to their parts, one
+ * by one.  It ends, because each move leaves one rich job less. */
 static bool synergy_start_in(const struct synergy *s, struct cs_host *host,
                              struct task_id id, uint32_t pool)
 {
@@ -114,6 +119,8 @@ static bool synergy_start_in(const struct synergy *s, struct cs_host *host,
     return true;
 }
 
+/* Tries the pools in their order.  Jobs of several roles take what they ask
+ * for. */
 static bool synergy_start(const struct synergy *s, struct cs_host *host,
                           struct task_id id)
 {
@@ -127,6 +134,8 @@ static bool synergy_start(const struct synergy *s, struct cs_host *host,
     return false;
 }
 
+/* In order of arrival; the first that finds no room ends it, unless others may
+ * pass. */
 static void synergy_decide(void *self, struct cs_host *host)
 {
     struct synergy *s = self;

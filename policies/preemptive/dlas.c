@@ -7,9 +7,9 @@
  * the queue's limit.  At every decision the queues are dealt GPUs in order,
  * passing over what does not fit; then, in each queue, those that wait move
  * behind those that run, so that a running job is not stopped by its equals.
- * Long jobs can starve, but with `promotion`: who has waited so many times as
- * long as he has run since he was last promoted goes to the end of the first
- * queue and counts anew.  A queue is therefore three lists: those
+ * Long jobs can starve, unless `promotion` is set: a job that has waited that
+ * many times as long as it has run, since it was last promoted, goes to the end of
+ * the first queue and counts anew.  A queue is therefore three lists: those
  * that run, those that wait, and, for one decision, those that were demoted
  * into it; only a job that starts, stops or is demoted goes from one to another.
  * Jobs that run are in an order by the time at which they may reach their limit.
@@ -105,6 +105,7 @@ static bool dlas_init(void *self, struct cs_host *host)
     return true;
 }
 
+/* Returns a larger copy; the host's memory is not resized. */
 static void *dlas_grow(struct cs_host *host, const void *old, uint32_t *room,
                        uint32_t need, size_t item_bytes)
 {
@@ -127,6 +128,8 @@ static struct dlas_job *dlas_of(const struct dlas *dlas,
 
 /* ---- what a job has had ---- */
 
+/* GPUs of a job, a part counted as a fraction, at least one where it has
+ * none. */
 static double dlas_gpus(const struct cs_host *host, struct job_id job)
 {
     uint32_t asked = cs_job_gpus(host, job);
@@ -167,6 +170,7 @@ static int64_t dlas_promotion_ns(const struct dlas *dlas,
     return clock_after(job->wait_from_ns, (int64_t)ceil(wait_ns));
 }
 
+/* Back to the first queue: what it had so far no longer counts. */
 static void dlas_promote(struct dlas_job *job, const struct cs_host *host)
 {
     job->queue = 0;
@@ -186,6 +190,7 @@ static void dlas_waited(struct dlas_job *job, const struct cs_host *host)
 
 /* ---- when something is due ---- */
 
+/* Nothing is expected of the job any more. */
 static void dlas_undue(struct dlas *dlas, struct dlas_job *job)
 {
     if (job->due != NULL)
@@ -193,6 +198,8 @@ static void dlas_undue(struct dlas *dlas, struct dlas_job *job)
     job->due = NULL;
 }
 
+/* Returns the order of a class, which is made when it is first needed.
+ * Classes are few: queues times sizes. */
 static struct cs_order *dlas_class_of(struct dlas *dlas, struct cs_host *host,
                                       uint32_t queue, double gpus)
 {
@@ -212,6 +219,7 @@ static struct cs_order *dlas_class_of(struct dlas *dlas, struct cs_host *host,
     return dlas->class[i].due;
 }
 
+/* Something may be due for the job at that time. */
 static void dlas_expect(struct dlas *dlas, struct cs_host *host,
                      struct dlas_job *job, uint32_t queue, double gpus,
                      int64_t due_ns)
@@ -222,12 +230,14 @@ static void dlas_expect(struct dlas *dlas, struct cs_host *host,
 
 /* ---- lists ---- */
 
+/* Puts a job into a list, at a place. */
 static void dlas_put(struct dlas_job *job, enum dlas_list list, int64_t place)
 {
     job->list = (uint8_t)list;
     job->place = place;
 }
 
+/* A job begins at the end of the first queue, without service. */
 static void dlas_job_submitted(void *self, struct cs_host *host,
                                struct job_id job)
 {
@@ -258,6 +268,7 @@ static bool dlas_runs(const struct cs_host *host, struct job_id job)
     return cs_job_task(host, job, CS_ALL_ROLES).i == ID_NONE;
 }
 
+/* Queue, list and place as one number: the order of the deal. */
 static int64_t dlas_place(const struct dlas_job *job)
 {
     return ((int64_t)job->queue << 50) + ((int64_t)job->list << 48) + job->place;
@@ -269,6 +280,7 @@ static double dlas_key(const void *self, const struct cs_host *host,
     return (double)dlas_place(dlas_of(self, host, id));
 }
 
+/* Keys stand still: a job's queue changes only at its limit. */
 static double dlas_per_ns(const void *self, const struct cs_host *host,
                           struct job_id job)
 {
@@ -281,6 +293,9 @@ static double dlas_per_ns(const void *self, const struct cs_host *host,
 /* More than rounding can make of a time. */
 #define DLAS_MARGIN_NS 10000
 
+/* A time before which a running job cannot reach its limit.  It is a bound
+ * only: service is measured by the host, and DLAS_MARGIN_NS covers its
+ * rounding. */
 static void dlas_bound(struct dlas *dlas, struct cs_host *host,
                        struct dlas_job *job)
 {
@@ -461,6 +476,7 @@ static double dlas_class_due_ns(const struct dlas *dlas,
                          clock_after(now_ns, (int64_t)due_ns));
 }
 
+/* Wakes the policy when the first job may reach its limit or be promoted. */
 static void dlas_look_again(struct dlas *dlas, struct cs_host *host)
 {
     double due_ns = INFINITY;
@@ -474,6 +490,7 @@ static void dlas_look_again(struct dlas *dlas, struct cs_host *host)
     cs_wake_at(host, dlas->look_ns);
 }
 
+/* Demotes, deals, then moves those that started or stopped to their lists. */
 static void dlas_decide(void *self, struct cs_host *host)
 {
     static const struct cs_moving_key motion = {

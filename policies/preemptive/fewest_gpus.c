@@ -12,6 +12,7 @@
 
 extern const struct cs_policy fewest_gpus_policy;
 
+/* Keys do not move: only jobs that come and go change the order. */
 static double fewest_gpus_key(const void *self, const struct cs_host *host,
                               struct job_id job)
 {

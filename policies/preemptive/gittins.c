@@ -18,7 +18,7 @@
  *
  * A deal looks at every job that runs: between two deals each passes lengths
  * that are known, several as a rule, and at each its index, which has risen
- * without bound, falls; and of equal indices who stood before goes before.
+ * without bound, falls; of equal indices, the job that stood first goes first.
  */
 #include <math.h>
 #include <string.h>
@@ -79,6 +79,7 @@ static void gittins_job_submitted(void *self, struct cs_host *host,
     g->news = true;
 }
 
+/* Kept apart, sorted, until enough are new to make the curve again. */
 static void gittins_job_ended(void *self, struct cs_host *host,
                               struct job_id job)
 {
@@ -111,11 +112,15 @@ static void gittins_merge(struct gittins *g, struct cs_host *host)
     g->endeds = 0;
 }
 
-static double slope(double x, double y, const struct gittins_point *to)
+/* The slope from (x, y) to a point that lies to the right; infinite where it
+ * does not. */
+static double slope_to(double x, double y, const struct gittins_point *to)
 {
     return to->x > x ? (to->y - y) / (to->x - x) : INFINITY;
 }
 
+/* Points first, from the shortest on; then, from the last back, each point's
+ * next on the upper hull. */
 static void gittins_curve(struct gittins *g)
 {
     double x = 0, from = 0;
@@ -134,8 +139,8 @@ static void gittins_curve(struct gittins *g)
         uint32_t j = i + 1;
 
         while (j < n && g->point[j].next < n &&
-               slope(p->x, p->y, &g->point[g->point[j].next]) >=
-               slope(p->x, p->y, &g->point[j]))
+               slope_to(p->x, p->y, &g->point[g->point[j].next]) >=
+               slope_to(p->x, p->y, &g->point[j]))
             j = g->point[j].next;
         p->next = j;
     }
@@ -167,10 +172,10 @@ static double gittins_index(const struct gittins *g, double service_s,
     x = g->point[i].x - (g->point[i].service_s - service_s) *
                         (double)(n - i) / n;
     while (g->point[i].next < n &&
-           slope(x, y, &g->point[g->point[i].next]) >=
-           slope(x, y, &g->point[i]))
+           slope_to(x, y, &g->point[g->point[i].next]) >=
+           slope_to(x, y, &g->point[i]))
         i = g->point[i].next;
-    return slope(x, y, &g->point[i]);
+    return slope_to(x, y, &g->point[i]);
 }
 
 /* Below zero where an index is known, the attained service where not. */
@@ -194,6 +199,7 @@ static double gittins_per_ns(const void *self, const struct cs_host *host,
     return (double)NAN;
 }
 
+/* A new curve changes all keys, so that the host must not rely on old ones. */
 static void gittins_deal(struct gittins *g, struct cs_host *host)
 {
     static const struct cs_moving_key motion = {
@@ -217,6 +223,9 @@ static bool gittins_fits(struct cs_host *host)
     return cs_find_pending(host, 0, &filter) < cs_pending_count(host);
 }
 
+/* The distribution is computed anew when enough jobs have ended since; GPUs
+ * are dealt at multiples of the quantum, at news, and where a waiting job
+ * could fit. */
 static void gittins_decide(void *self, struct cs_host *host)
 {
     struct gittins *g = self;

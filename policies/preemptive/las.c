@@ -3,9 +3,9 @@
  * las.c - least attained service first, in GPU-seconds (2D-LAS), preempting.
  *
  * Nuyens and Wierman (2008) survey the one-machine case, Tiresias (Gu et al.,
- * NSDI 2019) counts time x GPUs.  Whoever has had least goes first; nobody's
- * length need be known.  Jobs that have had the same share: every quantum,
- * while somebody waits, all are dealt GPUs anew.  A short quantum is a fair
+ * NSDI 2019) counts time x GPUs.  The job that has had least goes first; no
+ * length need be known.  Jobs that have had equally much share: every quantum,
+ * while a job waits, all GPUs are dealt anew.  A short quantum is a fair
  * share and many preemptions; jobs of like length all end late (dlas is the
  * remedy).  Quanta end at multiples of their length, whenever a job came.
  */
@@ -27,6 +27,7 @@ static const struct cs_param las_param[] = {
       .help = "time between two deals while a job waits" },
 };
 
+/* Attained service grows while a job holds GPUs, by their number per second. */
 static double las_key(const void *self, const struct cs_host *host,
                       struct job_id job)
 {
@@ -45,6 +46,7 @@ static const struct cs_moving_key las_moving_key = {
     .key = las_key, .per_ns = las_per_ns, .rises = true
 };
 
+/* Any event makes a deal worth while. */
 static void las_hear(void *self, struct cs_host *host, struct job_id job)
 {
     struct las *las = self;
@@ -63,7 +65,7 @@ static bool las_fits(struct cs_host *host)
     return cs_find_pending(host, 0, &filter) < cs_pending_count(host);
 }
 
-/* Not when a job has been loaded: who just came would be the one that had most,
+/* Does nothing when a job has been loaded: that job would be the one that had most,
  * and jobs would throw each other out for ever without a step. */
 static void las_decide(void *self, struct cs_host *host)
 {

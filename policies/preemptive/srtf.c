@@ -32,6 +32,7 @@ static const struct cs_moving_key srtf_moving_key = {
     .key = srtf_key, .per_ns = srtf_per_ns, .exact = true
 };
 
+/* Also when nothing waits: a job that was loaded may have been passed over. */
 static void srtf_decide(void *self, struct cs_host *host)
 {
     (void)self;

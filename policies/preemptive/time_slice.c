@@ -4,10 +4,10 @@
  *
  * The suspend-resume of Gandiva (Xiao et al., OSDI 2018), whose quantum is a
  * minute: early feedback for every job at the price of switches.  At the end
- * of a quantum those who have not run for longest go first; in between, what
- * is free goes to the next in turn and nobody is stopped.  Who runs has run
- * now; so those that wait and those that run are two lists that stand still,
- * and only who starts or stops goes from one to the other.
+ * of a quantum the jobs that have not run for longest go first; in between, what
+ * is free goes to the next in turn and no job is stopped.  A job that runs has run
+ * now; so those that wait and those that run are two lists that stand still, and
+ * a job goes from one to the other only when it starts or stops.
  *
  * With `packing`, Gandiva's by trial and error: while the cluster is full, the
  * next in turn goes beside one drawn from those that run alone on as many GPUs.
@@ -79,6 +79,8 @@ static const struct cs_param time_slice_param[] = {
       .help = "are two jobs tried on the GPUs of one" },
 };
 
+/* Returns a larger copy with room for item `need`; the host's memory is not
+ * resized. */
 static void *time_slice_grow(struct cs_host *host, const void *old,
                              uint32_t *room, uint32_t need, size_t item_bytes)
 {
@@ -93,6 +95,8 @@ static void *time_slice_grow(struct cs_host *host, const void *old,
     return grown;
 }
 
+/* Asks the host to note which jobs start and stop from now on; packing looks
+ * at all running jobs instead. */
 static bool time_slice_init(void *self, struct cs_host *host)
 {
     const struct time_slice *ts = self;
@@ -102,6 +106,8 @@ static bool time_slice_init(void *self, struct cs_host *host)
     return true;
 }
 
+/* A job that comes counts as having run until now, so that it is behind all
+ * that wait. */
 static void time_slice_job_submitted(void *self, struct cs_host *host,
                                      struct job_id job)
 {
@@ -117,6 +123,7 @@ static void time_slice_job_submitted(void *self, struct cs_host *host,
     };
 }
 
+/* Its slot may serve another job, so that it must not be heard of any more. */
 static void time_slice_job_ended(void *self, struct cs_host *host,
                                  struct job_id job)
 {
@@ -131,7 +138,8 @@ static void time_slice_job_ended(void *self, struct cs_host *host,
     *turn = (struct turn) { .ran_ns = 0 };
 }
 
-/* Of a job that has just come the news was not told yet: it is the last. */
+/* Returns when a job last ran, ns; now, if it runs; INT64_MAX, which makes it the
+ * last, if it has just come and the policy was not told yet. */
 static int64_t time_slice_ran(const struct time_slice *ts,
                               const struct cs_host *host, struct job_id job)
 {
@@ -144,7 +152,8 @@ static int64_t time_slice_ran(const struct time_slice *ts,
     return ts->turn[seat].ran_ns - 1;
 }
 
-/* Who has not run for longest; it stands still while one waits. */
+/* The job that has not run for longest goes first; the time stands still while it
+ * waits. */
 static bool time_slice_before(const void *self, const struct cs_host *host,
                               struct task_id a, struct task_id b)
 {
@@ -157,13 +166,15 @@ static bool time_slice_before(const void *self, const struct cs_host *host,
 
 /* ---- turns ----------------------------------------------------------------- */
 
+/* Smaller keys run: the time since which a job has not run. */
 static double time_slice_key(const void *self, const struct cs_host *host,
                              struct job_id job)
 {
     return (double)time_slice_ran(self, host, job);
 }
 
-/* The same order where nobody is interrupted: whoever runs, ran now. */
+/* The order by time_slice_key() where no job is interrupted, as a key that stands
+ * still: a job that runs, ran now. */
 static double time_slice_place(const void *self, const struct cs_host *host,
                                struct job_id job)
 {
@@ -173,6 +184,7 @@ static double time_slice_place(const void *self, const struct cs_host *host,
     return (int)turn->list * 0x1p51 + (double)turn->place;
 }
 
+/* Keys stand still between two events. */
 static double time_slice_per_ns(const void *self, const struct cs_host *host,
                                 struct job_id job)
 {
@@ -187,7 +199,8 @@ static const struct cs_moving_key time_slice_moving_key = {
     .sorted = time_slice_key
 };
 
-/* Who runs, and since when; who does no more, until when he did. */
+/* Notes which jobs run, and since when; and of those that do no more, until when
+ * they did. */
 static void time_slice_listen(struct time_slice *ts, struct cs_host *host)
 {
     struct job_id job;
@@ -210,6 +223,7 @@ static void time_slice_listen(struct time_slice *ts, struct cs_host *host)
     }
 }
 
+/* Puts a job at either end of a list; the host is told that its key changed. */
 static void time_slice_put(struct time_slice *ts, struct cs_host *host,
                            struct job_id job, enum turn_list list, bool first)
 {
@@ -220,9 +234,10 @@ static void time_slice_put(struct time_slice *ts, struct cs_host *host,
     cs_reallocate_note(host, job);
 }
 
-/* Before a deal: who was started stands before all that run, who was stopped
- * behind all that wait, each as they stood; behind them who has come since.
- * Who came at this instant is as good as one that runs, once. */
+/* Brings the two lists up to date before a deal.  Jobs that were started go before
+ * all that run; jobs that were stopped go behind all that wait; both in the order
+ * that they had.  Jobs that came since are last.  A job that came at this instant
+ * counts as one that runs, once. */
 static void time_slice_line_up(struct time_slice *ts, struct cs_host *host)
 {
     uint32_t count = ts->heards;
@@ -259,21 +274,24 @@ static struct kind kind_of(const struct cs_host *host, struct job_id job)
     return (struct kind) { request->form, request->rates };
 }
 
-static bool alike(struct kind a, struct kind b)
+static bool is_alike(struct kind a, struct kind b)
 {
     return a.form == b.form && a.rates == b.rates;
 }
 
+/* Was this pair of kinds, either way round, too slow together before? */
 static bool were_apart(const struct time_slice *ts, struct kind a,
                        struct kind b)
 {
     for (uint32_t i = 0; i < ts->aparts; i++)
-        if ((alike(ts->apart[i].a, a) && alike(ts->apart[i].b, b)) ||
-            (alike(ts->apart[i].a, b) && alike(ts->apart[i].b, a)))
+        if ((is_alike(ts->apart[i].a, a) && is_alike(ts->apart[i].b, b)) ||
+            (is_alike(ts->apart[i].a, b) && is_alike(ts->apart[i].b, a)))
             return true;
     return false;
 }
 
+/* Notes a pair of kinds that does less together than in turns.  Nothing is
+ * ever forgotten. */
 static void keep_apart(struct time_slice *ts, struct cs_host *host,
                        struct kind a, struct kind b)
 {
@@ -289,9 +307,11 @@ static void keep_apart(struct time_slice *ts, struct cs_host *host,
     ts->apart[ts->aparts++] = (struct apart) { a, b };
 }
 
-/* Both paces over those alone; 0: they cannot be together on these pools. */
-static double together(struct cs_host *host, struct job_id a, struct job_id b,
-                       uint32_t pools)
+/* Returns the sum of the two paces beside each other, each over the job's pace
+ * alone, on the worst of these pools: above 1 a pair does more than taking
+ * turns.  0: they cannot be together on one of the pools. */
+static double sum_paces(struct cs_host *host, struct job_id a, struct job_id b,
+                        uint32_t pools)
 {
     uint32_t gpus = cs_job_gpus(host, a);
     double least = 2;
@@ -310,7 +330,8 @@ static double together(struct cs_host *host, struct job_id a, struct job_id b,
     return least;
 }
 
-/* Could they be tried, as far as anybody knows? */
+/* Has the pair not been found too slow, and do both hold as many GPUs, so that
+ * it may be tried? */
 static bool may_try(const struct time_slice *ts, struct cs_host *host,
                     struct job_id job, struct job_id runs)
 {
@@ -319,9 +340,12 @@ static bool may_try(const struct time_slice *ts, struct cs_host *host,
     return lease.i != ID_NONE && cs_co_located(host, runs).i == ID_NONE &&
            cs_job_gpus(host, job) == cs_job_gpus(host, runs) &&
            !were_apart(ts, kind_of(host, job), kind_of(host, runs)) &&
-           together(host, job, runs, cs_lease_pools(host, lease)) > 0;
+           sum_paces(host, job, runs, cs_lease_pools(host, lease)) > 0;
 }
 
+/* Starts a waiting job beside one that may be tried, each of these with the
+ * same chance (one draw a candidate: reservoir sampling), and looks at the
+ * pair after a quantum. */
 static void try_beside(struct time_slice *ts, struct cs_host *host,
                        struct task_id task)
 {
@@ -336,8 +360,10 @@ static void try_beside(struct time_slice *ts, struct cs_host *host,
         cs_wake_at(host, clock_after(cs_now_ns(host), ts->quantum_ns));
 }
 
-/* Those that have been together for a quantum. */
-static void judge(struct time_slice *ts, struct cs_host *host)
+/* Separates the pairs that have been together for a quantum and do less than
+ * they would in turns, and remembers their kinds.  A stop changes the list of
+ * running jobs, so the look begins again. */
+static void judge_pair(struct time_slice *ts, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_running_count(host);) {
         struct job_id job = cs_running(host, i++);
@@ -349,7 +375,7 @@ static void judge(struct time_slice *ts, struct cs_host *host)
                                      ts->quantum_ns);
         if (due_ns > cs_now_ns(host)) {
             cs_wake_at(host, due_ns);
-        } else if (together(host, job, other, cs_lease_pools(host, lease)) <
+        } else if (sum_paces(host, job, other, cs_lease_pools(host, lease)) <
                    1) {
             keep_apart(ts, host, kind_of(host, job), kind_of(host, other));
             cs_stop(host, job);
@@ -358,6 +384,8 @@ static void judge(struct time_slice *ts, struct cs_host *host)
     }
 }
 
+/* Starts waiting jobs in order while GPUs are free; a job for which no node
+ * has room is passed over, or with packing tried beside another. */
 static void time_slice_fill(struct time_slice *ts, struct cs_host *host)
 {
     uint32_t i = 0;
@@ -374,11 +402,13 @@ static void time_slice_fill(struct time_slice *ts, struct cs_host *host)
         uint32_t waiting = cs_pending_count(host);
         if (cs_start(host, task) != CS_DONE && ts->packing)
             try_beside(ts, host, task);
-        /* Who was started leaves: i is the next. */
+        /* A job that was started leaves the order: i is the next. */
         i += cs_pending_count(host) == waiting;
     }
 }
 
+/* At the end of a quantum GPUs are dealt anew, with stops; within one only
+ * free GPUs are. */
 static void time_slice_serve(struct time_slice *ts, struct cs_host *host)
 {
     int64_t now = cs_now_ns(host);
@@ -393,6 +423,8 @@ static void time_slice_serve(struct time_slice *ts, struct cs_host *host)
         time_slice_fill(ts, host);
 }
 
+/* Jobs that start or stop are noted before and after the deal, since both the
+ * cluster and the deal itself change which jobs run. */
 static void time_slice_decide(void *self, struct cs_host *host)
 {
     struct time_slice *ts = self;
@@ -406,7 +438,7 @@ static void time_slice_decide(void *self, struct cs_host *host)
         ts->turn[cs_slot(host, cs_running(host, i))].ran_ns =
             clock_after(now, 1);
     if (ts->packing)
-        judge(ts, host);
+        judge_pair(ts, host);
     time_slice_serve(ts, host);
     if (!ts->packing)
         time_slice_listen(ts, host);

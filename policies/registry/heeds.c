@@ -53,6 +53,7 @@ static const struct {
 };
 #define HOST_NEEDS (sizeof host_needs / sizeof host_needs[0])
 
+/* By the table above: keys that are not in it act on every policy. */
 static bool table_allows(const struct cs_policy *policy, const char *key)
 {
     for (size_t i = 0; i < HEEDS; i++) {
@@ -83,6 +84,7 @@ bool policy_accepts_value(const struct cs_policy *policy, const char *key,
            strcmp(value, "strict") == 0 || strcmp(value, "skip") == 0;
 }
 
+/* A policy may state several needs of one key; this is the first. */
 const char *policy_key_needs(const struct cs_policy *policy, const char *key)
 {
     for (uint32_t i = 0; i < policy->need_count; i++)
@@ -190,6 +192,7 @@ static bool is_idle(const struct conf_node *entry, const char *key)
     return false;
 }
 
+/* Reports a key that does nothing with the policy, with those that do. */
 static bool refuse_key(const struct heeds *heeds, const char *key,
                        struct err_pos pos, struct err *err)
 {
@@ -232,6 +235,8 @@ static bool refuse_here(const struct cs_policy *policy, const char *key,
     return err_hint(err, "Set what it needs, or leave '%s' out.", key);
 }
 
+/* Reports a value of `blocking` that a policy with a decide of its own cannot
+ * know. */
 static bool refuse_value(const struct cs_policy *policy, const char *key,
                          const struct conf_node *value, struct err *err)
 {

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * registry.c - the built-in policies, those of policies.def.
+ *
+ * Both lists of names are searched from the front: they are short, and are
+ * asked once per entry.  A name of the literature is compared by its letters
+ * and digits alone.
  */
 #include "policies/registry/registry.h"
 
@@ -33,6 +37,7 @@ const struct cs_policy *registry_find(const char *name)
     return NULL;
 }
 
+/* Guests are compared by the name that the entry writes, a path as a rule. */
 const struct registry_guest *registry_guest(const struct registry_guests *guests,
                                             const char *written)
 {
@@ -94,6 +99,7 @@ static const char *const meant[][2] = {
     { "rlscheduler", "{policy: f1, semantics: rlscheduler}" },
 };
 
+/* Only whole names match: a part of one says nothing. */
 const char *registry_meant(const char *name)
 {
     char key[40];

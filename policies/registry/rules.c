@@ -27,6 +27,7 @@
 
 #define SEMANTICS_BYTES 512u
 
+/* The host's keys of an entry, as they are written. */
 struct keys {
     const char *policy, *name;
     int blocking, placement, estimate;
@@ -173,6 +174,7 @@ struct conf_schema host_policy_keys(struct arena *arena,
                                   field, count };
 }
 
+/* Reads a time of at most 1e9 s, of a key that has no schema of its own. */
 static bool read_time(const struct conf_node *node, const char *key,
                       int64_t *ns, struct err *err)
 {
@@ -195,6 +197,8 @@ static bool parse_cost_key(const char *key, uint32_t *gpus)
     return end != key && n > 0 && n < UINT32_MAX && strcmp(end, "gpu") == 0;
 }
 
+/* Reads the steps of a cost by GPUs: they must rise, and the last must be
+ * `more`, so that every job has a cost. */
 static bool read_cost_map(const struct conf_node *map,
                           struct host_rules *rules, struct err *err)
 {
@@ -228,6 +232,7 @@ static bool read_cost_map(const struct conf_node *map,
     return err_hint(err, "End it with what they pay, as in `more: 60s`.");
 }
 
+/* One cost for all jobs is a map of the one step `more`. */
 static bool read_preemption(const struct conf_node *map,
                             struct host_rules *rules, struct err *err)
 {
@@ -275,6 +280,8 @@ static const struct conf_node *load_weights(struct arena *arena,
     return map && conf_kind(map) == CONF_MAP ? map : NULL;
 }
 
+/* Reads the weights of a learned policy, from a file or from the entry; their
+ * keys are the policy's, and are not checked here. */
 static bool read_weights(struct arena *arena, const struct conf_node *node,
                          struct host_policy *out, struct err *err)
 {
@@ -306,7 +313,8 @@ struct told {
     size_t used;
 };
 
-static void tell(struct told *told, const char *key, const char *value)
+/* Adds one "key=value" to the text. */
+static void tell_key(struct told *told, const char *key, const char *value)
 {
     int n = snprintf(told->text + told->used, SEMANTICS_BYTES - told->used,
                      "%s%s=%s", told->used == 0 ? "" : " ", key, value);
@@ -315,6 +323,8 @@ static void tell(struct told *told, const char *key, const char *value)
     told->used += (size_t)n;
 }
 
+/* Adds a time in seconds, unless it is 0, which means that the key does not
+ * act. */
 static void tell_time(struct told *told, const char *key, int64_t ns)
 {
     char time[32], text[40];
@@ -322,7 +332,7 @@ static void tell_time(struct told *told, const char *key, int64_t ns)
     clock_format_s(ns, time, sizeof time);
     snprintf(text, sizeof text, "%ss", time);
     if (ns > 0)
-        tell(told, key, text);
+        tell_key(told, key, text);
 }
 
 static void tell_estimate(struct told *told, const struct host_rules *rules)
@@ -330,10 +340,11 @@ static void tell_estimate(struct told *told, const struct host_rules *rules)
     char text[64];
 
     snprintf(text, sizeof text, "noisy(cv %g)", rules->noise_cv);
-    tell(told, "estimate", rules->estimate == HOST_NOISY
-                               ? text : estimate_names[rules->estimate]);
+    tell_key(told, "estimate", rules->estimate == HOST_NOISY
+                                   ? text : estimate_names[rules->estimate]);
 }
 
+/* Adds one item for each step of a cost by GPUs. */
 static void tell_cost(struct told *told, const struct host_rules *rules)
 {
     char key[48], time[32], text[40];
@@ -345,7 +356,7 @@ static void tell_cost(struct told *told, const struct host_rules *rules)
                  ? "preemption.cost" : "preemption.cost(%u)", step->gpus_max);
         clock_format_s(step->cost_ns, time, sizeof time);
         snprintf(text, sizeof text, "%ss", time);
-        tell(told, key, text);
+        tell_key(told, key, text);
     }
 }
 
@@ -357,8 +368,8 @@ static const char *write_semantics(struct arena *arena,
     struct told told = { arena_alloc(arena, SEMANTICS_BYTES, 1), 0 };
 
     if (heeds_acts(heeds, "blocking"))
-        tell(&told, "blocking", blocking_names[rules->blocking]);
-    tell(&told, "placement", place_names[rules->placement]);
+        tell_key(&told, "blocking", blocking_names[rules->blocking]);
+    tell_key(&told, "placement", place_names[rules->placement]);
     if (heeds_acts(heeds, "estimate"))
         tell_estimate(&told, rules);
     if (heeds_acts(heeds, "preemption"))
@@ -369,18 +380,18 @@ static const char *write_semantics(struct arena *arena,
         tell_time(&told, "rounds.length", rules->round_ns);
     tell_time(&told, "rounds.resolve_at_most_every", rules->resolve_ns);
     if (rules->round_ends_early)
-        tell(&told, "rounds.end_early", "yes");
+        tell_key(&told, "rounds.end_early", "yes");
     if (heeds_acts(heeds, "relax_after"))
         tell_time(&told, "relax_after", rules->relax_ns);
     if (heeds_acts(heeds, "grow") && rules->no_growth)
-        tell(&told, "grow", "no");
+        tell_key(&told, "grow", "no");
     if (heeds_acts(heeds, "hardware") &&
         rules->hardware != HOST_ANY_HARDWARE)
-        tell(&told, "hardware", hardware_names[rules->hardware]);
+        tell_key(&told, "hardware", hardware_names[rules->hardware]);
     if (heeds_acts(heeds, "backfill") && rules->backfill)
-        tell(&told, "backfill", "yes");
+        tell_key(&told, "backfill", "yes");
     if (heeds_acts(heeds, "ties") && rules->ties_shuffled)
-        tell(&told, "ties", "shuffled");
+        tell_key(&told, "ties", "shuffled");
     return told.text;
 }
 
@@ -441,6 +452,8 @@ static bool read_rules(const struct keys *keys, struct host_rules *rules,
     return !keys->rounds || read_rounds(keys->rounds, rules, err);
 }
 
+/* Finds the policy that an entry names, a guest's table before a built-in one;
+ * NULL: err says why, with the nearest name as a hint. */
 static const struct cs_policy *find_policy(const struct conf_node *conf,
                                            const struct registry_guests *guests,
                                            bool *is_guest, struct err *err)

@@ -24,6 +24,8 @@
 
 /* ---- any costs ------------------------------------------------------------ */
 
+/* A matching under construction: rows entered so far are matched at least cost,
+ * and all reduced costs are at least 0. */
 struct matching {
     uint32_t rows, columns;
     const double *cost;
@@ -35,7 +37,7 @@ struct matching {
 };
 
 /* The free column that ends the shortest path from a row; path in before. */
-static uint32_t search(struct matching *m, uint32_t row)
+static uint32_t find_path(struct matching *m, uint32_t row)
 {
     uint32_t at = NONE, next;
 
@@ -68,9 +70,11 @@ static uint32_t search(struct matching *m, uint32_t row)
     }
 }
 
-static void enter(struct matching *m, uint32_t row)
+/* Matches one more row: adapts the duals of all columns on the way, then moves
+ * the rows along the path. */
+static void enter_row(struct matching *m, uint32_t row)
 {
-    uint32_t end = search(m, row);
+    uint32_t end = find_path(m, row);
     double length = m->way[end];
 
     m->u[row] += length;
@@ -104,7 +108,7 @@ void cs_assign(uint32_t rows, uint32_t columns, const double *cost,
     for (uint32_t c = 0; c < columns; c++)
         m.row_of[c] = NONE;
     for (uint32_t r = 0; r < rows; r++)
-        enter(&m, r);
+        enter_row(&m, r);
     for (uint32_t c = 0; c < columns; c++)
         if (m.row_of[c] != NONE)
             column[m.row_of[c]] = c;
@@ -131,18 +135,23 @@ struct places {
     uint32_t count;
 };
 
-static bool alike(const struct cs_places *in, uint32_t a, uint32_t b)
+/* Do two machines cost the same at every place?  Then one of them need be
+ * looked at. */
+static bool is_alike(const struct cs_places *in, uint32_t a, uint32_t b)
 {
     return in->kind[a] == in->kind[b] && in->free_s[a] == in->free_s[b];
 }
 
+/* Lists the places that a shortest path may use: those that are taken, and the
+ * first free one of each machine, but of neighbours that are alike only the
+ * first. */
 static void open_places(struct places *p)
 {
     const struct cs_places *in = p->in;
 
     p->count = 0;
     for (uint32_t m = 0; m < in->machines; m++) {
-        bool again = m > 0 && alike(in, m, m - 1) &&
+        bool again = m > 0 && is_alike(in, m, m - 1) &&
                      p->taken[m] == p->taken[m - 1];
         uint32_t end = p->taken[m] + !again;
         for (uint32_t k = 0; k < end && k < in->places; k++) {
@@ -154,7 +163,7 @@ static void open_places(struct places *p)
     }
 }
 
-/* As search(): the free place that ends the shortest path from a row. */
+/* As find_path(): the free place that ends the shortest path from a row. */
 static uint32_t search_places(struct places *p, uint32_t row)
 {
     const struct cs_places *in = p->in;
@@ -187,6 +196,7 @@ static uint32_t search_places(struct places *p, uint32_t row)
     }
 }
 
+/* As enter_row(), on the places of machines. */
 static void enter_places(struct places *p, uint32_t row)
 {
     open_places(p);

@@ -18,7 +18,8 @@
 #define NODES_MAX 2000u         /* of branch and bound, where nothing is said */
 #define GAP 1e-4                /* of its answer, as Sia's solver has it */
 
-static void load(glp_prob *prob, const struct cs_lp *lp, struct arena *arena)
+/* Copies the program into GLPK's form, which counts rows and columns from 1. */
+static void load_program(glp_prob *prob, const struct cs_lp *lp, struct arena *arena)
 {
     size_t room = (size_t)lp->entries + 1;
     int *row = arena_alloc(arena, room, sizeof *row);
@@ -85,6 +86,8 @@ static bool solve_whole(glp_prob *prob, const struct cs_lp *lp)
     return true;
 }
 
+/* False: there is no best answer, because no answer satisfies all rows or
+ * because the search for a whole one was given up; x is then unspecified. */
 bool cs_linear_program(const struct cs_lp *lp)
 {
     struct arena *arena = arena_new(0);
@@ -96,7 +99,7 @@ bool cs_linear_program(const struct cs_lp *lp)
     how.msg_lev = GLP_MSG_OFF;
     how.presolve = lp->whole ? GLP_OFF : GLP_ON;
     glp_prob *prob = glp_create_prob();
-    load(prob, lp, arena);
+    load_program(prob, lp, arena);
     bool solved = glp_simplex(prob, &how) == 0 &&
                   glp_get_status(prob) == GLP_OPT;
     if (solved && lp->whole)

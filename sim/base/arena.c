@@ -47,6 +47,8 @@
 #define MAPS 1
 #endif
 
+/* A piece of memory from the system: this header, then data. Bytes from
+ * used_bytes on have never been handed out and are zero. */
 struct block {
     struct block *next;
     size_t room_bytes;          /* of the data, which follows the header */
@@ -60,8 +62,8 @@ struct block {
 struct arena {
     struct block *head;         /* NULL before the first request */
     struct arena_file file;
-    size_t next_block_bytes;
-    size_t used_bytes;
+    size_t next_block_bytes;    /* of data; doubles up to BLOCK_BYTES_MAX */
+    size_t used_bytes;          /* handed out, in all blocks */
 };
 
 _Static_assert(_Alignof(max_align_t) <= ALIGN_BYTES,
@@ -75,7 +77,9 @@ void arena_run_out(void)
     abort();
 }
 
-static void *need(void *memory)
+/* Returns what an allocator gave, and ends the process where it gave
+ * nothing. */
+static void *require_memory(void *memory)
 {
     if (memory == NULL)
         arena_run_out();
@@ -84,7 +88,7 @@ static void *need(void *memory)
 
 struct arena *arena_new(size_t block_bytes)
 {
-    struct arena *arena = need(calloc(1, sizeof *arena));
+    struct arena *arena = require_memory(calloc(1, sizeof *arena));
 
     arena->next_block_bytes = block_bytes;
     if (block_bytes == 0)
@@ -144,6 +148,8 @@ static struct block *block_map(size_t bytes)
 #endif
 }
 
+/* Returns a zeroed block with room for room_bytes of data. Large ones come
+ * from mmap, for huge pages; calloc serves where that fails. */
 static struct block *block_new(size_t room_bytes)
 {
     assert(room_bytes > 0);
@@ -152,7 +158,7 @@ static struct block *block_new(size_t room_bytes)
     struct block *block = bytes >= HUGE_BYTES ? block_map(bytes) : NULL;
 
     if (block == NULL)
-        block = need(calloc(1, bytes));
+        block = require_memory(calloc(1, bytes));
     block->room_bytes = room_bytes;
     return block;
 }
@@ -183,6 +189,8 @@ static struct block *block_with_room(struct arena *arena, size_t bytes)
     return fresh;
 }
 
+/* Large arrays begin at a cache line, so that two threads' arrays share none
+ * and vector loads do not split; small ones are only aligned. */
 void *arena_alloc(struct arena *arena, size_t count, size_t item_bytes)
 {
     assert(arena != NULL);
@@ -241,8 +249,10 @@ static size_t room_reaching(size_t room, size_t index)
     return more;
 }
 
-static void *array_moved(struct arena *arena, void *items, size_t room,
-                         size_t more, size_t item_bytes)
+/* Returns the items in larger storage, `more` in place of `room`, the new ones
+ * zero: in the arena, or by realloc where the owner frees the array itself. */
+static void *array_move(struct arena *arena, void *items, size_t room,
+                        size_t more, size_t item_bytes)
 {
     if (arena != NULL)
         return arena_grow(arena, items, room, more, item_bytes);
@@ -257,7 +267,7 @@ void *arena_reach_u32(struct arena *arena, void *items, uint32_t *room,
     size_t more = room_reaching(*room, index);
 
     assert(more <= UINT32_MAX);
-    items = array_moved(arena, items, *room, more, item_bytes);
+    items = array_move(arena, items, *room, more, item_bytes);
     *room = (uint32_t)more;
     assert(index < *room);
     return items;
@@ -268,7 +278,7 @@ void *arena_reach_size(struct arena *arena, void *items, size_t *room,
 {
     size_t more = room_reaching(*room, index);
 
-    items = array_moved(arena, items, *room, more, item_bytes);
+    items = array_move(arena, items, *room, more, item_bytes);
     *room = more;
     assert(index < *room);
     return items;
@@ -292,5 +302,5 @@ void *arena_resize_own(void *items, size_t count, size_t item_bytes)
 {
     assert(count > 0 && item_bytes > 0);
     assert(count <= (SIZE_MAX / 2) / item_bytes);
-    return need(realloc(items, count * item_bytes));
+    return require_memory(realloc(items, count * item_bytes));
 }

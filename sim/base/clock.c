@@ -19,6 +19,8 @@
 /* Below INT64_MAX ns by 0.85 s, so that no fraction can overflow (292 y). */
 #define S_LIMIT 9223372036.0
 
+/* Whole seconds and the rest are converted apart: their product with 1e9 would
+ * round a time of more than 104 days to less than a nanosecond's precision. */
 bool clock_ns_from_s(double s, int64_t *ns)
 {
     assert(ns != NULL);
@@ -67,6 +69,7 @@ int64_t clock_ns_for_work(double work, double work_per_s)
     return whole_s * CLOCK_NS_PER_S + up_ns;
 }
 
+/* Trailing zeros of the fraction are left out, and the point with them. */
 char *clock_put_s(char *out, int64_t ns)
 {
     /* Unsigned, for INT64_MIN has no positive twin. */

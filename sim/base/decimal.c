@@ -7,6 +7,11 @@
  * step is an exact comparison of whole numbers.  A decimal point between two
  * neighbouring doubles has at most 767 significant digits, so digits beyond
  * 800 can only break a tie: one digit 1 stands for all of them.
+ *
+ * Data: struct whole, an unsigned whole number of at most 5,120 bits on the
+ * stack. The largest one that occurs is 801 digits times 5^345 shifted by the
+ * exponent of a double: decimal_compare() asserts the bounds that keep it below
+ * that.
  */
 #include "sim/base/decimal.h"
 
@@ -15,6 +20,8 @@
 #include <math.h>
 #include <string.h>
 
+/* EXPONENT_CLAMP is far beyond every double and far below INT32_MAX, so that
+ * sums of exponents cannot overflow. */
 #define LEAD_DIGITS     19          /* 10^19 - 1 fits in 64 bits */
 #define DIGITS_MAX      800
 #define EXPONENT_CLAMP  100000
@@ -83,6 +90,7 @@ static void whole_shift_left(struct whole *whole, int bits)
     whole->count += words;
 }
 
+/* Returns -1, 0 or 1. Relies on the highest word not being 0. */
 static int whole_compare(const struct whole *a, const struct whole *b)
 {
     assert(a->count <= WORD_COUNT && b->count <= WORD_COUNT);
@@ -132,6 +140,9 @@ static int whole_from_decimal(struct whole *whole, const struct decimal *from)
     return from->exp10 - (digits - LEAD_DIGITS);
 }
 
+/* Compares without rounding: both sides are multiplied until they are whole
+ * numbers.  A decimal d x 10^e is d x 5^e x 2^e, so only powers of 5 need long
+ * arithmetic, and powers of 2 are shifts. */
 int decimal_compare(const struct decimal *decimal, uint64_t mantissa, int exp2)
 {
     struct whole a, b;
@@ -243,6 +254,8 @@ double decimal_scale(double value, int exp10)
                       : value / exact_powers[-exp10];
 }
 
+/* A subnormal number has no hidden bit, and the exponent of the smallest
+ * normal one. */
 uint64_t decimal_split(double value, int *exp2)
 {
     uint64_t bits;
@@ -288,7 +301,10 @@ static double walk_to_nearest(const struct decimal *decimal, double near)
     }
 }
 
-static double sizeless_to_f64(const struct decimal *decimal)
+/* Returns the nearest double to the decimal without its sign; infinity where
+ * it is beyond DBL_MAX. Clinger's fast path, one exact operand and one
+ * operation that rounds once, serves nearly all numbers that people write. */
+static double magnitude_to_f64(const struct decimal *decimal)
 {
     struct decimal d = *decimal;
 
@@ -315,7 +331,7 @@ static double sizeless_to_f64(const struct decimal *decimal)
 bool decimal_to_f64(const struct decimal *decimal, double *out)
 {
     assert(decimal != NULL && out != NULL);
-    double size = sizeless_to_f64(decimal);
+    double size = magnitude_to_f64(decimal);
 
     if (isinf(size))
         return false;
@@ -323,6 +339,8 @@ bool decimal_to_f64(const struct decimal *decimal, double *out)
     return true;
 }
 
+/* Whole numbers only: no double between the text and the nanosecond. The digit
+ * that decides the rounding is in lead, or is `next` where lead is full. */
 bool decimal_to_ns(const struct decimal *seconds, int64_t *ns)
 {
     const uint64_t ns_limit = UINT64_C(9223372036000000000);
@@ -359,6 +377,7 @@ static const char two_digits[] =
     "50515253545556575859606162636465666768697071727374"
     "75767778798081828384858687888990919293949596979899";
 
+/* The digit pairs of two_digits halve the divisions. */
 static void put_two(char *out, uint32_t value)
 {
     assert(value < 100);
@@ -402,6 +421,8 @@ static void put_bytes(char *out, uint64_t bytes)
     memcpy(out, &bytes, sizeof bytes);
 }
 
+/* Eight digits are made at once in a word; the zeros in front are shifted out,
+ * which needs no branch for each digit. */
 char *decimal_put(char *out, uint64_t value)
 {
     const uint64_t billion = 1000000000;

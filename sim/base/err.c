@@ -6,6 +6,9 @@
  * control characters, nothing cut within a UTF-8 character.  err_format reads
  * the source line anew from the file; when that is no longer possible the
  * message stands without it.
+ *
+ * What it does not do: it prints nothing and allocates nothing. Text goes to a
+ * sink, which counts what it would have needed, as snprintf does.
  */
 #include "sim/base/err.h"
 
@@ -41,6 +44,8 @@ static void trim_cut_character(char *text)
 static void print_safely(char *out, size_t out_bytes, const char *fmt,
                          va_list args) __attribute__((format(printf, 3, 0)));
 
+/* Formats into out, cut at the end of a whole character; control characters
+ * become '?', so that a name from a file cannot move the terminal's cursor. */
 static void print_safely(char *out, size_t out_bytes, const char *fmt,
                          va_list args)
 {
@@ -56,6 +61,7 @@ static void print_safely(char *out, size_t out_bytes, const char *fmt,
     }
 }
 
+/* The first error wins: later ones are mostly its consequences. */
 bool err_set(struct err *err, enum err_kind kind, struct err_pos pos,
              const char *fmt, ...)
 {
@@ -90,6 +96,8 @@ bool err_hint(struct err *err, const char *fmt, ...)
     return false;
 }
 
+/* The hint for a file that is not found: a path written for Windows is the
+ * likely cause, and is told before `otherwise`. */
 bool err_hint_path(struct err *err, const char *path, const char *otherwise)
 {
     assert(path != NULL && otherwise != NULL);
@@ -255,6 +263,8 @@ static struct glyph glyph_at(const unsigned char *line, uint32_t offset,
     return glyph;
 }
 
+/* The part of a line of the user's file that is shown, at most
+ * LINE_BYTES_MAX. */
 struct source_line {
     unsigned char text[LINE_BYTES_MAX];
     uint32_t bytes;
@@ -339,6 +349,9 @@ static bool source_scan(int fd, struct err_pos pos, struct source_line *source)
     return true;
 }
 
+/* Reads the line anew from the file that pos names. False: it is no regular
+ * file, cannot be opened, or has no such line. O_NONBLOCK, because a pipe in
+ * its place would wait for a writer. */
 static bool source_read(struct err_pos pos, struct source_line *source)
 {
     assert(pos.file != NULL && pos.line > 0 && pos.col > 0);
@@ -370,6 +383,7 @@ static uint32_t width_before_caret(const struct source_line *source)
     return column;
 }
 
+/* Writes one glyph as it is shown: itself, blanks for a tab, or '?'. */
 static void sink_glyph(struct sink *sink, const struct source_line *source,
                        struct glyph glyph)
 {
@@ -433,6 +447,7 @@ static void sink_source(struct sink *sink, struct err_pos pos,
     sink_text(sink, "^\n");
 }
 
+/* Writes "file:line:col: " as far as it is known. */
 static void sink_place(struct sink *sink, struct err_pos pos)
 {
     if (pos.file == NULL)
@@ -451,6 +466,8 @@ static void sink_place(struct sink *sink, struct err_pos pos)
     sink_char(sink, ' ');
 }
 
+/* Reads the line that the error speaks of from the file, to show it; where
+ * that cannot be read the message stands alone. */
 size_t err_format(const struct err *err, char *out, size_t out_bytes)
 {
     assert(err != NULL);

@@ -59,8 +59,9 @@ struct err {
     uint32_t more;      /* in the last one: number of errors not kept */
 };
 
-/* Both always return false, so that a caller may write `return
- * err_set(...)`. */
+/* Fill the text, and the hint that goes with it, by a format.  The first call
+ * wins; later ones change nothing.  err_hint() needs an err that is set.  Both
+ * always return false, so that a caller may write `return err_set(...)`. */
 bool err_set(struct err *err, enum err_kind kind, struct err_pos pos,
              const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 bool err_hint(struct err *err, const char *fmt, ...)
@@ -75,8 +76,11 @@ bool err_hint_path(struct err *err, const char *path, const char *otherwise);
  * needs, as snprintf does.  The column counts characters, not bytes. */
 size_t err_format(const struct err *err, char *out, size_t out_bytes);
 
-/* "range error" ...: as it is printed. */
+/* Returns the kind's words as they are printed ("range error"): static text. */
 const char *err_kind_name(enum err_kind kind);
+
+/* Returns the exit status of the program for this kind (sim/README.md,
+ * Errors). */
 int err_exit_status(enum err_kind kind);
 
 #endif

@@ -111,6 +111,8 @@ static double normal_tail_draw(struct rng *rng)
     return normal_tail + x;
 }
 
+/* The slow path of the ziggurat (Marsaglia and Tsang 2000), for about one draw
+ * in a hundred: the edge of a layer, or the tail below the lowest. */
 double rng_normal_edge(struct rng *rng, uint64_t bits)
 {
     for (;;) {
@@ -185,6 +187,8 @@ double rng_at(uint64_t seed, uint64_t a, uint64_t b, uint64_t c)
     return (double)(int64_t)(hash >> 11) * 0x1p-53;
 }
 
+/* GSL's own distributions never seed the generator that they are given. This
+ * serves a caller of gsl_rng_set(), which must get a stream as well. */
 static void gsl_set(void *state, unsigned long seed)
 {
     rng_init(state, seed, "gsl", 0);

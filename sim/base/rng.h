@@ -23,23 +23,36 @@ struct rng {
     uint64_t a, b, c, counter;
 };
 
+/* Sets the stream that (seed, name, replica) fix. `stream` names the component
+ * that draws ("arrival"), `replica` the trial. Equal triples give equal draws
+ * on every machine. */
 void rng_init(struct rng *rng, uint64_t seed, const char *stream,
               uint64_t replica);
 
 static inline uint64_t rng_u64(struct rng *rng);
 static inline double rng_uniform(struct rng *rng);      /* [0, 1), 53 bits */
 uint64_t rng_below(struct rng *rng, uint64_t limit);    /* unbiased */
+
+/* Distributions.  Parameters out of range fail an assertion; nothing is
+ * allocated.  The lognormal takes mean and deviation of the logarithm.  The
+ * Pareto is of type I, with its least value `scale`.  Weibull and Pareto invert
+ * their distribution function, at one draw a value. */
 static inline double rng_exponential(struct rng *rng, double mean);
 static inline double rng_normal(struct rng *rng, double mean, double sd);
 double rng_lognormal(struct rng *rng, double log_mean, double log_sd);
 double rng_weibull(struct rng *rng, double scale, double shape);
 double rng_pareto(struct rng *rng, double scale, double shape);
 double rng_gamma(struct rng *rng, double shape, double scale);  /* GSL's */
+
+/* Returns an index below count with probability weight[i] / sum, never one of
+ * weight 0. At least one weight must be above 0 and none below. */
 size_t rng_pick(struct rng *rng, const double *weight, size_t count);
 
 /* A uniform in [0, 1) fixed by a key alone: draws that must not depend on the
  * order in which they are asked for (step k of job j, say). */
 double rng_at(uint64_t seed, uint64_t a, uint64_t b, uint64_t c);
+
+/* Returns a hash of a text's bytes, equal on every machine. */
 uint64_t rng_hash_text(const char *text);
 
 /* One layer of a ziggurat: a draw j of 53 bits gives x = j * scale, which
@@ -55,7 +68,9 @@ extern const double rng_exponential_density[RNG_LAYER_COUNT];
 extern const struct rng_layer rng_normal_layer[RNG_LAYER_COUNT];
 extern const double rng_normal_density[RNG_LAYER_COUNT];
 
-/* One draw in 45 (exponential) or 67 (normal) needs these. */
+/* Decide a draw at the edge of a layer or in the tail; `bits` are those that
+ * the inline part drew.  Return a value of mean 1, or of mean 0 and deviation
+ * 1.  One draw in 45 (exponential) or 67 (normal) needs them. */
 double rng_exponential_edge(struct rng *rng, uint64_t bits);
 double rng_normal_edge(struct rng *rng, uint64_t bits);
 
@@ -88,7 +103,7 @@ static inline double rng_exponential(struct rng *rng, double mean)
     return mean * x;
 }
 
-/* The same with a signed draw of 54 bits. */
+/* As rng_exponential(), with a signed draw of 54 bits. */
 static inline double rng_normal(struct rng *rng, double mean, double sd)
 {
     assert(sd >= 0);

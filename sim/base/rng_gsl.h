@@ -12,6 +12,8 @@
 
 #include "sim/base/rng.h"
 
+/* Makes `out` draw from `rng`, which moves on with each draw. Nothing is
+ * allocated. */
 void rng_gsl_wrap(struct rng *rng, gsl_rng *out);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * conf.c - looking at the tree, and at words that are nearly right.
+ *
+ * Maps are searched from the front: they have a few keys, and no index could be
+ * shared by overlays.  Nothing here changes a node.
  */
 #include "sim/config/conf.h"
 
@@ -116,6 +119,7 @@ const char *conf_kind_name(const struct conf_node *node)
     return conf_is_null(node) ? "nothing" : "a single value";
 }
 
+/* Joins as many names as there is room for; the rest is "...". */
 void conf_join(const char *const *names, char *out, size_t out_bytes)
 {
     size_t used = 0;
@@ -136,12 +140,12 @@ void conf_join(const char *const *names, char *out, size_t out_bytes)
     }
 }
 
-static char lower(char c)
+static char lower_letter(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned least_of(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -151,8 +155,8 @@ static unsigned least(unsigned a, unsigned b)
  * form of optimal string alignment), capitals being no difference.  Three
  * rows of the table are kept: this, the last, and the one before it.
  */
-static unsigned distance(const char *a, size_t a_bytes, const char *b,
-                         size_t b_bytes)
+static unsigned edit_distance(const char *a, size_t a_bytes, const char *b,
+                              size_t b_bytes)
 {
     unsigned row[3][WORD_BYTES_MAX + 1];
 
@@ -165,24 +169,26 @@ static unsigned distance(const char *a, size_t a_bytes, const char *b,
         const unsigned *before = row[(i + 1) % 3];
         now[0] = (unsigned)i;
         for (size_t j = 1; j <= b_bytes; j++) {
-            char x = lower(a[i - 1]);
-            char y = lower(b[j - 1]);
-            now[j] = least(last[j] + 1, now[j - 1] + 1);
-            now[j] = least(now[j], last[j - 1] + (x != y));
-            if (i > 1 && j > 1 && x == lower(b[j - 2]) &&
-                y == lower(a[i - 2]))
-                now[j] = least(now[j], before[j - 2] + 1);
+            char x = lower_letter(a[i - 1]);
+            char y = lower_letter(b[j - 1]);
+            now[j] = least_of(last[j] + 1, now[j - 1] + 1);
+            now[j] = least_of(now[j], last[j - 1] + (x != y));
+            if (i > 1 && j > 1 && x == lower_letter(b[j - 2]) &&
+                y == lower_letter(a[i - 2]))
+                now[j] = least_of(now[j], before[j - 2] + 1);
         }
     }
     return row[a_bytes % 3][b_bytes];
 }
 
+/* The edit distance that counts as near grows with the word: with short words
+ * everything is near. */
 const char *conf_nearest(const char *word, const char *const *names)
 {
     assert(word != NULL && names != NULL);
     size_t word_bytes = strlen(word);
     /* A third of the letters may be wrong, but never more than three. */
-    unsigned limit = least((unsigned)least((unsigned)word_bytes, 99) / 3, 3);
+    unsigned limit = least_of((unsigned)least_of((unsigned)word_bytes, 99) / 3, 3);
     const char *nearest = NULL;
     unsigned smallest = (limit == 0 && word_bytes > 1 ? 1 : limit) + 1;
 
@@ -192,7 +198,7 @@ const char *conf_nearest(const char *word, const char *const *names)
         size_t name_bytes = strlen(names[i]);
         if (name_bytes > WORD_BYTES_MAX)
             continue;
-        unsigned d = distance(word, word_bytes, names[i], name_bytes);
+        unsigned d = edit_distance(word, word_bytes, names[i], name_bytes);
         if (d < smallest && d < name_bytes) {   /* the first of equals wins */
             smallest = d;
             nearest = names[i];

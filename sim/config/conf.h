@@ -40,6 +40,8 @@ enum conf_type {
 
 enum conf_kind { CONF_SCALAR, CONF_LIST, CONF_MAP };
 
+/* One key of a table. */
+
 /* A value that is absent and has fallback CONF_ABSENT leaves the struct's
  * bytes as they were (set your own before filling); fallback NULL: required;
  * CONF_NODE has no other fallback than these two.  min and max are in the
@@ -87,19 +89,25 @@ struct conf_schema {
  * keys and several documents are errors.  `path` is copied. */
 const struct conf_node *conf_load(struct arena *arena, const char *path,
                                   struct err *err);
-/* The same from memory; `path` only names it in messages. */
+/* As conf_load(), from memory; `path` only names the text in messages. */
 const struct conf_node *conf_parse(struct arena *arena, const char *path,
                                    const char *text, size_t bytes,
                                    struct err *err);
 
-/* The first error in the file's order is told; `out` is then partly filled.
- * A table has at most 128 keys. */
+/* Fills the struct `out` from a map by a table, which has at most 128 keys.
+ * Texts in it live in the tree's arena.  False: err is the first error in the
+ * file's order, and `out` is partly filled. */
 bool conf_fill(const struct conf_node *map, const struct conf_schema *schema,
                void *out, struct err *err);
-/* One scalar as a given type, outside of any table; `out` as for the type. */
+/* Reads one scalar as the type of `field`, outside of any table, with its range
+ * and choices.  `out` points to the C type that enum conf_type names. */
 bool conf_read(const struct conf_node *node, const struct conf_field *field,
                void *out, struct err *err);
 
+/* Looking at a tree.  All that these return lives in the tree's arena.
+ * conf_text() is for scalars; conf_item() for lists; conf_key(),
+ * conf_key_pos() and conf_value() for maps; `i` is below conf_count(). Another
+ * kind fails an assertion. */
 enum conf_kind conf_kind(const struct conf_node *node);
 struct err_pos conf_pos(const struct conf_node *node);
 const char *conf_text(const struct conf_node *scalar);  /* as written */
@@ -135,7 +143,7 @@ const struct conf_node *conf_set(struct arena *arena,
                                  const char *path,
                                  const struct conf_node *value,
                                  struct err_pos pos, struct err *err);
-/* A scalar of another text in the place of a node. */
+/* Returns a scalar with this text (copied) and the place of `node`. */
 const struct conf_node *conf_scalar_at(struct arena *arena, const struct conf_node *node,
                                        const char *text);
 /* A copy of a list with `item` behind the others. */

@@ -14,7 +14,8 @@
 #include "sim/base/err.h"
 #include "sim/config/node.h"
 
-#define FIELD_COUNT_MAX 128
+#define FIELD_COUNT_MAX 128     /* of a table: names of keys are listed on the
+                                   stack */
 
 static const struct conf_field *find_field(const struct conf_schema *schema,
                                            const char *key)
@@ -27,6 +28,8 @@ static const struct conf_field *find_field(const struct conf_schema *schema,
     return NULL;
 }
 
+/* Reports a key that the table does not have, with the nearest one or all as
+ * the hint. */
 static bool fail_unknown(const struct conf_schema *schema, const char *key,
                          struct err_pos pos, struct err *err)
 {
@@ -47,6 +50,8 @@ static bool fail_unknown(const struct conf_schema *schema, const char *key,
     return err_hint(err, "Keys are %s.", list);
 }
 
+/* Gives an absent key its fallback, which is read as if the user had written
+ * it.  A required key is an error at the place of the map. */
 static bool fill_absent(const struct conf_node *map,
                         const struct conf_field *field,
                         const struct conf_schema *schema, void *value,
@@ -74,6 +79,8 @@ static bool fill_absent(const struct conf_node *map,
     return good;
 }
 
+/* Keys of the map come first, in their order, so that the first error is the
+ * first in the file; then defaults for what is absent. */
 bool conf_fill(const struct conf_node *map, const struct conf_schema *schema,
                void *out, struct err *err)
 {
@@ -102,6 +109,8 @@ bool conf_fill(const struct conf_node *map, const struct conf_schema *schema,
     return true;
 }
 
+/* For keys that depend on another one: a key without effect is refused, since
+ * its writer expects one. */
 bool conf_acts(const struct conf_node *map, const char *key, bool idle,
                const char *needs, struct err *err)
 {

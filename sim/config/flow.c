@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * flow.c - a tree as one line of YAML.
+ *
+ * Texts get quotation marks where a flow would read them otherwise.  Each level
+ * is put together anew in the arena: such lines are short (a swept value).
  */
 #include "sim/config/conf.h"
 
@@ -22,7 +25,9 @@ static bool is_plain(const char *text)
            text[bytes - 1] != ':' && text[bytes - 1] != ' ';
 }
 
-static const char *quote(struct arena *arena, const char *text)
+/* Returns the text in double quotation marks, with the escapes that YAML
+ * knows. */
+static const char *quote_text(struct arena *arena, const char *text)
 {
     char *out = arena_alloc(arena, 2 * strlen(text) + 3, 1), *end = out;
     const char *start = text;
@@ -41,7 +46,7 @@ static const char *quote(struct arena *arena, const char *text)
 static const char *write_text(struct arena *arena, const char *text)
 {
     assert(text != NULL);
-    return is_plain(text) ? text : quote(arena, text);
+    return is_plain(text) ? text : quote_text(arena, text);
 }
 
 const char *conf_flow(struct arena *arena, const struct conf_node *node)

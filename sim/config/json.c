@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * json.c - a tree as JSON.
+ *
+ * The tree keeps texts, not types.  So a scalar becomes a number, true, false or
+ * null where it was written without quotation marks and reads so in JSON.
  */
 #include <assert.h>
 #include <stdbool.h>
@@ -10,7 +13,7 @@
 #include "sim/config/conf.h"
 #include "sim/config/node.h"
 
-static size_t digits(const char *text)
+static size_t count_digits(const char *text)
 {
     return strspn(text, "0123456789");
 }
@@ -19,19 +22,19 @@ static size_t digits(const char *text)
 static bool is_number(const char *text)
 {
     text += *text == '-';
-    size_t count = digits(text);
+    size_t count = count_digits(text);
     if (count == 0 || (count > 1 && text[0] == '0'))
         return false;
     text += count;
     if (*text == '.') {
-        count = digits(text + 1);
+        count = count_digits(text + 1);
         if (count == 0)
             return false;
         text += 1 + count;
     }
     if (*text == 'e' || *text == 'E') {
         text += text[1] == '+' || text[1] == '-' ? 2 : 1;
-        count = digits(text);
+        count = count_digits(text);
         if (count == 0)
             return false;
         text += count;
@@ -39,6 +42,7 @@ static bool is_number(const char *text)
     return *text == '\0';
 }
 
+/* A JSON string; UTF-8 is passed through. */
 static void print_text(const char *text, FILE *file)
 {
     fputc('"', file);
@@ -55,6 +59,8 @@ static void print_text(const char *text, FILE *file)
     fputc('"', file);
 }
 
+/* Only plain scalars can be numbers, true or false in YAML; quoted ones are
+ * texts. */
 static void print_scalar(const struct conf_node *node, FILE *file)
 {
     const char *text = node->text;

@@ -17,7 +17,7 @@
 #include "sim/base/arena.h"
 #include "sim/config/node.h"
 
-#define DEPTH_MAX   80
+#define DEPTH_MAX   80          /* the tree's 64, and overlays */
 #define WORD_BYTES  120
 
 /* From the root to what is at fault: node[i + 1] is child index[i] of
@@ -37,7 +37,7 @@ static bool same_pos(struct err_pos a, struct err_pos b)
 }
 
 /* Returns the i-th value below a list or a map. */
-static const struct conf_node *child(const struct conf_node *node, size_t i)
+static const struct conf_node *child_at(const struct conf_node *node, size_t i)
 {
     assert(node->kind != CONF_SCALAR && i < node->count);
     return node->kind == CONF_MAP ? node->pairs[i].value : node->items[i];
@@ -99,7 +99,7 @@ static bool find_below(const struct search *search, struct place *place)
         return false;
     for (size_t i = 0; i < child_count(node); i++) {
         place->index[place->count - 1] = i;
-        place->node[place->count++] = child(node, i);
+        place->node[place->count++] = child_at(node, i);
         place->is_key = node->kind == CONF_MAP && search->file == NULL &&
             search->fault != FAULT_MISSING &&
             same_pos(node->pairs[i].key_pos, search->pos);
@@ -120,13 +120,16 @@ static void find_holder(const struct conf_node *node, struct err_pos pos,
                         struct err_pos *begin)
 {
     for (size_t i = 0; i < child_count(node); i++)
-        find_holder(child(node, i), pos, begin);
+        find_holder(child_at(node, i), pos, begin);
     if (node->kind == CONF_SCALAR && node->pos.file != NULL && pos.file != NULL &&
         strcmp(node->pos.file, pos.file) == 0 && !is_behind(node->pos, pos) &&
         is_behind(node->pos, *begin))
         *begin = node->pos;
 }
 
+/* Finds the node that an error is about.  Where the error lies within a text
+ * (as of an expression), it is the scalar that holds the place.  Where it lies
+ * in another file, it is the scalar that names this file. */
 static bool find_place(const struct conf_mend *mend, const struct err *err,
                        struct place *place)
 {
@@ -152,13 +155,14 @@ static bool find_place(const struct conf_mend *mend, const struct err *err,
 
 /* Consequences. */
 
+/* Has a node, or anything below it, one of the marks? */
 static bool holds_mark(const struct conf_node *node, unsigned marks)
 {
     assert(marks != 0);
     if (is_marked(node, marks))
         return true;
     for (size_t i = 0; i < child_count(node); i++) {
-        if (holds_mark(child(node, i), marks))
+        if (holds_mark(child_at(node, i), marks))
             return true;
     }
     return false;
@@ -189,6 +193,7 @@ static const struct conf_node *unit_of(const struct place *place)
     return place->node[place->count > 1 ? 1 : 0];
 }
 
+/* Was this word taken out of the tree by a repair? */
 static bool was_taken(const struct conf_mend *mend, const char *word,
                       size_t bytes)
 {
@@ -224,6 +229,7 @@ static bool names_taken(const struct conf_mend *mend, const char *text)
     return false;
 }
 
+/* Was an error with this text kept before; here: at this place? */
 static bool was_told(const struct conf_mend *mend, const struct err *err,
                      bool here)
 {
@@ -274,6 +280,9 @@ static bool is_groundless(const struct conf_mend *mend, const struct err *err,
     return !stock && err->kind == ERR_RANGE;
 }
 
+/* Does an error follow from one that was kept?  True: it is not reported.  It
+ * errs to the side of silence, since the file is read again once the first
+ * errors are mended. */
 static bool is_consequence(const struct conf_mend *mend,
                            const struct err *err, const struct place *place)
 {
@@ -333,12 +342,14 @@ static void take_word(struct conf_mend *mend, const char *word)
     assert(mend->gone_count <= mend->gone_room);
 }
 
+/* Keeps all words of a subtree that goes, so that errors that name one of them
+ * are known as consequences. */
 static void take_words(struct conf_mend *mend, const struct conf_node *node)
 {
     if (node->kind == CONF_SCALAR)
         take_word(mend, node->text);
     for (size_t i = 0; i < child_count(node); i++)
-        take_words(mend, child(node, i));
+        take_words(mend, child_at(node, i));
 }
 
 /* The root anew, with `node` for the one at place->node[depth]. */
@@ -434,8 +445,8 @@ static bool stock_up(struct conf_mend *mend, const struct place *place)
 }
 
 /* The word of "Did you mean 'WORD'?", with or without its marks. */
-static const char *suggestion(const struct conf_mend *mend,
-                              const struct err *err)
+static const char *find_suggestion(const struct conf_mend *mend,
+                                   const struct err *err)
 {
     static const char before[] = "Did you mean ";
     char word[WORD_BYTES];
@@ -453,6 +464,8 @@ static const char *suggestion(const struct conf_mend *mend,
     return arena_text(mend->arena, word);
 }
 
+/* Replaces an unknown key by its nearest spelling, unless the map has that
+ * key. */
 static bool guess_key(struct conf_mend *mend, const struct place *place,
                       const char *word)
 {
@@ -472,6 +485,7 @@ static bool guess_key(struct conf_mend *mend, const struct place *place,
     return true;
 }
 
+/* Replaces a scalar by the word that the hint offers. */
 static bool guess_value(struct conf_mend *mend, const struct place *place,
                         const char *word)
 {
@@ -486,6 +500,8 @@ static bool guess_value(struct conf_mend *mend, const struct place *place,
     return true;
 }
 
+/* Returns a scalar that every type takes: conf_read() gives it a value that
+ * the field allows. */
 static struct conf_node *neutral_at(struct conf_mend *mend,
                                     struct err_pos pos)
 {
@@ -499,6 +515,7 @@ static struct conf_node *neutral_at(struct conf_mend *mend,
     return node;
 }
 
+/* Adds a required key: with the stock's value, else with a neutral one. */
 static bool add_missing(struct conf_mend *mend, const struct place *place,
                         const char *key)
 {
@@ -520,12 +537,14 @@ static bool add_missing(struct conf_mend *mend, const struct place *place,
     return true;
 }
 
-static bool repair(struct conf_mend *mend, const struct err *err,
-                   const struct place *place)
+/* Repairs the tree at the place of an error, by the mildest way that there is:
+ * a guess, a neutral value, the stock's keys, removal. */
+static bool repair_place(struct conf_mend *mend, const struct err *err,
+                         const struct place *place)
 {
     assert(place->count > 0 && err->kind != ERR_NONE);
     const struct conf_node *node = place->node[place->count - 1];
-    const char *word = suggestion(mend, err);
+    const char *word = find_suggestion(mend, err);
     bool fresh = !is_marked(node, CONF_GUESSED | CONF_NEUTRAL);
 
     if (err->fault == FAULT_MISSING)
@@ -544,7 +563,7 @@ static bool repair(struct conf_mend *mend, const struct err *err,
     return stock_up(mend, place) || take_out(mend, place);
 }
 
-static void keep(struct conf_mend *mend, const struct err *err)
+static void keep_error(struct conf_mend *mend, const struct err *err)
 {
     assert(mend->found_count < CONF_MEND_ROUNDS_MAX);
     if (mend->found == NULL)
@@ -554,7 +573,7 @@ static void keep(struct conf_mend *mend, const struct err *err)
 }
 
 /* The ground of the stock for the user's, which says nothing any more. */
-static bool reground(struct conf_mend *mend)
+static bool replace_ground(struct conf_mend *mend)
 {
     if (mend->ground == NULL || mend->stock == NULL ||
         conf_get(mend->stock, mend->ground) == NULL)
@@ -574,6 +593,10 @@ static bool reground(struct conf_mend *mend)
     return false;
 }
 
+/* Keeps the error, unless it is a consequence of earlier ones, and repairs its place
+ * in the tree, so that reading it again comes further.  Where the error's ground is
+ * not as the user meant it (is_groundless()), the ground is replaced instead.  False:
+ * nothing can be repaired. */
 bool conf_mend_next(struct conf_mend *mend, struct err *err)
 {
     assert(mend != NULL && mend->root != NULL);
@@ -586,13 +609,13 @@ bool conf_mend_next(struct conf_mend *mend, struct err *err)
     bool found = of_file && find_place(mend, err, &place);
     if (mend->found_count == 0 ||
         (found && !is_consequence(mend, err, &place)))
-        keep(mend, err);
+        keep_error(mend, err);
     mend->round_count++;
     if (!found || mend->round_count == CONF_MEND_ROUNDS_MAX)
         return false;
     bool groundless = is_stock(mend, err->pos) ||
                       is_groundless(mend, err, &place);
-    if (!(groundless && reground(mend)) && !repair(mend, err, &place))
+    if (!(groundless && replace_ground(mend)) && !repair_place(mend, err, &place))
         return false;
     *err = (struct err){.kind = ERR_NONE};
     return true;
@@ -615,6 +638,7 @@ static int compare_errs(const struct err *x, const struct err *y,
     return order;
 }
 
+/* Insertion sort, stable; there are at most CONF_MEND_ROUNDS_MAX. */
 static void sort_errs(struct err *errs, size_t count, const char *first)
 {
     assert(count <= CONF_MEND_ROUNDS_MAX && first != NULL);

@@ -21,8 +21,8 @@
 
 #include "sim/config/conf.h"
 
-#define CONF_MEND_TOLD_MAX      20
-#define CONF_MEND_ROUNDS_MAX    100
+#define CONF_MEND_TOLD_MAX      20      /* errors that are reported at once */
+#define CONF_MEND_ROUNDS_MAX    100     /* repairs: a bound on the time */
 
 struct conf_mend {
     struct arena *arena;
@@ -30,15 +30,16 @@ struct conf_mend {
     /* A map of working values, for keys of the root and of the maps below it
      * which cannot be read and must be there; NULL: none.  Nobody sees it. */
     const struct conf_node *stock;
-    /* A key of the root that the others are judged against; NULL: none.
-     * Where it is repaired, what they would not fit is no error of theirs:
-     * then that of the stock stands for it.  `ground_words`, ending with
-     * NULL, are words of messages about not fitting it. */
+    /* A key of the root against which other keys are checked, as jobs are
+     * against the cluster; NULL: none.  Once it is repaired, it is not what the
+     * user meant, so that what does not fit it is no error of the others: the
+     * stock's value stands for it.  `ground_words`, ending with NULL, are words
+     * of the messages that something does not fit. */
     const char *ground;
     const char *const *ground_words;
     struct err *found;                  /* room for all rounds */
     size_t found_count;
-    size_t round_count;
+    size_t round_count;                 /* repairs so far */
     const char **gone;                  /* words that were taken out */
     size_t gone_count, gone_room;
 };

@@ -13,6 +13,7 @@
 
 #include "sim/config/conf.h"
 
+/* A key and its value; the file's order is kept. */
 struct conf_pair {
     const char *key;
     struct err_pos key_pos;

@@ -21,6 +21,8 @@ struct walk {
     struct err_pos pos;         /* of *line */
 };
 
+/* Reads the next line of the file.  An error is the end: the file was read
+ * before. */
 static void next_line(struct walk *walk)
 {
     struct err ignored = { .kind = ERR_NONE };
@@ -76,7 +78,7 @@ static char open_text(struct walk *walk, const struct conf_node *scalar)
 }
 
 /* Goes to the byte that is the next of the text.  False: another one is there. */
-static bool match(struct walk *walk, char quote, char next)
+static bool match_byte(struct walk *walk, char quote, char next)
 {
     skip_blanks(walk);
     if (walk->line == NULL)
@@ -87,6 +89,9 @@ static bool match(struct walk *walk, char quote, char next)
     return *walk->line == next && next != '\0';
 }
 
+/* Blanks of the text are passed over unless one of them is asked for: a fold
+ * of lines cannot be told from a blank there, so then the scalar's own place
+ * is returned. */
 struct err_pos conf_text_pos(const struct conf_node *scalar, size_t offset)
 {
     const char *text = conf_text(scalar);
@@ -105,7 +110,7 @@ struct err_pos conf_text_pos(const struct conf_node *scalar, size_t offset)
     for (i = 0; i < end && walk.line != NULL; i++) {
         if (is_blank(text[i]) && i != offset)
             continue;
-        if (is_blank(text[i]) || !match(&walk, quote, text[i]))
+        if (is_blank(text[i]) || !match_byte(&walk, quote, text[i]))
             break;
         found = walk.pos;
         if (i == offset)

@@ -29,22 +29,23 @@ struct reading {
     char shown[SHOWN_BYTES + 4];        /* the text, clipped */
 };
 
-static bool fail(const struct reading *reading, enum err_kind kind,
-                 const char *must)
+static bool report_fault(const struct reading *reading, enum err_kind kind,
+                         const char *must)
 {
     assert(kind != ERR_NONE && must[0] != '\0');
     return err_set(reading->err, kind, reading->node->pos,
                    "%s %s, found '%s'", reading->name, must, reading->shown);
 }
 
-static bool fail_type(const struct reading *reading)
+/* Reports a text that is not of the field's type, with an example. */
+static bool report_type(const struct reading *reading)
 {
     char must[160];
 
     snprintf(must, sizeof must, "must be a %s such as %s",
              conf_type_name(reading->field->type),
              conf_type_example(reading->field->type));
-    return fail(reading, ERR_SCHEMA, must);
+    return report_fault(reading, ERR_SCHEMA, must);
 }
 
 /* The range in the unit that the user chose. */
@@ -61,15 +62,17 @@ static bool check_range(const struct reading *reading, double value,
             field->type == CONF_REAL || field->type == CONF_FRACTION;
         if (value >= 0.0 || may_be_negative)
             return true;
-        return fail(reading, ERR_RANGE, "must not be negative");
+        return report_fault(reading, ERR_RANGE, "must not be negative");
     }
     if (value >= field->min && value <= field->max)
         return true;
     conf_range_format(field, unit, range);
     snprintf(must, sizeof must, "must be %s", range);
-    return fail(reading, ERR_RANGE, must);
+    return report_fault(reading, ERR_RANGE, must);
 }
 
+/* YAML 1.1 knows many words for true and false; one spelling is accepted, and
+ * the hint names it to users of the others. */
 static bool read_bool(const struct reading *reading, bool *out)
 {
     static const char *const others[] = {"yes", "no", "on", "off", "True",
@@ -81,7 +84,7 @@ static bool read_bool(const struct reading *reading, bool *out)
         *out = text[0] == 't';
         return true;
     }
-    fail(reading, ERR_SCHEMA, "must be true or false");
+    report_fault(reading, ERR_SCHEMA, "must be true or false");
     for (size_t i = 0; others[i] != NULL; i++) {
         if (strcmp(text, others[i]) == 0)
             err_hint(reading->err, "Write true or false, in small letters.");
@@ -89,6 +92,7 @@ static bool read_bool(const struct reading *reading, bool *out)
     return false;
 }
 
+/* A choice is read as its place in the list of words. */
 static bool read_choice(const struct reading *reading, int *out)
 {
     const char *const *choices = reading->field->choices;
@@ -103,13 +107,14 @@ static bool read_choice(const struct reading *reading, int *out)
         }
     }
     conf_join(choices, must + used, sizeof must - used);
-    fail(reading, ERR_SCHEMA, must);
+    report_fault(reading, ERR_SCHEMA, must);
     const char *nearest = conf_nearest(reading->node->text, choices);
     if (nearest != NULL)
         err_hint(reading->err, "Did you mean '%s'?", nearest);
     return false;
 }
 
+/* Digits alone, exactly, up to 64 bits: no double lies between. */
 static bool read_int(const struct reading *reading, int64_t *out)
 {
     const char *text = reading->node->text;
@@ -119,15 +124,15 @@ static bool read_int(const struct reading *reading, int64_t *out)
 
     assert(reading->field->type == CONF_INT);
     if (*digit == '\0')
-        return fail_type(reading);
+        return report_type(reading);
     for (; *digit != '\0'; digit++) {
         if (*digit < '0' || *digit > '9') {
-            fail_type(reading);
+            report_type(reading);
             return err_hint(reading->err, "Write it with digits only.");
         }
         uint64_t value = (uint64_t)(*digit - '0');
         if (size > (limit - value) / 10)
-            return fail(reading, ERR_RANGE, "must fit in 64 bits");
+            return report_fault(reading, ERR_RANGE, "must fit in 64 bits");
         size = size * 10 + value;
     }
     int64_t value = text[0] == '-' ? (int64_t)(0 - size) : (int64_t)size;
@@ -139,7 +144,7 @@ static bool read_int(const struct reading *reading, int64_t *out)
 }
 
 /* Says which units there are; the text has none of them. */
-static bool fail_unit(const struct reading *reading, const char *unit)
+static bool report_unit(const struct reading *reading, const char *unit)
 {
     enum conf_type type = reading->field->type;
     const char *names[32];
@@ -152,24 +157,24 @@ static bool fail_unit(const struct reading *reading, const char *unit)
     if (unit[0] == '\0') {
         snprintf(must, sizeof must, "needs a unit, as in %s",
                  conf_type_example(type));
-        return fail(reading, ERR_SCHEMA, must);
+        return report_fault(reading, ERR_SCHEMA, must);
     }
     if (type == CONF_REAL)
-        return fail(reading, ERR_SCHEMA, "must be a number without a unit");
+        return report_fault(reading, ERR_SCHEMA, "must be a number without a unit");
     for (size_t i = 0; i < count; i++)
         names[i] = units[i].name[0] == '\0' ? "none" : units[i].name;
     names[count] = NULL;
     conf_join(names, list, sizeof list);
     snprintf(must, sizeof must, "must be a %s such as %s",
              conf_type_name(type), conf_type_example(type));
-    fail(reading, ERR_SCHEMA, must);
+    report_fault(reading, ERR_SCHEMA, must);
     const char *nearest = conf_nearest(unit, names);
     if (nearest != NULL)
         return err_hint(reading->err, "Did you mean the unit '%s'?", nearest);
     return err_hint(reading->err, "Units are %s.", list);
 }
 
-/* "4x" before a size: four of them. */
+/* Reads "4x" before a size, as in 4x3.84TB: four of them. */
 static size_t read_times(const struct reading *reading, double *times)
 {
     const char *text = reading->node->text;
@@ -195,16 +200,18 @@ static bool read_parts(const struct reading *reading, double *times,
     text += read_times(reading, times);
     size_t bytes = decimal_read(text, strlen(text), number);
     if (bytes == 0)
-        return fail_type(reading);
+        return report_type(reading);
     const char *name = text + bytes;
     if (*name == ' ' && name[1] != '\0')
         name++;                         /* "80 GB" */
     *unit = conf_unit_find(reading->field->type, name);
     if (*unit == NULL)
-        return fail_unit(reading, name);
+        return report_unit(reading, name);
     return true;
 }
 
+/* value = number x 10^exp10 x times / per, see unit.h.  The range is checked
+ * on the stored value and reported in the user's own unit. */
 static bool read_quantity(const struct reading *reading, double *out)
 {
     struct decimal number;
@@ -217,10 +224,10 @@ static bool read_quantity(const struct reading *reading, double *out)
         return false;
     number.exp10 += unit->exp10;
     if (!decimal_to_f64(&number, &value))
-        return fail(reading, ERR_RANGE, "is too large");
+        return report_fault(reading, ERR_RANGE, "is too large");
     value = value * times * unit->times / unit->per;
     if (!isfinite(value))
-        return fail(reading, ERR_RANGE, "is too large");
+        return report_fault(reading, ERR_RANGE, "is too large");
     if (!check_range(reading, value, unit))
         return false;
     *out = value;
@@ -247,14 +254,14 @@ static bool read_time(const struct reading *reading, int64_t *out)
     else if (fits)
         fits = clock_ns_from_s(s * unit->times, &ns);
     if (!fits)
-        return fail(reading, ERR_RANGE, "must be below 292 years");
+        return report_fault(reading, ERR_RANGE, "must be below 292 years");
     if (!check_range(reading, s * unit->times, unit))
         return false;
     *out = ns;
     return true;
 }
 
-static bool fail_missing_value(const struct reading *reading)
+static bool report_no_value(const struct reading *reading)
 {
     enum conf_type type = reading->field->type;
 
@@ -267,6 +274,7 @@ static bool fail_missing_value(const struct reading *reading)
                     conf_type_name(type), conf_type_example(type));
 }
 
+/* Reads a scalar by the type of its field. */
 static bool read_scalar(const struct reading *reading, void *out)
 {
     assert(reading->node->kind == CONF_SCALAR);
@@ -319,6 +327,7 @@ static bool read_neutral(const struct conf_node *node,
     return true;
 }
 
+/* Reads a scalar that the user wrote, or hands on a node unread. */
 static bool read_value(const struct conf_node *node,
                        const struct conf_field *field, void *out,
                        struct err *err)
@@ -330,7 +339,7 @@ static bool read_value(const struct conf_node *node,
     else
         snprintf(reading.name, sizeof reading.name, "'%s'", field->key);
     if (conf_is_null(node))
-        return fail_missing_value(&reading);
+        return report_no_value(&reading);
     if (field->type == CONF_NODE) {
         *(const struct conf_node **)out = node;
         return true;

@@ -19,6 +19,8 @@
 #define STEPS_MAX   64
 #define SHOWN_BYTES 80          /* of a path in a message */
 
+/* What is set: the whole path for messages, the new value, and the place that
+ * an error is reported at. */
 struct setting {
     struct arena *arena;
     const char *path;
@@ -106,8 +108,8 @@ const struct conf_node *conf_find(const struct conf_node *root, const char *path
     return node;
 }
 
-static void fail(const struct setting *setting, enum err_kind kind,
-                 const char *what, const char *step, size_t bytes)
+static void report_step(const struct setting *setting, enum err_kind kind,
+                        const char *what, const char *step, size_t bytes)
 {
     assert(kind != ERR_NONE && what[0] != '\0');
     if (bytes > SHOWN_BYTES)
@@ -167,6 +169,7 @@ static const struct conf_node *set_items(const struct setting *setting,
     return copy;
 }
 
+/* Returns the list with one item, or with `*` all items, set below. */
 static const struct conf_node *set_in_list(const struct setting *setting,
                                            const struct conf_node *list,
                                            const char *path, int depth)
@@ -177,13 +180,15 @@ static const struct conf_node *set_in_list(const struct setting *setting,
     bool all = step_is(path, bytes, "*") && path[bytes] == '.' && list->count > 0;
 
     if (index == NOT_FOUND && !all) {
-        fail(setting, ERR_REFERENCE, "the list has no item", path, bytes);
+        report_step(setting, ERR_REFERENCE, "the list has no item", path, bytes);
         hint_steps(setting, list);
         return NULL;
     }
     return set_items(setting, list, index, path, depth);
 }
 
+/* Returns the map with one value set below.  A key that is missing is added if
+ * it is the last step. */
 static const struct conf_node *set_in_map(const struct setting *setting,
                                           const struct conf_node *map,
                                           const char *path, int depth)
@@ -195,7 +200,7 @@ static const struct conf_node *set_in_map(const struct setting *setting,
     const struct conf_node *value = setting->value;
 
     if (index == NOT_FOUND && !last) {
-        fail(setting, ERR_REFERENCE, "there is no key", path, bytes);
+        report_step(setting, ERR_REFERENCE, "there is no key", path, bytes);
         hint_steps(setting, map);
         return NULL;
     }
@@ -229,11 +234,11 @@ static const struct conf_node *set_at(const struct setting *setting,
 
     assert(node != NULL);
     if (bytes == 0) {
-        fail(setting, ERR_USAGE, "an empty step before", path, strlen(path));
+        report_step(setting, ERR_USAGE, "an empty step before", path, strlen(path));
         return NULL;
     }
     if (depth > STEPS_MAX) {
-        fail(setting, ERR_USAGE, "more than 64 steps at", path, bytes);
+        report_step(setting, ERR_USAGE, "more than 64 steps at", path, bytes);
         return NULL;
     }
     switch (node->kind) {
@@ -241,8 +246,8 @@ static const struct conf_node *set_at(const struct setting *setting,
     case CONF_LIST: return set_in_list(setting, node, path, depth);
     case CONF_SCALAR: break;
     }
-    fail(setting, ERR_REFERENCE, "there is no key below a single value for",
-         path, bytes);
+    report_step(setting, ERR_REFERENCE, "there is no key below a single value for",
+                path, bytes);
     err_hint(setting->err, "Write it as a map in the file to set its keys.");
     return NULL;
 }
@@ -295,6 +300,8 @@ const struct conf_node *conf_scalar_at(struct arena *arena, const struct conf_no
     return scalar;
 }
 
+/* Trees do not change, and others may hold the list: a longer copy is made,
+ * with the same items. */
 const struct conf_node *conf_append(struct arena *arena,
                                     const struct conf_node *list,
                                     const struct conf_node *item)

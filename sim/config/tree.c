@@ -26,6 +26,8 @@
 #define DEPTH_MAX       64
 #define NODE_COUNT_MAX  1000000
 
+/* One reading of a text: the parser's state, where trees and messages go, and
+ * how many nodes were made, which is bounded. */
 struct reader {
     struct arena *arena;
     struct err *err;
@@ -36,6 +38,7 @@ struct reader {
     yaml_parser_t parser;
 };
 
+/* libyaml's marks count from 0. */
 static struct err_pos pos_of(const struct reader *reader, yaml_mark_t mark)
 {
     return (struct err_pos){reader->file, (uint32_t)mark.line + 1,
@@ -98,6 +101,9 @@ static bool has_tab(const struct reader *reader, size_t index)
     return i < reader->bytes && reader->text[i] == '\t';
 }
 
+/* Reports what libyaml refuses, in its words, with our advice.  The place is
+ * where the fault begins: libyaml's problem mark, or its context mark for what
+ * is never closed. */
 static bool fail_syntax(struct reader *reader)
 {
     const yaml_parser_t *parser = &reader->parser;
@@ -224,6 +230,7 @@ static const char *scalar_text(struct reader *reader,
 static const struct conf_node *read_node(struct reader *reader,
                                          yaml_event_t *event, int depth);
 
+/* Reads a list up to its end. */
 static bool read_items(struct reader *reader, struct conf_node *list,
                        int depth)
 {
@@ -273,11 +280,14 @@ static bool read_key(struct reader *reader, yaml_event_t *event,
     return good;
 }
 
+/* A key and its index among the pairs of a map. */
 struct place {
     const char *key;
     size_t index;
 };
 
+/* By key, then by place in the map, so that repetitions follow what they
+ * repeat. */
 static int compare_places(const void *a, const void *b)
 {
     assert(a != NULL && b != NULL);
@@ -320,6 +330,8 @@ static bool check_twice(struct reader *reader, const struct conf_node *map)
     return err_hint(reader->err, "Remove one of the two.");
 }
 
+/* Reads a map up to its end.  Keys given twice are looked for once it is
+ * whole, by sorting: O(n log n) where comparing all would be O(n^2). */
 static bool read_pairs(struct reader *reader, struct conf_node *map, int depth)
 {
     size_t room = 0;
@@ -397,6 +409,7 @@ static bool find_root(struct reader *reader, yaml_event_t *event)
     }
 }
 
+/* Behind the root nothing may follow but the stream's end. */
 static bool check_end(struct reader *reader)
 {
     yaml_event_t event;
@@ -419,6 +432,7 @@ static bool check_end(struct reader *reader)
     }
 }
 
+/* One document, with one root, and nothing behind it. */
 static const struct conf_node *read_document(struct reader *reader)
 {
     yaml_event_t event;
@@ -522,6 +536,7 @@ static bool read_whole(int fd, const char *file, char *text, size_t *bytes,
     return true;
 }
 
+/* A folder, a device or a FIFO is refused before it is read. */
 const struct conf_node *conf_load(struct arena *arena, const char *path,
                                   struct err *err)
 {

@@ -4,6 +4,9 @@
  *
  * Prefixes are those of the SI (k = 1000) and of IEC 80000-13 (Ki = 1024); a
  * byte is 8 bits; b is a bit, B a byte.
+ *
+ * A name may stand in several types ("m" is a minute, "B" a byte). The units
+ * that are `shown` rise from first to last, which conf_unit_format() relies on.
  */
 #include "sim/config/unit.h"
 
@@ -150,6 +153,8 @@ static double unit_size(const struct conf_unit *unit)
     return pow(10.0, unit->exp10) * unit->times / unit->per;
 }
 
+/* Writes a value in the unit given, if it has a readable size there; else in
+ * the largest unit of which it has one or more. */
 void conf_unit_format(enum conf_type type, const struct conf_unit *unit,
                       double value, char out[CONF_QUANTITY_BYTES])
 {

@@ -24,6 +24,7 @@ struct conf_unit {
 
 /* NULL and 0 for a type without units. */
 const struct conf_unit *conf_units(enum conf_type type, size_t *count);
+/* Returns the unit of that name, letter by letter; NULL: the type has none. */
 const struct conf_unit *conf_unit_find(enum conf_type type, const char *name);
 
 #define CONF_QUANTITY_BYTES 48

@@ -21,6 +21,7 @@
 
 #define BLOCK_ENDS 64u
 
+/* One lease: when it should end, and the GPUs that it frees then. */
 struct end {
     int64_t ns;
     uint32_t id, gpus;
@@ -37,11 +38,13 @@ struct head {
     struct block *block;
 };
 
+/* Heads of blocks in order of time, the ends of each block in order too; no
+ * block is empty. */
 struct calendar {
     struct arena *arena;
     struct head *heads;
     uint32_t blocks, room;
-    struct block **spare;       /* as much room */
+    struct block **spare;       /* blocks to use again; room for `room` */
     uint32_t spares;
 };
 
@@ -53,12 +56,13 @@ struct calendar *calendar_new(struct arena *arena)
     return ends;
 }
 
+/* The order of ends: by time, then by id, so that no two are equal. */
 static bool is_after(const struct end *end, int64_t ns, uint32_t id)
 {
     return end->ns > ns || (end->ns == ns && end->id > id);
 }
 
-/* The last block that begins at or before that end, or the first. */
+/* Returns the last block that begins at or before that end, or the first. */
 static uint32_t find_block(const struct calendar *ends, int64_t ns, uint32_t id)
 {
     uint32_t from = 0, count = ends->blocks;
@@ -119,7 +123,7 @@ static void remove_head(struct calendar *ends, uint32_t at)
 }
 
 /* The second half of a full block becomes the next one. */
-static void split(struct calendar *ends, uint32_t at)
+static void split_block(struct calendar *ends, uint32_t at)
 {
     struct head *right = insert_head(ends, at + 1);
     struct head *left = &ends->heads[at];
@@ -136,7 +140,7 @@ static void split(struct calendar *ends, uint32_t at)
 }
 
 /* Joins a block to that after it, if there is room to spare. */
-static void join(struct calendar *ends, uint32_t at)
+static void join_blocks(struct calendar *ends, uint32_t at)
 {
     struct head *left = &ends->heads[at], *right = left + 1;
 
@@ -152,6 +156,7 @@ static void join(struct calendar *ends, uint32_t at)
     remove_head(ends, at + 1);
 }
 
+/* The block's sum and first end are kept right, which the searches rely on. */
 void calendar_add(struct calendar *ends, int64_t end_ns, uint32_t id, uint32_t gpus)
 {
     uint32_t b, at;
@@ -161,7 +166,7 @@ void calendar_add(struct calendar *ends, int64_t end_ns, uint32_t id, uint32_t g
         insert_head(ends, 0);
     b = find_block(ends, end_ns, id);
     if (ends->heads[b].count == BLOCK_ENDS) {
-        split(ends, b);
+        split_block(ends, b);
         b = find_block(ends, end_ns, id);
     }
     head = &ends->heads[b];
@@ -177,6 +182,8 @@ void calendar_add(struct calendar *ends, int64_t end_ns, uint32_t id, uint32_t g
     assert(head->count <= BLOCK_ENDS && head->gpus >= gpus);
 }
 
+/* Joins to both sides afterwards: a block that shrinks may fit its left
+ * neighbour, too. */
 bool calendar_drop(struct calendar *ends, int64_t end_ns, uint32_t id)
 {
     uint32_t b = find_block(ends, end_ns, id), at;
@@ -197,12 +204,13 @@ bool calendar_drop(struct calendar *ends, int64_t end_ns, uint32_t id)
         remove_head(ends, b);
         return true;
     }
-    join(ends, b);
+    join_blocks(ends, b);
     if (b > 0)
-        join(ends, b - 1);
+        join_blocks(ends, b - 1);
     return true;
 }
 
+/* Sums of blocks are skipped whole; within one block the ends are counted. */
 int64_t calendar_when(const struct calendar *ends, uint64_t gpus)
 {
     assert(gpus > 0);

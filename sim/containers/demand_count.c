@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* demand_count.c - a count per size, and a bit per count that is not 0. */
+/*
+ * demand_count.c - a count per size, and a bit per count that is not 0.
+ *
+ * The least size is the lowest bit.  Classes: 0 to 32 are the sizes themselves;
+ * class 33 holds 33 to 63, and class 33 + k the sizes from 2^(k + 5) to
+ * 2^(k + 6) - 1.  A size above 32 is answered rounded down to 2^(k + 5).
+ */
 #include "sim/containers/demand_count.h"
 
 #include <assert.h>
@@ -17,6 +23,8 @@ static uint32_t class_of(uint32_t gpus)
     return class + 1;
 }
 
+/* A bit of `classes` says that a class is not empty, so that the least is
+ * found without a walk. */
 void demand_count_add(struct demand_count *waits, uint32_t gpus, int sign)
 {
     uint32_t class = class_of(gpus);
@@ -36,6 +44,8 @@ uint32_t demand_count_least(const struct demand_count *waits)
     return demand_count_least_but(waits, 0);
 }
 
+/* Sizes above 32 are classes of powers of two, of which the lower bound is
+ * returned: never more than the least that waits. */
 uint32_t demand_count_least_but(const struct demand_count *waits, uint32_t gpus)
 {
     uint64_t classes = waits->classes;

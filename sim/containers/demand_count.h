@@ -12,6 +12,7 @@
 
 #define DEMAND_COUNT_CLASSES 60u
 
+/* All zero: no task waits. The owner holds it; O(1) for every operation. */
 struct demand_count {
     uint32_t count[DEMAND_COUNT_CLASSES];
     uint64_t classes;           /* bit c: count[c] > 0 */
@@ -22,7 +23,8 @@ void demand_count_add(struct demand_count *waits, uint32_t gpus, int sign);
 /* Returns the smallest request, rounded down to a power of two above 32; 0: no
  * task waits. */
 uint32_t demand_count_least(const struct demand_count *waits);
-/* Returns the same without one task that requests `gpus` (0: of all tasks). */
+/* Returns the smallest request of all tasks but one that requests `gpus`, which
+ * must be counted (0: leave out none). */
 uint32_t demand_count_least_but(const struct demand_count *waits, uint32_t gpus);
 
 #endif

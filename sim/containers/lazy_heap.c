@@ -20,7 +20,7 @@ void lazy_heap_release(struct lazy_heap *heap)
 }
 
 /* Does item a go before item b?  By key, tail and id. */
-static inline bool before(const struct lazy_heap_item *a, const struct lazy_heap_item *b)
+static inline bool goes_before(const struct lazy_heap_item *a, const struct lazy_heap_item *b)
 {
     if (a->key != b->key)
         return a->key < b->key;
@@ -29,16 +29,17 @@ static inline bool before(const struct lazy_heap_item *a, const struct lazy_heap
     return a->id < b->id;
 }
 
-static void sink(struct lazy_heap *heap, uint32_t hole, struct lazy_heap_item item)
+/* Moves an item down from a hole to where it belongs. */
+static void sink_item(struct lazy_heap *heap, uint32_t hole, struct lazy_heap_item item)
 {
     struct lazy_heap_item *all = heap->item;
     uint32_t child;
 
     assert(hole < heap->count);
     while ((child = 2 * hole + 1) < heap->count) {
-        if (child + 1 < heap->count && before(&all[child + 1], &all[child]))
+        if (child + 1 < heap->count && goes_before(&all[child + 1], &all[child]))
             child++;
-        if (!before(&all[child], &item))
+        if (!goes_before(&all[child], &item))
             break;
         all[hole] = all[child];
         hole = child;
@@ -47,21 +48,22 @@ static void sink(struct lazy_heap *heap, uint32_t hole, struct lazy_heap_item it
 }
 
 /* Moves an item up from a hole to where it belongs. */
-static void rise(struct lazy_heap *heap, uint32_t hole, struct lazy_heap_item item)
+static void raise_item(struct lazy_heap *heap, uint32_t hole, struct lazy_heap_item item)
 {
     struct lazy_heap_item *all = heap->item;
 
     assert(hole < heap->count);
-    while (hole > 0 && before(&item, &all[(hole - 1) / 2])) {
+    while (hole > 0 && goes_before(&item, &all[(hole - 1) / 2])) {
         all[hole] = all[(hole - 1) / 2];
         hole = (hole - 1) / 2;
     }
     all[hole] = item;
 }
 
-/* Drops all items that do not hold. */
-static void sweep(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
-                  const void *self)
+/* Drops all items that do not hold, and makes a heap of the rest, in O(n)
+ * (Floyd 1964). */
+static void drop_stale(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
+                       const void *self)
 {
     uint32_t i, kept = 0;
 
@@ -71,7 +73,7 @@ static void sweep(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
     heap->count = kept;
     assert(kept <= heap->room);
     for (i = kept / 2; i-- > 0;)
-        sink(heap, i, heap->item[i]);
+        sink_item(heap, i, heap->item[i]);
 }
 
 /* Sweeps, and grows where that did not help much. */
@@ -79,7 +81,7 @@ static void make_room(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
                       const void *self)
 {
     if (holds != NULL)
-        sweep(heap, holds, self);
+        drop_stale(heap, holds, self);
     if (heap->room == 0 || heap->count > heap->room / 2)
         ARENA_REACH(NULL, heap->item, heap->room, heap->room);
     assert(heap->count < heap->room);
@@ -91,7 +93,7 @@ void lazy_heap_push(struct lazy_heap *heap, struct lazy_heap_item item, lazy_hea
     assert(item.key == item.key && item.tail == item.tail);     /* no NaN */
     if (heap->count == heap->room)
         make_room(heap, holds, self);
-    rise(heap, heap->count++, item);
+    raise_item(heap, heap->count++, item);
 }
 
 const struct lazy_heap_item *lazy_heap_top(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
@@ -109,6 +111,6 @@ void lazy_heap_pop(struct lazy_heap *heap)
 
     heap->count--;
     if (heap->count > 0)
-        sink(heap, 0, heap->item[heap->count]);
+        sink_item(heap, 0, heap->item[heap->count]);
     assert(heap->count == 0 || heap->item[0].key >= least);
 }

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 struct lazy_heap_item {
-    double key, tail;
+    double key, tail;           /* the tail decides between equal keys */
     uint32_t id, stamp;
 };
 
@@ -29,13 +29,17 @@ struct lazy_heap {
 /* True: the item is valid. */
 typedef bool lazy_heap_holds_fn(const void *self, const struct lazy_heap_item *item);
 
+/* Returns the heap's memory; it is empty then and may be used again. */
 void lazy_heap_release(struct lazy_heap *heap);
+/* Adds an item, whose key and tail must be numbers.  `self` goes to `holds`. */
 void lazy_heap_push(struct lazy_heap *heap, struct lazy_heap_item item, lazy_heap_holds_fn *holds,
                     const void *self);
 /* Returns the first valid item and drops invalid ones before it; NULL: there is
  * none. */
 const struct lazy_heap_item *lazy_heap_top(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
                                            const void *self);
+
+/* Removes the first item, which must be there; O(log n). */
 void lazy_heap_pop(struct lazy_heap *heap);
 
 #endif

@@ -2,6 +2,11 @@
 /*
  * order.c - sums over a rank tree: what passes, and what fits.  What moves is in
  * order_moves.c.
+ *
+ * Each subtree carries sums; a search enters a subtree only if its sums say
+ * that something in it may pass. Sums may promise too much (spans are rounded
+ * down, sizes are by power of two), never too little: then an item would be
+ * missed. What rules->sums names decides which of the sums are kept.
  */
 #include "sim/containers/order.h"
 
@@ -19,7 +24,7 @@
 
 /* ---- sums ---- */
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t least_of(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -58,6 +63,8 @@ static void least_spans(uint32_t *span, const struct order_bound *left,
         span[c] = right->span[c] < span[c] ? right->span[c] : span[c];
 }
 
+/* Sets the bounds of an item's subtree, for ORDER_CLASSES: the shortest span
+ * in each class of GPUs and the least stamp. */
 static void sum_bounds(struct order_store *store, uint32_t item, uint32_t left,
                        uint32_t right)
 {
@@ -87,17 +94,18 @@ static void sum_moves(const struct order *order, struct order_sum *sum,
     assert(stands != NULL && sum->first == item && sum->last == item);
     if (left != NULL) {
         sum->first = left->first;
-        sum->stands_ns = least(left->stands_ns,
-                               stands(order->owner, left->last, item));
+        sum->stands_ns = least_of(left->stands_ns,
+                                  stands(order->owner, left->last, item));
     }
     if (right != NULL) {
         int64_t stands_ns = stands(order->owner, item, right->first);
         sum->last = right->last;
-        sum->stands_ns = least(sum->stands_ns,
-                               least(right->stands_ns, stands_ns));
+        sum->stands_ns = least_of(sum->stands_ns,
+                                  least_of(right->stands_ns, stands_ns));
     }
 }
 
+/* Sets what a subtree asks for, and how many of its items have GPUs now. */
 static void sum_takes(struct order_sum *sum, const struct order_item *own,
                       const struct order_sum *left,
                       const struct order_sum *right)
@@ -121,11 +129,13 @@ static void sum_spans(struct order_sum *sum, const struct order_item *own,
 {
     sum->span_min_ns = own->span_ns;
     if (left != NULL)
-        sum->span_min_ns = least(sum->span_min_ns, left->span_min_ns);
+        sum->span_min_ns = least_of(sum->span_min_ns, left->span_min_ns);
     if (right != NULL)
-        sum->span_min_ns = least(sum->span_min_ns, right->span_min_ns);
+        sum->span_min_ns = least_of(sum->span_min_ns, right->span_min_ns);
 }
 
+/* Makes all sums of an item's subtree that the rules ask for. The tree calls
+ * it for an item whenever something below it changed; children come first. */
 static void sum_item(void *owner, uint32_t item, uint32_t left, uint32_t right)
 {
     struct order *order = owner;
@@ -208,6 +218,8 @@ static void make_room(struct order *order, uint32_t item)
     assert(store->room > item);
 }
 
+/* Changes what the order is by: all items are listed and the tree is built
+ * again. */
 void order_rule(struct order *order, const struct order_rules *rules,
                 uint32_t *scratch)
 {
@@ -265,6 +277,8 @@ void order_arrange(struct order *order, const uint32_t *item)
         rank_tree_reorder(&order->tree, item);
 }
 
+/* Counts the items that go before something; they must be a prefix of the
+ * order. */
 uint32_t order_front(const struct order *order, rank_tree_before_fn *before,
                      uint32_t something, uint32_t *last)
 {
@@ -290,8 +304,8 @@ uint32_t order_front(const struct order *order, rank_tree_before_fn *before,
 /* ---- the first that passes ---- */
 
 /* Does an item pass all conditions of a filter? */
-static bool passes(const struct order *order, uint32_t item,
-                   const struct order_filter *filter)
+static bool item_passes(const struct order *order, uint32_t item,
+                        const struct order_filter *filter)
 {
     assert(item < order->store->room);
     const struct order_item *known = &order->store->slot[item].item;
@@ -354,7 +368,7 @@ static uint32_t find_below(struct order *order, uint32_t item, uint32_t first,
     uint32_t found = find_below(order, left, first, from, filter);
     if (found != NONE)
         return found;
-    if (place >= from && passes(order, item, filter))
+    if (place >= from && item_passes(order, item, filter))
         return place;
     return find_below(order, node[item].right, place + 1, from, filter);
 }
@@ -369,6 +383,7 @@ uint32_t order_find(struct order *order, uint32_t from,
     return place == NONE ? order_count(order) : place;
 }
 
+/* Goes down by the least stamp of each subtree, in O(log n). */
 uint32_t order_first_stamped(const struct order *order, uint64_t below)
 {
     const struct rank_tree_node *node = order->tree.node;
@@ -390,9 +405,10 @@ uint32_t order_first_stamped(const struct order *order, uint64_t below)
 
 /* ---- a budget ---- */
 
-/* Items of a subtree that have something, or have not, in order. */
-static void pick(const struct order *order, uint32_t item, bool taken,
-                 struct order_dealt *out)
+/* Adds the items of a subtree that have GPUs (taken), to those that stop, or
+ * those that have none, to those that start; in order. */
+static void pick_items(const struct order *order, uint32_t item, bool taken,
+                       struct order_dealt *out)
 {
     if (item == NONE)
         return;
@@ -401,15 +417,17 @@ static void pick(const struct order *order, uint32_t item, bool taken,
     assert(with <= node->count);
     if ((taken ? with : node->count - with) == 0)
         return;
-    pick(order, node->left, taken, out);
+    pick_items(order, node->left, taken, out);
     if (order->store->slot[item].item.taken == taken && taken)
         out->stop[out->stops++] = item;
     else if (order->store->slot[item].item.taken == taken)
         out->take[out->takes++] = item;
-    pick(order, node->right, taken, out);
+    pick_items(order, node->right, taken, out);
 }
 
-/* Returns what is left of the budget. */
+/* Deals the budget to a subtree; returns what is left of it.  A subtree that
+ * fits whole, or of which nothing fits, is not walked through but for items
+ * whose state changes: O(changes x log n). */
 static uint64_t take_below(const struct order *order, uint32_t item,
                            uint64_t budget, struct order_dealt *out)
 {
@@ -419,11 +437,11 @@ static uint64_t take_below(const struct order *order, uint32_t item,
     const struct order_item *known = &order->store->slot[item].item;
     assert(sum->gpus >= known->gpus && sum->gpus_min <= known->gpus);
     if (sum->gpus <= budget) {
-        pick(order, item, false, out);
+        pick_items(order, item, false, out);
         return budget - sum->gpus;
     }
     if (sum->gpus_min > budget) {
-        pick(order, item, true, out);
+        pick_items(order, item, true, out);
         return budget;
     }
     budget = take_below(order, order->tree.node[item].left, budget, out);

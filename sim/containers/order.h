@@ -45,9 +45,12 @@ typedef int64_t order_stands_fn(void *owner, uint32_t a, uint32_t b);
 /* Does an item pass the conditions of the owner, which a filter does not know? */
 typedef bool order_passes_fn(void *owner, uint32_t item);
 
+/* An item passes if it has at most gpus_max GPUs, its span is at most
+ * span_max_ns (or its GPUs at most gpus_any_span), and `passes` agrees.  `passes`
+ * must not change the order. */
 struct order_filter {
     uint32_t gpus_max;
-    uint32_t gpus_any_span;     /* up to so many GPUs, the span is ignored */
+    uint32_t gpus_any_span;     /* an item of at most these passes with any span */
     int64_t span_max_ns;
     order_passes_fn *passes;    /* NULL: all do */
     bool by_group;              /* of a group with more GPUs nothing passes: */
@@ -58,13 +61,14 @@ enum order_sums {               /* that an order keeps */
     ORDER_CLASSES = 1u << 0,    /* the shortest span by power of two of GPUs:
                                    for filters of both; and stamps */
     ORDER_SPANS = 1u << 1,      /* the fewest GPUs and the shortest span */
-    ORDER_MOVES = 1u << 2,      /* the same, and order_refresh() */
+    ORDER_MOVES = 1u << 2,      /* as ORDER_SPANS, and order_refresh() */
     ORDER_TAKES = 1u << 3,      /* order_take(); filters pass any span */
     ORDER_GROUPS = 1u << 4      /* the fewest GPUs by group: for filters by group */
 };
 
 struct order_rules {
-    rank_tree_before_fn *before;        /* now; ties: who is there first */
+    rank_tree_before_fn *before;        /* at present; equal items keep their
+                                           order */
     order_stands_fn *stands;            /* with ORDER_MOVES */
     uint32_t sums;
 };
@@ -92,6 +96,8 @@ struct order_groups {           /* over a subtree; the largest number: or more *
     uint16_t gpus_min[ORDER_GROUP_COUNT];
 };
 
+/* What the order keeps of each item, by its number: arrays, each
+ * with its own room, that grow with the largest number. */
 struct order_store {
     struct arena *arena;
     struct order_slot *slot;
@@ -110,7 +116,7 @@ struct order {
                                    speed alone */
     int64_t now_ns;             /* of the last refresh */
     uint64_t seen;              /* items that searches looked at */
-    uint32_t *look, looks, look_room;
+    uint32_t *look, looks, look_room;   /* what a refresh has to move */
 };
 
 struct order_dealt {            /* items, in order; room for all of them */
@@ -125,7 +131,12 @@ void order_groups_sum(struct order_groups *sum, uint32_t group, uint32_t gpus,
                       const struct order_groups *right);
 /* Has a subtree an item of at most group_max[its group] GPUs?  Never false if so. */
 bool order_groups_pass(const struct order_groups *sum, const uint32_t *group_max);
+
+/* Returns storage for what is known of items, empty, in the arena. */
 struct order_store *order_store_new(struct arena *arena);
+
+/* Makes `order` empty. `rules` and `owner` stay the caller's and must outlive
+ * it; `owner` is handed to the rules' functions. */
 void order_init(struct order *order, struct order_store *store,
                 const struct order_rules *rules, void *owner);
 /* Changes which sums the order keeps; the order of its items stays.  Scratch has
@@ -136,10 +147,14 @@ static inline uint32_t order_count(const struct order *order)
 {
     return rank_tree_count(&order->tree);
 }
+
+/* Is the item in this order? O(1). */
 bool order_holds(const struct order *order, uint32_t item);
 /* Inserts an item at the place that `before` gives it; NULL: at the end. */
 void order_insert(struct order *order, uint32_t item, struct order_item known,
                   rank_tree_before_fn *before);
+
+/* Removes an item, which must be in it; O(log n). order_clear() removes all. */
 void order_remove(struct order *order, uint32_t item);
 void order_clear(struct order *order);
 /* Replaces what is known of an item, or tells that its key moves in another way.

@@ -8,6 +8,9 @@
 
 #include "sim/containers/order.h"
 
+/* The least GPUs of each group in a subtree: of both children and the item
+ * itself.  UINT16_MAX stands for none, so larger sizes count as just below
+ * it. */
 void order_groups_sum(struct order_groups *sum, uint32_t group, uint32_t gpus,
                       const struct order_groups *left,
                       const struct order_groups *right)

@@ -5,6 +5,11 @@
  * The times until which neighbours stand only tell when to look; what is
  * compared then is the order of now.  Neighbours that cannot be told apart are
  * looked at each time.  An item that overtook nobody stands where it stood.
+ *
+ * Reason: keys that move in different ways (a job's attained service grows,
+ * another's does not) would need a sort at every decision. With a certificate
+ * for each pair of neighbours, a refresh costs the pairs whose time has come,
+ * each with a logarithmic search for its new place.
  */
 #include <assert.h>
 
@@ -15,13 +20,13 @@
 
 #define NONE ORDER_NONE
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t least_of(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
 /* Notes an item to be looked at in this refresh. */
-static void note(struct order *order, uint32_t item)
+static void note_item(struct order *order, uint32_t item)
 {
     if (order->looks == order->look_room) {
         uint32_t room = order->looks > 0 ? 2 * order->looks : 64;
@@ -33,20 +38,21 @@ static void note(struct order *order, uint32_t item)
     assert(order->looks <= order->look_room);
 }
 
-/* Until when two neighbours stand; if they may not, notes who moves. */
+/* Returns until when two neighbours stand.  If they may be out of order by now,
+ * notes the one that moves. */
 static int64_t look_at(struct order *order, uint32_t a, uint32_t b)
 {
     assert(a != b);
     int64_t stands_ns = order->rules->stands(order->owner, a, b);
 
     if (stands_ns <= order->now_ns)
-        note(order, order->back ? a : b);
+        note_item(order, order->back ? a : b);
     return stands_ns;
 }
 
-/* Looks at all pairs of which it is not known that they stand; until when all
- * do. */
-static int64_t collect(struct order *order, uint32_t item)
+/* Looks at all pairs of a subtree that are not known to stand.  Returns until
+ * when all its pairs stand. */
+static int64_t collect_pairs(struct order *order, uint32_t item)
 {
     const struct rank_tree_node *node = &order->tree.node[item];
     struct order_slot *slot = order->store->slot;
@@ -55,14 +61,14 @@ static int64_t collect(struct order *order, uint32_t item)
     if (slot[item].sum.stands_ns > order->now_ns)
         return slot[item].sum.stands_ns;
     if (node->left != NONE) {
-        stands_ns = collect(order, node->left);
-        stands_ns = least(stands_ns,
-                          look_at(order, slot[node->left].sum.last, item));
+        stands_ns = collect_pairs(order, node->left);
+        stands_ns = least_of(stands_ns,
+                             look_at(order, slot[node->left].sum.last, item));
     }
     if (node->right != NONE) {
-        stands_ns = least(stands_ns,
-                          look_at(order, item, slot[node->right].sum.first));
-        stands_ns = least(stands_ns, collect(order, node->right));
+        stands_ns = least_of(stands_ns,
+                             look_at(order, item, slot[node->right].sum.first));
+        stands_ns = least_of(stands_ns, collect_pairs(order, node->right));
     }
     slot[item].sum.stands_ns = stands_ns;
     assert(order->looks <= order_count(order));
@@ -85,8 +91,9 @@ static bool after_at(struct order *order, uint32_t item, uint32_t place)
                                 rank_tree_at(&order->tree, place), item);
 }
 
-/* To its place among those before it, which are in order and of which the last
- * is overtaken.  It may pass many at once: looks ever further. */
+/* Moves an item to its place among those before it.  These are in order, and the
+ * item overtakes the last of them.  It may overtake many at once, so the search
+ * doubles its step (Bentley and Yao 1976), then halves what is left. */
 static void go_ahead(struct order *order, uint32_t item, uint32_t place)
 {
     assert(place > 0 && place < order_count(order));
@@ -109,7 +116,8 @@ static void go_ahead(struct order *order, uint32_t item, uint32_t place)
     rank_tree_insert_at(&order->tree, item, other);
 }
 
-/* The same among those after it, of which the first overtakes it. */
+/* Moves an item back, to its place among those after it.  These are in order,
+ * and the first of them overtakes the item. */
 static void go_back(struct order *order, uint32_t item, uint32_t place)
 {
     assert(place + 1 < order_count(order));
@@ -136,14 +144,15 @@ static void go_back(struct order *order, uint32_t item, uint32_t place)
         rank_tree_insert_at(&order->tree, item, other);
 }
 
-static uint32_t neighbour(const struct order *order, uint32_t item, bool after)
+static uint32_t find_neighbour(const struct order *order, uint32_t item, bool after)
 {
     assert(order_holds(order, item));
     return after ? rank_tree_next(&order->tree, item)
                  : rank_tree_previous(&order->tree, item);
 }
 
-/* They are in order still: until when? */
+/* The pair is in order still: computes again until when it stands, in the sums
+ * of the item that holds the pair (the upper one of the two). */
 static void look_later(struct order *order, uint32_t item, uint32_t other)
 {
     assert(item != other);
@@ -154,18 +163,18 @@ static void look_later(struct order *order, uint32_t item, uint32_t other)
                         order->tree.node[a].right == NONE ? a : b);
 }
 
-/* All before it are in order (back: all after it).  Puts it, and those that
- * follow on it and are out of order as well, in their places. */
-static void settle(struct order *order, uint32_t item)
+/* All items before this one are in order (back: all after it).  Moves it to its
+ * place, and with it the items next to it that are out of order as well. */
+static void settle_item(struct order *order, uint32_t item)
 {
     assert(order_holds(order, item));
-    uint32_t other = neighbour(order, item, order->back), place = 0;
+    uint32_t other = find_neighbour(order, item, order->back), place = 0;
     bool moved = false;
 
     while (item != NONE && other != NONE &&
            order->rules->before(order->owner, order->back ? other : item,
                                 order->back ? item : other)) {
-        uint32_t next = neighbour(order, item, !order->back);
+        uint32_t next = find_neighbour(order, item, !order->back);
         if (!moved)
             place = rank_tree_rank(&order->tree, item);
         if (order->back)
@@ -180,6 +189,9 @@ static void settle(struct order *order, uint32_t item)
         look_later(order, item, other);
 }
 
+/* First all pairs that have changed places are found, then each is settled;
+ * from the back where items move that way, so that one move does not undo
+ * another. */
 void order_refresh(struct order *order, int64_t now_ns)
 {
     assert(order->rules->sums & ORDER_MOVES && now_ns >= order->now_ns);
@@ -187,9 +199,9 @@ void order_refresh(struct order *order, int64_t now_ns)
     order->looks = 0;
     if (order->tree.root == NONE)
         return;
-    collect(order, order->tree.root);
+    collect_pairs(order, order->tree.root);
     for (uint32_t k = 0; k < order->looks; k++) {
         uint32_t at = order->back ? order->looks - 1 - k : k;
-        settle(order, order->look[at]);
+        settle_item(order, order->look[at]);
     }
 }

@@ -29,34 +29,34 @@ void rank_tree_init(struct rank_tree *ranks, struct arena *arena, rank_tree_sum_
 }
 
 /* Returns the number of items in a subtree; `item` may be RANK_TREE_NONE. */
-static uint32_t size(const struct rank_tree *ranks, uint32_t item)
+static uint32_t count_of(const struct rank_tree *ranks, uint32_t item)
 {
     return item == RANK_TREE_NONE ? 0 : ranks->node[item].count;
 }
 
 /* Returns the weight of a subtree, which balances the tree. */
-static uint64_t weight(const struct rank_tree *ranks, uint32_t item)
+static uint64_t weight_of(const struct rank_tree *ranks, uint32_t item)
 {
-    return (uint64_t)size(ranks, item) + 1;
+    return (uint64_t)count_of(ranks, item) + 1;
 }
 
 uint32_t rank_tree_count(const struct rank_tree *ranks)
 {
     assert(ranks != NULL);
-    return size(ranks, ranks->root);
+    return count_of(ranks, ranks->root);
 }
 
 /* Makes the sums of an item from those of its children. */
-static void pull(struct rank_tree *ranks, uint32_t item)
+static void sum_item(struct rank_tree *ranks, uint32_t item)
 {
     struct rank_tree_node *node = &ranks->node[item];
-    node->count = size(ranks, node->left) + size(ranks, node->right) + 1;
+    node->count = count_of(ranks, node->left) + count_of(ranks, node->right) + 1;
     if (ranks->sum != NULL)
         ranks->sum(ranks->sum_owner, item, node->left, node->right);
 }
 
 /* Puts `child` where `item` hangs. */
-static void replace(struct rank_tree *ranks, uint32_t item, uint32_t child)
+static void replace_child(struct rank_tree *ranks, uint32_t item, uint32_t child)
 {
     uint32_t up = ranks->node[item].up;
     assert(child != item && up != item);
@@ -76,14 +76,14 @@ static uint32_t rotate_left(struct rank_tree *ranks, uint32_t item)
     struct rank_tree_node *node = ranks->node;
     uint32_t child = node[item].right, inner = node[child].left;
     assert(child != RANK_TREE_NONE);
-    replace(ranks, item, child);
+    replace_child(ranks, item, child);
     node[child].left = item;
     node[item].up = child;
     node[item].right = inner;
     if (inner != RANK_TREE_NONE)
         node[inner].up = item;
-    pull(ranks, item);
-    pull(ranks, child);
+    sum_item(ranks, item);
+    sum_item(ranks, child);
     return child;
 }
 
@@ -93,32 +93,32 @@ static uint32_t rotate_right(struct rank_tree *ranks, uint32_t item)
     struct rank_tree_node *node = ranks->node;
     uint32_t child = node[item].left, inner = node[child].right;
     assert(child != RANK_TREE_NONE);
-    replace(ranks, item, child);
+    replace_child(ranks, item, child);
     node[child].right = item;
     node[item].up = child;
     node[item].left = inner;
     if (inner != RANK_TREE_NONE)
         node[inner].up = item;
-    pull(ranks, item);
-    pull(ranks, child);
+    sum_item(ranks, item);
+    sum_item(ranks, child);
     return child;
 }
 
 /* One side of an item is too heavy; returns what stands in its place then. */
-static uint32_t balance(struct rank_tree *ranks, uint32_t item, bool left_heavy)
+static uint32_t balance_item(struct rank_tree *ranks, uint32_t item, bool left_heavy)
 {
     const struct rank_tree_node *node = ranks->node;
     uint32_t child = left_heavy ? node[item].left : node[item].right;
 
     assert(child != RANK_TREE_NONE);    /* the heavy side */
     if (left_heavy) {
-        if (weight(ranks, node[child].right) >=
-            GAMMA * weight(ranks, node[child].left))
+        if (weight_of(ranks, node[child].right) >=
+            GAMMA * weight_of(ranks, node[child].left))
             rotate_left(ranks, child);
         return rotate_right(ranks, item);
     }
-    if (weight(ranks, node[child].left) >=
-        GAMMA * weight(ranks, node[child].right))
+    if (weight_of(ranks, node[child].left) >=
+        GAMMA * weight_of(ranks, node[child].right))
         rotate_right(ranks, child);
     return rotate_left(ranks, item);
 }
@@ -129,10 +129,10 @@ static void settle_up(struct rank_tree *ranks, uint32_t item)
 {
     while (item != RANK_TREE_NONE) {
         struct rank_tree_node *node = &ranks->node[item];
-        uint64_t left = weight(ranks, node->left);
-        uint64_t right = weight(ranks, node->right);
+        uint64_t left = weight_of(ranks, node->left);
+        uint64_t right = weight_of(ranks, node->right);
         if (right > DELTA * left || left > DELTA * right) {
-            node = &ranks->node[balance(ranks, item, left > right)];
+            node = &ranks->node[balance_item(ranks, item, left > right)];
         } else {
             node->count = (uint32_t)(left + right - 1);
             if (ranks->sum != NULL)
@@ -142,6 +142,8 @@ static void settle_up(struct rank_tree *ranks, uint32_t item)
     }
 }
 
+/* Goes down to a leaf, behind all equals, and restores balance and counts on
+ * the way up. */
 void rank_tree_insert(struct rank_tree *ranks, uint32_t item,
                       rank_tree_before_fn *before)
 {
@@ -168,6 +170,8 @@ void rank_tree_insert(struct rank_tree *ranks, uint32_t item,
     assert(rank_tree_count(ranks) == count + 1);
 }
 
+/* The new item becomes the left child of `other`, or the right child of the
+ * item before `other`: the place in order between both. */
 void rank_tree_insert_at(struct rank_tree *ranks, uint32_t item, uint32_t other)
 {
     assert(ranks != NULL && item != RANK_TREE_NONE);
@@ -195,10 +199,11 @@ void rank_tree_touch(struct rank_tree *ranks, uint32_t item)
     assert(ranks != NULL && item < ranks->room);
     assert(ranks->node[item].count > 0);
     for (; item != RANK_TREE_NONE; item = ranks->node[item].up)
-        pull(ranks, item);
+        sum_item(ranks, item);
 }
 
-static uint32_t leftmost(const struct rank_tree *ranks, uint32_t item)
+/* Return the first and the last item of a subtree that is not empty. */
+static uint32_t find_leftmost(const struct rank_tree *ranks, uint32_t item)
 {
     assert(ranks->node[item].count > 0);
     while (ranks->node[item].left != RANK_TREE_NONE)
@@ -206,7 +211,7 @@ static uint32_t leftmost(const struct rank_tree *ranks, uint32_t item)
     return item;
 }
 
-static uint32_t rightmost(const struct rank_tree *ranks, uint32_t item)
+static uint32_t find_rightmost(const struct rank_tree *ranks, uint32_t item)
 {
     assert(ranks->node[item].count > 0);
     while (ranks->node[item].right != RANK_TREE_NONE)
@@ -218,21 +223,21 @@ uint32_t rank_tree_first(const struct rank_tree *ranks)
 {
     assert(ranks->root == RANK_TREE_NONE || ranks->root < ranks->room);
     return ranks->root == RANK_TREE_NONE ? RANK_TREE_NONE
-                                         : leftmost(ranks, ranks->root);
+                                         : find_leftmost(ranks, ranks->root);
 }
 
 uint32_t rank_tree_last(const struct rank_tree *ranks)
 {
     assert(ranks->root == RANK_TREE_NONE || ranks->root < ranks->room);
     return ranks->root == RANK_TREE_NONE ? RANK_TREE_NONE
-                                         : rightmost(ranks, ranks->root);
+                                         : find_rightmost(ranks, ranks->root);
 }
 
 uint32_t rank_tree_previous(const struct rank_tree *ranks, uint32_t item)
 {
     assert(ranks->node[item].count > 0);
     if (ranks->node[item].left != RANK_TREE_NONE)
-        return rightmost(ranks, ranks->node[item].left);
+        return find_rightmost(ranks, ranks->node[item].left);
     uint32_t up = ranks->node[item].up;
     while (up != RANK_TREE_NONE && ranks->node[up].left == item) {
         item = up;
@@ -245,7 +250,7 @@ uint32_t rank_tree_next(const struct rank_tree *ranks, uint32_t item)
 {
     assert(ranks->node[item].count > 0);
     if (ranks->node[item].right != RANK_TREE_NONE)
-        return leftmost(ranks, ranks->node[item].right);
+        return find_leftmost(ranks, ranks->node[item].right);
     uint32_t up = ranks->node[item].up;
     while (up != RANK_TREE_NONE && ranks->node[up].right == item) {
         item = up;
@@ -254,6 +259,8 @@ uint32_t rank_tree_next(const struct rank_tree *ranks, uint32_t item)
     return up;
 }
 
+/* An item with two children is replaced by its successor, which takes over its
+ * node: items are indices, so none may be copied into another. */
 void rank_tree_remove(struct rank_tree *ranks, uint32_t item)
 {
     assert(ranks != NULL && item < ranks->room);
@@ -261,22 +268,22 @@ void rank_tree_remove(struct rank_tree *ranks, uint32_t item)
     struct rank_tree_node *node = ranks->node;
     uint32_t left = node[item].left, right = node[item].right, from;
     uint32_t count = rank_tree_count(ranks);
-    /* Whoever walks on finds the next in the place of what left. */
+    /* A walk by place goes on at the next item, which now has this place. */
     ranks->last_item = ranks->last_item == item ? rank_tree_next(ranks, item)
                                                 : RANK_TREE_NONE;
     if (left == RANK_TREE_NONE || right == RANK_TREE_NONE) {
         from = node[item].up;
-        replace(ranks, item, left == RANK_TREE_NONE ? right : left);
+        replace_child(ranks, item, left == RANK_TREE_NONE ? right : left);
     } else {
-        uint32_t heir = leftmost(ranks, right);
+        uint32_t heir = find_leftmost(ranks, right);
         from = heir;
         if (heir != right) {
             from = node[heir].up;
-            replace(ranks, heir, node[heir].right);
+            replace_child(ranks, heir, node[heir].right);
             node[heir].right = right;
             node[right].up = heir;
         }
-        replace(ranks, item, heir);
+        replace_child(ranks, item, heir);
         node[heir].left = left;
         node[left].up = heir;
     }
@@ -285,6 +292,8 @@ void rank_tree_remove(struct rank_tree *ranks, uint32_t item)
     assert(rank_tree_count(ranks) == count - 1);
 }
 
+/* The item of the last access, or the one after it, is a shorter way than from
+ * the root: loops over places call this with i, i + 1, ... */
 uint32_t rank_tree_at(struct rank_tree *ranks, uint32_t i)
 {
     assert(ranks != NULL);
@@ -295,10 +304,10 @@ uint32_t rank_tree_at(struct rank_tree *ranks, uint32_t i)
         (i == ranks->last_rank || i == ranks->last_rank + 1)) {
         at = i == ranks->last_rank ? ranks->last_item
                                    : rank_tree_next(ranks, ranks->last_item);
-        skip = size(ranks, ranks->node[at].left);
+        skip = count_of(ranks, ranks->node[at].left);
     }
-    while (skip != size(ranks, ranks->node[at].left)) {
-        uint32_t left = size(ranks, ranks->node[at].left);
+    while (skip != count_of(ranks, ranks->node[at].left)) {
+        uint32_t left = count_of(ranks, ranks->node[at].left);
         if (skip < left) {
             at = ranks->node[at].left;
         } else {
@@ -311,16 +320,17 @@ uint32_t rank_tree_at(struct rank_tree *ranks, uint32_t i)
     return at;
 }
 
+/* Walks up: what is left of the path comes before. */
 uint32_t rank_tree_rank(const struct rank_tree *ranks, uint32_t item)
 {
     assert(ranks != NULL && item < ranks->room);
     assert(ranks->node[item].count > 0);
     const struct rank_tree_node *node = ranks->node;
-    uint32_t rank = size(ranks, node[item].left);
+    uint32_t rank = count_of(ranks, node[item].left);
     for (uint32_t up = node[item].up; up != RANK_TREE_NONE;
          item = up, up = node[up].up)
         if (node[up].right == item)
-            rank += size(ranks, node[up].left) + 1;
+            rank += count_of(ranks, node[up].left) + 1;
     return rank;
 }
 
@@ -344,19 +354,20 @@ void rank_tree_clear(struct rank_tree *ranks)
     assert(rank_tree_count(ranks) == 0);
 }
 
-/* The middle one on top of the two halves. */
-static uint32_t build(struct rank_tree *ranks, const uint32_t *item,
-                      uint32_t count, uint32_t up)
+/* Builds a balanced tree from a list: the middle item on top of the two halves.
+ * Recursion is log2(count) deep. */
+static uint32_t build_subtree(struct rank_tree *ranks, const uint32_t *item,
+                              uint32_t count, uint32_t up)
 {
     if (count == 0)
         return RANK_TREE_NONE;
     uint32_t half = count / 2, top = item[half];
     assert(item[half] < ranks->room);
     ranks->node[top].up = up;
-    ranks->node[top].left = build(ranks, item, half, top);
-    ranks->node[top].right = build(ranks, item + half + 1, count - half - 1,
-                                   top);
-    pull(ranks, top);
+    ranks->node[top].left = build_subtree(ranks, item, half, top);
+    ranks->node[top].right = build_subtree(ranks, item + half + 1, count - half - 1,
+                                           top);
+    sum_item(ranks, top);
     return top;
 }
 
@@ -366,6 +377,6 @@ void rank_tree_reorder(struct rank_tree *ranks, const uint32_t *item)
     uint32_t count = rank_tree_count(ranks);
     assert(count == 0 || item != NULL);
     ranks->last_item = RANK_TREE_NONE;
-    ranks->root = build(ranks, item, count, RANK_TREE_NONE);
+    ranks->root = build_subtree(ranks, item, count, RANK_TREE_NONE);
     assert(rank_tree_count(ranks) == count);
 }

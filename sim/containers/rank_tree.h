@@ -7,6 +7,8 @@
  * takes O(1) on average.  The owner may keep sums over subtrees: it is called
  * whenever the sum of an item must be computed again from the item and its two
  * children.
+ *
+ * Nothing here fails; memory is the arena's and grows with the largest item.
  */
 #ifndef SIM_CONTAINERS_RANK_TREE_H
 #define SIM_CONTAINERS_RANK_TREE_H
@@ -38,6 +40,8 @@ struct rank_tree {
     void *owner, *sum_owner;        /* of before(); of sums: the same at first */
 };
 
+/* Makes an empty sequence. `sum` may be NULL; `owner` stays the caller's and
+ * is handed to the callbacks. */
 void rank_tree_init(struct rank_tree *ranks, struct arena *arena, rank_tree_sum_fn *sum,
                     void *owner);
 uint32_t rank_tree_count(const struct rank_tree *ranks);
@@ -46,6 +50,8 @@ void rank_tree_insert(struct rank_tree *ranks, uint32_t item,
                       rank_tree_before_fn *before);
 /* Inserts directly before `other`. */
 void rank_tree_insert_at(struct rank_tree *ranks, uint32_t item, uint32_t other);
+
+/* Removes an item, which must be in the sequence. */
 void rank_tree_remove(struct rank_tree *ranks, uint32_t item);
 /* Computes the sums again after the owner's value of an item changed. */
 void rank_tree_touch(struct rank_tree *ranks, uint32_t item);
@@ -53,17 +59,18 @@ void rank_tree_touch(struct rank_tree *ranks, uint32_t item);
 uint32_t rank_tree_at(struct rank_tree *ranks, uint32_t i);
 /* Returns the position of an item. */
 uint32_t rank_tree_rank(const struct rank_tree *ranks, uint32_t item);
-/* Return the ends; RANK_TREE_NONE. */
+/* Return the first and the last item; RANK_TREE_NONE: the sequence is empty. */
 uint32_t rank_tree_first(const struct rank_tree *ranks);
 uint32_t rank_tree_last(const struct rank_tree *ranks);
-/* Return the neighbour of an item; RANK_TREE_NONE. */
+/* Return the neighbour of an item; RANK_TREE_NONE: it is at that end. */
 uint32_t rank_tree_next(const struct rank_tree *ranks, uint32_t item);
 uint32_t rank_tree_previous(const struct rank_tree *ranks, uint32_t item);
 /* Fills item[] with all items, in order. */
 void rank_tree_list(const struct rank_tree *ranks, uint32_t *item);
 /* Removes all items. */
 void rank_tree_clear(struct rank_tree *ranks);
-/* Gives the same items the order of item[]. */
+/* Puts the items in the order of item[], which lists each of them once.  O(n);
+ * all sums are made anew. */
 void rank_tree_reorder(struct rank_tree *ranks, const uint32_t *item);
 
 #endif

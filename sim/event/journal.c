@@ -4,6 +4,9 @@
  *
  * Each kind has its own list, so a fact that nobody wants costs one load and
  * one comparison, and no listener pays for another's kinds.
+ *
+ * Data: for each kind a list that only grows, with a pointer to its end so that
+ * the order of joining is the order of hearing. All memory is the arena's.
  */
 #include "sim/event/journal.h"
 
@@ -14,6 +17,7 @@
 
 #define KIND_COUNT 64u
 
+/* One subscriber of one kind of fact; a chain for each kind. */
 struct listener {
     journal_fn *fn;
     void *self;
@@ -39,6 +43,8 @@ struct journal *journal_new(struct arena *arena)
     return journal;
 }
 
+/* Listeners of a kind are told in the order in which they came, so each kind
+ * keeps its end. */
 void journal_listen(struct journal *journal, uint64_t kind_mask,
                     journal_fn *fn, void *self)
 {

@@ -5,6 +5,9 @@
  * An event's record is freed before its callback runs, so a handle has expired
  * by the time anyone can use it, and the callback's own push takes the record
  * that is still in the cache.
+ *
+ * The loop adds to the queue: the clock, the limits, the count and the digest
+ * of events, and a call when an instant is over. It holds no model state.
  */
 #include "sim/event/loop.h"
 
@@ -18,6 +21,8 @@
 
 #define EVENTS_BETWEEN_LOOKS 4096u      /* at limits.stop */
 
+/* The clock of a trial.  The digest is a hash of all events so far, by which
+ * two runs can be compared. */
 struct loop {
     int64_t now_ns;
     struct loop_limits limits;
@@ -72,8 +77,9 @@ bool loop_cancel(struct loop *loop, struct loop_handle handle)
     return queue_cancel(&loop->queue, handle);
 }
 
-/* Do those outside want an end?  Looked at now and then. */
-static bool called_off(const struct loop *loop)
+/* Does limits.stop ask for an end?  It is read once in EVENTS_BETWEEN_LOOKS
+ * events, since another thread or a signal handler writes it. */
+static bool is_called_off(const struct loop *loop)
 {
     assert(loop->event_count <= loop->limits.event_count_max);
     return loop->limits.stop &&
@@ -94,6 +100,9 @@ void loop_when_over(struct loop *loop, loop_over_fn *over, void *self)
     loop->over_self = self;
 }
 
+/* One turn: peek, check what may end the run, pop, move the clock, call. The
+ * limits are checked before the pop, so that an event which may not run stays
+ * in the queue and a later loop_run() begins with it. */
 enum loop_end loop_run(struct loop *loop)
 {
     struct queue *queue = &loop->queue;
@@ -111,7 +120,7 @@ enum loop_end loop_run(struct loop *loop)
         }
         if (loop->event_count >= loop->limits.event_count_max)
             return LOOP_EVENT_LIMIT;
-        if (called_off(loop))
+        if (is_called_off(loop))
             return LOOP_CALLED_OFF;
         struct queue_record record = queue->record[queue_slot(&entry)];
         queue_pop(queue, &entry);

@@ -23,12 +23,13 @@ struct loop;
  * requested, the policy decides when all changes are known, and the rates of
  * shared links are solved after its decision. */
 enum loop_rank {
-    LOOP_RANK_FINISH,
-    LOOP_RANK_OUTAGE,
-    LOOP_RANK_ARRIVAL,
-    LOOP_RANK_DECIDE,
-    LOOP_RANK_SETTLE,
-    LOOP_RANK_SAMPLE,
+    LOOP_RANK_FINISH,           /* work ends, and gives back what it held */
+    LOOP_RANK_OUTAGE,           /* nodes fail, return, or are rented */
+    LOOP_RANK_ARRIVAL,          /* jobs and requests come in */
+    LOOP_RANK_DECIDE,           /* the policy is asked */
+    LOOP_RANK_SETTLE,           /* rates of shared links are solved */
+    LOOP_RANK_SAMPLE,           /* figures are taken: nothing changes any
+                                   more */
     LOOP_RANK_COUNT
 };
 
@@ -66,6 +67,10 @@ void loop_free(struct loop *loop);                      /* accepts NULL */
 /* From now on the pulse, which stays the caller's, is set before each event. */
 void loop_pulse(struct loop *loop, struct loop_pulse *pulse);
 
+/* Schedules fn(loop, self, arg) for time_ns, at or after now, in the order of
+ * rank among the events of that time.  Returns a handle for loop_cancel().
+ * `self` stays the caller's and must live until the event ran or was
+ * cancelled.  O(1) on average. */
 struct loop_handle loop_at(struct loop *loop, int64_t time_ns,
                            enum loop_rank rank, loop_fn *fn, void *self,
                            uint64_t arg);
@@ -76,6 +81,10 @@ void loop_when_over(struct loop *loop, loop_over_fn *over, void *self);
 void loop_until(struct loop *loop, int64_t until_ns);
 /* False: the event ran, runs, or was cancelled; nothing happens. */
 bool loop_cancel(struct loop *loop, struct loop_handle handle);
+
+/* Runs events until one of the limits, loop_stop(), or no event is left;
+ * returns which.  After LOOP_TIME_LIMIT the clock stands at until_ns; after
+ * the others at the last event that ran. */
 enum loop_end loop_run(struct loop *loop);
 /* Ends the run when the present callback returns; loop_run() may be called
  * again. */

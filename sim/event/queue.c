@@ -18,6 +18,8 @@
 
 #include "sim/base/arena.h"
 
+/* All these were chosen by measurement (README.md of this room, Bench results);
+ * none changes the order of events. */
 #define CHUNK_BLOCKS 32u
 #define RANK_BITS (64u - QUEUE_RANK_SHIFT)
 #define PLACE_BITS 6u           /* QUEUE_SORT_MAX places */
@@ -30,6 +32,8 @@ _Static_assert(1u << PLACE_BITS >= QUEUE_SORT_MAX, "a place fits in its bits");
 _Static_assert(QUEUE_SORT_MAX % 8 == 0, "keys are compared in eights");
 _Static_assert(QUEUE_SORT_MAX + NEAR_MIN <= QUEUE_NEAR_MAX, "near has room");
 
+/* What is asked of the system at once: 32 KiB of blocks. `pad` keeps the
+ * blocks at multiples of 16 bytes. */
 struct queue_chunk {
     struct queue_chunk *next;
     uint64_t pad;
@@ -37,7 +41,7 @@ struct queue_chunk {
 };
 
 /* The slot before the first entry stays zero: see queue_insert_near. */
-static void near_start(struct queue *queue)
+static void start_near(struct queue *queue)
 {
     queue->near_time_ns[0] = 0;
     queue->near_order[0] = 0;
@@ -51,7 +55,7 @@ void queue_init(struct queue *queue)
 {
     memset(queue, 0, sizeof *queue);
     queue->free_slot = QUEUE_NO_SLOT;
-    near_start(queue);
+    start_near(queue);
     queue->near_limit = UINT64_MAX;
     queue->near_max = QUEUE_NEAR_ALONE_MAX;
     assert(queue->live_count == 0 && queue->near_max <= QUEUE_NEAR_MAX);
@@ -128,6 +132,7 @@ static void more_blocks(struct queue *queue)
         give_block(queue, &chunk->block[i]);
 }
 
+/* A chain without blocks; entries that are dead count as entries. */
 static bool chain_is_empty(const struct queue_chain *chain)
 {
     return chain->head == NULL;
@@ -143,7 +148,7 @@ static struct queue_block *last_block(const struct queue_chain *chain)
 }
 
 /* A chain that gets its first block is marked in the masks. */
-static void mark(struct queue *queue, const struct queue_chain *chain)
+static void mark_chain(struct queue *queue, const struct queue_chain *chain)
 {
     assert(chain->head != NULL);
     if (chain >= queue->bucket &&
@@ -157,6 +162,7 @@ static void mark(struct queue *queue, const struct queue_chain *chain)
     }
 }
 
+/* The slow path of a push: the chain's last block is full, or it has none. */
 struct loop_handle queue_push_extended(struct queue *queue,
                                        struct queue_chain *chain,
                                        struct queue_entry entry)
@@ -169,7 +175,7 @@ struct loop_handle queue_push_extended(struct queue *queue,
     block->next = NULL;
     if (chain_is_empty(chain)) {
         chain->head = block;
-        mark(queue, chain);
+        mark_chain(queue, chain);
     } else {
         last_block(chain)->next = block;
     }
@@ -244,7 +250,7 @@ static size_t keep_live(struct queue *queue, const struct queue_entry *entry,
 
 /* Files the live entries of a chain anew; its blocks are given back as they
  * are read, so that this takes no more memory. */
-static void refile(struct queue *queue, struct queue_chain chain)
+static void refile_chain(struct queue *queue, struct queue_chain chain)
 {
     assert(chain.head != NULL || chain.read == 0);
     struct queue_entry live[QUEUE_BLOCK_ENTRIES];
@@ -268,7 +274,7 @@ static void refile(struct queue *queue, struct queue_chain chain)
 
 /* Everything but near, filed anew relative to base without the dead.  Equal
  * times stand in one chain before and after, so their order stays. */
-static void rebuild(struct queue *queue, uint64_t base)
+static void rebuild_buckets(struct queue *queue, uint64_t base)
 {
     assert(base >= queue->base);
     struct queue_chain bucket[QUEUE_BUCKET_COUNT];
@@ -282,14 +288,14 @@ static void rebuild(struct queue *queue, uint64_t base)
     queue->rank_mask = 0;
     queue->base = base;
     for (size_t i = 0; i < LOOP_RANK_COUNT; i++)
-        refile(queue, fifo[i]);
+        refile_chain(queue, fifo[i]);
     for (size_t i = 0; i < QUEUE_BUCKET_COUNT; i++)
-        refile(queue, bucket[i]);
+        refile_chain(queue, bucket[i]);
 }
 
 void queue_sweep(struct queue *queue)
 {
-    rebuild(queue, queue->base);
+    rebuild_buckets(queue, queue->base);
     assert(queue->dead_count <= QUEUE_NEAR_MAX);
 }
 
@@ -311,13 +317,13 @@ static void make_room(struct queue *queue)
         return;
     }
     if (queue->now < queue->base)
-        rebuild(queue, queue->now);
+        rebuild_buckets(queue, queue->now);
     queue->base = queue->now;
     queue->near_limit = queue->now;
     queue->near_max = QUEUE_NEAR_MAX;
     for (uint32_t i = 0; i < count; i++)
         queue_file(queue, (struct queue_entry){time_ns[i], order[i]});
-    near_start(queue);
+    start_near(queue);
 }
 
 struct loop_handle queue_push_crowded(struct queue *queue,
@@ -331,6 +337,8 @@ struct loop_handle queue_push_crowded(struct queue *queue,
     return queue_handle(entry);
 }
 
+/* Returns how many of the keys are less. Sums of comparisons in eights, which
+ * the compiler turns into vector instructions. */
 static size_t count_less(const uint64_t *key, size_t count, uint64_t than)
 {
     size_t less = 0;
@@ -376,6 +384,8 @@ static void fill_near(struct queue *queue, const struct queue_entry *entry,
     }
 }
 
+/* Returns the least time in a bucket, dead entries included: any time at or
+ * before all live ones is a base. */
 static uint64_t least_time(const struct queue_chain *chain)
 {
     uint64_t least = UINT64_MAX;
@@ -394,7 +404,7 @@ static uint64_t least_time(const struct queue_chain *chain)
 static void start_alone(struct queue *queue)
 {
     assert(queue->live_count == 0 && queue->dead_count == 0);
-    near_start(queue);
+    start_near(queue);
     queue->base = queue->now;
     queue->near_limit = UINT64_MAX;
     queue->near_max = QUEUE_NEAR_ALONE_MAX;
@@ -416,7 +426,7 @@ static void fill_near_from(struct queue *queue, uint32_t level)
 {
     uint32_t shift = level * QUEUE_DIGIT_BITS;
     assert(level < QUEUE_LEVEL_COUNT && queue->digit_mask[level] != 0);
-    near_start(queue);
+    start_near(queue);
     queue->near_max = QUEUE_NEAR_MAX;
     do {
         uint32_t digit = (uint32_t)__builtin_ctz(queue->digit_mask[level]);
@@ -439,6 +449,8 @@ static void fill_near_from(struct queue *queue, uint32_t level)
     }
 }
 
+/* Called when near and the FIFOs are empty. After it returns true, one of them
+ * has an entry, dead or alive; queue_peek() looks again. */
 bool queue_refill(struct queue *queue)
 {
     assert(queue->rank_mask == 0);
@@ -459,6 +471,6 @@ bool queue_refill(struct queue *queue)
     queue->base = least_time(&chain);
     queue->near_limit = queue->base;
     queue->near_max = QUEUE_NEAR_MAX;
-    refile(queue, chain);
+    refile_chain(queue, chain);
     return true;
 }

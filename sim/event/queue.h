@@ -37,7 +37,7 @@
 #define QUEUE_DIGIT_COUNT (1u << QUEUE_DIGIT_BITS)
 #define QUEUE_BUCKET_COUNT (QUEUE_LEVEL_COUNT * QUEUE_DIGIT_COUNT)
 #define QUEUE_NEAR_MAX 128u     /* above it, near is filed into buckets */
-#define QUEUE_NEAR_ALONE_MAX 32u    /* the same while all buckets are empty */
+#define QUEUE_NEAR_ALONE_MAX 32u    /* the bound while all buckets are empty */
 #define QUEUE_NEAR_ROOM 256u    /* so that near is seldom moved to its start */
 #define QUEUE_SORT_MAX 48u      /* a bucket up to this size is sorted whole */
 #define QUEUE_AHEAD 1u          /* which event's object is fetched early */
@@ -53,6 +53,8 @@ struct queue_entry {
     uint64_t order;
 };
 
+/* What an event calls. Its slot is the handle's slot, while its entry moves
+ * through near, FIFOs and buckets. A free record is linked by next_free. */
 struct queue_record {
     loop_fn *fn;
     void *self;
@@ -61,6 +63,8 @@ struct queue_record {
     uint32_t next_free;
 };
 
+/* Storage of a chain, or free.  `pad` makes its size 1 KiB and keeps the
+ * entries on boundaries of 16 bytes. */
 struct queue_block {
     struct queue_block *next;
     uint64_t pad;
@@ -99,8 +103,11 @@ struct queue {
     size_t chunk_count;
 };
 
+/* queue_init() makes an empty queue of any storage and allocates nothing.
+ * queue_clear() drops all events, returns all memory, and leaves it empty.
+ * queue_held_bytes() counts records and blocks, used or free. */
 void queue_init(struct queue *queue);
-void queue_clear(struct queue *queue);          /* returns all memory */
+void queue_clear(struct queue *queue);
 size_t queue_held_bytes(const struct queue *queue);
 
 /* Parts that seldom run.  Those of queue_push() are tail calls, so that
@@ -132,6 +139,7 @@ static inline uint32_t queue_rank(const struct queue_entry *entry)
     return (uint32_t)(entry->order >> QUEUE_RANK_SHIFT);
 }
 
+/* An entry is dead when its record went on to a later generation. */
 static inline bool queue_is_dead(const struct queue *queue,
                                  const struct queue_entry *entry)
 {
@@ -170,6 +178,7 @@ static inline struct queue_chain *queue_chain_for(struct queue *queue,
     return &queue->bucket[level * QUEUE_DIGIT_COUNT + digit];
 }
 
+/* Files an entry that is not for near. O(1). */
 static inline struct loop_handle queue_file(struct queue *queue,
                                             struct queue_entry entry)
 {
@@ -235,6 +244,8 @@ static inline void queue_drop_near(struct queue *queue)
     queue->near_head++;
 }
 
+/* Adds an event at time_ns, at or after that of the last one popped. O(1) but
+ * for the sorted insertion into near, which is short. */
 static inline struct loop_handle queue_push(struct queue *queue,
                                             uint64_t time_ns, uint32_t rank,
                                             loop_fn *fn, void *self,
@@ -279,6 +290,9 @@ static inline void queue_release(struct queue *queue, uint32_t slot)
     queue->free_slot = slot;
 }
 
+/* Frees the record at once; the entry stays, dead, until it is met or swept.
+ * False: the event ran or was cancelled before, or the handle is that of no
+ * event. */
 static inline bool queue_cancel(struct queue *queue, struct loop_handle handle)
 {
     assert(handle.slot < queue->record_count || handle.generation == 0);

@@ -33,8 +33,9 @@
 #include "sim/event/loop.h"
 #include "sim/flow/share.h"
 
+/* A flow in time; its rate is the solver's. */
 struct flow {
-    double left;                /* at since_ns; in a crowd, see end */
+    double left;                /* work at since_ns; in a crowd, see end */
     struct share_sum end;       /* on the crowd's clock */
     int64_t since_ns;
     int64_t finish_ns;          /* CLOCK_NEVER_NS: no event */
@@ -101,6 +102,7 @@ void flow_free(struct flow_net *net)
 
 /* Crowds in time ---------------------------------------------------------- */
 
+/* Returns the crowd's virtual time now, in units of work per unit of weight. */
 static struct share_sum crowd_time(const struct flow_net *net, uint32_t crowd)
 {
     const struct flow_crowd *in_time = &net->crowd[crowd];
@@ -312,7 +314,7 @@ static void flow_remove(struct flow_net *net, uint32_t slot)
 static void settle_later(struct flow_net *net);
 
 /* A flow has ended: it goes, and its owner is told. */
-static void finish(struct flow_net *net, uint32_t slot)
+static void finish_flow(struct flow_net *net, uint32_t slot)
 {
     struct flow flow = net->flow[slot];
 
@@ -324,6 +326,8 @@ static void finish(struct flow_net *net, uint32_t slot)
         flow.done(flow.self, flow.arg);
 }
 
+/* The event of a single flow fires: the flow is done, whatever rounding has
+ * left of its work. */
 static void on_finish(struct loop *loop, void *self, uint64_t arg)
 {
     struct flow_net *net = self;
@@ -331,7 +335,7 @@ static void on_finish(struct loop *loop, void *self, uint64_t arg)
 
     assert(loop == net->loop);
     assert(net->flow[slot].finish_ns == loop_now_ns(loop));
-    finish(net, slot);
+    finish_flow(net, slot);
 }
 
 /* The event of a crowd stands where its first flow ends, as crowd_arm is called
@@ -346,7 +350,7 @@ static void on_crowd(struct loop *loop, void *self, uint64_t arg)
     assert(loop == net->loop && in_time->finish_ns == loop_now_ns(loop));
     assert(top != NULL && net->share.flow[top->id].crowd == arg);
     in_time->finish_ns = CLOCK_NEVER_NS;
-    finish(net, top->id);
+    finish_flow(net, top->id);
 }
 
 /* Moves the finish to where the rate in force puts it.  A flow due at this
@@ -469,7 +473,9 @@ static void crowds_end(struct flow_net *net)
     }
 }
 
-static void settle(struct flow_net *net)
+/* Solves what changed at this instant and puts the new rates in force: the
+ * areas of links first, since they end with the old load, then the flows. */
+static void settle_rates(struct flow_net *net)
 {
     struct share *share = &net->share;
     bool crowds;
@@ -503,9 +509,11 @@ static void on_settle(struct loop *loop, void *self, uint64_t arg)
     assert(loop == net->loop && net->settle_pending);
     (void)arg;
     net->settle_pending = false;
-    settle(net);
+    settle_rates(net);
 }
 
+/* Sees to it that changes are solved before the clock moves: one event of
+ * LOOP_RANK_SETTLE for all changes of an instant. */
 static void settle_later(struct flow_net *net)
 {
     if (net->settle_pending || !share_is_dirty(&net->share))
@@ -541,10 +549,11 @@ uint32_t flow_link_count(const struct flow_net *net)
 double flow_link_load(struct flow_net *net, uint32_t link)
 {
     assert(link < net->share.link_count);
-    settle(net);
+    settle_rates(net);
     return share_link_load(&net->share, &net->share.link[link]);
 }
 
+/* Needs no settling: a change at this instant has moved no work yet. */
 double flow_link_area(struct flow_net *net, uint32_t link)
 {
     struct share_sum area;
@@ -570,6 +579,7 @@ bool flow_alive(const struct flow_net *net, struct flow_handle handle)
            net->flow[handle.slot].generation == handle.generation;
 }
 
+/* Takes a number for a flow, in the solver and here; numbers are used again. */
 static uint32_t slot_take(struct flow_net *net, const struct flow_spec *spec)
 {
     uint32_t slot = share_add(&net->share, spec->weight, spec->rate_max,
@@ -590,6 +600,8 @@ static void rate_unshared(struct flow_net *net, uint32_t slot)
         rate_change(net, slot, SHARE_NONE);
 }
 
+/* Rates are not computed here: all changes of one instant are settled once, at
+ * its end. */
 struct flow_handle flow_start(struct flow_net *net,
                               const struct flow_spec *spec)
 {
@@ -636,6 +648,8 @@ double flow_stop(struct flow_net *net, struct flow_handle handle)
     return left;
 }
 
+/* A flow without a link runs at its cap; others are marked, and settled
+ * later. */
 void flow_set_cap(struct flow_net *net, struct flow_handle handle,
                   double rate_max)
 {
@@ -657,7 +671,7 @@ double flow_rate(struct flow_net *net, struct flow_handle handle)
 {
     if (!flow_alive(net, handle))
         return 0;
-    settle(net);
+    settle_rates(net);
     assert(!share_is_dirty(&net->share));
     return share_rate(&net->share, &net->share.flow[handle.slot]);
 }
@@ -676,7 +690,7 @@ uint32_t flow_bottleneck(struct flow_net *net, struct flow_handle handle)
 {
     if (!flow_alive(net, handle))
         return UINT32_MAX;
-    settle(net);
+    settle_rates(net);
     assert(!share_is_dirty(&net->share));
     return net->share.flow[handle.slot].bottleneck;
 }

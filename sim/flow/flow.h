@@ -56,18 +56,25 @@ void flow_free(struct flow_net *net);                   /* accepts NULL */
 /* Adds a link and returns its number, from 0.  capacity: link units per second,
  * >= 0. */
 uint32_t flow_link_add(struct flow_net *net, double capacity);
+
+/* Changes a link's capacity from now on; rates follow at this instant. */
 void flow_link_set(struct flow_net *net, uint32_t link, double capacity);
 uint32_t flow_link_count(const struct flow_net *net);
 
-/* Starts a flow. */
+/* Starts a flow now.  Its rate is 0 until the changes of this instant are solved.
+ * Asserts the ranges of flow_spec.  The uses are copied; self is the caller's. */
 struct flow_handle flow_start(struct flow_net *net,
                               const struct flow_spec *spec);
 /* Ends a flow without calling done.  Returns the work left; 0 if the flow had
  * ended. */
 double flow_stop(struct flow_net *net, struct flow_handle handle);
+
+/* Changes a flow's cap from now on, in units of its work per second.  Nothing
+ * happens if the flow has ended. */
 void flow_set_cap(struct flow_net *net, struct flow_handle handle,
                   double rate_max);
 
+/* Does the flow of this handle still run? */
 bool flow_alive(const struct flow_net *net, struct flow_handle handle);
 /* Return the rate and the work left; 0 if the flow has ended. */
 double flow_rate(struct flow_net *net, struct flow_handle handle);

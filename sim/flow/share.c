@@ -19,6 +19,7 @@
 
 /* Pools ------------------------------------------------------------------- */
 
+/* Returns the least n with 2^n >= count. */
 static uint32_t log2_up(uint32_t count)
 {
     uint32_t n = 0;
@@ -108,6 +109,7 @@ static void link_dirty(struct share *share, uint32_t link)
     share_list_push(&share->dirty_link, link);
 }
 
+/* `across` is beside `link`: two arrays of one room. */
 uint32_t share_link_add(struct share *share, double capacity)
 {
     struct share_link *link;
@@ -138,6 +140,8 @@ void share_link_set(struct share *share, uint32_t link, double capacity)
     link_dirty(share, link);
 }
 
+/* Slots are used again, but keep their stamp, which tells old entries of heaps
+ * from new ones. */
 uint32_t share_add(struct share *share, double weight, double rate_max,
                    uint32_t use_count)
 {
@@ -169,6 +173,8 @@ uint32_t share_add(struct share *share, double weight, double rate_max,
     return slot;
 }
 
+/* The flow becomes the link's last member.  A full run of members moves to one
+ * of twice the size. */
 void share_use(struct share *share, uint32_t flow, uint32_t k, uint32_t link,
                double per_unit)
 {
@@ -244,6 +250,8 @@ void share_leave(struct share *share, uint32_t slot)
     flow->crowd = SHARE_NONE;
 }
 
+/* The links' loads fall and they become dirty, so that the next solution
+ * shares out what the flow held. */
 void share_drop(struct share *share, uint32_t slot)
 {
     struct share_flow *flow = &share->flow[slot];

@@ -47,12 +47,14 @@ static inline double share_sum_value(struct share_sum sum)
     return sum.hi + sum.lo;
 }
 
+/* That a flow uses a link.  Uses of a flow lie in one run of a pool. */
 struct share_use {
     uint32_t link;
     uint32_t place;         /* of this flow among the link's members */
     double per_unit;
 };
 
+/* That a link is used by a flow: the other end of a share_use. */
 struct share_member {
     uint32_t flow;
     uint32_t use;           /* of the pool: where `place` must be kept */
@@ -110,6 +112,7 @@ struct share_across {
     uint32_t wait_count;        /* ripples until the link may keep a crowd */
 };
 
+/* The flows that one link limits, as one: level is rate / weight of each. */
 struct share_crowd {
     uint32_t link;
     uint32_t credit;            /* rises with each ripple that succeeded */
@@ -126,6 +129,7 @@ struct share_pool {
     uint32_t free[32];          /* offset + 1 of the first free run, or 0 */
 };
 
+/* A growing list of numbers of flows or links. */
 struct share_list {
     uint32_t *item;
     uint32_t count, room;
@@ -156,9 +160,13 @@ struct share {
     uint32_t heap_count, heap_room;
 };
 
+/* Makes an empty net, and returns all its memory.  The struct is the caller's. */
 void share_init(struct share *share);
 void share_release(struct share *share);
 
+/* Adds a link of a capacity (>= 0, per second) and returns its number.
+ * share_link_set() changes the capacity; share_solve() then looks at its
+ * flows. */
 uint32_t share_link_add(struct share *share, double capacity);
 void share_link_set(struct share *share, uint32_t link, double capacity);
 
@@ -169,6 +177,7 @@ uint32_t share_add(struct share *share, double weight, double rate_max,
                    uint32_t use_count);
 void share_use(struct share *share, uint32_t flow, uint32_t k, uint32_t link,
                double per_unit);
+/* Removes a flow; sets its cap; notes that the next solution must look at it. */
 void share_drop(struct share *share, uint32_t flow);
 void share_cap(struct share *share, uint32_t flow, double rate_max);
 void share_dirty(struct share *share, uint32_t flow);
@@ -180,6 +189,7 @@ static inline struct share_use *share_uses(const struct share *share,
     return (struct share_use *)(void *)share->uses.items + flow->use;
 }
 
+/* Returns a flow's present rate, in a crowd or not. */
 static inline double share_rate(const struct share *share,
                                 const struct share_flow *flow)
 {
@@ -189,6 +199,8 @@ static inline double share_rate(const struct share *share,
                : share->crowd[flow->crowd].level * flow->weight;
 }
 
+/* Returns a link's present load, per second, with that of the crowd that
+ * crosses it. */
 static inline double share_link_load(const struct share *share,
                                      const struct share_link *link)
 {

@@ -41,8 +41,8 @@ bool share_holds(const void *self, const struct lazy_heap_item *item)
 }
 
 /* Puts a flow into one of a crowd's heaps. */
-static void push(struct share *share, struct lazy_heap *heap, double key,
-                 uint32_t slot)
+static void push_flow(struct share *share, struct lazy_heap *heap, double key,
+                      uint32_t slot)
 {
     assert(slot < share->flow_count && share->flow[slot].live);
     struct lazy_heap_item item = {key, ABOUT_FLOW, slot, share->flow[slot].stamp};
@@ -74,7 +74,7 @@ void share_crowd_new(struct share *share, uint32_t id)
 
         if (flow->crowd != SHARE_NONE)
             continue;           /* of another link */
-        push(share, &crowd->above, -flow->level, member[i].flow);
+        push_flow(share, &crowd->above, -flow->level, member[i].flow);
         if (flow->bottleneck == id)
             level = fmin(level, flow->level);
     }
@@ -94,6 +94,8 @@ static void crowd_free(struct share *share, struct share_link *link)
     link->kept = SHARE_NONE;
 }
 
+/* Puts the solved levels of crowds in force, and gives up those that became
+ * small or did not pay. */
 void share_levels(struct share *share)
 {
     uint32_t i;
@@ -115,6 +117,8 @@ void share_levels(struct share *share)
     }
 }
 
+/* A flow may join the crowd of its bottleneck if its other links hold nobody
+ * back and are crossed by no other crowd (the invariant above). */
 uint32_t share_joins(const struct share *share, uint32_t slot)
 {
     const struct share_flow *flow = &share->flow[slot];
@@ -159,7 +163,7 @@ static void commit_outside(struct share *share, uint32_t slot)
         const struct share_link *link = &share->link[use[k].link];
 
         if (link->kept != SHARE_NONE)
-            push(share, &share->crowd[link->kept].above, -flow->level, slot);
+            push_flow(share, &share->crowd[link->kept].above, -flow->level, slot);
     }
 }
 
@@ -186,9 +190,10 @@ static void commit_inside(struct share *share, uint32_t slot, uint32_t crowd)
     flow->crowd = crowd;
     flow->rate = 0;
     if (isfinite(flow->level_max))
-        push(share, &share->crowd[crowd].limit, flow->level_max, slot);
+        push_flow(share, &share->crowd[crowd].limit, flow->level_max, slot);
 }
 
+/* The new stamp makes the flow's items in the crowds' heaps invalid. */
 void share_commit(struct share *share, uint32_t slot, uint32_t crowd)
 {
     struct share_flow *flow = &share->flow[slot];
@@ -201,6 +206,8 @@ void share_commit(struct share *share, uint32_t slot, uint32_t crowd)
         commit_inside(share, slot, crowd);
 }
 
+/* Computes anew, for each solved link that a crowd of another link crosses, at
+ * which level of the crowd it would be full. */
 void share_limits(struct share *share)
 {
     uint32_t i;

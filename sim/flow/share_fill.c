@@ -41,6 +41,8 @@ static inline share_key key_of(double level, uint32_t rank, uint32_t id)
     return (share_key)bits << 64 | (share_key)rank << 32 | id;
 }
 
+/* The parts of a key: its level, whether it is about a cap or a link, and the
+ * number of that flow or link. */
 static inline double key_level(share_key key)
 {
     uint64_t bits = (uint64_t)(key >> 64);
@@ -70,6 +72,8 @@ static inline share_key *least_child(share_key *child)
     return *b < *a ? b : a;
 }
 
+/* Moves the key at a hole down to its place, in a heap of four children a
+ * node. */
 static inline void heap_sink(struct share *share, uint32_t hole)
 {
     share_key *heap = share->heap;
@@ -148,8 +152,8 @@ static bool has_rest(const struct share *share, uint32_t id)
 }
 
 /* Sets the link that holds a flow back; SHARE_NONE: its cap does. */
-static void hold(struct share *share, struct share_flow *flow,
-                 uint32_t bottleneck)
+static void set_bottleneck(struct share *share, struct share_flow *flow,
+                           uint32_t bottleneck)
 {
     assert(bottleneck == SHARE_NONE || bottleneck < share->link_count);
     if (flow->bottleneck != SHARE_NONE)
@@ -174,7 +178,7 @@ static void close_flow(struct share *share, uint32_t slot, double level,
     flow->next = rate;
     flow->level = level;
     if (flow->bottleneck != bottleneck)
-        hold(share, flow, bottleneck);
+        set_bottleneck(share, flow, bottleneck);
     for (k = 0; k < flow->use_count; k++) {
         struct share_link *link = &share->link[use[k].link];
 
@@ -187,8 +191,8 @@ static void close_flow(struct share *share, uint32_t slot, double level,
 }
 
 /* Does a flow use a link? */
-static bool crosses(const struct share *share, const struct share_flow *flow,
-                    uint32_t link)
+static bool uses_link(const struct share *share, const struct share_flow *flow,
+                      uint32_t link)
 {
     assert(flow->live && link < share->link_count);
     const struct share_use *use = share_uses(share, flow);
@@ -217,7 +221,7 @@ static uint32_t close_flows(struct share *share, uint32_t id, double level)
         assert(i < (search ? part_count : link->member_count));
         slot = search ? share->set.item[share->part + i] : member[i].flow;
         if (!share->flow[slot].open ||
-            (search && !crosses(share, &share->flow[slot], id)))
+            (search && !uses_link(share, &share->flow[slot], id)))
             continue;
         close_flow(share, slot, level, id);
         closed++;
@@ -226,6 +230,8 @@ static uint32_t close_flows(struct share *share, uint32_t id, double level)
     return closed;
 }
 
+/* A link is full at this level: closes its open flows, and its crowd's rest as
+ * if it were one flow.  Returns how many it closed. */
 static uint32_t close_link(struct share *share, uint32_t id, double level)
 {
     struct share_link *link = &share->link[id];
@@ -387,6 +393,8 @@ static inline uint32_t fill_step(struct share *share, share_key top)
     return close_link(share, id, level);
 }
 
+/* Each step closes at least one flow, or puts a stale link back with a higher
+ * level. */
 void share_fill(struct share *share, bool whole)
 {
     assert(share->part <= share->set.count && share->part_link <= share->set_link.count);

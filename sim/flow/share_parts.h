@@ -20,6 +20,8 @@ static inline void share_list_push(struct share_list *list, uint32_t item)
     assert(list->count <= list->room);
 }
 
+/* Returns the first member of a link; good until a run is taken from the
+ * pool. */
 static inline struct share_member *share_members(const struct share *share,
                                                  const struct share_link *link)
 {
@@ -45,7 +47,7 @@ static inline void share_proof_withdraw(struct share *share,
 }
 
 /* A ripple takes levels and loads that differ by less for equal. */
-#define SHARE_TOLERANCE 1e-13
+#define SHARE_TOLERANCE 1e-13   /* relative; some hundred roundings of a double */
 
 /* A link with SHARE_CROWD_MIN flows keeps a crowd, until it has fewer than
  * SHARE_CROWD_LEAST, which are more than a small component has. */
@@ -68,6 +70,7 @@ static inline bool share_is_link(const struct lazy_heap_item *item)
 /* True: an item of `above` or `limit` is valid; a lazy_heap_holds_fn. */
 bool share_holds(const void *share, const struct lazy_heap_item *item);
 
+/* Gives a link an empty crowd; its flows join it as they are committed. */
 void share_crowd_new(struct share *share, uint32_t link);
 
 /* True: flows of another link's crowd use this link. */

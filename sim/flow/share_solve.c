@@ -6,9 +6,9 @@
  * Otherwise a ripple: fill the flows held back by the changed links while all
  * others keep their rates; take in every flow that lost its bottleneck or takes
  * more than its share from a filled one; repeat until all have one.  If that
- * spreads, fill the whole component.  A crowd takes part in a ripple as one:
- * whoever of it may meet something else than its link is taken out and filled
- * for himself (share_crowd.c).
+ * spreads, fill the whole component.  A crowd takes part in a ripple as one.  A
+ * flow of it that may reach its cap, or another full link, leaves the crowd and
+ * is solved on its own (share_crowd.c).
  *
  * Invariant: outside of share_solve, every flow that is not dirty is at its
  * cap, or its bottleneck is full and no flow there has a higher level.  Rates
@@ -40,10 +40,10 @@
  * for most of the changes of a large net.  A search that has seen too many
  * flows therefore leaves its proof: the flows and links seen carry its stamp,
  * and so does the link it began at.  They are connected by those flows alone,
- * so the proof stands until one of them is dropped, whoever else comes or
- * goes.  All of a proof's flows carry it while it stands: a proof that takes a
- * flow from another takes its place.  This leaves one of the part of the set
- * that is being looked at. */
+ * so the proof stands until one of them is dropped; other flows may come and go.
+ * All of a proof's flows carry it while it stands: a proof that takes a flow from
+ * another one withdraws that.  This function leaves a proof about the part of the
+ * set that is being looked at. */
 static void proof_leave(struct share *share)
 {
     struct share_proof proof = {.stamp = ++share->proof_count};
@@ -62,6 +62,8 @@ static void proof_leave(struct share *share)
 
 /* Choosing what to fill --------------------------------------------------- */
 
+/* Adds a link, and a flow with its links, to the set, once.  Not yet filled in
+ * this ripple. */
 static inline void choose_link(struct share *share, uint32_t id)
 {
     struct share_link *link = &share->link[id];
@@ -74,6 +76,8 @@ static inline void choose_link(struct share *share, uint32_t id)
     share_list_push(&share->set_link, id);
 }
 
+/* Puts a flow into the set that is to be solved, with its links, whose other
+ * flows may follow. */
 static void choose_new_flow(struct share *share, uint32_t slot)
 {
     struct share_flow *flow = &share->flow[slot];
@@ -109,8 +113,8 @@ static bool choose_members(struct share *share, const struct share_link *link,
     return share->set.count - share->part <= flow_count_max;
 }
 
-/* Adds whatever is connected with the part's links; false, with some of it
- * chosen, when that is more than so many flows. */
+/* Adds all flows and links that are connected with the part's links.  False:
+ * that is more than flow_count_max flows, and only some of it is chosen. */
 static bool choose_component(struct share *share, uint32_t flow_count_max)
 {
     uint32_t i;
@@ -123,7 +127,8 @@ static bool choose_component(struct share *share, uint32_t flow_count_max)
     return true;
 }
 
-/* The same for a small one, which is not looked for where there is proof. */
+/* Adds the component if it is small.  Where a proof says that it is large,
+ * nothing is searched. */
 static bool choose_small(struct share *share)
 {
     uint32_t i;
@@ -150,6 +155,7 @@ static void part_begin(struct share *share)
     share->part_link = share->set_link.count;
 }
 
+/* Takes the part out of the set again: it turned out to be too large. */
 static void part_forget(struct share *share)
 {
     uint32_t i;
@@ -234,7 +240,7 @@ static void choose_crowd(struct share *share, uint32_t id)
 }
 
 /* Chooses the flows outside the crowd of a link that have a higher level, from
- * the top, up to so many. */
+ * the top, count_max of them at most. */
 static void choose_above(struct share *share, const struct share_link *link,
                          double level, uint32_t count_max)
 {
@@ -250,8 +256,8 @@ static void choose_above(struct share *share, const struct share_link *link,
     }
 }
 
-/* A link that keeps a crowd is to be filled for the first time in this ripple:
- * with all that it holds back. */
+/* A link that keeps a crowd is filled for the first time in this ripple: chooses
+ * what must be filled with it. */
 static void crowd_begin(struct share *share, uint32_t id)
 {
     const struct share_link *link = &share->link[id];
@@ -267,8 +273,8 @@ static void crowd_begin(struct share *share, uint32_t id)
         choose_crowd(share, id);
 }
 
-/* After filling: chooses what the new level of a crowd meets.  Of flows above
- * it not all at once: they make room for each other. */
+/* After filling: chooses what the new level of a crowd meets.  Flows above it are
+ * chosen a few at a time: each that comes down makes room for the others. */
 static void crowd_check(struct share *share, const struct share_link *link)
 {
     struct lazy_heap *limit = &share->crowd[link->kept].limit;
@@ -346,7 +352,7 @@ static void ripple_link(struct share *share, uint32_t id)
 }
 
 /* Solves what changed and what it touches; false: that is too much, or takes too long. */
-static bool ripple(struct share *share)
+static bool solve_ripple(struct share *share)
 {
     assert(share->part <= share->set.count && share->part_link <= share->set_link.count);
     uint32_t set_max = share->live_count / RIPPLE_PART;
@@ -406,8 +412,8 @@ static void choose_dirty(struct share *share)
     assert(share->set.count <= share->flow_count);
 }
 
-/* All that is not solved yet: sooner done than following the links.  Flows are
- * walked, not links: of those a large cluster has far more. */
+/* Chooses all that is not solved yet, which costs less than to follow the links.
+ * It walks over flows, not over links: a large cluster has far more links. */
 static void choose_all(struct share *share)
 {
     uint32_t i;
@@ -418,8 +424,8 @@ static void choose_all(struct share *share)
     assert(share->set.count <= share->flow_count);
 }
 
-/* For a good ripple, or for being filled flow by flow, unless that was for the
- * sake of a new crowd. */
+/* Keeps the crowds' accounts: a ripple that succeeded (good) adds credit, one that
+ * failed takes it, unless it failed because a crowd was new. */
 static void crowds_pay(struct share *share, bool good)
 {
     bool excused = share->new_crowd;
@@ -453,7 +459,7 @@ static void solve_large(struct share *share)
 
     part_begin(share);
     choose_dirty(share);
-    if (dirty_count <= most && ripple(share)) {
+    if (dirty_count <= most && solve_ripple(share)) {
         crowds_pay(share, true);
         return;
     }
@@ -463,7 +469,9 @@ static void solve_large(struct share *share)
     share_fill(share, true);
 }
 
-static void unmark(struct share *share)
+/* Only what was marked is unmarked: the cost is that of the set, not of the
+ * net. */
+static void unmark_all(struct share *share)
 {
     uint32_t i;
 
@@ -487,6 +495,8 @@ static bool most_is_dirty(const struct share *share)
            (share->flow_count + share->link_count) / ALL_PART;
 }
 
+/* Marks are taken off at the end, so that nothing of one solution is seen by
+ * the next but rates, crowds and proofs. */
 void share_solve(struct share *share)
 {
     share->set.count = 0;
@@ -498,6 +508,6 @@ void share_solve(struct share *share)
     } else if (!solve_each_small(share)) {
         solve_large(share);
     }
-    unmark(share);
+    unmark_all(share);
     assert(!share_is_dirty(share));
 }

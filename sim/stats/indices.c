@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * indices.c - Sobol's indices.
+ *
+ * One quasi-random sequence of 2 x inputs dimensions gives A and B, row by row.
+ * The bootstrap draws rows, with all their outputs, since those of one row are
+ * not independent.
  */
 #include "sim/stats/indices.h"
 
@@ -13,6 +17,8 @@
 #include "sim/base/rng.h"
 #include "sim/stats/sample.h"
 
+/* Points are laid out as A, B, then for each input A with that column of B
+ * (Saltelli et al. 2010). */
 struct indices_design indices_draw(struct arena *arena, size_t inputs, size_t rows)
 {
     struct indices_design design = { .inputs = inputs, .rows = rows,
@@ -38,12 +44,12 @@ struct indices_design indices_draw(struct arena *arena, size_t inputs, size_t ro
 }
 
 struct pair {
-    double first, total;
+    double first, total;        /* indices of one input, see indices.h */
 };
 
 /* The indices of one input over the chosen rows. */
-static struct pair estimate(const struct indices_design *design, const double *y,
-                            size_t input, const size_t *row)
+static struct pair estimate_pair(const struct indices_design *design, const double *y,
+                                 size_t input, const size_t *row)
 {
     const double *a = y, *b = y + design->rows, *ab = b + (1 + input) * design->rows;
     double n = (double)design->rows, mean = 0, variance = 0, first = 0, total = 0;
@@ -72,7 +78,7 @@ static int order_doubles(const void *a, const void *b)
 }
 
 /* The ends of the middle 95% of the draws that have a value. */
-static void percentiles(double *draw, size_t count, double *low, double *high)
+static void find_percentiles(double *draw, size_t count, double *low, double *high)
 {
     size_t tail = count / 40;
 
@@ -101,18 +107,18 @@ void indices_of(struct arena *arena, struct rng *rng,
 
         for (size_t r = 0; r < design->rows; r++)
             row[r] = r;
-        at = estimate(design, y, i, row);
+        at = estimate_pair(design, y, i, row);
         index[i] = (struct indices){ .first = at.first, .total = at.total };
         for (unsigned k = 0; k < INDICES_RESAMPLES; k++) {
             for (size_t r = 0; r < design->rows; r++)
                 row[r] = (size_t)rng_below(rng, design->rows);
-            at = estimate(design, y, i, row);
+            at = estimate_pair(design, y, i, row);
             if (!isfinite(at.first))
                 continue;
             first[count] = at.first;
             total[count++] = at.total;
         }
-        percentiles(first, count, &index[i].first_low, &index[i].first_high);
-        percentiles(total, count, &index[i].total_low, &index[i].total_high);
+        find_percentiles(first, count, &index[i].first_low, &index[i].first_high);
+        find_percentiles(total, count, &index[i].total_low, &index[i].total_high);
     }
 }

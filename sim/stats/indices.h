@@ -30,9 +30,10 @@ struct indices {
     double total, total_low, total_high;    /* with all interactions */
 };
 
-#define INDICES_INPUTS_MAX 20u
+#define INDICES_INPUTS_MAX 20u  /* half of SAMPLE_DIMENSIONS_MAX */
 
-/* Memory comes from the arena. */
+/* Returns the points at which the output must be computed, in the arena.
+ * inputs: 1 to INDICES_INPUTS_MAX; rows: best a power of two (Sobol's sequence). */
 struct indices_design indices_draw(struct arena *arena, size_t inputs, size_t rows);
 /* Fills index[inputs] from the outputs y[points], all of them finite.  Intervals
  * are percentiles of `INDICES_RESAMPLES` draws of rows.  All is NAN where the

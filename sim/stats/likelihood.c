@@ -20,10 +20,10 @@
 #include <gsl/gsl_sf_psi.h>
 #include <math.h>
 
-#define STEPS_MAX 500
-#define PRECISION 1e-10
-#define SHAPE_MIN 1e-3
-#define SHAPE_MAX 1e5
+#define STEPS_MAX 500           /* of expectation maximization */
+#define PRECISION 1e-10         /* relative, of shapes */
+#define SHAPE_MIN 1e-3          /* outside, a sample is as good as constant, */
+#define SHAPE_MAX 1e5           /* or spread beyond what doubles hold */
 
 struct sums {
     double count, mean, log_mean, log_square;   /* of x, ln x; (ln x)^2 */
@@ -40,6 +40,7 @@ const char *likelihood_name(enum likelihood_family family)
     return names[family];
 }
 
+/* Two passes, so that the spread of logarithms does not cancel. */
 static struct sums sum_up(const double *sample, size_t count)
 {
     assert(count > 0);
@@ -97,6 +98,7 @@ static double weibull_slope(double shape, const double *sample, size_t count,
     return logs / powers - 1.0 / shape - sums->log_mean;
 }
 
+/* Bisects the logarithm of the shape; the scale follows from the shape. */
 static void fit_weibull(const double *sample, size_t count,
                         const struct sums *sums, struct likelihood *out)
 {
@@ -147,6 +149,7 @@ static bool fit_gamma(const struct sums *sums, struct likelihood *out)
     return true;
 }
 
+/* The scale is the smallest value.  False: all values are equal. */
 static bool fit_pareto(const double *sample, const struct sums *sums,
                        struct likelihood *out)
 {
@@ -246,7 +249,7 @@ double likelihood_cdf(const struct likelihood *fit, double x)
 }
 
 /* Equal values are one step of the sample's distribution. */
-static void judge(const double *sample, size_t count, struct likelihood *fit)
+static void measure_fit(const double *sample, size_t count, struct likelihood *fit)
 {
     assert(count > 0);
     const double tiny = 1e-300;
@@ -269,6 +272,8 @@ static void judge(const double *sample, size_t count, struct likelihood *fit)
     assert(fit->ks >= 0 && fit->ks <= 1);
 }
 
+/* All but the exponential need two different values.  The AIC is 2 k - 2 log
+ * L, k being the number of parameters. */
 bool likelihood_fit(enum likelihood_family family, const double *sample,
                     size_t count, struct likelihood *out)
 {
@@ -297,7 +302,7 @@ bool likelihood_fit(enum likelihood_family family, const double *sample,
     if (!good)
         return false;
     fit.aic = 2.0 * parameters[family] - 2.0 * fit.log_likelihood;
-    judge(sample, count, &fit);
+    measure_fit(sample, count, &fit);
     *out = fit;
     return true;
 }

@@ -2,6 +2,11 @@
 /*
  * likelihood.h - distributions fitted to samples by maximum likelihood, and how
  * well they fit.
+ *
+ * The fit that has the least AIC (Akaike, IEEE Trans.  Autom.  Control 19,
+ * 1974, 716) is the best: a parameter more must raise the log likelihood by
+ * more than 1. Samples are arrays of the caller, sorted, and are not changed.
+ * likelihood.c names the sources of each estimator.
  */
 #ifndef SIM_STATS_LIKELIHOOD_H
 #define SIM_STATS_LIKELIHOOD_H
@@ -9,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Families of positive distributions, the usual ones of run times and gaps. */
 enum likelihood_family {
     LIKELIHOOD_EXPONENTIAL, LIKELIHOOD_LOGNORMAL, LIKELIHOOD_WEIBULL,
     LIKELIHOOD_GAMMA, LIKELIHOOD_PARETO, LIKELIHOOD_HYPEREXPONENTIAL,
@@ -27,6 +33,7 @@ struct likelihood {
     double ad;                  /* Anderson-Darling A squared */
 };
 
+/* Returns the family's name as users write it; static text. */
 const char *likelihood_name(enum likelihood_family family);
 /* Fits a family to a sample, which is sorted and above 0.  False: the family
  * cannot fit it, such as a lognormal if all values are equal. */

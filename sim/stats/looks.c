@@ -36,7 +36,8 @@
 #define SMALL_P 1e-14           /* below, looks overlap no more */
 #define POINTS_MOST 96u         /* 10 a standard error, up to SMALL_P */
 
-static uint32_t before(uint32_t size)
+/* The samples of the look before one of this size: two thirds, rounded up. */
+static uint32_t size_before(uint32_t size)
 {
     return (2 * size + 2) / 3;
 }
@@ -47,8 +48,8 @@ uint32_t looks_count(enum looks_rule rule, uint32_t at_most)
     uint32_t count = 1;
 
     assert(at_most > 0);
-    for (uint32_t n = before(at_most); rule != LOOKS_NONE && n >= least;
-         n = before(n))
+    for (uint32_t n = size_before(at_most); rule != LOOKS_NONE && n >= least;
+         n = size_before(n))
         count++;
     return count;
 }
@@ -58,7 +59,7 @@ uint32_t looks_size(enum looks_rule rule, uint32_t at_most, uint32_t look)
     uint32_t size = at_most;
 
     for (uint32_t k = looks_count(rule, at_most); k > look + 1; k--)
-        size = before(size);
+        size = size_before(size);
     assert(size > 0 && size <= at_most);
     return size;
 }
@@ -71,15 +72,16 @@ struct walk {
     double move[POINTS_MOST + 1][POINTS_MOST + 1];  /* from, to */
 };
 
+/* Samples grow by 3/2 between looks: rho = sqrt(2/3), tau = sqrt(1 - rho^2). */
 static const double rho = 0.816496580927726, tau = 0.5773502691896258;
 
-static double normal(double z)
+static double normal_density(double z)
 {
     return gsl_ran_ugaussian_pdf(z);
 }
 
-/* Simpson's weights. */
-static double weight(const struct walk *walk, uint32_t i)
+/* Returns the weight of a point in Simpson's rule over the grid. */
+static double simpson_weight(const struct walk *walk, uint32_t i)
 {
     assert(i < walk->points && walk->points % 2 == 1);
     double parts = i == 0 || i + 1 == walk->points ? 1 : i % 2 == 1 ? 4 : 2;
@@ -87,6 +89,8 @@ static double weight(const struct walk *walk, uint32_t i)
     return parts * walk->step / 3;
 }
 
+/* The first look: the density of a standard normal on a grid from -limit to
+ * limit, and the densities of the moves from each point to each. */
 static void walk_begin(struct walk *walk, double limit)
 {
     uint32_t half = (uint32_t)ceil(5 * limit);
@@ -98,10 +102,10 @@ static void walk_begin(struct walk *walk, double limit)
     for (uint32_t i = 0; i < walk->points; i++) {
         double z = -limit + walk->step * i;
 
-        walk->density[i] = normal(z);
+        walk->density[i] = normal_density(z);
         for (uint32_t k = 0; k < walk->points; k++)
             walk->move[i][k] =
-                normal((-limit + walk->step * k - rho * z) / tau) / tau;
+                normal_density((-limit + walk->step * k - rho * z) / tau) / tau;
     }
 }
 
@@ -114,7 +118,7 @@ static double walk_look(struct walk *walk, double limit)
         walk->next[k] = 0;
     for (uint32_t i = 0; i < walk->points; i++) {
         double z = -limit + walk->step * i;
-        double part = weight(walk, i) * walk->density[i];
+        double part = simpson_weight(walk, i) * walk->density[i];
 
         out += part * (gsl_cdf_ugaussian_Q((limit - rho * z) / tau) +
                        gsl_cdf_ugaussian_Q((limit + rho * z) / tau));
@@ -153,6 +157,8 @@ double looks_p(enum looks_rule rule, uint32_t looks, double p)
     return fmin(1, (rule == LOOKS_WIDTH ? p : any_below(looks, p)) / SHARE);
 }
 
+/* Bisects the level of each look between what Bonferroni would give and what a
+ * single look has. */
 double looks_confidence(enum looks_rule rule, uint32_t looks, double confidence)
 {
     double wanted = SHARE * (1 - confidence), low = wanted / looks, high = wanted;

@@ -2,9 +2,10 @@
 /*
  * looks.h - samples that grow until what they say suffices.
  *
- * They are looked at several times, each time half as many again, and the last
- * time at all.  Who stops as soon as an interval pleases needs a wider interval:
- * here is how much wider, by the rule for stopping.
+ * A run looks at its samples several times.  At each look it has half as many
+ * again as at the look before, and all of them at the last one.  A rule that stops
+ * as soon as an interval pleases needs a wider interval; this file says how much
+ * wider.
  */
 #ifndef SIM_STATS_LOOKS_H
 #define SIM_STATS_LOOKS_H

@@ -18,7 +18,8 @@
 #define LEVEL (1.0 / 3.0)
 #define STEP (2.0 / 3.0)
 
-static void shuffle(struct rng *rng, size_t *order, size_t count)
+/* Fills order[] with 0 to count - 1 in random order (Fisher and Yates). */
+static void shuffle_inputs(struct rng *rng, size_t *order, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         order[i] = i;
@@ -35,7 +36,7 @@ static void shuffle(struct rng *rng, size_t *order, size_t count)
 static void draw_one(struct rng *rng, size_t inputs, size_t *order, double *u,
                      size_t *moved)
 {
-    shuffle(rng, order, inputs);
+    shuffle_inputs(rng, order, inputs);
     moved[0] = SIZE_MAX;
     for (size_t i = 0; i < inputs; i++)
         u[i] = LEVEL * (double)rng_below(rng, LEVELS_BELOW) +
@@ -80,6 +81,7 @@ static double effect_at(const struct morris *design, const double *y, size_t poi
     return (y[point] - y[point - 1]) / (u[input] - before[input]);
 }
 
+/* Two passes for each input: the mean first, then the spread about it. */
 void morris_effects(const struct morris *design, const double *y,
                     struct morris_effect *effect)
 {

@@ -35,6 +35,7 @@
 #define CENTROID_MAX 2048u
 #define PI 3.14159265358979323846
 
+/* `count` samples, known by their mean alone. */
 struct centroid {
     double mean, count;
 };
@@ -131,7 +132,7 @@ static void sort_samples(struct quantile *quantile)
 /* The largest share of samples up to which a centroid that begins at share q
  * may reach: one step of k1(q) = DELTA / (2 pi) asin(2 q - 1).  The sine of
  * that angle plus a step needs no sine, so that every machine gives the same. */
-static double reach(double q)
+static double reach_of(double q)
 {
     double sine = 2 * q - 1;
 
@@ -159,14 +160,14 @@ static struct centroid next_in_order(const struct quantile *quantile,
 }
 
 /* Merges the waiting samples into the centroids, in one pass. */
-static void digest(struct quantile *quantile)
+static void digest_samples(struct quantile *quantile)
 {
     struct centroid *out = quantile->spare;
     uint32_t out_count = 0;
     uint32_t i = 0, j = 0;
     double total = (double)quantile->count;
     double before = 0;              /* samples in finished centroids */
-    double limit = reach(0) * total;
+    double limit = reach_of(0) * total;
     struct centroid now, next;
 
     if (quantile->sample_count == 0)
@@ -183,7 +184,7 @@ static void digest(struct quantile *quantile)
         assert(out_count + 1 < CENTROID_MAX);
         out[out_count++] = now;
         before += now.count;
-        limit = reach(before / total) * total;
+        limit = reach_of(before / total) * total;
         now = next;
     }
     out[out_count++] = now;
@@ -195,6 +196,8 @@ static void digest(struct quantile *quantile)
     quantile->sorted_count = 0;
 }
 
+/* Room for more samples: up to QUANTILE_EXACT_MAX by growing, from then on by
+ * merging what waits into the digest. */
 static void make_room(struct quantile *quantile)
 {
     assert(quantile->sample_count == quantile->sample_room);
@@ -211,7 +214,7 @@ static void make_room(struct quantile *quantile)
         quantile->spare = arena_alloc(quantile->arena, CENTROID_MAX,
                                       sizeof(struct centroid));
     }
-    digest(quantile);
+    digest_samples(quantile);
     assert(quantile->sample_count < quantile->sample_room);
 }
 
@@ -228,7 +231,8 @@ void quantile_add(struct quantile *quantile, double sample)
     quantile->count++;
 }
 
-static double exact_at(struct quantile *quantile, double p)
+/* The nearest-rank quantile: a value that was observed. */
+static double find_exact(struct quantile *quantile, double p)
 {
     double count = (double)quantile->sample_count;
     /* p x count is known to half a last place only: 0.07 of 100 is 7. */
@@ -244,7 +248,7 @@ static double exact_at(struct quantile *quantile, double p)
 
 /* A centroid stands for its samples half below and half above its mean;
  * between two means, and out to min and max, the samples lie evenly. */
-static double digest_at(const struct quantile *quantile, double p)
+static double find_digested(const struct quantile *quantile, double p)
 {
     double rank = p * (double)quantile->count;
     double x = quantile->min, at = 0;   /* the last fixed point passed */
@@ -272,9 +276,9 @@ double quantile_at(struct quantile *quantile, double p)
     if (quantile->count == 0)
         return 0;
     if (quantile->centroid == NULL)
-        return exact_at(quantile, p);
-    digest(quantile);
-    return digest_at(quantile, p);
+        return find_exact(quantile, p);
+    digest_samples(quantile);
+    return find_digested(quantile, p);
 }
 
 uint64_t quantile_count(const struct quantile *quantile)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sample.c - points spread over the unit cube.
+ *
+ * GSL's Sobol sequence begins with its point 1, (0.5, 0.5, ...): the origin, at
+ * which every input has its least value, never comes.
  */
 #include "sim/stats/sample.h"
 

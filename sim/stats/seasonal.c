@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * seasonal.c - a level and a season, smoothed exponentially; the Poisson quantile.
+ *
+ * The Poisson's is found by adding probabilities from 0 on.  Above a mean of
+ * NORMAL_FROM, where exp(-mean) nears the smallest doubles, the normal law with a
+ * continuity correction serves; the error is then below one unit or so.
  */
 #include "sim/stats/seasonal.h"
 
@@ -24,6 +28,8 @@ static void begin_seasons(struct seasonal *s)
         s->season[i] -= s->level;
 }
 
+/* The additive Holt-Winters method without trend; the first season only sets
+ * the slots, as its level is not yet known. */
 void seasonal_add(struct seasonal *s, double value)
 {
     double a = s->level_weight, g = s->season_weight, before = s->level;
@@ -52,6 +58,8 @@ double seasonal_at(const struct seasonal *s, uint64_t ahead)
     return s->level + s->season[(s->seen + ahead - 1) % s->slots];
 }
 
+/* The least n of which P(N <= n) reaches the share: by summation, and for a
+ * large mean by the normal approximation with a correction of half. */
 double seasonal_poisson_most(double mean, double share)
 {
     assert(mean >= 0 && share >= 0 && share < 1);

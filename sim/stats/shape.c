@@ -49,6 +49,7 @@ double shape_skewness(const struct shape *shape)
            (shape->squares * sqrt(shape->squares));
 }
 
+/* Sums of powers of a sample of mean 1 follow from its cv and skewness. */
 void shape_pool(struct shape *into, double count, double cv, double skewness)
 {
     assert(count >= 0 && cv >= 0);

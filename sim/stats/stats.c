@@ -38,13 +38,15 @@ struct sample {
 };
 
 /* What pair i adds: x[i] - ratio base[i], or x[i] alone; NAN if not known. */
-static double term(const double *x, const double *base, double ratio, size_t i)
+static double pair_term(const double *x, const double *base, double ratio, size_t i)
 {
     double value = base == NULL ? x[i] : x[i] - ratio * base[i];
 
     return isfinite(x[i]) && isfinite(value) ? value : NAN;
 }
 
+/* Describes the terms of all pairs with that ratio; the skewness needs a
+ * second pass. */
 static struct sample sample_of(const double *x, const double *base,
                                double ratio, size_t count)
 {
@@ -54,13 +56,13 @@ static struct sample sample_of(const double *x, const double *base,
 
     assert(count == 0 || (x != NULL && !isnan(ratio)));
     for (size_t i = 0; i < count; i++)
-        if (isfinite(term(x, base, ratio, i)))
-            tally_add(&tally, term(x, base, ratio, i));
+        if (isfinite(pair_term(x, base, ratio, i)))
+            tally_add(&tally, pair_term(x, base, ratio, i));
     s = (struct sample){ (double)tally.count, tally.mean, tally_sd(&tally), 0 };
     if (tally.count < HALL_LEAST || !(s.sd > 0))
         return s;
     for (size_t i = 0; i < count; i++) {
-        double off = (term(x, base, ratio, i) - s.mean) / s.sd;
+        double off = (pair_term(x, base, ratio, i) - s.mean) / s.sd;
 
         if (isfinite(off))
             cubes += off * off * off;
@@ -71,7 +73,7 @@ static struct sample sample_of(const double *x, const double *base,
 }
 
 /* Hall's cubic of u. */
-static double hall(const struct sample *s, double u)
+static double hall_cubic(const struct sample *s, double u)
 {
     assert(s->n > 0 && !isnan(u));
     double g = s->skewness;
@@ -90,12 +92,15 @@ static double hall_inverse(const struct sample *s, double y)
     return 3 * z / (root * root + root + 1);
 }
 
-static double student(double confidence, double n)
+/* Returns half the width of Student's interval, in standard deviations. */
+static double student_quantile(double confidence, double n)
 {
     assert(n > 1 && confidence > 0 && confidence < 1);
     return gsl_cdf_tdist_Pinv(0.5 + confidence / 2, n - 1) / sqrt(n);
 }
 
+/* Returns the values of the mean that at least one of the two tests does not
+ * reject. */
 static struct stats_mean interval_of(const struct sample *s, double confidence)
 {
     struct stats_mean m = { (size_t)s->n, NAN, NAN, NAN };
@@ -106,7 +111,7 @@ static struct stats_mean interval_of(const struct sample *s, double confidence)
     m.mean = s->mean;
     if (s->n < 2)
         return m;
-    t = student(confidence, s->n);
+    t = student_quantile(confidence, s->n);
     m.low = s->mean - s->sd * fmax(t, hall_inverse(s, t));
     m.high = s->mean - s->sd * fmin(-t, hall_inverse(s, -t));
     assert(m.low <= m.mean && m.mean <= m.high);
@@ -146,9 +151,11 @@ static double distance_of(const struct sample *s, double value)
     double u = (s->mean - value) / s->sd;
 
     assert(s->sd > 0 && s->n >= 2);
-    return sqrt(s->n) * fmin(fabs(u), fabs(hall(s, u)));
+    return sqrt(s->n) * fmin(fabs(u), fabs(hall_cubic(s, u)));
 }
 
+/* Returns the p-value of a mean of 0. Where all are equal there is no spread
+ * to judge by: 1 if they are 0, else 0. */
 static double p_value(const struct sample *d)
 {
     assert(d->sd >= 0);
@@ -159,6 +166,8 @@ static double p_value(const struct sample *d)
     return 2 * gsl_cdf_tdist_Q(distance_of(d, 0), d->n - 1);
 }
 
+/* Step by step from the least p-value on: each times the number that are left,
+ * and never below the one before. */
 void stats_holm(double *p, size_t count)
 {
     double left = 0, least = 0;
@@ -188,6 +197,7 @@ struct moments {
     double n, x, b, xx, bb, xb;
 };
 
+/* Only pairs with both sides known count; two passes against cancellation. */
 static struct moments moments_of(const double *x, const double *base,
                                  size_t count)
 {
@@ -214,8 +224,8 @@ static struct moments moments_of(const double *x, const double *base,
 }
 
 /* The roots of a r^2 - 2 h r + c, where the paired t-test is on its edge. */
-static void fieller(struct moments m, double confidence,
-                    struct stats_delta *delta)
+static void set_fieller(struct moments m, double confidence,
+                        struct stats_delta *delta)
 {
     double t = gsl_cdf_tdist_Pinv(0.5 + confidence / 2, m.n - 1);
     double g = t * t / m.n, a = m.b * m.b - g * m.bb;
@@ -235,13 +245,16 @@ static void fieller(struct moments m, double confidence,
     delta->percent_high = fmax(low, high);
 }
 
+/* The samples, for tests of one ratio after another. */
 struct pairs {
     const double *x, *base;
     size_t count;
     double limit;               /* of the distance, in standard errors */
 };
 
-static bool rejects(const struct pairs *pairs, double ratio)
+/* Do both tests reject that the mean of x is `ratio` times that of the
+ * baseline? */
+static bool is_rejected(const struct pairs *pairs, double ratio)
 {
     struct sample s = sample_of(pairs->x, pairs->base, ratio, pairs->count);
 
@@ -252,13 +265,13 @@ static bool rejects(const struct pairs *pairs, double ratio)
 /* From an end of Student's interval, outwards to where Hall's test rejects
  * too.  Beyond WIDEST times Student's width there is no end. */
 #define WIDEST 1e4
-static double widen(const struct pairs *pairs, double middle, double end)
+static double widen_end(const struct pairs *pairs, double middle, double end)
 {
     double in = end, step = (end - middle) / 16, out = end + step / 1e6;
 
-    if (!(fabs(step) > 0) || rejects(pairs, out))
+    if (!(fabs(step) > 0) || is_rejected(pairs, out))
         return end;
-    for (out = end + step; !rejects(pairs, out); step *= 1.25) {
+    for (out = end + step; !is_rejected(pairs, out); step *= 1.25) {
         if (fabs(out - end) > WIDEST * fabs(end - middle))
             return end > middle ? INFINITY : -INFINITY;
         in = out;
@@ -267,12 +280,14 @@ static double widen(const struct pairs *pairs, double middle, double end)
     for (unsigned i = 0; i < 60; i++) {
         double at = in + (out - in) / 2;
 
-        *(rejects(pairs, at) ? &out : &in) = at;
+        *(is_rejected(pairs, at) ? &out : &in) = at;
     }
     assert(end > middle ? in >= end : in <= end);
     return in;
 }
 
+/* Widens Fieller's interval to what Hall's test does not reject either.  The
+ * percent is of the baseline's size, so its sign turns the ends round. */
 static void widen_percent(const struct pairs *pairs, struct moments m,
                           struct stats_delta *delta)
 {
@@ -282,13 +297,15 @@ static void widen_percent(const struct pairs *pairs, struct moments m,
 
     if (isinf(delta->percent_low) || m.n < HALL_LEAST)
         return;
-    low = 100 * sign * (widen(pairs, middle, low) - 1);
-    high = 100 * sign * (widen(pairs, middle, high) - 1);
+    low = 100 * sign * (widen_end(pairs, middle, low) - 1);
+    high = 100 * sign * (widen_end(pairs, middle, high) - 1);
     delta->percent_low = fmin(delta->percent_low, low);
     delta->percent_high = fmax(delta->percent_high, high);
     assert(delta->percent_low <= delta->percent_high);
 }
 
+/* The difference of pairs, and its ratio to the mean of the base; the ratio's
+ * interval is Fieller's, widened to where Hall's test rejects too. */
 struct stats_delta stats_delta(const double *x, const double *base,
                                size_t count, double confidence)
 {
@@ -312,8 +329,8 @@ struct stats_delta stats_delta(const double *x, const double *base,
     if (m.count > 1 && m.low == 0 && m.high == 0) { /* all pairs are equal: */
         delta.percent_low = delta.percent_high = 0; /* so is their ratio */
     } else if (m.count > 1) {
-        pairs.limit = student(confidence, d.n) * sqrt(d.n);
-        fieller(moments, confidence, &delta);
+        pairs.limit = student_quantile(confidence, d.n) * sqrt(d.n);
+        set_fieller(moments, confidence, &delta);
         widen_percent(&pairs, moments, &delta);
     }
     return delta;

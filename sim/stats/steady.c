@@ -26,6 +26,8 @@
 #include <assert.h>
 #include <math.h>
 
+/* See above: what the last quarter has beyond the growth of a queue at a load
+ * of 1. */
 double steady_growth(const double quarter[4])
 {
     double before = sqrt(27) - sqrt(8), last = 8 - sqrt(27);
@@ -44,7 +46,7 @@ double steady_filling(const double quarter[4])
     return sum > 0 ? 4 * (quarter[3] - quarter[0]) / sum : 0;
 }
 
-#define BATCH 5u
+#define BATCH 5u                /* values, as in MSER-5 */
 
 static double batch_mean(const double *value, size_t batch)
 {
@@ -55,6 +57,9 @@ static double batch_mean(const double *value, size_t batch)
     return sum / BATCH;
 }
 
+/* squares / n^2 is the squared standard error of the mean of what is kept.
+ * The last five batches are always kept, as so few have no spread to judge
+ * by. */
 size_t steady_after(const double *value, size_t count)
 {
     size_t batches = count / BATCH, least_at = 0;

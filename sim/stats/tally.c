@@ -15,6 +15,7 @@
 
 #include "sim/base/clock.h"
 
+/* Welford's update (1962): the sum of squares never becomes negative. */
 void tally_add(struct tally *tally, double sample)
 {
     double from_old;
@@ -31,6 +32,7 @@ void tally_add(struct tally *tally, double sample)
     assert(tally->square_sum >= 0);
 }
 
+/* Chan, Golub and LeVeque's formula (1979) for two parts. */
 void tally_merge(struct tally *into, const struct tally *from)
 {
     double a = (double)into->count;

@@ -21,15 +21,20 @@ struct tally {
     double mean, square_sum, min, max;      /* Welford 1962 */
 };
 
+/* A level over time, such as GPUs in use. */
 struct gauge {
     int64_t from_ns, last_ns;
     double level, area;         /* area is level x seconds since from_ns */
 };
 
+/* Adds a sample, which must be finite.  tally_merge() adds all samples of
+ * another tally.  tally_sd() returns the standard deviation, by count - 1; 0
+ * below two. */
 void tally_add(struct tally *tally, double sample);
 void tally_merge(struct tally *into, const struct tally *from);
 double tally_sd(const struct tally *tally);
 
+/* Sets the level from now_ns on, which is not before the last change. */
 void gauge_set(struct gauge *gauge, int64_t now_ns, double level);
 /* Returns the mean level from from_ns to until_ns; 0 for an empty span. */
 double gauge_mean(const struct gauge *gauge, int64_t until_ns);

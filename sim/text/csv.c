@@ -4,6 +4,10 @@
  *
  * A row costs no memory.  Invariant: after CSV_ROW exactly `columns` fields
  * are set.
+ *
+ * A line is cut where it lies in the scanner's buffer (csv_line.c,
+ * csv_blanks.c), so fields point into it until the next row is read.  Philly's
+ * log is the exception: its rows are put together in csv_philly.c.
  */
 #include "sim/text/csv.h"
 
@@ -70,8 +74,9 @@ static char first_character(const struct csv *csv, size_t column)
     }
 }
 
-/* Such a row would be read well too, but its times are absolute ones, and what
- * stands in it has a format of its own. */
+/* Is a row of 21 fields one of Alea's dialect?  It could be read as SWF, but its
+ * times are absolute and its last field has a format of its own, so it is
+ * refused with a hint.  Alea's field 19 is a set of nodes in braces. */
 static bool is_alea(const struct csv *csv, size_t count)
 {
     assert(csv->format == CSV_SWF || csv->format == CSV_ALEA);
@@ -79,8 +84,10 @@ static bool is_alea(const struct csv *csv, size_t count)
            first_character(csv, CSV_SWF_COLUMNS) == '{';
 }
 
-static enum csv_step wrong_count(const struct csv *csv, size_t count,
-                                 struct err *err)
+/* Reports a row that has not as many fields as the header, with the likely
+ * reason as a hint. */
+static enum csv_step report_count(const struct csv *csv, size_t count,
+                                  struct err *err)
 {
     static const char of_swf[] =
         "row has %zu fields, the Standard Workload Format has %zu";
@@ -107,6 +114,9 @@ static enum csv_step wrong_count(const struct csv *csv, size_t count,
     return CSV_ERROR;
 }
 
+/* Reads one row and splits it by the format.  Some logs of SWF have rows of
+ * more fields than the standard; they are counted and cut.  A PAI file may
+ * begin with a row of names, which is skipped. */
 enum csv_step csv_next(struct csv *csv, struct err *err)
 {
     char *line;
@@ -132,7 +142,7 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
     if (csv->format == CSV_SWF && count > columns && !is_alea(csv, count))
         csv->longer_rows++;
     else if (count != columns)
-        return wrong_count(csv, count, err);
+        return report_count(csv, count, err);
     if (csv->format == CSV_PAI && !csv->begun &&
         strcmp(csv->field[0].text, csv->name[0]) == 0) {
         csv->begun = true;

@@ -36,6 +36,8 @@ enum csv_format {
 };
 enum csv_step { CSV_ROW, CSV_END, CSV_ERROR };
 
+/* One field of a row; the text lies in the buffer of the open file. */
+
 struct csv_field {
     const char *text;           /* without blanks around it; NUL-terminated */
     size_t bytes;
@@ -53,9 +55,10 @@ void csv_close(struct csv *csv);                        /* accepts NULL */
  * its definition: "submit_time", "run_time" ... */
 const char *const *csv_names(const struct csv *csv);
 size_t csv_columns(const struct csv *csv);
-/* Index of a column, or SIZE_MAX. */
+/* Returns the index of a column, from 0; SIZE_MAX: there is none. */
 size_t csv_find(const struct csv *csv, const char *name);
-/* The same, and an err that names the column if it is missing. */
+/* Sets *column to the index of a column.  False and an err that names the
+ * column: it is missing. */
 bool csv_need_column(const struct csv *csv, const char *name, size_t *column,
                      struct err *err);
 
@@ -67,15 +70,19 @@ void csv_list(const struct csv *csv, char *out, size_t out_bytes);
 /* Does the header look like a row: is at least half of it numbers? */
 bool csv_header_is_row(const struct csv *csv);
 
-/* Of SWF, only the first so many columns are asked for from now on: rows have
- * to have the others, too, but these are not set. */
+/* From now on the caller reads only the first `columns` columns of SWF.  A row
+ * must still have the others, but they are not cut out, which saves time.  No
+ * effect on other formats. */
 void csv_cut(struct csv *csv, size_t columns);
 
+/* Reads the next row: CSV_ROW; CSV_END; or CSV_ERROR and an err with line and
+ * column, after which no row may be asked for. */
 enum csv_step csv_next(struct csv *csv, struct err *err);
 /* Of the row that csv_next read; good until the next call. */
 const struct csv_field *csv_field(const struct csv *csv, size_t column);
 const char *csv_text(const struct csv *csv, size_t column);
-/* NAN for an empty field; an err if it is no number. */
+/* Sets *value to the number in a field, NAN if the field is empty.  False and an
+ * err: it holds something else. */
 bool csv_number(const struct csv *csv, size_t column, double *value,
                 struct err *err);
 /* Where that field stands; for messages. */

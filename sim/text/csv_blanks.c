@@ -31,7 +31,9 @@ struct block_bits {
 };
 
 #ifdef __SSE2__
-static struct block_bits look(const char *at)
+/* Classifies 64 characters from `at` on.  With SSE2, sixteen at a time: min(c,
+ * ' ') equals c exactly for the characters up to the space. */
+static struct block_bits classify_block(const char *at)
 {
     const __m128i space = _mm_set1_epi8(' ');
     struct block_bits bits = {0, 0};
@@ -47,7 +49,9 @@ static struct block_bits look(const char *at)
     return bits;
 }
 #else
-static struct block_bits look(const char *at)
+/* As above, one by one: without a branch, so that a compiler can make vector
+ * code of it. */
+static struct block_bits classify_block(const char *at)
 {
     struct block_bits bits = {0, 0};
 
@@ -62,7 +66,7 @@ static struct block_bits look(const char *at)
 #endif
 
 /* The field between two characters of the line, ended with NUL. */
-static void cut(struct csv_field *field, const char *line, char *from, char *to)
+static void cut_field(struct csv_field *field, const char *line, char *from, char *to)
 {
     assert(line <= from && from < to);
     *to = '\0';
@@ -86,12 +90,14 @@ static size_t split_slowly(char *line, char *at, struct csv_field *field,
             at++;
         bool more = *at != '\0';
         if (count < max)
-            cut(&field[count], line, from, at);
+            cut_field(&field[count], line, from, at);
         count++;
         at += more;
     }
 }
 
+/* Edges between blanks and fields are found 64 characters at a time.  A
+ * control character is left to split_slowly(), for it may be a tab. */
 size_t blanks_split(char *line, struct csv_field *field, size_t max)
 {
     struct csv_field *next = field, *end = field + max;
@@ -101,7 +107,7 @@ size_t blanks_split(char *line, struct csv_field *field, size_t max)
 
     assert(line != NULL && (field != NULL || max == 0));
     for (char *base = line;; base += BLOCK) {
-        struct block_bits bits = look(base);
+        struct block_bits bits = classify_block(base);
         uint64_t first = bits.other & (0 - bits.other);
 
         if (first != 0 && base[__builtin_ctzll(first)] != '\0')
@@ -117,7 +123,7 @@ size_t blanks_split(char *line, struct csv_field *field, size_t max)
                 if (edges == 0)
                     break;      /* it goes on in the next block */
             }
-            cut(next++, line, from, base + __builtin_ctzll(edges));
+            cut_field(next++, line, from, base + __builtin_ctzll(edges));
             edges &= edges - 1;
             from = NULL;
         }
@@ -128,6 +134,8 @@ size_t blanks_split(char *line, struct csv_field *field, size_t max)
     }
 }
 
+/* As blanks_split(), but the last field is the whole rest of the line, with
+ * its blanks. */
 size_t blanks_split_rest(char *line, struct csv_field *field, size_t max)
 {
     char *at = line;
@@ -146,7 +154,7 @@ size_t blanks_split_rest(char *line, struct csv_field *field, size_t max)
         char *to = at;
         while (blanks_is(to[-1]))
             to--;
-        cut(&field[count++], line, from, to);
+        cut_field(&field[count++], line, from, to);
         at += more;
     }
 }

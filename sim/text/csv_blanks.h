@@ -22,8 +22,8 @@ static inline bool blanks_is(char c)
 /* Cuts the first `max` fields out and ends them with NUL; returns how many
  * the line has in all. */
 size_t blanks_split(char *line, struct csv_field *field, size_t max);
-/* The same, but the last of `max` fields takes the rest of the line, without
- * the blanks at its end: there are no more. */
+/* As blanks_split(), but the last of `max` fields takes the rest of the line,
+ * without the blanks at its end.  Returns at most `max`. */
 size_t blanks_split_rest(char *line, struct csv_field *field, size_t max);
 
 #endif

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * csv_columns.c - the columns of a file: of its first line, or of its layout.
+ *
+ * Three sources of names: a header line (commas, results), numbers for what has
+ * no header (tabs), and the names that the definition of a layout gives.  Names
+ * are copied into the arena; the fields' array has room for constants behind
+ * the columns of the file.
  */
 #include <assert.h>
 #include <string.h>
@@ -71,6 +76,7 @@ size_t csv_constant(struct csv *csv, struct arena *arena, const char *text)
     return at;
 }
 
+/* Names the columns for a message, as many as there is room for. */
 void csv_list(const struct csv *csv, char *out, size_t out_bytes)
 {
     size_t used = 0;
@@ -96,6 +102,8 @@ void csv_list(const struct csv *csv, char *out, size_t out_bytes)
     }
 }
 
+/* A header of which half the names are numbers is a row whose header is
+ * missing. */
 bool csv_header_is_row(const struct csv *csv)
 {
     size_t numbers = 0;

@@ -74,8 +74,8 @@ static char *cut_plain(const struct csv *csv, char *at,
 }
 
 /* Reports a quoted field that does not end; returns SIZE_MAX. */
-static size_t bad_quote(const struct csv *csv, const struct csv_field *field,
-                        struct err *err)
+static size_t report_quote(const struct csv *csv, const struct csv_field *field,
+                           struct err *err)
 {
     assert(field->col > 0);
     err_set(err, ERR_SYNTAX, csv_place(csv, field->col),
@@ -88,11 +88,13 @@ static size_t bad_quote(const struct csv *csv, const struct csv_field *field,
 }
 
 /* Ends the text of a field with NUL; what it overwrites was read already. */
-static void seal(struct csv_field *field)
+static void end_field(struct csv_field *field)
 {
     ((char *)field->text)[field->bytes] = '\0';
 }
 
+/* Splits in place: the zero byte of a field is written over the comma behind it,
+ * once that was looked at. */
 size_t csv_split_commas(const struct csv *csv, char *line,
                         struct csv_field *field, size_t max, struct err *err)
 {
@@ -111,11 +113,11 @@ size_t csv_split_commas(const struct csv *csv, char *line,
         end = *at == '"' ? cut_quoted(csv, at, &next)
                          : cut_plain(csv, at, &next);
         if (end == NULL)
-            return bad_quote(csv, &next, err);
+            return report_quote(csv, &next, err);
         more = *end == csv->comma;
         if (count < max)
             field[count] = next;
-        seal(&next);
+        end_field(&next);
         count++;
         at = end + 1;
     }
@@ -145,7 +147,7 @@ size_t csv_split_tabs(char *line, struct csv_field *field, size_t max)
         more = at[bytes] == '\t';
         if (count < max)
             field[count] = next;
-        seal(&next);
+        end_field(&next);
         count++;
         at += bytes + 1;
     }
@@ -153,6 +155,7 @@ size_t csv_split_tabs(char *line, struct csv_field *field, size_t max)
     return count;
 }
 
+/* Has a line nothing but blanks?  Such lines are counted and passed over. */
 static bool line_is_blank(const char *line)
 {
     while (blanks_is(*line))
@@ -160,6 +163,8 @@ static bool line_is_blank(const char *line)
     return *line == '\0';
 }
 
+/* In SWF a line whose first character that is not blank is ';' is a comment,
+ * or a key of the header, which nothing here needs. */
 static bool is_comment(const char *line)
 {
     while (*line <= ' ' && blanks_is(*line))

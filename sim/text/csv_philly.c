@@ -7,6 +7,9 @@
  * its nodes; either time may be missing, by an error of the log or because the
  * job still ran.  A row's run time is the sum of the attempts that have both
  * times: that is how long it held GPUs.
+ *
+ * What it does not do: it builds no tree and keeps one job at a time, so memory
+ * does not grow with the log.  Keys that it does not know are passed over.
  */
 #include "sim/text/csv_philly.h"
 
@@ -20,7 +23,7 @@
 #include "sim/text/json.h"
 #include "sim/text/trace_date.h"
 
-#define TEXT_BYTES 128u
+#define TEXT_BYTES 128u         /* of a field; longer ones are an error */
 
 const char *const philly_names[] = {
     "jobid", "submitted_time", "vc", "user", "status", "run_s", "gpus",
@@ -31,7 +34,9 @@ struct philly {
     struct json *json;
     bool begun;                 /* the bracket of the array was read */
     char text[PHILLY_COLUMNS][TEXT_BYTES];
-    struct err_pos pos[PHILLY_COLUMNS];
+    struct err_pos pos[PHILLY_COLUMNS];     /* where each text was read */
+    /* Of the job being read: the time of its attempts together, the GPUs of the
+     * largest one, their number, and how many lack a time. */
     int64_t run_ns, gpus, attempts, untimed;
     bool open_end;              /* of the attempt read last */
 };
@@ -53,7 +58,7 @@ void philly_close(struct philly *philly)
 }
 
 /* Reports a fault at the token read last; returns false. */
-static bool fault(struct philly *philly, const char *what, struct err *err)
+static bool report_fault(struct philly *philly, const char *what, struct err *err)
 {
     assert(what[0] != '\0');
     return err_set(err, ERR_SYNTAX, json_pos(philly->json), "%s", what);
@@ -73,9 +78,9 @@ static bool read_text(struct philly *philly, char out[TEXT_BYTES],
     if (token == JSON_NULL)
         return true;
     if (token != JSON_TEXT && token != JSON_NUMBER)
-        return fault(philly, "a text is expected here", err);
+        return report_fault(philly, "a text is expected here", err);
     if (bytes >= TEXT_BYTES)
-        return fault(philly, "text is longer than 127 bytes", err);
+        return report_fault(philly, "text is longer than 127 bytes", err);
     if (bytes == 4 && memcmp(text, "None", 4) == 0)
         return true;
     memcpy(out, text, bytes);
@@ -95,8 +100,8 @@ static bool count_gpus(struct philly *philly, int64_t *gpus, struct err *err)
         ++*gpus;
     assert(*gpus >= 0);
     return token == JSON_ARRAY_END ||
-           (token != JSON_ERROR && fault(philly, "a GPU's name is expected",
-                                         err));
+           (token != JSON_ERROR && report_fault(philly, "a GPU's name is expected",
+                                                err));
 }
 
 /* "detail": [{"ip": ..., "gpus": [...]}, ...] */
@@ -123,7 +128,7 @@ static bool read_detail(struct philly *philly, int64_t *gpus,
         }
     assert(*gpus >= 0);
     return token == JSON_ARRAY_END ||
-           (token != JSON_ERROR && fault(philly, "a node is expected", err));
+           (token != JSON_ERROR && report_fault(philly, "a node is expected", err));
 }
 
 /* Reads a date; *known: there is one. */
@@ -137,8 +142,8 @@ static bool read_time(struct philly *philly, int64_t *ns, bool *known,
         return false;
     *known = text[0] != '\0';
     return !*known || date_read(text, strlen(text), ns) ||
-           fault(philly, "a date such as 2017-10-07 01:11:39 is expected",
-                 err);
+           report_fault(philly, "a date such as 2017-10-07 01:11:39 is expected",
+                        err);
 }
 
 /* One attempt, whose brace was read. */
@@ -170,7 +175,7 @@ static bool read_attempt(struct philly *philly, struct err *err)
     if (!from || !to)
         philly->untimed++;
     else if (to_ns < from_ns)
-        return fault(philly, "attempt ends before it starts", err);
+        return report_fault(philly, "attempt ends before it starts", err);
     else
         philly->run_ns = clock_after(philly->run_ns, to_ns - from_ns);
     assert(philly->run_ns >= 0 && philly->untimed <= philly->attempts);
@@ -189,8 +194,8 @@ static bool read_attempts(struct philly *philly, struct err *err)
         if (!read_attempt(philly, err))
             return false;
     return token == JSON_ARRAY_END ||
-           (token != JSON_ERROR && fault(philly, "an attempt is expected",
-                                         err));
+           (token != JSON_ERROR && report_fault(philly, "an attempt is expected",
+                                                err));
 }
 
 /* One job, whose brace was read. */
@@ -237,7 +242,7 @@ static void put_numbers(struct philly *philly)
 }
 
 /* After the array there is nothing. */
-static enum csv_step ends_here(struct philly *philly, struct err *err)
+static enum csv_step check_end(struct philly *philly, struct err *err)
 {
     assert(philly->begun);
     enum json_token token = json_next(philly->json, err);
@@ -245,10 +250,12 @@ static enum csv_step ends_here(struct philly *philly, struct err *err)
     if (token == JSON_END)
         return CSV_END;
     if (token != JSON_ERROR)
-        fault(philly, "the end of the file is expected here", err);
+        report_fault(philly, "the end of the file is expected here", err);
     return CSV_ERROR;
 }
 
+/* One job of the log as a row of fixed columns; fields point into buffers that
+ * the next row fills again. */
 enum csv_step philly_next(struct philly *philly, struct csv_field *field,
                           struct err *err)
 {
@@ -262,10 +269,10 @@ enum csv_step philly_next(struct philly *philly, struct csv_field *field,
     philly->begun = true;
     token = json_next(philly->json, err);
     if (token == JSON_ARRAY_END)
-        return ends_here(philly, err);
+        return check_end(philly, err);
     if (token != JSON_OBJECT) {
         if (token != JSON_ERROR)
-            fault(philly, "a job, an object, is expected here", err);
+            report_fault(philly, "a job, an object, is expected here", err);
         return CSV_ERROR;
     }
     pos = json_pos(philly->json);

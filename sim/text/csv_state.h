@@ -8,6 +8,8 @@
 #include "sim/text/csv.h"
 
 #define CSV_CONSTANTS_MAX 16u
+/* How many columns the layouts have: of their definitions, see
+ * csv_columns.c. */
 enum { CSV_SWF_COLUMNS = 18, CSV_ALEA_COLUMNS = 21, CSV_PAI_COLUMNS = 10 };
 
 struct philly;

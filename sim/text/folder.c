@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * folder.c - handles of folders: openat, O_NOFOLLOW, unlinkat.
+ *
+ * Why handles: between a check of a path and its use, another program may put a
+ * symbolic link in its place.  A handle names the folder itself, and O_NOFOLLOW
+ * refuses a link at the last step.
  */
 #include "sim/text/folder.h"
 
@@ -58,6 +62,8 @@ struct folder *folder_make(struct arena *arena, const char *path,
     return NULL;
 }
 
+/* Opens by the parent's descriptor and follows no link, so that a folder that
+ * is swapped for a link cannot lead the results elsewhere. */
 struct folder *folder_within(struct arena *arena, const struct folder *parent,
                              const char *name, struct err *err)
 {
@@ -113,8 +119,9 @@ const char *folder_join(struct arena *arena, const struct folder *folder,
     return path_join(arena, folder->path, name);
 }
 
-static bool look(const struct folder *folder, const char *name,
-                 struct stat *st)
+/* Looks up an entry of the folder itself, without following a link. */
+static bool find_entry(const struct folder *folder, const char *name,
+                       struct stat *st)
 {
     assert(is_plain(name));
     return fstatat(folder_handle(folder), name, st, AT_SYMLINK_NOFOLLOW) == 0;
@@ -125,7 +132,7 @@ bool folder_holds(const struct folder *folder, const char *name)
     assert(is_plain(name));
     struct stat st;
 
-    return look(folder, name, &st);
+    return find_entry(folder, name, &st);
 }
 
 bool folder_holds_file(const struct folder *folder, const char *name)
@@ -133,10 +140,13 @@ bool folder_holds_file(const struct folder *folder, const char *name)
     assert(is_plain(name));
     struct stat st;
 
-    return look(folder, name, &st) && S_ISREG(st.st_mode);
+    return find_entry(folder, name, &st) && S_ISREG(st.st_mode);
 }
 
-static DIR *list_of(const struct folder *folder)
+/* Opens a list of the folder's entries by a second handle, since reading a
+ * list moves the position of its handle.  NULL: it cannot be read, and is
+ * taken for one that holds nothing to remove.  The caller closes it. */
+static DIR *open_list(const struct folder *folder)
 {
     int fd = openat(folder_handle(folder), ".", OPEN_FLAGS);
     DIR *list = fd < 0 ? NULL : fdopendir(fd);
@@ -161,7 +171,7 @@ static bool is_file_of(const char *name, const char *but)
 bool folder_is_empty(const struct folder *folder, const char *but)
 {
     assert(but == NULL || is_plain(but));
-    DIR *list = list_of(folder);
+    DIR *list = open_list(folder);
     const struct dirent *entry;
     bool empty = list != NULL;
 
@@ -175,7 +185,7 @@ bool folder_is_empty(const struct folder *folder, const char *but)
 
 void folder_clear_parts(const struct folder *folder, const char *name)
 {
-    DIR *list = list_of(folder);
+    DIR *list = open_list(folder);
     const struct dirent *entry;
 
     while (list != NULL && (entry = readdir(list)) != NULL)
@@ -185,11 +195,13 @@ void folder_clear_parts(const struct folder *folder, const char *name)
         closedir(list);
 }
 
+/* Removes the files whose names the caller recognizes as its own; all others
+ * stay. */
 void folder_sweep(const struct folder *folder,
                   bool (*formed)(const void *self, const char *name),
                   const void *self)
 {
-    DIR *list = list_of(folder);
+    DIR *list = open_list(folder);
     const struct dirent *entry;
 
     assert(formed != NULL);
@@ -200,6 +212,7 @@ void folder_sweep(const struct folder *folder,
         closedir(list);
 }
 
+/* Only plain files are read, and a FIFO is not waited for. */
 FILE *folder_read(const struct folder *folder, const char *name)
 {
     int fd = openat(folder_handle(folder), name,

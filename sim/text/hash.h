@@ -16,6 +16,8 @@
 
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 
+/* Each takes a hash so far (HASH_START at first) and returns it with one more
+ * piece. */
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count);
 /* Includes the end of the text, so that "ab","c" and "a","bc" differ. */
 uint64_t hash_text(uint64_t hash, const char *text);

@@ -16,6 +16,8 @@
 
 #define DEPTH_MAX 64u
 
+/* What may come next: a value; the first item or key of a bracket, or its end;
+ * a key; a comma or the end. */
 enum state { WANT_VALUE, FIRST_ITEM, FIRST_KEY, WANT_KEY, WANT_COMMA };
 
 struct json {
@@ -85,8 +87,8 @@ struct err_pos json_pos(const struct json *json)
 }
 
 /* Reports a fault at the token read last; returns JSON_ERROR. */
-static enum json_token fail(struct json *json, const char *what,
-                            struct err *err)
+static enum json_token report_fault(struct json *json, const char *what,
+                                    struct err *err)
 {
     assert(what[0] != '\0');
     err_set(err, ERR_SYNTAX, json->pos, "%s", what);
@@ -128,7 +130,7 @@ static enum scan_step find_token(struct json *json, struct err *err)
 }
 
 /* Four hexadecimal digits, or -1. */
-static long hex4(const char *at)
+static long read_hex4(const char *at)
 {
     long value = 0;
 
@@ -181,7 +183,7 @@ static bool cut_text(struct json *json)
             continue;
         }
         if (from[1] == 'u') {
-            long unit = hex4(from + 2);
+            long unit = read_hex4(from + 2);
 
             if (unit < 0)
                 return false;
@@ -208,7 +210,7 @@ static enum json_token open_bracket(struct json *json, bool array,
 {
     assert(*json->at == (array ? '[' : '{'));
     if (json->depth == DEPTH_MAX)
-        return fail(json, "brackets lie deeper than 64", err);
+        return report_fault(json, "brackets lie deeper than 64", err);
     json->array[json->depth++] = array;
     json->state = array ? FIRST_ITEM : FIRST_KEY;
     json->at++;
@@ -233,7 +235,7 @@ static enum json_token cut_word(struct json *json, struct err *err)
             return (enum json_token)(JSON_TRUE + i);
     if (bytes > 0 && scan_f64(json->text, bytes, &ignored))
         return JSON_NUMBER;
-    return fail(json, "a JSON value is expected", err);
+    return report_fault(json, "a JSON value is expected", err);
 }
 
 /* Reads a value, or the bracket that opens one. */
@@ -247,8 +249,8 @@ static enum json_token read_value(struct json *json, struct err *err)
         return open_bracket(json, true, err);
     case '"':
         if (!cut_text(json))
-            return fail(json, "text does not end in its line, or has an "
-                        "escape that JSON does not know", err);
+            return report_fault(json, "text does not end in its line, or has an "
+                                "escape that JSON does not know", err);
         json->state = WANT_COMMA;
         return JSON_TEXT;
     default:
@@ -265,7 +267,7 @@ static enum json_token read_key(struct json *json, struct err *err)
     struct err_pos pos;
 
     if (*json->at != '"' || !cut_text(json))
-        return fail(json, "a key in quotation marks is expected", err);
+        return report_fault(json, "a key in quotation marks is expected", err);
     /* The colon may only stand in the same line, since the key does. */
     text = json->text;
     bytes = json->bytes;
@@ -273,7 +275,7 @@ static enum json_token read_key(struct json *json, struct err *err)
     while (is_blank(*json->at))
         json->at++;
     if (*json->at != ':')
-        return fail(json, "a colon is expected after the key", err);
+        return report_fault(json, "a colon is expected after the key", err);
     json->at++;
     json->text = text;
     json->bytes = bytes;
@@ -293,6 +295,8 @@ static enum json_token close_bracket(struct json *json)
     return array ? JSON_ARRAY_END : JSON_OBJECT_END;
 }
 
+/* A machine of five states; the kinds of open brackets are kept in an array, so
+ * that it needs no recursion and no tree. */
 enum json_token json_next(struct json *json, struct err *err)
 {
     for (;;) {
@@ -304,10 +308,10 @@ enum json_token json_next(struct json *json, struct err *err)
             return JSON_ERROR;
         if (step == SCAN_END)
             return json->depth == 0 ? JSON_END
-                                    : fail(json, json->scan != NULL
-                                                 ? "file ends within a bracket"
-                                                 : "line ends within a bracket",
-                                           err);
+                                    : report_fault(json, json->scan != NULL
+                                                         ? "file ends within a bracket"
+                                                         : "line ends within a bracket",
+                                                   err);
         if (json->depth == 0)
             json->state = WANT_VALUE;
         if ((json->state == FIRST_ITEM || json->state == WANT_COMMA ||
@@ -315,8 +319,8 @@ enum json_token json_next(struct json *json, struct err *err)
             return close_bracket(json);
         if (json->state == WANT_COMMA) {
             if (*json->at != ',')
-                return fail(json, "a comma or the end of the bracket is "
-                            "expected", err);
+                return report_fault(json, "a comma or the end of the bracket is "
+                                    "expected", err);
             json->at++;
             json->state = array ? WANT_VALUE : WANT_KEY;
             continue;
@@ -326,6 +330,7 @@ enum json_token json_next(struct json *json, struct err *err)
     }
 }
 
+/* Skips the value that began with this token, with all that it holds. */
 bool json_skip(struct json *json, enum json_token token, struct err *err)
 {
     unsigned depth = json->depth;

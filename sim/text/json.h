@@ -7,7 +7,7 @@
  * of 117,325 objects).  Several values may follow each other, as in files of
  * one object a line.  RFC 8259, but a line must not be longer than 1 MiB.
  *
- * The same of one line in memory, as programs send it: json_line().
+ * A line in memory, as programs send it, is read in the same way: json_line().
  */
 #ifndef SIM_TEXT_JSON_H
 #define SIM_TEXT_JSON_H
@@ -21,6 +21,8 @@
 struct arena;
 struct json;
 
+/* What json_next() found.  JSON_END: the text is over; JSON_ERROR: *err says
+ * why. */
 enum json_token {
     JSON_OBJECT, JSON_OBJECT_END, JSON_ARRAY, JSON_ARRAY_END, JSON_KEY,
     JSON_TEXT, JSON_NUMBER, JSON_TRUE, JSON_FALSE, JSON_NULL, JSON_END,
@@ -39,6 +41,8 @@ void json_close(struct json *json);                     /* accepts NULL */
 struct json *json_new(struct arena *arena);
 void json_line(struct json *json, char *line, uint32_t number);
 
+/* Reads the next token.  JSON_END comes only where no bracket is open.
+ * JSON_ERROR comes with an err, and nothing may be read after it. */
 enum json_token json_next(struct json *json, struct err *err);
 /* Of the token that was read last: a key, a text, or the digits of a number;
  * good until the next call. */
@@ -46,7 +50,8 @@ const char *json_text(const struct json *json, size_t *bytes);
 struct err_pos json_pos(const struct json *json);
 /* Passes over the value that begins with the token read last. */
 bool json_skip(struct json *json, enum json_token token, struct err *err);
-/* The next token must be this one; "what is expected here" if it is not. */
+/* Reads the next token, which must be this one.  False: it is another one, and
+ * err says "WHAT is expected here". */
 bool json_expect(struct json *json, enum json_token token, const char *what,
                  struct err *err);
 

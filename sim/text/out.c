@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * out.c - write beside, check, rename.
+ *
+ * Three kinds: a part beside the file that it will replace (`temporary` is
+ * set), a file written in place, such as a pipe, and a stream of the caller
+ * (`shared`).  The first failure is kept in `why`; later writes still run, and
+ * closing reports it.  So callers need not check each write.
  */
 #include "sim/text/out.h"
 
@@ -38,6 +43,9 @@ static bool out_failed(const char *path, int why, struct err *err)
     return err_set(err, ERR_IO, pos, "cannot be written: %s", strerror(why));
 }
 
+/* A file is written under another name and renamed at its end, so that a
+ * reader never finds half of it.  Names that exist are passed over: another
+ * process may write the same file. */
 int out_part(struct arena *arena, int folder, const char *name,
              const char **part)
 {
@@ -104,6 +112,8 @@ struct out *out_stream(struct arena *arena, const char *name, FILE *file)
     return out;
 }
 
+/* A terminal, a pipe or a device is written to directly: it cannot be
+ * renamed. */
 struct out *out_open(struct arena *arena, const char *path, struct err *err)
 {
     assert(path[0] != '\0');
@@ -196,8 +206,9 @@ bool out_good(const struct out *out, struct err *err)
     return out->why == 0 || out_failed(out->path, out->why, err);
 }
 
-/* Closes a file and puts it in its place; wait: once it is on the disk. */
-static bool finish(struct out *out, bool wait, struct err *err)
+/* Closes a file and puts it in its place; wait: only once it is on the disk
+ * (fsync), so that a crash leaves the old file or the new one. */
+static bool close_out(struct out *out, bool wait, struct err *err)
 {
     assert(out->file != NULL);
     out_check(out, fflush(out->file) == 0);
@@ -219,13 +230,13 @@ static bool finish(struct out *out, bool wait, struct err *err)
 bool out_close(struct out *out, struct err *err)
 {
     assert(out->file != NULL);
-    return finish(out, true, err);
+    return close_out(out, true, err);
 }
 
 bool out_close_fast(struct out *out, struct err *err)
 {
     assert(out->file != NULL);
-    return finish(out, false, err);
+    return close_out(out, false, err);
 }
 
 void out_abandon(struct out *out)

@@ -27,14 +27,17 @@ int out_part(struct arena *arena, int folder, const char *name,
 /* A failed write is remembered: out_close reports the first. */
 struct out;
 
-/* A file that the user named.  One that is no regular file (/dev/stdout, a
- * pipe) is written in place, and so is an open file by its name in /dev or /proc. */
+/* Opens a file that the user named.  One that is no regular file (/dev/stdout, a
+ * pipe) is written in place, and so is an open file by its name in /dev or /proc.
+ * The out lives in the arena and ends with out_close(), out_close_fast() or
+ * out_abandon().  NULL and an err: it cannot be made. */
 struct out *out_open(struct arena *arena, const char *path, struct err *err);
 /* An open file, which out_close flushes and leaves open; messages call it `name`. */
 struct out *out_stream(struct arena *arena, const char *name, FILE *file);
 /* A file of a folder, by a name without folders. */
 struct out *out_in(struct arena *arena, const struct folder *folder,
                    const char *name, struct err *err);
+/* Write to the file.  A failure is kept for out_good() and out_close(). */
 void out_bytes(struct out *out, const void *bytes, size_t count);
 void out_text(struct out *out, const char *text);
 void out_printf(struct out *out, const char *fmt, ...)
@@ -51,7 +54,7 @@ bool out_good(const struct out *out, struct err *err);
 bool out_close(struct out *out, struct err *err);
 /* Throws it away; accepts NULL. */
 void out_abandon(struct out *out);
-/* The same without waiting for the disk: for what can be made again. */
+/* As out_close(), without waiting for the disk: for what can be made again. */
 bool out_close_fast(struct out *out, struct err *err);
 
 #endif

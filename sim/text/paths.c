@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * paths.c - file names and folders.
+ *
+ * Names are taken as they are: no link is resolved, and "a/../b" stays what it
+ * is.  Only path_same() asks the system which file a name means.
  */
 #include "sim/text/paths.h"
 
@@ -13,6 +16,7 @@
 
 #include "sim/base/arena.h"
 
+/* Formats twice: for the length, then into the arena. */
 char *text_vformat(struct arena *arena, const char *fmt, va_list list)
 {
     va_list again;
@@ -113,6 +117,7 @@ static bool make_one(const char *path, const char *whole, struct err *err)
                    whole, strerror(why));
 }
 
+/* Makes all folders on the way, as mkdir -p does. */
 bool path_make_folder(const char *path, struct err *err)
 {
     struct err_pos pos = { NULL, 0, 0 };

@@ -13,7 +13,7 @@
 
 struct arena;
 
-/* sprintf into the arena. */
+/* Return a text formatted as by printf, in the arena, of any length. */
 char *text_format(struct arena *arena, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 char *text_vformat(struct arena *arena, const char *fmt, va_list list)
@@ -22,6 +22,7 @@ char *text_vformat(struct arena *arena, const char *fmt, va_list list)
 /* `name` as seen from the folder of `file`; absolute names stay. */
 const char *path_beside(struct arena *arena, const char *file,
                         const char *name);
+/* "dir/name", with one slash between. */
 const char *path_join(struct arena *arena, const char *dir, const char *name);
 /* The name without folders and without its last ".ext". */
 const char *path_stem(struct arena *arena, const char *path);
@@ -30,7 +31,8 @@ bool path_is_folder(const char *path);
 bool path_is_file(const char *path);        /* a regular one */
 /* Do both names mean one file?  false if either cannot be looked at. */
 bool path_same(const char *a, const char *b);
-/* Makes the folder and those above it. */
+/* Makes the folder and those above it.  True also if it is there; false and an
+ * err that names it. */
 bool path_make_folder(const char *path, struct err *err);
 
 #endif

@@ -27,7 +27,7 @@
 struct scan {
     const char *path;           /* the caller's */
     gzFile file;
-    int fd;                     /* the same; closed with it */
+    int fd;                     /* of `file`; closed with it */
     off_t bytes;                /* of the file when it was opened */
     uint64_t data_bytes;        /* read so far, unpacked */
     uint32_t line;              /* of the line given last, 0 before any */
@@ -117,8 +117,8 @@ struct err_pos scan_pos(const struct scan *scan, uint32_t col)
 }
 
 /* Reports a fault in the line read last; nothing follows it. */
-static enum scan_step fail(struct scan *scan, struct err *err,
-                           enum err_kind kind, uint32_t col, const char *what)
+static enum scan_step report_fault(struct scan *scan, struct err *err,
+                                   enum err_kind kind, uint32_t col, const char *what)
 {
     assert(kind != ERR_NONE);
     scan->failed = true;
@@ -127,7 +127,7 @@ static enum scan_step fail(struct scan *scan, struct err *err,
 }
 
 /* Reads one block behind what is left; false with an err on bad data. */
-static bool fill(struct scan *scan, struct err *err)
+static bool read_block(struct scan *scan, struct err *err)
 {
     assert(scan->end - scan->start <= LINE_BYTES_MAX);
     size_t left = scan->end - scan->start;
@@ -140,7 +140,7 @@ static bool fill(struct scan *scan, struct err *err)
     int code = Z_OK;
     gzerror(scan->file, &code);
     if (code == Z_BUF_ERROR) {
-        fail(scan, err, ERR_IO, 0, "the gzip data ends too early");
+        report_fault(scan, err, ERR_IO, 0, "the gzip data ends too early");
         return err_hint(err, "The file was truncated; fetch it again.");
     }
     if (got < 0 && code == Z_ERRNO) {
@@ -150,7 +150,7 @@ static bool fill(struct scan *scan, struct err *err)
     if (code == Z_MEM_ERROR)
         arena_run_out();
     if (got < 0) {
-        fail(scan, err, ERR_IO, 0, "the gzip data is corrupt");
+        report_fault(scan, err, ERR_IO, 0, "the gzip data is corrupt");
         return err_hint(err, "The file is damaged; fetch it again.");
     }
     /* Cut lines end with NUL, but they lie before what is left. */
@@ -233,8 +233,10 @@ static bool is_utf16(const struct scan *scan)
            (text[0] == 0 && text[1] != 0 && text[2] == 0 && text[3] != 0);
 }
 
-static bool not_text(struct scan *scan, struct err_pos pos, unsigned byte,
-                     struct err *err)
+/* Reports a byte that is not of UTF-8 text, and whether the file looks like
+ * UTF-16. Returns false. */
+static bool report_byte(struct scan *scan, struct err_pos pos, unsigned byte,
+                        struct err *err)
 {
     assert(byte <= 0xFF && pos.line > 0);
     scan->failed = true;
@@ -246,8 +248,9 @@ static bool not_text(struct scan *scan, struct err_pos pos, unsigned byte,
     return err_hint(err, "Save the file as plain text in UTF-8.");
 }
 
-/* The line ends of before Mac OS X: all would be one line. */
-static bool lone_return(const struct scan *scan, size_t i)
+/* A carriage return alone, which ended lines before Mac OS X.  A file with such
+ * ends would be one line. */
+static bool is_lone_return(const struct scan *scan, size_t i)
 {
     assert(i < scan->end);
     return scan->buffer[i] == '\r' && i + 1 < scan->end &&
@@ -272,8 +275,8 @@ static bool check_first_block(struct scan *scan, struct err *err)
         if (bytes == SIZE_MAX && !scan->all_read)
             break;
         if (bytes == 0 || bytes == SIZE_MAX || text[i] == '\0')
-            return not_text(scan, pos, text[i], err);
-        if (lone_return(scan, i)) {
+            return report_byte(scan, pos, text[i], err);
+        if (is_lone_return(scan, i)) {
             scan->failed = true;
             err_set(err, ERR_SYNTAX, pos,
                     "a carriage return that ends no line");
@@ -305,11 +308,11 @@ static bool find_line(struct scan *scan, char **newline, struct err *err)
         seen += left;
         if (seen > LINE_BYTES_MAX) {
             scan->line++;
-            fail(scan, err, ERR_SYNTAX, 1, "the line is longer than 1 MiB");
+            report_fault(scan, err, ERR_SYNTAX, 1, "the line is longer than 1 MiB");
             return false;
         }
         bool first = scan->line == 0 && scan->end == 0;
-        if (!fill(scan, err))
+        if (!read_block(scan, err))
             return false;
         if (first && !check_first_block(scan, err))
             return false;
@@ -327,9 +330,10 @@ static uint32_t column_of_nul(const char *line)
     return col;
 }
 
-/* A file that another program still writes would be read cut off anywhere,
- * perhaps within a number. */
-static enum scan_step at_end(struct scan *scan, struct err *err)
+/* Everything was read: is it the whole file?  A file that another program still
+ * writes would be cut off anywhere, perhaps within a number.  So a size that
+ * changed since the file was opened is an error. */
+static enum scan_step check_end(struct scan *scan, struct err *err)
 {
     assert(scan->all_read);
     struct stat status;
@@ -338,15 +342,17 @@ static enum scan_step at_end(struct scan *scan, struct err *err)
         if (gzdirect(scan->file) ||
             scan_gzip_ends(scan->fd, scan->bytes, scan->data_bytes))
             return SCAN_END;
-        fail(scan, err, ERR_IO, 0, "other bytes follow the gzip data");
+        report_fault(scan, err, ERR_IO, 0, "other bytes follow the gzip data");
         err_hint(err, "The file is damaged; fetch it again.");
         return SCAN_ERROR;
     }
-    fail(scan, err, ERR_IO, 0, "the file changed its size while it was read");
+    report_fault(scan, err, ERR_IO, 0, "the file changed its size while it was read");
     err_hint(err, "Wait until it is complete.");
     return SCAN_ERROR;
 }
 
+/* Returns a line in the buffer, ended by a zero byte in place of its newline;
+ * CR LF counts as one newline.  It is good until the next call. */
 enum scan_step scan_line(struct scan *scan, char **line, size_t *bytes,
                          struct err *err)
 {
@@ -357,7 +363,7 @@ enum scan_step scan_line(struct scan *scan, char **line, size_t *bytes,
     if (!find_line(scan, &newline, err))
         return SCAN_ERROR;
     if (newline == NULL && scan->start == scan->end)
-        return at_end(scan, err);
+        return check_end(scan, err);
     char *start = scan->buffer + scan->start;
     char *end = newline != NULL ? newline : scan->buffer + scan->end;
     size_t length = (size_t)(end - start);
@@ -365,10 +371,10 @@ enum scan_step scan_line(struct scan *scan, char **line, size_t *bytes,
     scan->start += length + (newline != NULL);
     scan->line++;
     if (length > LINE_BYTES_MAX)
-        return fail(scan, err, ERR_SYNTAX, 1, "the line is longer than 1 MiB");
+        return report_fault(scan, err, ERR_SYNTAX, 1, "the line is longer than 1 MiB");
     if (scan->has_nul && memchr(start, '\0', length) != NULL)
-        return fail(scan, err, ERR_SYNTAX, column_of_nul(start),
-                    "a NUL byte: the file is not text");
+        return report_fault(scan, err, ERR_SYNTAX, column_of_nul(start),
+                            "a NUL byte: the file is not text");
     if (length > 0 && start[length - 1] == '\r')
         length--;
     start[length] = '\0';
@@ -379,7 +385,9 @@ enum scan_step scan_line(struct scan *scan, char **line, size_t *bytes,
 
 /* Digits alone, so few that they fit: what most fields of traces are. */
 #define PLAIN_DIGITS_MAX 9u
-static bool plain_digits(const char *text, size_t bytes, uint64_t *out)
+/* The fast path of most numbers: digits alone, few enough that they cannot
+ * overflow. */
+static bool read_plain_digits(const char *text, size_t bytes, uint64_t *out)
 {
     uint64_t size = 0;
 
@@ -396,8 +404,8 @@ static bool plain_digits(const char *text, size_t bytes, uint64_t *out)
 }
 
 /* Apart from scan_i64, which needs no registers saved without it. */
-__attribute__((noinline)) static bool signed_digits(const char *text,
-                                                    size_t bytes, int64_t *out)
+__attribute__((noinline)) static bool read_signed_digits(const char *text,
+                                                         size_t bytes, int64_t *out)
 {
     size_t i = bytes > 0 && (text[0] == '-' || text[0] == '+');
     bool negative = i == 1 && text[0] == '-';
@@ -424,8 +432,8 @@ bool scan_i64(const char *text, size_t bytes, int64_t *out)
     assert(text != NULL && out != NULL);
     uint64_t size;
 
-    if (!plain_digits(text, bytes, &size))
-        return signed_digits(text, bytes, out);
+    if (!read_plain_digits(text, bytes, &size))
+        return read_signed_digits(text, bytes, out);
     *out = (int64_t)size;
     return true;
 }
@@ -439,9 +447,9 @@ bool scan_f64(const char *text, size_t bytes, double *out)
            decimal_to_f64(&decimal, out);
 }
 
-/* Apart from scan_time for the same reason. */
-__attribute__((noinline)) static bool decimal_time(const char *text,
-                                                   size_t bytes, int64_t *ns)
+/* Apart from scan_time, which needs no registers saved without it. */
+__attribute__((noinline)) static bool read_decimal_time(const char *text,
+                                                        size_t bytes, int64_t *ns)
 {
     struct decimal decimal;
 
@@ -454,8 +462,8 @@ bool scan_time(const char *text, size_t bytes, int64_t *ns)
     uint64_t whole;
 
     assert((text != NULL || bytes == 0) && ns != NULL);
-    if (!plain_digits(text, bytes, &whole))
-        return decimal_time(text, bytes, ns);
+    if (!read_plain_digits(text, bytes, &whole))
+        return read_decimal_time(text, bytes, ns);
     *ns = (int64_t)(whole * 1000000000u);
     return true;
 }

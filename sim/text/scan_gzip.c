@@ -18,6 +18,8 @@
 #define GZIP_WINDOW (16 + 15)       /* zlib: a gzip header, any window */
 #define TAIL_BYTES 8u               /* checksum and length */
 
+/* A second reading of the file by its own offset: pread() leaves alone the
+ * position of the descriptor, which gzread() uses. */
 struct walk {
     int fd;
     off_t at;
@@ -26,7 +28,7 @@ struct walk {
 };
 
 /* More of the file, unless there is some left; false at its end. */
-static bool more(struct walk *walk)
+static bool read_more(struct walk *walk)
 {
     ssize_t got;
 
@@ -48,7 +50,7 @@ static bool skip_member(struct walk *walk)
 {
     int code = Z_OK;
 
-    while (code == Z_OK && more(walk)) {
+    while (code == Z_OK && read_more(walk)) {
         walk->stream.next_out = walk->out;
         walk->stream.avail_out = sizeof walk->out;
         code = inflate(&walk->stream, Z_NO_FLUSH);
@@ -57,15 +59,19 @@ static bool skip_member(struct walk *walk)
     return code == Z_STREAM_END;
 }
 
-static bool only_zeros(struct walk *walk)
+/* Is the rest of the file padding? */
+static bool has_only_zeros(struct walk *walk)
 {
-    for (; more(walk); walk->stream.avail_in = 0)
+    for (; read_more(walk); walk->stream.avail_in = 0)
         for (uInt i = 0; i < walk->stream.avail_in; i++)
             if (walk->stream.next_in[i] != 0)
                 return false;
     return true;
 }
 
+/* Unpacks the file member by member and throws the data away.  False:
+ * something other than padding follows the last member, or a member is
+ * damaged. */
 static bool walk_members(struct walk *walk)
 {
     bool good = true;
@@ -73,13 +79,16 @@ static bool walk_members(struct walk *walk)
     assert(walk->fd >= 0 && walk->at == 0 && walk->stream.avail_in == 0);
     if (inflateInit2(&walk->stream, GZIP_WINDOW) != Z_OK)
         return true;                /* no memory: nothing is known */
-    while (good && more(walk) && walk->stream.next_in[0] == 0x1F)
+    while (good && read_more(walk) && walk->stream.next_in[0] == 0x1F)
         good = skip_member(walk) && inflateReset(&walk->stream) == Z_OK;
-    good = good && only_zeros(walk);
+    good = good && has_only_zeros(walk);
     inflateEnd(&walk->stream);
     return good;
 }
 
+/* The last four bytes of a gzip file are its length modulo 2^32 (RFC 1952).
+ * Where they differ the file may still be whole, of several members: only then
+ * it is walked through. */
 bool scan_gzip_ends(int fd, off_t file_bytes, uint64_t data_bytes)
 {
     unsigned char tail[TAIL_BYTES];

@@ -19,6 +19,8 @@ struct looker {
     bool after_return;          /* the last byte was a CR */
 };
 
+/* Counts the lines that end in these bytes; the state of a line that goes on
+ * is kept in the looker. */
 static void look_at(struct looker *l, const char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sheet.c - cells in an arena, and five ways to write them.
+ *
+ * Cells stand in one array, row by row; a row is over when it has as many cells
+ * as there are columns.  A sheet has an arena of its own, which sheet_free()
+ * returns.  Widths count characters of UTF-8, not their columns on a terminal.
+ * sheet_print() may be called again as rows come: it prints the new ones, with
+ * widths of their own.
  */
 #include "sim/text/sheet.h"
 
@@ -15,6 +21,7 @@
 #include "sim/text/paths.h"
 #include "sim/text/table.h"
 
+/* A small text below a cell in HTML; a cell has a list of them. */
 struct small {
     const char *class, *text;
     struct small *next;
@@ -144,6 +151,7 @@ void sheet_real(struct sheet *sheet, double value)
     sheet_cell(sheet, "%s", text);
 }
 
+/* Returns the cell that was set last, which classes and small texts are for. */
 static struct cell *last_cell(struct sheet *sheet)
 {
     assert(sheet->count > 0);
@@ -182,7 +190,7 @@ static int text_width(const char *text)
     return count;
 }
 
-static int larger(int a, int b)
+static int larger_of(int a, int b)
 {
     return a > b ? a : b;
 }
@@ -192,10 +200,10 @@ static int column_width(const struct sheet *sheet, size_t c)
 {
     assert(c < sheet->columns);
     const struct column *column = &sheet->column[c];
-    int width = larger(abs(column->width), text_width(column->title));
+    int width = larger_of(abs(column->width), text_width(column->title));
 
     for (size_t i = sheet->printed + c; i < sheet->count; i += sheet->columns)
-        width = larger(width, text_width(sheet->cell[i].text));
+        width = larger_of(width, text_width(sheet->cell[i].text));
     return width;
 }
 
@@ -205,8 +213,8 @@ static int gap_before(const struct sheet *sheet, size_t c)
     assert(c < sheet->columns);
     if (c == 0)
         return 0;
-    return larger(sheet->gap, 1 + (sheet->column[c - 1].width > 0 &&
-                                   sheet->column[c].width <= 0));
+    return larger_of(sheet->gap, 1 + (sheet->column[c - 1].width > 0 &&
+                                      sheet->column[c].width <= 0));
 }
 
 /* Blanks are owed until a text stands behind them. */
@@ -220,7 +228,7 @@ static void print_text(FILE *file, int *owed, const char *text,
     *owed = 0;
 }
 
-/* cell: NULL for the titles. */
+/* Prints a row; cell: its first cell, or NULL for the titles. */
 static void print_line(const struct sheet *sheet, FILE *file,
                        const struct cell *cell, const int *width, bool bold)
 {
@@ -241,6 +249,8 @@ static void print_line(const struct sheet *sheet, FILE *file,
     assert(owed >= 0);
 }
 
+/* Prints the rows that are new since the last call; columns are as wide as these
+ * rows need. */
 void sheet_print(struct sheet *sheet, FILE *file, bool bold)
 {
     int *width = arena_alloc(sheet->arena, sheet->columns, sizeof *width);
@@ -262,8 +272,9 @@ void sheet_close(struct sheet *sheet, FILE *file)
     sheet_free(sheet);
 }
 
-static void html_cell(struct out *out, const char *tag, bool number,
-                      const struct cell *cell)
+/* Numbers get the class "n", which aligns them to the right. */
+static void write_html_cell(struct out *out, const char *tag, bool number,
+                            const struct cell *cell)
 {
     assert(tag[0] != '\0' && cell->text != NULL);
     const char *class = cell->class;
@@ -285,17 +296,17 @@ static void html_cell(struct out *out, const char *tag, bool number,
     out_printf(out, "</%s>", tag);
 }
 
-/* cell: NULL for the titles. */
-static void html_row(const struct sheet *sheet, size_t heads, struct out *out,
-                     const struct cell *cell)
+/* Writes a row; cell: its first cell, or NULL for the titles. */
+static void write_html_row(const struct sheet *sheet, size_t heads, struct out *out,
+                           const struct cell *cell)
 {
     assert(heads <= sheet->columns);
     out_text(out, "<tr>");
     for (size_t c = 0; c < sheet->columns; c++) {
         const struct cell title = {sheet->column[c].title, "", NULL};
 
-        html_cell(out, cell == NULL || c < heads ? "th" : "td",
-                  sheet->column[c].width > 0, cell == NULL ? &title : &cell[c]);
+        write_html_cell(out, cell == NULL || c < heads ? "th" : "td",
+                        sheet->column[c].width > 0, cell == NULL ? &title : &cell[c]);
     }
     out_text(out, "</tr>");
 }
@@ -307,19 +318,20 @@ void sheet_html(const struct sheet *sheet, size_t heads, struct out *out)
     out_text(out, sheet->titles ? "<div class=\"wide\"><table>\n<thead>"
                                 : "<table>");
     if (sheet->titles) {
-        html_row(sheet, heads, out, NULL);
+        write_html_row(sheet, heads, out, NULL);
         out_text(out, "</thead>\n");
     }
     out_text(out, "<tbody>\n");
     for (size_t i = 0; i < sheet->count; i += sheet->columns) {
-        html_row(sheet, heads, out, &sheet->cell[i]);
+        write_html_row(sheet, heads, out, &sheet->cell[i]);
         out_text(out, "\n");
     }
     out_text(out, sheet->titles ? "</tbody></table></div>\n"
                                 : "</tbody></table>\n");
 }
 
-static void markdown_text(struct out *out, const char *text)
+/* A bar within a cell would end it, so it is escaped. */
+static void write_markdown_text(struct out *out, const char *text)
 {
     assert(text != NULL);
     for (; *text != '\0'; text++) {
@@ -340,13 +352,13 @@ void sheet_markdown(const struct sheet *sheet, struct out *out)
     out_text(out, "|\n");
     for (size_t i = 0; i < sheet->count; i++) {
         out_text(out, "| ");
-        markdown_text(out, sheet->cell[i].text);
+        write_markdown_text(out, sheet->cell[i].text);
         out_text(out, (i + 1) % sheet->columns == 0 ? " |\n" : " ");
     }
 }
 
 /* Writes a field of a CSV file, in quotation marks if it needs them. */
-static void csv_text(struct out *out, const char *text)
+static void write_csv_text(struct out *out, const char *text)
 {
     assert(text != NULL);
     bool plain = text[strcspn(text, ",\"\r\n")] == '\0';
@@ -364,13 +376,15 @@ void sheet_csv(const struct sheet *sheet, struct out *out)
 {
     assert(sheet->count % sheet->columns == 0);
     for (size_t i = 0; i < sheet->columns + sheet->count; i++) {
-        csv_text(out, i < sheet->columns
-                          ? sheet->column[i].title
-                          : sheet->cell[i - sheet->columns].text);
+        write_csv_text(out, i < sheet->columns
+                                ? sheet->column[i].title
+                                : sheet->cell[i - sheet->columns].text);
         out_text(out, (i + 1) % sheet->columns == 0 ? "\n" : ",");
     }
 }
 
+/* Cells of columns that are aligned to the right are numbers, and are written
+ * as they are. */
 void sheet_json(const struct sheet *sheet, struct out *out)
 {
     assert(sheet->columns > 0 || sheet->count == 0);

@@ -51,6 +51,7 @@ void sheet_close(struct sheet *sheet, FILE *file);
 /* <table>, in a box that scrolls if it has titles; the first `heads` cells of
  * a row say what it is of. */
 void sheet_html(const struct sheet *sheet, size_t heads, struct out *out);
+/* A table as GitHub reads it; classes and small texts are left out. */
 void sheet_markdown(const struct sheet *sheet, struct out *out);
 /* RFC 4180, with a header line; only texts that must be are quoted. */
 void sheet_csv(const struct sheet *sheet, struct out *out);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * string_set.c - a set of texts, each kept once.
+ *
+ * Linear probing; at most half of the slots are in use, so that a search ends
+ * after few steps.  Nothing is removed.  Old tables stay behind in the arena:
+ * together they are as large as the last one.
  */
 #include "sim/text/string_set.h"
 
@@ -22,7 +26,7 @@ static const char **find_slot(const struct string_set *texts, const char *text)
 }
 
 /* Doubles the table; its texts are filed again. */
-static void enlarge(struct string_set *texts, struct arena *arena)
+static void enlarge_set(struct string_set *texts, struct arena *arena)
 {
     struct string_set larger = {NULL, texts->slots == 0 ? 64 : 2 * texts->slots,
                                 texts->count};
@@ -35,6 +39,7 @@ static void enlarge(struct string_set *texts, struct arena *arena)
     assert(2 * texts->count < texts->slots);
 }
 
+/* Open addressing, at most half full. */
 const char *string_set_keep(struct string_set *texts, struct arena *arena,
                             const char *text, bool *is_new)
 {
@@ -42,7 +47,7 @@ const char *string_set_keep(struct string_set *texts, struct arena *arena,
 
     assert(texts != NULL && text != NULL);
     if (2 * texts->count >= texts->slots)
-        enlarge(texts, arena);
+        enlarge_set(texts, arena);
     slot = find_slot(texts, text);
     if (is_new != NULL)
         *is_new = *slot == NULL;
@@ -60,7 +65,7 @@ static bool is_digit(char c)
 }
 
 /* Runs of digits at both, without leading zeros: the longer is larger. */
-static int digits_order(const char **a, const char **b)
+static int compare_digits(const char **a, const char **b)
 {
     assert(is_digit(**a) && is_digit(**b));
     size_t na, nb;
@@ -76,6 +81,8 @@ static int digits_order(const char **a, const char **b)
     return order;
 }
 
+/* Numbers in names are compared by value, so that gpu9 comes before gpu10;
+ * equal ones by their length and bytes, so that the order is total. */
 int string_set_order(const char *a, const char *b)
 {
     const char *x = a, *y = b;
@@ -85,7 +92,7 @@ int string_set_order(const char *a, const char *b)
         int order = (int)(unsigned char)*x - (int)(unsigned char)*y;
 
         if (is_digit(*x) && is_digit(*y)) {
-            order = digits_order(&x, &y);
+            order = compare_digits(&x, &y);
         } else {
             x++;
             y++;

@@ -13,6 +13,7 @@
 
 struct arena;
 
+/* All zero: empty. */
 struct string_set {
     const char **slot;
     size_t slots, count;

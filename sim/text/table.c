@@ -52,14 +52,17 @@ void table_free(struct table *table)
     free(table);
 }
 
-static size_t used_bytes(const struct table *table)
+/* Bytes of rows in the buffer, the row that is begun included. */
+static size_t count_used(const struct table *table)
 {
     return table->buffer == NULL ? 0 : (size_t)(table->at - table->buffer);
 }
 
-__attribute__((noinline)) static void grow(struct table *table, size_t bytes)
+/* Makes room for `bytes` more, and doubles what is used.  Kept out of line, as
+ * it is seldom called and every cell would save its registers. */
+__attribute__((noinline)) static void grow_buffer(struct table *table, size_t bytes)
 {
-    size_t used = used_bytes(table);
+    size_t used = count_used(table);
     size_t row = used == 0 ? 0 : (size_t)(table->row - table->buffer);
     size_t room = 2 * used + bytes + 4096;
 
@@ -70,10 +73,10 @@ __attribute__((noinline)) static void grow(struct table *table, size_t bytes)
 }
 
 /* Where the next `bytes` bytes go; `at` is moved by the caller. */
-static inline char *reserve(struct table *table, size_t bytes)
+static inline char *reserve_bytes(struct table *table, size_t bytes)
 {
     if ((size_t)(table->buffer_end - table->at) < bytes)
-        grow(table, bytes);
+        grow_buffer(table, bytes);
     return table->at;
 }
 
@@ -85,7 +88,7 @@ static inline char *begin_cell(struct table *table, enum table_type type,
     assert(table->next != table->columns_end);
     assert(table->next->type == type);
     table->next++;
-    return reserve(table, bytes + 1);
+    return reserve_bytes(table, bytes + 1);
 }
 
 /* The cell ends there. */
@@ -104,7 +107,7 @@ static const bool not_plain[256] = {
 __attribute__((noinline)) static void put_text(struct table *table, const char *text)
 {
     size_t bytes = strlen(text), plain = 0;
-    char *out = reserve(table, 2 * bytes + 3);
+    char *out = reserve_bytes(table, 2 * bytes + 3);
 
     while (!not_plain[(unsigned char)text[plain]])
         plain++;
@@ -123,6 +126,8 @@ __attribute__((noinline)) static void put_text(struct table *table, const char *
     end_cell(table, out);
 }
 
+/* A short text without characters that need quotes is copied as it is looked
+ * at; most cells are such. */
 void table_text(struct table *table, const char *text)
 {
     assert(text != NULL);
@@ -213,7 +218,7 @@ void table_reals(struct table *table, const double *value, size_t count)
 {
     assert(table != NULL && value != NULL);
     assert(count <= (size_t)(table->columns_end - table->next));
-    char *out = reserve(table, count * (NUMBER_BYTES_MAX + 1));
+    char *out = reserve_bytes(table, count * (NUMBER_BYTES_MAX + 1));
 
     for (size_t i = 0; i < count; i++) {
         assert(table->next[i].type == TABLE_REAL);
@@ -237,8 +242,8 @@ void table_end_row(struct table *table)
     assert(table->next == table->columns_end);
     table->at[-1] = '\n';       /* for the comma behind the last cell */
     table->next = table->columns;
-    if (table->sink != NULL && used_bytes(table) >= SINK_BYTES) {
-        table->sink(table->sink_self, table->buffer, used_bytes(table));
+    if (table->sink != NULL && count_used(table) >= SINK_BYTES) {
+        table->sink(table->sink_self, table->buffer, count_used(table));
         table->at = table->buffer;
     }
     table->row = table->at;
@@ -252,12 +257,14 @@ size_t table_begun(const struct table *table, const char **bytes)
     return (size_t)(table->at - table->row);
 }
 
+/* The bytes hold whole cells with their commas, so that nothing is formatted
+ * anew. */
 void table_repeat(struct table *table, const char *bytes, size_t count,
                   size_t columns)
 {
     assert(table != NULL && bytes != NULL);
     assert(columns <= (size_t)(table->columns_end - table->next));
-    memcpy(reserve(table, count), bytes, count);
+    memcpy(reserve_bytes(table, count), bytes, count);
     table->at += count;
     table->next += columns;
 }
@@ -274,7 +281,7 @@ const char *table_bytes(const struct table *table, size_t *bytes)
 {
     assert(table != NULL && bytes != NULL);
     assert(table->next == table->columns);
-    *bytes = used_bytes(table);
+    *bytes = count_used(table);
     return table->buffer == NULL ? "" : table->buffer;
 }
 
@@ -398,6 +405,8 @@ static char *put_plain(char *out, uint32_t digits, int exp10)
     return put_fraction(out, rest);
 }
 
+/* Nine significant digits, without zeros at the end; whole numbers below 1e9
+ * exactly. */
 size_t table_format_real(double value, char out[32])
 {
     assert(isfinite(value));

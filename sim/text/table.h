@@ -18,6 +18,8 @@ struct table;
 
 enum table_type { TABLE_TEXT, TABLE_COUNT, TABLE_TIME, TABLE_REAL };
 
+/* One column.  The table keeps the pointer: name and help live as long as it
+ * does. */
 struct table_column {
     const char *name;
     enum table_type type;
@@ -39,8 +41,9 @@ void table_real(struct table *table, double value);         /* "%.9g" */
 void table_real_or_empty(struct table *table, double value);    /* not finite */
 void table_reals(struct table *table, const double *value, size_t count);
 void table_empty(struct table *table);                      /* any type */
-/* The cells of a row that is begun, as bytes, good until the next call; and so
- * many cells at once, as they were got from there. */
+/* table_begun() gives the cells so far of a row that is begun, as bytes, good
+ * until the next call.  table_repeat() appends such bytes to another row, of a
+ * table with columns alike: `columns` cells at once. */
 size_t table_begun(const struct table *table, const char **bytes);
 void table_repeat(struct table *table, const char *bytes, size_t count,
                   size_t columns);

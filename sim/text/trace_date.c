@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * trace_date.c - dates and times as logs write them.
+ *
+ * Own code, because strptime() follows the locale, and mktime() the zone of the
+ * machine.  Whole numbers throughout: a fraction of a second is exact.  A leap
+ * second (second 60) is read as the first second of the next minute.
  */
 #include "sim/text/trace_date.h"
 
@@ -14,7 +18,7 @@
 #define SECOND_BYTES 9u         /* " 07:01:55" */
 
 /* Digits of a fixed-width part of a date; -1 if there are others. */
-static int64_t digits(const char *text, size_t count)
+static int64_t read_digits(const char *text, size_t count)
 {
     int64_t value = 0;
 
@@ -58,8 +62,8 @@ static size_t read_fraction(const char *text, size_t bytes, int64_t *ns)
 
     if (bytes < 2 || text[0] != '.')
         return 0;
-    for (; i < bytes && i <= 9 && digits(text + i, 1) >= 0; i++) {
-        *ns += digits(text + i, 1) * unit;
+    for (; i < bytes && i <= 9 && read_digits(text + i, 1) >= 0; i++) {
+        *ns += read_digits(text + i, 1) * unit;
         unit /= 10;
     }
     assert(*ns >= 0 && *ns < CLOCK_NS_PER_S);
@@ -84,9 +88,9 @@ static bool read_zone(const char *text, size_t bytes, int64_t *offset_ns)
     if ((bytes != 6 && bytes != 5 && bytes != 3) ||
         (text[0] != '+' && text[0] != '-') || (bytes == 6 && text[3] != ':'))
         return false;
-    hours = digits(text + 1, 2);
+    hours = read_digits(text + 1, 2);
     if (bytes > 3)
-        minutes = digits(text + bytes - 2, 2);
+        minutes = read_digits(text + bytes - 2, 2);
     if (hours < 0 || hours > 14 || minutes < 0 || minutes > 59)
         return false;
     *offset_ns = (hours * 3600 + minutes * 60) * CLOCK_NS_PER_S;
@@ -105,10 +109,10 @@ static size_t read_time(const char *text, size_t bytes, int64_t *ns)
     if (bytes < MINUTE_BYTES || (text[0] != ' ' && text[0] != 'T') ||
         text[3] != ':')
         return 0;
-    hour = digits(text + 1, 2);
-    minute = digits(text + 4, 2);
+    hour = read_digits(text + 1, 2);
+    minute = read_digits(text + 4, 2);
     if (bytes >= SECOND_BYTES && text[6] == ':') {
-        second = digits(text + 7, 2);
+        second = read_digits(text + 7, 2);
         used = SECOND_BYTES;
         used += read_fraction(text + used, bytes - used, &part_ns);
     }
@@ -121,6 +125,7 @@ static size_t read_time(const char *text, size_t bytes, int64_t *ns)
     return used;
 }
 
+/* ISO 8601: a day, maybe a time and a zone; without a zone UTC is meant. */
 bool date_read(const char *text, size_t bytes, int64_t *ns)
 {
     int64_t year, month, day, time_ns = 0, offset_ns = 0;
@@ -129,9 +134,9 @@ bool date_read(const char *text, size_t bytes, int64_t *ns)
     assert(text != NULL && ns != NULL);
     if (bytes < DAY_BYTES || text[4] != '-' || text[7] != '-')
         return false;
-    year = digits(text, 4);
-    month = digits(text + 5, 2);
-    day = digits(text + 8, 2);
+    year = read_digits(text, 4);
+    month = read_digits(text + 5, 2);
+    day = read_digits(text + 8, 2);
     if (!is_day(year, month, day))
         return false;
     if (bytes > DAY_BYTES) {
@@ -145,6 +150,7 @@ bool date_read(const char *text, size_t bytes, int64_t *ns)
     return true;
 }
 
+/* Month, day and year between slashes, as in logs from America. */
 bool date_read_us(const char *text, size_t bytes, int64_t *ns)
 {
     int64_t part[3] = {0, 0, 0};

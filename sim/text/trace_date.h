@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * trace_date.h - dates and times as logs write them.
+ *
+ * Each reads a whole field and sets *ns to nanoseconds since 1970-01-01, UTC.
+ * False, with *ns unspecified: it is no such date, or of a year before 1970 or
+ * after 2200.
  */
 #ifndef SIM_TEXT_TRACE_DATE_H
 #define SIM_TEXT_TRACE_DATE_H

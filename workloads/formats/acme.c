@@ -18,6 +18,8 @@ static const char *const columns[] = {
     "end_time", "duration", NULL};
 enum { JOB, USER, GPUS, STATE, SUBMIT, START, END, DURATION };
 
+/* The run time is end minus start; the duration that the file states is only
+ * compared with it, and a difference is remarked. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

@@ -16,6 +16,8 @@ enum { JOB, SUBMIT, RUN = 3, ALLOCATED, REQUESTED = 7, LIMIT, STATUS = 10,
        USER, NODES = 18 };
 enum { STATUS_FAILED = 0, STATUS_CANCELLED = 5 };
 
+/* A row is split at blanks: if its field of nodes is no list, fields are missing or
+ * shifted. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

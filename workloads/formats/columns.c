@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * columns.c - names of columns, found in the header of a CSV.
+ *
+ * A key that is not given has ROW_NO_COLUMN.  A number in the place of a name
+ * becomes a column that holds it in every row.
  */
 #include "workloads/formats/columns.h"
 
@@ -43,6 +46,7 @@ const struct conf_schema trace_columns_schema =
     CONF_SCHEMA("workload.trace.columns",
                 "which column of the CSV is what", columns_fields);
 
+/* Where columns are looked for, and where an error is reported. */
 struct finding {
     struct csv *csv;
     struct arena *arena;
@@ -60,7 +64,7 @@ static bool is_number(const char *text)
 
 /* The first column whose name holds this one, or stands in it: job in job_id.
  * NULL: there is none. */
-static const char *kindred(const struct csv *csv, const char *name)
+static const char *find_alike(const struct csv *csv, const char *name)
 {
     for (size_t i = 0; i < csv_columns(csv) && strlen(name) > 1; i++) {
         const char *column = csv_names(csv)[i];
@@ -72,14 +76,16 @@ static const char *kindred(const struct csv *csv, const char *name)
     return NULL;
 }
 
-static bool no_column(const struct finding *f, const char *key,
-                      const char *name)
+/* Reports a name that is no column, with the likely reason: no header line,
+ * another separator, another spelling. */
+static bool report_no_column(const struct finding *f, const char *key,
+                             const char *name)
 {
     const char *near = conf_nearest(name, csv_names(f->csv));
     char list[120];
 
     if (near == NULL)
-        near = kindred(f->csv, name);
+        near = find_alike(f->csv, name);
 
     csv_list(f->csv, list, sizeof list);
     err_set(f->err, ERR_REFERENCE, f->pos,
@@ -99,8 +105,9 @@ static bool no_column(const struct finding *f, const char *key,
     return false;
 }
 
-static bool find(const struct finding *f, const char *key, const char *name,
-                 size_t *out)
+/* Finds the column of a key; a number stands for every row. */
+static bool find_column(const struct finding *f, const char *key, const char *name,
+                        size_t *out)
 {
     *out = ROW_NO_COLUMN;
     if (name == NULL)
@@ -108,7 +115,7 @@ static bool find(const struct finding *f, const char *key, const char *name,
     *out = csv_find(f->csv, name);
     if (*out == ROW_NO_COLUMN && is_number(name))
         *out = csv_constant(f->csv, f->arena, name);
-    return *out != ROW_NO_COLUMN || no_column(f, key, name);
+    return *out != ROW_NO_COLUMN || report_no_column(f, key, name);
 }
 
 bool trace_columns_find(struct csv *csv, struct arena *arena,
@@ -119,17 +126,17 @@ bool trace_columns_find(struct csv *csv, struct arena *arena,
     const struct finding f = {csv, arena, path, pos, err};
 
     at->gpus_else = ROW_NO_COLUMN;
-    return find(&f, "job", names->job, &at->job) &&
-           find(&f, "submit", names->submit, &at->submit) &&
-           find(&f, "duration", names->duration, &at->duration) &&
-           find(&f, "gpus", names->gpus, &at->gpus) &&
-           find(&f, "limit", names->limit, &at->limit) &&
-           find(&f, "tenant", names->tenant, &at->tenant) &&
-           find(&f, "priority", names->priority, &at->priority) &&
-           find(&f, "deadline", names->deadline, &at->deadline) &&
-           find(&f, "cores", names->cores, &at->cores) &&
-           find(&f, "memory_mib", names->memory_mib, &at->memory_mib) &&
-           find(&f, "gpu_memory_mib", names->gpu_memory_mib,
-                &at->gpu_memory_mib) &&
-           find(&f, "gpu_types", names->gpu_types, &at->types);
+    return find_column(&f, "job", names->job, &at->job) &&
+           find_column(&f, "submit", names->submit, &at->submit) &&
+           find_column(&f, "duration", names->duration, &at->duration) &&
+           find_column(&f, "gpus", names->gpus, &at->gpus) &&
+           find_column(&f, "limit", names->limit, &at->limit) &&
+           find_column(&f, "tenant", names->tenant, &at->tenant) &&
+           find_column(&f, "priority", names->priority, &at->priority) &&
+           find_column(&f, "deadline", names->deadline, &at->deadline) &&
+           find_column(&f, "cores", names->cores, &at->cores) &&
+           find_column(&f, "memory_mib", names->memory_mib, &at->memory_mib) &&
+           find_column(&f, "gpu_memory_mib", names->gpu_memory_mib,
+                       &at->gpu_memory_mib) &&
+           find_column(&f, "gpu_types", names->gpu_types, &at->types);
 }

@@ -24,11 +24,14 @@ static const struct fields fields_7 = {
     0, 4, 6, 5, ROW_NO_COLUMN, ROW_NO_COLUMN};
 static const struct fields fields_10 = {0, 5, 6, 9, 7, 8};
 
-static const struct fields *fields_of(const struct importer *importer)
+/* The two layouts are told apart by the number of fields. */
+static const struct fields *find_fields(const struct importer *importer)
 {
     return csv_columns(importer->csv) == 7 ? &fields_7 : &fields_10;
 }
 
+/* The files have no header, so the number of fields says whether it is a trace
+ * of Gavel; lengths come from a table of throughputs. */
 static bool open_gavel(struct importer *importer, struct err *err)
 {
     size_t count = csv_columns(importer->csv);
@@ -68,10 +71,12 @@ static void find_length(struct importer *importer, const struct fields *at,
         import_drop(row, IMPORT_NO_LENGTH, at->type);
 }
 
+/* A field -1 means no SLO, a weight of 1 the usual one: others are remarked
+ * on. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {
-    const struct fields *field = fields_of(importer);
+    const struct fields *field = find_fields(importer);
     /* Steps stand in for a duration until the rate is known. */
     const struct row_columns at = {
         .job = ROW_NO_COLUMN, .submit = field->arrival,

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * import.c - the table of formats, and the walk that all of them share.
+ *
+ * The walk: read a row, let the format make a job of it, judge it by rules that
+ * hold for all formats, then keep, skip or refuse it.  Names and tenants are
+ * kept once each, in string sets.  A stream does all but the keeping.
  */
 #include "workloads/formats/import.h"
 
@@ -79,6 +83,7 @@ const struct import_format *import_format_at(size_t i)
     return i < COUNT(format_table) ? format_table[i] : NULL;
 }
 
+/* Formats are few, and are looked up once per run. */
 const struct import_format *import_format_find(const char *name)
 {
     for (size_t i = 0; i < COUNT(format_table); i++)
@@ -93,6 +98,7 @@ struct import_stream {
     struct importer importer;
 };
 
+/* One call of import_read(). */
 struct walk {
     struct import_stream *stream;
     const struct import_request *request;
@@ -104,8 +110,8 @@ struct walk {
 };
 
 /* What is wrong with any job, whatever its format. */
-static void judge(const struct import_request *request,
-                  struct import_row *row)
+static void judge_row(const struct import_request *request,
+                      struct import_row *row)
 {
     uint32_t most = request->gpus_max;
 
@@ -144,8 +150,10 @@ bool import_refuse(const struct import_stream *stream,
                     reason_table[row->reason].name);
 }
 
-static bool in_order(struct walk *walk, const struct import_row *row,
-                     struct err *err)
+/* Jobs must come in the order of submission, unless the request sorts; rows
+ * that do not are counted. */
+static bool check_order(struct walk *walk, const struct import_row *row,
+                        struct err *err)
 {
     struct import_result *result = walk->result;
     char now[32], last[32];
@@ -165,6 +173,7 @@ static bool in_order(struct walk *walk, const struct import_row *row,
     return true;
 }
 
+/* Texts of a row end with it, so that those of a job are copied. */
 static void keep_job(struct walk *walk, struct import_row *row)
 {
     struct import_result *result = walk->result;
@@ -193,7 +202,7 @@ static bool take_row(struct walk *walk, struct import_row *row,
             return import_refuse(walk->stream, row, err);
         result->skipped[row->reason]++;
     } else {
-        if (!in_order(walk, row, err))
+        if (!check_order(walk, row, err))
             return false;
         keep_job(walk, row);
         for (int i = 0; i < REMARKS; i++)
@@ -203,7 +212,7 @@ static bool take_row(struct walk *walk, struct import_row *row,
     return true;
 }
 
-static int by_submit(const void *left, const void *right)
+static int compare_submits(const void *left, const void *right)
 {
     const struct import_job *a = left, *b = right;
 
@@ -212,7 +221,8 @@ static int by_submit(const void *left, const void *right)
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-static bool take_rows(struct walk *walk, struct err *err)
+/* Walks over the file.  A file without a single job is an error. */
+static bool read_rows(struct walk *walk, struct err *err)
 {
     struct import_result *result = walk->result;
     struct import_row row;
@@ -226,7 +236,7 @@ static bool take_rows(struct walk *walk, struct err *err)
     result->blank_lines = csv_blank_lines(import_csv_of(walk->stream));
     result->longer_rows = csv_longer_rows(import_csv_of(walk->stream));
     if (result->unsorted > 0)
-        qsort(result->job, result->count, sizeof *result->job, by_submit);
+        qsort(result->job, result->count, sizeof *result->job, compare_submits);
     if (result->count > 0)
         return true;
     if (result->rows == 0)
@@ -239,6 +249,8 @@ static bool take_rows(struct walk *walk, struct err *err)
                    (unsigned long long)result->rows);
 }
 
+/* Does the request give the lengths, and the GPU type, that the format needs,
+ * and no others? */
 static bool check_lengths(const struct import_format *format,
                           const struct import_request *request,
                           struct err *err)
@@ -268,6 +280,8 @@ static bool check_lengths(const struct import_format *format,
     return err_hint(err, "Say which with --gpu-type, such as v100.");
 }
 
+/* Opens the file, finds the format's columns, and lets the format open what
+ * else it reads.  NULL: err says why, and nothing stays open. */
 struct import_stream *import_open(struct arena *arena,
                                   const struct import_format *format,
                                   const struct import_request *request,
@@ -306,6 +320,8 @@ const struct csv *import_csv_of(const struct import_stream *stream)
     return stream->importer.csv;
 }
 
+/* Reads one row by the format, then judges whether it can be a job; a row that
+ * cannot has a reason, and is no error. */
 enum csv_step import_next(struct import_stream *stream,
                           struct import_row *row, struct err *err)
 {
@@ -319,7 +335,7 @@ enum csv_step import_next(struct import_stream *stream,
     row->name_column = ROW_NO_COLUMN;
     if (!importer->format->row(importer, row, err))
         return CSV_ERROR;
-    judge(importer->request, row);
+    judge_row(importer->request, row);
     return CSV_ROW;
 }
 
@@ -335,7 +351,7 @@ bool import_read(struct arena *arena, const struct import_format *format,
     walk.stream = import_open(arena, format, request, err);
     if (walk.stream == NULL)
         return false;
-    good = take_rows(&walk, err);
+    good = read_rows(&walk, err);
     import_close(walk.stream);
     return good;
 }

@@ -43,6 +43,8 @@ enum import_remark {
     REMARK_WEIGHT, REMARK_SLO, REMARK_DYNAMIC, REMARK_TYPE, REMARK_ATTEMPTS,
     REMARK_UNTIMED, REMARK_DURATION, REMARK_EARLY, REMARKS
 };
+
+/* Returns what the remark says of a job; static text. */
 const char *import_remark_text(enum import_remark remark);
 
 struct import_job {
@@ -57,7 +59,7 @@ struct import_job {
     int64_t batch;              /* samples of a step; 0: not said */
     int64_t gpu_milli, gpu_mib; /* a part of one GPU; 0: whole, not said */
     const char *types;          /* "V100|T4"; NULL or "": any */
-    bool pod;                   /* lies on one node, and tasks of it in all: */
+    bool pod;                   /* lies on one node, and requests in all: */
     int64_t core_milli, memory_bytes;
     int32_t priority;
     uint64_t row;               /* in the file, from 0 */
@@ -122,13 +124,17 @@ struct import_format {
 const struct import_format *import_format_at(size_t i);
 const struct import_format *import_format_find(const char *name);
 
-/* The stream lives in the arena, but owns the open file: import_close returns
- * it.  Of the request neither `sort` nor `skip` is looked at, and names are
- * not compared: that is left to whoever reads. */
+/* Opens a file as a stream of rows.  The stream lives in the arena, but owns the
+ * open file: import_close() returns it.  It ignores `sort` and `skip` of the
+ * request and does not compare names: the caller does.  NULL and an err: the file
+ * cannot be read, or has not the columns of the format. */
 struct import_stream *import_open(struct arena *arena,
                                   const struct import_format *format,
                                   const struct import_request *request,
                                   struct err *err);
+
+/* Reads the next row into *row.  CSV_ERROR: err says what is wrong, and
+ * where. */
 enum csv_step import_next(struct import_stream *stream,
                           struct import_row *row, struct err *err);
 const struct csv *import_csv_of(const struct import_stream *stream);
@@ -137,6 +143,9 @@ void import_close(struct import_stream *stream);        /* accepts NULL */
 bool import_refuse(const struct import_stream *stream,
                    const struct import_row *row, struct err *err);
 
+/* Reads all jobs of a file into *result, in the arena.  False and an err: a
+ * row is wrong, is no job and was not to be skipped, or there is no job at
+ * all. */
 bool import_read(struct arena *arena, const struct import_format *format,
                  const struct import_request *request,
                  struct import_result *result, struct err *err);

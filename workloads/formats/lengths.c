@@ -15,14 +15,16 @@
 #include "workloads/formats/row.h"
 #include "workloads/formats/trace_row.h"
 
+/* A table from a key to a length or a rate, in the order of the file. */
 struct import_lengths {
     const char **key;
     double *value;
     size_t count, room;
 };
 
-static void add(struct arena *arena, struct import_lengths *lengths,
-                const char *key, double value)
+/* Both arrays have one room, so they are reached in turn. */
+static void add_length(struct arena *arena, struct import_lengths *lengths,
+                       const char *key, double value)
 {
     size_t room = lengths->room;
 
@@ -40,8 +42,9 @@ double import_length(const struct import_lengths *lengths, const char *key)
     return 0.0;
 }
 
-static bool read_length(struct importer *importer, struct csv *csv,
-                        struct import_lengths *lengths, struct err *err)
+/* An application may stand in the file once, with seconds above 0. */
+static bool read_lengths(struct importer *importer, struct csv *csv,
+                         struct import_lengths *lengths, struct err *err)
 {
     size_t name = csv_find(csv, "application"), run = csv_find(csv, "run_s");
     enum csv_step step;
@@ -60,7 +63,7 @@ static bool read_length(struct importer *importer, struct csv *csv,
                              "a number of seconds above 0", err);
         if (import_length(lengths, key) > 0.0)
             return row_fault(csv, name, ERR_RANGE, "there once", err);
-        add(importer->arena, lengths, key, value);
+        add_length(importer->arena, lengths, key, value);
     }
     return step == CSV_END;
 }
@@ -71,7 +74,7 @@ bool import_lengths_csv(struct importer *importer, struct err *err)
                                                  sizeof *lengths);
     struct csv *csv = csv_open(importer->arena, importer->request->lengths,
                                CSV_COMMA, err);
-    bool good = csv != NULL && read_length(importer, csv, lengths, err);
+    bool good = csv != NULL && read_lengths(importer, csv, lengths, err);
 
     csv_close(csv);
     importer->lengths = lengths;
@@ -107,7 +110,7 @@ static bool read_job(struct importer *importer, struct json *json,
         if (token != JSON_NUMBER || !scan_f64(text, bytes, &rate))
             return err_set(err, ERR_SYNTAX, json_pos(json),
                            "\"null\" must be a rate in steps/s");
-        add(importer->arena, lengths, key, rate);
+        add_length(importer->arena, lengths, key, rate);
     }
     return token == JSON_OBJECT_END;
 }
@@ -141,6 +144,7 @@ static bool read_types(struct importer *importer, struct json *json,
     return token == JSON_OBJECT_END;
 }
 
+/* Only the rates of the wanted GPU type are kept. */
 bool import_lengths_gavel(struct importer *importer, struct err *err)
 {
     const struct import_request *request = importer->request;

@@ -26,6 +26,7 @@ static const char *const timed_columns[] = {
     "creation_time", "deletion_time", "scheduled_time", "pod_phase", "qos"};
 enum { CREATION, DELETION, SCHEDULED, PHASE, QOS, TIMED };
 
+/* Lists without times hold no jobs to replay, but may be drawn from. */
 static bool open_list(struct importer *importer, struct err *err)
 {
     for (size_t i = 0; i < TIMED; i++) {
@@ -69,6 +70,7 @@ static bool read_run(struct importer *importer, struct import_row *row,
     return true;
 }
 
+/* Where times do not matter, any run time above 0 serves. */
 static bool read_times(struct importer *importer, struct import_row *row,
                        struct err *err)
 {
@@ -93,8 +95,9 @@ static bool read_times(struct importer *importer, struct import_row *row,
     return read_run(importer, row, err);
 }
 
-static bool whole(const struct csv *csv, size_t column, int64_t most,
-                  int64_t *out, struct err *err)
+/* A whole number from 0 to `most`, which no node of any cluster exceeds. */
+static bool read_whole(const struct csv *csv, size_t column, int64_t most,
+                       int64_t *out, struct err *err)
 {
     return row_whole(csv, column, out, err) &&
            ((*out >= 0 && *out <= most) ||
@@ -102,6 +105,8 @@ static bool whole(const struct csv *csv, size_t column, int64_t most,
                       "any node", err));
 }
 
+/* A GPU shared by several pods is gpu_milli below 1000, of one GPU: parts of
+ * several are no jobs here. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {
@@ -117,10 +122,10 @@ static bool read_row(struct importer *importer, struct import_row *row,
     row->gpus_column = at[GPUS];
     row->submit_column = row->run_column = at[NAME];
     row->types_column = spec;
-    if (!whole(csv, at[CPU], 1000000000, &job->core_milli, err) ||
-        !whole(csv, at[MEMORY], INT64_C(1) << 30, &mib, err) ||
-        !whole(csv, at[GPUS], 1000, &job->gpus, err) ||
-        !whole(csv, at[MILLI], GPU_MILLI, &milli, err))
+    if (!read_whole(csv, at[CPU], 1000000000, &job->core_milli, err) ||
+        !read_whole(csv, at[MEMORY], INT64_C(1) << 30, &mib, err) ||
+        !read_whole(csv, at[GPUS], 1000, &job->gpus, err) ||
+        !read_whole(csv, at[MILLI], GPU_MILLI, &milli, err))
         return false;
     job->memory_bytes = mib << 20;
     if (job->gpus > 0 && milli < (int64_t)GPU_MILLI) {

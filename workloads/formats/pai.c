@@ -30,6 +30,8 @@ static bool is_status(const char *text)
     return false;
 }
 
+/* plan_gpu is percent of a GPU for one instance.  A part of one GPU is kept;
+ * parts for several instances are none. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

@@ -15,7 +15,7 @@ static const char *const columns[] = {
 enum { SUBMIT, RUN, GPUS, GPU_TIME, CLUSTER };
 
 /* Printed with one decimal: both sides round. */
-static bool agrees(const struct import_job *job, int64_t gpu_time_ns)
+static bool check_gpu_time(const struct import_job *job, int64_t gpu_time_ns)
 {
     double want_s = clock_s_from_ns(job->run_ns) * (double)job->gpus;
     double off_s = clock_s_from_ns(gpu_time_ns) - want_s;
@@ -23,6 +23,8 @@ static bool agrees(const struct import_job *job, int64_t gpu_time_ns)
     return off_s < 1.0 && off_s > -1.0;
 }
 
+/* The file states GPU time too, which must be duration x GPUs: else its
+ * columns are not what they are called. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {
@@ -38,7 +40,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
     if (!import_plain(importer, &at, row, err) ||
         !row_seconds(importer->csv, column[GPU_TIME], &gpu_time_ns, err))
         return false;
-    return agrees(&row->job, gpu_time_ns) ||
+    return check_gpu_time(&row->job, gpu_time_ns) ||
            row_fault(importer->csv, column[GPU_TIME], ERR_RANGE,
                      "duration x num_gpus", err);
 }

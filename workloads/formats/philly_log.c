@@ -14,6 +14,8 @@
 #include "workloads/formats/row.h"
 #include "workloads/formats/trace_row.h"
 
+/* A job that never ran, still ran, or has no times is dropped with its reason;
+ * several attempts count as one job, and are remarked. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

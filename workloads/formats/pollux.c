@@ -18,6 +18,8 @@ static const char *const columns[] = {
 #define BATCH_MAX 1000000000
 enum { NAME, TIME, APPLICATION, REPLICAS, BATCH };
 
+/* The file has applications and batches in place of run times: these follow
+ * from the catalogue, or from a table of lengths. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {
@@ -39,7 +41,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
     application = csv_field(importer->csv, column[APPLICATION])->text;
     if (importer->request->applications) {
         row->job.kind = application;
-        row->job.run_ns = 1;    /* whoever reads knows it */
+        row->job.run_ns = 1;    /* the reader takes it from the catalogue */
         if (row->job.batch < 1 || row->job.batch > BATCH_MAX)
             return row_fault(importer->csv, column[BATCH], ERR_RANGE,
                              "a whole number of samples, 1 to 1e9", err);

@@ -62,6 +62,7 @@ static const struct doublings gns[] = {
     {"Recommendation", 2048, 1, {21, 41}}, {"Recommendation", 4096, 1, {41}},
 };
 
+/* The text is a job type of Gavel: MODEL (batch size N). */
 bool regime_type_read(const char *text, struct regime_type *out)
 {
     static const char between[] = " (batch size ";
@@ -106,8 +107,10 @@ static bool is_critical(const struct regime_type *type, uint32_t epoch)
            (epoch >= 80 && epoch < 90);
 }
 
-static uint32_t batch_gns(const struct regime_type *type, uint32_t gpus,
-                          uint32_t epoch)
+/* Doubles the batch at each epoch of the table that is over, up to the model's
+ * bound. */
+static uint32_t find_batch_gns(const struct regime_type *type, uint32_t gpus,
+                               uint32_t epoch)
 {
     uint32_t batch = type->batch;
 
@@ -127,7 +130,7 @@ uint32_t regime_batch(const struct regime_type *type, enum regime_mode mode,
 {
     assert(epoch < epochs && type->batch > 0);
     if (mode == REGIME_GNS)
-        return batch_gns(type, gpus, epoch);
+        return find_batch_gns(type, gpus, epoch);
     if (mode == REGIME_ACCORDION && !is_critical(type, epoch) &&
         (double)epoch > epochs * 0.3)
         return type->batch_max;

@@ -22,7 +22,8 @@ struct regime_type {
 bool regime_type_read(const char *text, struct regime_type *out);
 
 enum regime_mode { REGIME_STATIC, REGIME_ACCORDION, REGIME_GNS };
-/* The batch size of an epoch of a job of so many. */
+/* Returns the batch size of an epoch, from 0, of a job of `epochs` epochs on
+ * `gpus` GPUs. */
 uint32_t regime_batch(const struct regime_type *type, enum regime_mode mode,
                       uint32_t gpus, uint32_t epochs, uint32_t epoch);
 

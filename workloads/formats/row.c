@@ -2,6 +2,11 @@
 /*
  * row.c - what the formats share: columns, and rows that hold what a
  * job needs in plain fields.
+ *
+ * Two kinds of logs: those with a run time (import_plain), and those with the
+ * times of submission, start and end (import_timed). A row that is no job is
+ * marked with the first reason found; the walk in import.c decides what becomes
+ * of it.
  */
 #include "workloads/formats/row.h"
 
@@ -14,7 +19,7 @@
 #include "sim/text/trace_date.h"
 
 /* "a, b, c" */
-static void join(const char *const *names, char *out, size_t out_bytes)
+static void join_names(const char *const *names, char *out, size_t out_bytes)
 {
     size_t used = 0;
 
@@ -30,7 +35,7 @@ static void join(const char *const *names, char *out, size_t out_bytes)
 }
 
 /* Files published beside traces: what they are, by their first columns. */
-static const char *what_it_is(const struct csv *csv)
+static const char *recognize_file(const struct csv *csv)
 {
     static const struct {
         const char *first, *second, *what;
@@ -71,14 +76,15 @@ static const char *what_it_is(const struct csv *csv)
     return NULL;
 }
 
-static int lower(char c)
+static int lower_letter(char c)
 {
     return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
+/* Do two names differ in upper and lower case alone? */
 static bool same_but_case(const char *a, const char *b)
 {
-    while (*a != '\0' && lower(*a) == lower(*b)) {
+    while (*a != '\0' && lower_letter(*a) == lower_letter(*b)) {
         a++;
         b++;
     }
@@ -86,7 +92,7 @@ static bool same_but_case(const char *a, const char *b)
 }
 
 /* A column of that name in other letters, or NULL. */
-static const char *in_other_case(const struct csv *csv, const char *name)
+static const char *find_other_case(const struct csv *csv, const char *name)
 {
     for (size_t i = 0; i < csv_columns(csv); i++)
         if (same_but_case(csv_names(csv)[i], name))
@@ -94,6 +100,8 @@ static const char *in_other_case(const struct csv *csv, const char *name)
     return NULL;
 }
 
+/* Finds the columns that a format needs.  If one is missing the hint says the
+ * likeliest reason: another format, another case of letters. */
 bool import_columns(struct importer *importer, struct err *err)
 {
     const struct import_format *format = importer->format;
@@ -109,15 +117,15 @@ bool import_columns(struct importer *importer, struct err *err)
                 (struct err_pos){importer->request->file, 1, 1},
                 "file has no column %s, and format %s needs it: its columns "
                 "are %s", format->columns[i], format->name, has);
-        if (what_it_is(importer->csv) != NULL)
-            return err_hint(err, "%s", what_it_is(importer->csv));
-        if (in_other_case(importer->csv, format->columns[i]) != NULL)
+        if (recognize_file(importer->csv) != NULL)
+            return err_hint(err, "%s", recognize_file(importer->csv));
+        if (find_other_case(importer->csv, format->columns[i]) != NULL)
             return err_hint(err, "It has a column %s: names are told apart by "
                                  "upper and lower case.",
-                            in_other_case(importer->csv, format->columns[i]));
+                            find_other_case(importer->csv, format->columns[i]));
         if (format->missing != NULL)
             return err_hint(err, "%s", format->missing);
-        join(format->columns, names, sizeof names);
+        join_names(format->columns, names, sizeof names);
         return err_hint(err, "It needs %s.", names);
     }
     return true;
@@ -188,6 +196,7 @@ static bool read_moment(const struct csv *csv, size_t column, int64_t *ns,
     return *ns >= 0 || row_fault(csv, column, ERR_RANGE, "at least 0", err);
 }
 
+/* Every time that lacks is a reason to drop the row, so that counts add up. */
 bool import_timed(struct importer *importer, const struct timed_columns *at,
                   struct import_row *row, struct err *err)
 {

@@ -13,6 +13,7 @@
 
 struct import_lengths;
 
+/* An open file, as the functions of a format see it. */
 struct importer {
     struct arena *arena;
     const struct import_format *format;
@@ -39,6 +40,7 @@ bool import_amount(const struct csv *csv, size_t column, double *out,
                    struct err *err);
 /* GPUs of a job; a row without one if they are no whole number. */
 void import_gpus(struct import_row *row, double gpus, size_t column);
+/* Is the deadline before submission + run time, so that it cannot be met? */
 bool import_is_late(const struct import_job *job);
 /* The row is no job; what the format says of it first stands. */
 void import_drop(struct import_row *row, enum import_reason reason,

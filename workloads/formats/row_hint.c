@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * row_hint.c - numbers as people, spreadsheets and other programs write them.
+ *
+ * Only words about a field that was refused: nothing here is read as a number.
+ * The order of the checks matters, as "1,234" may be a number with thousands or
+ * with a decimal comma.
  */
 #include "workloads/formats/row_hint.h"
 
@@ -34,8 +38,8 @@ static size_t separator_bytes(const char *at)
 
 /* "1'234'567.5" without what separates groups of three digits; false: it is no
  * such number.  `*comma` tells whether a comma does. */
-static bool without_thousands(const char *text, char out[HINT_BYTES],
-                              bool *comma)
+static bool drop_thousands(const char *text, char out[HINT_BYTES],
+                           bool *comma)
 {
     size_t used = 0, group = 0, groups = 0, bytes;
 
@@ -64,7 +68,7 @@ static bool without_thousands(const char *text, char out[HINT_BYTES],
 }
 
 /* "12,5": one comma, and digits on both sides. */
-static bool decimal_comma(const char *text, char out[HINT_BYTES])
+static bool read_decimal_comma(const char *text, char out[HINT_BYTES])
 {
     const char *comma = strchr(text, ',');
 
@@ -79,7 +83,7 @@ static bool decimal_comma(const char *text, char out[HINT_BYTES])
 }
 
 /* "1:02:03" or "2:30" as seconds; -1: it is none. */
-static int64_t clock_seconds(const char *text)
+static int64_t read_clock(const char *text)
 {
     int64_t part = 0, all = 0;
     int parts = 1;
@@ -113,7 +117,7 @@ static bool is_missing(const char *text)
 
 /* Three numbers between points or slashes, as 05.01.2026; or a date of ISO
  * 8601 and then letters. */
-static void date_hint(const char *text, struct err *err)
+static void hint_date(const char *text, struct err *err)
 {
     size_t first = strspn(text, "0123456789");
     char mark = text[first];
@@ -130,6 +134,8 @@ static void date_hint(const char *text, struct err *err)
                       "for UTC.");
 }
 
+/* Guesses what somebody meant by a field that is no number; the likeliest
+ * first, since only one hint is given. */
 void row_hint(const char *text, size_t bytes, struct err *err)
 {
     char other[HINT_BYTES];
@@ -137,21 +143,21 @@ void row_hint(const char *text, size_t bytes, struct err *err)
     size_t digits = strspn(text, "0123456789.");
     bool comma;
 
-    if (without_thousands(text, other, &comma) && comma) {
+    if (drop_thousands(text, other, &comma) && comma) {
         char decimal[HINT_BYTES];
 
-        if (decimal_comma(text, decimal))
+        if (read_decimal_comma(text, decimal))
             err_hint(err, "Is the comma one of thousands, or of decimals? "
                           "Write %s, or %s.", other, decimal);
         else
             err_hint(err, "Leave out what separates thousands: %s.", other);
-    } else if (without_thousands(text, other, &comma)) {
+    } else if (drop_thousands(text, other, &comma)) {
         err_hint(err, "Leave out what separates thousands: %s.", other);
-    } else if (decimal_comma(text, other)) {
+    } else if (read_decimal_comma(text, other)) {
         err_hint(err, "A decimal comma is not read: write %s.", other);
-    } else if (clock_seconds(text) >= 0) {
+    } else if (read_clock(text) >= 0) {
         err_hint(err, "Write seconds: %s is %" PRId64 "%s.", text,
-                 clock_seconds(text),
+                 read_clock(text),
                  strchr(text, ':') == strrchr(text, ':')
                      ? " if it has hours and minutes" : "");
     } else if (scan_i64(text, bytes, &number) && number > 0 &&
@@ -171,6 +177,6 @@ void row_hint(const char *text, size_t bytes, struct err *err)
         err_hint(err, "A missing value is not guessed: write a number, or "
                       "remove the row.");
     } else {
-        date_hint(text, err);
+        hint_date(text, err);
     }
 }

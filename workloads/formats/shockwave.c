@@ -42,9 +42,9 @@ static bool open_shockwave(struct importer *importer, struct err *err)
 }
 
 /* What an epoch takes with that batch size; 0: no rate is known. */
-static double epoch_s(const struct importer *importer,
-                      const struct regime_type *type, uint32_t batch,
-                      int64_t gpus)
+static double find_epoch_s(const struct importer *importer,
+                           const struct regime_type *type, uint32_t batch,
+                           int64_t gpus)
 {
     char key[128];
     double rate;
@@ -66,9 +66,9 @@ struct draft {
 };
 
 /* The mode of a batch size, made if it is new; false: it has no rate. */
-static bool mode_of(const struct importer *importer,
-                    const struct regime_type *type, uint32_t batch,
-                    int64_t gpus, struct draft *draft, uint32_t *out)
+static bool find_mode(const struct importer *importer,
+                      const struct regime_type *type, uint32_t batch,
+                      int64_t gpus, struct draft *draft, uint32_t *out)
 {
     uint32_t count = draft->modes.count;
 
@@ -78,11 +78,13 @@ static bool mode_of(const struct importer *importer,
     if (count == JOB_MODES_MAX)
         return false;
     draft->batch[count] = batch;
-    draft->epoch_s[count] = epoch_s(importer, type, batch, gpus);
+    draft->epoch_s[count] = find_epoch_s(importer, type, batch, gpus);
     draft->modes.count++;
     return draft->epoch_s[count] > 0.0;
 }
 
+/* Goes through the epochs and notes where the batch size changes.  False: a
+ * rate is missing, or there are more regimes than fit. */
 static bool find_regimes(const struct importer *importer,
                          const struct regime_type *type,
                          enum regime_mode mode, int64_t gpus,
@@ -92,7 +94,7 @@ static bool find_regimes(const struct importer *importer,
         uint32_t batch = regime_batch(type, mode, (uint32_t)gpus,
                                       draft->modes.epochs, e), m;
 
-        if (!mode_of(importer, type, batch, gpus, draft, &m))
+        if (!find_mode(importer, type, batch, gpus, draft, &m))
             return false;
         if (draft->regimes > 0 && draft->regime[draft->regimes - 1].mode == m)
             continue;
@@ -103,24 +105,26 @@ static bool find_regimes(const struct importer *importer,
     return draft->modes.epochs > 0;
 }
 
-static void *copy(struct arena *arena, const void *from, size_t count,
-                  size_t bytes)
+/* Returns a copy of `count` items in the arena. */
+static void *copy_items(struct arena *arena, const void *from, size_t count,
+                        size_t bytes)
 {
     return memcpy(arena_alloc(arena, count, bytes), from, count * bytes);
 }
 
-static void keep(struct arena *arena, const struct draft *draft,
-                 struct import_job *job)
+/* Copies what was found into the arena, for the job. */
+static void keep_draft(struct arena *arena, const struct draft *draft,
+                       struct import_job *job)
 {
-    struct job_modes *modes = copy(arena, &draft->modes, 1, sizeof *modes);
+    struct job_modes *modes = copy_items(arena, &draft->modes, 1, sizeof *modes);
     struct job_regimes *regimes = arena_alloc(arena, 1, sizeof *regimes);
     uint32_t count = modes->count;
 
-    modes->batch = copy(arena, draft->batch, count, sizeof *draft->batch);
-    modes->epoch_s = copy(arena, draft->epoch_s, count,
-                          sizeof *draft->epoch_s);
-    regimes->regime = copy(arena, draft->regime, draft->regimes,
-                           sizeof *draft->regime);
+    modes->batch = copy_items(arena, draft->batch, count, sizeof *draft->batch);
+    modes->epoch_s = copy_items(arena, draft->epoch_s, count,
+                                sizeof *draft->epoch_s);
+    regimes->regime = copy_items(arena, draft->regime, draft->regimes,
+                                 sizeof *draft->regime);
     regimes->count = draft->regimes;
     job->modes = modes;
     job->regimes = regimes;
@@ -144,7 +148,7 @@ static void find_length(struct importer *importer, enum regime_mode mode,
                       ceil((double)type.samples / type.batch));
         draft.modes.epochs = epochs <= EPOCHS_MAX ? (uint32_t)epochs : 0;
         if (find_regimes(importer, &type, mode, row->job.gpus, &draft)) {
-            keep(importer->arena, &draft, &row->job);
+            keep_draft(importer->arena, &draft, &row->job);
             if (clock_ns_from_s(regimes_length_s(row->job.modes,
                                                  row->job.regimes),
                                 &row->job.run_ns))
@@ -164,6 +168,8 @@ static bool is_number(const struct csv *csv, size_t column, double wanted)
     return scan_f64(field.text, field.bytes, &value) && value == wanted;
 }
 
+/* With a table of rates the length follows from the steps and the mode, and
+ * the file's own run time is not used. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

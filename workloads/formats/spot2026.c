@@ -17,6 +17,8 @@ static const char *const columns[] = {
     "submit_time", "duration", "job_type", NULL};
 enum { JOB, ORGANIZATION, MODEL, GPUS, WORKERS, SUBMIT, RUN, TYPE };
 
+/* gpu_request is of one worker.  Where it is a fraction, the row is no job
+ * (IMPORT_FRACTION). */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

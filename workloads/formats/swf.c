@@ -16,6 +16,8 @@ enum { JOB, SUBMIT, RUN = 3, ALLOCATED, REQUESTED = 7, LIMIT, STATUS = 10,
 /* Status: 0 failed, 1 completed, 5 cancelled; -1 not known. */
 enum { STATUS_FAILED = 0, STATUS_CANCELLED = 5 };
 
+/* Processors that were allocated count; where a log does not say, those that
+ * were requested, which is remarked.  -1 is the standard's unknown. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

@@ -2,6 +2,9 @@
 /*
  * tiresias.c - job files of Tiresias' simulator (Gu et al., NSDI 2019),
  * and of those that took its format over.
+ *
+ * Iterations and intervals describe how a job would run there; the duration is
+ * its run time.
  */
 #include "workloads/formats/row.h"
 

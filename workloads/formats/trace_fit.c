@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * trace_fit.c - distributions of a trace: gaps of arrivals, sizes, run times.
+ *
+ * Sizes of at least ENTRY_JOBS_MIN jobs get an entry of their own with fitted
+ * run times, the most frequent first, up to TRACE_FIT_ENTRIES_MAX; the rest
+ * share one.  Where no family is near enough, the sample itself is kept
+ * (empirical). All arrays live in the arena.
  */
 #include "workloads/formats/trace_fit.h"
 
@@ -24,7 +29,7 @@
 #define KS_CHANCE 1.36
 #define DAY_S 86400.0
 
-static int by_value(const void *left, const void *right)
+static int compare_values(const void *left, const void *right)
 {
     double a = *(const double *)left, b = *(const double *)right;
 
@@ -32,7 +37,7 @@ static int by_value(const void *left, const void *right)
 }
 
 /* More jobs first; then the smaller size. */
-static int by_jobs(const void *left, const void *right)
+static int compare_jobs(const void *left, const void *right)
 {
     const struct trace_fit_size *a = left, *b = right;
 
@@ -41,7 +46,7 @@ static int by_jobs(const void *left, const void *right)
     return a->gpu_milli < b->gpu_milli ? -1 : a->gpu_milli > b->gpu_milli;
 }
 
-static int by_size(const void *left, const void *right)
+static int compare_sizes(const void *left, const void *right)
 {
     const struct trace_fit_size *a = left, *b = right;
 
@@ -50,6 +55,7 @@ static int by_size(const void *left, const void *right)
 
 /* ---- sizes ------------------------------------------------------------- */
 
+/* GPUs of a job in thousandths. */
 static int64_t milli_of(const struct import_job *job)
 {
     return job->gpu_milli > 0 ? job->gpu_milli : 1000 * job->gpus;
@@ -66,7 +72,7 @@ static struct trace_fit_size *count_sizes(struct arena *arena,
 
     for (size_t i = 0; i < result->count; i++)
         size[i] = (struct trace_fit_size){milli_of(&result->job[i]), 1};
-    qsort(size, result->count, sizeof *size, by_size);
+    qsort(size, result->count, sizeof *size, compare_sizes);
     for (size_t i = 0; i < result->count; i++)
         if (n > 0 && size[n - 1].gpu_milli == size[i].gpu_milli)
             size[n - 1].jobs++;
@@ -76,6 +82,7 @@ static struct trace_fit_size *count_sizes(struct arena *arena,
     return size;
 }
 
+/* Is the size one of the entry's? */
 static bool has_size(const struct trace_fit_entry *entry, int64_t gpu_milli)
 {
     for (size_t i = 0; i < entry->size_count; i++)
@@ -84,6 +91,8 @@ static bool has_size(const struct trace_fit_entry *entry, int64_t gpu_milli)
     return false;
 }
 
+/* Fits the run times of the entry's jobs; equal ones have no distribution to
+ * fit. */
 static void fit_entry(struct arena *arena, const struct import_result *result,
                       struct trace_fit_entry *entry)
 {
@@ -97,7 +106,7 @@ static void fit_entry(struct arena *arena, const struct import_result *result,
         if (has_size(entry, milli_of(&result->job[i])))
             run_s[n++] = clock_s_from_ns(result->job[i].run_ns);
     assert(n == entry->jobs);
-    qsort(run_s, n, sizeof *run_s, by_value);
+    qsort(run_s, n, sizeof *run_s, compare_values);
     entry->run_s = run_s;
     if (!(run_s[0] < run_s[n - 1]))
         return;
@@ -117,13 +126,13 @@ static void make_entries(struct arena *arena,
     size_t count, alone = 0;
     struct trace_fit_size *size = count_sizes(arena, result, &count);
 
-    qsort(size, count, sizeof *size, by_jobs);
+    qsort(size, count, sizeof *size, compare_jobs);
     while (alone < count && alone + 1 < TRACE_FIT_ENTRIES_MAX &&
            size[alone].jobs >= ENTRY_JOBS_MIN)
         alone++;
-    qsort(size, alone, sizeof *size, by_size);
+    qsort(size, alone, sizeof *size, compare_sizes);
     if (alone < count)
-        qsort(size + alone, count - alone, sizeof *size, by_size);
+        qsort(size + alone, count - alone, sizeof *size, compare_sizes);
     out->entry = arena_alloc(arena, alone + 1, sizeof *out->entry);
     for (size_t i = 0; i < alone; i++)
         out->entry[out->entries++] =
@@ -169,7 +178,7 @@ static void fit_gaps(struct arena *arena, const struct import_result *result,
     for (size_t i = 0; i < n; i++)
         gap_s[i] = clock_s_from_ns(result->job[i + 1].submit_ns -
                                    result->job[i].submit_ns);
-    qsort(gap_s, n, sizeof *gap_s, by_value);
+    qsort(gap_s, n, sizeof *gap_s, compare_values);
     while (gap_s[out->zero_gaps] <= 0.0)
         out->zero_gaps++;
     for (size_t i = 0; i < out->zero_gaps; i++)
@@ -182,8 +191,8 @@ static void fit_gaps(struct arena *arena, const struct import_result *result,
 }
 
 /* Jobs that ask for no GPU cannot be generated. */
-static struct import_result with_gpus(struct arena *arena,
-                                      const struct import_result *all)
+static struct import_result select_with_gpus(struct arena *arena,
+                                             const struct import_result *all)
 {
     struct import_result some = {
         .job = arena_alloc(arena, all->count, sizeof *some.job)};
@@ -194,11 +203,13 @@ static struct import_result with_gpus(struct arena *arena,
     return some;
 }
 
+/* Fits arrivals and kinds of jobs to those jobs that use GPUs.  Gaps are
+ * counted from the first submission to the last. */
 bool trace_fit_make(struct arena *arena, const struct import_result *all,
                     const char *file, struct trace_fit *out,
                     struct err *err)
 {
-    const struct import_result some = with_gpus(arena, all), *result = &some;
+    const struct import_result some = select_with_gpus(arena, all), *result = &some;
     struct err_pos pos = {file, 0, 0};
     double span_s;
 

@@ -21,6 +21,7 @@ struct import_result;
 
 #define TRACE_FIT_ENTRIES_MAX 16u
 
+/* The fits of all families to one sample. */
 struct trace_fit_fits {
     struct likelihood fit[LIKELIHOOD_FAMILIES];
     bool good[LIKELIHOOD_FAMILIES];
@@ -32,6 +33,7 @@ struct trace_fit_size {
     uint64_t jobs;
 };
 
+/* Jobs of one size, or of all sizes that are too rare for a fit of their own. */
 struct trace_fit_entry {
     const struct trace_fit_size *size;  /* ascending */
     size_t size_count;

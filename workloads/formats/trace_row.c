@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * trace_row.c - one row of a trace file, as numbers and texts.
+ *
+ * Each function reads one field whole or reports it, with its column and what was
+ * expected.  Numbers are decimal text until they are nanoseconds or whole numbers:
+ * no double lies between.
  */
 #include "workloads/formats/trace_row.h"
 
@@ -27,7 +31,7 @@ bool row_fault(const struct csv *csv, size_t column, enum err_kind kind,
 }
 
 /* A number that is none of that kind because of its size alone. */
-static bool too_large(struct csv_field field, bool whole)
+static bool is_too_large(struct csv_field field, bool whole)
 {
     struct decimal decimal;
 
@@ -44,11 +48,13 @@ bool row_whole(const struct csv *csv, size_t column, int64_t *out,
 
     return scan_i64(field.text, field.bytes, out) ||
            row_fault(csv, column, ERR_SYNTAX,
-                     too_large(field, true)
+                     is_too_large(field, true)
                          ? "a whole number below 2^63" : "a whole number",
                      err);
 }
 
+/* A number with a point is read as thousandths by way of nanoseconds,
+ * exactly. */
 bool row_gpus(const struct csv *csv, size_t column, struct row *row,
               struct err *err)
 {
@@ -83,11 +89,12 @@ bool row_seconds(const struct csv *csv, size_t column, int64_t *ns,
 
     return scan_time(field.text, field.bytes, ns) ||
            row_fault(csv, column, ERR_SYNTAX,
-                     too_large(field, false)
+                     is_too_large(field, false)
                          ? "a number of seconds up to 9.2e9"
                          : "a number of seconds", err);
 }
 
+/* Seconds, not below 0, or a date, which may lie before the run. */
 static bool read_submit(const struct csv *csv, size_t column,
                         struct row *row, struct err *err)
 {
@@ -98,7 +105,7 @@ static bool read_submit(const struct csv *csv, size_t column,
         return true;
     if (!scan_time(field.text, field.bytes, &row->submit_ns))
         return row_fault(csv, column, ERR_SYNTAX,
-                         too_large(field, false)
+                         is_too_large(field, false)
                              ? "a number of seconds up to 9.2e9"
                              : "a number of seconds, or a date such as "
                                "2017-10-09 07:01:55", err);
@@ -106,6 +113,7 @@ static bool read_submit(const struct csv *csv, size_t column,
            row_fault(csv, column, ERR_RANGE, "at least 0", err);
 }
 
+/* Bounds keep sums of priorities within 32 bits. */
 static bool read_priority(const struct csv *csv, size_t column,
                           int32_t *out, struct err *err)
 {
@@ -120,6 +128,7 @@ static bool read_priority(const struct csv *csv, size_t column,
     return true;
 }
 
+/* A date, or seconds; empty or negative: none. */
 bool row_deadline(const struct csv *csv, size_t column, int64_t *ns,
                   struct err *err)
 {
@@ -135,7 +144,7 @@ bool row_deadline(const struct csv *csv, size_t column, int64_t *ns,
     return true;
 }
 
-#define MIB_MAX (INT64_C(1) << 30)
+#define MIB_MAX (INT64_C(1) << 30)     /* 1 PiB: beyond any node */
 
 /* What is asked of a node, and of its GPUs. */
 static bool read_more(const struct csv *csv, const struct row_columns *at,
@@ -171,6 +180,8 @@ static bool read_more(const struct csv *csv, const struct row_columns *at,
                       "MiB of at least 0", err));
 }
 
+/* Reads the columns that a file has.  GPUs of 0 or less are taken from another
+ * column, if there is one. */
 bool row_read(const struct csv *csv, const struct row_columns *at,
               struct row *row, struct err *err)
 {

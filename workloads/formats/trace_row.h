@@ -43,10 +43,11 @@ struct row {
     const struct job_regimes *regimes;
     const struct application_job *application;  /* NULL: not said */
     int32_t priority;
-    bool pod;                   /* lies on one node, and tasks of it in all */
+    bool pod;                   /* lies on one node; cores and memory in all */
     bool dated;                 /* submit_ns was a date: since 1970, UTC */
 };
 
+/* Columns of the fields of a row, from 0; ROW_NO_COLUMN: the file has none. */
 struct row_columns {
     size_t job, submit, duration, gpus, gpus_else, limit, tenant, priority,
            deadline;

@@ -22,6 +22,7 @@
 
 #define GB 1e9
 
+/* Is the group of that pool?  NULL: any pool. */
 static bool in_pool(const struct cluster_spec *cluster,
                     const struct node_group *group, const char *pool)
 {
@@ -30,7 +31,7 @@ static bool in_pool(const struct cluster_spec *cluster,
 }
 
 /* `pool` or `home` names one of the cluster's. */
-static bool pool_named(const struct world *world, const struct demand *demand,
+static bool check_pool(const struct world *world, const struct demand *demand,
                        const struct role_spec *role, const char *pool,
                        struct err_pos pos)
 {
@@ -56,12 +57,14 @@ static bool pool_named(const struct world *world, const struct demand *demand,
     return false;
 }
 
-static bool pool_exists(const struct world *world,
+/* Checks `pool` and `home` of a role; a home outside of its pool would never
+ * be used. */
+static bool check_pools(const struct world *world,
                         const struct demand *demand,
                         const struct role_spec *role)
 {
-    if (!pool_named(world, demand, role, role->pool, demand->pos) ||
-        !pool_named(world, demand, role, role->home, demand->home))
+    if (!check_pool(world, demand, role, role->pool, demand->pos) ||
+        !check_pool(world, demand, role, role->home, demand->home))
         return false;
     if (role->pool == NULL || role->home == NULL ||
         strcmp(role->pool, role->home) == 0)
@@ -83,8 +86,8 @@ static uint32_t add_type(uint32_t *types, uint32_t count, uint32_t type)
 }
 
 /* A type of the cluster by index: `generic` is none of the catalogue's. */
-static const struct gpu_type *type_at(const struct world *world,
-                                      uint32_t type)
+static const struct gpu_type *find_type(const struct world *world,
+                                        uint32_t type)
 {
     const struct cluster_spec *cluster = world->cluster;
 
@@ -97,8 +100,8 @@ static const struct gpu_type *type_at(const struct world *world,
 }
 
 /* By name, of the cluster or else of the catalogue; NULL: nobody knows it. */
-static const struct gpu_type *type_named(const struct world *world,
-                                         const char *name)
+static const struct gpu_type *find_named_type(const struct world *world,
+                                              const char *name)
 {
     const struct cluster_spec *cluster = world->cluster;
 
@@ -109,6 +112,7 @@ static const struct gpu_type *type_named(const struct world *world,
     return catalogue_gpu(world->catalogue, name);
 }
 
+/* Has the pool nodes with GPUs of that type? */
 static bool cluster_has(const struct cluster_spec *cluster, const char *pool,
                         uint32_t type)
 {
@@ -123,8 +127,8 @@ static bool cluster_has(const struct cluster_spec *cluster, const char *pool,
 }
 
 /* One name of `types:`; false if the catalogue does not know it. */
-static bool named_type(const struct world *world,
-                       const struct conf_node *node, uint32_t *type)
+static bool read_type(const struct world *world,
+                      const struct conf_node *node, uint32_t *type)
 {
     const char *name;
     const struct gpu_type *gpu;
@@ -133,7 +137,7 @@ static bool named_type(const struct world *world,
         return err_set(world->err, ERR_SCHEMA, conf_pos(node),
                        "types must be a GPU's name or a list of names");
     name = conf_text(node);
-    gpu = type_named(world, name);
+    gpu = find_named_type(world, name);
     if (gpu != NULL) {
         *type = gpu->index;
         return true;
@@ -165,8 +169,9 @@ static bool hint_types(const struct world *world, const char *pool)
     return used > 0 && err_hint(world->err, "It has %s.", names);
 }
 
-static bool no_type(const struct world *world, const struct demand *demand,
-                    const struct role_spec *role)
+/* Reports a role for which the cluster has no GPU. */
+static bool report_no_type(const struct world *world, const struct demand *demand,
+                           const struct role_spec *role)
 {
     err_set(world->err, ERR_RANGE, demand->pos,
             "role %s of %s can never run: %s%s has no GPU of %s",
@@ -177,15 +182,17 @@ static bool no_type(const struct world *world, const struct demand *demand,
     return hint_types(world, role->pool);
 }
 
+/* Is an item of `types:` the word cpu, which stands for cores? */
 static bool names_cpu(const struct conf_node *type)
 {
     return conf_kind(type) == CONF_SCALAR &&
            strcmp(conf_text(type), "cpu") == 0;
 }
 
-static bool no_cores(const struct world *world, const struct demand *demand,
-                     const struct role_spec *role,
-                     const struct conf_node *type)
+/* Reports `cpu` in the types of a role that has no law for cores. */
+static bool report_no_cores(const struct world *world, const struct demand *demand,
+                            const struct role_spec *role,
+                            const struct conf_node *type)
 {
     err_set(world->err, ERR_SCHEMA, conf_pos(type),
             "types of role %s of %s names cpu, but the role does not say on "
@@ -196,10 +203,10 @@ static bool no_cores(const struct world *world, const struct demand *demand,
 }
 
 /* The allowed types that the cluster has, in order of preference. */
-static bool allowed_types(const struct world *world,
-                          const struct demand *demand,
-                          const struct role_spec *role, uint32_t *types,
-                          uint32_t *count)
+static bool find_types(const struct world *world,
+                       const struct demand *demand,
+                       const struct role_spec *role, uint32_t *types,
+                       uint32_t *count)
 {
     const struct cluster_spec *cluster = world->cluster;
     const struct conf_node *list = demand->types;
@@ -214,8 +221,8 @@ static bool allowed_types(const struct world *world,
         if (role->on_cores.cores > 0 && names_cpu(one))
             continue;
         if (names_cpu(one))
-            return no_cores(world, demand, role, one);
-        if (!named_type(world, one, &type))
+            return report_no_cores(world, demand, role, one);
+        if (!read_type(world, one, &type))
             return false;
         if (cluster_has(cluster, role->pool, type))
             *count = add_type(types, *count, type);
@@ -226,13 +233,15 @@ static bool allowed_types(const struct world *world,
             *count = add_type(types, *count, cluster->group[g].gpu->index);
     if (*count > 0)
         return true;
-    return no_type(world, demand, role);
+    return report_no_type(world, demand, role);
 }
 
-static bool too_little_memory(const struct world *world,
-                              const struct demand *demand,
-                              const struct role_spec *role,
-                              const struct gpu_type *best)
+/* Reports by how many bytes the largest GPU that the role may use is too
+ * small. */
+static bool report_memory(const struct world *world,
+                          const struct demand *demand,
+                          const struct role_spec *role,
+                          const struct gpu_type *best)
 {
     double missing = role->gpu_memory_bytes - best->memory_bytes;
 
@@ -261,7 +270,7 @@ static bool keep_fitting(const struct world *world,
     uint32_t fit = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct gpu_type *gpu = type_at(world, types[i]);
+        const struct gpu_type *gpu = find_type(world, types[i]);
 
         if (*best == NULL || gpu->memory_bytes > (*best)->memory_bytes)
             *best = gpu;
@@ -270,9 +279,11 @@ static bool keep_fitting(const struct world *world,
     }
     role->gpu_types = types;
     role->gpu_type_count = fit;
-    return fit > 0 || too_little_memory(world, demand, role, *best);
+    return fit > 0 || report_memory(world, demand, role, *best);
 }
 
+/* Keeps of a role's GPU types those whose memory holds it; false if that
+ * leaves none, with a hint of what would fit. */
 bool demand_narrow(const struct world *world, const struct demand *demand,
                    struct role_spec *role)
 {
@@ -298,8 +309,8 @@ bool demand_types(const struct world *world, const struct demand *demand,
     if (demand->types != NULL && conf_kind(demand->types) == CONF_LIST)
         room += (uint32_t)conf_count(demand->types);
     types = arena_alloc(world->arena, room + 1, sizeof *types);
-    if (!pool_exists(world, demand, role) ||
-        !allowed_types(world, demand, role, types, &count))
+    if (!check_pools(world, demand, role) ||
+        !find_types(world, demand, role, types, &count))
         return false;
     return keep_fitting(world, demand, role, types, count, best);
 }
@@ -311,6 +322,7 @@ struct room {
     const char *type;
 };
 
+/* GPUs of one node that cores and memory allow, if it is empty. */
 static uint64_t node_units(const struct node_group *group,
                            const struct role_spec *role)
 {
@@ -324,11 +336,12 @@ static uint64_t node_units(const struct node_group *group,
     return units;
 }
 
+/* Sums over all nodes of a type what the role may use. */
 static struct room room_of_type(const struct world *world,
                                 const struct role_spec *role, uint32_t type)
 {
     const struct cluster_spec *cluster = world->cluster;
-    struct room room = {0, 0, type_at(world, type)->name};
+    struct room room = {0, 0, find_type(world, type)->name};
 
     for (uint32_t g = 0; g < cluster->group_count; g++) {
         const struct node_group *group = &cluster->group[g];
@@ -342,6 +355,8 @@ static struct room room_of_type(const struct world *world,
     return room;
 }
 
+/* A gang has one type; the least size of the role must fit.  The error says
+ * what is missing: GPUs, or what goes with them. */
 static bool place_gpus(const struct world *world, const struct demand *demand,
                        const struct role_spec *role)
 {
@@ -356,7 +371,7 @@ static bool place_gpus(const struct world *world, const struct demand *demand,
             best = room;
     }
     if (best.bare_units == 0)           /* at home, where types were not tried */
-        return no_type(world, demand, role);
+        return report_no_type(world, demand, role);
     if (best.bare_units < role->gpus_min) {
         err_set(world->err, ERR_RANGE, demand->pos,
                 "role %s of %s can never run: it needs at least %u GPUs of "
@@ -385,7 +400,7 @@ static bool place_cores(const struct world *world,
     uint64_t cores = 0;
     double memory_bytes = 0.0;  /* a sum of unlimited ones fits no integer */
 
-    if (!pool_exists(world, demand, role))
+    if (!check_pools(world, demand, role))
         return false;
     for (uint32_t g = 0; g < cluster->group_count; g++) {
         const struct node_group *group = &cluster->group[g];
@@ -416,7 +431,7 @@ static bool place_computing(const struct world *world,
     uint32_t cores = 0;
     double bytes = 0.0;
 
-    if (!pool_exists(world, demand, role))
+    if (!check_pools(world, demand, role))
         return false;
     for (uint32_t g = 0; g < cluster->group_count; g++) {
         const struct node_group *group = &cluster->group[g];
@@ -488,6 +503,7 @@ bool demand_place(const struct world *world, const struct demand *demand,
     return place_home(world, demand, role);
 }
 
+/* May the role get a lease on nodes of that group? */
 static bool may_run_on(const struct world *world,
                        const struct role_spec *role,
                        const struct node_group *group)
@@ -536,6 +552,8 @@ bool demand_nvme(const struct world *world, const struct demand *demand,
                                 "with nvme, or give those nodes drives.");
 }
 
+/* The most GPUs of one type in a pool, or in the cluster: what a job of one
+ * type could have. */
 uint32_t demand_gpus_max(const struct world *world, const char *pool)
 {
     const struct cluster_spec *cluster = world->cluster;
@@ -559,9 +577,9 @@ uint32_t demand_gpus_max(const struct world *world, const char *pool)
 }
 
 /* The fewest GPUs, by doubling, with which the shape fits; 0: none do. */
-static uint32_t more_gpus(const struct train_shape *shape,
-                          double other_bytes, uint32_t gpus, uint32_t most,
-                          double gpu_bytes)
+static uint32_t find_more_gpus(const struct train_shape *shape,
+                               double other_bytes, uint32_t gpus, uint32_t most,
+                               double gpu_bytes)
 {
     for (uint32_t n = 2 * gpus; n <= most && n <= 1u << 20; n *= 2)
         if (memory_train(shape, n).total + other_bytes <= gpu_bytes)
@@ -570,8 +588,8 @@ static uint32_t more_gpus(const struct train_shape *shape,
 }
 
 /* The least tensor parallelism, by doubling, with which it fits; 0: none. */
-static uint32_t more_tp(const struct train_shape *shape, double other_bytes,
-                        uint32_t gpus, double gpu_bytes)
+static uint32_t find_more_tp(const struct train_shape *shape, double other_bytes,
+                             uint32_t gpus, double gpu_bytes)
 {
     struct train_shape next = *shape;
 
@@ -593,8 +611,8 @@ static void hint_net(const struct world *world,
     while (next.micro_batch > 1.0 &&
            memory_train(&next, gpus).total > gpu->memory_bytes)
         next.micro_batch = floor(next.micro_batch / 2.0);
-    n = more_gpus(shape, 0.0, gpus, demand_gpus_max(world, NULL),
-                  gpu->memory_bytes);
+    n = find_more_gpus(shape, 0.0, gpus, demand_gpus_max(world, NULL),
+                       gpu->memory_bytes);
     if (memory_train(&next, gpus).total <= gpu->memory_bytes)
         err_hint(world->err, "It would fit with micro_batch: %g.",
                  next.micro_batch);
@@ -602,6 +620,8 @@ static void hint_net(const struct world *world,
         err_hint(world->err, "It would fit with %u GPUs.", n);
 }
 
+/* Looks for what would make a training job fit, the mildest remedy first, and
+ * says all that was found in one hint. */
 void demand_hint_train(const struct world *world,
                        const struct train_shape *shape, double other_bytes,
                        uint32_t gpus, const struct gpu_type *gpu)
@@ -624,9 +644,9 @@ void demand_hint_train(const struct world *world,
     /* Not where ZeRO alone does it on the GPUs there are. */
     n = remedy.text != NULL && remedy.shape.recompute == shape->recompute
             ? 0
-            : more_gpus(&divided, other_bytes, gpus,
-                        demand_gpus_max(world, NULL), gpu->memory_bytes);
-    tp = more_tp(shape, other_bytes, gpus, gpu->memory_bytes);
+            : find_more_gpus(&divided, other_bytes, gpus,
+                             demand_gpus_max(world, NULL), gpu->memory_bytes);
+    tp = find_more_tp(shape, other_bytes, gpus, gpu->memory_bytes);
     if (n > 0)
         snprintf(more, sizeof more, "%s%u GPUs under zero: 3",
                  remedy.text != NULL ? "; or with " : "", n);

@@ -22,6 +22,8 @@
 #define SPEEDUP_MAX 10.0
 #define NAMES_MAX 1000u
 
+/* The order of the file is kept; lists are short and are searched one by
+ * one. */
 bool packing_read(const struct world *world, const struct conf_node *map,
                   struct job_form *form)
 {
@@ -53,6 +55,8 @@ bool packing_read(const struct world *world, const struct conf_node *map,
     return true;
 }
 
+/* Checked once all forms are known, as a name may stand before the job that it
+ * names. */
 bool packing_names_ok(const struct world *world, const struct conf_node *map,
                       const struct job_form *const *form, size_t count)
 {

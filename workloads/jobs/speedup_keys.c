@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * speedup.c - the keys `elastic` and `rates`, and Gavel's table of rates, alone
+ * speedup_keys.c - the keys `elastic` and `rates`, and Gavel's table of rates, alone
  * and in pairs.
  *
  * A rate belongs to a pool, or to all pools of a GPU type.  What is not named
@@ -48,6 +48,7 @@ const struct conf_schema speedup_elastic_schema =
 
 /* ---- elastic ----------------------------------------------------------- */
 
+/* Sizes must ascend: speedups between them are interpolated. */
 static bool read_table(const struct world *world,
                        const struct conf_node *map,
                        struct job_scaling *scaling)
@@ -84,6 +85,8 @@ static bool read_table(const struct world *world,
     return true;
 }
 
+/* One of four rules: linear, Amdahl's law, a table, or the rates of the
+ * kind. */
 static bool read_scaling(const struct world *world,
                          const struct conf_node *node,
                          struct job_scaling *scaling)
@@ -117,6 +120,7 @@ static bool read_scaling(const struct world *world,
                    "or {table: {size: speedup, ...}}");
 }
 
+/* Sizes that a job may have, and the rule of its speed on them. */
 static bool read_elastic(const struct world *world,
                          const struct conf_node *conf, struct job_form *form)
 {
@@ -140,7 +144,7 @@ static bool read_elastic(const struct world *world,
 /* ---- rates -------------------------------------------------------------- */
 
 /* Pools that a name means: one, or those of a type.  No bit: none does. */
-static uint32_t pools_named(const struct world *world, const char *name)
+static uint32_t find_pools_named(const struct world *world, const char *name)
 {
     const struct cluster_spec *cluster = world->cluster;
     uint32_t pool = cluster_pool(cluster, name), mask = 0;
@@ -157,6 +161,7 @@ static uint32_t pools_named(const struct world *world, const char *name)
     return mask;
 }
 
+/* Sets the rate of a row in all pools of the mask. */
 static void set_rate(double *row, uint32_t pools, uint32_t mask, double rate)
 {
     for (uint32_t p = 0; p < pools; p++)
@@ -164,6 +169,7 @@ static void set_rate(double *row, uint32_t pools, uint32_t mask, double rate)
             row[p] = rate;
 }
 
+/* One row for all sizes: the rate in each pool that is named. */
 static bool read_rates(const struct world *world,
                        const struct conf_node *map,
                        const struct job_rates **out)
@@ -180,7 +186,7 @@ static bool read_rates(const struct world *world,
         struct conf_field field = {
             .key = conf_key(map, i), .type = CONF_REAL, .min = RATE_MIN,
             .max = RATE_MAX};
-        uint32_t mask = pools_named(world, conf_key(map, i));
+        uint32_t mask = find_pools_named(world, conf_key(map, i));
         double rate;
 
         if (mask == 0)
@@ -198,6 +204,8 @@ static bool read_rates(const struct world *world,
     return true;
 }
 
+/* Reads how fast a job is with other GPUs: `elastic` by its size, `rates` by
+ * type; scaling by rates needs a file of them. */
 bool speedup_keys_read(const struct world *world, const struct conf_node *elastic,
                        const struct conf_node *rates, struct job_form *form,
                        const struct job_rates **out)
@@ -235,6 +243,7 @@ uint32_t speedup_gpus_max(const struct world *world, uint32_t pool_mask)
 
 /* ---- Gavel's rates ------------------------------------------------------- */
 
+/* One kind of job of the file, while it is read and after. */
 struct kind {
     const char *name;
     struct job_rates rates;
@@ -267,8 +276,9 @@ static bool split_key(const char *key, char *name, size_t room,
     return *after == ')' && *gpus > 0;
 }
 
-static struct kind *kind_of(const struct world *world,
-                            struct speedup_kinds *kinds, const char *name)
+/* Returns the kind of that name, and makes it when it is first named. */
+static struct kind *find_kind(const struct world *world,
+                              struct speedup_kinds *kinds, const char *name)
 {
     struct kind *kind = kinds->first;
 
@@ -289,7 +299,7 @@ static struct kind *kind_of(const struct world *world,
 }
 
 /* UINT32_MAX: there is no room for another size. */
-static uint32_t size_of(struct kind *kind, uint32_t gpus)
+static uint32_t find_size(struct kind *kind, uint32_t gpus)
 {
     uint32_t i = 0;
 
@@ -304,24 +314,26 @@ static uint32_t size_of(struct kind *kind, uint32_t gpus)
     return i;
 }
 
+/* One reading of a file of rates by kind. */
 struct kinds_reading {
     const struct world *world;
     struct speedup_kinds *kinds;
     const char *known;          /* the type on which lengths are known */
 };
 
+/* Adds the rate of one kind and size on one type of GPU. */
 static bool add_rate(struct kinds_reading *reading, struct json *json,
                      const char *type, const char *key, double rate)
 {
     char name[256];
-    uint32_t gpus, mask = pools_named(reading->world, type), row;
+    uint32_t gpus, mask = find_pools_named(reading->world, type), row;
 
     if (!split_key(key, name, sizeof name, &gpus))
         return err_set(reading->world->err, ERR_SYNTAX, json_pos(json),
                        "expected a kind of job and its GPUs, such as "
                        "('LM (batch size 5)', 1), found \"%.60s\"", key);
-    struct kind *kind = kind_of(reading->world, reading->kinds, name);
-    row = size_of(kind, gpus);
+    struct kind *kind = find_kind(reading->world, reading->kinds, name);
+    row = find_size(kind, gpus);
     if (row == UINT32_MAX)
         return err_set(reading->world->err, ERR_RANGE, json_pos(json),
                        "%.60s has more than %u sizes", name, SIZES_MAX);
@@ -335,9 +347,9 @@ static bool add_rate(struct kinds_reading *reading, struct json *json,
 }
 
 /* The pair of a kind with another, made when it is first named. */
-static struct job_beside *pair_of(struct kinds_reading *reading,
-                                  struct kind *kind, const struct kind *other,
-                                  uint32_t gpus)
+static struct job_beside *find_pair(struct kinds_reading *reading,
+                                    struct kind *kind, const struct kind *other,
+                                    uint32_t gpus)
 {
     uint32_t count = kind->rates.beside_count;
 
@@ -383,7 +395,7 @@ static bool read_pair(struct kinds_reading *reading, struct json *json,
                       const char *type, const char *key)
 {
     const struct world *world = reading->world;
-    uint32_t gpus, other_gpus, mask = pools_named(world, type);
+    uint32_t gpus, other_gpus, mask = find_pools_named(world, type);
     char name[256], other[256];
     size_t bytes;
     double own = 0;
@@ -399,9 +411,9 @@ static bool read_pair(struct kinds_reading *reading, struct json *json,
     if (!split_key(key, name, sizeof name, &gpus) || gpus != other_gpus ||
         !(own > 0.0) || mask == 0)
         return true;
-    struct kind *kind = kind_of(world, reading->kinds, name);
-    struct kind *with = kind_of(world, reading->kinds, other);
-    set_rate(pair_of(reading, kind, with, gpus)->rate,
+    struct kind *kind = find_kind(world, reading->kinds, name);
+    struct kind *with = find_kind(world, reading->kinds, other);
+    set_rate(find_pair(reading, kind, with, gpus)->rate,
              reading->kinds->pools, mask, own);
     return true;
 }
@@ -439,6 +451,8 @@ static bool read_kind(struct kinds_reading *reading, struct json *json,
     return token == JSON_OBJECT_END;
 }
 
+/* Types that the cluster does not have are passed over, but for the one on
+ * which lengths were measured. */
 static bool read_kinds(struct kinds_reading *reading, struct json *json)
 {
     struct err *err = reading->world->err;
@@ -450,7 +464,7 @@ static bool read_kinds(struct kinds_reading *reading, struct json *json)
     while ((token = json_next(json, err)) == JSON_KEY) {
         const char *type = arena_text(reading->world->arena,
                                       json_text(json, &bytes));
-        if (pools_named(reading->world, type) == 0 &&
+        if (find_pools_named(reading->world, type) == 0 &&
             strcmp(type, reading->known) != 0) {
             if (!json_skip(json, json_next(json, err), err))
                 return false;
@@ -505,6 +519,8 @@ const struct speedup_kinds *speedup_kinds_read(const struct world *world,
     return NULL;
 }
 
+/* Finds the rates of a kind of job by name; NULL unless the size is one that
+ * was measured.  *rate_known is the rate at which its length holds. */
 const struct job_rates *speedup_kind(const struct speedup_kinds *kinds,
                                      const char *name, uint32_t gpus,
                                      double *rate_known)

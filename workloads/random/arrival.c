@@ -22,6 +22,7 @@
 
 #define TWO_PI 6.283185307179586
 
+/* The keys as the table fills them. */
 struct keys {
     struct arrival arrival;
     const struct conf_node *burst, *times;
@@ -91,6 +92,7 @@ static const struct {
     [ARRIVAL_ALL_AT_ONCE] = {{NULL}, {NULL}},
 };
 
+/* Is the key one of up to three names? */
 static bool is_among(const char *key, const char *const names[3])
 {
     for (size_t i = 0; i < 3 && names[i] != NULL; i++)
@@ -128,6 +130,7 @@ static bool check_keys(const struct conf_node *conf, int process,
     return true;
 }
 
+/* A list of times that does not go down; equal ones arrive together. */
 static bool read_times(struct arena *arena, const struct conf_node *list,
                        struct arrival *out, struct err *err)
 {
@@ -193,7 +196,7 @@ double arrival_state_rate(const struct arrival *a, bool high)
 }
 
 /* Adds seconds to a time; CLOCK_NEVER_NS where it does not fit. */
-static int64_t later(int64_t time_ns, double s)
+static int64_t add_seconds(int64_t time_ns, double s)
 {
     int64_t gap_ns;
 
@@ -201,15 +204,19 @@ static int64_t later(int64_t time_ns, double s)
                                        : CLOCK_NEVER_NS;
 }
 
+/* Begins a state at `now` and draws how long it lasts. */
 static void enter_state(struct arrival_clock *clock, bool high, int64_t now)
 {
     const struct arrival *a = clock->arrival;
     double stay_s = (double)(high ? a->stay_high_ns : a->stay_low_ns) / 1e9;
 
     clock->high = high;
-    clock->state_end_ns = later(now, rng_exponential(&clock->states, stay_s));
+    clock->state_end_ns = add_seconds(now, rng_exponential(&clock->states, stay_s));
 }
 
+/* Gaps and states have streams of their own, so that another rate stretches
+ * the gaps and leaves bursts where they are.  A bursty process begins in a state
+ * drawn by the time that it spends there. */
 void arrival_start(struct arrival_clock *clock, const struct arrival *arrival,
                    uint64_t seed, uint32_t replica)
 {
@@ -226,6 +233,7 @@ void arrival_start(struct arrival_clock *clock, const struct arrival *arrival,
     }
 }
 
+/* Walks from state to state until the unit exponential is used up. */
 static int64_t next_bursty(struct arrival_clock *clock)
 {
     double need = rng_exponential(&clock->gaps, 1.0);
@@ -237,7 +245,7 @@ static int64_t next_bursty(struct arrival_clock *clock)
 
         if (rate > 0.0 && (need <= rate * left_s ||
                            clock->state_end_ns == CLOCK_NEVER_NS))
-            return later(now, need / rate);
+            return add_seconds(now, need / rate);
         if (clock->state_end_ns == CLOCK_NEVER_NS)
             return CLOCK_NEVER_NS;
         need -= rate * left_s;
@@ -246,6 +254,8 @@ static int64_t next_bursty(struct arrival_clock *clock)
     }
 }
 
+/* Candidates come at the highest rate; each is kept with the probability rate
+ * / highest. */
 static int64_t next_diurnal(struct arrival_clock *clock)
 {
     const struct arrival *a = clock->arrival;
@@ -255,7 +265,7 @@ static int64_t next_diurnal(struct arrival_clock *clock)
     for (;;) {
         double phase, rate, u;
 
-        now = later(now, rng_exponential(&clock->gaps, 1.0 / top));
+        now = add_seconds(now, rng_exponential(&clock->gaps, 1.0 / top));
         if (now == CLOCK_NEVER_NS)
             return CLOCK_NEVER_NS;
         phase = (double)((now - a->peak_ns) % a->period_ns) /
@@ -267,6 +277,7 @@ static int64_t next_diurnal(struct arrival_clock *clock)
     }
 }
 
+/* Given times, or multiples of a period from 0 on. */
 static int64_t next_fixed(const struct arrival_clock *clock)
 {
     const struct arrival *a = clock->arrival;
@@ -279,6 +290,7 @@ static int64_t next_fixed(const struct arrival_clock *clock)
     return clock_after(clock->now_ns, a->every_ns);
 }
 
+/* Once it returned CLOCK_NEVER_NS it does so for ever. */
 int64_t arrival_next(struct arrival_clock *clock)
 {
     const struct arrival *a = clock->arrival;
@@ -289,13 +301,13 @@ int64_t arrival_next(struct arrival_clock *clock)
         return CLOCK_NEVER_NS;
     switch ((enum arrival_process)a->process) {
     case ARRIVAL_POISSON:
-        next = later(clock->now_ns,
-                     rng_exponential(&clock->gaps, 1.0) / a->rate_per_s);
+        next = add_seconds(clock->now_ns,
+                           rng_exponential(&clock->gaps, 1.0) / a->rate_per_s);
         break;
     case ARRIVAL_GAMMA:
-        next = later(clock->now_ns,
-                     rng_gamma(&clock->gaps, 1.0 / square, square) /
-                         a->rate_per_s);
+        next = add_seconds(clock->now_ns,
+                           rng_gamma(&clock->gaps, 1.0 / square, square) /
+                               a->rate_per_s);
         break;
     case ARRIVAL_BURSTY:
         next = next_bursty(clock);
@@ -321,19 +333,20 @@ int64_t arrival_next(struct arrival_clock *clock)
 /* ---- many at once ------------------------------------------------------- */
 
 /* A whole number around a mean, of that variance. */
-static uint64_t scatter(struct rng *rng, double mean, double variance)
+static uint64_t draw_normal_count(struct rng *rng, double mean, double variance)
 {
     double n = round(mean + sqrt(variance) * rng_normal(rng, 0.0, 1.0));
 
     return n > 0.0 ? (uint64_t)n : 0;
 }
 
-static uint64_t poisson(struct rng *rng, double mean)
+/* Counts unit exponentials up to the mean; above 100 a normal count. */
+static uint64_t draw_poisson(struct rng *rng, double mean)
 {
     uint64_t n = 0;
 
     if (mean > 100.0)
-        return scatter(rng, mean, mean);
+        return draw_normal_count(rng, mean, mean);
     for (double sum = rng_exponential(rng, 1.0); sum < mean;
          sum += rng_exponential(rng, 1.0))
         n++;
@@ -341,8 +354,8 @@ static uint64_t poisson(struct rng *rng, double mean)
 }
 
 /* The integral of the rate of a day. */
-static double diurnal_mean(const struct arrival *a, int64_t from_ns,
-                           int64_t until_ns)
+static double integrate_diurnal(const struct arrival *a, int64_t from_ns,
+                                int64_t until_ns)
 {
     double period_s = clock_s_from_ns(a->period_ns);
     double from = (double)((from_ns - a->peak_ns) % a->period_ns) /
@@ -356,7 +369,7 @@ static double diurnal_mean(const struct arrival *a, int64_t from_ns,
 }
 
 /* The integral of the rate of a bursty process, through its states. */
-static double bursty_mean(struct arrival_clock *clock, int64_t until_ns)
+static double integrate_bursty(struct arrival_clock *clock, int64_t until_ns)
 {
     double mean = 0.0;
     int64_t now = clock->now_ns;
@@ -373,6 +386,8 @@ static double bursty_mean(struct arrival_clock *clock, int64_t until_ns)
     return mean;
 }
 
+/* Draws how many arrive by then, without drawing each: for the aggregate of
+ * services.  Gamma gaps are counted by the normal law of a renewal process. */
 uint64_t arrival_count(struct arrival_clock *clock, int64_t until_ns)
 {
     const struct arrival *a = clock->arrival;
@@ -382,17 +397,17 @@ uint64_t arrival_count(struct arrival_clock *clock, int64_t until_ns)
     assert(until_ns >= clock->now_ns);
     switch ((enum arrival_process)a->process) {
     case ARRIVAL_POISSON:
-        n = poisson(&clock->gaps, a->rate_per_s * span_s);
+        n = draw_poisson(&clock->gaps, a->rate_per_s * span_s);
         break;
     case ARRIVAL_GAMMA:
-        n = scatter(&clock->gaps, a->rate_per_s * span_s,
-                    a->rate_per_s * span_s * a->cv * a->cv);
+        n = draw_normal_count(&clock->gaps, a->rate_per_s * span_s,
+                              a->rate_per_s * span_s * a->cv * a->cv);
         break;
     case ARRIVAL_DIURNAL:
-        n = poisson(&clock->gaps, diurnal_mean(a, clock->now_ns, until_ns));
+        n = draw_poisson(&clock->gaps, integrate_diurnal(a, clock->now_ns, until_ns));
         break;
     case ARRIVAL_BURSTY:
-        n = poisson(&clock->gaps, bursty_mean(clock, until_ns));
+        n = draw_poisson(&clock->gaps, integrate_bursty(clock, until_ns));
         break;
     case ARRIVAL_FIXED:
     case ARRIVAL_ALL_AT_ONCE:

@@ -124,6 +124,7 @@ static const char *const map_names[] = {
     "pareto", "hyperexponential", "choice", "empirical", "min", "max", NULL
 };
 
+/* What the readers of one distribution share. */
 struct reader {
     struct arena *arena;
     enum conf_type type;        /* of a drawn value */
@@ -145,6 +146,7 @@ static bool read_value(struct reader *r, const struct conf_node *node,
     return true;
 }
 
+/* As read_value(), above 0. */
 static bool read_positive(struct reader *r, const struct conf_node *node,
                           const char *key, enum conf_type type, double *out)
 {
@@ -157,6 +159,7 @@ static bool read_positive(struct reader *r, const struct conf_node *node,
                    conf_text(node));
 }
 
+/* low may equal high: then it is a constant. */
 static bool read_uniform(struct reader *r, const struct conf_node *node,
                          struct distribution *out)
 {
@@ -174,6 +177,7 @@ static bool read_uniform(struct reader *r, const struct conf_node *node,
                    conf_text(conf_item(node, 1)));
 }
 
+/* Either mean and cv of the value, or the parameters of its logarithm. */
 static bool read_lognormal(struct reader *r, const struct conf_node *node,
                            const struct keys *keys, struct distribution *out)
 {
@@ -216,13 +220,15 @@ static bool read_gamma(struct reader *r, const struct keys *keys,
     return true;
 }
 
-static bool scale_shape(struct reader *r, const struct keys *keys,
-                        struct distribution *out)
+/* Weibull and Pareto: a scale in the unit of the key, and a shape. */
+static bool read_scale_shape(struct reader *r, const struct keys *keys,
+                             struct distribution *out)
 {
     return read_positive(r, keys->scale, "scale", r->type, &out->a) &&
            read_positive(r, keys->shape, "shape", CONF_REAL, &out->b);
 }
 
+/* All rows of one column, kept as they are: a draw takes any of them. */
 static bool load_samples(struct reader *r, struct csv *csv, size_t column,
                          const char *path, struct distribution *out)
 {
@@ -278,6 +284,7 @@ static bool pick_column(struct reader *r, const struct conf_node *node,
     return false;
 }
 
+/* Samples from a column of a file, each as likely. */
 static bool read_empirical(struct reader *r, const struct conf_node *node,
                            struct distribution *out)
 {
@@ -362,6 +369,7 @@ static bool read_choice(struct reader *r, const struct conf_node *node,
     return true;
 }
 
+/* A hyperexponential is a choice whose values are means, all above 0. */
 static bool read_means(struct reader *r, const struct conf_node *node,
                        struct distribution *out)
 {
@@ -375,6 +383,7 @@ static bool read_means(struct reader *r, const struct conf_node *node,
     return true;
 }
 
+/* Fills parameters a and b by the kind, see above. */
 static bool read_kind(struct reader *r, const struct conf_node *node,
                       enum distribution_kind kind, struct distribution *out)
 {
@@ -405,11 +414,11 @@ static bool read_kind(struct reader *r, const struct conf_node *node,
     case DISTRIBUTION_GAMMA:
         return read_gamma(r, &keys, out);
     default:
-        return scale_shape(r, &keys, out);
+        return read_scale_shape(r, &keys, out);
     }
 }
 
-static size_t kind_of(const char *name)
+static size_t find_kind(const char *name)
 {
     size_t i = 0;
 
@@ -418,8 +427,9 @@ static size_t kind_of(const char *name)
     return i;
 }
 
-static bool unknown_key(struct reader *r, const struct conf_node *map,
-                        size_t i)
+/* Reports a key that is no distribution, with the nearest one. */
+static bool report_key(struct reader *r, const struct conf_node *map,
+                       size_t i)
 {
     const char *near = conf_nearest(conf_key(map, i), map_names);
 
@@ -432,6 +442,7 @@ static bool unknown_key(struct reader *r, const struct conf_node *map,
     return false;
 }
 
+/* One distribution, and min and max beside it. */
 static bool read_map(struct reader *r, const struct conf_node *map,
                      struct distribution *out)
 {
@@ -440,7 +451,7 @@ static bool read_map(struct reader *r, const struct conf_node *map,
     for (size_t i = 0; i < conf_count(map); i++) {
         const char *key = conf_key(map, i);
         const struct conf_node *value = conf_value(map, i);
-        size_t kind = kind_of(key);
+        size_t kind = find_kind(key);
         bool good;
 
         if (strcmp(key, "min") == 0)
@@ -448,7 +459,7 @@ static bool read_map(struct reader *r, const struct conf_node *map,
         else if (strcmp(key, "max") == 0)
             good = read_value(r, value, key, r->type, &out->max);
         else if (kind == DISTRIBUTION_KIND_COUNT)
-            return unknown_key(r, map, i);
+            return report_key(r, map, i);
         else if (found)
             return err_set(r->err, ERR_SCHEMA, conf_key_pos(map, i),
                            "a second distribution, %s, stands beside the "
@@ -473,6 +484,8 @@ bool distribution_read(struct arena *arena, const struct conf_node *node,
     return distribution_read_as(arena, node, "a value", type, out, err);
 }
 
+/* A scalar is a constant; a map names the distribution.  min and max cut off
+ * what is drawn. */
 bool distribution_read_as(struct arena *arena, const struct conf_node *node,
                           const char *key, enum conf_type type,
                           struct distribution *out, struct err *err)
@@ -501,6 +514,8 @@ bool distribution_read_as(struct arena *arena, const struct conf_node *node,
     return true;
 }
 
+/* What is beyond min or max becomes that bound; distribution_mean() does not
+ * count that. */
 double distribution_draw(const struct distribution *d, struct rng *rng)
 {
     double x = d->a;
@@ -551,6 +566,7 @@ static bool is_discrete(const struct distribution *d)
            d->kind == DISTRIBUTION_EMPIRICAL;
 }
 
+/* Samples are not sorted, so that all are looked at. */
 static double least_sample(const struct distribution *d)
 {
     double least = d->sample[0];
@@ -602,6 +618,7 @@ bool distribution_whole(const struct distribution *d)
            (!isfinite(d->max) || d->max == floor(d->max));
 }
 
+/* A whole number, or a part of one in whole thousandths. */
 static bool is_gpus(double value)
 {
     return value >= 1.0 ? value == floor(value)
@@ -620,6 +637,7 @@ bool distribution_gpus(const struct distribution *d)
            (!isfinite(d->max) || is_gpus(d->max));
 }
 
+/* Clamping is left out: where it matters, callers draw. */
 double distribution_mean(const struct distribution *d)
 {
     double sum = 0.0;

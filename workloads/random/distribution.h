@@ -23,6 +23,7 @@
 struct arena;
 struct rng;
 
+/* Kinds of distributions, in the order of their keys. */
 enum distribution_kind {
     DISTRIBUTION_CONSTANT, DISTRIBUTION_UNIFORM, DISTRIBUTION_EXPONENTIAL,
     DISTRIBUTION_LOGNORMAL, DISTRIBUTION_WEIBULL, DISTRIBUTION_GAMMA,
@@ -51,6 +52,7 @@ bool distribution_read_as(struct arena *arena, const struct conf_node *node,
 bool distribution_read(struct arena *arena, const struct conf_node *node,
                        enum conf_type type, struct distribution *out,
                        struct err *err);
+/* Returns a draw in base units, clamped to min and max. */
 double distribution_draw(const struct distribution *distribution,
                          struct rng *rng);
 /* Returns the least value that a draw can have, for range checks. */

@@ -24,7 +24,7 @@
 #define DATA_CORES 8u           /* assumption; claim A3 names 48 for a node */
 
 /* A critic is laid out as the policy is; by default it is the same model. */
-static bool critic_begin(struct align *align)
+static bool begin_critic(struct align *align)
 {
     const char *model = align->draft.keys.critic;
     const struct llm *llm = align->draft.llm;
@@ -42,6 +42,8 @@ static bool critic_begin(struct align *align)
     return true;
 }
 
+/* Reads what all layouts share: the model, the response, and the shapes of
+ * training at the mean and at the longest length. */
 bool align_begin(struct align *align, const struct world *world,
                   const struct conf_node *conf, const struct recipe *recipe)
 {
@@ -59,12 +61,12 @@ bool align_begin(struct align *align, const struct world *world,
     align->train_sequences = keys->prompts * (keys->pairs > 0.0
                                                   ? 2.0 * keys->pairs
                                                   : keys->responses);
-    return critic_begin(align);
+    return begin_critic(align);
 }
 
 /* A frozen copy beside the trained weights, divided as they are; adapters are
  * switched off and need none. */
-static double reference_bytes(const struct align *align, uint32_t gpus)
+static double count_reference_bytes(const struct align *align, uint32_t gpus)
 {
     if (!align->draft.keys.reference || align->mean.method != TRAIN_FULL)
         return 0.0;
@@ -73,7 +75,7 @@ static double reference_bytes(const struct align *align, uint32_t gpus)
 
 /* What a GPU keeps of a critic while the policy trains, and the other way
  * round: all but activations. */
-static double critic_bytes(const struct align *align, uint32_t gpus)
+static double count_critic_bytes(const struct align *align, uint32_t gpus)
 {
     struct memory_need need;
 
@@ -84,14 +86,16 @@ static double critic_bytes(const struct align *align, uint32_t gpus)
     return need.weights + need.gradients + need.optimizer;
 }
 
+/* Beside the trained weights each GPU holds the frozen reference, and what
+ * remains of the critic. */
 bool align_train_role(struct align *align)
 {
     uint32_t gpus;
 
     return draft_train_gpus(&align->draft, &align->mean, &gpus) &&
            draft_train_role(&align->draft, &align->longest,
-                            reference_bytes(align, gpus) +
-                                critic_bytes(align, gpus),
+                            count_reference_bytes(align, gpus) +
+                                count_critic_bytes(align, gpus),
                             START_WAKE, &align->train);
 }
 
@@ -123,7 +127,8 @@ bool align_data_role(struct align *align)
     return draft_from(draft, conf, keys.from, align->data);
 }
 
-static void engine_begin(struct align *align)
+/* Sets what the engine generates in a step, and how long responses are. */
+static void begin_engine(struct align *align)
 {
     const struct recipe_keys *keys = &align->draft.keys;
 
@@ -141,17 +146,19 @@ static void engine_begin(struct align *align)
 
 bool align_engine_role(struct align *align)
 {
-    engine_begin(align);
+    begin_engine(align);
     return draft_engine_role(&align->draft, "rollout",
                              align->draft.keys.rollout, align->max_tokens,
                              START_WAKE, &align->engine, &align->rollout);
 }
 
+/* Without offloading, the trainer's state stays on the GPUs and takes room
+ * from the KV cache. */
 bool align_engine_beside(struct align *align)
 {
     const struct role_spec *role = &align->draft.form->role[align->train];
 
-    engine_begin(align);
+    begin_engine(align);
     align->rollout = align->train;
     if (!align->draft.keys.offload)
         align->engine.reserved_bytes = role->load_bytes / role->gpus;
@@ -185,9 +192,10 @@ uint32_t align_rollout(struct align *align, uint32_t after_mask)
                        align->rollout, after_mask, &law);
 }
 
-static struct phase_law forward_law(const struct align *align,
-                                    const struct llm *llm, double sequences,
-                                    uint32_t repeats)
+/* A forward pass of a model over the sequences of a step. */
+static struct phase_law make_forward_law(const struct align *align,
+                                         const struct llm *llm, double sequences,
+                                         uint32_t repeats)
 {
     struct phase_law law = {.kind = LAW_FORWARD, .repeats = repeats};
 
@@ -199,7 +207,7 @@ static struct phase_law forward_law(const struct align *align,
 
 /* A reward model shares the rollout GPUs with a sleeping engine: types that
  * do not hold it, split as the engine is, are struck off. */
-static bool reward_fits(struct align *align, const struct llm *llm)
+static bool check_reward(struct align *align, const struct llm *llm)
 {
     const struct world *world = align->draft.world;
     const struct conf_node *conf = align->draft.keys.reward;
@@ -246,9 +254,9 @@ bool align_reward(struct align *align, uint32_t after, uint32_t *mask)
     law.core_s = (double)keys.core_time_ns / 1e9 * align->engine.responses;
     if (keys.on == REWARD_GPU) {
         if (!draft_model(draft, "reward", keys.model, &llm) ||
-            !reward_fits(align, llm))
+            !check_reward(align, llm))
             return false;
-        law = forward_law(align, llm, align->engine.responses, 1);
+        law = make_forward_law(align, llm, align->engine.responses, 1);
         law.train.method = TRAIN_FULL;
         law.train.precision = align->engine.precision;
         law.train.tp = align->engine.tp;
@@ -263,16 +271,18 @@ bool align_reward(struct align *align, uint32_t after, uint32_t *mask)
 uint32_t align_reference(struct align *align, uint32_t after_mask,
                               uint32_t repeats)
 {
-    struct phase_law law = forward_law(align, align->draft.llm,
-                                       align->train_sequences, repeats);
+    struct phase_law law = make_forward_law(align, align->draft.llm,
+                                            align->train_sequences, repeats);
 
     return draft_phase(&align->draft, PHASE_INFER, "reference", align->train,
                        after_mask, &law);
 }
 
-static struct phase_law train_law(const struct align *align,
-                                  const struct train_shape *shape,
-                                  uint32_t repeats)
+/* Training on the sequences of a step: `updates` optimizer steps in each of
+ * `epochs` passes. */
+static struct phase_law make_train_law(const struct align *align,
+                                       const struct train_shape *shape,
+                                       uint32_t repeats)
 {
     uint32_t updates = align->draft.keys.updates > 0
                            ? (uint32_t)align->draft.keys.updates : 1;
@@ -290,7 +300,7 @@ static struct phase_law train_law(const struct align *align,
 uint32_t align_train(struct align *align, uint32_t after_mask,
                      uint32_t repeats)
 {
-    struct phase_law law = train_law(align, &align->mean, repeats);
+    struct phase_law law = make_train_law(align, &align->mean, repeats);
 
     return draft_phase(&align->draft, PHASE_TRAIN, "train", align->train,
                        after_mask, &law);
@@ -298,7 +308,7 @@ uint32_t align_train(struct align *align, uint32_t after_mask,
 
 bool align_interval(struct align *align)
 {
-    struct phase_law law = train_law(align, &align->mean, 1);
+    struct phase_law law = make_train_law(align, &align->mean, 1);
 
     return draft_interval(&align->draft, &align->longest, align->train,
                           draft_law_s(&align->draft, align->train, &law));
@@ -306,8 +316,8 @@ bool align_interval(struct align *align)
 
 uint32_t align_values(struct align *align, uint32_t after_mask)
 {
-    struct phase_law law = forward_law(align, align->critic.llm,
-                                       align->train_sequences, 1);
+    struct phase_law law = make_forward_law(align, align->critic.llm,
+                                            align->train_sequences, 1);
 
     return draft_phase(&align->draft, PHASE_INFER, "values", align->train,
                        after_mask, &law);
@@ -315,7 +325,7 @@ uint32_t align_values(struct align *align, uint32_t after_mask)
 
 uint32_t align_critic(struct align *align, uint32_t after_mask)
 {
-    struct phase_law law = train_law(align, &align->critic, 1);
+    struct phase_law law = make_train_law(align, &align->critic, 1);
 
     return draft_phase(&align->draft, PHASE_TRAIN, "critic", align->train,
                        after_mask, &law);
@@ -339,6 +349,8 @@ uint32_t align_sync(struct align *align, uint32_t after_mask)
     return number;
 }
 
+/* After generation the trainer comes back to its GPUs: its state from host
+ * memory, if it was offloaded. */
 uint32_t align_wake_trainer(struct align *align, uint32_t after_mask)
 {
     const struct role_spec *role = &align->draft.form->role[align->train];

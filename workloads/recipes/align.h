@@ -13,6 +13,8 @@
 
 enum align_layout { LAYOUT_DISAGGREGATED, LAYOUT_COLOCATED, LAYOUT_AUTO };
 
+/* An entry that is being expanded: its keys, its roles and what a step trains
+ * on. */
 struct align {
     struct draft draft;
     struct response_keys response;
@@ -26,9 +28,12 @@ struct align {
     struct rollout_shape engine;
 };
 
+/* Reads the entry: keys, response lengths, shapes of the policy and the
+ * critic. */
 bool align_begin(struct align *align, const struct world *world,
                  const struct conf_node *conf, const struct recipe *recipe);
 
+/* The role `train`, and the role `rollout` with GPUs of its own. */
 bool align_train_role(struct align *align);
 bool align_engine_role(struct align *align);
 /* The engine on the GPUs that train; they must hold both, one at a time or,

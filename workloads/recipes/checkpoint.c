@@ -39,6 +39,7 @@ double draft_run_s(const struct draft *draft)
     return draft->keys.checkpoint == CHECKPOINT_STEPS ? 0 : lying_run_s(draft);
 }
 
+/* Young's and Daly's intervals need a rate of failures. */
 static bool has_failures(const struct draft *draft)
 {
     const struct conf_node *node = conf_get(draft->conf, "checkpoint");
@@ -54,15 +55,18 @@ static bool has_failures(const struct draft *draft)
                          "steps with checkpoint_every.");
 }
 
-static double recorded_per_s(const struct outage_spec *failures,
-                             double nodes)
+/* Failures per second of so many nodes, as a trace recorded them. */
+static double find_recorded_per_s(const struct outage_spec *failures,
+                                  double nodes)
 {
     return failures->recorded != NULL
                ? nodes * failures->recorded->per_node_s : 0;
 }
 
-#define STEPS_MAX 1e9
+#define STEPS_MAX 1e9           /* as the key checkpoint_every allows */
 
+/* From the gang in an empty cluster: time of a save, mean time to
+ * interruption, then the interval in whole steps, at least one. */
 bool draft_interval(struct draft *draft, const struct train_shape *shape,
                     uint32_t role, double step_s)
 {
@@ -85,7 +89,7 @@ bool draft_interval(struct draft *draft, const struct train_shape *shape,
                                            : FABRIC_UNLIMITED_BPS).time_s;
     mtti_s = 1 / (1 / outage_mtti_s(spec->failures, lying.gang.gpus,
                                     lying.gang.nodes, lying.switches) +
-                  recorded_per_s(spec->failures, lying.gang.nodes));
+                  find_recorded_per_s(spec->failures, lying.gang.nodes));
     draft->keys.checkpoint_every = 0;
     if (isinf(mtti_s))
         return true;            /* nothing fails: nothing need be saved */
@@ -97,6 +101,7 @@ bool draft_interval(struct draft *draft, const struct train_shape *shape,
     return true;
 }
 
+/* Checkpoints fall between whole runs of the graph. */
 void draft_checkpoint(struct draft *draft, const struct train_shape *shape,
                       uint32_t role, uint32_t after)
 {

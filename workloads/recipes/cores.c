@@ -22,7 +22,7 @@
 #define GB 1e9
 
 /* Where `types` names cpu: from 0 on; -1: nowhere. */
-static int listed_at(const struct conf_node *types, size_t *count)
+static int find_cpu(const struct conf_node *types, size_t *count)
 {
     bool is_list = types != NULL && conf_kind(types) == CONF_LIST;
 
@@ -38,8 +38,8 @@ static int listed_at(const struct conf_node *types, size_t *count)
 }
 
 /* Keys of GPUs, where there are none. */
-static bool no_gpu_keys(const struct draft *draft,
-                        const struct conf_node *conf)
+static bool check_no_gpu_keys(const struct draft *draft,
+                              const struct conf_node *conf)
 {
     static const char *const keys[] = {"gpus", "min", "max", "tp"};
     static const char *const sums[] = {"cores", "memory"};
@@ -56,7 +56,7 @@ static bool no_gpu_keys(const struct draft *draft,
 }
 
 /* Do `types` and `cpu` say the same? */
-static bool types_agree(const struct draft *draft,
+static bool check_types(const struct draft *draft,
                         const struct conf_node *conf,
                         const struct role_spec *role, int at, size_t count)
 {
@@ -84,9 +84,10 @@ static bool types_agree(const struct draft *draft,
     return err_hint(err, "The order of the GPUs is free.");
 }
 
-static bool enough_memory(const struct draft *draft,
-                          const struct conf_node *conf,
-                          const struct role_spec *role, double need_bytes)
+/* False: the memory that `cpu` states does not hold what the law needs. */
+static bool check_memory(const struct draft *draft,
+                         const struct conf_node *conf,
+                         const struct role_spec *role, double need_bytes)
 {
     double bytes = (double)role->on_cores.memory_bytes;
 
@@ -100,17 +101,19 @@ static bool enough_memory(const struct draft *draft,
                                        "or more memory.");
 }
 
+/* `types: [cpu]` alone makes a role without GPUs; cpu beside GPU types one
+ * that may run on either. */
 bool draft_role_cores(struct draft *draft, const struct conf_node *conf,
                       const struct role_keys *keys,
                       const struct cores_need *need, struct role_spec *role)
 {
     struct cores_keys own = {.memory_bytes = -1.0};
     size_t count;
-    int at = listed_at(keys->types, &count);
+    int at = find_cpu(keys->types, &count);
 
     if (keys->cpu == NULL)
         return true;            /* demand.c refuses a type cpu */
-    if (!types_agree(draft, conf, role, at, count) ||
+    if (!check_types(draft, conf, role, at, count) ||
         !conf_fill(keys->cpu, &role_cores_schema, &own, draft->world->err))
         return false;
     role->on_cores = (struct role_cores){
@@ -121,7 +124,7 @@ bool draft_role_cores(struct draft *draft, const struct conf_node *conf,
         .load_bytes = need->load_bytes,
         .first = at == 0,
     };
-    if (!enough_memory(draft, conf, role, need->least_bytes))
+    if (!check_memory(draft, conf, role, need->least_bytes))
         return false;
     if (at != 0 || count > 1)
         return true;
@@ -130,9 +133,11 @@ bool draft_role_cores(struct draft *draft, const struct conf_node *conf,
     role->memory_bytes = role->on_cores.memory_bytes;
     role->gpu_memory_bytes = role->save_bytes = 0.0;
     role->load_bytes = need->load_bytes;
-    return no_gpu_keys(draft, conf);
+    return check_no_gpu_keys(draft, conf);
 }
 
+/* Process, weights, and the cache of one response, or by default of
+ * RESPONSES. */
 struct cores_need cores_need_engine(const struct rollout_shape *shape,
                                     double context_tokens)
 {
@@ -147,6 +152,7 @@ struct cores_need cores_need_engine(const struct rollout_shape *shape,
     };
 }
 
+/* All state of training lies in host memory, and is what a lease loads. */
 struct cores_need cores_need_train(const struct train_shape *shape)
 {
     struct memory_need need = cores_train_memory(shape);

@@ -30,8 +30,8 @@ const struct conf_schema recipe_batch_infer_schema =
 
 /* A forward pass holds its replicas as an engine does: tp and memory of one
  * response whose context is the prompt. */
-static bool expand(const struct recipe *recipe, const struct world *world,
-                   const struct conf_node *conf, struct entry *out)
+static bool expand_entry(const struct recipe *recipe, const struct world *world,
+                         const struct conf_node *conf, struct entry *out)
 {
     struct draft draft;
     struct response_keys response = {0};
@@ -78,4 +78,4 @@ static bool expand(const struct recipe *recipe, const struct world *world,
 
 const struct recipe recipe_batch_infer = {
     "batch-infer", "batches of prompts, generated or classified",
-    &recipe_batch_infer_schema, expand, 0};
+    &recipe_batch_infer_schema, expand_entry, 0};

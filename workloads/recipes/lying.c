@@ -2,6 +2,10 @@
 /*
  * lying.c - a role in an empty cluster: the gang that it would have there, and
  * how long its phases and its switches take.
+ *
+ * Placement is by `pack`, as close together as can be: the best case, which the
+ * forecast is for.  A cluster is made anew for each question, which is why it
+ * is slow.
  */
 #include "workloads/recipes/lying.h"
 
@@ -56,6 +60,7 @@ double lying_law_s(const struct draft *draft, uint32_t role,
     return isfinite(s) ? s : 0;
 }
 
+/* Phases take what their usual law says; the graph adds them up. */
 double lying_run_s(const struct draft *draft)
 {
     const struct job_form *form = draft->form;
@@ -67,6 +72,7 @@ double lying_run_s(const struct draft *draft)
     return advise_form_s(form, seconds, 1);
 }
 
+/* Copies go over the PCIe slots of the role's own GPUs. */
 double lying_switch_loss(const struct draft *draft)
 {
     double run_s = lying_run_s(draft), switch_s = 0;

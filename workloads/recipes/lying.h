@@ -23,6 +23,7 @@ struct lying {
     bool found;                 /* false: the cluster has no room for it */
 };
 
+/* Returns the gang that the role gets at the size that its owner requests. */
 struct lying lying_of(const struct draft *draft, uint32_t role);
 /* Seconds of a law on a role, and of one run of the phases so far; 0 where there
  * is no room. */

@@ -18,14 +18,16 @@
 
 #define VALUE_BYTES 160u
 
+/* Notes while they are collected. */
 struct notes {
     struct arena *arena;
     struct workload_note *note;
     size_t count, room;
 };
 
-static void add(struct notes *notes, const char *role, const char *key,
-                const char *value, bool said)
+/* Adds a note "ROLE.KEY: VALUE", unless there is no more room. */
+static void add_note(struct notes *notes, const char *role, const char *key,
+                     const char *value, bool said)
 {
     char name[64];
 
@@ -38,7 +40,7 @@ static void add(struct notes *notes, const char *role, const char *key,
 }
 
 /* What a default means, where its word alone would mislead. */
-static const char *meaning(const char *key, const char *value)
+static const char *explain_value(const char *key, const char *value)
 {
     if (strcmp(key, "method") != 0)
         return "";
@@ -56,6 +58,8 @@ static bool has_role(const struct job_form *form, const char *name)
     return false;
 }
 
+/* The keys that decide most, if the recipe's table has them, with the default
+ * where the file has none. */
 static void add_keys(struct notes *notes, const struct entry *entry)
 {
     static const char *const keys[] = {"method", "precision", "recompute",
@@ -72,17 +76,18 @@ static void add_keys(struct notes *notes, const struct entry *entry)
                 continue;
             word = node != NULL ? conf_text(node) : field->fallback;
             snprintf(value, sizeof value, "%s%s", word,
-                     meaning(keys[k], word));
+                     explain_value(keys[k], word));
             bool chosen = strcmp(word, "auto") == 0;
             if (chosen)         /* layout: say which it is */
                 snprintf(value, sizeof value, "auto: %s%s",
                          has_role(entry->form, "rollout") ? "disaggregated"
                                                           : "colocated",
                          entry->layout_why != NULL ? entry->layout_why : "");
-            add(notes, "", keys[k], value, node != NULL && !chosen);
+            add_note(notes, "", keys[k], value, node != NULL && !chosen);
         }
 }
 
+/* What each GPU of a role brings with it, and what starting costs. */
 static void add_role(struct notes *notes, const struct conf_node *conf,
                      const struct role_spec *role)
 {
@@ -94,20 +99,20 @@ static void add_role(struct notes *notes, const struct conf_node *conf,
         snprintf(value, sizeof value, "%.4g GB, of the node of its %u cores",
                  (double)role->on_cores.memory_bytes / 1e9,
                  role->on_cores.cores);
-        add(notes, role->name, "cpu.memory", value,
-            is_map && conf_get(conf_get(map, "cpu"), "memory") != NULL);
+        add_note(notes, role->name, "cpu.memory", value,
+                 is_map && conf_get(conf_get(map, "cpu"), "memory") != NULL);
     }
     if (role->gpus == 0)
         return;
     snprintf(value, sizeof value, "%u per GPU", role->cores);
-    add(notes, role->name, "cores", value,
-        is_map && conf_get(map, "cores") != NULL);
+    add_note(notes, role->name, "cores", value,
+             is_map && conf_get(map, "cores") != NULL);
     if (!(role->start_s > 0.0))
         return;
     snprintf(value, sizeof value, "a parked one is back after %g s, a new one "
              "after %g s, and its bytes", role->wake_s, role->start_s);
-    add(notes, role->name, "start", value,
-        is_map && conf_get(map, "start") != NULL);
+    add_note(notes, role->name, "start", value,
+             is_map && conf_get(map, "start") != NULL);
 }
 
 size_t entry_notes(struct arena *arena, const struct entry *entry,

@@ -12,6 +12,8 @@
 struct arena;
 struct entry;
 
+/* Fills note[] with at most `room` notes on an entry, its texts in the arena;
+ * returns their number. */
 size_t entry_notes(struct arena *arena, const struct entry *entry,
                 struct workload_note *note, size_t room);
 

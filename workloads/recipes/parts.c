@@ -98,6 +98,7 @@ static bool read_steps(const struct draft *draft, struct distribution *out)
                    distribution_least(out));
 }
 
+/* The name of an entry is the recipe's where none is written. */
 bool draft_open(struct draft *draft, const struct world *world,
                 const struct conf_node *conf, const struct recipe *recipe)
 {
@@ -124,7 +125,7 @@ bool draft_open(struct draft *draft, const struct world *world,
 }
 
 /* Keys of training that others of the entry leave without a use. */
-static bool training_acts(const struct draft *draft)
+static bool check_training(const struct draft *draft)
 {
     const struct recipe_keys *keys = &draft->keys;
     const struct conf_node *conf = draft->conf;
@@ -143,7 +144,7 @@ bool draft_begin(struct draft *draft, const struct world *world,
 
     return draft_open(draft, world, conf, recipe) &&
            draft_model(draft, "model", draft->keys.model, &draft->llm) &&
-           training_acts(draft) &&
+           check_training(draft) &&
            read_times(draft, draft->keys.limit, "limit", &entry->has_limit,
                       &entry->limit) &&
            read_steps(draft, &entry->steps);
@@ -180,6 +181,7 @@ uint32_t draft_steps_per_run(struct draft *draft)
     return run;
 }
 
+/* The shape that the laws take.  A net has no layout: it is data parallel. */
 struct train_shape draft_train_shape(const struct draft *draft,
                                      double sequence_tokens)
 {
@@ -220,6 +222,7 @@ double draft_checkpoint_bytes(const struct train_shape *shape)
                               : transfer_checkpoint_bytes(shape);
 }
 
+/* The law is copied: forms outlive the draft. */
 uint32_t draft_phase(struct draft *draft, enum phase_kind kind,
                      const char *name, uint32_t role, uint32_t after_mask,
                      const struct phase_law *law)
@@ -242,6 +245,8 @@ uint32_t draft_phase(struct draft *draft, enum phase_kind kind,
     return number;
 }
 
+/* Where a loader reads from: drives must be on all nodes that the role may run
+ * on. */
 bool draft_from(const struct draft *draft, const struct conf_node *loader,
                 int from, uint32_t role)
 {
@@ -256,7 +261,7 @@ bool draft_from(const struct draft *draft, const struct conf_node *loader,
 }
 
 /* Memory of a role beyond that of its processes and its parked state. */
-static double cache_bytes(const struct role_spec *role)
+static double count_cache(const struct role_spec *role)
 {
     if (role->gpus == 0 && role->on_cores.cores > 0)
         return 0.0;             /* what computes needs all of it */
@@ -268,9 +273,9 @@ static double cache_bytes(const struct role_spec *role)
 }
 
 /* Does the data set lie where it is said to? */
-static bool dataset_fits(const struct draft *draft,
-                         const struct loader_keys *loader,
-                         const struct role_spec *role)
+static bool check_dataset(const struct draft *draft,
+                          const struct loader_keys *loader,
+                          const struct role_spec *role)
 {
     const struct cluster_spec *cluster = draft->world->cluster;
     double room = 0.0;
@@ -293,6 +298,8 @@ static bool dataset_fits(const struct draft *draft,
                                        "nodes more.");
 }
 
+/* The first epoch reads all; from the step after it on another law counts the
+ * misses of the page cache. */
 bool draft_dataset(const struct draft *draft,
                    const struct loader_keys *loader, uint32_t phase,
                    double run_bytes)
@@ -304,7 +311,7 @@ bool draft_dataset(const struct draft *draft,
 
     if (!(loader->dataset_bytes > 0.0) || !(run_bytes > 0.0))
         return true;
-    if (!dataset_fits(draft, loader, role))
+    if (!check_dataset(draft, loader, role))
         return false;
     runs = ceil(loader->dataset_bytes / run_bytes);
     if (loader->from == LOADER_FROM_MEMORY || runs >= STEPS_MAX)
@@ -312,13 +319,14 @@ bool draft_dataset(const struct draft *draft,
     later = arena_alloc(draft->world->arena, 1, sizeof *later);
     *later = *spec->law;
     later->dataset_bytes = loader->dataset_bytes;
-    later->cache_bytes = cache_bytes(role);
+    later->cache_bytes = count_cache(role);
     later->cache = (enum loader_cache)loader->cache;
     spec->later = later;
     spec->later_from = (uint32_t)runs;
     return true;
 }
 
+/* A response in parts has at most PARTS_MAX of them. */
 bool draft_response(const struct draft *draft, struct response_keys *out)
 {
     const struct conf_node *conf = draft->keys.response;

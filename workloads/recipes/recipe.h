@@ -46,6 +46,8 @@ struct cores_keys {
 
 enum role_start { START_PROCESS, START_WAKE };
 
+/* Lengths of responses in tokens: mean and coefficient of variation before the cut
+ * at max, and the most of one rollout (0: all). */
 struct response_keys { double mean, cv, max, partial; };
 struct reward_keys { int on; int64_t core_time_ns; const char *model; };
 enum reward_on { REWARD_CPU, REWARD_GPU };
@@ -75,6 +77,7 @@ struct parallel_keys {
     bool sequence_parallel;
 };
 
+/* The keys of all recipes; each recipe's table says which of them it takes. */
 struct recipe_keys {
     const char *recipe, *name, *tenant, *model;
     double share;
@@ -116,6 +119,8 @@ struct entry {
                                    choice; NULL: nothing */
 };
 
+/* A recipe makes an entry of a mix into a form: its name, its keys, and the
+ * function that expands it.  expand() returns false with world->err set. */
 struct recipe {
     const char *name, *summary;
     const struct conf_schema *schema;
@@ -229,9 +234,11 @@ struct draft {
 /* Fills keys, name, share, deadline, and an empty form. */
 bool draft_open(struct draft *draft, const struct world *world,
                 const struct conf_node *conf, const struct recipe *recipe);
-/* The same, and model, limit, steps. */
+/* As draft_open(), and reads model, limit and steps. */
 bool draft_begin(struct draft *draft, const struct world *world,
                  const struct conf_node *conf, const struct recipe *recipe);
+/* Find a model, or a net, of the catalogue; `key` is that of the entry which names
+ * it.  False: err says that there is none, with a hint. */
 bool draft_model(const struct draft *draft, const char *key,
                  const char *name, const struct llm **out);
 bool draft_net(const struct draft *draft, const char *name,
@@ -244,6 +251,7 @@ bool draft_begin_net(struct draft *draft, const struct world *world,
  * checkpoints (0: there are none). */
 uint32_t draft_steps_per_run(struct draft *draft);
 
+/* Returns the shape of training on sequences of that length. */
 struct train_shape draft_train_shape(const struct draft *draft,
                                      double sequence_tokens);
 /* Each adds a role; false and a located err when it cannot run anywhere. */
@@ -325,6 +333,7 @@ uint32_t whole_job_gpus_max(const struct world *world,
 bool draft_dataset(const struct draft *draft,
                    const struct loader_keys *loader, uint32_t phase,
                    double run_bytes);
+/* Reads the lengths of responses.  False: err says which two keys disagree. */
 bool draft_response(const struct draft *draft, struct response_keys *out);
 /* Mean of a lognormal length that is cut at the maximum. */
 double response_mean_cut(const struct response_keys *response);

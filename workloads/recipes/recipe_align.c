@@ -109,7 +109,7 @@ const struct conf_schema recipe_ppo_schema =
                 "proximal policy optimization", ppo_fields);
 
 /* Keys that one layout or schedule has no use for. */
-static bool layout_adds_up(const struct align *align)
+static bool check_layout(const struct align *align)
 {
     const struct recipe_keys *keys = &align->draft.keys;
     const struct conf_node *conf = align->draft.conf;
@@ -131,6 +131,7 @@ static bool layout_adds_up(const struct align *align)
     return true;
 }
 
+/* Roles by layout: with GPUs of their own, or one that does both in turn. */
 static bool add_roles(struct align *align)
 {
     if (align->draft.keys.layout == LAYOUT_COLOCATED)
@@ -158,8 +159,8 @@ static uint32_t add_training(struct align *align, uint32_t generated_mask,
 
 /* Rounds 0 to n: what generates rests in the last, what trains in the first,
  * and only between two rounds of generating are there weights to hand over. */
-static void one_step_off(struct job_form *form, uint32_t made_mask,
-                         uint32_t sync)
+static void shift_one_step(struct job_form *form, uint32_t made_mask,
+                           uint32_t sync)
 {
     form->lag = 1;
     for (uint32_t p = 0; p < form->phase_count; p++) {
@@ -170,6 +171,8 @@ static void one_step_off(struct job_form *form, uint32_t made_mask,
     }
 }
 
+/* The graph of the comment above, phase by phase in the order of their
+ * edges. */
 static bool expand_online(struct align *align)
 {
     struct draft *draft = &align->draft;
@@ -178,7 +181,7 @@ static bool expand_online(struct align *align)
     bool off = keys->schedule == SCHEDULE_ONE_STEP_OFF;
     uint32_t data, rollout, train, sync, made;
 
-    if (!layout_adds_up(align) || !add_roles(align))
+    if (!check_layout(align) || !add_roles(align))
         return false;
     data = align_data(align, keys->prompts, keys->prompt_tokens, 1);
     rollout = align_rollout(align, 1u << data);
@@ -200,10 +203,11 @@ static bool expand_online(struct align *align)
         return false;
     draft_checkpoint(draft, &align->longest, align->train, train);
     if (off)
-        one_step_off(draft->form, made | 1u << data, sync);
+        shift_one_step(draft->form, made | 1u << data, sync);
     return true;
 }
 
+/* Pairs are read: no rollout, no reward, no sync; keys of these are refused. */
 static bool expand_offline(struct align *align)
 {
     struct draft *draft = &align->draft;
@@ -238,7 +242,7 @@ static bool expand_offline(struct align *align)
 #define LAYOUT_LOSS_MAX 0.1
 
 /* Keys of rollout that say where it has GPUs of its own. */
-static const char *ignored_keys(const struct draft *draft)
+static const char *find_ignored_keys(const struct draft *draft)
 {
     static const char *const own[] = {"gpus", "min", "max", "types", "pool", "home"};
 
@@ -271,7 +275,7 @@ static bool expand_either(struct align *align, const struct world *world,
     align->draft.either = true;
     align->draft.keys.layout = LAYOUT_COLOCATED;
     if (expand_online(align)) {
-        align->draft.entry.layout_why = ignored_keys(&align->draft);
+        align->draft.entry.layout_why = find_ignored_keys(&align->draft);
         return true;
     }
     if (world->err->kind != ERR_RANGE)
@@ -283,8 +287,10 @@ static bool expand_either(struct align *align, const struct world *world,
     return true;
 }
 
-static bool expand(const struct recipe *recipe, const struct world *world,
-                   const struct conf_node *conf, struct entry *out)
+/* Chooses the form by how responses are made: offline, in one of two layouts
+ * by which is faster, or as asked. */
+static bool expand_entry(const struct recipe *recipe, const struct world *world,
+                         const struct conf_node *conf, struct entry *out)
 {
     struct align align = {0};
     bool good;
@@ -306,10 +312,10 @@ static bool expand(const struct recipe *recipe, const struct world *world,
 
 const struct recipe recipe_dpo = {
     "dpo", "preference pairs, generated in each step or read",
-    &recipe_dpo_schema, expand, 0};
+    &recipe_dpo_schema, expand_entry, 0};
 const struct recipe recipe_grpo = {
     "grpo", "groups of responses, scored against their own mean",
-    &recipe_grpo_schema, expand, 0};
+    &recipe_grpo_schema, expand_entry, 0};
 const struct recipe recipe_ppo = {
     "ppo", "one response a prompt, scored by a reward model and a critic",
-    &recipe_ppo_schema, expand, 0};
+    &recipe_ppo_schema, expand_entry, 0};

@@ -29,7 +29,7 @@
 #define CORES_PER_GPU       6       /* assumption, see above */
 
 /* Keys of a role, with the recipe's defaults where it says nothing. */
-static bool role_fill(const struct draft *draft, const struct conf_node *conf,
+static bool fill_role(const struct draft *draft, const struct conf_node *conf,
                       const struct conf_schema *schema, int start,
                       struct role_keys *keys)
 {
@@ -43,6 +43,7 @@ static bool role_fill(const struct draft *draft, const struct conf_node *conf,
            conf_fill(conf, schema, keys, draft->world->err);
 }
 
+/* Adds a role to the form; the roles before it stay where they are. */
 static struct role_spec *new_role(struct draft *draft, const char *name,
                                   uint32_t *number)
 {
@@ -55,7 +56,7 @@ static struct role_spec *new_role(struct draft *draft, const char *name,
 }
 
 /* GPU counts of a role: min <= gpus <= max, all multiples. */
-static bool role_counts(const struct draft *draft,
+static bool fill_counts(const struct draft *draft,
                         const struct conf_node *conf,
                         const struct role_keys *keys, uint32_t multiple,
                         struct role_spec *role)
@@ -82,8 +83,8 @@ static bool role_counts(const struct draft *draft,
 }
 
 /* Of a key of the role, or else of the entry, or else of what there is. */
-static struct err_pos key_pos(const struct draft *draft,
-                              const struct conf_node *conf, const char *key)
+static struct err_pos find_key_pos(const struct draft *draft,
+                                   const struct conf_node *conf, const char *key)
 {
     const struct conf_node *node = conf != NULL ? conf_get(conf, key) : NULL;
 
@@ -95,21 +96,21 @@ static struct err_pos key_pos(const struct draft *draft,
 }
 
 /* Tensor parallelism divides a layer by its heads, pipelining by layers. */
-static bool layout_adds_up(const struct draft *draft,
-                           const struct conf_node *conf, uint32_t tp,
-                           uint32_t pp, const struct role_spec *role)
+static bool check_layout(const struct draft *draft,
+                         const struct conf_node *conf, uint32_t tp,
+                         uint32_t pp, const struct role_spec *role)
 {
     const struct llm *llm = draft->llm;
 
     if (llm->heads % tp != 0)
         return err_set(draft->world->err, ERR_RANGE,
-                       key_pos(draft, conf, "tp"),
+                       find_key_pos(draft, conf, "tp"),
                        "tp of role %s of %s must divide the %u heads of %s, "
                        "found %u", role->name, draft->form->name, llm->heads,
                        llm->name, tp);
     if (pp > llm->layers)
         return err_set(draft->world->err, ERR_RANGE,
-                       key_pos(draft, conf, "pp"),
+                       find_key_pos(draft, conf, "pp"),
                        "pp (times vp) of role %s of %s must be at most the %u "
                        "layers of %s, found %u", role->name, draft->form->name,
                        llm->layers, llm->name, pp);
@@ -117,7 +118,7 @@ static bool layout_adds_up(const struct draft *draft,
 }
 
 /* A group of ep GPUs holds every expert once, all as many. */
-static bool experts_add_up(const struct draft *draft, uint32_t ep)
+static bool check_experts(const struct draft *draft, uint32_t ep)
 {
     const struct conf_node *node = conf_get(draft->conf, "ep");
     struct experts experts = experts_of(draft->llm);
@@ -135,9 +136,9 @@ static bool experts_add_up(const struct draft *draft, uint32_t ep)
 }
 
 /* Every replica must have a micro batch of its own. */
-static bool batch_adds_up(const struct draft *draft,
-                          const struct train_shape *shape,
-                          const struct role_spec *role)
+static bool check_batch(const struct draft *draft,
+                        const struct train_shape *shape,
+                        const struct role_spec *role)
 {
     double replicas = (double)role->gpus /
                       (shape->tp * shape->pp * shape->cp);
@@ -154,7 +155,7 @@ static bool batch_adds_up(const struct draft *draft,
     if (shape->micro_batch * replicas <= batch)
         return true;
     return err_set(draft->world->err, ERR_RANGE,
-                   key_pos(draft, NULL, given ? "batch" : "prompts"),
+                   find_key_pos(draft, NULL, given ? "batch" : "prompts"),
                    "%s of %s must be at least micro_batch times the "
                    "replicas of role %s, %g x %g, found %g",
                    given ? "batch" : "sequences of an update",
@@ -202,10 +203,10 @@ static void list_units(const struct gpu_type *gpu, bool trains, char *out,
 
 /* A precision that is written must be one of every GPU type that is named,
  * and of one at least where none is.  The default falls back silently. */
-static bool precision_exists(const struct draft *draft,
-                             const struct conf_node *conf, bool trains,
-                             enum precision precision,
-                             const struct role_spec *role)
+static bool check_precision(const struct draft *draft,
+                            const struct conf_node *conf, bool trains,
+                            enum precision precision,
+                            const struct role_spec *role)
 {
     const struct catalogue *catalogue = draft->world->catalogue;
     const struct conf_node *own = conf != NULL ? conf_get(conf, "precision")
@@ -241,7 +242,8 @@ static bool precision_exists(const struct draft *draft,
     return false;
 }
 
-static struct demand role_demand(const struct draft *draft,
+/* Where the role is written, for the messages of demand.h. */
+static struct demand make_demand(const struct draft *draft,
                                  const struct conf_node *conf,
                                  const struct role_keys *keys,
                                  struct role_spec *role)
@@ -251,13 +253,13 @@ static struct demand role_demand(const struct draft *draft,
         keys->types, {NULL, 0, 0}};
 
     if (keys->home != NULL)
-        demand.home = key_pos(draft, conf, "home");
+        demand.home = find_key_pos(draft, conf, "home");
     role->pos = demand.pos;
     return demand;
 }
 
 /* Cores and memory per GPU, and pool. */
-static void role_host(const struct role_keys *keys, double state_bytes,
+static void fill_host(const struct role_keys *keys, double state_bytes,
                       struct role_spec *role)
 {
     double memory = HOST_BYTES_PER_GPU + state_bytes;
@@ -271,26 +273,29 @@ static void role_host(const struct role_keys *keys, double state_bytes,
 }
 
 /* An optimizer on the host needs cores, and room for its states in host memory. */
-static bool host_adds_up(const struct draft *draft, const struct conf_node *conf,
-                         double host,
-                         const struct role_spec *role)
+static bool check_host(const struct draft *draft, const struct conf_node *conf,
+                       double host,
+                       const struct role_spec *role)
 {
     struct err *err = draft->world->err;
 
     if ((double)role->memory_bytes < host)
-        return err_set(err, ERR_RANGE, key_pos(draft, conf, "memory"),
+        return err_set(err, ERR_RANGE, find_key_pos(draft, conf, "memory"),
                        "memory of role train of %s must be at least %.1f GB a GPU: "
                        "that much its optimizer_on: cpu keeps there, found %.1f GB",
                        draft->form->name, host / 1e9,
                        (double)role->memory_bytes / 1e9);
     if (role->cores == 0)
-        return err_set(err, ERR_RANGE, key_pos(draft, conf, "cores"),
+        return err_set(err, ERR_RANGE, find_key_pos(draft, conf, "cores"),
                        "cores of role train of %s must be at least 1: its "
                        "optimizer_on: cpu works on them, found 0",
                        draft->form->name);
     return true;
 }
 
+/* Memory is checked for the fewest GPUs and the longest sequence; what a lease
+ * loads is for the GPUs that the owner requests.  Only then types, precision,
+ * host and batch. */
 bool draft_train_role(struct draft *draft, const struct train_shape *longest,
                       double other_bytes, int start, uint32_t *number)
 {
@@ -303,12 +308,12 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     struct demand demand;
     const struct gpu_type *best;
 
-    if (!role_fill(draft, conf, &role_train_schema, start, &keys) ||
+    if (!fill_role(draft, conf, &role_train_schema, start, &keys) ||
         (longest->net == NULL &&
-         (!layout_adds_up(draft, conf, longest->tp,
-                          longest->pp * longest->vp, role) ||
-          !experts_add_up(draft, longest->ep))) ||
-        !role_counts(draft, conf, &keys, experts_gang(longest), role))
+         (!check_layout(draft, conf, longest->tp,
+                        longest->pp * longest->vp, role) ||
+          !check_experts(draft, longest->ep))) ||
+        !fill_counts(draft, conf, &keys, experts_gang(longest), role))
         return false;
     need = memory_train(longest, role->gpus_min);
     wished = memory_train(longest, role->gpus);
@@ -321,8 +326,8 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     role->wake_s = transfer_start_s(keys.start == START_WAKE
                                         ? TRANSFER_START_TRAIN_WAKE
                                         : TRANSFER_START_PROCESS);
-    role_host(&keys, fmax(role->load_bytes / role->gpus, host), role);
-    demand = role_demand(draft, conf, &keys, role);
+    fill_host(&keys, fmax(role->load_bytes / role->gpus, host), role);
+    demand = make_demand(draft, conf, &keys, role);
     if (draft->on_cores)
         cores = cores_need_train(longest);
     if (!draft_role_cores(draft, conf, &keys, &cores, role))
@@ -330,11 +335,11 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     if (role->gpus == 0)
         return demand_place(draft->world, &demand, role);
     if (demand_types(draft->world, &demand, role, &best))
-        return precision_exists(draft, conf, true, longest->precision,
-                                role) &&
-               (!longest->on_host || host_adds_up(draft, conf, host, role)) &&
+        return check_precision(draft, conf, true, longest->precision,
+                               role) &&
+               (!longest->on_host || check_host(draft, conf, host, role)) &&
                demand_place(draft->world, &demand, role) &&
-               batch_adds_up(draft, longest, role);
+               check_batch(draft, longest, role);
     if (best != NULL)
         demand_hint_train(draft->world, longest, other_bytes,
                           role->gpus_min, best);
@@ -342,8 +347,8 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
 }
 
 /* Least GPU memory in which one response of that context can be decoded. */
-static double engine_need(const struct rollout_shape *shape,
-                          double context_tokens)
+static double find_engine_need(const struct rollout_shape *shape,
+                               double context_tokens)
 {
     double low = 0.0;
     double high = 2.0 * memory_decode(shape->llm, shape->precision, shape->tp,
@@ -362,14 +367,14 @@ static double engine_need(const struct rollout_shape *shape,
 }
 
 /* What would make an engine fit: more GPUs per replica, or fewer bits. */
-static void engine_hint(const struct draft *draft,
+static void hint_engine(const struct draft *draft,
                         const struct rollout_shape *shape,
                         double context_tokens, const struct gpu_type *gpu)
 {
     struct rollout_shape next = *shape;
 
     for (next.tp *= 2; next.tp <= 64; next.tp *= 2)
-        if (engine_need(&next, context_tokens) <= gpu->memory_bytes)
+        if (find_engine_need(&next, context_tokens) <= gpu->memory_bytes)
             break;
     if (next.tp <= 64) {
         err_hint(draft->world->err, "It would fit with tp: %u.", next.tp);
@@ -377,7 +382,7 @@ static void engine_hint(const struct draft *draft,
     }
     next.tp = shape->tp;
     next.precision = PRECISION_INT4;
-    if (engine_need(&next, context_tokens) <= gpu->memory_bytes)
+    if (find_engine_need(&next, context_tokens) <= gpu->memory_bytes)
         err_hint(draft->world->err, "It would fit with precision: int4.");
     else
         err_hint(draft->world->err, "Neither tp up to 64 nor precision: int4 "
@@ -385,6 +390,7 @@ static void engine_hint(const struct draft *draft,
                                     "shorter responses or larger GPUs.");
 }
 
+/* A replica must hold its weights and one response of the longest context. */
 bool draft_engine_role(struct draft *draft, const char *name,
                        const struct conf_node *conf, double context_tokens,
                        int start, struct rollout_shape *shape,
@@ -397,9 +403,9 @@ bool draft_engine_role(struct draft *draft, const char *name,
     struct cores_need cores;
     double weights;
 
-    if (!role_fill(draft, conf, &role_engine_schema, start, &keys) ||
-        !layout_adds_up(draft, conf, (uint32_t)keys.tp, 1, role) ||
-        !role_counts(draft, conf, &keys, (uint32_t)keys.tp, role))
+    if (!fill_role(draft, conf, &role_engine_schema, start, &keys) ||
+        !check_layout(draft, conf, (uint32_t)keys.tp, 1, role) ||
+        !fill_counts(draft, conf, &keys, (uint32_t)keys.tp, role))
         return false;
     shape->tp = (uint32_t)keys.tp;
     shape->precision = (enum precision)(keys.precision >= 0
@@ -407,14 +413,14 @@ bool draft_engine_role(struct draft *draft, const char *name,
                                             : draft->keys.precision);
     shape->concurrency_max = keys.concurrency;
     weights = memory_weight_bytes(shape->llm, shape->precision);
-    role->gpu_memory_bytes = engine_need(shape, context_tokens);
+    role->gpu_memory_bytes = find_engine_need(shape, context_tokens);
     role->load_bytes = weights * (role->gpus / shape->tp);
     role->start_s = transfer_start_s(TRANSFER_START_SERVE);
     role->wake_s = transfer_start_s(keys.start == START_WAKE
                                         ? TRANSFER_START_SERVE_WAKE
                                         : TRANSFER_START_SERVE);
-    role_host(&keys, weights / shape->tp, role);
-    demand = role_demand(draft, conf, &keys, role);
+    fill_host(&keys, weights / shape->tp, role);
+    demand = make_demand(draft, conf, &keys, role);
     cores = cores_need_engine(shape, context_tokens);
     if (!draft_role_cores(draft, conf, &keys, &cores, role))
         return false;
@@ -423,17 +429,17 @@ bool draft_engine_role(struct draft *draft, const char *name,
     if (role->gpus == 0)
         return demand_place(draft->world, &demand, role);
     if (demand_types(draft->world, &demand, role, &best))
-        return precision_exists(draft, conf, false, shape->precision, role) &&
+        return check_precision(draft, conf, false, shape->precision, role) &&
                demand_place(draft->world, &demand, role);
     if (best != NULL)
-        engine_hint(draft, shape, context_tokens, best);
+        hint_engine(draft, shape, context_tokens, best);
     return false;
 }
 
 /* The engine's own GPUs are those of the trainer: of its keys remain those of
  * a replica. */
-static bool replica_keys_only(const struct draft *draft,
-                              const struct conf_node *conf)
+static bool check_replica_keys(const struct draft *draft,
+                               const struct conf_node *conf)
 {
     static const char *const others[] = {"gpus", "min", "max", "types", "pool",
                                          "home", "cores", "memory", "cpu",
@@ -472,6 +478,7 @@ static bool grow_role(struct draft *draft, const struct conf_node *conf,
            demand_place(draft->world, &demand, role);
 }
 
+/* The role that trains grows: its GPUs must hold either in turn. */
 bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
                          double context_tokens, uint32_t number,
                          struct rollout_shape *shape)
@@ -479,9 +486,9 @@ bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
     struct role_spec *role = &draft->form->role[number];
     struct role_keys keys;
 
-    if ((!draft->either && !replica_keys_only(draft, conf)) ||
-        !role_fill(draft, conf, &role_engine_schema, START_WAKE, &keys) ||
-        !layout_adds_up(draft, conf, (uint32_t)keys.tp, 1, role))
+    if ((!draft->either && !check_replica_keys(draft, conf)) ||
+        !fill_role(draft, conf, &role_engine_schema, START_WAKE, &keys) ||
+        !check_layout(draft, conf, (uint32_t)keys.tp, 1, role))
         return false;
     shape->tp = (uint32_t)keys.tp;
     shape->precision = (enum precision)(keys.precision >= 0
@@ -490,16 +497,18 @@ bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
     shape->concurrency_max = keys.concurrency;
     role->start_s += transfer_start_s(TRANSFER_START_SERVE);
     return grow_role(draft, conf, shape->reserved_bytes +
-                                      engine_need(shape, context_tokens),
+                                      find_engine_need(shape, context_tokens),
                      shape->tp, role);
 }
 
+/* The GPUs of training before its role is made: as asked, the least of an
+ * elastic job, or those of one replica. */
 bool draft_train_gpus(const struct draft *draft,
                       const struct train_shape *shape, uint32_t *gpus)
 {
     struct role_keys keys;
 
-    if (!role_fill(draft, draft->keys.train, &role_train_schema,
+    if (!fill_role(draft, draft->keys.train, &role_train_schema,
                    START_PROCESS, &keys))
         return false;
     *gpus = shape->tp * shape->pp * shape->cp;
@@ -510,6 +519,8 @@ bool draft_train_gpus(const struct draft *draft,
     return true;
 }
 
+/* Makes the role of an engine that serves a net: it needs memory for a batch
+ * of samples. */
 bool draft_net_role(struct draft *draft, const struct conf_node *conf,
                     double samples, struct rollout_shape *shape,
                     uint32_t *number)
@@ -519,8 +530,8 @@ bool draft_net_role(struct draft *draft, const struct conf_node *conf,
     struct demand demand;
     const struct gpu_type *best;
 
-    if (!role_fill(draft, conf, &role_engine_schema, START_PROCESS, &keys) ||
-        !role_counts(draft, conf, &keys, 1, role) ||
+    if (!fill_role(draft, conf, &role_engine_schema, START_PROCESS, &keys) ||
+        !fill_counts(draft, conf, &keys, 1, role) ||
         !draft_role_cores(draft, conf, &keys, &(struct cores_need){0}, role))
         return false;
     shape->tp = 1;
@@ -532,10 +543,10 @@ bool draft_net_role(struct draft *draft, const struct conf_node *conf,
     role->load_bytes = net_weight_bytes(draft->net, shape->precision);
     role->start_s = transfer_start_s(TRANSFER_START_PROCESS);
     role->wake_s = role->start_s;
-    role_host(&keys, role->load_bytes, role);
-    demand = role_demand(draft, conf, &keys, role);
+    fill_host(&keys, role->load_bytes, role);
+    demand = make_demand(draft, conf, &keys, role);
     if (demand_types(draft->world, &demand, role, &best))
-        return precision_exists(draft, conf, false, shape->precision, role) &&
+        return check_precision(draft, conf, false, shape->precision, role) &&
                demand_place(draft->world, &demand, role);
     if (best != NULL)
         err_hint(draft->world->err, "It takes a smaller batch or larger "
@@ -543,6 +554,7 @@ bool draft_net_role(struct draft *draft, const struct conf_node *conf,
     return false;
 }
 
+/* Cores in all, over any number of nodes of the pool. */
 bool draft_data_role(struct draft *draft, const struct conf_node *conf,
                      uint32_t cores, uint32_t *number)
 {
@@ -550,7 +562,7 @@ bool draft_data_role(struct draft *draft, const struct conf_node *conf,
     struct role_keys keys;
     struct demand demand;
 
-    if (!role_fill(draft, conf, &role_data_schema, START_PROCESS, &keys))
+    if (!fill_role(draft, conf, &role_data_schema, START_PROCESS, &keys))
         return false;
     role->cores = keys.cores > 0 ? (uint32_t)keys.cores : cores;
     role->pool = keys.pool;
@@ -558,6 +570,6 @@ bool draft_data_role(struct draft *draft, const struct conf_node *conf,
     role->memory_bytes = (int64_t)(keys.memory_bytes >= 0.0
                                        ? keys.memory_bytes
                                        : HOST_BYTES_PER_CORE * role->cores);
-    demand = role_demand(draft, conf, &keys, role);
+    demand = make_demand(draft, conf, &keys, role);
     return demand_place(draft->world, &demand, role);
 }

@@ -50,6 +50,8 @@ const struct conf_schema recipe_trace_schema =
     CONF_SCHEMA("workload.mix[].trace",
                 "jobs of known size and length", whole_fields);
 
+/* Bisection: what fits with n GPUs fits with fewer.  Errors of the tries are
+ * thrown away. */
 uint32_t whole_job_gpus_max(const struct world *world,
                             const struct role_spec *role)
 {
@@ -73,6 +75,8 @@ uint32_t whole_job_gpus_max(const struct world *world,
     return low;
 }
 
+/* One role and one phase: GPUs without memory or state, and a length that each
+ * job has for itself. */
 bool whole_job_form(const struct world *world, const char *name,
                     const struct conf_schema *schema,
                     const struct conf_node *conf, struct err_pos pos,
@@ -137,6 +141,8 @@ static bool read_gpus(const struct draft *draft, uint32_t gpus_max,
                    distribution_most(out), gpus_max);
 }
 
+/* Run times and limits.  A limit is a factor, so that it is never below the
+ * run time. */
 static bool read_durations(const struct draft *draft, struct entry *entry)
 {
     const struct recipe_keys *keys = &draft->keys;
@@ -167,7 +173,9 @@ static bool read_durations(const struct draft *draft, struct entry *entry)
     return err_hint(err, "Put min: 1 beside the distribution.");
 }
 
-static bool rates_are_known(const struct draft *draft, uint32_t *gpus_max)
+/* Jobs may be no larger than the largest gang in the pools that the rates
+ * name. */
+static bool check_rates(const struct draft *draft, uint32_t *gpus_max)
 {
     const struct conf_node *rates = draft->keys.rates;
     uint32_t most;
@@ -184,8 +192,10 @@ static bool rates_are_known(const struct draft *draft, uint32_t *gpus_max)
     return true;
 }
 
-static bool expand(const struct recipe *recipe, const struct world *world,
-                   const struct conf_node *conf, struct entry *out)
+/* A form of one role, whose sizes and durations come from the trace, or are
+ * drawn. */
+static bool expand_entry(const struct recipe *recipe, const struct world *world,
+                         const struct conf_node *conf, struct entry *out)
 {
     struct draft draft;
     uint32_t gpus_max;
@@ -197,7 +207,7 @@ static bool expand(const struct recipe *recipe, const struct world *world,
         !speedup_keys_read(world, draft.keys.elastic, draft.keys.rates, draft.form,
                            &draft.entry.rates) ||
         !packing_read(world, draft.keys.packing, draft.form) ||
-        !rates_are_known(&draft, &gpus_max) ||
+        !check_rates(&draft, &gpus_max) ||
         !read_gpus(&draft, gpus_max, &draft.entry.gpus) ||
         !read_durations(&draft, &draft.entry))
         return false;
@@ -208,4 +218,4 @@ static bool expand(const struct recipe *recipe, const struct world *world,
 
 const struct recipe recipe_trace = {
     "trace", "one role of known length: drawn, or from a file of jobs",
-    &recipe_trace_schema, expand, 0};
+    &recipe_trace_schema, expand_entry, 0};

@@ -86,8 +86,8 @@ static const struct conf_field net_fields[] = {
 };
 
 /* False: a key of workers or their buffers is written, and they are not there. */
-static bool loader_acts(const struct draft *draft,
-                        const struct loader_keys *loader)
+static bool check_loader(const struct draft *draft,
+                         const struct loader_keys *loader)
 {
     const struct conf_node *conf = draft->keys.loader;
     struct err *err = draft->world->err;
@@ -108,6 +108,7 @@ static bool loader_acts(const struct draft *draft,
                      "needs `epoch`: it is that of `spawn`", err);
 }
 
+/* Keys of the loader, with the recipe's usual input where none is written. */
 static bool read_loader(const struct draft *draft, int kind,
                         struct loader_keys *out)
 {
@@ -131,7 +132,7 @@ static bool read_loader(const struct draft *draft, int kind,
                    "needs `from: storage` or nvme: memory has no files",
                    draft->world->err))
         return false;
-    if (!loader_acts(draft, out))
+    if (!check_loader(draft, out))
         return false;
     if (out->size > 0.0)
         return true;
@@ -141,7 +142,7 @@ static bool read_loader(const struct draft *draft, int kind,
 }
 
 /* What a whole training sequence costs: its items, all of them. */
-static struct loader_item sequence_item(const struct loader_keys *keys)
+static struct loader_item make_item(const struct loader_keys *keys)
 {
     struct loader_item item = loader_item((enum loader_kind)keys->kind,
                                           keys->size);
@@ -190,8 +191,10 @@ static bool add_preprocess(struct draft *draft,
     return draft_dataset(draft, loader, number, law.storage_bytes);
 }
 
-static bool expand(const struct recipe *recipe, const struct world *world,
-                   const struct conf_node *conf, struct entry *out)
+/* The order matters: the role first, since the checkpoint interval depends on
+ * its gang, then runs, then what is read. */
+static bool expand_entry(const struct recipe *recipe, const struct world *world,
+                         const struct conf_node *conf, struct entry *out)
 {
     struct draft draft;
     struct loader_keys loader;
@@ -226,7 +229,7 @@ static bool expand(const struct recipe *recipe, const struct world *world,
         return false;
     law.repeats = draft_steps_per_run(&draft);
     if (loads)
-        law.item = sequence_item(&loader);
+        law.item = make_item(&loader);
     law.loader_workers = (uint32_t)loader.workers;
     law.from = (enum loader_from)loader.from;
     law.remote = loader.numa == 1;
@@ -268,20 +271,20 @@ const struct conf_schema recipe_multimodal_schema =
 
 const struct recipe recipe_pretrain = {
     "pretrain", "train all weights on streams of tokens",
-    &recipe_pretrain_schema, expand, LOADER_TOKENS};
+    &recipe_pretrain_schema, expand_entry, LOADER_TOKENS};
 const struct recipe recipe_sft = {
     "sft", "supervised fine-tuning on texts that the loader tokenizes",
-    &recipe_sft_schema, expand, LOADER_TEXT};
+    &recipe_sft_schema, expand_entry, LOADER_TEXT};
 const struct recipe recipe_lora = {
-    "lora", "fine-tuning of low-rank adapters", &recipe_lora_schema, expand,
+    "lora", "fine-tuning of low-rank adapters", &recipe_lora_schema, expand_entry,
     LOADER_TEXT};
 const struct recipe recipe_multimodal = {
     "multimodal", "training on images or video, decoded by CPUs",
-    &recipe_multimodal_schema, expand, LOADER_IMAGE};
+    &recipe_multimodal_schema, expand_entry, LOADER_IMAGE};
 
 const struct conf_schema recipe_net_schema =
     CONF_SCHEMA("workload.mix[].net",
                 "training of a model that is no transformer", net_fields);
 const struct recipe recipe_net = {
     "net", "training a convolutional network or a recommender",
-    &recipe_net_schema, expand, LOADER_IMAGE};
+    &recipe_net_schema, expand_entry, LOADER_IMAGE};

@@ -12,12 +12,15 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 
+/* Jobs of one application with these GPUs and this batch. */
 struct link_of_jobs {
     struct application_job job;
     bool runs;
     struct link_of_jobs *next;
 };
 
+/* An application that the trace has named, and the jobs that it was given, by
+ * size and batch. */
 struct known_application {
     const struct application *app;
     struct goodput_pools pools;
@@ -26,6 +29,7 @@ struct known_application {
     struct known_application *next;
 };
 
+/* All applications that were named so far. */
 struct applications {
     struct arena *arena;
     struct job_form base;
@@ -43,9 +47,11 @@ struct applications *applications_new(const struct world *world,
     return all;
 }
 
-static struct known_application *application_of(struct applications *all,
-                                                const struct world *world,
-                                                const char *name)
+/* Returns the application of that name; makes it if there is a world to make
+ * it from. */
+static struct known_application *find_application(struct applications *all,
+                                                  const struct world *world,
+                                                  const char *name)
 {
     struct known_application *known = all->first;
 
@@ -72,12 +78,13 @@ static struct known_application *application_of(struct applications *all,
     return known;
 }
 
+/* A job that cannot run is kept as well, so that it is tried once. */
 const struct application_job *applications_job(struct applications *all,
                                                const struct world *world,
                                                const char *name, uint32_t gpus,
                                                uint32_t batch)
 {
-    struct known_application *known = application_of(all, world, name);
+    struct known_application *known = find_application(all, world, name);
     struct link_of_jobs *link = known != NULL ? known->first : NULL;
 
     assert(gpus > 0);

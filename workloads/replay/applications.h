@@ -19,7 +19,8 @@ struct application_job {
     const struct job_form *form;
 };
 
-/* `base`: the form of jobs that request GPUs only. */
+/* Returns an empty set in the world's arena.  `base`: the form of jobs that request
+ * GPUs only; it is copied. */
 struct applications *applications_new(const struct world *world,
                                       const struct job_form *base);
 /* Returns the job of that application, GPUs and batch; makes it if there is a

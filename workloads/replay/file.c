@@ -59,11 +59,12 @@ struct seen {
 
 /* ---- rows into jobs --------------------------------------------------- */
 
+/* What becomes of a row. */
 enum fate { FATE_JOB, FATE_SKIP, FATE_END, FATE_ERROR };
 
 /* Larger than any place for it. */
-static bool too_large(const struct reading *in, const struct row *row,
-                      uint32_t gpus_max, struct err *err)
+static bool is_too_large(const struct reading *in, const struct row *row,
+                         uint32_t gpus_max, struct err *err)
 {
     if (row->pod) {
         err_set(err, ERR_RANGE, csv_pos(in->csv, in->at.gpus),
@@ -165,8 +166,8 @@ static bool has_place(const struct reading *in, const struct row *row,
 }
 
 /* Of a kind that the table of rates knows at that size, on some pool? */
-static bool runs_somewhere(const struct trace_spec *spec,
-                           const struct row *row)
+static bool has_rate(const struct trace_spec *spec,
+                     const struct row *row)
 {
     if (spec->applications != NULL)
         return row->application != NULL;
@@ -184,8 +185,8 @@ static bool runs_somewhere(const struct trace_spec *spec,
 
 /* Why an application's job has no rate: nobody knows the application (its
  * column is that of the run time), or not so many GPUs and that batch. */
-static void explain_application(const struct reading *in,
-                                const struct row *row, struct err *err)
+static void report_application(const struct reading *in,
+                               const struct row *row, struct err *err)
 {
     const struct catalogue *catalogue = in->spec->world->catalogue;
     const char *name = csv_field(in->csv, in->at.duration)->text, *near;
@@ -210,6 +211,8 @@ static void explain_application(const struct reading *in,
              near != NULL ? ".  " : "");
 }
 
+/* A row without a rate: left out if the workload says so, else an error with
+ * the reason. */
 static enum fate judge_rate(struct reading *in, const struct row *row,
                             struct err *err)
 {
@@ -217,7 +220,7 @@ static enum fate judge_rate(struct reading *in, const struct row *row,
 
     if (spec->applications == NULL || spec->skip.reason[IMPORT_NO_LENGTH])
         return judge_reason(in, IMPORT_NO_LENGTH, in->at.gpus, err);
-    explain_application(in, row, err);
+    report_application(in, row, err);
     return FATE_ERROR;
 }
 
@@ -234,7 +237,7 @@ static void assume_run_time(struct reading *in, struct row *row)
 
 /* Does it ask for GPUs?  A pod may run on cores alone; but `rates` and
  * `elastic` say how fast GPUs are, and nothing of cores. */
-static bool tasks_enough(const struct reading *in, const struct row *row)
+static bool requests_enough(const struct reading *in, const struct row *row)
 {
     return row->gpus > 0 || (row->pod && row->gpus == 0 &&
                              row->core_milli > 0 && !in->spec->form.paced);
@@ -262,7 +265,7 @@ static enum fate judge_values(struct reading *in, struct row *row,
                      : "");
         return FATE_ERROR;
     }
-    if (!tasks_enough(in, row)) {
+    if (!requests_enough(in, row)) {
         if (skip->reason[IMPORT_GPUS]) {
             in->counts.skipped_gpus++;
             return FATE_SKIP;
@@ -278,7 +281,7 @@ static enum fate judge_values(struct reading *in, struct row *row,
     if (!find_kind(in, row))
         return judge_reason(in, IMPORT_TYPES, in->at.types, err);
     if (has_place(in, row, &gpus_max)) {
-        if (!runs_somewhere(in->spec, row))
+        if (!has_rate(in->spec, row))
             return judge_rate(in, row, err);
         if (in->seen == NULL || row->name == NULL ||
             !is_duplicate(in->seen, row->name))
@@ -289,10 +292,12 @@ static enum fate judge_values(struct reading *in, struct row *row,
         in->counts.skipped_too_large++;
         return FATE_SKIP;
     }
-    too_large(in, row, gpus_max, err);
+    is_too_large(in, row, gpus_max, err);
     return FATE_ERROR;
 }
 
+/* Rows must come in the order of submission, unless they are sorted
+ * afterwards. */
 static bool is_sorted(const struct reading *in, const struct row *row,
                       struct err *err)
 {
@@ -419,6 +424,7 @@ static enum fate next_row(struct reading *in, struct row *row,
 
 /* ---- opening ---------------------------------------------------------- */
 
+/* SWF's columns are fixed, and those behind the ninth are not cut out. */
 static bool find_columns(struct reading *in, struct err *err)
 {
     const struct trace_spec *spec = in->spec;
@@ -435,6 +441,8 @@ static bool find_columns(struct reading *in, struct err *err)
                               spec->columns_pos, &in->at, err);
 }
 
+/* Opens the file by its format: CSV and SWF here, the others through
+ * import.h. */
 static struct reading *open_file(struct arena *arena,
                                const struct trace_spec *spec,
                                struct err *err)
@@ -470,7 +478,7 @@ static void close_file(struct reading *in)
 
 /* ---- the reading ------------------------------------------------ */
 
-static int by_submit(const void *left, const void *right)
+static int compare_submits(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
 
@@ -485,6 +493,7 @@ struct kept_rows {
     size_t count, room;
 };
 
+/* Names end with the row, so they are copied. */
 static void keep_row(struct reading *in, struct kept_rows *kept,
                      const struct row *row)
 {
@@ -521,7 +530,7 @@ static bool find_first(struct trace_spec *spec, struct reading *in,
 }
 
 /* If it never waits. */
-static int64_t end_of(const struct row *row)
+static int64_t find_end(const struct row *row)
 {
     return clock_after(row->submit_ns, row->duration_ns);
 }
@@ -535,8 +544,8 @@ static bool check_rows(struct trace_spec *spec, struct reading *in,
     int64_t last_ns = 0;
 
     while ((fate = next_row(in, &row, err)) == FATE_JOB) {
-        if (last_ns < end_of(&row))
-            last_ns = end_of(&row);
+        if (last_ns < find_end(&row))
+            last_ns = find_end(&row);
         if (in->jobs == 1 || row.submit_ns < spec->origin_ns)
             spec->origin_ns = row.submit_ns;
         if (row.limit_ns > 0)
@@ -580,11 +589,13 @@ static bool check_rows(struct trace_spec *spec, struct reading *in,
                    "%s has more than %u jobs", spec->path, ID_NONE - 1);
 }
 
+/* Sorts, then cuts to the number of jobs of the slice: the first ones by
+ * time. */
 static void sort_rows(struct trace_spec *spec, const struct kept_rows *kept)
 {
     uint64_t most = (uint64_t)spec->slice.jobs;
 
-    qsort(kept->row, kept->count, sizeof *kept->row, by_submit);
+    qsort(kept->row, kept->count, sizeof *kept->row, compare_submits);
     spec->sorted = kept->row;
     spec->sorted_count = kept->count;
     if (most > 0 && most < kept->count) {
@@ -593,6 +604,7 @@ static void sort_rows(struct trace_spec *spec, const struct kept_rows *kept)
     }
 }
 
+/* Two readings: the first finds time 0, the second judges every row. */
 bool trace_check(struct trace_spec *spec, const struct world *world)
 {
     struct reading *in = open_file(world->arena, spec, world->err);

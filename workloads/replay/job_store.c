@@ -26,7 +26,7 @@ struct head {
     uint32_t name_bytes;        /* with its end; 0: no name */
     bool whole;                 /* the name follows a struct row */
 };
-#define HEAD_BYTES 21u          /* of it, without what pads it */
+#define HEAD_BYTES 21u          /* of a head, without its padding */
 
 /* What nearly all rows share, padding included: where that differs alone, the
  * row is put whole, and nothing is lost. */
@@ -96,7 +96,7 @@ static void note_part(struct job_store *job_store, uint64_t at, size_t bytes)
 }
 
 /* What is in memory goes to the file; if it cannot, it stays. */
-static void spill(struct job_store *job_store)
+static void write_out(struct job_store *job_store)
 {
     struct arena_file *into = arena_file(job_store->arena);
 
@@ -116,18 +116,19 @@ static void spill(struct job_store *job_store)
     job_store->used_bytes = 0;
 }
 
-static char *reserve(struct job_store *job_store, size_t bytes)
+/* Makes room for a row; if memory is full, what it has is written out first. */
+static char *reserve_bytes(struct job_store *job_store, size_t bytes)
 {
     if (job_store->used_bytes + bytes > job_store->memory_bytes &&
         job_store->used_bytes > 0 && !job_store->refused)
-        spill(job_store);
+        write_out(job_store);
     ARENA_REACH(job_store->arena, job_store->memory, job_store->room_bytes,
                 job_store->used_bytes + bytes);
     return job_store->memory + job_store->used_bytes;
 }
 
 /* Whole seconds that fit. */
-static bool seconds(int64_t ns, uint32_t *s)
+static bool read_seconds(int64_t ns, uint32_t *s)
 {
     *s = (uint32_t)((uint64_t)ns / (uint64_t)CLOCK_NS_PER_S);
     return ns >= 0 && ns / CLOCK_NS_PER_S <= UINT32_MAX &&
@@ -138,9 +139,9 @@ static bool seconds(int64_t ns, uint32_t *s)
 static bool is_plain(const struct row *row, const struct row *last,
                      struct head *head)
 {
-    bool fits = seconds(row->submit_ns - last->submit_ns, &head->submit_s) &&
-                seconds(row->duration_ns, &head->duration_s) &&
-                seconds(row->limit_ns, &head->limit_s) && row->gpus >= 0 &&
+    bool fits = read_seconds(row->submit_ns - last->submit_ns, &head->submit_s) &&
+                read_seconds(row->duration_ns, &head->duration_s) &&
+                read_seconds(row->limit_ns, &head->limit_s) && row->gpus >= 0 &&
                 row->gpus <= UINT32_MAX;
 
     head->gpus = (uint32_t)row->gpus;
@@ -149,17 +150,20 @@ static bool is_plain(const struct row *row, const struct row *last,
                   sizeof *row - SAME_FROM) == 0;
 }
 
+/* Copies bytes; returns where the next go. */
 static char *put_bytes(char *out, const void *bytes, size_t count)
 {
     memcpy(out, bytes, count);
     return out + count;
 }
 
+/* Types are dropped: the row's kind stands for them, and their text ends with
+ * the file. */
 void job_store_put(struct job_store *job_store, const struct row *row)
 {
     size_t name_bytes = row->name == NULL ? 0 : strlen(row->name) + 1;
     size_t most = HEAD_BYTES + sizeof *row + name_bytes;
-    char *out = reserve(job_store, most), *start = out;
+    char *out = reserve_bytes(job_store, most), *start = out;
     struct head head = {.name_bytes = (uint32_t)name_bytes};
 
     assert(name_bytes < UINT32_MAX);
@@ -203,7 +207,7 @@ struct job_store_reader *job_store_read(const struct job_store *job_store,
 
 /* More of the part behind what is left of the block; with none left, the next
  * part; and after the last, what is in memory. */
-static bool refill(struct job_store_reader *reader)
+static bool refill_block(struct job_store_reader *reader)
 {
     const struct job_store *job_store = reader->job_store;
     const struct part *part = job_store->part + reader->part;
@@ -242,19 +246,20 @@ static bool refill(struct job_store_reader *reader)
 }
 
 /* So many bytes, or NULL: the disk fails. */
-static const char *take(struct job_store_reader *reader, size_t bytes)
+static const char *take_bytes(struct job_store_reader *reader, size_t bytes)
 {
     const char *taken;
 
     while ((size_t)(reader->end - reader->at) < bytes)
-        if (!refill(reader))
+        if (!refill_block(reader))
             return NULL;
     taken = reader->at;
     reader->at += bytes;
     return taken;
 }
 
-static void unpack(const struct head *head, struct row *row)
+/* The row is the last one again, but for what a head says. */
+static void unpack_head(const struct head *head, struct row *row)
 {
     row->submit_ns = clock_after(head->submit_s * CLOCK_NS_PER_S,
                                  row->submit_ns);
@@ -264,6 +269,7 @@ static void unpack(const struct head *head, struct row *row)
     row->number++;
 }
 
+/* The name stays in the block, or in memory, until the next call. */
 enum job_store_step job_store_next(struct job_store_reader *reader,
                                    const struct row **row)
 {
@@ -272,19 +278,19 @@ enum job_store_step job_store_next(struct job_store_reader *reader,
 
     if (reader->left == 0)
         return JOB_STORE_END;
-    if ((from = take(reader, HEAD_BYTES)) == NULL)
+    if ((from = take_bytes(reader, HEAD_BYTES)) == NULL)
         return JOB_STORE_ERROR;
     memcpy(&head, from, HEAD_BYTES);
     if (!head.whole) {
-        unpack(&head, &reader->last);
+        unpack_head(&head, &reader->last);
     } else {
-        if ((from = take(reader, sizeof **row)) == NULL)
+        if ((from = take_bytes(reader, sizeof **row)) == NULL)
             return JOB_STORE_ERROR;
         memcpy(&reader->last, from, sizeof **row);
     }
     reader->last.name = NULL;
     if (head.name_bytes > 0 &&
-        (reader->last.name = take(reader, head.name_bytes)) == NULL)
+        (reader->last.name = take_bytes(reader, head.name_bytes)) == NULL)
         return JOB_STORE_ERROR;
     reader->left--;
     *row = &reader->last;

@@ -23,6 +23,7 @@ struct job_store_reader;
 
 /* memory_bytes: most bytes of rows that stay in memory. */
 #define JOB_STORE_MEMORY_BYTES ((size_t)1 << 20)
+/* Returns an empty store in the arena, which also owns its file. */
 struct job_store *job_store_new(struct arena *arena, size_t memory_bytes);
 /* Adds a row.  The name is copied.  tenant, kind, application, rates, modes and
  * regimes must live as long as the store; types are not stored. */

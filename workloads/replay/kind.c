@@ -15,6 +15,8 @@
 #include "sim/base/rng.h"
 #include "workloads/recipes/recipe.h"
 
+/* Jobs of a trace that ask for the same share one form: this is what they ask
+ * for. */
 struct entry_of_kind {
     struct trace_kind kind;
     bool pod, no_gpus;
@@ -22,6 +24,7 @@ struct entry_of_kind {
     const char *types;          /* "": any */
 };
 
+/* The forms that were made so far, by what jobs ask for. */
 struct trace_kinds {
     struct arena *arena;
     struct job_form base;
@@ -51,7 +54,8 @@ static const char *types_of(const struct row *row)
     return row->types == NULL ? "" : row->types;
 }
 
-static size_t hash(const struct row *row)
+/* Mixes all that tells kinds apart. */
+static size_t hash_row(const struct row *row)
 {
     uint64_t h = rng_hash_text(types_of(row));
 
@@ -61,7 +65,8 @@ static size_t hash(const struct row *row)
     return (size_t)(h ^ h >> 29);
 }
 
-static bool is_it(const struct entry_of_kind *entry, const struct row *row)
+/* Does the row ask for exactly what the entry does? */
+static bool is_equal(const struct entry_of_kind *entry, const struct row *row)
 {
     return entry->pod == row->pod && entry->no_gpus == (row->gpus == 0) &&
            entry->core_milli == row->core_milli &&
@@ -70,11 +75,11 @@ static bool is_it(const struct entry_of_kind *entry, const struct row *row)
 }
 
 /* Its slot, or the empty one where it would stand. */
-static size_t slot_of(const struct trace_kinds *kinds, const struct row *row)
+static size_t find_slot(const struct trace_kinds *kinds, const struct row *row)
 {
-    size_t i = hash(row) & (kinds->slots - 1);
+    size_t i = hash_row(row) & (kinds->slots - 1);
 
-    while (kinds->slot[i] != NULL && !is_it(kinds->slot[i], row))
+    while (kinds->slot[i] != NULL && !is_equal(kinds->slot[i], row))
         i = (i + 1) & (kinds->slots - 1);
     return i;
 }
@@ -82,11 +87,12 @@ static size_t slot_of(const struct trace_kinds *kinds, const struct row *row)
 const struct trace_kind *trace_kind_find(const struct trace_kinds *kinds,
                                          const struct row *row)
 {
-    const struct entry_of_kind *entry = kinds->slot[slot_of(kinds, row)];
+    const struct entry_of_kind *entry = kinds->slot[find_slot(kinds, row)];
 
     return entry == NULL ? NULL : &entry->kind;
 }
 
+/* A row that asks for what the entry does, to find its slot again. */
 static struct row row_of(const struct entry_of_kind *entry)
 {
     return (struct row){ .pod = entry->pod, .types = entry->types,
@@ -95,7 +101,8 @@ static struct row row_of(const struct entry_of_kind *entry)
                          .memory_bytes = entry->memory_bytes };
 }
 
-static void grow(struct trace_kinds *kinds)
+/* Doubles the slots; at most half of them are in use. */
+static void grow_table(struct trace_kinds *kinds)
 {
     struct entry_of_kind **old = kinds->slot;
     size_t slots = kinds->slots;
@@ -106,12 +113,12 @@ static void grow(struct trace_kinds *kinds)
     for (size_t i = 0; i < slots; i++)
         if (old[i] != NULL) {
             struct row row = row_of(old[i]);
-            kinds->slot[slot_of(kinds, &row)] = old[i];
+            kinds->slot[find_slot(kinds, &row)] = old[i];
         }
 }
 
 /* Is the name one of "a|b|c"? */
-static bool names(const char *types, const char *name)
+static bool has_name(const char *types, const char *name)
 {
     size_t bytes = strlen(name);
 
@@ -125,7 +132,7 @@ static bool names(const char *types, const char *name)
     }
 }
 
-static bool names_none(const char *types)
+static bool has_no_name(const char *types)
 {
     return types[strspn(types, "|")] == '\0';
 }
@@ -140,7 +147,7 @@ static void narrow_types(struct trace_kinds *kinds, const struct world *world,
     uint32_t *types;
 
     kind->has_type = true;
-    if (names_none(names_of))
+    if (has_no_name(names_of))
         return;
     types = arena_alloc(kinds->arena, base->gpu_type_count + 1,
                         sizeof *types);
@@ -150,7 +157,7 @@ static void narrow_types(struct trace_kinds *kinds, const struct world *world,
         for (uint32_t g = 0; g < cluster->group_count; g++) {
             const struct gpu_type *gpu = cluster->group[g].gpu;
             if (gpu == NULL || gpu->index != base->gpu_types[t] ||
-                !names(names_of, gpu->name))
+                !has_name(names_of, gpu->name))
                 continue;
             types[role->gpu_type_count++] = gpu->index;
             break;
@@ -158,6 +165,7 @@ static void narrow_types(struct trace_kinds *kinds, const struct world *world,
     kind->has_type = role->gpu_type_count > 0;
 }
 
+/* May the role use GPUs of that group? */
 static bool has_type(const struct role_spec *role,
                      const struct node_group *group)
 {
@@ -187,11 +195,13 @@ static void measure_pod(const struct world *world, bool no_gpus,
     }
 }
 
+/* The form is the base's, with the row's types and, of a pod, its cores and
+ * memory. */
 const struct trace_kind *trace_kind_make(struct trace_kinds *kinds,
                                          const struct world *world,
                                          const struct row *row)
 {
-    size_t at = slot_of(kinds, row);
+    size_t at = find_slot(kinds, row);
     struct entry_of_kind *entry = kinds->slot[at];
     struct role_spec *role;
 
@@ -219,6 +229,6 @@ const struct trace_kind *trace_kind_make(struct trace_kinds *kinds,
     }
     kinds->slot[at] = entry;
     if (2 * ++kinds->count > kinds->slots)
-        grow(kinds);
+        grow_table(kinds);
     return &entry->kind;
 }

@@ -28,6 +28,7 @@
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
+/* The keys of `resample:` as they are written. */
 struct keys {
     double until;
     int64_t every_ns, block_ns;
@@ -51,7 +52,7 @@ const struct conf_schema resample_schema =
                 "a list drawn anew for each seed", fields);
 
 /* By blocks or job by job. */
-static bool one_way(const struct conf_node *conf, struct err *err)
+static bool check_way(const struct conf_node *conf, struct err *err)
 {
     static const char *const apart[] = {"until", "every", "stay"};
     bool block = conf_get(conf, "block") != NULL;
@@ -74,7 +75,7 @@ bool resample_read(const struct conf_node *conf, uint32_t cluster_gpus,
     struct keys keys = {0};
 
     if (!conf_fill(conf, &resample_schema, &keys, err) ||
-        !one_way(conf, err))
+        !check_way(conf, err))
         return false;
     out->block_ns = keys.block_ns;
     if (keys.block_ns > 0)
@@ -96,6 +97,8 @@ static uint32_t block_of(const struct resample *how, const struct row *list,
                       how->block_ns);
 }
 
+/* A last block that is nearly whole counts; of a shorter one no job is
+ * drawn. */
 bool resample_count(struct resample *how, const struct row *list,
                     size_t count, struct err_pos pos, uint64_t *unused,
                     struct err *err)
@@ -120,7 +123,8 @@ bool resample_count(struct resample *how, const struct row *list,
     return true;
 }
 
-static double milli_of(const struct row *row)
+/* GPUs of a job, in thousandths. */
+static double count_milli(const struct row *row)
 {
     return (double)row->gpus *
            (double)(row->gpu_milli > 0 ? row->gpu_milli : GPU_MILLI);
@@ -129,28 +133,33 @@ static double milli_of(const struct row *row)
 /* What one GPU of the job takes. */
 static double device_milli(const struct row *row)
 {
-    return row->gpus == 0 ? 0.0 : milli_of(row) / (double)row->gpus;
+    return row->gpus == 0 ? 0.0 : count_milli(row) / (double)row->gpus;
 }
 
+/* The rows that are drawn, by their place in the sorted list, in the order of
+ * the new submissions. */
 struct picks {
     struct arena *arena;
     uint32_t *pick;
     size_t count, room;
 };
 
-static void add(struct picks *picks, uint32_t i)
+/* Appends a job of the list, by index. */
+static void add_pick(struct picks *picks, uint32_t i)
 {
     ARENA_ADD(picks->arena, picks->pick, picks->count, picks->room, i);
 }
 
-static double shuffle(struct picks *picks, const struct row *list,
-                      size_t count, struct rng *rng)
+/* All jobs once, in random order (Fisher and Yates); returns the GPUs that
+ * they ask for. */
+static double shuffle_jobs(struct picks *picks, const struct row *list,
+                           size_t count, struct rng *rng)
 {
     double asked = 0.0;
 
     for (size_t i = 0; i < count; i++) {
-        add(picks, (uint32_t)i);
-        asked += milli_of(&list[i]);
+        add_pick(picks, (uint32_t)i);
+        asked += count_milli(&list[i]);
     }
     for (size_t i = count; i > 1; i--) {
         size_t j = (size_t)rng_below(rng, i);
@@ -176,6 +185,8 @@ static size_t *block_starts(const struct resample *how, struct arena *arena,
     return start;
 }
 
+/* Draws as many blocks as the list has; a job knows its new block and how
+ * often that block came before, for its name. */
 static struct resampled draw_blocks(const struct resample *how,
                                     struct arena *arena,
                                     const struct row *list, size_t count,
@@ -209,6 +220,7 @@ static struct resampled draw_blocks(const struct resample *how,
     return (struct resampled){how, list, count, pick, n, place, again};
 }
 
+/* Job by job: first down to the bound if the list exceeds it, then up to it. */
 struct resampled resample_draw(const struct resample *how,
                                struct arena *arena, const struct row *list,
                                size_t count, uint64_t seed,
@@ -224,10 +236,10 @@ struct resampled resample_draw(const struct resample *how,
     if (how->block_ns > 0)
         return draw_blocks(how, arena, list, count, &rng);
     ARENA_REACH(arena, picks.pick, picks.room, count);
-    asked = shuffle(&picks, list, count, &rng);
+    asked = shuffle_jobs(&picks, list, count, &rng);
     while (asked > how->until_milli && picks.count > 1) {
         size_t i = (size_t)rng_below(&rng, picks.count);
-        asked -= milli_of(&list[picks.pick[i]]);
+        asked -= count_milli(&list[picks.pick[i]]);
         picks.count--;
         for (; i < picks.count; i++)
             picks.pick[i] = picks.pick[i + 1];
@@ -237,13 +249,15 @@ struct resampled resample_draw(const struct resample *how,
         uint32_t i = (uint32_t)rng_below(&rng, count);
         if (asked + device_milli(&list[i]) > how->until_milli)
             break;
-        asked += milli_of(&list[i]);
-        add(&picks, i);
+        asked += count_milli(&list[i]);
+        add_pick(&picks, i);
     }
     return (struct resampled){how, list, count, picks.pick, picks.count,
                               NULL, NULL};
 }
 
+/* A job drawn again is called NAME+1, NAME+2 and so on, so that names stay
+ * unique. */
 static void name_again(struct row *row, struct arena *arena, size_t times)
 {
     char name[200];
@@ -270,6 +284,8 @@ static struct row moved_row(const struct resampled *drawn,
     return row;
 }
 
+/* Row i of the drawn workload: from the list of picks in arrival order, or a
+ * moved block.  Jobs drawn twice get new names. */
 struct row resampled_row(const struct resampled *drawn, struct arena *arena,
                          size_t i)
 {

@@ -40,6 +40,7 @@ struct resampled {
 
 extern const struct conf_schema resample_schema;
 
+/* Reads the key `resample`.  False: *err is set. */
 bool resample_read(const struct conf_node *conf, uint32_t cluster_gpus,
                    struct resample *out, struct err *err);
 /* Sets how->blocks for a list in order of submission.  A last block that is
@@ -48,6 +49,8 @@ bool resample_read(const struct conf_node *conf, uint32_t cluster_gpus,
 bool resample_count(struct resample *how, const struct row *list,
                     size_t count, struct err_pos pos, uint64_t *unused,
                     struct err *err);
+/* Returns the list of one replica, in the arena; `list` must outlive it.  Equal
+ * (seed, replica) give equal lists. */
 struct resampled resample_draw(const struct resample *how,
                                struct arena *arena, const struct row *list,
                                size_t count, uint64_t seed,

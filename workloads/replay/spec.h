@@ -25,6 +25,8 @@ enum { ORIGIN_FIRST, ORIGIN_FILE };
 struct trace_slice { int64_t from_ns, for_ns, jobs; };
 struct trace_skip { bool reason[IMPORT_REASONS]; };
 
+/* The keys of `trace:` as they are written; whole numbers are places in lists
+ * of words. */
 struct trace_keys {
     const char *file, *lengths, *gpu_type;
     int format, estimate, unsorted, origin, gpus_are, constraints;

@@ -145,6 +145,8 @@ const struct conf_schema trace_skip_schema =
     CONF_SCHEMA("workload.trace.skip",
                 "rows to leave out, counted", skip_fields);
 
+/* The stream of one trial; it reads the store, the sorted rows, or a list drawn
+ * from these. */
 struct trace {
     struct arena *arena;
     const struct trace_spec *spec;
@@ -155,6 +157,8 @@ struct trace {
 
 /* ---- a trial's walk ---------------------------------------------------- */
 
+/* Jobs come sorted from memory, or from the store, which may be a temporary
+ * file; resampling is drawn anew for each replica. */
 struct trace *trace_open(struct arena *arena, const struct trace_spec *spec,
                          uint64_t seed, uint32_t replica)
 {
@@ -172,7 +176,9 @@ struct trace *trace_open(struct arena *arena, const struct trace_spec *spec,
     return trace;
 }
 
-static void birth_fill(struct trace *trace, const struct row *row,
+/* Makes a job of a row: times count from the trace's origin, and what policies
+ * may not know goes to the truth. */
+static void fill_birth(struct trace *trace, const struct row *row,
                        struct job_birth *birth)
 {
     const struct trace_spec *spec = trace->spec;
@@ -216,7 +222,7 @@ static enum source_step next_drawn(struct trace *trace,
     if (trace->jobs == drawn->count)
         return SOURCE_END;
     row = resampled_row(drawn, trace->arena, trace->jobs++);
-    birth_fill(trace, &row, birth);
+    fill_birth(trace, &row, birth);
     if (drawn->place == NULL)
         birth->request.submit_ns = row.submit_ns;
     birth->truth.seed = trace->jobs;
@@ -235,7 +241,7 @@ enum source_step trace_next(struct trace *trace, struct job_birth *birth,
         if (trace->jobs == trace->spec->sorted_count)
             return SOURCE_END;
         row = &trace->spec->sorted[trace->jobs++];
-        birth_fill(trace, row, birth);
+        fill_birth(trace, row, birth);
         return SOURCE_JOB;
     }
     switch (job_store_next(trace->job_store, &row)) {
@@ -250,7 +256,7 @@ enum source_step trace_next(struct trace *trace, struct job_birth *birth,
         break;
     }
     trace->jobs++;
-    birth_fill(trace, row, birth);
+    fill_birth(trace, row, birth);
     return SOURCE_JOB;
 }
 
@@ -306,7 +312,7 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
 
 /* Keys of what a format does not hold: of types a csv knows what its column
  * says.  What `skip` allows may come or not. */
-static bool format_acts(const struct trace_spec *spec, struct err *err)
+static bool check_format(const struct trace_spec *spec, struct err *err)
 {
     bool plain = spec->import == NULL;
     bool typed = !plain || spec->columns.gpu_types != NULL;
@@ -317,6 +323,7 @@ static bool format_acts(const struct trace_spec *spec, struct err *err)
                      "needs format csv or swf", err);
 }
 
+/* Keys that one format lacks or needs are told at their place. */
 static bool read_keys(struct trace_spec *spec, const struct world *world,
                       const struct conf_node *conf)
 {
@@ -347,7 +354,7 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
         keys->format == FORMAT_CSV && spec->columns.limit == NULL)
         return err_set(err, ERR_SCHEMA, conf_pos(conf),
                        "estimate requested needs the column limit");
-    if (!read_format(spec, world, conf) || !format_acts(spec, err))
+    if (!read_format(spec, world, conf) || !check_format(spec, err))
         return false;
     if (keys->resample != NULL &&
         !resample_read(keys->resample, world->cluster->gpu_count,
@@ -405,6 +412,7 @@ static bool read_pacing(struct trace_spec *spec, const struct world *world)
     return true;
 }
 
+/* Blocks can be counted only once all rows are read. */
 static bool count_blocks(struct trace_spec *spec, struct err *err)
 {
     return spec->resample.block_ns == 0 ||
@@ -413,6 +421,7 @@ static bool count_blocks(struct trace_spec *spec, struct err *err)
                           &spec->counts.never_drawn, err);
 }
 
+/* Keys, the form of its jobs, rates, then the file itself. */
 const struct trace_spec *trace_read(const struct world *world,
                                     const struct conf_node *conf)
 {

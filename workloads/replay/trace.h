@@ -23,6 +23,7 @@ struct trace;
 /* Reads `trace:` and its file; NULL: *world->err is set. */
 const struct trace_spec *trace_read(const struct world *world,
                                     const struct conf_node *conf);
+/* Return the form of jobs that request GPUs only, and what the file held. */
 const struct job_form *trace_form(const struct trace_spec *spec);
 struct source_counts trace_counts(const struct trace_spec *spec);
 /* Returns the time of the first submission in a run. */

@@ -31,6 +31,7 @@
 #define FIELDS 6u
 #define TRACE_END "-trace.csv"
 
+/* Numbers of tokens and how likely each is. */
 struct tokens {
     uint32_t *value;
     double *sum;                /* of the probabilities up to it */
@@ -42,11 +43,14 @@ struct part {
     struct tokens input[INPUTS], output;
 };
 
+/* Ten minutes with one rate and one shape of gaps. */
 struct window {
     double start_s, rate, shape;
     bool weibull;
 };
 
+/* One client: rates by window of the trace, lengths by part of the day.  Reading
+ * fills both; drawing moves through the windows. */
 struct servegen {
     struct arena *arena;
     const char *path, *dataset;
@@ -65,13 +69,15 @@ static const char *const input_names[INPUTS] = {
 
 /* ---- the trace ---------------------------------------------------------- */
 
-static bool row_fault(struct scan *scan, uint32_t col, const char *what,
-                      struct err *err)
+static bool report_row(struct scan *scan, uint32_t col, const char *what,
+                       struct err *err)
 {
     return err_set(err, ERR_SYNTAX, scan_pos(scan, col), "%s", what);
 }
 
-static size_t split(char *line, char *field[FIELDS])
+/* Cuts a line at its commas; returns how many fields it has, of which FIELDS
+ * are kept. */
+static size_t split_line(char *line, char *field[FIELDS])
 {
     size_t count = 0;
 
@@ -86,37 +92,39 @@ static size_t split(char *line, char *field[FIELDS])
     return count;
 }
 
-static bool real_of(const char *text, double least, double most, double *out)
+/* A number from `least` to `most`. */
+static bool read_real(const char *text, double least, double most, double *out)
 {
     return scan_f64(text, strlen(text), out) && *out >= least && *out <= most;
 }
 
+/* One row: a window of ten minutes.  Windows without requests are not kept. */
 static bool read_window(struct servegen *client, struct scan *scan,
                         char *line, struct err *err)
 {
     char *field[FIELDS];
     struct window window = { 0 };
 
-    if (split(line, field) != FIELDS)
-        return row_fault(scan, 1, "a row must have 6 fields: start, rate, cv, "
-                                  "family, shape, scale", err);
-    if (!real_of(field[0], 0, 1e9, &window.start_s) ||
+    if (split_line(line, field) != FIELDS)
+        return report_row(scan, 1, "a row must have 6 fields: start, rate, cv, "
+                                   "family, shape, scale", err);
+    if (!read_real(field[0], 0, 1e9, &window.start_s) ||
         (client->windows > 0 && window.start_s <
              client->window[client->windows - 1].start_s + WINDOW_S))
-        return row_fault(scan, 1, "starts must be seconds, 600 apart at "
-                                  "least", err);
-    if (!real_of(field[1], 0, RATE_MAX, &window.rate))
-        return row_fault(scan, (uint32_t)(field[1] - line) + 1,
-                         "a rate must be requests a second, up to 1e6", err);
+        return report_row(scan, 1, "starts must be seconds, 600 apart at "
+                                   "least", err);
+    if (!read_real(field[1], 0, RATE_MAX, &window.rate))
+        return report_row(scan, (uint32_t)(field[1] - line) + 1,
+                          "a rate must be requests a second, up to 1e6", err);
     if (window.rate == 0)
         return true;
     window.weibull = strcmp(field[3], "Weibull") == 0;
     if (!window.weibull && strcmp(field[3], "Gamma") != 0)
-        return row_fault(scan, (uint32_t)(field[3] - line) + 1,
-                         "a family must be Gamma or Weibull", err);
-    if (!real_of(field[4], 1e-4, 1e4, &window.shape))
-        return row_fault(scan, (uint32_t)(field[4] - line) + 1,
-                         "a shape must be from 1e-4 to 1e4", err);
+        return report_row(scan, (uint32_t)(field[3] - line) + 1,
+                          "a family must be Gamma or Weibull", err);
+    if (!read_real(field[4], 1e-4, 1e4, &window.shape))
+        return report_row(scan, (uint32_t)(field[4] - line) + 1,
+                          "a shape must be from 1e-4 to 1e4", err);
     ARENA_ADD(client->arena, client->window, client->windows,
               client->window_room, window);
     return true;
@@ -140,7 +148,8 @@ static bool read_trace(struct servegen *client, struct err *err)
 
 /* ---- the lengths --------------------------------------------------------- */
 
-static bool trimmed(const char *from, const char *to, double *out)
+/* A number with blanks around it, as Python prints dicts. */
+static bool read_trimmed(const char *from, const char *to, double *out)
 {
     while (from < to && *from == ' ')
         from++;
@@ -149,8 +158,9 @@ static bool trimmed(const char *from, const char *to, double *out)
     return scan_f64(from, (size_t)(to - from), out);
 }
 
-static void add(struct servegen *client, struct tokens *tokens, double value,
-                double weight)
+/* Both arrays have one room; sums of probabilities make a draw a search. */
+static void add_token(struct servegen *client, struct tokens *tokens, double value,
+                      double weight)
 {
     uint32_t room = tokens->room;
 
@@ -178,11 +188,11 @@ static bool read_dict(struct servegen *client, struct json *json,
         const char *stop = comma ? comma : end;
         double value, weight;
 
-        if (!colon || !trimmed(at, colon, &value) || value < 0 ||
+        if (!colon || !read_trimmed(at, colon, &value) || value < 0 ||
             value > TOKENS_MAX || value != floor(value) ||
-            !trimmed(colon + 1, stop, &weight) || !(weight > 0))
+            !read_trimmed(colon + 1, stop, &weight) || !(weight > 0))
             goto fault;
-        add(client, tokens, value, weight);
+        add_token(client, tokens, value, weight);
         at = comma ? comma + 1 : end;
     }
     return true;
@@ -191,8 +201,8 @@ fault:
                    "probabilities is expected, as \"{45: 0.5, 46: 0.5}\"");
 }
 
-static struct tokens *tokens_of(struct part *part, const char *name,
-                                size_t bytes)
+static struct tokens *find_tokens(struct part *part, const char *name,
+                                  size_t bytes)
 {
     for (uint32_t i = 0; i < INPUTS; i++)
         if (strlen(input_names[i]) == bytes &&
@@ -202,6 +212,8 @@ static struct tokens *tokens_of(struct part *part, const char *name,
         ? &part->output : NULL;
 }
 
+/* The lengths of one part of the day; kinds of input that are not known are
+ * passed over. */
 static bool read_part(struct servegen *client, struct json *json,
                       struct part *part, struct err *err)
 {
@@ -212,7 +224,7 @@ static bool read_part(struct servegen *client, struct json *json,
         return false;
     while ((token = json_next(json, err)) == JSON_KEY) {
         const char *name = json_text(json, &bytes);
-        struct tokens *tokens = tokens_of(part, name, bytes);
+        struct tokens *tokens = find_tokens(part, name, bytes);
         if (!json_expect(json, JSON_TEXT, "a text", err) ||
             (tokens && !read_dict(client, json, tokens, err)))
             return false;
@@ -220,6 +232,8 @@ static bool read_part(struct servegen *client, struct json *json,
     return token == JSON_OBJECT_END;
 }
 
+/* Parts of a day, by their begin in seconds, each with its distributions of
+ * lengths. */
 static bool read_parts(struct servegen *client, struct json *json,
                        struct err *err)
 {
@@ -244,6 +258,7 @@ static bool read_parts(struct servegen *client, struct json *json,
     return token == JSON_OBJECT_END;
 }
 
+/* A part serves only if it has both input and output. */
 static bool has_lengths(const struct part *part)
 {
     for (uint32_t i = 0; i < INPUTS; i++)
@@ -252,6 +267,7 @@ static bool has_lengths(const struct part *part)
     return false;
 }
 
+/* A dataset without a part that has both lengths could make no request. */
 static bool read_dataset(struct servegen *client, struct err *err)
 {
     struct json *json = json_open(client->arena, client->dataset, err);
@@ -270,7 +286,9 @@ static bool read_dataset(struct servegen *client, struct err *err)
 
 /* ---- drawing ------------------------------------------------------------- */
 
-static const struct part *part_at(const struct servegen *client, double s)
+/* The latest part that has begun and has lengths; before the first one,
+ * that. */
+static const struct part *find_part(const struct servegen *client, double s)
 {
     const struct part *found = NULL;
 
@@ -283,6 +301,7 @@ static const struct part *part_at(const struct servegen *client, double s)
     return found;
 }
 
+/* Inverts the distribution by bisection. */
 static int64_t draw_tokens(struct servegen *client,
                            const struct tokens *tokens)
 {
@@ -302,6 +321,7 @@ static int64_t draw_tokens(struct servegen *client,
     return tokens->value[low];
 }
 
+/* The stated scale is not used: the mean of the gaps is 1 / rate. */
 static double draw_gap(struct servegen *client, const struct window *window)
 {
     double mean = 1 / window->rate, shape = window->shape;
@@ -311,6 +331,7 @@ static double draw_gap(struct servegen *client, const struct window *window)
     return rng_weibull(&client->rng, mean / tgamma(1 + 1 / shape), shape);
 }
 
+/* A window ends with the first gap that leaves it; the next one begins anew. */
 bool servegen_next(struct servegen *client, int64_t *at_ns, int64_t *prompt,
                    int64_t *output)
 {
@@ -326,7 +347,7 @@ bool servegen_next(struct servegen *client, int64_t *at_ns, int64_t *prompt,
             client->now_s += draw_gap(client, window);
         if (client->now_s >= window->start_s + WINDOW_S)
             continue;
-        part = part_at(client, client->now_s);
+        part = find_part(client, client->now_s);
         *at_ns = (int64_t)(client->now_s * 1e9);
         *prompt = 0;
         for (uint32_t i = 0; i < INPUTS; i++)
@@ -339,7 +360,7 @@ bool servegen_next(struct servegen *client, int64_t *at_ns, int64_t *prompt,
 }
 
 /* Bytes of a path without ".gz" behind it. */
-static size_t plain_bytes(const char *path)
+static size_t count_plain(const char *path)
 {
     size_t bytes = strlen(path), end = strlen(".gz");
 
@@ -348,10 +369,10 @@ static size_t plain_bytes(const char *path)
 }
 
 /* chunk-N-trace.csv: chunk-N-dataset.json.gz, or without .gz. */
-static const char *dataset_of(struct arena *arena, const char *path,
-                              struct err *err)
+static const char *find_dataset(struct arena *arena, const char *path,
+                                struct err *err)
 {
-    size_t bytes = plain_bytes(path), end = strlen(TRACE_END);
+    size_t bytes = count_plain(path), end = strlen(TRACE_END);
     struct err_pos pos = { path, 0, 0 };
     char *name;
 
@@ -368,6 +389,8 @@ static const char *dataset_of(struct arena *arena, const char *path,
     return name;
 }
 
+/* The stream is seeded with the file's name, so that clients are independent
+ * of each other and of their order. */
 struct servegen *servegen_open(struct arena *arena, const char *path,
                                struct err *err)
 {
@@ -376,11 +399,11 @@ struct servegen *servegen_open(struct arena *arena, const char *path,
     char *name = arena_text(arena, slash ? slash + 1 : path);
 
     /* Packed or not, it draws the same. */
-    name[plain_bytes(name)] = '\0';
+    name[count_plain(name)] = '\0';
     client->arena = arena;
     client->path = path;
     client->now_s = -1;
-    client->dataset = dataset_of(arena, path, err);
+    client->dataset = find_dataset(arena, path, err);
     if (client->dataset == NULL || !read_trace(client, err) ||
         !read_dataset(client, err))
         return NULL;

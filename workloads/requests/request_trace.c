@@ -40,6 +40,7 @@ static const char *const format_about[] = {
 enum empty { EMPTY_REFUSE, EMPTY_SKIP };
 static const char *const empty_names[] = { "refuse", "skip", NULL };
 
+/* The keys of `trace:` of requests, as they are written. */
 struct trace_keys {
     const char *file;
     int format, empty;
@@ -72,6 +73,7 @@ const struct conf_schema request_trace_columns_schema =
     CONF_SCHEMA("workload.services[].requests.trace.columns",
                 "names of columns", column_fields);
 
+/* What the check of a file found: trials share it, and read the file anew. */
 struct request_trace_spec {
     const char *path;
     enum format format;
@@ -80,6 +82,8 @@ struct request_trace_spec {
     struct request_trace_facts facts;
 };
 
+/* One reading of the file, by one trial; of csv, json and client the one of
+ * its format is open. */
 struct request_trace {
     struct arena *arena;
     const struct request_trace_spec *spec;
@@ -111,9 +115,11 @@ struct row_values {
     struct err_pos pos;
 };
 
-static bool tokens(const char *text, size_t bytes, int64_t least,
-                   struct err_pos pos, const char *what, int64_t *out,
-                   struct err *err)
+/* A whole number of tokens, at least `least`; numbers such as 12.0 are
+ * accepted. */
+static bool read_tokens(const char *text, size_t bytes, int64_t least,
+                        struct err_pos pos, const char *what, int64_t *out,
+                        struct err *err)
 {
     double value;
 
@@ -127,9 +133,11 @@ static bool tokens(const char *text, size_t bytes, int64_t least,
                    TOKENS_MAX, text);
 }
 
-static bool instant(const struct request_trace *t, const char *text,
-                    size_t bytes, struct err_pos pos, int64_t *ns,
-                    struct err *err)
+/* A time in the format's own writing: dates (Azure), milliseconds (Mooncake),
+ * else seconds. */
+static bool read_instant(const struct request_trace *t, const char *text,
+                         size_t bytes, struct err_pos pos, int64_t *ns,
+                         struct err *err)
 {
     double ms;
 
@@ -151,8 +159,9 @@ static bool instant(const struct request_trace *t, const char *text,
                        ? "milliseconds" : "seconds", text);
 }
 
-static enum row csv_row(struct request_trace *t, struct row_values *row,
-                        struct err *err)
+/* One row of a CSV; ROW_ERROR comes with an err at the field. */
+static enum row read_csv_row(struct request_trace *t, struct row_values *row,
+                             struct err *err)
 {
     enum csv_step step = csv_next(t->csv, err);
 
@@ -162,15 +171,15 @@ static enum row csv_row(struct request_trace *t, struct row_values *row,
     struct csv_field prompt = *csv_field(t->csv, t->prompt);
     struct csv_field output = *csv_field(t->csv, t->output);
     row->pos = csv_pos(t->csv, t->arrive);
-    return instant(t, at.text, at.bytes, row->pos, &row->at_ns, err) &&
-           tokens(prompt.text, prompt.bytes, 1, csv_pos(t->csv, t->prompt),
-                  "a prompt", &row->prompt, err) &&
-           tokens(output.text, output.bytes, 0, csv_pos(t->csv, t->output),
-                  "an output", &row->output, err) ? ROW_REQUEST : ROW_ERROR;
+    return read_instant(t, at.text, at.bytes, row->pos, &row->at_ns, err) &&
+           read_tokens(prompt.text, prompt.bytes, 1, csv_pos(t->csv, t->prompt),
+                       "a prompt", &row->prompt, err) &&
+           read_tokens(output.text, output.bytes, 0, csv_pos(t->csv, t->output),
+                       "an output", &row->output, err) ? ROW_REQUEST : ROW_ERROR;
 }
 
 /* hash_ids: blocks of 512 tokens, each named for it and all before it. */
-static bool json_blocks(struct request_trace *t, enum json_token token,
+static bool read_blocks(struct request_trace *t, enum json_token token,
                         struct err *err)
 {
     size_t bytes;
@@ -196,7 +205,7 @@ static bool json_blocks(struct request_trace *t, enum json_token token,
 }
 
 /* The value of one key of an object. */
-static bool json_member(struct request_trace *t, struct row_values *row,
+static bool read_member(struct request_trace *t, struct row_values *row,
                         unsigned *seen, struct err *err)
 {
     static const char *const keys[] = {
@@ -212,7 +221,7 @@ static bool json_member(struct request_trace *t, struct row_values *row,
     bool ids = bytes == 8 && memcmp(text, "hash_ids", 8) == 0;
     token = json_next(t->json, err);
     if (ids && token != JSON_ERROR)
-        return json_blocks(t, token, err);
+        return read_blocks(t, token, err);
     if (k == 3 || token == JSON_ERROR)
         return token != JSON_ERROR && json_skip(t->json, token, err);
     struct err_pos pos = json_pos(t->json);
@@ -221,13 +230,15 @@ static bool json_member(struct request_trace *t, struct row_values *row,
     text = json_text(t->json, &bytes);
     *seen |= 1u << k;
     if (k == 0)
-        return instant(t, text, bytes, pos, &row->at_ns, err);
-    return tokens(text, bytes, k == 1, pos, keys[k],
-                  k == 1 ? &row->prompt : &row->output, err);
+        return read_instant(t, text, bytes, pos, &row->at_ns, err);
+    return read_tokens(text, bytes, k == 1, pos, keys[k],
+                       k == 1 ? &row->prompt : &row->output, err);
 }
 
-static enum row json_row(struct request_trace *t, struct row_values *row,
-                         struct err *err)
+/* One object; `seen` has a bit for each of the three members that it must
+ * have. */
+static enum row read_json_row(struct request_trace *t, struct row_values *row,
+                              struct err *err)
 {
     enum json_token token = json_next(t->json, err);
     unsigned seen = 0;
@@ -243,7 +254,7 @@ static enum row json_row(struct request_trace *t, struct row_values *row,
         return ROW_ERROR;
     }
     while ((token = json_next(t->json, err)) == JSON_KEY)
-        if (!json_member(t, row, &seen, err))
+        if (!read_member(t, row, &seen, err))
             return ROW_ERROR;
     if (token != JSON_OBJECT_END)
         return ROW_ERROR;
@@ -254,7 +265,7 @@ static enum row json_row(struct request_trace *t, struct row_values *row,
     return ROW_ERROR;
 }
 
-static enum row drawn_row(struct request_trace *t, struct row_values *row)
+static enum row draw_row(struct request_trace *t, struct row_values *row)
 {
     row->pos = (struct err_pos){ t->spec->path, 0, 0 };
     return servegen_next(t->client, &row->at_ns, &row->prompt, &row->output)
@@ -262,14 +273,14 @@ static enum row drawn_row(struct request_trace *t, struct row_values *row)
 }
 
 /* The next that counts, its time from the first of the file. */
-static enum row next_row(struct request_trace *t, struct row_values *row,
-                         struct err *err)
+static enum row read_next_row(struct request_trace *t, struct row_values *row,
+                              struct err *err)
 {
     enum row step;
 
     for (;;) {
-        step = t->json != NULL ? json_row(t, row, err)
-               : t->client != NULL ? drawn_row(t, row) : csv_row(t, row, err);
+        step = t->json != NULL ? read_json_row(t, row, err)
+               : t->client != NULL ? draw_row(t, row) : read_csv_row(t, row, err);
         if (step != ROW_REQUEST)
             return step;
         if (t->rows++ == 0)
@@ -296,8 +307,9 @@ static enum row next_row(struct request_trace *t, struct row_values *row,
 
 /* ---- opening ----------------------------------------------------------- */
 
-static bool find(const struct request_trace *t, const char *name,
-                 size_t *column, struct err *err)
+/* Finds a column by name, or reports it with the columns that there are. */
+static bool find_column(const struct request_trace *t, const char *name,
+                        size_t *column, struct err *err)
 {
     struct err_pos pos = {t->spec->path, 1, 1};
     const char *near;
@@ -315,6 +327,7 @@ static bool find(const struct request_trace *t, const char *name,
     return false;
 }
 
+/* Opens the file by its format; NULL and an err if that fails. */
 static struct request_trace *open_rows(struct arena *arena,
                                        const struct request_trace_spec *spec,
                                        struct err *err)
@@ -334,9 +347,9 @@ static struct request_trace *open_rows(struct arena *arena,
     t->csv = csv_open(arena, spec->path, CSV_COMMA, err);
     if (t->csv == NULL)
         return NULL;
-    if (find(t, spec->name.arrive, &t->arrive, err) &&
-        find(t, spec->name.prompt, &t->prompt, err) &&
-        find(t, spec->name.output, &t->output, err))
+    if (find_column(t, spec->name.arrive, &t->arrive, err) &&
+        find_column(t, spec->name.prompt, &t->prompt, err) &&
+        find_column(t, spec->name.output, &t->output, err))
         return t;
     request_trace_close(t);
     return NULL;
@@ -353,8 +366,8 @@ void request_trace_close(struct request_trace *t)
 }
 
 /* Reads it all: what is wrong is known before anything runs. */
-static bool check(struct arena *arena, struct request_trace_spec *spec,
-                  const struct conf_node *conf, struct err *err)
+static bool check_file(struct arena *arena, struct request_trace_spec *spec,
+                       const struct conf_node *conf, struct err *err)
 {
     struct request_trace *t = open_rows(arena, spec, err);
     struct request_trace_facts *facts = &spec->facts;
@@ -363,7 +376,7 @@ static bool check(struct arena *arena, struct request_trace_spec *spec,
 
     if (t == NULL)
         return false;
-    while ((step = next_row(t, &row, err)) == ROW_REQUEST) {
+    while ((step = read_next_row(t, &row, err)) == ROW_REQUEST) {
         facts->requests++;
         facts->span_ns = row.at_ns;
         facts->prompt_mean += (double)row.prompt;
@@ -381,6 +394,7 @@ static bool check(struct arena *arena, struct request_trace_spec *spec,
     return true;
 }
 
+/* Published CSVs have names of their own. */
 static void name_columns(struct request_trace_spec *spec)
 {
     static const struct column_keys azure = {
@@ -421,7 +435,7 @@ const struct request_trace_spec *request_trace_read(
                                       &spec->name, err))
         return NULL;
     name_columns(spec);
-    return check(arena, spec, conf, err) ? spec : NULL;
+    return check_file(arena, spec, conf, err) ? spec : NULL;
 }
 
 struct request_trace_facts request_trace_facts(
@@ -442,6 +456,8 @@ struct request_trace *request_trace_open(
     return t != NULL ? t : none;
 }
 
+/* No more requests are given than the check counted: a file that grew is
+ * noticed. */
 bool request_trace_next(struct request_trace *t, struct request *out)
 {
     struct err ignored = {0};
@@ -450,7 +466,7 @@ bool request_trace_next(struct request_trace *t, struct request *out)
 
     if (t->broken)
         return false;
-    step = next_row(t, &row, &ignored);
+    step = read_next_row(t, &row, &ignored);
     if (step == ROW_REQUEST && t->given++ < t->spec->facts.requests) {
         *out = (struct request){.arrive_ns = row.at_ns,
                                 .prompt_tokens = (uint32_t)row.prompt,

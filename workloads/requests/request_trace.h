@@ -32,6 +32,7 @@ struct err;
 struct request_trace;
 struct request_trace_spec;
 
+/* What a file has, for the report: counts, and means in tokens. */
 struct request_trace_facts {
     uint64_t requests, skipped;
     int64_t span_ns;            /* from the first to the last */
@@ -49,6 +50,7 @@ const char *request_format_at(size_t i, const char **summary);
  * relative to the folder of the file that names them. */
 const struct request_trace_spec *request_trace_read(
     struct arena *arena, const struct conf_node *conf, struct err *err);
+/* Returns what the check found: numbers, span, mean lengths. */
 struct request_trace_facts request_trace_facts(
     const struct request_trace_spec *spec);
 /* Opens the stream of a trial; never NULL.  If the file is gone, the stream is
@@ -56,6 +58,8 @@ struct request_trace_facts request_trace_facts(
 struct request_trace *request_trace_open(
     struct arena *arena, const struct request_trace_spec *spec);
 void request_trace_close(struct request_trace *trace);  /* accepts NULL */
+/* Stores the next request; its prefix is valid until the next call.  False: there
+ * are no more, or the file changed. */
 bool request_trace_next(struct request_trace *trace, struct request *out);
 /* To be called after the last request.  False, with *err set: the file has
  * changed since it was checked. */

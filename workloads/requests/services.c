@@ -5,6 +5,10 @@
  * A side of a service is a form of one role and one phase, made by the same
  * functions as the roles of recipes: so its memory, its place in the cluster
  * and what it loads are checked and known in the same way.
+ *
+ * Requests of a service come from streams of its own, seeded by its name:
+ * another service beside it moves none of them.  Keys without an effect on this
+ * kind of service are refused (check_kind() and its like).
  */
 #include "workloads/requests/services.h"
 
@@ -27,6 +31,7 @@
 
 #define TOKENS_MAX 1e7
 
+/* The keys of a service as they are written; times in ns. */
 struct service_keys {
     const char *name, *model, *tenant;
     int64_t priority, batch, chunk, queue, batch_delay_ns, timeout_ns;
@@ -42,6 +47,8 @@ struct requests_keys {
 };
 struct prefix_keys { int64_t tokens, count; double skew; };
 struct slo_keys { int64_t ttft_ns, tpot_ns, latency_ns; };
+
+/* The keys of `scaling:` as they are written. */
 struct scaling_keys {
     int signal;
     double target;
@@ -212,6 +219,7 @@ const struct conf_schema service_times_schema =
 
 /* ---- reading ----------------------------------------------------------- */
 
+/* A service that is being read. */
 struct service_draft {
     const struct world *world;
     const struct conf_node *conf;
@@ -221,7 +229,8 @@ struct service_draft {
     struct service_entry *out;
 };
 
-static bool tokens_read(const struct world *world,
+/* A distribution of token counts; draws may not be below 0. */
+static bool read_tokens(const struct world *world,
                         const struct conf_node *node, const char *key,
                         struct distribution *out)
 {
@@ -234,7 +243,8 @@ static bool tokens_read(const struct world *world,
                    "%s must not draw numbers of tokens below 0", key);
 }
 
-static struct distribution constant(double value)
+/* A distribution that always gives this value. */
+static struct distribution make_constant(double value)
 {
     return (struct distribution){.kind = DISTRIBUTION_CONSTANT, .a = value,
                                  .min = -INFINITY, .max = INFINITY};
@@ -257,8 +267,8 @@ static bool read_request_trace(struct service_draft *d,
         return false;
     struct request_trace_facts facts = request_trace_facts(e->trace);
     e->for_ns = keys->for_ns > 0 ? keys->for_ns : clock_after(facts.span_ns, 1);
-    e->prompt = constant(fmax(1.0, facts.prompt_mean));
-    e->output = constant(fmax(1.0, facts.output_mean));
+    e->prompt = make_constant(fmax(1.0, facts.prompt_mean));
+    e->output = make_constant(fmax(1.0, facts.output_mean));
     e->generates = true;
     return true;
 }
@@ -282,6 +292,7 @@ static bool read_prefix(const struct world *world,
     return true;
 }
 
+/* Drawn requests need arrivals and an end; a trace has both itself. */
 static bool read_requests(struct service_draft *d)
 {
     const struct world *world = d->world;
@@ -305,15 +316,16 @@ static bool read_requests(struct service_draft *d)
     e->for_ns = keys.for_ns;
     if (keys.prefix != NULL && !read_prefix(world, keys.prefix, e))
         return false;
-    e->prompt = constant(512);
+    e->prompt = make_constant(512);
     if (keys.prompt != NULL &&
-        !tokens_read(world, keys.prompt, "prompt", &e->prompt))
+        !read_tokens(world, keys.prompt, "prompt", &e->prompt))
         return false;
     e->generates = keys.output != NULL;
     return keys.output == NULL ||
-           tokens_read(world, keys.output, "output", &e->output);
+           read_tokens(world, keys.output, "output", &e->output);
 }
 
+/* Mean of a draw, at least one token; 1 where it is not finite. */
 static double mean_tokens(const struct distribution *d)
 {
     double mean = fmin(distribution_mean(d), d->max);
@@ -321,6 +333,7 @@ static double mean_tokens(const struct distribution *d)
     return isfinite(mean) && mean >= 1.0 ? mean : 1.0;
 }
 
+/* Measured times take the place of the law of passes. */
 static void fill_law(const struct service_draft *d, enum precision precision,
                      uint32_t tp, struct serve_law *law,
                      const struct times_keys *times)
@@ -338,7 +351,7 @@ static void fill_law(const struct service_draft *d, enum precision precision,
 }
 
 /* A form in the making, as recipes have it. */
-static struct draft form_draft(const struct service_draft *d)
+static struct draft make_form_draft(const struct service_draft *d)
 {
     struct draft draft = {
         .world = d->world, .conf = d->conf, .llm = d->llm,
@@ -352,6 +365,7 @@ static struct draft form_draft(const struct service_draft *d)
     return draft;
 }
 
+/* One phase: to serve, forecast as long as the service is there. */
 static void add_phase(const struct service_draft *d, struct draft *draft,
                       uint32_t role)
 {
@@ -362,13 +376,14 @@ static void add_phase(const struct service_draft *d, struct draft *draft,
     draft_phase(draft, PHASE_SERVE, "serve", role, 0, &law);
 }
 
+/* A replica is one copy of the model on tp GPUs. */
 static bool read_gpu(struct service_draft *d, const struct times_keys *times)
 {
     struct serve_side_spec *side = &d->out->spec.side[SERVE_GPU];
     double context = mean_tokens(&d->out->prompt) +
                      (d->out->generates ? mean_tokens(&d->out->output) : 0);
     struct rollout_shape shape = {.llm = d->llm};
-    struct draft draft = form_draft(d);
+    struct draft draft = make_form_draft(d);
     uint32_t role;
 
     if (d->keys.gpu == NULL)
@@ -391,10 +406,11 @@ static bool read_gpu(struct service_draft *d, const struct times_keys *times)
     return true;
 }
 
+/* A replica on cores must hold the weights in host memory. */
 static bool read_cpu(struct service_draft *d, const struct times_keys *times)
 {
     struct serve_side_spec *side = &d->out->spec.side[SERVE_CPU];
-    struct draft draft = form_draft(d);
+    struct draft draft = make_form_draft(d);
     double weights;
     uint32_t role;
 
@@ -420,6 +436,7 @@ static bool read_cpu(struct service_draft *d, const struct times_keys *times)
     return true;
 }
 
+/* One replica if nothing is said. */
 static bool read_replicas(const struct service_draft *d,
                           const struct conf_node *conf,
                           struct serve_side_spec *side)
@@ -440,6 +457,7 @@ static bool read_replicas(const struct service_draft *d,
                    (long long)keys.min, (long long)keys.max);
 }
 
+/* At least one side; with both, each has its own bounds. */
 static bool read_sides(struct service_draft *d)
 {
     struct service_spec *spec = &d->out->spec;
@@ -471,6 +489,7 @@ static bool read_sides(struct service_draft *d)
                          &spec->side[SERVE_CPU]);
 }
 
+/* Promises, scaling, and the rates at which sides switch. */
 static bool read_rules(struct service_draft *d)
 {
     struct service_spec *spec = &d->out->spec;
@@ -522,7 +541,7 @@ static bool read_model(const struct draft *named, struct service_draft *d)
 }
 
 /* What the mass of requests does not know. */
-static bool aggregate_adds_up(const struct service_draft *d)
+static bool check_aggregate(const struct service_draft *d)
 {
     const struct service_entry *e = d->out;
     const char *what = NULL;
@@ -548,7 +567,7 @@ static bool aggregate_adds_up(const struct service_draft *d)
 #define ONE_PASS "needs `output` or a trace in requests: here one pass answers"
 
 /* Keys of generating, of passes, and of single requests. */
-static bool kind_acts(const struct service_draft *d)
+static bool check_kind(const struct service_draft *d)
 {
     const struct service_entry *e = d->out;
     const struct conf_node *requests = d->keys.requests;
@@ -578,7 +597,7 @@ static bool kind_acts(const struct service_draft *d)
 }
 
 /* Keys of the two sides, and of replicas that are alike in all. */
-static bool sides_act(const struct service_draft *d)
+static bool check_sides(const struct service_draft *d)
 {
     struct err *err = d->world->err;
     const struct conf_node *tp =
@@ -598,6 +617,8 @@ static bool sides_act(const struct service_draft *d)
                      "encoder: a net is not split", err);
 }
 
+/* Order: requests first, since the memory of a replica depends on their
+ * lengths. */
 static bool read_service(const struct world *world,
                          const struct conf_node *conf,
                          struct service_entry *out)
@@ -620,10 +641,11 @@ static bool read_service(const struct world *world,
     spec->timeout_ns = d.keys.timeout_ns;
     spec->tenant = d.keys.tenant;
     spec->priority = (int32_t)d.keys.priority;
-    return read_requests(&d) && aggregate_adds_up(&d) && read_sides(&d) &&
-           read_rules(&d) && kind_acts(&d) && sides_act(&d);
+    return read_requests(&d) && check_aggregate(&d) && read_sides(&d) &&
+           read_rules(&d) && check_kind(&d) && check_sides(&d);
 }
 
+/* By name, so that the order of the file does not matter. */
 static void sort_services(struct service_entry *entry, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -637,6 +659,8 @@ static void sort_services(struct service_entry *entry, size_t count)
     }
 }
 
+/* Reads the services; names must differ, as streams of random numbers are
+ * named by them.  The list is sorted by name. */
 struct service_entry *services_read(const struct world *world,
                                     const struct conf_node *list,
                                     size_t *count)
@@ -715,6 +739,8 @@ static uint32_t draw_tokens(const struct distribution *d, struct rng *rng)
     return tokens < TOKENS_MAX ? (uint32_t)tokens : (uint32_t)TOKENS_MAX;
 }
 
+/* Bisection in the sums of the weights; its stream is not that of the
+ * lengths. */
 static struct prefix draw_prefix(struct request_source *source)
 {
     const struct service_entry *entry = source->entry;
@@ -732,6 +758,7 @@ static struct prefix draw_prefix(struct request_source *source)
     return (struct prefix){&source->prefix, 1, entry->prefix_tokens};
 }
 
+/* A constant draws nothing, so that other lengths stay the same. */
 static void draw_lengths(struct request_source *source, struct request *out)
 {
     const struct service_entry *entry = source->entry;

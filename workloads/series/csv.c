@@ -44,8 +44,10 @@ static bool read_value(const struct csv *csv, size_t column, double *out,
            row_fault(csv, column, ERR_SYNTAX, "a number", err);
 }
 
-static bool table_row(struct series_reader *reader, const struct csv *csv,
-                      const size_t *number, struct err *err)
+/* A time, and a value for each series; empty fields are no points, and are
+ * counted. */
+static bool read_table_row(struct series_reader *reader, const struct csv *csv,
+                           const size_t *number, struct err *err)
 {
     int64_t time_ns;
     double value;
@@ -86,7 +88,7 @@ static bool read_table(struct series_reader *reader, const char *first,
     for (size_t i = 1; good && i < csv_columns(csv); i++)
         number[i] = series_number(reader, csv_names(csv)[i]);
     while (good && (step = csv_next(csv, err)) == CSV_ROW)
-        good = table_row(reader, csv, number, err);
+        good = read_table_row(reader, csv, number, err);
     csv_close(csv);
     return good && step == CSV_END;
 }
@@ -106,8 +108,9 @@ static bool read_azure(struct series_reader *reader, struct err *err)
     return read_table(reader, "Date", NULL, err);
 }
 
-static bool common_row(struct series_reader *reader, const struct csv *csv,
-                       const size_t *at, struct err *err)
+/* One point: the name of its series, the time, the value. */
+static bool read_common_row(struct series_reader *reader, const struct csv *csv,
+                            const size_t *at, struct err *err)
 {
     int64_t time_ns;
     double value;
@@ -119,6 +122,7 @@ static bool common_row(struct series_reader *reader, const struct csv *csv,
                       time_ns, value, csv_pos(csv, at[1]), err);
 }
 
+/* The three columns may stand in any order, beside others. */
 static bool read_common(struct series_reader *reader, struct err *err)
 {
     static const char *const names[] = {"series", "time_s", "value"};
@@ -137,7 +141,7 @@ static bool read_common(struct series_reader *reader, struct err *err)
                        "and value", names[i]);
     }
     while (good && (step = csv_next(csv, err)) == CSV_ROW)
-        good = common_row(reader, csv, at, err);
+        good = read_common_row(reader, csv, at, err);
     csv_close(csv);
     return good && step == CSV_END;
 }

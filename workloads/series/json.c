@@ -15,7 +15,7 @@
 
 #define TEXT_BYTES 100u
 
-static bool fault(struct json *json, const char *what, struct err *err)
+static bool report_fault(struct json *json, const char *what, struct err *err)
 {
     return err_set(err, ERR_SYNTAX, json_pos(json), "%s", what);
 }
@@ -31,9 +31,9 @@ static bool read_scalar(struct json *json, char out[TEXT_BYTES],
     if (token == JSON_ERROR)
         return false;
     if (token != JSON_TEXT && token != JSON_NUMBER && token != JSON_NULL)
-        return fault(json, "a text or a number is expected here", err);
+        return report_fault(json, "a text or a number is expected here", err);
     if (bytes >= TEXT_BYTES)
-        return fault(json, "text is longer than 99 bytes", err);
+        return report_fault(json, "text is longer than 99 bytes", err);
     memcpy(out, text, bytes);
     out[bytes] = '\0';
     return true;
@@ -69,8 +69,10 @@ static bool read_object(struct json *json, const char *const *keys,
 
 /* ---- AWS ----------------------------------------------------------------- */
 
-static bool aws_price(struct series_reader *reader, struct json *json,
-                      struct err *err)
+/* One price; the series is ZONE/INSTANCE, with the product behind it where
+ * that is not Linux. */
+static bool read_aws_price(struct series_reader *reader, struct json *json,
+                           struct err *err)
 {
     static const char *const keys[] = {
         "AvailabilityZone", "InstanceType", "ProductDescription",
@@ -97,8 +99,8 @@ static bool aws_price(struct series_reader *reader, struct json *json,
 }
 
 /* {"SpotPriceHistory": [{...}, ...]} */
-static bool aws_file(struct series_reader *reader, struct json *json,
-                     struct err *err)
+static bool read_aws_file(struct series_reader *reader, struct json *json,
+                          struct err *err)
 {
     enum json_token token;
     size_t bytes;
@@ -114,25 +116,27 @@ static bool aws_file(struct series_reader *reader, struct json *json,
         if (!json_expect(json, JSON_ARRAY, "an array of prices", err))
             return false;
         while ((token = json_next(json, err)) == JSON_OBJECT)
-            if (!aws_price(reader, json, err))
+            if (!read_aws_price(reader, json, err))
                 return false;
         if (token != JSON_ARRAY_END)
             return token != JSON_ERROR &&
-                   fault(json, "a price, an object, is expected", err);
+                   report_fault(json, "a price, an object, is expected", err);
     }
     return token == JSON_OBJECT_END;
 }
 
 /* ---- ticks --------------------------------------------------------------- */
 
+/* Evenly spaced points: the i-th is at i gaps. */
 struct ticks {
     double gap_s;
     uint64_t count;
     size_t number;
 };
 
-static bool one_tick(struct series_reader *reader, struct json *json,
-                     struct ticks *ticks, struct err *err)
+/* Ticks have no times: the k-th is k gaps after the first. */
+static bool read_tick(struct series_reader *reader, struct json *json,
+                      struct ticks *ticks, struct err *err)
 {
     size_t bytes;
     const char *text = json_text(json, &bytes);
@@ -140,10 +144,10 @@ static bool one_tick(struct series_reader *reader, struct json *json,
     int64_t time_ns;
 
     if (!scan_f64(text, bytes, &value) || value < 0.0)
-        return fault(json, "a number of instances, at least 0, is expected",
-                     err);
+        return report_fault(json, "a number of instances, at least 0, is expected",
+                            err);
     if (!clock_ns_from_s(ticks->gap_s * (double)ticks->count, &time_ns))
-        return fault(json, "the series is longer than a clock", err);
+        return report_fault(json, "the series is longer than a clock", err);
     ticks->count++;
     return series_add(reader, ticks->number, time_ns, value, json_pos(json),
                       err);
@@ -165,8 +169,8 @@ static bool read_gap(struct json *json, struct ticks *ticks, struct err *err)
 }
 
 /* {"metadata": {"gap_seconds": 600}, "data": [1, 0, ...]} */
-static bool ticks_file(struct series_reader *reader, struct json *json,
-                       struct err *err)
+static bool read_ticks_file(struct series_reader *reader, struct json *json,
+                            struct err *err)
 {
     struct ticks ticks = {.number = series_number(reader, "instances")};
     enum json_token token;
@@ -182,15 +186,15 @@ static bool ticks_file(struct series_reader *reader, struct json *json,
                 return false;
         } else if (strcmp(key, "data") == 0) {
             if (ticks.gap_s == 0.0)
-                return fault(json, "metadata must stand before data", err);
+                return report_fault(json, "metadata must stand before data", err);
             if (!json_expect(json, JSON_ARRAY, "an array of numbers", err))
                 return false;
             while ((token = json_next(json, err)) == JSON_NUMBER)
-                if (!one_tick(reader, json, &ticks, err))
+                if (!read_tick(reader, json, &ticks, err))
                     return false;
             if (token != JSON_ARRAY_END)
                 return token != JSON_ERROR &&
-                       fault(json, "a number is expected", err);
+                       report_fault(json, "a number is expected", err);
         } else if (!json_skip(json, json_next(json, err), err)) {
             return false;
         }
@@ -201,8 +205,8 @@ static bool ticks_file(struct series_reader *reader, struct json *json,
 /* ---- faults -------------------------------------------------------------- */
 
 /* One event; the value is how many faults the node has then. */
-static bool one_fault(struct series_reader *reader, struct json *json,
-                      struct err *err)
+static bool read_fault(struct series_reader *reader, struct json *json,
+                       struct err *err)
 {
     static const char *const keys[] = {"node_id", "event_time", "event_type",
                                        NULL};
@@ -235,18 +239,19 @@ static bool one_fault(struct series_reader *reader, struct json *json,
                       pos, err);
 }
 
-static bool faults_file(struct series_reader *reader, struct json *json,
-                        struct err *err)
+/* Events in the order of the file; each changes the count of one node. */
+static bool read_faults_file(struct series_reader *reader, struct json *json,
+                             struct err *err)
 {
     enum json_token token;
 
     if (!json_expect(json, JSON_ARRAY, "an array of faults", err))
         return false;
     while ((token = json_next(json, err)) == JSON_OBJECT)
-        if (!one_fault(reader, json, err))
+        if (!read_fault(reader, json, err))
             return false;
     return token == JSON_ARRAY_END ||
-           (token != JSON_ERROR && fault(json, "a fault is expected", err));
+           (token != JSON_ERROR && report_fault(json, "a fault is expected", err));
 }
 
 /* ---- the formats --------------------------------------------------------- */
@@ -254,6 +259,7 @@ static bool faults_file(struct series_reader *reader, struct json *json,
 typedef bool read_file(struct series_reader *reader, struct json *json,
                        struct err *err);
 
+/* Opens the file, lets `read` read one value, and refuses what follows it. */
 static bool with_json(struct series_reader *reader, read_file *read,
                       struct err *err)
 {
@@ -262,19 +268,19 @@ static bool with_json(struct series_reader *reader, read_file *read,
 
     if (good && json_next(json, err) != JSON_END)
         good = err->kind == ERR_NONE &&
-               fault(json, "something follows the end of the series", err);
+               report_fault(json, "something follows the end of the series", err);
     json_close(json);
     return good;
 }
 
 static bool read_aws(struct series_reader *reader, struct err *err)
 {
-    return with_json(reader, aws_file, err);
+    return with_json(reader, read_aws_file, err);
 }
 
 static bool read_ticks(struct series_reader *reader, struct err *err)
 {
-    return with_json(reader, ticks_file, err);
+    return with_json(reader, read_ticks_file, err);
 }
 
 /* Order is what makes a state of events: it is never mended. */
@@ -285,7 +291,7 @@ static bool read_faults(struct series_reader *reader, struct err *err)
                        (struct err_pos){reader->request->file, 0, 0},
                        "events of faults are not sorted: they must be in "
                        "order");
-    return with_json(reader, faults_file, err);
+    return with_json(reader, read_faults_file, err);
 }
 
 const struct series_format series_aws_price = {

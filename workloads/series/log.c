@@ -19,12 +19,15 @@
 
 #define NAME_BYTES 96u
 
+/* An instance that the log has named, and the series that counts it while it
+ * runs. */
 struct instance {
     const char *id;
     size_t series;
     bool runs;
 };
 
+/* One reading of a log: all instances, and how many of each series run now. */
 struct log {
     struct series_reader *reader;
     struct instance *instance;
@@ -42,6 +45,7 @@ static struct instance *find_instance(const struct log *log, const char *id)
     return NULL;
 }
 
+/* An instance belongs to the series ZONE/TYPE/GPUS. */
 static void add_instance(struct log *log, const char *id, const char *name)
 {
     struct arena *arena = log->reader->arena;
@@ -71,8 +75,9 @@ static bool set_running(struct log *log, const char *id, bool runs,
                       log->running[instance->series], pos, err);
 }
 
-static bool log_line(struct log *log, const char *line, struct err_pos pos,
-                     struct err *err)
+/* The forms of a line that these programs write; any other is an error. */
+static bool read_line(struct log *log, const char *line, struct err_pos pos,
+                      struct err *err)
 {
     char stamp[40], id[64], type[40], zone[40], name[NAME_BYTES];
     unsigned gpus;
@@ -120,7 +125,7 @@ static bool read_log(struct series_reader *reader, struct err *err)
         struct err_pos pos = scan_pos(scan, 1);
 
         pos.file = reader->request->file;
-        good = bytes == 0 || log_line(&log, line, pos, err);
+        good = bytes == 0 || read_line(&log, line, pos, err);
     }
     scan_close(scan);
     return good && step == SCAN_END;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * reader.c - points put into their series, in order or not.
+ *
+ * Series are few and are searched by name one by one.  What is odd but no error
+ * (equal times, steps of other lengths) is counted, so that the import can tell.
  */
 #include "workloads/series/reader.h"
 
@@ -11,6 +14,7 @@
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
 
+/* Finds a series by its name, or adds it.  Linear: files have few series. */
 size_t series_number(struct series_reader *reader, const char *name)
 {
     struct series_set *set = reader->set;
@@ -24,8 +28,9 @@ size_t series_number(struct series_reader *reader, const char *name)
     return set->count++;
 }
 
-static bool in_order(struct series_reader *reader, const struct series *series,
-                     int64_t time_ns, struct err_pos pos, struct err *err)
+/* Points of a series must not go back in time, unless the request sorts. */
+static bool check_order(struct series_reader *reader, const struct series *series,
+                        int64_t time_ns, struct err_pos pos, struct err *err)
 {
     const struct series_point *last = &series->point[series->count - 1];
     char now[32], before[32];
@@ -43,6 +48,7 @@ static bool in_order(struct series_reader *reader, const struct series *series,
     return err_hint(err, "Points are sorted, and counted, with --sort.");
 }
 
+/* Adds a point; out of order it is counted, and sorted later, or refused. */
 bool series_add(struct series_reader *reader, size_t number, int64_t time_ns,
                 double value, struct err_pos pos, struct err *err)
 {
@@ -52,7 +58,7 @@ bool series_add(struct series_reader *reader, size_t number, int64_t time_ns,
     if (value < 0.0 && reader->format->positive)
         return err_set(err, ERR_RANGE, pos, "a value of %.40s must not be "
                        "negative, and is %.10g", reader->format->kind, value);
-    if (series->count > 0 && !in_order(reader, series, time_ns, pos, err))
+    if (series->count > 0 && !check_order(reader, series, time_ns, pos, err))
         return false;
     if (reader->format->regular && series->count > 1)
         reader->counts->uneven +=

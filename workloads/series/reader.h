@@ -8,6 +8,7 @@
 
 #include "workloads/series/series.h"
 
+/* An import under way; set and counts are the caller's. */
 struct series_reader {
     struct arena *arena;
     const struct series_format *format;

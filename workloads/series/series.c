@@ -43,7 +43,7 @@ struct placed {
     size_t at;
 };
 
-static int by_time(const void *left, const void *right)
+static int compare_times(const void *left, const void *right)
 {
     const struct placed *a = left, *b = right;
 
@@ -52,6 +52,8 @@ static int by_time(const void *left, const void *right)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
+/* Sorts by (time, place in the file): of equal times the last one of the file
+ * holds. */
 static void sort_points(struct series *series)
 {
     struct placed *placed = arena_resize_own(NULL, series->count + 1,
@@ -59,7 +61,7 @@ static void sort_points(struct series *series)
 
     for (size_t i = 0; i < series->count; i++)
         placed[i] = (struct placed){series->point[i], i};
-    qsort(placed, series->count, sizeof *placed, by_time);
+    qsort(placed, series->count, sizeof *placed, compare_times);
     for (size_t i = 0; i < series->count; i++)
         series->point[i] = placed[i].point;
     free(placed);
@@ -111,6 +113,8 @@ static const struct conf_field series_fields[] = {
 const struct conf_schema series_schema =
     CONF_SCHEMA("series", "values over time", series_fields);
 
+/* With `origin: first` all series begin when the earliest one does, so that
+ * their distances are kept. */
 bool series_read(struct arena *arena, const struct conf_node *conf,
                  struct series_set *set, struct err *err)
 {
@@ -146,6 +150,7 @@ const struct series *series_find(const struct series_set *set,
     return NULL;
 }
 
+/* Bisection; before the first point its value holds as well. */
 double series_at(const struct series *series, int64_t time_ns)
 {
     size_t low = 0, high = series->count;       /* the last one <= time_ns */

@@ -25,6 +25,7 @@ struct series_point {
     double value;
 };
 
+/* Points in order of time; the owner is the arena that they were read into. */
 struct series {
     const char *name;
     struct series_point *point;
@@ -57,6 +58,7 @@ struct series_request {
 
 struct series_reader;
 
+/* A published format: how it is read, and what its values are. */
 struct series_format {
     const char *name, *summary, *about;
     const char *kind, *unit;
@@ -64,6 +66,8 @@ struct series_format {
     bool positive;              /* values must not be below 0 */
     bool (*read)(struct series_reader *reader, struct err *err);
 };
+
+/* Formats by number, NULL past the last; by name, NULL if there is none. */
 const struct series_format *series_format_at(size_t i);
 const struct series_format *series_format_find(const char *name);
 

@@ -37,14 +37,17 @@ struct client {
 
 /* ---- what waits ---- */
 
-static bool before(const struct client *c, const struct task *a, const struct task *b)
+/* The order of the queue, as the hello message asked for it: shortest
+ * estimate, or first come. */
+static bool goes_before(const struct client *c, const struct task *a, const struct task *b)
 {
     if (c->sjf && a->estimate_ns != b->estimate_ns)
         return a->estimate_ns < b->estimate_ns;
     return a->job < b->job;
 }
 
-static void *grown(void *items, size_t count, size_t *room, size_t bytes)
+/* Makes room for one more item; ends the program when there is no memory. */
+static void *grow_array(void *items, size_t count, size_t *room, size_t bytes)
 {
     if (count < *room)
         return items;
@@ -55,12 +58,14 @@ static void *grown(void *items, size_t count, size_t *room, size_t bytes)
     return items;
 }
 
+/* Inserts a task in order.  What waits is kept here: a message has
+ * only what is new. */
 static void add_task(struct client *c, struct task task)
 {
     size_t i = c->waits;
 
-    c->wait = grown(c->wait, c->waits, &c->room, sizeof *c->wait);
-    for (; i > 0 && before(c, &task, &c->wait[i - 1]); i--)
+    c->wait = grow_array(c->wait, c->waits, &c->room, sizeof *c->wait);
+    for (; i > 0 && goes_before(c, &task, &c->wait[i - 1]); i--)
         c->wait[i] = c->wait[i - 1];
     c->wait[i] = task;
     c->waits++;
@@ -86,6 +91,7 @@ static struct task *find_job(struct client *c, int64_t job)
 
 /* ---- messages ---- */
 
+/* Tasks that wait from now on; keys that no policy here uses are skipped. */
 static void read_waits(struct client *c, const char **at)
 {
     const char *key;
@@ -179,9 +185,11 @@ static void read_decision(struct client *c, const char *at)
 
 /* ---- answers ---- */
 
+/* Notes a job to start.  The host answers in the next message, in this
+ * order. */
 static void ask_start(struct client *c, int64_t job)
 {
-    c->asked = grown(c->asked, c->asked_count, &c->asked_room, sizeof *c->asked);
+    c->asked = grow_array(c->asked, c->asked_count, &c->asked_room, sizeof *c->asked);
     c->asked[c->asked_count++] = job;
 }
 
@@ -242,7 +250,10 @@ static const char *decide_easy(struct client *c, char *out, size_t bytes)
     return c->asked_count > 0 ? "],\"again\":\"refused\"}\n" : "]}\n";
 }
 
-static void answer(struct client *c, int64_t n)
+/* Writes the answer to one message, as one line, and flushes it: the host
+ * waits for it.  With skip the policy wishes to go on if a start is refused,
+ * since another job may fit. */
+static void write_answer(struct client *c, int64_t n)
 {
     char text[100];
     const char *end = c->skip ? "],\"skip\":true,\"again\":\"refused\"}\n" : "]}\n";
@@ -261,7 +272,9 @@ static void answer(struct client *c, int64_t n)
     fflush(stdout);
 }
 
-static void hello(const struct client *c)
+/* The first answer: what the policy is called, what it asks of the host, and the
+ * order of its queue. */
+static void say_hello(const struct client *c)
 {
     printf("{\"n\":0,\"protocol\":1,\"name\":\"%s\",\"flags\":[\"%s\",\"estimates\"],"
            "\"order\":[%s]}\n", c->policy, c->easy ? "reserves" : "blocking",
@@ -281,7 +294,7 @@ int main(int argc, char **argv)
         int64_t n = atoll(line + strlen("{\"n\":"));
 
         if (strstr(line, "\"hello\":") != NULL) {
-            hello(&c);
+            say_hello(&c);
         } else if (strstr(line, "\"start\":") != NULL) {
             c.skip = strstr(line, "\"blocking\":\"skip\"") != NULL;
             printf("{\"n\":%lld}\n", (long long)n);
@@ -290,7 +303,7 @@ int main(int argc, char **argv)
             break;
         } else {
             read_decision(&c, line);
-            answer(&c, n);
+            write_answer(&c, n);
         }
     }
     return 0;

@@ -6,8 +6,8 @@
  *   cc -O2 -ffp-contract=off -o dynamic dynamic.c -lm
  *   policies: [{exec: ./dynamic}]
  *
- * A decision is a conversation: ask() sends requests and questions, and reads the message
- * that has their verdicts.
+ * A decision is a conversation: ask_host() sends requests and questions, and reads the
+ * message that has their verdicts.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -23,10 +23,11 @@
 #define SITES_MAX 64
 #define WANTS_MAX (3 * SITES_MAX)
 #define FULL_MAX 16
-#define ON_CORES UINT32_MAX
+#define ON_CORES UINT32_MAX     /* the GPU type of a site that is cores */
 
 enum alike { ALIKE_NONE, ALIKE_AS_LONG, ALIKE_ALL };
 
+/* The kind of a job, by its number: GPUs of each role, 0 of one on cores. */
 struct form {
     int64_t gpus[ROLES_MAX];
     bool on_cores[ROLES_MAX];
@@ -39,6 +40,8 @@ struct task {
     bool held, started;
 };
 
+/* What the host says about a task: its home pools, what its switches cost, and the
+ * sites where it could run.  Masks of pools; seconds; a part of a step. */
 struct about {
     int64_t home, most_gpus;
     double switch_s, switch_loss;
@@ -47,11 +50,14 @@ struct about {
     int sites;
 };
 
+/* What a start would bring, in seconds; not found: there is no room. */
 struct forecast {
     bool found;
     double run_s, switch_s, evict_s;
 };
 
+/* A way to start a task, as the keys of a request, and its forecasts: on free GPUs, on
+ * idle leases too, and on those that have been idle for idle_ns. */
 struct want {
     char text[100];
     bool away;
@@ -59,16 +65,19 @@ struct want {
     int64_t idle_ns;
 };
 
+/* The best want so far, and when it would be over. */
 struct choice {
     char want[160];
     double over_s;
     bool found, held, holds, away, spares, room;
 };
 
+/* Tasks of one kind, which are refused alike. */
 struct kind {
     int64_t form, role, gpus;
 };
 
+/* All state of the program, which plays one trial.  Tables grow and are never freed. */
 static struct {
     bool lend;
     double gain_min, lend_max, release_max;
@@ -93,7 +102,8 @@ static struct {
     int full_count;
 } c;
 
-static void *reach(void *items, size_t at, size_t *room, size_t bytes)
+/* Grows a table until it has the item, and fills what is new with zeros. */
+static void *reach_item(void *items, size_t at, size_t *room, size_t bytes)
 {
     size_t before = *room;
 
@@ -142,6 +152,8 @@ static void drop_task(int64_t job, int64_t role)
         *task = c.wait[--c.waits];
 }
 
+/* Reads a form: the host sends each one once, before the first job that has
+ * it. */
 static void read_form(const char **at)
 {
     struct form form = { .gpu_roles = 0 };
@@ -169,7 +181,7 @@ static void read_form(const char **at)
         }
     }
     ++*at;
-    c.form = reach(c.form, (size_t)number, &c.form_room, sizeof *c.form);
+    c.form = reach_item(c.form, (size_t)number, &c.form_room, sizeof *c.form);
     c.form[number] = form;
 }
 
@@ -211,6 +223,7 @@ static void read_ended(const char **at)
     }
 }
 
+/* Reads one of the lists of news, by its key. */
 static void read_list(const char *key, size_t bytes, const char **at)
 {
     while (next_item(at)) {
@@ -223,12 +236,12 @@ static void read_list(const char *key, size_t bytes, const char **at)
         struct task task = read_task(at, &form);
 
         if (is(key, bytes, "jobs")) {
-            c.form_of = reach(c.form_of, (size_t)task.job, &c.job_room, sizeof *c.form_of);
+            c.form_of = reach_item(c.form_of, (size_t)task.job, &c.job_room, sizeof *c.form_of);
             c.form_of[task.job] = form;
         } else if (is(key, bytes, "gone")) {
             drop_task(task.job, task.role);
         } else {
-            c.wait = reach(c.wait, c.waits, &c.wait_room, sizeof *c.wait);
+            c.wait = reach_item(c.wait, c.waits, &c.wait_room, sizeof *c.wait);
             c.wait[c.waits++] = task;
         }
     }
@@ -248,6 +261,8 @@ static void settle_verdicts(void)
     }
 }
 
+/* Reads what changed since the last message.  Verdicts are first: they speak
+ * of the tasks as they were. */
 static void read_news(void)
 {
     const char *at = c.line, *key;
@@ -271,7 +286,7 @@ static void read_news(void)
 /* ---- answers ---- */
 
 /* Adds an item of `do`; `starts`: the task that it would start, or NULL. */
-static void add(const struct task *starts, const char *format, ...)
+static void add_item(const struct task *starts, const char *format, ...)
 {
     va_list args;
 
@@ -289,13 +304,15 @@ static void add(const struct task *starts, const char *format, ...)
     va_end(args);
 }
 
+/* Adds an item about a task; `more` are further keys, each with a comma before
+ * it. */
 static void add_of(const char *verb, const struct task *task, const char *more)
 {
     bool starts = strcmp(verb, "start") == 0 || strcmp(verb, "continue") == 0 ||
                   strcmp(verb, "settle") == 0;
 
-    add(starts ? task : NULL, "{\"%s\":%lld,\"role\":%lld%s}", verb, (long long)task->job,
-        (long long)task->role, more);
+    add_item(starts ? task : NULL, "{\"%s\":%lld,\"role\":%lld%s}", verb, (long long)task->job,
+             (long long)task->role, more);
 }
 
 static void add_tried(const struct task *task, enum alike alike)
@@ -306,14 +323,17 @@ static void add_tried(const struct task *task, enum alike alike)
     add_of("tried", task, more);
 }
 
-static void send(bool again)
+/* Sends the answer; with `again` the host must send another message at the
+ * same time, even if all requests were carried out. */
+static void send_answer(bool again)
 {
     printf("{\"n\":%lld,\"do\":[%.*s],\"skip\":true%s}\n", (long long)c.n, (int)c.used, c.out,
            again ? ",\"again\":\"always\"" : "");
     fflush(stdout);
 }
 
-static bool receive(void)
+/* Reads the next line.  False: the host has closed the pipe. */
+static bool receive_message(void)
 {
     if (getline(&c.line, &c.line_room, stdin) <= 0)
         return false;
@@ -321,13 +341,14 @@ static bool receive(void)
     return true;
 }
 
-/* Sends what was added, and returns the verdicts from `skip` on. */
-static const char *ask(int skip)
+/* Sends what was added, and returns the verdicts from `skip` on; NULL: there are none.
+ * Ends the program when the host has ended. */
+static const char *ask_host(int skip)
 {
     const char *at;
 
-    send(true);
-    if (!receive())
+    send_answer(true);
+    if (!receive_message())
         exit(0);
     read_news();
     c.used = 0;
@@ -423,10 +444,12 @@ static int add_wants(struct want *want, const struct about *about, int64_t pools
     return count;
 }
 
-/* Takes the want if it is over earlier; switching is charged at gain_min. */
-static void consider(const struct task *task, const struct about *about,
-                     const char *want, const char *more, const struct forecast *f,
-                     struct choice *best)
+/* Takes the want if its phase is over earlier than that of the best so far.  Switching
+ * counts once; gain_min times if the task could go on where it is; and gain_min times more if
+ * it would be away from its home.  Eviction counts gain_min times. */
+static void consider_want(const struct task *task, const struct about *about,
+                          const char *want, const char *more, const struct forecast *f,
+                          struct choice *best)
 {
     double switch_s = f->switch_s, over;
 
@@ -462,7 +485,7 @@ static struct forecast ask_forecasts(const struct task *task, struct want *want,
                  k < count ? "" : ",\"take_idle\":true");
         add_of("forecast", task, more);
     }
-    at = ask(0);
+    at = ask_host(0);
     held = read_forecast(&at);
     for (int i = 0; i < count; i++)
         want[i].free = read_forecast(&at);
@@ -479,13 +502,15 @@ static struct forecast ask_forecasts(const struct task *task, struct want *want,
             add_of("forecast", task, more);
             asked++;
         }
-    at = asked > 0 ? ask(0) : NULL;
+    at = asked > 0 ? ask_host(0) : NULL;
     for (int i = 0; i < count; i++)
         if (want[i].idle_ns > 0)
             want[i].later = read_forecast(&at);
     return held;
 }
 
+/* Considers a want that takes idle leases.  If nothing is found, the host is
+ * to wake the policy when a lease has been idle for long enough. */
 static void consider_taken(const struct task *task, const struct about *about,
                            const struct want *want, struct choice *best)
 {
@@ -495,13 +520,15 @@ static void consider_taken(const struct task *task, const struct about *about,
     if (want->idle_ns > 0)
         snprintf(more, sizeof more, ",\"take_idle\":true,\"idle_ns\":%lld",
                  (long long)want->idle_ns);
-    consider(task, about, want->text, more, &want->later, best);
+    consider_want(task, about, want->text, more, &want->later, best);
     if (!best->found && strlen(c.wakes) + 60 < sizeof c.wakes)
         snprintf(c.wakes + strlen(c.wakes), 60, "%s{\"wake_when_idle\":%lld}",
                  c.wake_count++ > 0 ? "," : "", (long long)want->idle_ns);
 }
 
-static struct choice choose(const struct task *task, const struct about *about)
+/* Finds the best way to start a task: at home, or elsewhere if GPUs are lent,
+ * or on more GPUs if nothing else waits. */
+static struct choice choose_want(const struct task *task, const struct about *about)
 {
     static struct want want[WANTS_MAX];
     const struct form *form = &c.form[c.form_of[task->job]];
@@ -524,7 +551,7 @@ static struct choice choose(const struct task *task, const struct about *about)
         best.away = want[i].away && about->home != 0 && form->gpu_roles > 1 &&
                     about->switch_loss > c.release_max;
         best.spares = best.away;
-        consider(task, about, want[i].text, "", &want[i].free, &best);
+        consider_want(task, about, want[i].text, "", &want[i].free, &best);
         if (!best.spares && want[i].taken.found)
             consider_taken(task, about, &want[i], &best);
     }
@@ -532,17 +559,17 @@ static struct choice choose(const struct task *task, const struct about *about)
 }
 
 /* Would the phase be over earlier if it waited for its own pool? */
-static bool awaits(const struct task *task, const struct about *about,
-                   const struct choice *best)
+static bool is_worth_waiting(const struct task *task, const struct about *about,
+                             const struct choice *best)
 {
     const char *at;
     double wait;
 
     if (about->home == 0 || task->gpus == 0)
         return false;
-    add(NULL, "{\"room_in\":%lld,\"pools\":%lld}", (long long)task->gpus,
-        (long long)about->home);
-    at = ask(0);
+    add_item(NULL, "{\"room_in\":%lld,\"pools\":%lld}", (long long)task->gpus,
+             (long long)about->home);
+    at = ask_host(0);
     wait = *at == 'n' ? 0 : read_real(&at);
     return wait > 0 && wait + (double)task->estimate_ns / 1e9 < best->over_s;
 }
@@ -550,14 +577,14 @@ static bool awaits(const struct task *task, const struct about *about,
 /* ---- a decision ---- */
 
 /* Adds the requests that a task comes to. */
-static void attempt(struct task task)
+static void try_task(struct task task)
 {
     struct about about;
     struct choice best;
     enum alike alike;
 
     add_of("about", &task, "");
-    about = read_about(ask(0));
+    about = read_about(ask_host(0));
     if (task.gpus > 0 && !about.settled && about.switch_loss > c.lend_max) {
         add_of("settle", &task, "");
         add_tried(&task, ALIKE_NONE);
@@ -565,8 +592,8 @@ static void attempt(struct task task)
     }
     c.wakes[0] = '\0';
     c.wake_count = 0;
-    best = choose(&task, &about);
-    bool starts = best.found && (best.held || !awaits(&task, &about, &best));
+    best = choose_want(&task, &about);
+    bool starts = best.found && (best.held || !is_worth_waiting(&task, &about, &best));
     alike = starts ? ALIKE_NONE : best.found || best.room ? ALIKE_AS_LONG : ALIKE_ALL;
     if (starts && best.held) {
         add_of("continue", &task, "");
@@ -575,7 +602,7 @@ static void attempt(struct task task)
     }
     for (char *wake = c.wakes; wake[0] != '\0'; wake += strcspn(wake, "}") + 1) {
         wake += *wake == ',';
-        add(NULL, "%.*s}", (int)strcspn(wake, "}"), wake);
+        add_item(NULL, "%.*s}", (int)strcspn(wake, "}"), wake);
     }
     if (starts)
         add_of("start", &task, best.want);
@@ -603,7 +630,7 @@ static void release_idle(void)
         if (find_task(idle.job, idle.role) != NULL)
             continue;
         add_of("about", &idle, "");
-        at = ask(c.asked_count - 1);
+        at = ask_host(c.asked_count - 1);
         if (*at != '{')
             continue;
         struct about about = read_about(at);
@@ -614,6 +641,8 @@ static void release_idle(void)
     free(list);
 }
 
+/* Need the task not be tried?  It is larger than all that is free, or one of
+ * its kind was refused in this decision. */
 static bool is_passed(const struct task *task)
 {
     const struct form *form = &c.form[c.form_of[task->job]];
@@ -627,19 +656,21 @@ static bool is_passed(const struct task *task)
     return false;
 }
 
-static void decide(void)
+/* One decision: asks for the next candidate until there is none, and adds what
+ * each one comes to.  anew: all tasks are candidates again. */
+static void decide_all(void)
 {
     c.used = 0;
     c.asked_count = 0;
     c.full_count = 0;
     release_idle();
     if (c.waits > 0)
-        add(NULL, "{\"anew\":0}");
+        add_item(NULL, "{\"anew\":0}");
     while (c.waits > 0) {
         int64_t form;
 
-        add(NULL, "{\"next\":0}");
-        const char *at = ask(c.asked_count - 1);
+        add_item(NULL, "{\"next\":0}");
+        const char *at = ask_host(c.asked_count - 1);
 
         if (*at != '{')
             break;
@@ -649,13 +680,15 @@ static void decide(void)
         if (is_passed(&next))
             add_tried(&next, ALIKE_ALL);
         else
-            attempt(next);
+            try_task(next);
     }
-    send(false);
+    send_answer(false);
 }
 
 /* ---- begin ---- */
 
+/* The value of a parameter in the start message; all that hello declared are
+ * there. */
 static double param_of(const char *key)
 {
     const char *at = strstr(c.line, key);
@@ -665,7 +698,7 @@ static double param_of(const char *key)
     return strtod(at + strlen(key), NULL);
 }
 
-static void begin(void)
+static void begin_trial(void)
 {
     c.lend = strstr(c.line, "\"lend\":true") != NULL;
     c.gain_min = param_of("\"gain_min\":");
@@ -690,17 +723,17 @@ static const char hello[] =
 
 int main(void)
 {
-    while (receive()) {
+    while (receive_message()) {
         if (strstr(c.line, "\"hello\":") != NULL) {
             puts(hello);
             fflush(stdout);
         } else if (strstr(c.line, "\"start\":{") != NULL) {
-            begin();
+            begin_trial();
         } else if (strstr(c.line, "\"end\":{") != NULL) {
             break;
         } else {
             read_news();
-            decide();
+            decide_all();
         }
     }
     return 0;

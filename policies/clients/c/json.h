@@ -2,6 +2,10 @@
 /*
  * json.h - a cursor over a line of JSON as clustersim writes it, without blanks.  Values
  * that nobody asks for are skipped.
+ *
+ * A cursor is a pointer into the line; functions that take `at` by pointer move it past
+ * what they read.  The line ends with a zero byte and must be well formed: this is no
+ * parser of other people's JSON.  Texts are not unescaped.
  */
 #ifndef POLICIES_CLIENTS_C_JSON_H
 #define POLICIES_CLIENTS_C_JSON_H
@@ -12,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Returns where the value at `at` ends: a text with its quotes, a list or a
+ * map whole, a number or a word up to the next comma or bracket. */
 static inline const char *skip_value(const char *at)
 {
     int depth = 0;
@@ -48,6 +54,7 @@ static inline bool next_key(const char **at, const char **key, size_t *bytes)
     return true;
 }
 
+/* Is the key that next_key() found this one? */
 static inline bool is(const char *key, size_t bytes, const char *name)
 {
     return strlen(name) == bytes && memcmp(key, name, bytes) == 0;
@@ -63,6 +70,7 @@ static inline bool next_item(const char **at)
     return false;
 }
 
+/* Reads a whole number; the cursor must stand on it. */
 static inline int64_t read_int(const char **at)
 {
     char *end;

@@ -47,7 +47,9 @@ static void after_fork_in_child(void *self, double event_limit_s)
 
 /* ---- callbacks ---- */
 
-static bool go_on(void *self, uint32_t done, uint32_t count)
+/* Called by the library several times a second: takes the lock back for a moment, so
+ * that Ctrl-C and errors of on_trial end the run. */
+static bool may_go_on(void *self, uint32_t done, uint32_t count)
 {
     struct running *running = self;
     bool fine;
@@ -60,6 +62,7 @@ static bool go_on(void *self, uint32_t done, uint32_t count)
     return fine;
 }
 
+/* An error of the library as a dict, from which run.py makes an exception. */
 static PyObject *error_dict(const struct clustersim_error *error, const char *text)
 {
     return Py_BuildValue("{s:i,s:s,s:s,s:z,s:z,s:I,s:I,s:z,s:z}", "status", error->status,
@@ -68,6 +71,8 @@ static PyObject *error_dict(const struct clustersim_error *error, const char *te
                          "key", error->key, "text", text);
 }
 
+/* Tells Python of a trial that ended.  An error that on_trial raises stays
+ * set, and ends the run at the next may_go_on(). */
 static void trial_ended(void *self, const struct clustersim_trial *trial)
 {
     struct running *running = self;
@@ -107,6 +112,8 @@ static const char **texts_of(PyObject *list)
     return text;
 }
 
+/* The tables of a list of capsules, to be freed; the capsules keep them.
+ * NULL: a Python error is set. */
 static const struct cs_policy **tables_of(PyObject *list)
 {
     Py_ssize_t count = PyList_GET_SIZE(list);
@@ -126,6 +133,7 @@ static const struct cs_policy **tables_of(PyObject *list)
 
 /* ---- what came of it ---- */
 
+/* A chain of errors as a list; the texts are those that the program prints. */
 static PyObject *error_list(struct clustersim *run, const struct clustersim_error *error)
 {
     PyObject *list = PyList_New(0);
@@ -139,7 +147,7 @@ static PyObject *error_list(struct clustersim *run, const struct clustersim_erro
     return list;
 }
 
-static PyObject *answer(struct clustersim *run)
+static PyObject *make_answer(struct clustersim *run)
 {
     PyObject *errors = error_list(run, clustersim_error(run));
     PyObject *warnings = errors == NULL ? NULL : error_list(run, clustersim_warnings(run));
@@ -152,6 +160,8 @@ static PyObject *answer(struct clustersim *run)
                          "failed", clustersim_failed(run, NULL), "dir", clustersim_dir(run));
 }
 
+/* Runs, without the interpreter's lock, and returns what came of it.  NULL: a
+ * Python error is set, from on_trial or a signal. */
 static PyObject *run_options(const char *path, struct clustersim_options *options,
                              PyObject *on_trial)
 {
@@ -160,12 +170,12 @@ static PyObject *run_options(const char *path, struct clustersim_options *option
     PyObject *result;
 
     options->self = &running;
-    options->go_on = go_on;
+    options->go_on = may_go_on;
     options->trial_ended = trial_ended;
     running.state = PyEval_SaveThread();
     run = clustersim_run(path, options);
     PyEval_RestoreThread(running.state);
-    result = PyErr_Occurred() == NULL ? answer(run) : NULL;
+    result = PyErr_Occurred() == NULL ? make_answer(run) : NULL;
     clustersim_free(run);
     return result;
 }

@@ -44,28 +44,36 @@ static inline PyObject *Py_NewRef(PyObject *object)
 
 extern PyTypeObject py_host_type, py_task_type;
 
-/* Ready types and constants; false: a Python error is set. */
+/* Makes the types and constants of the module ready.  False: a Python error is set. */
 bool py_host_ready(PyObject *module);
-/* The enum members that requests return, in the order of enum cs_verdict. */
+/* set_verdicts(members): a tuple of the enum members that requests return, in the order
+ * of enum cs_verdict; it is kept until the process ends. */
 PyObject *py_host_set_verdicts(PyObject *module, PyObject *members);
 
+/* Returns a new host object, which borrows both; NULL: no memory.  Its maker sets `host`
+ * to NULL when the trial ends, since Python code may keep the object. */
 struct host_object *py_host_object_new(struct cs_host *host, struct self *self);
-/* A new task object; NULL: no memory. */
+/* Returns a new task object, which holds the host object; NULL: no memory. */
 PyObject *py_task_new(struct host_object *host, struct task_id id);
-/* Makes an object that nobody else has stand for another task. */
+/* Makes an object stand for another task.  Nobody else may hold it, because tasks are
+ * compared and hashed by what they stand for. */
 void py_task_set(struct task_object *task, struct task_id id);
 
-/* Of the process of a trial: how long it may need for one event. */
+/* Of the process of a trial: the seconds that Python code may take for one event. */
 extern double py_event_limit_s;
 
-/* policy.c: a class as the table of a policy. */
+/* policy.c: table(cls, base, name, summary, flags, params) returns a class as the table of
+ * a policy, in a capsule that owns it. */
 PyObject *py_table_new(PyObject *module, PyObject *args);
-const struct cs_policy *py_table_of(PyObject *capsule);    /* NULL: not one */
-/* Notes a time at which wakeup() is due. */
+/* Returns the table that a capsule owns; NULL: it is no such capsule, and a Python error
+ * is set. */
+const struct cs_policy *py_table_of(PyObject *capsule);
+/* Notes a time at which wakeup() is due.  False: a Python error is set. */
 bool py_self_wakes_at(struct self *self, int64_t time_ns);
 
-/* env.c: environments. */
+/* env.c: adds the type Env to the module.  False: a Python error is set. */
 bool py_env_ready(PyObject *module);
+/* replicas(split) returns the first replica of a split, and how many it has. */
 PyObject *py_env_replicas(PyObject *module, PyObject *args);
 
 #endif

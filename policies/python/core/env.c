@@ -16,8 +16,11 @@
 #include <clustersim/env.h>
 #endif
 
+/* The arrays of bind(), in the order of its arguments. */
 enum { OBSERVATION, MASK, REWARD, TERMINATED, TRUNCATED, VERDICT, ACTION, BUFFERS };
 
+/* An environment and the arrays that were bound to it; `out` and `action`
+ * point into these. */
 struct env_object {
     PyObject_HEAD
     struct clustersim_env *env;
@@ -50,6 +53,8 @@ static PyObject *raise_error(const struct env_object *self)
     return NULL;
 }
 
+/* Has the environment its arrays, and does no other thread step it?  False: a
+ * Python error is set. */
 static bool check_ready(const struct env_object *self)
 {
     if (!self->bound || self->env == NULL) {
@@ -107,6 +112,7 @@ static PyObject *env_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return (PyObject *)self;
 }
 
+/* Gives the arrays back to Python; out and action point to nothing then. */
 static void unbind(struct env_object *self)
 {
     for (int b = 0; b < BUFFERS; b++)
@@ -267,6 +273,8 @@ static PyObject *env_names(struct env_object *self, PyObject *args)
     return list;
 }
 
+/* Is there such a trial, and may it be looked at?  False: a Python error is
+ * set. */
 static bool read_trial(const struct env_object *self, unsigned int i)
 {
     if (!check_ready(self))

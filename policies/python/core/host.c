@@ -12,6 +12,7 @@
 #include "policies/rank.h"
 #include "policies/resize.h"
 
+/* Members of the enum Verdict, set when the package is imported. */
 static PyObject *verdict_member[CS_VERDICT_COUNT];
 
 PyObject *py_host_set_verdicts(PyObject *module, PyObject *members)
@@ -50,6 +51,9 @@ static struct cs_host *request(PyObject *self)
     return NULL;
 }
 
+/* The methods that have the same form are made by macros: NAME is that of the C function
+ * without cs_, BOX makes a Python object of its answer.  Numbers of pools, nodes and
+ * places are checked; those of jobs and leases are the caller's word. */
 #define OBJECT(SELF) ((struct host_object *)(SELF))
 #define FAST PyObject *self, PyObject *const *arg, Py_ssize_t count
 #define WITH_NAMES FAST, PyObject *names
@@ -154,6 +158,7 @@ REQUEST_TASK(continue, continue)
 
 /* ---- questions with answers of their own ---- */
 
+/* Is there an item of that index?  False: an IndexError is set. */
 static bool is_below(uint32_t i, uint32_t count, const char *what)
 {
     if (i < count)
@@ -180,6 +185,8 @@ static PyObject *host_pending(PyObject *self, PyObject *value)
     return py_task_new(OBJECT(self), cs_pending(host, i));
 }
 
+/* find_pending(i, **filter).  It counts as a request: it brings the host's index of
+ * the order up to date, which must not happen while that order is asked for. */
 static PyObject *host_find_pending(WITH_NAMES)
 {
     struct cs_host *host = request(self);
@@ -363,6 +370,7 @@ static PyObject *host_speedup(FAST)
 
 /* ---- requests ---- */
 
+/* Without keywords the job starts as it asked. */
 static PyObject *host_start(WITH_NAMES)
 {
     struct cs_host *host = request(self);
@@ -379,6 +387,8 @@ static PyObject *host_start(WITH_NAMES)
     return verdict(cs_start_want(host, task, &want.want));
 }
 
+/* start_wants(task, [dict, ...]): a want for each role.  A spot would need
+ * room that outlives the loop, and is refused. */
 static PyObject *host_start_wants(FAST)
 {
     struct cs_host *host = request(self);
@@ -416,6 +426,8 @@ static PyObject *host_stop(PyObject *self, PyObject *value)
     return host == NULL || !py_to_job(value, &job) ? NULL : verdict(cs_stop(host, job));
 }
 
+/* The host has no event for policies that are woken, so the time is noted for
+ * wakeup(). */
 static PyObject *host_wake_at(PyObject *self, PyObject *value)
 {
     struct cs_host *host = request(self);

@@ -58,6 +58,9 @@ static void task_dealloc(PyObject *self)
     PyObject_Free(self);
 }
 
+/* The host's tasks are slots that are used again, so the pointer is looked up
+ * once an op, and job, role and phase say whether the slot is still the
+ * task. */
 const struct cs_task *py_task_pub(struct task_object *task)
 {
     struct host_object *host = task->host;
@@ -90,6 +93,7 @@ PyObject *py_id_or_none(uint32_t id)
     return PyLong_FromUnsignedLong(id);
 }
 
+/* The getter of all attributes that are read from the host. */
 static PyObject *task_get(PyObject *self, void *closure)
 {
     const struct cs_task *pub = py_task_pub((struct task_object *)self);
@@ -147,6 +151,8 @@ static PyObject *task_repr(PyObject *self)
     return PyUnicode_FromFormat("<Task of job %u, role %u>", task->job, task->role);
 }
 
+/* Equal are objects of the same task, whether or not it still waits.  There is
+ * no order: that is what before() and key() are for. */
 static PyObject *task_compare(PyObject *a, PyObject *b, int op)
 {
     const struct task_object *x = (struct task_object *)a, *y = (struct task_object *)b;
@@ -214,7 +220,7 @@ static PyStructSequence_Desc forecast_desc = {
 static PyTypeObject job_type, lease_type, node_type, forecast_type;
 
 /* Fills a struct from values, all of which it takes; NULL if one is missing. */
-static PyObject *fill(PyTypeObject *type, PyObject *const *value, Py_ssize_t count)
+static PyObject *fill_struct(PyTypeObject *type, PyObject *const *value, Py_ssize_t count)
 {
     PyObject *object = PyStructSequence_New(type);
     bool whole = object != NULL;
@@ -231,8 +237,8 @@ static PyObject *fill(PyTypeObject *type, PyObject *const *value, Py_ssize_t cou
     return object;
 }
 #define FILL(TYPE, ...) \
-    fill(TYPE, (PyObject *[]){ __VA_ARGS__ }, \
-         (Py_ssize_t)(sizeof (PyObject *[]){ __VA_ARGS__ } / sizeof(PyObject *)))
+    fill_struct(TYPE, (PyObject *[]){ __VA_ARGS__ }, \
+                (Py_ssize_t)(sizeof (PyObject *[]){ __VA_ARGS__ } / sizeof(PyObject *)))
 
 static PyObject *text_or_none(const char *text)
 {
@@ -250,6 +256,8 @@ static PyObject *role_names(const struct job_form *form)
     return tuple;
 }
 
+/* GPUs of each role, as asked; a job with a size of its own has it in its
+ * first role. */
 static PyObject *role_gpus(const struct job_request *request)
 {
     PyObject *tuple = PyTuple_New(request->form->role_count);
@@ -271,6 +279,7 @@ static PyObject *role_chooses(const struct job_form *form)
     return tuple;
 }
 
+/* A copy of all that the owner said; texts are not shared with the host. */
 PyObject *py_job_new(const struct cs_host *host, struct job_id id)
 {
     const struct job_request *r = cs_request(host, id);
@@ -287,6 +296,7 @@ PyObject *py_job_new(const struct cs_host *host, struct job_id id)
                 role_chooses(r->form));
 }
 
+/* Pairs (node, GPUs there) of a placement. */
 static PyObject *lease_nodes(const struct placement *placement)
 {
     PyObject *tuple = PyTuple_New(placement->share_count);
@@ -327,6 +337,7 @@ PyObject *py_forecast_new(const struct cs_forecast *f)
                 PyFloat_FromDouble(f->usd), PyLong_FromUnsignedLong(f->gpus));
 }
 
+/* Makes a struct type, once a process, and adds it to the module. */
 static bool add_struct(PyObject *module, const char *name, PyTypeObject *type,
                        PyStructSequence_Desc *desc)
 {

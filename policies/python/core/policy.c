@@ -110,6 +110,7 @@ static void fail_raised(struct self *self, const char *method)
     Py_XDECREF(trace);
 }
 
+/* Ends the trial because a method returned what it must not. */
 static void fail_type(struct self *self, const char *method, const char *must,
                       PyObject *found)
 {
@@ -121,7 +122,7 @@ static void fail_type(struct self *self, const char *method, const char *must,
 /* ---- calls ---- */
 
 /* Calls a method that returns nothing. */
-static void call(struct self *self, enum method m, PyObject *argument)
+static void call_method(struct self *self, enum method m, PyObject *argument)
 {
     PyObject *args[3] = { self->instance, (PyObject *)self->host, argument }, *result;
 
@@ -150,6 +151,9 @@ static PyObject *borrow_task(struct self *self, unsigned which, struct task_id i
     return (PyObject *)task;
 }
 
+/* Calls before(). The two task objects are used for every call, and requests
+ * are refused while it runs, since they would change the order that is being
+ * asked for. */
 static bool ask_before(struct self *self, struct task_id a, struct task_id b)
 {
     PyObject *args[4] = { self->instance, (PyObject *)self->host }, *result = NULL;
@@ -182,7 +186,9 @@ static bool op_before(const void *me, const struct cs_host *host, struct task_id
 
 /* ---- keys ---- */
 
-static bool is_of(const struct key *key, const struct cs_task *task, int64_t at)
+/* Was the key computed of this task as it is now?  What a key may depend on is
+ * compared: that it was started, and its estimate. */
+static bool is_key_of(const struct key *key, const struct cs_task *task, int64_t at)
 {
     return key->kind != KEY_NONE && key->job == task->job.i && key->role == task->role &&
            key->phase == task->phase && key->started == task->started &&
@@ -190,6 +196,9 @@ static bool is_of(const struct key *key, const struct cs_task *task, int64_t at)
            key->at == at;
 }
 
+/* Keeps what key() returned: floats and small integers as C values, which
+ * compare fast; tuples and large integers as objects.  NaN has no order and is
+ * refused. */
 static bool set_key(struct self *self, struct key *key, PyObject *value)
 {
     int over = 0;
@@ -231,7 +240,7 @@ static bool find_key(struct self *self, struct task_id id)
         memset(self->key + self->key_room, 0, (room - self->key_room) * sizeof *self->key);
         self->key_room = room;
     }
-    if (is_of(&self->key[id.i], task, at))
+    if (is_key_of(&self->key[id.i], task, at))
         return true;
     if (self->key[id.i].kind == KEY_OBJECT)
         Py_DECREF(self->key[id.i].is.object);
@@ -259,6 +268,7 @@ static PyObject *key_value(const struct key *key)
          : key->kind == KEY_REAL ? PyFloat_FromDouble(key->is.x) : Py_NewRef(key->is.object);
 }
 
+/* Compares two keys; of two kinds as Python compares them. */
 static bool is_less(struct self *self, const struct key *a, const struct key *b)
 {
     PyObject *x, *y;
@@ -278,6 +288,8 @@ static bool is_less(struct self *self, const struct key *a, const struct key *b)
     return less > 0;
 }
 
+/* The order by key(): each key is computed once a task, and anew at each round
+ * if the class says that its order moves. */
 static bool op_key(const void *me, const struct cs_host *host, struct task_id a,
                    struct task_id b)
 {
@@ -342,16 +354,18 @@ static void op_decide(void *me, struct cs_host *host)
     self->host->op++;
     self->round++;
     if (!self->failed && self->wake_count > 0 && is_woken(self))
-        call(self, M_WAKEUP, NULL);
+        call_method(self, M_WAKEUP, NULL);
     if (self->failed)
         return;
     if (self->table->method[M_DECIDE] != NULL)
-        call(self, M_DECIDE, NULL);
+        call_method(self, M_DECIDE, NULL);
     else
         start_in_order(host);
 }
 
-static void tell(struct self *self, enum method m, uint32_t id)
+/* Calls the method of an event with its number.  Any event makes keys that
+ * move stale. */
+static void tell_news(struct self *self, enum method m, uint32_t id)
 {
     PyObject *number;
 
@@ -363,30 +377,31 @@ static void tell(struct self *self, enum method m, uint32_t id)
     if (number == NULL)
         fail_raised(self, method_name[m]);
     else
-        call(self, m, number);
+        call_method(self, m, number);
     Py_XDECREF(number);
 }
 
 static void op_job_submitted(void *me, struct cs_host *host, struct job_id job)
 {
     (void)host;
-    tell(me, M_SUBMITTED, job.i);
+    tell_news(me, M_SUBMITTED, job.i);
 }
 
 static void op_job_ended(void *me, struct cs_host *host, struct job_id job)
 {
     (void)host;
-    tell(me, M_ENDED, job.i);
+    tell_news(me, M_ENDED, job.i);
 }
 
 static void op_lease_idle(void *me, struct cs_host *host, struct lease_id lease)
 {
     (void)host;
-    tell(me, M_IDLE, lease.i);
+    tell_news(me, M_IDLE, lease.i);
 }
 
 /* ---- begin and end ---- */
 
+/* A parameter as the host filled it in behind struct self. */
 static PyObject *param_value(const struct self *self, const struct cs_param *param)
 {
     const void *at = (const char *)self + param->offset;
@@ -405,6 +420,7 @@ static PyObject *param_value(const struct self *self, const struct cs_param *par
     return NULL;
 }
 
+/* All parameters, by attribute. */
 static PyObject *all_params(const struct self *self)
 {
     PyObject *dict = PyDict_New();
@@ -434,6 +450,8 @@ static bool make_instance(struct self *self)
     return self->instance != NULL;
 }
 
+/* The host calls it in the process of the trial.  The arena's self is zero but
+ * for the parameters. */
 static bool op_init(void *me, struct cs_host *host)
 {
     struct self *self = me;
@@ -448,10 +466,11 @@ static bool op_init(void *me, struct cs_host *host)
     if (!make_instance(self))
         fail_raised(self, "__init__");
     else if (self->table->method[M_INIT] != NULL)
-        call(self, M_INIT, NULL);
+        call_method(self, M_INIT, NULL);
     return !self->failed;
 }
 
+/* Python code may have kept the host object: from now on it knows no host. */
 static void op_fini(void *me)
 {
     struct self *self = me;
@@ -474,6 +493,8 @@ static void op_fini(void *me)
 
 /* ---- the table ---- */
 
+/* The destructor of the capsule; it must be right for a table that is filled
+ * in part. */
 static void table_free(PyObject *capsule)
 {
     struct table *table = PyCapsule_GetPointer(capsule, CAPSULE);
@@ -541,6 +562,8 @@ static bool find_methods(struct table *table, PyObject *base)
     return true;
 }
 
+/* Sets only the ops that the class needs, since an op costs a call into Python
+ * at each event. */
 static void fill_ops(struct table *table, PyObject *const *method)
 {
     struct cs_policy *policy = &table->policy;

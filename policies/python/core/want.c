@@ -20,6 +20,7 @@ bool py_is_count(Py_ssize_t given, Py_ssize_t min, Py_ssize_t max, const char *n
     return false;
 }
 
+/* A bool is a whole number in Python, and is taken as one. */
 bool py_to_u32(PyObject *value, uint32_t *out)
 {
     unsigned long number = PyLong_Check(value) ? PyLong_AsUnsignedLong(value) : 0;
@@ -78,6 +79,7 @@ bool py_to_role(PyObject *value, uint32_t *out)
     return value == Py_None || py_to_u32(value, out);
 }
 
+/* Adds the bit of the pool of that name. */
 static bool add_pool(const struct cs_host *host, const char *name, uint32_t *mask)
 {
     for (uint32_t p = 0; p < cs_pool_count(host); p++)
@@ -143,6 +145,7 @@ static bool set_spot(PyObject *value, struct want *out)
     return PyErr_Occurred() == NULL;
 }
 
+/* Sets one key of a want from its value. */
 static bool set_want(const struct cs_host *host, enum want_key key, PyObject *value,
                      struct want *out)
 {
@@ -168,6 +171,7 @@ static bool set_want(const struct cs_host *host, enum want_key key, PyObject *va
     return false;
 }
 
+/* Finds the key of that name; an unknown one is an error that lists all. */
 static bool set_by_name(const struct cs_host *host, PyObject *name, PyObject *value,
                         struct want *out)
 {
