@@ -13,12 +13,13 @@
 struct experiment;
 struct judge_row;
 
+/* How many inputs get indices, and rows of the sequence. */
 struct sobol_keys {
     int64_t inputs, samples;
 };
 
-struct sensitivity_keys {
-    const char *claim, *metric, *policy, *versus, *point;
+/* The keys as the file has them, then what they mean. */
+struct sensitivity_keys {    const char *claim, *metric, *policy, *versus, *point;
     const struct conf_node *inputs_node, *sobol_node;
     int64_t trajectories, points;
     double within;
@@ -30,6 +31,8 @@ struct sensitivity_keys {
     size_t row_count;
 };
 
+/* Reads and checks `sensitivity:` of the experiment; memory in the arena.  False:
+ * err says what is wrong, also if there is no such key. */
 bool sensitivity_keys_read(struct arena *arena, const struct experiment *experiment,
                            struct sensitivity_keys *keys, struct err *err);
 
