@@ -32,7 +32,8 @@ typedef const char *calibrate_law(const struct calibrate_row *row,
 extern const char calibrate_not_mine[];
 
 /* A suite: its rows, its law, its target.  All of it is static. */
-struct calibrate_suite {    const char *name;           /* "vTrain-multi" */
+struct calibrate_suite {
+    const char *name;           /* "vTrain-multi" */
     const char *bar;            /* "B1", or "" */
     const char *file;           /* "training_throughput.csv" */
     const char *of;             /* value of the column `suite`; NULL: any */
@@ -49,7 +50,8 @@ extern const size_t calibrate_suite_count;
 
 /* A row with its prediction.  measured and predicted are in one unit: s, bytes, items/s
  * or tokens/s, as the suite's `what` says. */
-struct calibrate_sample {    const char *id, *model, *device;
+struct calibrate_sample {
+    const char *id, *model, *device;
     bool solid, chosen;
     double measured, predicted;
     const char *refused;        /* NULL: predicted */
@@ -67,7 +69,8 @@ bool calibrate_read(struct arena *arena, const struct catalogue *catalogue,
                     struct calibrate_samples *samples, struct err *err);
 
 /* Fractions: 0.1 is 10%. */
-struct calibrate_error {    size_t rows;
+struct calibrate_error {
+    size_t rows;
     double mean, median, p90, max;      /* of |predicted / measured - 1| */
     double bias;                        /* mean of predicted / measured - 1 */
 };

@@ -29,7 +29,8 @@ struct look_shape {
 
 /* What stays the same of a task, by its slot. */
 /* It is found by the slot of the task. */
-struct look_task {    int64_t ready_ns;
+struct look_task {
+    int64_t ready_ns;
     uint32_t job, role, phase, shape, tenant;
     bool known;
 };

@@ -88,7 +88,8 @@ struct exec_answer {
 };
 
 /* Numbers in a growing array, malloc'ed. */
-struct exec_ids {    uint32_t *item, count, room;
+struct exec_ids {
+    uint32_t *item, count, room;
 };
 
 /* Of a trial: `self` of its policy. */

@@ -12,7 +12,8 @@
 #include <stdint.h>
 
 /* Zeroed: empty.  line_free() returns its memory. */
-struct line {                   /* text [0, used) is the line; no NUL is kept */    char *text;
+struct line {                   /* text [0, used) is the line; no NUL is kept */
+    char *text;
     size_t used, room;
 };
 

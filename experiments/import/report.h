@@ -17,7 +17,8 @@ struct import_result;
 struct out;
 
 /* What was imported, as the functions below tell it.  result->count: > 0. */
-struct imported {    struct arena *arena;
+struct imported {
+    struct arena *arena;
     const struct import_format *format;
     const struct import_request *request;
     const struct import_result *result;

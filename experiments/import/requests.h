@@ -19,7 +19,8 @@ struct err;
 #define IMPORT_NO_OUTPUT "no_output"
 
 /* A trace of requests: its name, then what was found in it. */
-struct requests_import {    struct arena *arena;
+struct requests_import {
+    struct arena *arena;
     const char *format, *file;
     bool skip_empty;
     /* filled by a read */

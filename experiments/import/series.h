@@ -13,7 +13,8 @@
 struct arena;
 
 /* What is asked for, then what was found. */
-struct series_import {    struct arena *arena;
+struct series_import {
+    struct arena *arena;
     const struct series_format *format;
     struct series_request request;
     struct series_set set;

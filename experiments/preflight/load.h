@@ -39,7 +39,8 @@ struct load_part {
 };
 
 /* By pool of the cluster.  rho and rho_cores: load of GPUs, of cores. */
-struct load {    bool known;                 /* false: no job comes, or at no known rate */
+struct load {
+    bool known;                 /* false: no job comes, or at no known rate */
     struct load_part *part;
     uint32_t part_count;
     double gpus[LOAD_POOLS], cores[LOAD_POOLS];     /* by pool */

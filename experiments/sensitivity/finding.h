@@ -15,7 +15,8 @@ struct input;
 struct sensitivity_keys;
 
 /* One row of sensitivity.csv.  Effects and values are in the unit of what is judged. */
-struct finding {    const struct input *input;
+struct finding {
+    const struct input *input;
     const char *base;           /* value in the experiment; "": by default */
     struct morris_effect effect;        /* NAN where a step of it is not known */
     uint32_t rank;              /* from 1 */

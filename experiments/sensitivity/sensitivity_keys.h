@@ -19,7 +19,8 @@ struct sobol_keys {
 };
 
 /* The keys as the file has them, then what they mean. */
-struct sensitivity_keys {    const char *claim, *metric, *policy, *versus, *point;
+struct sensitivity_keys {
+    const char *claim, *metric, *policy, *versus, *point;
     const struct conf_node *inputs_node, *sobol_node;
     int64_t trajectories, points;
     double within;

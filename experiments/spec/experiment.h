@@ -34,7 +34,8 @@ struct experiment_input {            /* a file that the experiment was made from
 };
 
 /* A cell of the sweep: what all policies meet there. */
-struct experiment_point {    const char *label;          /* "arrival.rate=4/h", or "base" */
+struct experiment_point {
+    const char *label;          /* "arrival.rate=4/h", or "base" */
     const struct cluster_spec *cluster;
     const struct workload_spec *workload;
     const struct host_policy *const *policy;    /* by policy index */
@@ -82,7 +83,8 @@ struct experiment_stop {
 };
 
 /* The whole experiment, as read.  All pointers lie in the arena of experiment_read(). */
-struct experiment {    const char *path;           /* of the experiment file */
+struct experiment {
+    const char *path;           /* of the experiment file */
     const char *name;
     const char *description;    /* or NULL */
     uint64_t seed;

@@ -19,7 +19,8 @@ struct experiment_setting;
 extern const struct conf_schema input_schema;
 
 /* A key and its plausible values: a range, or words. */
-struct input {    const char *key;
+struct input {
+    const char *key;
     struct quantity_range range;        /* without words */
     const char *const *word;            /* one value of several; NULL: a range */
     uint32_t word_count;
