@@ -36,7 +36,7 @@ int command_fail(struct cli *cli, const struct err *err)
         count++;
     }
     if (more > 0)
-        fprintf(cli->err, "%u errors, of which the first %u are told\n",
+        fprintf(cli->err, "%u errors; the first %u are printed\n",
                 count + more, count);
     else if (count > 1)
         fprintf(cli->err, "%u errors\n", count);

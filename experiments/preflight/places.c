@@ -313,16 +313,16 @@ static void describe_place(const struct trying *t, const char *name,
                 request->form->name, name, home, gpus, there);
     else
         err_set(err, ERR_RANGE, role->pos,
-                "role %s of %s has no place under policy %s%s: %u GPUs with "
-                "their cores and memory are not found at once by placement %s",
-                role->name, request->form->name, name, home, gpus,
-                place_names[t->policy->rules.placement]);
+                "role %s of %s has no place under policy %s%s: placement "
+                "%s does not find %u GPUs with their cores and memory together",
+                role->name, request->form->name, name, home,
+                place_names[t->policy->rules.placement], gpus);
     if (home[0] != '\0')
         err_hint(err, "Write `home: POOL` in the role, with a pool that can "
                       "run it.");
     else
-        err_hint(err, "Ask for less, or add nodes; nothing else runs there "
-                      "when this is tried.");
+        err_hint(err, "Ask for less, or add nodes. This was tried on an "
+                      "empty cluster.");
 }
 
 /* Returns how many roles with GPUs have a home. */

@@ -148,7 +148,7 @@ static bool keep_points(struct arena *arena, const struct experiment *experiment
     if (count > 0)
         return true;
     err_set(err, ERR_REFERENCE, conf_pos(experiment->sensitivity), "point '%.80s' is no "
-            "point at which it is judged", keys->point == NULL ? "" : keys->point);
+            "point at which something is judged", keys->point == NULL ? "" : keys->point);
     return err_hint(err, "The first point is '%.100s'.", experiment->point[0].label);
 }
 

@@ -370,7 +370,7 @@ static bool check_limit(const struct conf_node *node, const struct metric_info *
         return true;
     err_set(err, ERR_RANGE, conf_pos(node), "%s is a fraction from 0 to 1, "
             "found '%.40s'", info->name, conf_text(node));
-    return err_hint(err, "%.10g%% is written with its mark.", limit);
+    return err_hint(err, "A percentage has its mark: %.10g%%.", limit);
 }
 
 /* A limit: a number in the metric's unit, a time where that is seconds, or a

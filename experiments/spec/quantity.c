@@ -54,7 +54,8 @@ static bool read_end(const struct conf_node *node, const char *key, double *numb
         return true;
     err_set(err, ERR_SCHEMA, conf_pos(node), "%s must be a number with its unit, such "
             "as 4/h, found '%.40s'", key, *text);
-    return err_hint(err, "Of words, write a list where a list is allowed.");
+    return err_hint(err, "If the values are words, give a list of them, where "
+                         "a list is allowed.");
 }
 
 bool quantity_range_read(const struct conf_node *from, const struct conf_node *to,

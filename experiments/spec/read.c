@@ -318,9 +318,9 @@ static bool check_forecast(const struct reader *r,
             err_set(err, ERR_RANGE, conf_pos(cluster),
                     "scale: forecast of the nodes %s needs `until` with a time",
                     spec->group[g].name);
-            return err_hint(err, "It goes on without jobs, so that a run that "
-                                 "is drained would not end. A `warmup` leaves "
-                                 "out the time in which it learns.");
+            return err_hint(err, "The forecast rents nodes without jobs too, so a "
+                                 "run until drained would not end. A `warmup` "
+                                 "leaves out the time in which it learns.");
         }
     return true;
 }
@@ -373,7 +373,7 @@ static void hint_with(const struct conf_node *policy, struct err *err)
     if (told.kind != ERR_RANGE)
         return;
     err->hint[0] = '\0';
-    err_hint(err, "%s%sIt is so under policy %.60s, by its `with`.", told.hint,
+    err_hint(err, "%s%sThis follows from the `with` of policy %.60s.", told.hint,
              told.hint[0] == '\0' ? "" : " ", entry_name(policy));
 }
 
@@ -580,8 +580,8 @@ static bool check_expects(struct reader *r, struct err *err)
             return false;
         if (e->versus != NULL && e->versus_point == NULL &&
             strcmp(e->versus, e->policy) == 0) {
-            err_set(err, ERR_RANGE, e->versus_pos, "vs names %.60s, which is "
-                    "the policy that is judged: they never differ", e->versus);
+            err_set(err, ERR_RANGE, e->versus_pos, "vs names %.60s, the "
+                    "policy that is judged: the two never differ", e->versus);
             return err_hint(err, "Name another policy, or leave vs out and "
                             "give the limit as a number.");
         }

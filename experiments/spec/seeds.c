@@ -49,8 +49,8 @@ static bool read_width(const struct conf_node *node, double *percent,
         !scan_f64(text + sign, bytes - 1, percent)) {
         err_set(err, ERR_SCHEMA, conf_pos(node), "until of seeds must be a "
                 "width such as \u00b12%%, or decided, found '%.40s'", text);
-        return err_hint(err, "How long a trial runs is the key until of the "
-                        "experiment itself.");
+        return err_hint(err, "The key until of the experiment itself says how "
+                        "long a trial runs.");
     }
     if (*percent > 0 && *percent < 100)
         return true;

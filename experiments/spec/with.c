@@ -255,8 +255,8 @@ static bool check_jobs(const struct conf_node *all, const struct conf_node *own,
         return true;
     err_set(err, ERR_SCHEMA, pos, "with changes the jobs themselves "
             "(workload.%.100s), and all policies must meet the same", path.text);
-    return err_hint(err, "A policy may have to itself what jobs run on and "
-                    "how: layout, GPUs, types and pools of roles, tp, zero.");
+    return err_hint(err, "A policy may have its own hardware and layout of the "
+                    "jobs: GPUs, types and pools of roles, layout, tp, zero.");
 }
 
 /* Sets key `i` of `with` in the tree, and reads files that it names. */

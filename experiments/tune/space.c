@@ -227,7 +227,7 @@ static bool read_bundle(struct arena *arena, const struct experiment *experiment
     if (conf_kind(map) != CONF_MAP) {
         err_set(err, ERR_SCHEMA, conf_pos(map), "a choice of %.60s must be a map of "
                 "dotted keys", name);
-        return err_hint(err, "A key has where it stands before it, as "
+        return err_hint(err, "Write each key from the top of the file, as "
                         "policies.fcfs.%.60s or cluster.nodes.a.count.", name);
     }
     set = arena_alloc(arena, conf_count(map) + 1, sizeof *set);
