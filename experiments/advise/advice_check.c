@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * advice_check.c - figures of advice against limits.
+ *
+ * Two families of figures.  Of the job as written: bytes on a GPU by part,
+ * whether it fits, the largest batch; these need no search.  Of the cheapest
+ * layout on a kind of node: cost, time, GPUs ...; these need a search, which is
+ * made once for each job and tier of prices and kept (struct asking).
+ *
+ * Nothing is drawn, so an expectation holds or does not hold; there is no
+ * "undecided", and the tables of `check` show no interval.
  */
 #include "experiments/advise/advice_check.h"
 
@@ -22,6 +30,7 @@
 #include "sim/config/mend.h"
 #include "sim/text/paths.h"
 
+/* Rows timed exactly by cost and by time: the cheapest is sure to be among them. */
 #define TOP_ROWS 10
 
 struct advice_top {
@@ -109,6 +118,7 @@ static const struct conf_field expect_field[] = {
 const struct conf_schema advice_expect_schema =
     CONF_SCHEMA("advice.expect[]", "what is expected of advice", expect_field);
 
+/* What is asked, and what was found for it so far. */
 struct asking {
     struct advise_world world;  /* at list prices */
     struct advise_job *job;
@@ -120,7 +130,8 @@ struct asking {
 
 /* ---- limits ----------------------------------------------------------- */
 
-static bool limit_read(const struct conf_node *node, const char *key,
+/* Reads one limit. *percent: in, may it be a percentage; out, is it one. */
+static bool read_limit(const struct conf_node *node, const char *key,
                        double *limit, bool *percent, struct err *err)
 {
     const struct conf_field as_number = { .key = key, .type = CONF_FRACTION };
@@ -135,7 +146,8 @@ static bool limit_read(const struct conf_node *node, const char *key,
     return true;
 }
 
-static bool limits_read(const struct conf_node *map,
+/* Reads the one of at_most, at_least and between that is given. */
+static bool read_limits(const struct conf_node *map,
                         const struct advice_expect *e,
                         struct experiment_expect *to, struct err *err)
 {
@@ -151,22 +163,23 @@ static bool limits_read(const struct conf_node *map,
                        "an expectation needs one of at_most, at_least and "
                        "between, and has %d", given);
     if (e->at_most != NULL)
-        return limit_read(e->at_most, "at_most", &to->high, &to->percent,
+        return read_limit(e->at_most, "at_most", &to->high, &to->percent,
                           err);
     if (e->at_least != NULL)
-        return limit_read(e->at_least, "at_least", &to->low, &to->percent,
+        return read_limit(e->at_least, "at_least", &to->low, &to->percent,
                           err);
     if (conf_kind(e->between) != CONF_LIST || conf_count(e->between) != 2)
         return err_set(err, ERR_SCHEMA, conf_pos(e->between),
                        "between must be a list of two: [lower, upper]");
-    return limit_read(conf_item(e->between, 0), "between", &to->low,
+    return read_limit(conf_item(e->between, 0), "between", &to->low,
                       &to->percent, err) &&
-           limit_read(conf_item(e->between, 1), "between", &to->high, &other,
+           read_limit(conf_item(e->between, 1), "between", &to->high, &other,
                       err);
 }
 
 /* ---- figures ---------------------------------------------------------- */
 
+/* Returns the number of the job in the mix, or SIZE_MAX. */
 static size_t find_job(const struct asking *task, const char *name)
 {
     for (size_t i = 0; i < task->job_count; i++)
@@ -175,6 +188,7 @@ static size_t find_job(const struct asking *task, const char *name)
     return SIZE_MAX;
 }
 
+/* Returns the kind of node of that name, or NULL. */
 static const struct advise_place *find_place(const struct advise_world *world,
                                              const char *name)
 {
@@ -184,6 +198,7 @@ static const struct advise_place *find_place(const struct advise_world *world,
     return NULL;
 }
 
+/* False, with err, if a name is no job of the mix, or no kind of node. */
 static bool check_names(const struct asking *task, const struct conf_node *map,
                         const char *key, const char *name, bool is_job,
                         struct err *err)
@@ -196,6 +211,7 @@ static bool check_names(const struct asking *task, const struct conf_node *map,
                    is_job ? "job of the mix" : "kind of node here");
 }
 
+/* Returns a part of a need in GB (1e9 bytes), or its share of what the GPU has. */
 static double pick_bytes(const struct memory_need *need, double has, int figure)
 {
     const double part_bytes[] = {
@@ -212,7 +228,8 @@ static double pick_bytes(const struct memory_need *need, double has, int figure)
     return part_bytes[figure] / 1e9;
 }
 
-/* Bytes of the job as written: the training role's, or the engine's. */
+/* Returns a figure of the job as written: of the training role, or of the engine
+ * if it does not train. */
 static double memory_figure(const struct advise_job *job,
                             const struct advise_place *place, int figure)
 {
@@ -238,7 +255,8 @@ static double memory_figure(const struct advise_job *job,
     return figure == MOST ? most : pick_bytes(&need, has, figure);
 }
 
-static bool is_of(const struct advise_row *row,
+/* Is the row's main role on that place, with that many GPUs (0: any number)? */
+static bool is_at(const struct advise_row *row,
                   const struct advise_place *place, int64_t gpus)
 {
     const struct advise_choice *main = row->train.place != NULL
@@ -247,7 +265,8 @@ static bool is_of(const struct advise_row *row,
     return main->place == place && (gpus == 0 || main->gpus == gpus);
 }
 
-/* Of a place without a price no row need be timed: the fastest guess is. */
+/* Times the row with the fastest guess.  Of a place without a price the ranking
+ * times no row, as it has no cost. */
 static const struct advise_row *time_fastest(struct advice *advice,
                                              const struct advise_place *place,
                                              int64_t gpus)
@@ -256,18 +275,19 @@ static const struct advise_row *time_fastest(struct advice *advice,
     struct err ignored = { 0 };
 
     for (size_t i = 0; i < advice->row_count; i++)
-        if (is_of(&advice->row[i], place, gpus) &&
+        if (is_at(&advice->row[i], place, gpus) &&
             (best == NULL || advice->row[i].guess_s < best->guess_s))
             best = &advice->row[i];
     return best != NULL && advise_plan_time(advice, best, &ignored) ? best
                                                                     : NULL;
 }
 
-/* The cheapest timed row of a place, or the fastest where no price is known;
- * NULL: nothing fits. */
-static const struct advise_row *best_row(struct asking *task, size_t job,
-                                         const struct advise_place *place,
-                                         const struct advice_expect *e)
+/* Returns the cheapest timed row of a place, or the fastest where no price is
+ * known; NULL: nothing fits.  The first question about a job and tier makes the
+ * search. */
+static const struct advise_row *find_best_row(struct asking *task, size_t job,
+                                              const struct advise_place *place,
+                                              const struct advice_expect *e)
 {
     struct advice *advice = &task->advice[e->tier][job];
     const struct advise_row **rows;
@@ -279,11 +299,12 @@ static const struct advise_row *best_row(struct asking *task, size_t job,
     }
     count = advise_order(advice, false, &rows);
     for (size_t i = 0; i < count; i++)
-        if (is_of(rows[i], place, e->gpus))
+        if (is_at(rows[i], place, e->gpus))
             return rows[i];
     return time_fastest(advice, place, e->gpus);
 }
 
+/* In USD, s, GPUs, fractions, or counts a GPU, as the figure's name says. */
 static double row_figure(const struct advise_row *row, int figure)
 {
     const struct advise_choice *main = row->train.place != NULL ? &row->train
@@ -302,8 +323,9 @@ static double row_figure(const struct advise_row *row, int figure)
     }
 }
 
-static double figure_of(struct asking *task, const char *job, const char *on,
-                        const struct advice_expect *e)
+/* NAN: no layout fits, or it has no price. */
+static double find_figure(struct asking *task, const char *job, const char *on,
+                          const struct advice_expect *e)
 {
     size_t j = find_job(task, job);
     const struct advise_place *place = find_place(&task->tier[e->tier], on);
@@ -311,7 +333,7 @@ static double figure_of(struct asking *task, const char *job, const char *on,
 
     if (e->figure < FEASIBLE)
         return memory_figure(&task->job[j], place, e->figure);
-    row = best_row(task, j, place, e);
+    row = find_best_row(task, j, place, e);
     if (e->figure == FEASIBLE)
         return row != NULL;
     return row == NULL ? NAN : row_figure(row, e->figure);
@@ -319,8 +341,8 @@ static double figure_of(struct asking *task, const char *job, const char *on,
 
 /* ---- verdicts --------------------------------------------------------- */
 
-static const char *limits_text(struct arena *arena,
-                               const struct experiment_expect *e)
+static const char *format_limits(struct arena *arena,
+                                 const struct experiment_expect *e)
 {
     const char *unit = e->percent ? "%" : "";
 
@@ -333,8 +355,8 @@ static const char *limits_text(struct arena *arena,
 }
 
 /* Why there is no figure: a price that nobody knows, or no layout. */
-static const char *missing_text(const struct asking *task,
-                                const struct advice_expect *e)
+static const char *explain_missing(const struct asking *task,
+                                   const struct advice_expect *e)
 {
     const char *const on[] = { e->on, e->vs_on };
 
@@ -346,8 +368,9 @@ static const char *missing_text(const struct asking *task,
     return "no layout fits, so there is no figure";
 }
 
-/* Prices of the tier; a given cluster has its own. */
-static bool task_tier(struct asking *task, const struct conf_node *map,
+/* Makes the world at the prices of the expectation's tier, once.  A given cluster
+ * has prices of its own, so `tier` is refused there. */
+static bool find_tier(struct asking *task, const struct conf_node *map,
                       const struct advice_expect *e, struct err *err)
 {
     struct advise_world *world = &task->tier[e->tier];
@@ -367,13 +390,15 @@ static bool task_tier(struct asking *task, const struct conf_node *map,
     return advise_world_from(world, task->world.cluster, err);
 }
 
+/* Judges one figure, or the difference of two, in percent of the second if the
+ * limit is. */
 static void judge_figure(struct asking *task, const struct advice_expect *e,
                          const struct experiment_expect *limits,
                          struct check_item *item)
 {
     struct arena *arena = task->world.arena;
     bool compared = e->vs_job != NULL || e->vs_on != NULL;
-    double value = figure_of(task, e->job, e->on, e), other = NAN;
+    double value = find_figure(task, e->job, e->on, e), other = NAN;
 
     *item = (struct check_item){
         .expect = limits, .metric = figure_name[e->figure], .seeds = 1,
@@ -386,8 +411,8 @@ static void judge_figure(struct asking *task, const struct advice_expect *e,
                                                price_tier_choices[e->tier]))
     };
     if (compared)
-        other = figure_of(task, e->vs_job != NULL ? e->vs_job : e->job,
-                          e->vs_on != NULL ? e->vs_on : e->on, e);
+        other = find_figure(task, e->vs_job != NULL ? e->vs_job : e->job,
+                            e->vs_on != NULL ? e->vs_on : e->on, e);
     item->value = !compared ? value
                 : limits->percent ? 100 * (value / other - 1) : value - other;
     item->verdict = item->value >= limits->low && item->value <= limits->high
@@ -396,9 +421,9 @@ static void judge_figure(struct asking *task, const struct advice_expect *e,
         arena, "%s%s%s of %s%s%s %s", e->claim == NULL ? "" : e->claim,
         e->claim == NULL ? "" : ": ", item->metric, item->point,
         compared ? " vs " : "", limits->versus == NULL ? "" : limits->versus,
-        limits_text(arena, limits));
+        format_limits(arena, limits));
     if (isnan(item->value))
-        item->reason = missing_text(task, e);
+        item->reason = explain_missing(task, e);
     else if (compared)
         item->reason = text_format(arena, "%.5g%s: %.5g against %.5g",
                                    item->value, limits->percent ? "%" : "",
@@ -407,6 +432,8 @@ static void judge_figure(struct asking *task, const struct advice_expect *e,
         item->reason = text_format(arena, "%.5g", value);
 }
 
+/* Reads one expectation and judges it, unless `judging` is false: `validate`
+ * checks names and limits alone. */
 static bool judge_one(struct asking *task, const struct conf_node *map,
                       bool judging, struct check_item *item, struct err *err)
 {
@@ -419,7 +446,7 @@ static bool judge_one(struct asking *task, const struct conf_node *map,
         !check_names(task, map, "vs_job", e.vs_job, true, err) ||
         !check_names(task, map, "on", e.on, false, err) ||
         !check_names(task, map, "vs_on", e.vs_on, false, err) ||
-        !limits_read(map, &e, limits, err) || !task_tier(task, map, &e, err))
+        !read_limits(map, &e, limits, err) || !find_tier(task, map, &e, err))
         return false;
     limits->claim = e.claim;
     limits->policy = "advice";
@@ -475,7 +502,9 @@ struct question {
     struct advice_check *result;
 };
 
-static bool task_and_judge(struct question *q, const struct conf_node *root,
+/* Judges only if no earlier reading found an error: verdicts on a mended file
+ * would be of another question. */
+static bool read_and_judge(struct question *q, const struct conf_node *root,
                            struct err *err)
 {
     struct arena *arena = q->inputs.arena;
@@ -504,6 +533,7 @@ static bool task_and_judge(struct question *q, const struct conf_node *root,
     return judge_all(&task, top.expect, judging, &q->result->checks, err);
 }
 
+/* Called again for a mended tree; --set is applied once. */
 static bool read_question(void *self, const struct conf_node *root,
                           struct err *err)
 {
@@ -517,7 +547,7 @@ static bool read_question(void *self, const struct conf_node *root,
         q->set = true;
         q->mend.root = root;
     }
-    return task_and_judge(q, root, err);
+    return read_and_judge(q, root, err);
 }
 
 bool advice_check_run(struct arena *arena, const char *path,

@@ -22,6 +22,7 @@ struct arena;
 struct conf_schema;
 struct err;
 
+/* What came of a question: verdicts, and what sensitivity would vary. */
 struct advice_check {
     const char *name;           /* names the results folder */
     struct check_list checks;
@@ -31,8 +32,9 @@ struct advice_check {
 /* Does the file have the key `advise`?  False, too, if it cannot be read:
  * reading it as an experiment then reports the error. */
 bool advice_check_is(struct arena *arena, const char *path);
-/* Reads the file, with --set KEY=VALUE, and judges it unless read_only.  False:
- * err says why. */
+/* Reads the file, with --set KEY=VALUE, and judges it unless read_only, then with no
+ * checks.  All memory comes from the arena.  False: err says why, and err->next what
+ * else is wrong. */
 struct advice_check_options {
     const char *const *set;
     size_t set_count;

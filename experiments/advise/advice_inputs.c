@@ -23,6 +23,7 @@ const struct conf_schema advice_inputs_schema =
     CONF_SCHEMA("advice.sensitivity", "which inputs turn an expectation of advice",
                 inputs_field);
 
+/* Has an item of `expect:` that claim?  If not, *near is the nearest one, or NULL. */
 static bool has_claim(struct arena *arena, const struct conf_node *expect,
                       const char *claim, const char **near)
 {

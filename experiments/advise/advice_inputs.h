@@ -14,6 +14,7 @@ struct conf_node;
 struct conf_schema;
 struct err;
 
+/* As filled by the key table, then read from `node`. */
 struct advice_inputs {
     const char *claim;          /* NULL: the question has no sensitivity */
     const struct conf_node *node;

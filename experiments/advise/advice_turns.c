@@ -26,6 +26,7 @@
 
 #define RANGE_VALUES 5u         /* judged of a range: both ends and three between */
 
+/* The question, its answers as the file stands, and the table. */
 struct turning {
     struct arena *arena;
     const char *path;
@@ -43,6 +44,8 @@ struct varied {
     uint32_t count;
 };
 
+/* Reads and judges the whole question again, with one more --set: each value is a
+ * question of its own. */
 static bool judge_value(struct turning *t, struct varied *v, uint32_t i, struct err *err)
 {
     size_t sets = t->options->set_count;
@@ -59,8 +62,9 @@ static bool judge_value(struct turning *t, struct varied *v, uint32_t i, struct 
     return true;
 }
 
-static bool vary(struct turning *t, const struct input *input, struct varied *v,
-                 struct err *err)
+/* Judges each word, or RANGE_VALUES values of a range. */
+static bool vary_input(struct turning *t, const struct input *input, struct varied *v,
+                       struct err *err)
 {
     uint32_t count = input->word != NULL ? input->word_count : RANGE_VALUES;
 
@@ -78,7 +82,8 @@ static bool vary(struct turning *t, const struct input *input, struct varied *v,
     return true;
 }
 
-/* "a or b": the values at which the verdict of expectation c is another one. */
+/* Returns "a or b": the values at which the verdict of expectation c is another
+ * one than at base, and the first of them; NULL: there is none. */
 static const char *turning_values(const struct turning *t, const struct varied *v,
                                   uint32_t c, const char **first)
 {
@@ -96,6 +101,7 @@ static const char *turning_values(const struct turning *t, const struct varied *
     return list;
 }
 
+/* Adds the row of one input; effects and indices are empty, as nothing is ranked. */
 static void put_row(struct turning *t, const struct varied *v, uint32_t c, uint32_t rank,
                     const char *sentence)
 {
@@ -129,8 +135,9 @@ static void put_row(struct turning *t, const struct varied *v, uint32_t c, uint3
     table_end_row(table);
 }
 
-static const char *sentence_of(const struct turning *t, const struct varied *v,
-                               uint32_t count, uint32_t c)
+/* "C1 ... holds, and turns if gpus is 8 or 16; no other input ...". */
+static const char *make_sentence(const struct turning *t, const struct varied *v,
+                                 uint32_t count, uint32_t c)
 {
     const struct check_item *item = &t->base.checks.item[c];
     const char *clauses = NULL, *first;
@@ -156,7 +163,8 @@ static const char *sentence_of(const struct turning *t, const struct varied *v,
                            : "; no input turns it within its range");
 }
 
-static void tell(struct turning *t, const struct varied *v, uint32_t count)
+/* For each expectation of the claim: a row for each input, and a sentence. */
+static void tell_claim(struct turning *t, const struct varied *v, uint32_t count)
 {
     const char *claim = t->base.inputs.claim;
 
@@ -166,7 +174,7 @@ static void tell(struct turning *t, const struct varied *v, uint32_t count)
 
         if (item->expect->claim == NULL || strcmp(item->expect->claim, claim) != 0)
             continue;
-        sentence = sentence_of(t, v, count, c);
+        sentence = make_sentence(t, v, count, c);
         for (uint32_t i = 0; i < count; i++)
             put_row(t, &v[i], c, i + 1, sentence);
         if (t->out != NULL)
@@ -174,6 +182,7 @@ static void tell(struct turning *t, const struct varied *v, uint32_t count)
     }
 }
 
+/* Writes sensitivity.csv under a lock of the folder; frees the table in every case. */
 static bool write_table(struct turning *t, const char *dir, struct err *err)
 {
     struct folder *folder;
@@ -207,9 +216,9 @@ bool advice_turns_run(struct arena *arena, const char *path, const char *dir,
     }
     v = arena_alloc(arena, t.base.inputs.count, sizeof *v);
     for (uint32_t i = 0; i < t.base.inputs.count; i++)
-        if (!vary(&t, &t.base.inputs.input[i], &v[i], err))
+        if (!vary_input(&t, &t.base.inputs.input[i], &v[i], err))
             return false;
     t.table = table_new(csv_sensitivity.columns, csv_sensitivity.count);
-    tell(&t, v, t.base.inputs.count);
+    tell_claim(&t, v, t.base.inputs.count);
     return write_table(&t, dir, err);
 }

@@ -28,6 +28,7 @@ struct gang;
 
 #define ADVISE_NONE UINT32_MAX
 
+/* A kind of node, with as many of them as may be used. */
 struct advise_place {
     const char *name;           /* the GPU type, or the group of nodes */
     const struct cluster_spec *spec;
@@ -40,6 +41,7 @@ struct advise_place {
     const struct price *rate;   /* in the world's tier; NULL: given, or none */
 };
 
+/* What there is to choose from, and at which prices. */
 struct advise_world {
     struct arena *arena;
     const struct catalogue *catalogue;
@@ -51,6 +53,7 @@ struct advise_world {
     enum price_tier tier;       /* of all prices: only one tier is ranked */
 };
 
+/* An entry of a mix, with its layout left open. */
 struct advise_job {
     const struct conf_node *conf;       /* the entry */
     const struct job_form *form;        /* as written, any memory allowed */
@@ -79,6 +82,8 @@ struct advise_choice {
 enum advise_stage { ADVISE_GPU, ADVISE_CPU, ADVISE_PCIE, ADVISE_NETWORK,
                     ADVISE_STORAGE, ADVISE_STAGE_COUNT };
 
+/* One answer: where each role runs, how it is laid out, and what comes of it.  Times in
+ * s, rates in items/s and tokens/s of the main phase, busy as fractions of capacity. */
 struct advise_row {
     struct advise_choice train, engine;
     double guess_s, guess_usd;  /* by the search */
@@ -97,6 +102,7 @@ struct advise_row {
     struct memory_need engine_need;     /* of the generating one */
 };
 
+/* All answers for a job, in no order: rank.h sorts them. */
 struct advice {
     const struct advise_world *world;
     const struct advise_job *job;
@@ -147,15 +153,20 @@ size_t advise_jobs_from(const struct advise_world *world,
 
 /* search.c ------------------------------------------------------ */
 
+/* Finds every feasible (place, count), or pair of them for a job of two roles,
+ * with its fastest layout and a guess of time and cost; memory in the world's
+ * arena.  No row: nothing fits, and `miss` says by how much. */
 void advise_search(const struct advise_world *world,
                    const struct advise_job *job, struct advice *advice);
-/* Returns the next GPU count to try after n: a power of two or a multiple of
- * eight. */
+/* Returns the next GPU count to try after n: a power of two up to 8, then
+ * multiples of eight; beyond one node only whole nodes.  May be above
+ * place->gpus_max: the caller ends there. */
 uint32_t advise_next_count(uint32_t n, const struct advise_place *place);
 
 /* plan.c -------------------------------------------------------- */
 
-/* Returns the experiment that runs a row, with its time as an expectation. */
+/* Returns the YAML of the experiment that runs a row, with its time and cost as
+ * expectations if it was timed; in the world's arena. */
 char *advise_plan_text(const struct advice *advice,
                        const struct advise_row *row);
 /* Cores per GPU of an engine: as written, or what its node has, but no more
@@ -165,7 +176,8 @@ uint32_t advise_engine_cores(const struct advise_job *job,
 
 /* time.c -------------------------------------------------------- */
 
-/* Times a row through that experiment; false: the reader refused it. */
+/* Times a row through that experiment and fills what is "of the plan".  False: err
+ * says why the reader refused it, or that its roles do not fit beside each other. */
 bool advise_plan_time(const struct advice *advice, struct advise_row *row,
                       struct err *err);
 
@@ -177,12 +189,14 @@ double advise_tier_usd(const struct advice *advice,
 
 /* text.c -------------------------------------------------------- */
 
-/* Returns a node as YAML in one line. */
+/* Returns a node as YAML in one line, quoted where YAML needs it. */
 const char *advise_conf_text(struct arena *arena,
                              const struct conf_node *node);
+/* Returns a layout in short: "tp4 pp1 dp8 zero1 full mb2", of two roles with " | ". */
 const char *advise_layout_text(struct arena *arena,
                                const struct advise_job *job,
                                const struct advise_row *row);
+/* Returns a time for people: "95.0s", "12.5min", "3.1h", "2.4d". */
 const char *advise_time_text(struct arena *arena, double seconds);
 /* "zero: 3, recompute: full": the keys in which b differs from a. */
 const char *advise_shape_diff(struct arena *arena,

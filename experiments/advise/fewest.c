@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fewest.c - by simulation: doubling, then halving, for more replicas
- * never answer later.
+ * fewest.c - by simulation: doubling, then halving, since more
+ * replicas never answer later.
  *
- * A rate so high that a window of it is millions of requests is divided among
- * as many equal slices, of which one is simulated: dear by what a larger pool
- * of replicas would save.
+ * Where the rate is so high that a window has more than REQUESTS_MOST requests, the
+ * rate is divided into equal slices, and one slice is simulated.  The answer is then
+ * on the safe side: one large pool of replicas would need a little less.
  */
 #include "experiments/advise/fewest.h"
 
@@ -21,17 +21,20 @@
 #include "workloads/requests/services.h"
 #include "workloads/source.h"
 
+/* Some seconds of simulation. */
 #define REQUESTS_MOST 150000.0
 #define WINDOW_LATENCIES 100.0  /* as many promised latencies as it lasts: a
                                    queue that grows by 1% of the time of an
                                    answer in each is seen */
 
+/* What the service's callback needs. */
 struct simulation {
     const struct advise_replica *replica;
     struct service *service;
 };
 
-static void start(void *self, uint32_t number, enum serve_side side)
+/* Replicas are there from the start. */
+static void start_replica(void *self, uint32_t number, enum serve_side side)
 {
     const struct simulation *s = self;
 
@@ -55,8 +58,9 @@ static struct service_entry make_entry(const struct advise_service *service,
     return entry;
 }
 
-static struct service_spec spec_of(const struct advise_replica *c,
-                                   uint32_t replicas)
+/* A fixed number of replicas of one kind; scaling never acts. */
+static struct service_spec make_spec(const struct advise_replica *c,
+                                     uint32_t replicas)
 {
     static const struct job_form form;  /* there must be one; nobody looks */
     struct service_spec spec = c->service->entry->spec;
@@ -69,6 +73,7 @@ static struct service_spec spec_of(const struct advise_replica *c,
     return spec;
 }
 
+/* Shares are of requests after the warm-up, a tenth of the window. */
 static void note_result(const struct service_result *r, uint32_t replicas,
                         double for_s, struct advise_service_row *row)
 {
@@ -86,6 +91,8 @@ static void note_result(const struct service_result *r, uint32_t replicas,
     row->busy_fraction = fmin(1.0, worked / replicas / for_s);
 }
 
+/* One seed suffices: the window is long, and a search over replicas must be
+ * monotone on one stream of requests. */
 static void simulate_replicas(const struct advise_replica *c, double per_s,
                               double requests, uint32_t replicas,
                               struct advise_service_row *row)
@@ -95,9 +102,9 @@ static void simulate_replicas(const struct advise_replica *c, double per_s,
         loop_new((struct loop_limits){ INT64_MAX, UINT64_MAX, NULL });
     struct service_entry entry = make_entry(c->service, per_s, requests);
     struct request_source *source = request_source_open(arena, &entry, 1, 0);
-    struct service_spec spec = spec_of(c, replicas);
+    struct service_spec spec = make_spec(c, replicas);
     struct simulation s = { .replica = c };
-    struct service_ops ops = { .start = start, .self = &s };
+    struct service_ops ops = { .start = start_replica, .self = &s };
     struct service_parts parts = { arena, loop, &spec, &ops,
                                    request_source_next, source, 1,
                                    entry.for_ns / 10, NULL };
@@ -113,7 +120,8 @@ static void simulate_replicas(const struct advise_replica *c, double per_s,
     arena_free(arena);
 }
 
-/* How long one answer may take, as promised. */
+/* Returns how long one whole answer may take, in s: as promised, or from the
+ * promises for the first and the following tokens. */
 static double promised_s(const struct service_entry *entry)
 {
     const struct service_spec *spec = &entry->spec;
@@ -127,7 +135,9 @@ static double promised_s(const struct service_entry *entry)
 
 struct window { double per_s, requests; uint32_t slices; };
 
-static struct window window_of(const struct advise_service *service)
+/* The window must be long against an answer, or a queue that slowly grows would
+ * not be seen in it. */
+static struct window choose_window(const struct advise_service *service)
 {
     struct window w = { service->peak_per_s, ADVISE_REQUESTS_LEAST, 1 };
     double lasting = WINDOW_LATENCIES * promised_s(service->entry) *
@@ -147,9 +157,9 @@ static bool keeps_promise(const struct advise_service_row *row)
     return row->attained >= ADVISE_ATTAINED;
 }
 
-/* So many replicas are too few, whatever is promised: full batches of passes
- * would not keep up. */
-static uint32_t are_too_few(const struct advise_replica *c, double per_s)
+/* Returns a number of replicas that is too few, whatever is promised: full batches
+ * would not keep up. 0: nothing is known. */
+static uint32_t count_too_few(const struct advise_replica *c, double per_s)
 {
     uint32_t batch = c->service->entry->spec.batch_max;
 
@@ -159,12 +169,16 @@ static uint32_t are_too_few(const struct advise_replica *c, double per_s)
                                                      batch) / batch);
 }
 
+/* Doubles from one above what is too few, then halves between the last failure and
+ * the first success.  Invariant: `low` fails (or is too few), `high` keeps the
+ * promise.  If `most` fail, one request alone is timed, to tell whether the
+ * promise can be kept at all. */
 void advise_fewest(const struct advise_replica *replica, uint32_t most,
                    struct advise_service_row *row)
 {
-    struct window w = window_of(replica->service);
+    struct window w = choose_window(replica->service);
     struct advise_service_row tried = *row;
-    uint32_t low = are_too_few(replica, w.per_s), high;
+    uint32_t low = count_too_few(replica, w.per_s), high;
 
     row->most = tried.most = most;
     most = most / w.slices > 0 ? most / w.slices : 1;

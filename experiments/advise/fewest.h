@@ -9,6 +9,7 @@
 #include "models/serving/serve.h"
 #include "models/types/gang.h"
 
+/* One kind of replica: its law, and the hardware under it. */
 struct advise_replica {
     const struct advise_service *service;
     struct serve_law law;
@@ -20,9 +21,9 @@ struct advise_replica {
 #define ADVISE_REQUESTS_LEAST 4000.0    /* of a simulation, so that p99 means
                                            much */
 
-/* Finds the fewest replicas, up to `most`, and fills the row.  If `most`
- * replicas do not keep the promise: 0 replicas, and the times of a request
- * alone. */
+/* Finds the fewest replicas, up to `most`, by simulation, and fills the row's
+ * numbers; the caller prices it.  If `most` replicas do not keep the promise: 0
+ * replicas, and the times of a request alone. */
 void advise_fewest(const struct advise_replica *replica, uint32_t most,
                    struct advise_service_row *row);
 

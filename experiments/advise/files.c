@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * files.c - advice as CSV and as a chart.
+ *
+ * The chart is a gnuplot script with its data beside it, from the template
+ * plots/advise.gp, so that users can change and redraw it.  For a job, points
+ * are time against cost; for a service, latency against cost a day.
  */
 #include <assert.h>
 #include <math.h>
@@ -40,11 +44,13 @@ struct sheet *advise_csv_new(void)
         "cost_most_usd:1");
 }
 
+/* 0 in a shape means 1 where a degree is not used. */
 static uint32_t at_least_one(uint32_t n)
 {
     return n > 1 ? n : 1;
 }
 
+/* The name and the GPUs of a choice; both empty if the job has no such role. */
 static void add_place(struct sheet *sheet, const struct advise_choice *choice)
 {
     sheet_cell(sheet, "%s", choice->place != NULL ? choice->place->name : "");
@@ -54,6 +60,7 @@ static void add_place(struct sheet *sheet, const struct advise_choice *choice)
         sheet_cell(sheet, "%s", "");
 }
 
+/* Where both roles run and how the trainer is laid out. */
 static void add_choices(struct sheet *sheet, const struct advise_row *row)
 {
     const struct advise_choice *train = &row->train, *engine = &row->engine;
@@ -76,8 +83,8 @@ static void add_choices(struct sheet *sheet, const struct advise_row *row)
         sheet_cell(sheet, "%s", "");
 }
 
-/* The tier of the row's cost, and what it costs at least and at most at the
- * prices of all tiers that can be rented. */
+/* Adds the tier of the row's cost, and what it costs at least and at most at the
+ * prices of all tiers that can be rented; owned hardware cannot. */
 static void add_tiers(struct sheet *sheet, const struct advice *advice,
                       const struct advise_row *row)
 {
@@ -97,6 +104,7 @@ static void add_tiers(struct sheet *sheet, const struct advice *advice,
     sheet_real(sheet, most);
 }
 
+/* The columns of advise_csv_new(), in its order. */
 static void add_row(struct sheet *sheet, const struct advice *advice,
                     size_t rank, const struct advise_row *row)
 {
@@ -140,13 +148,15 @@ static const struct plot_file *find_template(const char *name)
     return NULL;
 }
 
-/* The kind of node that stands for a row: that which trains, or generates. */
-static const struct advise_place *place_of(const struct advise_row *row)
+/* Returns the kind of node that stands for a row: that of the role that trains,
+ * else of the one that generates. */
+static const struct advise_place *main_place(const struct advise_row *row)
 {
     return row->train.place != NULL ? row->train.place : row->engine.place;
 }
 
-/* Kinds with a priced row, in order; the number of each. */
+/* Numbers the kinds that have a priced row, in the order of the world, from 1; 0:
+ * none.  Returns how many. */
 static uint32_t number_places(const struct advice *advice,
                               const struct advise_row *const *rows,
                               size_t count, const char **name,
@@ -158,7 +168,7 @@ static uint32_t number_places(const struct advice *advice,
     for (size_t p = 0; p < world->place_count; p++) {
         number[p] = 0;
         for (size_t i = 0; i < count && number[p] == 0; i++)
-            if (place_of(rows[i]) == &world->place[p] && rows[i]->usd > 0.0) {
+            if (main_place(rows[i]) == &world->place[p] && rows[i]->usd > 0.0) {
                 name[places] = world->place[p].name;
                 number[p] = ++places;
             }
@@ -166,9 +176,9 @@ static uint32_t number_places(const struct advice *advice,
     return places;
 }
 
-static bool put_file(struct arena *arena, const struct folder *dir,
-                     const char *name, const char *head, const struct plot_file *text,
-                     struct err *err)
+static bool write_file(struct arena *arena, const struct folder *dir,
+                       const char *name, const char *head, const struct plot_file *text,
+                       struct err *err)
 {
     struct out *out = out_in(arena, dir, name, err);
 
@@ -180,6 +190,7 @@ static bool put_file(struct arena *arena, const struct folder *dir,
     return out_close_fast(out, err);
 }
 
+/* One chart: of a job (advice) or of a service. */
 struct chart {
     struct arena *arena;
     const char *title;
@@ -193,8 +204,8 @@ struct chart {
     uint32_t places;
 };
 
-static void put_replicas(const struct chart *chart, bool front,
-                         struct out *out)
+static void write_replicas(const struct chart *chart, bool front,
+                           struct out *out)
 {
     for (size_t i = 0; i < chart->service->row_count; i++) {
         const struct advise_service_row *row = &chart->service->row[i];
@@ -206,11 +217,12 @@ static void put_replicas(const struct chart *chart, bool front,
     }
 }
 
-static void put_points(const struct chart *chart, bool front,
-                       struct out *out)
+/* A row without a price has no place on an axis of cost. */
+static void write_points(const struct chart *chart, bool front,
+                         struct out *out)
 {
     if (chart->service != NULL) {
-        put_replicas(chart, front, out);
+        write_replicas(chart, front, out);
         return;
     }
     const struct advise_place *first = chart->advice->world->place;
@@ -220,15 +232,15 @@ static void put_points(const struct chart *chart, bool front,
 
         if (row->usd > 0.0 && (row->pareto || !front))
             out_printf(out, "%u %.9g %.9g %u\n",
-                       chart->number[place_of(row) - first],
+                       chart->number[main_place(row) - first],
                        row->time_s / 3600.0, row->usd,
                        row->train.gpus + row->engine.gpus);
     }
 }
 
 /* All rows, and, after two empty lines, those on the Pareto front. */
-static bool put_data(struct chart *chart, const struct folder *dir,
-                     struct err *err)
+static bool write_data(struct chart *chart, const struct folder *dir,
+                       struct err *err)
 {
     const char *name = text_format(chart->arena, "%s.dat", chart->stem);
     struct out *out = out_in(chart->arena, dir, name, err);
@@ -236,14 +248,15 @@ static bool put_data(struct chart *chart, const struct folder *dir,
     if (out == NULL)
         return false;
     out_text(out, "# kind hours USD GPUs\n");
-    put_points(chart, false, out);
+    write_points(chart, false, out);
     out_text(out, "\n\n");
-    put_points(chart, true, out);
+    write_points(chart, true, out);
     return out_close_fast(out, err);
 }
 
-static bool put_script(struct chart *chart, const struct folder *dir,
-                       struct err *err)
+/* Assignments first, which the template reads. */
+static bool write_script(struct chart *chart, const struct folder *dir,
+                         struct err *err)
 {
     const char *name = text_format(chart->arena, "%s.gp", chart->stem);
     const struct plot_file *text = find_template("advise.gp");
@@ -263,6 +276,7 @@ static bool put_script(struct chart *chart, const struct folder *dir,
     return out_close_fast(out, err);
 }
 
+/* Splits the path into its folder and the name without its ending. */
 static void name_file(struct chart *chart, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -284,9 +298,9 @@ static bool draw_chart(struct chart *chart, const char *path, struct err *err)
                        "cannot be drawn: no row has a price");
     struct folder *dir = folder_make(chart->arena, chart->dir, err);
     bool ok = dir != NULL &&
-              put_file(chart->arena, dir, "style.gp", "",
-                       find_template("style.gp"), err) &&
-              put_data(chart, dir, err) && put_script(chart, dir, err) &&
+              write_file(chart->arena, dir, "style.gp", "",
+                         find_template("style.gp"), err) &&
+              write_data(chart, dir, err) && write_script(chart, dir, err) &&
               plot_gnuplot(chart->arena, dir, chart->stem, "png", err);
 
     folder_close(dir);

@@ -24,9 +24,10 @@
 #include "workloads/random/distribution.h"
 #include "workloads/source.h"
 
+/* Memory of a GPU on which any job fits. */
 #define ENDLESS_BYTES 1e18
 
-/* A copy of the spec whose GPUs hold anything. */
+/* Returns a copy of the spec whose GPUs hold anything. */
 static const struct cluster_spec *copy_endless(struct arena *arena,
                                                const struct cluster_spec *spec)
 {
@@ -47,6 +48,8 @@ static const struct cluster_spec *copy_endless(struct arena *arena,
     return copy;
 }
 
+/* Every GPU of the catalogue in every pool that the workload names, so that no
+ * reference dangles. */
 static const struct cluster_spec *make_endless(const struct advise_world *world,
                                                const struct conf_node *workload,
                                                struct err *err)
@@ -72,7 +75,8 @@ static const struct cluster_spec *make_endless(const struct advise_world *world,
     return spec == NULL ? NULL : copy_endless(arena, spec);
 }
 
-static const struct recipe *recipe_named(const char *name)
+/* The name was checked when the workload was read. */
+static const struct recipe *find_recipe(const char *name)
 {
     for (size_t i = 0; i < recipe_count; i++)
         if (strcmp(recipe_table[i]->name, name) == 0)
@@ -81,7 +85,8 @@ static const struct recipe *recipe_named(const char *name)
     return NULL;
 }
 
-static uint32_t role_named(const struct job_form *form, const char *name)
+/* Returns the number of the role, or ADVISE_NONE. */
+static uint32_t find_role(const struct job_form *form, const char *name)
 {
     for (uint32_t r = 0; r < form->role_count; r++)
         if (strcmp(form->role[r].name, name) == 0)
@@ -89,16 +94,17 @@ static uint32_t role_named(const struct job_form *form, const char *name)
     return ADVISE_NONE;
 }
 
-/* What the laws ask of each role, and which phase sets the pace. */
+/* Finds what the laws ask of each role, and which phase sets the pace: the last
+ * training phase (a critic's comes before the policy's), else the engine's. */
 static void find_laws(struct advise_job *job)
 {
     const struct job_form *form = job->form;
     bool aligned = job->keys.prompts > 0.0 && job->keys.infer == NULL;
 
-    job->train = role_named(form, "train");
-    job->engine = role_named(form, "rollout");
+    job->train = find_role(form, "train");
+    job->engine = find_role(form, "rollout");
     if (job->engine == ADVISE_NONE)
-        job->engine = role_named(form, "infer");
+        job->engine = find_role(form, "infer");
     job->trains = job->train != ADVISE_NONE;
     for (uint32_t p = 0; p < form->phase_count; p++) {
         const struct phase_spec *phase = &form->phase[p];
@@ -129,6 +135,8 @@ static void find_laws(struct advise_job *job)
                        job->task.law->train.method == TRAIN_FULL;
 }
 
+/* Expands the entry as the reader of workloads does, and keeps its keys: the
+ * search must know which of them may vary. */
 static bool read_job(const struct advise_world *world,
                      const struct conf_node *conf,
                      const struct cluster_spec *cluster,
@@ -136,7 +144,7 @@ static bool read_job(const struct advise_world *world,
 {
     struct world reading = { world->arena, world->catalogue, cluster, err };
     const struct recipe *recipe =
-        recipe_named(conf_text(conf_get(conf, "recipe")));
+        find_recipe(conf_text(conf_get(conf, "recipe")));
     struct response_keys response = { 0 };
     struct entry entry = { 0 };
 
@@ -156,7 +164,8 @@ static bool read_job(const struct advise_world *world,
     return true;
 }
 
-/* A workload against GPUs without end. */
+/* Reads the workload against GPUs without end; *cluster is that cluster.  NULL:
+ * err says why. */
 static const struct workload_spec *read_against_all(
     const struct advise_world *world, const struct conf_node *root,
     const struct cluster_spec **cluster, struct err *err)
@@ -173,7 +182,7 @@ static const struct workload_spec *read_against_all(
                                             world->catalogue, *cluster, err);
 }
 
-/* The part of a file that says what is to run. */
+/* Returns the part of a file that says what is to run; NULL: err. */
 static const struct conf_node *workload_part(const struct advise_world *world,
                                              const char *path,
                                              struct err *err)
@@ -196,6 +205,7 @@ struct reading {
     size_t count;
 };
 
+/* Called again by conf_mend_read() for a mended tree. */
 static bool read_workload(void *self, const struct conf_node *root,
                           struct err *err)
 {

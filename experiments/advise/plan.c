@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plan.c - a row of advice as an experiment of one job: text, as a user
- * would write it.
+ * plan.c - a row of advice as an experiment of one job: text, as a user would
+ * write it.
+ *
+ * Keys of the entry that the layout decides (degrees, GPUs, cores, workers) are
+ * replaced, all others are kept as they were written.  The text is read back by
+ * the usual readers (time.c), so that what is advised is what `run` runs; a
+ * layout that the reader refuses is left out and counted.
  */
 #include <math.h>
 #include <string.h>
@@ -20,10 +25,10 @@ static bool is_among(const char *key, const char *const *names)
     return false;
 }
 
-/* ", key: value" for each key of a map that is not among the names. */
-static const char *kept_text(struct arena *arena,
-                             const struct conf_node *map,
-                             const char *const *names)
+/* Returns ", key: value" for each key of a map that is not among the names. */
+static const char *format_kept(struct arena *arena,
+                               const struct conf_node *map,
+                               const char *const *names)
 {
     const char *text = "";
 
@@ -38,10 +43,10 @@ static const char *kept_text(struct arena *arena,
 static const char *const role_replaced[] = {
     "gpus", "min", "max", "types", "pool", "home", "cores", "tp", NULL };
 
-/* The pool of a role: its own in the plan's cluster, or the given one's. */
-static const char *pool_of(const struct advise_world *world,
-                           const struct advise_choice *choice,
-                           const char *name)
+/* Returns the pool of a role: its own in the plan's cluster, or the given one's. */
+static const char *find_pool(const struct advise_world *world,
+                             const struct advise_choice *choice,
+                             const char *name)
 {
     const struct cluster_spec *spec = choice->place->spec;
 
@@ -50,10 +55,12 @@ static const char *pool_of(const struct advise_world *world,
                                                         ->pool];
 }
 
-static const char *role_text(const struct advice *advice, const char *name,
-                             const struct conf_node *conf,
-                             const struct advise_choice *choice,
-                             uint32_t cores)
+/* The role on the chosen GPUs. tp is left out where the trainer's GPUs generate:
+ * the rollout has it. */
+static const char *format_role(const struct advice *advice, const char *name,
+                               const struct conf_node *conf,
+                               const struct advise_choice *choice,
+                               uint32_t cores)
 {
     struct arena *arena = advice->world->arena;
     const char *tp = choice->engine.tp == 0 || advice->job->shares
@@ -63,12 +70,13 @@ static const char *role_text(const struct advice *advice, const char *name,
     return text_format(arena, ",\n       %s: {gpus: %u, types: [%s], pool: "
                        "%s, cores: %u%s%s}", name, choice->gpus,
                        choice->place->group->gpu->name,
-                       pool_of(advice->world, choice, name), cores, tp,
-                       kept_text(arena, conf, role_replaced));
+                       find_pool(advice->world, choice, name), cores, tp,
+                       format_kept(arena, conf, role_replaced));
 }
 
-static const char *loader_text(const struct advice *advice,
-                               const struct advise_row *row)
+/* Workers follow from the cores. */
+static const char *format_loader(const struct advice *advice,
+                                 const struct advise_row *row)
 {
     static const char *const replaced[] = { "workers", NULL };
     const struct conf_node *conf = advice->job->keys.loader;
@@ -77,11 +85,11 @@ static const char *loader_text(const struct advice *advice,
         return "";
     return text_format(advice->world->arena,
                        ",\n       loader: {workers: %u%s}", row->workers,
-                       kept_text(advice->world->arena, conf, replaced));
+                       format_kept(advice->world->arena, conf, replaced));
 }
 
-/* Roles without GPUs: at most one, called data. */
-static const struct role_spec *data_role(const struct advise_job *job)
+/* Returns the role without GPUs: at most one, called data; NULL: there is none. */
+static const struct role_spec *find_data_role(const struct advise_job *job)
 {
     for (uint32_t r = 0; r < job->form->role_count; r++)
         if (job->form->role[r].gpus == 0)
@@ -89,11 +97,11 @@ static const struct role_spec *data_role(const struct advise_job *job)
     return NULL;
 }
 
-static const char *data_text(const struct advice *advice)
+static const char *format_data(const struct advice *advice)
 {
     static const char *const replaced[] = { "pool", "home", "cores",
                                             NULL };
-    const struct role_spec *role = data_role(advice->job);
+    const struct role_spec *role = find_data_role(advice->job);
     const struct conf_node *conf = advice->job->keys.data;
     struct arena *arena = advice->world->arena;
 
@@ -103,11 +111,12 @@ static const char *data_text(const struct advice *advice)
         return conf == NULL ? "" : text_format(
             arena, ",\n       data: %s", advise_conf_text(arena, conf));
     return text_format(arena, ",\n       data: {pool: data, cores: %u%s}",
-                       role->cores, kept_text(arena, conf, replaced));
+                       role->cores, format_kept(arena, conf, replaced));
 }
 
-static const char *layout_keys(struct arena *arena,
-                               const struct advise_choice *choice)
+/* Degrees of 1 are left out but for tp and pp. */
+static const char *format_layout(struct arena *arena,
+                                 const struct advise_choice *choice)
 {
     const struct train_shape *shape = &choice->layout.shape;
     const char *rest = "";
@@ -142,8 +151,9 @@ uint32_t advise_engine_cores(const struct advise_job *job,
     return cores < choice->place->cores ? cores : choice->place->cores;
 }
 
-static const char *entry_text(const struct advice *advice,
-                              const struct advise_row *row)
+/* Limits, deadlines and tenants are of no use to a single job. */
+static const char *format_entry(const struct advice *advice,
+                                const struct advise_row *row)
 {
     static const char *const replaced[] = {
         "recipe", "name", "share", "steps", "limit", "deadline", "priority",
@@ -158,32 +168,33 @@ static const char *entry_text(const struct advice *advice,
         advise_conf_text(arena, conf_get(job->conf, "name") != NULL
                                     ? conf_get(job->conf, "name")
                                     : conf_get(job->conf, "recipe")),
-        job->steps, kept_text(arena, job->conf, replaced));
+        job->steps, format_kept(arena, job->conf, replaced));
 
     if (job->trains)
         text = text_format(arena, "%s%s%s", text,
-                           layout_keys(arena, &row->train),
-                           role_text(advice, "train", job->keys.train,
-                                     &row->train, row->cores));
+                           format_layout(arena, &row->train),
+                           format_role(advice, "train", job->keys.train,
+                                       &row->train, row->cores));
     if (job->shares)
         text = text_format(arena, "%s,\n       rollout: {tp: %u%s}", text,
                            row->train.engine.tp,
-                           kept_text(arena, job->keys.rollout, only_tp));
+                           format_kept(arena, job->keys.rollout, only_tp));
     if (job->engine != ADVISE_NONE)
         text = text_format(arena, "%s%s", text,
-                           role_text(advice, engine_key(job),
-                                     job->trains ? job->keys.rollout
-                                                 : job->keys.infer,
-                                     &row->engine,
-                                     advise_engine_cores(job,
-                                                         &row->engine)));
-    return text_format(arena, "%s%s%s}\n", text, loader_text(advice, row),
-                       data_text(advice));
+                           format_role(advice, engine_key(job),
+                                       job->trains ? job->keys.rollout
+                                                   : job->keys.infer,
+                                       &row->engine,
+                                       advise_engine_cores(job,
+                                                             &row->engine)));
+    return text_format(arena, "%s%s%s}\n", text, format_loader(advice, row),
+                       format_data(advice));
 }
 
-static const char *data_nodes(const struct advice *advice)
+/* Nodes for a data role, which no catalogue's instance is. */
+static const char *format_data_nodes(const struct advice *advice)
 {
-    const struct role_spec *role = data_role(advice->job);
+    const struct role_spec *role = find_data_role(advice->job);
 
     if (role == NULL)
         return "";
@@ -197,8 +208,8 @@ static const char *data_nodes(const struct advice *advice)
                        ceil((double)role->memory_bytes / 1e9) + 1.0);
 }
 
-static const char *cluster_text(const struct advice *advice,
-                                const struct advise_row *row)
+static const char *format_cluster(const struct advice *advice,
+                                  const struct advise_row *row)
 {
     const struct advise_world *world = advice->world;
     const struct advise_job *job = advice->job;
@@ -219,20 +230,22 @@ static const char *cluster_text(const struct advice *advice,
                                                   job, &row->engine)));
     return text_format(world->arena, "cluster:\n  nodes:\n%s",
                        text_format(world->arena, "%s%s", nodes,
-                                   data_nodes(advice)));
+                                   format_data_nodes(advice)));
 }
 
-static const char *within_text(struct arena *arena, const char *metric,
-                               double value)
+/* 2%: what draws of rollouts and rounding may differ. */
+static const char *format_within(struct arena *arena, const char *metric,
+                                 double value)
 {
     return text_format(arena, "  - {metric: %s, policy: fcfs, between: "
                        "[%.6g, %.6g]}\n", metric, 0.98 * value,
                        1.02 * value);
 }
 
-/* A given cluster is larger than the row, and its cost more. */
-static const char *expect_text(const struct advice *advice,
-                               const struct advise_row *row)
+/* A given cluster is larger than the row and costs more, so only the time is
+ * expected there. */
+static const char *format_expect(const struct advice *advice,
+                                 const struct advise_row *row)
 {
     struct arena *arena = advice->world->arena;
     bool priced = advice->world->cluster == NULL && row->usd > 0.0;
@@ -240,8 +253,8 @@ static const char *expect_text(const struct advice *advice,
     if (!row->timed)
         return "";
     return text_format(arena, "expect:   # 2%% around what was advised\n%s%s",
-                       within_text(arena, "jct_mean_s", row->time_s),
-                       priced ? within_text(arena, "cost_usd", row->usd)
+                       format_within(arena, "jct_mean_s", row->time_s),
+                       priced ? format_within(arena, "cost_usd", row->usd)
                               : "");
 }
 
@@ -255,6 +268,6 @@ char *advise_plan_text(const struct advice *advice,
         "  arrival: {process: fixed, times: [0s]}\n  jobs: 1\n  mix:\n%s"
         "until: drained\npolicies: [{policy: fcfs, placement: first_fit}]\n"
         "output: {tables: [summary, jobs, phases], plots: [gantt]}\n%s",
-        cluster_text(advice, row), entry_text(advice, row),
-        expect_text(advice, row));
+        format_cluster(advice, row), format_entry(advice, row),
+        format_expect(advice, row));
 }

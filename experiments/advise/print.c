@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * print.c - the tables of advice.
+ *
+ * Columns are aligned by struct sheet.  A reader compares rows, so each table
+ * has one unit a column: hours or days by size, USD, GB (1e9 bytes), percent.
  */
 #include "experiments/advise/print.h"
 
@@ -22,8 +25,9 @@
 
 #define GB 1e9
 
-static const char *gpus_text(struct arena *arena,
-                             const struct advise_row *row)
+/* "8 x h100", of two roles with " | ". */
+static const char *format_gpus(struct arena *arena,
+                               const struct advise_row *row)
 {
     const struct advise_choice *train = &row->train, *engine = &row->engine;
 
@@ -37,11 +41,12 @@ static const char *gpus_text(struct arena *arena,
                        engine->place->name);
 }
 
-static const char *usd_text(struct arena *arena, double usd)
+static const char *format_usd(struct arena *arena, double usd)
 {
     return isnan(usd) ? "-" : text_format(arena, "%.2f", usd);
 }
 
+/* Columns are wider where there are two roles. */
 static struct sheet *rows_sheet(struct arena *arena,
                                 const struct advise_job *job)
 {
@@ -54,20 +59,22 @@ static struct sheet *rows_sheet(struct arena *arena,
         two ? -40 : -32));
 }
 
+/* `*` marks the Pareto front. */
 static void add_row(struct sheet *sheet, struct arena *arena, size_t rank,
                     const struct advise_job *job, const struct advise_row *row)
 {
     sheet_cell(sheet, "%4zu %s", rank, row->pareto ? "*" : "");
-    sheet_cell(sheet, "%s", gpus_text(arena, row));
+    sheet_cell(sheet, "%s", format_gpus(arena, row));
     sheet_cells(sheet, "%s\t%s\t%s\t%.4g\t%.1f",
                 advise_layout_text(arena, job, row),
                 advise_time_text(arena, row->time_s),
-                usd_text(arena, row->usd), row->items_per_s, 100.0 * row->mfu);
+                format_usd(arena, row->usd), row->items_per_s, 100.0 * row->mfu);
     for (int s = 0; s < ADVISE_STAGE_COUNT; s++)
         sheet_cell(sheet, "%.0f", 100.0 * row->busy[s]);
     sheet_cell(sheet, "%s", row->bottleneck);
 }
 
+/* A need by its parts, in GB, and its share of what the GPU has. */
 static void add_parts(struct sheet *sheet, const struct memory_need *need,
                       double has)
 {
@@ -78,6 +85,7 @@ static void add_parts(struct sheet *sheet, const struct memory_need *need,
                 need->total / GB, has / GB, 100.0 * need->total / has);
 }
 
+/* What each GPU of a row needs; a second line for the role that generates. */
 static void add_needs(struct sheet *sheet, size_t rank,
                       const struct advise_row *row)
 {
@@ -112,7 +120,7 @@ static void print_needs(FILE *file, const struct advise_row *const *rows,
     sheet_close(sheet, file);
 }
 
-/* The first tier that has a price of the type; TIER_COUNT: none has. */
+/* Returns the first tier that has a price of the type; TIER_COUNT: none has. */
 static int first_tier(const struct advise_world *world, const char *name)
 {
     int t = 0;
@@ -123,7 +131,8 @@ static int first_tier(const struct advise_world *world, const char *name)
     return t;
 }
 
-/* Types without a price in the tier, a line for each tier that has one. */
+/* Prints the types without a price in the tier, a line for each tier that has one:
+ * they are not ranked by cost. */
 static void print_unpriced(FILE *file, const struct advise_world *world)
 {
     for (int t = 0; t <= TIER_COUNT; t++) {
@@ -145,7 +154,8 @@ static void print_unpriced(FILE *file, const struct advise_world *world)
     }
 }
 
-/* Dates begin with a digit; what is only the version of a table does not. */
+/* Widens the span of dates.  Dates begin with a digit; what is only the version of
+ * a table does not, and is left out. */
 static void widen_dates(const char *date, const char **first,
                         const char **last)
 {
@@ -157,7 +167,8 @@ static void widen_dates(const char *date, const char **first,
         *last = date;
 }
 
-/* Nodes of a file have a price each: of the catalogue, or an amount. */
+/* Nodes of a file have a price each, of the catalogue or an amount, and each is
+ * told. */
 static void print_given_prices(FILE *file, const struct advise_world *world)
 {
     for (size_t i = 0; i < world->place_count; i++) {
@@ -196,7 +207,8 @@ void advise_print_tier(FILE *file, const struct advise_world *world)
     print_unpriced(file, world);
 }
 
-/* Of the catalogue all types are tried, whatever the roles say. */
+/* Warns that of the catalogue all types are tried, whatever `types` of the roles
+ * say. */
 static void print_left_aside(FILE *file, const struct advise_world *world,
                              const struct job_form *form)
 {
@@ -226,8 +238,8 @@ static void print_counts(FILE *file, const struct advice *advice)
                 advice->refused.text);
 }
 
-/* The rows at the prices of every tier: an amount is that of the GPUs, which
- * bring cores of their host along. */
+/* Prints the rows at the prices of every tier: the amount is that of the GPUs,
+ * which bring cores of their host along. */
 static void print_tiers(FILE *file, const struct advice *advice,
                         const struct advise_row *const *rows, size_t count)
 {
@@ -239,7 +251,7 @@ static void print_tiers(FILE *file, const struct advice *advice,
             sheet_column(sheet, price_tier_choices[t], 12);
     for (size_t i = 0; i < count; i++) {
         sheet_cell(sheet, "%4zu", i + 1);
-        sheet_cell(sheet, "%s", gpus_text(arena, rows[i]));
+        sheet_cell(sheet, "%s", format_gpus(arena, rows[i]));
         for (int t = 0; t < TIER_COUNT; t++) {
             bool assumed = false;
             double usd = advise_tier_usd(advice, rows[i], (enum price_tier)t,
@@ -247,7 +259,7 @@ static void print_tiers(FILE *file, const struct advice *advice,
 
             if (t != TIER_OWNED)
                 sheet_cell(sheet, "%s%s", assumed && !isnan(usd) ? "~" : "",
-                           usd_text(arena, usd));
+                           format_usd(arena, usd));
         }
     }
     fputs("\nUSD of these rows by tier of price (~: an assumption); tiers do not "
@@ -255,7 +267,7 @@ static void print_tiers(FILE *file, const struct advice *advice,
     sheet_close(sheet, file);
 }
 
-/* pareto: of the rows, only those of the front. */
+/* Prints the first `most` rows; pareto: only those of the front. */
 static void print_rows(FILE *file, const struct advice *advice,
                        const struct advise_row *const *rows, size_t count,
                        size_t most, bool pareto)
@@ -294,6 +306,8 @@ void advise_print(FILE *file, const struct advice *advice, bool by_time,
 
 /* ---- what does not fit ------------------------------------------------ */
 
+/* What would make it fit, each with what it costs in time, in GPU time and, where
+ * the sequence changes, per token. */
 static void print_changes(FILE *file, const struct advise_world *world,
                           const struct advise_task *task,
                           const struct gang *gang,
@@ -331,7 +345,7 @@ static void print_changes(FILE *file, const struct advise_world *world,
     }
 }
 
-/* The job as written, in which memory is all that can be missing. */
+/* The job as written on a place: memory is all that can be missing. */
 static void print_as_written(FILE *file, const struct advise_world *world,
                              const struct advise_job *job,
                              const struct advise_place *place)
@@ -358,7 +372,8 @@ static void print_as_written(FILE *file, const struct advise_world *world,
     print_changes(file, world, &job->task, &gang, place);
 }
 
-/* A place on which no layout of any count fits. */
+/* A place on which no layout of any count fits: the smallest one, and by how much
+ * it is too large. */
 static void print_never(FILE *file, const struct advice *advice, size_t i)
 {
     const struct advise_place *place = &advice->world->place[i];
@@ -381,6 +396,8 @@ static void print_never(FILE *file, const struct advice *advice, size_t i)
     print_changes(file, advice->world, &task, &gang, place);
 }
 
+/* Whether one response fits; if not, the smallest tp or the precision with which
+ * it would. */
 static void print_engine_miss(FILE *file, const struct advise_job *job,
                               const struct advise_place *place)
 {
@@ -444,6 +461,7 @@ static struct sheet *memory_sheet(struct arena *arena, const char *title)
         "gathered:8\tKV:6\tworkspace:9\ttotal:8\tof:7\t:-7\t:0", title));
 }
 
+/* One line of the table of needs. */
 static void add_memory(struct sheet *sheet, const char *name,
                        const struct memory_need *need, double has, double most,
                        const char *what)

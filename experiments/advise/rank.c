@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rank.c - which rows are worth timing exactly, and in what order they
+ * rank.c- which rows are worth timing exactly, and in what order they
  * stand.
+ *
+ * Timing a row reads an experiment and places it, some milliseconds; a search yields
+ * thousands of rows.  So only rows are timed that can be shown: the best by guess, the
+ * guessed Pareto front, and the points of the chart.  Guesses lack the time to start,
+ * which is nearly the same for all, so their order is nearly that of the times.
  */
 #include "experiments/advise/rank.h"
 
@@ -23,7 +28,8 @@ struct key {
     size_t row;
 };
 
-static int by_key(const void *a, const void *b)
+/* The row's number decides ties, so that qsort's order is defined. */
+static int compare_keys(const void *a, const void *b)
 {
     const struct key *x = a, *y = b;
 
@@ -34,12 +40,12 @@ static int by_key(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static double time_of(const struct advise_row *row, bool guessed)
+static double row_time(const struct advise_row *row, bool guessed)
 {
     return guessed ? row->guess_s : row->time_s;
 }
 
-static double cost_of(const struct advise_row *row, bool guessed)
+static double row_cost(const struct advise_row *row, bool guessed)
 {
     return price_or_infinity(guessed ? row->guess_usd : row->usd);
 }
@@ -55,13 +61,13 @@ static struct key *sort_rows(const struct advice *advice, bool by_time,
     *count = 0;
     for (size_t i = 0; i < advice->row_count; i++) {
         const struct advise_row *row = &advice->row[i];
-        double s = time_of(row, guessed), usd = cost_of(row, guessed);
+        double s = row_time(row, guessed), usd = row_cost(row, guessed);
 
         if (guessed || row->timed)
             key[(*count)++] = (struct key){ by_time ? s : usd,
                                             by_time ? usd : s, i };
     }
-    qsort(key, *count, sizeof *key, by_key);
+    qsort(key, *count, sizeof *key, compare_keys);
     return key;
 }
 
@@ -73,9 +79,9 @@ static void mark_row(struct advise_row *row, bool guessed)
         row->pareto = true;
 }
 
-/* Marks the Pareto front: from the fastest row on, each row that is cheaper
- * than all before it.  Rows without a price are left out.  If no row has a
- * price, the fastest is the front. */
+/* Marks the Pareto front: from the fastest row on, each row that is cheaper than
+ * all before it (guessed: as wanted).  Rows without a price are left out; if no
+ * row has a price, the fastest is the front. */
 static void mark_front(struct advice *advice, bool guessed)
 {
     size_t count;
@@ -84,7 +90,7 @@ static void mark_front(struct advice *advice, bool guessed)
 
     for (size_t i = 0; i < count; i++) {
         struct advise_row *row = &advice->row[key[i].row];
-        double usd = cost_of(row, guessed);
+        double usd = row_cost(row, guessed);
 
         if (usd >= least)
             continue;
@@ -100,7 +106,7 @@ static bool is_power(uint32_t n)
     return (n & (n - 1)) == 0;
 }
 
-/* Of one role: each type at powers of two, for the chart. */
+/* Wants the points of the chart: of jobs of one role, each type at powers of two. */
 static void want_curves(struct advice *advice)
 {
     for (size_t i = 0; i < advice->row_count; i++) {
@@ -114,6 +120,7 @@ static void want_curves(struct advice *advice)
     }
 }
 
+/* Wants the first `top` rows by their guesses. */
 static void want_best(struct advice *advice, bool by_time, size_t top)
 {
     size_t count;

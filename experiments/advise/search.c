@@ -36,8 +36,8 @@ static bool is_power(uint32_t n)
     return (n & (n - 1)) == 0;
 }
 
-/* May the role use that place?  In a given cluster, `types:` and `pool:`
- * decide; of the catalogue, every type is tried. */
+/* May the role use that place?  In a given cluster, `types:` and `pool:` decide;
+ * of the catalogue, every type is tried. */
 static bool may_use(const struct advise_world *world,
                     const struct role_spec *role,
                     const struct advise_place *place)
@@ -53,8 +53,8 @@ static bool may_use(const struct advise_world *world,
     return false;
 }
 
-/* Time of each phase of one role on a gang, with its law laid out anew; a
- * critic is laid out as the policy is. */
+/* Times each phase of one role on a gang, with its law laid out anew; a critic is
+ * laid out as the policy is. */
 static void time_phases(const struct advise_job *job, uint32_t role,
                         const struct gang *gang, struct advise_choice *choice)
 {
@@ -86,6 +86,7 @@ static void price_choice(struct advise_choice *choice)
     choice->usd_per_h = choice->gpus * choice->place->gpu_usd_per_h;
 }
 
+/* Keeps the layout that needs least of all that do not fit. */
 static void note_miss(struct advice *advice, size_t place, uint32_t gpus,
                       const struct advise_layout *layout)
 {
@@ -107,6 +108,7 @@ static struct advise_choice *add_choice(struct arena *arena,
     return &choices->item[choices->count++];
 }
 
+/* A layout is kept if it fits; if not, it may be the nearest miss of the place. */
 static void try_train(struct advice *advice, size_t place, uint32_t gpus,
                       struct choices *choices)
 {
@@ -135,6 +137,7 @@ static void try_train(struct advice *advice, size_t place, uint32_t gpus,
     time_phases(job, job->train, &gang, choice);
 }
 
+/* An engine has few layouts: tp alone. */
 static void try_engine(struct advice *advice, size_t place, uint32_t gpus,
                        struct choices *choices)
 {
@@ -155,6 +158,7 @@ static void try_engine(struct advice *advice, size_t place, uint32_t gpus,
     time_phases(job, job->engine, &gang, choice);
 }
 
+/* `powers`: only powers of two, where two roles are paired and counts multiply. */
 static void search_role(struct advice *advice, bool train, bool powers,
                         struct choices *choices)
 {
@@ -180,7 +184,7 @@ static void search_role(struct advice *advice, bool train, bool powers,
     }
 }
 
-/* Phases of roles without GPUs: on the cores that the job asks for. */
+/* Times phases of roles without GPUs, on the cores that the job asks for. */
 static void time_others(const struct advise_job *job, double *seconds)
 {
     const struct job_form *form = job->form;
@@ -195,6 +199,7 @@ static void time_others(const struct advise_job *job, double *seconds)
     }
 }
 
+/* A phase belongs to one role, so two of the three times are 0. */
 static void guess_row(const struct advise_job *job, const double *others_s,
                       struct advise_row *row)
 {
@@ -208,7 +213,8 @@ static void guess_row(const struct advise_job *job, const double *others_s,
                      row->guess_s / 3600.0;
 }
 
-/* Both groups may lie in the same nodes: then they must fit together. */
+/* Do both fit, within gpus_max together, and if they lie in the same nodes, beside
+ * each other? */
 static bool room_for_both(const struct advise_choice *a,
                           const struct advise_choice *b, uint32_t gpus_max)
 {
@@ -216,6 +222,8 @@ static bool room_for_both(const struct advise_choice *a,
            (a->place != b->place || a->gpus + b->gpus <= a->place->gpus_max);
 }
 
+/* Every choice of one role with every one of the other; where there is one role,
+ * the other's list is empty and counts as one. */
 static void pair_choices(struct advice *advice, const struct choices *train,
                          const struct choices *engine, const double *others_s)
 {
@@ -245,6 +253,7 @@ static void pair_choices(struct advice *advice, const struct choices *train,
         }
 }
 
+/* If a role of a job has no place at all, there is no row. */
 void advise_search(const struct advise_world *world,
                    const struct advise_job *job, struct advice *advice)
 {

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * service.c - what a service may run on, each with the fewest replicas
- * that keep its promise, in order of cost.
+ * service.c - what a service may run on, each with the fewest replicas that
+ * keep its promise, in order of cost.
+ *
+ * Candidates are each GPU type with each division of the model (tp 1, 2, 4, 8),
+ * and each processor of the catalogue if the service may run on cores.  Those
+ * that cannot hold the model are rows with what is missing; the others are
+ * simulated (fewest.h).
  */
 #include "experiments/advise/service.h"
 
@@ -29,6 +34,7 @@
 
 /* ---- what may be tried -------------------------------------------------- */
 
+/* Tokens of a mean request, prompt and answer. */
 static double context_tokens(const struct service_entry *entry)
 {
     double tokens = fmin(distribution_mean(&entry->prompt),
@@ -38,9 +44,9 @@ static double context_tokens(const struct service_entry *entry)
                                              entry->output.max) : 0.0);
 }
 
-/* Bytes that a GPU lacks to hold its part; 0: it fits. */
-static double lacking(const struct advise_service *service,
-                      const struct serve_law *law, double gpu_bytes)
+/* Returns the bytes that a GPU lacks to hold its part of one request; 0: it fits. */
+static double find_missing(const struct advise_service *service,
+                           const struct serve_law *law, double gpu_bytes)
 {
     const struct service_entry *entry = service->entry;
     const struct job_form *form = entry->spec.side[SERVE_GPU].form;
@@ -56,8 +62,9 @@ static double lacking(const struct advise_service *service,
     return fmax(0.0, need - gpu_bytes);
 }
 
-static bool wanted_type(const struct role_spec *role,
-                        const struct gpu_type *gpu)
+/* Do the role's `types:` allow it? */
+static bool is_wanted(const struct role_spec *role,
+                      const struct gpu_type *gpu)
 {
     for (uint32_t i = 0; i < role->gpu_type_count; i++)
         if (role->gpu_types[i] == gpu->index)
@@ -65,6 +72,7 @@ static bool wanted_type(const struct role_spec *role,
     return role->gpu_type_count == 0;
 }
 
+/* USD an hour of all replicas, and for a million answers at the peak rate. */
 static void price_row(struct advise_service_row *row, double each_usd_per_h,
                       double per_s)
 {
@@ -85,13 +93,15 @@ static void try_gpus(struct advise_service *service,
     c.law.tp = tp;
     *row = (struct advise_service_row){ .name = place->name, .place = place,
                                         .tp = tp };
-    row->missing_bytes = lacking(service, &c.law, gpu->memory_bytes);
+    row->missing_bytes = find_missing(service, &c.law, gpu->memory_bytes);
     if (row->missing_bytes > 0.0)
         return;
     advise_fewest(&c, place->gpus_max / tp, row);
     price_row(row, place->gpu_usd_per_h * tp, service->peak_per_s);
 }
 
+/* A type that cannot compute in the law's precision is no candidate; heads must
+ * divide by tp. */
 static void try_place(struct advise_service *service,
                       const struct advise_place *place)
 {
@@ -99,7 +109,7 @@ static void try_place(struct advise_service *service,
     const struct gpu_type *gpu = place->group->gpu;
     bool divides = side->law.kind == SERVE_GENERATE;
 
-    if (!wanted_type(&side->form->role[0], gpu) ||
+    if (!is_wanted(&side->form->role[0], gpu) ||
         !(compute_sustained_flops(gpu, side->law.precision) > 0.0))
         return;
     for (uint32_t tp = 1; tp <= (divides ? TP_MAX : 1); tp *= 2)
@@ -135,7 +145,8 @@ static double value_or_infinity(double value)
     return isnan(value) ? INFINITY : value;
 }
 
-static int by_cost(const void *a, const void *b)
+/* Rows without replicas last, then by cost, then by name, for a defined order. */
+static int compare_costs(const void *a, const void *b)
 {
     const struct advise_service_row *x = a, *y = b;
     double u = x->replicas ? value_or_infinity(x->usd_per_h) : INFINITY;
@@ -149,7 +160,7 @@ static int by_cost(const void *a, const void *b)
     return name != 0 ? name : (int)x->tp - (int)y->tp;
 }
 
-static int by_latency(const void *a, const void *b)
+static int compare_latencies(const void *a, const void *b)
 {
     const struct advise_service_row *x = a, *y = b;
 
@@ -159,9 +170,10 @@ static int by_latency(const void *a, const void *b)
     if (x->replicas != 0 && y->replicas != 0 &&
         x->latency_p99_s > y->latency_p99_s)
         return 1;
-    return by_cost(a, b);
+    return compare_costs(a, b);
 }
 
+/* Quadratic: there are some dozen rows. */
 static void mark_front(struct advise_service *service)
 {
     for (size_t i = 0; i < service->row_count; i++) {
@@ -180,6 +192,7 @@ static void mark_front(struct advise_service *service)
     }
 }
 
+/* A service without a promise is refused. */
 bool advise_service_search(struct advise_service *service, bool by_time,
                            struct err *err)
 {
@@ -202,14 +215,15 @@ bool advise_service_search(struct advise_service *service, bool by_time,
         try_cores(service, catalogue_cpu_at(world->catalogue, i));
     mark_front(service);
     qsort(service->row, service->row_count, sizeof *service->row,
-          by_time ? by_latency : by_cost);
+          by_time ? compare_latencies : compare_costs);
     return true;
 }
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* The highest rate that lasts. */
-static double peak_of(const struct service_entry *entry)
+/* Returns the highest rate that lasts, in requests/s; 0: requests of a file, which
+ * keep their times. */
+static double find_peak(const struct service_entry *entry)
 {
     const struct arrival *arrival = &entry->arrival;
 
@@ -247,7 +261,7 @@ size_t advise_services_read(const struct advise_world *world,
         (*out)[i] = (struct advise_service){
             .world = world, .entry = entry,
             .conf = conf_item(conf_get(root, "services"), i),
-            .peak_per_s = peak_of(entry) };
+            .peak_per_s = find_peak(entry) };
     }
     return count;
 }

@@ -20,6 +20,8 @@ struct service_entry;
 /* Share of the requests that must be answered as promised. */
 #define ADVISE_ATTAINED 0.99
 
+/* One candidate.  Times are in s, at the 99th percentile of requests after the
+ * warm-up. */
 struct advise_service_row {
     const char *name;           /* GPU type, CPU type, or group of nodes */
     const struct advise_place *place;   /* NULL: cores */
@@ -50,6 +52,8 @@ struct advise_service {
 size_t advise_services_read(const struct advise_world *world,
                             const char *path, struct advise_service **out,
                             struct err *err);
+/* Fills the rows, in order of cost or, by_time, of latency.  Simulates each candidate, so it
+ * takes seconds.  False: err says why (the service promises nothing). */
 bool advise_service_search(struct advise_service *service, bool by_time,
                            struct err *err);
 /* service_plan.c: the experiment that runs the first row; NULL: there is none,
@@ -61,7 +65,7 @@ bool advise_service_plot(struct arena *arena, const char *path,
                          const struct advise_service *service,
                          struct err *err);
 
-/* service_print.c */
+/* service_print.c: the first `top` rows, then what did not keep the promise and why. */
 void advise_service_print(FILE *file, const struct advise_service *service,
                           uint32_t top);
 /* As advise_csv_new and advise_csv. */

@@ -14,10 +14,12 @@
 #include "sim/config/conf.h"
 #include "sim/text/paths.h"
 
+/* More requests before the warm-up ends would take minutes to simulate. */
 #define PLAN_REQUESTS_MAX 5e6
 #define START_S 300.0           /* replicas are up by then */
 
-static const char *kept_keys(const struct advise_service *service)
+/* "key: value, " of the entry's keys that the row does not decide. */
+static const char *format_kept(const struct advise_service *service)
 {
     static const char *const own[] = { "gpu", "cpu", "replicas",
                                        "cpu_replicas", "requests", "switch",
@@ -38,8 +40,9 @@ static const char *kept_keys(const struct advise_service *service)
     return text;
 }
 
-static const char *requests_text(const struct advise_service *service,
-                                 double for_s)
+/* Poisson at the peak rate: what the row was simulated with. */
+static const char *format_requests(const struct advise_service *service,
+                                   double for_s)
 {
     struct arena *arena = service->world->arena;
     const struct conf_node *conf = conf_get(service->conf, "requests");
@@ -56,8 +59,9 @@ static const char *requests_text(const struct advise_service *service,
     return text_format(arena, "%s}", text);
 }
 
-static const char *plan_cluster(const struct advise_service *service,
-                                const struct advise_service_row *row)
+/* A given cluster as it stands, else just the nodes of the row. */
+static const char *format_cluster(const struct advise_service *service,
+                                  const struct advise_service_row *row)
 {
     const struct advise_world *world = service->world;
 
@@ -75,6 +79,8 @@ static const char *plan_cluster(const struct advise_service *service,
                            ? "on-demand" : price_tier_choices[world->tier]);
 }
 
+/* Replicas load within START_S, which is the warm-up; then five times as many
+ * requests as a simulation has at least. */
 char *advise_service_plan(const struct advise_service *service)
 {
     struct arena *arena = service->world->arena;
@@ -99,8 +105,8 @@ char *advise_service_plan(const struct advise_service *service)
         "output: {tables: [summary, jobs], plots: []}\n"
         "expect:   # 2%% around what was advised\n"
         "  - {metric: slo_attained_fraction, policy: fcfs, at_least: %.6g}\n",
-        plan_cluster(service, row), kept_keys(service), replica,
+        format_cluster(service, row), format_kept(service), replica,
         row->replicas, row->replicas,
-        requests_text(service, START_S + window_s), START_S,
+        format_requests(service, START_S + window_s), START_S,
         0.98 * row->attained);
 }

@@ -10,6 +10,7 @@
 #include "sim/text/sheet.h"
 #include "workloads/requests/services.h"
 
+/* Three digits, in s or ms. */
 static void add_time(struct sheet *sheet, double seconds)
 {
     if (seconds >= 100.0)
@@ -20,6 +21,7 @@ static void add_time(struct sheet *sheet, double seconds)
         sheet_cell(sheet, "%.2fms", seconds * 1e3);
 }
 
+/* One candidate that keeps the promise. */
 static void add_row(struct sheet *sheet, const struct advise_service_row *row,
                     bool generates)
 {
@@ -41,6 +43,7 @@ static void add_row(struct sheet *sheet, const struct advise_service_row *row,
                     24 * row->usd_per_h, row->usd_per_million);
 }
 
+/* What lacks memory, and what is too slow even alone. */
 static void print_misses(FILE *file, const struct advise_service *service)
 {
     for (size_t i = 0; i < service->row_count; i++) {

@@ -12,9 +12,9 @@
 #include "sim/config/conf.h"
 #include "sim/text/paths.h"
 
-/* A scalar without a character that means something to YAML stands as it was
- * written; any other in quotation marks. */
-static const char *scalar_text(struct arena *arena, const char *text)
+/* Returns a scalar as YAML: one without a character that means something to YAML
+ * stands as it was written, any other in quotation marks. */
+static const char *format_scalar(struct arena *arena, const char *text)
 {
     size_t bytes = strlen(text), n = 0;
     char *out;
@@ -35,6 +35,7 @@ static const char *scalar_text(struct arena *arena, const char *text)
     return out;
 }
 
+/* Quadratic in the length, of entries of some hundred bytes. */
 const char *advise_conf_text(struct arena *arena,
                              const struct conf_node *node)
 {
@@ -42,20 +43,21 @@ const char *advise_conf_text(struct arena *arena,
     const char *text = map ? "{" : "[";
 
     if (conf_kind(node) == CONF_SCALAR)
-        return scalar_text(arena, conf_text(node));
+        return format_scalar(arena, conf_text(node));
     for (size_t i = 0; i < conf_count(node); i++) {
         const struct conf_node *item = map ? conf_value(node, i)
                                            : conf_item(node, i);
 
         text = text_format(arena, "%s%s%s%s%s", text, i > 0 ? ", " : "",
-                           map ? scalar_text(arena, conf_key(node, i)) : "",
+                           map ? format_scalar(arena, conf_key(node, i)) : "",
                            map ? ": " : "", advise_conf_text(arena, item));
     }
     return text_format(arena, "%s%s", text, map ? "}" : "]");
 }
 
-static const char *train_text(struct arena *arena,
-                              const struct train_shape *shape, uint32_t gpus)
+/* Data parallelism is what is left of the GPUs. */
+static const char *format_train(struct arena *arena,
+                                const struct train_shape *shape, uint32_t gpus)
 {
     if (shape->net != NULL)
         return text_format(arena, "dp%u mb%g", gpus, shape->micro_batch);
@@ -82,15 +84,15 @@ const char *advise_layout_text(struct arena *arena,
 
     if (job->shares)
         return text_format(arena, "%s | tp%u x%u",
-                           train_text(arena, &row->train.layout.shape,
-                                      row->train.gpus), row->train.engine.tp,
+                           format_train(arena, &row->train.layout.shape,
+                                        row->train.gpus), row->train.engine.tp,
                            row->train.gpus / row->train.engine.tp);
     if (row->engine.place != NULL)
         engine = text_format(arena, "tp%u x%u", row->engine.engine.tp,
                              row->engine.gpus / row->engine.engine.tp);
     if (!job->trains)
         return engine;
-    train = train_text(arena, &row->train.layout.shape, row->train.gpus);
+    train = format_train(arena, &row->train.layout.shape, row->train.gpus);
     return row->engine.place == NULL
                ? train
                : text_format(arena, "%s | %s", train, engine);

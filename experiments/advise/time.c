@@ -31,6 +31,7 @@
 #include "sim/flow/flow.h"
 #include "workloads/source.h"
 
+/* The row's experiment as read, with its roles placed. */
 struct plan {
     const struct cluster_spec *spec;
     const struct job_form *form;
@@ -41,6 +42,7 @@ struct plan {
     struct flow_use *use;
 };
 
+/* Writes the row as text and reads that back.  False: the reader refused it. */
 static bool read_plan(const struct advice *advice,
                       const struct advise_row *row, struct plan *plan,
                       struct err *err)
@@ -65,7 +67,8 @@ static bool read_plan(const struct advice *advice,
     return true;
 }
 
-/* Roles in order, each where `first_fit` puts it in what is still free. */
+/* Places the roles in order, each where `first_fit` puts it in what is still free.
+ * False: they do not fit beside each other. */
 static bool place_roles(struct arena *arena, struct plan *plan)
 {
     struct cluster *cluster = cluster_new(arena, plan->spec);
@@ -92,8 +95,9 @@ static bool place_roles(struct arena *arena, struct plan *plan)
     return true;
 }
 
-/* The rate that links leave to work that has them to itself. */
-static double links_rate(const struct plan *plan, uint32_t uses)
+/* Returns the rate that links leave to work that has them to itself: the least of
+ * capacity over demand, in units of the uses. */
+static double find_links_rate(const struct plan *plan, uint32_t uses)
 {
     double rate = INFINITY;
 
@@ -103,7 +107,9 @@ static double links_rate(const struct plan *plan, uint32_t uses)
     return rate;
 }
 
-static double phase_rate(const struct plan *plan, uint32_t p)
+/* Runs of the phase per second: the smaller of what its law and what the links
+ * allow. */
+static double find_phase_rate(const struct plan *plan, uint32_t p)
 {
     const struct phase_spec *phase = &plan->form->phase[p];
     const struct phase_law *law = phase_law_usual(phase);
@@ -125,10 +131,11 @@ static double phase_rate(const struct plan *plan, uint32_t p)
                                     law->zero_copy, plan->use, uses);
     }
     /* A sync is of one run, like its law. */
-    return fmin(alone.rate_max, links_rate(plan, uses));
+    return fmin(alone.rate_max, find_links_rate(plan, uses));
 }
 
-static double slots_bps(const struct plan *plan, uint32_t role)
+/* PCIe bandwidth of the GPUs of a role, in bytes/s. */
+static double find_slots_bps(const struct plan *plan, uint32_t role)
 {
     const struct placement *at = &plan->placement[role];
     double bps = 0.0;
@@ -140,8 +147,9 @@ static double slots_bps(const struct plan *plan, uint32_t role)
     return bps;
 }
 
-/* From the grant of a lease to the moment its phases can run. */
-static double ready_s(const struct plan *plan, uint32_t r)
+/* Returns the seconds from the grant of a lease to the moment its phases can run:
+ * the start, and loading through storage, links and slots. */
+static double find_ready_s(const struct plan *plan, uint32_t r)
 {
     const struct role_spec *role = &plan->form->role[r];
     struct demand_rates rates = { .pcie_bytes = 1.0, .storage_bytes = 1.0 };
@@ -151,19 +159,20 @@ static double ready_s(const struct plan *plan, uint32_t r)
     if (role->gpus == 0 || role->load_bytes <= 0.0)
         return role->start_s;
     uses = fabric_uses(plan->fabric, &plan->placement[r], &rates, plan->use);
-    bps = fmin(links_rate(plan, uses), slots_bps(plan, r));
+    bps = fmin(find_links_rate(plan, uses), find_slots_bps(plan, r));
     return role->start_s + (bps > 0.0 ? role->load_bytes / bps : 0.0);
 }
 
-/* How much later the first run ends because its leases have to load. */
-static double start_delay_s(const struct plan *plan, const double *seconds)
+/* Returns how much later the first run ends because its leases have to load: the
+ * critical path with loading, less that without. */
+static double find_start_delay_s(const struct plan *plan, const double *seconds)
 {
     const struct job_form *form = plan->form;
     double late[FORM_PHASES_MAX] = { 0 }, early[FORM_PHASES_MAX] = { 0 };
     double late_s = 0.0, early_s = 0.0;
 
     for (uint32_t p = 0; p < form->phase_count; p++) {
-        double begin = ready_s(plan, form->phase[p].role), soon = 0.0;
+        double begin = find_ready_s(plan, form->phase[p].role), soon = 0.0;
 
         for (uint32_t q = 0; q < p; q++)
             if (form->phase[p].after_mask >> q & 1u) {
@@ -180,13 +189,12 @@ static double start_delay_s(const struct plan *plan, const double *seconds)
     return late_s - early_s;
 }
 
-static double share_of(double amount, double capacity)
+static double clamp_share(double amount, double capacity)
 {
     return capacity > 0.0 ? fmin(1.0, amount / capacity) : 0.0;
 }
 
-/* Sets the busy fraction of every stage while the main phase runs at its
- * rate. */
+/* Sets the busy fraction of every stage while the main phase runs at its rate. */
 static void measure_stages(const struct plan *plan, uint32_t p, double rate,
                            struct advise_row *row)
 {
@@ -202,24 +210,25 @@ static void measure_stages(const struct plan *plan, uint32_t p, double rate,
                       of->kind != LAW_ROLLOUT
                           ? "links" : law.bottleneck;
     row->busy[ADVISE_GPU] = law.gpu_busy_fraction * rate / law.rate_max;
-    row->busy[ADVISE_CPU] = share_of(law.rates.core_s * rate, gang->cores);
-    row->busy[ADVISE_PCIE] = share_of(law.rates.pcie_bytes * rate,
-                                      slots_bps(plan, phase->role));
+    row->busy[ADVISE_CPU] = clamp_share(law.rates.core_s * rate, gang->cores);
+    row->busy[ADVISE_PCIE] = clamp_share(law.rates.pcie_bytes * rate,
+                                         find_slots_bps(plan, phase->role));
     row->busy[ADVISE_NETWORK] =
-        gang->nodes > 1 ? share_of(law.rates.network_bytes * rate,
-                                   group->nic_bps) : 0.0;
+        gang->nodes > 1 ? clamp_share(law.rates.network_bytes * rate,
+                                      group->nic_bps) : 0.0;
     row->busy[ADVISE_STORAGE] =
-        fmax(share_of(law.rates.storage_bytes * rate,
-                      plan->spec->storage_bps),
-             share_of(law.rates.nvme_bytes * rate,
-                      gang->nodes * group->nvme_bps));
+        fmax(clamp_share(law.rates.storage_bytes * rate,
+                         plan->spec->storage_bps),
+             clamp_share(law.rates.nvme_bytes * rate,
+                         gang->nodes * group->nvme_bps));
     row->storage_bps = (law.rates.storage_bytes + law.rates.nvme_bytes) *
                        rate;
     row->mfu = law.mfu * rate / law.rate_max;
     row->hfu = law.hfu * rate / law.rate_max;
 }
 
-static double items_of(const struct phase_law *law, double *tokens)
+/* Items of one run of the phase, and their tokens. */
+static double count_items(const struct phase_law *law, double *tokens)
 {
     double items = law->kind == LAW_ROLLOUT
                        ? law->rollout.responses
@@ -232,10 +241,10 @@ static double items_of(const struct phase_law *law, double *tokens)
     return items;
 }
 
-/* Electricity of a choice's GPUs at that load, and of their part of the
- * node at full load, where the price has none in it. */
-static double energy_usd_per_h(const struct advise_choice *choice,
-                               double busy_fraction)
+/* Returns the cost of electricity of a choice's GPUs at that load, and of their
+ * part of the node at full load, where the price has none in it. */
+static double find_energy_usd_per_h(const struct advise_choice *choice,
+                                    double busy_fraction)
 {
     const struct cluster_spec *spec = choice->place->spec;
     const struct node_group *group = choice->place->group;
@@ -247,7 +256,9 @@ static double energy_usd_per_h(const struct advise_choice *choice,
                : w / 1000.0 * spec->pue * spec->electricity_usd_per_kwh;
 }
 
-static double plan_usd_per_h(const struct advice *advice,
+/* Of given nodes, the GPUs' part of the price and their electricity; of rented
+ * ones, whole nodes as the plan has them. */
+static double find_usd_per_h(const struct advice *advice,
                              const struct advise_row *row,
                              const struct plan *plan)
 {
@@ -255,9 +266,9 @@ static double plan_usd_per_h(const struct advice *advice,
 
     if (advice->world->cluster != NULL) {
         if (row->train.place != NULL)
-            usd += energy_usd_per_h(&row->train, row->busy[ADVISE_GPU]);
+            usd += find_energy_usd_per_h(&row->train, row->busy[ADVISE_GPU]);
         if (row->engine.place != NULL)
-            usd += energy_usd_per_h(&row->engine, row->busy[ADVISE_GPU]);
+            usd += find_energy_usd_per_h(&row->engine, row->busy[ADVISE_GPU]);
         return usd;
     }
     usd = 0.0;
@@ -267,9 +278,10 @@ static double plan_usd_per_h(const struct advice *advice,
     return isnan(row->train.usd_per_h + row->engine.usd_per_h) ? NAN : usd;
 }
 
-static double choice_tier_usd_per_h(const struct advice *advice,
-                                    const struct advise_choice *choice,
-                                    enum price_tier tier, bool *assumed)
+/* 0 if the job has no such role; NAN: no price in that tier. */
+static double find_tier_usd_per_h(const struct advice *advice,
+                                  const struct advise_choice *choice,
+                                  enum price_tier tier, bool *assumed)
 {
     const struct price *price;
 
@@ -288,13 +300,14 @@ double advise_tier_usd(const struct advice *advice,
                        const struct advise_row *row, enum price_tier tier,
                        bool *assumed)
 {
-    double usd = choice_tier_usd_per_h(advice, &row->train, tier, assumed) +
-                 choice_tier_usd_per_h(advice, &row->engine, tier, assumed);
+    double usd = find_tier_usd_per_h(advice, &row->train, tier, assumed) +
+                 find_tier_usd_per_h(advice, &row->engine, tier, assumed);
 
     return tier == advice->world->tier ? row->usd
                                        : usd * row->time_s / 3600.0;
 }
 
+/* What a simulation of the experiment would find, but for draws. */
 static void time_row(const struct advice *advice, const struct plan *plan,
                      struct advise_row *row)
 {
@@ -302,22 +315,23 @@ static void time_row(const struct advice *advice, const struct plan *plan,
     double seconds[FORM_PHASES_MAX] = { 0 }, tokens = 0.0, items;
 
     for (uint32_t p = 0; p < plan->form->phase_count; p++)
-        seconds[p] = 1.0 / phase_rate(plan, p);
-    row->start_s = start_delay_s(plan, seconds);
+        seconds[p] = 1.0 / find_phase_rate(plan, p);
+    row->start_s = find_start_delay_s(plan, seconds);
     row->time_s = row->start_s + advise_form_s(plan->form, seconds,
                                                job->runs);
-    items = items_of(plan->form->phase[job->main_phase].law, &tokens);
+    items = count_items(plan->form->phase[job->main_phase].law, &tokens);
     row->items_per_s = items * job->runs / row->time_s;
     row->tokens_per_s = tokens * job->runs / row->time_s;
     row->host_bytes = (double)plan->form->role[job->trains ? job->train
                                                            : job->engine]
                           .memory_bytes;
     measure_stages(plan, job->main_phase, 1.0 / seconds[job->main_phase], row);
-    row->usd = plan_usd_per_h(advice, row, plan) * row->time_s / 3600.0;
+    row->usd = find_usd_per_h(advice, row, plan) * row->time_s / 3600.0;
     row->timed = true;
 }
 
-/* The fewest cores per GPU that feed the main phase as well as all would. */
+/* Chooses the fewest cores per GPU that feed the main phase as well as all would,
+ * within 0.01%. */
 static void choose_cores(const struct advise_job *job,
                          struct advise_row *row)
 {
@@ -344,10 +358,10 @@ static void choose_cores(const struct advise_job *job,
     }
 }
 
-/* With as many responses in flight, at their longest, as the job has for a
- * replica, its key allows, or memory holds. */
-static struct memory_need engine_need(const struct advise_job *job,
-                                      const struct advise_choice *choice)
+/* Returns what a GPU of the engine needs with as many responses in flight, at
+ * their longest, as the job has for a replica, its key allows, or memory holds. */
+static struct memory_need find_engine_need(const struct advise_job *job,
+                                           const struct advise_choice *choice)
 {
     const struct rollout_shape *shape = &job->generate->rollout;
     uint32_t tp = choice->engine.tp;
@@ -367,12 +381,13 @@ static void choose_memory(const struct advise_job *job,
                           struct advise_row *row)
 {
     if (job->engine != ADVISE_NONE)
-        row->need = row->engine_need = engine_need(job, &row->engine);
+        row->need = row->engine_need = find_engine_need(job, &row->engine);
     if (job->trains)
         row->need = advise_need(&job->task, &row->train.layout.shape,
                                 row->train.gpus);
 }
 
+/* The loop and the network are only asked for capacities; nothing runs. */
 bool advise_plan_time(const struct advice *advice, struct advise_row *row,
                       struct err *err)
 {

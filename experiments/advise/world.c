@@ -30,9 +30,10 @@ const struct price *advise_core_price(const struct advise_world *world)
                                                     PRICE_ON_DEMAND);
 }
 
-/* What is best known needs no word; nodes without a price cost nothing. */
-static const char *price_text(const struct advise_world *world,
-                              const struct price *price)
+/* Returns the key of nodes for a price: list prices are the default and need no
+ * word, nodes without a price cost nothing. */
+static const char *format_price(const struct advise_world *world,
+                                const struct price *price)
 {
     if (price == NULL)
         return ", price: 0USD/h";
@@ -41,9 +42,10 @@ static const char *price_text(const struct advise_world *world,
                                   price_tier_choices[price->tier]);
 }
 
-/* Nodes of a type: whole ones, or one with fewer GPUs. */
-static char *rented_text(const struct advise_world *world, const char *gpu,
-                         const char *pool, uint32_t gpus, uint32_t cores)
+/* Returns the YAML of nodes of a type: whole ones, or one with fewer GPUs, whose
+ * share of memory and drives it has. */
+static char *format_rented(const struct advise_world *world, const char *gpu,
+                           const char *pool, uint32_t gpus, uint32_t cores)
 {
     const struct instance node = catalogue_instance_of(
         world->catalogue, catalogue_gpu(world->catalogue, gpu));
@@ -62,7 +64,7 @@ static char *rented_text(const struct advise_world *world, const char *gpu,
         memory_gb * each / node.gpus,
         (node.drives * each + node.gpus - 1) / node.gpus,
         node.drive_bytes / 1e12, node.drive, node.nic, node.nics,
-        price_text(world, price));
+        format_price(world, price));
 }
 
 char *advise_nodes_text(const struct advise_world *world,
@@ -70,12 +72,12 @@ char *advise_nodes_text(const struct advise_world *world,
                         uint32_t gpus, uint32_t cores)
 {
     assert(world->cluster == NULL && gpus > 0);
-    return rented_text(world, place->name, pool, gpus, cores);
+    return format_rented(world, place->name, pool, gpus, cores);
 }
 
-static const struct cluster_spec *spec_of_text(struct advise_world *world,
-                                               const char *text,
-                                               struct err *err)
+static const struct cluster_spec *read_spec(struct advise_world *world,
+                                            const char *text,
+                                            struct err *err)
 {
     const struct conf_node *root = conf_parse(world->arena, "advice", text,
                                               strlen(text), err);
@@ -85,19 +87,19 @@ static const struct cluster_spec *spec_of_text(struct advise_world *world,
                                        err);
 }
 
-static bool rented_place(struct advise_world *world,
-                         const struct gpu_type *gpu,
-                         struct advise_place *place, struct err *err)
+static bool make_rented_place(struct advise_world *world,
+                              const struct gpu_type *gpu,
+                              struct advise_place *place, struct err *err)
 {
     const uint32_t cores = 16;  /* as many as two sockets of 64 give eight */
     uint32_t each = catalogue_instance_of(world->catalogue, gpu).gpus;
     uint32_t whole = (world->gpus_max + each - 1) / each;
-    char *text = rented_text(world, gpu->name, "nodes", whole * each, cores);
+    char *text = format_rented(world, gpu->name, "nodes", whole * each, cores);
     const struct price *price = catalogue_price_in(world->catalogue,
                                                    gpu->name, world->tier);
 
-    place->spec = spec_of_text(world, text_format(world->arena,
-                                                  "nodes:\n%s", text), err);
+    place->spec = read_spec(world, text_format(world->arena,
+                                               "nodes:\n%s", text), err);
     if (place->spec == NULL)
         return false;
     place->name = gpu->name;
@@ -111,6 +113,7 @@ static bool rented_place(struct advise_world *world,
     return true;
 }
 
+/* One place for each GPU type. */
 static bool read_catalogue(struct advise_world *world, struct err *err)
 {
     size_t count = catalogue_gpu_count(world->catalogue);
@@ -118,15 +121,16 @@ static bool read_catalogue(struct advise_world *world, struct err *err)
     world->place = arena_alloc(world->arena, count, sizeof *world->place);
     world->place_count = count;
     for (size_t i = 0; i < count; i++)
-        if (!rented_place(world, catalogue_gpu_at(world->catalogue, i),
-                          &world->place[i], err))
+        if (!make_rented_place(world, catalogue_gpu_at(world->catalogue, i),
+                               &world->place[i], err))
             return false;
     return true;
 }
 
-static void given_place(const struct advise_world *world,
-                        const struct node_group *group,
-                        struct advise_place *place)
+/* Price and cores of a GPU are its part of the node's. */
+static void make_given_place(const struct advise_world *world,
+                             const struct node_group *group,
+                             struct advise_place *place)
 {
     uint64_t all = (uint64_t)group->gpus * group->node_count;
 
@@ -142,6 +146,7 @@ static void given_place(const struct advise_world *world,
     place->free_cores = place->cores;
 }
 
+/* Groups without GPUs, or of the generic type, are no places: no law knows them. */
 static bool read_given(struct advise_world *world,
                        const struct conf_node *cluster, struct err *err)
 {
@@ -156,7 +161,7 @@ static bool read_given(struct advise_world *world,
         const struct node_group *group = &world->spec->group[g];
 
         if (group->gpu != NULL && group->gpu->memory_bytes > 0.0)
-            given_place(world, group, &world->place[world->place_count++]);
+            make_given_place(world, group, &world->place[world->place_count++]);
     }
     if (world->place_count > 0)
         return true;
@@ -186,7 +191,9 @@ bool advise_world_read(struct advise_world *world, const char *cluster_path,
     return err->kind == ERR_NONE && advise_world_from(world, cluster, err);
 }
 
-/* Whole nodes from the first of the group on, as `first_fit` takes them. */
+/* Two shares stand for any number of alike nodes: a first and a last one tell all
+ * that laws see of the fabric.  Whole nodes from the first of the group on, as
+ * `first_fit` takes them. */
 struct gang advise_gang(const struct advise_place *place, uint32_t gpus)
 {
     struct share share[2];

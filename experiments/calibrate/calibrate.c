@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * calibrate.c - rows read, predicted, and their errors summed up.
+ *
+ * A relative error is predicted / measured - 1, so that rows of microseconds
+ * and of hours count alike.  Only solid rows (their configuration is known in
+ * full) count; rows that helped to choose constants are told apart, since a
+ * law's error on them says less.
  */
 #include "experiments/calibrate/calibrate.h"
 
@@ -16,6 +21,7 @@
 
 const char calibrate_not_mine[] = "of another suite";
 
+/* Did the row help to choose a constant of the law? */
 static bool is_chosen(const struct calibrate_suite *suite,
                       const struct calibrate_row *row)
 {
@@ -27,6 +33,8 @@ static bool is_chosen(const struct calibrate_suite *suite,
     return false;
 }
 
+/* Returns the field of column `a`, or of `b` if it is empty: CSVs name things by
+ * different columns. */
 static const char *first_text(const struct calibrate_row *row, const char *a,
                               const char *b)
 {
@@ -35,6 +43,8 @@ static const char *first_text(const struct calibrate_row *row, const char *a,
     return text[0] != '\0' ? text : row_text(row, b);
 }
 
+/* Predicts a row and adds it, unless it is of another suite.  A value that is not
+ * positive has no relative error, and counts as refused. */
 static void add_sample(struct arena *arena, struct calibrate_samples *samples,
                        const struct calibrate_suite *suite,
                        const struct calibrate_row *row)
@@ -55,6 +65,7 @@ static void add_sample(struct arena *arena, struct calibrate_samples *samples,
     ARENA_ADD(arena, samples->item, samples->count, samples->room, s);
 }
 
+/* A suite without its file is skipped: not all data sets may be distributed. */
 bool calibrate_read(struct arena *arena, const struct catalogue *catalogue,
                     const struct calibrate_suite *suite, const char *dir,
                     struct calibrate_samples *samples, struct err *err)
@@ -78,13 +89,15 @@ bool calibrate_read(struct arena *arena, const struct catalogue *catalogue,
     return step == CSV_END;
 }
 
-static int by_value(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
     return (x > y) - (x < y);       /* equal values are alike */
 }
 
+/* Returns the quantile by linear interpolation between order statistics (type 7 of
+ * Hyndman and Fan, 1996), as numpy does, since papers compare with that. */
 static double find_quantile(const double *sorted, size_t count, double q)
 {
     double at = q * (double)(count - 1);
@@ -96,6 +109,8 @@ static double find_quantile(const double *sorted, size_t count, double q)
     return sorted[low] + part * (sorted[low + 1] - sorted[low]);
 }
 
+/* The mean is of absolute errors; the bias keeps signs, and shows a law that is
+ * always too fast. */
 struct calibrate_error calibrate_error(struct arena *arena,
                                        const struct calibrate_samples *samples,
                                        enum calibrate_part part)
@@ -117,7 +132,7 @@ struct calibrate_error calibrate_error(struct arena *arena,
     }
     if (e.rows == 0)
         return e;
-    qsort(value, e.rows, sizeof *value, by_value);
+    qsort(value, e.rows, sizeof *value, compare_values);
     e.mean /= (double)e.rows;
     e.bias /= (double)e.rows;
     e.median = find_quantile(value, e.rows, 0.5);

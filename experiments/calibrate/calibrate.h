@@ -31,6 +31,7 @@ typedef const char *calibrate_law(const struct calibrate_row *row,
                                   double *measured, double *predicted);
 extern const char calibrate_not_mine[];
 
+/* A suite: its rows, its law, its target.  All of it is static. */
 struct calibrate_suite {
     const char *name;           /* "vTrain-multi" */
     const char *bar;            /* "B1", or "" */
@@ -47,6 +48,8 @@ struct calibrate_suite {
 extern const struct calibrate_suite calibrate_suites[];
 extern const size_t calibrate_suite_count;
 
+/* A row with its prediction.  measured and predicted are in one unit: s, bytes, items/s
+ * or tokens/s, as the suite's `what` says. */
 struct calibrate_sample {
     const char *id, *model, *device;
     bool solid, chosen;
@@ -59,19 +62,21 @@ struct calibrate_samples {
     size_t count, room;
 };
 
-/* Reads and predicts the rows of a suite.  If there is no file, there are no
- * samples and no error.  False: err says why. */
+/* Reads and predicts the rows of a suite from its file in `dir`; samples are in the
+ * arena.  If there is no file, there are no samples and no error.  False: err says why. */
 bool calibrate_read(struct arena *arena, const struct catalogue *catalogue,
                     const struct calibrate_suite *suite, const char *dir,
                     struct calibrate_samples *samples, struct err *err);
 
+/* Fractions: 0.1 is 10%. */
 struct calibrate_error {
     size_t rows;
     double mean, median, p90, max;      /* of |predicted / measured - 1| */
     double bias;                        /* mean of predicted / measured - 1 */
 };
 enum calibrate_part { CALIBRATE_ALL, CALIBRATE_CHOSEN, CALIBRATE_HELD_OUT };
-/* Returns the errors over the solid rows that were predicted. */
+/* Returns the errors over the solid rows that were predicted, of all rows, of
+ * those that helped to choose constants, or of the others. rows 0: there are none. */
 struct calibrate_error calibrate_error(struct arena *arena,
                                        const struct calibrate_samples *samples,
                                        enum calibrate_part part);

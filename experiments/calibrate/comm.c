@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * comm.c - measured collectives, and the law of comm.h.
+ *
+ * Two kinds of rows: collectives within a node, as AIConfigurator publishes
+ * them (a time for an operation, a number of GPUs and bytes), and single
+ * results of nccl-tests by others, which state a bus bandwidth.
  */
 #include "experiments/calibrate/suites.h"
 
@@ -10,10 +14,12 @@
 #include "models/catalogue/catalogue.h"
 #include "models/laws/comm.h"
 
+/* From 64 MiB on, bandwidth decides and latency does not. */
 #define LARGE_BYTES (64.0 * 1024.0 * 1024.0)
 
-static const char *predict(const struct calibrate_row *row, double least,
-                           double *measured, double *predicted)
+/* Predicts a row of collectives.csv of at least `least` bytes. */
+static const char *predict_collective(const struct calibrate_row *row, double least,
+                                      double *measured, double *predicted)
 {
     static const struct { const char *name; enum comm_op op; } ops[] = {
         { "all_reduce", COMM_ALL_REDUCE }, { "all_gather", COMM_ALL_GATHER },
@@ -42,16 +48,17 @@ static const char *predict(const struct calibrate_row *row, double least,
 const char *calibrate_collective(const struct calibrate_row *row,
                                  double *measured, double *predicted)
 {
-    return predict(row, 0.0, measured, predicted);
+    return predict_collective(row, 0.0, measured, predicted);
 }
 
 const char *calibrate_collective_large(const struct calibrate_row *row,
                                        double *measured, double *predicted)
 {
-    return predict(row, LARGE_BYTES, measured, predicted);
+    return predict_collective(row, LARGE_BYTES, measured, predicted);
 }
 
-/* The GPU that the name of a group of links means. */
+/* Returns the GPU that the name of a group of links means.  Longer names stand
+ * first: "B200" is a part of "GB200". */
 static const struct gpu_type *linked_gpu(const struct calibrate_row *row)
 {
     static const struct { const char *part, *name; } is[] = {
@@ -69,10 +76,10 @@ static const struct gpu_type *linked_gpu(const struct calibrate_row *row)
 /* Between nodes: 3,200 Gb/s a node, which the one such row states. */
 #define EFA_BPS (3200e9 / 8.0)
 
-/* NCCL's bus bandwidth counts 2 (n - 1) / n of the bytes for an all-reduce,
- * half of that for its halves.  Specifications, floors at which a node is
- * accepted, and links that were switched off for a test are no measurements of
- * what the law says. */
+/* Time from a bus bandwidth: NCCL's counts 2 (n - 1) / n of the bytes for an
+ * all-reduce, half of that for its halves (nccl-tests, doc/PERFORMANCE.md).
+ * Specifications, floors at which a node is accepted, and links that were switched
+ * off for a test are no measurements of what the law says. */
 const char *calibrate_links(const struct calibrate_row *row,
                             double *measured, double *predicted)
 {

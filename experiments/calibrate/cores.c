@@ -18,6 +18,7 @@
 #include "models/laws/loader.h"
 #include "models/types/gang.h"
 
+/* Returns the processor of the catalogue that stands for the row's, or NULL. */
 static const struct cpu_type *near_cpu(const struct calibrate_row *row)
 {
     static const struct { const char *part, *name; } is[] = {
@@ -32,8 +33,9 @@ static const struct cpu_type *near_cpu(const struct calibrate_row *row)
     return NULL;
 }
 
-/* Files that are read before, one process, no GPU behind it: only the cores
- * limit.  ImageNet's mean image has 0.1875 million pixels. */
+/* Files are in memory, one process reads them, and no GPU is behind it: only the cores
+ * limit.  The mean image of ImageNet has 500 x 375 pixels; what does not limit is
+ * BEYOND any real bandwidth, in bytes/s. */
 #define PIXELS (500.0 * 375.0)
 #define BEYOND 1e15
 
@@ -60,6 +62,7 @@ const char *calibrate_loader(const struct calibrate_row *row,
     return NULL;
 }
 
+/* One request at a time on the cores that the row names. */
 const char *calibrate_core_forward(const struct calibrate_row *row,
                                    double *measured, double *predicted)
 {

@@ -19,11 +19,14 @@
 #define GPU_MTBF_H (16384.0 * 54.0 * 24.0 / 324.0)
 #define JOB_MTBF_H (1.0 / (1.0 / 7.9 - 1024.0 / 8.0 / NODE_MTBF_H))
 
+/* Hours in ns; 1e6 h still fit. */
 static int64_t hours_ns(double hours)
 {
     return (int64_t)(hours * HOUR_S * 1e9);
 }
 
+/* A job of n GPUs on nodes of 8; no time is lost to restarts (0.0), as the rows
+ * give the time between interruptions alone. */
 const char *calibrate_interruption(const struct calibrate_row *row,
                                    double *measured, double *predicted)
 {

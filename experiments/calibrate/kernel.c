@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * kernel.c - measured matrix multiplications, and the law of gemm.h.
+ *
+ * Rows are of AIConfigurator's silicon data: m x n x k, a format, a latency.
+ * Names of formats are theirs: "sq" is SmoothQuant in 8-bit integers, "_wo" are
+ * weights alone.
  */
 #include "experiments/calibrate/suites.h"
 

@@ -14,12 +14,14 @@
 
 #define GIB (1024.0 * 1024.0 * 1024.0)
 
+/* Does the field contain the text? */
 static bool has_part(const struct calibrate_row *row, const char *column,
                      const char *part)
 {
     return strstr(row_text(row, column), part) != NULL;
 }
 
+/* Returns the value in bytes; 0 for another unit, which makes the row refused. */
 static double row_bytes(const struct calibrate_row *row)
 {
     const char *unit = row_text(row, "unit");
@@ -30,6 +32,9 @@ static double row_bytes(const struct calibrate_row *row)
                     : strcmp(unit, "TB") == 0 ? 1e12 : 0.0);
 }
 
+/* Names of Korthikanti et al. (Reducing activation recomputation in large
+ * transformer models, MLSys 2023, table 3), the catalogue's, and the interleaving
+ * that they used. */
 struct megatron {
     const char *published, *ours;
     uint32_t vp;                /* chunks of a stage in that paper */
@@ -40,6 +45,8 @@ static const struct megatron megatron[] = {
     { "GPT 530B", "gpt-530b", 3 }, { "GPT 1T", "gpt-1t", 1 },
 };
 
+/* Figure 1 of that paper: states, and activations with or without selective
+ * recomputation, of one GPU of the first stage. */
 const char *calibrate_memory_fig1(const struct calibrate_row *row,
                                   double *measured, double *predicted)
 {
@@ -74,10 +81,10 @@ const char *calibrate_memory_fig1(const struct calibrate_row *row,
     return NULL;
 }
 
-/* Files of llama.cpp: the simulator's own formats, and bits of a weight in
- * the blocks of the others (ggml, definitions of block_q6_K and so on). */
-static const char *file_size(const struct calibrate_row *row,
-                             double *predicted)
+/* Size of a file of llama.cpp: the simulator's own formats, and the bits of a
+ * weight in the blocks of the others (ggml, definitions of block_q6_K and so on). */
+static const char *predict_file(const struct calibrate_row *row,
+                                double *predicted)
 {
     static const struct {
         const char *published, *ours;
@@ -106,7 +113,9 @@ static const char *file_size(const struct calibrate_row *row,
     return "no such weight format in the simulator";
 }
 
-/* DeepSpeed's estimates of states alone: 2 bytes a gradient, no layers. */
+/* DeepSpeed's estimates are of states alone: 2 bytes a gradient, no layers.  So
+ * the model is a T5 whose shape does not matter, with the row's number of
+ * parameters. */
 static const char *predict_states(const struct calibrate_row *row,
                                   double *predicted)
 {
@@ -133,6 +142,7 @@ static const char *predict_states(const struct calibrate_row *row,
     return NULL;
 }
 
+/* A checkpoint follows from the number of parameters alone. */
 static const char *predict_checkpoint(const struct calibrate_row *row,
                                       double *predicted)
 {
@@ -156,7 +166,7 @@ const char *calibrate_memory_other(const struct calibrate_row *row,
     if (has_part(row, "item", "Korthikanti"))
         return calibrate_not_mine;
     if (has_part(row, "item", "llama.cpp"))
-        return file_size(row, predicted);
+        return predict_file(row, predicted);
     if (has_part(row, "item", "DeepSpeed"))
         return predict_states(row, predicted);
     if (has_part(row, "item", "checkpoint"))

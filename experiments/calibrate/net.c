@@ -18,9 +18,10 @@
 /* As NVIDIA's DGX: 8 NICs of 200 Gb/s, 0.925 of it (see train.c). */
 #define NODE_BPS (8.0 * 185e9 / 8.0)
 
-static const char *on_cores(const struct calibrate_row *row,
-                            const struct net *net, enum precision precision,
-                            double *predicted)
+/* The column `gpu` names a processor; all of its cores work. */
+static const char *predict_cores(const struct calibrate_row *row,
+                                 const struct net *net, enum precision precision,
+                                 double *predicted)
 {
     const struct cpu_type *cpu = catalogue_cpu(row->catalogue,
                                                row_text(row, "gpu"));
@@ -46,7 +47,7 @@ const char *calibrate_net(const struct calibrate_row *row, double *measured,
     if (!row_precision(row_text(row, "precision"), &shape.precision))
         return "the precision is unknown";
     if (row_is(row, "pass", "cores"))
-        return on_cores(row, net, shape.precision, predicted);
+        return predict_cores(row, net, shape.precision, predicted);
     if (gpu == NULL)
         return "the GPU is not in the catalogue";
     struct gang gang = row_gang(gpu, row_count(row, "gpus", 1),

@@ -22,6 +22,7 @@
 #define CHUNK 2048u             /* max_num_batched_tokens of the suite */
 #define BATCH_MAX 256u          /* max_num_seqs of the suite */
 
+/* One draw of a row's requests: the service and what comes. */
 struct replay {
     struct service *service;
     struct gang gang;
@@ -52,6 +53,7 @@ static bool next_request(void *self, struct request *out)
     return true;
 }
 
+/* Replicas are ready at once: the rows are of engines that run. */
 static void start_replica(void *self, uint32_t replica, enum serve_side side)
 {
     struct replay *r = self;
@@ -62,6 +64,7 @@ static void start_replica(void *self, uint32_t replica, enum serve_side side)
 
 struct means { double latency_s, tpot_s; };
 
+/* Runs one draw on one replica to its end, with its own loop. */
 static struct means simulate_requests(struct replay *replay,
                                       struct serve_law law, uint64_t seed)
 {
@@ -94,6 +97,8 @@ static struct means simulate_requests(struct replay *replay,
     return means;
 }
 
+/* Returns why the row cannot be predicted, or NULL with the means over DRAWS
+ * draws.  Seeds 1 to DRAWS are the same for each row. */
 static const char *replay_row(const struct calibrate_row *row,
                               struct means *means)
 {
@@ -128,6 +133,7 @@ static const char *replay_row(const struct calibrate_row *row,
     return NULL;
 }
 
+/* The row states first token and time per token; the whole answer is their sum. */
 const char *calibrate_replay_latency(const struct calibrate_row *row,
                                      double *measured, double *predicted)
 {

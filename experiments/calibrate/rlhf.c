@@ -25,6 +25,7 @@
 /* Eight ConnectX-7 of 400 Gb/s, as measured (see train.c). */
 #define NODE_BPS (3200e9 / 8.0 * 185.0 / 200.0)
 
+/* One step of RLHF, as far as the row says it.  Lengths are in tokens. */
 struct step {
     const struct llm *llm;
     const struct gpu_type *gpu;
@@ -34,14 +35,16 @@ struct step {
     struct train_shape train;
 };
 
-static struct gang gang_of(const struct step *s, uint32_t gpus)
+/* Nodes of 8 GPUs. */
+static struct gang make_gang(const struct step *s, uint32_t gpus)
 {
     return row_gang(s->gpu, gpus, gpus < 8 ? gpus : 8, NODE_BPS);
 }
 
-static double generate_s(const struct step *s, uint32_t gpus)
+/* Time of the rollout, to its longest response. */
+static double predict_generate_s(const struct step *s, uint32_t gpus)
 {
-    struct gang gang = gang_of(s, gpus);
+    struct gang gang = make_gang(s, gpus);
     struct rollout_shape shape = {
         .llm = s->llm, .precision = PRECISION_BF16, .tp = s->engine_tp,
         .responses = s->sequences, .responses_per_prompt = 1,
@@ -52,22 +55,25 @@ static double generate_s(const struct step *s, uint32_t gpus)
     return rollout_time(&shape, &gang, 0.5).total_s;
 }
 
-static double forward_s(const struct step *s, uint32_t gpus)
+/* Time of one pass over all sequences. */
+static double predict_forward_s(const struct step *s, uint32_t gpus)
 {
-    struct gang gang = gang_of(s, gpus);
+    struct gang gang = make_gang(s, gpus);
 
     return forward_step(s->llm, PRECISION_BF16, &gang, s->sequences,
                         s->prompt + s->response).step_s;
 }
 
-static double train_s(const struct step *s, uint32_t gpus)
+/* Time of all updates of a step. */
+static double predict_train_s(const struct step *s, uint32_t gpus)
 {
-    struct gang gang = gang_of(s, gpus);
+    struct gang gang = make_gang(s, gpus);
 
     return s->updates * train_step(&s->train, &gang,
                                    s->sequences / s->updates).step_s;
 }
 
+/* Reads what both kinds of rows have; returns why it cannot. */
 static const char *read_step(const struct calibrate_row *row, struct step *s)
 {
     s->llm = row_llm(row);
@@ -92,7 +98,8 @@ static const char *read_step(const struct calibrate_row *row, struct step *s)
     return NULL;
 }
 
-/* "[4,1,8,2]": tensor, context, expert, pipeline parallel. */
+/* Reads "[4,1,8,2]" (tensor, context, expert, pipeline parallel) and the layout of
+ * the engine; returns why it cannot. */
 static const char *read_layout(const struct calibrate_row *row,
                                struct step *s)
 {
@@ -115,6 +122,8 @@ static const char *read_layout(const struct calibrate_row *row,
     return NULL;
 }
 
+/* One step off (1-step-off), training and generation overlap, each on half of the
+ * GPUs: the slower one decides. */
 const char *calibrate_grpo(const struct calibrate_row *row, double *measured,
                            double *predicted)
 {
@@ -138,13 +147,14 @@ const char *calibrate_grpo(const struct calibrate_row *row, double *measured,
     uint32_t gpus = off ? s.gpus / 2 : s.gpus;
     if (gpus < s.engine_tp || gpus % (s.train.tp * s.train.pp) != 0)
         return "the layout does not divide the GPUs";
-    double train = 2.0 * forward_s(&s, gpus) + train_s(&s, gpus);
-    double generate = generate_s(&s, gpus);
+    double train = 2.0 * predict_forward_s(&s, gpus) + predict_train_s(&s, gpus);
+    double generate = predict_generate_s(&s, gpus);
     *predicted = off ? fmax(train, generate) : train + generate;
     return NULL;
 }
 
-/* One response a prompt; a reference, values, a critic of the same size. */
+/* One response a prompt.  Passes: reference and values; updates: policy and a
+ * critic of the same size, hence 2 of each. */
 const char *calibrate_ppo(const struct calibrate_row *row, double *measured,
                           double *predicted)
 {
@@ -164,7 +174,7 @@ const char *calibrate_ppo(const struct calibrate_row *row, double *measured,
     s.train.micro_batch = micro;
     s.train.zero = 3;
     s.engine_tp = s.gpus;
-    *predicted = generate_s(&s, s.gpus) + 2.0 * forward_s(&s, s.gpus) +
-                 2.0 * train_s(&s, s.gpus);
+    *predicted = predict_generate_s(&s, s.gpus) + 2.0 * predict_forward_s(&s, s.gpus) +
+                 2.0 * predict_train_s(&s, s.gpus);
     return NULL;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * row.c - published names, and the catalogue's.
+ *
+ * Fields are found by the name of their column in every row: data sets have
+ * different columns, and a missing one reads as empty.
  */
 #include "experiments/calibrate/row.h"
 
@@ -25,6 +28,7 @@ bool row_is(const struct calibrate_row *row, const char *column,
     return strcmp(row_text(row, column), text) == 0;
 }
 
+/* An empty field, or one that is no number, is `fallback`. */
 double row_number(const struct calibrate_row *row, const char *column,
                   double fallback)
 {
@@ -34,6 +38,7 @@ double row_number(const struct calibrate_row *row, const char *column,
     return scan_f64(text, strlen(text), &value) ? value : fallback;
 }
 
+/* Numbers below 1 are not counts; nor are those beyond 1e9. */
 uint32_t row_count(const struct calibrate_row *row, const char *column,
                    uint32_t fallback)
 {
@@ -53,6 +58,7 @@ static const struct alias gpu_alias[] = {
     { "a100_sxm", "a100-80" }, { "V100-SXM2-16GB", "v100-32" },
 };
 
+/* Returns our name for a published one, or the name itself. */
 static const char *find_alias(const struct alias *alias, size_t count,
                               const char *published)
 {
@@ -99,6 +105,7 @@ static const struct alias precision_alias[] = {
     { "bfloat16", "bf16" }, { "half", "fp16" },
 };
 
+/* Case does not matter: "BF16" and "bf16" are published. */
 bool row_precision(const char *text, enum precision *out)
 {
     const char *name = find_alias(precision_alias,
@@ -116,6 +123,7 @@ bool row_precision(const char *text, enum precision *out)
 /* 9.7 us: one message over InfiniBand, as the catalogue's links have it. */
 #define INTER_LATENCY_S 9.7e-6
 
+/* NVLink within a node where the GPU has it, else PCIe. */
 struct gang row_gang(const struct gpu_type *gpu, uint32_t gpus,
                      uint32_t per_node, double inter_bps)
 {

@@ -15,6 +15,7 @@
 
 /* Returns the text of a field; "" if the column is missing. */
 const char *row_text(const struct calibrate_row *row, const char *column);
+/* Is the field exactly that text? */
 bool row_is(const struct calibrate_row *row, const char *column,
             const char *text);
 /* Return the number of a field; `fallback` if it is empty or no number. */
@@ -29,6 +30,7 @@ const struct gpu_type *row_gpu(const struct calibrate_row *row,
 /* Return the catalogue's model for the column `model`; NULL: there is none. */
 const struct net *row_net(const struct calibrate_row *row);
 const struct llm *row_llm(const struct calibrate_row *row);
+/* Reads a published name of a precision; false: it is none. */
 bool row_precision(const char *text, enum precision *out);
 
 /* Returns a gang of `gpus` GPUs, `per_node` to a node.  inter_bps: bandwidth of

@@ -12,6 +12,7 @@
 #include "models/laws/compute.h"
 #include "models/laws/decode.h"
 
+/* What a row of an engine says.  Lengths are in tokens, the batch in requests. */
 struct serving {
     const struct llm *llm;
     enum precision precision;
@@ -52,6 +53,7 @@ static const char *eager_host(const struct gpu_type *gpu)
                                           : "epyc-7742";
 }
 
+/* Reads a row; returns why it cannot be predicted, or NULL. */
 static const char *read_serving(const struct calibrate_row *row,
                                 struct serving *s)
 {
@@ -80,12 +82,15 @@ static const char *read_serving(const struct calibrate_row *row,
     return s->batch > 0.0 ? NULL : "the batch is not in the row";
 }
 
+/* One replica of the engine; points to the gang of `s`. */
 static struct decode_replica replica_of(const struct serving *s)
 {
     return (struct decode_replica){ s->llm, s->precision, &s->gang, s->tp,
                                     s->engine };
 }
 
+/* Time of a decode step in the middle of the answers: the cache holds the prompt
+ * and half of the output. */
 static double decode_s(const struct serving *s)
 {
     struct decode_replica replica = replica_of(s);
@@ -93,6 +98,7 @@ static double decode_s(const struct serving *s)
     return decode_step_s(&replica, s->batch, s->prompt + s->output / 2.0);
 }
 
+/* Time of the first token of that many prompts. */
 static double prefill_s(const struct serving *s, double prompts)
 {
     struct decode_replica replica = replica_of(s);
@@ -100,6 +106,7 @@ static double prefill_s(const struct serving *s, double prompts)
     return decode_first_token_s(&replica, prompts, s->prompt);
 }
 
+/* The median where the row has no mean. */
 const char *calibrate_tpot(const struct calibrate_row *row, double *measured,
                            double *predicted)
 {
@@ -114,6 +121,7 @@ const char *calibrate_tpot(const struct calibrate_row *row, double *measured,
     return NULL;
 }
 
+/* Under steady load: decode steps with prefills of other requests between them. */
 const char *calibrate_tpot_served(const struct calibrate_row *row,
                                   double *measured, double *predicted)
 {
@@ -170,6 +178,7 @@ const char *calibrate_static_batch(const struct calibrate_row *row,
     return NULL;
 }
 
+/* A batch through an encoder, once; no tokens are generated. */
 const char *calibrate_encoder(const struct calibrate_row *row,
                               double *measured, double *predicted)
 {

@@ -3,7 +3,9 @@
  * suites.c - the suites, their targets, and the rows whose errors
  * helped to choose constants.
  *
- * Targets are what the best published tools, or a plain closed form, reach.
+ * Targets are what the best published tools, or a plain closed form, reach.  A suite
+ * without a target (all 0) is reported and cannot fail.  `chosen` lists name rows by
+ * the column before them.
  */
 #include "experiments/calibrate/suites.h"
 

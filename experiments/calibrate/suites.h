@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * suites.h - the laws as suites.c lists them.
+ * suites.h - the laws as suites.c lists them: each predicts one kind of row, and returns
+ * NULL, why it refuses the row, or calibrate_not_mine (calibrate.h).
  */
 #ifndef EXPERIMENTS_CALIBRATE_SUITES_H
 #define EXPERIMENTS_CALIBRATE_SUITES_H

@@ -34,6 +34,8 @@ static const struct fabric fabrics[] = {
     { "DGX IB", 3200.0, 0 },
 };
 
+/* Returns the gang of a row: bandwidth of a node by the name of its fabric, 8 NICs
+ * of 200 Gb/s if the name says nothing. */
 static struct gang train_gang(const struct calibrate_row *row,
                               const struct gpu_type *gpu)
 {
@@ -52,8 +54,10 @@ static struct gang train_gang(const struct calibrate_row *row,
     return row_gang(gpu, gpus, per_node, gbps * 1e9 / 8.0 * NIC_SHARE);
 }
 
-/* A gated MLP where the width is no multiple of four times the hidden size
- * and keys have heads of their own (Llama); else GPT's. */
+/* Makes a model from the row's architecture.  A gated MLP where the width is no
+ * multiple of four times the hidden size and keys have heads of their own (Llama);
+ * else GPT's, whose embeddings are tied.  Parameters are counted without biases
+ * and norms.  False: the architecture is not in the row. */
 static bool train_llm(const struct calibrate_row *row, struct llm *llm)
 {
     double h = row_number(row, "hidden", 0.0);
@@ -87,44 +91,49 @@ static bool train_llm(const struct calibrate_row *row, struct llm *llm)
     return true;
 }
 
-static bool has(const struct calibrate_row *row, const char *column,
-                const char *part)
+/* Does the field contain the text? */
+static bool has_part(const struct calibrate_row *row, const char *column,
+                     const char *part)
 {
     return strstr(row_text(row, column), part) != NULL;
 }
 
+/* Reads how the model was laid out; what the row leaves out follows from its
+ * framework.  False: the precision is unknown. */
 static bool train_shape(const struct calibrate_row *row,
                         const struct llm *llm, struct train_shape *shape)
 {
-    bool bridge = has(row, "framework", "Bridge");
-    bool early = has(row, "framework", "Megatron-LM") ||
-                 has(row, "framework", "Megatron-DeepSpeed");
+    bool bridge = has_part(row, "framework", "Bridge");
+    bool early = has_part(row, "framework", "Megatron-LM") ||
+                 has_part(row, "framework", "Megatron-DeepSpeed");
 
     *shape = (struct train_shape){
         .llm = llm,
-        .method = has(row, "model", "LoRA") ? TRAIN_LORA : TRAIN_FULL,
+        .method = has_part(row, "model", "LoRA") ? TRAIN_LORA : TRAIN_FULL,
         .sequence_tokens = row_number(row, "seq", 0.0),
         .micro_batch = row_number(row, "mbs", 0.0),
         .tp = row_count(row, "tp", 1), .pp = row_count(row, "pp", 1),
         .cp = row_count(row, "cp", 1), .vp = row_count(row, "vp", 1),
         .ep = row_count(row, "ep", 1),
         .stack = bridge ? STACK_ENGINE : early ? STACK_MEGATRON : STACK_EAGER,
-        .sequence_parallel = bridge || has(row, "act_ckpt", "seqpar"),
+        .sequence_parallel = bridge || has_part(row, "act_ckpt", "seqpar"),
         .zero = bridge ? 1 : 0,
     };
-    if (has(row, "act_ckpt", "selective"))
+    if (has_part(row, "act_ckpt", "selective"))
         shape->recompute = RECOMPUTE_SELECTIVE;
-    if (has(row, "act_ckpt", "full") || has(row, "act_ckpt", "True"))
+    if (has_part(row, "act_ckpt", "full") || has_part(row, "act_ckpt", "True"))
         shape->recompute = RECOMPUTE_FULL;
-    if (has(row, "zero", "FULL_SHARD") || has(row, "zero", "FSDP"))
+    if (has_part(row, "zero", "FULL_SHARD") || has_part(row, "zero", "FSDP"))
         shape->zero = 3;
-    if (has(row, "zero", "SHARD_GRAD_OP"))
+    if (has_part(row, "zero", "SHARD_GRAD_OP"))
         shape->zero = 2;
     return row_precision(row_text(row, "precision"), &shape->precision);
 }
 
-/* Megatron's count of operations, recomputing included (Narayanan et al.
- * 2021, equation 3): what a row's teraflops per GPU stand for. */
+/* Returns the time of a step from a row's teraflops a GPU, which stand for
+ * Megatron's count of operations, recomputing included (Narayanan et al.,
+ * Efficient large-scale language model training on GPU clusters, SC 2021, equation
+ * 3). */
 static double counted_s(const struct calibrate_row *row,
                         const struct llm *llm, double batch)
 {
@@ -145,6 +154,8 @@ const char *calibrate_train_experts(const struct calibrate_row *row,
                : calibrate_not_mine;
 }
 
+/* The measured time of a step: as stated, else from samples a second, else from
+ * teraflops. */
 const char *calibrate_train(const struct calibrate_row *row, double *measured,
                             double *predicted)
 {

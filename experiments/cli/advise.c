@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * advise.c - `clustersim advise`: which GPUs, how many, laid out how.
+ *
+ * Reads the options and the file, then for each service and each job: search,
+ * rank, print, and on request CSV, chart and plan.  Services come first, since
+ * a workload with both is mostly about them.
  */
 #include <math.h>
 #include <string.h>
@@ -21,9 +25,11 @@
 #include "workloads/requests/services.h"
 
 #define GPUS_DEFAULT 1024
+/* Beyond, a search over counts takes minutes. */
 #define GPUS_MAX     16384
 #define TOP_DEFAULT  10
 
+/* One run of the command: what was read, and how to show it. */
 struct advising {
     struct cli *cli;
     const struct args *args;
@@ -37,6 +43,7 @@ struct advising {
     struct sheet *csv;          /* or NULL */
 };
 
+/* False, with err, unless --sort is one of its two words. */
 static bool read_sort(struct advising *a, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -49,7 +56,8 @@ static bool read_sort(struct advising *a, struct err *err)
                    "--sort must be cost or time, and is '%.40s'", sort);
 }
 
-/* Prices of a given cluster are its own; owned hardware has no market. */
+/* Reads --tier.  Prices of a given cluster are its own; owned hardware has no
+ * market, so its price stands in a file. */
 static bool read_tier(struct advising *a, const char *cluster,
                       struct err *err)
 {
@@ -79,7 +87,7 @@ static bool read_tier(struct advising *a, const char *cluster,
     return true;
 }
 
-/* --job keeps that one alone. */
+/* --job keeps one job or service alone, and the other list becomes empty. */
 static bool pick_job(struct advising *a, struct err *err)
 {
     struct err_pos pos = { a->args->word[0], 0, 0 };
@@ -115,8 +123,9 @@ static bool pick_job(struct advising *a, struct err *err)
     return err_hint(err, "There is %s.", near != NULL ? near : names[0]);
 }
 
-/* Loads the catalogue with the files that the file names, if it does.  An experiment
- * that `-o` writes would not have them. */
+/* Loads the catalogue with the files that the file names, if it does.  An
+ * experiment that `-o` writes would not have them, so the two are refused
+ * together. */
 static bool read_catalogue(struct advising *a, struct err *err)
 {
     struct experiment_inputs inputs = { .arena = a->cli->arena };
@@ -134,6 +143,7 @@ static bool read_catalogue(struct advising *a, struct err *err)
     return root != NULL && a->world.catalogue != NULL;
 }
 
+/* Everything that can be wrong is found before the first search. */
 static bool read_all(struct advising *a, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -172,7 +182,7 @@ static bool read_all(struct advising *a, struct err *err)
     return true;
 }
 
-/* The best row as an experiment. */
+/* Writes the best row as an experiment. */
 static bool write_plan(const struct advising *a, const struct advice *advice,
                        struct err *err)
 {
@@ -191,6 +201,7 @@ static bool write_plan(const struct advising *a, const struct advice *advice,
     return out_close(out, err);
 }
 
+/* --memory needs no search: it is about the job as written. */
 static bool advise_one(const struct advising *a, const struct advise_job *job,
                        struct err *err)
 {
@@ -247,6 +258,7 @@ static bool advise_service(const struct advising *a,
     return !a->args->given[ARG_OUT] || write_service_plan(a, service, err);
 }
 
+/* Answers in order, with an empty line between them. */
 static bool advise_all(struct advising *a, struct err *err)
 {
     for (size_t i = 0; i < a->service_count; i++) {
@@ -266,7 +278,9 @@ static bool advise_all(struct advising *a, struct err *err)
     return true;
 }
 
-static int advise(struct cli *cli, const struct args *args)
+/* The CSV is opened before the search, so that a path that cannot be written is
+ * found at once, and abandoned if the search fails. */
+static int run_advise(struct cli *cli, const struct args *args)
 {
     struct advising a = { .cli = cli, .args = args };
     struct err err = { 0 };
@@ -310,5 +324,5 @@ const struct command command_advise = {
     "the highest rate, simulated request by request.\n",
     ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_JOB) | ARG_BIT(ARG_GPUS) |
         ARG_BIT(ARG_SORT) | ARG_BIT(ARG_TIER) | ARG_BIT(ARG_TOP) | ARG_BIT(ARG_MEMORY) |
-        ARG_BIT(ARG_CSV) | ARG_BIT(ARG_PLOT) | ARG_BIT(ARG_OUT), 1, 1, advise
+        ARG_BIT(ARG_CSV) | ARG_BIT(ARG_PLOT) | ARG_BIT(ARG_OUT), 1, 1, run_advise
 };

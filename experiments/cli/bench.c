@@ -15,7 +15,8 @@
 
 #define BENCH_NAME "clustersim-bench"
 
-/* The path of the program in the folder of this one; false: it is not known. */
+/* Writes the path of the program in the folder of this one; false: it is not
+ * known, or has no room. */
 static bool find_bench(char *path, size_t room)
 {
     ssize_t bytes = readlink("/proc/self/exe", path, room);

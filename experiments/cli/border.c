@@ -8,7 +8,8 @@
 #include "experiments/cli/search.h"
 #include "sim/base/err.h"
 
-static int border(struct cli *cli, const struct args *args)
+/* The folder's lock is held from search_begin() to search_end(). */
+static int run_border(struct cli *cli, const struct args *args)
 {
     bool quiet = args->given[ARG_QUIET];
     struct search_command search;
@@ -36,5 +37,5 @@ const struct command command_border = {
     "its report again, if there is one.\n\n"
     "Ctrl-C keeps the finished trials in DIR/.trials; the same command goes on.\n"
     "The status is 5 if a border is not known because trials failed.\n",
-    SEARCH_ARGS, 1, 1, border
+    SEARCH_ARGS, 1, 1, run_border
 };

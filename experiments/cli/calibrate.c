@@ -33,6 +33,8 @@ struct calibrating {
     unsigned met, missed;
 };
 
+/* Rows of a suite whose configuration is known in full, and how many of them are
+ * predicted. */
 struct counts {
     size_t solid, predicted;
 };
@@ -50,6 +52,7 @@ static struct counts count_rows(const struct calibrate_samples *samples)
     return n;
 }
 
+/* Prints the errors over one part of the rows, in percent. */
 static void print_part(FILE *out, const char *part,
                        const struct calibrate_error *e)
 {
@@ -84,8 +87,8 @@ static void print_refused(FILE *out, const char *solid_name,
     }
 }
 
-static bool meets(const struct calibrate_suite *suite,
-                  const struct calibrate_error *e, const struct counts *n)
+static bool meets_target(const struct calibrate_suite *suite,
+                         const struct calibrate_error *e, const struct counts *n)
 {
     return (double)n->predicted >= COVERAGE_MIN * (double)n->solid &&
            (suite->mean_max <= 0.0 || e->mean <= suite->mean_max) &&
@@ -99,7 +102,7 @@ static void print_target(struct calibrating *c,
                          const struct counts *n)
 {
     FILE *out = c->cli->out;
-    bool met = meets(suite, held, n);
+    bool met = meets_target(suite, held, n);
 
     if (suite->bar[0] == '\0')
         return;
@@ -116,6 +119,8 @@ static void print_target(struct calibrating *c,
     c->missed += !met;
 }
 
+/* Targets are judged on held-out rows alone; a suite without such rows has no
+ * verdict. */
 static void print_suite(struct calibrating *c,
                         const struct calibrate_suite *suite,
                         const struct calibrate_samples *samples)
@@ -156,7 +161,8 @@ static void write_rows(struct calibrating *c,
     }
 }
 
-/* The values a suite's chart is drawn from, and the template beside them. */
+/* Writes the values that a suite's chart is drawn from, with the template behind
+ * them, and draws it. */
 static bool write_plot(struct calibrating *c, const struct folder *dir,
                        const char *name,
                        const struct calibrate_samples *samples,
@@ -181,6 +187,7 @@ static bool write_plot(struct calibrating *c, const struct folder *dir,
            plot_gnuplot(arena, dir, name, "png", err);
 }
 
+/* A suite without its file is passed over. */
 static bool run_suite(struct calibrating *c,
                       const struct calibrate_suite *suite, struct err *err)
 {
@@ -206,6 +213,8 @@ static bool run_suite(struct calibrating *c,
     return true;
 }
 
+/* The number of targets that are not met is told, and does not change the status:
+ * `make validate` judges it. */
 static bool run_suites(struct calibrating *c, struct err *err)
 {
     const char *only = c->args->value[ARG_SUITE];
@@ -233,7 +242,7 @@ static const char csv_head[] =
 
 /* --csv reads like the name of measurements, and would destroy them: only a
  * table of this command's own is replaced. */
-static bool may_replace(const char *path)
+static bool may_overwrite(const char *path)
 {
     FILE *file = fopen(path, "r");
     char head[sizeof csv_head] = "";
@@ -247,13 +256,14 @@ static bool may_replace(const char *path)
     return ours;
 }
 
+/* Opened before the first suite, which may take long. */
 static bool open_csv(struct calibrating *c, struct err *err)
 {
     struct err_pos pos = { c->args->value[ARG_CSV], 0, 0 };
 
     if (!c->args->given[ARG_CSV])
         return true;
-    if (!may_replace(c->args->value[ARG_CSV])) {
+    if (!may_overwrite(c->args->value[ARG_CSV])) {
         err_set(err, ERR_IO, pos, "--csv would overwrite this file, which "
                 "holds something else");
         return err_hint(err, "--csv names what is written; measurements are "
@@ -266,7 +276,7 @@ static bool open_csv(struct calibrating *c, struct err *err)
     return true;
 }
 
-static int calibrate(struct cli *cli, const struct args *args)
+static int run_calibrate(struct cli *cli, const struct args *args)
 {
     struct calibrating c = { .cli = cli, .args = args, .dir = SHIPPED };
     struct err err = { 0 };
@@ -302,5 +312,5 @@ const struct command command_calibrate = {
     "of the laws: over all rows, over those whose errors helped to choose\n"
     "constants, and over the others, beside a target.\n",
     ARG_BIT(ARG_DATA) | ARG_BIT(ARG_SUITE) | ARG_BIT(ARG_CSV) |
-        ARG_BIT(ARG_PLOTS), 0, 0, calibrate
+        ARG_BIT(ARG_PLOTS), 0, 0, run_calibrate
 };

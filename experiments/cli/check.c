@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * check.c - `clustersim check`: a verdict for CI.
+ *
+ * Three kinds of operands: an experiment, which is run first; a results folder,
+ * which is judged as it stands; a question to advise, which is answered.  All
+ * end in two lists of verdicts (expectations and regressions), printed and
+ * written in one way.
+ *
+ * The baseline is read before the run, since the run may replace it.  A failed
+ * trial gives status 5, whatever the verdicts say.
  */
 #include <string.h>
 
@@ -19,6 +27,7 @@
 
 enum { EXPECTS, REGRESSIONS, LISTS };
 
+/* One run of the command. */
 struct checking {
     struct cli *cli;
     const struct args *args;
@@ -29,7 +38,7 @@ struct checking {
     struct check_left left;         /* by a flag */
 };
 
-/* The folder's own numbers and expectations. */
+/* Reads a results folder's own numbers and expectations, and judges them. */
 static bool read_folder(struct checking *c, struct err *err)
 {
     struct arena *arena = c->cli->arena;
@@ -45,9 +54,9 @@ static bool read_folder(struct checking *c, struct err *err)
     return true;
 }
 
-/* Results in the place of the baseline would be compared with it once, and
- * with themselves from then on. */
-static bool is_apart(const struct args *args, const char *dir, struct err *err)
+/* False, with err, if the results lie in the place of the baseline: they would be
+ * compared with it once, and with themselves from then on. */
+static bool check_apart(const struct args *args, const char *dir, struct err *err)
 {
     const char *baseline = args->value[ARG_BASELINE];
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -59,6 +68,7 @@ static bool is_apart(const struct args *args, const char *dir, struct err *err)
     return err_hint(err, "Keep the baseline in a folder of its own.");
 }
 
+/* Returns the exit status of the run; c->now is NULL if there is nothing to judge. */
 static int run_experiment(struct checking *c)
 {
     struct session session = { 0 };
@@ -66,7 +76,7 @@ static int run_experiment(struct checking *c)
     const struct experiment *experiment = cmd_tuned_read(c->cli, c->args, &err);
     int status;
 
-    if (experiment == NULL || !is_apart(c->args, experiment->dir, &err))
+    if (experiment == NULL || !check_apart(c->args, experiment->dir, &err))
         return command_fail(c->cli, &err);
     status = cmd_experiment_run(c->cli, c->args, experiment, &session);
     c->now = session.grid;
@@ -79,8 +89,8 @@ static int run_experiment(struct checking *c)
     return status;
 }
 
-/* A question to `advise`: its folder has nothing but checks.csv. */
-static bool task_advice(struct checking *c, struct err *err)
+/* Answers a question to `advise`; its folder has nothing but checks.csv. */
+static bool judge_advice(struct checking *c, struct err *err)
 {
     struct arena *arena = c->cli->arena;
     const struct args *args = c->args;
@@ -107,6 +117,7 @@ static bool task_advice(struct checking *c, struct err *err)
     return ok;
 }
 
+/* JUnit and Markdown, for CI systems. */
 static bool write_files(struct checking *c, struct err *err)
 {
     const struct args *args = c->args;
@@ -120,7 +131,9 @@ static bool write_files(struct checking *c, struct err *err)
                            LISTS, err));
 }
 
-static bool nothing(const struct checking *c, struct err *err)
+/* True, with err: there is neither an expectation nor a baseline, which is a
+ * mistake and no success. */
+static bool has_nothing(const struct checking *c, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
 
@@ -132,7 +145,8 @@ static bool nothing(const struct checking *c, struct err *err)
     return !err_hint(err, "`expect:` in the experiment says what must hold.");
 }
 
-static int verdict(struct checking *c)
+/* Prints all verdicts; 1 if one is bad, else 0. */
+static int tell_verdict(struct checking *c)
 {
     struct err err = { 0 };
     uint32_t bad = 0;
@@ -145,14 +159,14 @@ static int verdict(struct checking *c)
     }
     if (c->now != NULL && c->now->stop.why != NULL && !c->args->given[ARG_QUIET])
         fprintf(c->cli->out, "seeds: %s\n", c->now->stop.why);
-    if (nothing(c, &err) || !write_files(c, &err))
+    if (has_nothing(c, &err) || !write_files(c, &err))
         return command_fail(c->cli, &err);
     if (!c->args->given[ARG_QUIET])
         check_print_sum(c->cli->out, c->list, LISTS);
     return bad > 0 ? 1 : 0;
 }
 
-/* What is compared is what stands on disk, on both sides. */
+/* Reads the baseline from disk: on both sides, what is compared is what was written. */
 static bool read_baseline(struct checking *c, struct err *err)
 {
     const char *dir = c->args->value[ARG_BASELINE];
@@ -168,7 +182,7 @@ static bool read_baseline(struct checking *c, struct err *err)
                    "trial to compare with");
 }
 
-static int check(struct cli *cli, const struct args *args)
+static int run_check(struct cli *cli, const struct args *args)
 {
     struct checking c = { .cli = cli, .args = args };
     struct err err = { 0 };
@@ -178,9 +192,9 @@ static int check(struct cli *cli, const struct args *args)
     if (!args_fraction(args, ARG_TOLERANCE, &tolerance, &err))
         return command_fail(cli, &err);
     if (advice_check_is(cli->arena, args->word[0])) {
-        if (!task_advice(&c, &err))
+        if (!judge_advice(&c, &err))
             return command_fail(cli, &err);
-        return verdict(&c);
+        return tell_verdict(&c);
     }
     if (!read_baseline(&c, &err))       /* first: the run may replace it */
         return command_fail(cli, &err);
@@ -202,10 +216,10 @@ static int check(struct cli *cli, const struct args *args)
         c.list[REGRESSIONS] = check_regressions(cli->arena, c.before, c.now,
                                                 tolerance, &c.left);
     if (status != 0) {
-        (void)verdict(&c);
+        (void)tell_verdict(&c);
         return status;
     }
-    return verdict(&c);
+    return tell_verdict(&c);
 }
 
 const struct command command_check = {
@@ -227,5 +241,5 @@ const struct command command_check = {
     "gone.\n",
     EXPERIMENT_ARGS | ARG_BIT(ARG_BASELINE) | ARG_BIT(ARG_TOLERANCE) |
         ARG_BIT(ARG_JUNIT) | ARG_BIT(ARG_MARKDOWN) |
-        ARG_BIT(ARG_NOT_JUDGED), 1, 1, check
+        ARG_BIT(ARG_NOT_JUDGED), 1, 1, run_check
 };

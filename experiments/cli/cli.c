@@ -3,6 +3,9 @@
  * cli.c - finds the command, reads its options, prints help.
  *
  * A usage error is short and goes to stderr; help is long and goes to stdout.
+ * Commands are the lines of commands.def; each is a struct command in a file of
+ * its own.  A word that ends in .yaml is an experiment to run, so that the most
+ * common use needs no command.
  */
 #include "experiments/cli/cli.h"
 
@@ -32,6 +35,7 @@ static void print_usage(FILE *file)
           "`clustersim --help` lists the commands\n", file);
 }
 
+/* The exit statuses are those of err_exit_status(), and 1 and 5. */
 static void print_help(FILE *file)
 {
     fputs("clustersim " CLUSTERSIM_VERSION
@@ -59,6 +63,7 @@ static void print_command(FILE *file, const struct command *command)
             command->synopsis[0] == '\0' ? "" : " ", command->synopsis);
 }
 
+/* Options are the ones that the command's mask has, so help and parser agree. */
 static void print_command_help(FILE *file, const struct command *command)
 {
     print_command(file, command);
@@ -88,6 +93,7 @@ static void print_version(FILE *file)
             provenance_compiler());
 }
 
+/* Returns the command of that name, or NULL. */
 static const struct command *find_command(const char *name)
 {
     for (size_t i = 0; i < COMMANDS; i++)
@@ -96,7 +102,7 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
-static bool calendar_with(const char *text, const char *end)
+static bool ends_with(const char *text, const char *end)
 {
     size_t bytes = strlen(text), tail = strlen(end);
 
@@ -105,10 +111,11 @@ static bool calendar_with(const char *text, const char *end)
 
 static bool is_experiment(const char *word)
 {
-    return calendar_with(word, ".yaml") || calendar_with(word, ".yml");
+    return ends_with(word, ".yaml") || ends_with(word, ".yml");
 }
 
-static int unknown_command(struct cli *cli, const char *name)
+/* Tells the nearest command, or how experiments are named. */
+static int refuse_command(struct cli *cli, const char *name)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
     const char *names[COMMANDS + 1], *near;
@@ -127,8 +134,9 @@ static int unknown_command(struct cli *cli, const char *name)
     return command_fail(cli, &err);
 }
 
-static int usage(struct cli *cli, const struct command *command,
-                 struct err *err)
+/* A message, the command's synopsis, and where more is said. */
+static int print_usage_error(struct cli *cli, const struct command *command,
+                             struct err *err)
 {
     int status = command_fail(cli, err);
 
@@ -137,6 +145,8 @@ static int usage(struct cli *cli, const struct command *command,
     return status;
 }
 
+/* Reads the options of a command, and runs it if its operands are as many as it
+ * takes. */
 static int run_command(struct cli *cli, const struct command *command,
                        int argc, char **argv, int first)
 {
@@ -146,7 +156,7 @@ static int run_command(struct cli *cli, const struct command *command,
 
     if (!args_read(cli->arena, argc, argv, first, command->options, &args,
                    &err))
-        return usage(cli, command, &err);
+        return print_usage_error(cli, command, &err);
     if (args.given[ARG_HELP]) {
         print_command_help(cli->out, command);
         return 0;
@@ -154,16 +164,17 @@ static int run_command(struct cli *cli, const struct command *command,
     if (args.word_count < command->words_min) {
         err_set(&err, ERR_USAGE, nowhere, "%s needs %s", command->name,
                 command->words_min == 2 ? "two operands" : "an operand");
-        return usage(cli, command, &err);
+        return print_usage_error(cli, command, &err);
     }
     if (args.word_count > command->words_max) {
         err_set(&err, ERR_USAGE, nowhere, "'%.80s' is one word too many",
                 args.word[command->words_max]);
-        return usage(cli, command, &err);
+        return print_usage_error(cli, command, &err);
     }
     return command->run(cli, &args);
 }
 
+/* bench has options of its own, which this parser does not know. */
 static int dispatch(struct cli *cli, int argc, char **argv)
 {
     const struct command *command;
@@ -193,10 +204,10 @@ static int dispatch(struct cli *cli, int argc, char **argv)
     for (int i = 1; i < argc; i++)
         if (is_experiment(argv[i]) && (i == 1 || argv[1][0] == '-'))
             return run_command(cli, &command_run, argc, argv, 1);
-    return unknown_command(cli, argv[1]);
+    return refuse_command(cli, argv[1]);
 }
 
-/* Colours are for people at a terminal who did not say no. */
+/* Colours are for people at a terminal who did not say no (no-color.org). */
 static bool may_colour(FILE *out)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");

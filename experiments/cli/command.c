@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * command.c - how commands say what is wrong.
+ *
+ * Errors go to stderr as "file:line:col: kind: message" with a hint; several
+ * errors of one file are printed in their order, and then counted.
  */
 #include "experiments/cli/command.h"
 
 #include <string.h>
 
+/* Longer than an error with its quoted line and hint. */
 #define TEXT_BYTES 8192
 
+/* stdout is flushed first, so that both streams stand in their order on a terminal. */
 static void print_err(struct cli *cli, const char *before,
                       const struct err *err)
 {
@@ -31,7 +36,7 @@ int command_fail(struct cli *cli, const struct err *err)
         count++;
     }
     if (more > 0)
-        fprintf(cli->err, "%u errors, of which the first %u are told\n",
+        fprintf(cli->err, "%u errors; the first %u are printed\n",
                 count + more, count);
     else if (count > 1)
         fprintf(cli->err, "%u errors\n", count);

@@ -22,6 +22,7 @@ struct cli {
     bool progress;              /* err is a terminal */
 };
 
+/* A command, as a constant of its file; all texts are static. */
 struct command {
     const char *name;
     const char *synopsis;       /* after the name: "EXPERIMENT.yaml [-o DIR]" */
@@ -39,9 +40,11 @@ struct command {
 #include "experiments/cli/commands.def"
 #undef COMMAND
 
-/* Prints the err with its line and hint; returns its exit status. */
+/* Prints the err, and those behind it (err->next), with line and hint; returns the
+ * exit status of its kind. */
 int command_fail(struct cli *cli, const struct err *err);
-/* A warning: the same, and the program goes on. */
+/* Prints a warning as an error is printed; the program goes on.  `cli` is a struct
+ * cli: the type fits callbacks. */
 void command_warn(void *cli, const struct err *err);
 /* `clustersim bench`: this process becomes the program beside it that measures
  * the engine.  argv[0] is "bench", its options follow.  Returns only where that

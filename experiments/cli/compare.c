@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * compare.c - `clustersim compare` and `clustersim diff`.
+ *
+ * Both pair two results folders. compare tells how metrics differ; diff tells
+ * the first decision that differs, which mostly explains it.
  */
 #include <string.h>
 
@@ -26,6 +29,7 @@ static bool read_two(struct cli *cli, const struct args *args,
     return two->right != NULL;
 }
 
+/* False: no trial is in both, so there is nothing to compare. */
 static bool print_counts(struct cli *cli, const struct two *two)
 {
     struct compare_only only = compare_count(two->left, two->right);
@@ -38,8 +42,10 @@ static bool print_counts(struct cli *cli, const struct two *two)
     return only.both > 0;
 }
 
+/* A day: jobs of one day depend on each other most. */
 #define BLOCK_NS (INT64_C(86400) * 1000000000)
 
+/* Reads --block as a file's time would be read. */
 static bool read_block(struct cli *cli, const struct args *args,
                        int64_t *block_ns, struct err *err)
 {
@@ -71,7 +77,7 @@ static int compare_by_job(struct cli *cli, const struct args *args)
     return 0;
 }
 
-static int compare(struct cli *cli, const struct args *args)
+static int run_compare(struct cli *cli, const struct args *args)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
     struct err err = { 0 };
@@ -96,7 +102,7 @@ static int compare(struct cli *cli, const struct args *args)
     return 0;
 }
 
-static int diff(struct cli *cli, const struct args *args)
+static int run_diff(struct cli *cli, const struct args *args)
 {
     struct err err = { 0 };
     struct two two;
@@ -124,7 +130,7 @@ const struct command command_compare = {
     "other; so all that was submitted within --block (1d) is one sample.  The\n"
     "interval is a bootstrap over blocks, the p-value Wilcoxon's signed-rank\n"
     "test of their mean differences.  Fewer than ten blocks give neither.\n",
-    ARG_BIT(ARG_JOBS) | ARG_BIT(ARG_BLOCK), 1, 2, compare
+    ARG_BIT(ARG_JOBS) | ARG_BIT(ARG_BLOCK), 1, 2, run_compare
 };
 
 const struct command command_diff = {
@@ -133,5 +139,5 @@ const struct command command_diff = {
     "Both folders need decisions.csv (`output: {tables: [..., decisions]}`).\n"
     "For each point, policy and seed prints where the two part: instant,\n"
     "queue, free GPUs and both choices; then the metrics that moved.\n",
-    0, 2, 2, diff
+    0, 2, 2, run_diff
 };

@@ -18,6 +18,7 @@
 #include "sim/base/err.h"
 #include "sim/text/paths.h"
 
+/* More than any machine has processors; a slip in -j is found. */
 #define THREADS_MAX 1024u
 
 bool cmd_threads(const struct args *args, uint32_t *threads, struct err *err)
@@ -39,10 +40,11 @@ bool cmd_experiment_check(struct arena *arena, const struct experiment *experime
            tune_check(arena, experiment, err);
 }
 
-/* A shard has a folder of its own. */
-static const char *folder(struct cli *cli, const struct args *args,
-                          const struct experiment *experiment, uint32_t shard,
-                          uint32_t count)
+/* Returns the results folder.  A shard has one of its own, so that shards can run
+ * on one disk at once. */
+static const char *choose_folder(struct cli *cli, const struct args *args,
+                                 const struct experiment *experiment, uint32_t shard,
+                                 uint32_t count)
 {
     if (count <= 1 || args->given[ARG_OUT])
         return experiment->dir;
@@ -50,6 +52,8 @@ static const char *folder(struct cli *cli, const struct args *args,
                        count);
 }
 
+/* With --only, the parts that name policies are not checked: what they name may
+ * have been left out. */
 const struct experiment *cmd_experiment_read(struct cli *cli, const struct args *args,
                                              const char *const *set, size_t set_count,
                                              struct err *err)
@@ -72,12 +76,13 @@ const struct experiment *cmd_experiment_read(struct cli *cli, const struct args 
         return NULL;
     moved = arena_alloc(cli->arena, 1, sizeof *moved);
     *moved = *experiment;
-    moved->dir = folder(cli, args, experiment, shard, count);
+    moved->dir = choose_folder(cli, args, experiment, shard, count);
     return moved;
 }
 
-static int interrupted(struct cli *cli, const struct session *session,
-                       const char *path)
+/* Tells how to go on; returns the status. */
+static int tell_interrupted(struct cli *cli, const struct session *session,
+                            const char *path)
 {
     fprintf(cli->err, "interrupted: %u of %u trials are finished and kept in "
             "%s/.trials\n`clustersim run %s --resume` with the same options "
@@ -86,7 +91,8 @@ static int interrupted(struct cli *cli, const struct session *session,
     return err_exit_status(ERR_INTERRUPTED);
 }
 
-static int failures(struct cli *cli, const struct session *session)
+/* Tells how many trials failed, and the first one; 70 if an audit failed, else 5. */
+static int tell_failures(struct cli *cli, const struct session *session)
 {
     if (session->failed == 0)
         return 0;
@@ -100,6 +106,8 @@ static int failures(struct cli *cli, const struct session *session)
     return session->broken ? err_exit_status(ERR_BUG) : 5;
 }
 
+/* What cannot start is told before the run, which may be long; a wish to run it
+ * anyway is respected. */
 int cmd_experiment_run(struct cli *cli, const struct args *args,
                        const struct experiment *experiment, struct session *session)
 {
@@ -122,12 +130,12 @@ int cmd_experiment_run(struct cli *cli, const struct args *args,
     }
     if (!session_run(cli->arena, experiment, &options, session, &err)) {
         if (err.kind == ERR_INTERRUPTED)
-            return interrupted(cli, session, args->word[0]);
+            return tell_interrupted(cli, session, args->word[0]);
         return command_fail(cli, &err);
     }
     if (session->others_kept)
         fprintf(cli->err, "note: %s/.trials keeps trials of other runs, for "
                 "--resume; remove it if they are of no use\n",
                 experiment->dir);
-    return failures(cli, session);
+    return tell_failures(cli, session);
 }

@@ -15,18 +15,22 @@
      ARG_BIT(ARG_SEEDS) | ARG_BIT(ARG_ONLY) | ARG_BIT(ARG_RESUME) | \
      ARG_BIT(ARG_QUIET))
 
-/* One per processor if -j does not say. */
+/* Stores the number of threads: one per processor if -j does not say.  False: err
+ * says what is wrong with -j. */
 bool cmd_threads(const struct args *args, uint32_t *threads, struct err *err);
-/* Checks the keys of an experiment that only some commands read: `train`, `border`,
- * `sensitivity`. */
+/* Checks the keys of an experiment that only some commands read: `train`,
+ * `border`, `sensitivity`, `tune`.  False: err says what is wrong. */
 bool cmd_experiment_check(struct arena *arena, const struct experiment *experiment,
                           struct err *err);
-/* Reads it with these --set words.  NULL: err says why. */
+/* Reads the experiment that is the first operand, with these --set words and the
+ * other options of the command line.  NULL: err says why. */
 const struct experiment *cmd_experiment_read(struct cli *cli, const struct args *args,
                                              const char *const *set, size_t set_count,
                                              struct err *err);
-/* Runs it; the exit status.  Messages about failed and interrupted trials
- * are printed here; session->grid is NULL unless there are results. */
+/* Runs the experiment and writes its results.  Returns the exit status: 0, 5 (some
+ * trials failed), 70 (an audit failed), or that of an error.  Messages about
+ * failed and interrupted trials are printed here; session->grid is NULL unless
+ * there are results. */
 int cmd_experiment_run(struct cli *cli, const struct args *args,
                        const struct experiment *experiment, struct session *session);
 

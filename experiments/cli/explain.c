@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * explain.c - `clustersim explain` and `clustersim schema`.
+ *
+ * One word may mean several things (a key in several tables, a policy, a
+ * metric); all of them are printed, an empty line between.  The texts are those
+ * of the tables that read files, of the registry and of the catalogue, so there
+ * is no second manual. If nothing matches, the nearest of all words is hinted
+ * at.
  */
 #include <string.h>
 
@@ -26,6 +32,7 @@
 #include "sim/config/conf.h"
 #include "sim/config/doc.h"
 
+/* found: how many meanings were printed. */
 struct explaining {
     struct cli *cli;
     const char *word;
@@ -34,8 +41,8 @@ struct explaining {
     unsigned found;
 };
 
-/* Without the "[]" that says "each of a list"; returns the bytes. */
-static size_t plain(const char *path, char *out, size_t out_bytes)
+/* Copies a path without the "[]" that says "each of a list"; returns the bytes. */
+static size_t strip_brackets(const char *path, char *out, size_t out_bytes)
 {
     size_t used = 0;
 
@@ -52,30 +59,31 @@ static bool schema_matches(const struct conf_schema *schema, const char *word,
                            size_t bytes)
 {
     char name[128];
-    size_t used = plain(schema->name, name, sizeof name);
+    size_t used = strip_brackets(schema->name, name, sizeof name);
 
     return bytes <= used && memcmp(name + used - bytes, word, bytes) == 0 &&
            (bytes == used || bytes == 0 || name[used - bytes - 1] == '.');
 }
 
-static void separate(struct explaining *e)
+/* An empty line, but before the first meaning. */
+static void print_separator(struct explaining *e)
 {
     if (e->found++ > 0)
         fputc('\n', e->cli->out);
 }
 
-/* "  keys      type, count" of the table that lies below a key, if there is
- * one: its name is that of the key's table, a dot and the key. */
+/* Prints " keys type, count" of the table that lies below a key, if there is one:
+ * its name is that of the key's table, a dot and the key. */
 static void print_keys_below(const struct explaining *e,
                              const struct conf_schema *above, const char *key)
 {
     char front[128], name[128];
-    size_t bytes = plain(above->name, front, sizeof front);
+    size_t bytes = strip_brackets(above->name, front, sizeof front);
 
     for (size_t i = 0; i < e->schema_count; i++) {
         const struct conf_schema *schema = e->schema[i];
 
-        if (plain(schema->name, name, sizeof name) <= bytes ||
+        if (strip_brackets(schema->name, name, sizeof name) <= bytes ||
             memcmp(name, front, bytes) != 0 || name[bytes] != '.' ||
             strcmp(name + bytes + 1, key) != 0)
             continue;
@@ -87,7 +95,7 @@ static void print_keys_below(const struct explaining *e,
     }
 }
 
-/* The policies that a key of `policies:` acts on, where it is not all. */
+/* Prints the policies that a key of `policies:` acts on, unless it acts on all. */
 static void print_policies(const struct explaining *e, const char *key)
 {
     const struct cs_policy *p;
@@ -104,7 +112,7 @@ static void print_policies(const struct explaining *e, const char *key)
     fputc('\n', e->cli->out);
 }
 
-/* Text in lines of at most 78 columns, two blanks before each. */
+/* Prints a text in lines of at most 78 columns, two blanks before each. */
 static void print_wrapped(FILE *out, const char *text)
 {
     size_t column = 0;
@@ -123,21 +131,24 @@ static void print_wrapped(FILE *out, const char *text)
     fputc('\n', out);
 }
 
+/* A term of the glossary. */
 static void explain_term(struct explaining *e)
 {
     const struct glossary_term *term = glossary_find(e->word);
 
     if (term == NULL)
         return;
-    separate(e);
+    print_separator(e);
     fprintf(e->cli->out, "%s: term\n", term->word);
     print_wrapped(e->cli->out, term->meaning);
 }
 
+/* "cluster.nodes.count": the last step is the key, what stands before it limits
+ * the tables. */
 static void explain_keys(struct explaining *e)
 {
     char word[256];
-    (void)plain(e->word, word, sizeof word);
+    (void)strip_brackets(e->word, word, sizeof word);
     const char *dot = strrchr(word, '.');
     const char *key = dot == NULL ? word : dot + 1;
     size_t bytes = dot == NULL ? 0 : (size_t)(dot - word);
@@ -150,7 +161,7 @@ static void explain_keys(struct explaining *e)
         text = conf_explain(e->cli->arena, e->schema[i], key);
         if (text == NULL)
             continue;
-        separate(e);
+        print_separator(e);
         fputs(text, e->cli->out);
         print_keys_below(e, e->schema[i], key);
         if (e->schema[i] == &host_rules_schema)
@@ -158,7 +169,7 @@ static void explain_keys(struct explaining *e)
     }
 }
 
-static const char *param_type(enum cs_param_type type)
+static const char *param_type_name(enum cs_param_type type)
 {
     static const char *const name[] = { "whole number", "number", "fraction",
                                         "time", "true or false", "text",
@@ -186,12 +197,13 @@ static void print_words(FILE *out, const struct cs_policy *policy,
     }
 }
 
+/* One parameter of a policy: type, words, range, default, help, and what it needs. */
 static void print_param(FILE *out, const struct cs_policy *policy,
                         const struct cs_param *p)
 {
     const char *needs = policy_key_needs(policy, p->key);
 
-    fprintf(out, "  %-16s %s", p->key, param_type(p->type));
+    fprintf(out, "  %-16s %s", p->key, param_type_name(p->type));
     print_words(out, policy, p);
     if (p->min != 0 || p->max != 0)
         fprintf(out, ", from %g to %g", p->min, p->max);
@@ -202,6 +214,7 @@ static void print_param(FILE *out, const struct cs_policy *policy,
         fprintf(out, "  %-16s needs %s\n", "", needs);
 }
 
+/* The keys of the host that act on the policy. */
 static void print_semantics(const struct explaining *e,
                             const struct cs_policy *p)
 {
@@ -238,7 +251,7 @@ static void explain_places(uint32_t flags, FILE *out)
 
 static void explain_policy(struct explaining *e, const struct cs_policy *p)
 {
-    separate(e);
+    print_separator(e);
     fprintf(e->cli->out, "%s: policy\n  %s\n  leases for %s%s%s\n",
             p->name, p->summary == NULL ? "" : p->summary,
             p->flags & CS_PER_PHASE ? "a phase" : "a job's life",
@@ -250,6 +263,7 @@ static void explain_policy(struct explaining *e, const struct cs_policy *p)
     print_semantics(e, p);
 }
 
+/* The word may be a policy, or a key of some policies. */
 static void explain_policies(struct explaining *e)
 {
     const struct cs_policy *p;
@@ -262,7 +276,7 @@ static void explain_policies(struct explaining *e)
         for (uint32_t k = 0; k < p->param_count; k++) {
             if (strcmp(p->param[k].key, e->word) != 0)
                 continue;
-            separate(e);
+            print_separator(e);
             fprintf(e->cli->out, "%s: key of the policy %s\n", e->word, p->name);
             print_param(e->cli->out, p, &p->param[k]);
         }
@@ -279,7 +293,7 @@ static void explain_placements(struct explaining *e)
 
         if (!all && strcmp(info->name, e->word) != 0)
             continue;
-        separate(e);
+        print_separator(e);
         fprintf(e->cli->out, "%s: placement\n  %s\n  where it is bad: %s\n"
                 "  source: %s\n", info->name, info->summary, info->bad,
                 info->source);
@@ -297,15 +311,15 @@ static void explain_commands(struct explaining *e)
 {
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(commands[i]->name, e->word) == 0) {
-            separate(e);
+            print_separator(e);
             fprintf(e->cli->out, "%s: command\n  %s\n  more in `clustersim %s "
                     "--help`\n", e->word, commands[i]->summary, e->word);
         }
 }
 
-/* All that could have been meant, for the nearest spelling. */
-static const char *nearest(struct explaining *e,
-                           const struct explain_words *words)
+/* Returns the nearest spelling of all words that are known; NULL: none is near. */
+static const char *find_nearest(struct explaining *e,
+                                const struct explain_words *words)
 {
     size_t count = PLACE_RULE_COUNT + COMMANDS + 1 +
                    explain_words_names(words, NULL) +
@@ -336,7 +350,7 @@ static const char *nearest(struct explaining *e,
     return conf_nearest(e->word, names);
 }
 
-/* "home", "pool": one term. */
+/* Joins the operands: "home", "pool" is one term. */
 static void join_words(const struct args *args, char *out, size_t out_bytes)
 {
     size_t used = 0;
@@ -346,7 +360,7 @@ static void join_words(const struct args *args, char *out, size_t out_bytes)
                                  i == 0 ? "" : " ", args->word[i]);
 }
 
-/* A policy that is not built in. */
+/* A policy that is not built in: it is compiled and loaded. */
 static int explain_file(struct explaining *e, const char *path)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -374,7 +388,8 @@ static int explain_program(struct explaining *e, const char *command)
     return 0;
 }
 
-static int explain(struct cli *cli, const struct args *args)
+/* At most one of file and program is tried before words. */
+static int run_explain(struct cli *cli, const struct args *args)
 {
     char word[256];
     struct explaining e = { .cli = cli, .word = word };
@@ -403,7 +418,7 @@ static int explain(struct cli *cli, const struct args *args)
     e.found = explain_words(&words, e.word, e.found);
     if (e.found > 0)
         return 0;
-    near = nearest(&e, &words);
+    near = find_nearest(&e, &words);
     err_set(&err, ERR_USAGE, nowhere,
             "nothing bears the name '%.80s': no term, key, value, metric, "
             "column, chart, command, policy, preset, type, model, recipe or "
@@ -413,7 +428,8 @@ static int explain(struct cli *cli, const struct args *args)
     return command_fail(cli, &err);
 }
 
-static int schema(struct cli *cli, const struct args *args)
+/* Without a kind, the schema of all. */
+static int run_schema(struct cli *cli, const struct args *args)
 {
     const char *kind = args->word_count > 0 ? args->word[0] : NULL, *near;
     const struct catalogue *catalogue;
@@ -450,7 +466,7 @@ const struct command command_explain = {
     "model, a type of GPU, CPU or link, a command; or a term of the glossary,\n"
     "such as lease or home pool.  All that match are printed.  ./FILE.c and\n"
     "./FILE.so are policies from files.\n",
-    0, 1, 3, explain
+    0, 1, 3, run_explain
 };
 
 const struct command command_schema = {
@@ -460,5 +476,5 @@ const struct command command_schema = {
     "catalogue, of recipes and of policies; draft 07.  Without a kind: one for\n"
     "all files, which tells them apart by their keys.  What only a reader can\n"
     "know (sums, ranges of quantities, files) it does not: see `validate`.\n",
-    0, 0, 1, schema
+    0, 0, 1, run_schema
 };

@@ -17,12 +17,14 @@ struct explaining {
     unsigned found;
 };
 
-static void separate(struct explaining *e)
+/* An empty line, but before the first meaning. */
+static void print_separator(struct explaining *e)
 {
     if (e->found++ > 0)
         fputc('\n', e->out);
 }
 
+/* Built-in metrics alone: those of an experiment are told by `list metrics FILE`. */
 static void explain_metric(struct explaining *e)
 {
     enum metric metric = metric_find(NULL, e->word);
@@ -31,7 +33,7 @@ static void explain_metric(struct explaining *e)
     if (metric == METRIC_COUNT)
         return;
     info = metric_info(NULL, metric);
-    separate(e);
+    print_separator(e);
     fprintf(e->out, "%s: metric, column of summary.csv\n  unit %s; %s\n"
             "%s  %s\n", info->name, info->unit,
             info->better > 0 ? "more is better"
@@ -45,7 +47,7 @@ static void explain_metric(struct explaining *e)
             info->help);
 }
 
-/* In lines of at most 78 columns. */
+/* Prints the columns in lines of at most 78. */
 static void print_columns(FILE *out, const struct csv_kind *kind)
 {
     size_t column = 0;
@@ -67,7 +69,7 @@ static void print_columns(FILE *out, const struct csv_kind *kind)
     fputc('\n', out);
 }
 
-/* The file of a table, with or without its ending. */
+/* A table is named by its file, with or without its ending. */
 static void explain_table(struct explaining *e, const struct csv_kind *kind)
 {
     size_t bytes = strcspn(kind->file, ".");
@@ -75,11 +77,12 @@ static void explain_table(struct explaining *e, const struct csv_kind *kind)
     if (strcmp(kind->file, e->word) != 0 &&
         (strlen(e->word) != bytes || memcmp(kind->file, e->word, bytes) != 0))
         return;
-    separate(e);
+    print_separator(e);
     fprintf(e->out, "%s: table of results\n  %s\n", kind->file, kind->help);
     print_columns(e->out, kind);
 }
 
+/* A column of summary.csv that is a metric was told as such. */
 static void explain_columns(struct explaining *e)
 {
     const struct csv_kind *kind;
@@ -92,7 +95,7 @@ static void explain_columns(struct explaining *e)
             if (strcmp(kind->columns[c].name, e->word) != 0 ||
                 (kind == &csv_summary && metric_find(NULL, e->word) != METRIC_COUNT))
                 continue;
-            separate(e);
+            print_separator(e);
             fprintf(e->out, "%s: column of %s\n%s%s%s  %s\n", e->word, kind->file,
                     unit[0] == '\0' ? "" : "  unit ", unit, unit[0] == '\0' ? "" : "\n",
                     kind->columns[c].help);
@@ -105,7 +108,7 @@ static void explain_figures(struct explaining *e)
 {
     for (unsigned i = 0; figure_name(i) != NULL; i++)
         if (strcmp(figure_name(i), e->word) == 0) {
-            separate(e);
+            print_separator(e);
             fprintf(e->out, "%s: chart, plots/%s.png of the results\n"
                     "  %s\n", e->word, e->word, figure_question(i));
         }
@@ -121,7 +124,8 @@ unsigned explain_results(FILE *out, const char *word, unsigned found)
     return e.found;
 }
 
-static size_t add(const char **names, size_t n, const char *name)
+/* Counts alone if names is NULL. */
+static size_t add_name(const char **names, size_t n, const char *name)
 {
     if (names != NULL)
         names[n] = name;
@@ -133,13 +137,13 @@ size_t explain_results_names(const char **names, size_t n)
     const struct csv_kind *kind;
 
     for (unsigned m = 0; m < METRIC_COUNT; m++)
-        n = add(names, n, metric_info(NULL, (enum metric)m)->name);
+        n = add_name(names, n, metric_info(NULL, (enum metric)m)->name);
     for (size_t k = 0; (kind = csv_kind_at(k)) != NULL; k++) {
-        n = add(names, n, kind->file);
+        n = add_name(names, n, kind->file);
         for (size_t c = 0; c < kind->count; c++)
-            n = add(names, n, kind->columns[c].name);
+            n = add_name(names, n, kind->columns[c].name);
     }
     for (unsigned i = 0; figure_name(i) != NULL; i++)
-        n = add(names, n, figure_name(i));
+        n = add_name(names, n, figure_name(i));
     return n;
 }

@@ -2,7 +2,9 @@
 /*
  * explain_words.c - what words mean that stand as values.
  *
- * The texts are those of the tables that read the words, or of `list`.
+ * The texts are those of the tables that read the words, or of `list`: a row of
+ * a list is found by its first word in what the list prints, so that a new list
+ * needs nothing here.
  */
 #include "experiments/cli/explain_words.h"
 
@@ -23,7 +25,8 @@
 #include "workloads/requests/request_trace.h"
 #include "workloads/series/series.h"
 
-static void separate(const struct explain_words *e, unsigned *found)
+/* An empty line, but before the first meaning. */
+static void print_separator(const struct explain_words *e, unsigned *found)
 {
     if ((*found)++ > 0)
         fputc('\n', e->out);
@@ -31,6 +34,7 @@ static void separate(const struct explain_words *e, unsigned *found)
 
 /* ---- choices of keys ---- */
 
+/* A word of a key that is a choice, with the other words. */
 static void explain_choice(const struct explain_words *e, const char *word,
                            const struct conf_schema *schema,
                            const struct conf_field *field, unsigned *found)
@@ -40,7 +44,7 @@ static void explain_choice(const struct explain_words *e, const char *word,
     for (size_t c = 0; field->choices[c] != NULL; c++) {
         if (strcmp(field->choices[c], word) != 0)
             continue;
-        separate(e, found);
+        print_separator(e, found);
         fprintf(e->out, "%s: value of %s.%s%s\n  %s\n  values    ", word,
                 schema->name, field->key, field->fallback != NULL &&
                 strcmp(field->fallback, word) == 0 ? ", its default" : "",
@@ -57,7 +61,7 @@ static bool is_letter(char c)
            c == '_';
 }
 
-/* Does a text name the word? */
+/* Does a text name the word as a whole word? */
 static bool has_word(const char *text, const char *word)
 {
     size_t bytes = strlen(word);
@@ -68,8 +72,8 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* Values of parameters stand in their help, or are the default: so with names,
- * and with choices. */
+/* Values of parameters stand in their help, or are the default; names and choices
+ * alike. */
 static void explain_params(const struct explain_words *e, const char *word,
                            unsigned *found)
 {
@@ -83,12 +87,13 @@ static void explain_params(const struct explain_words *e, const char *word,
                 (!has_word(p->help, word) && strcmp(p->fallback, word) != 0) ||
                 registry_find(word) != NULL)
                 continue;
-            separate(e, found);
+            print_separator(e, found);
             fprintf(e->out, "%s: in %s of the policy %s\n  %s\n", word, p->key,
                     policy->name, p->help);
         }
 }
 
+/* A preset may hold for several policies, each with its own keys. */
 static void explain_preset(const struct explain_words *e, const char *word,
                            unsigned *found)
 {
@@ -99,7 +104,7 @@ static void explain_preset(const struct explain_words *e, const char *word,
         if (strcmp(row->preset, word) != 0)
             continue;
         if (!begun) {
-            separate(e, found);
+            print_separator(e, found);
             fprintf(e->out, "%s: preset, as in {policy: %s, semantics: %s}; it "
                     "holds for these policies:\n", word, row->policy, word);
         }
@@ -124,7 +129,8 @@ unsigned explain_words(const struct explain_words *e, const char *word,
 
 /* ---- names ---- */
 
-static void add(const char **names, size_t *n, const char *name)
+/* Counts alone if names is NULL. */
+static void add_name(const char **names, size_t *n, const char *name)
 {
     if (names != NULL)
         names[*n] = name;
@@ -136,11 +142,11 @@ static void add_formats(const char **names, size_t *n)
     const char *name, *meaning;
 
     for (size_t i = 0; import_format_at(i) != NULL; i++)
-        add(names, n, import_format_at(i)->name);
+        add_name(names, n, import_format_at(i)->name);
     for (size_t i = 0; series_format_at(i) != NULL; i++)
-        add(names, n, series_format_at(i)->name);
+        add_name(names, n, series_format_at(i)->name);
     for (size_t i = 0; (name = request_format_at(i, &meaning)) != NULL; i++)
-        add(names, n, name);
+        add_name(names, n, name);
 }
 
 size_t explain_words_names(const struct explain_words *e, const char **names)
@@ -148,26 +154,26 @@ size_t explain_words_names(const struct explain_words *e, const char **names)
     size_t n = 0;
 
     for (size_t i = 0; semantics_at(i) != NULL; i++)
-        add(names, &n, semantics_at(i)->preset);
+        add_name(names, &n, semantics_at(i)->preset);
     for (size_t i = 0; i < e->schema_count; i++)
         for (size_t k = 0; k < e->schema[i]->count; k++) {
             const struct conf_field *field = &e->schema[i]->fields[k];
 
             for (size_t c = 0; field->type == CONF_CHOICE &&
                                field->choices[c] != NULL; c++)
-                add(names, &n, field->choices[c]);
+                add_name(names, &n, field->choices[c]);
         }
     for (int s = 0; s < CATALOGUE_SECTION_COUNT; s++) {
         const char *const *all =
             catalogue_names(e->catalogue, (enum catalogue_section)s);
 
         for (size_t i = 0; all[i] != NULL; i++)
-            add(names, &n, all[i]);
+            add_name(names, &n, all[i]);
     }
     for (size_t i = 0; i < recipe_count; i++)
-        add(names, &n, recipe_table[i]->name);
+        add_name(names, &n, recipe_table[i]->name);
     add_formats(names, &n);
     for (size_t i = 0; glossary_at(i) != NULL; i++)
-        add(names, &n, glossary_at(i)->word);
+        add_name(names, &n, glossary_at(i)->word);
     return n;
 }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * export.c - `clustersim export`: whole jobs of a workload as SWF or CSV.
+ *
+ * The workload is read and its jobs of one seed are drawn, then written
+ * (experiments/import/jobs_out.h).  Only jobs of known length have a run time
+ * to write; what a format cannot hold is counted and told.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -38,7 +42,8 @@ struct exporting {
     bool swf;
 };
 
-static const struct conf_node *cluster_tree(const struct exporting *e,
+/* Returns the tree of the cluster against which the workload is read. */
+static const struct conf_node *make_cluster(const struct exporting *e,
                                             struct err *err)
 {
     struct experiment_inputs inputs = { .arena = e->cli->arena };
@@ -59,9 +64,9 @@ static const struct conf_node *cluster_tree(const struct exporting *e,
     return conf_parse(e->cli->arena, "cluster", text, strlen(text), err);
 }
 
-/* A job with phases has no length of its own: that depends on where and when
- * it runs. */
-static bool is_whole(const struct exporting *e, struct err *err)
+/* False, with err, for a job with phases: it has no length of its own, since that
+ * depends on where and when it runs. */
+static bool check_whole(const struct exporting *e, struct err *err)
 {
     for (size_t i = 0; i < workload_form_count(e->spec); i++) {
         const struct job_form *form = workload_form(e->spec, i);
@@ -77,9 +82,9 @@ static bool is_whole(const struct exporting *e, struct err *err)
     return true;
 }
 
-/* The file of a trace must not be what is written. */
-static bool spares_trace(const struct exporting *e,
-                         const struct conf_node *workload, struct err *err)
+/* False, with err, if the file of the trace is what would be written. */
+static bool check_trace(const struct exporting *e,
+                        const struct conf_node *workload, struct err *err)
 {
     const struct conf_node *trace = conf_get(workload, "trace");
     const struct conf_node *file =
@@ -101,7 +106,7 @@ static bool read_workload(struct exporting *e, struct err *err)
     struct experiment_inputs inputs = { .arena = arena };
     const struct catalogue *catalogue = catalogue_load(arena, NULL, 0, err);
     const struct conf_node *cluster =
-        catalogue == NULL ? NULL : cluster_tree(e, err);
+        catalogue == NULL ? NULL : make_cluster(e, err);
     const struct cluster_spec *spec =
         cluster == NULL ? NULL : cluster_read(arena, cluster, catalogue, err);
     const struct conf_node *root =
@@ -111,14 +116,14 @@ static bool read_workload(struct exporting *e, struct err *err)
         return false;
     e->cluster = spec;
     root = tree_unwrap(root, "workload");
-    if (conf_kind(root) == CONF_MAP && !spares_trace(e, root, err))
+    if (conf_kind(root) == CONF_MAP && !check_trace(e, root, err))
         return false;
     e->spec = workload_read(arena, root, catalogue, spec, err);
-    return e->spec != NULL && is_whole(e, err);
+    return e->spec != NULL && check_whole(e, err);
 }
 
-/* Types that a job takes, where it takes fewer than its workload's others:
- * "V100|T4". */
+/* Returns the types that a job takes, where it takes fewer than its workload's
+ * others: "V100|T4"; NULL: all. */
 static const char *type_names(const struct exporting *e,
                               const struct job_form *form)
 {
@@ -141,6 +146,7 @@ static const char *type_names(const struct exporting *e,
     return text;
 }
 
+/* Copies what outlives the stream of jobs. */
 static void keep_job(struct exporting *e, const struct job_birth *birth)
 {
     const struct job_request *request = &birth->request;
@@ -163,6 +169,7 @@ static void keep_job(struct exporting *e, const struct job_birth *birth)
     e->count++;
 }
 
+/* Replica 0 of --seed. */
 static bool draw_jobs(struct exporting *e, struct err *err)
 {
     struct source *source = source_open(e->cli->arena, e->spec, e->seed, 0);
@@ -178,6 +185,7 @@ static bool draw_jobs(struct exporting *e, struct err *err)
                     "the workload has no jobs"));
 }
 
+/* What can be wrong without reading the workload. */
 static bool read_options(struct exporting *e, struct err *err)
 {
     const struct args *args = e->args;
@@ -203,7 +211,8 @@ static bool read_options(struct exporting *e, struct err *err)
     return args_number(args, ARG_SEED, 0, UINT32_MAX, &e->seed, err);
 }
 
-static void tell(FILE *file, uint64_t count, const char *what)
+/* Nothing for a count of 0. */
+static void print_lost(FILE *file, uint64_t count, const char *what)
 {
     if (count > 0)
         fprintf(file, "  %" PRIu64 " jobs: %s\n", count, what);
@@ -226,25 +235,25 @@ static bool write_jobs(const struct exporting *e, struct err *err)
     if (!out_close(out, err))
         return false;
     fprintf(file, "%s: %zu jobs\n", path, e->count);
-    tell(file, lost.names, "have a name that is no whole number above 0; all "
-                           "are numbered from 1");
-    tell(file, lost.tenants, "have a tenant that is no whole number above 0; "
-                             "all are numbered, see the file's notes");
-    tell(file, lost.fractions, "have times with parts of a second, which "
-                               "some readers of SWF refuse");
-    tell(file, lost.deadlines, "have a deadline, for which SWF has no field");
-    tell(file, lost.no_gpus, "ask for no GPU: written with 0 processors, "
-                             "which import leaves out with --skip "
-                             "gpus_not_positive");
-    tell(file, lost.parts, "take a part of a GPU: written as a whole one");
-    tell(file, lost.demands, "ask for cores, memory or types of GPU, for "
-                             "which SWF has no field");
-    tell(file, lost.priorities, "have a priority, for which SWF has no "
-                                "field");
+    print_lost(file, lost.names, "have a name that is no whole number above 0; all "
+                                 "are numbered from 1");
+    print_lost(file, lost.tenants, "have a tenant that is no whole number above 0; "
+                                   "all are numbered, see the file's notes");
+    print_lost(file, lost.fractions, "have times with parts of a second, which "
+                                     "some readers of SWF refuse");
+    print_lost(file, lost.deadlines, "have a deadline, for which SWF has no field");
+    print_lost(file, lost.no_gpus, "ask for no GPU: written with 0 processors, "
+                                   "which import leaves out with --skip "
+                                   "gpus_not_positive");
+    print_lost(file, lost.parts, "take a part of a GPU: written as a whole one");
+    print_lost(file, lost.demands, "ask for cores, memory or types of GPU, for "
+                                   "which SWF has no field");
+    print_lost(file, lost.priorities, "have a priority, for which SWF has no "
+                                      "field");
     return true;
 }
 
-static int export(struct cli *cli, const struct args *args)
+static int run_export(struct cli *cli, const struct args *args)
 {
     struct exporting e = { .cli = cli, .args = args };
     struct err err = { 0 };
@@ -265,5 +274,5 @@ const struct command command_export = {
     "it runs.  What SWF has no field for is counted.  The workload is read\n"
     "against --cluster, or against GPUs that only count.\n",
     ARG_BIT(ARG_OUT) | ARG_BIT(ARG_SHAPE) | ARG_BIT(ARG_SEED) |
-        ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_GPUS), 1, 1, export
+        ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_GPUS), 1, 1, run_export
 };

@@ -2,6 +2,11 @@
 /*
  * fit.c - `clustersim fit`: a trace becomes a workload that generates
  * look-alikes of it.
+ *
+ * The fits are made by workloads/ (trace_fit_make); this file prints them, so
+ * that a user can judge how near they are, and writes the workload.  Where no
+ * family is near enough, quantiles of the trace are written beside it as an
+ * empirical distribution.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -17,8 +22,10 @@
 #include "workloads/formats/import.h"
 #include "workloads/formats/trace_fit.h"
 
+/* Quantiles of an entry that are written: 0.1% apart. */
 #define SAMPLES_MAX 1000u
 
+/* One run of the command. */
 struct fitting {
     struct arena *arena;
     const struct import_request *request;
@@ -30,6 +37,7 @@ struct fitting {
 
 /* ---- what is printed --------------------------------------------------- */
 
+/* By family, in the order of likelihood.h. */
 static void print_parameters(FILE *file, const struct likelihood *fit)
 {
     static const char *const names[LIKELIHOOD_FAMILIES][3] = {
@@ -45,6 +53,8 @@ static void print_parameters(FILE *file, const struct likelihood *fit)
     fputc('\n', file);
 }
 
+/* KS and AD are distances to the data, AIC also counts parameters; `*` marks what
+ * is written. */
 static void print_fits(FILE *file, const struct trace_fit_fits *fits,
                        bool best)
 {
@@ -61,17 +71,18 @@ static void print_fits(FILE *file, const struct trace_fit_fits *fits,
     }
 }
 
-static double gpus_of(const struct trace_fit_entry *entry, size_t size)
+static double size_gpus(const struct trace_fit_entry *entry, size_t size)
 {
     return (double)entry->size[size].gpu_milli / 1000.0;
 }
 
+/* Sizes of job that share one fit. */
 static void print_sizes(FILE *file, const struct trace_fit_entry *entry)
 {
-    fprintf(file, "\nrun time s of jobs of %.10g", gpus_of(entry, 0));
+    fprintf(file, "\nrun time s of jobs of %.10g", size_gpus(entry, 0));
     if (entry->size_count > 1)
         fprintf(file, " to %.10g (%zu sizes)",
-                gpus_of(entry, entry->size_count - 1), entry->size_count);
+                size_gpus(entry, entry->size_count - 1), entry->size_count);
     fprintf(file, " GPUs: %zu jobs", entry->jobs);
     if (!(entry->run_s[0] < entry->run_s[entry->jobs - 1]))
         fprintf(file, ", all of %.10g s", entry->run_s[0]);
@@ -105,14 +116,17 @@ static void print_report(FILE *file, const struct fitting *fitting)
 
 /* ---- what is written ---------------------------------------------------- */
 
-/* W.csv -> W_3.csv, for the third entry. */
+/* Returns the file of an entry's quantiles: W.csv becomes W_3.csv, for the third
+ * entry. */
 static const char *samples_path(const struct fitting *fitting, size_t i)
 {
     return text_format(fitting->arena, "%.*s_%zu.csv",
                        (int)(strlen(fitting->csv) - 4), fitting->csv, i + 1);
 }
 
-static void put_run(struct out *out, const struct fitting *fitting, size_t i)
+/* Writes the run time of an entry as a distribution of a workload's file, cut at
+ * the longest that was seen. */
+static void write_run(struct out *out, const struct fitting *fitting, size_t i)
 {
     const struct trace_fit_entry *entry = &fitting->fit.entry[i];
     const struct likelihood *fit = &entry->run.fit[entry->run.best];
@@ -151,25 +165,27 @@ static void put_run(struct out *out, const struct fitting *fitting, size_t i)
     out_printf(out, "}, max: %.10gs}\n", most);
 }
 
-static void put_entry(struct out *out, const struct fitting *fitting,
-                      size_t i)
+/* One entry of the mix. */
+static void write_entry(struct out *out, const struct fitting *fitting,
+                        size_t i)
 {
     const struct trace_fit_entry *entry = &fitting->fit.entry[i];
 
     out_printf(out, "  - recipe: trace\n    name: size_%zu\n    share: %zu\n"
                "    gpus: ", i + 1, entry->jobs);
     if (entry->size_count == 1)
-        out_printf(out, "%.10g", gpus_of(entry, 0));
+        out_printf(out, "%.10g", size_gpus(entry, 0));
     else
         out_text(out, "{choice: {");
     for (size_t s = 0; entry->size_count > 1 && s < entry->size_count; s++)
         out_printf(out, "%s%.10g: %" PRIu64, s == 0 ? "" : ", ",
-                   gpus_of(entry, s), entry->size[s].jobs);
+                   size_gpus(entry, s), entry->size[s].jobs);
     out_printf(out, "%s\n    duration: ",
                entry->size_count == 1 ? "" : "}}");
-    put_run(out, fitting, i);
+    write_run(out, fitting, i);
 }
 
+/* The day's swing is a comment: a user who wants it replaces the arrivals. */
 static bool write_yaml(const struct fitting *fitting, struct err *err)
 {
     const struct trace_fit *fit = &fitting->fit;
@@ -195,16 +211,17 @@ static bool write_yaml(const struct fitting *fitting, struct err *err)
     out_printf(out, "jobs: %zu\nmix:\n",
                fitting->result.count - (size_t)fit->without_gpus);
     for (size_t i = 0; i < fit->entries; i++)
-        put_entry(out, fitting, i);
+        write_entry(out, fitting, i);
     return out_close(out, err);
 }
 
-static size_t samples_of(const struct trace_fit_entry *entry)
+static size_t count_samples(const struct trace_fit_entry *entry)
 {
     return entry->jobs < SAMPLES_MAX ? entry->jobs : SAMPLES_MAX;
 }
 
-/* Row r: the middle of the r-th of equal parts of each entry's run times. */
+/* Writes the quantiles: row r is the middle of the r-th of equal parts of the
+ * entry's run times. */
 static bool write_samples(const struct fitting *fitting, struct err *err)
 {
     const struct trace_fit *fit = &fitting->fit;
@@ -212,7 +229,7 @@ static bool write_samples(const struct fitting *fitting, struct err *err)
 
     for (size_t i = 0; i < fit->entries; i++) {
         const struct trace_fit_entry *entry = &fit->entry[i];
-        size_t count = samples_of(entry);
+        size_t count = count_samples(entry);
         const char *path;
 
         if (!entry->empirical)
@@ -232,7 +249,7 @@ static bool write_samples(const struct fitting *fitting, struct err *err)
     return true;
 }
 
-/* What was left out is told before what was fitted to the rest. */
+/* Tells what was left out before what was fitted to the rest. */
 static bool print_rows(FILE *file, const struct fitting *fitting,
                        struct err *err)
 {
@@ -251,7 +268,7 @@ static bool print_rows(FILE *file, const struct fitting *fitting,
     return import_layout(file, fitting->request->file, false, err);
 }
 
-static int fit(struct cli *cli, const struct args *args)
+static int run_fit(struct cli *cli, const struct args *args)
 {
     struct import_request request = {
         .file = args->word[1], .lengths = args->value[ARG_LENGTHS],
@@ -289,5 +306,5 @@ const struct command command_fit = {
     "trace's quantiles stand for it.\n"
     "Reads FILE as import does.\n",
     ARG_BIT(ARG_OUT) | ARG_BIT(ARG_SKIP) | ARG_BIT(ARG_IN_ORDER) |
-        ARG_BIT(ARG_LENGTHS) | ARG_BIT(ARG_GPU_TYPE), 2, 2, fit
+        ARG_BIT(ARG_LENGTHS) | ARG_BIT(ARG_GPU_TYPE), 2, 2, run_fit
 };

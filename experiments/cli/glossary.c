@@ -14,7 +14,7 @@ static const struct glossary_term terms[] = {
 };
 #define TERMS (sizeof terms / sizeof terms[0])
 
-/* Small letters, and one sign for all that stands between parts. */
+/* Small letters, and one sign for all that may stand between the parts of a term. */
 static char fold_letter(char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -36,6 +36,7 @@ const struct glossary_term *glossary_at(size_t i)
     return i < TERMS ? &terms[i] : NULL;
 }
 
+/* Linear, in some dozen terms. */
 const struct glossary_term *glossary_find(const char *word)
 {
     for (size_t i = 0; i < TERMS; i++)

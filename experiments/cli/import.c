@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * import.c - `clustersim import`: a public trace becomes a workload.
+ *
+ * Four kinds of formats (jobs, series, nodes, requests), told apart by their
+ * names; each has its reader in experiments/import and workloads.  Nothing is
+ * left out, mended or sorted unless it is asked for, and then it is counted.
  */
 #include <string.h>
 
@@ -27,6 +31,7 @@
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 
+/* Stores the GPUs of the cluster that the load is told for; 0: none is given. */
 static bool read_gpus(struct cli *cli, const struct args *args,
                       uint32_t *gpus, struct err *err)
 {
@@ -57,6 +62,7 @@ static bool read_gpus(struct cli *cli, const struct args *args,
                    "the cluster has no GPU for jobs of a trace");
 }
 
+/* The CSV first: a workload must not name a file that is not there. */
 static bool write_files(const struct imported *imported, const char *yaml,
                         const char *csv, struct err *err)
 {
@@ -78,9 +84,10 @@ static bool write_files(const struct imported *imported, const char *yaml,
     return out_close(out, err);
 }
 
-/* What is said of jobs means nothing for others, but for one option. */
-static bool only_options(const struct args *args, enum arg taken,
-                         struct err *err)
+/* False, with err, for options that are about jobs, but for the one that is taken:
+ * they mean nothing for series, nodes and requests. */
+static bool check_options(const struct args *args, enum arg taken,
+                          struct err *err)
 {
     static const enum arg of_jobs[] = { ARG_SKIP, ARG_IN_ORDER, ARG_CLUSTER,
                                         ARG_GPUS, ARG_LENGTHS, ARG_GPU_TYPE,
@@ -94,7 +101,7 @@ static bool only_options(const struct args *args, enum arg taken,
     return true;
 }
 
-static int import_a_series(struct cli *cli, const struct args *args)
+static int import_series_file(struct cli *cli, const struct args *args)
 {
     struct series_import import = {
         .arena = cli->arena, .format = series_format_find(args->word[0]),
@@ -103,7 +110,7 @@ static int import_a_series(struct cli *cli, const struct args *args)
     const char *csv = NULL;
 
     if (!import_arg_csv(cli->arena, args, &csv, &err) ||
-        !only_options(args, ARG_IN_ORDER, &err) ||
+        !check_options(args, ARG_IN_ORDER, &err) ||
         !import_series(&import, args->value[ARG_OUT], csv, &err))
         return command_fail(cli, &err);
     import_series_report(cli->out, &import);
@@ -121,7 +128,7 @@ static int import_requests(struct cli *cli, const struct args *args)
     const char *csv = NULL;
 
     if (!import_arg_csv(cli->arena, args, &csv, &err) ||
-        !only_options(args, ARG_SKIP, &err) ||
+        !check_options(args, ARG_SKIP, &err) ||
         !import_requests_skip(args, &import, &err) ||
         !import_requests_read(&import, &err) ||
         !import_requests_write(&import, args->value[ARG_OUT], &err))
@@ -133,13 +140,13 @@ static int import_requests(struct cli *cli, const struct args *args)
     return 0;
 }
 
-static int import_a_list(struct cli *cli, const struct args *args)
+static int import_node_list(struct cli *cli, const struct args *args)
 {
     struct err err = { 0 };
     const char *csv = NULL;
 
     if (!import_arg_csv(cli->arena, args, &csv, &err) ||
-        !only_options(args, ARG_IN_ORDER, &err) ||
+        !check_options(args, ARG_IN_ORDER, &err) ||
         !import_nodes(cli->arena, args->word[1], args->value[ARG_OUT],
                       cli->out, &err))
         return command_fail(cli, &err);
@@ -159,9 +166,9 @@ static int import(struct cli *cli, const struct args *args)
     const char *csv = NULL;
 
     if (series_format_find(args->word[0]) != NULL)
-        return import_a_series(cli, args);
+        return import_series_file(cli, args);
     if (strcmp(args->word[0], IMPORT_NODES) == 0)
-        return import_a_list(cli, args);
+        return import_node_list(cli, args);
     if (import_requests_find(args->word[0]))
         return import_requests(cli, args);
     imported.format = import_arg_format(args->word[0], true, &err);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * list.c - `clustersim list`: the names that files may use.
+ *
+ * One function a list, in a table by its word; each prints what a registry or
+ * the catalogue holds.  `list columns` and `list metrics FILE` are for programs
+ * too: the first as JSON.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -123,6 +127,7 @@ static void list_instances(FILE *out, const struct catalogue *catalogue)
     }
 }
 
+/* Transformers, then networks of other kinds, whose work is per sample. */
 static void list_models(FILE *out, const struct catalogue *catalogue)
 {
     struct sheet *sheet = sheet_new("name:-20\tparams:10\tactive:10\tlayers:7"
@@ -171,6 +176,7 @@ static void list_applications(FILE *out, const struct catalogue *catalogue)
     sheet_close(sheet, out);
 }
 
+/* By what they may be used for. */
 static void list_formats(FILE *out, const struct catalogue *catalogue)
 {
     const struct series_format *s;
@@ -204,8 +210,9 @@ static void list_formats(FILE *out, const struct catalogue *catalogue)
             "generated");
 }
 
-/* Of an experiment's own: what they are made of, and of what. */
-static const char *metric_meaning(struct arena *arena, const struct metric_info *info)
+/* Returns what a metric means; of an experiment's own, its expression and what
+ * that is over. */
+static const char *format_meaning(struct arena *arena, const struct metric_info *info)
 {
     return info->expression == NULL ? info->help
          : text_format(arena, "%s%s%s, over %s", info->help,
@@ -223,7 +230,7 @@ static void list_set(FILE *out, const struct metric_set *set)
 
         sheet_cells(sheet, "%s\t%s\t%s\t%s", i->name, i->unit,
                     i->better > 0 ? "more" : i->better < 0 ? "less" : "-",
-                    metric_meaning(arena, i));
+                    format_meaning(arena, i));
     }
     sheet_close(sheet, out);
     arena_free(arena);
@@ -258,6 +265,7 @@ static void list_columns(FILE *out, const struct catalogue *catalogue)
     sheet_close(columns_sheet(), out);
 }
 
+/* Only the columns, which the Python package reads. */
 static int list_json(struct cli *cli, const struct args *args)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -278,8 +286,8 @@ static int list_json(struct cli *cli, const struct args *args)
     return out_close(out, &err) ? 0 : command_fail(cli, &err);
 }
 
-/* The metrics of an experiment. */
-static int list_of_experiment(struct cli *cli, const struct args *args)
+/* The metrics of an experiment: the built-in ones and its own. */
+static int list_own_metrics(struct cli *cli, const struct args *args)
 {
     const struct experiment_options options = { .set_count = 0 };
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -306,6 +314,7 @@ static void list_recipes(FILE *out, const struct catalogue *catalogue)
                 recipe_table[i]->summary);
 }
 
+/* Presets with what they mean, and what they change on one trace. */
 static void list_presets(FILE *out)
 {
     const struct semantics_row *row;
@@ -349,6 +358,7 @@ static void list_semantics(FILE *out, const struct catalogue *catalogue)
     list_presets(out);
 }
 
+/* A list: its word, and what prints it. */
 struct lister {
     const char *name;
     void (*print)(FILE *out, const struct catalogue *catalogue);
@@ -365,7 +375,7 @@ static const struct lister lister[] = {
 };
 #define LISTERS (sizeof lister / sizeof lister[0])
 
-/* A line of a list whose first word it is. */
+/* Is the word the first one of the line? */
 static bool begins_with(const char *line, const char *word)
 {
     size_t bytes = strlen(word);
@@ -373,9 +383,10 @@ static bool begins_with(const char *line, const char *word)
     return strncmp(line, word, bytes) == 0 && line[bytes] == ' ';
 }
 
-/* The heading of a part of a list is its first line. */
-static unsigned rows_of(FILE *out, const struct lister *from, char *text,
-                        const char *word, unsigned found)
+/* Prints the rows of a list's text that begin with the word, each below its
+ * heading: the first line of a part. */
+static unsigned print_rows(FILE *out, const struct lister *from, char *text,
+                           const char *word, unsigned found)
 {
     const char *heading = NULL;
     char *rest = text, *line;
@@ -399,6 +410,7 @@ static unsigned rows_of(FILE *out, const struct lister *from, char *text,
     return found;
 }
 
+/* Lists are printed into memory and searched, so their columns are written once. */
 unsigned list_rows(FILE *out, const struct catalogue *catalogue,
                    const char *word, unsigned found)
 {
@@ -420,13 +432,13 @@ unsigned list_rows(FILE *out, const struct catalogue *catalogue,
                 fputs("name         what the job does\n", page);
             lister[i].print(page, catalogue);
             fclose(page);
-            found = rows_of(out, &lister[i], text, word, found);
+            found = print_rows(out, &lister[i], text, word, found);
             free(text);
         }
     return found;
 }
 
-static int list(struct cli *cli, const struct args *args)
+static int run_list(struct cli *cli, const struct args *args)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
     const char *names[LISTERS + 1], *near;
@@ -436,7 +448,7 @@ static int list(struct cli *cli, const struct args *args)
     if (args->given[ARG_JSON])
         return list_json(cli, args);
     if (args->word_count > 1)
-        return list_of_experiment(cli, args);
+        return list_own_metrics(cli, args);
     for (size_t i = 0; i < LISTERS; i++) {
         names[i] = lister[i].name;
         if (strcmp(args->word[0], names[i]) != 0)
@@ -470,5 +482,5 @@ const struct command command_list = {
     "GPUs, CPUs, links, prices, models, applications and instances.  Metrics of\n"
     "an experiment are the built-in ones and its own, with what those are over.\n"
     "Columns are those of the tables of a results folder.\n",
-    ARG_BIT(ARG_JSON), 1, 2, list
+    ARG_BIT(ARG_JSON), 1, 2, run_list
 };

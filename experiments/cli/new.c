@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * new.c - `clustersim new`: a file to begin with.
+ *
+ * The skeleton is a whole policy that compiles and runs, with a comment at each
+ * place that a first change would touch (experiments/plugins/skeleton.h).
  */
 #include <string.h>
 
@@ -13,6 +16,7 @@
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 
+/* A built-in name would hide the file's policy. */
 static bool check_name(const char *name, struct err *err)
 {
     if (name[0] < 'a' || name[0] > 'z' ||
@@ -25,6 +29,7 @@ static bool check_name(const char *name, struct err *err)
     return err_hint(err, "`clustersim explain %.40s` says what it does.", name);
 }
 
+/* Never over a file that is there. */
 static bool write_skeleton(struct cli *cli, const char *name, const char *path,
                            struct err *err)
 {

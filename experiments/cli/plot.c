@@ -12,7 +12,8 @@
 #include "sim/text/folder.h"
 #include "sim/text/paths.h"
 
-static int plot(struct cli *cli, const struct args *args)
+/* The lock keeps a run from replacing tables while charts read them. */
+static int run_plot(struct cli *cli, const struct args *args)
 {
     const char *format = args->given[ARG_FORMAT] ? args->value[ARG_FORMAT]
                                                  : "png";
@@ -43,5 +44,5 @@ const struct command command_plot = {
     "redraw the charts of a results folder",
     "Draws again from the CSV files in DIR; gnuplot must be installed.  Each\n"
     "chart can also be drawn alone: `gnuplot FILE.gp` in DIR/plots.\n",
-    ARG_BIT(ARG_FORMAT), 1, 1, plot
+    ARG_BIT(ARG_FORMAT), 1, 1, run_plot
 };

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * run.c - `clustersim run`.
+ *
+ * After the run, all is printed that a reader must know to judge the table:
+ * semantics, limits, defaults, warnings, what traces left out, and where the
+ * fluid mode may be wrong.  The files hold it too (provenance.json).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -27,7 +31,7 @@
 #include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 
-/* Semantics are never implied by a policy's name. */
+/* Prints the semantics of each policy: they are never implied by its name. */
 static void print_semantics(struct cli *cli, const struct experiment *experiment)
 {
     fputs("\nsemantics\n", cli->out);
@@ -44,6 +48,7 @@ static void print_semantics(struct cli *cli, const struct experiment *experiment
     }
 }
 
+/* Limits of the run that some policy met, such as a solver's time. */
 static void print_limits(struct cli *cli, const struct experiment *experiment,
                          const struct grid *grid)
 {
@@ -59,7 +64,7 @@ static void print_limits(struct cli *cli, const struct experiment *experiment,
     }
 }
 
-/* Of the traces that were read: what did not become a job. */
+/* Prints, of the traces that were read, what did not become a job. */
 static void print_left_out(struct cli *cli, const struct experiment *experiment)
 {
     bool begun = false;
@@ -97,8 +102,11 @@ static void print_left_out(struct cli *cli, const struct experiment *experiment)
 }
 
 /* Where the fluid mode is not to be trusted. */
+/* Where the fluid mode is not to be trusted: above this share of the GPU time. */
 #define SHARED_BURSTS 0.01      /* of the GPU time */
 
+/* By the metric gpu_bursts: training that shares links between nodes sends in
+ * bursts, which the fluid mode spreads. */
 static void print_fidelity(struct cli *cli, const struct experiment *experiment,
                            const struct grid *grid)
 {
@@ -125,6 +133,7 @@ static void print_fidelity(struct cli *cli, const struct experiment *experiment,
               "up to a third: compare\n  with fidelity: step.\n", cli->out);
 }
 
+/* Results to stdout, warnings to stderr. */
 static void print_results(struct cli *cli, const struct session *session)
 {
     const struct experiment *experiment = session->experiment;
@@ -156,7 +165,8 @@ static void print_results(struct cli *cli, const struct session *session)
     fprintf(cli->out, "\nresults: %s\n", experiment->dir);
 }
 
-static int run(struct cli *cli, const struct args *args)
+/* A shard writes trials alone: there is no table to print. */
+static int run_run(struct cli *cli, const struct args *args)
 {
     struct session session = { 0 };
     struct err_pos pos = { args->word[0], 0, 0 };
@@ -199,5 +209,5 @@ const struct command command_run = {
     "failed trial does not stop the others: status 5, and failures.csv.\n"
     "Expectations are judged and printed, but do not change the status;\n"
     "`clustersim check` is for that.\n",
-    EXPERIMENT_ARGS | ARG_BIT(ARG_SHARD), 1, 1, run
+    EXPERIMENT_ARGS | ARG_BIT(ARG_SHARD), 1, 1, run_run
 };

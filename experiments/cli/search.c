@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * search.c - a search from the command line to its end.
+ *
+ * A search (border, sensitivity, tune) keeps its trials in .trials of the
+ * results folder while it runs, so that it can be interrupted and shared by
+ * processes; when it is done, the trials go, unless another process still uses
+ * the folder.
  */
 #include "experiments/cli/search.h"
 
@@ -12,6 +17,8 @@
 #include "sim/base/err.h"
 #include "sim/text/folder.h"
 
+/* The folder is shared by processes that search at once, so it is not locked
+ * against them. */
 bool search_begin(struct cli *cli, const struct args *args,
                   struct search_command *search, struct err *err)
 {
@@ -35,7 +42,7 @@ bool search_begin(struct cli *cli, const struct args *args,
     return true;
 }
 
-/* The page of results that are there gets the new answers. */
+/* Writes the report of results that are there again, with the new answers. */
 static bool renew_report(const struct search_command *search, struct err *err)
 {
     return !folder_holds_file(search->results.dir, "summary.csv") ||

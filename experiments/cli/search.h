@@ -25,15 +25,17 @@ struct search_command {
     bool keeps;                 /* its trials stay when it ends */
 };
 
-/* Reads the experiment and opens its folder.  False: err says why. */
+/* Reads the experiment and opens its folder; search_close() or search_end() must
+ * follow.  False: err says why. */
 bool search_begin(struct cli *cli, const struct args *args,
                   struct search_command *search, struct err *err);
-/* Lets go of it: the trials of a search that is done, `ok`, are taken away, as
- * nothing needs them any more.  An interruption is told. */
+/* Closes the folder.  The trials of a search that is done (`ok`) are removed, as
+ * nothing needs them any more, unless search->keeps, or another process is at work
+ * there.  An interruption is told. */
 void search_close(struct search_command *search, bool ok, const struct err *err);
-/* It is done, `ok`, or err says why not: makes the report of the folder again, if
- * there are results, and takes the trials away, which nothing needs any more.
- * Returns the exit status; `unknown` answers are missing for failed trials. */
+/* The search is done (`ok`), or err says why not: makes the report of the folder
+ * again, if there are results, and closes the search.  Returns the exit status: 5
+ * if `unknown` answers are missing, because trials failed. */
 int search_end(struct search_command *search, bool ok, uint32_t unknown,
                const struct err *err);
 

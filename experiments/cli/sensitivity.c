@@ -11,7 +11,7 @@
 #include "sim/base/err.h"
 
 /* A question to `advise` has no trials: each value is one answer. */
-static int advice(struct cli *cli, const struct args *args)
+static int vary_advice(struct cli *cli, const struct args *args)
 {
     struct advice_check_options options = { .set = args->set,
                                             .set_count = args->set_count };
@@ -28,7 +28,7 @@ static int advice(struct cli *cli, const struct args *args)
                ? 0 : command_fail(cli, &err);
 }
 
-static int sensitivity(struct cli *cli, const struct args *args)
+static int run_sensitivity(struct cli *cli, const struct args *args)
 {
     bool quiet = args->given[ARG_QUIET];
     struct search_command search;
@@ -36,7 +36,7 @@ static int sensitivity(struct cli *cli, const struct args *args)
     uint32_t unknown = 0;
 
     if (advice_check_is(cli->arena, args->word[0]))
-        return advice(cli, args);
+        return vary_advice(cli, args);
     if (!search_begin(cli, args, &search, &err))
         return command_fail(cli, &err);
     const struct sensitivity_options options = {
@@ -60,5 +60,5 @@ const struct command command_sensitivity = {
     "judged at each value, one input at a time.\n\n"
     "Ctrl-C keeps the finished trials in DIR/.trials; the same command goes on.\n"
     "The status is 5 if something is not known because trials failed.\n",
-    SEARCH_ARGS, 1, 1, sensitivity
+    SEARCH_ARGS, 1, 1, run_sensitivity
 };

@@ -8,7 +8,7 @@
 #include "experiments/train/train.h"
 #include "sim/base/err.h"
 
-static int train(struct cli *cli, const struct args *args)
+static int run_train(struct cli *cli, const struct args *args)
 {
     struct experiment_options experiment_options = {
         .set = args->set, .set_count = args->set_count
@@ -44,5 +44,5 @@ const struct command command_train = {
     "shows its keys.  The weights are judged on seeds that training did not\n"
     "see, and the file is the same, byte for byte, each time.\n",
     ARG_BIT(ARG_OUT) | ARG_BIT(ARG_THREADS) | ARG_BIT(ARG_SET) |
-        ARG_BIT(ARG_QUIET), 1, 1, train
+        ARG_BIT(ARG_QUIET), 1, 1, run_train
 };

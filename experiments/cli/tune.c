@@ -9,7 +9,8 @@
 #include "experiments/probe/probe.h"
 #include "sim/base/err.h"
 
-static int tune(struct cli *cli, const struct args *args)
+/* What was found is printed even if it cannot be written. */
+static int run_tune(struct cli *cli, const struct args *args)
 {
     bool quiet = args->given[ARG_QUIET];
     const struct tune_options options = {
@@ -41,5 +42,5 @@ const struct command command_tune = {
     "nothing beats stays as it is.\n\n"
     "Ctrl-C keeps the finished trials in DIR/.trials; the same command goes on.\n"
     "Started several times at once, it shares the search.\n",
-    (SEARCH_ARGS & ~ARG_BIT(ARG_SEEDS)) | ARG_BIT(ARG_ONLY), 1, 1, tune
+    (SEARCH_ARGS & ~ARG_BIT(ARG_SEEDS)) | ARG_BIT(ARG_ONLY), 1, 1, run_tune
 };

@@ -12,7 +12,7 @@
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
 
-/* The words of --set, and behind them what was found. */
+/* Returns the words of --set, and behind them, so that they win, what was found. */
 static const char *const *add_found(struct arena *arena, const struct args *args,
                                     const struct tune_found *found, uint32_t found_count,
                                     size_t *count)
@@ -32,8 +32,8 @@ static const char *const *add_found(struct arena *arena, const struct args *args
     return word;
 }
 
-/* Adds the trials of the search, which go when the run has ended: until then one that
- * was interrupted finds them again. */
+/* Adds the trials of the search, which are removed when the run has ended: until
+ * then a run that was interrupted finds them again. */
 static const struct experiment *add_searched(struct arena *arena,
                                              const struct experiment *experiment,
                                              const uint64_t *hash, uint32_t count)
@@ -46,7 +46,7 @@ static const struct experiment *add_searched(struct arena *arena,
     return tuned;
 }
 
-/* Tunes, and reads the experiment again with what was found. */
+/* Tunes, writes tuned.yaml, and reads the experiment again with what was found. */
 static const struct experiment *tune_and_read(struct cli *cli, const struct args *args,
                                               struct err *err)
 {

@@ -10,7 +10,8 @@
 
 struct experiment;
 
-/* NULL: err says why. */
+/* Reads the experiment as cmd_experiment_read() does; if it says `tuned: true`,
+ * tunes its policies first, which runs trials.  NULL: err says why. */
 const struct experiment *cmd_tuned_read(struct cli *cli, const struct args *args,
                                         struct err *err);
 

@@ -34,6 +34,7 @@ enum file_kind {
     KIND_NONE, KIND_CLUSTER, KIND_CATALOGUE, KIND_WEIGHTS, KIND_WORKLOAD
 };
 
+/* One run of the command; the fields are those of the file that is read now. */
 struct validating {
     struct cli *cli;
     const struct args *args;
@@ -60,16 +61,19 @@ static bool load_catalogue(struct validating *v, struct err *err)
     return v->catalogue != NULL;
 }
 
-static const char *plural(uint32_t count)
+static const char *plural_ending(uint32_t count)
 {
     return count == 1 ? "" : "s";
 }
 
+/* A job that cannot start is an error of the file. */
 static void tell_homeless(void *self, const struct err *err)
 {
     (void)command_fail(self, err);
 }
 
+/* Prints what will be run, how large tables will be, what decides, and the load;
+ * then warnings. */
 static bool validate_experiment(struct validating *v, struct err *err)
 {
     struct experiment_options options = { .check = cmd_experiment_check };
@@ -86,14 +90,14 @@ static bool validate_experiment(struct validating *v, struct err *err)
     bool sequential = experiment->stop.rule != LOOKS_NONE;
     fprintf(v->cli->out, "%s: ok: experiment %s: %u point%s x %u polic%s x "
             "%s%u seed%s%s %u trials%s, %u expectation%s\n", v->path, experiment->name,
-            experiment->point_count, plural(experiment->point_count),
+            experiment->point_count, plural_ending(experiment->point_count),
             experiment->policy_count, experiment->policy_count == 1 ? "y" : "ies",
             sequential ? "at most " : "", experiment->seeds,
-            plural(experiment->seeds),
+            plural_ending(experiment->seeds),
             experiment_run_count(experiment) == experiment_trial_count(experiment) ? " ="
             : ", of which deterministic ones run once:",
             experiment_run_count(experiment), sequential ? " at most" : "",
-            experiment->expect_count, plural(experiment->expect_count));
+            experiment->expect_count, plural_ending(experiment->expect_count));
     struct table_sizes sizes = table_sizes_of(v->cli->arena, experiment);
     table_sizes_print(v->cli->out, experiment, &sizes);
     defaults_print(v->cli->arena, experiment, v->cli->out);
@@ -116,7 +120,7 @@ static bool validate_advice(struct validating *v, struct err *err)
     if (v->args->given[ARG_JSON])
         return true;
     fprintf(v->cli->out, "%s: ok: advice %s: %u expectation%s\n", v->path,
-            advice.name, advice.checks.count, plural(advice.checks.count));
+            advice.name, advice.checks.count, plural_ending(advice.checks.count));
     return true;
 }
 
@@ -132,18 +136,18 @@ static bool validate_cluster(struct validating *v, struct err *err)
         return false;
     v->said = text_format(v->cli->arena, "%s: ok: cluster: %u node%s, %u GPU%s, %u core%s, "
             "%u pool%s\n", v->path, spec->node_count,
-            plural(spec->node_count), spec->gpu_count,
-            plural(spec->gpu_count), spec->core_count,
-            plural(spec->core_count), spec->pool_count,
-            plural(spec->pool_count));
+            plural_ending(spec->node_count), spec->gpu_count,
+            plural_ending(spec->gpu_count), spec->core_count,
+            plural_ending(spec->core_count), spec->pool_count,
+            plural_ending(spec->pool_count));
     return true;
 }
 
-/* In each pool 64 nodes of 8 GPUs of each type, with more memory and cores
- * than jobs ask for: assumptions, so that only the GPUs decide.  The price is
- * none; nothing is run. */
-static const struct cluster_spec *any_cluster(struct validating *v,
-                                              struct err *err)
+/* Returns a cluster with, in each pool that the workload names, 64 nodes of 8 GPUs
+ * of each type, with more memory and cores than jobs ask for: so that only the
+ * GPUs decide.  Nothing runs on it. */
+static const struct cluster_spec *make_any_cluster(struct validating *v,
+                                                   struct err *err)
 {
     struct arena *arena = v->cli->arena;
     const char *cpu = catalogue_cpu_at(v->catalogue, 0)->name;
@@ -165,8 +169,8 @@ static const struct cluster_spec *any_cluster(struct validating *v,
                         : cluster_read(arena, root, v->catalogue, err);
 }
 
-static const struct cluster_spec *given_cluster(struct validating *v,
-                                                struct err *err)
+static const struct cluster_spec *read_cluster(struct validating *v,
+                                               struct err *err)
 {
     struct experiment_inputs inputs = { .arena = v->cli->arena };
     const struct conf_node *root;
@@ -178,6 +182,7 @@ static const struct cluster_spec *given_cluster(struct validating *v,
                         v->catalogue, err);
 }
 
+/* A role that fits nowhere is an error, so a cluster is needed. */
 static bool validate_workload(struct validating *v, struct err *err)
 {
     const struct workload_spec *spec;
@@ -186,8 +191,8 @@ static bool validate_workload(struct validating *v, struct err *err)
 
     if (!load_catalogue(v, err))
         return false;
-    cluster = v->args->given[ARG_CLUSTER] ? given_cluster(v, err)
-                                          : any_cluster(v, err);
+    cluster = v->args->given[ARG_CLUSTER] ? read_cluster(v, err)
+                                          : make_any_cluster(v, err);
     if (cluster == NULL)
         return false;
     spec = workload_read(v->cli->arena, tree_unwrap(v->root, "workload"),
@@ -217,6 +222,7 @@ static bool validate_catalogue(struct validating *v, struct err *err)
     return true;
 }
 
+/* Any name of a feature is taken here: which there are depends on the policy. */
 static bool validate_weights(struct validating *v, struct err *err)
 {
     const struct conf_node *map = conf_get(v->root, "weights");
@@ -236,7 +242,7 @@ static bool validate_weights(struct validating *v, struct err *err)
     return true;
 }
 
-static bool has(const struct conf_node *root, const char *key)
+static bool has_key(const struct conf_node *root, const char *key)
 {
     return conf_get(root, key) != NULL;
 }
@@ -246,13 +252,13 @@ static bool has_key_of(const struct conf_node *root,
 {
     for (size_t i = 0; i < schema->count; i++)
         if (strcmp(schema->fields[i].key, "name") != 0 &&
-            has(root, schema->fields[i].key))
+            has_key(root, schema->fields[i].key))
             return true;
     return false;
 }
 
-/* One that is no experiment and no question to advise: those repair what
- * they read themselves. */
+/* Checks a file that is no experiment and no question to advise, since those mend
+ * what they read themselves. */
 static bool validate_part(void *self, const struct conf_node *root,
                           struct err *err)
 {
@@ -273,41 +279,43 @@ static bool validate_part(void *self, const struct conf_node *root,
                     "workload has arrival and mix, or trace.");
 }
 
-static enum file_kind kind_of(const struct conf_node *root)
+/* By the keys of its top level; a file may have all of it under one key. */
+static enum file_kind find_kind(const struct conf_node *root)
 {
     size_t count;
     bool single = conf_count(root) == 1;
 
-    if (has(root, "nodes") || (single && has(root, "cluster")))
+    if (has_key(root, "nodes") || (single && has_key(root, "cluster")))
         return KIND_CLUSTER;
-    if (has(root, "gpus") || has(root, "cpus") || has(root, "links") ||
-        has(root, "prices") || has(root, "llms") || has(root, "nets") ||
-        has(root, "applications") || has(root, "instances"))
+    if (has_key(root, "gpus") || has_key(root, "cpus") || has_key(root, "links") ||
+        has_key(root, "prices") || has_key(root, "llms") || has_key(root, "nets") ||
+        has_key(root, "applications") || has_key(root, "instances"))
         return KIND_CATALOGUE;
-    if (has(root, "weights"))
+    if (has_key(root, "weights"))
         return KIND_WEIGHTS;
     if (has_key_of(root, workload_schemas(&count)[0]) ||
-        has(root, "trace") || has(root, "recipe") ||
-        (single && has(root, "workload")))
+        has_key(root, "trace") || has_key(root, "recipe") ||
+        (single && has_key(root, "workload")))
         return KIND_WORKLOAD;
     return KIND_NONE;
 }
 
+/* A stock part (tree_stock) lets the reader go on behind a first error. */
 static bool validate_one(struct validating *v, struct err *err)
 {
     struct conf_mend mend = { .arena = v->cli->arena };
 
     if (!load_root(v, err))
         return false;
-    if (has(v->root, "policies") || has(v->root, "experiment"))
+    if (has_key(v->root, "policies") || has_key(v->root, "experiment"))
         return validate_experiment(v, err);
-    if (has(v->root, "advise"))
+    if (has_key(v->root, "advise"))
         return validate_advice(v, err);
-    v->kind = kind_of(v->root);
+    v->kind = find_kind(v->root);
     mend.root = v->root;
-    if (v->kind == KIND_CLUSTER && !has(v->root, "cluster"))
+    if (v->kind == KIND_CLUSTER && !has_key(v->root, "cluster"))
         mend.stock = conf_get(tree_stock(v->cli->arena), "cluster");
-    else if (v->kind == KIND_WORKLOAD && !has(v->root, "workload"))
+    else if (v->kind == KIND_WORKLOAD && !has_key(v->root, "workload"))
         mend.stock = conf_get(tree_stock(v->cli->arena), "workload");
     if (!conf_mend_read(&mend, validate_part, v, err))
         return false;
@@ -325,7 +333,8 @@ static bool check_json(const struct args *args, struct err *err)
                    args->word_count);
 }
 
-static int validate(struct cli *cli, const struct args *args)
+/* The status is that of the first file that is wrong. */
+static int run_validate(struct cli *cli, const struct args *args)
 {
     struct validating v = { .cli = cli, .args = args };
     struct err usage = { 0 };
@@ -359,5 +368,5 @@ const struct command command_validate = {
     "that is wrong.\n\n"
     "--json prints one file that is right as JSON, and nothing else: keys and\n"
     "values as they are written, without defaults or the files that it names.\n",
-    ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_JSON), 1, 100000, validate
+    ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_JSON), 1, 100000, run_validate
 };

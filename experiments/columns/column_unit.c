@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * column_unit.c - the unit of each column: of metrics as metrics.def says, of the other
- * columns by the end of their names.
+ * column_unit.c - the unit of each column: of metrics as metrics.def says, of
+ * the other columns by the end of their names.
+ *
+ * Column names of a CSV end in their unit (jct_s, cost_usd) as far as CONTRACT
+ * asks for it, so the name is the one place where it stands; this file turns
+ * that rule into words for lists and for the Python package.
  */
 #include <assert.h>
 #include <stdbool.h>
@@ -16,8 +20,9 @@ struct ending {
     const char *text, *unit;
 };
 
-/* The first that fits.  What has none of them and is a real number has no unit of its
- * own: that of a metric (`mean`, `value`), or of an input (`effect`). */
+/* The first that fits counts, so longer endings stand before shorter ones
+ * ("_usd_per_h" before "_s").  A real number with none of them has no unit of its
+ * own: it has that of a metric (`mean`, `value`), or of an input (`effect`). */
 static const struct ending ending[] = {
     { "per_million_usd", "USD/million" }, { "_usd_per_h", "USD/h" }, { "_usd", "USD" },
     { "tokens_per_s", "tokens/s" }, { "_per_s", "1/s" }, { "rate", "1/s" },

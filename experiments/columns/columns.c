@@ -306,6 +306,7 @@ static const struct table_column failures_column[] = {
     { "hint", TABLE_TEXT, "what would help, if it is known" },
 };
 
+/* The column OF of job_columns.def, as a table. */
 bool job_cell_of_done(enum job_cell column)
 {
     enum { ALL, DONE };
@@ -378,6 +379,8 @@ const struct csv_kind csv_failures = {
     failures_column, COUNT_OF(failures_column)
 };
 
+/* Summary first, since it is what most people read; the order is that of the
+ * manual's list. */
 const struct csv_kind *csv_kind_at(size_t i)
 {
     static const struct csv_kind *const kinds[] = {

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * figures.c - the files of every chart in figures.def.
+ *
+ * A run that is repeated into a folder must remove the files of charts that it
+ * no longer has, and only these; so the list of all names that a run may make
+ * is closed, and stands here.
  */
 #include "experiments/columns/figures.h"
 

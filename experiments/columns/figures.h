@@ -11,15 +11,16 @@ struct arena;
 #define CHART_LIST "list.txt"           /* charts that are wanted */
 #define CHART_SKIPS "skipped.txt"       /* charts without data, and why */
 
-/* The charts of figures.def, in its order, and what each answers; NULL past the
- * last. */
+/* Returns chart `i` of figures.def, in its order, and what it answers, as static
+ * texts; NULL past the last. */
 const char *figure_name(unsigned i);
 const char *figure_question(unsigned i);
 /* The endings that a chart's files may have, without the dot; NULL past the
  * last. */
 const char *figure_ending(unsigned i);
-/* The name of file `i` of all that a run may make in the folder of charts, in
- * the arena; NULL past the last. */
+/* Returns the name of file `i` of all that a run may make in the folder of charts:
+ * the lists, the style, and each chart with each ending.  Static, or in the arena;
+ * NULL past the last. */
 const char *figure_file(struct arena *arena, unsigned i);
 
 #endif

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What may be written into a results folder beside summary.csv. */
+/* What may be written into a results folder beside summary.csv; bits, so that an
+ * experiment has a set of them. */
 enum experiment_table {
     EXPERIMENT_COMPARE = 1u << 0, EXPERIMENT_JOBS = 1u << 1, EXPERIMENT_PHASES = 1u << 2,
     EXPERIMENT_TIMELINE = 1u << 3, EXPERIMENT_DECISIONS = 1u << 4,
@@ -27,12 +28,15 @@ enum metric {
 #define METRIC_OWN_MAX 32
 #define METRIC_ROOM (METRIC_COUNT + METRIC_OWN_MAX)     /* of a value for each */
 
-/* Of what a metric is: of all, or of what came to its end.  One of an experiment's
- * own may be of both: jobs and requests that were done. */
+/* Of what a metric is: of all, or of what came to its end.  One of an
+ * experiment's own may be of both: jobs and requests that were done.  A set of two
+ * bits.  Where two policies did not finish the same jobs, means over jobs that were
+ * done are not compared: each would be over jobs that its policy chose. */
 enum metric_of {
     METRIC_OF_ALL, METRIC_OF_JOBS_DONE, METRIC_OF_REQUESTS_DONE, METRIC_OF_BOTH_DONE
 };
 
+/* What is known of a metric; texts live as long as the set. */
 struct metric_info {
     const char *name;           /* column: jct_mean_s ... */
     const char *unit;           /* "s", "USD", "fraction", "count" ... */
@@ -45,21 +49,25 @@ struct metric_info {
 };
 
 /* All metrics of an experiment, or of a results folder: the built-in ones and its
- * own.  Whoever goes through metrics, or finds one by its name, asks the set; NULL
+ * own.  Code that goes through metrics, or finds one by its name, asks the set; NULL
  * has the built-in ones alone. */
 struct metric_set {
     const struct metric_info *own;
     uint32_t own_count;         /* at most METRIC_OWN_MAX */
 };
+/* Returns the number of metrics of the set, built-in ones included; `set` may be
+ * NULL here and below. */
 unsigned metric_count(const struct metric_set *set);
+/* Returns what is known of a metric; it must be below metric_count(set). */
 const struct metric_info *metric_info(const struct metric_set *set,
                                       enum metric metric);
-/* metric_count() if there is none of that name. */
+/* Returns the metric of that name, or metric_count(set) if there is none.  Linear. */
 enum metric metric_find(const struct metric_set *set, const char *name);
-/* Times of jobs are NAN where no job was done, not 0; `value` is by metric. */
+/* Sets the times of jobs to NAN where no job was done: a mean over nothing is not
+ * 0.  `value` is by metric; only built-in ones are read and set. */
 void metric_blank_unknown(double *value);
-/* The same metric in another set; metric_count(other) if it has none of that name,
- * or one of another expression. */
+/* Returns the metric of the same meaning in another set, by its name and, of an
+ * experiment's own, its expression; metric_count(other) if there is none. */
 enum metric metric_same(const struct metric_set *set, enum metric metric,
                         const struct metric_set *other);
 

@@ -2,6 +2,11 @@
 /*
  * metric_info.c - what metrics.def says of each metric; and the text of a
  * placement.
+ *
+ * The table is made from metrics.def by the preprocessor, so a metric that is
+ * added there is known everywhere.  A set adds an experiment's own metrics
+ * behind it: numbers below METRIC_COUNT mean the same in every set, larger ones
+ * depend on the set.
  */
 #include <assert.h>
 #include <math.h>
@@ -44,6 +49,8 @@ enum metric metric_find(const struct metric_set *set, const char *name)
     return (enum metric)m;
 }
 
+/* Numbers of own metrics differ between experiments, so results of two runs are
+ * matched by name; a name whose expression changed is another metric. */
 enum metric metric_same(const struct metric_set *set, enum metric metric,
                         const struct metric_set *other)
 {
@@ -58,6 +65,8 @@ enum metric metric_same(const struct metric_set *set, enum metric metric,
         ? found : (enum metric)metric_count(other);
 }
 
+/* The metrics listed are those whose sums were divided by the number of done jobs.
+ * Where no job was done, trials have 0 there. */
 void metric_blank_unknown(double *value)
 {
     static const enum metric of_jobs[] = {
@@ -114,6 +123,8 @@ static char *put_share(char *out, const struct share *share)
     return out;
 }
 
+/* Writes share by share, each into a buffer of its own first (256 bytes hold the
+ * longest: 64 GPUs that alternate), so that none is cut in its middle. */
 void trial_placement_text(const struct placement *placement, char *out,
                           size_t out_bytes)
 {

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * agent.c - a policy that decides nothing: its decisions stay open until somebody outside
- * the loop has made them.
+ * agent.c - a policy that decides nothing: its decisions stay open until
+ * somebody outside the loop has made them.
+ *
+ * host_hold() stops the loop of the trial behind the decision; trial_go() then
+ * returns TRIAL_ASKS, and the caller uses the host's functions as a policy
+ * would.
  */
 #include "experiments/env/agent.h"
 
 #include "policies/host/host.h"
 #include "policies/policy.h"
 
-/* Where a run stands still, it is asked what it would want. */
+/* Holds the decision open.  If it cannot be held, the host only explains why a run
+ * stands still and must hear a wish at once: it is the start of the oldest task. */
 static void decide(void *self, struct cs_host *host)
 {
     (void)self;

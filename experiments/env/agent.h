@@ -7,6 +7,8 @@
 
 struct cs_policy;
 
+/* Tasks are whole jobs, or phases of jobs.  Both are called "agent": one of them is the
+ * guest of an experiment. */
 extern const struct cs_policy agent_jobs_policy, agent_phases_policy;
 
 #endif

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * env.c - the face: opens an environment, and steps its trials one after the other.
+ * env.c - the face: opens an environment, and steps its trials one after the
+ * other.
+ *
+ * An environment that could not be opened is still returned, so that its error
+ * has a place to live; every later call on it does nothing and returns false.
+ * Arrays of the caller are written trial by trial: make_view() finds the parts of
+ * a trial. Trials of one environment run in the caller's thread; who wants
+ * threads opens several environments.
  */
 #include "experiments/env/env.h"
 
@@ -31,8 +38,8 @@ struct clustersim_env {
 
 /* ---- errors ---- */
 
-/* Always false. */
-static bool fail(struct clustersim_env *env)
+/* Always false: formats the error of this call, for clustersim_env_error(). */
+static bool keep_error(struct clustersim_env *env)
 {
     const struct err *err = &env->err;
     size_t bytes = err_format(err, NULL, 0) + 1;
@@ -53,8 +60,8 @@ const struct clustersim_env_error *clustersim_env_error(const struct clustersim_
     return env->failed ? &env->error : NULL;
 }
 
-/* A call begins; false: nothing can be done. */
-static bool enter(struct clustersim_env *env)
+/* Begins a call, forgetting the last error; false: the environment was not opened. */
+static bool enter_call(struct clustersim_env *env)
 {
     if (!env->open)
         return false;
@@ -65,6 +72,8 @@ static bool enter(struct clustersim_env *env)
 
 /* ---- begin and end ---- */
 
+/* Numbers of YAML and CSV are read and written with the C library's help; a
+ * program may have set a locale whose point is a comma. */
 static bool check_locale(struct err *err)
 {
     const char *point = localeconv()->decimal_point;
@@ -74,6 +83,9 @@ static bool check_locale(struct err *err)
                    "writes '%.8s'", point);
 }
 
+/* Options of another version are shorter or longer: what this one does not know is
+ * left out, what the caller did not know is 0.  GSL's handler is off since it
+ * would end the caller's program. */
 struct clustersim_env *clustersim_env_open(const char *path,
                                            const struct clustersim_env_options *options)
 {
@@ -87,7 +99,7 @@ struct clustersim_env *clustersim_env_open(const char *path,
     gsl_set_error_handler_off();
     if (!check_locale(&env->err) ||
         !plan_read(&env->plan, arena, path, &env->options, &env->err)) {
-        (void)fail(env);
+        (void)keep_error(env);
         return env;
     }
     env->open = true;
@@ -128,6 +140,7 @@ static const struct named feature[] = {
 #undef REWARD
 };
 
+/* The kinds stand one after the other in the table; i counts down within the kind. */
 const char *clustersim_env_name(const struct clustersim_env *env, const char *kind,
                                 uint32_t i, const char **help)
 {
@@ -151,8 +164,9 @@ static bool check_trial(struct clustersim_env *env, uint32_t i)
                    env->plan.shape.count - 1, i);
 }
 
-static struct episode_view view_of(const struct clustersim_env *env, uint32_t i,
-                                   const struct clustersim_env_out *out)
+/* Returns where trial `i` writes what it sees. */
+static struct episode_view make_view(const struct clustersim_env *env, uint32_t i,
+                                     const struct clustersim_env_out *out)
 {
     const struct clustersim_env_shape *shape = &env->plan.shape;
 
@@ -160,7 +174,8 @@ static struct episode_view view_of(const struct clustersim_env *env, uint32_t i,
                                   out->mask + (size_t)i * shape->actions };
 }
 
-/* What is written for each trial beside what it sees. */
+/* Writes what a trial gives beside what it sees: the reward since the last step,
+ * and its states. */
 static void write_out(struct clustersim_env *env, uint32_t i, enum cs_verdict verdict,
                       const struct clustersim_env_out *out)
 {
@@ -172,11 +187,12 @@ static void write_out(struct clustersim_env *env, uint32_t i, enum cs_verdict ve
     out->verdict[i] = (uint8_t)verdict;
 }
 
-/* What happened before the first choice is of no action: it is paid for with it. */
-static bool begin(struct clustersim_env *env, uint32_t i, uint64_t seed,
-                  const struct clustersim_env_out *out)
+/* Begins an episode.  What happened before the first choice is due to no action:
+ * it is paid with the first one, so the reward here is 0. */
+static bool begin_trial(struct clustersim_env *env, uint32_t i, uint64_t seed,
+                        const struct clustersim_env_out *out)
 {
-    struct episode_view view = view_of(env, i, out);
+    struct episode_view view = make_view(env, i, out);
 
     if (!episode_begin(&env->episode[i], &env->plan, seed, &view, &env->err))
         return false;
@@ -190,9 +206,12 @@ static bool begin(struct clustersim_env *env, uint32_t i, uint64_t seed,
 bool clustersim_env_reset(struct clustersim_env *env, uint32_t i, uint64_t seed,
                           const struct clustersim_env_out *out)
 {
-    return enter(env) && ((check_trial(env, i) && begin(env, i, seed, out)) || fail(env));
+    return enter_call(env) &&
+           ((check_trial(env, i) && begin_trial(env, i, seed, out)) || keep_error(env));
 }
 
+/* False, with err, if the trial cannot be stepped or the action is no number of
+ * one.  An action that the mask forbids is fine: the host judges it. */
 static bool check_action(struct clustersim_env *env, uint32_t i, int64_t action)
 {
     const struct episode *episode = &env->episode[i];
@@ -210,15 +229,17 @@ static bool check_action(struct clustersim_env *env, uint32_t i, int64_t action)
     return true;
 }
 
-static bool step(struct clustersim_env *env, uint32_t i, int64_t action,
-                 const struct clustersim_env_out *out)
+/* One step of one trial. With go_on, a trial that is over begins its next episode
+ * instead, whose seed no other trial of the environment has. */
+static bool step_trial(struct clustersim_env *env, uint32_t i, int64_t action,
+                       const struct clustersim_env_out *out)
 {
     struct episode *episode = &env->episode[i];
-    struct episode_view view = view_of(env, i, out);
+    struct episode_view view = make_view(env, i, out);
     enum cs_verdict verdict = CS_DONE;
 
     if (env->options.go_on && (episode->over || episode->truncated))
-        return begin(env, i, episode->seed + env->plan.shape.count, out);
+        return begin_trial(env, i, episode->seed + env->plan.shape.count, out);
     if (!check_action(env, i, action) ||
         !episode_act(episode, (uint32_t)action, &view, &verdict, &env->err))
         return false;
@@ -229,11 +250,11 @@ static bool step(struct clustersim_env *env, uint32_t i, int64_t action,
 bool clustersim_env_step(struct clustersim_env *env, const int64_t *action,
                          const struct clustersim_env_out *out)
 {
-    if (!enter(env))
+    if (!enter_call(env))
         return false;
     for (uint32_t i = 0; i < env->plan.shape.count; i++)
-        if (!step(env, i, action[i], out))
-            return fail(env);
+        if (!step_trial(env, i, action[i], out))
+            return keep_error(env);
     return true;
 }
 
@@ -245,6 +266,7 @@ double clustersim_env_score(const struct clustersim_env *env, uint32_t i)
     return env->episode[i].earned;
 }
 
+/* A metric without a value (NAN) counts as not there. */
 bool clustersim_env_metric(const struct clustersim_env *env, uint32_t i, const char *name,
                            double *value)
 {

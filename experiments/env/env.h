@@ -89,15 +89,20 @@ struct clustersim_env_out {
                                    0, or 5 where there was nothing to wait for */
 };
 
-/* Never NULL. */
+/* Opens an environment of the experiment at `path` (with options->text, a mere name);
+ * options may be NULL.  Runs nothing yet.  Never NULL: clustersim_env_error() says if it
+ * could not be opened.  The caller closes it. */
 struct clustersim_env *clustersim_env_open(const char *path,
                                            const struct clustersim_env_options *options);
 void clustersim_env_close(struct clustersim_env *env);          /* accepts NULL */
-/* Why nothing can be done, or the last call failed; NULL: all is well. */
+/* Returns why nothing can be done, or why the last call failed, good until the
+ * next call; NULL: all is well. */
 const struct clustersim_env_error *clustersim_env_error(const struct clustersim_env *env);
+/* Returns the sizes of arrays; fixed once the environment is open. */
 const struct clustersim_env_shape *clustersim_env_shape(const struct clustersim_env *env);
-/* Names of features, of a kind ("task", "place", "clock"), and of places ("places"): NULL
- * past the last.  `help` may be NULL. */
+/* Returns the name of number `i` of a kind: features ("task", "place", "clock"),
+ * places ("places") and rewards ("reward"); NULL past the last. *help is set for
+ * all but places; `help` may be NULL. */
 const char *clustersim_env_name(const struct clustersim_env *env, const char *kind,
                                 uint32_t i, const char **help);
 /* The first replica of a split, and how many it has. */
@@ -108,11 +113,13 @@ void clustersim_env_replicas(enum clustersim_env_split split, uint32_t *first,
  * False: clustersim_env_error() says why. */
 bool clustersim_env_reset(struct clustersim_env *env, uint32_t i, uint64_t seed,
                           const struct clustersim_env_out *out);
-/* One action for each trial.  False: a trial failed, or one is over and `go_on` was not
- * asked for; trials after it were not stepped. */
+/* Takes action[i] in trial `i`, for all trials.  False: a trial failed, or one is
+ * over and `go_on` was not asked for; trials before it were stepped, those after
+ * it were not. */
 bool clustersim_env_step(struct clustersim_env *env, const int64_t *action,
                          const struct clustersim_env_out *out);
-/* The potential of the episode's rewards: their sum up to now. */
+/* Returns the potential of the episode's rewards, in seconds: their sum up to now,
+ * and what happened before the first choice. */
 double clustersim_env_score(const struct clustersim_env *env, uint32_t i);
 /* Of the last episode of trial `i` that came to its end: a metric of summary.csv.  False:
  * there is none, or it has no value. */

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * episode.c - a trial stops where there is a choice, and goes on when all of an instant is
- * decided.
+ * episode.c - a trial stops where there is a choice, and goes on when all of an
+ * instant is decided.
  *
- * The loop of the trial is left and entered again: what decides is no callback, so no
- * thread or second stack is needed.  Within a decision a step is a call of the host.
+ * The loop of the trial is left and entered again: what decides is no callback,
+ * so no thread or second stack is needed.  Within a decision a step is a call
+ * of the host.  A decision without a choice (nothing that waits could start) is
+ * passed by.
+ *
+ * Rewards are differences of a potential (score.h) between two stops, so they
+ * sum up to the episode's score, however many steps there are.
  */
 #include "experiments/env/episode.h"
 
@@ -18,6 +23,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 
+/* An episode of some hundred jobs fits into one block. */
 #define ARENA_BYTES ((size_t)1 << 14)
 
 void episode_drop(struct episode *episode)
@@ -28,8 +34,9 @@ void episode_drop(struct episode *episode)
     episode->look.arena = NULL;
 }
 
-/* The trial is over: what it came to, and the audit. */
-static bool finish(struct episode *episode, const struct episode_view *view, struct err *err)
+/* The trial is over: shows its last state, takes its score, and closes it, which
+ * audits it.  False: the audit, or a limit, failed it; err says why. */
+static bool end_episode(struct episode *episode, const struct episode_view *view, struct err *err)
 {
     struct trial *trial = episode->trial;
 
@@ -42,16 +49,17 @@ static bool finish(struct episode *episode, const struct episode_view *view, str
     return episode->done;
 }
 
-/* Goes on until there is a choice; `now`: there may be one at this instant. */
-static bool go_on(struct episode *episode, bool now, const struct episode_view *view,
-                  struct err *err)
+/* Runs until there is a choice, or to the end; `now`: there may be another choice
+ * at this instant. */
+static bool run_to_choice(struct episode *episode, bool now, const struct episode_view *view,
+                          struct err *err)
 {
     bool asks = now && look_anew(&episode->look);
 
     while (!asks && trial_go(episode->trial) == TRIAL_ASKS)
         asks = look_anew(&episode->look);
     if (!asks)
-        return finish(episode, view, err);
+        return end_episode(episode, view, err);
     look_write(&episode->look, view->observation, view->mask);
     episode->earned = score_now(&episode->score, episode->plan->reward, false);
     return true;
@@ -70,11 +78,11 @@ bool episode_begin(struct episode *episode, const struct plan *plan, uint64_t se
     episode->begun = true;
     look_begin(&episode->look, plan, arena_new(ARENA_BYTES), episode->trial, &episode->spec);
     score_begin(&episode->score, episode->trial);
-    return go_on(episode, false, view, err);
+    return run_to_choice(episode, false, view, err);
 }
 
-/* Starts a task; the host judges what the mask forbids, too. */
-static enum cs_verdict start(struct episode *episode, uint32_t row, uint32_t place)
+/* Starts a task at a place; the host judges what the mask forbids, too. */
+static enum cs_verdict start_task(struct episode *episode, uint32_t row, uint32_t place)
 {
     struct look *look = &episode->look;
     struct cs_want want;
@@ -90,6 +98,8 @@ static enum cs_verdict start(struct episode *episode, uint32_t row, uint32_t pla
     return verdict;
 }
 
+/* An action that changed nothing leaves time as it is and shows the same choice
+ * again; steps_max bounds an agent that repeats it. */
 bool episode_act(struct episode *episode, uint32_t action, const struct episode_view *view,
                  enum cs_verdict *verdict, struct err *err)
 {
@@ -101,10 +111,10 @@ bool episode_act(struct episode *episode, uint32_t action, const struct episode_
     if (wait)
         *verdict = episode->look.may_wait ? CS_DONE : CS_NOT_ALLOWED;
     else
-        *verdict = start(episode, action / shape->places, action % shape->places);
+        *verdict = start_task(episode, action / shape->places, action % shape->places);
     bool fine = true;
     if (*verdict == CS_DONE)
-        fine = go_on(episode, !wait, view, err);
+        fine = run_to_choice(episode, !wait, view, err);
     else
         look_write(&episode->look, view->observation, view->mask);
     episode->truncated = !episode->over && episode->plan->steps_max > 0 &&

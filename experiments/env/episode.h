@@ -35,14 +35,19 @@ struct episode {
     struct trial_result result;
 };
 
-/* Drops what went on, and goes on to the first choice of another trial.  False: err. */
+/* Drops the trial that went on, if any, begins the one that the seed names, and
+ * runs it to its first choice, or to its end if there is none.  The result of the
+ * last episode that ended stays readable.  False: err says why. */
 bool episode_begin(struct episode *episode, const struct plan *plan, uint64_t seed,
                    const struct episode_view *view, struct err *err);
+/* Frees the trial that goes on; none: does nothing. */
 void episode_drop(struct episode *episode);
-/* Carries out an action, and goes on to the next choice.  False: the trial failed. */
+/* Carries out an action, below shape.actions, and runs to the next choice.
+ * *verdict: the host's, CS_DONE for a wait.  False: the trial failed, and err says
+ * why. */
 bool episode_act(struct episode *episode, uint32_t action, const struct episode_view *view,
                  enum cs_verdict *verdict, struct err *err);
-/* What was earned since this was asked last. */
+/* Returns what was earned since this was asked last, in seconds. */
 double episode_pay(struct episode *episode);
 
 #endif

@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * look.c - the oldest tasks that wait, where each could start, the places and the time.
+ * look.c - the oldest tasks that wait, where each could start, the places and
+ * the time.
  *
- * Whether a task could start is asked of the host, once for each shape of task and place
- * and turn: a turn begins when something has changed.
+ * Whether a task could start is asked of the host, once for each shape of task
+ * and place and turn: a turn begins when something has changed.  Tasks of one
+ * shape (form, role, GPUs, memory) have one answer, so a queue of a thousand
+ * tasks of ten shapes costs ten questions a place.  Tasks that hold a lease
+ * already are asked one by one.
+ *
+ * Rows stay from turn to turn.  As long as tasks wait in the order in which
+ * they came, only new ones are added at the end; where a task may come back to
+ * an earlier place (a preemption, a failure), `stale` makes all rows be read
+ * anew.
+ *
+ * Features are numbers from 0 to 1: x / (x + half) for what has no bound, part /
+ * all for shares (features.def has their meaning).
  */
 #include "experiments/env/look.h"
 
@@ -21,25 +33,29 @@
 #include "sim/base/arena.h"
 #include "sim/event/journal.h"
 
+/* Times at which a feature is 1/2: of waiting, and of the clock. */
 #define HOUR_NS 3.6e12
 #define DAY_NS 8.64e13
 
-static float of_time(int64_t ns, double half)
+/* Maps [0, inf) ns to [0, 1), 1/2 at `half`. */
+static float scale_time(int64_t ns, double half)
 {
     return ns <= 0 ? 0.0f : (float)((double)ns / ((double)ns + half));
 }
 
-static float of_count(uint32_t n, uint32_t rows)
+/* Maps a count to [0, 1), 1/2 at the number of rows that are seen. */
+static float scale_count(uint32_t n, uint32_t rows)
 {
     return (float)n / (float)(n + rows);
 }
 
-static float of_share(double part, double all)
+static float scale_share(double part, double all)
 {
     return all <= 0 || part <= 0 ? 0.0f : part >= all ? 1.0f : (float)(part / all);
 }
 
-static float of_priority(int32_t priority)
+/* Maps priorities to (0, 1): 1/2 at 0, rising. */
+static float scale_priority(int32_t priority)
 {
     double p = priority;
 
@@ -48,14 +64,16 @@ static float of_priority(int32_t priority)
 
 /* ---- the begin ---- */
 
+/* Do the nodes of the group have the place's type of GPU, in its pool? */
 static bool is_of_place(const struct plan_place *place, const struct node_group *group)
 {
     return group->gpu != NULL && place->pool_mask >> group->pool & 1 &&
            place->gpu_type == group->gpu->index + 1;
 }
 
-/* From now on, tasks may come back to their places, or go. */
-static void hear(void *self, const struct fact *fact)
+/* From now on, tasks may come back to their earlier places in the order, or go:
+ * rows must be read anew, for the rest of the episode. */
+static void hear_fact(void *self, const struct fact *fact)
 {
     struct look *look = self;
 
@@ -63,6 +81,7 @@ static void hear(void *self, const struct fact *fact)
         look->stale = true;
 }
 
+/* One array a column, as all rows of a column are read in each step. */
 static void make_rows(struct look_rows *row, struct arena *arena, uint32_t rows)
 {
     row->task = arena_alloc(arena, rows, sizeof *row->task);
@@ -74,6 +93,9 @@ static void make_rows(struct look_rows *row, struct arena *arena, uint32_t rows)
     row->held = arena_alloc(arena, rows, sizeof *row->held);
 }
 
+/* Listens to facts that change the order of what waits.  With relaxed placement
+ * (rules.relax_ns), a task's wait decides where it fits, so no two tasks share a
+ * shape. */
 void look_begin(struct look *look, const struct plan *plan, struct arena *arena,
                 const struct trial *trial, const struct trial_spec *spec)
 {
@@ -93,20 +115,24 @@ void look_begin(struct look *look, const struct plan *plan, struct arena *arena,
     tenants_begin(&look->tenants, arena, trial);
     journal_listen(trial_journal(trial),
                    UINT64_C(1) << FACT_JOB_STOP | UINT64_C(1) << FACT_JOB_INTERRUPT |
-                       UINT64_C(1) << FACT_NODE_DOWN | UINT64_C(1) << FACT_JOB_END, hear, look);
+                       UINT64_C(1) << FACT_NODE_DOWN | UINT64_C(1) << FACT_JOB_END,
+                   hear_fact, look);
 }
 
 /* ---- tasks ---- */
 
-/* What a job's length, or how long it waits, decides is of that job alone. */
+/* Does the job's own length, speed or wait decide where it fits?  Its shape is
+ * then of that job alone. */
 static bool is_of_one_job(const struct look *look, const struct job_request *request)
 {
     return look->shape_of_job || request->rates != NULL || request->goodput != NULL ||
            request->modes != NULL;
 }
 
-static uint32_t shape_of(struct look *look, const struct cs_task *task,
-                         const struct job_request *request)
+/* Returns the number of the task's shape, made if it is new; linear in the shapes,
+ * once a task. */
+static uint32_t find_shape(struct look *look, const struct cs_task *task,
+                           const struct job_request *request)
 {
     struct look_shape new = {
         request->form, task->role, task->gpus, task->gpu_milli, request->gpu_mib,
@@ -123,19 +149,21 @@ static uint32_t shape_of(struct look *look, const struct cs_task *task,
     return look->shape_count - 1;
 }
 
-static struct look_task learn(struct look *look, const struct cs_task *task)
+/* Reads what stays the same of a task. */
+static struct look_task learn_task(struct look *look, const struct cs_task *task)
 {
     const struct job_request *request = cs_request(look->host, task->job);
 
     return (struct look_task){
         .ready_ns = task->ready_ns, .job = task->job.i, .role = task->role,
-        .phase = task->phase, .shape = shape_of(look, task, request),
+        .phase = task->phase, .shape = find_shape(look, task, request),
         .tenant = tenants_number(&look->tenants, request->tenant), .known = true
     };
 }
 
-static const struct look_task *know(struct look *look, struct task_id id,
-                                    const struct cs_task *task)
+/* Returns what is known of a task; slots are used again, so what is kept is checked. */
+static const struct look_task *find_task(struct look *look, struct task_id id,
+                                         const struct cs_task *task)
 {
     struct look_task *kept;
 
@@ -143,16 +171,17 @@ static const struct look_task *know(struct look *look, struct task_id id,
     kept = &look->task[id.i];
     if (!kept->known || kept->job != task->job.i || kept->ready_ns != task->ready_ns ||
         kept->role != task->role || kept->phase != task->phase)
-        *kept = learn(look, task);
+        *kept = learn_task(look, task);
     return kept;
 }
 
+/* Fills row r but for what changes with time, which write_rows() adds. */
 static void fill_row(struct look *look, uint32_t r)
 {
     struct look_rows *row = &look->row;
     struct task_id id = cs_pending(look->host, r);
     const struct cs_task *task = cs_task(look->host, id);
-    const struct look_task *kept = know(look, id, task);
+    const struct look_task *kept = find_task(look, id, task);
     float *out = &row->number[r * TASK_FEATURES];
 
     row->task[r] = id;
@@ -162,10 +191,10 @@ static void fill_row(struct look *look, uint32_t r)
     row->held[r] = task->held.i != ID_NONE;
     look->shape[kept->shape].rows++;
     out[TASK_AT_TASK] = 1;
-    out[TASK_AT_GPUS] = of_share((double)task->gpus * task->gpu_milli / GPU_MILLI, look->gpus);
+    out[TASK_AT_GPUS] = scale_share((double)task->gpus * task->gpu_milli / GPU_MILLI, look->gpus);
     out[TASK_AT_WAITED] = out[TASK_AT_TENANT] = 0;
-    out[TASK_AT_ESTIMATE] = of_time(task->estimate_ns, HOUR_NS);
-    out[TASK_AT_PRIORITY] = of_priority(task->priority);
+    out[TASK_AT_ESTIMATE] = scale_time(task->estimate_ns, HOUR_NS);
+    out[TASK_AT_PRIORITY] = scale_priority(task->priority);
     out[TASK_AT_PHASE] = task->role == CS_ALL_ROLES ? 0 : (float)(task->phase + 1) /
                          (float)cs_request(look->host, task->job)->form->phase_count;
     out[TASK_AT_STARTED] = task->started;
@@ -187,26 +216,27 @@ const struct cs_want *look_want(const struct look *look, uint32_t row, uint32_t 
     return want;
 }
 
-static bool fits(struct look *look, uint32_t row, uint32_t place)
+static bool task_fits(struct look *look, uint32_t row, uint32_t place)
 {
     struct cs_want want;
 
     return host_fits(look->host, look->row.task[row], look_want(look, row, place, &want));
 }
 
-/* A bit for each place where the task of a row could start now. */
-static uint64_t fits_at(struct look *look, uint32_t r)
+/* Returns a bit for each place where the task of row r could start now. */
+static uint64_t find_places(struct look *look, uint32_t r)
 {
     uint64_t places = 0;
 
     for (uint32_t p = 0; p < look->plan->shape.places; p++)
-        places |= (uint64_t)fits(look, r, p) << p;
+        places |= (uint64_t)task_fits(look, r, p) << p;
     return places;
 }
 
-/* Returns the places where a task of shape s could start now.  It asks for the first row
- * at or after r whose task has the shape and holds no lease. */
-static uint64_t fits_of(struct look *look, uint32_t s, uint32_t r)
+/* Returns the places where a task of shape s could start now, and keeps the answer
+ * for this turn.  It asks for the first row at or after r whose task has the shape
+ * and holds no lease. */
+static uint64_t find_shape_places(struct look *look, uint32_t s, uint32_t r)
 {
     struct look_shape *shape = &look->shape[s];
 
@@ -214,10 +244,11 @@ static uint64_t fits_of(struct look *look, uint32_t s, uint32_t r)
         if (++r == look->rows)
             return 0;           /* all that have it hold leases */
     shape->turn = look->turn;
-    return shape->fits = fits_at(look, r);
+    return shape->fits = find_places(look, r);
 }
 
-/* Whole jobs come at the end, and wait as they came; phases change while they wait. */
+/* Brings the rows up to date.  Whole jobs come at the end and wait as they came,
+ * so rows stay; phases change while they wait, so their rows are read anew. */
 static void see_rows(struct look *look)
 {
     uint32_t count = cs_pending_count(look->host);
@@ -233,7 +264,8 @@ static void see_rows(struct look *look)
     assert(rows == 0 || look->row.task[rows - 1].i == cs_pending(look->host, rows - 1).i);
 }
 
-/* Each shape is asked once.  Where there are many, those of the rows are looked for. */
+/* Asks each shape once, and returns a bit set if anything fits anywhere.  Where
+ * there are more shapes than rows, those of the rows are looked for. */
 static uint64_t see_fits(struct look *look)
 {
     uint64_t any = 0;
@@ -241,22 +273,24 @@ static uint64_t see_fits(struct look *look)
     look->turn++;
     for (uint32_t r = 0; look->plan->phases && r < look->rows; r++)
         if (look->row.held[r])
-            any |= look->row.fits[r] = fits_at(look, r);
+            any |= look->row.fits[r] = find_places(look, r);
     if (look->shape_count <= look->rows) {
         for (uint32_t s = 0; s < look->shape_count; s++)
             if (look->shape[s].rows > 0)
-                any |= fits_of(look, s, 0);
+                any |= find_shape_places(look, s, 0);
         return any;
     }
     for (uint32_t r = 0; r < look->rows; r++)
         if (!look->row.held[r] && look->shape[look->row.shape[r]].turn != look->turn)
-            any |= fits_of(look, look->row.shape[r], r);
+            any |= find_shape_places(look, look->row.shape[r], r);
     return any;
 }
 
 #define CLOSE_GAP(array, at, count) \
     memmove(&(array)[at], &(array)[(at) + 1], (size_t)((count) - (at)) * sizeof *(array))
 
+/* The task of row r was started in this decision: the rows behind it move up, as
+ * the host's order does. */
 void look_started(struct look *look, uint32_t r)
 {
     struct look_rows *row = &look->row;
@@ -276,7 +310,8 @@ void look_started(struct look *look, uint32_t r)
 
 /* ---- places and time ---- */
 
-/* Free, idle and busy GPUs of one type, in a pool that has several. */
+/* Adds up free, idle and busy GPUs of one type, where its pool has several: the
+ * host counts by pool, so nodes and leases are gone through. */
 static void count_type(const struct look *look, const struct plan_place *place,
                        double count[3])
 {
@@ -300,6 +335,7 @@ static void count_type(const struct look *look, const struct plan_place *place,
     count[2] -= count[1];
 }
 
+/* Free, idle and busy GPUs of a place, as shares of its own. */
 static void see_place(struct look *look, uint32_t p)
 {
     const struct plan_place *place = &look->plan->place[p];
@@ -313,10 +349,10 @@ static void see_place(struct look *look, uint32_t p)
         count[1] = look->plan->phases ? cs_idle_gpus(look->host, place->pool_mask) : 0;
         count[2] = cs_total_gpus(look->host, place->pool_mask) - count[0] - count[1];
     }
-    out[PLACE_AT_GPUS] = of_share(all, look->gpus);
-    out[PLACE_AT_FREE] = of_share(count[0], all);
-    out[PLACE_AT_IDLE] = of_share(count[1], all);
-    out[PLACE_AT_BUSY] = of_share(count[2], all);
+    out[PLACE_AT_GPUS] = scale_share(all, look->gpus);
+    out[PLACE_AT_FREE] = scale_share(count[0], all);
+    out[PLACE_AT_IDLE] = scale_share(count[1], all);
+    out[PLACE_AT_BUSY] = scale_share(count[2], all);
 }
 
 static void see_clock(struct look *look)
@@ -324,10 +360,10 @@ static void see_clock(struct look *look)
     uint32_t waiting = cs_pending_count(look->host), rows = look->plan->shape.rows;
     float *out = look->clock;
 
-    out[CLOCK_AT_NOW] = of_time(cs_now_ns(look->host), DAY_NS);
-    out[CLOCK_AT_WAITING] = of_count(waiting, rows);
-    out[CLOCK_AT_UNSEEN] = waiting <= rows ? 0 : of_share(waiting - rows, waiting);
-    out[CLOCK_AT_RUNNING] = of_count(cs_running_count(look->host), rows);
+    out[CLOCK_AT_NOW] = scale_time(cs_now_ns(look->host), DAY_NS);
+    out[CLOCK_AT_WAITING] = scale_count(waiting, rows);
+    out[CLOCK_AT_UNSEEN] = waiting <= rows ? 0 : scale_share(waiting - rows, waiting);
+    out[CLOCK_AT_RUNNING] = scale_count(cs_running_count(look->host), rows);
     out[CLOCK_AT_TO_COME] = trial_job_to_come(look->trial);
 }
 
@@ -338,8 +374,9 @@ static void see_rest(struct look *look)
     see_clock(look);
 }
 
-/* Will anything change without the agent?  Idle leases stay as they are. */
-static bool goes_on(const struct look *look)
+/* Will anything change without the agent: a lease that works, or a job to come?
+ * Idle leases stay as they are.  If not, waiting would be for ever. */
+static bool will_change(const struct look *look)
 {
     for (uint32_t i = 0; i < cs_lease_count(look->host); i++)
         if (cs_lease(look->host, cs_lease_at(look->host, i))->state != CS_LEASE_IDLE)
@@ -352,7 +389,7 @@ bool look_anew(struct look *look)
     see_rows(look);
     if (see_fits(look) == 0)
         return false;
-    look->may_wait = goes_on(look);
+    look->may_wait = will_change(look);
     see_rest(look);
     return true;
 }
@@ -366,6 +403,8 @@ void look_end(struct look *look)
 
 /* ---- numbers ---- */
 
+/* Copies the rows and adds what changes with time: how long each waits, and what
+ * its tenant holds.  Rows without a task are 0. */
 static void write_rows(const struct look *look, float *out)
 {
     const struct look_rows *row = &look->row;
@@ -373,14 +412,15 @@ static void write_rows(const struct look *look, float *out)
 
     memcpy(out, row->number, look->rows * TASK_FEATURES * sizeof *out);
     for (uint32_t r = 0; r < look->rows; r++, out += TASK_FEATURES) {
-        out[TASK_AT_WAITED] = of_time(now_ns - row->ready_ns[r], HOUR_NS);
+        out[TASK_AT_WAITED] = scale_time(now_ns - row->ready_ns[r], HOUR_NS);
         if (row->tenant[r] != TENANT_NONE)
             out[TASK_AT_TENANT] =
-                of_share(look->tenants.tenant[row->tenant[r]].gpus, look->gpus);
+                scale_share(look->tenants.tenant[row->tenant[r]].gpus, look->gpus);
     }
     memset(out, 0, (look->plan->shape.rows - look->rows) * TASK_FEATURES * sizeof *out);
 }
 
+/* The mask is 1 where a bit of `fits` is set; the last action is to wait. */
 void look_write(const struct look *look, float *observation, uint8_t *mask)
 {
     const struct clustersim_env_shape *shape = &look->plan->shape;

@@ -28,6 +28,7 @@ struct look_shape {
 };
 
 /* What stays the same of a task, by its slot. */
+/* It is found by the slot of the task. */
 struct look_task {
     int64_t ready_ns;
     uint32_t job, role, phase, shape, tenant;
@@ -67,18 +68,21 @@ struct look {
     float place[PLAN_PLACES_MAX * PLACE_FEATURES], clock[CLOCK_FEATURES];
 };
 
-/* Memory comes from the arena, which lives as long as the trial. */
+/* Begins to look at a trial that has not run yet.  Memory comes from the arena,
+ * which lives as long as the trial. */
 void look_begin(struct look *look, const struct plan *plan, struct arena *arena,
                 const struct trial *trial, const struct trial_spec *spec);
-/* Looks anew, while a decision is held.  False: nothing that waits could start. */
+/* Looks anew, while a decision is held.  False: nothing that waits could start, so
+ * there is no choice. */
 bool look_anew(struct look *look);
-/* Tells it that the task of a row was started. */
+/* Tells it that the task of a row was started: later rows move up by one. */
 void look_started(struct look *look, uint32_t row);
 /* Looks anew at the end of a trial: nothing is left to do. */
 void look_end(struct look *look);
-/* What was seen, as numbers. */
+/* Writes what was seen: shape.floats numbers, and shape.actions bytes of 0 or 1. */
 void look_write(const struct look *look, float *observation, uint8_t *mask);
-/* How to ask for a place; NULL: as the owner of the job asks. */
+/* Returns how to ask the host for the task of a row at a place, filled into *want;
+ * NULL: as the owner of the job asks. */
 const struct cs_want *look_want(const struct look *look, uint32_t row, uint32_t place,
                                 struct cs_want *want);
 

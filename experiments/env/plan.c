@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plan.c - an experiment as an environment: its shape, its places, the trials that seeds
- * name.
+ * plan.c - an experiment as an environment: its shape, its places, the trials
+ * that seeds name.
+ *
+ * The agent takes the place of `policies:` as a guest of the registry, so that
+ * all else of the experiment is read as `run` reads it.  A seed names a point
+ * of the sweep and a replica: s % points, and the s / points-th replica of the
+ * split, so that an agent meets all points alike.
  */
 #include "experiments/env/plan.h"
 
@@ -19,6 +24,7 @@
 #include "sim/base/err.h"
 #include "sim/text/paths.h"
 
+/* Rows and trials that fit into memory: 65,536 trials of 4,096 rows are some 10 GB. */
 #define ROWS_USUAL 128u
 #define COUNT_MAX 65536u
 
@@ -30,6 +36,8 @@ static const char *const reward_name[] = {
 #undef REWARD
 };
 
+/* Splits are ranges of replicas that never meet.  `run` draws replicas from 0 on,
+ * so test trials can be compared with it. */
 void clustersim_env_replicas(enum clustersim_env_split split, uint32_t *first,
                              uint32_t *count)
 {
@@ -46,6 +54,7 @@ void clustersim_env_replicas(enum clustersim_env_split split, uint32_t *first,
 
 /* ---- options ---- */
 
+/* Without a name, the first reward of rewards.def. */
 static bool find_reward(const char *name, enum reward *reward, struct err *err)
 {
     for (uint32_t r = 0; r < REWARD_COUNT; r++)
@@ -79,7 +88,9 @@ static bool check_options(struct plan *plan, const char *path,
     return find_reward(options->reward, &plan->reward, err);
 }
 
-/* The agent as the only entry of `policies:`, with the keys that were given. */
+/* Writes the agent as the only entry of `policies:`, with the keys that were
+ * given.  Whether these keys may stand there is checked by the reader of the
+ * experiment. */
 static bool write_entry(struct arena *arena, const char *rules, const char **entry,
                         struct err *err)
 {
@@ -97,6 +108,7 @@ static bool write_entry(struct arena *arena, const char *rules, const char **ent
     return true;
 }
 
+/* Nothing is stored, so the program's hash does not matter. */
 static const struct experiment *read_experiment(struct arena *arena, const char *path,
                                                 const struct clustersim_env_options *options,
                                                 struct err *err)
@@ -124,11 +136,12 @@ static const struct experiment *read_experiment(struct arena *arena, const char 
 
 /* ---- places ---- */
 
-static const struct cluster_spec *cluster_of(const struct plan *plan, uint32_t point)
+static const struct cluster_spec *find_cluster(const struct plan *plan, uint32_t point)
 {
     return plan->experiment->point[point].met[0]->cluster;
 }
 
+/* Is there a place already for that pool and type? */
 static bool has_place(const struct plan *plan, const struct node_group *group)
 {
     for (uint32_t p = 1; p < plan->shape.places; p++)
@@ -138,6 +151,7 @@ static bool has_place(const struct plan *plan, const struct node_group *group)
     return false;
 }
 
+/* Adds the place POOL/TYPE, and notes where a pool has several types. */
 static bool add_place(struct plan *plan, struct arena *arena, const struct node_group *group,
                       const char *pool, struct err *err)
 {
@@ -157,10 +171,11 @@ static bool add_place(struct plan *plan, struct arena *arena, const struct node_
     return true;
 }
 
-/* One place means that an owner's wish leaves no choice. */
+/* Place 0 is where the owner asks for; then each type in each pool.  If there is
+ * one place only, choosing it would choose nothing, and place 0 stays alone. */
 static bool find_places(struct plan *plan, struct arena *arena, struct err *err)
 {
-    const struct cluster_spec *cluster = cluster_of(plan, 0);
+    const struct cluster_spec *cluster = find_cluster(plan, 0);
 
     plan->place[0] = (struct plan_place){ .name = "as asked" };
     plan->shape.places = 1;
@@ -175,17 +190,18 @@ static bool find_places(struct plan *plan, struct arena *arena, struct err *err)
     return true;
 }
 
-/* Do all points have the same pools with the same types? */
+/* Do all points have the same places?  The number of actions is fixed for an
+ * environment. */
 static bool check_points(const struct plan *plan, struct arena *arena, struct err *err)
 {
     for (uint32_t i = 1; i < plan->experiment->point_count; i++) {
         struct plan other = { .experiment = plan->experiment };
 
-        if (cluster_of(plan, i) == cluster_of(plan, 0))
+        if (find_cluster(plan, i) == find_cluster(plan, 0))
             continue;
         other.shape.places = 1;
-        for (uint32_t g = 0; g < cluster_of(plan, i)->group_count; g++) {
-            const struct cluster_spec *cluster = cluster_of(plan, i);
+        for (uint32_t g = 0; g < find_cluster(plan, i)->group_count; g++) {
+            const struct cluster_spec *cluster = find_cluster(plan, i);
             const struct node_group *group = &cluster->group[g];
             if (group->gpu != NULL && group->gpus > 0 && !has_place(&other, group) &&
                 !add_place(&other, arena, group, cluster->pool_name[group->pool], err))
@@ -228,6 +244,7 @@ bool plan_read(struct plan *plan, struct arena *arena, const char *path,
     return true;
 }
 
+/* by_host: the shortcut for trials that need no decisions is not taken. */
 struct trial_spec plan_trial(const struct plan *plan, uint64_t seed)
 {
     const struct experiment *experiment = plan->experiment;

@@ -21,6 +21,7 @@ struct trial_spec;
 #define TASK_FEATURE(ID, NAME, HELP) TASK_AT_##ID,
 #define PLACE_FEATURE(ID, NAME, HELP)
 #define CLOCK_FEATURE(ID, NAME, HELP)
+/* Features by number, in the order of features.def. */
 enum task_feature {
 #include "experiments/env/features.def"
     TASK_FEATURES
@@ -64,16 +65,17 @@ struct plan {
     const struct experiment *experiment;
     struct clustersim_env_shape shape;
     struct plan_place place[PLAN_PLACES_MAX];
-    bool phases;
+    bool phases;                /* tasks are phases; else whole jobs */
     enum reward reward;
     enum clustersim_env_split split;
-    uint64_t steps_max;
+    uint64_t steps_max;         /* of an episode; 0: no limit */
 };
 
-/* Reads the experiment with the agent as its policy.  False: err says why. */
+/* Checks the options and reads the experiment with the agent as its policy; memory
+ * in the arena.  False: err says why. */
 bool plan_read(struct plan *plan, struct arena *arena, const char *path,
                const struct clustersim_env_options *options, struct err *err);
-/* The trial that a seed names. */
+/* Returns the trial that a seed names; any number is a seed. */
 struct trial_spec plan_trial(const struct plan *plan, uint64_t seed);
 
 #endif

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * score.c - time integrals, whole nanoseconds all of them: what an episode's rewards sum to
- * is exact up to one rounding a step.
+ * score.c - time integrals, whole nanoseconds all of them: what an episode's
+ * rewards sum to is exact up to one rounding a step.
+ *
+ * The integral of the number of jobs in the system over time is the sum of
+ * completion times (as in Little's law), so a potential of minus that integral
+ * makes rewards sum to minus the total JCT, without waiting for jobs to end;
+ * likewise for the jobs that wait.
  */
 #include "experiments/env/score.h"
 
@@ -14,7 +19,9 @@
 #include "sim/base/clock.h"
 #include "sim/event/journal.h"
 
-static void pass(struct score *score, int64_t now_ns)
+/* Adds the time since the last fact to the integrals. 128 bits: 10^9 ns/s x 10^9 s
+ * x 10^6 jobs are beyond 64. */
+static void pass_time(struct score *score, int64_t now_ns)
 {
     score_ns passed = now_ns - score->last_ns;
 
@@ -29,15 +36,15 @@ static bool has_started(const struct score *score, struct job_id job)
     return host_job(score->host, job)->start_ns != CLOCK_NEVER_NS;
 }
 
-/* Replicas of services are no jobs of a user. */
-static void hear(void *self, const struct fact *fact)
+/* A fact on a job.  Replicas of services are no jobs of a user, and are left out. */
+static void hear_fact(void *self, const struct fact *fact)
 {
     struct score *score = self;
     struct job_id job = { fact->subject };
 
     if (cs_serves(score->host, job))
         return;
-    pass(score, fact->time_ns);
+    pass_time(score, fact->time_ns);
     switch (fact->kind) {
     case FACT_JOB_SUBMIT:
         if (score->first_submit_ns == CLOCK_NEVER_NS)
@@ -62,14 +69,16 @@ void score_begin(struct score *score, const struct trial *trial)
     *score = (struct score){ .host = trial_host(trial), .first_submit_ns = CLOCK_NEVER_NS };
     journal_listen(trial_journal(trial),
                    UINT64_C(1) << FACT_JOB_SUBMIT | UINT64_C(1) << FACT_JOB_START |
-                       UINT64_C(1) << FACT_JOB_END, hear, score);
+                       UINT64_C(1) << FACT_JOB_END, hear_fact, score);
 }
 
-static double seconds(score_ns ns)
+static double to_seconds(score_ns ns)
 {
     return (double)ns / (double)CLOCK_NS_PER_S;
 }
 
+/* The makespan counts from the first submission to now, and at the end to the last
+ * job that was done. */
 double score_now(const struct score *score, enum reward reward, bool over)
 {
     score_ns now_ns = cs_now_ns(score->host), passed = now_ns - score->last_ns;
@@ -77,12 +86,12 @@ double score_now(const struct score *score, enum reward reward, bool over)
     assert(reward < REWARD_COUNT);
     switch (reward) {
     case REWARD_JCT:
-        return -seconds(score->system_area + passed * score->in_system);
+        return -to_seconds(score->system_area + passed * score->in_system);
     case REWARD_WAIT:
-        return -seconds(score->waiting_area + passed * score->waiting);
+        return -to_seconds(score->waiting_area + passed * score->waiting);
     default:
         if (score->first_submit_ns == CLOCK_NEVER_NS)
             return 0;
-        return -seconds((over ? score->last_done_ns : now_ns) - score->first_submit_ns);
+        return -to_seconds((over ? score->last_done_ns : now_ns) - score->first_submit_ns);
     }
 }

@@ -23,7 +23,7 @@ struct score {
 
 /* Listens to a trial that has not begun to run. */
 void score_begin(struct score *score, const struct trial *trial);
-/* The potential now, in seconds.  over: the run has ended. */
+/* Returns the potential now, in seconds, at most 0.  over: the run has ended. */
 double score_now(const struct score *score, enum reward reward, bool over);
 
 #endif

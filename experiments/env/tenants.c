@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * tenants.c - GPUs that each tenant holds, by what the journal tells of leases.
+ *
+ * Names are found by a hash table with open addressing, at most half full; a
+ * tenant's number is its order of appearance.
  */
 #include "experiments/env/tenants.h"
 
@@ -16,8 +19,8 @@
 
 #define FIRST_SLOTS 64u
 
-/* Where the name is, or would be. */
-static uint32_t *slot_of(const struct tenants *tenants, const char *name)
+/* Returns the slot where the name is, or would be. */
+static uint32_t *find_slot(const struct tenants *tenants, const char *name)
 {
     uint64_t i = hash_text(HASH_START, name);
 
@@ -29,12 +32,13 @@ static uint32_t *slot_of(const struct tenants *tenants, const char *name)
     }
 }
 
+/* Makes a larger table; the old one stays in the arena until the episode ends. */
 static void make_slots(struct tenants *tenants, uint32_t slots)
 {
     tenants->slot = arena_alloc(tenants->arena, slots, sizeof *tenants->slot);
     tenants->slots = slots;
     for (uint32_t t = 0; t < tenants->count; t++)
-        *slot_of(tenants, tenants->tenant[t].name) = t + 1;
+        *find_slot(tenants, tenants->tenant[t].name) = t + 1;
 }
 
 uint32_t tenants_number(struct tenants *tenants, const char *tenant)
@@ -45,7 +49,7 @@ uint32_t tenants_number(struct tenants *tenants, const char *tenant)
         return TENANT_NONE;
     if (tenants->slots == 0 || tenants->count >= tenants->slots / 2)
         make_slots(tenants, tenants->slots == 0 ? FIRST_SLOTS : 2 * tenants->slots);
-    slot = slot_of(tenants, tenant);
+    slot = find_slot(tenants, tenant);
     if (*slot == 0) {
         struct tenant new = { arena_text(tenants->arena, tenant), 0 };
 
@@ -55,7 +59,8 @@ uint32_t tenants_number(struct tenants *tenants, const char *tenant)
     return *slot - 1;
 }
 
-static void hear(void *self, const struct fact *fact)
+/* Adds or takes off what a lease holds; jobs without a tenant are not counted. */
+static void hear_fact(void *self, const struct fact *fact)
 {
     struct tenants *tenants = self;
     struct job_id job = { fact->object };
@@ -70,5 +75,6 @@ void tenants_begin(struct tenants *tenants, struct arena *arena, const struct tr
 {
     *tenants = (struct tenants){ .host = trial_host(trial), .arena = arena };
     journal_listen(trial_journal(trial),
-                   UINT64_C(1) << FACT_LEASE_TAKE | UINT64_C(1) << FACT_LEASE_DROP, hear, tenants);
+                   UINT64_C(1) << FACT_LEASE_TAKE | UINT64_C(1) << FACT_LEASE_DROP,
+                   hear_fact, tenants);
 }

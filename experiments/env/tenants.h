@@ -15,7 +15,7 @@ struct trial;
 
 struct tenant {
     const char *name;
-    double gpus;
+    double gpus;                /* held now; parts of GPUs count as such */
 };
 
 struct tenants {
@@ -28,7 +28,7 @@ struct tenants {
 
 /* Listens to a trial that has not begun to run. */
 void tenants_begin(struct tenants *tenants, struct arena *arena, const struct trial *trial);
-/* The number of a tenant; TENANT_NONE for NULL. */
+/* Returns the number of a tenant, given at its first mention; TENANT_NONE for NULL. */
 uint32_t tenants_number(struct tenants *tenants, const char *tenant);
 
 #endif

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * answer.c - maps with known keys, read token by token.
+ *
+ * Nothing a program sends is trusted: every number has a range, every text a
+ * length, every key must be known, and the first fault ends the trial with its
+ * column.  Memory for requests is kept from answer to answer, and grows with
+ * the longest one.
+ *
+ * A reader of a map is a function that reads the value of one key (value_fn): 1
+ * for success, 0 for a fault, -1 for a key that is not known, so that
+ * read_map() says so in one place.
  */
 #include "experiments/exec/answer.h"
 
@@ -17,6 +26,7 @@
 #include "sim/text/json.h"
 #include "sim/text/scan.h"
 
+/* The line that is read; `out` is what it fills. */
 struct reader {
     struct json *json;
     struct err *err;
@@ -60,13 +70,15 @@ const char *answer_verb(uint32_t verb)
     return verb_names[verb];
 }
 
-static bool fault(struct reader *r, const char *what)
+/* False, with err at the token that was read last. */
+static bool set_fault(struct reader *r, const char *what)
 {
     return err_set(r->err, ERR_SYNTAX, json_pos(r->json), "%s", what);
 }
 
-static bool fault_word(struct reader *r, const char *what, const char *word,
-                       const char *const *names)
+/* False, with err that names the word and the nearest one that there is. */
+static bool set_word_fault(struct reader *r, const char *what, const char *word,
+                           const char *const *names)
 {
     const char *near = conf_nearest(word, names);
 
@@ -75,7 +87,8 @@ static bool fault_word(struct reader *r, const char *what, const char *word,
     return false;
 }
 
-static int find(const char *const *names, const char *word)
+/* Returns the number of the word, or -1. */
+static int find_word(const char *const *names, const char *word)
 {
     for (int i = 0; names[i] != NULL; i++)
         if (strcmp(names[i], word) == 0)
@@ -85,7 +98,7 @@ static int find(const char *const *names, const char *word)
 
 /* ---- values ---- */
 
-static bool next(struct reader *r, enum json_token *token)
+static bool next_token(struct reader *r, enum json_token *token)
 {
     *token = json_next(r->json, r->err);
     return *token != JSON_ERROR;
@@ -97,11 +110,11 @@ static bool read_int(struct reader *r, int64_t low, int64_t high, int64_t *out)
     enum json_token token;
     const char *text;
 
-    if (!next(r, &token))
+    if (!next_token(r, &token))
         return false;
     text = json_text(r->json, &bytes);
     if (token != JSON_NUMBER || !scan_i64(text, bytes, out))
-        return fault(r, "a whole number is expected here");
+        return set_fault(r, "a whole number is expected here");
     if (*out < low || *out > high)
         return err_set(r->err, ERR_RANGE, json_pos(r->json), "%lld is not from %lld to "
                        "%lld", (long long)*out, (long long)low, (long long)high);
@@ -121,26 +134,28 @@ static bool read_bool(struct reader *r, bool *out)
 {
     enum json_token token;
 
-    if (!next(r, &token))
+    if (!next_token(r, &token))
         return false;
     *out = token == JSON_TRUE;
     return token == JSON_TRUE || token == JSON_FALSE ||
-           fault(r, "true or false is expected here");
+           set_fault(r, "true or false is expected here");
 }
 
-/* The text is good until the next token. */
+/* Reads a text, good until the next token. */
 static bool read_text(struct reader *r, const char **out)
 {
     enum json_token token;
     size_t bytes;
 
-    if (!next(r, &token))
+    if (!next_token(r, &token))
         return false;
     *out = json_text(r->json, &bytes);
-    return token == JSON_TEXT || fault(r, "a text is expected here");
+    return token == JSON_TEXT || set_fault(r, "a text is expected here");
 }
 
-/* Reads {"key": value, ...} from its bracket on, which was read if `open`. */
+/* Reads {"key": value, ...} from its bracket on, which was read if `open`.  Keys
+ * are cut to 40 bytes, more than any known key has.  A key that stands twice sets
+ * its value twice. */
 static bool read_map(struct reader *r, bool open, value_fn *value)
 {
     enum json_token token;
@@ -151,7 +166,7 @@ static bool read_map(struct reader *r, bool open, value_fn *value)
     if (!open && !json_expect(r->json, JSON_OBJECT, "a map", r->err))
         return false;
     for (;;) {
-        if (!next(r, &token))
+        if (!next_token(r, &token))
             return false;
         if (token == JSON_OBJECT_END)
             return true;
@@ -176,7 +191,7 @@ static bool read_list(struct reader *r,
 
     if (!json_expect(r->json, JSON_ARRAY, "a list", r->err))
         return false;
-    while (next(r, &token)) {
+    while (next_token(r, &token)) {
         if (token == JSON_ARRAY_END)
             return true;
         if (!item(r, token))
@@ -187,6 +202,8 @@ static bool read_list(struct reader *r,
 
 /* ---- what a program says of itself ---- */
 
+/* Reads a text into a buffer; a longer one is a fault, as a name that is cut would
+ * name something else. */
 static bool read_word(struct reader *r, char *out, size_t out_bytes)
 {
     const char *text;
@@ -194,7 +211,7 @@ static bool read_word(struct reader *r, char *out, size_t out_bytes)
     if (!read_text(r, &text))
         return false;
     if (strlen(text) >= out_bytes)
-        return fault(r, "this text is too long");
+        return set_fault(r, "this text is too long");
     strcpy(out, text);
     return true;
 }
@@ -204,33 +221,35 @@ static bool read_flag(struct reader *r, enum json_token token)
     struct exec_self *self = r->out;
     size_t bytes;
     const char *word = json_text(r->json, &bytes);
-    int i = token == JSON_TEXT ? find(flag_names, word) : -1;
+    int i = token == JSON_TEXT ? find_word(flag_names, word) : -1;
 
     if (i < 0)
-        return fault_word(r, "there is no flag", token == JSON_TEXT ? word : "", flag_names);
+        return set_word_fault(r, "there is no flag", token == JSON_TEXT ? word : "", flag_names);
     self->flags |= flag_bits[i];
     return true;
 }
 
+/* "-gpus" is the largest first. */
 static bool read_key(struct reader *r, enum json_token token)
 {
     struct exec_self *self = r->out;
     size_t bytes;
     const char *word = json_text(r->json, &bytes);
     bool falls = token == JSON_TEXT && word[0] == '-';
-    int i = token == JSON_TEXT ? find(key_names, word + falls) : -1;
+    int i = token == JSON_TEXT ? find_word(key_names, word + falls) : -1;
 
     if (i < 0)
-        return fault_word(r, "tasks are not ordered by", token == JSON_TEXT ? word : "",
-                          key_names);
+        return set_word_fault(r, "tasks are not ordered by", token == JSON_TEXT ? word : "",
+                              key_names);
     if (self->key_count == EXEC_KEYS_MAX)
-        return fault(r, "an order has at most 6 keys");
+        return set_fault(r, "an order has at most 6 keys");
     self->falls[self->key_count] = falls;
     self->key[self->key_count++] = (enum exec_key)i;
     return true;
 }
 
-/* Words of a choice: texts without blanks. */
+/* Reads a word of a choice: a text without blanks.  Words are joined by blanks, as
+ * a table of a compiled policy has them. */
 static bool read_choice(struct reader *r, enum json_token token)
 {
     struct exec_self *self = r->out;
@@ -239,34 +258,34 @@ static bool read_choice(struct reader *r, enum json_token token)
     const char *word = json_text(r->json, &bytes);
 
     if (token != JSON_TEXT || word[0] == '\0' || strchr(word, ' ') != NULL)
-        return fault(r, "a word of a choice is a text without blanks");
+        return set_fault(r, "a word of a choice is a text without blanks");
     if (used + 1 + strlen(word) >= sizeof param->words)
-        return fault(r, "the words are too long together");
+        return set_fault(r, "the words are too long together");
     if (used > 0)
         param->words[used++] = ' ';
     strcpy(param->words + used, word);
     return true;
 }
 
-/* A default is what a user would write: a text, a number, true or false. */
+/* Reads a default, as text: a number or a word is what a user would write in YAML. */
 static bool read_fallback(struct reader *r, struct exec_param *param)
 {
     enum json_token token;
     size_t bytes;
     const char *text;
 
-    if (!next(r, &token))
+    if (!next_token(r, &token))
         return false;
     if (token != JSON_TEXT && token != JSON_NUMBER && token != JSON_TRUE &&
         token != JSON_FALSE)
-        return fault(r, "a default is a text, a number, true or false");
+        return set_fault(r, "a default is a text, a number, true or false");
     text = json_text(r->json, &bytes);
     if (token == JSON_TRUE || token == JSON_FALSE) {
         text = token == JSON_TRUE ? "true" : "false";
         bytes = strlen(text);
     }
     if (bytes >= sizeof param->fallback)
-        return fault(r, "this text is too long");
+        return set_fault(r, "this text is too long");
     memcpy(param->fallback, text, bytes);
     param->fallback[bytes] = '\0';
     return true;
@@ -277,13 +296,14 @@ static bool read_real(struct reader *r, double *out)
     enum json_token token;
     size_t bytes;
 
-    if (!next(r, &token))
+    if (!next_token(r, &token))
         return false;
     const char *text = json_text(r->json, &bytes);
     return (token == JSON_NUMBER && scan_f64(text, bytes, out)) ||
-           fault(r, "a number is expected here");
+           set_fault(r, "a number is expected here");
 }
 
+/* The value of one key of a parameter. */
 static int param_value(struct reader *r, const char *key)
 {
     struct exec_self *self = r->out;
@@ -306,37 +326,40 @@ static int param_value(struct reader *r, const char *key)
         return -1;
     if (!read_text(r, &word))
         return false;
-    param->kind = find(kind_names, word);
+    param->kind = find_word(kind_names, word);
     return param->kind >= 0 ||
-           fault_word(r, "a parameter is an int, real, fraction, time, bool, text or choice, "
-                      "and not", word, kind_names);
+           set_word_fault(r, "a parameter is an int, real, fraction, time, bool, text or choice, "
+                          "and not", word, kind_names);
 }
 
+/* A parameter as {key, kind, default, help, min, max, words}; what a compiled
+ * policy could not declare is refused here. */
 static bool read_param(struct reader *r, enum json_token token)
 {
     struct exec_self *self = r->out;
     struct exec_param *param = &self->param[self->param_count];
 
     if (self->param_count == EXEC_PARAMS_MAX)
-        return fault(r, "a program has at most 24 parameters");
+        return set_fault(r, "a program has at most 24 parameters");
     if (token != JSON_OBJECT)
-        return fault(r, "a parameter is a map such as {\"key\":\"depth\",\"kind\":\"int\","
-                     "\"default\":12,\"help\":\"tasks looked at\"}");
+        return set_fault(r, "a parameter is a map such as {\"key\":\"depth\",\"kind\":\"int\","
+                         "\"default\":12,\"help\":\"tasks looked at\"}");
     *param = (struct exec_param){ .kind = -1 };
     if (!read_map(r, true, param_value))
         return false;
     if (param->key[0] == '\0' || param->kind < 0 || param->help[0] == '\0')
-        return fault(r, "a parameter needs key, kind and help");
+        return set_fault(r, "a parameter needs key, kind and help");
     if ((param->kind == CS_PARAM_CHOICE) != (param->words[0] != '\0'))
-        return fault(r, "a choice has words, and nothing else has");
+        return set_fault(r, "a choice has words, and nothing else has");
     if (param->kind != CS_PARAM_TEXT && param->fallback[0] == '\0')
-        return fault(r, "a parameter that is no text needs a default");
+        return set_fault(r, "a parameter that is no text needs a default");
     if (param->min > param->max)
-        return fault(r, "min is above max");
+        return set_fault(r, "min is above max");
     self->param_count++;
     return true;
 }
 
+/* The value of one key of the answer to hello. */
 static int self_value(struct reader *r, const char *key)
 {
     struct exec_self *self = r->out;
@@ -367,25 +390,25 @@ static int self_value(struct reader *r, const char *key)
     return -1;
 }
 
-/* Begins with a line; "n" must be among its keys, and nothing behind its map. */
+/* Reads a whole line: one map, with "n" among its keys, and nothing behind it. */
 static bool read_line(struct reader *r, char *line, size_t bytes, value_fn *value)
 {
     enum json_token token;
 
     json_line(r->json, line, 1);
     if (strlen(line) < bytes)
-        return fault(r, "the line holds a byte 0");
+        return set_fault(r, "the line holds a byte 0");
     token = json_next(r->json, r->err);
     if (token == JSON_ERROR)
         return false;
     if (token != JSON_OBJECT)
-        return fault(r, "a map {...} is expected here, and nothing else on stdout");
-    if (!read_map(r, true, value) || !next(r, &token))
+        return set_fault(r, "a map {...} is expected here, and nothing else on stdout");
+    if (!read_map(r, true, value) || !next_token(r, &token))
         return false;
     if (token != JSON_END)
-        return fault(r, "the answer has ended, and the line goes on");
-    return r->number >= 0 || fault(r, "the key n is missing, the number of the message "
-                                   "that is answered");
+        return set_fault(r, "the answer has ended, and the line goes on");
+    return r->number >= 0 || set_fault(r, "the key n is missing, the number of the message "
+                                       "that is answered");
 }
 
 bool answer_read_self(struct json *json, char *line, size_t bytes,
@@ -396,11 +419,12 @@ bool answer_read_self(struct json *json, char *line, size_t bytes,
     *self = (struct exec_self){ .name = "" };
     if (!read_line(&r, line, bytes, self_value))
         return false;
-    return self->name[0] != '\0' || fault(&r, "the key name is missing");
+    return self->name[0] != '\0' || set_fault(&r, "the key name is missing");
 }
 
 /* ---- answers to decisions ---- */
 
+/* Where requests of an answer go: `now` is the one that is read. */
 struct requests {
     struct exec_answer *answer;
     struct exec_request *now;
@@ -408,6 +432,7 @@ struct requests {
     bool verb;
 };
 
+/* A key of what is wanted: of a request, or of one of its roles. */
 static int want_value(struct reader *r, const char *key)
 {
     struct requests *q = r->out;
@@ -428,29 +453,31 @@ static int want_value(struct reader *r, const char *key)
     return -1;
 }
 
+/* Roles are numbered in the order of the list. */
 static bool read_role_want(struct reader *r, enum json_token token)
 {
     struct requests *q = r->out;
     uint32_t role = q->now->role_wants;
 
     if (token != JSON_OBJECT)
-        return fault(r, "a map is expected here, with what a role wants");
+        return set_fault(r, "a map is expected here, with what a role wants");
     if (role == FORM_ROLES_MAX)
-        return fault(r, "no job has so many roles");
+        return set_fault(r, "no job has so many roles");
     q->want = &q->now->want[role];
     *q->want = (struct cs_want){ .role = role };
     q->now->role_wants++;
     return read_map(r, true, want_value);
 }
 
+/* A verb names the job or number that it is about; all other keys say more of it. */
 static int request_value(struct reader *r, const char *key)
 {
     struct requests *q = r->out;
-    int verb = find(verb_names, key), got;
+    int verb = find_word(verb_names, key), got;
 
     if (verb >= 0) {
         if (q->verb)
-            return fault(r, "a request has one verb, and this is its second");
+            return set_fault(r, "a request has one verb, and this is its second");
         q->verb = true;
         q->now->verb = (enum exec_verb)verb;
         return read_int(r, 0, INT64_MAX, &q->now->number);
@@ -469,13 +496,14 @@ static int request_value(struct reader *r, const char *key)
     return got;
 }
 
+/* A slot is used again, so all that keys set is set back first. */
 static bool read_request(struct reader *r, enum json_token token)
 {
     struct requests *q = r->out;
     struct exec_answer *answer = q->answer;
 
     if (token != JSON_OBJECT)
-        return fault(r, "a request is a map such as {\"start\":7}");
+        return set_fault(r, "a request is a map such as {\"start\":7}");
     ARENA_REACH(NULL, answer->request, answer->room, answer->count);
     q->now = &answer->request[answer->count++];
     q->now->role = CS_ALL_ROLES;
@@ -487,7 +515,7 @@ static bool read_request(struct reader *r, enum json_token token)
     q->verb = false;
     if (!read_map(r, true, request_value))
         return false;
-    return q->verb || fault(r, "the request has no verb, such as start");
+    return q->verb || set_fault(r, "the request has no verb, such as start");
 }
 
 static bool read_again(struct reader *r, struct exec_answer *answer)
@@ -498,13 +526,15 @@ static bool read_again(struct reader *r, struct exec_answer *answer)
 
     if (!read_text(r, &word))
         return false;
-    i = find(names, word);
+    i = find_word(names, word);
     if (i < 0)
-        return fault_word(r, "again is refused, always or never, and not", word, names);
+        return set_word_fault(r, "again is refused, always or never, and not", word, names);
     answer->again = (enum exec_again)i;
     return true;
 }
 
+/* "n" must be the message that is open: an answer to an earlier one shows a
+ * program that is out of step. */
 static int answer_value(struct reader *r, const char *key)
 {
     struct requests *q = r->out;

@@ -19,10 +19,10 @@ struct json;
  * column; the line is changed. */
 bool answer_read_self(struct json *json, char *line, size_t bytes,
                       struct exec_self *self, struct err *err);
-/* Reads the answer to message `number`, likewise. */
+/* Reads the answer to message `number` into *out, whose memory is used again; likewise. */
 bool answer_read(struct json *json, char *line, size_t bytes, int64_t number,
                  struct exec_answer *out, struct err *err);
-/* What a verb is called. */
+/* Returns the name of a verb, below EXEC_VERB_COUNT. */
 const char *answer_verb(uint32_t verb);
 
 #endif

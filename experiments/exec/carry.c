@@ -2,8 +2,13 @@
 /*
  * carry.c - checks what a request names, then calls the host.
  *
- * The host trusts a policy to name jobs, roles and pools that are there; a program is
- * not trusted.
+ * The host trusts a policy to name jobs, roles and pools that are there, and
+ * asserts it; a program is not trusted, so all is checked here first.  A
+ * request that makes no sense ends the trial; one that is only refused (no
+ * room, a job that has ended meanwhile) gets a verdict, which the program hears
+ * with the next message.
+ *
+ * Verbs from EXEC_earliest on are questions: their "verdict" is the answer.
  */
 #include "experiments/exec/carry.h"
 
@@ -18,6 +23,7 @@
 #include "policies/phases.h"
 #include "policies/policy.h"
 
+/* Flags that a program must have declared for a verb; whether its number is a job. */
 static const uint32_t needs[] = {
 #define VERB(NAME, OF, NEEDS) NEEDS,
 #include "experiments/exec/verbs.def"
@@ -32,6 +38,7 @@ static const int of[] = {
 
 /* ---- what is named is there ---- */
 
+/* Does the mask name pools that there are? */
 static bool pools_exist(const struct cs_host *host, uint32_t mask)
 {
     uint32_t count = cs_pool_count(host);
@@ -39,6 +46,7 @@ static bool pools_exist(const struct cs_host *host, uint32_t mask)
     return count >= 32 || mask >> count == 0;
 }
 
+/* Are all wanted pools there?  Other keys of a want are judged by the host. */
 static bool wants_make_sense(const struct cs_host *host, const struct exec_request *q,
                              char *why, size_t why_bytes)
 {
@@ -53,8 +61,8 @@ static bool wants_make_sense(const struct cs_host *host, const struct exec_reque
     return true;
 }
 
-/* Is it a job that is known, with that role?  One that has ended is no fault: it may
- * have ended since. */
+/* Is it a job that is known, with that role?  One that has ended is no fault: it
+ * may have ended since the program last heard. */
 static bool makes_sense(const struct exec *exec, const struct cs_host *host,
                         const struct exec_request *q, char *why, size_t why_bytes)
 {
@@ -80,8 +88,9 @@ static bool makes_sense(const struct exec *exec, const struct cs_host *host,
 
 /* ---- requests ---- */
 
-static struct task_id task_of(const struct exec *exec, const struct cs_host *host,
-                              const struct exec_request *q)
+/* Returns the task that a request names; per phase it must name a role. */
+static struct task_id find_task(const struct exec *exec, const struct cs_host *host,
+                                const struct exec_request *q)
 {
     struct job_id job = { (uint32_t)q->number };
     bool phases = (exec->guest->table.flags & CS_PER_PHASE) != 0;
@@ -91,7 +100,8 @@ static struct task_id task_of(const struct exec *exec, const struct cs_host *hos
     return cs_job_task(host, job, phases ? q->role : CS_ALL_ROLES);
 }
 
-static struct lease_id lease_of(const struct cs_host *host, const struct exec_request *q)
+/* Returns the lease of the role, or none. */
+static struct lease_id find_lease(const struct cs_host *host, const struct exec_request *q)
 {
     struct job_id job = { (uint32_t)q->number };
 
@@ -99,10 +109,11 @@ static struct lease_id lease_of(const struct cs_host *host, const struct exec_re
                                    : cs_role_lease(host, job, q->role);
 }
 
-static enum cs_verdict start(struct exec *exec, struct cs_host *host,
-                             const struct exec_request *q)
+/* What was started waits no more, as the program knows by the verdict. */
+static enum cs_verdict start_task(struct exec *exec, struct cs_host *host,
+                                  const struct exec_request *q)
 {
-    struct task_id task = task_of(exec, host, q);
+    struct task_id task = find_task(exec, host, q);
     struct exec_task known = { (uint32_t)q->number, CS_ALL_ROLES };
     enum cs_verdict verdict = CS_NOT_PENDING;
 
@@ -124,7 +135,8 @@ static enum cs_verdict start(struct exec *exec, struct cs_host *host,
     return verdict;
 }
 
-static enum cs_verdict prepare(struct cs_host *host, const struct exec_request *q)
+/* Per phase only, so it must name a role. */
+static enum cs_verdict prepare_role(struct cs_host *host, const struct exec_request *q)
 {
     struct job_id job = { (uint32_t)q->number };
     struct cs_want want = q->want[0];
@@ -133,10 +145,11 @@ static enum cs_verdict prepare(struct cs_host *host, const struct exec_request *
     return q->role == CS_ALL_ROLES ? CS_BAD_SHAPE : cs_prepare(host, job, &want);
 }
 
-static enum cs_verdict tried(struct exec *exec, struct cs_host *host,
-                             const struct exec_request *q)
+/* Only the candidate that was told last can be said to be tried, and once. */
+static enum cs_verdict tell_tried(struct exec *exec, struct cs_host *host,
+                                  const struct exec_request *q)
 {
-    struct task_id task = task_of(exec, host, q);
+    struct task_id task = find_task(exec, host, q);
 
     if (task.i == ID_NONE || exec->candidate.i != task.i)
         return CS_NOT_PENDING;
@@ -145,9 +158,9 @@ static enum cs_verdict tried(struct exec *exec, struct cs_host *host,
     return CS_DONE;
 }
 
-static enum cs_verdict of_lease(struct cs_host *host, const struct exec_request *q)
+static enum cs_verdict act_on_lease(struct cs_host *host, const struct exec_request *q)
 {
-    struct lease_id lease = lease_of(host, q);
+    struct lease_id lease = find_lease(host, q);
 
     if (lease.i == ID_NONE)
         return CS_NOT_PENDING;
@@ -155,8 +168,8 @@ static enum cs_verdict of_lease(struct cs_host *host, const struct exec_request 
                                    : cs_take_back(host, lease, q->delay_ns);
 }
 
-static enum cs_verdict request(struct exec *exec, struct cs_host *host,
-                               const struct exec_request *q)
+static enum cs_verdict carry_request(struct exec *exec, struct cs_host *host,
+                                     const struct exec_request *q)
 {
     struct job_id job = { (uint32_t)q->number };
 
@@ -164,16 +177,16 @@ static enum cs_verdict request(struct exec *exec, struct cs_host *host,
     case EXEC_start:
     case EXEC_continue:
     case EXEC_settle:
-        return start(exec, host, q);
+        return start_task(exec, host, q);
     case EXEC_stop:
         return cs_stop(host, job);
     case EXEC_prepare:
-        return prepare(host, q);
+        return prepare_role(host, q);
     case EXEC_anew:
         cs_try_anew(host);
         return CS_DONE;
     case EXEC_tried:
-        return tried(exec, host, q);
+        return tell_tried(exec, host, q);
     case EXEC_wake_at:
         cs_wake_at(host, q->number);
         return CS_DONE;
@@ -181,16 +194,17 @@ static enum cs_verdict request(struct exec *exec, struct cs_host *host,
         cs_wake_when_idle(host, q->number);
         return CS_DONE;
     default:
-        return of_lease(host, q);
+        return act_on_lease(host, q);
     }
 }
 
 /* ---- questions ---- */
 
+/* Writes the forecast of a start, or a verdict as text if there is none. */
 static void tell_forecast(const struct exec *exec, struct cs_host *host,
                           const struct exec_request *q, struct line *out)
 {
-    struct task_id task = task_of(exec, host, q);
+    struct task_id task = find_task(exec, host, q);
     struct cs_forecast f;
     bool found = task.i != ID_NONE &&
                  (q->verb == EXEC_forecast_held
@@ -210,6 +224,7 @@ static void tell_forecast(const struct exec *exec, struct cs_host *host,
     line_raw(out, "}");
 }
 
+/* Writes the places at which the task could start. */
 static void tell_sites(struct cs_host *host, struct task_id task, struct line *out)
 {
     line_raw(out, ",\"sites\":[");
@@ -227,12 +242,13 @@ static void tell_sites(struct cs_host *host, struct task_id task, struct line *o
     line_raw(out, "]");
 }
 
-/* What a policy per phase may know of a role: with `sites` and the like if it waits. */
+/* What a policy per phase may know of a role; with its sites and most GPUs if it
+ * waits. */
 static void tell_about(const struct exec *exec, struct cs_host *host,
                        const struct exec_request *q, struct line *out)
 {
     struct job_id job = { (uint32_t)q->number };
-    struct task_id task = task_of(exec, host, q);
+    struct task_id task = find_task(exec, host, q);
 
     if (q->role == CS_ALL_ROLES) {
         line_text(out, host_verdict_name(CS_BAD_SHAPE));
@@ -251,7 +267,7 @@ static void tell_about(const struct exec *exec, struct cs_host *host,
     line_raw(out, "}");
 }
 
-/* The next candidate among the tasks of phases, or null. */
+/* Tells the next candidate among the tasks of phases, or null. */
 static void tell_next(struct exec *exec, struct cs_host *host, struct line *out)
 {
     struct task_id task = cs_next_candidate(host);
@@ -267,6 +283,7 @@ static void tell_next(struct exec *exec, struct cs_host *host, struct line *out)
     line_raw(out, "}");
 }
 
+/* Writes when that many GPUs are free, and what is then left over. */
 static void tell_earliest(struct cs_host *host, uint32_t gpus, struct line *out)
 {
     uint32_t spare = 0;
@@ -313,7 +330,7 @@ static void answer_question(struct exec *exec, struct cs_host *host,
 
 /* ---- the list ---- */
 
-/* False: it was refused. */
+/* Carries out one request and writes its verdict.  False: it was refused. */
 static bool carry_one(struct exec *exec, struct cs_host *host,
                       const struct exec_request *q)
 {
@@ -331,7 +348,7 @@ static bool carry_one(struct exec *exec, struct cs_host *host,
         answer_question(exec, host, q, out);
         return true;
     } else
-        verdict = request(exec, host, q);
+        verdict = carry_request(exec, host, q);
     /* A wish to be asked later changes no candidate. */
     if (verdict == CS_DONE && q->verb != EXEC_wake_at && q->verb != EXEC_wake_when_idle)
         exec->candidate.i = ID_NONE;
@@ -339,6 +356,8 @@ static bool carry_one(struct exec *exec, struct cs_host *host,
     return verdict == CS_DONE;
 }
 
+/* Stops at the first refusal, unless `skip` was asked for: later requests often
+ * rest on earlier ones. */
 bool carry_out(struct exec *exec, struct cs_host *host, bool *refused, char *why,
                size_t why_bytes)
 {

@@ -11,8 +11,9 @@
 struct cs_host;
 struct exec;
 
-/* Carries out exec->answer in its order, and writes the verdicts.  *refused: one was
- * not done.  False: a request makes no sense, and `why` says which. */
+/* Carries out exec->answer in its order, and adds the verdicts to exec->verdicts, one
+ * for each request that was reached.  *refused: one was not done.  False: a request
+ * makes no sense, and `why` says which, as words behind \"its program\". */
 bool carry_out(struct exec *exec, struct cs_host *host, bool *refused, char *why,
                size_t why_bytes);
 

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * exec.c - the table of a policy that is a program.
+ *
+ * The program is started once when the experiment is read, to hear its name,
+ * flags and parameters; from these a table of a policy is made, as a compiled
+ * one has, so that nothing behind it knows the difference.  The table is the
+ * first member of struct exec_guest: exec_init() finds its guest by that.
+ *
+ * Its hash is of the command and of the files named in it, so that results of
+ * an earlier version of a script are not taken for those of the new one.  What
+ * a script imports is not seen.
  */
 #include "experiments/exec/exec.h"
 
@@ -18,6 +27,7 @@
 #include "sim/text/hash.h"
 #include "sim/text/paths.h"
 
+/* Words of a command; a longer one belongs into a script. */
 #define WORDS_MAX 64u
 
 /* The key of an entry that names the program. */
@@ -27,8 +37,9 @@ static const struct cs_param exec_param[] = {
       "experiment" },
 };
 
-/* Cuts the command at blanks; quotation marks of both kinds hold words together.
- * NULL: there is none, or too many. */
+/* Cuts the command at blanks; quotation marks of both kinds hold words together,
+ * without escapes: it is no shell.  NULL: there is no word, too many, or a mark is
+ * open. */
 static char *const *cut_words(struct arena *arena, const char *command)
 {
     char **word = arena_alloc(arena, WORDS_MAX + 1, sizeof *word);
@@ -59,7 +70,7 @@ static char *const *cut_words(struct arena *arena, const char *command)
     return count == 0 || quote != '\0' ? NULL : word;
 }
 
-/* Of the command, and of each of its words that is a file. */
+/* Hashes the command, and each of its words that is a file. */
 static uint64_t hash_program(struct arena *arena, const struct exec_guest *guest)
 {
     uint64_t hash = HASH_START, of_file;
@@ -75,13 +86,15 @@ static uint64_t hash_program(struct arena *arena, const struct exec_guest *guest
     return hash;
 }
 
+/* Names stand in CSVs and in command lines, so they are plain words. */
 static bool is_name(const char *name)
 {
     return name[0] >= 'a' && name[0] <= 'z' &&
            name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
 }
 
-/* The parameters that the program declares, behind `exec:`. */
+/* Returns the parameters of the table: `exec:` itself, then those that the program
+ * declares. */
 static const struct cs_param *make_params(struct arena *arena, const struct exec_self *self,
                                           struct cs_words *words, uint32_t *words_count)
 {
@@ -101,6 +114,8 @@ static const struct cs_param *make_params(struct arena *arena, const struct exec
     return out;
 }
 
+/* Only what the program declared is set: lease_idle costs messages, and is for
+ * policies per phase. */
 static void fill_table(struct arena *arena, struct exec_guest *guest)
 {
     struct cs_words *words = arena_alloc(arena, EXEC_PARAMS_MAX, sizeof *words);
@@ -124,6 +139,7 @@ static void fill_table(struct arena *arena, struct exec_guest *guest)
     };
 }
 
+/* Whatever fails, no process is left. */
 const struct cs_policy *exec_load(struct arena *arena, const char *command,
                                   const char *folder, struct err_pos pos,
                                   uint64_t *hash, struct err *err)
@@ -168,6 +184,7 @@ bool exec_is(const struct cs_policy *policy)
     return policy->init == exec_init;
 }
 
+/* The table is const to all others, but was made here, in an arena. */
 void exec_set_limit(const struct cs_policy *policy, int64_t limit_ns)
 {
     assert(exec_is(policy) && limit_ns > 0);

@@ -22,14 +22,16 @@ struct cs_policy;
 /* Starts the program, and makes the table of a policy from what it says of itself.
  * `command`: words with blanks between them, quoted where they have some; `folder`: to
  * run in.  *hash: of the command and of the files that it names.  The table lives in
- * the arena.  NULL: err says what is wrong. */
+ * the arena.  NULL: err says what is wrong, with what the program wrote to stderr as
+ * its hint.  Takes as long as the program does to start, at most 20 s of wall time or
+ * the limit. */
 const struct cs_policy *exec_load(struct arena *arena, const char *command,
                                   const char *folder, struct err_pos pos,
                                   uint64_t *hash, struct err *err);
 
 /* Is the table one that exec_load() made? */
 bool exec_is(const struct cs_policy *policy);
-/* Sets the wall time for an answer; before any trial. */
+/* Sets the wall time for an answer, in ns above 0; before any trial. */
 void exec_set_limit(const struct cs_policy *policy, int64_t limit_ns);
 
 #endif

@@ -49,7 +49,7 @@ struct exec_guest {
     struct cs_policy table;     /* first: a pointer to it is one to all */
     char *const *word;          /* ends with NULL */
     const char *folder;
-    int64_t limit_ns;
+    int64_t limit_ns;           /* of wall time, for an answer */
     struct exec_self self;
 };
 
@@ -83,10 +83,11 @@ enum exec_again { EXEC_NEVER, EXEC_REFUSED, EXEC_ALWAYS };
 struct exec_answer {
     struct exec_request *request;
     uint32_t count, room;
-    bool skip;
-    enum exec_again again;
+    bool skip;                  /* a refused request does not end the list */
+    enum exec_again again;      /* when to ask once more in this decision */
 };
 
+/* Numbers in a growing array, malloc'ed. */
 struct exec_ids {
     uint32_t *item, count, room;
 };
@@ -118,7 +119,7 @@ struct exec {
     struct exec_task *idle;
     uint32_t idle_count, idle_room;
     struct task_id candidate;   /* of `next`, as long as nothing was carried out */
-    bool failed;
+    bool failed;                /* cs_fail() was called: nothing more is asked */
 };
 
 /* Where values of parameters lie in `self`: behind struct exec and the text of `exec:`,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * line.c - JSON, appended.
+ *
+ * Written by hand and not by a library: most bytes of a trial with a program
+ * are written here, digit by digit, into one buffer that is used again.
  */
 #include "experiments/exec/line.h"
 
@@ -12,7 +15,8 @@
 
 #include "sim/base/arena.h"
 
-static char *reserve(struct line *line, size_t bytes)
+/* Makes room for some bytes and a NUL; returns where they go. */
+static char *reserve_bytes(struct line *line, size_t bytes)
 {
     while (line->used + bytes + 1 > line->room) {
         line->room = line->room == 0 ? 1024 : 2 * line->room;
@@ -32,38 +36,40 @@ void line_free(struct line *line)
     *line = (struct line){ 0 };
 }
 
-static void put(struct line *line, const char *text, size_t bytes)
+static void put_bytes(struct line *line, const char *text, size_t bytes)
 {
-    memcpy(reserve(line, bytes), text, bytes);
+    memcpy(reserve_bytes(line, bytes), text, bytes);
     line->used += bytes;
 }
 
 void line_raw(struct line *line, const char *text)
 {
-    put(line, text, strlen(text));
+    put_bytes(line, text, strlen(text));
 }
 
 void line_append(struct line *line, const struct line *more)
 {
-    put(line, more->text, more->used);
+    put_bytes(line, more->text, more->used);
 }
 
+/* The last byte tells whether a comma is due, so no nesting is kept. */
 void line_item(struct line *line)
 {
     char last = line->used > 0 ? line->text[line->used - 1] : '[';
 
     if (last != '[' && last != '{' && last != ':')
-        put(line, ",", 1);
+        put_bytes(line, ",", 1);
 }
 
 void line_key(struct line *line, const char *key)
 {
     line_item(line);
-    put(line, "\"", 1);
+    put_bytes(line, "\"", 1);
     line_raw(line, key);
-    put(line, "\":", 2);
+    put_bytes(line, "\":", 2);
 }
 
+/* Without printf, which takes several times as long. */
 void line_int(struct line *line, int64_t value)
 {
     char digits[24], *at = digits + sizeof digits;
@@ -74,9 +80,11 @@ void line_int(struct line *line, int64_t value)
     while ((rest /= 10) > 0);
     if (value < 0)
         *--at = '-';
-    put(line, at, (size_t)(digits + sizeof digits - at));
+    put_bytes(line, at, (size_t)(digits + sizeof digits - at));
 }
 
+/* 17 digits read back as the same double; JSON has no infinity, so what is not
+ * finite is null. */
 void line_real(struct line *line, double value)
 {
     char text[40];
@@ -88,9 +96,10 @@ void line_real(struct line *line, double value)
     line_raw(line, text);
 }
 
+/* Escapes what JSON must have escaped; bytes from 0x80 on are UTF-8 and pass. */
 void line_words(struct line *line, const char *text, size_t bytes)
 {
-    put(line, "\"", 1);
+    put_bytes(line, "\"", 1);
     for (size_t i = 0; i < bytes; i++) {
         unsigned char c = (unsigned char)text[i];
         char code[8];
@@ -101,10 +110,10 @@ void line_words(struct line *line, const char *text, size_t bytes)
             continue;
         }
         if (c == '"' || c == '\\')
-            put(line, "\\", 1);
-        put(line, text + i, 1);
+            put_bytes(line, "\\", 1);
+        put_bytes(line, text + i, 1);
     }
-    put(line, "\"", 1);
+    put_bytes(line, "\"", 1);
 }
 
 void line_text(struct line *line, const char *text)

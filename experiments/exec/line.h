@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * line.h - a line of JSON that grows.  Private to experiments/exec.
+ *
+ * Nothing fails: if there is no memory, the program ends.  Commas are put by
+ * the functions that add items and keys.
  */
 #ifndef EXPERIMENTS_EXEC_LINE_H
 #define EXPERIMENTS_EXEC_LINE_H
@@ -9,12 +12,12 @@
 #include <stdint.h>
 
 /* Zeroed: empty.  line_free() returns its memory. */
-struct line {
+struct line {                   /* text [0, used) is the line; no NUL is kept */
     char *text;
     size_t used, room;
 };
 
-void line_clear(struct line *line);
+void line_clear(struct line *line);     /* empty again, its memory kept */
 void line_free(struct line *line);
 /* Text as it is: brackets, commas, keys. */
 void line_raw(struct line *line, const char *text);
@@ -27,7 +30,8 @@ void line_int(struct line *line, int64_t value);
 /* Reads back as the same double; null if it is not finite. */
 void line_real(struct line *line, double value);
 void line_text(struct line *line, const char *text);    /* quoted */
-void line_words(struct line *line, const char *text, size_t bytes);
+void line_words(struct line *line, const char *text, size_t bytes);     /* so many bytes */
+/* A key and its value. */
 void line_int_of(struct line *line, const char *key, int64_t value);
 void line_real_of(struct line *line, const char *key, double value);
 void line_text_of(struct line *line, const char *key, const char *text);

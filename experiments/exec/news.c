@@ -2,8 +2,14 @@
 /*
  * news.c - messages to a program: news only, which it adds up itself.
  *
- * Invariant: between decisions, the tasks with their bit set in exec->job are those
- * that the program was told to wait and not told to have gone.
+ * A message has what changed since the last one, so that its length follows
+ * what happened and not the size of the cluster or of the queue.
+ * policies/PROTOCOL.md is the reference of all keys; keys with their usual
+ * value are left out.
+ *
+ * Invariant: between decisions, the tasks with their bit set in exec->job are
+ * those that the program was told to wait and not told to have gone.
+ * exec->waits is the number of these bits.
  */
 #include "experiments/exec/news.h"
 
@@ -28,7 +34,8 @@ void news_write_hello(struct line *out)
     line_raw(out, "}}\n");
 }
 
-static void begin(struct exec *exec, const char *kind)
+/* Starts the message with the next number; `kind`: all of it is a map of that key. */
+static void begin_message(struct exec *exec, const char *kind)
 {
     line_clear(&exec->out);
     line_raw(&exec->out, "{\"n\":");
@@ -39,6 +46,7 @@ static void begin(struct exec *exec, const char *kind)
     }
 }
 
+/* The value lies in `self`, where the reader of the experiment put it by kind. */
 static void write_param(struct line *out, const struct exec_param *param, const char *at)
 {
     const char *word = param->words;
@@ -68,7 +76,7 @@ static void write_param(struct line *out, const struct exec_param *param, const 
     }
 }
 
-/* The values that the entry gives to the program's own keys. */
+/* Writes the values that the entry gives to the program's own keys. */
 static void write_params(const struct exec *exec, struct line *out)
 {
     const struct exec_self *self = &exec->guest->self;
@@ -82,11 +90,13 @@ static void write_params(const struct exec *exec, struct line *out)
     line_raw(out, "}");
 }
 
+/* The seed is a draw of the policy's own stream, as a whole number below 2^53,
+ * which JSON readers keep exact. */
 void news_write_start(struct exec *exec, struct cs_host *host)
 {
     struct line *out = &exec->out;
 
-    begin(exec, "start");
+    begin_message(exec, "start");
     if (exec->guest->table.flags & CS_DRAWS)
         line_int_of(out, "seed", (int64_t)(cs_random(host) * 0x1p53));
     if (exec->guest->table.flags & CS_ASKS_BLOCKING)
@@ -123,12 +133,13 @@ void news_write_start(struct exec *exec, struct cs_host *host)
 void news_write_end(struct exec *exec, struct cs_host *host)
 {
     (void)host;
-    begin(exec, "end");
+    begin_message(exec, "end");
     line_raw(&exec->out, "}}\n");
 }
 
 /* ---- jobs and their forms ---- */
 
+/* What a role needs; only what differs from a plain role. */
 static void write_role(struct line *out, const struct cs_host *host, struct job_id job,
                        uint32_t r)
 {
@@ -152,6 +163,7 @@ static void write_role(struct line *out, const struct cs_host *host, struct job_
     line_raw(out, "}");
 }
 
+/* What jobs of a form have in common is told once, with their first job. */
 static void write_form(struct exec *exec, const struct cs_host *host, struct job_id job)
 {
     const struct job_form *form = cs_request(host, job)->form;
@@ -181,7 +193,8 @@ static void write_form(struct exec *exec, const struct cs_host *host, struct job
     line_raw(out, "]}");
 }
 
-static uint32_t form_number(const struct exec *exec, const struct job_form *form)
+/* Returns the number of a form, or form_count if it was not told yet. */
+static uint32_t find_form(const struct exec *exec, const struct job_form *form)
 {
     uint32_t i = exec->form_count;
 
@@ -190,6 +203,7 @@ static uint32_t form_number(const struct exec *exec, const struct job_form *form
     return i == 0 ? exec->form_count : i - 1;
 }
 
+/* Tells the forms that the submitted jobs need and the program has not. */
 static void write_forms(struct exec *exec, const struct cs_host *host)
 {
     bool open = false;
@@ -198,7 +212,7 @@ static void write_forms(struct exec *exec, const struct cs_host *host)
         struct job_id job = { exec->submitted.item[i] };
         const struct job_form *form = cs_request(host, job)->form;
 
-        if (form_number(exec, form) < exec->form_count)
+        if (find_form(exec, form) < exec->form_count)
             continue;
         if (!open) {
             line_key(&exec->out, "forms");
@@ -212,6 +226,7 @@ static void write_forms(struct exec *exec, const struct cs_host *host)
         line_raw(&exec->out, "]");
 }
 
+/* What is a job's own. */
 static void write_job(struct exec *exec, const struct cs_host *host, uint32_t i)
 {
     struct job_id job = { i };
@@ -221,7 +236,7 @@ static void write_job(struct exec *exec, const struct cs_host *host, uint32_t i)
     line_item(out);
     line_raw(out, "{");
     line_int_of(out, "job", i);
-    line_int_of(out, "form", form_number(exec, request->form));
+    line_int_of(out, "form", find_form(exec, request->form));
     if (request->submit_ns != cs_now_ns(host))
         line_int_of(out, "submit_ns", request->submit_ns);
     if (request->gpus > 0 && request->gpus != request->form->role[0].gpus)
@@ -252,6 +267,7 @@ static void write_jobs(struct exec *exec, const struct cs_host *host)
     exec->submitted.count = 0;
 }
 
+/* An ended job waits no more, in whatever role. */
 static void write_ended(struct exec *exec)
 {
     line_key(&exec->out, "ended");
@@ -271,6 +287,7 @@ static void write_ended(struct exec *exec)
 
 /* ---- what waits ---- */
 
+/* A task that waits; per phase with its role and phase. */
 static void write_task(const struct exec *exec, const struct cs_host *host,
                        struct task_id id, struct line *out)
 {
@@ -301,7 +318,7 @@ static bool is_known(const struct exec *exec, const struct cs_task *task)
     return (exec->job[task->job.i] & exec_bit(task->role)) != 0;
 }
 
-/* Writes a task that the program does not know to wait. */
+/* Writes a task that the program does not know to wait, and notes that it knows now. */
 static void tell_task(struct exec *exec, struct cs_host *host, struct task_id id)
 {
     const struct cs_task *task = cs_task(host, id);
@@ -314,9 +331,9 @@ static void tell_task(struct exec *exec, struct cs_host *host, struct task_id id
                   (struct exec_task){ task->job.i, task->role });
 }
 
-/* Whole jobs: they stop to wait by a start or an end, both of which are known, so that
- * the count tells how many are new.  These are looked for from the end of the order, and
- * told in its order. */
+/* Whole jobs stop waiting by a start or an end, both of which the program knows,
+ * so the count tells how many are new.  New ones mostly stand at the end of the
+ * order, so they are looked for from there, and told in the order. */
 static void write_whole(struct exec *exec, struct cs_host *host)
 {
     uint32_t count = cs_pending_count(host), i = count;
@@ -331,7 +348,8 @@ static void write_whole(struct exec *exec, struct cs_host *host)
         tell_task(exec, host, cs_pending(host, exec->fresh.item[i - 1]));
 }
 
-static uint32_t *seen_at(struct exec *exec, uint32_t job, uint32_t role)
+/* Returns the stamp of a task: the number of the message that found it waiting. */
+static uint32_t *find_seen(struct exec *exec, uint32_t job, uint32_t role)
 {
     size_t at = (size_t)job * FORM_ROLES_MAX + role;
 
@@ -339,7 +357,8 @@ static uint32_t *seen_at(struct exec *exec, uint32_t job, uint32_t role)
     return &exec->seen[at];
 }
 
-/* Per phase, tasks come and go with phases and faults: all of them are looked at. */
+/* Per phase, tasks come and go with phases and faults, so all of them are looked
+ * at, and each gets the stamp of this message. */
 static void write_phases(struct exec *exec, struct cs_host *host)
 {
     uint32_t stamp = (uint32_t)exec->number;
@@ -348,13 +367,14 @@ static void write_phases(struct exec *exec, struct cs_host *host)
         struct task_id id = cs_pending(host, i);
         const struct cs_task *task = cs_task(host, id);
 
-        *seen_at(exec, task->job.i, task->role) = stamp;
+        *find_seen(exec, task->job.i, task->role) = stamp;
         if (!is_known(exec, task))
             tell_task(exec, host, id);
     }
 }
 
-/* Names those that wait no more though the program asked nothing of them. */
+/* Names those that wait no more though the program asked nothing of them: known
+ * tasks without the stamp of this message. */
 static void write_gone(struct exec *exec)
 {
     uint32_t kept = 0;
@@ -364,8 +384,8 @@ static void write_gone(struct exec *exec)
         struct exec_task task = exec->task[i];
         bool known = (exec->job[task.job] & exec_bit(task.role)) != 0;
 
-        if (known && *seen_at(exec, task.job, task.role) == (uint32_t)exec->number) {
-            *seen_at(exec, task.job, task.role) = 0;    /* kept once */
+        if (known && *find_seen(exec, task.job, task.role) == (uint32_t)exec->number) {
+            *find_seen(exec, task.job, task.role) = 0;    /* kept once */
             exec->task[kept++] = task;
             continue;
         }
@@ -386,6 +406,7 @@ static void write_gone(struct exec *exec)
         line_raw(&exec->out, "]");
 }
 
+/* An empty list is taken back. */
 static void write_waits(struct exec *exec, struct cs_host *host)
 {
     bool phases = (exec->guest->table.flags & CS_PER_PHASE) != 0;
@@ -407,6 +428,7 @@ static void write_waits(struct exec *exec, struct cs_host *host)
         write_gone(exec);
 }
 
+/* Leases that became idle since the last message, if they still are there. */
 static void write_idle(struct exec *exec, const struct cs_host *host)
 {
     line_key(&exec->out, "idle");
@@ -434,6 +456,7 @@ static void write_idle(struct exec *exec, const struct cs_host *host)
 
 /* ---- a decision ---- */
 
+/* Free GPUs by pool, and per phase the idle ones. */
 static void write_free(struct exec *exec, const struct cs_host *host)
 {
     line_raw(&exec->out, ",\"free\":[");
@@ -452,9 +475,10 @@ static void write_free(struct exec *exec, const struct cs_host *host)
     line_raw(&exec->out, "]");
 }
 
+/* The key `now` comes first, so that a program may read it before the rest. */
 void news_write_decide(struct exec *exec, struct cs_host *host)
 {
-    begin(exec, NULL);
+    begin_message(exec, NULL);
     line_int_of(&exec->out, "now", cs_now_ns(host));
     if (exec->again)
         line_raw(&exec->out, ",\"again\":true");
@@ -495,6 +519,7 @@ static void write_lease(const struct cs_host *host, struct lease_id id, struct l
     line_raw(line, "}");
 }
 
+/* For programs that do not want to add up news, and for their tests. */
 void news_write_snapshot(struct exec *exec, struct cs_host *host, struct line *line)
 {
     line_raw(line, "{\"waits\":[");

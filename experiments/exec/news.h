@@ -9,7 +9,8 @@
 
 struct cs_host;
 
-/* Each writes a whole line into exec->out, with the next number. */
+/* Each writes a whole line into exec->out, or out, with the next number; hello is
+ * message 0.  The caller sends it. */
 void news_write_hello(struct line *out);
 void news_write_start(struct exec *exec, struct cs_host *host);
 /* All that is new since the last message, with the verdicts, which are then empty. */

@@ -2,8 +2,14 @@
 /*
  * policy.c - a policy that asks a program.
  *
- * Simulated time does not pass while it answers.  Wall time decides one thing: that a
- * program which does not answer is given up, and its trial with it.
+ * Simulated time does not pass while it answers.  Wall time decides one thing:
+ * that a program which does not answer is given up, and its trial with it.  So
+ * results do not depend on the machine, as long as a program's answers do not.
+ *
+ * A decision is an exchange: a message with the news, an answer with requests,
+ * and again, for as long as the answer asks for it (`again`).  All of an
+ * exchange must be over within the time for one answer, or a program could loop
+ * for ever by asking again.
  */
 #include "experiments/exec/policy.h"
 
@@ -25,7 +31,8 @@
 
 /* ---- what is said of a program that failed ---- */
 
-/* Says what it wrote to stderr, and the last messages. */
+/* Writes what the program said on stderr, and the last messages, for the hint of
+ * the error. */
 static void tell_more(struct talk *talk, char *more, size_t bytes)
 {
     const char *said = talk_stderr(talk);
@@ -42,7 +49,8 @@ static void tell_more(struct talk *talk, char *more, size_t bytes)
         snprintf(more + n, bytes - n, ".");
 }
 
-static void fail(struct exec *exec, struct cs_host *host, const char *why)
+/* Fails the trial; nothing is sent to the program any more. */
+static void fail_trial(struct exec *exec, struct cs_host *host, const char *why)
 {
     char more[1000], text[220];
 
@@ -53,17 +61,20 @@ static void fail(struct exec *exec, struct cs_host *host, const char *why)
     cs_fail(host, text);
 }
 
+/* Fails the trial for an answer that cannot be read; the column is that of the line. */
 static void fail_answer(struct exec *exec, struct cs_host *host, const struct err *err)
 {
     char why[190];
 
     snprintf(why, sizeof why, "sent a bad answer to message %lld, column %u: %.110s",
              (long long)exec->number, err->pos.col, err->text);
-    fail(exec, host, why);
+    fail_trial(exec, host, why);
 }
 
 /* ---- begin and end ---- */
 
+/* Greets a program that was started just now.  An interpreter may take long to
+ * start, so there is more time for this answer than for others. */
 struct talk *exec_greet(const struct exec_guest *guest, struct exec_self *self, char *why,
                         size_t why_bytes, char *more, size_t more_bytes)
 {
@@ -110,6 +121,8 @@ static bool is_same_param(const struct exec_param *a, const struct exec_param *b
            a->max == b->max;
 }
 
+/* Does the program say of itself what it said when the experiment was read?  Its
+ * summary may change, since nothing depends on it. */
 static bool is_same(const struct exec_self *a, const struct exec_self *b)
 {
     for (uint32_t i = 0; i < a->param_count && i < b->param_count; i++)
@@ -121,8 +134,10 @@ static bool is_same(const struct exec_self *a, const struct exec_self *b)
            memcmp(a->falls, b->falls, a->key_count * sizeof a->falls[0]) == 0;
 }
 
-/* Sends exec->out, and reads the answer. */
-static bool ask(struct exec *exec, struct cs_host *host)
+/* Sends exec->out and reads the answer into exec->answer.  False: the trial has
+ * failed.  A second line before it is asked would put all later answers out of
+ * step. */
+static bool ask_program(struct exec *exec, struct cs_host *host)
 {
     struct err err = { 0 };
     size_t bytes;
@@ -131,7 +146,7 @@ static bool ask(struct exec *exec, struct cs_host *host)
     if (talk_send(exec->talk, exec->out.text, exec->out.used))
         line = talk_receive(exec->talk, &bytes);
     if (line == NULL) {
-        fail(exec, host, talk_why(exec->talk));
+        fail_trial(exec, host, talk_why(exec->talk));
         return false;
     }
     if (!answer_read(exec->json, line, bytes, exec->number, &exec->answer, &err)) {
@@ -139,12 +154,14 @@ static bool ask(struct exec *exec, struct cs_host *host)
         return false;
     }
     if (talk_has_more(exec->talk)) {
-        fail(exec, host, "answers twice: a line follows its answer before it is asked");
+        fail_trial(exec, host, "answers twice: a line follows its answer before it is asked");
         return false;
     }
     return true;
 }
 
+/* The trial's own process of the program.  Jobs do not exist yet, so requests in
+ * the answer to `start` have nothing to be about. */
 bool exec_init(void *self, struct cs_host *host)
 {
     struct exec *exec = self;
@@ -162,20 +179,21 @@ bool exec_init(void *self, struct cs_host *host)
     exec->arena = arena_new(4096);
     exec->json = json_new(exec->arena);
     if (!is_same(&said, &exec->guest->self)) {
-        fail(exec, host, "answers hello otherwise than when the experiment was read");
+        fail_trial(exec, host, "answers hello otherwise than when the experiment was read");
     } else {
         if (!said.threads)
             talk_keep_together(exec->talk);
         news_write_start(exec, host);
-        (void)ask(exec, host);
+        (void)ask_program(exec, host);
         if (!exec->failed && exec->answer.count > 0)
-            fail(exec, host, "asks for something before anything was submitted");
+            fail_trial(exec, host, "asks for something before anything was submitted");
     }
     if (exec->failed)
         exec_fini(exec);
     return !exec->failed;
 }
 
+/* Memory of the arrays was malloc'ed, as they grow with the run. */
 void exec_fini(void *self)
 {
     struct exec *exec = self;
@@ -204,6 +222,7 @@ void exec_fini(void *self)
 
 /* ---- news ---- */
 
+/* News are collected and told with the next decision. */
 void exec_job_submitted(void *self, struct cs_host *host, struct job_id job)
 {
     struct exec *exec = self;
@@ -224,6 +243,7 @@ void exec_job_ended(void *self, struct cs_host *host, struct job_id job)
     ARENA_ADD(NULL, exec->ended.item, exec->ended.count, exec->ended.room, job.i);
 }
 
+/* The lease may be busy again, or gone, when the message is written. */
 void exec_lease_idle(void *self, struct cs_host *host, struct lease_id lease)
 {
     struct exec *exec = self;
@@ -236,8 +256,8 @@ void exec_lease_idle(void *self, struct cs_host *host, struct lease_id lease)
 
 /* ---- decisions ---- */
 
-static int64_t key_of(const struct cs_host *host, const struct cs_task *task,
-                      enum exec_key key)
+static int64_t find_key(const struct cs_host *host, const struct cs_task *task,
+                        enum exec_key key)
 {
     (void)host;
     switch (key) {
@@ -250,6 +270,7 @@ static int64_t key_of(const struct cs_host *host, const struct cs_task *task,
     }
 }
 
+/* Keys in turn, as the program has declared them; equal in all: the host's order. */
 bool exec_before(const void *self, const struct cs_host *host, struct task_id a,
                  struct task_id b)
 {
@@ -257,8 +278,8 @@ bool exec_before(const void *self, const struct cs_host *host, struct task_id a,
     const struct cs_task *x = cs_task(host, a), *y = cs_task(host, b);
 
     for (uint32_t i = 0; i < guest->self.key_count; i++) {
-        int64_t left = key_of(host, x, guest->self.key[i]);
-        int64_t right = key_of(host, y, guest->self.key[i]);
+        int64_t left = find_key(host, x, guest->self.key[i]);
+        int64_t right = find_key(host, y, guest->self.key[i]);
 
         if (left != right)
             return guest->self.falls[i] ? left > right : left < right;
@@ -276,16 +297,16 @@ void exec_decide(void *self, struct cs_host *host)
     talk_begin(exec->talk);
     while (more && !exec->failed) {
         news_write_decide(exec, host);
-        if (!ask(exec, host))
+        if (!ask_program(exec, host))
             return;
         if (!carry_out(exec, host, &refused, why, sizeof why)) {
-            fail(exec, host, why);
+            fail_trial(exec, host, why);
             return;
         }
         more = exec->answer.again == EXEC_ALWAYS ||
                (exec->answer.again == EXEC_REFUSED && refused);
         exec->again = more;
         if (more && talk_is_over(exec->talk, why, sizeof why))
-            fail(exec, host, why);
+            fail_trial(exec, host, why);
     }
 }

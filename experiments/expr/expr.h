@@ -32,6 +32,7 @@ struct expr_sums;
 
 enum expr_type { EXPR_NUMBER, EXPR_CONDITION, EXPR_TEXT };
 
+/* A column that an expression may name. */
 struct expr_column {
     const char *name;
     enum expr_type type;        /* EXPR_NUMBER or EXPR_TEXT */
@@ -44,10 +45,10 @@ struct expr_table {
     uint32_t count;
 };
 
-/* Parses.  Names outside of aggregates are columns of `scalars`, inside of them
- * columns of `rows`; both tables stay the caller's.  All memory comes from the
- * arena.  NULL: err says why, without a place; *at is the byte of the text that
- * is wrong. */
+/* Parses a text.  Names outside of aggregates are columns of `scalars`, inside of
+ * them columns of `rows`; the text and both tables need only live during the call.
+ * All memory comes from the arena, some 90 bytes for each byte of text.  NULL: err
+ * says why, without a place; *at is the byte of the text that is wrong. */
 const struct expr *expr_parse(struct arena *arena, const char *text,
                               const struct expr_table *scalars,
                               const struct expr_table *rows, size_t *at,
@@ -60,7 +61,11 @@ struct expr_read {
     uint32_t aggregate;         /* its number, from 0; or EXPR_NO_AGGREGATE */
     bool divisor;               /* something is divided by what it is part of */
 };
+/* Returns every mention of a column, in the order of the text, and stores their
+ * number; memory of the expression. */
 const struct expr_read *expr_reads(const struct expr *expr, uint32_t *count);
+/* Returns the number of aggregates; they are numbered from 0 in the order of the
+ * text. */
 uint32_t expr_aggregate_count(const struct expr *expr);
 
 /* Where cells come from.  A number that is NAN is an empty cell; a text is never
@@ -74,11 +79,13 @@ struct expr_cells {
     const void *self;
 };
 
-/* What the aggregates of one expression have met.  The memory is the arena's and
- * does not grow with the rows.  Sums are compensated (Neumaier 1974): to all
- * digits that are printed they do not depend on the order of rows. */
+/* Returns empty sums for the aggregates of one expression.  The memory is the
+ * arena's and does not grow with the rows.  Sums are compensated (Neumaier,
+ * Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen, ZAMM 54,
+ * 1974): to all digits that are printed they do not depend on the order of rows. */
 struct expr_sums *expr_sums_new(struct arena *arena, const struct expr *expr);
-/* Shows a row to one of the aggregates. */
+/* Shows a row to one of the aggregates.  The caller does so for each aggregate and
+ * row, so that it may leave some out. */
 void expr_sums_add(struct expr_sums *sums, uint32_t aggregate,
                    const struct expr_cells *row);
 
@@ -87,15 +94,17 @@ enum expr_gap {
     EXPR_WHOLE, EXPR_EMPTY_CELL, EXPR_BY_ZERO, EXPR_NOT_FINITE, EXPR_NO_ROW,
     EXPR_ROWS_BY_ZERO, EXPR_GAP_COUNT
 };
-/* "it divides by zero" ... */
+/* Returns words for a message, static; "" of EXPR_WHOLE. */
 const char *expr_gap_text(enum expr_gap gap);
 
 /* Returns the value, NAN for an empty one; a condition is 1 or 0.  `sums` may be
- * NULL for an expression without aggregates. */
+ * NULL for an expression without aggregates.  Stores why the value is empty, or
+ * EXPR_ROWS_BY_ZERO if it has a value, but not of all rows.  O(nodes) and
+ * O(quantiles of their digests); allocates nothing. */
 double expr_value(const struct expr *expr, struct expr_sums *sums,
                   const struct expr_cells *scalars, enum expr_gap *gap);
 
-/* Names of functions and aggregates, for lists; NULL behind the last. */
+/* Returns the name of function or aggregate `i`, for lists; NULL behind the last. */
 const char *expr_function_name(unsigned i);
 
 #endif

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * function.c - the functions and aggregates that there are.
+ *
+ * min and max stand twice: with one argument they fold rows, with several they
+ * compare scalars.  The parser counts commas before it asks, since the two read
+ * names from different tables.
  */
 #include "experiments/expr/function.h"
 
 #include <string.h>
 
+/* Enough arguments for any formula; a bound, because the manual must name one. */
 #define MANY 20u
 
 static const struct expr_function table[] = {
@@ -37,6 +42,7 @@ const char *expr_function_name(unsigned i)
          : i == FUNCTIONS ? percentile.name : NULL;
 }
 
+/* "p5" is 0.05 and "p99" 0.99; "p0" is none, and p100 is max. */
 double expr_percentile(const char *name, size_t bytes)
 {
     unsigned percent = 0;
@@ -51,6 +57,8 @@ double expr_percentile(const char *name, size_t bytes)
     return percent / 100.0;
 }
 
+/* Of two with one name, the aggregate is met first; the other is taken if there
+ * are several arguments. */
 const struct expr_function *expr_function_find(const char *name, size_t bytes,
                                                bool several)
 {

@@ -7,6 +7,7 @@
 
 #include "experiments/expr/node.h"
 
+/* One row of the table. */
 struct expr_function {
     const char *name;
     enum expr_op op;            /* OP_AGGREGATE: `fold` says which */
@@ -14,11 +15,13 @@ struct expr_function {
     unsigned least, most;       /* arguments, without `where` */
 };
 
-/* The function of that name, for so many arguments: min(x) is an aggregate, and
- * min(x, y) is not.  NULL: there is none of the name. */
+/* Returns the function of a name of `bytes` bytes; `several`: it has two arguments
+ * or more. min(x) is an aggregate, and min(x, y) is not.  NULL: there is none of
+ * the name.  The number of arguments is checked by the caller. */
 const struct expr_function *expr_function_find(const char *name, size_t bytes,
                                                bool several);
-/* The share of p50, p95 ... p99; 0: the name is no such. */
+/* Returns the share that "p50", "p95" ... "p99" stand for (0.50 ...); 0: the name
+ * is no such. */
 double expr_percentile(const char *name, size_t bytes);
 
 #endif

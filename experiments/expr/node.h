@@ -2,13 +2,17 @@
 /*
  * node.h - the tree of an expression, for the files of this room alone.
  *
- * Nodes lie in one array; a child is an index into it.
+ * Nodes lie in one array; a child is an index into it.  A child lies before its
+ * parent, but for the third child of OP_IF.  A child of OP_COLUMN, OP_NUMBER
+ * and OP_TEXT is NO_NODE.  Functions of many arguments (min, max, coalesce) are
+ * chains of nodes with two children, from the left.
  */
 #ifndef EXPERIMENTS_EXPR_NODE_H
 #define EXPERIMENTS_EXPR_NODE_H
 
 #include "experiments/expr/expr.h"
 
+/* What a node computes from its children. */
 enum expr_op {
     OP_NUMBER, OP_TEXT, OP_COLUMN, OP_AGGREGATE,
     OP_NEGATE, OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE,
@@ -41,7 +45,7 @@ struct expr_fold {              /* an aggregate */
 
 struct expr {
     struct expr_node *node;
-    uint32_t node_count, root;
+    uint32_t node_count, root;  /* root: index of the node that is the value */
     struct expr_fold *fold;
     uint32_t fold_count;
     struct expr_read *read;

@@ -12,7 +12,13 @@
  *   sign    := "-" sign | NUMBER | TEXT | COLUMN | "(" either ")" | call
  *   call    := NAME "(" (either ("," either)*)? ("where" either)? ")"
  *
- * A function returns the index of its node, and NO_NODE after an error.
+ * A function returns the index of its node, and NO_NODE after an error, which is then in
+ * parser->err with its place in *parser->at.  The parser stops at the first error: what
+ * follows one is rarely an error of its own.
+ *
+ * Each function checks the types of its operands as it joins them, so that evaluation
+ * need not.  Recursive descent with one token of look-ahead; depth is counted in parse_sign()
+ * and parse_denial(), through which every cycle of the grammar goes.
  */
 #include "experiments/expr/expr.h"
 
@@ -26,6 +32,7 @@
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 
+/* Bytes of the text that a message quotes at most. */
 #define WORD_BYTES 60
 
 struct parser {
@@ -43,12 +50,13 @@ struct parser {
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 
-static uint32_t either(struct parser *p);
-static uint32_t sign(struct parser *p);
+static uint32_t parse_either(struct parser *p);
+static uint32_t parse_sign(struct parser *p);
 
 /* ---- tokens ---- */
 
-static bool step(struct parser *p)
+/* Moves to the next token.  False: it is none, err says why. */
+static bool next_token(struct parser *p)
 {
     *p->at = p->token.at + p->token.bytes;
     if (expr_token_read(p->text, *p->at, &p->token, p->err))
@@ -57,11 +65,13 @@ static bool step(struct parser *p)
     return false;
 }
 
-static bool is(const struct parser *p, const char *word)
+static bool token_is(const struct parser *p, const char *word)
 {
     return expr_token_is(p->text, &p->token, word);
 }
 
+/* Copies the token for a message, cut to WORD_BYTES; "its end" at the end of the
+ * text. */
 static const char *token_text(struct parser *p, char out[WORD_BYTES + 1])
 {
     size_t bytes = p->token.bytes < WORD_BYTES ? p->token.bytes : WORD_BYTES;
@@ -71,12 +81,13 @@ static const char *token_text(struct parser *p, char out[WORD_BYTES + 1])
     return p->token.kind == TOKEN_END ? "its end" : out;
 }
 
-static bool want(struct parser *p, const char *mark)
+/* Takes the token if it is the mark, or says that it must be. */
+static bool take_mark(struct parser *p, const char *mark)
 {
     char found[WORD_BYTES + 1];
 
-    if (is(p, mark))
-        return step(p);
+    if (token_is(p, mark))
+        return next_token(p);
     *p->at = p->token.at;
     return err_set(p->err, ERR_SCHEMA, nowhere, "the expression must go on with "
                    "'%s', found %s", mark, token_text(p, found));
@@ -84,14 +95,17 @@ static bool want(struct parser *p, const char *mark)
 
 /* ---- nodes ---- */
 
+/* Appends a node.  The array has room for a node a byte of the text (expr_parse),
+ * and no node comes from fewer. */
 static uint32_t add_node(struct parser *p, struct expr_node node)
 {
     p->expr->node[p->expr->node_count] = node;
     return p->expr->node_count++;
 }
 
-static uint32_t join(struct parser *p, enum expr_op op, enum expr_type type,
-                     uint32_t left, uint32_t right)
+/* Appends a node with up to two children. */
+static uint32_t add_operation(struct parser *p, enum expr_op op, enum expr_type type,
+                              uint32_t left, uint32_t right)
 {
     return add_node(p, (struct expr_node){
         .op = op, .type = type, .child = { left, right, NO_NODE } });
@@ -113,8 +127,9 @@ static const char *type_name(enum expr_type type)
     return name[type];
 }
 
-/* A condition is a number too: 1 or 0. */
-static bool want_number(struct parser *p, const char *of, uint32_t node, size_t at)
+/* False, with err at byte `at`, if the node is a text.  A condition is a number
+ * too: 1 or 0. */
+static bool check_number(struct parser *p, const char *of, uint32_t node, size_t at)
 {
     if (type_of(p, node) != EXPR_TEXT)
         return true;
@@ -123,7 +138,9 @@ static bool want_number(struct parser *p, const char *of, uint32_t node, size_t 
     return err_hint(p->err, "Texts can only be compared, by == and !=.");
 }
 
-static bool want_condition(struct parser *p, const char *of, uint32_t node, size_t at)
+/* False, with err at byte `at`, unless the node is a condition: a number is not
+ * true or false by itself, so that `where gpus` is found to be a slip. */
+static bool check_condition(struct parser *p, const char *of, uint32_t node, size_t at)
 {
     if (type_of(p, node) == EXPR_CONDITION)
         return true;
@@ -135,6 +152,7 @@ static bool want_condition(struct parser *p, const char *of, uint32_t node, size
 
 /* ---- names ---- */
 
+/* Returns the number of the column, or UINT32_MAX. */
 static uint32_t find_column(const struct expr_table *table, const char *name)
 {
     for (uint32_t i = 0; i < table->count; i++)
@@ -153,6 +171,8 @@ static const char *nearest_column(struct parser *p, const struct expr_table *tab
     return conf_nearest(name, names);
 }
 
+/* NO_NODE, with err.  The most common slip is a column of the other table: jct_s,
+ * which is of each job, outside of an aggregate; it has a message of its own. */
 static uint32_t refuse_column(struct parser *p, const struct expr_table *table,
                               const char *name)
 {
@@ -182,7 +202,9 @@ static uint32_t refuse_column(struct parser *p, const struct expr_table *table,
     return NO_NODE;
 }
 
-static uint32_t column(struct parser *p)
+/* A name that is no call.  Notes the mention, for own_metrics.c to derive of what
+ * the metric is. */
+static uint32_t parse_column(struct parser *p)
 {
     const struct expr_table *table = p->aggregate == EXPR_NO_AGGREGATE ? p->scalars
                                                                        : p->rows;
@@ -195,7 +217,7 @@ static uint32_t column(struct parser *p)
         return refuse_column(p, table, name);
     p->expr->read[p->expr->read_count++] = (struct expr_read){
         .column = i, .aggregate = p->aggregate, .divisor = p->divisor };
-    if (!step(p))
+    if (!next_token(p))
         return NO_NODE;
     return add_node(p, (struct expr_node){
         .op = OP_COLUMN, .type = table->column[i].type, .column = i });
@@ -221,6 +243,7 @@ static bool has_several(const struct parser *p, size_t from)
     return false;
 }
 
+/* NO_NODE, with err and the nearest name. */
 static uint32_t refuse_function(struct parser *p)
 {
     const char *names[32] = { NULL }, *near;
@@ -242,6 +265,7 @@ static uint32_t refuse_function(struct parser *p)
     return NO_NODE;
 }
 
+/* False, with err: the function takes another number of arguments. */
 static bool refuse_count(struct parser *p, const struct expr_function *f, size_t at)
 {
     *p->at = at;
@@ -255,7 +279,8 @@ static bool refuse_count(struct parser *p, const struct expr_function *f, size_t
         : err_hint(p->err, "It takes %u to %u.", f->least, f->most);
 }
 
-/* The share of a quantile: a number as it stands. */
+/* Reads the share of a quantile: a number as it stands, not an expression, since
+ * the sums must know it before rows come. */
 static bool read_share(struct parser *p, double *share)
 {
     size_t at = p->token.at;
@@ -268,19 +293,21 @@ static bool read_share(struct parser *p, double *share)
     if (!(*share >= 0 && *share <= 1))
         return err_set(p->err, ERR_RANGE, nowhere,
                        "the second of quantile must be from 0 to 1, found %.6g", *share);
-    return step(p);
+    return next_token(p);
 }
 
-/* What is aggregated, without `where`. */
+/* Reads what is aggregated, up to `where` or the parenthesis. count() takes
+ * nothing or a value whose empty cells are not counted; count(a < b) would count
+ * false ones too, so it is refused. */
 static bool read_folded(struct parser *p, const struct expr_function *f,
                         struct expr_fold *fold)
 {
     size_t at = p->token.at;
 
-    if (is(p, ")") || is(p, "where"))
+    if (token_is(p, ")") || token_is(p, "where"))
         return f->least == 0 || refuse_count(p, f, at);
-    fold->value = either(p);
-    if (fold->value == NO_NODE || !want_number(p, f->name, fold->value, at))
+    fold->value = parse_either(p);
+    if (fold->value == NO_NODE || !check_number(p, f->name, fold->value, at))
         return false;
     if (fold->kind == AGGREGATE_COUNT && type_of(p, fold->value) == EXPR_CONDITION) {
         *p->at = at;
@@ -288,26 +315,29 @@ static bool read_folded(struct parser *p, const struct expr_function *f,
         return err_hint(p->err, "Write count(where CONDITION).");
     }
     if (f->most == 2)
-        return is(p, ",") ? step(p) && read_share(p, &fold->share)
+        return token_is(p, ",") ? next_token(p) && read_share(p, &fold->share)
                           : refuse_count(p, f, p->token.at);
-    return !is(p, ",") || refuse_count(p, f, p->token.at);
+    return !token_is(p, ",") || refuse_count(p, f, p->token.at);
 }
 
+/* Reads the condition behind `where`, if there is one. */
 static bool read_where(struct parser *p, struct expr_fold *fold)
 {
     size_t at;
 
-    if (!is(p, "where"))
+    if (!token_is(p, "where"))
         return true;
-    if (!step(p))
+    if (!next_token(p))
         return false;
     at = p->token.at;
-    fold->where = either(p);
-    return fold->where != NO_NODE && want_condition(p, "where", fold->where, at);
+    fold->where = parse_either(p);
+    return fold->where != NO_NODE && check_condition(p, "where", fold->where, at);
 }
 
-static uint32_t aggregate(struct parser *p, const struct expr_function *f,
-                          size_t name_at, double share)
+/* Reads an aggregate behind its parenthesis.  Its number is taken before its parts
+ * are read: aggregates are numbered in the order of the text. */
+static uint32_t parse_aggregate(struct parser *p, const struct expr_function *f,
+                                size_t name_at, double share)
 {
     struct expr_fold fold = { f->fold, NO_NODE, NO_NODE, share };
     uint32_t number = p->expr->fold_count;
@@ -321,7 +351,7 @@ static uint32_t aggregate(struct parser *p, const struct expr_function *f,
         return NO_NODE;
     }
     p->aggregate = p->expr->fold_count++;
-    if (!read_folded(p, f, &fold) || !read_where(p, &fold) || !want(p, ")"))
+    if (!read_folded(p, f, &fold) || !read_where(p, &fold) || !take_mark(p, ")"))
         return NO_NODE;
     p->aggregate = EXPR_NO_AGGREGATE;
     p->expr->fold[number] = fold;
@@ -330,47 +360,50 @@ static uint32_t aggregate(struct parser *p, const struct expr_function *f,
         .child = { NO_NODE, NO_NODE, NO_NODE } });
 }
 
-/* Checks argument `i` of a function, and joins it to those before. */
+/* Checks argument `i` of a function, and joins it to those before: min(a, b, c) is
+ * min(min(a, b), c). if() has three children, of which the third is set later. */
 static uint32_t add_argument(struct parser *p, const struct expr_function *f,
                              unsigned i, uint32_t so_far, uint32_t next, size_t at)
 {
-    if (f->op == OP_IF && i == 0 ? !want_condition(p, f->name, next, at)
-                                 : !want_number(p, f->name, next, at))
+    if (f->op == OP_IF && i == 0 ? !check_condition(p, f->name, next, at)
+                                 : !check_number(p, f->name, next, at))
         return NO_NODE;
     if (f->most == 1)
-        return join(p, f->op, EXPR_NUMBER, next, NO_NODE);
+        return add_operation(p, f->op, EXPR_NUMBER, next, NO_NODE);
     if (i == 0)
         return next;
     if (f->op != OP_IF || i == 1)
-        return join(p, f->op, EXPR_NUMBER, so_far, next);
+        return add_operation(p, f->op, EXPR_NUMBER, so_far, next);
     p->expr->node[so_far].child[2] = next;      /* the node comes before this child */
     return so_far;
 }
 
-static uint32_t function(struct parser *p, const struct expr_function *f)
+/* Reads the arguments of a function that is no aggregate. */
+static uint32_t parse_function(struct parser *p, const struct expr_function *f)
 {
     uint32_t node = NO_NODE;
     unsigned count = 0;
 
-    while (!is(p, ")")) {
+    while (!token_is(p, ")")) {
         size_t at = p->token.at;
         uint32_t next;
 
         if (count == f->most)
             return refuse_count(p, f, at), NO_NODE;
-        next = either(p);
+        next = parse_either(p);
         if (next == NO_NODE)
             return NO_NODE;
         node = add_argument(p, f, count++, node, next, at);
-        if (node == NO_NODE || (!is(p, ")") && !want(p, ",")))
+        if (node == NO_NODE || (!token_is(p, ")") && !take_mark(p, ",")))
             return NO_NODE;
     }
     if (count < f->least)
         return refuse_count(p, f, p->token.at), NO_NODE;
-    return step(p) ? node : NO_NODE;
+    return next_token(p) ? node : NO_NODE;
 }
 
-static uint32_t call(struct parser *p, const struct expr_token *name)
+/* Reads NAME(...); the token is the parenthesis. */
+static uint32_t parse_call(struct parser *p, const struct expr_token *name)
 {
     const char *word = p->text + name->at;
     const struct expr_function *f = expr_function_find(
@@ -380,16 +413,18 @@ static uint32_t call(struct parser *p, const struct expr_token *name)
         p->token = *name;
         return refuse_function(p);
     }
-    if (!step(p))               /* the parenthesis */
+    if (!next_token(p))               /* the parenthesis */
         return NO_NODE;
     return f->op == OP_AGGREGATE
-        ? aggregate(p, f, name->at, expr_percentile(word, name->bytes))
-        : function(p, f);
+        ? parse_aggregate(p, f, name->at, expr_percentile(word, name->bytes))
+        : parse_function(p, f);
 }
 
 /* ---- operators ---- */
 
-static uint32_t primary(struct parser *p)
+/* Reads what binds strongest.  Whether a name is a call is seen one token ahead;
+ * if that token is wrong, the error is told when it is met, and not here. */
+static uint32_t parse_primary(struct parser *p)
 {
     struct expr_token token = p->token, after;
     char found[WORD_BYTES + 1];
@@ -397,28 +432,28 @@ static uint32_t primary(struct parser *p)
 
     switch (token.kind) {
     case TOKEN_NUMBER:
-        return !step(p) ? NO_NODE : add_node(p, (struct expr_node){
+        return !next_token(p) ? NO_NODE : add_node(p, (struct expr_node){
             .op = OP_NUMBER, .type = EXPR_NUMBER, .number = token.number });
     case TOKEN_TEXT: {
         char *text = arena_alloc(p->arena, token.bytes, 1);
 
         memcpy(text, p->text + token.at + 1, token.bytes - 2);
-        return !step(p) ? NO_NODE : add_node(p, (struct expr_node){
+        return !next_token(p) ? NO_NODE : add_node(p, (struct expr_node){
             .op = OP_TEXT, .type = EXPR_TEXT, .text = text });
     }
     case TOKEN_NAME:
-        if (is(p, "where") || is(p, "and") || is(p, "or"))
+        if (token_is(p, "where") || token_is(p, "and") || token_is(p, "or"))
             break;
         if (expr_token_read(p->text, token.at + token.bytes, &after, p->err) &&
             expr_token_is(p->text, &after, "("))
-            return step(p) ? call(p, &token) : NO_NODE;
+            return next_token(p) ? parse_call(p, &token) : NO_NODE;
         *p->err = (struct err){ 0 };        /* what follows is told when it is met */
-        return column(p);
+        return parse_column(p);
     default:
-        if (!is(p, "("))
+        if (!token_is(p, "("))
             break;
-        node = step(p) ? either(p) : NO_NODE;
-        return node == NO_NODE || !want(p, ")") ? NO_NODE : node;
+        node = next_token(p) ? parse_either(p) : NO_NODE;
+        return node == NO_NODE || !take_mark(p, ")") ? NO_NODE : node;
     }
     *p->at = token.at;
     err_set(p->err, ERR_SCHEMA, nowhere, "the expression needs a number, a column or "
@@ -426,6 +461,8 @@ static uint32_t primary(struct parser *p)
     return NO_NODE;
 }
 
+/* Counts a level.  The caller takes it off again, but for errors, after which
+ * nothing is read. */
 static bool too_deep(struct parser *p)
 {
     if (p->depth++ < EXPR_DEPTH)
@@ -435,23 +472,23 @@ static bool too_deep(struct parser *p)
                     "the expression is nested more than %u deep", EXPR_DEPTH);
 }
 
-static uint32_t sign(struct parser *p)
+static uint32_t parse_sign(struct parser *p)
 {
     size_t at;
     uint32_t node;
 
     if (too_deep(p))
         return NO_NODE;
-    if (is(p, "-")) {
-        if (!step(p))
+    if (token_is(p, "-")) {
+        if (!next_token(p))
             return NO_NODE;
         at = p->token.at;
-        node = sign(p);
+        node = parse_sign(p);
         if (node != NO_NODE)
-            node = want_number(p, "-", node, at)
-                 ? join(p, OP_NEGATE, EXPR_NUMBER, node, NO_NODE) : NO_NODE;
+            node = check_number(p, "-", node, at)
+                 ? add_operation(p, OP_NEGATE, EXPR_NUMBER, node, NO_NODE) : NO_NODE;
     } else {
-        node = primary(p);
+        node = parse_primary(p);
     }
     p->depth--;
     return node;
@@ -462,55 +499,58 @@ struct operator {
     enum expr_op op;
 };
 
+/* Returns the operator of the list that the token is, or NULL. */
 static const struct operator *find_operator(const struct parser *p,
                                             const struct operator *list)
 {
     for (; list->mark != NULL; list++)
-        if (is(p, list->mark))
+        if (token_is(p, list->mark))
             return list;
     return NULL;
 }
 
-static uint32_t product(struct parser *p)
+/* While a divisor is read, mentions of columns are marked (struct expr_read); a
+ * divisor of a divisor is marked too, as it still can be 0. */
+static uint32_t parse_product(struct parser *p)
 {
     static const struct operator list[] = {
         { "*", OP_MULTIPLY }, { "/", OP_DIVIDE }, { NULL, 0 } };
     size_t at = p->token.at;
-    uint32_t left = sign(p), right;
+    uint32_t left = parse_sign(p), right;
     const struct operator *o;
 
     while (left != NO_NODE && (o = find_operator(p, list)) != NULL) {
         bool divisor = p->divisor;
 
-        if (!want_number(p, o->mark, left, at) || !step(p))
+        if (!check_number(p, o->mark, left, at) || !next_token(p))
             return NO_NODE;
         at = p->token.at;
         p->divisor = divisor || o->op == OP_DIVIDE;
-        right = sign(p);
+        right = parse_sign(p);
         p->divisor = divisor;
-        if (right == NO_NODE || !want_number(p, o->mark, right, at))
+        if (right == NO_NODE || !check_number(p, o->mark, right, at))
             return NO_NODE;
-        left = join(p, o->op, EXPR_NUMBER, left, right);
+        left = add_operation(p, o->op, EXPR_NUMBER, left, right);
     }
     return left;
 }
 
-static uint32_t sum(struct parser *p)
+static uint32_t parse_sum(struct parser *p)
 {
     static const struct operator list[] = {
         { "+", OP_ADD }, { "-", OP_SUBTRACT }, { NULL, 0 } };
     size_t at = p->token.at;
-    uint32_t left = product(p), right;
+    uint32_t left = parse_product(p), right;
     const struct operator *o;
 
     while (left != NO_NODE && (o = find_operator(p, list)) != NULL) {
-        if (!want_number(p, o->mark, left, at) || !step(p))
+        if (!check_number(p, o->mark, left, at) || !next_token(p))
             return NO_NODE;
         at = p->token.at;
-        right = product(p);
-        if (right == NO_NODE || !want_number(p, o->mark, right, at))
+        right = parse_product(p);
+        if (right == NO_NODE || !check_number(p, o->mark, right, at))
             return NO_NODE;
-        left = join(p, o->op, EXPR_NUMBER, left, right);
+        left = add_operation(p, o->op, EXPR_NUMBER, left, right);
     }
     return left;
 }
@@ -531,19 +571,21 @@ static bool can_compare(struct parser *p, const struct operator *o, uint32_t lef
                             "stand without quotation marks.");
 }
 
-static uint32_t comparison(struct parser *p)
+/* `at` is the place of the operator: a comparison of a text with a number is wrong
+ * as a whole. */
+static uint32_t parse_comparison(struct parser *p)
 {
     static const struct operator list[] = {
         { "<", OP_LESS }, { "<=", OP_LESS_EQUAL }, { ">", OP_MORE },
         { ">=", OP_MORE_EQUAL }, { "==", OP_EQUAL }, { "!=", OP_NOT_EQUAL },
         { NULL, 0 } };
-    uint32_t left = sum(p), right;
+    uint32_t left = parse_sum(p), right;
     const struct operator *o = left == NO_NODE ? NULL : find_operator(p, list);
     size_t at = p->token.at;
 
-    if (o == NULL || !step(p))
+    if (o == NULL || !next_token(p))
         return o == NULL ? left : NO_NODE;
-    right = sum(p);
+    right = parse_sum(p);
     if (right == NO_NODE || !can_compare(p, o, left, right, at))
         return NO_NODE;
     if (find_operator(p, list) != NULL) {
@@ -552,57 +594,58 @@ static uint32_t comparison(struct parser *p)
         err_hint(p->err, "Write a < b and b < c.");
         return NO_NODE;
     }
-    return join(p, o->op, EXPR_CONDITION, left, right);
+    return add_operation(p, o->op, EXPR_CONDITION, left, right);
 }
 
-static uint32_t denial(struct parser *p)
+static uint32_t parse_denial(struct parser *p)
 {
     size_t at;
     uint32_t node;
 
-    if (!is(p, "not"))
-        return comparison(p);
-    if (too_deep(p) || !step(p))
+    if (!token_is(p, "not"))
+        return parse_comparison(p);
+    if (too_deep(p) || !next_token(p))
         return NO_NODE;
     at = p->token.at;
-    node = denial(p);
+    node = parse_denial(p);
     p->depth--;
-    return node == NO_NODE || !want_condition(p, "not", node, at)
-        ? NO_NODE : join(p, OP_NOT, EXPR_CONDITION, node, NO_NODE);
+    return node == NO_NODE || !check_condition(p, "not", node, at)
+        ? NO_NODE : add_operation(p, OP_NOT, EXPR_CONDITION, node, NO_NODE);
 }
 
-/* One or more of `part`, joined by the word. */
-static uint32_t chain(struct parser *p, const char *word, enum expr_op op,
-                      uint32_t (*part)(struct parser *p))
+/* Reads one or more of `part`, joined by the word, from the left. */
+static uint32_t parse_chain(struct parser *p, const char *word, enum expr_op op,
+                            uint32_t (*part)(struct parser *p))
 {
     size_t at = p->token.at;
     uint32_t left = part(p), right;
 
-    while (left != NO_NODE && is(p, word)) {
-        if (!want_condition(p, word, left, at) || !step(p))
+    while (left != NO_NODE && token_is(p, word)) {
+        if (!check_condition(p, word, left, at) || !next_token(p))
             return NO_NODE;
         at = p->token.at;
         right = part(p);
-        if (right == NO_NODE || !want_condition(p, word, right, at))
+        if (right == NO_NODE || !check_condition(p, word, right, at))
             return NO_NODE;
-        left = join(p, op, EXPR_CONDITION, left, right);
+        left = add_operation(p, op, EXPR_CONDITION, left, right);
     }
     return left;
 }
 
-static uint32_t both(struct parser *p)
+static uint32_t parse_both(struct parser *p)
 {
-    return chain(p, "and", OP_AND, denial);
+    return parse_chain(p, "and", OP_AND, parse_denial);
 }
 
-static uint32_t either(struct parser *p)
+static uint32_t parse_either(struct parser *p)
 {
-    return chain(p, "or", OP_OR, both);
+    return parse_chain(p, "or", OP_OR, parse_both);
 }
 
 /* ---- all of it ---- */
 
-static bool whole(struct parser *p)
+/* Reads the text to its end. */
+static bool parse_whole(struct parser *p)
 {
     char found[WORD_BYTES + 1];
 
@@ -610,19 +653,21 @@ static bool whole(struct parser *p)
         *p->at = p->token.at;
         return false;
     }
-    p->expr->root = either(p);
-    if (p->expr->root == NO_NODE || !want_number(p, "metric", p->expr->root, 0))
+    p->expr->root = parse_either(p);
+    if (p->expr->root == NO_NODE || !check_number(p, "metric", p->expr->root, 0))
         return false;
     if (p->token.kind == TOKEN_END)
         return true;
     *p->at = p->token.at;
     err_set(p->err, ERR_SCHEMA, nowhere, "the expression must end here or go on with an "
             "operator, found %s", token_text(p, found));
-    return !is(p, "where") ? false
+    return !token_is(p, "where") ? false
         : err_hint(p->err, "A where stands within an aggregate: mean(jct_s where "
                            "gpus <= 8).");
 }
 
+/* Arrays are as long as the text, since no node and no mention comes without a
+ * byte of it; so nothing grows, and indices stay small. */
 const struct expr *expr_parse(struct arena *arena, const char *text,
                               const struct expr_table *scalars,
                               const struct expr_table *rows, size_t *at,
@@ -645,7 +690,7 @@ const struct expr *expr_parse(struct arena *arena, const char *text,
     expr->node = arena_alloc(arena, room, sizeof *expr->node);
     expr->fold = arena_alloc(arena, room, sizeof *expr->fold);
     expr->read = arena_alloc(arena, room, sizeof *expr->read);
-    return whole(&p) ? expr : NULL;
+    return parse_whole(&p) ? expr : NULL;
 }
 
 const struct expr_read *expr_reads(const struct expr *expr, uint32_t *count)

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * token.c - splits an expression.
+ *
+ * Four kinds of tokens, each told by its first byte: a digit or a point before
+ * a digit begins a number, a quotation mark a text, a letter or _ a name, all
+ * else a mark.  There is no state between tokens, so the parser may look ahead
+ * by reading twice.
+ *
+ * Numbers are read by scan_f64(), which does not know locales.
  */
 #include "experiments/expr/token.h"
 
@@ -12,6 +19,7 @@
 #include "sim/config/conf.h"
 #include "sim/text/scan.h"
 
+/* Longer than any unit of time. */
 #define UNIT_BYTES 8u
 
 static bool is_digit(char c)
@@ -19,6 +27,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* Not isalpha(): names are ASCII in every locale. */
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -33,7 +42,8 @@ static size_t count_digits(const char *text)
     return n;
 }
 
-/* Bytes of "12", "0.5", ".5" or "1e-3", without a unit. */
+/* Returns the bytes of "12", "0.5", ".5" or "1e-3", without a unit.  An 'e'
+ * without digits behind it belongs to the unit, not to the number. */
 static size_t number_bytes(const char *text)
 {
     size_t n = count_digits(text), power;
@@ -47,7 +57,9 @@ static size_t number_bytes(const char *text)
     return is_digit(text[power]) ? power + count_digits(text + power) : n;
 }
 
-/* The size of the unit behind a number: a time in seconds, or percent. */
+/* Multiplies the number by the unit behind it, and takes the unit's bytes too: a
+ * time is in seconds, 5% is 0.05.  No unit: all stays.  False, with err: it is no
+ * unit that is known. */
 static bool read_unit(const char *text, struct expr_token *token, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -90,6 +102,8 @@ static bool read_number(const char *text, struct expr_token *token, struct err *
     return read_unit(text, token, err);
 }
 
+/* A text ends at the next mark of the kind that began it; there are no escapes,
+ * since the other kind of mark serves. */
 static bool read_text(const char *text, struct expr_token *token, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -105,6 +119,7 @@ static bool read_text(const char *text, struct expr_token *token, struct err *er
     return true;
 }
 
+/* Longer marks first, so that "<=" is not "<" and "=". */
 static bool read_mark(const char *text, struct expr_token *token, struct err *err)
 {
     static const char two[][3] = { "<=", ">=", "==", "!=" };
@@ -154,6 +169,7 @@ bool expr_token_read(const char *text, size_t from, struct expr_token *token,
     return true;
 }
 
+/* TOKEN_END has no bytes, and would be equal to a word of none. */
 bool expr_token_is(const char *text, const struct expr_token *token,
                    const char *word)
 {

@@ -20,10 +20,12 @@ struct expr_token {
     double number;              /* of TOKEN_NUMBER, with its unit: 1h is 3600 */
 };
 
-/* Reads the token from `from` on.  False: err says what is wrong at token->at. */
+/* Reads the token from byte `from` of the text on, blanks before it skipped; at
+ * the end of the text a TOKEN_END of no bytes, again and again.  A number takes
+ * its unit with it.  False: err says what is wrong at token->at. */
 bool expr_token_read(const char *text, size_t from, struct expr_token *token,
                      struct err *err);
-/* Is the token this mark or word? */
+/* Is the token that mark or word?  A text in quotation marks never is. */
 bool expr_token_is(const char *text, const struct expr_token *token,
                    const char *word);
 

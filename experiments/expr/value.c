@@ -2,7 +2,14 @@
 /*
  * value.c - what an expression is worth.
  *
- * A tree is as deep as its text is long at most: EXPR_TEXT_BYTES.
+ * A walk over the tree, node by node, for the scalars once and for each row of
+ * an aggregate.  Empty cells are NAN and spread through arithmetic; every other
+ * way to lose a value (x / 0, log 0, an overflow) becomes NAN here too, and
+ * struct valuing keeps the first reason.
+ *
+ * Recursion is bounded: a tree is at most as deep as its text is long
+ * (EXPR_TEXT_BYTES).  Sums are compensated (Neumaier 1974), so that adding rows
+ * in another order does not change a printed digit.
  */
 #include "experiments/expr/expr.h"
 
@@ -14,8 +21,9 @@
 #include "sim/base/arena.h"
 #include "sim/stats/tally.h"
 
-/* One aggregate: Neumaier's sum is sum + lost. */
+/* What one aggregate has met.  Neumaier's sum is sum + lost. */
 struct total {
+    /* taken by `where`; with a value; left out for x / 0 */
     uint64_t rows, values, by_zero;
     double sum, lost, min, max;
     struct quantile *quantile;
@@ -26,6 +34,7 @@ struct expr_sums {
     struct total *total;        /* by number of the aggregate */
 };
 
+/* One evaluation. */
 struct valuing {
     const struct expr *expr;
     const struct expr_cells *cells;
@@ -33,18 +42,20 @@ struct valuing {
     enum expr_gap gap;          /* the first */
 };
 
-static double value(struct valuing *v, uint32_t node);
+static double evaluate(struct valuing *v, uint32_t node);
 
-static double empty(struct valuing *v, enum expr_gap gap)
+/* Returns NAN, and notes why if nothing was noted before. */
+static double make_empty(struct valuing *v, enum expr_gap gap)
 {
     if (v->gap == EXPR_WHOLE)
         v->gap = gap;
     return NAN;
 }
 
+/* An overflow is empty: "inf" in a CSV would be no number to most readers. */
 static double finite_or_empty(struct valuing *v, double x)
 {
-    return isfinite(x) || isnan(x) ? x : empty(v, EXPR_NOT_FINITE);
+    return isfinite(x) || isnan(x) ? x : make_empty(v, EXPR_NOT_FINITE);
 }
 
 /* ---- aggregates ---- */
@@ -61,6 +72,8 @@ struct expr_sums *expr_sums_new(struct arena *arena, const struct expr *expr)
     return sums;
 }
 
+/* `lost` gathers what each addition rounds away; the larger operand keeps its
+ * bits, so the loss is (larger - sum) + smaller. */
 static void total_add(struct total *total, double x)
 {
     double sum = total->sum + x;
@@ -77,6 +90,9 @@ static void total_add(struct total *total, double x)
         quantile_add(total->quantile, x);
 }
 
+/* A row counts if the condition is true; an empty condition (NAN) is not.  A row
+ * that is lost to a division by 0, in the condition or in the value, is counted,
+ * so that the result can say that it is not of all rows. */
 void expr_sums_add(struct expr_sums *sums, uint32_t aggregate,
                    const struct expr_cells *row)
 {
@@ -87,9 +103,9 @@ void expr_sums_add(struct expr_sums *sums, uint32_t aggregate,
 
     assert(aggregate < sums->expr->fold_count);
     if (fold->where != NO_NODE)
-        taken = value(&v, fold->where);
+        taken = evaluate(&v, fold->where);
     if (taken == 1 && fold->value != NO_NODE)
-        x = value(&v, fold->value);
+        x = evaluate(&v, fold->value);
     if (v.gap == EXPR_BY_ZERO || v.gap == EXPR_NOT_FINITE)
         total->by_zero += isnan(taken) || isnan(x);
     if (taken != 1)
@@ -99,7 +115,8 @@ void expr_sums_add(struct expr_sums *sums, uint32_t aggregate,
         total_add(total, x);
 }
 
-/* A sum over no rows is 0; over rows without a value it is empty. */
+/* Returns the value of an aggregate.  A sum over no rows is 0, as in mathematics;
+ * over rows without a value it is empty, as are all others. */
 static double total_value(struct valuing *v, const struct expr_fold *fold,
                           const struct total *total)
 {
@@ -109,7 +126,7 @@ static double total_value(struct valuing *v, const struct expr_fold *fold,
         return (double)total->values;
     if (total->values == 0)
         return fold->kind == AGGREGATE_SUM && total->rows == 0
-            ? 0 : empty(v, total->by_zero > 0 ? EXPR_BY_ZERO : EXPR_NO_ROW);
+            ? 0 : make_empty(v, total->by_zero > 0 ? EXPR_BY_ZERO : EXPR_NO_ROW);
     switch (fold->kind) {
     case AGGREGATE_SUM: return finite_or_empty(v, sum);
     case AGGREGATE_MEAN: return finite_or_empty(v, sum / (double)total->values);
@@ -121,21 +138,25 @@ static double total_value(struct valuing *v, const struct expr_fold *fold,
 
 /* ---- scalars ---- */
 
+/* 0 / 0 is empty by zero too, not NAN of unknown origin. */
 static double divide(struct valuing *v, double a, double b)
 {
     if (isnan(a) || isnan(b))
         return NAN;
-    return b == 0 ? empty(v, EXPR_BY_ZERO) : finite_or_empty(v, a / b);
+    return b == 0 ? make_empty(v, EXPR_BY_ZERO) : finite_or_empty(v, a / b);
 }
 
-/* What the function has a real, finite value for. */
-static double within(struct valuing *v, bool good, double x)
+/* Returns x if `good` says that the function has a real value there, and x is
+ * finite; else empty. */
+static double keep_finite(struct valuing *v, bool good, double x)
 {
     return isnan(x) && good ? x : good ? finite_or_empty(v, x)
-                                       : empty(v, EXPR_NOT_FINITE);
+                                       : make_empty(v, EXPR_NOT_FINITE);
 }
 
-static double arithmetic(struct valuing *v, enum expr_op op, double a, double b)
+/* NAN in, NAN out, with the reason noted where it came from. min and max are
+ * written out: fmin() would prefer the number to the empty cell. */
+static double compute(struct valuing *v, enum expr_op op, double a, double b)
 {
     switch (op) {
     case OP_NEGATE: return -a;
@@ -146,14 +167,15 @@ static double arithmetic(struct valuing *v, enum expr_op op, double a, double b)
     case OP_MIN: return isnan(a) || isnan(b) ? NAN : a < b ? a : b;
     case OP_MAX: return isnan(a) || isnan(b) ? NAN : a > b ? a : b;
     case OP_ABS: return fabs(a);
-    case OP_SQRT: return isnan(a) ? a : within(v, a >= 0, a >= 0 ? sqrt(a) : NAN);
-    case OP_LOG: return isnan(a) ? a : within(v, a > 0, a > 0 ? log(a) : NAN);
-    case OP_EXP: return isnan(a) ? a : within(v, true, exp(a));
+    case OP_SQRT: return isnan(a) ? a : keep_finite(v, a >= 0, a >= 0 ? sqrt(a) : NAN);
+    case OP_LOG: return isnan(a) ? a : keep_finite(v, a > 0, a > 0 ? log(a) : NAN);
+    case OP_EXP: return isnan(a) ? a : keep_finite(v, true, exp(a));
     default: assert(false); return NAN;
     }
 }
 
-static const char *text(const struct valuing *v, uint32_t node)
+/* Returns the text of a constant or of a cell. */
+static const char *node_text(const struct valuing *v, uint32_t node)
 {
     const struct expr_node *n = &v->expr->node[node];
 
@@ -162,15 +184,16 @@ static const char *text(const struct valuing *v, uint32_t node)
                             : v->cells->cell(v->cells->self, n->column).text;
 }
 
-static double compare(struct valuing *v, const struct expr_node *n)
+/* 1, 0, or NAN if a side is empty.  Texts are never empty. */
+static double compare_children(struct valuing *v, const struct expr_node *n)
 {
     double a, b;
 
     if (v->expr->node[n->child[0]].type == EXPR_TEXT)
-        return (strcmp(text(v, n->child[0]), text(v, n->child[1])) == 0) ==
+        return (strcmp(node_text(v, n->child[0]), node_text(v, n->child[1])) == 0) ==
                (n->op == OP_EQUAL);
-    a = value(v, n->child[0]);
-    b = value(v, n->child[1]);
+    a = evaluate(v, n->child[0]);
+    b = evaluate(v, n->child[1]);
     if (isnan(a) || isnan(b))
         return NAN;
     switch (n->op) {
@@ -183,25 +206,29 @@ static double compare(struct valuing *v, const struct expr_node *n)
     }
 }
 
-/* What is empty may be true or false: one side may decide all the same. */
-static double logic(struct valuing *v, const struct expr_node *n)
+/* Three-valued logic (Kleene): what is empty may be true or false, so one side may
+ * decide all the same. */
+static double combine(struct valuing *v, const struct expr_node *n)
 {
-    double decides = n->op == OP_OR, a = value(v, n->child[0]), b;
+    double decides = n->op == OP_OR, a = evaluate(v, n->child[0]), b;
 
     if (a == decides)
         return a;
-    b = value(v, n->child[1]);
+    b = evaluate(v, n->child[1]);
     return b == decides || !isnan(a) ? b : a;
 }
 
+/* A cell that is not finite counts as empty. */
 static double cell_number(struct valuing *v, uint32_t column)
 {
     double x = v->cells->cell(v->cells->self, column).number;
 
-    return isfinite(x) ? x : empty(v, EXPR_EMPTY_CELL);
+    return isfinite(x) ? x : make_empty(v, EXPR_EMPTY_CELL);
 }
 
-static double value(struct valuing *v, uint32_t node)
+/* Only the branch of if() that is taken is evaluated, so a division by 0 in the
+ * other one does not matter. */
+static double evaluate(struct valuing *v, uint32_t node)
 {
     const struct expr_node *n = &v->expr->node[node];
     double a;
@@ -213,21 +240,21 @@ static double value(struct valuing *v, uint32_t node)
         return total_value(v, &v->expr->fold[n->column], &v->sums->total[n->column]);
     case OP_LESS: case OP_LESS_EQUAL: case OP_MORE: case OP_MORE_EQUAL:
     case OP_EQUAL: case OP_NOT_EQUAL:
-        return compare(v, n);
+        return compare_children(v, n);
     case OP_AND: case OP_OR:
-        return logic(v, n);
+        return combine(v, n);
     case OP_NOT:
-        return 1 - value(v, n->child[0]);
+        return 1 - evaluate(v, n->child[0]);
     case OP_IF:
-        a = value(v, n->child[0]);
-        return isnan(a) ? a : value(v, n->child[a == 1 ? 1 : 2]);
+        a = evaluate(v, n->child[0]);
+        return isnan(a) ? a : evaluate(v, n->child[a == 1 ? 1 : 2]);
     case OP_COALESCE:
-        a = value(v, n->child[0]);
-        return isnan(a) ? value(v, n->child[1]) : a;
+        a = evaluate(v, n->child[0]);
+        return isnan(a) ? evaluate(v, n->child[1]) : a;
     default:
-        a = value(v, n->child[0]);
-        return arithmetic(v, n->op, a,
-                          n->child[1] == NO_NODE ? 0 : value(v, n->child[1]));
+        a = evaluate(v, n->child[0]);
+        return compute(v, n->op, a,
+                       n->child[1] == NO_NODE ? 0 : evaluate(v, n->child[1]));
     }
 }
 
@@ -238,7 +265,7 @@ double expr_value(const struct expr *expr, struct expr_sums *sums,
     double x;
 
     assert(expr->fold_count == 0 || (sums != NULL && sums->expr == expr));
-    x = value(&v, expr->root);
+    x = evaluate(&v, expr->root);
     *gap = isnan(x) ? v.gap : EXPR_WHOLE;
     for (uint32_t i = 0; i < expr->fold_count && *gap == EXPR_WHOLE; i++)
         if (sums->total[i].by_zero > 0)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * args.c - what import and fit have in common on a command line.
+ *
+ * Options that are lists ("a,b" of --skip, "key=name" of --columns) are read
+ * here, against the same tables as the keys of a workload, so that both know
+ * the same words.
  */
 #include "experiments/import/args.h"
 
@@ -19,6 +23,7 @@
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 
+/* 64 names are more than there are formats. */
 const struct import_format *import_arg_format(const char *name, bool series,
                                               struct err *err)
 {
@@ -46,7 +51,8 @@ const struct import_format *import_arg_format(const char *name, bool series,
     return NULL;
 }
 
-/* One of "a,b" of --skip. */
+/* Reads one word of --skip "a,b": rows that have this fault are left out and
+ * counted. */
 static bool take_reason(const char *text, size_t bytes,
                         struct import_request *request, struct err *err)
 {
@@ -79,6 +85,7 @@ bool import_arg_skips(const struct args *args,
     return true;
 }
 
+/* Returns the field of the key table of `columns:` with that key, or NULL. */
 static const struct conf_field *column_field(const char *key, size_t bytes)
 {
     const struct conf_schema *schema = &trace_columns_schema;
@@ -90,6 +97,7 @@ static const struct conf_field *column_field(const char *key, size_t bytes)
     return NULL;
 }
 
+/* False, with err: there is no such key. */
 static bool refuse_column(const char *text, size_t bytes, struct err *err)
 {
     const struct conf_schema *schema = &trace_columns_schema;
@@ -113,7 +121,8 @@ static bool refuse_column(const char *text, size_t bytes, struct err *err)
     return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
 }
 
-/* One "key=name" of --columns. */
+/* Reads one "key=name" of --columns into the member that the key table names.  An
+ * empty name, or a key that stands twice, is refused. */
 static bool take_column(struct arena *arena, const char *text, size_t bytes,
                         struct trace_columns *columns, struct err *err)
 {
@@ -140,6 +149,7 @@ static bool take_column(struct arena *arena, const char *text, size_t bytes,
     return true;
 }
 
+/* The first format is csv, the only one without columns of its own. */
 bool import_arg_columns(struct arena *arena, const struct args *args,
                         const struct trace_columns **columns,
                         struct err *err)
@@ -173,6 +183,8 @@ bool import_arg_columns(struct arena *arena, const struct args *args,
                          "place of a name stands for every row: gpus=1.");
 }
 
+/* The CSV is written while the input is still open, so the two must not be one
+ * file, under whatever names (path_same). */
 bool import_arg_csv(struct arena *arena, const struct args *args,
                     const char **csv, struct err *err)
 {

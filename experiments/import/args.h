@@ -19,10 +19,13 @@ struct trace_columns;
  * formats of series may be named, too. */
 const struct import_format *import_arg_format(const char *name, bool series,
                                               struct err *err);
+/* Marks in request->skip the faults that --skip names, of all its mentions.
+ * False: err says which it does not know. */
 bool import_arg_skips(const struct args *args,
                       struct import_request *request, struct err *err);
 /* Reads --columns "submit=t,duration=d,gpus=1", an option of format csv alone;
- * sets `*columns` to NULL if it is not given. */
+ * sets `*columns` to NULL if it is not given, else to a struct in the arena.  False also
+ * if submit, duration or gpus is missing. */
 bool import_arg_columns(struct arena *arena, const struct args *args,
                         const struct trace_columns **columns,
                         struct err *err);

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * jobs_out.c - whole jobs as CSV, and in the Standard Workload Format.
+ *
+ * SWF (Chapin et al., Benchmarks and standards for the evaluation of parallel
+ * job schedulers, JSSPP 1999; version 2.2) has 18 numbers a line, so names and
+ * tenants become numbers, and what it cannot hold is counted (struct jobs_lost)
+ * for the user to read.  A processor is a GPU.
+ *
+ * Optional columns are written only if some job has a value, so that a plain
+ * trace gives a plain file.
  */
 #include "experiments/import/jobs_out.h"
 
@@ -15,6 +23,7 @@
 #include "sim/text/scan.h"
 #include "workloads/formats/import.h"
 
+/* Exact: a whole number of ns as decimal seconds, without trailing zeros. */
 static void out_seconds(struct out *out, int64_t ns)
 {
     char text[32];
@@ -23,6 +32,7 @@ static void out_seconds(struct out *out, int64_t ns)
     out_text(out, text);
 }
 
+/* One pass over the jobs. */
 struct jobs_columns jobs_columns(const struct jobs *jobs)
 {
     struct jobs_columns any = { 0 };
@@ -63,6 +73,7 @@ static void out_milli(struct out *out, int64_t milli)
     out_seconds(out, milli * 1000000);
 }
 
+/* What jobs ask for beside GPUs. */
 static void out_demand(struct out *out, const struct import_job *job,
                        struct jobs_columns any)
 {
@@ -79,6 +90,7 @@ static void out_demand(struct out *out, const struct import_job *job,
     }
 }
 
+/* One job; `any` says which optional columns there are. */
 static void out_row(struct out *out, const struct import_job *job,
                     struct jobs_columns any)
 {
@@ -136,6 +148,7 @@ struct numbers {
     size_t slots, count;
 };
 
+/* Is it what SWF has as a name or a user: a whole number above 0, written plainly? */
 static bool is_number(const char *text)
 {
     int64_t value;
@@ -144,6 +157,7 @@ static bool is_number(const char *text)
            value > 0 && text[0] != '+' && text[0] != '0';
 }
 
+/* Returns the slot where the name is, or would be. */
 static size_t find_slot(const struct numbers *numbers, const char *name)
 {
     size_t i = rng_hash_text(name) & (numbers->slots - 1);
@@ -153,8 +167,10 @@ static size_t find_slot(const struct numbers *numbers, const char *name)
     return i;
 }
 
-static uint64_t number_of(struct numbers *numbers, struct out *out,
-                          const char *name)
+/* Returns the number of a tenant.  At its first mention it gets the next one,
+ * which a comment of the file tells. */
+static uint64_t find_number(struct numbers *numbers, struct out *out,
+                            const char *name)
 {
     size_t i = find_slot(numbers, name);
 
@@ -166,8 +182,8 @@ static uint64_t number_of(struct numbers *numbers, struct out *out,
     return numbers->number[i];
 }
 
-/* Twice as many slots as there can be names. */
-static struct numbers numbers_new(struct arena *arena, size_t count)
+/* Returns a table with at least twice as many slots as there can be names. */
+static struct numbers make_numbers(struct arena *arena, size_t count)
 {
     struct numbers numbers = { .slots = 64 };
 
@@ -179,6 +195,8 @@ static struct numbers numbers_new(struct arena *arena, size_t count)
     return numbers;
 }
 
+/* Is some time of the job no whole number of seconds?  SWF's times are; most
+ * readers take decimals. */
 static bool has_fraction(const struct import_job *job)
 {
     return job->submit_ns % CLOCK_NS_PER_S != 0 ||
@@ -186,6 +204,8 @@ static bool has_fraction(const struct import_job *job)
            job->limit_ns % CLOCK_NS_PER_S != 0;
 }
 
+/* What must be known before the first line: if one name is no number, all jobs are
+ * numbered. */
 static struct jobs_lost count_lost(const struct jobs *jobs)
 {
     struct jobs_lost lost = { 0 };
@@ -206,6 +226,9 @@ static struct jobs_lost count_lost(const struct jobs *jobs)
     return lost;
 }
 
+/* The 18 fields: number, submit, wait, run, processors, CPU time, memory,
+ * processors and time asked for, memory asked for, status (1: done), user, and six
+ * that are not known (-1). */
 static void swf_row(struct out *out, const struct import_job *job,
                     const char *name, const char *user)
 {
@@ -221,11 +244,12 @@ static void swf_row(struct out *out, const struct import_job *job,
     out_printf(out, " -1 1 %s -1 -1 -1 -1 -1 -1\n", user);
 }
 
+/* Tenants are numbered first, since comments must stand before the jobs. */
 struct jobs_lost jobs_out_swf(struct arena *arena, struct out *out,
                               const struct jobs *jobs, const char *from)
 {
     struct jobs_lost lost = count_lost(jobs);
-    struct numbers users = numbers_new(arena, lost.tenants);
+    struct numbers users = make_numbers(arena, lost.tenants);
 
     out_printf(out, "; Version: 2.2\n; Computer: GPUs, of %s\n"
                "; Conversion: clustersim export\n; MaxJobs: %zu\n"
@@ -233,7 +257,7 @@ struct jobs_lost jobs_out_swf(struct arena *arena, struct out *out,
                from, jobs->count, jobs->count);
     for (size_t i = 0; lost.tenants > 0 && i < jobs->count; i++)
         if (jobs->job[i].tenant != NULL)
-            (void)number_of(&users, out, jobs->job[i].tenant);
+            (void)find_number(&users, out, jobs->job[i].tenant);
     for (size_t i = 0; i < jobs->count; i++) {
         const struct import_job *job = &jobs->job[i];
         char name[24], user[24] = "-1";
@@ -241,7 +265,7 @@ struct jobs_lost jobs_out_swf(struct arena *arena, struct out *out,
         snprintf(name, sizeof name, "%zu", i + 1);
         if (job->tenant != NULL && lost.tenants > 0)
             snprintf(user, sizeof user, "%" PRIu64,
-                     number_of(&users, out, job->tenant));
+                     find_number(&users, out, job->tenant));
         swf_row(out, job, lost.names > 0 ? name : job->name,
                 job->tenant != NULL && lost.tenants == 0 ? job->tenant
                                                          : user);

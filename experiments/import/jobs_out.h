@@ -26,9 +26,11 @@ struct jobs {
 struct jobs_columns {
     bool limit, tenant, priority, deadline, pods, gpu_memory, types;
 };
+/* Returns them for these jobs, by one pass. */
 struct jobs_columns jobs_columns(const struct jobs *jobs);
 
-/* Writes the columns job, submit_s, run_s, gpus, and the optional ones. */
+/* Writes a header and a row a job: job, submit_s, run_s, gpus, and the optional columns.
+ * Errors of writing show when `out` is closed. */
 void jobs_out_csv(struct out *out, const struct jobs *jobs);
 
 /* What the Standard Workload Format cannot hold: numbers of jobs. */
@@ -40,6 +42,8 @@ struct jobs_lost {
     uint64_t no_gpus;           /* cores alone: 0 processors */
     uint64_t demands;           /* cores, memory, types of GPU */
 };
+/* Writes the jobs in the Standard Workload Format, version 2.2, with a header that
+ * names `from`.  Returns what was lost; scratch memory comes from the arena. */
 struct jobs_lost jobs_out_swf(struct arena *arena, struct out *out,
                               const struct jobs *jobs, const char *from);
 

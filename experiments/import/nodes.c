@@ -2,10 +2,17 @@
 /*
  * nodes.c - node lists of Alibaba's "openb" become a cluster.
  *
- * Neighbours in the list that are alike are a group, so that nodes stand in
- * the order of the list: ties between nodes go by it.  GPUs are of type
- * generic, by the model that the list gives (G1, G2 and G3 are hidden names):
- * jobs may want certain models, and no speed, price or power is known.
+ * The list is that of Weng et al. (Beware of fragmentation: scheduling
+ * GPU-sharing workloads with fragmentation gradient descent, USENIX ATC 2023):
+ * sn, cpu_milli, memory_mib, gpu, model.
+ *
+ * Neighbours in the list that are alike are a group, so that nodes stand in the
+ * order of the list: ties between nodes go by it.  GPUs are of type generic, by
+ * the model that the list gives (G1, G2 and G3 are hidden names): jobs may want
+ * certain models, and no speed, price or power is known.
+ *
+ * The cluster is written while the list is read; a fault in a later line
+ * abandons the file.
  */
 #include "experiments/import/nodes.h"
 
@@ -22,6 +29,7 @@
 #include "workloads/formats/trace_row.h"
 
 enum { NAME, CPU, MEMORY, GPUS, MODEL, COLUMNS };
+/* Longer than any name of the list, with its 0. */
 #define TEXT_BYTES 64u
 
 struct nodes {                  /* that are alike, one after the other */
@@ -33,6 +41,7 @@ struct nodes {                  /* that are alike, one after the other */
 /* A node's name, and where it stands. */
 struct named { const char *name; uint32_t line; };
 
+/* The list that is read, and the group of nodes that is not written yet. */
 struct listing {
     struct arena *arena;
     struct named *named;
@@ -44,6 +53,7 @@ struct listing {
     uint64_t nodes, groups, gpus, gpu_nodes;
 };
 
+/* Finds the columns by their names in the first line, in any order. */
 static bool find_columns(struct listing *l, const char *file, struct err *err)
 {
     static const char *const name[COLUMNS] = {
@@ -60,7 +70,7 @@ static bool find_columns(struct listing *l, const char *file, struct err *err)
     return true;
 }
 
-/* A name that YAML takes as it stands. */
+/* Reads a name that YAML takes as it stands; only a model may be empty. */
 static bool read_text(const struct listing *l, size_t column, char *out,
                       struct err *err)
 {
@@ -75,6 +85,7 @@ static bool read_text(const struct listing *l, size_t column, char *out,
     return true;
 }
 
+/* Reads one line.  Cores must be whole, since a cluster has whole ones. */
 static bool read_node(const struct listing *l, struct nodes *node,
                       struct err *err)
 {
@@ -104,7 +115,8 @@ static bool read_node(const struct listing *l, struct nodes *node,
                      "the model of the GPUs, and empty without any", err);
 }
 
-static void put_group(struct listing *l)
+/* Writes the group as one entry of `nodes:`; its name is that of its first node. */
+static void write_group(struct listing *l)
 {
     const struct nodes *group = &l->group;
 
@@ -121,12 +133,14 @@ static void put_group(struct listing *l)
     out_text(l->out, "}\n");
 }
 
+/* Are two nodes alike but for their names? */
 static bool is_same_kind(const struct nodes *a, const struct nodes *b)
 {
     return a->cpu_milli == b->cpu_milli && a->gpus == b->gpus &&
            a->memory_mib == b->memory_mib && strcmp(a->model, b->model) == 0;
 }
 
+/* Keeps the name with its line, to find names that stand twice. */
 static void note_name(struct listing *l, const char *name)
 {
     ARENA_REACH(l->arena, l->named, l->named_room, l->nodes);
@@ -142,8 +156,9 @@ static int compare_names(const void *left, const void *right)
     return order != 0 ? order : a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* Sorts them. */
-static bool names_differ(struct listing *l, const char *file, struct err *err)
+/* Sorts the names, and refuses one that stands twice, at the first line that
+ * repeats one. */
+static bool check_names(struct listing *l, const char *file, struct err *err)
 {
     const struct named *again = NULL;
 
@@ -158,7 +173,8 @@ static bool names_differ(struct listing *l, const char *file, struct err *err)
                    "node %s stands above already", again->name);
 }
 
-static bool put_nodes(struct listing *l, struct err *err)
+/* Adds each line to the group, or writes the group and begins another one. */
+static bool write_nodes(struct listing *l, struct err *err)
 {
     struct nodes node;
     enum csv_step step;
@@ -174,10 +190,10 @@ static bool put_nodes(struct listing *l, struct err *err)
             l->group.count++;
             continue;
         }
-        put_group(l);
+        write_group(l);
         l->group = node;
     }
-    put_group(l);
+    write_group(l);
     return step == CSV_END;
 }
 
@@ -197,7 +213,7 @@ bool import_nodes(struct arena *arena, const char *file, const char *path,
         out_text(l.out, "# From a node list by clustersim import "
                  IMPORT_NODES ".  GPUs only count: no speed,\n"
                  "# price or power is known of them.\nname: openb\nnodes:\n");
-    good = good && put_nodes(&l, err) && names_differ(&l, file, err);
+    good = good && write_nodes(&l, err) && check_names(&l, file, err);
     if (good && l.nodes == 0)
         good = err_set(err, ERR_RANGE, (struct err_pos){ file, 0, 0 },
                        "the list has no nodes");

@@ -13,8 +13,8 @@ struct err;
 
 #define IMPORT_NODES "openb-nodes"      /* the format, on a command line */
 
-/* Writes the cluster to `path`, and a summary of it to `report`.  False: err
- * says why. */
+/* Reads the list `file`, writes the cluster to `path`, and a summary of it to
+ * `report`.  False: err says why, and no cluster is left at `path`. */
 bool import_nodes(struct arena *arena, const char *file, const char *path,
                   FILE *report, struct err *err);
 

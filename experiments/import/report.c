@@ -23,7 +23,8 @@
 #include "workloads/formats/import.h"
 #include "workloads/replay/trace.h"
 
-static int by_value(const void *left, const void *right)
+/* Ascending. */
+static int compare_values(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
 
@@ -35,7 +36,7 @@ void import_quantiles(FILE *file, const char *label, int64_t *value,
 {
     static const unsigned percent[] = { 25, 50, 75, 90, 99 };
 
-    qsort(value, count, sizeof *value, by_value);
+    qsort(value, count, sizeof *value, compare_values);
     fprintf(file, "%-12s min %.10g", label, (double)value[0] / unit);
     for (size_t i = 0; i < sizeof percent / sizeof percent[0]; i++) {
         size_t rank = (count * percent[i] + 99) / 100;
@@ -46,18 +47,20 @@ void import_quantiles(FILE *file, const char *label, int64_t *value,
     fprintf(file, "  max %.10g\n", (double)value[count - 1] / unit);
 }
 
-static int64_t milli_of(const struct import_job *job)
+/* Returns the GPUs of a job in thousandths: a part of one, or whole ones. */
+static int64_t job_milli(const struct import_job *job)
 {
     return job->gpu_milli > 0 ? job->gpu_milli : job->gpus * 1000;
 }
 
+/* Returns GPUs x run time over all jobs, in hours: what the trace asks of a cluster. */
 static double gpu_hours(const struct import_result *result)
 {
     double hours = 0.0;
 
     for (size_t i = 0; i < result->count; i++)
         hours += clock_s_from_ns(result->job[i].run_ns) *
-                 (double)milli_of(&result->job[i]) / 1000.0 / 3600.0;
+                 (double)job_milli(&result->job[i]) / 1000.0 / 3600.0;
     return hours;
 }
 
@@ -70,7 +73,8 @@ void import_line(FILE *report, struct out *out, uint64_t count,
         fprintf(report, "  %" PRIu64 " %s\n", count, text);
 }
 
-/* In the words of the report and of the workload's file. */
+/* Prints what was left out, noted or changed, each with its count, in the words of
+ * the report and of the workload's file. */
 static void put_counts(FILE *file, struct out *out,
                        const struct imported *imported)
 {
@@ -106,6 +110,8 @@ void import_counts(FILE *file, const struct imported *imported)
     put_counts(file, NULL, imported);
 }
 
+/* Prints the share of the GPUs that the jobs would keep busy over the span from
+ * the first to the last submission; above 1 they cannot be served. */
 static void print_load(FILE *file, const struct imported *imported,
                        double hours, double span_s)
 {
@@ -128,14 +134,15 @@ static void print_load(FILE *file, const struct imported *imported,
     fprintf(file, "; the largest job takes %" PRId64 "\n", most);
 }
 
-/* What a column in another unit, or another column, looks like; too few jobs
- * say nothing.  run_ns: ascending. */
+/* Signs of a column in another unit, or of another column, as found in traces of users;
+ * fewer jobs than DOUBT_JOBS say nothing.  Bounds are on the median. */
 #define DOUBT_JOBS 20u
 #define DOUBT_LONG_S (7 * 86400)
 #define DOUBT_SHORT_S 10
 
-static void print_doubts(FILE *file, const struct import_result *result,
-                         const int64_t *run_ns)
+/* run_ns: ascending, one for each job. */
+static void print_notes(FILE *file, const struct import_result *result,
+                        const int64_t *run_ns)
 {
     size_t count = result->count;
     int64_t median_s;
@@ -172,12 +179,12 @@ void import_report(FILE *file, const struct imported *imported)
             "submission to the last\n", span_s, span_s / 86400.0);
     fprintf(file, "GPU-hours    %.10g\n", hours);
     for (size_t i = 0; i < result->count; i++)
-        value[i] = milli_of(&result->job[i]);
+        value[i] = job_milli(&result->job[i]);
     import_quantiles(file, "GPUs", value, result->count, 1000.0);
     for (size_t i = 0; i < result->count; i++)
         value[i] = result->job[i].run_ns;
     import_quantiles(file, "run time s", value, result->count, 1e9);
-    print_doubts(file, result, value);
+    print_notes(file, result, value);
     print_load(file, imported, hours, span_s);
 }
 
@@ -199,7 +206,8 @@ const char *import_one_line(struct arena *arena, const char *text)
     return copy;
 }
 
-/* What depends on a cluster was asked for, and holds on any other too. */
+/* Writes the faults that depend on a cluster and were asked to be left out: a run
+ * on another cluster has others of them, so the workload says it too. */
 static void out_skips(struct out *out, const struct import_request *request)
 {
     static const enum import_reason reason[] = { IMPORT_TOO_LARGE,
@@ -216,7 +224,7 @@ static void out_skips(struct out *out, const struct import_request *request)
         out_text(out, "}\n");
 }
 
-/* What was asked for as --columns. */
+/* Writes what was asked for as --columns, as a comment. */
 static void out_columns(struct out *out, struct arena *arena,
                         const struct trace_columns *columns)
 {
@@ -236,6 +244,8 @@ static void out_columns(struct out *out, struct arena *arena,
     out_text(out, ".\n");
 }
 
+/* The workload names the columns of jobs_out_csv(); estimate: exact, since a trace
+ * says how long jobs ran. */
 void import_yaml(struct out *out, const struct imported *imported,
                  const char *name, const char *csv)
 {

@@ -16,6 +16,7 @@ struct import_request;
 struct import_result;
 struct out;
 
+/* What was imported, as the functions below tell it.  result->count: > 0. */
 struct imported {
     struct arena *arena;
     const struct import_format *format;
@@ -29,12 +30,12 @@ struct imported {
 void import_report(FILE *file, const struct imported *imported);
 /* Prints each count of rows that were left out, changed or noted, on a line. */
 void import_counts(FILE *file, const struct imported *imported);
-/* Writes the workload that reads `csv`, a file in the same folder. */
+/* Writes the workload `name` that reads `csv`, a file in the same folder. */
 void import_yaml(struct out *out, const struct imported *imported,
                  const char *name, const char *csv);
 
-/* Prints a line: the label and quantiles of the values.  Sorts the values.
- * count: > 0. */
+/* Prints a line: the label, and minimum, quantiles and maximum of the values,
+ * divided by `unit`.  Sorts the values. count: > 0. */
 void import_quantiles(FILE *file, const char *label, int64_t *value,
                       size_t count, double unit);
 /* Prints "  12 rows ..." in a report, or "#   12 rows ..." in a workload's file
@@ -47,9 +48,9 @@ void import_quoted(struct out *out, const char *text);
  * comment. */
 const char *import_one_line(struct arena *arena, const char *text);
 
-/* Reports what the reader accepted without a message, each on a line: Windows
- * line ends, a byte order mark, a last line without an end and, if `blank`,
- * blank lines. */
+/* Reports what the reader of `file` accepted without a message, each on a line:
+ * Windows line ends, a byte order mark, a last line without an end and, if
+ * `blank`, blank lines.  False: err says why the file cannot be read. */
 bool import_layout(FILE *out, const char *file, bool blank, struct err *err);
 
 #endif

@@ -30,6 +30,7 @@
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 
+/* The formats are those of workloads/requests. */
 bool import_requests_find(const char *format)
 {
     const char *name, *summary;
@@ -53,7 +54,8 @@ bool import_requests_skip(const struct args *args,
     return true;
 }
 
-/* The keys of a service's `trace`, as YAML would have them. */
+/* Returns the keys of a service's `trace`, read from YAML text as a file would
+ * have them, so that the reader checks them. */
 static const struct request_trace_spec *read_spec(
     const struct requests_import *import, struct err *err)
 {
@@ -75,22 +77,24 @@ static const struct request_trace_spec *read_spec(
                         : request_trace_read(import->arena, conf, err);
 }
 
-static int by_id(const void *left, const void *right)
+static int compare_ids(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
     return a < b ? -1 : a > b;
 }
 
+/* Sorts the ids and counts runs: the share of repeated blocks bounds what a prefix
+ * cache can save. */
 static void count_distinct(struct requests_import *import, uint64_t *id)
 {
     if (import->blocks > 0)
-        qsort(id, import->blocks, sizeof *id, by_id);
+        qsort(id, import->blocks, sizeof *id, compare_ids);
     for (uint64_t i = 0; i < import->blocks; i++)
         import->distinct += i == 0 || id[i] != id[i - 1];
 }
 
-/* The request's blocks are put behind those of the ones before. */
+/* Appends the ids of the request's blocks; returns the array, which may have moved. */
 static uint64_t *add_blocks(struct requests_import *import, uint64_t *id,
                             size_t *room, const struct request *request)
 {
@@ -108,6 +112,8 @@ static uint64_t *add_blocks(struct requests_import *import, uint64_t *id,
     return id;
 }
 
+/* The trace was counted when its keys were read, so arrays have their size.  The
+ * cv of gaps is by sums of squares: sqrt(E[g^2] / E[g]^2 - 1), of count - 1 gaps. */
 bool import_requests_read(struct requests_import *import, struct err *err)
 {
     const struct request_trace_spec *spec = read_spec(import, err);
@@ -150,9 +156,9 @@ bool import_requests_read(struct requests_import *import, struct err *err)
     return request_trace_verdict(trace, err);
 }
 
-/* Each count that is not 0, on a line. */
-static void put_counts(FILE *file, struct out *out,
-                       const struct requests_import *import)
+/* Prints each count that is not 0, on a line. */
+static void print_counts(FILE *file, struct out *out,
+                         const struct requests_import *import)
 {
     const struct {
         uint64_t count;
@@ -168,7 +174,7 @@ static void put_counts(FILE *file, struct out *out,
         import_line(file, out, line[i].count, line[i].text);
 }
 
-/* As it is found from any folder. */
+/* Returns the path of the trace as it is found from any folder; NULL: err. */
 static const char *whole_path(const struct requests_import *import,
                               struct err *err)
 {
@@ -196,7 +202,7 @@ bool import_requests_write(const struct requests_import *import,
     out_printf(out, "# By clustersim import %s.\n# %" PRIu64 " rows, %zu "
                "requests:\n", import->format,
                import->count + import->skipped, import->count);
-    put_counts(NULL, out, import);
+    print_counts(NULL, out, import);
     if (import->blocks > 0)
         out_text(out, "# Hash ids serve `prefix_cache:`, a share of the "
                       "memory for keys and values.\n");
@@ -212,6 +218,7 @@ bool import_requests_write(const struct requests_import *import,
     return out_close(out, err);
 }
 
+/* Sorts the values. */
 static void print_tokens(FILE *file, const char *label, int64_t *value,
                          size_t count)
 {
@@ -233,7 +240,7 @@ void import_requests_report(FILE *file, struct requests_import *import)
             import->format);
     fprintf(file, "rows         %" PRIu64 "\nrequests     %zu\n",
             import->count + import->skipped, import->count);
-    put_counts(file, NULL, import);
+    print_counts(file, NULL, import);
     fprintf(file, "span         %.10g s, %.4g days, from the first request to "
             "the last\n", span_s, span_s / 86400.0);
     if (import->span_ns > 0)

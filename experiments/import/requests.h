@@ -18,6 +18,7 @@ struct err;
 /* --skip can leave out one kind of requests: those that generate nothing. */
 #define IMPORT_NO_OUTPUT "no_output"
 
+/* A trace of requests: its name, then what was found in it. */
 struct requests_import {
     struct arena *arena;
     const char *format, *file;
@@ -34,14 +35,18 @@ struct requests_import {
     int64_t *prompt, *output;   /* tokens */
 };
 
+/* Is that a format of requests? */
 bool import_requests_find(const char *format);
 /* Reads --skip; only IMPORT_NO_OUTPUT is known here. */
 bool import_requests_skip(const struct args *args,
                           struct requests_import *import, struct err *err);
+/* Reads the whole trace, and fills the second half of the struct; memory comes
+ * from its arena.  False: err says what is wrong, with its line. */
 bool import_requests_read(struct requests_import *import, struct err *err);
+/* Writes the workload of one service to `yaml`.  False: err says why. */
 bool import_requests_write(const struct requests_import *import,
                            const char *yaml, struct err *err);
-/* Prints requests, span, rate, quantiles of tokens, and all counts. */
+/* Prints requests, span, rate, quantiles of tokens, and all counts.  Sorts the tokens. */
 void import_requests_report(FILE *file, struct requests_import *import);
 
 #endif

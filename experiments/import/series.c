@@ -16,7 +16,8 @@
 #include "sim/text/paths.h"
 #include "sim/text/scan.h"
 
-static void put_value(struct out *out, double value)
+/* 15 digits suffice for most doubles, 17 for all. */
+static void write_value(struct out *out, double value)
 {
     char text[32];
     double back;
@@ -29,8 +30,8 @@ static void put_value(struct out *out, double value)
     out_text(out, text);
 }
 
-/* A name as a field of CSV. */
-static void put_name(struct out *out, const char *name)
+/* Writes a name as a field of CSV (RFC 4180). */
+static void write_name(struct out *out, const char *name)
 {
     if (strpbrk(name, ",\"") == NULL && name[0] != ' ') {
         out_text(out, name);
@@ -42,6 +43,7 @@ static void put_name(struct out *out, const char *name)
     out_text(out, "\"");
 }
 
+/* One row a point, series after series, in the order of time. */
 static bool write_csv(const struct series_import *import, const char *path,
                       struct err *err)
 {
@@ -56,18 +58,18 @@ static bool write_csv(const struct series_import *import, const char *path,
 
         for (size_t p = 0; p < series->count; p++) {
             clock_format_s(series->point[p].time_ns, time, sizeof time);
-            put_name(out, series->name);
+            write_name(out, series->name);
             out_printf(out, ",%s,", time);
-            put_value(out, series->point[p].value);
+            write_value(out, series->point[p].value);
             out_text(out, "\n");
         }
     }
     return out_close(out, err);
 }
 
-/* Each count that is not 0, on a line after `before`. */
-static void put_counts(FILE *file, struct out *out,
-                       const struct series_counts *counts)
+/* Prints each count that is not 0, on a line. */
+static void print_counts(FILE *file, struct out *out,
+                         const struct series_counts *counts)
 {
     const struct {
         uint64_t count;
@@ -87,6 +89,7 @@ static void put_counts(FILE *file, struct out *out,
         import_line(file, out, line[i].count, line[i].text);
 }
 
+/* The file of keys beside the CSV, as `series:` reads it. */
 static bool write_yaml(const struct series_import *import, const char *path,
                        const char *csv, struct err *err)
 {
@@ -99,13 +102,14 @@ static bool write_yaml(const struct series_import *import, const char *path,
     out_text(out, import->format->about);
     out_printf(out, "# %zu series, %" PRIu64 " points:\n", import->set.count,
                import->counts.points);
-    put_counts(NULL, out, &import->counts);
+    print_counts(NULL, out, &import->counts);
     out_printf(out, "series:\n  kind: %s\n  unit: %s\n  file: \"%s\"\n",
                import->set.kind, import->set.unit,
                slash == NULL ? csv : slash + 1);
     return out_close(out, err);
 }
 
+/* The CSV is written before the file that names it. */
 bool import_series(struct series_import *import, const char *yaml,
                    const char *csv, struct err *err)
 {
@@ -114,6 +118,7 @@ bool import_series(struct series_import *import, const char *yaml,
            write_csv(import, csv, err) && write_yaml(import, yaml, csv, err);
 }
 
+/* A set has at least one series, and each at least one point (series_import). */
 void import_series_report(FILE *file, const struct series_import *import)
 {
     const struct series_set *set = &import->set;
@@ -136,7 +141,7 @@ void import_series_report(FILE *file, const struct series_import *import)
             import->format->name);
     fprintf(file, "series       %zu of %s, %s\npoints       %" PRIu64 "\n",
             set->count, set->kind, set->unit, import->counts.points);
-    put_counts(file, NULL, &import->counts);
+    print_counts(file, NULL, &import->counts);
     fprintf(file, "span         %.10g s, %.4g days\n", span_s,
             span_s / 86400.0);
     fprintf(file, "values       min %.10g  mean of points %.6g  max %.10g\n",

@@ -12,6 +12,7 @@
 
 struct arena;
 
+/* What is asked for, then what was found. */
 struct series_import {
     struct arena *arena;
     const struct series_format *format;
@@ -20,8 +21,8 @@ struct series_import {
     struct series_counts counts;
 };
 
-/* Reads request.file and writes both files; fills the set and the counts.
- * False: err says why. */
+/* Reads request.file and writes the keys to `yaml` and the points to `csv`; fills the set
+ * and the counts.  False: err says why; what was written stays. */
 bool import_series(struct series_import *import, const char *yaml,
                    const char *csv, struct err *err);
 /* Prints series, points, span, values, and all counts. */

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * args.c - one table of options, one loop over the words.
+ *
+ * A table of all options of all commands (`info`) gives name, letter, value and
+ * help; a mask says which of them a command takes, so that `--help` and the
+ * parser cannot disagree.  Two entries may have one name (--format is of charts
+ * or of a file) where no command takes both.
+ *
+ * getopt_long is not used: it permutes argv, prints by itself, accepts
+ * abbreviated names, and has no notion of the nearest spelling.
  */
 #include "experiments/options/args.h"
 
@@ -13,6 +21,7 @@
 #include "sim/text/paths.h"
 #include "sim/text/scan.h"
 
+/* A command line has no file and no line. */
 static const struct err_pos nowhere = { NULL, 0, 0 };
 
 static const struct arg_info info[ARG_COUNT] = {
@@ -87,7 +96,9 @@ static bool takes_option(uint64_t mask, int arg)
     return (mask >> arg & 1) != 0 || arg == ARG_HELP;
 }
 
-/* The option that `bytes` of a word name, or ARG_COUNT. */
+/* Returns the option that the first `bytes` of a word name, or ARG_COUNT.  Names
+ * are never abbreviated: what is unambiguous today would be ambiguous with the
+ * next option. */
 static enum arg find_long(uint64_t mask, const char *word, size_t bytes)
 {
     for (int a = 0; a < ARG_COUNT; a++)
@@ -97,6 +108,7 @@ static enum arg find_long(uint64_t mask, const char *word, size_t bytes)
     return ARG_COUNT;
 }
 
+/* Returns the option with the letter of `-j`, or ARG_COUNT. */
 static enum arg find_letter(uint64_t mask, char letter)
 {
     for (int a = 0; a < ARG_COUNT; a++)
@@ -106,6 +118,7 @@ static enum arg find_letter(uint64_t mask, char letter)
     return ARG_COUNT;
 }
 
+/* False, with err; the hint is the nearest of the options that the command takes. */
 static bool refuse_option(uint64_t mask, const char *word, size_t bytes,
                           struct err *err)
 {
@@ -126,6 +139,8 @@ static bool refuse_option(uint64_t mask, const char *word, size_t bytes,
     return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
 }
 
+/* Where the loop over the words is: argv[at] is read now, and take_value() may
+ * move on to the next word. */
 struct reading {
     int argc, at;
     char *const *argv;
@@ -133,6 +148,9 @@ struct reading {
     struct args *args;
 };
 
+/* Stores the value of an option, or takes the next word for it.  An empty value is
+ * refused for every option: none has a use for it, and a variable that a script
+ * forgot to set (`--output=$DIR`) is found here rather than by its effects. */
 static bool take_value(struct reading *r, enum arg arg, const char *value,
                        struct err *err)
 {
@@ -158,6 +176,8 @@ static bool take_value(struct reading *r, enum arg arg, const char *value,
     return true;
 }
 
+/* One word that starts with '-': a long option with or without '=', or a letter
+ * with its value joined.  Letters cannot be bundled (-qj4): few options have one. */
 static bool read_option(struct reading *r, const char *word, struct err *err)
 {
     const char *equals = strchr(word, '=');
@@ -176,6 +196,8 @@ static bool read_option(struct reading *r, const char *word, struct err *err)
     return take_value(r, arg, word[2] == '\0' ? NULL : word + 2, err);
 }
 
+/* A lone "-" is an operand, as elsewhere in Unix; after "--" all words are.  `set`
+ * has room for argc words, which is more than can come. */
 bool args_read(struct arena *arena, int argc, char *const *argv, int first,
                uint64_t mask, struct args *args, struct err *err)
 {

@@ -5,7 +5,8 @@
  * All commands share one list of options; each command says which of them it
  * takes.  `-j4`, `-j 4`, `--seeds 4` and `--seeds=4` are forms of an option;
  * after `--` all words are operands.  Each function returns false if err says
- * what is wrong.
+ * what is wrong (kind ERR_USAGE).  Texts are those of argv, which must live as
+ * long as the result; arrays come from the arena.
  */
 #ifndef EXPERIMENTS_OPTIONS_ARGS_H
 #define EXPERIMENTS_OPTIONS_ARGS_H
@@ -17,6 +18,7 @@
 struct arena;
 struct err;
 
+/* By number of the table in args.c.  At most 64, since a mask has a bit for each. */
 enum arg {
     ARG_OUT, ARG_THREADS, ARG_SET, ARG_SEEDS, ARG_SHARD, ARG_RESUME, ARG_ONLY,
     ARG_QUIET, ARG_BASELINE, ARG_TOLERANCE, ARG_JUNIT, ARG_MARKDOWN,
@@ -33,6 +35,7 @@ struct arg_info {
     const char *value;          /* "N"; NULL: takes none */
     const char *help;
 };
+/* Returns the entry of the table; static. */
 const struct arg_info *arg_info(enum arg arg);
 
 struct args {
@@ -40,24 +43,28 @@ struct args {
     size_t word_count;
     bool given[ARG_COUNT];
     const char *value[ARG_COUNT];       /* the last one given */
-    const char **set;           /* all of --set, or of --skip, in order */
+    const char **set;           /* values of --set and of --skip, all of them, in order */
     size_t set_count;
     int argc;                   /* the whole command line, as it came */
     char *const *argv;
 };
 
-/* Sorts the words from argv[first] on.  `mask` has bit 1 << arg for each option
- * that the command takes. */
+/* Sorts the words from argv[first] on into `args`.  `mask` has bit 1 << arg for
+ * each option that the command takes; --help is taken by all.  The last of a
+ * repeated option counts, but for `set`. */
 bool args_read(struct arena *arena, int argc, char *const *argv, int first,
                uint64_t mask, struct args *args, struct err *err);
-/* Reads the value of an option as a whole number from min to max; `*out` keeps
- * its value if the option was not given. */
+/* Reads the value of an option as a whole number from min to max; `*out` keeps its
+ * value if the option was not given, and is not touched on failure. */
 bool args_number(const struct args *args, enum arg arg, uint32_t min,
                  uint32_t max, uint32_t *out, struct err *err);
-/* Reads --shard: "2/8" sets 1 and 8. */
+/* Reads --shard: "2/8" sets *shard to 1 (from 0) and *count to 8.  Both keep their
+ * values if it was not given. */
 bool args_shard(const struct args *args, uint32_t *shard, uint32_t *count,
                 struct err *err);
-/* Reads a fraction: "0.5%" or "0.005" sets 0.005. */
+/* Reads a fraction of at least 0: "0.5%" or "0.005" sets 0.005.  Without '%' at
+ * most 1, since "5" could mean 5 or 500 percent.  `*out` keeps its value if the
+ * option was not given. */
 bool args_fraction(const struct args *args, enum arg arg, double *out,
                    struct err *err);
 

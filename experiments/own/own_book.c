@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * own_book.c - expressions over what one trial measured.
+ *
+ * A metric of `metrics:` is an expression (experiments/expr) over two tables:
+ * the scalars of the trial, which are its metrics, and its jobs.  Jobs are read
+ * by aggregates alone (sum, mean, quantile ...), whose memory does not grow
+ * with the number of jobs.
+ *
+ * Order of use: own_book_new(), own_book_job() once for each job that counts,
+ * own_book_result() once at the end.  What a metric may read was checked when
+ * the experiment was read; nothing here can fail.
  */
 #include "experiments/own/own_book.h"
 
@@ -13,10 +22,12 @@
 #include "sim/base/arena.h"
 
 struct own_book {
-    const struct own_metrics *own;
+    const struct own_metrics *own;  /* never NULL; outlives the book */
     struct expr_sums **sums;    /* by metric; NULL: it has no aggregates */
 };
 
+/* No metrics: no book.  The caller then skips the work for each job, so an
+ * experiment without `metrics:` pays nothing. */
 struct own_book *own_book_new(struct arena *arena, const struct own_metrics *own)
 {
     struct own_book *book;
@@ -37,6 +48,9 @@ bool own_book_reads_jobs(const struct own_book *book)
     return book != NULL && book->own->of_rows;
 }
 
+/* Adds the row to each aggregate that may see it.  An aggregate of done jobs alone
+ * (own_metric.of_done) skips jobs that were dropped, failed or not finished: they
+ * have no completion time. */
 void own_book_job(struct own_book *book, const struct expr_cells *row, bool done)
 {
     if (!own_book_reads_jobs(book))
@@ -52,6 +66,8 @@ void own_book_job(struct own_book *book, const struct expr_cells *row, bool done
     }
 }
 
+/* The scalars of an expression: column m is metric m.  Scalars are numbers, never
+ * texts. */
 static struct expr_cell metric_cell(const void *self, uint32_t column)
 {
     const double *value = self;
@@ -59,7 +75,10 @@ static struct expr_cell metric_cell(const void *self, uint32_t column)
     return (struct expr_cell){ .number = value[column] };
 }
 
-/* In order: an expression may read the metrics before it. */
+/* Goes through the metrics in the order of the file, since an expression may read
+ * the metrics before it.  `known` is a copy in which times of jobs are NAN where
+ * no job was done (metric_blank_unknown): a quotient by such a time is then empty
+ * and not a division by 0. */
 void own_book_result(struct own_book *book, double *value, uint8_t *why)
 {
     double known[METRIC_ROOM];

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * own_metrics.c - `metrics:` of an experiment.
+ *
+ * Reads the map name -> {of, unit, better, over, title, help}, in the order of
+ * the file.  An expression may read only the metrics before it, so that no
+ * circle can be written.  Reading also derives two facts that no key gives: for
+ * each aggregate, whether it is of done jobs alone, and for the metric, of what
+ * it is a figure (enum metric_of), which decides where policies are not
+ * compared.  See the header for both rules.
+ *
+ * It does not compute values: own_book.c does.
  */
 #include "experiments/own/own_metrics.h"
 
@@ -14,8 +23,12 @@
 #include "sim/config/conf.h"
 #include "sim/text/hash.h"
 
+/* A column's name that tables on paper still can show; file_schema.c has the same
+ * bound in OWN_NAME. */
 #define NAME_BYTES_MAX 60
 
+/* By `better` + 1, and by enum metric_of: the words of the file are the numbers in
+ * memory. */
 static const char *const better_choices[] = { "less", "neither", "more", NULL };
 static const char *const over_choices[] = {
     [METRIC_OF_ALL] = "all", [METRIC_OF_JOBS_DONE] = "jobs_done",
@@ -23,6 +36,7 @@ static const char *const over_choices[] = {
     [METRIC_OF_BOTH_DONE + 1] = NULL
 };
 
+/* One entry as the key table fills it; `over` is -1 where the key is not given. */
 struct own_keys {
     const char *of, *unit, *title, *help;
     int better, over;
@@ -82,6 +96,7 @@ bool own_metric_over_read(const char *text, enum metric_of *of)
 
 /* ---- names ---- */
 
+/* Is it a name that can stand in an expression without quotes? */
 static bool is_word(const char *name)
 {
     size_t bytes = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
@@ -90,7 +105,8 @@ static bool is_word(const char *name)
            name[0] >= 'a' && name[0] <= 'z';
 }
 
-/* Words that another column of summary.csv or an operator has. */
+/* Is the name a word with a meaning in expressions: an operator, or a column of
+ * summary.csv that is no metric (point, policy, seed)? */
 static bool is_taken(const char *name)
 {
     static const char *const word[] = { "and", "or", "not", "where" };
@@ -104,6 +120,9 @@ static bool is_taken(const char *name)
     return false;
 }
 
+/* False, with err, unless the name is new and can be written in an expression.  A
+ * built-in metric has a message of its own, as its user most likely wants to read
+ * it. */
 static bool check_name(const char *name, struct err_pos pos, struct err *err)
 {
     if (!is_word(name))
@@ -121,6 +140,7 @@ static bool check_name(const char *name, struct err_pos pos, struct err *err)
 
 /* ---- what expressions may read ---- */
 
+/* The columns that an expression may read outside aggregates: all metrics so far. */
 static struct expr_table scalars_of(struct arena *arena, const struct metric_set *set)
 {
     uint32_t count = metric_count(set);
@@ -131,6 +151,8 @@ static struct expr_table scalars_of(struct arena *arena, const struct metric_set
     return (struct expr_table){ csv_summary.file, column, count };
 }
 
+/* The columns that aggregates read: those of jobs.csv behind its three keys.  All
+ * rows of a trial have equal keys, so these say nothing there. */
 static struct expr_table rows_of(struct arena *arena)
 {
     struct expr_column *column = arena_alloc(arena, JOB_CELL_COUNT, sizeof *column);
@@ -146,11 +168,16 @@ static struct expr_table rows_of(struct arena *arena)
 
 /* ---- jobs that were not done ---- */
 
+/* METRIC_OF_BOTH_DONE is the union of the two kinds of `done`, bit by bit. */
+/* enum metric_of is a set of two bits: jobs done, requests done. */
 static enum metric_of join_of(enum metric_of a, enum metric_of b)
 {
     return (enum metric_of)((unsigned)a | (unsigned)b);
 }
 
+/* Of what is a metric that the expression reads?  A count of what was done is of
+ * all (a lost job lowers it honestly), but as a divisor it makes a mean over what
+ * was done. */
 static enum metric_of of_scalar(const struct metric_set *set,
                                 const struct expr_read *read)
 {
@@ -161,7 +188,9 @@ static enum metric_of of_scalar(const struct metric_set *set,
     return metric_info(set, (enum metric)read->column)->of;
 }
 
-/* Of what the expression is; and which aggregates are of jobs done alone. */
+/* Returns of what the expression is a figure, and sets metric->of_done: which
+ * aggregates are of done jobs alone.  The second loop undoes that for an aggregate
+ * that reads `status`: its author chooses the jobs.  O(reads). */
 static enum metric_of derive_of(struct arena *arena, const struct metric_set *set,
                                 struct own_metric *metric)
 {
@@ -190,6 +219,9 @@ static enum metric_of derive_of(struct arena *arena, const struct metric_set *se
 
 /* ---- the key ---- */
 
+/* Reads one entry into info and metric.  An error within the expression gets the
+ * place of the character in the file.  `conf_stands_in`: the text is unknown (a
+ * key of a template that is only checked); "0" stands for it. */
 static bool read_one(struct arena *arena, const struct conf_node *map,
                      const struct expr_table *rows, struct own_metrics *own,
                      struct metric_info *info, struct own_metric *metric,
@@ -222,6 +254,8 @@ static bool read_one(struct arena *arena, const struct conf_node *map,
     return true;
 }
 
+/* The hash goes over the expressions alone, since only these change what a trial
+ * stores; a title does not make old trials useless. */
 const struct own_metrics *own_metrics_read(struct arena *arena,
                                            const struct conf_node *node,
                                            struct err *err)

@@ -34,21 +34,25 @@ struct own_metric {
 struct own_metrics {
     struct metric_set set;      /* with the built-in ones; names, units ... */
     const struct own_metric *metric;    /* by number, set.own_count */
-    bool of_rows;               /* some aggregate is to be shown the jobs */
+    bool of_rows;               /* some aggregate must be shown the jobs */
     uint64_t hash;              /* of all expressions; 0: there are none */
 };
 
 extern const struct conf_schema own_metrics_schema;
-/* Reads `metrics:`; node NULL: there are none.  All memory comes from the arena.
- * NULL: err says why. */
+/* Reads `metrics:` of an experiment; node NULL: there are none, and the result is
+ * an empty set.  All memory comes from the arena; texts are those of the tree of
+ * `node`, which must live as long.  NULL: err says why, with the place in the
+ * file. */
 const struct own_metrics *own_metrics_read(struct arena *arena,
                                            const struct conf_node *node,
                                            struct err *err);
 
-/* What `better:` says, of +1, 0 and -1; and `over:`. */
+/* Return the word of the file for `better` (-1, 0, +1: "less", "neither", "more")
+ * and for `over`.  Static texts. */
 const char *own_metric_better(int better);
 const char *own_metric_over(enum metric_of of);
-/* The reverse, for files that were written; false: it is none. */
+/* The reverse, for metrics.csv of an earlier run.  False, and nothing set: it is
+ * none of these words. */
 bool own_metric_better_read(const char *text, int *better);
 bool own_metric_over_read(const char *text, enum metric_of *of);
 

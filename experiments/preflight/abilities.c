@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * abilities.c - see the header.
+ * abilities.c - jobs that a policy is not able to run, by flags.
+ *
+ * A policy's table says in flags what it needs (CS_ONE_ROLE, CS_NEEDS_GPUS) and
+ * what it does (HOST_DEALERS: it stops, resizes or packs jobs).  Found before
+ * any trial: such a job would wait until the run counts as stalled.
  */
 #include "experiments/preflight/abilities.h"
 
@@ -16,6 +20,7 @@
 #include "sim/base/err.h"
 #include "workloads/source.h"
 
+/* Some forty names; a longer list is cut, as it is a hint. */
 #define NAMES_BYTES 320u
 
 /* Writes the names of all policies without any of the flags. */
@@ -31,6 +36,7 @@ static void list_without(uint32_t flags, char *out, size_t room)
                                      used > 0 ? ", " : "", registry_at(i)->name);
 }
 
+/* Always true, with err: the job can never start, and which policies start it. */
 static bool refuse(const struct job_request *request, const char *name,
                    const char *why, uint32_t flag, struct err *err)
 {
@@ -64,7 +70,8 @@ bool abilities_bar(const struct host_policy *policy, const char *name,
     return false;
 }
 
-/* Returns a form with a role that may compute on either, or NULL. */
+/* Returns the first form with a role that may compute on cores or on GPUs, and
+ * that role's name; NULL: there is none. */
 static const struct job_form *find_choice(const struct experiment_point *point,
                                           const char **role)
 {
@@ -80,6 +87,8 @@ static const struct job_form *find_choice(const struct experiment_point *point,
     return NULL;
 }
 
+/* The first point stands for all: a sweep changes values, and rarely the kinds of
+ * hardware. */
 void abilities_warn(const struct experiment *experiment,
                     void (*tell)(void *self, const struct err *err), void *self)
 {

@@ -13,12 +13,13 @@ struct experiment;
 struct host_policy;
 struct job_request;
 
-/* Does the table of the policy say that it never starts such a job?  If so, err says
- * why, and names policies that do.  `name`: of the policy in results. */
+/* Does the table of the policy say that it never starts such a job?  If so,
+ * returns true, and err says why and names policies that start it.  `name`: of the
+ * policy in results. */
 bool abilities_bar(const struct host_policy *policy, const char *name,
                    const struct job_request *request, struct err *err);
-/* Warns of each policy that stops, resizes or packs jobs if a role may compute on
- * cores or on GPUs: it uses the GPUs alone. */
+/* Tells a warning for each policy that stops, resizes or packs jobs if a role may
+ * compute on cores or on GPUs: it uses the GPUs alone. */
 void abilities_warn(const struct experiment *experiment,
                     void (*tell)(void *self, const struct err *err), void *self);
 

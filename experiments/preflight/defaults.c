@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * defaults.c - collects what decides, each with where it comes from.
+ *
+ * A row is (of, key, value, from).  Points of a sweep mostly share their
+ * values, so a row is added once, however many points have it; rows of a policy
+ * with a `with:` of its own are told " under POLICY" where they differ.  Rows
+ * are compared one by one: there are some dozens.
  */
 #include "experiments/preflight/defaults.h"
 
@@ -21,8 +26,10 @@
 #include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 
+/* More notes than a recipe makes on one kind of job. */
 #define NOTES_MAX 32u
 
+/* The rows so far. */
 struct rows {
     struct arena *arena;
     const struct experiment *experiment;
@@ -81,6 +88,7 @@ static const char *growing_role(struct arena *arena,
     return more == 0 ? first : text_format(arena, "%s, %u more", first, more);
 }
 
+/* May some role run on one of several types of GPU? */
 static bool has_choice(const struct workload_spec *workload)
 {
     for (size_t i = 0; i < workload_form_count(workload); i++) {
@@ -92,6 +100,7 @@ static bool has_choice(const struct workload_spec *workload)
     return false;
 }
 
+/* Which rule gave a role its home, in words. */
 static const char *home_rule(enum host_home rule)
 {
     switch (rule) {
@@ -103,7 +112,8 @@ static const char *home_rule(enum host_home rule)
     return "none is said, and no pool bears the role's name";
 }
 
-/* Roles of one name have one home in most workloads. */
+/* Adds the home of each role.  Roles of one name have one home in most workloads,
+ * so a row is by name. */
 static void add_homes(struct rows *all, const struct experiment_point *point,
                       const char *of)
 {
@@ -125,7 +135,8 @@ static void add_homes(struct rows *all, const struct experiment_point *point,
     }
 }
 
-static const char *hardware_of(const struct host_policy *policy)
+/* What a policy does with a role that may run on cores or on GPUs. */
+static const char *describe_hardware(const struct host_policy *policy)
 {
     switch (host_hardware(policy->policy, &policy->rules)) {
     case HOST_GPUS_ALONE:
@@ -138,6 +149,7 @@ static const char *hardware_of(const struct host_policy *policy)
                : "GPUs or cores, the first of `types:` that has room";
 }
 
+/* What a policy decides by itself on the jobs of a point. */
 static void add_policy(struct rows *all, const struct experiment_point *point,
                        uint32_t p)
 {
@@ -158,13 +170,14 @@ static void add_policy(struct rows *all, const struct experiment_point *point,
                     : "the first of `types:` (else of `nodes:`) that has room",
                 "rule");
     if (workload_has_choices(point->workload))
-        add_row(all, of, "hardware", hardware_of(point->policy[p]), "rule");
+        add_row(all, of, "hardware", describe_hardware(point->policy[p]), "rule");
     if (policy->flags & CS_HOMES)
         add_homes(all, point, of);
 }
 
 /* ---- jobs, prices ------------------------------------------------------- */
 
+/* What recipes assumed of each kind of job (workload_notes). */
 static void add_jobs(struct rows *all, const struct experiment_point *point,
                      const char *under)
 {
@@ -180,6 +193,8 @@ static void add_jobs(struct rows *all, const struct experiment_point *point,
     }
 }
 
+/* A price that nobody wrote may come from the catalogue; its tier and date say how
+ * far to trust it. */
 static void add_price(struct rows *all, const struct node_group *group,
                       const char *under)
 {
@@ -208,7 +223,8 @@ static void add_price(struct rows *all, const struct node_group *group,
         add_under(all, of, under, "price", "none: it costs nothing", "default");
 }
 
-/* Whole jobs know no checkpoint of their own. */
+/* Whole jobs know no checkpoint of their own, so without `checkpoint` of failures
+ * they begin anew. */
 static void add_failures(struct rows *all, const struct experiment_point *point)
 {
     const struct outage_spec *failures = point->cluster->failures;
@@ -223,6 +239,7 @@ static void add_failures(struct rows *all, const struct experiment_point *point)
         }
 }
 
+/* What a cluster and a workload assume. */
 static void add_world(struct rows *all, const struct experiment_point *point,
                       const char *under)
 {
@@ -234,13 +251,15 @@ static void add_world(struct rows *all, const struct experiment_point *point,
 
 /* ---- what a policy has to itself ---------------------------------------- */
 
-/* Values of a tuned experiment that do not stand in a file were found. */
-static const char *source_of(const struct rows *all, const struct conf_node *value)
+/* "tuned" for values of a tuned experiment that do not stand in a file: the search
+ * set them. */
+static const char *find_source(const struct rows *all, const struct conf_node *value)
 {
     return all->experiment->tuned &&
            strncmp(conf_pos(value).file, "--set", strlen("--set")) == 0 ? "tuned" : "file";
 }
 
+/* Adds what one entry of `policies:` sets for itself: tuned keys and `with:`. */
 static void add_entry(struct rows *all, const struct conf_node *entry, const char *of)
 {
     const struct conf_node *with = conf_get(entry, "with");
@@ -248,13 +267,13 @@ static void add_entry(struct rows *all, const struct conf_node *entry, const cha
     for (size_t i = 0; i < conf_count(entry); i++) {
         const struct conf_node *value = conf_value(entry, i);
 
-        if (value != with && strcmp(source_of(all, value), "tuned") == 0)
+        if (value != with && strcmp(find_source(all, value), "tuned") == 0)
             add_row(all, of, conf_key(entry, i), conf_flow(all->arena, value), "tuned");
     }
     for (size_t i = 0; with != NULL && i < conf_count(with); i++)
         add_row(all, of, text_format(all->arena, "with %s", conf_key(with, i)),
                 conf_flow(all->arena, conf_value(with, i)),
-                source_of(all, conf_value(with, i)));
+                find_source(all, conf_value(with, i)));
 }
 
 static void add_entries(struct rows *all)
@@ -275,6 +294,8 @@ static void add_entries(struct rows *all)
     }
 }
 
+/* Policies first, then the worlds they meet, then what an entry has to itself: the
+ * order of the report. */
 struct default_row *defaults_of(struct arena *arena,
                                 const struct experiment *experiment, uint32_t *count)
 {
@@ -309,6 +330,7 @@ static bool is_repeated(const struct default_row *row, uint32_t i)
     return false;
 }
 
+/* Joins the subjects of all rows that share key, value and source: "policy a, b, c". */
 static const char *list_subjects(struct arena *arena,
                                  const struct default_row *row, uint32_t count,
                                  uint32_t i)

@@ -20,12 +20,14 @@ struct default_row {
                                    "tuned" */
 };
 
-/* Returns the values, each once, from the first point that has it.  Memory
- * comes from the arena. */
+/* Returns the values, each once, from the first point that has it, and stores
+ * their number.  Memory comes from the arena. */
 struct default_row *defaults_of(struct arena *arena,
                                 const struct experiment *experiment, uint32_t *count);
-/* Write all values: as text for people, and as an array of provenance.json. */
+/* Prints, for people, what the experiment does not say itself; nothing if it says
+ * all. */
 void defaults_print(struct arena *arena, const struct experiment *experiment, FILE *to);
+/* Writes all values as an array of provenance.json. */
 void defaults_write(struct arena *arena, const struct experiment *experiment,
                     struct out *out);
 

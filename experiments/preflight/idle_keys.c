@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * idle_keys.c - values of keys that need jobs of a certain kind.
+ *
+ * A table of four keys: which value is meant, what it lacks, what would help.
+ * is_said() and key_acts() ask, for one of them at one point under one policy,
+ * whether the value is set and whether something is there for it to act on.
  */
 #include "experiments/preflight/idle_keys.h"
 
@@ -29,7 +33,7 @@ static const struct {
       "Jobs of known length and services are the same either way." },
 };
 
-/* Is the value said at the point, and does it find nothing to act on? */
+/* Is the value set at the point? */
 static bool is_said(const struct experiment_point *point,
                     const struct host_policy *policy, enum idle what)
 {
@@ -44,6 +48,7 @@ static bool is_said(const struct experiment_point *point,
     return false;
 }
 
+/* Has it something to act on there? */
 static bool key_acts(const struct experiment_point *point,
                      const struct host_policy *policy, enum idle what)
 {
@@ -61,9 +66,9 @@ static bool key_acts(const struct experiment_point *point,
     return true;
 }
 
-/* Where the key stands; else where its policy does. */
-static struct err_pos place_of(const struct experiment *experiment, const char *policy,
-                               const char *key)
+/* Returns where the key stands in the file; else where its policy does. */
+static struct err_pos find_key_place(const struct experiment *experiment, const char *policy,
+                                     const char *key)
 {
     const struct conf_node *list = conf_get(experiment->tree, "policies");
     const struct conf_node *top = conf_get(experiment->tree, key);
@@ -84,8 +89,10 @@ static struct err_pos place_of(const struct experiment *experiment, const char *
     return top != NULL ? conf_pos(top) : (struct err_pos){ experiment->path, 0, 0 };
 }
 
-static void warn_of(const struct experiment *experiment, uint32_t policy, enum idle what,
-                    idle_keys_fn *warn, void *self)
+/* One warning for a key and policy, with how many points it is idle at and the
+ * first of them. */
+static void warn_key(const struct experiment *experiment, uint32_t policy, enum idle what,
+                     idle_keys_fn *warn, void *self)
 {
     const char *name = experiment->policy_name[policy], *where = NULL;
     uint32_t idle = 0;
@@ -102,7 +109,7 @@ static void warn_of(const struct experiment *experiment, uint32_t policy, enum i
     }
     if (idle == 0)
         return;
-    err_set(&err, ERR_LIMIT, place_of(experiment, name, idle_text[what].key),
+    err_set(&err, ERR_LIMIT, find_key_place(experiment, name, idle_text[what].key),
             "%s %s does nothing%s%.60s at %u of %u points (%.60s): %s",
             idle_text[what].key, idle_text[what].value,
             what == IDLE_FIDELITY ? "" : " under ",
@@ -116,7 +123,7 @@ void idle_keys_warn(const struct experiment *experiment, idle_keys_fn *warn, voi
 {
     for (uint32_t p = 0; p < experiment->policy_count; p++)
         for (int what = 0; what < IDLE_FIDELITY; what++)
-            warn_of(experiment, p, (enum idle)what, warn, self);
+            warn_key(experiment, p, (enum idle)what, warn, self);
     if (experiment->policy_count > 0)
-        warn_of(experiment, 0, IDLE_FIDELITY, warn, self);
+        warn_key(experiment, 0, IDLE_FIDELITY, warn, self);
 }

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * load.c - the work of a kind of job in each pool, and how it is divided.
+ *
+ * Offered load rho = arrival rate x work of a job / capacity, as in queueing
+ * theory; a pool with rho >= 1 has no steady state.  Three steps: measure the
+ * pools; for each role of each kind of job, the work that it would be in each
+ * pool if all of it went there (struct reckoning.work, units per second); then
+ * divide the roles among pools.
+ *
+ * The division is greedy: each role is cut into CHUNKS, and chunk by chunk all
+ * roles in turn go where the pool is then the emptiest.  This comes within a
+ * chunk of the smallest possible largest load for the shapes that occur; the
+ * exact optimum would be a linear program, whose answer no reader could follow.
  */
 #include "experiments/preflight/load.h"
 
@@ -27,6 +38,7 @@
 
 #define CHUNKS 512u             /* into which a role is divided among pools */
 
+/* What is measured for one policy at one point. */
 struct reckoning {
     struct arena *arena;
     const struct experiment *experiment;
@@ -47,6 +59,8 @@ static bool on_cores_alone(const struct host_policy *policy)
     return host_hardware(policy->policy, &policy->rules) == HOST_CORES_ALONE;
 }
 
+/* Do both lease for the same time, confine roles to homes or not, and use the same
+ * hardware?  Nothing else of a policy enters. */
 bool load_alike(const struct host_policy *a, const struct host_policy *b)
 {
     return ((a->policy->flags ^ b->policy->flags) & CS_PER_PHASE) == 0 &&
@@ -65,7 +79,8 @@ const char *load_manner(const struct host_policy *policy)
 
 /* ---- what pools can do -------------------------------------------------- */
 
-/* Roles without GPUs go to nodes without GPUs if there are any. */
+/* Adds up GPUs and cores of each pool.  Roles without GPUs go to nodes without
+ * GPUs if there are any, so these are noted. */
 static void measure_pools(struct reckoning *r)
 {
     const struct cluster_spec *spec = r->point->cluster;
@@ -82,7 +97,9 @@ static void measure_pools(struct reckoning *r)
 
 /* ---- what a kind of job brings ------------------------------------------ */
 
-static double *new_part(struct reckoning *r, const char *form,
+/* Adds a part; returns its work by pool, INFINITY until it is known.  ARENA_REACH
+ * moves two arrays of one length, hence `room` twice. */
+static double *add_part(struct reckoning *r, const char *form,
                         const char *role, bool cores)
 {
     struct load *load = &r->load;
@@ -100,10 +117,10 @@ static double *new_part(struct reckoning *r, const char *form,
     return work;
 }
 
-/* A role that may run on either counts for GPUs, unless the policy has cores
- * alone. */
-static struct role_spec counted(const struct reckoning *r,
-                                const struct role_spec *role)
+/* Returns the role as it counts: one that may run on either counts for GPUs,
+ * unless the policy has cores alone. */
+static struct role_spec make_counted(const struct reckoning *r,
+                                     const struct role_spec *role)
 {
     struct role_spec as = *role;
 
@@ -116,13 +133,14 @@ static struct role_spec counted(const struct reckoning *r,
     return as;
 }
 
-/* Seconds of a phase in a pool on what its role asks for; INFINITY: it has no
- * room there. */
-static double phase_s(struct reckoning *r, const struct job_form *form,
-                      uint32_t p, uint32_t pool)
+/* Returns the seconds of a phase in a pool on what its role asks for, averaged
+ * over steps in which it does not run, on the fastest of its GPU types; INFINITY:
+ * it has no room there.  Found by placing the role on the empty cluster. */
+static double measure_phase_s(struct reckoning *r, const struct job_form *form,
+                              uint32_t p, uint32_t pool)
 {
     const struct phase_spec *phase = &form->phase[p];
-    const struct role_spec as = counted(r, &form->role[phase->role]);
+    const struct role_spec as = make_counted(r, &form->role[phase->role]);
     const struct role_spec *role = &as;
     const struct phase_law *law = phase_law_usual(phase);
     uint32_t nodes = r->point->cluster->node_count;
@@ -150,12 +168,13 @@ static double phase_s(struct reckoning *r, const struct job_form *form,
     return least_s;
 }
 
-static bool may_be(const struct reckoning *r, const struct job_request *request,
+/* May the role run in that pool under the policy? */
+static bool can_be(const struct reckoning *r, const struct job_request *request,
                    uint32_t role, uint32_t pool)
 {
     const struct cluster_spec *spec = r->point->cluster;
     uint32_t mask = places_mask(spec, r->policy, request, role);
-    bool gpus = counted(r, &request->form->role[role]).gpus > 0;
+    bool gpus = make_counted(r, &request->form->role[role]).gpus > 0;
 
     if (mask != 0 && !(mask >> pool & 1))
         return false;
@@ -164,9 +183,10 @@ static bool may_be(const struct reckoning *r, const struct job_request *request,
                 : r->load.cores[pool] > 0 && (!r->bare || r->has_bare[pool]);
 }
 
-/* From the start of a step to its end, each phase where it is soonest over. */
-static double step_s(const struct job_form *form, double (*s)[LOAD_POOLS],
-                     uint32_t pools)
+/* Returns the time from the start of a step to its end, each phase in the pool
+ * where it is soonest over: the critical path of the graph. */
+static double measure_step_s(const struct job_form *form, double (*s)[LOAD_POOLS],
+                             uint32_t pools)
 {
     double end[FORM_PHASES_MAX] = { 0 }, all = 0;
 
@@ -184,7 +204,8 @@ static double step_s(const struct job_form *form, double (*s)[LOAD_POOLS],
 }
 
 /* Adds jobs that run phases: jobs_per_s a second, each of `runs` runs of the
- * graph. */
+ * graph.  A policy per phase holds a lease while its role works; any other holds
+ * it for the whole life of a job. */
 static void add_phases(struct reckoning *r, const struct job_request *request,
                        double jobs_per_s, double runs)
 {
@@ -195,13 +216,13 @@ static void add_phases(struct reckoning *r, const struct job_request *request,
 
     for (uint32_t p = 0; p < form->phase_count; p++)
         for (uint32_t k = 0; k < pools; k++)
-            s[p][k] = may_be(r, request, form->phase[p].role, k)
-                          ? phase_s(r, form, p, k) : INFINITY;
-    double life_s = step_s(form, s, pools);
+            s[p][k] = can_be(r, request, form->phase[p].role, k)
+                          ? measure_phase_s(r, form, p, k) : INFINITY;
+    double life_s = measure_step_s(form, s, pools);
     for (uint32_t role = 0; role < form->role_count; role++) {
-        const struct role_spec as = counted(r, &form->role[role]);
+        const struct role_spec as = make_counted(r, &form->role[role]);
         const struct role_spec *spec = &as;
-        double *work = new_part(r, form->name, spec->name, spec->gpus == 0);
+        double *work = add_part(r, form->name, spec->name, spec->gpus == 0);
         double units = spec->gpus > 0 ? spec->gpus : spec->cores;
         if (spec->gpus > 0)
             r->load.part[r->load.part_count - 1].cores_per_gpu = spec->cores;
@@ -210,29 +231,31 @@ static void add_phases(struct reckoning *r, const struct job_request *request,
             for (uint32_t p = 0; p < form->phase_count; p++)
                 if (form->phase[p].role == role)
                     at_work_s += s[p][k];
-            if (may_be(r, request, role, k) && isfinite(at_work_s))
+            if (can_be(r, request, role, k) && isfinite(at_work_s))
                 work[k] = jobs_per_s * runs * units *
                           (by_phase ? at_work_s : life_s);
         }
     }
 }
 
-/* Jobs of known length: GPU-seconds that come in a second, at a pace of 1. */
+/* Adds jobs of known length: `gpus` GPU-seconds that come in a second, at a speed
+ * of 1. */
 static void add_whole(struct reckoning *r, const struct job_request *request,
                       double gpus)
 {
     const struct role_spec *role = &request->form->role[0];
-    double *work = new_part(r, request->form->name, role->name,
+    double *work = add_part(r, request->form->name, role->name,
                             role->gpus == 0);
 
     for (uint32_t k = 0; k < r->point->cluster->pool_count; k++) {
         double speedup = request->rates == NULL ? 1
                       : speedup_of(request, k, job_role_gpus(request, 0));
-        if (may_be(r, request, 0, k) && speedup > 0)
+        if (can_be(r, request, 0, k) && speedup > 0)
             work[k] = gpus / speedup;
     }
 }
 
+/* A mix without a rate (all at once, fixed times) has no load. */
 static void add_mix(struct reckoning *r)
 {
     const struct workload_spec *workload = r->point->workload;
@@ -259,6 +282,8 @@ struct heap {                   /* jobs of one form and of the same rates */
 
 #define HEAPS_MAX 64u           /* what comes later goes with the last */
 
+/* The whole trace is read once.  Jobs of one form and rates are one heap: their
+ * work adds up. */
 static void add_trace(struct reckoning *r)
 {
     struct source *source = source_open(r->arena, r->point->workload,
@@ -305,7 +330,9 @@ struct chunk {
     double full;                /* the larger load with the chunk added */
 };
 
-static struct chunk chunk_in(const struct reckoning *r, uint32_t i, uint32_t k)
+/* Returns what one chunk of part i would be for pool k; `full` is INFINITY if it
+ * cannot go there. */
+static struct chunk measure_chunk(const struct reckoning *r, uint32_t i, uint32_t k)
 {
     const struct load *load = &r->load;
     const struct load_part *part = &load->part[i];
@@ -322,7 +349,7 @@ static struct chunk chunk_in(const struct reckoning *r, uint32_t i, uint32_t k)
     return chunk;
 }
 
-/* A chunk goes where the pool is then the emptiest. */
+/* Gives a chunk of part i to the pool that is then the emptiest. */
 static void put_chunk(struct reckoning *r, uint32_t i)
 {
     struct load *load = &r->load;
@@ -331,7 +358,7 @@ static void put_chunk(struct reckoning *r, uint32_t i)
     uint32_t pool = 0;
 
     for (uint32_t k = 0; k < r->point->cluster->pool_count; k++) {
-        struct chunk chunk = chunk_in(r, i, k);
+        struct chunk chunk = measure_chunk(r, i, k);
         if (chunk.full >= its.full)
             continue;
         its = chunk;
@@ -345,6 +372,7 @@ static void put_chunk(struct reckoning *r, uint32_t i)
     part->rho_cores[pool] += part->cores ? 0 : its.rho_cores;
 }
 
+/* In turns, so that no role takes the good places before the others. */
 static void divide_load(struct reckoning *r)
 {
     struct load *load = &r->load;

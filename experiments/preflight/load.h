@@ -4,8 +4,8 @@
  * the work that the pool can do per second.  Above 1, the queue grows as long
  * as jobs come.
  *
- * Work is GPU-seconds on as many GPUs as asked, with free links, and
- * core-seconds of the cores that a role holds.  A policy that leases for a
+ * Work is GPU-seconds on the number of GPUs that is asked for, with free links,
+ * and core-seconds of the cores that a role holds.  A policy that leases for a
  * phase is charged for the phases; one that leases for a job's life, for its
  * whole run time.  For a mix, the work is the mean of many draws.  For a trace,
  * it is what the file says, over the time from its first job to its last.
@@ -38,6 +38,7 @@ struct load_part {
                                            GPUs */
 };
 
+/* By pool of the cluster.  rho and rho_cores: load of GPUs, of cores. */
 struct load {
     bool known;                 /* false: no job comes, or at no known rate */
     struct load_part *part;
@@ -48,8 +49,10 @@ struct load {
     uint32_t most_pool;
 };
 
-/* Have two policies the same load at every point? */
+/* Have two policies the same load at every point?  Then one of them stands for both. */
 bool load_alike(const struct host_policy *a, const struct host_policy *b);
+/* Returns the load of a point under a policy; arrays in the arena.  Reads a trace
+ * through, so it takes as long as that. */
 struct load load_of(struct arena *arena, const struct experiment *experiment,
                     const struct experiment_point *point,
                     const struct host_policy *policy);

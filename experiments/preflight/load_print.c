@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * load_print.c - see the header.
+ * load_print.c - the offered load in words, in a warning, and as JSON.
+ *
+ * Policies that lease alike and meet the same world have one load, which is
+ * computed and told once (first_of). load_of() builds an empty cluster each
+ * time; its scratch memory goes at once.
  */
 #include "experiments/preflight/load_print.h"
 
@@ -19,8 +23,9 @@
 
 #define NAMES_BYTES 50u         /* of policies, in an error */
 
-/* Do two policies have one load at every point? */
-static bool alike(const struct experiment *experiment, uint32_t a, uint32_t b)
+/* Do two policies have one load at every point?  They must meet the same worlds,
+ * and lease alike. */
+static bool have_one_load(const struct experiment *experiment, uint32_t a, uint32_t b)
 {
     const struct experiment_point *first = &experiment->point[0];
     const struct host_policy *const *all = first->policy;
@@ -35,18 +40,18 @@ static bool alike(const struct experiment *experiment, uint32_t a, uint32_t b)
     return load_alike(all[a], all[b]);
 }
 
-/* The first of the policies that have its load. */
-static uint32_t first_of(const struct experiment *experiment, uint32_t policy)
+/* Returns the first of the policies that have the load of `policy`. */
+static uint32_t find_first(const struct experiment *experiment, uint32_t policy)
 {
     for (uint32_t p = 0; p < policy; p++)
-        if (alike(experiment, p, policy))
+        if (have_one_load(experiment, p, policy))
             return p;
     return policy;
 }
 
 static bool is_first(const struct experiment *experiment, uint32_t policy)
 {
-    return first_of(experiment, policy) == policy;
+    return find_first(experiment, policy) == policy;
 }
 
 /* Returns the names of all policies with the same load: "static, fcfs". */
@@ -57,14 +62,15 @@ static const char *list_policies(struct arena *arena,
     const char *text = "";
 
     for (uint32_t p = policy; p < experiment->policy_count; p++)
-        if (alike(experiment, p, policy))
+        if (have_one_load(experiment, p, policy))
             text = text_format(arena, "%s%s%s", text,
                                text[0] == '\0' ? "" : ", ",
                                experiment->policy_name[p]);
     return text;
 }
 
-/* Those that are `in`, short enough for one line of an error. */
+/* Returns the names of those that are `in`, short enough for one line of an error:
+ * "a, b and 3 more". */
 static const char *few_names(struct arena *arena, const struct experiment *experiment,
                              const bool *in)
 {
@@ -85,6 +91,7 @@ static const char *few_names(struct arena *arena, const struct experiment *exper
     return more == 0 ? text : text_format(arena, "%s and %u more", text, more);
 }
 
+/* Which roles make the load of a pool; parts below 0.0005 would print as 0. */
 static void print_parts(const struct load *load, uint32_t pool, bool cores,
                         FILE *to)
 {
@@ -102,6 +109,7 @@ static void print_parts(const struct load *load, uint32_t pool, bool cores,
     fputc('\n', to);
 }
 
+/* A line for the GPUs and one for the cores of each pool. */
 static void print_pools(const struct cluster_spec *spec,
                         const struct load *load, FILE *to)
 {
@@ -155,7 +163,8 @@ struct peak {
     double most;
 };
 
-static struct peak peak_of(const struct experiment *experiment, uint32_t policy)
+/* Goes through all points; `above` counts those that are overloaded. */
+static struct peak find_peak(const struct experiment *experiment, uint32_t policy)
 {
     struct peak peak = { 0, 0, 0, 1 };
 
@@ -175,18 +184,20 @@ static struct peak peak_of(const struct experiment *experiment, uint32_t policy)
     return peak;
 }
 
+/* Equal to the three digits that are printed. */
 static bool peaks_alike(const struct peak *a, const struct peak *b)
 {
     return a->above == b->above && a->point == b->point &&
            a->pool == b->pool && fabs(a->most - b->most) < 0.0005;
 }
 
-static const struct cluster_spec *cluster_of(const struct experiment *experiment,
-                                             const struct peak *peak, uint32_t policy)
+static const struct cluster_spec *find_cluster(const struct experiment *experiment,
+                                               const struct peak *peak, uint32_t policy)
 {
     return experiment->point[peak->point].met[policy]->cluster;
 }
 
+/* One warning for all policies that have this peak. */
 static void warn_peak(const struct experiment *experiment, const struct peak *peak,
                       uint32_t policy, const char *policies, load_warn_fn *warn,
                       void *self)
@@ -198,12 +209,13 @@ static void warn_peak(const struct experiment *experiment, const struct peak *pe
     err_set(&err, ERR_LIMIT, pos, "overload under %.100s: the offered load "
             "is above 1 at %u of %u points, at most %.3f (pool %.30s, "
             "%.60s)", policies, peak->above, experiment->point_count, peak->most,
-            cluster_of(experiment, peak, policy)->pool_name[peak->pool], point->label);
+            find_cluster(experiment, peak, policy)->pool_name[peak->pool], point->label);
     err_hint(&err, "The queue grows as long as jobs come, and mean times "
              "say how long that was.");
     warn(self, &err);
 }
 
+/* Peaks are found once for each load; then policies with one peak share a warning. */
 void load_warn(struct arena *arena, const struct experiment *experiment,
                load_warn_fn *warn, void *self)
 {
@@ -213,18 +225,18 @@ void load_warn(struct arena *arena, const struct experiment *experiment,
 
     for (uint32_t p = 0; p < n; p++)
         if (is_first(experiment, p))
-            peak[p] = peak_of(experiment, p);
+            peak[p] = find_peak(experiment, p);
     for (uint32_t p = 0; p < n; p++) {
         bool *in = arena_alloc(arena, n + 1, sizeof *in);
 
         if (!is_first(experiment, p) || told[p] || peak[p].above == 0)
             continue;
         for (uint32_t q = p; q < n; q++) {
-            uint32_t first = first_of(experiment, q);
+            uint32_t first = find_first(experiment, q);
 
             in[q] = peaks_alike(&peak[p], &peak[first]) &&
-                    cluster_of(experiment, &peak[p], p) ==
-                        cluster_of(experiment, &peak[p], q);
+                    find_cluster(experiment, &peak[p], p) ==
+                        find_cluster(experiment, &peak[p], q);
             told[first] |= in[q];
         }
         warn_peak(experiment, &peak[p], p, few_names(arena, experiment, in), warn, self);

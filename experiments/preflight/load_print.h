@@ -13,7 +13,7 @@ struct err;
 struct out;
 struct experiment;
 
-/* Prints the load of every point, pool and part; nothing if no rate is
+/* Prints the load of every point, pool and part to `to`; nothing if no rate is
  * known. */
 void load_print(struct arena *arena, const struct experiment *experiment, FILE *to);
 /* Warns of pools with a load above 1: once for all policies of the same load,
@@ -21,7 +21,7 @@ void load_print(struct arena *arena, const struct experiment *experiment, FILE *
 typedef void load_warn_fn(void *self, const struct err *err);
 void load_warn(struct arena *arena, const struct experiment *experiment,
                load_warn_fn *warn, void *self);
-/* Writes an array of {point, policies, pool, of, capacity, rho}. */
+/* Writes an array of {point, policies, pool, of, capacity, rho} as JSON. */
 void load_write(struct arena *arena, const struct experiment *experiment,
                 struct out *out);
 

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * places.c - each role of each kind of job, tried on the empty cluster.
+ *
+ * A job that can never start would wait until the run is drained or stalls,
+ * after hours; so each kind is placed here by the policy's own placement rule
+ * before any trial. What does not fit on an empty cluster never fits.  The
+ * reverse does not hold: a job may fit here and still wait for ever behind
+ * others.
+ *
+ * Roles that start together are placed together (the cluster is taken and given
+ * back); a policy per phase starts them one by one.  A policy may also know
+ * jobs that it never starts (never()); one from a file is asked in a process of
+ * its own first, since its code may crash or loop.
  */
 #include "experiments/preflight/places.h"
 
@@ -30,7 +41,8 @@
 
 /* ---- what tasks --------------------------------------------------------- */
 
-/* The largest of a form stands for all of it. */
+/* Keeps the largest request of each form and rates: if it has a place, smaller
+ * ones have.  Returns the new number. */
 static uint32_t keep_request(struct job_request *request, uint32_t count,
                              const struct job_request *one)
 {
@@ -46,6 +58,8 @@ static uint32_t keep_request(struct job_request *request, uint32_t count,
     return i == count ? count + 1 : count;
 }
 
+/* Reads the trace through, as the file has it: drawn shifts or samples change no
+ * kind of job. */
 static uint32_t trace_requests(struct arena *arena, const struct experiment *experiment,
                                const struct workload_spec *workload,
                                struct job_request *request)
@@ -82,7 +96,7 @@ struct job_request *places_requests(struct arena *arena,
 
 /* ---- where it may go ---------------------------------------------------- */
 
-/* Of those that lend, it is what their parameter says. */
+/* Policies that lend have a parameter for it; those are confined if it is off. */
 bool places_confines(const struct host_policy *policy)
 {
     const struct cs_policy *p = policy->policy;
@@ -100,6 +114,7 @@ bool places_confines(const struct host_policy *policy)
     return false;
 }
 
+/* A home confines; else the role's pool, if it names one. */
 uint32_t places_mask(const struct cluster_spec *spec,
                      const struct host_policy *policy,
                      const struct job_request *request, uint32_t r)
@@ -145,6 +160,7 @@ struct trying {
 /* Seconds of a processor that never() of a policy may take for all jobs. */
 #define NEVER_CPU_S 60u
 
+/* Returns the fewest GPUs with which the policy would start the role. */
 static uint32_t least_gpus(const struct trying *t,
                            const struct job_request *request, uint32_t r)
 {
@@ -161,6 +177,7 @@ static uint32_t least_gpus(const struct trying *t,
     return least > 0 && least < asked ? least : asked;
 }
 
+/* Tries GPUs, then cores if the role may compute on them.  False: no place. */
 static bool find_place(const struct trying *t,
                        const struct job_request *request, uint32_t r,
                        struct placement *out)
@@ -198,9 +215,10 @@ static bool find_place(const struct trying *t,
     return placer_find(t->placer, &want, t->share, spec->node_count, out);
 }
 
-/* The first role without a place; FORM_ROLES_MAX: all have one. */
-static uint32_t homeless(const struct trying *t,
-                         const struct job_request *request)
+/* Returns the first role without a place; FORM_ROLES_MAX: all have one.  Leaves
+ * the cluster empty again. */
+static uint32_t find_homeless(const struct trying *t,
+                              const struct job_request *request)
 {
     const struct job_form *form = request->form;
     bool together = !(t->policy->policy->flags & CS_PER_PHASE);
@@ -232,7 +250,7 @@ static uint32_t homeless(const struct trying *t,
     return r < form->role_count ? r : FORM_ROLES_MAX;
 }
 
-/* GPUs of those pools and types. */
+/* Returns the number of GPUs of those pools and of the role's types. */
 static uint32_t gpus_there(const struct cluster_spec *spec,
                            const struct role_spec *role, uint32_t mask)
 {
@@ -249,9 +267,9 @@ static uint32_t gpus_there(const struct cluster_spec *spec,
     return gpus;
 }
 
-/* "in its home, pool train, " with the rule that gave it, or nothing. */
-static void say_home(const struct trying *t, const struct job_request *request,
-                     uint32_t r, char *out, size_t room)
+/* " in pool train (home of the role)" for roles that are confined, or nothing. */
+static void describe_home(const struct trying *t, const struct job_request *request,
+                          uint32_t r, char *out, size_t room)
 {
     static const char *const why[] = {
         [HOST_HOME_NONE] = "", [HOST_HOME_SAID] = "home of the role",
@@ -268,6 +286,8 @@ static void say_home(const struct trying *t, const struct job_request *request,
                  why[rule]);
 }
 
+/* Three reasons, from the plainest: no node has the cores; there are too few GPUs
+ * at all; GPUs with their cores and memory are not free together. */
 static void describe_place(const struct trying *t, const char *name,
                            const struct job_request *request, uint32_t r,
                            struct err *err)
@@ -278,7 +298,7 @@ static void describe_place(const struct trying *t, const char *name,
     uint32_t there = gpus_there(t->point->cluster, role, mask);
     char home[96];
 
-    say_home(t, request, r, home, sizeof home);
+    describe_home(t, request, r, home, sizeof home);
     if (role->on_cores.cores > 0 &&
         (role->gpus == 0 || host_hardware(t->policy->policy, &t->policy->rules) ==
              HOST_CORES_ALONE))
@@ -293,20 +313,20 @@ static void describe_place(const struct trying *t, const char *name,
                 request->form->name, name, home, gpus, there);
     else
         err_set(err, ERR_RANGE, role->pos,
-                "role %s of %s has no place under policy %s%s: %u GPUs with "
-                "their cores and memory are not found at once by placement %s",
-                role->name, request->form->name, name, home, gpus,
-                place_names[t->policy->rules.placement]);
+                "role %s of %s has no place under policy %s%s: placement "
+                "%s does not find %u GPUs with their cores and memory together",
+                role->name, request->form->name, name, home,
+                place_names[t->policy->rules.placement], gpus);
     if (home[0] != '\0')
         err_hint(err, "Write `home: POOL` in the role, with a pool that can "
                       "run it.");
     else
-        err_hint(err, "Ask for less, or add nodes; nothing else runs there "
-                      "when this is tried.");
+        err_hint(err, "Ask for less, or add nodes. This was tried on an "
+                      "empty cluster.");
 }
 
-/* Roles with GPUs that have a home. */
-static uint32_t homes(const struct experiment_point *point)
+/* Returns how many roles with GPUs have a home. */
+static uint32_t count_homes(const struct experiment_point *point)
 {
     uint32_t count = 0;
 
@@ -322,6 +342,7 @@ static uint32_t homes(const struct experiment_point *point)
     return count;
 }
 
+/* Asked at all points: a sweep may bring the roles. */
 void places_warn(const struct experiment *experiment, places_tell_fn *tell, void *self)
 {
     for (uint32_t p = 0; p < experiment->policy_count; p++) {
@@ -329,7 +350,7 @@ void places_warn(const struct experiment *experiment, places_tell_fn *tell, void
         struct err err = { 0 };
         uint32_t i = 0;
 
-        while (i < experiment->point_count && homes(experiment->point[i].met[p]) > 0)
+        while (i < experiment->point_count && count_homes(experiment->point[i].met[p]) > 0)
             i++;
         if (i == experiment->point_count ||
             !places_confines(experiment->point[i].policy[p]))
@@ -351,6 +372,7 @@ struct told {
     uint32_t count, room;
 };
 
+/* Points and policies often share a reason, so each text is told once. */
 static void tell_once(struct arena *arena, struct told *told,
                       const struct err *err)
 {
@@ -361,7 +383,7 @@ static void tell_once(struct arena *arena, struct told *told,
     told->tell(told->self, err);
 }
 
-/* What the policy itself knows against a job. */
+/* What the policy itself knows against a job: by its never(), or by its flags. */
 static bool is_barred(const struct trying *t, const char *name,
                       const struct job_request *request, struct err *err)
 {
@@ -384,6 +406,8 @@ struct asking {
     uint32_t count;
 };
 
+/* The child's part: asks for every job and forgets the answers; that it comes to
+ * its end is what is tested. */
 static void ask_never(void *self)
 {
     const struct asking *asking = self;
@@ -394,8 +418,8 @@ static void ask_never(void *self)
         (void)is_barred(asking->t, "", &asking->request[i], &err);
 }
 
-/* Asks a policy from a file in a process of its own first.  False: that did not end
- * well, and err says how. */
+/* Asks a policy from a file in a process of its own first.  False: that did not
+ * end well, and err says how; it is then not asked here. */
 static bool try_never(const struct trying *t, const char *name,
                       const struct job_request *request, uint32_t count,
                       struct err *err)
@@ -416,6 +440,7 @@ static bool try_never(const struct trying *t, const char *name,
                    "it cannot run is not known", name, isolate_why(t->arena, &end));
 }
 
+/* Jobs of known goodput choose their GPUs themselves, so they are not placed. */
 static void check_policy(struct arena *arena, const struct experiment *experiment,
                          const struct experiment_point *point, uint32_t p,
                          const struct job_request *request, uint32_t count,
@@ -438,7 +463,7 @@ static void check_policy(struct arena *arena, const struct experiment *experimen
         tell_once(arena, told, &broken);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t r = request[i].goodput != NULL ? FORM_ROLES_MAX
-                                                : homeless(&t, &request[i]);
+                                                : find_homeless(&t, &request[i]);
         struct err err = { 0 };
         if (r == FORM_ROLES_MAX &&
             !is_barred(&t, experiment->policy_name[p], &request[i], &err))
@@ -464,15 +489,18 @@ static bool same_world(const struct experiment_point *a,
            a->cluster_hash == b->cluster_hash;
 }
 
-/* A trace is read through for it: not twice in turn. */
-static void ask(struct arena *scratch, const struct experiment *experiment,
-                const struct experiment_point *point, struct asked *asked)
+/* Finds the requests of a world unless they are those of the last one: a trace is
+ * read through for it, and not twice in turn. */
+static void ask_requests(struct arena *scratch, const struct experiment *experiment,
+                         const struct experiment_point *point, struct asked *asked)
 {
     if (!same_world(asked->of, point))
         asked->request = places_requests(scratch, experiment, point, &asked->count);
     asked->of = point;
 }
 
+/* A policy that meets the same world as at the point before, with the same keys,
+ * is not asked again. */
 uint32_t places_check(struct arena *arena, const struct experiment *experiment,
                       places_tell_fn *tell, void *self)
 {
@@ -484,7 +512,7 @@ uint32_t places_check(struct arena *arena, const struct experiment *experiment,
         const struct experiment_point *point = &experiment->point[i];
         const struct experiment_point *last = i > 0 ? point - 1 : NULL;
 
-        ask(scratch, experiment, point, &all);
+        ask_requests(scratch, experiment, point, &all);
         for (uint32_t p = 0; p < experiment->policy_count; p++) {
             const struct experiment_point *met = point->met[p];
             struct asked *asked = met == point ? &all : &own;
@@ -492,7 +520,7 @@ uint32_t places_check(struct arena *arena, const struct experiment *experiment,
             if (last != NULL && same_world(last->met[p], met) &&
                 last->policy_hash[p] == point->policy_hash[p])
                 continue;
-            ask(scratch, experiment, met, asked);
+            ask_requests(scratch, experiment, met, asked);
             check_policy(arena, experiment, met, p, asked->request, asked->count,
                          &told);
         }

@@ -20,9 +20,9 @@ struct job_request;
 struct experiment;
 struct experiment_point;
 
-/* Returns a request for every kind of job of a point, each with the most GPUs
- * that it asks for.  The kinds of a trace are its forms.  Memory comes from the
- * arena. */
+/* Returns a request for every kind of job of a point, each with the most GPUs that
+ * it asks for, and stores their number.  The kinds of a trace are its forms, at
+ * most FORMS_MAX of them.  Memory comes from the arena. */
 struct job_request *places_requests(struct arena *arena,
                                     const struct experiment *experiment,
                                     const struct experiment_point *point,
@@ -35,10 +35,12 @@ uint32_t places_mask(const struct cluster_spec *spec,
                      const struct job_request *request, uint32_t role);
 
 typedef void places_tell_fn(void *self, const struct err *err);
-/* Warns of each policy that starts roles only at their homes if no role of the
- * workload has a home: it does what a policy without homes does. */
+/* Tells a warning for each policy that starts roles only at their homes if no role
+ * of the workload has a home: it does what a policy without homes does. */
 void places_warn(const struct experiment *experiment, places_tell_fn *tell, void *self);
-/* Reports each role that has no place, each text once; returns their number. */
+/* Tells each role that has no place, and each job that a policy never starts, each
+ * text once; returns how many were told. 0: every kind of job can start under
+ * every policy. */
 uint32_t places_check(struct arena *arena, const struct experiment *experiment,
                       places_tell_fn *tell, void *self);
 

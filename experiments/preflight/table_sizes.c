@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * table_sizes.c - jobs drawn and counted, times what each of them writes.
+ *
+ * Jobs of seed 0 are drawn until there are enough (DRAWN_MAX over all points);
+ * what comes later is extrapolated by time or by the stated number of jobs.  An
+ * estimate within some 10% suffices: the question is whether a disk can hold
+ * the tables.
  */
 #include "experiments/preflight/table_sizes.h"
 
@@ -23,7 +28,7 @@
 #define DRAWN_MIN 2000u         /* of each point */
 #define INTERVALS 300.0         /* of timeline.csv: 200 to 400 */
 
-/* Of usual rows, without the names of point and policy. */
+/* Bytes of usual rows, without the names of point and policy. */
 static const double row_bytes[SIZED_COUNT] = { 160, 100, 65, 75 };
 static const uint32_t asked[SIZED_COUNT] = {
     EXPERIMENT_JOBS, EXPERIMENT_PHASES, EXPERIMENT_TIMELINE, EXPERIMENT_DECISIONS
@@ -37,7 +42,8 @@ struct drawn {
     double jobs, phases;
 };
 
-static double phases_of(const struct job_request *request)
+/* Returns how many rows of phases.csv the job will write. */
+static double count_phases(const struct job_request *request)
 {
     const struct job_form *form = request->form;
     double runs = 0;
@@ -47,7 +53,8 @@ static double phases_of(const struct job_request *request)
     return runs;
 }
 
-static int64_t calendar_ns(const struct experiment *experiment,
+/* Returns when jobs stop to come, or CLOCK_NEVER_NS. */
+static int64_t find_end_ns(const struct experiment *experiment,
                            const struct experiment_point *point)
 {
     int64_t for_ns = workload_for_ns(point->workload);
@@ -55,15 +62,16 @@ static int64_t calendar_ns(const struct experiment *experiment,
     return for_ns < experiment->until_ns ? for_ns : experiment->until_ns;
 }
 
-/* Those of a trace are counted; a stream that goes on until a time goes on as
- * it did so far, to as many as `jobs:` allows. */
-static double all_jobs(const struct experiment *experiment,
-                       const struct experiment_point *point, double drawn,
-                       int64_t last_ns)
+/* Returns how many jobs there will be, from those that were drawn until last_ns.
+ * Those of a trace are counted; a stream that goes on until a time goes on as it
+ * did so far, to at most what `jobs:` says. */
+static double estimate_jobs(const struct experiment *experiment,
+                            const struct experiment_point *point, double drawn,
+                            int64_t last_ns)
 {
     const struct workload_spec *workload = point->workload;
     double most = (double)workload_jobs(workload), all = most;
-    int64_t end_ns = calendar_ns(experiment, point);
+    int64_t end_ns = find_end_ns(experiment, point);
 
     if (workload_counts(workload).jobs == 0 && end_ns != CLOCK_NEVER_NS &&
         last_ns > 0)
@@ -81,11 +89,12 @@ static bool has_enough(const struct experiment *experiment,
     double most = fmax(DRAWN_MIN, DRAWN_MAX / experiment->point_count);
 
     return drawn >= most &&
-           (calendar_ns(experiment, point) != CLOCK_NEVER_NS ||
+           (find_end_ns(experiment, point) != CLOCK_NEVER_NS ||
             workload_jobs(point->workload) > 0 ||
             drawn >= 10.0 * DRAWN_MAX);
 }
 
+/* Jobs and runs of phases of seed 0 of a point. */
 static struct drawn draw_jobs(const struct experiment *experiment,
                               const struct experiment_point *point)
 {
@@ -103,19 +112,20 @@ static struct drawn draw_jobs(const struct experiment *experiment,
         if (cut)
             break;
         drawn.jobs++;
-        drawn.phases += phases_of(&birth.request);
+        drawn.phases += count_phases(&birth.request);
         last_ns = birth.request.submit_ns;
     }
     arena_free(arena);
     if (cut && drawn.jobs > 0) {
-        double all = all_jobs(experiment, point, drawn.jobs, last_ns);
+        double all = estimate_jobs(experiment, point, drawn.jobs, last_ns);
         drawn.phases *= all / drawn.jobs;
         drawn.jobs = all;
     }
     return drawn;
 }
 
-/* Rows of a table of one trial. */
+/* Returns the rows of a table of one trial. A policy that decides per phase asks
+ * once a phase. */
 static double trial_rows(const struct experiment_point *at, uint32_t policy,
                          const struct drawn *drawn, enum sized_table t)
 {
@@ -129,6 +139,7 @@ static double trial_rows(const struct experiment_point *at, uint32_t policy,
     }
 }
 
+/* jobs.csv has all seeds, the others the detailed ones. */
 static void add_point(struct table_sizes *sizes, const struct experiment *experiment,
                       uint32_t point, const struct drawn *drawn)
 {
@@ -153,6 +164,7 @@ static void add_point(struct table_sizes *sizes, const struct experiment *experi
     }
 }
 
+/* Points of one workload share one draw. */
 struct table_sizes table_sizes_of(struct arena *arena,
                                   const struct experiment *experiment)
 {

@@ -26,6 +26,8 @@ struct table_sizes {
     double all_bytes;
 };
 
+/* Returns the estimate for the whole experiment; scratch memory comes from the
+ * arena. */
 struct table_sizes table_sizes_of(struct arena *arena,
                                   const struct experiment *experiment);
 /* Prints the sizes; nothing if all tables together are smaller than

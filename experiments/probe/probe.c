@@ -3,9 +3,19 @@
  * probe.c - reads the experiment once for each set of settings, and runs the
  * trials that no earlier question had.
  *
- * A trial is known by experiment_trial_hash().  Invariant: each hash has one
- * struct known, and its trial is run at most once.  Experiments live as long as
- * one part of a question, trials as long as the probe.
+ * A trial is known by experiment_trial_hash(), a hash of all that decides its
+ * result.  Invariant: each hash has one struct known, and its trial is run at
+ * most once.  Experiments live as long as one part of a question, trials as
+ * long as the probe.
+ *
+ * A question (probe_run) is cut into parts of at most OPEN_MAX experiments, so
+ * that memory is bounded however many candidates a search has.  In a part, all
+ * trials of all its experiments are jobs of one run, so that threads are busy
+ * to its end.
+ *
+ * Of several processes that search in one folder, each trial is run by the one
+ * that holds its claim (claim.h); the others run something else and then wait
+ * for its file.
  */
 #include "experiments/probe/probe.h"
 
@@ -22,9 +32,12 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 
+/* Experiments in memory at once: an experiment of a long trace may hold a million
+ * jobs. */
 #define OPEN_MAX 64u            /* experiments in memory at once */
 #define WAIT_NS 50000000L       /* between two looks at what others run */
 
+/* A trial that was asked for. */
 struct known {
     uint64_t hash;
     bool settled;               /* it was run, or found in the folder */
@@ -43,7 +56,7 @@ struct probe {
     struct probe_counts counts;
 };
 
-/* An experiment with the settings of one or more asks of a part. */
+/* An experiment as read with the settings of one or more asks of a part. */
 struct reading {
     const struct probe_ask *of; /* the first of them */
     struct arena *arena;
@@ -51,10 +64,10 @@ struct reading {
     const struct err *unread;
 };
 
-/* A trial that is to be run. */
+/* A trial that is to be run in this part. */
 struct job {
     const struct experiment *experiment;
-    uint32_t index;
+    uint32_t index;             /* of the trial in its experiment */
     struct known *known;
     int claim;                  /* while it runs here */
     struct part *part;
@@ -73,6 +86,8 @@ struct part {
 
 /* ---- trials that are known ---- */
 
+/* Doubles the table, so that it is at most half full.  The old table stays in the
+ * arena: tables sum up to twice the last one. */
 static void grow_slots(struct probe *probe)
 {
     struct known **old = probe->slot;
@@ -92,6 +107,8 @@ static void grow_slots(struct probe *probe)
     }
 }
 
+/* Returns the entry of a hash, made if there is none.  The hash is good enough to
+ * be its own slot number; O(1) on average. */
 static struct known *find_known(struct probe *probe, uint64_t hash)
 {
     uint32_t at;
@@ -122,8 +139,10 @@ static const struct err *copy_err(struct probe *probe, const struct err *err)
     return copy;
 }
 
-static void settle(struct probe *probe, struct known *known,
-                   const struct trial_result *result)
+/* Copies the values out of the arena of the part.  Times of jobs where none was
+ * done become NAN (metric_blank_unknown), as in summary.csv. */
+static void settle_trial(struct probe *probe, struct known *known,
+                         const struct trial_result *result)
 {
     double *value = arena_alloc(probe->arena, METRIC_ROOM, sizeof *value);
 
@@ -135,6 +154,8 @@ static void settle(struct probe *probe, struct known *known,
 
 /* ---- experiments with settings ---- */
 
+/* Would both asks read one and the same experiment?  Policy and seeds do not
+ * matter: an experiment has all policies. */
 static bool same_settings(const struct probe_ask *a, const struct probe_ask *b)
 {
     if (a->setting_count != b->setting_count)
@@ -163,6 +184,9 @@ static const struct experiment *without_tables(struct arena *arena,
     return experiment;
 }
 
+/* Reads the experiment with the settings of an ask, for `seeds` seeds, in an arena
+ * of its own.  The program's hash is that of the first reading: a program replaced
+ * during a search does not split it. */
 static void read_reading(struct part *part, struct reading *reading, uint32_t seeds)
 {
     struct probe *probe = part->probe;
@@ -186,6 +210,8 @@ static void read_reading(struct part *part, struct reading *reading, uint32_t se
         reading->experiment = without_tables(reading->arena, read);
 }
 
+/* Returns the reading with the settings of an ask, or NULL.  Linear: OPEN_MAX is
+ * small. */
 static struct reading *find_reading(struct part *part, const struct probe_ask *ask)
 {
     for (uint32_t i = 0; i < part->reading_count; i++)
@@ -219,7 +245,8 @@ static size_t open_readings(struct part *part, const struct probe_ask *ask,
 
 /* ---- trials ---- */
 
-static uint32_t policy_of(const struct experiment *experiment, const char *name)
+/* Returns the number of the policy; the caller took the name from this experiment. */
+static uint32_t find_policy(const struct experiment *experiment, const char *name)
 {
     uint32_t policy = 0;
 
@@ -230,8 +257,10 @@ static uint32_t policy_of(const struct experiment *experiment, const char *name)
     return policy;
 }
 
-static struct known *trial_of(struct part *part, const struct experiment *experiment,
-                              uint32_t index)
+/* Returns what is known of a trial. Three cases: settled earlier; found in the
+ * folder; else it becomes a job of this part, once, however many asks want it. */
+static struct known *find_trial(struct part *part, const struct experiment *experiment,
+                                uint32_t index)
 {
     struct probe *probe = part->probe;
     uint64_t hash = experiment_trial_hash(experiment, index);
@@ -242,7 +271,7 @@ static struct known *trial_of(struct part *part, const struct experiment *experi
         return known;
     if (probe->trials != NULL &&
         cache_read(probe->trials, hash, &result, NULL)) {
-        settle(probe, known, &result);
+        settle_trial(probe, known, &result);
         probe->counts.recalled++;
         return known;
     }
@@ -252,6 +281,8 @@ static struct known *trial_of(struct part *part, const struct experiment *experi
     return known;
 }
 
+/* Fills one answer, whose trials may be settled only after run_jobs().  Where
+ * nothing is drawn, all seeds point to one trial. */
 static void answer_one(struct part *part, const struct probe_ask *ask,
                        struct probe_answer *answer)
 {
@@ -263,15 +294,16 @@ static void answer_one(struct part *part, const struct probe_ask *ask,
     *answer = (struct probe_answer){ .unread = reading->unread };
     if (experiment == NULL)
         return;
-    first = policy_of(experiment, ask->policy) * experiment->seeds;
+    first = find_policy(experiment, ask->policy) * experiment->seeds;
     answer->fixed = experiment_is_copy(experiment, first + experiment->seeds - 1);
     trial = arena_alloc(part->probe->arena, ask->seed_count + 1, sizeof(void *));
     for (uint32_t s = 0; s < ask->seed_count; s++)
-        trial[s] = &trial_of(part, experiment, answer->fixed ? first
-                             : first + ask->first_seed + s)->trial;
+        trial[s] = &find_trial(part, experiment, answer->fixed ? first
+                               : first + ask->first_seed + s)->trial;
     answer->trial = trial;
 }
 
+/* Trials of a search write no tables. */
 static struct trial_spec job_spec(void *self, uint32_t index, uint32_t *tables)
 {
     const struct part *part = self;
@@ -281,8 +313,10 @@ static struct trial_spec job_spec(void *self, uint32_t index, uint32_t *tables)
                                  part->job[index].index);
 }
 
-/* Of several processes that search in one folder, one runs it. */
-static bool job_take(void *self, uint32_t index, struct runner_trial *trial)
+/* Takes a job, if no other process has it.  Between our look at the folder and our
+ * claim another process may have stored the result: it is then read, and not run
+ * again. */
+static bool take_job(void *self, uint32_t index, struct runner_trial *trial)
 {
     const struct part *part = self;
     const struct folder *trials = part->probe->trials;
@@ -298,7 +332,8 @@ static bool job_take(void *self, uint32_t index, struct runner_trial *trial)
     return false;
 }
 
-static void *job_begin(void *self, uint32_t index,
+/* Opens the file in the folder that will hold the result. */
+static void *begin_job(void *self, uint32_t index,
                        const struct trial_tables *tables, volatile int *stop)
 {
     const struct part *part = self;
@@ -308,7 +343,8 @@ static void *job_begin(void *self, uint32_t index,
     return job;
 }
 
-static bool job_keep(void *begun, const struct trial_result *result,
+/* Stores the result, then lets go of the claim: in this order, see claim.h. */
+static bool keep_job(void *begun, const struct trial_result *result,
                      struct err *err)
 {
     struct job *job = begun;
@@ -318,7 +354,9 @@ static bool job_keep(void *begun, const struct trial_result *result,
     return ok;
 }
 
-/* Is a trial left that another process runs?  If so, waits a little. */
+/* Is a trial left that another process runs?  If so, sleeps WAIT_NS and returns
+ * true.  There is no notice between processes, above all over network file
+ * systems, so it polls. */
 static bool wait_for_others(const struct part *part, const struct runner_trial *trial)
 {
     const struct timespec wait = { 0, WAIT_NS };
@@ -332,6 +370,8 @@ static bool wait_for_others(const struct part *part, const struct runner_trial *
     return true;
 }
 
+/* Runs all jobs of the part and settles them, whether they were run here, recalled
+ * or failed.  False: err says why (Ctrl-C, or the folder cannot be written). */
 static bool run_jobs(struct part *part, struct err *err)
 {
     struct probe *probe = part->probe;
@@ -340,9 +380,9 @@ static bool run_jobs(struct part *part, struct err *err)
     const struct runner_plan plan = {
         .count = part->job_count, .threads = probe->options.threads,
         .progress = probe->options.progress, .spec = job_spec,
-        .take = probe->trials == NULL ? NULL : job_take,
-        .begin = probe->trials == NULL ? NULL : job_begin,
-        .keep = probe->trials == NULL ? NULL : job_keep, .self = part
+        .take = probe->trials == NULL ? NULL : take_job,
+        .begin = probe->trials == NULL ? NULL : begin_job,
+        .keep = probe->trials == NULL ? NULL : keep_job, .self = part
     };
     bool ok;
 
@@ -355,7 +395,7 @@ static bool run_jobs(struct part *part, struct err *err)
 
         known->queued = false;
         if (trial[i].state == RUNNER_DONE)
-            settle(probe, known, &trial[i].result);
+            settle_trial(probe, known, &trial[i].result);
         if (trial[i].state == RUNNER_FAILED) {
             known->trial.failure = copy_err(probe, &trial[i].err);
             known->settled = true;
@@ -366,13 +406,15 @@ static bool run_jobs(struct part *part, struct err *err)
     return ok;
 }
 
+/* After run_jobs(): how many seeds of an answer failed. */
 static void count_failed(const struct probe_ask *ask, struct probe_answer *answer)
 {
     for (uint32_t s = 0; answer->trial != NULL && s < ask->seed_count; s++)
         answer->failed += answer->trial[s]->failure != NULL;
 }
 
-/* Answers the first asks, and says how many. */
+/* Answers the first asks, as many as share at most OPEN_MAX settings, and stores
+ * their number in *done.  All that a part needs is freed at its end. */
 static bool run_part(struct probe *probe, const struct probe_ask *ask, size_t count,
                      struct probe_answer *answer, size_t *done, struct err *err)
 {
@@ -409,6 +451,8 @@ bool probe_run(struct probe *probe, const struct probe_ask *ask, size_t count,
 
 /* ---- the probe ---- */
 
+/* The probe reads the experiment without a point, for its whole list of points;
+ * each ask then reads one point. */
 struct probe *probe_open(struct arena *arena, const char *path,
                          const struct probe_options *options, struct err *err)
 {

@@ -5,7 +5,8 @@
  *
  * For searches, which ask for a few trials, look at them and ask for others.  A
  * trial that was asked for before is not run again.  Answers do not depend on
- * the number of threads, nor on what was asked before.
+ * the number of threads, nor on what was asked before.  A probe is used by one
+ * thread at a time; it starts threads of its own.
  */
 #ifndef EXPERIMENTS_PROBE_PROBE_H
 #define EXPERIMENTS_PROBE_PROBE_H
@@ -58,22 +59,27 @@ struct probe_counts {
     uint32_t read;              /* experiments */
 };
 
-/* Reads the experiment as the options say.  All that is kept lies in the arena,
- * as errs speak of it.  NULL: err says why. */
+/* Reads the experiment at `path` as the options say.  All that is kept lies in the
+ * arena, since errs point to its texts, and grows by one entry for each trial ever
+ * asked for.  NULL: err says why. */
 struct probe *probe_open(struct arena *arena, const char *path,
                          const struct probe_options *options, struct err *err);
-/* The experiment without settings, with all of its points. */
+/* Returns the experiment without settings, with all of its points. */
 const struct experiment *probe_experiment(const struct probe *probe);
 /* From now on finished trials are kept in the folder too, so that a killed search
- * goes on where it was.  It is the caller's, and stays open; NULL: they are
- * kept in memory alone. */
+ * goes on where it was.  The folder is the caller's, and must stay open as long as
+ * the probe is used; NULL: trials are kept in memory alone. */
 void probe_keep(struct probe *probe, const struct folder *trials);
-/* Answers all asks.  A failed trial stops none of the others.  False: Ctrl-C, or
- * the folder cannot be written; err says so, and what was finished is kept. */
+/* Answers ask[i] in answer[i], for all i < count, and waits until all trials are
+ * known.  A failed trial stops none of the others: it is the `failure` of its
+ * entry.  False: Ctrl-C, or the folder cannot be written; err says so, what was
+ * finished is kept, and the answers must not be read. */
 bool probe_run(struct probe *probe, const struct probe_ask *ask, size_t count,
                struct probe_answer *answer, struct err *err);
+/* Returns the counts since probe_open(). */
 struct probe_counts probe_counts(const struct probe *probe);
-/* Returns the hashes of all trials that were asked for, for results_drop(). */
+/* Returns the hashes of all trials that were asked for, in the arena and in no
+ * order, and stores their number, for results_drop(). */
 uint64_t *probe_hashes(const struct probe *probe, struct arena *arena,
                        uint32_t *count);
 

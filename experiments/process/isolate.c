@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * isolate.c - fork, a shared page, and the process's end.
+ *
+ * The child is a fork, so the function sees all data of the parent as it was;
+ * it writes its result into an anonymous page that both share.  Its stderr goes
+ * through a pipe, so that an assertion that ended it can be told in the
+ * message.
+ *
+ * The child leads a process group of its own: what it starts ends with it, by
+ * one kill of the group.  A group is set by parent and child both, as nobody
+ * knows which runs first.
+ *
+ * isolate_kill() comes from another thread.  Invariant, under the lock: pid is
+ * a process that was not waited for yet, so its number cannot be another
+ * process's; wait_for_child() therefore waits in two steps (WNOWAIT, then forget the
+ * number, then collect).
  */
 #define _DEFAULT_SOURCE         /* MAP_ANONYMOUS */
 #include "experiments/process/isolate.h"
@@ -67,6 +81,7 @@ void isolate_free(struct isolate *isolate)
     free(isolate);
 }
 
+/* Lowers the soft limit; never raises one that the user has set. */
 static void set_limit(int resource, rlim_t most)
 {
     struct rlimit limit;
@@ -82,7 +97,8 @@ void isolate_limit_cpu(unsigned seconds)
     set_limit(RLIMIT_CPU, seconds);
 }
 
-/* A sanitizer reserves more addresses than any machine has memory. */
+/* Bounds the address space of the child.  Not under a sanitizer, which reserves
+ * more addresses than any machine has memory. */
 static void limit_memory(uint64_t bytes)
 {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -97,6 +113,9 @@ static void limit_memory(uint64_t bytes)
     (void)bytes;
 }
 
+/* The child.  Signals go back to their defaults, stderr into the pipe
+ * (non-blocking: what is too long is lost), no core files; then the function, then
+ * the end. _exit(), since buffers and exit handlers are the parent's. */
 static _Noreturn void run_child(const struct isolate *isolate, pid_t parent, int said_fd,
                                 void (*function)(void *self), void *self)
 {
@@ -120,9 +139,9 @@ static _Noreturn void run_child(const struct isolate *isolate, pid_t parent, int
     _exit(0);
 }
 
-/* Waits for the end.  The number of the process is forgotten before the system may
- * give it to another one. */
-static int wait_for(struct isolate *isolate, pid_t pid)
+/* Waits for the end and returns the status of waitpid().  The number of the
+ * process is forgotten before the system may give it to another one. */
+static int wait_for_child(struct isolate *isolate, pid_t pid)
 {
     siginfo_t info;
     int status = 0;
@@ -138,7 +157,7 @@ static int wait_for(struct isolate *isolate, pid_t pid)
     return status;
 }
 
-/* fork() between what must be told of it. */
+/* Forks between what must be told of it (struct isolate_fork). */
 static pid_t fork_told(const struct isolate *isolate)
 {
     const struct isolate_fork *told = isolate->fork;
@@ -155,8 +174,8 @@ static pid_t fork_told(const struct isolate *isolate)
     return pid;
 }
 
-/* Passes on what the process wrote to stderr; of one that ended itself, its last line
- * is kept. */
+/* Passes on what the process wrote to stderr.  Of a process that ended itself
+ * (SIGABRT), the last line is kept, cut to the room that there is. */
 static void read_said(int fd, struct isolate_end *end)
 {
     char block[4096];
@@ -178,6 +197,8 @@ static void read_said(int fd, struct isolate_end *end)
     end->said[end->signal == SIGABRT ? used : 0] = '\0';
 }
 
+/* The lock is held over fork(), so that a kill before the number is known is not
+ * lost; all pipes are closed on every way out. */
 struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *self),
                                void *self)
 {
@@ -198,7 +219,7 @@ struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *s
     isolate->pid = pid > 0 ? pid : 0;
     pthread_mutex_unlock(&isolate->lock);
     if (pid >= 0)
-        status = wait_for(isolate, pid);
+        status = wait_for_child(isolate, pid);
     if (said[1] >= 0)
         close(said[1]);
     if (pid < 0) {
@@ -227,6 +248,8 @@ void isolate_kill(struct isolate *isolate)
     pthread_mutex_unlock(&isolate->lock);
 }
 
+/* Words that go on behind the name of a policy.  SIGXCPU is what
+ * isolate_limit_cpu() leads to. */
 const char *isolate_why(struct arena *arena, const struct isolate_end *end)
 {
     if (end->status == -1)

@@ -35,27 +35,33 @@ struct isolate_fork {
     void *self;
 };
 
-/* A page of so many bytes, zeroed, for processes that may have so many bytes of
- * memory; 0: as this one.  The caller frees it. */
+/* Returns a shared page of `page_bytes` bytes, zeroed, for processes that may have
+ * `memory_bytes` bytes of address space each; 0: as this one.  The caller frees
+ * it.  Ends the program if there is no memory. */
 struct isolate *isolate_new(size_t page_bytes, uint64_t memory_bytes);
+/* Returns the page, the same for all runs; what one run left there is seen by the
+ * next. */
 void *isolate_page(const struct isolate *isolate);
 void isolate_free(struct isolate *isolate);             /* accepts NULL */
 
-/* limit_s: how long the function may go without getting further, as its caller sees to;
- * in_child() is told. */
+/* Names what must be told of each fork; `fork` must outlive the isolate. limit_s:
+ * how many seconds the function may go on without progress, as its caller
+ * enforces; in_child() is told. */
 void isolate_tell(struct isolate *isolate, const struct isolate_fork *fork, double limit_s);
 
 /* Calls the function in a process of its own, and waits for its end.  That process
- * ends with this one and leaves no core file. */
+ * ends with this one and leaves no core file.  One at a time for an isolate;
+ * several isolates may run at once, in threads. */
 struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *self),
                                void *self);
-/* For the function itself: ends its process once it has taken so many seconds of a
- * processor. */
+/* To be called by the function itself: ends its process once it has taken that
+ * many seconds of processor time. */
 void isolate_limit_cpu(unsigned seconds);
-/* Ends what isolate_run() waits for, if it runs; by another thread. */
+/* Ends the process that isolate_run() waits for, if there is one; called by
+ * another thread. isolate_run() then returns with `killed`. */
 void isolate_kill(struct isolate *isolate);
 
-/* Returns what happened, as "crashed (Segmentation fault)", in the arena. */
+/* Returns what happened, as "crashed (Segmentation fault)", static or in the arena. */
 const char *isolate_why(struct arena *arena, const struct isolate_end *end);
 
 #endif

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * program.c - fork, exec, and listen.
+ *
+ * For programs that run to their end within a step of ours: the compiler,
+ * gnuplot, git.  They get no input, and their stderr is the message if they
+ * fail.
  */
 #include "experiments/process/program.h"
 
@@ -12,7 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* After fork: only functions that a signal handler may call. */
+/* The child, after fork: only functions that a signal handler may call, since
+ * other threads of the parent may have held locks. */
 static void exec_program(const struct program *program, const int *pipe_fd)
 {
     int null = open("/dev/null", O_RDWR);
@@ -27,6 +32,8 @@ static void exec_program(const struct program *program, const int *pipe_fd)
     _exit(errno == ENOENT ? PROGRAM_NOT_THERE : 1);
 }
 
+/* Reads stderr to its end and keeps what fits: a program whose pipe is not emptied
+ * would wait for ever. */
 static void read_all(const struct program *program, int fd)
 {
     char block[512];
@@ -49,7 +56,8 @@ static void read_all(const struct program *program, int fd)
     program->said[used] = '\0';
 }
 
-static int wait_for(pid_t pid)
+/* Returns the exit status; 1 for an end by a signal. */
+static int wait_for_exit(pid_t pid)
 {
     int status;
 
@@ -78,7 +86,7 @@ int program_run(const struct program *program)
         snprintf(program->said, program->said_bytes, "%s", strerror(errno));
     } else {
         read_all(program, pipe_fd[0]);
-        status = wait_for(pid);
+        status = wait_for_exit(pid);
     }
     close(pipe_fd[0]);
     return status;

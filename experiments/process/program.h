@@ -18,9 +18,10 @@ struct program {
     size_t said_bytes;
 };
 
-/* Looks the name up in PATH.  stdin and stdout are /dev/null.  Returns the exit
- * status, PROGRAM_NOT_THERE, or 1 where the program could not be started or was
- * ended by a signal.  All of stderr is read, so the program never waits. */
+/* Runs the program and waits for its end, without a limit of time.  Its name is
+ * looked up in PATH; stdin and stdout are /dev/null.  Returns the exit status,
+ * PROGRAM_NOT_THERE, or 1 where the program could not be started (`said` then has
+ * the system's message) or was ended by a signal. */
 int program_run(const struct program *program);
 
 #endif

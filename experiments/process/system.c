@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * system.c - calls that only Linux has.  Compiled with SYSTEM_PLAIN, or elsewhere, it
- * keeps to POSIX: results are the same, and pairs of processes are slower.
+ * system.c - calls that only Linux has.  Compiled with SYSTEM_PLAIN, or
+ * elsewhere, it keeps to POSIX: results are the same, and pairs of processes
+ * are slower.
+ *
+ * A pair is this process and a program that answers it: only one of the two
+ * works at any time.  On one processor, a message costs a switch of tasks; on
+ * two, the sleeping one must be woken from idle, which takes some ten times as
+ * long (measured: talk.c).  So both are confined to one processor, and from
+ * time to time system_pair_look() checks in /proc/stat whether others use that
+ * processor while another one is idle.
  */
 #if defined __linux__ && !defined SYSTEM_PLAIN
 #define SYSTEM_LINUX
@@ -26,7 +34,8 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 
-#define LOOK_NS INT64_C(60000000)       /* between looks, and some more by process */
+#define LOOK_NS INT64_C(60000000)       /* between looks: six ticks of a usual clock of 100 Hz,
+                                           and some more by process */
 #define CPUS_MAX 1024u
 #define TREE_MAX 64u            /* processes and threads of a program that are moved */
 
@@ -62,7 +71,7 @@ struct system_pair {
     struct ticks before[CPUS_MAX];
 };
 
-/* Adds the threads of a process and, by each, its children. */
+/* Appends the threads of a process, as far as there is room and /proc has them. */
 static void add_threads(pid_t pid, pid_t *tree, uint32_t *count)
 {
     char path[64];
@@ -78,6 +87,7 @@ static void add_threads(pid_t pid, pid_t *tree, uint32_t *count)
         closedir(folder);
 }
 
+/* Appends the children of one thread of a process. */
 static void add_children(pid_t pid, pid_t thread, pid_t *tree, uint32_t *count)
 {
     char path[64];
@@ -93,8 +103,10 @@ static void add_children(pid_t pid, pid_t thread, pid_t *tree, uint32_t *count)
         fclose(file);
 }
 
-/* Restricts all threads of the program, and what it started, to these processors. */
-static void confine(const struct system_pair *pair, const cpu_set_t *set)
+/* Restricts all threads of the program, and all processes that it started, to
+ * these processors: an interpreter is often the child of a shell.  Breadth first;
+ * processes that end meanwhile are skipped by the system. */
+static void confine_pair(const struct system_pair *pair, const cpu_set_t *set)
 {
     pid_t process[TREE_MAX] = { pair->other };
 
@@ -111,7 +123,9 @@ static void confine(const struct system_pair *pair, const cpu_set_t *set)
     }
 }
 
-static void stay_on(struct system_pair *pair, int cpu)
+/* Puts both on one processor; -1, or one that the user did not allow: both stay as
+ * they are, and count as free. */
+static void move_pair(struct system_pair *pair, int cpu)
 {
     cpu_set_t one;
 
@@ -120,18 +134,20 @@ static void stay_on(struct system_pair *pair, int cpu)
         return;
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
-    confine(pair, &one);
+    confine_pair(pair, &one);
     pair->cpu = cpu;
 }
 
-static void go_anywhere(struct system_pair *pair)
+/* Lets the system choose again, for one window. */
+static void release_pair(struct system_pair *pair)
 {
     if (pair->cpu >= 0)
-        confine(pair, &pair->all);
+        confine_pair(pair, &pair->all);
     pair->cpu = -1;
 }
 
-/* Processor time that both have used. */
+/* Returns the processor time that both have used, in ns; of a program that left,
+ * only ours. */
 static int64_t read_own_ns(const struct system_pair *pair)
 {
     clockid_t clock[2] = { CLOCK_PROCESS_CPUTIME_ID };
@@ -147,7 +163,8 @@ static int64_t read_own_ns(const struct system_pair *pair)
     return sum;
 }
 
-/* Reads what each processor has done; what is not known stays as it was. */
+/* Reads what each processor has done since the system began; what is not known
+ * stays as it was. */
 static void read_ticks(struct ticks *ticks)
 {
     FILE *file = fopen("/proc/stat", "r");
@@ -168,6 +185,8 @@ static void read_ticks(struct ticks *ticks)
         fclose(file);
 }
 
+/* Starts a window of observation.  The coin is a linear congruential step
+ * (Numerical Recipes' ranqd1); it is no part of results, only of who moves. */
 static void begin_window(struct system_pair *pair, int64_t now_ns)
 {
     pair->since_ns = now_ns;
@@ -188,13 +207,14 @@ struct system_pair *system_pair_new(pid_t other)
     pair->cpu = -1;
     pair->coin = (uint32_t)getpid();
     if (sched_getaffinity(0, sizeof pair->all, &pair->all) == 0)
-        stay_on(pair, sched_getcpu());
+        move_pair(pair, sched_getcpu());
     clock_gettime(CLOCK_MONOTONIC, &now);
     begin_window(pair, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
     return pair;
 }
 
-/* The processor that was idle for longest, and for half of the time at least; -1. */
+/* Returns the processor that was idle for longest in the window, and for half of
+ * it at least; -1: none was. */
 static int find_idle(const struct system_pair *pair, const struct ticks *now,
                      int64_t window_ns, int64_t tick_ns)
 {
@@ -222,7 +242,7 @@ void system_pair_look(struct system_pair *pair, int64_t now_ns)
     if (now_ns < pair->look_ns)
         return;
     if (pair->cpu < 0) {        /* the system has chosen anew */
-        stay_on(pair, sched_getcpu());
+        move_pair(pair, sched_getcpu());
         begin_window(pair, now_ns);
         return;
     }
@@ -236,9 +256,9 @@ void system_pair_look(struct system_pair *pair, int64_t now_ns)
     /* Others take a fourth of it.  Where another one is idle, the coin lets one of two
      * pairs go there; where none is, the system decides for a while. */
     if (others_ns > window_ns / 4 && idle < 0)
-        go_anywhere(pair);
+        release_pair(pair);
     else if (others_ns > window_ns / 4 && (pair->coin >> 16 & 1) != 0)
-        stay_on(pair, idle);
+        move_pair(pair, idle);
     begin_window(pair, now_ns);
 }
 

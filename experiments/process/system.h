@@ -14,20 +14,24 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* For a child: it ends with its parent, as far as the system can do that. */
+/* For a child, at once after fork: it ends with its parent, as far as the system
+ * can do that.  The caller must still compare getppid(), as the parent may have
+ * ended before. */
 void system_end_with_parent(void);
-/* Files from this number on are closed where another program begins. */
+/* Files from this number on are closed where this process execs another program. */
 void system_hide_files(int from);
-/* A pipe whose ends are closed where another program begins. */
+/* Opens a pipe whose ends are closed where another program begins.  False: errno
+ * says why. */
 bool system_pipe(int fd[2]);
 
 struct system_pair;
 
-/* Puts this process and the other, with its threads and children, on the processor on
- * which this one runs.  Returned by system_pair_free(). */
+/* Puts this process and the other, with its threads and children, on the processor
+ * on which this one runs.  The caller frees the pair by system_pair_free().  NULL
+ * where the system has no such calls; the functions below accept that. */
 struct system_pair *system_pair_new(pid_t other);
-/* Now and then: moves the pair to an idle processor if others want this one.  `now_ns`
- * is CLOCK_MONOTONIC. */
+/* To be called often: moves the pair to an idle processor if others want this one.
+ * `now_ns` is CLOCK_MONOTONIC; most calls only compare it. */
 void system_pair_look(struct system_pair *pair, int64_t now_ns);
 /* Lets both go wherever this process might go before.  Accepts NULL. */
 void system_pair_free(struct system_pair *pair);

@@ -4,6 +4,13 @@
  *
  * Pipes, since the cost of a message is that of waking its reader: on one processor
  * 6 us there and back, on two that sleep 40 to 60, whatever carries the bytes.
+ *
+ * All three pipes are non-blocking on our side, and every wait is a poll() with a limit
+ * that also empties stderr: a program that writes much there would else wait for us
+ * while we wait for it.  A fourth pipe, closed by exec, tells why exec failed.
+ *
+ * Invariant of the buffer: bytes [from, used) were received and not returned yet; a line
+ * that was returned is overwritten only by the next talk_receive().
  */
 #include "experiments/process/talk.h"
 
@@ -29,9 +36,10 @@
 #define SLACK 64u               /* bytes behind a line that may be read */
 
 struct talk {
-    pid_t pid;
+    pid_t pid;                  /* leader of a group of its own */
     int in, out, said_fd;       /* to its stdin, from its stdout and stderr */
-    int64_t limit_ns, due_ns, over_ns;
+    int64_t limit_ns, due_ns, over_ns;  /* for an answer; when this answer, and this
+                                   exchange of several, must be there */
     char *buffer;               /* of what it sends: [from, used) is unread */
     size_t from, used, room;
     char said[SAID_BYTES];
@@ -44,6 +52,7 @@ struct talk {
     struct system_pair *pair;   /* NULL: both run where they like */
 };
 
+/* Wall time, for limits alone: it never reaches results. */
 static int64_t wall_ns(void)
 {
     struct timespec now;
@@ -52,6 +61,8 @@ static int64_t wall_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* Keeps the beginning of a message in a ring, for the report on a program that
+ * went wrong. */
 static void keep_last(struct talk *talk, char mark, const char *line, size_t bytes)
 {
     char *last = talk->last[talk->messages++ % TALK_LAST];
@@ -66,12 +77,14 @@ static void keep_last(struct talk *talk, char mark, const char *line, size_t byt
 
 /* ---- begin and end ---- */
 
+/* Both ends of the four pipes, [0] to read from and [1] to write to. */
 struct ends {
     int in[2], out[2], said[2], fault[2];
 };
 
-/* After fork.  The program gets the usual signals, a group of its own, so that Ctrl-C
- * does not reach it, and no file of ours. */
+/* The child, after fork.  The program gets the usual signals, a group of its own,
+ * so that Ctrl-C does not reach it, and no file of ours.  If it cannot be started,
+ * errno goes through the fourth pipe. */
 static _Noreturn void exec_program(const struct talk_plan *plan, const struct ends *ends,
                                    pid_t parent)
 {
@@ -93,6 +106,7 @@ static _Noreturn void exec_program(const struct talk_plan *plan, const struct en
     _exit(127);
 }
 
+/* Opens all pipes or none. */
 static bool open_ends(struct ends *ends)
 {
     int (*pair[4])[2] = { &ends->in, &ends->out, &ends->said, &ends->fault };
@@ -108,7 +122,9 @@ static bool open_ends(struct ends *ends)
     return true;
 }
 
-/* Returns 0 once the program runs, else why it does not. */
+/* Closes the child's ends, then reads the fourth pipe: it is closed without a byte
+ * when exec succeeds.  Returns 0 once the program runs, else the errno why it does
+ * not. */
 static int read_fault(struct ends *ends)
 {
     int why = 0;
@@ -130,6 +146,8 @@ static void wait_for_end(pid_t pid)
         continue;
 }
 
+/* SIGPIPE is ignored while a talk is open: a program that left is seen by write()
+ * returning EPIPE. */
 static struct talk *make_talk(const struct talk_plan *plan, const struct ends *ends,
                               pid_t pid)
 {
@@ -149,6 +167,7 @@ static struct talk *make_talk(const struct talk_plan *plan, const struct ends *e
     return talk;
 }
 
+/* On every failure all ends are closed and the child is collected. */
 struct talk *talk_open(const struct talk_plan *plan, char *why, size_t why_bytes)
 {
     struct ends ends;
@@ -178,6 +197,7 @@ struct talk *talk_open(const struct talk_plan *plan, char *why, size_t why_bytes
     return NULL;
 }
 
+/* Has the program ended?  Does not collect it, so its number stays its own. */
 static bool has_left(const struct talk *talk)
 {
     siginfo_t info = { 0 };
@@ -186,6 +206,8 @@ static bool has_left(const struct talk *talk)
            info.si_pid == talk->pid;
 }
 
+/* Closing its stdin tells it to leave.  Then the group is killed, and the program
+ * by itself too, in case it never reached setpgid(). */
 void talk_close(struct talk *talk, bool leaves)
 {
     if (talk == NULL)
@@ -233,7 +255,7 @@ bool talk_is_over(const struct talk *talk, char *why, size_t why_bytes)
 
 /* ---- what it says on stderr ---- */
 
-/* Keeps the last of it. */
+/* Reads what stderr has now, and keeps the last SAID_BYTES of it. */
 static void read_said(struct talk *talk)
 {
     char block[1024];
@@ -250,6 +272,7 @@ static void read_said(struct talk *talk)
     }
 }
 
+/* Whole lines from the end, about half of the room, so that separators fit. */
 const char *talk_stderr(struct talk *talk)
 {
     size_t n = 0, bytes, from;
@@ -288,6 +311,7 @@ const char *talk_why(const struct talk *talk)
 
 /* ---- lines ---- */
 
+/* False, with `why`: the time for an answer is over. */
 static bool fail_late(struct talk *talk, const char *what)
 {
     snprintf(talk->why, sizeof talk->why, "%s within %g s of wall time", what,
@@ -295,7 +319,8 @@ static bool fail_late(struct talk *talk, const char *what)
     return false;
 }
 
-/* It has closed its stdin or stdout: says how it ended, if it did. */
+/* False, with `why`: the program closed its stdin or stdout; says how it ended, if
+ * it does within 0.2 s. */
 static bool fail_ended(struct talk *talk)
 {
     siginfo_t info = { 0 };
@@ -315,9 +340,10 @@ static bool fail_ended(struct talk *talk)
     return false;
 }
 
-/* Waits until the descriptor is ready, and reads stderr meanwhile; false: it is not
- * in time, or the program has left, and only what it started holds the other end. */
-static bool wait_for(struct talk *talk, int fd, short event)
+/* Waits until the descriptor is ready, and reads stderr meanwhile.  False: it is
+ * not ready in time, or the program has left, and only what it started holds the
+ * other end.  Polls at least every 0.2 s, to see that. */
+static bool wait_until_ready(struct talk *talk, int fd, short event)
 {
     for (;;) {
         struct pollfd look[2] = { { fd, event, 0 }, { talk->said_fd, POLLIN, 0 } };
@@ -336,6 +362,8 @@ static bool wait_for(struct talk *talk, int fd, short event)
     }
 }
 
+/* The time for the answer begins here.  A pipe takes 64 KiB at once; a longer line
+ * waits for its reader. */
 bool talk_send(struct talk *talk, const char *line, size_t bytes)
 {
     int64_t now_ns;
@@ -353,7 +381,7 @@ bool talk_send(struct talk *talk, const char *line, size_t bytes)
             line += put;
             bytes -= (size_t)put;
         } else if (errno == EAGAIN) {
-            if (!wait_for(talk, talk->in, POLLOUT))
+            if (!wait_until_ready(talk, talk->in, POLLOUT))
                 return has_left(talk) ? fail_ended(talk)
                      : fail_late(talk, "did not read what it was sent");
         } else if (errno != EINTR) {
@@ -363,7 +391,8 @@ bool talk_send(struct talk *talk, const char *line, size_t bytes)
     return true;
 }
 
-/* Makes room behind what was read. */
+/* Moves the unread bytes to the front, and doubles the buffer if less than 4 KiB
+ * are left behind them.  Only from talk_receive(), which has no line out. */
 static void make_room(struct talk *talk)
 {
     if (talk->from > 0) {
@@ -377,6 +406,8 @@ static void make_room(struct talk *talk)
     talk->buffer = arena_resize_own(talk->buffer, talk->room, 1);
 }
 
+/* `seen` remembers how far no line's end was found, so that a long line is
+ * searched once. */
 char *talk_receive(struct talk *talk, size_t *bytes)
 {
     size_t seen = 0;            /* of the unread bytes: no '\n' among them */
@@ -400,7 +431,7 @@ char *talk_receive(struct talk *talk, size_t *bytes)
                      TALK_LINE_MAX >> 20);
             return NULL;
         }
-        if (!wait_for(talk, talk->out, POLLIN)) {
+        if (!wait_until_ready(talk, talk->out, POLLIN)) {
             if (has_left(talk))
                 (void)fail_ended(talk);
             else

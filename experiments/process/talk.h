@@ -2,8 +2,9 @@
 /*
  * talk.h - another program that is asked line by line, over its stdin and stdout.
  *
- * Nothing here waits for ever: who does not read or answer in time is given up.  The
- * program ends with this process, and has stderr to itself: the last of it is kept.
+ * Nothing here waits for ever: a program that does not read or answer in time is given
+ * up.  The program ends with this process, and has stderr to itself: the last of it is
+ * kept.  A talk is used by one thread.
  */
 #ifndef EXPERIMENTS_PROCESS_TALK_H
 #define EXPERIMENTS_PROCESS_TALK_H
@@ -25,39 +26,46 @@ struct talk_plan {
     int64_t limit_ns;           /* of wall time, for an answer */
 };
 
-/* Starts the program; the caller ends it with talk_close().  NULL: it cannot be
- * started, and `why` says so. */
+/* Starts the program, with three pipes to it; the caller ends it with
+ * talk_close().  NULL: it cannot be started, and `why` (at most why_bytes bytes
+ * with its 0) says so, as words that go on behind its name. */
 struct talk *talk_open(const struct talk_plan *plan, char *why, size_t why_bytes);
-/* Ends the program; `leaves`: it may leave by itself for a moment first.  Accepts
- * NULL. */
+/* Closes the program's stdin, ends it and all that it started, and frees the talk.
+ * `leaves`: it may leave by itself for up to a second first.  Accepts NULL. */
 void talk_close(struct talk *talk, bool leaves);
 
 /* Keeps the program and this process on one processor, as long as others leave it to
  * them (system.h). */
 void talk_keep_together(struct talk *talk);
 
-/* Sets the wall time for answers from now on. */
+/* Sets the wall time for answers from now on, in ns; above 0. */
 void talk_set_limit(struct talk *talk, int64_t limit_ns);
 
-/* Begins an exchange of several messages; is it longer than the wall time for one
- * answer?  Then `why` says so, of the program. */
+/* Begins an exchange of several messages, such as one decision, which together may
+ * take as long as one answer. */
 void talk_begin(struct talk *talk);
+/* Has the exchange taken longer than that?  Then `why` says so, of the program. */
 bool talk_is_over(const struct talk *talk, char *why, size_t why_bytes);
 
-/* Sends a line, which ends with '\n'.  False: talk_why(). */
+/* Sends a line of `bytes` bytes, which ends with '\n' and has no other.  Waits
+ * until the program has taken it, at most limit_ns.  False: talk_why() says why. */
 bool talk_send(struct talk *talk, const char *line, size_t bytes);
-/* Returns the next line without its '\n', ended by NUL, good until the next call.
- * The time for it began with talk_send().  NULL: talk_why(). */
+/* Returns the next line without its '\n', ended by NUL, good until the next call;
+ * stores its length.  The time for it began with talk_send().  NULL: talk_why()
+ * says why, and the talk can only be closed. */
 char *talk_receive(struct talk *talk, size_t *bytes);
 /* True: something was sent beyond the line that was received last. */
 bool talk_has_more(const struct talk *talk);
 
-/* What went wrong, as "gave no answer within 60 s": of the program. */
+/* Returns what went wrong, as "gave no answer within 60 s": words that go on
+ * behind the program's name.  Only after a failure. */
 const char *talk_why(const struct talk *talk);
-/* The last lines that the program wrote to stderr, " | " between them. */
+/* Returns the last lines that the program wrote to stderr, " | " between them,
+ * cut; good until the next call. */
 const char *talk_stderr(struct talk *talk);
-/* The last messages of both sides, oldest first, cut: i below TALK_LAST; NULL: there
- * is none.  It begins with "> " if it went to the program, else with "< ". */
+/* Returns one of the last messages of both sides, oldest first, cut to TALK_CUT
+ * bytes: i below TALK_LAST; NULL: there is none.  It begins with "> " if it went
+ * to the program, else with "< ". */
 const char *talk_last(const struct talk *talk, uint32_t i);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * check_rows.c - checks.csv as rows, and their numbers as text.
+ *
+ * The report is made from the files alone, so verdicts are read back and not
+ * judged again: the page says what `check` said.
  */
 #include "experiments/report/check_rows.h"
 
@@ -24,6 +27,7 @@ static const char *const check_name[K_COUNT] = {
     "at_least", "at_most", "value", "ci_low", "ci_high"
 };
 
+/* Reads one row; texts are copied, since a CSV's fields last until the next row. */
 static bool read_row(const struct plot_source *source, const struct csv *in,
                      const size_t *column, struct check_row *row,
                      struct err *err)
@@ -81,6 +85,8 @@ bool check_row_is_lost(const struct check_row *row)
     return strncmp(row->reason, "not compared", 12) == 0;
 }
 
+/* Three digits tell most values apart; of fractions near 1 they would all look
+ * alike, so these have five. */
 const char *check_row_number(const struct plot_source *source,
                              const struct check_row *row, double value)
 {

@@ -28,6 +28,7 @@ struct job_row {
     double submit_s, jct_s;     /* jct NAN: it did not end */
 };
 
+/* The jobs of one trial. */
 struct trial_jobs {
     const char *point, *policy, *seed;
     struct job_row *job;        /* by name */
@@ -43,6 +44,8 @@ struct jobs_table {
 
 enum { POINT, POLICY, SEED, JOB, SUBMIT, JCT, FIELDS };
 
+/* Rows of a trial stand together, so the trial of a row is the last one, or a new
+ * one. */
 static struct trial_jobs *trial_for(struct arena *arena,
                                     struct jobs_table *table,
                                     const struct csv *in, const size_t *c)
@@ -90,7 +93,7 @@ static bool read_job(struct arena *arena, struct trial_jobs *trial,
            csv_number(in, c[JCT], &job->jct_s, err);
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     const struct job_row *x = a, *y = b;
     int order = strcmp(x->name, y->name);
@@ -100,6 +103,7 @@ static int by_name(const void *a, const void *b)
                         (x->submit_s < y->submit_s);
 }
 
+/* Jobs are sorted by name, then by submission: the order in which they are paired. */
 static bool read_jobs(struct arena *arena, const char *dir,
                       struct jobs_table *table, struct err *err)
 {
@@ -123,10 +127,11 @@ static bool read_jobs(struct arena *arena, const char *dir,
     csv_close(in);
     for (size_t i = 0; i < table->count; i++)
         qsort(table->trial[i].job, table->trial[i].count,
-              sizeof *table->trial[i].job, by_name);
+              sizeof *table->trial[i].job, compare_names);
     return step == CSV_END;
 }
 
+/* Returns the trial of that point, policy and seed, or NULL. */
 static const struct trial_jobs *find_trial(const struct jobs_table *table,
                                            const char *point,
                                            const char *policy,
@@ -144,6 +149,7 @@ static const struct trial_jobs *find_trial(const struct jobs_table *table,
 
 /* ---- pairing ---- */
 
+/* Sums over the pairs of each block, by the time of submission. */
 struct blocks {
     double *left, *right, *apart, *jobs;    /* sums by block */
     size_t count, room;
@@ -157,6 +163,7 @@ struct pairing {
     size_t seeds, pairs, lost, faster, slower;
 };
 
+/* Names and submissions: two seeds with equal hashes hold the same jobs. */
 static uint64_t hash_jobs(const struct trial_jobs *t)
 {
     uint64_t hash = HASH_START, bits;
@@ -168,28 +175,29 @@ static uint64_t hash_jobs(const struct trial_jobs *t)
     return hash;
 }
 
-static double *more(struct arena *arena, double *old, size_t had, size_t room)
+static double *grow_sums(struct arena *arena, double *old, size_t had, size_t room)
 {
     return arena_grow(arena, old, had, room, sizeof *old);
 }
 
-static void blocks_reach(struct pairing *p, size_t count)
+static void reach_block(struct pairing *p, size_t count)
 {
     struct blocks *b = &p->blocks;
 
     if (count > b->room) {
         size_t room = count * 2 + 16;
 
-        b->left = more(p->arena, b->left, b->room, room);
-        b->right = more(p->arena, b->right, b->room, room);
-        b->apart = more(p->arena, b->apart, b->room, room);
-        b->jobs = more(p->arena, b->jobs, b->room, room);
+        b->left = grow_sums(p->arena, b->left, b->room, room);
+        b->right = grow_sums(p->arena, b->right, b->room, room);
+        b->apart = grow_sums(p->arena, b->apart, b->room, room);
+        b->jobs = grow_sums(p->arena, b->jobs, b->room, room);
         b->room = room;
     }
     if (count > b->count)
         b->count = count;
 }
 
+/* A job that did not end on both sides is counted as lost: it has no difference. */
 static void add_pair(struct pairing *p, const struct job_row *left,
                      const struct job_row *right, size_t block)
 {
@@ -197,7 +205,7 @@ static void add_pair(struct pairing *p, const struct job_row *left,
         p->lost++;
         return;
     }
-    blocks_reach(p, block + 1);
+    reach_block(p, block + 1);
     p->pairs++;
     p->faster += right->jct_s < left->jct_s;
     p->slower += right->jct_s > left->jct_s;
@@ -216,7 +224,8 @@ static double first_submit_s(const struct trial_jobs *t)
     return first;
 }
 
-/* Both are sorted by name. */
+/* Pairs the jobs of a trial by merging both lists, which are sorted by name.  A
+ * seed with other jobs than the first one gets blocks of its own. */
 static void pair_trial(struct pairing *p, const struct trial_jobs *left,
                        const struct trial_jobs *right)
 {
@@ -241,7 +250,7 @@ static void pair_trial(struct pairing *p, const struct trial_jobs *left,
     p->lost += left->count - i + right->count - j;
 }
 
-/* Blocks without a pair are no samples. */
+/* Takes out blocks without a pair, which are no samples. */
 static void drop_empty(struct blocks *b)
 {
     size_t kept = 0;
@@ -267,13 +276,15 @@ struct sides {
     uint64_t lines;
 };
 
-static const char *time_of(struct arena *arena, double s)
+static const char *format_time(struct arena *arena, double s)
 {
     struct plot_unit unit = plot_time_unit(s);
 
     return text_format(arena, "%.4g %s", s / unit.seconds, unit.name);
 }
 
+/* How sure the difference is: an interval by the bootstrap over blocks, a
+ * signed-rank test, and a warning where neighbouring blocks depend on each other. */
 static void print_sure(struct sides *s, const struct pairing *p)
 {
     const struct blocks *b = &p->blocks;
@@ -305,6 +316,7 @@ static void print_sure(struct sides *s, const struct pairing *p)
                 "%.2f): take longer ones (--block)\n", near);
 }
 
+/* All that is said of one pair of policies at one point. */
 static void print_pairing(struct sides *s, struct pairing *p,
                           const char *point, const char *title)
 {
@@ -326,14 +338,14 @@ static void print_pairing(struct sides *s, struct pairing *p,
     }
     fprintf(s->file, "; mean completion time %s -> %s\n    faster %.1f%%, "
             "slower %.1f%%, equal %.1f%% of the jobs\n",
-            time_of(s->arena, left / n), time_of(s->arena, right / n),
+            format_time(s->arena, left / n), format_time(s->arena, right / n),
             100 * (double)p->faster / n, 100 * (double)p->slower / n,
             100 * (n - (double)p->faster - (double)p->slower) / n);
     if (p->faster + p->slower > 0)
         print_sure(s, p);
 }
 
-/* One policy of the left against one of the right, all seeds that both
+/* Compares one policy of the left with one of the right, over all seeds that both
  * have. */
 static void compare_pair(struct sides *s, const char *point,
                          const char *left, const char *right)
@@ -357,6 +369,7 @@ static void compare_pair(struct sides *s, const char *point,
         print_pairing(s, &p, point, title);
 }
 
+/* Of one folder, each policy with its baseline; of two, each policy with itself. */
 static bool compare_folders(struct sides *s, struct err *err)
 {
     const char *left = s->what->left, *right = s->what->right;

@@ -17,6 +17,8 @@ struct compare_jobs {
     int64_t block_ns;           /* jobs submitted within it are one sample */
 };
 
+/* Prints, for each point and pair of policies, how completion times of paired jobs differ.
+ * False: err says why; each folder needs summary.csv and jobs.csv. */
 bool compare_jobs_print(FILE *file, const struct compare_jobs *what,
                         struct err *err);
 

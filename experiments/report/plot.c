@@ -28,6 +28,7 @@
 #include "sim/text/paths.h"
 #include "sim/text/scan.h"
 
+/* What fits beside a bar, under an axis, above a panel. */
 #define POLICY_CHARACTERS 36
 #define POINT_CHARACTERS 40
 #define TITLE_CHARACTERS 60
@@ -44,6 +45,7 @@ static const struct figure {
 
 #define FIGURES (sizeof figure / sizeof figure[0])
 
+/* One drawing of a folder. */
 struct drawing {
     struct plot_source source;
     struct arena *arena;
@@ -53,7 +55,8 @@ struct drawing {
     const char *skip[FIGURES];
 };
 
-static void want(struct drawing *d, const char *name)
+/* A figure may bring another one with it (figures.def). */
+static void want_figure(struct drawing *d, const char *name)
 {
     for (unsigned f = 0; f < FIGURES; f++)
         if (strcmp(figure[f].name, name) == 0 ||
@@ -61,6 +64,7 @@ static void want(struct drawing *d, const char *name)
             d->wanted[f] = true;
 }
 
+/* Without the list, every figure is wanted. */
 static bool read_list(struct drawing *d, struct err *err)
 {
     const char *path = folder_join(d->arena, d->dir, CHART_LIST);
@@ -78,12 +82,13 @@ static bool read_list(struct drawing *d, struct err *err)
     if (scan == NULL)
         return false;
     while ((step = scan_line(scan, &line, &bytes, err)) == SCAN_LINE)
-        want(d, line);
+        want_figure(d, line);
     scan_close(scan);
     return step == SCAN_END;
 }
 
-static const struct plot_file *template(const char *name)
+/* Returns a template that the build holds; there is one for each figure. */
+static const struct plot_file *find_template(const char *name)
 {
     for (unsigned i = 0; i < plot_file_count; i++)
         if (strcmp(plot_file[i].name, name) == 0)
@@ -94,7 +99,7 @@ static const struct plot_file *template(const char *name)
 
 static bool copy_style(struct drawing *d, struct err *err)
 {
-    const struct plot_file *style = template("style.gp");
+    const struct plot_file *style = find_template("style.gp");
     struct out *out = out_in(d->arena, d->dir, style->name, err);
 
     if (out == NULL)
@@ -103,9 +108,9 @@ static bool copy_style(struct drawing *d, struct err *err)
     return out_close_fast(out, err);
 }
 
-/* Points in words; their values alone where all have the same keys, which then
- * are point_key (else ''). */
-static void put_points(const struct drawing *d, struct out *out)
+/* Writes the points in words; their values alone where all have the same keys,
+ * which then are point_key (else ''). */
+static void write_points(const struct drawing *d, struct out *out)
 {
     const struct grid *grid = d->source.grid;
     const char **title = arena_alloc(d->arena, grid->point_count + 1,
@@ -130,9 +135,9 @@ static void put_points(const struct drawing *d, struct out *out)
     out_text(out, "\n");
 }
 
-/* lost: jobs were left that were not done, so that means are of the others;
- * fixed: nothing is drawn under any policy, so that seeds add nothing. */
-static void put_doubts(const struct grid *grid, struct out *out)
+/* lost: jobs were left that were not done, so that means are of the others; fixed:
+ * nothing is drawn under any policy, so that seeds add nothing. */
+static void write_doubts(const struct grid *grid, struct out *out)
 {
     bool lost = false, fixed = true;
 
@@ -144,8 +149,9 @@ static void put_doubts(const struct grid *grid, struct out *out)
     out_printf(out, "lost = %d\nfixed = %d\n", lost, fixed);
 }
 
-static void put_head(const struct drawing *d, const char *name,
-                     struct out *out)
+/* Assignments that each template reads. */
+static void write_head(const struct drawing *d, const char *name,
+                       struct out *out)
 {
     const struct grid *grid = d->source.grid;
 
@@ -159,16 +165,18 @@ static void put_head(const struct drawing *d, const char *name,
                POLICY_CHARACTERS);
     plot_names(out, "point_name", grid->point, grid->point_count,
                POINT_CHARACTERS);
-    put_points(d, out);
+    write_points(d, out);
     out_printf(out, "policies = %u\npoints = %u\nseeds = %u\n",
                grid->policy_count, grid->point_count, grid->seed_count);
-    put_doubts(grid, out);
+    write_doubts(grid, out);
 }
 
-/* Its own arena: what a figure reads is dropped with it. */
-static bool make(struct drawing *d, unsigned f, struct err *err)
+/* Makes the head and the data of one figure.  It has an arena of its own, so what
+ * it reads is dropped with it.  A figure without data is no failure: d->skip says
+ * why. */
+static bool make_figure(struct drawing *d, unsigned f, struct err *err)
 {
-    const struct plot_file *text = template(
+    const struct plot_file *text = find_template(
         text_format(d->arena, "%s.gp", figure[f].name));
     const char *data = text_format(d->arena, "%s.dat", figure[f].name);
     struct plot_source source = d->source;
@@ -181,7 +189,7 @@ static bool make(struct drawing *d, unsigned f, struct err *err)
     if (sink.head != NULL)
         sink.data = out_in(d->arena, d->dir, data, err);
     if (sink.data != NULL) {
-        put_head(d, figure[f].name, sink.head);
+        write_head(d, figure[f].name, sink.head);
         made = figure[f].make(&source, &sink, err);
     }
     if (made == PLOT_MADE) {
@@ -211,6 +219,7 @@ static bool remove_figure(struct drawing *d, const char *name,
     return true;
 }
 
+/* Without anything to say the file is removed. */
 static bool write_skipped(struct drawing *d, struct err *err)
 {
     struct out *out = NULL;
@@ -228,7 +237,9 @@ static bool write_skipped(struct drawing *d, struct err *err)
                        : out_close_fast(out, err);
 }
 
-static bool draw(struct drawing *d, const char *results, struct err *err)
+/* All scripts and data are written before gnuplot is run for the first time, so
+ * that a folder without gnuplot has them all. */
+static bool draw_figures(struct drawing *d, const char *results, struct err *err)
 {
     struct folder *dir = NULL;
 
@@ -241,7 +252,7 @@ static bool draw(struct drawing *d, const char *results, struct err *err)
     if (d->dir == NULL || !read_list(d, err) || !copy_style(d, err))
         return false;
     for (unsigned f = 0; f < FIGURES; f++)
-        if ((d->wanted[f] && !make(d, f, err)) ||
+        if ((d->wanted[f] && !make_figure(d, f, err)) ||
             ((!d->wanted[f] || d->skip[f] != NULL) &&
              !remove_figure(d, figure[f].name, err)))
             return false;
@@ -262,7 +273,7 @@ bool plot_draw(const char *dir, const char *format, struct err *err)
 
     assert(strcmp(format, "png") == 0 || strcmp(format, "svg") == 0 ||
            strcmp(format, "pdf") == 0);
-    ok = draw(&d, dir, err);
+    ok = draw_figures(&d, dir, err);
     folder_close(d.dir);
     if (!ok)
         plot_keep_err(err, dir);

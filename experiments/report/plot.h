@@ -15,8 +15,12 @@ struct arena;
 struct err;
 struct folder;
 
-/* format: "png", "svg" or "pdf". */
+/* Draws the wanted charts of the results folder `dir` into dir/plots; format: \"png\",
+ * \"svg\" or \"pdf\".  Charts without data are left out, and skipped.txt says why.  False:
+ * err says why; scripts and data may be there already. */
 bool plot_draw(const char *dir, const char *format, struct err *err);
+/* Writes the list of wanted charts into the folder `dir` of charts.  False: err
+ * says why. */
 bool plot_list_write(struct arena *arena, const struct folder *dir,
                      const char *const *name, size_t count, struct err *err);
 

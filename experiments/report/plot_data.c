@@ -2,6 +2,10 @@
 /*
  * plot_data.c - what all charts need: the tables read, texts and numbers
  * written so that gnuplot takes them for nothing else.
+ *
+ * Names come from users, and a gnuplot script can run programs; so texts stand
+ * in single quotation marks, in which gnuplot expands nothing, and characters
+ * that would end or break them are replaced (plot_quote).
  */
 #include "experiments/report/plot_data.h"
 
@@ -44,6 +48,7 @@ void plot_keep_err(struct err *err, const char *dir)
                  was.text);
 }
 
+/* Bytes of UTF-8 that continue a character are not counted. */
 void plot_quote(struct out *out, const char *text, size_t characters)
 {
     size_t count = 0;
@@ -86,6 +91,7 @@ void plot_real(struct out *out, double value)
         out_text(out, " NaN");
 }
 
+/* Rounded to microseconds, so that sums of doubles print equal bytes. */
 void plot_time(struct out *out, double seconds)
 {
     if (isfinite(seconds))
@@ -99,6 +105,7 @@ double plot_zero(double start_s, double end_s)
     return start_s > end_s - start_s ? start_s : 0;
 }
 
+/* The largest unit of which there are at least two. */
 struct plot_unit plot_time_unit(double seconds)
 {
     static const struct plot_unit unit[] = {
@@ -118,6 +125,8 @@ void plot_put_unit(struct out *out, struct plot_unit unit)
                unit.name);
 }
 
+/* A table that is not there is a reason to skip a chart, a column that is not
+ * there is an error. */
 struct csv *plot_open(const struct plot_source *source, const char *table,
                       const char *const *names, size_t *column,
                       size_t count, struct plot_sink *sink,
@@ -159,9 +168,10 @@ static const char *const delta_name[D_COUNT] = {
     "delta_ci95_low_percent", "delta_ci95_high_percent", "p_value"
 };
 
-static bool delta_row(struct plot_source *source, struct plot_delta *delta,
-                      const struct csv *in, const size_t *c,
-                      struct err *err)
+/* Rows of points, policies or metrics that are not in the summary are passed over. */
+static bool read_delta(struct plot_source *source, struct plot_delta *delta,
+                       const struct csv *in, const size_t *c,
+                       struct err *err)
 {
     const struct grid *grid = source->grid;
     uint32_t point = grid_point(grid, csv_text(in, c[D_POINT]));
@@ -182,6 +192,7 @@ static bool delta_row(struct plot_source *source, struct plot_delta *delta,
     return true;
 }
 
+/* Holm's correction over all points and policies of a metric, as compare.csv has it. */
 static void correct_deltas(const struct plot_source *source,
                            struct plot_delta *delta)
 {
@@ -216,7 +227,7 @@ static bool read_deltas(struct plot_source *source, struct err *err)
     for (size_t i = 0; i < count; i++)
         delta[i] = (struct plot_delta){ NAN, NAN, NAN, NAN, NAN };
     while ((step = csv_next(in, err)) == CSV_ROW)
-        if (!delta_row(source, delta, in, column, err)) {
+        if (!read_delta(source, delta, in, column, err)) {
             step = CSV_ERROR;
             break;
         }
@@ -226,7 +237,8 @@ static bool read_deltas(struct plot_source *source, struct err *err)
     return step == CSV_END;
 }
 
-/* The folder's own name will do where provenance.json is gone. */
+/* Reads the experiment's name and the cluster; the folder's own name will do where
+ * provenance.json is gone. */
 static void read_provenance(struct arena *arena, const char *dir,
                             struct plot_source *source)
 {

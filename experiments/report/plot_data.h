@@ -41,9 +41,11 @@ struct plot_source {
 
 /* Reads summary.csv, compare.csv and the name in provenance.json; only the
  * first must be there. */
+/* All in the arena; `dir` must live as long.  False: err says why. */
 bool plot_source_read(struct arena *arena, const char *dir,
                       struct plot_source *source, struct err *err);
-/* metric: enum metric, of the grid's set */
+/* Returns the row of compare.csv; source->delta must be there.  metric: enum metric, of the
+ * grid's set. */
 const struct plot_delta *plot_delta_of(const struct plot_source *source,
                                        uint32_t point, uint32_t policy,
                                        unsigned metric);
@@ -60,6 +62,8 @@ struct plot_sink {
 
 enum plot_made { PLOT_MADE, PLOT_SKIPPED, PLOT_FAILED };
 
+/* Makes one chart: its data into sink->data, its own assignments into sink->head.
+ * PLOT_SKIPPED: sink->skip says why; PLOT_FAILED: err. */
 typedef enum plot_made plot_maker(const struct plot_source *source,
                                   struct plot_sink *sink, struct err *err);
 
@@ -70,7 +74,7 @@ typedef enum plot_made plot_maker(const struct plot_source *source,
 
 /* 'text' for gnuplot, in quotation marks within which it expands nothing: an
  * apostrophe becomes U+2019 (gnuplot 5.4 takes three in a row for the end of a
- * text), control characters become blank; at most so many characters. */
+ * text), control characters become blank; longer than `characters`, it is cut with an ellipsis. */
 void plot_quote(struct out *out, const char *text, size_t characters);
 /* array NAME[COUNT] = ['a', ...] */
 void plot_names(struct out *out, const char *name, const char *const *item,
@@ -84,7 +88,7 @@ void plot_time(struct out *out, double seconds);
  * calendar (`origin: file`), at its start. */
 double plot_zero(double start_s, double end_s);
 
-/* The unit in which so many seconds are best read. */
+/* The unit in which that many seconds are best read. */
 struct plot_unit {
     const char *name;
     double seconds;

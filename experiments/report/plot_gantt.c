@@ -25,8 +25,9 @@
 #define TONES 3u                /* of a colour: neighbours differ */
 #define HAIR 1500.0             /* of the window: less cannot be seen */
 
-static double mean_at_middle(const struct plot_source *source,
-                             uint32_t policy, enum metric metric)
+/* INFINITY: no trial has the value, so that it never is the least. */
+static double find_mean(const struct plot_source *source,
+                        uint32_t policy, enum metric metric)
 {
     const struct grid *grid = source->grid;
     double *x = arena_alloc(source->arena, grid->seed_count + 1, sizeof *x);
@@ -37,7 +38,8 @@ static double mean_at_middle(const struct plot_source *source,
     return m.count > 0 ? m.mean : INFINITY;
 }
 
-/* Has the policy another cluster than the one that is drawn? */
+/* Has the policy another cluster than the one that is drawn?  Its nodes would not
+ * be those of the rows. */
 static bool is_elsewhere(const struct gantt *g, uint32_t policy)
 {
     const struct conf_node *map = g->source->cluster;
@@ -52,7 +54,8 @@ static bool is_elsewhere(const struct gantt *g, uint32_t policy)
 }
 
 /* The baseline (or the first policy), and of the others on the same cluster the
- * best. */
+ * one with the least cost of a job; where nothing costs anything, the least mean
+ * completion time. */
 static void choose_policies(struct gantt *g)
 {
     const struct grid *grid = g->source->grid;
@@ -63,13 +66,13 @@ static void choose_policies(struct gantt *g)
         g->source->baseline == UINT32_MAX ? 0 : g->source->baseline;
     g->side[1].policy = UINT32_MAX;
     for (uint32_t p = 0; p < grid->policy_count; p++) {
-        double cost = mean_at_middle(g->source, p, METRIC_COST_PER_JOB);
+        double cost = find_mean(g->source, p, METRIC_COST_PER_JOB);
 
         if (isfinite(cost) && cost > 0)
             metric = METRIC_COST_PER_JOB;
     }
     for (uint32_t p = 0; p < grid->policy_count; p++) {
-        double mean = mean_at_middle(g->source, p, metric);
+        double mean = find_mean(g->source, p, metric);
 
         if (p == g->side[0].policy || is_elsewhere(g, p) ||
             (g->side[1].policy != UINT32_MAX && !(mean < best)))
@@ -79,10 +82,10 @@ static void choose_policies(struct gantt *g)
     }
 }
 
-/* False: nothing of it lies in the window. */
-static bool put_box(struct gantt *g, struct out *out, uint32_t first_row,
-                    uint32_t rows, const double *from_to, uint32_t colour,
-                    uint32_t tone)
+/* Writes a box of rows and times; false: nothing of it lies in the window. */
+static bool write_box(struct gantt *g, struct out *out, uint32_t first_row,
+                      uint32_t rows, const double *from_to, uint32_t colour,
+                      uint32_t tone)
 {
     double from = fmax(from_to[0], g->start_s);
     double to = fmin(from_to[1], g->end_s);
@@ -96,24 +99,26 @@ static bool put_box(struct gantt *g, struct out *out, uint32_t first_row,
     return true;
 }
 
-/* One GPU's runs in order: between two of the same job nobody else used it. */
-static bool put_gap(struct gantt *g, struct out *out, uint32_t row,
-                    struct gantt_run *last, const struct gantt_run *next)
+/* Writes the time between two runs of one job on a GPU, in which nobody else used
+ * it: it held the GPU and did not compute. */
+static bool write_gap(struct gantt *g, struct out *out, uint32_t row,
+                      struct gantt_run *last, const struct gantt_run *next)
 {
     double gap[2] = { last->end_s, next->start_s };
     bool put = false;
 
     if (last->job == next->job && last->job != GANTT_NO_JOB &&
         gap[1] - gap[0] >= (g->end_s - g->start_s) / HAIR)
-        put = put_box(g, out, row, 1, gap, 0, 0);
+        put = write_box(g, out, row, 1, gap, 0, 0);
     if (last->job != next->job || last->end_s < next->end_s)
         *last = *next;
     return put;
 }
 
-/* False: there are none. */
-static bool put_gaps(struct gantt *g, struct out *out,
-                     const struct gantt_side *side)
+/* Writes the gaps of a side, GPU by GPU; false: there are none.  Runs just outside
+ * the window are the edges. */
+static bool write_gaps(struct gantt *g, struct out *out,
+                       const struct gantt_side *side)
 {
     struct gantt_run *last = arena_alloc(g->source->arena, g->rows + 1,
                                          sizeof *last);
@@ -129,24 +134,25 @@ static bool put_gaps(struct gantt *g, struct out *out,
         while (gantt_next_gpus(&text, &node, &first, &end))
             for (uint32_t gpu = first; gpu <= end && gpu < g->gpus[node];
                  gpu++)
-                any = put_gap(g, out, g->row[node] + gpu,
-                              &last[g->row[node] + gpu], run) || any;
+                any = write_gap(g, out, g->row[node] + gpu,
+                                &last[g->row[node] + gpu], run) || any;
     }
     for (uint32_t r = 0; r < g->rows; r++)
-        any = put_gap(g, out, r, &last[r], &side->edge[r].after) || any;
+        any = write_gap(g, out, r, &last[r], &side->edge[r].after) || any;
     out_text(out, "NaN NaN NaN NaN NaN NaN\n");
     return any;
 }
 
-/* Who ran last on a GPU, and its tone there. */
+/* Which job ran last on a GPU, and its tone there. */
 struct toned {
     uint64_t job;
     uint32_t tone;
     bool any;
 };
 
-/* A job keeps its tone unless the one before it on that GPU has it. */
-static uint32_t tone_of(struct toned *last, uint64_t job)
+/* Returns the tone of a job on a GPU: it keeps its tone unless the job before it
+ * there has the same. */
+static uint32_t choose_tone(struct toned *last, uint64_t job)
 {
     uint32_t tone = (uint32_t)(job % TONES);
 
@@ -164,16 +170,18 @@ struct bar {
     uint32_t rows, colour, tone;
 };
 
-static void put_bar(struct gantt *g, struct out *out, uint32_t row,
-                    const struct bar *bar)
+/* Notes that the colour is in the chart, for the legend. */
+static void write_bar(struct gantt *g, struct out *out, uint32_t row,
+                      const struct bar *bar)
 {
-    if (bar->rows > 0 && put_box(g, out, row, bar->rows, bar->from_to,
-                                 bar->colour, bar->tone))
+    if (bar->rows > 0 && write_box(g, out, row, bar->rows, bar->from_to,
+                                   bar->colour, bar->tone))
         g->drawn |= 1u << (bar->colour - 1);
 }
 
-/* Runs that follow each other in one colour are one bar: steps of weeks would
- * be nothing but seams. */
+/* Joins a run to the bar before it if both have one colour, tone and height and no
+ * visible gap between them: steps of weeks would be nothing but seams.  Moves of
+ * bytes too short to be seen are left out. */
 static void add_bar(struct gantt *g, struct out *out, struct bar *bars,
                     uint32_t row, const struct bar *next)
 {
@@ -189,12 +197,12 @@ static void add_bar(struct gantt *g, struct out *out, struct bar *bars,
         last->from_to[1] = fmax(last->from_to[1], next->from_to[1]);
         return;
     }
-    put_bar(g, out, row, last);
+    write_bar(g, out, row, last);
     *last = *next;
 }
 
-static void put_runs(struct gantt *g, struct out *out,
-                     const struct gantt_side *side)
+static void write_runs(struct gantt *g, struct out *out,
+                       const struct gantt_side *side)
 {
     struct toned *last = arena_alloc(g->source->arena, g->rows + 1,
                                      sizeof *last);
@@ -214,19 +222,19 @@ static void put_runs(struct gantt *g, struct out *out,
                 uint32_t row = g->row[node] + first;
 
                 for (uint32_t r = row; r <= g->row[node] + end; r++)
-                    bar.tone = r == row ? tone_of(&last[r], run->job)
+                    bar.tone = r == row ? choose_tone(&last[r], run->job)
                                         : (last[r] = last[row], bar.tone);
                 bar.rows = end - first + 1;
                 add_bar(g, out, bars, row, &bar);
             }
     }
     for (uint32_t r = 0; r < g->rows; r++)
-        put_bar(g, out, r, &bars[r]);
+        write_bar(g, out, r, &bars[r]);
     out_text(out, "NaN NaN NaN NaN NaN NaN\n");
 }
 
-/* The pools that nodes next to each other are in, if there are several. */
-static void put_pools(struct gantt *g, struct out *out)
+/* Writes the pools that nodes next to each other are in, if there are several. */
+static void write_pools(struct gantt *g, struct out *out)
 {
     uint32_t spans = 0, last = UINT32_MAX;
     const char **name = arena_alloc(g->source->arena, g->rows + 1,
@@ -252,8 +260,9 @@ static void put_pools(struct gantt *g, struct out *out)
         out_printf(out, "pool_row[%u] = %u\n", s + 1, row[s]);
 }
 
-/* "64 of 256 of gen, 64 of 96 of train". */
-static void put_chosen(const struct gantt *g, struct out *out)
+/* "64 of 256 of pool gen, 64 of 96 of pool train": what rows were chosen, if not
+ * all. */
+static void write_chosen(const struct gantt *g, struct out *out)
 {
     const struct gantt_cluster *cluster = &g->cluster;
     const char *text = "";
@@ -267,7 +276,7 @@ static void put_chosen(const struct gantt *g, struct out *out)
     out_text(out, "\n");
 }
 
-static void put_nodes(struct gantt *g, struct out *out)
+static void write_nodes(struct gantt *g, struct out *out)
 {
     const char **name = arena_alloc(g->source->arena, g->rows + 1,
                                     sizeof *name);
@@ -285,7 +294,8 @@ static void put_nodes(struct gantt *g, struct out *out)
     out_printf(out, "node_row[%u] = %u\n", nodes + 1, g->rows);
 }
 
-static void put_colours(struct gantt *g, struct out *out)
+/* Colours beyond the last share it, as "other". */
+static void write_colours(struct gantt *g, struct out *out)
 {
     uint32_t colours = g->colour.count < COLOURS_MAX ? g->colour.count
                                                      : COLOURS_MAX;
@@ -305,7 +315,7 @@ static void put_colours(struct gantt *g, struct out *out)
                    g->hue[c] + 1, c + 1, g->shade[c]);
 }
 
-static double zero_of(const struct gantt *g)
+static double find_zero(const struct gantt *g)
 {
     double first = INFINITY, last = 0;
 
@@ -317,12 +327,12 @@ static double zero_of(const struct gantt *g)
     return plot_zero(first, last);
 }
 
-static void put_head(struct gantt *g, struct out *out,
-                     const struct gantt_kinds *label, bool gaps)
+static void write_head(struct gantt *g, struct out *out,
+                       const struct gantt_kinds *label, bool gaps)
 {
     const char *none = "";
 
-    put_colours(g, out);
+    write_colours(g, out);
     out_printf(out, "seed = %.9g\nleft = %u\nright = %u\nrows = %u\n"
                "row_px = %g\nrows_left_out = %u\ncut = %d\ngaps = %d\n"
                "zero_s = %.15g\nstart_s = %.15g\nend_s = %.15g\n", g->seed,
@@ -330,16 +340,17 @@ static void put_head(struct gantt *g, struct out *out,
                g->side[1].policy == UINT32_MAX || g->side[1].count == 0
                    ? 0 : g->side[1].policy + 1,
                g->rows, gantt_row_px(g), g->rows_left_out, g->cut, gaps,
-               zero_of(g), g->start_s, g->end_s);
+               find_zero(g), g->start_s, g->end_s);
     plot_put_unit(out, plot_time_unit((g->end_s - g->start_s) / 3));
-    put_chosen(g, out);
-    put_pools(g, out);
-    put_nodes(g, out);
+    write_chosen(g, out);
+    write_pools(g, out);
+    write_nodes(g, out);
     out_printf(out, "labels = %u\n", label->count);
     plot_names(out, "job_name", label->count > 0 ? label->name : &none,
                label->count > 0 ? label->count : 1, 16);
 }
 
+/* Two passes over each side: gaps lie under the bars. */
 enum plot_made plot_make_gantt(const struct plot_source *source,
                                struct plot_sink *sink, struct err *err)
 {
@@ -362,13 +373,13 @@ enum plot_made plot_make_gantt(const struct plot_source *source,
     for (unsigned side = 0; side < 2; side++) {
         out_printf(sink->data, "%s# policy %u: between phases\n",
                    side == 0 ? "" : "\n\n", side + 1);
-        gaps = put_gaps(g, sink->data, &g->side[side]) || gaps;
+        gaps = write_gaps(g, sink->data, &g->side[side]) || gaps;
         out_printf(sink->data, "\n\n# policy %u: phases\n", side + 1);
-        put_runs(g, sink->data, &g->side[side]);
+        write_runs(g, sink->data, &g->side[side]);
         out_printf(sink->data, "\n\n# policy %u: time_s, row and number of "
                    "the names of jobs\n", side + 1);
         gantt_put_labels(g, &g->side[side], &label, sink->data);
     }
-    put_head(g, sink->head, &label, gaps);
+    write_head(g, sink->head, &label, gaps);
     return PLOT_MADE;
 }

@@ -22,6 +22,7 @@
 #include "sim/text/paths.h"
 
 #define LABEL_CHARACTERS 12
+/* More names than a reader reads; gnuplot slows with each. */
 #define LABELS_MAX 600u
 #define CHARACTER_PX 7.5        /* of small letters, and of the panels */
 #define LETTER_PX 13.0
@@ -33,14 +34,14 @@ struct job_of {
     uint32_t kind;              /* NO_KIND: jobs.csv does not say */
 };
 
-static int by_job(const void *a, const void *b)
+static int compare_jobs(const void *a, const void *b)
 {
     const struct job_of *x = a, *y = b;
 
     return (x->job > y->job) - (x->job < y->job);
 }
 
-/* The jobs that are drawn, each once. */
+/* Returns the jobs that are drawn, each once, sorted by hash; stores their number. */
 static struct job_of *list_jobs(struct gantt *g, size_t *count)
 {
     size_t runs = g->side[0].runs + g->side[1].runs, kept = 0;
@@ -50,7 +51,7 @@ static struct job_of *list_jobs(struct gantt *g, size_t *count)
         for (size_t i = 0; i < g->side[s].runs; i++)
             job[kept++] = (struct job_of){ g->side[s].run[i].job, NO_KIND };
     if (kept > 0)
-        qsort(job, kept, sizeof *job, by_job);
+        qsort(job, kept, sizeof *job, compare_jobs);
     *count = 0;
     for (size_t i = 0; i < kept; i++)
         if (*count == 0 || job[*count - 1].job != job[i].job)
@@ -63,6 +64,7 @@ static const char *const kind_name[K_COUNT] = {
     "point", "seed", "job", "kind"
 };
 
+/* Only jobs of the trials that are drawn. */
 static bool read_kind(struct gantt *g, struct job_of *job, size_t count,
                       const struct csv *in, const size_t *c,
                       struct err *err)
@@ -77,14 +79,15 @@ static bool read_kind(struct gantt *g, struct job_of *job, size_t count,
     if (seed != g->seed || grid_point(grid, csv_text(in, c[K_POINT])) !=
                                grid->point_count / 2)
         return true;
-    found = bsearch(&key, job, count, sizeof *job, by_job);
+    found = bsearch(&key, job, count, sizeof *job, compare_jobs);
     if (found != NULL)
         found->kind = gantt_name(g, &g->job_kind,
                                  csv_text(in, c[K_KIND]));
     return true;
 }
 
-/* A folder without jobs.csv has bars without kinds. */
+/* Reads the kind of each drawn job.  A folder without jobs.csv has bars without
+ * kinds. */
 static bool read_kinds(struct gantt *g, struct job_of *job, size_t count,
                        struct err *err)
 {
@@ -109,8 +112,9 @@ static bool read_kinds(struct gantt *g, struct job_of *job, size_t count,
     return step == CSV_END;
 }
 
-/* The colour of a kind of job in a phase. */
-static uint32_t colour_of(struct gantt *g, uint32_t kind, uint32_t phase)
+/* Returns the colour of a kind of job in a phase, made at its first use.  Moves of
+ * state are one colour for all kinds. */
+static uint32_t find_colour(struct gantt *g, uint32_t kind, uint32_t phase)
 {
     const char *name = g->kind.name[phase];
     uint32_t colour, known = g->colour.count, room = g->colour.room;
@@ -134,6 +138,7 @@ static uint32_t colour_of(struct gantt *g, uint32_t kind, uint32_t phase)
     return colour;
 }
 
+/* Kind by kind, so that colours of one kind stand together in the legend. */
 bool gantt_find_kinds(struct gantt *g, struct err *err)
 {
     size_t count;
@@ -146,11 +151,11 @@ bool gantt_find_kinds(struct gantt *g, struct err *err)
             for (size_t i = 0; i < g->side[s].runs; i++) {
                 struct job_of key = { g->side[s].run[i].job, NO_KIND };
                 uint32_t kind = ((struct job_of *)bsearch(
-                    &key, job, count, sizeof *job, by_job))->kind;
+                    &key, job, count, sizeof *job, compare_jobs))->kind;
 
                 if (kind == k || (kind == NO_KIND && k == g->job_kind.count))
                     g->side[s].run[i].colour =
-                        colour_of(g, kind, g->side[s].run[i].kind);
+                        find_colour(g, kind, g->side[s].run[i].kind);
             }
     return true;
 }
@@ -163,8 +168,11 @@ struct block {
     uint32_t row, rows;
 };
 
-static void put_block(struct gantt *g, const struct block *block,
-                      struct gantt_kinds *label, struct out *data)
+/* Writes a job's name in the middle of its block, if it is wide and high enough
+ * for the letters.  Long names are cut at their front, since they differ at their
+ * end. */
+static void write_block(struct gantt *g, const struct block *block,
+                        struct gantt_kinds *label, struct out *data)
 {
     double from = fmax(block->start_s, g->start_s);
     double to = fmin(block->end_s, g->end_s);
@@ -190,15 +198,16 @@ static void put_block(struct gantt *g, const struct block *block,
                gantt_name(g, label, name) + 1);
 }
 
-static void extend(struct gantt *g, struct block *block,
-                   const struct gantt_run *run, uint32_t row, uint32_t rows,
-                   struct gantt_kinds *label, struct out *data)
+/* A run of the job on the same rows continues its block, another one ends it. */
+static void extend_block(struct gantt *g, struct block *block,
+                         const struct gantt_run *run, uint32_t row, uint32_t rows,
+                         struct gantt_kinds *label, struct out *data)
 {
     if (block->rows == rows && block->job == run->job) {
         block->end_s = fmax(block->end_s, run->end_s);
         return;
     }
-    put_block(g, block, label, data);
+    write_block(g, block, label, data);
     *block = (struct block){ run->start_s, run->end_s, run->job, run->name,
                              row, rows };
 }
@@ -215,10 +224,10 @@ void gantt_put_labels(struct gantt *g, const struct gantt_side *side,
 
         while (gantt_next_gpus(&text, &node, &first, &last))
             if (last < g->gpus[node])
-                extend(g, &block[g->row[node] + first], &side->run[i],
-                       g->row[node] + first, last - first + 1, label, data);
+                extend_block(g, &block[g->row[node] + first], &side->run[i],
+                             g->row[node] + first, last - first + 1, label, data);
     }
     for (uint32_t r = 0; r < g->rows; r++)
-        put_block(g, &block[r], label, data);
+        write_block(g, &block[r], label, data);
     out_text(data, "NaN NaN 1\n");
 }

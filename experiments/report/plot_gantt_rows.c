@@ -56,7 +56,7 @@ uint32_t gantt_shade(const char *phase)
     return 1;
 }
 
-static const char *text_of(const struct conf_node *map, const char *key)
+static const char *find_text(const struct conf_node *map, const char *key)
 {
     const struct conf_node *node = conf_get(map, key);
 
@@ -64,27 +64,28 @@ static const char *text_of(const struct conf_node *map, const char *key)
                                                           : "";
 }
 
-static uint32_t number_of(const struct conf_node *map, const char *key)
+static uint32_t find_number(const struct conf_node *map, const char *key)
 {
-    unsigned long number = strtoul(text_of(map, key), NULL, 10);
+    unsigned long number = strtoul(find_text(map, key), NULL, 10);
 
     return number < GANTT_NODES_MAX ? (uint32_t)number : GANTT_NODES_MAX;
 }
 
-/* False: it has no GPUs, or is not one of this program's. */
+/* Reads a group of nodes of provenance.json; false: it has no GPUs, or is not one
+ * of this program's. */
 static bool read_group(struct gantt *g, const struct conf_node *item,
                        struct gantt_group *group)
 {
     if (conf_kind(item) != CONF_MAP)
         return false;
     *group = (struct gantt_group){
-        .name = text_of(item, "name"), .first = number_of(item, "first"),
-        .count = number_of(item, "count"), .gpus = number_of(item, "gpus")
+        .name = find_text(item, "name"), .first = find_number(item, "first"),
+        .count = find_number(item, "count"), .gpus = find_number(item, "gpus")
     };
     if (group->gpus == 0 || group->gpus > 64 || group->count == 0 ||
         group->first + group->count > GANTT_NODES_MAX)
         return false;
-    group->pool = gantt_name(g, &g->cluster.pool, text_of(item, "pool"));
+    group->pool = gantt_name(g, &g->cluster.pool, find_text(item, "pool"));
     return true;
 }
 
@@ -109,8 +110,9 @@ void gantt_cluster_read(struct gantt *g)
     }
 }
 
-static const struct gantt_group *group_of(const struct gantt *g,
-                                          uint32_t node)
+/* Returns the group of a node, or NULL: the cluster is not known. */
+static const struct gantt_group *find_group(const struct gantt *g,
+                                            uint32_t node)
 {
     for (uint32_t i = 0; i < g->cluster.count; i++)
         if (node - g->cluster.group[i].first < g->cluster.group[i].count)
@@ -120,7 +122,7 @@ static const struct gantt_group *group_of(const struct gantt *g,
 
 const char *gantt_node_name(const struct gantt *g, uint32_t node)
 {
-    const struct gantt_group *group = group_of(g, node);
+    const struct gantt_group *group = find_group(g, node);
     size_t bytes;
     bool cut;
 
@@ -139,12 +141,12 @@ const char *gantt_node_name(const struct gantt *g, uint32_t node)
 
 uint32_t gantt_node_pool(const struct gantt *g, uint32_t node)
 {
-    const struct gantt_group *group = group_of(g, node);
+    const struct gantt_group *group = find_group(g, node);
 
     return group == NULL ? UINT32_MAX : group->pool;
 }
 
-/* The whole cluster is one pool where it is not known: what ran something. */
+/* Where the cluster is not known, it is one pool of what ran something. */
 static void assume_cluster(struct gantt *g)
 {
     struct gantt_cluster *cluster = &g->cluster;
@@ -153,27 +155,28 @@ static void assume_cluster(struct gantt *g)
         cluster->all_gpus += g->gpus[n];
 }
 
-/* All GPUs of a node, whatever of them ran. */
-static uint32_t node_gpus(const struct gantt *g, uint32_t node)
+/* Returns all GPUs of a node, whatever of them ran. */
+static uint32_t count_gpus(const struct gantt *g, uint32_t node)
 {
-    const struct gantt_group *group = group_of(g, node);
+    const struct gantt_group *group = find_group(g, node);
 
     return group == NULL || group->gpus < g->gpus[node] ? g->gpus[node]
                                                         : group->gpus;
 }
 
+/* Where the cluster is not known, all nodes are in the one pool. */
 static bool in_pool(const struct gantt *g, uint32_t node, uint32_t pool)
 {
     return g->cluster.count == 0 || gantt_node_pool(g, node) == pool;
 }
 
-/* Marks so many rows' worth of a pool's nodes, evenly among those that `ran`;
- * returns the rows. */
+/* Marks nodes of a pool for about `quota` rows, at least one node, evenly among
+ * the candidates; returns the rows. */
 static uint32_t mark_pool(struct gantt *g, uint32_t quota,
                           const uint32_t *candidate, uint32_t candidates,
                           bool *shown)
 {
-    uint32_t most = candidates > 0 ? node_gpus(g, candidate[0]) : 1, rows = 0;
+    uint32_t most = candidates > 0 ? count_gpus(g, candidate[0]) : 1, rows = 0;
     uint32_t nodes = quota / most;
 
     nodes = nodes == 0 ? 1 : nodes > candidates ? candidates : nodes;
@@ -181,14 +184,16 @@ static uint32_t mark_pool(struct gantt *g, uint32_t quota,
         uint32_t at = nodes < 2 ? candidates / 2
             : (uint32_t)((uint64_t)i * (candidates - 1) / (nodes - 1));
 
-        if (rows + node_gpus(g, candidate[at]) > quota && rows > 0)
+        if (rows + count_gpus(g, candidate[at]) > quota && rows > 0)
             break;
         shown[candidate[at]] = true;
-        rows += node_gpus(g, candidate[at]);
+        rows += count_gpus(g, candidate[at]);
     }
     return rows;
 }
 
+/* The share of a pool follows its GPUs.  Candidates are nodes that ran something,
+ * or all nodes of a pool in which none did. */
 static void mark_share(struct gantt *g, uint32_t nodes, bool *shown)
 {
     struct gantt_cluster *cluster = &g->cluster;
@@ -202,11 +207,11 @@ static void mark_share(struct gantt *g, uint32_t nodes, bool *shown)
 
         for (uint32_t n = 0; n < nodes; n++)
             if (in_pool(g, n, p)) {
-                gpus += node_gpus(g, n);
+                gpus += count_gpus(g, n);
                 ran += g->gpus[n] > 0;
             }
         for (uint32_t n = 0; n < nodes; n++)
-            if (in_pool(g, n, p) && node_gpus(g, n) > 0 &&
+            if (in_pool(g, n, p) && count_gpus(g, n) > 0 &&
                 (ran == 0 || g->gpus[n] > 0))
                 candidate[count++] = n;
         if (rows < GANTT_ROWS_MAX || rows < ROWS_TOO_MANY - 64)
@@ -216,6 +221,7 @@ static void mark_share(struct gantt *g, uint32_t nodes, bool *shown)
     }
 }
 
+/* Nodes keep their order; a node that is not shown has no rows. */
 void gantt_choose_rows(struct gantt *g)
 {
     struct gantt_cluster *cluster = &g->cluster;
@@ -238,7 +244,7 @@ void gantt_choose_rows(struct gantt *g)
         memset(shown, true, nodes * sizeof *shown);
     g->nodes = nodes;
     for (uint32_t n = 0; n < nodes; n++) {
-        uint32_t gpus = node_gpus(g, n), pool = gantt_node_pool(g, n);
+        uint32_t gpus = count_gpus(g, n), pool = gantt_node_pool(g, n);
 
         if (pool < cluster->pool.count) {
             cluster->gpus[pool] += gpus;

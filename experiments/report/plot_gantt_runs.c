@@ -21,6 +21,7 @@
 #include "sim/text/csv.h"
 #include "sim/text/hash.h"
 
+/* What a reader can tell apart on a page; chosen by eye. */
 #define WINDOW_RUNS 40.0        /* length of the window in mean runs */
 #define WINDOW_STAYS 8.0        /* or of mean stays of a job on a node */
 #define WINDOWS_MAX 2048u       /* an even number */
@@ -35,6 +36,7 @@ static const char *const column_name[C_COUNT] = {
     "nodes"
 };
 
+/* "+" joins runs of GPUs of one node, a blank begins another node. */
 bool gantt_next_gpus(const char **text, uint32_t *node, uint32_t *first,
                      uint32_t *last)
 {
@@ -87,6 +89,7 @@ struct stay {
     bool any;
 };
 
+/* One reading of the table; `take` is what this pass does with a row. */
 struct reader {
     struct gantt *g;
     struct stay *stay[2];       /* by node */
@@ -96,6 +99,8 @@ struct reader {
 
 /* ---- the first pass ---- */
 
+/* Keeps every stride-th start as a window; when there are too many, every other
+ * one goes and the stride doubles. */
 static void add_window(struct windows *w, uint64_t run, double start_s)
 {
     if (run % w->stride != 0)
@@ -111,13 +116,15 @@ static void add_window(struct windows *w, uint64_t run, double start_s)
     w->start_s[w->count++] = start_s;
 }
 
+/* Adds a stay that has ended to the sums. */
 static void end_stay(struct gantt_side *side, const struct stay *stay)
 {
     side->stays += stay->any;
     side->stays_s += stay->any ? stay->end_s - stay->start_s : 0;
 }
 
-/* A job that shares its node with others has stays that are cut short. */
+/* Extends the stay of the row's job on a node, or ends the stay of the job before
+ * it.  A job that shares its node with others has stays that are cut short. */
 static void add_stay(struct reader *reader, const struct row *row,
                      uint32_t node)
 {
@@ -131,6 +138,7 @@ static void add_stay(struct reader *reader, const struct row *row,
     stay->end_s = fmax(stay->end_s, row->end_s);
 }
 
+/* The first pass: extents, windows, stays, and GPUs by node. */
 static void take_extent(struct reader *reader, const struct row *row)
 {
     struct gantt *g = reader->g;
@@ -163,16 +171,16 @@ static void take_extent(struct reader *reader, const struct row *row)
 
 /* ---- the second pass ---- */
 
-static int by_value(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
     return (x > y) - (x < y);
 }
 
-/* Where jobs have one phase again and again, it is their stays that a reader
+/* Do jobs have one phase again and again?  Then it is their stays that a reader
  * wants to see. */
-static bool one_phase(const struct gantt *g)
+static bool has_one_phase(const struct gantt *g)
 {
     uint32_t phases = 0;
 
@@ -181,6 +189,7 @@ static bool one_phase(const struct gantt *g)
     return phases < 2;
 }
 
+/* The length of the window, in mean runs or in mean stays, at most the whole run. */
 static void set_length(struct reader *reader)
 {
     struct gantt *g = reader->g;
@@ -190,18 +199,18 @@ static void set_length(struct reader *reader)
     w->length_s = WINDOW_RUNS * side->sum_s / (double)side->count;
     for (uint32_t n = 0; n < g->nodes; n++)
         end_stay(side, &reader->stay[side - g->side][n]);
-    if (one_phase(g) && side->stays > 0)
+    if (has_one_phase(g) && side->stays > 0)
         w->length_s = fmax(w->length_s, WINDOW_STAYS * side->stays_s /
                                             (double)side->stays);
     w->length_s = fmin(w->length_s, side->last_s - side->first_s);
     /* Equal numbers are the same bytes in either order. */
-    qsort(w->start_s, w->count, sizeof *w->start_s, by_value);
+    qsort(w->start_s, w->count, sizeof *w->start_s, compare_values);
     for (int s = 0; s < 2; s++)
         w->busy[s] = arena_alloc(g->source->arena, WINDOWS_MAX + 1,
                                  sizeof *w->busy[s]);
 }
 
-/* How many windows begin at or before `at`, or, ended, end by then. */
+/* Returns how many windows begin at or before `at`, or, if `ended`, end by then. */
 static uint32_t windows_by(const struct windows *w, double at, bool ended)
 {
     uint32_t low = 0, high = w->count;
@@ -218,7 +227,8 @@ static uint32_t windows_by(const struct windows *w, double at, bool ended)
     return low;
 }
 
-/* A run counts in the windows in which it starts, with all of its time. */
+/* The second pass: a run counts in the windows in which it starts, with all of its
+ * time.  Differences at two places, summed up later: O(log windows) a run. */
 static void take_busy(struct reader *reader, const struct row *row)
 {
     struct windows *w = &reader->windows;
@@ -229,6 +239,7 @@ static void take_busy(struct reader *reader, const struct row *row)
     w->busy[row->side][windows_by(w, row->start_s, false)] -= busy;
 }
 
+/* The window whose less busy side is busiest; equal ones: the first. */
 static void choose_window(struct gantt *g, struct windows *w)
 {
     double end_s = g->side[g->side[0].count == 0].last_s;
@@ -250,6 +261,7 @@ static void choose_window(struct gantt *g, struct windows *w)
     g->end_s = g->start_s + w->length_s;
 }
 
+/* Rows are known only now, and edges are by row. */
 static void find_rows(struct gantt *g)
 {
     gantt_choose_rows(g);
@@ -264,7 +276,7 @@ static void find_rows(struct gantt *g)
 
 /* ---- the third pass ---- */
 
-static int by_start(const void *a, const void *b)
+static int compare_starts(const void *a, const void *b)
 {
     const struct gantt_run *x = a, *y = b;
 
@@ -273,8 +285,8 @@ static int by_start(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static void keep(struct gantt *g, struct gantt_side *side,
-                 const struct gantt_run *run, const struct row *row)
+static void keep_run(struct gantt *g, struct gantt_side *side,
+                     const struct gantt_run *run, const struct row *row)
 {
     if (side->runs == side->room) {
         size_t room = side->room * 2 + 1024;
@@ -288,6 +300,8 @@ static void keep(struct gantt *g, struct gantt_side *side,
     side->run[side->runs++].nodes = arena_text(g->source->arena, row->nodes);
 }
 
+/* The third pass: keeps the runs in the window, and of each GPU the last before it
+ * and the first after it. */
 static void take_run(struct reader *reader, const struct row *row)
 {
     struct gantt *g = reader->g;
@@ -307,20 +321,21 @@ static void take_run(struct reader *reader, const struct row *row)
 
             drawn = true;
             if (early && (edge->before.job == GANTT_NO_JOB ||
-                          by_start(&edge->before, &run) < 0))
+                          compare_starts(&edge->before, &run) < 0))
                 edge->before = run;
             if (late && (edge->after.job == GANTT_NO_JOB ||
-                         by_start(&edge->after, &run) > 0))
+                         compare_starts(&edge->after, &run) > 0))
                 edge->after = run;
         }
     if (drawn && !early && !late)
-        keep(g, side, &run, row);
+        keep_run(g, side, &run, row);
     if (!early && !late && strstr(row->nodes, "...") != NULL)
         g->cut = true;
 }
 
 /* ---- all of them ---- */
 
+/* Rows of other points, policies and seeds are passed over. */
 static bool read_row(struct reader *reader, const struct csv *in,
                      const size_t *c, uint64_t index, struct err *err)
 {
@@ -353,9 +368,9 @@ static bool read_row(struct reader *reader, const struct csv *in,
     return true;
 }
 
-static bool pass(struct reader *reader,
-                 void (*take)(struct reader *, const struct row *),
-                 struct plot_sink *sink, struct err *err)
+static bool read_pass(struct reader *reader,
+                      void (*take)(struct reader *, const struct row *),
+                      struct plot_sink *sink, struct err *err)
 {
     size_t column[C_COUNT];
     struct csv *in = plot_open(reader->g->source, csv_phases.file,
@@ -374,6 +389,7 @@ static bool pass(struct reader *reader,
     return step == CSV_END;
 }
 
+/* Memory is that of the window's runs, not of the table. */
 bool gantt_read(struct gantt *g, struct plot_sink *sink, struct err *err)
 {
     struct arena *arena = g->source->arena;
@@ -386,20 +402,20 @@ bool gantt_read(struct gantt *g, struct plot_sink *sink, struct err *err)
         reader.stay[s] = arena_alloc(arena, GANTT_NODES_MAX,
                                      sizeof *reader.stay[s]);
     gantt_cluster_read(g);
-    if (!pass(&reader, take_extent, sink, err))
+    if (!read_pass(&reader, take_extent, sink, err))
         return false;
     if (g->side[0].count + g->side[1].count == 0)
         return true;
     set_length(&reader);
-    if (!pass(&reader, take_busy, sink, err))
+    if (!read_pass(&reader, take_busy, sink, err))
         return false;
     choose_window(g, &reader.windows);
     find_rows(g);
-    if (!pass(&reader, take_run, sink, err))
+    if (!read_pass(&reader, take_run, sink, err))
         return false;
     for (int s = 0; s < 2; s++)
         if (g->side[s].runs > 1)
             qsort(g->side[s].run, g->side[s].runs, sizeof(struct gantt_run),
-                  by_start);
+                  compare_starts);
     return true;
 }

@@ -19,9 +19,9 @@
 
 #define LINE_BYTES 160
 
-/* gnuplot may first show the line that it stumbled over, and says what is
- * wrong in a line that begins with the script's name in quotation marks: that
- * one, else the first, else none. */
+/* Finds the line that says what is wrong: one that begins with the script's name
+ * in quotation marks, else the first, else none. gnuplot may first show the line
+ * that it stumbled over. */
 static void find_complaint(const char *said, char line[LINE_BYTES])
 {
     line[0] = '\0';
@@ -32,6 +32,7 @@ static void find_complaint(const char *said, char line[LINE_BYTES])
     }
 }
 
+/* False, with err. */
 static bool say_why(struct err_pos pos, int status,
                     const char *complaint, struct err *err)
 {

@@ -11,8 +11,8 @@ struct arena;
 struct err;
 struct folder;
 
-/* Runs DIR/NAME.gp in DIR; what it draws is DIR/NAME.FORMAT, there whole or
- * as it was. */
+/* Runs DIR/NAME.gp in the folder `dir`; what it draws is DIR/NAME.FORMAT, there
+ * whole or as it was.  False: err says why, also where gnuplot is not installed. */
 bool plot_gnuplot(struct arena *arena, const struct folder *dir,
                   const char *name, const char *format, struct err *err);
 

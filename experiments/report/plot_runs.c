@@ -32,6 +32,7 @@ static const char *const job_name[J_COUNT] = {
     "point", "policy", "jct_s", "status"
 };
 
+/* Jobs that were not done count as submitted, so a curve ends below 1. */
 static bool add_job(const struct plot_source *source, struct curve *curves,
                     const struct csv *in, const size_t *c, struct err *err)
 {
@@ -73,24 +74,25 @@ static enum csv_step read_jobs(const struct plot_source *source,
     return step;
 }
 
-/* The rank-th of so many, from 1. */
-static double jct_at(const struct curve *curve, uint64_t rank)
+/* Returns the JCT of that rank, from 1. */
+static double find_jct(const struct curve *curve, uint64_t rank)
 {
     uint64_t count = quantile_count(curve->jct_s);
 
     return quantile_at(curve->jct_s, (double)rank / (double)count);
 }
 
-static void put_corner(struct out *out, const struct curve *curve,
-                       uint64_t rank, uint64_t jobs)
+/* A point of the curve: JCT, and the share of submitted jobs done by then. */
+static void write_corner(struct out *out, const struct curve *curve,
+                         uint64_t rank, uint64_t jobs)
 {
-    plot_real(out, jct_at(curve, rank));
+    plot_real(out, find_jct(curve, rank));
     plot_real(out, (double)jobs / (double)curve->submitted);
     out_text(out, "\n");
 }
 
-/* A step up at each JCT; of many jobs, of every n-th. */
-static void put_curve(struct out *out, const struct curve *curve)
+/* Writes a step up at each JCT; of many jobs, at every n-th. */
+static void write_curve(struct out *out, const struct curve *curve)
 {
     uint64_t count = quantile_count(curve->jct_s);
     uint64_t steps = count < CURVE_STEPS ? count : CURVE_STEPS;
@@ -102,14 +104,14 @@ static void put_curve(struct out *out, const struct curve *curve)
     for (uint64_t i = 1, before = 0; i <= steps; i++) {
         uint64_t rank = (i * count + steps - 1) / steps;
 
-        put_corner(out, curve, rank, before);
-        put_corner(out, curve, rank, rank);
+        write_corner(out, curve, rank, before);
+        write_corner(out, curve, rank, rank);
         before = rank;
     }
 }
 
-static void put_curves(const struct plot_source *source,
-                       const struct curve *curves, struct out *out)
+static void write_curves(const struct plot_source *source,
+                         const struct curve *curves, struct out *out)
 {
     const struct grid *grid = source->grid;
 
@@ -119,7 +121,7 @@ static void put_curves(const struct plot_source *source,
         for (uint32_t p = 0; p < grid->policy_count; p++) {
             out_printf(out, "%s# point %u policy %u\n",
                        t + p == 0 ? "" : "\n\n", t + 1, p + 1);
-            put_curve(out, &curves[(size_t)t * grid->policy_count + p]);
+            write_curve(out, &curves[(size_t)t * grid->policy_count + p]);
         }
 }
 
@@ -135,14 +137,14 @@ enum plot_made plot_make_jct_cdf(const struct plot_source *source,
         curves[i].jct_s = quantile_new(source->arena);
     if (read_jobs(source, curves, sink, err) == CSV_ERROR)
         return sink->skip != NULL ? PLOT_SKIPPED : PLOT_FAILED;
-    put_curves(source, curves, sink->data);
+    write_curves(source, curves, sink->data);
     for (size_t i = 0; i < count; i++) {
         uint64_t jobs = quantile_count(curves[i].jct_s);
 
         known += jobs;
         if (jobs > 0) {
-            low = fmin(low, jct_at(&curves[i], jobs / 100 + 1));
-            high = fmax(high, jct_at(&curves[i], jobs));
+            low = fmin(low, find_jct(&curves[i], jobs / 100 + 1));
+            high = fmax(high, find_jct(&curves[i], jobs));
         }
     }
     sink->skip = "no job was done";
@@ -173,10 +175,10 @@ static const char *const time_name[T_COUNT] = {
     "gpus_busy", "jobs_pending"
 };
 
-/* Rows come interval by interval or pool by pool: mostly the last one is
- * meant, or the one after it. */
-static struct interval *interval_at(struct arena *arena, struct series *s,
-                                    double t_s)
+/* Returns the interval of a time, made at its first use.  Rows come interval by
+ * interval or pool by pool: mostly the last one is meant, or the one after it. */
+static struct interval *find_interval(struct arena *arena, struct series *s,
+                                      double t_s)
 {
     bool later = s->count > 0 && t_s > s->item[s->count - 1].t_s;
 
@@ -198,6 +200,8 @@ static struct interval *interval_at(struct arena *arena, struct series *s,
     return &s->item[s->count++];
 }
 
+/* Pools are added up; what waits is of the whole cluster and stands in each pool's
+ * row. */
 static bool add_interval(const struct plot_source *source,
                          struct series *series, double *seed, const struct csv *in,
                          const size_t *c, struct err *err)
@@ -218,7 +222,7 @@ static bool add_interval(const struct plot_source *source,
         *seed = value[T_SEED];
     if (value[T_SEED] != *seed)
         return true;
-    to = interval_at(source->arena, &series[policy], value[T_TIME]);
+    to = find_interval(source->arena, &series[policy], value[T_TIME]);
     to->total += value[T_TOTAL];
     to->allocated += value[T_ALLOCATED];
     to->busy += value[T_BUSY];
@@ -246,7 +250,7 @@ static enum csv_step read_timeline(const struct plot_source *source,
     return step;
 }
 
-static void put_series(struct out *out, const struct series *s)
+static void write_series(struct out *out, const struct series *s)
 {
     if (s->count == 0)
         out_text(out, "NaN NaN NaN NaN NaN\n");
@@ -277,7 +281,7 @@ enum plot_made plot_make_timeline(const struct plot_source *source,
     for (uint32_t p = 0; p < grid->policy_count; p++) {
         out_printf(sink->data, "%s# policy %u\n", p == 0 ? "" : "\n\n",
                    p + 1);
-        put_series(sink->data, &series[p]);
+        write_series(sink->data, &series[p]);
         for (size_t i = 0; i < series[p].count; i++) {
             start_s = fmin(start_s, series[p].item[i].t_s);
             end_s = fmax(end_s, series[p].item[i].t_s);

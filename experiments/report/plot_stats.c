@@ -26,29 +26,30 @@
 #define CONFIDENCE 0.95
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-static struct stats_mean mean_of(const struct plot_source *source,
-                                 double *scratch, uint32_t point,
-                                 uint32_t policy, enum metric metric)
+/* The mean over the seeds of a cell, with its interval. */
+static struct stats_mean find_mean(const struct plot_source *source,
+                                   double *scratch, uint32_t point,
+                                   uint32_t policy, enum metric metric)
 {
     uint32_t n = grid_samples(source->grid, point, policy, metric, scratch);
 
     return stats_mean(scratch, n, grid_confidence(source->grid, CONFIDENCE));
 }
 
-static double *scratch_of(const struct plot_source *source)
+static double *make_scratch(const struct plot_source *source)
 {
     return arena_alloc(source->arena, source->grid->seed_count + 1,
                        sizeof(double));
 }
 
-static void put_mean(struct out *out, struct stats_mean m)
+static void write_mean(struct out *out, struct stats_mean m)
 {
     plot_real(out, m.count > 0 ? m.mean : NAN);
     plot_real(out, m.low);
     plot_real(out, m.high);
 }
 
-/* The most characters of a number at a bar, as cost.gp writes it. */
+/* Returns the characters of a number at a bar, as cost.gp writes it. */
 static int value_chars(struct stats_mean m)
 {
     char text[64];
@@ -57,9 +58,9 @@ static int value_chars(struct stats_mean m)
                                        m.mean < 100 ? "%.3g" : "%.0f", m.mean);
 }
 
-/* Of a bar with its whisker: gnuplot shows no label whose height asks for a
- * number that is not there. */
-static double end_of(struct stats_mean m)
+/* Returns the end of a bar with its whisker: gnuplot shows no label whose height
+ * asks for a number that is not there. */
+static double find_end(struct stats_mean m)
 {
     return m.count == 0 ? NAN : isfinite(m.high) ? m.high : m.mean;
 }
@@ -68,7 +69,7 @@ enum plot_made plot_make_cost(const struct plot_source *source,
                               struct plot_sink *sink, struct err *err)
 {
     const struct grid *grid = source->grid;
-    double *x = scratch_of(source);
+    double *x = make_scratch(source);
     size_t known = 0, per_job = 0;
     int chars = 1;
 
@@ -77,19 +78,19 @@ enum plot_made plot_make_cost(const struct plot_source *source,
                          " cost_usd ci95_low ci95_high, then where each ends\n");
     for (uint32_t t = 0; t < grid->point_count; t++)
         for (uint32_t p = 0; p < grid->policy_count; p++) {
-            struct stats_mean job = mean_of(source, x, t, p,
-                                            METRIC_COST_PER_JOB);
-            struct stats_mean all = mean_of(source, x, t, p, METRIC_COST);
+            struct stats_mean job = find_mean(source, x, t, p,
+                                              METRIC_COST_PER_JOB);
+            struct stats_mean all = find_mean(source, x, t, p, METRIC_COST);
 
             known += all.count > 0 && all.mean > 0;
             per_job += job.count > 0;
             chars = value_chars(job) > chars ? value_chars(job) : chars;
             chars = value_chars(all) > chars ? value_chars(all) : chars;
             out_printf(sink->data, "%u %u", t + 1, p + 1);
-            put_mean(sink->data, job);
-            put_mean(sink->data, all);
-            plot_real(sink->data, end_of(job));
-            plot_real(sink->data, end_of(all));
+            write_mean(sink->data, job);
+            write_mean(sink->data, all);
+            plot_real(sink->data, find_end(job));
+            plot_real(sink->data, find_end(all));
             out_text(sink->data, "\n");
         }
     out_printf(sink->head, "per_job = %d\nvalue_chars = %d\n", per_job > 0,
@@ -112,9 +113,9 @@ static const enum metric idle_cause[] = {
 
 #define SHARE_SHOWN 0.0005      /* of GPU time: less is no cause that occurs */
 
-/* Causes that occur, by their number in the stack: only they have a place in
- * the legend.  Their count. */
-static uint32_t put_causes(const struct plot_source *source, struct out *head,
+/* Writes the causes that occur, by their number in the stack: only they have a
+ * place in the legend.  Returns their count. */
+static uint32_t write_causes(const struct plot_source *source, struct out *head,
                        const enum metric *stack, size_t count,
                        const double *largest)
 {
@@ -133,13 +134,13 @@ static uint32_t put_causes(const struct plot_source *source, struct out *head,
     return shown;
 }
 
-/* A row per point and policy: the shares, and utilization with its interval. */
-static enum plot_made stacked(const struct plot_source *source,
-                              struct plot_sink *sink,
-                              const enum metric *stack, size_t count)
+/* Writes a row per point and policy: the shares, and utilization with its interval. */
+static enum plot_made make_stacked(const struct plot_source *source,
+                                   struct plot_sink *sink,
+                                   const enum metric *stack, size_t count)
 {
     const struct grid *grid = source->grid;
-    double *x = scratch_of(source);
+    double *x = make_scratch(source);
     double *largest = arena_alloc(source->arena, count + 1, sizeof *largest);
     size_t known = 0;
 
@@ -147,18 +148,18 @@ static enum plot_made stacked(const struct plot_source *source,
         for (uint32_t p = 0; p < grid->policy_count; p++) {
             out_printf(sink->data, "%u %u", t + 1, p + 1);
             for (size_t c = 0; c < count; c++) {
-                struct stats_mean m = mean_of(source, x, t, p, stack[c]);
+                struct stats_mean m = find_mean(source, x, t, p, stack[c]);
 
                 known += m.count;
                 if (m.count > 0)
                     largest[c] = fmax(largest[c], m.mean);
                 plot_real(sink->data, m.count > 0 ? m.mean : NAN);
             }
-            put_mean(sink->data,
-                     mean_of(source, x, t, p, METRIC_GPU_UTILIZATION));
+            write_mean(sink->data,
+                       find_mean(source, x, t, p, METRIC_GPU_UTILIZATION));
             out_text(sink->data, "\n");
         }
-    uint32_t shown = put_causes(source, sink->head, stack, count, largest);
+    uint32_t shown = write_causes(source, sink->head, stack, count, largest);
     sink->skip = known > 0 ? "no GPU time to show"
                            : "summary.csv does not say where GPU time went";
     return shown > 0 ? PLOT_MADE : PLOT_SKIPPED;
@@ -171,7 +172,7 @@ enum plot_made plot_make_utilization(const struct plot_source *source,
     out_text(sink->data, "# point policy busy tail switch bubble idle_queued"
                          " idle_empty down rent gpu_utilization ci95_low"
                          " ci95_high (fractions of all GPU time)\n");
-    return stacked(source, sink, cause, COUNT_OF(cause));
+    return make_stacked(source, sink, cause, COUNT_OF(cause));
 }
 
 enum plot_made plot_make_idle(const struct plot_source *source,
@@ -181,7 +182,7 @@ enum plot_made plot_make_idle(const struct plot_source *source,
     out_text(sink->data, "# point policy bubble tail switch gang"
                          " head_of_line fragment unsuited down rent empty gpu_utilization ci95_low"
                          " ci95_high (fractions of all GPU time)\n");
-    return stacked(source, sink, idle_cause, COUNT_OF(idle_cause));
+    return make_stacked(source, sink, idle_cause, COUNT_OF(idle_cause));
 }
 
 /* "arrival.rate=4/h": the key, 4, and "/h". */
@@ -190,8 +191,10 @@ struct swept {
     double value;
 };
 
-static bool swept_of(struct arena *arena, const char *label,
-                     struct swept *swept)
+/* Reads "arrival.rate=4/h" as the key, 4 and "/h"; false: the label has another
+ * form. */
+static bool read_swept(struct arena *arena, const char *label,
+                       struct swept *swept)
 {
     const char *text = strchr(label, '=');
     size_t bytes;
@@ -208,22 +211,22 @@ static bool swept_of(struct arena *arena, const char *label,
     return false;
 }
 
-/* The points' values, or NULL: not one numeric value in one unit. */
-static const struct swept *swept_all(const struct plot_source *source)
+/* Returns the points' values, or NULL: they are not one numeric value in one unit. */
+static const struct swept *read_all_swept(const struct plot_source *source)
 {
     const struct grid *grid = source->grid;
     struct swept *swept = arena_alloc(source->arena, grid->point_count,
                                       sizeof *swept);
 
     for (uint32_t t = 0; t < grid->point_count; t++)
-        if (!swept_of(source->arena, grid->point[t], &swept[t]) ||
+        if (!read_swept(source->arena, grid->point[t], &swept[t]) ||
             strcmp(swept[t].key, swept[0].key) != 0 ||
             strcmp(swept[t].unit, swept[0].unit) != 0)
             return NULL;
     return swept;
 }
 
-static double swept_span(const struct swept *swept, uint32_t count)
+static double find_span(const struct swept *swept, uint32_t count)
 {
     double low = swept[0].value, high = swept[0].value;
 
@@ -235,7 +238,7 @@ static double swept_span(const struct swept *swept, uint32_t count)
 }
 
 /* The least distance between two values. */
-static double swept_gap(const struct swept *swept, uint32_t count)
+static double find_gap(const struct swept *swept, uint32_t count)
 {
     double gap = INFINITY;
 
@@ -246,8 +249,9 @@ static double swept_gap(const struct swept *swept, uint32_t count)
     return isfinite(gap) ? gap : 1;
 }
 
-/* Largest over least where values lie decades apart; 0 where they do not. */
-static double swept_ratio(const struct swept *swept, uint32_t count)
+/* Returns largest over least where values lie decades apart, for a logarithmic
+ * axis; 0 where they do not. */
+static double find_ratio(const struct swept *swept, uint32_t count)
 {
     double low = INFINITY, high = 0;
 
@@ -286,9 +290,9 @@ static const enum metric sweep_metric[] = {
     METRIC_WAIT_MEAN
 };
 
-/* The titles of the axes, and the panels that have something to show. */
-static void put_sweep_panels(struct out *out, const struct charted *c,
-                             const double *largest)
+/* Writes the titles of the axes, and which panels have something to show. */
+static void write_panels(struct out *out, const struct charted *c,
+                         const double *largest)
 {
     const char *title[METRIC_ROOM], *unit[METRIC_ROOM];
 
@@ -319,21 +323,22 @@ static void put_sweep_panels(struct out *out, const struct charted *c,
     plot_names(out, "unit_of", unit, c->count, 40);
 }
 
-static void sweep_rows(const struct plot_source *source,
+/* A block a policy, a row a point; `largest` by metric chooses the units. */
+static void write_rows(const struct plot_source *source,
                        const struct swept *swept, const struct charted *c,
                        struct out *out, double *largest)
 {
     const struct grid *grid = source->grid;
-    double *x = scratch_of(source);
+    double *x = make_scratch(source);
 
     for (uint32_t p = 0; p < grid->policy_count; p++) {
         out_printf(out, "%s# policy %u\n", p == 0 ? "" : "\n\n", p + 1);
         for (uint32_t t = 0; t < grid->point_count; t++) {
             plot_real(out, swept[t].value);
             for (size_t m = 0; m < c->count; m++) {
-                struct stats_mean mean = mean_of(source, x, t, p, c->metric[m]);
+                struct stats_mean mean = find_mean(source, x, t, p, c->metric[m]);
 
-                put_mean(out, mean);
+                write_mean(out, mean);
                 if (mean.count > 0)
                     largest[m] = fmax(largest[m], mean.mean);
             }
@@ -345,7 +350,7 @@ static void sweep_rows(const struct plot_source *source,
 enum plot_made plot_make_sweep(const struct plot_source *source,
                                struct plot_sink *sink, struct err *err)
 {
-    const struct swept *swept = swept_all(source);
+    const struct swept *swept = read_all_swept(source);
     const struct charted c = chart_metrics(source, sweep_metric,
                                            COUNT_OF(sweep_metric));
     double largest[METRIC_ROOM] = { 0 };
@@ -360,17 +365,17 @@ enum plot_made plot_make_sweep(const struct plot_source *source,
     for (size_t m = 0; m < c.count; m++)
         out_printf(sink->data, " %s", charted_info(&c, m)->name);
     out_text(sink->data, "\n");
-    sweep_rows(source, swept, &c, sink->data, largest);
+    write_rows(source, swept, &c, sink->data, largest);
     out_text(sink->head, "swept_key = ");
     plot_quote(sink->head, point_key_words(source->arena, swept[0].key), 60);
     out_text(sink->head, "\nswept_unit = ");
     plot_quote(sink->head, point_unit_words(swept[0].unit), 20);
     out_printf(sink->head, "\nswept_span = %.9g\nswept_ratio = %.9g\n"
                "swept_gap = %.9g\n",
-               swept_span(swept, source->grid->point_count),
-               swept_ratio(swept, source->grid->point_count),
-               swept_gap(swept, source->grid->point_count));
-    put_sweep_panels(sink->head, &c, largest);
+               find_span(swept, source->grid->point_count),
+               find_ratio(swept, source->grid->point_count),
+               find_gap(swept, source->grid->point_count));
+    write_panels(sink->head, &c, largest);
     return PLOT_MADE;
 }
 
@@ -389,7 +394,7 @@ struct delta_range {
 typedef void delta_row_fn(void *self, uint32_t point, uint32_t policy,
                           size_t metric, const struct plot_delta *delta);
 
-/* Each difference that there is; returns how many. */
+/* Calls fn for each difference that there is; returns how many. */
 static size_t each_delta(const struct plot_source *source, const struct charted *c,
                          delta_row_fn *fn, void *self)
 {
@@ -409,8 +414,9 @@ static size_t each_delta(const struct plot_source *source, const struct charted 
     return rows;
 }
 
-static void widen(void *self, uint32_t point, uint32_t policy, size_t metric,
-                  const struct plot_delta *delta)
+/* The axis holds all means, up to DELTA_MOST. */
+static void widen_range(void *self, uint32_t point, uint32_t policy, size_t metric,
+                        const struct plot_delta *delta)
 {
     struct delta_range *range = self;
 
@@ -419,8 +425,8 @@ static void widen(void *self, uint32_t point, uint32_t policy, size_t metric,
     range->high = fmax(range->high, fmin(delta->percent, DELTA_MOST));
 }
 
-/* Whiskers may take as much again as the means do, as much as the means do on
- * the other side, or ten percent. */
+/* Widens the axis for whiskers: they may take as much again as the means do, as
+ * much as the means do on the other side, or ten percent. */
 static void widen_whiskers(void *self, uint32_t point, uint32_t policy,
                            size_t metric, const struct plot_delta *delta)
 {
@@ -437,7 +443,7 @@ static void widen_whiskers(void *self, uint32_t point, uint32_t policy,
     range[1].high = fmax(range[1].high, fmin(delta->high, high));
 }
 
-static double within(const struct delta_range *range, double value)
+static double clamp_value(const struct delta_range *range, double value)
 {
     return isfinite(value) ? fmin(fmax(value, range->low), range->high) : NAN;
 }
@@ -447,10 +453,10 @@ struct delta_rows {
     const struct delta_range *range;
 };
 
-/* Numbers as they are, then as they are drawn: what lies beyond the axis, at
+/* Writes a difference as it is, then as it is drawn: what lies beyond the axis, at
  * its end. */
-static void put_delta(void *self, uint32_t point, uint32_t policy,
-                      size_t metric, const struct plot_delta *d)
+static void write_delta(void *self, uint32_t point, uint32_t policy,
+                        size_t metric, const struct plot_delta *d)
 {
     const struct delta_rows *rows = self;
     const double value[] = { d->percent, d->low, d->high };
@@ -459,7 +465,7 @@ static void put_delta(void *self, uint32_t point, uint32_t policy,
     for (size_t i = 0; i < 3; i++)
         plot_real(rows->out, value[i]);
     for (size_t i = 0; i < 3; i++)
-        plot_real(rows->out, within(rows->range, value[i]));
+        plot_real(rows->out, clamp_value(rows->range, value[i]));
     out_text(rows->out, "\n");
 }
 
@@ -476,14 +482,14 @@ enum plot_made plot_make_delta(const struct plot_source *source,
     sink->skip = source->delta == NULL ? "there is no compare.csv"
         : "no policy is compared with a baseline";
     if (source->delta == NULL || source->baseline == UINT32_MAX ||
-        each_delta(source, &c, widen, &range[0]) == 0)
+        each_delta(source, &c, widen_range, &range[0]) == 0)
         return PLOT_SKIPPED;
     range[1] = range[0];
     each_delta(source, &c, widen_whiskers, range);
     out_text(sink->data,
              "# point policy metric delta_percent ci95_low ci95_high, then "
              "the same within the axis\n");
-    each_delta(source, &c, put_delta, &rows);
+    each_delta(source, &c, write_delta, &rows);
     for (size_t m = 0; m < c.count; m++)
         title[m] = charted_info(&c, m)->title;
     plot_names(sink->head, "metric", title, c.count, 40);

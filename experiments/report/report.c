@@ -4,7 +4,9 @@
  * texts of a results folder.
  *
  * A part whose file is absent is left out or says so; a JSON file is read as
- * the YAML that it also is.
+ * the YAML that it also is.  page.html says where each part stands: html_fill() calls
+ * back for each name in it, which is a table, a part, or a word.  All texts of users are
+ * escaped; pictures are embedded, so the page is one file.
  */
 #include "experiments/report/report.h"
 
@@ -30,15 +32,16 @@
 #include "sim/text/scan.h"
 #include "sim/text/sheet.h"
 
-static const char *in_folder(const struct report *r, const char *name)
+static const char *join_path(const struct report *r, const char *name)
 {
     return path_join(r->arena, r->source.dir, name);
 }
 
-/* NULL: the file is not there, or is no map. */
+/* Returns the map that a file of the folder holds; NULL: the file is not there, or
+ * is no map. */
 static const struct conf_node *read_json(struct report *r, const char *name)
 {
-    const char *path = in_folder(r, name);
+    const char *path = join_path(r, name);
     const struct conf_node *tree = NULL;
     struct err ignored = { 0 };
 
@@ -76,8 +79,8 @@ static const struct {
     { "provenance", report_provenance, 1 },
 };
 
-/* Where a limit of a policy's own has a say in what is shown. */
-static void put_limits(const struct report *r)
+/* Writes where a limit of a policy's own has a say in what is shown. */
+static void write_limits(const struct report *r)
 {
     const struct conf_node *list = report_list(r->made_from, "policies");
     const struct grid *grid = r->source.grid;
@@ -96,7 +99,7 @@ static void put_limits(const struct report *r)
         }
 }
 
-static void put_notes(const struct report *r)
+static void write_notes(const struct report *r)
 {
     struct notes notes = notes_of(r->arena, r->source.grid);
 
@@ -104,7 +107,7 @@ static void put_notes(const struct report *r)
         html_element(r->out, "p", notes.line[i]);
 }
 
-static void put_points(const struct report *r)
+static void write_points(const struct report *r)
 {
     for (uint32_t t = 0; t < r->source.grid->point_count; t++) {
         report_point(r->out, &r->source, t);
@@ -112,33 +115,35 @@ static void put_points(const struct report *r)
     }
 }
 
-static void put_chart(const struct report *r, const char *name,
-                      const char *question)
+/* A PNG is embedded if there is one, else the SVG. */
+static void write_chart(const struct report *r, const char *name,
+                        const char *question)
 {
     const char *png = text_format(r->arena, "plots/%s.png", name);
     const char *svg = text_format(r->arena, "plots/%s.svg", name);
-    bool raster = path_is_file(in_folder(r, png));
+    bool raster = path_is_file(join_path(r, png));
 
-    if (!raster && !path_is_file(in_folder(r, svg)))
+    if (!raster && !path_is_file(join_path(r, svg)))
         return;
     out_text(r->out, "<figure>");
-    html_image(r->out, in_folder(r, raster ? png : svg),
+    html_image(r->out, join_path(r, raster ? png : svg),
                raster ? "image/png" : "image/svg+xml", question);
     out_printf(r->out, "<figcaption>%s Drawn from <a href=\"plots/%s.dat\">"
                "%s.dat</a> by <a href=\"plots/%s.gp\">%s.gp</a>."
                "</figcaption></figure>\n", question, name, name, name, name);
 }
 
-static void put_charts(const struct report *r)
+/* Then why others were not drawn. */
+static void write_charts(const struct report *r)
 {
-    const char *skipped = in_folder(r, "plots/skipped.txt");
+    const char *skipped = join_path(r, "plots/skipped.txt");
     struct err ignored = { 0 };
     struct scan *scan;
     size_t bytes;
     char *line;
 
     for (unsigned i = 0; figure_name(i) != NULL; i++)
-        put_chart(r, figure_name(i), figure_question(i));
+        write_chart(r, figure_name(i), figure_question(i));
     scan = path_is_file(skipped) ? scan_open(skipped, &ignored) : NULL;
     while (scan != NULL &&
            scan_line(scan, &line, &bytes, &ignored) == SCAN_LINE) {
@@ -149,7 +154,7 @@ static void put_charts(const struct report *r)
     scan_close(scan);
 }
 
-static void put_command(const struct report *r)
+static void write_command(const struct report *r)
 {
     const struct conf_node *command = report_list(r->made_from, "command");
 
@@ -160,7 +165,8 @@ static void put_command(const struct report *r)
     }
 }
 
-static void put_files(const struct report *r)
+/* Links to the tables that are there. */
+static void write_files(const struct report *r)
 {
     static const char *const name[] = {
         "summary.csv", "compare.csv", "jobs.csv", "phases.csv",
@@ -170,7 +176,7 @@ static void put_files(const struct report *r)
     };
 
     for (size_t i = 0; i < COUNT_OF(name); i++)
-        if (path_is_file(in_folder(r, name[i])))
+        if (path_is_file(join_path(r, name[i])))
             out_printf(r->out, "<a href=\"%s\">%s</a> ", name[i], name[i]);
 }
 
@@ -179,13 +185,13 @@ static const struct {
     void (*put)(const struct report *r);
 } parts[] = {
     { "answer", report_answer }, { "ground", report_ground },
-    { "limits", put_limits }, { "notes", put_notes },
-    { "points", put_points }, { "charts", put_charts },
-    { "command", put_command }, { "files", put_files },
+    { "limits", write_limits }, { "notes", write_notes },
+    { "points", write_points }, { "charts", write_charts },
+    { "command", write_command }, { "files", write_files },
 };
 
-/* Where a text is only a word: "" if there is none. */
-static const char *text_of(const struct report *r, const char *name)
+/* Returns the text of a name that is only a word; "" if there is none. */
+static const char *find_word(const struct report *r, const char *name)
 {
     const struct grid *grid = r->source.grid;
 
@@ -199,7 +205,7 @@ static const char *text_of(const struct report *r, const char *name)
     return report_word(r->audit, name);
 }
 
-static size_t table_of(const char *name)
+static size_t find_table(const char *name)
 {
     size_t t = 0;
 
@@ -211,15 +217,15 @@ static size_t table_of(const char *name)
 static bool part_is_there(void *self, const char *name)
 {
     const struct report *r = self;
-    size_t t = table_of(name);
+    size_t t = find_table(name);
 
-    return t < REPORT_TABLES ? r->table[t] != NULL : text_of(r, name)[0] != '\0';
+    return t < REPORT_TABLES ? r->table[t] != NULL : find_word(r, name)[0] != '\0';
 }
 
-static void put_part(void *self, const char *name)
+static void write_part(void *self, const char *name)
 {
     const struct report *r = self;
-    size_t t = table_of(name);
+    size_t t = find_table(name);
 
     if (t < REPORT_TABLES) {
         if (r->table[t] != NULL)
@@ -231,9 +237,10 @@ static void put_part(void *self, const char *name)
             parts[i].put(r);
             return;
         }
-    out_html_text(r->out, text_of(r, name));
+    out_html_text(r->out, find_word(r, name));
 }
 
+/* All tables are made before the page is opened: an error leaves the old page. */
 static bool make_tables(struct report *r, struct err *err)
 {
     for (size_t t = 0; t < REPORT_TABLES; t++) {
@@ -246,7 +253,7 @@ static bool make_tables(struct report *r, struct err *err)
 
 static bool write_page(struct report *r, struct err *err)
 {
-    const struct html_filler filler = { r, part_is_there, put_part };
+    const struct html_filler filler = { r, part_is_there, write_part };
     struct folder *folder = folder_make(r->arena, r->source.dir, err);
     bool ok;
 

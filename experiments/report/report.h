@@ -12,6 +12,8 @@
 
 struct err;
 
+/* Writes dir/report.html, one file with its pictures in it; an earlier one is replaced as a
+ * whole.  False: err says why. */
 bool report_write(const char *dir, struct err *err);
 
 #endif

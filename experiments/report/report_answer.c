@@ -23,7 +23,8 @@
 
 #define FIGURES_SHOWN 4         /* of one question; above, the least and most */
 
-static const char *title_of(const struct report *r, const char *name)
+/* What charts call the metric, else its name. */
+static const char *find_title(const struct report *r, const char *name)
 {
     const struct metric_set *set = r->source.grid->metrics;
     enum metric metric = metric_find(set, name);
@@ -39,7 +40,7 @@ static bool same_claim(const struct check_row *a, const struct check_row *b)
     return strcmp(a->claim, b->claim) == 0;
 }
 
-/* Do both ask the same, but for the point and the limits? */
+/* Do both ask one question, but for the point and the limits? */
 static bool same_question(const struct check_row *a, const struct check_row *b)
 {
     return same_claim(a, b) && strcmp(a->metric, b->metric) == 0 &&
@@ -83,7 +84,7 @@ static struct tally_of_checks count_checks(const struct check_rows *rows,
 }
 
 /* "A3 holds in part: 5 of 9 checks hold; 2 do not; 2 are undecided." */
-static void put_headline(const struct report *r, const struct check_row *claim)
+static void write_headline(const struct report *r, const struct check_row *claim)
 {
     struct tally_of_checks n = count_checks(&r->checks, claim);
     const char *verdict =
@@ -106,13 +107,13 @@ static void put_headline(const struct report *r, const struct check_row *claim)
     out_text(r->out, ".</p>\n");
 }
 
-static uint32_t point_of(const struct report *r, const char *label)
+static uint32_t find_point(const struct report *r, const char *label)
 {
     return grid_point(r->source.grid, label);
 }
 
-/* A number leads to the seeds that it was made of. */
-static void put_link(const struct report *r, uint32_t point, const char *text)
+/* Writes a number as a link to the seeds that it was made of. */
+static void write_link(const struct report *r, uint32_t point, const char *text)
 {
     if (point == UINT32_MAX)
         out_html_text(r->out, text);
@@ -133,8 +134,8 @@ static const char *signed_text(const struct report *r,
                                      : text;
 }
 
-/* Why a check is undecided. */
-static void put_reason(const struct report *r, const struct check_row *row)
+/* Says why a check is undecided. */
+static void write_reason(const struct report *r, const struct check_row *row)
 {
     if (strcmp(row->verdict, "undecided") != 0)
         return;
@@ -147,12 +148,12 @@ static void put_reason(const struct report *r, const struct check_row *row)
 }
 
 /* "-2.8% [-11.2%, -0.6%] at arrival.rate=2/h (undecided: why)" */
-static void put_figure(const struct report *r, const struct check_row *row)
+static void write_figure(const struct report *r, const struct check_row *row)
 {
     if (check_row_is_lost(row) || isnan(row->value))
         out_text(r->out, "not compared");
     else
-        put_link(r, point_of(r, row->point), signed_text(r, row, row->value));
+        write_link(r, find_point(r, row->point), signed_text(r, row, row->value));
     if (!check_row_is_lost(row) && !isnan(row->low))
         out_printf(r->out, " [%s, %s]", signed_text(r, row, row->low),
                    signed_text(r, row, row->high));
@@ -161,11 +162,11 @@ static void put_figure(const struct report *r, const struct check_row *row)
         out_html_text(r->out, row->point);
     }
     out_printf(r->out, " (%s", row->verdict);
-    put_reason(r, row);
+    write_reason(r, row);
     out_text(r->out, ")");
 }
 
-/* The rows of one question, by value; NULL: there is no such row left. */
+/* Returns the row of a question with the largest sign * value; NULL: none is known. */
 static const struct check_row *next_by_value(const struct check_rows *rows,
                                              const struct check_row *question,
                                              double sign)
@@ -193,8 +194,9 @@ static size_t count_rows(const struct check_rows *rows,
     return count;
 }
 
-static void put_range(const struct report *r, const struct check_row *question,
-                      size_t count)
+/* Of many points, the least and the most. */
+static void write_range(const struct report *r, const struct check_row *question,
+                        size_t count)
 {
     const struct check_row *least = next_by_value(&r->checks, question, -1),
                            *most = next_by_value(&r->checks, question, 1);
@@ -203,24 +205,24 @@ static void put_range(const struct report *r, const struct check_row *question,
     if (least == NULL)
         return;
     out_text(r->out, ", from ");
-    put_figure(r, least);
+    write_figure(r, least);
     out_text(r->out, " to ");
-    put_figure(r, most);
+    write_figure(r, most);
 }
 
-static void put_rows(const struct report *r, const struct check_row *question)
+static void write_rows(const struct report *r, const struct check_row *question)
 {
     const char *before = "";
 
     for (size_t i = 0; i < r->checks.count; i++)
         if (same_question(&r->checks.row[i], question)) {
             out_text(r->out, before);
-            put_figure(r, &r->checks.row[i]);
+            write_figure(r, &r->checks.row[i]);
             before = "; ";
         }
 }
 
-/* The limits, where all rows have the same. */
+/* Returns the limits, if all rows of the question have the same. */
 static const char *common_limits(const struct report *r,
                                  const struct check_row *question)
 {
@@ -233,8 +235,10 @@ static const char *common_limits(const struct report *r,
     return limits;
 }
 
-static void put_question(const struct report *r,
-                         const struct check_row *question)
+/* One item of the list: metric, policy, what it is compared with, figures and
+ * limits. */
+static void write_question(const struct report *r,
+                           const struct check_row *question)
 {
     size_t count = count_rows(&r->checks, question);
     const char *versus = *question->versus ? question->versus
@@ -242,58 +246,59 @@ static void put_question(const struct report *r,
 
     out_text(r->out, "<li>");
     html_element(r->out, "strong", text_format(r->arena, "%s, %s",
-        title_of(r, question->metric), question->policy));
+        find_title(r, question->metric), question->policy));
     if (*versus) {
         out_text(r->out, " against ");
         html_element(r->out, "strong", versus);
     }
     out_text(r->out, ": ");
     if (count > FIGURES_SHOWN)
-        put_range(r, question, count);
+        write_range(r, question, count);
     else
-        put_rows(r, question);
+        write_rows(r, question);
     out_text(r->out, ". Expected: ");
     out_html_text(r->out, common_limits(r, question));
     out_text(r->out, ".</li>\n");
 }
 
-static void put_claims(const struct report *r)
+/* Claims in the order of checks.csv, and their questions below them. */
+static void write_claims(const struct report *r)
 {
     const struct check_rows *rows = &r->checks;
 
     for (size_t i = 0; i < rows->count; i++) {
         if (!is_first(rows, i, same_claim))
             continue;
-        put_headline(r, &rows->row[i]);
+        write_headline(r, &rows->row[i]);
         out_text(r->out, "<ul>\n");
         for (size_t k = i; k < rows->count; k++)
             if (same_claim(&rows->row[k], &rows->row[i]) &&
                 is_first(rows, k, same_question))
-                put_question(r, &rows->row[k]);
+                write_question(r, &rows->row[k]);
         out_text(r->out, "</ul>\n");
     }
 }
 
 /* ---- without them ---- */
 
-static struct stats_delta against_baseline(const struct report *r,
-                                           uint32_t point, uint32_t policy,
-                                           enum metric metric)
+static struct stats_delta compare_with_baseline(const struct report *r,
+                                                uint32_t point, uint32_t policy,
+                                                enum metric metric)
 {
     return compare_pair(r->arena, r->source.grid, point, policy,
                         r->source.baseline, metric);
 }
 
 /* "-34.0% [-40.1%, -28.0%] at base"; false: nothing to compare. */
-static bool put_delta(const struct report *r, uint32_t point, uint32_t policy,
-                      enum metric metric, const char *before)
+static bool write_delta(const struct report *r, uint32_t point, uint32_t policy,
+                        enum metric metric, const char *before)
 {
-    struct stats_delta d = against_baseline(r, point, policy, metric);
+    struct stats_delta d = compare_with_baseline(r, point, policy, metric);
 
     if (!isfinite(d.percent))
         return false;
     out_text(r->out, before);
-    put_link(r, point, text_format(r->arena, "%+.1f%%", d.percent));
+    write_link(r, point, text_format(r->arena, "%+.1f%%", d.percent));
     if (isfinite(d.percent_low) && isfinite(d.percent_high))
         out_printf(r->out, " [%+.1f%%, %+.1f%%]", d.percent_low,
                    d.percent_high);
@@ -308,7 +313,7 @@ static bool is_compared(const struct report *r, uint32_t policy,
                         enum metric metric)
 {
     for (uint32_t t = 0; t < r->source.grid->point_count; t++)
-        if (isfinite(against_baseline(r, t, policy, metric).percent))
+        if (isfinite(compare_with_baseline(r, t, policy, metric).percent))
             return true;
     return false;
 }
@@ -325,7 +330,7 @@ static void put_policy(const struct report *r, uint32_t policy,
     html_element(r->out, "strong", grid->policy[policy]);
     out_text(r->out, ": ");
     for (uint32_t t = 0; t < grid->point_count && shown < FIGURES_SHOWN; t++)
-        shown += put_delta(r, t, policy, metric, shown > 0 ? "; " : "");
+        shown += write_delta(r, t, policy, metric, shown > 0 ? "; " : "");
     out_text(r->out, grid->point_count > FIGURES_SHOWN
                          ? "; more points below.</li>\n" : ".</li>\n");
 }
@@ -351,7 +356,7 @@ static void put_baseline(const struct report *r)
 void report_answer(const struct report *r)
 {
     if (r->checks.count > 0)
-        put_claims(r);
+        write_claims(r);
     else if (r->source.baseline != UINT32_MAX &&
              r->source.grid->policy_count > 1)
         put_baseline(r);

@@ -19,16 +19,19 @@ struct arena;
 struct block_ratio {
     double value, low, high;
 };
-/* Bootstrap-t: blocks are drawn with replacement, always the same ones for
- * the same `stream`. */
+/* Returns the ratio of the sums of sum[] and by[] over the blocks, with its 95%
+ * interval by the bootstrap-t: blocks are drawn with replacement, always the same
+ * ones for the same `stream`.  Fewer than BLOCKS_LEAST blocks give no interval. */
 struct block_ratio block_ratio(struct arena *arena, const double *sum,
                                const double *by, size_t blocks,
                                uint64_t stream);
-/* p-value of Wilcoxon's signed-rank test, two-sided: is the middle of the
- * values 0?  Exact for up to 200 values that are not 0, given their ties. */
+/* Returns the two-sided p-value of Wilcoxon's signed-rank test (Biometrics
+ * Bulletin 1, 1945): is the middle of the values 0?  Exact for up to 200 values
+ * that are not 0, given their ties. */
 double block_signed_rank(struct arena *arena, const double *value,
                          size_t blocks);
-/* Correlation of each value with the next. */
+/* Returns the correlation of each value with the next: 0 if blocks are long enough
+ * to be independent. */
 double block_neighbours(const double *value, size_t blocks);
 
 #endif

@@ -203,7 +203,8 @@ bool cache_end(struct cache *cache, const struct trial_result *result,
 
 /* ---- read again ---- */
 
-/* So many bytes of a file, to `out` if there is one. */
+/* Reads `count` bytes of a file, hashes them into *sum, and copies them to `out` if there
+ * is one.  False: the file is shorter, or cannot be read. */
 static bool copy(FILE *file, uint64_t count, uint64_t *sum, struct out *out)
 {
     char block[COPY_BYTES];

@@ -27,25 +27,28 @@ enum cache_table {
     CACHE_TABLE_COUNT
 };
 
-/* A trial begins to fill these tables, which stay the caller's.  Should rows
- * not be writable, 1 is stored in *stop, if there is one. */
+/* Begins a trial that fills these tables, which stay the caller's; cache_end()
+ * must follow, by the same thread.  If rows cannot be written, 1 is stored in
+ * *stop, if there is one, so that the trial may end early. */
 struct cache *cache_begin(const struct folder *dir, uint64_t hash,
                           const struct trial_tables *tables,
                           volatile int *stop);
-/* It is done, and the tables are full: the trial is there, or err says why it
- * is not.  `result` NULL: it was not finished, and what was written of it is
- * removed; false only where rows could not be written.  Frees. */
+/* Ends the trial, and frees.  With a result, the tables are full: the trial's
+ * files are there, or err says why they are not.  `result` NULL: it was not
+ * finished, and what was written of it is removed; false only where rows could not
+ * be written. */
 bool cache_end(struct cache *cache, const struct trial_result *result,
                struct err *err);
 
-/* False: there is none, or it is not whole.  Rows, without a header, go to
- * those of the files that are not NULL; `out` may be NULL. */
+/* Reads a trial: its result, and its rows, without a header, into those of the
+ * files that are not NULL; `out` may be NULL.  False: there is no such trial, or
+ * its file is not whole; the files may then hold some rows. */
 bool cache_read(const struct folder *dir, uint64_t hash,
                 struct trial_result *result,
                 struct out *const out[CACHE_TABLE_COUNT]);
 
-/* Is it the name of a file that cache_begin or cache_end makes?  If so, of
- * which trial. */
+/* Is it the name of a file that cache_begin() or cache_end() makes?  If so, *hash
+ * is that of the trial. */
 bool cache_formed(const char *name, uint64_t *hash);
 
 #endif

@@ -30,6 +30,7 @@ enum check_verdict {
     CHECK_HOLDS, CHECK_FAILS, CHECK_UNDECIDED, CHECK_NOT_JUDGED,
     CHECK_TRIAL_FAILED, CHECK_VERDICT_COUNT
 };
+/* Returns "holds", "does not hold" ..., static: the words of checks.csv. */
 const char *check_verdict_name(enum check_verdict verdict);
 
 struct check_item {
@@ -57,12 +58,15 @@ struct check_list {
 };
 /* Adds an item of this verdict to the sums. */
 void check_count(struct check_list *list, enum check_verdict verdict);
-/* How many of it are against the gate. */
+/* Returns how many items are against the gate: all that do not hold, but for those
+ * that were not judged where that passes. */
 uint32_t check_bad(const struct check_list *list);
-/* "3 of 5 checks hold, 1 not judged, 1 failed trial" */
+/* Prints "3 of 5 checks hold, 1 not judged, 1 failed trial", over several lists. */
 void check_print_sum(FILE *file, const struct check_list *list, size_t lists);
 
-/* One item per expectation and point at least. */
+/* Judges all expectations on the grid: one item per expectation and point that it
+ * speaks of, and one that is not judged where there is no such point.  Memory
+ * comes from the arena. */
 struct check_list check_expects(struct arena *arena, const struct grid *grid,
                                 const struct experiment_expect *expect,
                                 uint32_t count);
@@ -71,27 +75,32 @@ struct check_left {
     const char *const *policy;  /* ends with NULL; NULL: none */
     bool seeds;
 };
-/* One item per point and policy of `before`: trials that are gone, and
- * metrics that got worse by more than `tolerance` (a fraction) in any seed.
- * `left` may be NULL. */
+/* Judges `now` against `before`, one item per point and policy of `before`: trials
+ * that are gone, and metrics that got worse by more than `tolerance` (a fraction)
+ * in any seed.  Trials are deterministic, so no statistics are needed.  `left` may
+ * be NULL. */
 struct check_list check_regressions(struct arena *arena,
                                     const struct grid *before,
                                     const struct grid *now, double tolerance,
                                     const struct check_left *left);
 
-/* checks.csv of a results folder: expectations and their verdicts; none: no
- * file. */
+/* Writes checks.csv of a results folder: expectations and their verdicts; without
+ * any, no file.  False: err says why. */
 bool check_write(struct arena *arena, const struct folder *dir,
                  const struct check_list *list, struct err *err);
-/* The expectations again, from checks.csv; an absent file has none.  `metrics` are
- * those of the folder. */
+/* Reads the expectations again from checks.csv, into the arena; an absent file has
+ * none.  `metrics` are those of the folder.  False: err says why. */
 bool check_read(struct arena *arena, const char *dir, const struct metric_set *metrics,
                 const struct experiment_expect **expect, uint32_t *count,
                 struct err *err);
 
+/* Prints a line for each item, with its figures. */
 void check_print(FILE *file, const struct check_list *list);
+/* Writes the verdicts as JUnit XML, for CI systems, into the file `path`.  False:
+ * err says why. */
 bool check_junit(struct arena *arena, const char *path, const char *suite,
                  const struct check_list *list, size_t lists, struct err *err);
+/* Writes the verdicts as a table in Markdown, likewise. */
 bool check_markdown(struct arena *arena, const char *path, const char *title,
                     const struct check_list *list, size_t lists,
                     struct err *err);

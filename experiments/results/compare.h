@@ -22,13 +22,13 @@ struct stats_delta compare_pair(struct arena *arena, const struct grid *grid,
                                 uint32_t point, uint32_t policy, uint32_t other,
                                 enum metric metric);
 
-/* Rows of compare.csv.  baseline UINT32_MAX: no differences. */
+/* Fills the table with the rows of compare.csv. baseline UINT32_MAX: no differences. */
 void compare_rows(struct arena *arena, const struct grid *grid,
                   uint32_t baseline, struct table *table);
 
-/* The block of `other` that pairs with `grid`: the same points, policies and
- * seeds in the same order, absent where `other` lacks them.  Where nothing is
- * drawn in `other`, its one trial pairs with every seed. */
+/* Returns the block of `other` that pairs with `grid`: the same points, policies
+ * and seeds in the same order, absent where `other` lacks them.  Where nothing is
+ * drawn in `other`, its one trial pairs with every seed.  In the arena. */
 struct grid *compare_align(struct arena *arena, const struct grid *grid,
                            const struct grid *other);
 /* Trials that only one of the two has. */
@@ -37,7 +37,7 @@ struct compare_only {
 };
 struct compare_only compare_count(const struct grid *left,
                                   const struct grid *right);
-/* What moved from left to right, as a table for people.  Returns the number
+/* Prints what moved from left to right, as a table for people.  Returns the number
  * of lines: 0, nothing moved. */
 uint32_t compare_print(FILE *file, const struct grid *left,
                        const struct grid *right);

@@ -14,13 +14,14 @@ struct folder;
 struct out;
 struct table;
 
-/* The file of that kind, with its header line; NULL and an err if it cannot be
- * written. */
+/* Opens the file of that kind in the folder, with its header line; the caller
+ * closes it by csv_out_close().  NULL: err says why it cannot be written. */
 struct out *csv_out_open(struct arena *arena, const struct folder *dir,
                          const struct csv_kind *kind, struct err *err);
 /* Does the folder hold the file of that kind, with its header line? */
 bool csv_out_is_there(const struct folder *dir, const struct csv_kind *kind);
-/* Writes the rows, and frees the table. */
+/* Writes the rows, closes the file and frees the table in any case.  False: err
+ * says why; the file is then not there. */
 bool csv_out_close(struct out *out, struct table *table, struct err *err);
 
 #endif

@@ -10,7 +10,9 @@
 
 struct err;
 
-/* Reads decisions.csv of both folders side by side, trial by trial. */
+/* Prints, for each trial that both folders have, the first decision that differs:
+ * instant, queue, free GPUs, both choices.  Reads decisions.csv of both side by
+ * side, in memory of a row each.  False: err says why. */
 bool diff_print(FILE *file, const char *left, const char *right,
                 struct err *err);
 

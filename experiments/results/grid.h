@@ -38,46 +38,55 @@ struct grid {
     uint32_t *failed;           /* trials that failed */
 };
 
-/* One that is filled cell by cell: seeds 0, 1, ... of each pair of a point and a
- * policy, and then its end, which says whether nothing is drawn there.  The names
- * stay the caller's; value NULL: the trial failed. */
+/* Returns an empty grid in the arena, that is filled cell by cell: seeds 0, 1, ...
+ * of each pair of a point and a policy, and then its end, which says whether
+ * nothing is drawn there.  The names stay the caller's. */
 struct grid *grid_new(struct arena *arena, const struct metric_set *metrics,
                       const char *const *point, uint32_t point_count, const char *const *policy,
                       uint32_t policy_count, uint32_t seed_count);
+/* Stores the values of a trial, by enum metric; value NULL: the trial failed. */
 void grid_put(struct grid *grid, uint32_t point, uint32_t policy, uint32_t seed,
               const double *value);
+/* Ends a pair: all of its seeds were put. fixed: nothing is drawn there. */
 void grid_end(struct grid *grid, uint32_t point, uint32_t policy, bool fixed);
+/* Returns the grid of trials just run, failed and skipped ones absent. */
 struct grid *grid_from_trials(struct arena *arena, const struct experiment *experiment,
                               const struct runner_trial *trial);
-/* Is there a results folder?  Its files are not read. */
+/* Is there a results folder?  Its files are not read.  False: err says what is missing. */
 bool grid_is_there(struct arena *arena, const char *dir, struct err *err);
+/* Reads summary.csv of a results folder, and what else belongs to its grid.  NULL:
+ * err says why. */
 struct grid *grid_from_folder(struct arena *arena, const char *dir,
                               struct err *err);
 
+/* Returns a value; NAN: the trial is absent, or has none. */
 double grid_value(const struct grid *grid, uint32_t point, uint32_t policy,
                   uint32_t seed, enum metric metric);
+/* Is there such a trial, not failed? */
 bool grid_present(const struct grid *grid, uint32_t point, uint32_t policy,
                   uint32_t seed);
-/* Trials that were run: one where it stands for all seeds. */
+/* Returns how many trials were run: one where it stands for all seeds. */
 uint32_t grid_run_count(const struct grid *grid, uint32_t point,
                         uint32_t policy);
 /* Do all seeds give the same, by any metric?  Such replicas count as one. */
 bool grid_alike(const struct grid *grid, uint32_t point, uint32_t policy);
-/* Trials that failed; 0 where that is not known. */
+/* Returns how many trials failed; 0 where that is not known. */
 uint32_t grid_failed(const struct grid *grid, uint32_t point,
                      uint32_t policy);
 /* Is nothing drawn, so that one trial is all seeds'? */
 bool grid_fixed(const struct grid *grid, uint32_t point, uint32_t policy);
-/* One metric over the seeds, seed_count numbers, into out.  Returns how many
- * of them are samples: 1 where all seeds are alike, else seed_count. */
+/* Writes one metric over the seeds, seed_count numbers, into out; NAN: no value.
+ * Returns how many of them are samples, from the front: 1 where all seeds are
+ * alike, else seed_count. */
 uint32_t grid_samples(const struct grid *grid, uint32_t point, uint32_t policy,
                   enum metric metric, double *out);
-/* The confidence of an interval that is to hold the truth so often: higher where
- * the number of seeds followed from what they showed. */
+/* Returns the confidence with which an interval must be made that is to hold the
+ * truth with probability `confidence`: higher where the number of seeds followed
+ * from what they showed (sim/stats/looks.h). */
 double grid_confidence(const struct grid *grid, double confidence);
-/* A paired p-value, likewise. */
+/* Returns a paired p-value, corrected likewise. */
 double grid_p_value(const struct grid *grid, double p);
-/* Index by name, or UINT32_MAX. */
+/* Return the index of a name, or UINT32_MAX. */
 uint32_t grid_policy(const struct grid *grid, const char *name);
 uint32_t grid_point(const struct grid *grid, const char *label);
 uint32_t grid_seed(const struct grid *grid, uint32_t number);

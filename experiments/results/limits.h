@@ -11,7 +11,7 @@
 
 struct grid;
 
-/* One sentence, without a full line's end; false: no trial of that policy met a
+/* Writes one sentence, without a full stop; false: no trial of that policy met a
  * limit.  `limits`: what the entry says of them, "depth_max: 60", or NULL. */
 bool limits_say(const struct grid *grid, uint32_t policy, const char *limits,
                 char *out, uint32_t out_bytes);

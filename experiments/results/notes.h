@@ -16,6 +16,7 @@ struct notes {
     size_t count;
 };
 
+/* Returns the notes on a grid, in the arena; count 0: there is nothing to know. */
 struct notes notes_of(struct arena *arena, const struct grid *grid);
 
 #endif

@@ -21,10 +21,14 @@ struct provenance_command {
     char *const *word;
 };
 
+/* Writes provenance.json into the folder: the program, the command, the inputs with their
+ * hashes, semantics and defaults.  The last of the tables' files: where it stands, they are
+ * complete.  False: err says why. */
 bool provenance_write(struct arena *arena, const struct folder *dir,
                       const struct experiment *experiment,
                       const struct provenance_command *command,
                       struct err *err);
+/* Returns the compiler's name and version, static. */
 const char *provenance_compiler(void);
 
 #endif

@@ -23,37 +23,40 @@ struct results {
     struct folder *dir, *trials;
 };
 
-/* Makes the folder and its .trials, and takes nothing away.  Other processes may have
- * it open likewise, but no run. */
+/* Makes the folder and its .trials, and removes nothing.  Other processes may have
+ * it open likewise, but no run.  False: err says why. */
 bool results_open(struct arena *arena, const char *dir, struct results *results,
                   struct err *err);
-/* May a table that a search makes be written there?  It may replace its like. */
+/* May a table that a search makes be written there?  It may replace one of its
+ * kind, and nothing else of that name.  False: err. */
 bool results_may_write(struct arena *arena, const struct folder *dir,
                        const struct csv_kind *kind, struct err *err);
-/* Makes the folder and takes away the tables of an earlier run; its finished
- * trials stay. */
+/* Makes the folder, locks it for this process alone, and removes the tables of an
+ * earlier run; its finished trials stay.  False: err says why, such as another run
+ * in the folder. */
 bool results_begin(struct arena *arena, const struct experiment *experiment,
                    struct results *results, struct err *err);
 /* Marks waiting trials that .trials already holds as done; returns how many. */
 unsigned results_recall(const struct results *results,
                         const struct experiment *experiment, struct runner_trial *trial);
-/* All tables but checks.csv, from .trials and the results in memory.  *grid
- * becomes what summary.csv then says: whatever is made of the values is the
- * same now and when the folder is read again. */
+/* Writes all tables but checks.csv, from .trials and the results in memory, in the
+ * order of trials. *grid becomes what summary.csv then says, so that whatever is
+ * made of the values is the same now and when the folder is read again.  False:
+ * err says why. */
 bool results_write(struct arena *arena, const struct results *results,
                    const struct experiment *experiment, const struct runner_trial *trial,
                    const struct grid **grid, struct err *err);
-/* Takes this experiment's trials away, as nothing is left to resume, and .trials if
- * it holds no others: true. */
+/* Removes this experiment's trials, as nothing is left to resume, and .trials if
+ * it holds no others: then true. */
 bool results_end(struct arena *arena, const struct results *results,
                  const struct experiment *experiment);
 /* Has no other process the folder open?  After results_open(), before results_drop()
  * and results_close(). */
 bool results_alone(const struct results *results);
-/* Takes the trials with these hashes away, and .trials if it holds no others: true.
- * It sorts the hashes. */
+/* Removes the trials with these hashes, and .trials if it holds no others: then
+ * true.  It sorts the hashes. */
 bool results_drop(const struct results *results, uint64_t *hash, uint32_t count);
-/* Lets go of the folder. */
+/* Closes the folder and releases its lock. */
 void results_close(struct results *results);
 
 #endif

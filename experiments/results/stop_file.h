@@ -18,10 +18,11 @@ struct folder;
 struct grid;
 struct runner_trial;
 
-/* Writes the file; nothing where seeds are a number. */
+/* Writes seeds.csv; nothing where `seeds` is a number.  False: err says why. */
 bool stop_write(struct arena *arena, const struct folder *dir,
                 const struct experiment *experiment, struct err *err);
-/* Reads it; no file: seeds are a number. */
+/* Reads seeds.csv into *stop; without the file, `seeds` was a number.  False: err
+ * says why. */
 bool stop_read(struct arena *arena, const char *dir,
                struct experiment_stop *stop, struct err *err);
 
@@ -33,11 +34,12 @@ struct own_told {
     const char *why;            /* it has none, in words; "": nothing to say */
 };
 
-/* By metric; NULL: the experiment has none of its own. */
+/* Returns what is to be said of the experiment's own metrics, by metric; NULL: it
+ * has none. */
 const struct own_told *own_told_of(struct arena *arena,
                                    const struct experiment *experiment,
                                    const struct runner_trial *trial);
-/* Writes the file, if there are any. */
+/* Writes metrics.csv, if there are any such metrics.  False: err says why. */
 bool own_write(struct arena *arena, const struct folder *dir,
                const struct grid *grid, struct err *err);
 /* Sets grid->metrics and grid->own_told; an absent file: none of its own. */

@@ -61,7 +61,7 @@ static struct unit unit_of(const struct metric_info *info, double largest)
     return time_unit[i];
 }
 
-/* So many significant digits, never an exponent for what people write out. */
+/* Writes that many significant digits, and an exponent only where people would. */
 static void number(char *out, double value, int digits)
 {
     double size = fabs(value);

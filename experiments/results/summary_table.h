@@ -13,7 +13,8 @@
 
 struct grid;
 
-/* Marks the best of a column with a star; bold too where `bold`. */
+/* Prints the table, with the best of each column marked by a star; bold too where
+ * `bold`, for terminals. */
 void summary_table_print(FILE *file, const struct grid *grid, const char *name,
                          bool bold);
 

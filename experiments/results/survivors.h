@@ -24,6 +24,8 @@ struct survivors {
     double done, all;
 };
 
+/* Returns how many of the jobs or requests the metric is of, and how many there
+ * were; both equal for a metric of all. */
 struct survivors survivors_of(const struct grid *grid, uint32_t point,
                               uint32_t policy, enum metric metric);
 /* Does the metric say nothing of some? */
@@ -33,6 +35,7 @@ static inline bool survivors_lost(struct survivors s)
 }
 /* " (368 of 405)", or "" where none was lost. */
 #define SURVIVORS_BYTES 64
+/* Writes " (368 of 405)" into SURVIVORS_BYTES bytes, or "" where none was lost. */
 void survivors_text(struct survivors s, char *out);
 /* Has any policy of that point lost one? */
 bool survivors_any(const struct grid *grid, uint32_t point,

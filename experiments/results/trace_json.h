@@ -10,6 +10,9 @@
 struct err;
 struct folder;
 
+/* Writes trace.json into the folder, in Chrome's trace event format, from its
+ * phases.csv: a process for each trial with phases, a thread for each role of a
+ * job.  False: err says why. */
 bool trace_json_write(const struct folder *dir, struct err *err);
 
 #endif

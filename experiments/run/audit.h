@@ -31,12 +31,17 @@ struct audit_parts {
     const struct cluster_spec *cluster;
 };
 
+/* Returns the audit, which listens to the journal from now on; it lives in the
+ * arena of the parts. */
 struct audit *audit_new(const struct audit_parts *parts);
-/* The host is made after its listeners. */
+/* Tells it the host, which is made after its listeners. */
 void audit_watch(struct audit *audit, const struct cs_host *host);
-/* After the host was closed: the sums.  False: err says what broke. */
-/* Do the causes that metrics know add up to all GPU time, to all cost? */
+/* Tells it whether the causes that metrics know add up to all GPU time, and to all
+ * cost; before audit_close(). */
 void audit_causes(struct audit *audit, bool gpus, bool cost);
+/* After the host was closed: checks the sums.  Stores how often each check was
+ * made, so that one that never looked is seen.  False: err (ERR_BUG) says what
+ * broke. */
 bool audit_close(struct audit *audit, uint64_t count[AUDIT_CHECK_COUNT],
                  struct err *err);
 

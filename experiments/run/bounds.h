@@ -23,7 +23,8 @@
 
 #include <stddef.h>
 
-/* Above so many jobs none is computed. */
+/* Above that many jobs no bound is computed: the fluid bounds take O(n log n) time, and
+ * keep all jobs. */
 #define BOUNDS_JOBS_MAX 100000u
 
 struct bounds_job {
@@ -34,7 +35,8 @@ struct bounds {
     double jct_mean_s, makespan_s;      /* 0: none is known */
 };
 
-/* `job` in ascending submit_s; gpus: of the cluster, > 0. */
+/* Returns the bounds for these jobs, in ascending submit_s; gpus: of the cluster,
+ * > 0. */
 struct bounds bounds_of(const struct bounds_job *job, size_t count,
                         double gpus);
 

@@ -14,10 +14,12 @@ struct host_job;
 struct trial_result;
 struct trial_spec;
 
+/* Returns the book of one trial, in the arena; `spec` must outlive it. */
 struct bounds_book *bounds_book_new(struct arena *arena,
                                     const struct trial_spec *spec);
+/* A job was submitted that counts. */
 void bounds_book_submit(struct bounds_book *book, const struct host_job *job);
-/* `seed`: of its draws, models/types/truth.h. */
+/* The job was done.  `seed`: of its draws, models/types/truth.h. */
 void bounds_book_done(struct bounds_book *book, const struct host_job *job,
                       uint64_t seed);
 /* Fills the metrics of bounds and gaps; the others must be there already. */

@@ -25,11 +25,13 @@ struct bounds_least {
     double usd;                 /* of those, at the groups' prices */
 };
 
-/* NULL: none is known; there are too many gangs, or a phase of a service. */
+/* Computes the best gang of each phase once for a form, in the arena.  NULL: no bound is
+ * known, as there are too many gangs, or a phase of a service. */
 struct bounds_form *bounds_form_new(struct arena *arena,
                                     const struct cluster_spec *cluster,
                                     const struct job_form *form);
-/* Of so many rounds, whose draws follow from the seed (models/types/truth.h). */
+/* Returns the least that a job of `rounds` rounds takes, whose draws follow from
+ * the seed (models/types/truth.h). */
 struct bounds_least bounds_form_least(const struct bounds_form *bounds,
                                       uint32_t rounds, uint64_t seed);
 

@@ -65,7 +65,7 @@ void costs_begin(struct costs *costs, int64_t now_ns)
     costs->from_ns = costs->carbon.at_ns = now_ns;
     costs->carbon.joules = costs->carbon.kg = 0;
     costs->transfer_usd = 0;        /* of jobs that have ended */
-    /* Who holds something now will be charged for all of it at its end. */
+    /* A job that holds something now is charged for all of it when it ends. */
     costs->held_usd = costs->host != NULL ? 0 - host_held_usd(costs->host)
                                           : 0;
 }

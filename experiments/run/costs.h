@@ -14,25 +14,27 @@ struct host_job;
 struct metrics_parts;
 struct trial_result;
 
+/* Returns the accumulator, in the arena of the parts; it listens to the journal. */
 struct costs *costs_new(const struct metrics_parts *parts);
 void costs_watch(struct costs *costs, const struct cs_host *host);
 /* From here on it counts: the end of the warm-up. */
 void costs_begin(struct costs *costs, int64_t now_ns);
-/* By hand, without a host: a job has GPUs of group 0 from now on, or no
- * more. */
+/* By hand, without a host: a job has GPUs of group 0 from now on (`start`), or no
+ * longer. */
 void costs_count(struct costs *costs, int64_t now_ns, uint32_t gpus,
                  bool start);
-/* What a job held, when it has ended. */
+/* Adds what a job held, when it has ended. */
 void costs_charge(struct costs *costs, const struct host_job *job);
 /* A job came, or ended; while there is none, carbon is not counted. */
 void costs_job_came(struct costs *costs, int64_t now_ns);
 void costs_job_ended(struct costs *costs, int64_t now_ns);
 
-/* What METRIC_COST would be if the run ended now: one look at each node. */
+/* Returns what METRIC_COST would be, in USD, if the run ended now; looks at each
+ * node. */
 double costs_until(struct costs *costs, int64_t now_ns);
 
-/* Of all until the end of the run, but the cost of a job; core_s is given the
- * core-seconds of work. */
+/* Stores the metrics of all until the end of the run, but the cost of a job;
+ * core_s is given the core-seconds of work. */
 void costs_result(struct costs *costs, int64_t end_ns,
                   struct trial_result *result, double *core_s);
 /* After that: do the causes of the cost add up to all of it? */

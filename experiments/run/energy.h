@@ -12,6 +12,7 @@
 
 struct energy;
 
+/* Returns the accumulator, in the arena of the parts. */
 struct energy *energy_new(const struct metrics_parts *parts);
 void energy_watch(struct energy *energy, const struct cs_host *host);
 /* By hand, without a host: GPUs of group 0 are busy from now on, or idle. */
@@ -20,8 +21,8 @@ void energy_count(struct energy *energy, int64_t now_ns, uint32_t gpus,
 /* From here on it counts: the end of the warm-up. */
 void energy_begin(struct energy *energy, int64_t now_ns);
 
-/* Of a group since then, its GPUs, sockets and the rest of its nodes; without
- * PUE.  core_s is given the core-seconds of work, if not NULL. */
+/* Returns the joules of a group since then: its GPUs, sockets and the rest of its
+ * nodes, without PUE. core_s is given the core-seconds of work, if not NULL. */
 double energy_group_j(struct energy *energy, uint32_t group, int64_t now_ns,
                       double *core_s);
 

@@ -44,7 +44,8 @@ void fairness_ended(struct fairness *fairness, const struct host_job *job,
 /* By hand, without a host: it has GPUs from now on, or no more. */
 void fairness_held(struct fairness *fairness, const struct host_job *job,
                    int64_t milli, int64_t now_ns);
-/* Stores the metrics of a run that ended then, and writes tenants.csv. */
+/* Stores the metrics of a run that ended at end_ns, and writes the rows of
+ * tenants.csv if that is wanted. */
 void fairness_result(struct fairness *fairness, int64_t end_ns,
                      struct trial_result *result);
 

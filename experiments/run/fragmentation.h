@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fragmentation.h - how much of the GPUs is allocated when jobs that ask for so
- * much have arrived: a listener.
+ * fragmentation.h - the fragmentation curve, a listener: how much of the GPUs is
+ * allocated when the jobs that have arrived ask for 1%, 2% ... of them (Weng et al.,
+ * USENIX ATC 2023).
  */
 #ifndef EXPERIMENTS_RUN_FRAGMENTATION_H
 #define EXPERIMENTS_RUN_FRAGMENTATION_H
@@ -10,11 +11,12 @@
 
 struct arrived;
 
+/* Returns the listener, in the arena of the parts. */
 struct arrived *arrived_new(const struct metrics_parts *parts);
 void arrived_watch(struct arrived *arrived, const struct cs_host *host);
-/* Before the host is closed. */
+/* Ends the curve; before the host is closed. */
 void arrived_stop(struct arrived *arrived);
-/* The metrics of it, and its table if that is wanted. */
+/* Stores the metrics of the curve, and writes its rows if that table is wanted. */
 void arrived_result(struct arrived *arrived, struct trial_result *result);
 
 #endif

@@ -31,24 +31,26 @@ enum gpu_does {
     GPU_DOES_COUNT
 };
 
+/* Returns the accumulator, in the arena of the parts. */
 struct idle *idle_new(const struct metrics_parts *parts);
 void idle_watch(struct idle *idle, struct cs_host *host);
-/* By hand, without a host: so many GPUs work, all others are free, and the
- * smallest of those that wait wants so many (0: none waits), the smallest
- * behind the first of them so many (0: the first waits alone). */
+/* By hand, without a host: `working_gpus` work and all others are free; the
+ * smallest of the jobs that wait wants `wanted_gpus` (0: none waits), the smallest
+ * behind the first of them `behind_gpus` (0: the first waits alone). */
 void idle_count(struct idle *idle, int64_t now_ns, uint32_t working_gpus,
                 uint32_t wanted_gpus, uint32_t behind_gpus);
 /* From here on it counts: the end of the warm-up. */
 void idle_begin(struct idle *idle, int64_t now_ns);
-/* GPU-seconds since then, up to a time that is not before the last lease. */
+/* Adds up the time to end_ns, which is not before the last lease. */
 void idle_until(struct idle *idle, int64_t end_ns);
+/* Returns GPU-seconds of one cause since idle_begin(). */
 double idle_gpu_s(const struct idle *idle, enum gpu_does does);
-/* Of those that were there. */
+/* Returns the GPU-seconds of all GPUs that were there. */
 double idle_all_gpu_s(const struct idle *idle);
 /* Sets the metrics of free, failed and starting GPUs, as fractions of all their
  * time; `value` has one for each enum metric.  Nothing where there is no GPU. */
 void idle_result(const struct idle *idle, double *value);
-/* The causes add up to all GPUs, to the nanosecond. */
+/* Do the causes add up to all GPUs, to the nanosecond? */
 bool idle_adds_up(const struct idle *idle);
 
 #endif

@@ -18,9 +18,11 @@ struct host_phase_run;
 struct job_rows;
 struct metrics_parts;
 
+/* Returns the writer, in the arena of the parts. */
 struct job_rows *job_rows_new(const struct metrics_parts *parts);
 void job_rows_watch(struct job_rows *rows, const struct cs_host *host);
-/* Nothing happens where that table is not wanted. */
+/* Appends the row of a job that has ended; nothing happens where that table is not
+ * wanted. */
 void job_rows_job(struct job_rows *rows, const struct host_job *job,
                   enum job_status status);
 /* A job as a row that expressions read: columns are those of enum job_cell. */
@@ -29,11 +31,14 @@ struct job_view {
     enum job_status status;
     char number[24];            /* what a job without a name is called */
 };
+/* Fills the view, which points to the job. */
 void job_rows_view(struct job_view *view, const struct host_job *job,
                    enum job_status status);
-/* What stands in the cell of jobs.csv; `self` is a struct job_view. */
+/* Returns what stands in the cell of jobs.csv; `self` is a struct job_view,
+ * `column` an enum job_cell. */
 struct expr_cell job_rows_cell(const void *self, uint32_t column);
-/* A phase that ended now, and the busy share of its GPUs. */
+/* Appends the row of a phase that ended at end_ns; busy_fraction: the busy share
+ * of its GPUs. */
 void job_rows_phase(struct job_rows *rows, const struct host_phase_run *run,
                     const struct cs_lease *lease, int64_t end_ns,
                     double busy_fraction);

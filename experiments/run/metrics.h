@@ -29,6 +29,8 @@ struct metrics_parts {
     const struct trial_tables *tables;
 };
 
+/* Returns the accumulator, in the arena of the parts; it listens to the journal
+ * from now on. */
 struct metrics *metrics_new(const struct metrics_parts *parts);
 void metrics_watch(struct metrics *metrics, struct cs_host *host);
 /* Of a trial without a host and its facts (trial_count.h): what it would be
@@ -47,16 +49,18 @@ void metrics_count_submitted(struct metrics *metrics,
                              const struct host_job *job);
 void metrics_count_started(struct metrics *metrics,
                            const struct host_job *job);
-/* It held what it asks for from its start to now. */
+/* The job was done; it held what it asks for from its start to now. */
 void metrics_count_ended(struct metrics *metrics, const struct host_job *job);
-/* All of an instant was told. */
+/* All that happened at this instant was told. */
 void metrics_count_told(struct metrics *metrics);
 /* From here on things count: the end of the warm-up. */
 void metrics_begin(struct metrics *metrics);
-/* At the end of the run, before the host is closed; when it was. */
+/* Stops at the end of the run, before the host is closed; returns the simulated
+ * time of the end, in ns. */
 int64_t metrics_stop(struct metrics *metrics);
+/* Stores all built-in metrics of the trial. */
 void metrics_result(struct metrics *metrics, struct trial_result *result);
-/* Once all of it is set: the metrics of the experiment's own. */
+/* Stores the metrics of the experiment's own, once all others are set. */
 void metrics_own_result(const struct metrics *metrics, struct trial_result *result);
 /* After that: do the causes of GPU time add up to all of it? */
 bool metrics_gpus_add_up(const struct metrics *metrics);

@@ -16,15 +16,18 @@
 
 struct rent;
 
-/* NULL where all nodes are paid for all the time. */
+/* Returns the accumulator, in the arena of the parts; NULL where all nodes are
+ * paid for all the time; rent_watch() and rent_begin() accept that, and no group is
+ * billed so that the others would be asked. */
 struct rent *rent_new(const struct metrics_parts *parts);
 void rent_watch(struct rent *rent, const struct cs_host *host);
 /* From here on it counts: the end of the warm-up. */
 void rent_begin(struct rent *rent, int64_t now_ns);
-/* Node-seconds of a group since then; the group must be billed so. */
+/* Returns the node-seconds of a group since rent_begin(); the group must be billed
+ * so. */
 double rent_node_s(const struct rent *rent, uint32_t group, int64_t now_ns);
-/* What they cost; of that (NULL: not wanted) what was paid before nodes could
- * be used and for parts of units after they were given back. */
+/* Returns what they cost; *unused_usd (NULL: not wanted) is the part that was paid
+ * before nodes could be used, and for parts of units after they were given back. */
 double rent_usd(const struct rent *rent, uint32_t group, int64_t now_ns,
                 double *unused_usd);
 

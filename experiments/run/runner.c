@@ -270,8 +270,8 @@ static void look_at_guest(struct guest *guest, bool stopped)
     }
     if (stopped && __atomic_exchange_n(&page->stop, 1, __ATOMIC_RELAXED) != 0)
         isolate_kill(guest->isolate);           /* it was told at the last look */
-    /* Who waits for a program gives it up a little earlier, and knows more; before the
-     * first event, an interpreter may have to start. */
+    /* The trial that waits for its program gives it up a little earlier, and can say
+     * more of it; before the first event, an interpreter may have to start. */
     if ((double)(now.tv_sec - guest->seen.tv_sec) <=
         clock_s_from_ns(guest->event_limit_ns) + (events == 0 ? BEGIN_S : 1))
         return;

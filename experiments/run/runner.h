@@ -36,7 +36,7 @@ struct runner_trial {
 /* Of a program that is not ours, which runs trials: it takes its signals itself.  Both
  * are called by the thread that called runner_run(). */
 struct runner_ear {
-    /* So many trials have ended.  Called five times a second or more; false ends the
+    /* Told how many trials have ended, five times a second or more; false ends the
      * run. */
     bool (*go_on)(void *self, uint32_t done);
     /* Trial `index` has ended, and so have all before it. */

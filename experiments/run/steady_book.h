@@ -12,9 +12,10 @@ struct arena;
 struct steady_book;
 struct trial_spec;
 
+/* Returns the book of one trial, in the arena. */
 struct steady_book *steady_book_new(struct arena *arena,
                                     const struct trial_spec *spec);
-/* In the order of time. */
+/* A job came, or ended; both in the order of time. */
 void steady_book_submit(struct steady_book *book, int64_t now_ns);
 /* done: it ended by itself. */
 void steady_book_end(struct steady_book *book, int64_t submit_ns, int64_t now_ns,

@@ -9,11 +9,12 @@
 
 struct timeline;
 
-/* Attach only if the table was asked for. */
+/* Returns the writer, in the arena of the parts.  Attach it only if the table was
+ * asked for. */
 struct timeline *timeline_new(const struct metrics_parts *parts);
 void timeline_watch(struct timeline *timeline, struct cs_host *host);
-/* false: the user's step gives more intervals than a table should have, and
- * the run was stopped for it. */
+/* False: the user's step gives more intervals than a table should have, and the
+ * run was stopped for it; err says so. */
 bool timeline_fits(const struct timeline *timeline, struct err *err);
 /* Writes the rows of a run that ended then. */
 void timeline_close(struct timeline *timeline, int64_t end_ns);

@@ -31,6 +31,7 @@ enum audit_check {
     AUDIT_CAPACITY, AUDIT_STATES, AUDIT_WORK, AUDIT_COST, AUDIT_TIME,
     AUDIT_LITTLE, AUDIT_LINKS, AUDIT_GPUS, AUDIT_CHECK_COUNT
 };
+/* Returns the name of a check in audit.json, static. */
 const char *audit_check_name(enum audit_check check);
 
 struct trial_result {
@@ -54,21 +55,27 @@ struct trial_result {
  * trial_run()'s shorter way for clusters that only count. */
 enum trial_state { TRIAL_ASKS, TRIAL_OVER };
 struct trial;
-/* NULL: err says why.  `spec` and `tables` must live as long as the trial. */
+/* Begins a trial and stops before its first event.  `spec` and `tables` must live
+ * as long as the trial. NULL: err says why. */
 struct trial *trial_open(const struct trial_spec *spec, const struct trial_tables *tables,
                          struct err *err);
-/* Ends the decision that is held, if one is, and goes on to the next. */
+/* Ends the decision that is held, if one is, and runs to the next one that is
+ * held, or to the end. */
 enum trial_state trial_go(struct trial *trial);
-/* Of a trial that is over; as trial_run(). */
+/* Stores the result of a trial that is over, and audits it; the trial is freed in
+ * any case.  False: as trial_run(). */
 bool trial_close(struct trial *trial, struct trial_result *result, struct err *err);
 /* Drops a trial, over or not; accepts NULL. */
 void trial_drop(struct trial *trial);
+/* Return the host and the journal of the trial, to look at and to listen to. */
 struct cs_host *trial_host(const struct trial *trial);
 struct journal *trial_journal(const struct trial *trial);
 /* Is a job of the workload still to come? */
 bool trial_job_to_come(const struct trial *trial);
 
-/* False: err says why; the tables may hold rows of the failed run.  A broken
+/* Runs a whole trial. A function of spec alone: equal specs give equal results and
+ * rows, in any thread.  False: err says why (ERR_POLICY, ERR_LIMIT,
+ * ERR_INTERRUPTED ...); the tables may hold rows of the failed run.  A broken
  * audit is ERR_BUG with the fact that broke it. */
 bool trial_run(const struct trial_spec *spec,
                const struct trial_tables *tables, struct trial_result *result,

@@ -11,6 +11,7 @@
 
 #include "experiments/run/trial.h"
 
+/* May the trial be run this way?  If not, it needs the host. */
 bool trial_count_applies(const struct trial_spec *spec,
                          const struct trial_tables *tables);
 /* As trial_run(). */

@@ -22,16 +22,19 @@ struct trial_serve_parts {
     const struct trial_spec *spec;
 };
 
-/* NULL where the workload has no services. */
+/* Returns the services of a trial, not begun; the caller frees them.  NULL where
+ * the workload has no services. */
 struct trial_serve *trial_serve_new(const struct trial_serve_parts *parts);
 void trial_serve_free(struct trial_serve *serve);       /* accepts NULL */
-/* Before the loop runs. */
+/* Begins: replicas are asked for and requests come; before the loop runs. */
 void trial_serve_begin(struct trial_serve *serve, struct cs_host *host);
-/* After the run: false and an err if requests were lost on their way here. */
+/* After the run.  False: requests were lost on their way here (their file cannot
+ * be read), and err says why. */
 bool trial_serve_verdict(const struct trial_serve *serve, struct err *err);
-/* That came and that were answered, so far. */
+/* Returns the number of requests that came and of those that were answered, added
+ * up, so far: it grows as long as services move. */
 uint64_t trial_serve_requests(const struct trial_serve *serve);
-/* After the run, before the host is closed. */
+/* Stops the services after the run, before the host is closed. */
 void trial_serve_stop(struct trial_serve *serve);
 /* After the host was closed: the metrics of services, and their rows if table
  * is not NULL. */

@@ -21,11 +21,12 @@ struct cs_host;
 struct trial_serve;
 struct watchdog;
 
-/* stalled_ns: what is allowed.  serve: NULL, no services. */
+/* Returns the watchdog, in the arena. stalled_ns: simulated time that is allowed
+ * without movement. serve: NULL, no services. */
 struct watchdog *watchdog_new(struct arena *arena, const struct cs_host *host,
                               const struct trial_serve *serve,
                               int64_t stalled_ns);
-/* When it looks next, if it looked at now_ns. */
+/* Returns when it looks next, if it looked at now_ns. */
 int64_t watchdog_next_ns(const struct watchdog *dog, int64_t now_ns);
 /* False: nothing has moved for as long as is allowed. */
 bool watchdog_look(struct watchdog *dog, int64_t now_ns, bool jobs_to_come);

@@ -30,11 +30,14 @@
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-/* A key that can be swept; a number that has its unit behind it. */
+/* A key that can be swept. */
 #define VARIED_KEY "{'pattern': " \
     "'^((workload|cluster)([.][^.]+)*|policies([.][^.]+)+|fidelity)$'}"
+/* A number that has its unit behind it: one end of a range. */
 #define ONE_END "{'type': ['string', 'number'], " \
     "'pattern': '^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)'}"
+/* A map from keys to the values that each may have: a range, or a list of at least
+ * two. */
 #define INPUTS "{" OBJECT ", 'minProperties': 1, 'propertyNames': " VARIED_KEY \
     ", 'additionalProperties': " ANY_OF("@experiment.input@, {" ARRAY \
     ", 'minItems': 2, 'items': {'type': ['string', 'number', 'boolean', 'null']}}") "}"
@@ -382,23 +385,28 @@ static const char any[] =
 
 /* ---- names -------------------------------------------------------------- */
 
+/* What is gathered before the JSON is printed: definitions by name, and tables. */
 struct making {
     struct arena *arena;
     const struct catalogue *catalogue;
+    /* `fixed`, and one for each add_definition() */
     struct conf_shape definition[COUNT_OF(fixed) + 16];
     size_t definition_count;
     const struct conf_schema **table;
     size_t table_count;
 };
 
-static void define(struct making *m, const char *name, const char *json,
-                   const char *open)
+/* Adds a definition, to which @NAME@ refers.  `open` is its form in files that
+ * bring a catalogue of their own, where names are not known here; NULL: as `json`. */
+static void add_definition(struct making *m, const char *name, const char *json,
+                           const char *open)
 {
     m->definition[m->definition_count++] =
         (struct conf_shape){ name, json, open };
 }
 
-/* "'a', 'b'" and one more. */
+/* Returns the list "'a', 'b'" with one more name.  Quadratic in the length, of
+ * lists of some hundred names. */
 static const char *add_name(struct making *m, const char *list,
                             const char *name)
 {
@@ -406,13 +414,15 @@ static const char *add_name(struct making *m, const char *list,
                        name);
 }
 
+/* Adds an enumeration; `is_open`: files with a catalogue may have other names too. */
 static void define_names(struct making *m, const char *name, const char *list,
                          bool is_open)
 {
-    define(m, name, text_format(m->arena, "{'enum': [%s]}", list),
-           is_open ? "{" STRING ", 'minLength': 1}" : NULL);
+    add_definition(m, name, text_format(m->arena, "{'enum': [%s]}", list),
+                   is_open ? "{" STRING ", 'minLength': 1}" : NULL);
 }
 
+/* Adds the other names of entry `i`, which files may use as well. */
 static const char *add_aliases(struct making *m, const char *list,
                                enum catalogue_section section, size_t i)
 {
@@ -424,6 +434,7 @@ static const char *add_aliases(struct making *m, const char *list,
     return list;
 }
 
+/* Returns the list of all names of a section of the catalogue, with aliases. */
 static const char *section_names(struct making *m,
                                  enum catalogue_section section)
 {
@@ -435,7 +446,9 @@ static const char *section_names(struct making *m,
     return list;
 }
 
-static const char *links_of(struct making *m, bool disks)
+/* Returns the names of disks, or of network cards: the section of links has both,
+ * and links within a node, which no file names. */
+static const char *link_names(struct making *m, bool disks)
 {
     const char *list = "";
 
@@ -457,8 +470,8 @@ static void define_hardware(struct making *m)
 
     define_names(m, "gpu or generic", add_name(m, gpus, "generic"), true);
     define_names(m, "cpu", section_names(m, CATALOGUE_CPUS), true);
-    define_names(m, "nic", links_of(m, false), true);
-    define_names(m, "disk", links_of(m, true), true);
+    define_names(m, "nic", link_names(m, false), true);
+    define_names(m, "disk", link_names(m, true), true);
     define_names(m, "llm", section_names(m, CATALOGUE_LLMS), true);
     define_names(m, "net", section_names(m, CATALOGUE_NETS), true);
 }
@@ -472,20 +485,24 @@ static void define_metrics(struct making *m)
     for (size_t i = 0; experiment_plot_names[i] != NULL; i++)
         plots = add_name(m, plots, experiment_plot_names[i]);
     define_names(m, "built-in metric", metrics, false);
-    define(m, "metric", "{'anyOf': [@built-in metric@, " OWN_NAME "]}", NULL);
+    add_definition(m, "metric", "{'anyOf': [@built-in metric@, " OWN_NAME "]}", NULL);
     define_names(m, "plot", plots, false);
 }
 
 /* ---- by recipe, by policy ----------------------------------------------- */
 
-static const char *case_of(struct making *m, const char *key,
-                           const char *value, const char *table)
+/* ", {if the key has that value, then the map is of that table}": a link of a
+ * chain.  The condition requires the key, or a map without it would meet every
+ * `then`. */
+static const char *format_case(struct making *m, const char *key,
+                               const char *value, const char *table)
 {
     return text_format(m->arena, ", {'if': {'required': ['%s'], 'properties': "
                        "{'%s': {'const': '%s'}}}, 'then': @%s@}", key, key,
                        value, table);
 }
 
+/* An entry of `mix:` is of the table of its recipe. */
 static void define_mix(struct making *m)
 {
     const char *recipes = "", *cases = "";
@@ -495,16 +512,17 @@ static void define_mix(struct making *m)
 
         recipes = add_name(m, recipes, name);
         cases = text_format(m->arena, "%s%s", cases,
-                            case_of(m, "recipe", name,
-                                    recipe_table[i]->schema->name));
+                            format_case(m, "recipe", name,
+                                        recipe_table[i]->schema->name));
     }
     define_names(m, "recipe", recipes, false);
-    define(m, "mix", text_format(m->arena, "{'allOf': [{" OBJECT ", "
+    add_definition(m, "mix", text_format(m->arena, "{'allOf': [{" OBJECT ", "
            "'required': ['recipe'], 'properties': {'recipe': @recipe@}}%s]}",
            cases), NULL);
 }
 
-/* Of the words that a key may have, those that act on the policy. */
+/* Of the words that a key may have, those that act on the policy; NULL: any value
+ * may stand.  A word without effect is refused by the reader, so here too. */
 static const char *const *acting_words(struct making *m,
                                        const struct cs_policy *policy,
                                        const struct conf_field *field)
@@ -523,7 +541,8 @@ static const char *const *acting_words(struct making *m,
     return word;
 }
 
-/* The keys of the host that act on the policy, and its own, as one table. */
+/* Adds a table for the policy: its own keys, and those keys of the host that act
+ * on it. */
 static void add_policy_table(struct making *m, const struct cs_policy *policy)
 {
     struct conf_schema *table = arena_alloc(m->arena, 1, sizeof *table);
@@ -544,6 +563,9 @@ static void add_policy_table(struct making *m, const struct cs_policy *policy)
     m->table[m->table_count++] = table;
 }
 
+/* An entry of `policies:` is a name, a file, a map with `policy`, or a map with
+ * `exec`.  Keys of policies in files are not known before they are loaded, so a
+ * map with a file may have any. */
 static void define_policies(struct making *m)
 {
     const char *names = "", *cases = "";
@@ -552,15 +574,15 @@ static void define_policies(struct making *m)
     for (size_t i = 0; (policy = registry_at(i)) != NULL; i++) {
         names = add_name(m, names, policy->name);
         cases = text_format(m->arena, "%s%s", cases,
-                            case_of(m, "policy", policy->name,
-                                    text_format(m->arena, "%s.%s",
-                                                host_rules_schema.name,
-                                                policy->name)));
+                            format_case(m, "policy", policy->name,
+                                        text_format(m->arena, "%s.%s",
+                                                    host_rules_schema.name,
+                                                    policy->name)));
         add_policy_table(m, policy);
     }
     define_names(m, "policy name", names, false);
-    define(m, "policy file", "{'type': 'string', 'pattern': '/|[.]c$|[.]so$'}", NULL);
-    define(m, "policy", text_format(m->arena, "{'anyOf': [@policy name@, @policy file@, "
+    add_definition(m, "policy file", "{'type': 'string', 'pattern': '/|[.]c$|[.]so$'}", NULL);
+    add_definition(m, "policy", text_format(m->arena, "{'anyOf': [@policy name@, @policy file@, "
            "{'allOf': [{" OBJECT ", 'required': ['policy'], 'properties': "
            "{'policy': {'anyOf': [@policy name@, @policy file@]}}}%s]}, "
            "{" OBJECT ", 'required': ['exec'], 'properties': {'policy': false, 'exec': "
@@ -568,6 +590,7 @@ static void define_policies(struct making *m)
            "{'type': ['string', 'number']}}]}}}]}", cases), NULL);
 }
 
+/* Presets, each once: a preset has a row for each key that it sets. */
 static void define_semantics(struct making *m)
 {
     const struct semantics_row *row;
@@ -583,7 +606,8 @@ static void define_semantics(struct making *m)
     define_names(m, "semantics", presets, false);
 }
 
-static const char *root_of(const char *kind)
+/* Returns the root for a kind, or the one that tells kinds apart. */
+static const char *find_root(const char *kind)
 {
     for (size_t i = 0; kind != NULL && file_schema_kinds[i] != NULL; i++)
         if (strcmp(kind, file_schema_kinds[i]) == 0)
@@ -604,7 +628,7 @@ const char *file_schema(struct arena *arena, const struct catalogue *catalogue,
     for (size_t i = 0; i < tables; i++)
         m.table[m.table_count++] = all[i];
     for (size_t i = 0; i < COUNT_OF(fixed); i++)
-        define(&m, fixed[i].name, fixed[i].json, fixed[i].open);
+        add_definition(&m, fixed[i].name, fixed[i].json, fixed[i].open);
     define_hardware(&m);
     define_metrics(&m);
     define_mix(&m);
@@ -613,12 +637,12 @@ const char *file_schema(struct arena *arena, const struct catalogue *catalogue,
     const struct conf_json json = {
         .title = text_format(arena, "clustersim: %s",
                              kind == NULL ? "any file" : kind),
-        .root = root_of(kind),
+        .root = find_root(kind),
         .tables = m.table, .table_count = m.table_count,
         .shapes = shapes, .shape_count = COUNT_OF(shapes),
         .definitions = m.definition,
         .definition_count = m.definition_count,
-        .with_open = root_of(kind) == any || root_of(kind) == roots[0],
+        .with_open = find_root(kind) == any || find_root(kind) == roots[0],
     };
     return conf_json_schema(arena, &json);
 }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * schemas.c - gathers the key tables of all floors.
+ *
+ * Tables of the experiment's own are listed here, in the order of the manual;
+ * those of cluster, workload and catalogue come from these floors.  A table
+ * that is missing here has no definition in the JSON Schema, so a reference to
+ * it dangles: tests/schema.sh would refuse the tree's files.
  */
 #include "experiments/schema/schemas.h"
 

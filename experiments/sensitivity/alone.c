@@ -2,6 +2,11 @@
 /*
  * alone.c - each input by itself over its range, all others at base: does the
  * verdict turn, and at which value?
+ *
+ * A range is bisected (turn.h); words are all tried, since they have no order.
+ * What is found becomes a clause of the row's sentence: "arrival.rate falls
+ * below 3.1/h".  Effects of inputs on each other are not seen here: these are
+ * what rank.c is for.
  */
 #include "experiments/sensitivity/finding.h"
 
@@ -16,9 +21,10 @@
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
 
-/* Sets the clause for a border from `same`, where the verdict is that of the base, to
- * `other`. */
-static void put_border(struct findings *f, struct finding *finding, const char *same,
+/* Sets the clause for a border from `same`, the last value with the verdict of the
+ * base, to `other`, the first without it.  Values that are no numbers give no
+ * clause. */
+static void set_border(struct findings *f, struct finding *finding, const char *same,
                        const char *other)
 {
     const char *key = claim_short_key(finding->input->key);
@@ -31,27 +37,31 @@ static void put_border(struct findings *f, struct finding *finding, const char *
                                       : "rises above", same);
 }
 
-/* The border next to the verdict of the base: out of "holds" or out of "does not
- * hold"; out of "undecided", whichever there is. */
-static void put_turn(struct findings *f, struct finding *finding,
+/* Sets the border next to the verdict of the base: the one out of "holds", or out
+ * of "does not hold".  Out of "undecided" it is whichever there is.  If no border
+ * has the base's verdict on a side, the base lies outside of the range, and every
+ * value in it turns the verdict. */
+static void set_turn(struct findings *f, struct finding *finding,
                      const struct turn *turn)
 {
     enum check_verdict base = f->base.item.verdict;
 
     if (base == CHECK_HOLDS && turn->holds_at != NULL)
-        put_border(f, finding, turn->holds_at, turn->ceases_at);
+        set_border(f, finding, turn->holds_at, turn->ceases_at);
     else if (base == CHECK_FAILS && turn->fails_at != NULL)
-        put_border(f, finding, turn->fails_at, turn->not_yet_at);
+        set_border(f, finding, turn->fails_at, turn->not_yet_at);
     else if (base == CHECK_UNDECIDED && turn->fails_at != NULL)
-        put_border(f, finding, turn->not_yet_at, turn->fails_at);
+        set_border(f, finding, turn->not_yet_at, turn->fails_at);
     else if (base == CHECK_UNDECIDED)
-        put_border(f, finding, turn->ceases_at, turn->holds_at);
+        set_border(f, finding, turn->ceases_at, turn->holds_at);
     else
         finding->clause = text_format(f->arena, "%s is anywhere in its range",
                                       claim_short_key(finding->input->key));
 }
 
-static bool range_alone(struct findings *f, struct finding *finding, struct err *err)
+/* Bisects the range of an input.  A verdict that is equal at all values of the
+ * range, but not that of the base, turns anywhere in it. */
+static bool vary_range(struct findings *f, struct finding *finding, struct err *err)
 {
     const struct turn_axis axis = {
         .key = finding->input->key, .range = finding->input->range,
@@ -69,7 +79,7 @@ static bool range_alone(struct findings *f, struct finding *finding, struct err 
     if (turn.kind == TURN_UNKNOWN)
         finding->why = turn.why;
     if (turn.kind == TURN_ONCE)
-        put_turn(f, finding, &turn);
+        set_turn(f, finding, &turn);
     if (turn.kind == TURN_MIXED)
         finding->clause = text_format(f->arena, "%s moves forth and back (%s)", key,
                                       turn.why);
@@ -81,8 +91,9 @@ static bool range_alone(struct findings *f, struct finding *finding, struct err 
     return true;
 }
 
-/* The words at which the verdict is another one. */
-static void put_words(struct findings *f, struct finding *finding,
+/* Sets the words at which the verdict is another one.  If a word cannot be judged,
+ * nothing is said of the input at all. */
+static void set_words(struct findings *f, struct finding *finding,
                       const struct judge_answer *answer)
 {
     const struct input *input = finding->input;
@@ -109,7 +120,8 @@ static void put_words(struct findings *f, struct finding *finding,
                                       claim_short_key(input->key), list);
 }
 
-static bool words_alone(struct findings *f, struct finding *finding, struct err *err)
+/* Judges every word of an input, in one question to the probe. */
+static bool vary_words(struct findings *f, struct finding *finding, struct err *err)
 {
     const struct input *input = finding->input;
     uint32_t count = input->word_count;
@@ -127,7 +139,7 @@ static bool words_alone(struct findings *f, struct finding *finding, struct err 
         f->trials += answer[i].trials;
     finding->value_from = answer[0].value;
     finding->value_to = answer[count - 1].value;
-    put_words(f, finding, answer);
+    set_words(f, finding, answer);
     return true;
 }
 
@@ -136,8 +148,8 @@ bool find_alone(struct findings *f, struct err *err)
     for (uint32_t i = 0; i < f->keys->input_count; i++) {
         struct finding *finding = &f->finding[i];
 
-        if (finding->input->word != NULL ? !words_alone(f, finding, err)
-                                         : !range_alone(f, finding, err))
+        if (finding->input->word != NULL ? !vary_words(f, finding, err)
+                                         : !vary_range(f, finding, err))
             return false;
     }
     return true;

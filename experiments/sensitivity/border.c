@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * border.c - where verdicts turn along one key, told and written.
+ *
+ * Each entry of `border:` names a claim and a key.  The claim may have several
+ * expectations and points: each is a row with a border of its own (judge_rows).
+ * turn.c finds the border; this file reads the keys, checks both ends before
+ * the first trial (a slip would else be found after an hour), and puts each
+ * result into words and into border.csv.
  */
 #include "experiments/sensitivity/border.h"
 
@@ -54,13 +60,16 @@ const struct conf_schema border_schema =
     CONF_SCHEMA("experiment.border[]", "where a verdict turns along one key",
                 border_field);
 
+/* An entry of `border:`. */
 struct border {
     const char *claim;
     struct turn_axis axis;
     struct err_pos pos;         /* of its key */
 };
 
-static bool border_read(struct arena *arena, const struct experiment *experiment,
+/* Reads one entry: is the claim one of the file, can the key be varied for it, and
+ * are both ends of one unit? */
+static bool read_border(struct arena *arena, const struct experiment *experiment,
                         const struct conf_node *map, struct border *border,
                         struct err *err)
 {
@@ -78,7 +87,8 @@ static bool border_read(struct arena *arena, const struct experiment *experiment
                                &border->axis.range, err);
 }
 
-static struct border *borders_read(struct arena *arena,
+/* Reads `border:` into an array in the arena; NULL: err says why. */
+static struct border *read_borders(struct arena *arena,
                                    const struct experiment *experiment, size_t *count,
                                    struct err *err)
 {
@@ -99,7 +109,7 @@ static struct border *borders_read(struct arena *arena,
     *count = conf_count(list);
     border = arena_alloc(arena, *count, sizeof *border);
     for (size_t i = 0; i < *count; i++)
-        if (!border_read(arena, experiment, conf_item(list, i), &border[i], err))
+        if (!read_border(arena, experiment, conf_item(list, i), &border[i], err))
             return NULL;
     return border;
 }
@@ -110,12 +120,13 @@ bool border_check(struct arena *arena, const struct experiment *experiment,
     size_t count;
 
     return experiment->border == NULL ||
-           borders_read(arena, experiment, &count, err) != NULL;
+           read_borders(arena, experiment, &count, err) != NULL;
 }
 
 /* ---- in words ---- */
 
-static const char *verdict_at(enum check_verdict verdict)
+/* The verdict as a verb of a sentence. */
+static const char *verdict_words(enum check_verdict verdict)
 {
     return verdict == CHECK_UNDECIDED ? "is undecided" : check_verdict_name(verdict);
 }
@@ -133,6 +144,8 @@ static bool is_upper(const struct turn_axis *axis, const struct turn *turn)
     return turn->falls == (axis->range.from < axis->range.to);
 }
 
+/* Where the verdict turns once, in words.  Which of the two borders there are
+ * decides the form: with both, what lies between is undecided. */
 static const char *turn_sentence(struct arena *arena, const struct turn_axis *axis,
                                  const struct turn *turn)
 {
@@ -150,9 +163,10 @@ static const char *turn_sentence(struct arena *arena, const struct turn_axis *ax
                        turn->not_yet_at, worse, turn->fails_at);
 }
 
-static const char *sentence_of(struct arena *arena, const char *name,
-                               const struct turn_axis *axis, const struct turn *turn,
-                               uint32_t seeds)
+/* The whole result as a sentence, whose subject is the claim. */
+static const char *make_sentence(struct arena *arena, const char *name,
+                                 const struct turn_axis *axis, const struct turn *turn,
+                                 uint32_t seeds)
 {
     const char *said = "";
 
@@ -160,7 +174,7 @@ static const char *sentence_of(struct arena *arena, const char *name,
         said = turn_sentence(arena, axis, turn);
     if (turn->kind == TURN_NOT)
         said = text_format(arena, "does not turn %s: it %s at all %u values",
-                           range_text(arena, axis), verdict_at(turn->from),
+                           range_text(arena, axis), verdict_words(turn->from),
                            turn->values);
     if (turn->kind == TURN_MIXED)
         said = text_format(arena, "turns forth and back %s: %s",
@@ -174,6 +188,7 @@ static const char *sentence_of(struct arena *arena, const char *name,
 
 /* ---- the search ---- */
 
+/* The search for all borders; `unknown` counts those that could not be found. */
 struct bordering {
     struct arena *arena;
     struct probe *probe;
@@ -187,6 +202,7 @@ static void put_text(struct table *table, const char *text)
     table_text(table, text == NULL ? "" : text);
 }
 
+/* Adds the row of border.csv. */
 static void put_row(struct bordering *b, const struct judge_row *row,
                     const struct turn_axis *axis, const struct turn *turn,
                     const char *sentence)
@@ -212,6 +228,7 @@ static void put_row(struct bordering *b, const struct judge_row *row,
     table_end_row(b->table);
 }
 
+/* Finds one border, tells it at once (searches take long), and adds its row. */
 static bool find_border(struct bordering *b, const struct judge_row *row, bool alone,
                         const struct turn_axis *axis, struct err *err)
 {
@@ -220,8 +237,8 @@ static bool find_border(struct bordering *b, const struct judge_row *row, bool a
 
     if (!turn_find(b->arena, b->probe, row, axis, &turn, err))
         return false;
-    sentence = sentence_of(b->arena, judge_name(b->arena, row, alone), axis, &turn,
-                           probe_experiment(b->probe)->seeds);
+    sentence = make_sentence(b->arena, judge_name(b->arena, row, alone), axis, &turn,
+                             probe_experiment(b->probe)->seeds);
     if (b->options->out != NULL) {
         fprintf(b->options->out, "%s\n", sentence);
         fflush(b->options->out);
@@ -231,9 +248,10 @@ static bool find_border(struct bordering *b, const struct judge_row *row, bool a
     return true;
 }
 
-/* Before the first trial: what it may take, and do all ends give an experiment? */
-static bool prepare(struct bordering *b, const struct border *border, size_t count,
-                    struct err *err)
+/* Before the first trial: does each end give an experiment, and how many trials
+ * may it take at most? */
+static bool check_ends(struct bordering *b, const struct border *border, size_t count,
+                       struct err *err)
 {
     const struct experiment *experiment = probe_experiment(b->probe);
     uint64_t trials = 0;
@@ -260,6 +278,7 @@ static bool prepare(struct bordering *b, const struct border *border, size_t cou
     return true;
 }
 
+/* Row by row; `alone`: the claim has one row, so that its name says all. */
 static bool find_all(struct bordering *b, const struct border *border, size_t count,
                      struct err *err)
 {
@@ -277,18 +296,20 @@ static bool find_all(struct bordering *b, const struct border *border, size_t co
     return true;
 }
 
+/* border.csv is written when all is found, so that an interrupted search leaves
+ * the file of an earlier one as it was. */
 bool border_run(struct arena *arena, struct probe *probe,
                 const struct border_options *options, uint32_t *unknown,
                 struct err *err)
 {
     struct bordering b = { .arena = arena, .probe = probe, .options = options };
     size_t count = 0;
-    const struct border *border = borders_read(arena, probe_experiment(probe), &count,
+    const struct border *border = read_borders(arena, probe_experiment(probe), &count,
                                                err);
     struct out *out;
 
     if (border == NULL || !results_may_write(arena, options->dir, &csv_border, err) ||
-        !prepare(&b, border, count, err))
+        !check_ends(&b, border, count, err))
         return false;
     b.table = table_new(csv_border.columns, csv_border.count);
     if (!find_all(&b, border, count, err)) {

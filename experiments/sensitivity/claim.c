@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * claim.c - claims and keys: checked, and in words.
+ *
+ * A point of a sweep is known by its label, "arrival.rate=5/h jobs=20": values
+ * of swept keys, without the first step of each key.  What value a key has at a
+ * point is read from there, and else from the file.
  */
 #include "experiments/sensitivity/claim.h"
 
@@ -14,6 +18,7 @@
 #include "sim/config/conf.h"
 #include "sim/text/paths.h"
 
+/* The hint is the nearest name, or how to give an expectation a name. */
 bool claim_check(struct arena *arena, const struct experiment *experiment,
                  const char *claim, const struct conf_node *node, struct err *err)
 {
@@ -38,6 +43,8 @@ bool claim_check(struct arena *arena, const struct experiment *experiment,
     return err_hint(err, "Give an item of `expect:` the key `claim: %.60s`.", claim);
 }
 
+/* A key is of no use if each point is compared with another value of the same key:
+ * no row is left then. */
 bool claim_key_check(struct arena *arena, const struct experiment *experiment,
                      const char *claim, const char *key, struct err_pos pos,
                      struct err *err)
@@ -52,6 +59,7 @@ bool claim_key_check(struct arena *arena, const struct experiment *experiment,
                    "'%.80s' is varied", claim, key);
 }
 
+/* Asks the probe for 0 seeds, so that it reads the experiment and runs nothing. */
 bool claim_try(struct probe *probe, const char *point, const char *key,
                const char *value, struct err_pos pos, struct err *err)
 {
@@ -73,7 +81,7 @@ bool claim_try(struct probe *probe, const char *point, const char *key,
     return false;
 }
 
-/* The value in a label; NULL: the key is not swept. */
+/* Returns the value of a key in a label; NULL: the key is not swept. */
 static const char *value_in_label(struct arena *arena, const char *label,
                                   const char *key)
 {
@@ -89,7 +97,8 @@ static const char *value_in_label(struct arena *arena, const char *label,
     return NULL;
 }
 
-/* Is something swept that the key is a part of? */
+/* Is something swept that the key is a part of?  What the file says of the key may
+ * then not be what the point has. */
 static bool sweeps_above(const struct experiment *experiment, const char *key)
 {
     const struct conf_node *sweep = conf_get(experiment->tree, "sweep");

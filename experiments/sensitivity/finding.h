@@ -14,6 +14,7 @@
 struct input;
 struct sensitivity_keys;
 
+/* One row of sensitivity.csv.  Effects and values are in the unit of what is judged. */
 struct finding {
     const struct input *input;
     const char *base;           /* value in the experiment; "": by default */

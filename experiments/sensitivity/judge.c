@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * judge.c - trials of a query to a grid, and the grid to check_expects(): a verdict
- * here is what `check` would say.
+ * judge.c - trials of a query to a grid, and the grid to check_expects(): a
+ * verdict here is what `check` would say.
+ *
+ * A query is one expectation, at one point, with some keys set.  It needs one
+ * cell (a policy at a point, all seeds) or two, if it compares.  All cells of
+ * all queries are asked of the probe at once, so that its threads are busy;
+ * then each query gets a small grid of its own cells, and the code of `check`
+ * judges it.  There is no second implementation of a verdict.
  */
 #include "experiments/sensitivity/judge.h"
 
@@ -18,7 +24,8 @@
 #include "sim/base/err.h"
 #include "sim/text/paths.h"
 
-/* The cells that a query needs: its own, and that which it is compared with. */
+/* The cells that a query needs at most: its own, and the one that it is compared
+ * with. */
 #define SIDES 2u
 
 struct sides {
@@ -26,8 +33,10 @@ struct sides {
     uint32_t count;
 };
 
-static struct sides sides_of(struct arena *arena, const struct judge_query *query,
-                             uint32_t seeds)
+/* Returns what to ask of the probe for a query.  The other side may be another
+ * policy, another point, or both. */
+static struct sides make_sides(struct arena *arena, const struct judge_query *query,
+                               uint32_t seeds)
 {
     const struct experiment_expect *e = query->expect;
     struct sides sides = { .count = 1 };
@@ -47,10 +56,11 @@ static struct sides sides_of(struct arena *arena, const struct judge_query *quer
     return sides;
 }
 
-/* A grid with the cells of a query, and no others. */
-static struct grid *grid_of(struct arena *arena, const struct metric_set *metrics,
-                            const struct sides *sides,
-                            const struct probe_answer *answer, uint32_t seeds)
+/* Returns a grid with the cells of a query, and no others.  Both sides may share
+ * their point or their policy; the grid then has one. */
+static struct grid *make_grid(struct arena *arena, const struct metric_set *metrics,
+                              const struct sides *sides,
+                              const struct probe_answer *answer, uint32_t seeds)
 {
     const char **point = arena_alloc(arena, SIDES, sizeof *point);
     const char **policy = arena_alloc(arena, SIDES, sizeof *policy);
@@ -74,6 +84,8 @@ static struct grid *grid_of(struct arena *arena, const struct metric_set *metric
     return grid;
 }
 
+/* Returns why the first failed trial failed, in the order of sides and seeds;
+ * NULL: none did. */
 static const char *first_failure(struct arena *arena, const struct sides *sides,
                                  const struct probe_answer *answer, uint32_t seeds)
 {
@@ -86,6 +98,8 @@ static const char *first_failure(struct arena *arena, const struct sides *sides,
     return NULL;
 }
 
+/* Judges one query on its answers.  A mean over the jobs that only one side has
+ * done (item.lost) is not a value that may be compared. */
 static void judge_one(struct arena *arena, const struct judge_query *query,
                       const struct sides *sides, const struct probe_answer *got,
                       const struct experiment *experiment, struct judge_answer *answer)
@@ -103,8 +117,8 @@ static void judge_one(struct arena *arena, const struct judge_query *query,
         }
         answer->trials += got[i].fixed ? 1 : seeds;
     }
-    list = check_expects(arena, grid_of(arena, experiment_metrics(experiment), sides,
-                                        got, seeds), query->expect, 1);
+    list = check_expects(arena, make_grid(arena, experiment_metrics(experiment), sides,
+                                          got, seeds), query->expect, 1);
     answer->item = list.item[0];
     answer->why = first_failure(arena, sides, got, seeds);
     if (answer->why != NULL)
@@ -117,6 +131,7 @@ static void judge_one(struct arena *arena, const struct judge_query *query,
         answer->value = answer->item.value;
 }
 
+/* The answers of a query stand together in `got`, in the order of its sides. */
 bool judge_run(struct arena *arena, struct probe *probe,
                const struct judge_query *query, size_t count,
                struct judge_answer *answer, struct err *err)
@@ -128,7 +143,7 @@ bool judge_run(struct arena *arena, struct probe *probe,
     size_t asks = 0;
 
     for (size_t i = 0; i < count; i++) {
-        sides[i] = sides_of(arena, &query[i], experiment->seeds);
+        sides[i] = make_sides(arena, &query[i], experiment->seeds);
         for (uint32_t k = 0; k < sides[i].count; k++)
             ask[asks++] = sides[i].ask[k];
     }
@@ -144,9 +159,9 @@ bool judge_run(struct arena *arena, struct probe *probe,
 
 /* ---- where a claim is judged ---- */
 
-/* The words of a label whose key is not that of `key`, which the label has whole
- * or without its first step. */
-static const char *without_key(struct arena *arena, const char *label, const char *key)
+/* Returns a label without the word of the key, which the label may have whole or
+ * without its first step. key NULL: the label, with single blanks. */
+static const char *drop_key(struct arena *arena, const char *label, const char *key)
 {
     const char *end = key == NULL ? NULL : strchr(key, '.');
     char *rest = arena_text(arena, ""), *word;
@@ -165,6 +180,8 @@ static const char *without_key(struct arena *arena, const char *label, const cha
     return rest;
 }
 
+/* Is there a row already for this expectation at a point that differs only in the
+ * varied key? */
 static bool has_rest(const struct judge_row *row, size_t count,
                      const struct experiment_expect *e, const char *rest)
 {
@@ -174,7 +191,7 @@ static bool has_rest(const struct judge_row *row, size_t count,
     return false;
 }
 
-/* Can the point be compared with what the expectation says? */
+/* Is the other side of the comparison a point of the experiment, and another one? */
 static bool can_compare(struct arena *arena, const struct experiment *experiment,
                         const struct experiment_expect *e, const char *label)
 {
@@ -190,14 +207,17 @@ static bool can_compare(struct arena *arena, const struct experiment *experiment
     return false;
 }
 
-/* Is it compared with another value of the key itself? */
+/* Does the expectation compare with another value of the key itself?  There is no
+ * point in varying it then. */
 static bool compares_key(struct arena *arena, const struct experiment_expect *e,
                          const char *key)
 {
     return e->versus_point != NULL &&
-           strcmp(without_key(arena, e->versus_point, key), e->versus_point) != 0;
+           strcmp(drop_key(arena, e->versus_point, key), e->versus_point) != 0;
 }
 
+/* Expectations are copied without their point, as the point is part of the row;
+ * O(expectations x points^2) on short labels. */
 struct judge_row *judge_rows(struct arena *arena, const struct experiment *experiment,
                              const char *claim, const char *key, size_t *count)
 {
@@ -216,11 +236,11 @@ struct judge_row *judge_rows(struct arena *arena, const struct experiment *exper
             continue;
         e = arena_alloc(arena, 1, sizeof *e);
         *e = experiment->expect[i];
-        point = e->point == NULL ? NULL : without_key(arena, e->point, key);
+        point = e->point == NULL ? NULL : drop_key(arena, e->point, key);
         e->point = NULL;
         for (uint32_t p = 0; p < experiment->point_count; p++) {
             const char *label = experiment->point[p].label;
-            const char *rest = without_key(arena, label, key);
+            const char *rest = drop_key(arena, label, key);
 
             if (experiment->point_count == 1)
                 rest = "";

@@ -10,11 +10,12 @@
 
 struct probe;
 
+/* A question. */
 struct judge_query {
     const struct experiment_expect *expect;     /* a row of it, see judge_rows() */
     const char *point;
     const struct experiment_setting *setting;
-    size_t setting_count;
+    size_t setting_count;       /* keys that are set, the last of a key counts */
 };
 
 struct judge_answer {
@@ -26,8 +27,9 @@ struct judge_answer {
 };
 
 /* Judges all queries over all seeds of the experiment, its trials on the threads
- * together.  Memory comes from the arena.  False: Ctrl-C, or a folder cannot be
- * written; err says so. */
+ * together. answer[i] is of query[i]; memory comes from the arena.  A failed trial
+ * makes its answer unknown (`why`), and not the call.  False: Ctrl-C, or a folder
+ * cannot be written; err says so. */
 bool judge_run(struct arena *arena, struct probe *probe,
                const struct judge_query *query, size_t count,
                struct judge_answer *answer, struct err *err);
@@ -40,12 +42,12 @@ struct judge_row {
     const char *rest;           /* the label without words of the varied key; "" */
 };
 /* Returns where the expectations of a claim are judged if `key` is varied: each at
- * every point that it speaks of, once for points that only differ in that key.
- * key NULL: none is. */
+ * every point that it speaks of, once for points that only differ in that key. key
+ * NULL: no key is varied.  In the arena; stores the number of rows. */
 struct judge_row *judge_rows(struct arena *arena, const struct experiment *experiment,
                              const char *claim, const char *key, size_t *count);
-/* Returns a row in words: "C1", and where the claim has several, "C1 (jct_mean_s of
- * dynamic vs static, nodes.a.count=2)". */
+/* Returns a row in words: "C1", and unless `alone` (the claim has one row), "C1
+ * (jct_mean_s of dynamic vs static, nodes.a.count=2)". */
 const char *judge_name(struct arena *arena, const struct judge_row *row, bool alone);
 
 #endif

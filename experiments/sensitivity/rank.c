@@ -2,8 +2,17 @@
 /*
  * rank.c - elementary effects of all inputs, and indices of the few.
  *
- * A point at which the output is not known makes unknown whatever needs it: a mean
- * over the points that are left would be of easier worlds.
+ * First a cheap screening of all inputs: Morris (Factorial sampling plans for
+ * preliminary computational experiments, Technometrics 33, 1991), with mu* of
+ * Campolongo et al. (2007), of r (k + 1) points.  Then, for the few inputs with
+ * the largest effects, Sobol's indices from N (k + 2) points
+ * (sim/stats/indices.h), with intervals by the bootstrap.
+ *
+ * A point at which the output is not known makes unknown all that needs it: a
+ * mean over the points that are left would be of easier worlds.
+ *
+ * Designs are drawn from the experiment's seed, so that a repeated search asks
+ * for the same trials.
  */
 #include "experiments/sensitivity/finding.h"
 
@@ -19,13 +28,15 @@
 #include "sim/stats/morris.h"
 #include "sim/text/paths.h"
 
-/* Outputs at points of the cube of some inputs. */
+/* Outputs at points of the cube [0, 1]^k of some inputs; NAN where not known. */
 struct outputs {
     double *y;
     const char *why;            /* of the first that is not known; NULL: all are */
 };
 
-/* "at arrival.rate 5/h, jobs 20: REASON" would be long: the reason alone. */
+/* Runs all points, u[p * count + i] being the place of input i in its range at
+ * point p.  The reason told is the first one, without the values of all inputs:
+ * these would be long. */
 static bool judge_points(struct findings *f, const struct input *input, uint32_t count,
                          const double *u, size_t points, struct outputs *out,
                          struct err *err)
@@ -55,7 +66,8 @@ static bool judge_points(struct findings *f, const struct input *input, uint32_t
     return true;
 }
 
-/* The larger effect first; what is not known last; else the order of the file. */
+/* Does `a` go before `b`?  The larger effect first; what is not known last; else
+ * the order of the file (the sort is stable). */
 static bool goes_first(const struct finding *a, const struct finding *b)
 {
     double x = a->effect.mean_absolute, y = b->effect.mean_absolute;
@@ -63,7 +75,8 @@ static bool goes_first(const struct finding *a, const struct finding *b)
     return isnan(y) ? !isnan(x) : x > y;
 }
 
-static void rank(struct findings *f)
+/* Insertion sort, by effect: inputs are few. */
+static void rank_findings(struct findings *f)
 {
     for (uint32_t i = 0; i < f->keys->input_count; i++) {
         uint32_t at = i;
@@ -77,6 +90,7 @@ static void rank(struct findings *f)
         f->finding[f->by_rank[i]].rank = i + 1;
 }
 
+/* An input of which one step is not known has no effect: NAN, and why. */
 bool find_effects(struct findings *f, struct err *err)
 {
     uint32_t count = f->keys->input_count;
@@ -99,10 +113,12 @@ bool find_effects(struct findings *f, struct err *err)
         finding->effect = (struct morris_effect){ NAN, NAN, NAN, effect[i].count };
         finding->why = out.why;
     }
-    rank(f);
+    rank_findings(f);
     return true;
 }
 
+/* The first inputs by rank with an effect above 0; an input without effect has no
+ * share of the variance.  All others stay at base. */
 bool find_indices(struct findings *f, struct err *err)
 {
     uint32_t count = 0, most = (uint32_t)f->keys->sobol.inputs;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sensitivity.c - the inputs of each claim, found, told and written.
+ *
+ * For each row (an expectation at a point): judge it at base, rank the inputs
+ * (rank.c), vary each alone (alone.c), then print a table and one sentence and
+ * add the rows of sensitivity.csv.  The file is written at the end of all, so
+ * that an interrupted search leaves an earlier one as it was.
  */
 #include "experiments/sensitivity/sensitivity.h"
 
@@ -24,6 +29,7 @@
 #include "sim/text/paths.h"
 #include "sim/text/table.h"
 
+/* The search; `unknown` counts inputs of which something is not known. */
 struct ranking {
     struct arena *arena;
     struct probe *probe;
@@ -35,16 +41,19 @@ struct ranking {
 
 /* ---- in words ---- */
 
+/* Is it a claim with a verdict, or a metric alone? */
 static bool is_claim(const struct findings *f)
 {
     return f->row->expect->claim != NULL;
 }
 
-static const char *unit_of(const struct findings *f)
+static const char *find_unit(const struct findings *f)
 {
     return f->row->expect->percent ? "%" : "";
 }
 
+/* Joins the clauses of all inputs that turn the verdict, in the order of ranks,
+ * and counts them; NULL: none does. */
 static const char *join_clauses(const struct findings *f, uint32_t *turning)
 {
     const char *text = NULL;
@@ -62,6 +71,7 @@ static const char *join_clauses(const struct findings *f, uint32_t *turning)
     return text;
 }
 
+/* Counts inputs of which it is not known whether they turn the verdict. */
 static uint32_t unknown_turns(const struct findings *f)
 {
     uint32_t count = 0;
@@ -71,8 +81,9 @@ static uint32_t unknown_turns(const struct findings *f)
     return count;
 }
 
-/* "C1 (...) holds, and turns if ...; no other input turns it within its range". */
-static const char *sentence_of(const struct findings *f)
+/* "C1 (...) holds, and turns if ...; no other input turns it within its range".
+ * "No other" is only said if all others are known. */
+static const char *make_sentence(const struct findings *f)
 {
     bool alone = f->keys->row_count == 1;
     const char *name = judge_name(f->arena, f->row, alone), *clauses, *rest;
@@ -94,12 +105,13 @@ static const char *sentence_of(const struct findings *f)
 }
 
 /* "3.1" or "-" where there is none. */
-static const char *figure(struct arena *arena, double value, const char *unit)
+static const char *format_figure(struct arena *arena, double value, const char *unit)
 {
     return isfinite(value) ? text_format(arena, "%.3g%s", value, unit) : "-";
 }
 
-static const char *turn_text(const struct findings *f, const struct finding *finding)
+/* The last column of the table that is printed. */
+static const char *format_turn(const struct findings *f, const struct finding *finding)
 {
     if (!is_claim(f))
         return "-";
@@ -107,12 +119,14 @@ static const char *turn_text(const struct findings *f, const struct finding *fin
                                      : claim_turn_name(finding->turns);
 }
 
+/* Prints the table of a row; columns are wide enough for usual keys, longer ones
+ * push the rest. */
 static void print_table(const struct findings *f, FILE *out)
 {
     struct arena *arena = f->arena;
 
     fprintf(out, "%s: %s at base\n", judge_name(arena, f->row, false),
-            figure(arena, f->base.value, unit_of(f)));
+            format_figure(arena, f->base.value, find_unit(f)));
     fprintf(out, "  %-4s %-34s %-18s %9s %9s %6s %6s  %s\n", "rank", "input", "range",
             "effect", "spread", "first", "total", "turns at");
     for (uint32_t i = 0; i < f->keys->input_count; i++) {
@@ -122,10 +136,10 @@ static void print_table(const struct findings *f, FILE *out)
                 claim_short_key(x->input->key),
                 text_format(arena, "%s .. %s", input_from(x->input),
                             input_to(x->input)),
-                figure(arena, x->effect.mean_absolute, unit_of(f)),
-                figure(arena, x->effect.spread, unit_of(f)),
-                figure(arena, x->index.first, ""), figure(arena, x->index.total, ""),
-                turn_text(f, x));
+                format_figure(arena, x->effect.mean_absolute, find_unit(f)),
+                format_figure(arena, x->effect.spread, find_unit(f)),
+                format_figure(arena, x->index.first, ""), format_figure(arena, x->index.total, ""),
+                format_turn(f, x));
         if (x->why != NULL)
             fprintf(out, "       %s\n", x->why);
     }
@@ -138,6 +152,7 @@ static void put_text(struct table *table, const char *text)
     table_text(table, text == NULL ? "" : text);
 }
 
+/* Adds the cells of effects and indices. */
 static void put_figures(struct table *table, const struct finding *x)
 {
     const struct indices *s = &x->index;
@@ -151,6 +166,7 @@ static void put_figures(struct table *table, const struct finding *x)
         table_real_or_empty(table, index[i]);
 }
 
+/* Adds the row of one input to sensitivity.csv. */
 static void put_row(struct ranking *r, const struct findings *f,
                     const struct finding *x, const char *sentence)
 {
@@ -180,6 +196,7 @@ static void put_row(struct ranking *r, const struct findings *f,
 
 /* ---- the search ---- */
 
+/* Returns the findings of a row before anything is known: NAN all over. */
 static struct findings findings_new(struct ranking *r, const struct judge_row *row)
 {
     uint32_t count = r->keys.input_count;
@@ -200,6 +217,7 @@ static struct findings findings_new(struct ranking *r, const struct judge_row *r
     return f;
 }
 
+/* Judges the row without settings; a verdict turns if it differs from this one. */
 static bool judge_base(struct findings *f, struct err *err)
 {
     const struct judge_query query = { f->row->expect, f->row->point, NULL, 0 };
@@ -210,6 +228,7 @@ static bool judge_base(struct findings *f, struct err *err)
     return true;
 }
 
+/* Finds, writes and tells one row. */
 static bool rank_row(struct ranking *r, const struct judge_row *row, struct err *err)
 {
     struct findings f = findings_new(r, row);
@@ -218,7 +237,7 @@ static bool rank_row(struct ranking *r, const struct judge_row *row, struct err 
     if (!judge_base(&f, err) || !find_effects(&f, err) || !find_indices(&f, err) ||
         !find_alone(&f, err))
         return false;
-    sentence = sentence_of(&f);
+    sentence = make_sentence(&f);
     for (uint32_t i = 0; i < r->keys.input_count; i++) {
         const struct finding *x = &f.finding[f.by_rank[i]];
 
@@ -234,6 +253,7 @@ static bool rank_row(struct ranking *r, const struct judge_row *row, struct err 
     return true;
 }
 
+/* Returns how many values alone.c judges at most. */
 static uint64_t values_alone(const struct sensitivity_keys *keys)
 {
     uint64_t values = 0;
@@ -249,8 +269,9 @@ static uint64_t values_alone(const struct sensitivity_keys *keys)
     return values;
 }
 
-/* Before the first trial: what it may take, and does each end give an experiment? */
-static bool prepare(struct ranking *r, struct err *err)
+/* Before the first trial: does each end of each input give an experiment, and how
+ * many trials may it take at most? */
+static bool check_ends(struct ranking *r, struct err *err)
 {
     const struct sensitivity_keys *keys = &r->keys;
     uint64_t k = keys->input_count, values, trials = 0;
@@ -287,7 +308,7 @@ bool sensitivity_run(struct arena *arena, struct probe *probe,
 
     if (!sensitivity_keys_read(arena, probe_experiment(probe), &r.keys, err) ||
         !results_may_write(arena, options->dir, &csv_sensitivity, err) ||
-        !prepare(&r, err))
+        !check_ends(&r, err))
         return false;
     r.table = table_new(csv_sensitivity.columns, csv_sensitivity.count);
     ok = true;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sensitivity.h - `sensitivity:` of an experiment: which inputs a verdict turns on.
+ * sensitivity.h - `sensitivity:` of an experiment: which inputs a verdict turns
+ * on.
+ *
+ * Two questions for each claim: which inputs move its value most, over all of
+ * their ranges together (effects, Sobol's indices); and which of them, alone,
+ * turn its verdict.
  */
 #ifndef EXPERIMENTS_SENSITIVITY_SENSITIVITY_H
 #define EXPERIMENTS_SENSITIVITY_SENSITIVITY_H
@@ -18,8 +23,8 @@ struct probe;
 
 extern const struct conf_schema sensitivity_schema, sobol_schema;
 
-/* Checks `sensitivity:` of the experiment, if it has one.  False: err says what is
- * wrong. */
+/* Checks `sensitivity:` of the experiment, if it has one, without running
+ * anything.  False: err says what is wrong. */
 bool sensitivity_check(struct arena *arena, const struct experiment *experiment,
                        struct err *err);
 
@@ -28,9 +33,9 @@ struct sensitivity_options {
     FILE *out;                  /* a table and a sentence for each claim; NULL: none */
     FILE *log;                  /* how many trials there are at most; NULL: none */
 };
-/* Ranks the inputs of the probe's experiment and writes them.  *unknown: inputs of
- * which something is not known, as trials failed.  False: err says why nothing was
- * written. */
+/* Ranks the inputs of the probe's experiment and writes sensitivity.csv into
+ * options->dir. *unknown: inputs of which something is not known, since trials
+ * failed.  False: err says why nothing was written; trials are kept by the probe. */
 bool sensitivity_run(struct arena *arena, struct probe *probe,
                      const struct sensitivity_options *options, uint32_t *unknown,
                      struct err *err);

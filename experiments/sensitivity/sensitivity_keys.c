@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sensitivity_keys.c - the key tables of `sensitivity:`, and their reading.
+ *
+ * Two forms: a claim of `expect:`, with a verdict, or a metric of a policy,
+ * without one.  The second is read as an expectation that always holds (limits
+ * at infinity), so that all that follows knows one form.
  */
 #include "experiments/sensitivity/sensitivity_keys.h"
 
@@ -61,7 +65,8 @@ static const struct conf_field sobol_field[] = {
 const struct conf_schema sobol_schema =
     CONF_SCHEMA("experiment.sensitivity.sobol", "Sobol's indices", sobol_field);
 
-static bool policy_check(const struct experiment *experiment,
+/* False, with err, if the key names no policy of the experiment. */
+static bool check_policy(const struct experiment *experiment,
                          const struct conf_node *map, const char *key, struct err *err)
 {
     const struct conf_node *node = conf_get(map, key);
@@ -78,9 +83,10 @@ static bool policy_check(const struct experiment *experiment,
     return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
 }
 
-/* An expectation that always holds, for its value. */
-static bool metric_rows(struct arena *arena, const struct experiment *experiment,
-                        struct sensitivity_keys *keys, struct err *err)
+/* Makes the rows of a metric: an expectation that always holds, for its value, at
+ * every point. */
+static bool make_metric_rows(struct arena *arena, const struct experiment *experiment,
+                             struct sensitivity_keys *keys, struct err *err)
 {
     const struct conf_node *map = experiment->sensitivity;
     struct experiment_expect *e = arena_alloc(arena, 1, sizeof *e);
@@ -98,8 +104,8 @@ static bool metric_rows(struct arena *arena, const struct experiment *experiment
     };
     if (!experiment_metric(experiment, conf_get(map, "metric"), &e->metric, err))
         return false;
-    if (!policy_check(experiment, map, "policy", err) ||
-        !policy_check(experiment, map, "vs", err))
+    if (!check_policy(experiment, map, "policy", err) ||
+        !check_policy(experiment, map, "vs", err))
         return false;
     for (uint32_t p = 0; p < experiment->point_count; p++)
         row[p] = (struct judge_row){
@@ -112,8 +118,9 @@ static bool metric_rows(struct arena *arena, const struct experiment *experiment
     return true;
 }
 
-static bool claim_rows(struct arena *arena, const struct experiment *experiment,
-                       struct sensitivity_keys *keys, struct err *err)
+/* Finds the rows of a claim; the keys of the other form must not stand beside it. */
+static bool find_claim_rows(struct arena *arena, const struct experiment *experiment,
+                            struct sensitivity_keys *keys, struct err *err)
 {
     const struct conf_node *map = experiment->sensitivity;
 
@@ -126,7 +133,7 @@ static bool claim_rows(struct arena *arena, const struct experiment *experiment,
     return true;
 }
 
-/* Rows at the points that are asked for. */
+/* Drops rows at points that are not asked for; at least one must be left. */
 static bool keep_points(struct arena *arena, const struct experiment *experiment,
                         struct sensitivity_keys *keys, struct err *err)
 {
@@ -141,7 +148,7 @@ static bool keep_points(struct arena *arena, const struct experiment *experiment
     if (count > 0)
         return true;
     err_set(err, ERR_REFERENCE, conf_pos(experiment->sensitivity), "point '%.80s' is no "
-            "point at which it is judged", keys->point == NULL ? "" : keys->point);
+            "point at which something is judged", keys->point == NULL ? "" : keys->point);
     return err_hint(err, "The first point is '%.100s'.", experiment->point[0].label);
 }
 
@@ -162,8 +169,8 @@ bool sensitivity_keys_read(struct arena *arena, const struct experiment *experim
         return false;
     keys->input = inputs_read(arena, keys->inputs_node, &keys->input_count, err);
     return keys->input != NULL &&
-           (keys->claim != NULL ? claim_rows(arena, experiment, keys, err)
-                                : metric_rows(arena, experiment, keys, err)) &&
+           (keys->claim != NULL ? find_claim_rows(arena, experiment, keys, err)
+                                : make_metric_rows(arena, experiment, keys, err)) &&
            keep_points(arena, experiment, keys, err);
 }
 

@@ -13,10 +13,12 @@
 struct experiment;
 struct judge_row;
 
+/* How many inputs get indices, and rows of the sequence. */
 struct sobol_keys {
     int64_t inputs, samples;
 };
 
+/* The keys as the file has them, then what they mean. */
 struct sensitivity_keys {
     const char *claim, *metric, *policy, *versus, *point;
     const struct conf_node *inputs_node, *sobol_node;
@@ -30,6 +32,8 @@ struct sensitivity_keys {
     size_t row_count;
 };
 
+/* Reads and checks `sensitivity:` of the experiment; memory in the arena.  False:
+ * err says what is wrong, also if there is no such key. */
 bool sensitivity_keys_read(struct arena *arena, const struct experiment *experiment,
                            struct sensitivity_keys *keys, struct err *err);
 

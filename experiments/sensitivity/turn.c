@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * turn.c - bisection of a verdict.
+ *
+ * A stop is a value that was judged; stops are kept in order of their place on
+ * the axis, 0 at `from` and 1 at `to`.  Verdicts have three states, in the
+ * order holds, undecided, does not hold; if they run in one direction along the
+ * stops, there are at most two borders, and both are halved until each gap is
+ * at most `within`.  Whenever a new stop breaks the direction, the search ends
+ * and says so (TURN_MIXED): bisection would find one border of several and hide
+ * the others.
+ *
+ * A new stop may be rounded onto a known one (whole numbers, quantity_at): the
+ * gap then cannot be narrowed, and counts as narrow.
  */
 #include "experiments/sensitivity/turn.h"
 
@@ -12,6 +23,8 @@
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
 
+/* More than turn_values_max() can be: points <= 30 and two borders of at most
+ * log2(1 / 0.0001) halvings. */
 #define STOPS_MAX 128u
 
 /* A value that was judged. */
@@ -30,7 +43,9 @@ struct search {
     uint32_t count;
 };
 
-static uint32_t halvings(const struct turn_axis *axis)
+/* Returns how often one gap is halved at most until it is narrow.  One more, since
+ * places are rounded to values with few digits. */
+static uint32_t count_halvings(const struct turn_axis *axis)
 {
     double gap = 1.0 / (axis->points + 1);
 
@@ -41,7 +56,7 @@ static uint32_t halvings(const struct turn_axis *axis)
 uint32_t turn_values_max(const struct turn_axis *axis)
 {
     double all = fabs(axis->range.to - axis->range.from) + 1;
-    uint32_t most = axis->points + 2 + 2 * halvings(axis);
+    uint32_t most = axis->points + 2 + 2 * count_halvings(axis);
 
     assert(most <= STOPS_MAX);
     return axis->range.whole && all < most ? (uint32_t)all : most;
@@ -97,8 +112,9 @@ static bool judge_stops(struct search *s, struct err *err)
     return true;
 }
 
-/* From 0, it holds, to 2, it does not hold; -1: it could not be judged. */
-static int state_of(const struct stop *stop)
+/* Returns 0 where it holds, 1 undecided, 2 where it does not hold; -1: it could
+ * not be judged. */
+static int verdict_state(const struct stop *stop)
 {
     switch (stop->answer.item.verdict) {
     case CHECK_HOLDS: return 0;
@@ -108,26 +124,27 @@ static int state_of(const struct stop *stop)
     }
 }
 
-static enum turn_kind kind_of(const struct search *s)
+/* Returns in which direction verdicts run along the stops, if in one. */
+static enum turn_kind find_kind(const struct search *s)
 {
     bool rises = false, falls = false;
 
     for (uint32_t i = 0; i < s->count; i++)
-        if (state_of(&s->stop[i]) < 0)
+        if (verdict_state(&s->stop[i]) < 0)
             return TURN_UNKNOWN;
     for (uint32_t i = 1; i < s->count; i++) {
-        rises = rises || state_of(&s->stop[i]) > state_of(&s->stop[i - 1]);
-        falls = falls || state_of(&s->stop[i]) < state_of(&s->stop[i - 1]);
+        rises = rises || verdict_state(&s->stop[i]) > verdict_state(&s->stop[i - 1]);
+        falls = falls || verdict_state(&s->stop[i]) < verdict_state(&s->stop[i - 1]);
     }
     return rises && falls ? TURN_MIXED : rises || falls ? TURN_ONCE : TURN_NOT;
 }
 
-/* Returns the index of the first stop on the other side of the border between the
- * states up to `state` and those above it; 0: there is no such border. */
-static uint32_t border_of(const struct search *s, int state)
+/* Returns the index of the first stop behind the border between the states up to
+ * `state` and those above it; 0: there is no such border. */
+static uint32_t find_border(const struct search *s, int state)
 {
     for (uint32_t i = 1; i < s->count; i++)
-        if ((state_of(&s->stop[i - 1]) <= state) != (state_of(&s->stop[i]) <= state))
+        if ((verdict_state(&s->stop[i - 1]) <= state) != (verdict_state(&s->stop[i]) <= state))
             return i;
     return 0;
 }
@@ -144,15 +161,18 @@ static bool halve(struct search *s, uint32_t border)
     return high - low > s->axis->within && add_stop(s, (low + high) / 2) != NULL;
 }
 
+/* Each turn of the loop halves both borders and judges both new stops together, on
+ * all threads.  The upper border is halved first: a stop that is added there
+ * leaves the index of the lower one as it was. */
 static bool bisect(struct search *s, struct err *err)
 {
     for (;;) {
-        uint32_t ceases = border_of(s, 0), fails = border_of(s, 1);
+        uint32_t ceases = find_border(s, 0), fails = find_border(s, 1);
         uint32_t low = ceases < fails ? ceases : fails;
         uint32_t high = ceases < fails ? fails : ceases;
         bool more;
 
-        if (kind_of(s) != TURN_ONCE)
+        if (find_kind(s) != TURN_ONCE)
             return true;
         more = halve(s, high);          /* what lies below keeps its index */
         if (low != high)
@@ -164,6 +184,7 @@ static bool bisect(struct search *s, struct err *err)
     }
 }
 
+/* All verdicts with their values, for TURN_MIXED. */
 static const char *list_verdicts(const struct search *s)
 {
     const char *text = "";
@@ -175,10 +196,11 @@ static const char *list_verdicts(const struct search *s)
     return text;
 }
 
+/* Why the first stop that could not be judged could not. */
 static const char *why_unknown(const struct search *s)
 {
     for (uint32_t i = 0; i < s->count; i++)
-        if (state_of(&s->stop[i]) < 0)
+        if (verdict_state(&s->stop[i]) < 0)
             return text_format(s->arena, "at %s: %s", s->stop[i].text,
                                s->stop[i].answer.why != NULL
                                    ? s->stop[i].answer.why
@@ -186,9 +208,10 @@ static const char *why_unknown(const struct search *s)
     return NULL;
 }
 
-/* The values on both sides of a border, the better one first. */
-static void sides_of_border(const struct search *s, uint32_t border, bool falls,
-                            const char **better, const char **worse)
+/* Sets the values on both sides of a border, of which the better one is nearer to
+ * where the claim holds. */
+static void set_sides(const struct search *s, uint32_t border, bool falls,
+                      const char **better, const char **worse)
 {
     if (border == 0)
         return;
@@ -196,11 +219,12 @@ static void sides_of_border(const struct search *s, uint32_t border, bool falls,
     *worse = s->stop[falls ? border : border - 1].text;
 }
 
-static struct turn turn_of(const struct search *s)
+/* Puts the stops into the answer. */
+static struct turn make_turn(const struct search *s)
 {
     const struct stop *first = &s->stop[0], *last = &s->stop[s->count - 1];
     struct turn turn = {
-        .kind = kind_of(s), .values = s->count,
+        .kind = find_kind(s), .values = s->count,
         .from = first->answer.item.verdict, .to = last->answer.item.verdict,
         .value_from = first->answer.value, .value_to = last->answer.value
     };
@@ -213,9 +237,9 @@ static struct turn turn_of(const struct search *s)
         turn.why = why_unknown(s);
     if (turn.kind != TURN_ONCE)
         return turn;
-    turn.falls = state_of(first) < state_of(last);
-    sides_of_border(s, border_of(s, 0), turn.falls, &turn.holds_at, &turn.ceases_at);
-    sides_of_border(s, border_of(s, 1), turn.falls, &turn.not_yet_at, &turn.fails_at);
+    turn.falls = verdict_state(first) < verdict_state(last);
+    set_sides(s, find_border(s, 0), turn.falls, &turn.holds_at, &turn.ceases_at);
+    set_sides(s, find_border(s, 1), turn.falls, &turn.not_yet_at, &turn.fails_at);
     return turn;
 }
 
@@ -231,6 +255,6 @@ bool turn_find(struct arena *arena, struct probe *probe, const struct judge_row 
         (void)add_stop(s, (double)i / (axis->points + 1));
     if (!judge_stops(s, err) || !bisect(s, err))
         return false;
-    *turn = turn_of(s);
+    *turn = make_turn(s);
     return true;
 }

@@ -44,10 +44,12 @@ struct turn {
     uint32_t values, trials;
 };
 
-/* Returns the most values that turn_find() judges on the axis. */
+/* Returns the most values that turn_find() judges on the axis, for the bound that
+ * is told before a search. */
 uint32_t turn_values_max(const struct turn_axis *axis);
-/* Memory comes from the arena.  False: Ctrl-C, or a folder cannot be written; err
- * says so. */
+/* Finds where the verdict of a row turns along the axis.  Texts of *turn are in
+ * the arena.  A value that cannot be judged makes it TURN_UNKNOWN, and not an
+ * error.  False: Ctrl-C, or a folder cannot be written; err says so. */
 bool turn_find(struct arena *arena, struct probe *probe, const struct judge_row *row,
                const struct turn_axis *axis, struct turn *turn, struct err *err);
 

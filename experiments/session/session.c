@@ -2,8 +2,18 @@
 /*
  * session.c - run what is not known yet, put it together, draw it.
  *
- * provenance.json is written last but for charts and report: where it stands,
- * the tables beside it are complete.
+ * A session is: open the results folder, recall finished trials from .trials
+ * (--resume), run the others (experiments/run/runner.h), build the grid of
+ * points x policies x seeds, judge what is expected, write the tables, then
+ * draw.  Trials are numbered by experiment_trial(); runner_trial[i] is trial i
+ * in every array here.
+ *
+ * Invariant of the folder: provenance.json is written last but for charts and
+ * report, so where it stands, the tables beside it are complete.
+ *
+ * Two loops: a fixed number of seeds is one run; `seeds: {until: ...}` runs
+ * look by look (sim/stats/looks.h: group-sequential bounds), each look with
+ * more seeds, and earlier trials are kept in place.
  */
 #include "experiments/session/session.h"
 
@@ -23,13 +33,18 @@
 #include "sim/stats/looks.h"
 #include "sim/text/folder.h"
 
+/* What the callbacks of the runner need; they run in its threads, one trial each,
+ * and only read it. */
 struct keeper {
     const struct experiment *experiment;     /* of the seeds that are run now */
     struct results results;
 };
 
-static struct trial_spec trial_spec(void *self, uint32_t index,
-                                    uint32_t *tables)
+/* What trial `index` is to run, and which of the large tables it writes: phases,
+ * time line and decisions only for the first detail_seeds seeds, as one seed of a
+ * large sweep is enough to look at. */
+static struct trial_spec make_trial_spec(void *self, uint32_t index,
+                                         uint32_t *tables)
 {
     const struct keeper *keeper = self;
     const struct experiment *experiment = keeper->experiment;
@@ -41,8 +56,10 @@ static struct trial_spec trial_spec(void *self, uint32_t index,
     return experiment_trial_spec(experiment, index);
 }
 
-static void *begin(void *self, uint32_t index,
-                   const struct trial_tables *tables, volatile int *stop)
+/* Opens the file in .trials that will hold the trial; it is known by a hash of all
+ * that decides its result. */
+static void *begin_trial(void *self, uint32_t index,
+                         const struct trial_tables *tables, volatile int *stop)
 {
     const struct keeper *keeper = self;
 
@@ -50,13 +67,17 @@ static void *begin(void *self, uint32_t index,
                        experiment_trial_hash(keeper->experiment, index), tables, stop);
 }
 
-static bool keep(void *begun, const struct trial_result *result,
-                 struct err *err)
+/* Puts the finished trial in its place under .trials, so that a killed run loses
+ * only the trials that were in flight. */
+static bool keep_trial(void *begun, const struct trial_result *result,
+                       struct err *err)
 {
     return cache_end(begun, result, err);
 }
 
-/* Skips copies, and the trials of other shards: a shard runs each N-th trial. */
+/* Skips copies (nothing is drawn, so seed 0 stands for all seeds), and the trials
+ * of other shards.  Only trials that are no copies are numbered, so that shards
+ * get equal shares. */
 static void skip_trials(const struct experiment *experiment,
                         const struct session_options *options,
                         struct runner_trial *trial)
@@ -74,6 +95,8 @@ static void skip_trials(const struct experiment *experiment,
     }
 }
 
+/* Sums up what became of the trials.  The first failure in order of trials, not of
+ * time, is the one that is shown: the same whatever the number of threads. */
 static void count_trials(struct session *session)
 {
     for (uint32_t i = 0; i < experiment_trial_count(session->experiment); i++) {
@@ -90,6 +113,8 @@ static void count_trials(struct session *session)
     }
 }
 
+/* Writes the names of the wanted charts into the folder of charts, so that
+ * `clustersim plot` later draws these without the experiment's file. */
 static bool list_plots(struct arena *arena, const struct results *results,
                        const struct experiment *experiment, struct err *err)
 {
@@ -102,10 +127,10 @@ static bool list_plots(struct arena *arena, const struct results *results,
     return ok;
 }
 
-/* Charts and report can be made again from the tables: that they could not
- * be made now is a warning. */
-static void decorate(const struct experiment *experiment,
-                     const struct session_options *options)
+/* Draws charts and writes the report.  Both can be made again from the tables, so
+ * a failure here is a warning and not a failed run. */
+static void draw_and_report(const struct experiment *experiment,
+                            const struct session_options *options)
 {
     struct err err = { 0 };
 
@@ -117,6 +142,9 @@ static void decorate(const struct experiment *experiment,
         options->warn(options->self, &err);
 }
 
+/* Writes tables, checks and provenance, in this order; then drops from .trials
+ * what is no longer needed, but only if all trials are done.  Charts are drawn
+ * only if some trial is. */
 static bool put_together(struct arena *arena, const struct results *results,
                          struct session *session,
                          const struct session_options *options,
@@ -138,11 +166,12 @@ static bool put_together(struct arena *arena, const struct results *results,
     if (session->failed == 0)
         session->others_kept = !results_end(arena, results, experiment);
     if (session->done > 0 && !options->plain)
-        decorate(experiment, options);
+        draw_and_report(experiment, options);
     return true;
 }
 
-/* Runs what is not known of the keeper's experiment. */
+/* Runs those trials of the keeper's experiment that are neither recalled nor
+ * skipped.  False: interrupted, or .trials cannot be written. */
 static bool run_trials(struct keeper *keeper,
                        const struct session_options *options,
                        struct runner_trial *trial, struct err *err)
@@ -153,7 +182,7 @@ static bool run_trials(struct keeper *keeper,
         .threads = options->threads,
         .timeline_step_ns = experiment->timeline_step_ns,
         .progress = options->progress,
-        .spec = trial_spec, .begin = begin, .keep = keep, .self = keeper,
+        .spec = make_trial_spec, .begin = begin_trial, .keep = keep_trial, .self = keeper,
         .ear = options->ear
     };
 
@@ -163,7 +192,8 @@ static bool run_trials(struct keeper *keeper,
     return runner_run(&plan, trial, err);
 }
 
-/* The trials of fewer seeds, in the places that they have among more. */
+/* Moves the trials of `before` seeds to the places that they have among more
+ * seeds: trials are numbered with the seed running fastest.  The others wait. */
 static struct runner_trial *more_trials(struct arena *arena,
                                         const struct experiment *experiment,
                                         uint32_t before,
@@ -179,7 +209,10 @@ static struct runner_trial *more_trials(struct arena *arena,
     return more;
 }
 
-/* Look by look, until the seeds suffice (experiments/results/stop.h). */
+/* Runs look by look until the seeds suffice (experiments/results/stop.h), or
+ * at_most is reached.  `now` is the experiment with the seeds of this look; its
+ * trial hashes do not depend on the number of seeds, so what .trials holds stays
+ * good. */
 static bool run_looks(struct arena *arena, struct keeper *keeper,
                       const struct session_options *options,
                       struct session *session, struct err *err)
@@ -206,6 +239,7 @@ static bool run_looks(struct arena *arena, struct keeper *keeper,
     return true;
 }
 
+/* Runs a fixed number of seeds. */
 static bool run_number(struct arena *arena, struct keeper *keeper,
                        const struct session_options *options,
                        struct session *session, struct err *err)
@@ -217,6 +251,8 @@ static bool run_number(struct arena *arena, struct keeper *keeper,
     return run_trials(keeper, options, trial, err);
 }
 
+/* Shards run without knowing of each other, so a number of seeds that follows from
+ * all trials cannot be split. */
 static bool may_shard(const struct experiment *experiment,
                       const struct session_options *options, struct err *err)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * session.h - an experiment from its first trial to its results folder.
+ *
+ * The one path for `clustersim run`, `check` and the library: recall, run, put
+ * together, draw.
  */
 #ifndef EXPERIMENTS_SESSION_SESSION_H
 #define EXPERIMENTS_SESSION_SESSION_H
@@ -19,29 +22,38 @@ struct runner_trial;
 struct experiment;
 
 struct session_options {
-    uint32_t threads;
-    uint32_t shard, shard_count;    /* trials i with i % count == shard */
-    bool resume, progress;
+    uint32_t threads;           /* at least 1 */
+    /* runs trials i with i % shard_count == shard; shard_count <= 1: all */
+    uint32_t shard, shard_count;
+    bool resume, progress;      /* recall what .trials has; show a line on stderr */
     bool plain;                     /* neither charts nor report */
+    /* What provenance.json says of the command. */
     struct provenance_command command;
     const struct runner_ear *ear;   /* of a program that is not ours; or NULL */
     /* Something that the user should read; may be NULL. */
     void (*warn)(void *self, const struct err *err);
-    void *self;
+    void *self;                 /* first argument of warn */
 };
 
+/* What came out.  All pointers lie in the arena of session_run(), or are the
+ * caller's experiment. */
 struct session {
-    const struct experiment *experiment;
-    const struct runner_trial *trial;
+    const struct experiment *experiment; /* as run: `seeds` are those that were needed */
+    const struct runner_trial *trial; /* by number, experiment_trial_count() */
     const struct grid *grid;        /* NULL: a shard, nothing put together */
-    struct check_list checks;
+    struct check_list checks;   /* verdicts on `expect:` */
+    /* trials; known ones are done ones that were recalled */
     uint32_t done, known, failed;
-    const struct err *first_failure;
+    const struct err *first_failure; /* in order of trials; NULL: none */
     bool broken;                    /* an audit failed: our bug */
     bool others_kept;               /* .trials holds some of other runs */
 };
 
-/* False: err says why (ERR_INTERRUPTED: what was finished is kept). */
+/* Runs the experiment and writes its results folder (experiment->dir).  A failed
+ * trial is no failure of the session: it is counted, and the tables have its row
+ * empty.  False: err says why (ERR_INTERRUPTED: what was finished is kept in
+ * .trials, and --resume goes on there).  `session` is then filled as far as it
+ * went. */
 bool session_run(struct arena *arena, const struct experiment *experiment,
                  const struct session_options *options,
                  struct session *session, struct err *err);

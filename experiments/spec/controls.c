@@ -2,9 +2,14 @@
 /*
  * controls.c - adds the random floor and the ablations that `controls:` names.
  *
- * A control that switches a part off is made for each policy that has the part
+ * A comparison says little without knowing what makes the difference.  A
+ * control that switches a part off is made for each policy that has the part
  * and has it switched on.  `colocated` is one policy more: first come, first
  * served, of jobs whose groups generate and train in turn.
+ *
+ * Works on the tree, before anything is read: a control is an entry of
+ * `policies:` as a user could have written it, so all checks and messages hold
+ * for it too.
  */
 #include "experiments/spec/controls.h"
 
@@ -39,6 +44,7 @@ const char *controls_part(unsigned i)
     return NULL;
 }
 
+/* Returns the control that the word names; NULL, with err: it is none. */
 static const struct control *find_control(const struct conf_node *word,
                                           struct err *err)
 {
@@ -153,8 +159,9 @@ static bool is_apart(const struct conf_node *item)
             strcmp(conf_text(layout), "colocated") != 0);
 }
 
-/* The keys of `with:` that give all such entries one group of GPUs; "": there
- * is none. */
+/* Returns the keys of `with:` that give all such entries one group of GPUs; "":
+ * there is none.  Items are named by their number, since several may share a
+ * recipe. */
 static const char *colocate_keys(struct arena *arena, const struct conf_node *root)
 {
     const struct conf_node *workload = conf_get(root, "workload");
@@ -175,6 +182,8 @@ static const char *colocate_keys(struct arena *arena, const struct conf_node *ro
     return text;
 }
 
+/* NULL, with err, if the experiment has nothing to colocate: such a control would repeat
+ * fcfs. */
 static const struct conf_node *add_colocated(struct arena *arena,
                                              const struct conf_node *root,
                                              const struct conf_node *word,
@@ -235,6 +244,8 @@ static const struct conf_node *add_control(struct arena *arena,
     return NULL;
 }
 
+/* Controls stand behind the file's own policies, in the order of `controls:`; each
+ * looks at the file's policies alone. */
 const struct conf_node *controls_add(struct arena *arena,
                                      const struct conf_node *root,
                                      const struct registry_guests *guests,

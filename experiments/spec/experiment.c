@@ -2,6 +2,11 @@
 /*
  * experiment.c - the trials of an experiment by their number, and what each
  * depends on.
+ *
+ * index = (point x policies + policy) x seeds + seed: the seed runs fastest, so
+ * that trials of a policy at a point stand side by side.  The hash of a trial
+ * names its file in .trials; whatever may change a row of its tables must be in
+ * it, and nothing else should be, or trials are run again in vain.
  */
 #include "experiments/spec/experiment.h"
 
@@ -37,6 +42,7 @@ bool experiment_draws(const struct experiment *experiment, uint32_t point, uint3
            host_policy_draws(at->policy[policy]);
 }
 
+/* Where nothing is drawn, seed 0 is run and stands for all seeds. */
 bool experiment_is_copy(const struct experiment *experiment, uint32_t index)
 {
     struct experiment_trial trial = experiment_trial(experiment, index);
@@ -83,6 +89,7 @@ struct trial_spec experiment_trial_spec(const struct experiment *experiment, uin
     };
 }
 
+/* The program's own file is part of it: a new build may compute other results. */
 uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t index)
 {
     struct experiment_trial trial = experiment_trial(experiment, index);

@@ -33,6 +33,7 @@ struct experiment_input {            /* a file that the experiment was made from
     uint64_t hash;
 };
 
+/* A cell of the sweep: what all policies meet there. */
 struct experiment_point {
     const char *label;          /* "arrival.rate=4/h", or "base" */
     const struct cluster_spec *cluster;
@@ -81,6 +82,7 @@ struct experiment_stop {
     const char *why;            /* in words */
 };
 
+/* The whole experiment, as read.  All pointers lie in the arena of experiment_read(). */
 struct experiment {
     const char *path;           /* of the experiment file */
     const char *name;
@@ -162,30 +164,33 @@ struct experiment_options {
                   struct err *err);
 };
 
-/* Reads a file with the options.  All memory comes from the arena.  NULL: err
- * says why. */
+/* Reads a file with the options.  All memory comes from the arena; texts of the options
+ * must live as long.  Loads policies from files (which may start programs) and reads
+ * traces, so it may take seconds.  NULL: err says why, and err->next what else is wrong. */
 const struct experiment *experiment_read(struct arena *arena, const char *path,
                                          const struct experiment_options *options,
                                          struct err *err);
 
-/* Is it a key that can be swept?  False: err says what `what` must be. */
+/* Is it a key that can be swept?  False: err says what `what` (\"a swept key\") must be. */
 bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
                           struct err *err);
 
 /* In the message about a key of `with:` that has its value anyway. */
 #define EXPERIMENT_IDLE_WITH "changes nothing: it has this value anyway"
 
-/* The built-in metrics and the experiment's own. */
+/* Returns the built-in metrics and the experiment's own. */
 const struct metric_set *experiment_metrics(const struct experiment *experiment);
-/* The metric of that name.  False: err says what may be meant. */
+/* Finds the metric that the scalar `node` names.  False: err says what may be meant. */
 bool experiment_metric(const struct experiment *experiment,
                        const struct conf_node *node, enum metric *metric,
                        struct err *err);
 
+/* Returns points x policies x seeds, at most 2^31. */
 uint32_t experiment_trial_count(const struct experiment *experiment);
 struct experiment_trial {
     uint32_t point, policy, seed;
 };
+/* Returns which cell and seed trial `index` is. */
 struct experiment_trial experiment_trial(const struct experiment *experiment, uint32_t index);
 /* Can the results of two seeds differ, for that point and policy?  If the
  * workload, the cluster and the policy draw nothing, all seeds are equal. */
@@ -193,11 +198,12 @@ bool experiment_draws(const struct experiment *experiment, uint32_t point, uint3
 /* Would the trial repeat the one of the first seed?  Such a trial is not
  * run. */
 bool experiment_is_copy(const struct experiment *experiment, uint32_t index);
-/* Trials that are to be run: all but copies. */
+/* Returns the number of trials that are to be run: all but copies. */
 uint32_t experiment_run_count(const struct experiment *experiment);
-/* Returns what trial_run() needs, with `stop` NULL. */
+/* Returns what trial_run() needs, with `stop` NULL.  Its pointers are the experiment's. */
 struct trial_spec experiment_trial_spec(const struct experiment *experiment, uint32_t index);
-/* Returns a hash of everything that could change the trial's rows. */
+/* Returns a hash of everything that could change the trial's rows.  It does not depend on
+ * the number of seeds, points or policies, nor on the trial's index. */
 uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t index);
 
 extern const struct conf_schema experiment_schema, experiment_plugins_schema,

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * guests.c - policies from files and programs, loaded before the rest is read.
+ *
+ * An entry that names a file (.c, .so) or has `exec:` becomes an entry with a
+ * policy and a name as any other; the table behind the name is the guest's.  A
+ * file is compiled and loaded once, however many entries name it.  Loading
+ * comes first since a policy's own keys are known only from its table.
  */
 #include "experiments/spec/guests.h"
 
@@ -41,6 +46,8 @@ const struct conf_schema experiment_plugins_schema =
     CONF_SCHEMA("experiment.plugins", "how trials of policies from files run",
                 guests_field);
 
+/* A program always runs apart, so `isolate: false` is refused where one is among
+ * the policies. */
 bool guests_read(const struct conf_node *node, const struct registry_guests *guests,
                  struct trial_guest *out, struct err *err)
 {
@@ -70,15 +77,16 @@ bool guests_read(const struct conf_node *node, const struct registry_guests *gue
     return true;
 }
 
-/* The scalar that says which policy an entry has; NULL: reading the entry says
- * why. */
-static const struct conf_node *word_of(const struct conf_node *entry)
+/* Returns the scalar that says which policy an entry has; NULL: reading the entry
+ * says why. */
+static const struct conf_node *entry_word(const struct conf_node *entry)
 {
     if (conf_kind(entry) == CONF_MAP)
         entry = conf_get(entry, "policy");
     return entry != NULL && conf_kind(entry) == CONF_SCALAR ? entry : NULL;
 }
 
+/* The path is relative to the file that has the entry. */
 static const struct registry_guest *load_guest(struct arena *arena,
                                                const struct conf_node *word,
                                                struct registry_guests *guests,
@@ -99,9 +107,10 @@ static const struct registry_guest *load_guest(struct arena *arena,
 
 /* ---- programs ---- */
 
-/* Returns the command of `exec:` as one text: words of a list in quotation marks. */
-static const char *command_of(struct arena *arena, const struct conf_node *exec,
-                              struct err *err)
+/* Returns the command of `exec:` as one text: words of a list in quotation marks.
+ * NULL, with err: a word has both kinds of marks, or it is no list of words. */
+static const char *read_command(struct arena *arena, const struct conf_node *exec,
+                                struct err *err)
 {
     const char *command = "";
 
@@ -126,8 +135,8 @@ static const char *command_of(struct arena *arena, const struct conf_node *exec,
     return NULL;
 }
 
-/* The folder of the file that names the program. */
-static const char *folder_of(struct arena *arena, const struct conf_node *exec)
+/* Returns the folder of the file that names the program, where it will run. */
+static const char *find_folder(struct arena *arena, const struct conf_node *exec)
 {
     const char *file = conf_pos(exec).file;
     const char *slash = file == NULL ? NULL : strrchr(file, '/');
@@ -135,6 +144,7 @@ static const char *folder_of(struct arena *arena, const struct conf_node *exec)
     return slash == NULL ? "." : text_format(arena, "%.*s", (int)(slash - file) + 1, file);
 }
 
+/* A program is known by its command as written. */
 static const struct registry_guest *load_program(struct arena *arena,
                                                  const struct conf_node *exec,
                                                  const char *command,
@@ -148,7 +158,7 @@ static const struct registry_guest *load_program(struct arena *arena,
 
     if (known != NULL)
         return known;
-    policy = exec_load(arena, command, folder_of(arena, exec), conf_pos(exec), &hash, err);
+    policy = exec_load(arena, command, find_folder(arena, exec), conf_pos(exec), &hash, err);
     if (policy == NULL)
         return NULL;
     ARENA_ADD(arena, guests->item, guests->count, guests->room,
@@ -173,7 +183,7 @@ static const struct conf_node *set_program(struct arena *arena,
         err_set(err, ERR_SCHEMA, conf_pos(policy), "keys policy and exec exclude each other");
         return NULL;
     }
-    command = command_of(arena, exec, err);
+    command = read_command(arena, exec, err);
     *guest = command == NULL ? NULL : load_program(arena, exec, command, guests, err);
     if (*guest == NULL)
         return NULL;
@@ -207,6 +217,7 @@ static const struct conf_node *name_entry(struct arena *arena,
          : conf_set_text(arena, root, text_format(arena, "%s.name", place), name, err);
 }
 
+/* Goes through the entries by number, since the tree changes as names are set. */
 const struct conf_node *guests_load(struct arena *arena, const struct conf_node *root,
                                     struct registry_guests *guests, struct err *err)
 {
@@ -216,7 +227,7 @@ const struct conf_node *guests_load(struct arena *arena, const struct conf_node 
     if (list == NULL || conf_kind(list) != CONF_LIST)
         return root;
     for (size_t i = 0; root != NULL && i < conf_count(list); i++) {
-        const struct conf_node *entry = conf_item(list, i), *word = word_of(entry);
+        const struct conf_node *entry = conf_item(list, i), *word = entry_word(entry);
         const struct registry_guest *guest = NULL;
 
         if (conf_kind(entry) == CONF_MAP && conf_get(entry, "exec") != NULL)
@@ -235,7 +246,7 @@ const struct conf_node *guests_load(struct arena *arena, const struct conf_node 
 uint64_t guests_hash(const struct registry_guests *guests,
                      const struct conf_node *entry, uint64_t hash)
 {
-    const struct conf_node *word = word_of(entry);
+    const struct conf_node *word = entry_word(entry);
     const struct registry_guest *guest =
         word == NULL ? NULL : registry_guest(guests, conf_text(word));
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * inputs.c - ranges of keys, and their values.
+ *
+ * An input is one coordinate in [0, 1] of a design (Sobol, Latin hypercube,
+ * Morris): a range is mapped linearly or by its logarithm, a list of words is
+ * cut into equal parts.
  */
 #include "experiments/spec/inputs.h"
 
@@ -14,7 +18,8 @@
 
 #define SAMPLE_STEP 1e-3        /* values of a range are told apart to a tenth of it */
 
-static bool first_step(const char *key, size_t bytes, const char *word)
+/* Is the first step of the key, of `bytes` bytes, that word? */
+static bool is_first_step(const char *key, size_t bytes, const char *word)
 {
     return strlen(word) == bytes && memcmp(key, word, bytes) == 0;
 }
@@ -24,8 +29,8 @@ bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
 {
     size_t root = strcspn(key, ".");
 
-    if (!first_step(key, root, "workload") && !first_step(key, root, "cluster") &&
-        !(first_step(key, root, "policies") && key[root] == '.') &&
+    if (!is_first_step(key, root, "workload") && !is_first_step(key, root, "cluster") &&
+        !(is_first_step(key, root, "policies") && key[root] == '.') &&
         strcmp(key, "fidelity") != 0) {
         err_set(err, ERR_SCHEMA, pos, "%s must begin with workload. cluster. or "
                 "policies.NAME., or be fidelity, and is '%.80s'", what, key);
@@ -58,7 +63,7 @@ const struct conf_schema input_schema =
     CONF_SCHEMA("experiment.input", "the plausible range of a key",
                 input_field);
 
-static bool range_read(const struct conf_node *map, struct input *input,
+static bool read_range(const struct conf_node *map, struct input *input,
                        struct err *err)
 {
     struct input_keys keys = { 0 };
@@ -70,7 +75,8 @@ static bool range_read(const struct conf_node *map, struct input *input,
                                &input->range, err);
 }
 
-static bool words_read(struct arena *arena, const struct conf_node *list,
+/* Fewer than two values would vary nothing. */
+static bool read_words(struct arena *arena, const struct conf_node *list,
                        struct input *input, struct err *err)
 {
     const char **word = arena_alloc(arena, conf_count(list) + 1, sizeof *word);
@@ -117,13 +123,14 @@ struct input *inputs_read(struct arena *arena, const struct conf_node *map,
             err_hint(err, "Write {from: 2/h, to: 6/h}, or [a, b] of words.");
             return NULL;
         }
-        if (conf_kind(value) == CONF_LIST ? !words_read(arena, value, &input[i], err)
-                                          : !range_read(value, &input[i], err))
+        if (conf_kind(value) == CONF_LIST ? !read_words(arena, value, &input[i], err)
+                                          : !read_range(value, &input[i], err))
             return NULL;
     }
     return input;
 }
 
+/* u = 1 is the last word, not one behind it. */
 const char *input_at(struct arena *arena, const struct input *input, double u)
 {
     if (input->word != NULL)

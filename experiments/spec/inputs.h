@@ -18,6 +18,7 @@ struct experiment_setting;
 
 extern const struct conf_schema input_schema;
 
+/* A key and its plausible values: a range, or words. */
 struct input {
     const char *key;
     struct quantity_range range;        /* without words */
@@ -27,12 +28,14 @@ struct input {
     struct err_pos pos;                 /* of the key */
 };
 
-/* Reads a map from keys to ranges or lists.  NULL: err says what is wrong. */
+/* Reads a map from keys to ranges or lists, and stores their number.  Memory comes
+ * from the arena.  NULL: err says what is wrong. */
 struct input *inputs_read(struct arena *arena, const struct conf_node *map,
                           uint32_t *count, struct err *err);
-/* Returns the value at u, from 0 to 1, as text. */
+/* Returns the value at u, from 0 to 1, as text for a setting; in the arena, or the
+ * input's. */
 const char *input_at(struct arena *arena, const struct input *input, double u);
-/* Returns settings of all inputs at u[count]. */
+/* Returns an array of `count` settings: input i at u[i]. */
 struct experiment_setting *inputs_at(struct arena *arena, const struct input *input,
                                      uint32_t count, const double *u);
 /* The first and the last value. */

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * keys.c - key tables of the experiment file: top level, output, expect.
+ *
+ * A table says of each key its type, bounds, default and help; conf_fill()
+ * reads by it, and explain, manual and JSON Schema are printed from it.  What a
+ * table cannot say (a list of words, a number or a word) is read by the
+ * functions below.
  */
 #include "experiments/spec/keys.h"
 
@@ -219,8 +224,8 @@ bool experiment_until(const struct conf_node *node, int64_t *until_ns,
     return err_hint(err, "Write a time such as 14d, or drained.");
 }
 
-/* The index in `names` of each item of a list of words. */
-static bool word_read(const struct conf_node *node, const char *key,
+/* Reads a word as its index in `names`. */
+static bool read_word(const struct conf_node *node, const char *key,
                       const char *const *names, int *index, struct err *err)
 {
     const struct conf_field field = {
@@ -230,7 +235,8 @@ static bool word_read(const struct conf_node *node, const char *key,
     return conf_read(node, &field, index, err);
 }
 
-static bool list_check(const struct conf_node *node, const char *key,
+/* False, with err, unless the node is a list. */
+static bool check_list(const struct conf_node *node, const char *key,
                        struct err *err)
 {
     if (conf_kind(node) == CONF_LIST)
@@ -238,19 +244,20 @@ static bool list_check(const struct conf_node *node, const char *key,
     return err_set(err, ERR_SCHEMA, conf_pos(node), "%s must be a list", key);
 }
 
-static bool tables_read(const struct conf_node *list, uint32_t *tables,
+/* `summary` is always written and has no bit. */
+static bool read_tables(const struct conf_node *list, uint32_t *tables,
                         struct err *err)
 {
     *tables = EXPERIMENT_COMPARE | EXPERIMENT_JOBS | EXPERIMENT_PHASES | EXPERIMENT_TIMELINE;
     if (list == NULL)
         return true;
-    if (!list_check(list, "tables", err))
+    if (!check_list(list, "tables", err))
         return false;
     *tables = 0;
     for (size_t i = 0; i < conf_count(list); i++) {
         int index;
 
-        if (!word_read(conf_item(list, i), "tables", table_names, &index, err))
+        if (!read_word(conf_item(list, i), "tables", table_names, &index, err))
             return false;
         if (index > 0)
             *tables |= 1u << (index - 1);
@@ -258,7 +265,8 @@ static bool tables_read(const struct conf_node *list, uint32_t *tables,
     return true;
 }
 
-static bool plots_read(struct arena *arena, const struct conf_node *list,
+/* Without the key, all charts. */
+static bool read_plots(struct arena *arena, const struct conf_node *list,
                        struct experiment *experiment, struct err *err)
 {
     const char **plot;
@@ -267,13 +275,13 @@ static bool plots_read(struct arena *arena, const struct conf_node *list,
     experiment->plot_count = COUNT_OF(experiment_plot_names) - 1;
     if (list == NULL)
         return true;
-    if (!list_check(list, "plots", err))
+    if (!check_list(list, "plots", err))
         return false;
     plot = arena_alloc(arena, conf_count(list) + 1, sizeof *plot);
     for (size_t i = 0; i < conf_count(list); i++) {
         int index;
 
-        if (!word_read(conf_item(list, i), "plots", experiment_plot_names, &index,
+        if (!read_word(conf_item(list, i), "plots", experiment_plot_names, &index,
                        err))
             return false;
         plot[i] = experiment_plot_names[index];
@@ -283,8 +291,8 @@ static bool plots_read(struct arena *arena, const struct conf_node *list,
     return true;
 }
 
-/* A number, or all. */
-static bool detail_read(const struct conf_node *output, const char *text,
+/* Reads detail_seeds: a number, or all; at most the seeds there are. */
+static bool read_detail(const struct conf_node *output, const char *text,
                         struct experiment *experiment, struct err *err)
 {
     const struct conf_field field = {
@@ -308,6 +316,7 @@ static bool detail_read(const struct conf_node *output, const char *text,
     return true;
 }
 
+/* Keys that the other keys leave without effect are refused (conf_acts). */
 bool experiment_output(struct arena *arena, const struct conf_node *node,
                        struct experiment *experiment, struct err *err)
 {
@@ -315,8 +324,8 @@ bool experiment_output(struct arena *arena, const struct conf_node *node,
 
     if (node != NULL && !conf_fill(node, &experiment_output_schema, &keys, err))
         return false;
-    if (!tables_read(keys.tables, &experiment->tables, err) ||
-        !plots_read(arena, keys.plots, experiment, err))
+    if (!read_tables(keys.tables, &experiment->tables, err) ||
+        !read_plots(arena, keys.plots, experiment, err))
         return false;
     if (keys.dir != NULL && keys.dir[0] == '\0')
         return err_set(err, ERR_RANGE, conf_pos(conf_get(node, "dir")),
@@ -338,11 +347,12 @@ bool experiment_output(struct arena *arena, const struct conf_node *node,
                                            EXPERIMENT_DECISIONS)),
                    "needs phases, timeline or decisions in `tables`", err))
         return false;
-    return detail_read(node, keys.detail_seeds, experiment, err);
+    return read_detail(node, keys.detail_seeds, experiment, err);
 }
 
-/* No percentage of nothing, no fraction that none can reach. */
-static bool limit_suits(const struct conf_node *node, const struct metric_info *info,
+/* False, with err, for a percentage of nothing, or a fraction that no trial can
+ * reach.  The gaps to a bound are fractions too, and may be larger than 1. */
+static bool check_limit(const struct conf_node *node, const struct metric_info *info,
                         bool percent, bool compares, double limit,
                         struct err *err)
 {
@@ -360,12 +370,12 @@ static bool limit_suits(const struct conf_node *node, const struct metric_info *
         return true;
     err_set(err, ERR_RANGE, conf_pos(node), "%s is a fraction from 0 to 1, "
             "found '%.40s'", info->name, conf_text(node));
-    return err_hint(err, "%.10g%% is written with its mark.", limit);
+    return err_hint(err, "A percentage has its mark: %.10g%%.", limit);
 }
 
 /* A limit: a number in the metric's unit, a time where that is seconds, or a
  * percentage. */
-static bool limit_read(const struct conf_node *node, const char *key,
+static bool read_limit(const struct conf_node *node, const char *key,
                        const struct metric_set *metrics, struct experiment_expect *e,
                        double *limit, bool *percent, struct err *err)
 {
@@ -388,7 +398,7 @@ static bool limit_read(const struct conf_node *node, const char *key,
         return true;
     }
     if (!conf_read(node, &as_number, limit, err) ||
-        !limit_suits(node, info, *percent, compares, *limit, err))
+        !check_limit(node, info, *percent, compares, *limit, err))
         return false;
     *percent = *percent && compares;
     if (*percent)
@@ -396,7 +406,8 @@ static bool limit_read(const struct conf_node *node, const char *key,
     return true;
 }
 
-static bool between_read(const struct conf_node *node, const struct metric_set *metrics,
+/* Both limits are numbers or both are percentages. */
+static bool read_between(const struct conf_node *node, const struct metric_set *metrics,
                          struct experiment_expect *e, struct err *err)
 {
     bool other;
@@ -404,9 +415,9 @@ static bool between_read(const struct conf_node *node, const struct metric_set *
     if (conf_kind(node) != CONF_LIST || conf_count(node) != 2)
         return err_set(err, ERR_SCHEMA, conf_pos(node),
                        "between must be a list of two: [lower, upper]");
-    if (!limit_read(conf_item(node, 0), "between", metrics, e, &e->low, &e->percent,
+    if (!read_limit(conf_item(node, 0), "between", metrics, e, &e->low, &e->percent,
                     err) ||
-        !limit_read(conf_item(node, 1), "between", metrics, e, &e->high, &other, err))
+        !read_limit(conf_item(node, 1), "between", metrics, e, &e->high, &other, err))
         return false;
     if (other != e->percent)
         return err_set(err, ERR_SCHEMA, conf_pos(node),
@@ -417,7 +428,8 @@ static bool between_read(const struct conf_node *node, const struct metric_set *
     return true;
 }
 
-static bool limits_read(const struct conf_node *map,
+/* Exactly one of the three forms; the other side is unlimited. */
+static bool read_limits(const struct conf_node *map,
                         const struct expect_keys *keys,
                         const struct metric_set *metrics,
                         struct experiment_expect *e, struct err *err)
@@ -432,12 +444,12 @@ static bool limits_read(const struct conf_node *map,
                        "an expectation needs one of at_most, at_least and "
                        "between, and has %d", given);
     if (keys->at_most != NULL)
-        return limit_read(keys->at_most, "at_most", metrics, e, &e->high, &e->percent,
+        return read_limit(keys->at_most, "at_most", metrics, e, &e->high, &e->percent,
                           err);
     if (keys->at_least != NULL)
-        return limit_read(keys->at_least, "at_least", metrics, e, &e->low, &e->percent,
+        return read_limit(keys->at_least, "at_least", metrics, e, &e->low, &e->percent,
                           err);
-    return between_read(keys->between, metrics, e, err);
+    return read_between(keys->between, metrics, e, err);
 }
 
 bool experiment_metric(const struct experiment *experiment,
@@ -465,7 +477,7 @@ bool experiment_metric(const struct experiment *experiment,
     return err_hint(err, "`clustersim list metrics` shows them all.");
 }
 
-static bool expect_read(const struct experiment *experiment,
+static bool read_expect(const struct experiment *experiment,
                         const struct conf_node *map, struct experiment_expect *e,
                         struct err *err)
 {
@@ -488,7 +500,7 @@ static bool expect_read(const struct experiment *experiment,
     e->versus_point_pos = keys.versus_point == NULL
                               ? e->pos : conf_pos(conf_get(map, "vs_point"));
     return experiment_metric(experiment, conf_get(map, "metric"), &e->metric, err) &&
-           limits_read(map, &keys, experiment_metrics(experiment), e, err);
+           read_limits(map, &keys, experiment_metrics(experiment), e, err);
 }
 
 bool experiment_expects(struct arena *arena, const struct conf_node *node,
@@ -498,11 +510,11 @@ bool experiment_expects(struct arena *arena, const struct conf_node *node,
 
     if (node == NULL)
         return true;
-    if (!list_check(node, "expect", err))
+    if (!check_list(node, "expect", err))
         return false;
     expect = arena_alloc(arena, conf_count(node) + 1, sizeof *expect);
     for (size_t i = 0; i < conf_count(node); i++) {
-        if (!expect_read(experiment, conf_item(node, i), &expect[i], err))
+        if (!read_expect(experiment, conf_item(node, i), &expect[i], err))
             return false;
         /* A flag must not turn an interval into a value that holds alone. */
         expect[i].seeds_min = experiment->fewer_seeds ? 2 : 0;

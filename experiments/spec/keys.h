@@ -23,17 +23,21 @@ struct experiment_top {
 /* Reads `fidelity`; *by_step: is it `step`?  node NULL: it is not. */
 bool experiment_by_step(const struct conf_node *node, bool *by_step,
                         struct err *err);
+/* Fills the top level from the root of a file.  False: err says what is wrong. */
 bool experiment_top_read(const struct conf_node *root, struct experiment_top *top,
                          struct err *err);
 /* Reads `until:`, a time; CLOCK_NEVER_NS for `drained`. */
 bool experiment_until(const struct conf_node *node, int64_t *until_ns,
                       struct err *err);
+/* Reads `output:` into the experiment; node NULL: all as by default.  Needs
+ * experiment->name and seeds. */
 bool experiment_output(struct arena *arena, const struct conf_node *node,
                        struct experiment *experiment, struct err *err);
-/* Reads `seeds:`, of a rule the most; NULL: 1. */
+/* Reads `seeds:`, the most of a rule; node NULL: 1. */
 bool experiment_seeds(const struct conf_node *node,
                       struct experiment *experiment, struct err *err);
-/* What is left of it, after `expect:`; a number by --seeds takes its place. */
+/* Reads what is left of `seeds:`, after `expect:`, on which it may depend.  A number by
+ * --seeds takes the place of a rule. */
 bool experiment_stop_read(struct arena *arena, const struct conf_node *node,
                           struct experiment *experiment, struct err *err);
 /* Reads `expect:` and checks metrics and limits.  The caller checks the names

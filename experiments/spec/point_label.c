@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * point_label.c - words of labels.
+ *
+ * Labels are short, and compared word by word as they stand; a key in a label
+ * may have lost its first step (sweep_label).
  */
 #include "experiments/spec/point_label.h"
 
@@ -11,14 +14,14 @@
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
 
-/* The next word from *at on, and its length; 0 at the end. */
+/* Moves *at to the next word, and returns its length; 0 at the end. */
 static size_t next_word(const char **at)
 {
     *at += strspn(*at, " ");
     return strcspn(*at, " ");
 }
 
-/* The bytes of KEY=, or of the whole word where it has none. */
+/* Returns the bytes of KEY=, or of the whole word where it has none. */
 static size_t key_bytes(const char *word, size_t bytes)
 {
     const char *equals = memchr(word, '=', bytes);
@@ -26,7 +29,7 @@ static size_t key_bytes(const char *word, size_t bytes)
     return equals == NULL ? bytes : (size_t)(equals - word) + 1;
 }
 
-/* The first word of `text` that begins like that; NULL: none does. */
+/* Returns the first word of `text` that begins with that KEY=; NULL: none does. */
 static const char *find_key(const char *text, const char *key, size_t bytes)
 {
     size_t length;
@@ -73,7 +76,8 @@ const char *point_label_with(struct arena *arena, const char *label,
     return text;
 }
 
-/* In words: "_" as a blank. */
+/* Returns one step of a key in words: units and abbreviations as people write
+ * them, "_" as a blank. */
 static const char *element_words(struct arena *arena, const char *element)
 {
     static const char *const words[][2] = {
@@ -97,7 +101,7 @@ static const char *element_words(struct arena *arena, const char *element)
 static const char *const owner_key[] = { "nodes", "policies", "mix" };
 static const char *const owner_noun[] = { " nodes", "", " jobs" };
 
-/* Cuts it off; *rest is NULL after the last. */
+/* Cuts the next step off; *rest is NULL after the last. */
 static const char *next_element(char **rest)
 {
     char *element = *rest, *dot = element == NULL ? NULL
@@ -109,6 +113,7 @@ static const char *next_element(char **rest)
     return element;
 }
 
+/* "nodes.a.gpus" is "GPUs of a nodes": an owner in the middle goes behind its part. */
 const char *point_key_words(struct arena *arena, const char *key)
 {
     const char *of = NULL, *noun = "", *words = "", *element;

@@ -11,7 +11,7 @@
 
 struct arena;
 
-/* Is every word of `part` a word of the label? */
+/* Is every word of `part` (KEY=VALUE, several with blanks) a word of the label? */
 bool point_label_has(const char *label, const char *part);
 /* Returns the label with the values of `part` for its keys; NULL: the label
  * lacks a key.  Here and below, memory comes from the arena. */

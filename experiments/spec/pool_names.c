@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pool_names.c - each `pool:` of a workload, wherever it stands.
+ * pool_names.c - each `pool:` and `home:` of a workload, wherever it stands.
+ *
+ * Walks the tree without knowing the keys of recipes, so a new recipe needs
+ * nothing here.
  */
 #include "experiments/spec/pool_names.h"
 
@@ -9,6 +12,7 @@
 
 #include "sim/config/conf.h"
 
+/* Adds a name once. */
 static void add_name(struct pool_names *pools, const char *name)
 {
     for (size_t i = 0; i < pools->count; i++)

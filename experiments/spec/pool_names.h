@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+/* A pool is a bit of a 32-bit mask. */
 #define POOL_NAMES_MAX 31
 
 struct conf_node;

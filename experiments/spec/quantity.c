@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * quantity.c - numbers with units, as they are written in a file.
+ *
+ * Values between two ends are written as a user would write them: the unit of
+ * the ends, and as few digits as tell a tenth of a step.  So settings are
+ * readable, equal values have equal texts (and trials are found again), and
+ * `place` is moved to where the rounded value lies.
  */
 #include "experiments/spec/quantity.h"
 
@@ -16,9 +21,10 @@
 #include "sim/text/scan.h"
 
 #define DIGITS "0123456789"
+/* Digits behind the point; more than any key of a file resolves. */
 #define DECIMALS_MAX 9
 
-/* How many bytes of the text are its number. */
+/* Returns how many bytes of the text are its number; the unit stands behind them. */
 static size_t number_bytes(const char *text)
 {
     size_t bytes = strspn(text, "+-");
@@ -35,7 +41,8 @@ static size_t number_bytes(const char *text)
     return bytes + digits + strspn(text + bytes + digits, DIGITS);
 }
 
-static bool end_read(const struct conf_node *node, const char *key, double *number,
+/* Reads one end of a range. */
+static bool read_end(const struct conf_node *node, const char *key, double *number,
                      const char **text, const char **unit, struct err *err)
 {
     size_t bytes;
@@ -47,7 +54,8 @@ static bool end_read(const struct conf_node *node, const char *key, double *numb
         return true;
     err_set(err, ERR_SCHEMA, conf_pos(node), "%s must be a number with its unit, such "
             "as 4/h, found '%.40s'", key, *text);
-    return err_hint(err, "Of words, write a list where a list is allowed.");
+    return err_hint(err, "If the values are words, give a list of them, where "
+                         "a list is allowed.");
 }
 
 bool quantity_range_read(const struct conf_node *from, const struct conf_node *to,
@@ -56,8 +64,8 @@ bool quantity_range_read(const struct conf_node *from, const struct conf_node *t
     struct quantity_range r = { .log = log };
     const char *unit;
 
-    if (!end_read(from, "from", &r.from, &r.from_text, &r.unit, err) ||
-        !end_read(to, "to", &r.to, &r.to_text, &unit, err))
+    if (!read_end(from, "from", &r.from, &r.from_text, &r.unit, err) ||
+        !read_end(to, "to", &r.to, &r.to_text, &unit, err))
         return false;
     if (strcmp(r.unit, unit) != 0)
         return err_set(err, ERR_RANGE, conf_pos(to), "from and to must have the same "
@@ -75,29 +83,34 @@ bool quantity_range_read(const struct conf_node *from, const struct conf_node *t
     return true;
 }
 
-static double number_at(const struct quantity_range *r, double place)
+/* Returns the number at a place from 0 to 1. */
+static double find_number(const struct quantity_range *r, double place)
 {
     return r->log ? r->from * pow(r->to / r->from, place)
                   : r->from + (r->to - r->from) * place;
 }
 
-static double place_of(const struct quantity_range *r, double number)
+/* The reverse. */
+static double find_place(const struct quantity_range *r, double number)
 {
     return r->log ? log(number / r->from) / log(r->to / r->from)
                   : (number - r->from) / (r->to - r->from);
 }
 
-/* Digits behind the point that tell a tenth of `step` of the range. */
-static int decimals_at(const struct quantity_range *r, double place, double step)
+/* Returns the digits behind the point that tell a tenth of `step` of the range, at
+ * this place: a range of ratios needs more of them at its small end. */
+static int count_decimals(const struct quantity_range *r, double place, double step)
 {
     double beside = place + step <= 1 ? place + step : place - step;
-    double width = fabs(number_at(r, beside) - number_at(r, place));
+    double width = fabs(find_number(r, beside) - find_number(r, place));
     int decimals = (int)ceil(1 - log10(width));
 
     return r->whole || decimals < 0 ? 0
          : decimals > DECIMALS_MAX ? DECIMALS_MAX : decimals;
 }
 
+/* The number is read back as a file would be, so that its place is exactly that of
+ * the text. */
 const char *quantity_at(struct arena *arena, const struct quantity_range *range,
                         double *place, double step)
 {
@@ -109,8 +122,8 @@ const char *quantity_at(struct arena *arena, const struct quantity_range *range,
     assert(*place >= 0 && *place <= 1);
     if (*place == 0 || *place == 1)
         return *place == 0 ? range->from_text : range->to_text;
-    bytes = snprintf(text, sizeof text, "%.*f", decimals_at(range, *place, step),
-                     number_at(range, *place));
+    bytes = snprintf(text, sizeof text, "%.*f", count_decimals(range, *place, step),
+                     find_number(range, *place));
     if (strchr(text, '.') != NULL) {
         while (text[bytes - 1] == '0')
             bytes--;
@@ -120,7 +133,7 @@ const char *quantity_at(struct arena *arena, const struct quantity_range *range,
     ok = scan_f64(text, (size_t)bytes, &number);
     assert(ok);
     (void)ok;
-    *place = fmin(1, fmax(0, place_of(range, number)));
+    *place = fmin(1, fmax(0, find_place(range, number)));
     if (*place == 0 || *place == 1)
         return *place == 0 ? range->from_text : range->to_text;
     return text_format(arena, "%s%s", text, range->unit);

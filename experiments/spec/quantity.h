@@ -31,7 +31,7 @@ bool quantity_range_read(const struct conf_node *from, const struct conf_node *t
  * the rounded value. */
 const char *quantity_at(struct arena *arena, const struct quantity_range *range,
                         double *place, double step);
-/* The number of a text in the unit; false: it has another unit. */
+/* Reads the number of a text in the range's unit; false: it has another unit. */
 bool quantity_number(const struct quantity_range *range, const char *text,
                      double *number);
 

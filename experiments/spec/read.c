@@ -2,8 +2,20 @@
 /*
  * read.c - an experiment file: its top, its policies, its points.
  *
- * What two points of a sweep have in common (the same cluster, say) is read
- * once and shared.
+ * Order: load the file and the files it names into one tree; load policies from
+ * files; apply --set; add controls; then read the top, the catalogue, names of
+ * policies, and each point of the sweep, which is the whole tree with some
+ * values replaced.
+ *
+ * What two points have in common is read once and shared: a cluster or a
+ * workload is known by the hash of its part of the tree (find_twin), a policy
+ * by its hash at the point before.  A million jobs of a trace are so in memory
+ * once, however many points there are.
+ *
+ * Errors: conf_mend_read() reads again with a stock part in place of the one
+ * that is wrong, so that several errors are found in one go. read_root() is
+ * therefore called several times and starts from `empty` each time; what --set
+ * and controls did to the tree is kept (r->set).
  */
 #include "experiments/columns/metric.h"
 #include "experiments/spec/experiment.h"
@@ -39,6 +51,7 @@
 #include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 
+/* A bound, so that points x policies x seeds stays a 32-bit number. */
 #define POLICIES_MAX 1000u
 
 /* Which keys of a `with:` change something at some point. */
@@ -69,6 +82,7 @@ struct reader {
     struct registry_guests guests;      /* policies from files */
 };
 
+/* Files that it names are part of each trial's hash. */
 static bool read_catalogue(struct reader *r, struct err *err)
 {
     const struct conf_node *node = r->top.catalogue;
@@ -82,8 +96,9 @@ static bool read_catalogue(struct reader *r, struct err *err)
 
 /* Policies. */
 
-/* What a policy is called in the results, without reading all of it. */
-static const char *name_of(const struct conf_node *item)
+/* Returns what a policy is called in the results, without reading all of its
+ * entry; NULL: the entry is wrong. */
+static const char *entry_name(const struct conf_node *item)
 {
     const struct conf_node *name;
 
@@ -99,6 +114,8 @@ static const char *name_of(const struct conf_node *item)
     return conf_text(name);
 }
 
+/* Fills the names of the policies that are run, in the order of the file, and of
+ * those that --only leaves out. */
 static bool name_policies(struct reader *r, struct err *err)
 {
     const struct conf_node *list = r->top.policies;
@@ -120,7 +137,7 @@ static bool name_policies(struct reader *r, struct err *err)
     for (size_t i = 0; i < count; i++) {
         const struct conf_node *item = conf_item(list, i);
 
-        all[i] = name_of(item);
+        all[i] = entry_name(item);
         if (all[i] == NULL || all[i][0] == '\0' ||
             strpbrk(all[i], ",\"\n\t /") != NULL)
             return err_set(err, ERR_SCHEMA, conf_pos(item),
@@ -143,7 +160,8 @@ static bool name_policies(struct reader *r, struct err *err)
     return only_check(r->arena, r->options->only, all, r->experiment->path, err);
 }
 
-static uint32_t policy_index(const struct experiment *experiment, const char *name)
+/* Returns the number of a policy that is run, or UINT32_MAX. */
+static uint32_t find_policy(const struct experiment *experiment, const char *name)
 {
     for (uint32_t i = 0; i < experiment->policy_count; i++)
         if (strcmp(experiment->policy_name[i], name) == 0)
@@ -161,7 +179,7 @@ static bool check_policy(struct reader *r, const char *name,
     const char *near;
 
     for (size_t i = 0; i < count; i++) {
-        all[i] = name_of(conf_item(list, i));
+        all[i] = entry_name(conf_item(list, i));
         if (strcmp(all[i], name) == 0)
             return true;
     }
@@ -173,29 +191,31 @@ static bool check_policy(struct reader *r, const char *name,
     return err_hint(err, "The first of them is %s.", all[0]);
 }
 
+/* Without the key, the first policy, whether --only keeps it or not. */
 static bool read_baseline(struct reader *r, struct err *err)
 {
     const struct conf_node *first = conf_item(r->top.policies, 0);
     const char *name = r->top.baseline;
 
     if (name == NULL)
-        name = name_of(first);
+        name = entry_name(first);
     else if (!check_policy(r, name, conf_pos(conf_get(r->root, "baseline")),
                            "baseline", err))
         return false;
-    r->experiment->baseline = policy_index(r->experiment, name);
+    r->experiment->baseline = find_policy(r->experiment, name);
     return true;
 }
 
-/* The policy at a point: its node, found again by name in the point's tree. */
-static const struct conf_node *policy_node(const struct conf_node *tree,
-                                           const char *name)
+/* Returns the entry of a policy at a point, found again by name in the point's
+ * tree; NULL: the sweep has renamed it. */
+static const struct conf_node *find_policy_node(const struct conf_node *tree,
+                                                const char *name)
 {
     const struct conf_node *list = conf_get(tree, "policies");
 
     for (size_t i = 0; i < conf_count(list); i++) {
         const struct conf_node *item = conf_item(list, i);
-        const char *text = name_of(item);
+        const char *text = entry_name(item);
 
         if (text != NULL && strcmp(text, name) == 0)
             return item;
@@ -205,13 +225,14 @@ static const struct conf_node *policy_node(const struct conf_node *tree,
 
 /* Points. */
 
-static enum workload_estimate estimate_of(const struct experiment_point *point)
+static enum workload_estimate find_estimate(const struct experiment_point *point)
 {
     return workload_estimate(point->workload);
 }
 
-/* What a trace says of estimates holds for policies that say nothing. */
-static const struct host_policy *policy_read(struct reader *r,
+/* Reads an entry.  What a trace says of estimates holds for policies that say
+ * nothing. */
+static const struct host_policy *read_policy(struct reader *r,
                                              const struct experiment_point *point,
                                              const struct conf_node *node,
                                              struct err *err)
@@ -221,13 +242,14 @@ static const struct host_policy *policy_read(struct reader *r,
         [ESTIMATE_NOISY] = "noisy",
     };
 
-    return host_policy_read_as(r->arena, node, text[estimate_of(point)], &r->guests,
+    return host_policy_read_as(r->arena, node, text[find_estimate(point)], &r->guests,
                                err);
 }
 
-/* Pools of the cluster and roles of the jobs, of one point. */
-static struct host_names names_of_point(struct arena *arena,
-                                        const struct experiment_point *point)
+/* Returns the pools of the cluster and the roles of the jobs, for checks of words
+ * in a policy's keys. */
+static struct host_names collect_names(struct arena *arena,
+                                       const struct experiment_point *point)
 {
     size_t pools = point->cluster->pool_count, roles = 0, count = 0;
     const char **pool = arena_alloc(arena, pools + 1, sizeof *pool), **role;
@@ -251,7 +273,9 @@ static struct host_names names_of_point(struct arena *arena,
     return (struct host_names){ pool, role };
 }
 
-/* An earlier point with the same cluster (and workload), or NULL. */
+/* Returns an earlier point with the same cluster (and the same workload, if
+ * asked), or NULL.  A workload depends on its cluster, so it is never shared
+ * without it. */
 static const struct experiment_point *find_twin(const struct reader *r,
                                                 const struct experiment_point *point,
                                                 bool workload)
@@ -263,9 +287,10 @@ static const struct experiment_point *find_twin(const struct reader *r,
     return NULL;
 }
 
-/* A run until a time that the first job of a trace never sees. */
-static bool ends_after_begin(const struct reader *r,
-                             const struct experiment_point *point, struct err *err)
+/* False, with err, for a run until a time that comes before the first job of a
+ * trace. */
+static bool check_begin(const struct reader *r,
+                        const struct experiment_point *point, struct err *err)
 {
     int64_t begin_ns = workload_begin_ns(point->workload);
 
@@ -278,10 +303,11 @@ static bool ends_after_begin(const struct reader *r,
     return err_hint(err, "With `origin: first` time 0 is its submission.");
 }
 
-/* Nodes that are rented by forecast are ordered while there is no job, too. */
-static bool ends_if_forecast(const struct reader *r,
-                             const struct experiment_point *point,
-                             const struct conf_node *cluster, struct err *err)
+/* False, with err, if nodes are rented by forecast and the run has no end: they
+ * are ordered while there is no job, too, so it would never drain. */
+static bool check_forecast(const struct reader *r,
+                           const struct experiment_point *point,
+                           const struct conf_node *cluster, struct err *err)
 {
     const struct cluster_spec *spec = point->cluster;
     bool ends = r->experiment->until_ns != CLOCK_NEVER_NS;
@@ -292,14 +318,14 @@ static bool ends_if_forecast(const struct reader *r,
             err_set(err, ERR_RANGE, conf_pos(cluster),
                     "scale: forecast of the nodes %s needs `until` with a time",
                     spec->group[g].name);
-            return err_hint(err, "It goes on without jobs, so that a run that "
-                                 "is drained would not end. A `warmup` leaves "
-                                 "out the time in which it learns.");
+            return err_hint(err, "The forecast rents nodes without jobs too, so a "
+                                 "run until drained would not end. A `warmup` "
+                                 "leaves out the time in which it learns.");
         }
     return true;
 }
 
-/* The cluster and the workload of a tree. */
+/* Reads the cluster and the workload of a tree, or shares those of an earlier point. */
 static bool read_world(struct reader *r, struct experiment_point *point,
                        const struct conf_node *tree, struct err *err)
 {
@@ -322,11 +348,12 @@ static bool read_world(struct reader *r, struct experiment_point *point,
         return false;
     if (same == NULL)
         ARENA_ADD(r->arena, r->known, r->known_count, r->known_room, point);
-    return ends_if_forecast(r, point, cluster, err) &&
-           ends_after_begin(r, point, err);
+    return check_forecast(r, point, cluster, err) &&
+           check_begin(r, point, err);
 }
 
-static bool *acts_of(struct reader *r, const struct conf_node *with)
+/* Returns the marks of a `with:`, by key, made at its first point. */
+static bool *find_acts(struct reader *r, const struct conf_node *with)
 {
     for (size_t i = 0; i < r->acting_count; i++)
         if (r->acting[i].with == with)
@@ -337,7 +364,8 @@ static bool *acts_of(struct reader *r, const struct conf_node *with)
     return acts;
 }
 
-/* What does not fit stands in a place that others read without error. */
+/* Adds to a RANGE error that it is so under one policy: what does not fit stands
+ * in a place that other policies read without error. */
 static void hint_with(const struct conf_node *policy, struct err *err)
 {
     const struct err told = *err;
@@ -345,11 +373,13 @@ static void hint_with(const struct conf_node *policy, struct err *err)
     if (told.kind != ERR_RANGE)
         return;
     err->hint[0] = '\0';
-    err_hint(err, "%s%sIt is so under policy %.60s, by its `with`.", told.hint,
-             told.hint[0] == '\0' ? "" : " ", name_of(policy));
+    err_hint(err, "%s%sThis follows from the `with` of policy %.60s.", told.hint,
+             told.hint[0] == '\0' ? "" : " ", entry_name(policy));
 }
 
-/* The point as a policy meets it. */
+/* Returns the point as a policy meets it: the point itself, or, with a `with:`, a
+ * copy with its own cluster and workload, whose jobs are checked to be those of
+ * the others. */
 static struct experiment_point *meet_point(struct reader *r, uint32_t index,
                                            const struct conf_node *tree,
                                            const struct conf_node *node, struct err *err)
@@ -363,7 +393,7 @@ static struct experiment_point *meet_point(struct reader *r, uint32_t index,
     if (!with_check(with, r->swept, err))
         return NULL;
     const struct conf_node *changed =
-        with_tree(&r->inputs, tree, with, acts_of(r, with), err);
+        with_tree(&r->inputs, tree, with, find_acts(r, with), err);
     own = arena_alloc(r->arena, 1, sizeof *own);
     *own = *point;
     if (changed == NULL)
@@ -380,28 +410,29 @@ static struct experiment_point *meet_point(struct reader *r, uint32_t index,
 }
 
 /* A policy at a point, read anew unless it is as at the point before. */
-static const struct host_policy *policy_at(struct reader *r, uint32_t index, uint32_t p,
-                                           const struct experiment_point *met,
-                                           const struct conf_node *node, uint64_t hash,
-                                           struct err *err)
+static const struct host_policy *read_policy_at(struct reader *r, uint32_t index, uint32_t p,
+                                                const struct experiment_point *met,
+                                                const struct conf_node *node, uint64_t hash,
+                                                struct err *err)
 {
     const struct experiment_point *last = index > 0 ? &r->point[index - 1] : NULL;
-    const struct host_names names = names_of_point(r->arena, met);
+    const struct host_names names = collect_names(r->arena, met);
     const struct host_policy *policy;
 
     if (last != NULL && last->policy_hash[p] == hash &&
-        estimate_of(last->met[p]) == estimate_of(met))
+        find_estimate(last->met[p]) == find_estimate(met))
         policy = last->policy[p];
     else
-        policy = policy_read(r, met, node, err);
+        policy = read_policy(r, met, node, err);
     if (policy == NULL ||
         !host_words_check(r->arena, policy->policy, node, &names, err))
         return NULL;
     return policy;
 }
 
-static bool point_policies(struct reader *r, uint32_t index,
-                           const struct conf_node *tree, struct err *err)
+/* Policies keep their number at all points.  Copies of a point share its arrays. */
+static bool read_point_policies(struct reader *r, uint32_t index,
+                                const struct conf_node *tree, struct err *err)
 {
     uint32_t count = r->experiment->policy_count;
     const struct host_policy **policy = arena_alloc(r->arena, count, sizeof *policy);
@@ -409,7 +440,7 @@ static bool point_policies(struct reader *r, uint32_t index,
     uint64_t *hash = arena_alloc(r->arena, count, sizeof *hash);
 
     for (uint32_t p = 0; p < count; p++) {
-        const struct conf_node *node = policy_node(tree, r->experiment->policy_name[p]);
+        const struct conf_node *node = find_policy_node(tree, r->experiment->policy_name[p]);
 
         if (node == NULL)
             return err_set(err, ERR_SCHEMA, conf_pos(r->top.sweep),
@@ -419,7 +450,7 @@ static bool point_policies(struct reader *r, uint32_t index,
         met[p] = meet_point(r, index, tree, node, err);
         if (met[p] == NULL)
             return false;
-        policy[p] = policy_at(r, index, p, met[p], node, hash[p], err);
+        policy[p] = read_policy_at(r, index, p, met[p], node, hash[p], err);
         if (policy[p] == NULL)
             return false;
     }
@@ -434,14 +465,15 @@ static bool point_policies(struct reader *r, uint32_t index,
     return true;
 }
 
-static bool point_read(struct reader *r, uint32_t index,
+/* Reads one point of the sweep. */
+static bool read_point(struct reader *r, uint32_t index,
                        const struct conf_node *tree, struct err *err)
 {
     struct experiment_point *point = &r->point[index];
 
     return read_world(r, point, tree, err) &&
            experiment_by_step(conf_get(tree, "fidelity"), &point->by_step, err) &&
-           point_policies(r, index, tree, err);
+           read_point_policies(r, index, tree, err);
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -451,8 +483,9 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*left, *right);   /* equal ones are found, then refused */
 }
 
-/* Sorted, two that are alike stand side by side. */
-static bool labels_differ(struct reader *r, struct err *err)
+/* Labels name points in tables, so two must not be alike.  Sorted, equal ones
+ * stand side by side. */
+static bool check_labels(struct reader *r, struct err *err)
 {
     uint32_t count = r->experiment->point_count;
     const char **label = arena_alloc(r->arena, count, sizeof *label);
@@ -479,6 +512,7 @@ static void note_swept(struct arena *arena, struct experiment *experiment,
     experiment->swept_count = (uint32_t)count;
 }
 
+/* Points are read in order, so that each may share with the one before. */
 static bool read_points(struct reader *r, struct err *err)
 {
     struct experiment *experiment = r->experiment;
@@ -502,17 +536,17 @@ static bool read_points(struct reader *r, struct err *err)
 
         if (r->options->point != NULL)
             r->point[i].label = r->options->point;
-        if (tree == NULL || !point_read(r, i, tree, err))
+        if (tree == NULL || !read_point(r, i, tree, err))
             return false;
     }
     /* A key may act at other points than the one that is asked for. */
     for (size_t i = 0; r->options->point == NULL && i < r->acting_count; i++)
         if (!with_acts(r->acting[i].with, r->acting[i].acts, err))
             return false;
-    return labels_differ(r, err);
+    return check_labels(r, err);
 }
 
-/* Some point has the words of `point`, some those of `vs_point`. */
+/* Has some point the words of `point`, and some those of `vs_point`? */
 static bool check_point(const struct experiment *experiment,
                         const struct experiment_expect *e, struct err *err)
 {
@@ -532,6 +566,7 @@ static bool check_point(const struct experiment *experiment,
     return err_hint(err, "The first one is '%.100s'.", experiment->point[0].label);
 }
 
+/* Names of policies and points in `expect:`; keys.c has checked the rest. */
 static bool check_expects(struct reader *r, struct err *err)
 {
     const struct experiment *experiment = r->experiment;
@@ -545,8 +580,8 @@ static bool check_expects(struct reader *r, struct err *err)
             return false;
         if (e->versus != NULL && e->versus_point == NULL &&
             strcmp(e->versus, e->policy) == 0) {
-            err_set(err, ERR_RANGE, e->versus_pos, "vs names %.60s, which is "
-                    "the policy that is judged: they never differ", e->versus);
+            err_set(err, ERR_RANGE, e->versus_pos, "vs names %.60s, the "
+                    "policy that is judged: the two never differ", e->versus);
             return err_hint(err, "Name another policy, or leave vs out and "
                             "give the limit as a number.");
         }
@@ -556,8 +591,9 @@ static bool check_expects(struct reader *r, struct err *err)
     return true;
 }
 
-/* Before --set changes them; what is wrong with them is told later. */
-static int64_t seeds_of_file(const struct conf_node *root)
+/* Returns the seeds that the file asks for, before --set changes them; what is
+ * wrong with them is told later. */
+static int64_t read_file_seeds(const struct conf_node *root)
 {
     const struct conf_node *node =
         conf_kind(root) == CONF_MAP ? conf_get(root, "seeds") : NULL;
@@ -570,7 +606,8 @@ static int64_t seeds_of_file(const struct conf_node *root)
     return scan_i64(text, strlen(text), &seeds) ? seeds : 1;
 }
 
-/* An interpreter that forks is told of cannot run beside others. */
+/* An interpreter that is told of forks must run apart: it cannot run in several
+ * threads of this process. */
 static bool read_guests(struct reader *r, struct err *err)
 {
     struct trial_guest *guest = &r->experiment->guest;
@@ -584,6 +621,8 @@ static bool read_guests(struct reader *r, struct err *err)
                    "the experiment's");
 }
 
+/* Reads all but the points.  The order matters: seeds before output
+ * (detail_seeds), own metrics before expect. */
 static bool read_top(struct reader *r, struct err *err)
 {
     struct experiment *experiment = r->experiment;
@@ -634,6 +673,7 @@ static bool read_top(struct reader *r, struct err *err)
     return true;
 }
 
+/* The number of trials must be a 32-bit number with room for marks. */
 static bool read_checked(struct reader *r, struct err *err)
 {
     struct experiment *experiment = r->experiment;
@@ -653,7 +693,7 @@ static bool read_checked(struct reader *r, struct err *err)
     return options->check == NULL || options->check(r->arena, experiment, err);
 }
 
-/* Tables that only some workloads and policies fill. */
+/* Asks for tables that only some workloads and policies fill. */
 static void add_tables(struct experiment *experiment)
 {
     for (uint32_t i = 0; i < experiment->point_count; i++)
@@ -665,8 +705,9 @@ static void add_tables(struct experiment *experiment)
                 experiment->tables |= EXPERIMENT_ARRIVED;
 }
 
-/* The `seed` of a tree that was read before. */
-static uint64_t seed_of(const struct conf_node *root)
+/* Returns the `seed` of a tree that was read before; what is wrong with it is told
+ * elsewhere. */
+static uint64_t read_seed(const struct conf_node *root)
 {
     const struct conf_node *node = conf_get(root, "seed");
     const char *text = node != NULL ? conf_text(node) : "1";
@@ -676,16 +717,16 @@ static uint64_t seed_of(const struct conf_node *root)
 }
 
 /* Returns the tree of the point that the options name, with their settings. */
-static const struct conf_node *one_point(struct reader *r,
-                                         const struct conf_node *root,
-                                         struct err *err)
+static const struct conf_node *make_one_point(struct reader *r,
+                                              const struct conf_node *root,
+                                              struct err *err)
 {
     const struct experiment_options *options = r->options;
     const struct conf_node *tree = NULL;
     const char *label = "";
     struct sweep sweep;
 
-    if (!sweep_open(r->arena, root, conf_get(root, "sweep"), seed_of(root), &sweep, err))
+    if (!sweep_open(r->arena, root, conf_get(root, "sweep"), read_seed(root), &sweep, err))
         return NULL;
     for (uint32_t i = 0; i < sweep.count && strcmp(label, options->point) != 0;
          i++) {
@@ -708,7 +749,8 @@ static size_t count_policies(const struct conf_node *root)
     return list != NULL && conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
 }
 
-/* Returns the experiment with the policies that the options name. */
+/* Returns the experiment with the policies that the options name: a word that is
+ * the name of one of the file's entries stands for that entry. */
 static const struct conf_node *choose_policies(struct reader *r,
                                                const struct conf_node *root,
                                                struct err *err)
@@ -726,7 +768,7 @@ static const struct conf_node *choose_policies(struct reader *r,
         const struct conf_node *word = conf_item(list, i);
 
         for (size_t k = 0; conf_kind(word) == CONF_SCALAR && k < conf_count(given); k++) {
-            const char *name = name_of(conf_item(given, k));
+            const char *name = entry_name(conf_item(given, k));
 
             if (name != NULL && strcmp(name, conf_text(word)) == 0)
                 root = conf_set(r->arena, root, text_format(r->arena, "policies.%zu", i),
@@ -736,6 +778,8 @@ static const struct conf_node *choose_policies(struct reader *r,
     return root;
 }
 
+/* Reads a tree; called by conf_mend_read(), with parts replaced, until no new
+ * error is found. */
 static bool read_root(void *self, const struct conf_node *root,
                       struct err *err)
 {
@@ -745,7 +789,7 @@ static bool read_root(void *self, const struct conf_node *root,
     r->top = (struct experiment_top){ 0 };
     r->root = root;
     if (!r->set) {
-        r->file_seeds = seeds_of_file(root);
+        r->file_seeds = read_file_seeds(root);
         r->root = guests_load(r->arena, root, &r->guests, err);
         if (r->root != NULL)
             r->root = choose_policies(r, r->root, err);
@@ -758,7 +802,7 @@ static bool read_root(void *self, const struct conf_node *root,
         if (r->root != NULL)
             r->root = controls_add(r->arena, r->root, &r->guests, err);
         if (r->root != NULL && r->options->point != NULL)
-            r->root = one_point(r, r->root, err);
+            r->root = make_one_point(r, r->root, err);
         if (r->root == NULL)
             return false;
         r->set = true;
@@ -767,9 +811,10 @@ static bool read_root(void *self, const struct conf_node *root,
     return read_checked(r, err);
 }
 
-/* What `clustersim FILE` is given by mistake: a part of an experiment. */
-static bool is_experiment(const struct conf_node *root, const char *path,
-                          struct err *err)
+/* False, with err, for what `clustersim FILE` is given by mistake: a part of an
+ * experiment. */
+static bool check_experiment(const struct conf_node *root, const char *path,
+                             struct err *err)
 {
     static const char *const of_workload[] = { "trace", "mix", "services" };
     const char *part = conf_get(root, "nodes") != NULL ? "cluster" : NULL;
@@ -811,7 +856,7 @@ const struct experiment *experiment_read(struct arena *arena, const char *path,
         ? tree_load(&r.inputs, r.empty.path, err)
         : tree_parse(&r.inputs, r.empty.path, options->text, err);
     if (r.mend.root == NULL ||
-        !is_experiment(r.mend.root, r.empty.path, err))
+        !check_experiment(r.mend.root, r.empty.path, err))
         return NULL;
     r.mend.stock = tree_stock(arena);
     if (!conf_mend_read(&r.mend, read_root, &r, err))

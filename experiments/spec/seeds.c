@@ -36,8 +36,8 @@ const struct conf_schema experiment_seeds_schema =
     CONF_SCHEMA("experiment.seeds", "how many seeds, by what they show",
                 seeds_field);
 
-/* "±2%", "+-2%" or "2%". */
-static bool width_read(const struct conf_node *node, double *percent,
+/* Reads "±2%", "+-2%" or "2%" as 2. */
+static bool read_width(const struct conf_node *node, double *percent,
                        struct err *err)
 {
     const char *text = conf_text(node);
@@ -49,8 +49,8 @@ static bool width_read(const struct conf_node *node, double *percent,
         !scan_f64(text + sign, bytes - 1, percent)) {
         err_set(err, ERR_SCHEMA, conf_pos(node), "until of seeds must be a "
                 "width such as \u00b12%%, or decided, found '%.40s'", text);
-        return err_hint(err, "How long a trial runs is the key until of the "
-                        "experiment itself.");
+        return err_hint(err, "The key until of the experiment itself says how "
+                        "long a trial runs.");
     }
     if (*percent > 0 && *percent < 100)
         return true;
@@ -58,6 +58,7 @@ static bool width_read(const struct conf_node *node, double *percent,
                    "above 0%% and below 100%%, found '%.40s'", text);
 }
 
+/* Adds a metric once. */
 static void add_metric(struct experiment_stop *stop, enum metric *list,
                        enum metric metric)
 {
@@ -67,8 +68,9 @@ static void add_metric(struct experiment_stop *stop, enum metric *list,
     list[stop->metric_count++] = metric;
 }
 
-/* Those of `of`, or of the expectations, or the two that every run has. */
-static bool metrics_read(struct arena *arena, const struct conf_node *of,
+/* Fills the metrics that must be known so well: those of `of`, or of the
+ * expectations, or the two that every run has. */
+static bool read_metrics(struct arena *arena, const struct conf_node *of,
                          struct experiment *experiment, struct err *err)
 {
     struct experiment_stop *stop = &experiment->stop;
@@ -111,7 +113,7 @@ bool experiment_seeds(const struct conf_node *node,
         stop->rule = strcmp(keys.until, "decided") == 0 ? LOOKS_DECIDED
                                                         : LOOKS_WIDTH;
         if (stop->rule == LOOKS_WIDTH &&
-            !width_read(conf_get(node, "until"), &stop->percent, err))
+            !read_width(conf_get(node, "until"), &stop->percent, err))
             return false;
     } else if (node != NULL && !conf_read(node, &number, &seeds, err)) {
         return false;
@@ -120,6 +122,7 @@ bool experiment_seeds(const struct conf_node *node,
     return true;
 }
 
+/* Another number by --seeds takes the rule away: the user has chosen. */
 bool experiment_stop_read(struct arena *arena, const struct conf_node *node,
                           struct experiment *experiment, struct err *err)
 {
@@ -134,7 +137,7 @@ bool experiment_stop_read(struct arena *arena, const struct conf_node *node,
                        "until of seeds is decided, which needs `expect:`");
     if (!conf_acts(node, "of", decided, "needs a width in `until`", err))
         return false;
-    if (!decided && !metrics_read(arena, conf_get(node, "of"), experiment, err))
+    if (!decided && !read_metrics(arena, conf_get(node, "of"), experiment, err))
         return false;
     if (experiment->seeds != stop->at_most)     /* --seeds */
         *stop = none;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sweep.c - points by their number, and their labels.
+ *
+ * A product counts its points like digits: the last key changes fastest.  A
+ * sample has a design u[point x keys] of numbers in [0, 1), mapped to values by
+ * inputs.c; it is drawn from the experiment's seed, so that it is the same each
+ * time.
  */
 #include "experiments/spec/sweep.h"
 
@@ -20,7 +25,7 @@
 
 #define POINTS_MAX 100000u
 
-/* "workload.arrival.rate" -> "arrival.rate", unless another swept key would
+/* "workload.arrival.rate" becomes "arrival.rate", unless another swept key would
  * then be called the same. */
 const char *sweep_label(const struct conf_node *sweep, size_t which)
 {
@@ -36,6 +41,8 @@ const char *sweep_label(const struct conf_node *sweep, size_t which)
     return dot == NULL ? key : dot + 1;
 }
 
+/* Returns the text of a value in a label: a scalar itself, a map its `name`, else
+ * its number in the list. */
 static const char *value_label(struct arena *arena,
                                const struct conf_node *value, size_t index)
 {
@@ -49,7 +56,8 @@ static const char *value_label(struct arena *arena,
     return text_format(arena, "#%zu", index + 1);
 }
 
-static bool product_open(const struct conf_node *keys, uint32_t *count,
+/* Counts the points of a product, and stops early where there are too many. */
+static bool open_product(const struct conf_node *keys, uint32_t *count,
                          struct err *err)
 {
     uint64_t points = 1;
@@ -101,7 +109,7 @@ const struct conf_schema sweep_schema =
     CONF_SCHEMA("experiment.sweep", "a sample of points instead of their product",
                 sweep_field);
 
-static bool sample_open(struct arena *arena, const struct conf_node *node,
+static bool open_sample(struct arena *arena, const struct conf_node *node,
                         uint64_t seed, struct sweep *sweep, struct err *err)
 {
     struct sweep_keys keys = { 0 };
@@ -140,15 +148,15 @@ bool sweep_open(struct arena *arena, const struct conf_node *root,
         return err_set(err, ERR_SCHEMA, conf_pos(node),
                        "sweep must be a map from a key to a list of values");
     if (conf_get(node, "sample") != NULL)
-        return sample_open(arena, node, seed, sweep, err);
-    return product_open(node, &sweep->count, err);
+        return open_sample(arena, node, seed, sweep, err);
+    return open_product(node, &sweep->count, err);
 }
 
 /* ---- points ---- */
 
-/* The value of a key at a point; *which: its number in the list. */
-static const struct conf_node *value_at(struct arena *arena, const struct sweep *sweep,
-                                        uint32_t index, size_t key, size_t *which)
+/* Returns the value of a key at a point; *which: its number in the list. */
+static const struct conf_node *find_value(struct arena *arena, const struct sweep *sweep,
+                                          uint32_t index, size_t key, size_t *which)
 {
     const struct conf_node *value = conf_value(sweep->keys, key);
     uint32_t below = 1;
@@ -176,7 +184,7 @@ const struct conf_node *sweep_tree(struct experiment_inputs *inputs,
         const char *word;
         size_t which;
 
-        value = value_at(inputs->arena, sweep, index, i, &which);
+        value = find_value(inputs->arena, sweep, index, i, &which);
         tree = tree_set(inputs, tree, conf_key(keys, i), value, NULL, err);
         if (tree == NULL)
             return NULL;

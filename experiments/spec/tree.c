@@ -2,9 +2,14 @@
 /*
  * tree.c - load, graft, set, hash.
  *
+ * A tree (struct conf_node) is never changed: setting a value gives a new root
+ * that shares all other nodes.  So a thousand points of a sweep cost a thousand
+ * paths, not a thousand trees.
+ *
  * A scalar is taken for a file that the experiment depends on when it holds a
  * dot or a slash and a regular file of that name stands beside the file that
- * says it.  So traces and weights are found without knowing their keys.
+ * says it.  So traces and weights are found without knowing their keys; a word
+ * that happens to be a file's name does no harm but one more run.
  */
 #include "experiments/spec/tree.h"
 
@@ -20,7 +25,8 @@
 #include "sim/text/hash.h"
 #include "sim/text/paths.h"
 
-static bool input_add(struct experiment_inputs *inputs, const char *path,
+/* Hashes a file once, and lists it among the inputs.  False: it cannot be read. */
+static bool add_input(struct experiment_inputs *inputs, const char *path,
                       uint64_t *hash)
 {
     for (size_t i = 0; i < inputs->count; i++) {
@@ -37,7 +43,8 @@ static bool input_add(struct experiment_inputs *inputs, const char *path,
     return true;
 }
 
-/* root NULL: err says why already. */
+/* Returns the root if it is a map; else NULL, with err. root NULL: err says why
+ * already. */
 static const struct conf_node *check_map(const struct conf_node *root, struct err *err)
 {
     if (root == NULL || conf_kind(root) == CONF_MAP)
@@ -55,7 +62,7 @@ const struct conf_node *tree_load(struct experiment_inputs *inputs,
     uint64_t hash;
 
     if (root != NULL && path_is_file(path))
-        (void)input_add(inputs, path, &hash);
+        (void)add_input(inputs, path, &hash);
     return check_map(root, err);
 }
 
@@ -76,9 +83,10 @@ const struct conf_node *tree_unwrap(const struct conf_node *root,
     return root;
 }
 
-static const struct conf_node *graft_one(struct experiment_inputs *inputs,
-                                         const struct conf_node *root,
-                                         const char *key, struct err *err)
+/* Replaces `key: FILE` by what the file holds. */
+static const struct conf_node *graft_file(struct experiment_inputs *inputs,
+                                          const struct conf_node *root,
+                                          const char *key, struct err *err)
 {
     const struct conf_node *value = conf_get(root, key), *inner;
     const char *path;
@@ -106,11 +114,11 @@ const struct conf_node *tree_graft(struct experiment_inputs *inputs,
                                    const struct conf_node *root,
                                    struct err *err)
 {
-    root = graft_one(inputs, root, "cluster", err);
-    return root == NULL ? NULL : graft_one(inputs, root, "workload", err);
+    root = graft_file(inputs, root, "cluster", err);
+    return root == NULL ? NULL : graft_file(inputs, root, "workload", err);
 }
 
-/* `policies.NAME.key` where the list says `- NAME`: makes it a map first. */
+/* For `policies.NAME.key` where the list says `- NAME`: makes it a map first. */
 static const struct conf_node *open_policy(struct experiment_inputs *inputs,
                                            const struct conf_node *root,
                                            const char *path, struct err *err)
@@ -136,7 +144,7 @@ static const struct conf_node *open_policy(struct experiment_inputs *inputs,
     return root;
 }
 
-/* `output.plots` where there is no `output:` yet: makes an empty map first. */
+/* For `output.plots` where there is no `output:` yet: makes an empty map first. */
 static const struct conf_node *open_map(struct experiment_inputs *inputs,
                                         const struct conf_node *root,
                                         const char *path, struct err *err)
@@ -149,6 +157,8 @@ static const struct conf_node *open_map(struct experiment_inputs *inputs,
     return conf_set_text(inputs->arena, root, first, "{}", err);
 }
 
+/* A path with dots may lead into a file that is only named so far, so files are
+ * grafted first. */
 const struct conf_node *tree_set(struct experiment_inputs *inputs,
                                  const struct conf_node *root,
                                  const char *path,
@@ -206,6 +216,7 @@ const struct conf_node *tree_part(struct experiment_inputs *inputs,
     return root == NULL ? NULL : conf_get(root, key);
 }
 
+/* 1, 2 and 3 tell scalar, list and map apart. */
 static uint64_t hash_scalar(struct experiment_inputs *inputs,
                             const struct conf_node *node, uint64_t hash)
 {
@@ -216,11 +227,13 @@ static uint64_t hash_scalar(struct experiment_inputs *inputs,
     if (strpbrk(text, "./") == NULL)
         return hash;
     path = path_beside(inputs->arena, conf_pos(node).file, text);
-    if (path_is_file(path) && input_add(inputs, path, &file))
+    if (path_is_file(path) && add_input(inputs, path, &file))
         hash = hash_u64(hash, file);
     return hash;
 }
 
+/* Keys are hashed in their order: another order is another experiment, in some
+ * tables. */
 static uint64_t hash_node(struct experiment_inputs *inputs,
                           const struct conf_node *node, uint64_t hash)
 {
@@ -249,6 +262,7 @@ uint64_t tree_hash(struct experiment_inputs *inputs, const struct conf_node *nod
 
 const char *const tree_ground_words[] = { "cluster", "role ", NULL };
 
+/* Nodes large enough for any job that a file with an error may ask for. */
 #define STOCK_NODES(type) \
     "{name: stock-" type ", count: 64, gpus: {type: " type ", count: 8}, " \
     "cpu: {type: epyc-7742, sockets: 8}, memory: 8TB, nvme: 8x8TB, " \

@@ -27,9 +27,10 @@ struct experiment_inputs {
     size_t count, room;
 };
 
+/* Returns the map that a file holds, and adds the file to the inputs. */
 const struct conf_node *tree_load(struct experiment_inputs *inputs,
                                   const char *path, struct err *err);
-/* Does the same with a text in place of a file.  Messages name it by `path`. */
+/* Returns the map of a text in place of a file.  Messages name it by `path`. */
 const struct conf_node *tree_parse(struct experiment_inputs *inputs, const char *path,
                                    const char *text, struct err *err);
 /* Replaces `cluster: FILE` and `workload: FILE` by the contents of the
@@ -37,13 +38,15 @@ const struct conf_node *tree_parse(struct experiment_inputs *inputs, const char 
 const struct conf_node *tree_graft(struct experiment_inputs *inputs,
                                    const struct conf_node *root,
                                    struct err *err);
-/* Sets a dotted path to a value; value NULL: to `text`, read as YAML. */
+/* Returns the tree with a dotted path set to a value; value NULL: to `text`, read
+ * as YAML.  `root` stays as it was. */
 const struct conf_node *tree_set(struct experiment_inputs *inputs,
                                  const struct conf_node *root,
                                  const char *path,
                                  const struct conf_node *value,
                                  const char *text, struct err *err);
-/* Applies all of --set KEY=VALUE, and reads the files that the tree names. */
+/* Returns the tree with all of --set KEY=VALUE applied in their order, and with
+ * the files that it names read. */
 const struct conf_node *tree_sets(struct experiment_inputs *inputs,
                                   const struct conf_node *root,
                                   const char *const *set, size_t count,

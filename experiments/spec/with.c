@@ -2,6 +2,11 @@
 /*
  * with.c - which keys a policy may have to itself, and proof that its jobs are
  * those of the other policies.
+ *
+ * Two checks.  By the tree: with each key set, the workload may differ only in
+ * keys that say how a job runs, not what it is (may_differ).  By the draws: the
+ * jobs of seed 0 of both workloads are drawn side by side and compared, since
+ * keys of the cluster can change jobs too (a trace may skip what does not fit).
  */
 #include "experiments/spec/with.h"
 
@@ -16,6 +21,7 @@
 #include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 
+/* Longer than any path of keys; a longer one is cut. */
 #define PATH_BYTES 160u
 
 /* ---- the keys ----------------------------------------------------------- */
@@ -29,6 +35,7 @@ static bool covers(const char *key, const char *other)
            (other[bytes] == '\0' || other[bytes] == '.');
 }
 
+/* False, with err, unless the key is of the workload or the cluster. */
 static bool check_key(const struct conf_node *with, size_t i, struct err *err)
 {
     const char *key = conf_key(with, i);
@@ -118,8 +125,8 @@ static const char *next_step(const char *path)
     return dot == NULL ? NULL : dot + 1;
 }
 
-/* May two policies differ in this key of the workload?  An item of a list is
- * one step. */
+/* May two policies differ in this key of the workload?  An item of a list is one
+ * step, its name or number. */
 static bool may_differ(const char *path)
 {
     const char *item = next_step(path);
@@ -148,45 +155,47 @@ struct path {
     char text[PATH_BYTES];
 };
 
-static bool alike(struct path *path, const struct conf_node *all,
-                  const struct conf_node *own);
+static bool are_alike(struct path *path, const struct conf_node *all,
+                      const struct conf_node *own);
 
-static bool step_alike(struct path *path, const char *step,
-                       const struct conf_node *all, const struct conf_node *own)
+/* Goes one step down.  If the parts differ there, the path is left as it is, for
+ * the message. */
+static bool is_step_alike(struct path *path, const char *step,
+                          const struct conf_node *all, const struct conf_node *own)
 {
     size_t bytes = strlen(path->text);
     bool same;
 
     snprintf(path->text + bytes, sizeof path->text - bytes, "%s%s",
              bytes > 0 ? "." : "", step);
-    same = alike(path, all, own);
+    same = are_alike(path, all, own);
     if (same)
         path->text[bytes] = '\0';
     return same;
 }
 
-/* Keys of either map; a map that is not there has none. */
-static bool maps_alike(struct path *path, const struct conf_node *all,
-                       const struct conf_node *own)
+/* Compares the keys of both maps; a map that is not there has none. */
+static bool are_maps_alike(struct path *path, const struct conf_node *all,
+                           const struct conf_node *own)
 {
     for (size_t i = 0; own != NULL && i < conf_count(own); i++) {
         const char *key = conf_key(own, i);
 
-        if (!step_alike(path, key, all == NULL ? NULL : conf_get(all, key),
-                        conf_value(own, i)))
+        if (!is_step_alike(path, key, all == NULL ? NULL : conf_get(all, key),
+                           conf_value(own, i)))
             return false;
     }
     for (size_t i = 0; all != NULL && i < conf_count(all); i++) {
         const char *key = conf_key(all, i);
 
         if ((own == NULL || conf_get(own, key) == NULL) &&
-            !step_alike(path, key, conf_value(all, i), NULL))
+            !is_step_alike(path, key, conf_value(all, i), NULL))
             return false;
     }
     return true;
 }
 
-static const char *text_of(const struct conf_node *item, const char *key)
+static const char *find_text(const struct conf_node *item, const char *key)
 {
     const struct conf_node *name =
         conf_kind(item) == CONF_MAP ? conf_get(item, key) : NULL;
@@ -195,21 +204,23 @@ static const char *text_of(const struct conf_node *item, const char *key)
                                                           : NULL;
 }
 
-static bool lists_alike(struct path *path, const struct conf_node *all,
-                        const struct conf_node *own)
+/* Items are compared by their place; in the path they are called by their name,
+ * recipe or number. */
+static bool are_lists_alike(struct path *path, const struct conf_node *all,
+                            const struct conf_node *own)
 {
     if (conf_count(all) != conf_count(own))
         return false;
     for (size_t i = 0; i < conf_count(own); i++) {
-        const char *step = text_of(conf_item(own, i), "name");
+        const char *step = find_text(conf_item(own, i), "name");
         char number[24];
 
         if (step == NULL)
-            step = text_of(conf_item(own, i), "recipe");
+            step = find_text(conf_item(own, i), "recipe");
         snprintf(number, sizeof number, "%zu", i);
         if (step == NULL || strchr(step, '.') != NULL)
             step = number;
-        if (!step_alike(path, step, conf_item(all, i), conf_item(own, i)))
+        if (!is_step_alike(path, step, conf_item(all, i), conf_item(own, i)))
             return false;
     }
     return true;
@@ -220,33 +231,35 @@ static bool is_map(const struct conf_node *node)
     return node == NULL || conf_kind(node) == CONF_MAP;
 }
 
-static bool alike(struct path *path, const struct conf_node *all,
-                  const struct conf_node *own)
+/* Are two parts of the workload alike, but for what may differ? */
+static bool are_alike(struct path *path, const struct conf_node *all,
+                      const struct conf_node *own)
 {
     if (all == own || may_differ(path->text))
         return true;
     if (is_map(all) && is_map(own))
-        return maps_alike(path, all, own);
+        return are_maps_alike(path, all, own);
     if (all == NULL || own == NULL || conf_kind(all) != conf_kind(own))
         return false;
     if (conf_kind(own) == CONF_LIST)
-        return lists_alike(path, all, own);
+        return are_lists_alike(path, all, own);
     return strcmp(conf_text(all), conf_text(own)) == 0;
 }
 
-static bool jobs_alike(const struct conf_node *all, const struct conf_node *own,
+static bool check_jobs(const struct conf_node *all, const struct conf_node *own,
                        struct err_pos pos, struct err *err)
 {
     struct path path = { "" };
 
-    if (alike(&path, conf_get(all, "workload"), conf_get(own, "workload")))
+    if (are_alike(&path, conf_get(all, "workload"), conf_get(own, "workload")))
         return true;
     err_set(err, ERR_SCHEMA, pos, "with changes the jobs themselves "
             "(workload.%.100s), and all policies must meet the same", path.text);
-    return err_hint(err, "A policy may have to itself what jobs run on and "
-                    "how: layout, GPUs, types and pools of roles, tp, zero.");
+    return err_hint(err, "A policy may have its own hardware and layout of the "
+                    "jobs: GPUs, types and pools of roles, layout, tp, zero.");
 }
 
+/* Sets key `i` of `with` in the tree, and reads files that it names. */
 static const struct conf_node *set_key(struct experiment_inputs *inputs,
                                        const struct conf_node *tree,
                                        const struct conf_node *with, size_t i,
@@ -263,12 +276,13 @@ bool with_keeps_jobs(struct experiment_inputs *inputs, const struct conf_node *t
 
     for (size_t i = 0; i < conf_count(with); i++) {
         own = set_key(inputs, own, with, i, err);
-        if (own == NULL || !jobs_alike(tree, own, conf_pos(conf_value(with, i)), err))
+        if (own == NULL || !check_jobs(tree, own, conf_pos(conf_value(with, i)), err))
             return false;
     }
     return true;
 }
 
+/* A key acts if the hash of the cluster or of the workload changes. */
 const struct conf_node *with_tree(struct experiment_inputs *inputs,
                                   const struct conf_node *tree,
                                   const struct conf_node *with, bool *acts,
@@ -292,13 +306,14 @@ const struct conf_node *with_tree(struct experiment_inputs *inputs,
 
 /* ---- the jobs themselves ------------------------------------------------ */
 
-/* Rounds that a job has, without those that its layout adds. */
-static uint32_t steps_of(const struct job_birth *birth)
+/* Returns the rounds that a job has, without those that its layout adds. */
+static uint32_t count_steps(const struct job_birth *birth)
 {
     return birth->request.steps - birth->request.form->lag;
 }
 
-static bool births_alike(const struct job_birth *a, const struct job_birth *b)
+/* What comes, when, and how much work it is; the phases may differ. */
+static bool are_births_alike(const struct job_birth *a, const struct job_birth *b)
 {
     return a->request.submit_ns == b->request.submit_ns &&
            strcmp(a->request.form->name, b->request.form->name) == 0 &&
@@ -307,7 +322,7 @@ static bool births_alike(const struct job_birth *a, const struct job_birth *b)
            a->request.deadline_ns == b->request.deadline_ns &&
            a->request.priority == b->request.priority &&
            a->request.gpus == b->request.gpus &&
-           steps_of(a) == steps_of(b) &&
+           count_steps(a) == count_steps(b) &&
            a->truth.duration_ns == b->truth.duration_ns &&
            a->truth.seed == b->truth.seed;
 }
@@ -327,7 +342,7 @@ bool with_draws_alike(const struct workload_spec *all,
     for (bool more = true; more && same && job < WITH_DRAWN; job++) {
         more = source_next(left, &a, &ignored) == SOURCE_JOB;
         same = (source_next(right, &b, &ignored) == SOURCE_JOB) == more &&
-               (!more || births_alike(&a, &b));
+               (!more || are_births_alike(&a, &b));
     }
     arena_free(arena);
     if (same)

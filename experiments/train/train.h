@@ -2,8 +2,8 @@
 /*
  * train.h - learns the weights of a policy in the simulator itself.
  *
- * A file gives the same weights, byte for byte, for any number of threads.
- * Both functions return false if err says what is wrong.
+ * A file gives the same weights, byte for byte, for any number of threads.  Both
+ * functions return false if err says what is wrong.
  */
 #ifndef EXPERIMENTS_TRAIN_TRAIN_H
 #define EXPERIMENTS_TRAIN_TRAIN_H
@@ -27,11 +27,12 @@ struct train_options {
     FILE *log;                  /* a line per generation; may be NULL */
 };
 
-/* Checks `train:` of the experiment, if it has one. */
+/* Checks `train:` of the experiment, if it has one, and runs nothing. */
 bool train_check(struct arena *arena, const struct experiment *experiment,
                  struct err *err);
-/* Learns the weights by `train:` of the experiment, and writes them to
- * options->path. */
+/* Learns the weights by `train:` of the experiment, which runs population x seeds
+ * trials a generation, and writes them to options->path.  An interrupted run
+ * writes nothing. */
 bool train_run(struct arena *arena, const struct experiment *experiment,
                const struct train_options *options, struct err *err);
 

@@ -34,6 +34,7 @@ struct train_keys {
     uint32_t weight_count;      /* > 0 */
 };
 
+/* Reads and checks `train:`; memory in the arena.  False: err says what is wrong. */
 bool train_keys_read(struct arena *arena, const struct experiment *experiment,
                      struct train_keys *keys, struct err *err);
 

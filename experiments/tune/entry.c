@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * entry.c - see the header.
+ *
+ * A policy stands in `policies:` as a word or as a map; tuned keys come as
+ * "policies.NAME.KEY" or as keys of the workload and the cluster, which belong
+ * into the `with` of the entry.  Two uses: as settings of a probe, and as YAML
+ * for tuned.yaml.  In the first, relative paths must be found from the current
+ * folder; in the second they stay as the file has them.
+ *
+ * Where a choice sets a key twice, the last one counts.
  */
 #include "experiments/tune/entry.h"
 
@@ -11,7 +19,8 @@
 #include "sim/config/conf.h"
 #include "sim/text/paths.h"
 
-static const char *name_of(const struct conf_node *entry)
+/* Returns the name that results have: `name`, else `policy`. */
+static const char *entry_name(const struct conf_node *entry)
 {
     const struct conf_node *name = entry;
 
@@ -29,7 +38,7 @@ const struct conf_node *entry_find(const struct experiment *experiment,
     const struct conf_node *list = conf_get(experiment->tree, "policies");
 
     for (size_t i = 0; i < conf_count(list); i++)
-        if (strcmp(name_of(conf_item(list, i)), policy) == 0)
+        if (strcmp(entry_name(conf_item(list, i)), policy) == 0)
             return conf_item(list, i);
     return NULL;
 }
@@ -45,6 +54,9 @@ static const char *own_key(const char *key, const char *policy)
     return key + before + strlen(policy) + 1;
 }
 
+/* Returns a value as YAML.  `from_here`: a text that names a file beside the
+ * experiment becomes a path from the current folder, since settings of a probe
+ * have no file of their own. */
 static const char *write_value(struct arena *arena, const struct conf_node *value,
                                bool from_here)
 {
@@ -57,6 +69,7 @@ static const char *write_value(struct arena *arena, const struct conf_node *valu
     return conf_flow(arena, value);
 }
 
+/* Does the choice set that key? */
 static bool is_set(const struct space_choice *choice, const char *key)
 {
     for (size_t i = 0; i < choice->count; i++)
@@ -65,7 +78,7 @@ static bool is_set(const struct space_choice *choice, const char *key)
     return false;
 }
 
-/* Is a later setting of the choice of the same key? */
+/* Is setting `i` overruled by a later one of the same key? */
 static bool is_replaced(const struct space_choice *choice, size_t i)
 {
     struct space_choice later = { choice->set + i + 1, choice->count - i - 1 };
@@ -73,7 +86,8 @@ static bool is_replaced(const struct space_choice *choice, size_t i)
     return is_set(&later, choice->set[i].key);
 }
 
-/* The map of `with`, or NULL: there is none. */
+/* Returns the map of `with` as YAML: what the entry has, but for keys that the
+ * choice sets, and then these.  NULL: there is none. */
 static const char *write_with(struct arena *arena, const struct conf_node *entry,
                               const char *policy, const struct space_choice *choice,
                               bool from_here)
@@ -99,6 +113,8 @@ static const char *write_with(struct arena *arena, const struct conf_node *entry
     return text[0] == '\0' ? NULL : text_format(arena, "{%s}", text);
 }
 
+/* `with` is set as a whole, since a setting can replace a key but not merge into a
+ * map. */
 struct space_choice entry_settings(struct arena *arena, const struct conf_node *entry,
                                    const char *policy,
                                    const struct space_choice *choice)
@@ -120,6 +136,7 @@ struct space_choice entry_settings(struct arena *arena, const struct conf_node *
     return (struct space_choice){ set, count };
 }
 
+/* A bare word becomes a map first: only a map can have keys. */
 const char *entry_text(struct arena *arena, const struct conf_node *entry,
                        const char *policy, const struct space_choice *choice,
                        struct err *err)

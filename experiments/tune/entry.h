@@ -20,7 +20,8 @@ const struct conf_node *entry_find(const struct experiment *experiment,
                                    const char *policy);
 /* Returns the settings that make the entry have those of a choice: keys of the
  * policy one by one, and of the workload and the cluster in one `with`, behind those
- * that the entry has.  Files that it names are found from the current folder. */
+ * that the entry has.  Files that it names are found from the current folder.
+ * In the arena; settings point to texts of the choice. */
 struct space_choice entry_settings(struct arena *arena, const struct conf_node *entry,
                                    const char *policy,
                                    const struct space_choice *choice);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * race.c - see the header.
+ *
+ * A pull is one trial of one candidate.  The caller's budget is in pulls;
+ * race_most() inverts the cost of a race, so that a race is never begun that
+ * cannot be ended.
  */
 #include "experiments/tune/race.h"
 
@@ -15,7 +19,8 @@ struct racer {
     double score;
 };
 
-/* Seeds of a round behind one that had so many, of `seeds` in all. */
+/* Returns the seeds that each candidate has had after the round that follows `had`
+ * seeds: twice as many, at most `seeds`. */
 static uint32_t next_seeds(uint32_t had, uint32_t seeds)
 {
     uint32_t next = had == 0 ? RACE_FIRST_SEEDS : 2 * had;
@@ -23,7 +28,8 @@ static uint32_t next_seeds(uint32_t had, uint32_t seeds)
     return next < seeds ? next : seeds;
 }
 
-/* What a race of n costs at most: the entry as it is may be left beside each half. */
+/* Returns the pulls that a race of n candidates costs at most: after each round
+ * half are left, and perhaps the entry as it is beside them. */
 static uint64_t cost_of(uint64_t n, uint32_t seeds)
 {
     uint64_t cost = 0;
@@ -38,6 +44,7 @@ static uint64_t cost_of(uint64_t n, uint32_t seeds)
     return cost;
 }
 
+/* Counts up: n is some hundred, and cost_of() grows with n. */
 uint32_t race_most(uint32_t pulls, uint32_t seeds)
 {
     uint32_t most = 1;
@@ -58,8 +65,9 @@ static int compare_racers(const void *a, const void *b)
                                               : left->candidate > right->candidate;
 }
 
-/* The better half, those that are out not among it, and candidate 0; returns how
- * many are left. */
+/* Sorts and keeps the better half of those that are not out.  Candidate 0 is kept
+ * beside the half, so that the winner has always been compared with the entry as
+ * it is. */
 static uint32_t halve(struct racer *racer, uint32_t count)
 {
     uint32_t half = (count + 1) / 2, left = 0;
@@ -76,6 +84,8 @@ static uint32_t halve(struct racer *racer, uint32_t count)
     return left;
 }
 
+/* Scores the candidates that are left on all seeds up to `seeds`; the earlier
+ * seeds are known to the probe and cost nothing. */
 static bool run_round(const struct race *race, struct racer *racer, uint32_t count,
                       uint32_t seeds, struct arena *arena, struct err *err)
 {
@@ -91,6 +101,7 @@ static bool run_round(const struct race *race, struct racer *racer, uint32_t cou
     return true;
 }
 
+/* Ends when one candidate is left or all seeds were run. */
 bool race_run(const struct race *race, uint32_t *best, uint32_t *spent, struct err *err)
 {
     struct arena *arena = arena_new(0);

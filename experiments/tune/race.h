@@ -4,11 +4,11 @@
  * Private to experiments/tune.
  *
  * Jamieson and Talwalkar (Non-stochastic best arm identification and hyperparameter
- * optimization, AISTATS 2016): after each round the worse half of the candidates goes,
+ * optimization, AISTATS 2016): after each round the worse half of the candidates is dropped,
  * and those that are left get twice the trials, so that each round costs as much as the
  * one before.  The first round has RACE_FIRST_SEEDS seeds of each candidate, the last
  * one all.  All have the same seeds, so that candidates are compared on the same jobs.
- * Candidate 0, the entry as it is, never goes.
+ * Candidate 0, the entry as it is, is never dropped.
  */
 #ifndef EXPERIMENTS_TUNE_RACE_H
 #define EXPERIMENTS_TUNE_RACE_H
@@ -18,8 +18,8 @@
 
 struct err;
 
-#define RACE_FIRST_SEEDS 2u     /* of every candidate in the first round, if there are
-                                   so many */
+#define RACE_FIRST_SEEDS 2u     /* of each candidate in the first round; a race of
+                                   fewer seeds has these */
 
 struct race {
     uint32_t candidates;
@@ -31,11 +31,12 @@ struct race {
     void *self;
 };
 
-/* Returns how many candidates may race if at most so many pulls are spent: seeds of a
- * candidate. */
+/* Returns how many candidates may race if at most `pulls` pulls (seeds of a
+ * candidate) are spent, of `seeds` seeds each at the end; at least 1. */
 uint32_t race_most(uint32_t pulls, uint32_t seeds);
 /* Stores the best candidate, the first of those with the best score, and the pulls
- * that were spent.  False: `score` failed. */
+ * that were spent.  With one candidate nothing is run.  False: `score` failed, and
+ * err is as it left it. */
 bool race_run(const struct race *race, uint32_t *best, uint32_t *spent, struct err *err);
 
 #endif

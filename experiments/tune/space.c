@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * space.c - the keys of `tune:`, and candidates drawn from them.
+ *
+ * Every dimension is one coordinate in [0, 1): a list of choices is cut into
+ * equal parts, a range is mapped linearly or by its logarithm (quantity_at).
+ * Candidates are all combinations where the budget allows, else the points of a
+ * Sobol sequence, which fills the cube more evenly than random points (Sobol',
+ * 1967).  The same experiment thus has the same candidates on every machine.
  */
 #include "experiments/tune/space.h"
 
@@ -15,6 +21,7 @@
 #include "sim/stats/sample.h"
 #include "sim/text/paths.h"
 
+/* More splits than any budget can race; pools in a split. */
 #define SPLITS_MAX 10000u
 #define POOLS_MAX 8u
 #define RANGE_STEP 0.001        /* values of a range are rounded to a tenth of it */
@@ -50,13 +57,14 @@ const struct conf_schema tune_schema =
 
 /* ---- splits of nodes ---------------------------------------------------- */
 
+/* A split being made: weight of the nodes is kept, in nodes or in USD/h. */
 struct split {
     struct arena *arena;
     const char *name[POOLS_MAX];
     double weight[POOLS_MAX];   /* of one node: 1, or its price */
     size_t pools;
     uint32_t least;
-    struct space_choice *choice;
+    struct space_choice *choice;    /* the splits so far */
     size_t count, room;
 };
 
@@ -70,15 +78,18 @@ static const struct node_group *find_group(const struct cluster_spec *cluster,
     return NULL;
 }
 
-/* The last pool has what the others leave; false: there are too many. */
-static bool divide(struct split *split, size_t pool, double rest, uint32_t *nodes)
+/* Gives nodes to `pool` and to those behind it, `rest` of weight left, and adds a
+ * choice for each way.  The last pool gets what the others leave, as many whole
+ * nodes as fit; 1e-9 forgives rounding of prices.  False: there are more than
+ * SPLITS_MAX. */
+static bool split_nodes(struct split *split, size_t pool, double rest, uint32_t *nodes)
 {
     double most = floor(rest / split->weight[pool] + 1e-9);
 
     if (pool + 1 < split->pools) {
         for (nodes[pool] = split->least; nodes[pool] <= most; nodes[pool]++)
-            if (!divide(split, pool + 1, rest - nodes[pool] * split->weight[pool],
-                        nodes))
+            if (!split_nodes(split, pool + 1, rest - nodes[pool] * split->weight[pool],
+                             nodes))
                 return false;
         return true;
     }
@@ -116,6 +127,8 @@ static const struct conf_field split_field[] = {
 const struct conf_schema tune_split_schema =
     CONF_SCHEMA("experiment.tune.over.split", "splits of nodes", split_field);
 
+/* Reads {nodes, keep, least} into choices.  Prices that follow a series are
+ * refused: there is no one price to keep. */
 static bool read_split(struct arena *arena, const struct experiment *experiment,
                        const struct conf_node *map, struct space_dimension *dimension,
                        struct err *err)
@@ -150,7 +163,7 @@ static bool read_split(struct arena *arena, const struct experiment *experiment,
                            group->name);
         all += split.weight[i] * group->node_count;
     }
-    if (!divide(&split, 0, all, nodes))
+    if (!split_nodes(&split, 0, all, nodes))
         return err_set(err, ERR_RANGE, conf_pos(map), "there must be at most %u splits",
                        SPLITS_MAX);
     dimension->choice = split.choice;
@@ -160,13 +173,14 @@ static bool read_split(struct arena *arena, const struct experiment *experiment,
 
 /* ---- other dimensions --------------------------------------------------- */
 
+/* Is the name a dotted key of the experiment, or the free name of a bundle? */
 static bool is_key(const char *name)
 {
     return strchr(name, '.') != NULL || strcmp(name, "workload") == 0 ||
            strcmp(name, "cluster") == 0;
 }
 
-/* "policies.NAME.key" of another policy? */
+/* Is the key "policies.NAME.key" of another policy? */
 static bool is_of_another(const char *key, const char *policy)
 {
     const char *of = key + strlen("policies.");
@@ -176,7 +190,8 @@ static bool is_of_another(const char *key, const char *policy)
            (strncmp(of, policy, bytes) != 0 || of[bytes] != '.');
 }
 
-/* Is it of a policy that there is, or of none? */
+/* False, with err, if a key of a policy names none that there is: a slip in a name
+ * would make a dimension without effect. */
 static bool check_policy_of(const struct experiment *experiment, const char *key,
                             struct err_pos pos, struct err *err)
 {
@@ -190,6 +205,8 @@ static bool check_policy_of(const struct experiment *experiment, const char *key
     return err_hint(err, "The first one is policies.%.60s.", experiment->policy_name[0]);
 }
 
+/* False, with err, unless the key may be tuned.  `fidelity` may not: it changes
+ * what is measured, not what is better. */
 static bool check_key(const struct experiment *experiment, const char *key,
                       struct err_pos pos, struct err *err)
 {
@@ -200,6 +217,7 @@ static bool check_key(const struct experiment *experiment, const char *key,
            check_policy_of(experiment, key, pos, err);
 }
 
+/* Reads a map of several keys that change together, as one choice. */
 static bool read_bundle(struct arena *arena, const struct experiment *experiment,
                         const char *name, const struct conf_node *map,
                         struct space_choice *choice, struct err *err)
@@ -209,7 +227,7 @@ static bool read_bundle(struct arena *arena, const struct experiment *experiment
     if (conf_kind(map) != CONF_MAP) {
         err_set(err, ERR_SCHEMA, conf_pos(map), "a choice of %.60s must be a map of "
                 "dotted keys", name);
-        return err_hint(err, "A key has where it stands before it, as "
+        return err_hint(err, "Write each key from the top of the file, as "
                         "policies.fcfs.%.60s or cluster.nodes.a.count.", name);
     }
     set = arena_alloc(arena, conf_count(map) + 1, sizeof *set);
@@ -223,6 +241,7 @@ static bool read_bundle(struct arena *arena, const struct experiment *experiment
     return true;
 }
 
+/* Reads a list: of values of a key, or of bundles. */
 static bool read_choices(struct arena *arena, const struct experiment *experiment,
                          const struct conf_node *list,
                          struct space_dimension *dimension, struct err *err)
@@ -268,6 +287,7 @@ static const struct conf_field range_field[] = {
 const struct conf_schema tune_range_schema =
     CONF_SCHEMA("experiment.tune.over.range", "values of a key", range_field);
 
+/* Reads entry `i` of `over:`, whose kind says which form it has. */
 static bool read_dimension(struct arena *arena, const struct experiment *experiment,
                            const struct conf_node *over, size_t i,
                            struct space_dimension *dimension, struct err *err)
@@ -295,6 +315,7 @@ static bool read_dimension(struct arena *arena, const struct experiment *experim
 
 /* ---- all ---------------------------------------------------------------- */
 
+/* Is `point` a label of the sweep, or not given? */
 static bool find_point(const struct experiment *experiment, struct space *space,
                        struct err *err)
 {
@@ -310,6 +331,7 @@ static bool find_point(const struct experiment *experiment, struct space *space,
     return err_hint(err, "The first one is '%.100s'.", experiment->point[0].label);
 }
 
+/* The metric must have a better side, or there is nothing to search for. */
 static bool find_metric(const struct experiment *experiment,
                         struct space *space, struct err *err)
 {
@@ -366,6 +388,8 @@ bool space_concerns(const struct space_dimension *dimension, const char *policy)
     return false;
 }
 
+/* In double, since a product of 40 lists can pass any integer; compared, never
+ * used as an exact number beyond UINT32_MAX. */
 uint32_t space_count(const struct space *space, const char *policy)
 {
     double count = 1;
@@ -385,7 +409,8 @@ struct settings {
     size_t count, room;
 };
 
-/* Adds what a dimension sets at a place from 0 to 1. */
+/* Adds what a dimension sets at a place from 0 to 1, leaving out keys of other
+ * policies. */
 static void add_settings(struct arena *arena, const struct space_dimension *dimension,
                          double place, const char *policy, struct settings *out)
 {
@@ -404,6 +429,10 @@ static void add_settings(struct arena *arena, const struct space_dimension *dime
             ARENA_ADD(arena, out->set, out->count, out->room, choice->set[k]);
 }
 
+/* All combinations are counted like digits, the first dimension fastest, and taken
+ * in the middle of their part.  A Sobol point has a coordinate for every
+ * dimension, also those that do not concern the policy, so that all policies meet
+ * the same points. */
 struct space_choice *space_draw(struct arena *arena, const struct space *space,
                                 const char *policy, uint32_t count)
 {

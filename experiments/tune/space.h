@@ -21,6 +21,7 @@ struct arena;
 struct conf_node;
 struct err;
 
+/* Settings that are made together. */
 struct space_choice {
     const struct experiment_setting *set;
     size_t count;
@@ -36,13 +37,15 @@ struct space_dimension {
 struct space {
     enum metric metric;
     const struct metric_info *info;     /* of it */
+    /* training seeds and judging seeds; trials a policy */
     uint32_t seeds, judge, budget;
     const char *point;          /* label; NULL: all points */
     struct space_dimension *dimension;
     size_t dimension_count;
 };
 
-/* False: err says what is wrong. */
+/* Reads and checks `tune:` of the experiment; memory in the arena.  False: err
+ * says what is wrong, with its place. */
 bool space_read(struct arena *arena, const struct experiment *experiment,
                 struct space *space, struct err *err);
 /* Does the dimension vary something for that policy?  Keys of another policy do
@@ -51,9 +54,9 @@ bool space_concerns(const struct space_dimension *dimension, const char *policy)
 /* Returns how many candidates the dimensions of a policy have; UINT32_MAX: more, or
  * there is a range. */
 uint32_t space_count(const struct space *space, const char *policy);
-/* Returns `count` candidates as arrays of settings, and the number of settings of
- * each in *settings: all that there are if they are no more than `count`, else
- * spread by Sobol's sequence.  Two of them may be alike. */
+/* Returns an array of `count` candidates in the arena: all that there are, if `count`
+ * is space_count(), else points of Sobol's sequence.  Two of them may be alike, since
+ * a list has fewer values than the sequence has points; one may set nothing. */
 struct space_choice *space_draw(struct arena *arena, const struct space *space,
                                 const char *policy, uint32_t count);
 

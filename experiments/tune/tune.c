@@ -4,10 +4,15 @@
  * on others.
  *
  * A value is compared at its own point with that of the untuned entry on the same
- * seeds: the score of a candidate is the mean over the points of its mean over that
- * of the untuned entry, turned round where more is better.  A candidate that fails a
- * trial, has no value in one, or completes fewer jobs there than the untuned entry
- * is out: a mean over the jobs that are left would say nothing.
+ * seeds.  At each point, the candidate's mean is divided by that of the untuned entry;
+ * the score is the mean of these quotients, with the sign changed where more
+ * is better.  A candidate that fails a trial, has no value in one, or
+ * completes fewer jobs there than the untuned entry is out: a mean over the jobs that
+ * are left would say nothing.
+ *
+ * Three sets of seeds that never meet (tune.h): the race chooses on training seeds, so
+ * its winner looks better there than it is; the judging seeds tell without that bias;
+ * the experiment's own seeds are left for its results.
  */
 #include "experiments/tune/tune.h"
 
@@ -57,7 +62,9 @@ struct values {
     bool refused;
 };
 
-static void look_at(struct values *values, uint32_t points)
+/* Notes the first reason why the candidate is out, if there is one: no valid
+ * experiment, or a failed trial. */
+static void find_failure(struct values *values, uint32_t points)
 {
     for (uint32_t p = 0; p < points && values->why == NULL; p++) {
         const struct probe_answer *answer = &values->answer[p];
@@ -69,7 +76,8 @@ static void look_at(struct values *values, uint32_t points)
     }
 }
 
-/* Runs the first seeds, from `from` on, of some candidates at all points. */
+/* Runs `seeds` seeds, from `from` on, of some candidates at all points, in one
+ * question to the probe.  Returns values by candidate; NULL: err says why. */
 static struct values *run_candidates(struct tuning *t, const uint32_t *which,
                                      uint32_t count, uint32_t from, uint32_t seeds,
                                      struct err *err)
@@ -93,11 +101,12 @@ static struct values *run_candidates(struct tuning *t, const uint32_t *which,
         return NULL;
     for (uint32_t i = 0; i < count; i++) {
         values[i] = (struct values){ &answer[i * points], seeds, NULL, false };
-        look_at(&values[i], points);
+        find_failure(&values[i], points);
     }
     return values;
 }
 
+/* Returns the tuned metric in one trial; only if there is no `why`. */
 static double value_at(const struct tuning *t, const struct values *values, uint32_t point,
                        uint32_t seed)
 {
@@ -109,6 +118,7 @@ static double jobs_at(const struct values *values, uint32_t point, uint32_t seed
     return values->answer[point].trial[seed]->value[METRIC_JOBS_DONE];
 }
 
+/* Returns the mean over the seeds at a point. */
 static double mean_at(const struct tuning *t, const struct values *values, uint32_t point)
 {
     double sum = 0;
@@ -118,9 +128,10 @@ static double mean_at(const struct tuning *t, const struct values *values, uint3
     return sum / values->seeds;
 }
 
-/* In parts of the untuned entry's means, the mean over the points, of one seed. */
-static double part_of(const struct tuning *t, const struct values *values,
-                      const double *mean, uint32_t seed)
+/* Returns, for one seed, the mean over the points of the value divided by the
+ * untuned entry's mean there. */
+static double relative_value(const struct tuning *t, const struct values *values,
+                             const double *mean, uint32_t seed)
 {
     double sum = 0;
 
@@ -167,6 +178,7 @@ static double *untuned_means(const struct tuning *t, const struct values *untune
 
 /* ---- the race ----------------------------------------------------------- */
 
+/* Returns the choice in words, for the log and the result. */
 static const char *say_choice(const struct tuning *t, uint32_t c)
 {
     const struct space_choice *choice = &t->candidate[c].choice;
@@ -178,6 +190,8 @@ static const char *say_choice(const struct tuning *t, uint32_t c)
     return c == 0 ? "as it is" : text;
 }
 
+/* Prints a line on the round, if the caller wants it.  The best may be the entry
+ * as it is. */
 static void log_round(struct tuning *t, const uint32_t *candidate, uint32_t count,
                       uint32_t seeds, const double *score)
 {
@@ -194,6 +208,8 @@ static void log_round(struct tuning *t, const uint32_t *candidate, uint32_t coun
             say_choice(t, candidate[best]), 100 * (fabs(score[best]) - 1));
 }
 
+/* The callback of the race.  Candidate 0 is always among the candidates, and its
+ * means are the scale. */
 static bool score_candidates(void *self, const uint32_t *candidate, uint32_t count,
                              uint32_t seeds, double *score, struct err *err)
 {
@@ -214,7 +230,7 @@ static bool score_candidates(void *self, const uint32_t *candidate, uint32_t cou
         double sum = 0;
 
         for (uint32_t s = 0; whole && s < seeds; s++)
-            sum += part_of(t, &values[i], mean, s);
+            sum += relative_value(t, &values[i], mean, s);
         score[i] = whole ? -better * sum / seeds : INFINITY;
         if (!whole)
             t->candidate[candidate[i]].state = values[i].refused ? REFUSED : FAILED;
@@ -223,6 +239,8 @@ static bool score_candidates(void *self, const uint32_t *candidate, uint32_t cou
     return true;
 }
 
+/* Candidate 0 is the entry as it is; a candidate that sets nothing would be the
+ * entry again, and is left out. */
 static void make_candidates(struct tuning *t, uint32_t count)
 {
     struct space_choice *choice = space_draw(t->arena, t->space, t->policy, count);
@@ -238,8 +256,11 @@ static void make_candidates(struct tuning *t, uint32_t count)
 
 /* ---- the judgement ------------------------------------------------------ */
 
-static bool judge(struct tuning *t, uint32_t best, struct tune_found *found,
-                  struct err *err)
+/* Judges the winner against the entry on seeds that neither has met: paired by
+ * seed, 95% interval (stats_delta).  Unless the whole interval is on the better
+ * side, the entry is kept. */
+static bool judge_best(struct tuning *t, uint32_t best, struct tune_found *found,
+                       struct err *err)
 {
     const uint32_t both[2] = { 0, best };
     uint32_t seeds = t->space->judge;
@@ -256,14 +277,15 @@ static bool judge(struct tuning *t, uint32_t best, struct tune_found *found,
     for (int side = 0; side < 2; side++) {
         x[side] = arena_alloc(t->arena, seeds, sizeof **x);
         for (uint32_t s = 0; s < seeds; s++)
-            x[side][s] = part_of(t, &values[side], mean, s);
+            x[side][s] = relative_value(t, &values[side], mean, s);
     }
     found->judged = stats_delta(x[1], x[0], seeds, 0.95);
     found->kept = !(better < 0 ? found->judged.high < 0 : found->judged.low > 0);
     return true;
 }
 
-/* Keys of `with` that have their value anyway are taken out: reading all points tells. */
+/* Takes out keys of `with` that have their value anyway: the reader refuses a
+ * `with` without effect (EXPERIMENT_IDLE_WITH), and only reading all points tells. */
 static void drop_idle(struct tuning *t, struct space_choice *choice)
 {
     const struct experiment *experiment = probe_experiment(t->probe);
@@ -301,15 +323,17 @@ static void count_states(const struct tuning *t, struct tune_found *found)
     }
 }
 
-static bool finish(struct tuning *t, uint32_t best, struct tune_found *found,
-                   struct err *err)
+/* Judges the winner, unless it is the entry itself, and writes the entry that
+ * follows. */
+static bool finish_policy(struct tuning *t, uint32_t best, struct tune_found *found,
+                          struct err *err)
 {
     struct space_choice choice = t->candidate[best].choice, set;
     const struct space_choice none = { NULL, 0 };
 
     found->best = say_choice(t, best);
     found->kept = best == 0;
-    if (best != 0 && !judge(t, best, found, err))
+    if (best != 0 && !judge_best(t, best, found, err))
         return false;
     if (!found->kept)
         drop_idle(t, &choice);
@@ -321,6 +345,8 @@ static bool finish(struct tuning *t, uint32_t best, struct tune_found *found,
     return found->entry != NULL;
 }
 
+/* A pull is one seed at all points, so that candidates are always compared over
+ * all points. */
 static bool tune_policy(struct tuning *t, struct tune_found *found, struct err *err)
 {
     uint32_t pulls = t->space->budget / t->point_count, best = 0, spent = 0;
@@ -339,7 +365,7 @@ static bool tune_policy(struct tuning *t, struct tune_found *found, struct err *
         return false;
     found->trials = spent * t->point_count;
     count_states(t, found);
-    return finish(t, best, found, err);
+    return finish_policy(t, best, found, err);
 }
 
 /* Is each name of `--only` a policy of the file? */
@@ -353,9 +379,10 @@ static bool check_only(struct arena *arena, const struct experiment *experiment,
     return only_check(arena, only, all, experiment->path, err);
 }
 
-static const char *const *labels_of(struct arena *arena,
-                                    const struct experiment *experiment,
-                                    const struct space *space, uint32_t *count)
+/* Returns the labels of the points that are tuned for. */
+static const char *const *point_labels(struct arena *arena,
+                                       const struct experiment *experiment,
+                                       const struct space *space, uint32_t *count)
 {
     const char **label = arena_alloc(arena, experiment->point_count, sizeof *label);
 
@@ -367,6 +394,8 @@ static const char *const *labels_of(struct arena *arena,
     return label;
 }
 
+/* Policies one by one, each with a budget of its own, so that results for a policy
+ * do not depend on which others there are. */
 const struct tune_found *tune_run(struct arena *arena, struct probe *probe,
                                   const struct tune_options *options,
                                   uint32_t *count, struct err *err)
@@ -382,7 +411,7 @@ const struct tune_found *tune_run(struct arena *arena, struct probe *probe,
     if (!check_only(arena, experiment, options->only, err) ||
         !space_read(arena, experiment, space, err))
         return NULL;
-    base.point = labels_of(arena, experiment, space, &base.point_count);
+    base.point = point_labels(arena, experiment, space, &base.point_count);
     for (uint32_t p = 0; p < experiment->file_policy_count; p++) {
         struct tuning t = base;
 

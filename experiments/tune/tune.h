@@ -22,6 +22,7 @@ struct err;
 struct folder;
 struct probe;
 
+/* First training seed, first judging seed. */
 #define TUNE_TRAINING_FROM 1000000u
 #define TUNE_JUDGING_FROM  2000000u
 
@@ -47,19 +48,22 @@ struct tune_options {
     FILE *log;                  /* may be NULL: a line for each round */
 };
 
-/* Reads `tune:` of the probe's experiment and searches.  Returns what was found,
- * by policy, and their number; NULL: err says why. */
+/* Reads `tune:` of the probe's experiment and searches.  Returns what was found, by
+ * policy in the order of the file, in the arena, and stores their number.  NULL: err
+ * says why; the trials that were finished are kept by the probe.  The same for any
+ * number of threads and of processes. */
 const struct tune_found *tune_run(struct arena *arena, struct probe *probe,
                                   const struct tune_options *options,
                                   uint32_t *count, struct err *err);
-/* Writes what was found as YAML into the folder: tuned.yaml. */
+/* Writes what was found as YAML into the folder: tuned.yaml.  False: err says why. */
 bool tune_write(struct arena *arena, const struct probe *probe,
                 const struct tune_found *found, uint32_t count,
                 const struct folder *dir, struct err *err);
-/* A sentence for each policy. */
+/* Prints a sentence for each policy. */
 void tune_print(const struct experiment *experiment, const struct tune_found *found,
                 uint32_t count, FILE *to);
-/* Is `tune:` right, if it is there? */
+/* Is `tune:` right, if it is there?  False: err says what is wrong.  For
+ * `validate`, which runs nothing. */
 bool tune_check(struct arena *arena, const struct experiment *experiment,
                 struct err *err);
 

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * tuned.c - what was found, in words and as a file.
+ *
+ * tuned.yaml has the entries as they may stand in `policies:`, and under
+ * `found:` how they were found, so that a reader can judge them and a later run
+ * can tell what was tuned.  Numbers have six digits: enough to read, and equal
+ * bytes everywhere.
  */
 #include "experiments/tune/tune.h"
 
@@ -12,7 +17,8 @@
 #include "sim/base/arena.h"
 #include "sim/text/out.h"
 
-static void put_difference(const struct stats_delta *d, const char *metric, FILE *to)
+/* "jct_mean_s -20.2% [-29.6%, -10.2%]". */
+static void print_difference(const struct stats_delta *d, const char *metric, FILE *to)
 {
     fprintf(to, "%s %+.1f%% [%+.1f%%, %+.1f%%]", metric, d->percent, d->percent_low,
             d->percent_high);
@@ -39,7 +45,7 @@ void tune_print(const struct experiment *experiment, const struct tune_found *fo
         else
             fprintf(to, "%s: ", f->best);
         if (f->judged.count > 0)
-            put_difference(&f->judged, metric, to);
+            print_difference(&f->judged, metric, to);
         fprintf(to, " (%u trials, %u candidates", f->trials, f->candidates);
         if (f->refused > 0)
             fprintf(to, ", %u no valid experiment", f->refused);
@@ -50,6 +56,7 @@ void tune_print(const struct experiment *experiment, const struct tune_found *fo
     arena_free(arena);
 }
 
+/* Writes the record of one search. */
 static void put_found(struct out *out, const struct space *space,
                       const struct tune_found *f)
 {
