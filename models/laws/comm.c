@@ -14,16 +14,6 @@
 #include "models/laws/comm_table.h"
 #include "models/types/gang.h"
 
-static const char *const op_name[COMM_OP_COUNT] = {
-    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "p2p"
-};
-
-const char *comm_op_name(enum comm_op op)
-{
-    assert(op < COMM_OP_COUNT);
-    return op_name[op];
-}
-
 double comm_ring_s(enum comm_op op, uint32_t n, double bytes, double bps,
                    double latency_s)
 {
