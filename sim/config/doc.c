@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * doc.c - key tables as text, JSON Schema and Markdown.
+ * doc.c - key tables as text and JSON Schema.
  *
  * JSON Schema knows no units, so a quantity is a string with a pattern made
  * of the units that the reader knows.
@@ -138,47 +138,6 @@ char *conf_explain(struct arena *arena, const struct conf_schema *schema,
     put(&page, "\n  needed    ");
     put_default(&page, field);
     put(&page, "\n");
-    return page.text;
-}
-
-/* Text in a cell: a bar would end it. */
-static void put_cell(struct page *page, const char *text)
-{
-    assert(text != NULL);
-    for (; *text != '\0'; text++) {
-        if (*text == '|')
-            put(page, "\\");
-        put_bytes(page, text, 1);
-    }
-}
-
-char *conf_markdown(struct arena *arena, const struct conf_schema *schema)
-{
-    assert(arena != NULL && schema != NULL);
-    struct page page = {.arena = arena};
-    char range[RANGE_BYTES];
-
-    put(&page, "| key | type | needed | range | meaning |\n"
-               "|---|---|---|---|---|\n");
-    for (size_t i = 0; i < schema->count; i++) {
-        const struct conf_field *field = &schema->fields[i];
-        assert(field->help != NULL);
-        put(&page, "| `");
-        put_cell(&page, field->key);
-        put(&page, "` | ");
-        put(&page, conf_type_name(field->type));
-        put(&page, " | ");
-        put_default(&page, field);
-        put(&page, " | ");
-        conf_range_format(field, NULL, range);
-        if (field->type == CONF_CHOICE)
-            put_choices(&page, field, ", ");
-        else
-            put_cell(&page, range);
-        put(&page, " | ");
-        put_cell(&page, field->help);
-        put(&page, " |\n");
-    }
     return page.text;
 }
 

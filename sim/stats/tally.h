@@ -4,8 +4,7 @@
  * quantiles of a stream in bounded memory.
  *
  * Tallies and gauges are plain values: all zero is empty, and they may be
- * copied. They are merged in the order of trials, because the last bits of a
- * sum of doubles depend on the order.
+ * copied.
  */
 #ifndef SIM_STATS_TALLY_H
 #define SIM_STATS_TALLY_H
@@ -27,7 +26,6 @@ struct gauge {
 };
 
 void tally_add(struct tally *tally, double sample);
-void tally_merge(struct tally *into, const struct tally *from);
 double tally_sd(const struct tally *tally);
 
 void gauge_set(struct gauge *gauge, int64_t now_ns, double level);
