@@ -21,6 +21,7 @@ struct looker {
 
 static void look_at(struct looker *l, const char *bytes, size_t count)
 {
+    assert(count <= BLOCK_BYTES);
     for (size_t i = 0; i < count; i++) {
         char c = bytes[i];
 

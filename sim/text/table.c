@@ -67,6 +67,7 @@ __attribute__((noinline)) static void grow(struct table *table, size_t bytes)
     table->buffer_end = table->buffer + room;
     table->at = table->buffer + used;
     table->row = table->buffer + row;
+    assert(table->row <= table->at && bytes <= (size_t)(table->buffer_end - table->at));
 }
 
 /* Where the next `bytes` bytes go; `at` is moved by the caller. */
