@@ -91,37 +91,13 @@ static bool sia_mine(const struct sia *sia, struct cs_host *host,
     return false;
 }
 
-static uint32_t sia_doubled(uint32_t room, uint32_t need)
-{
-    while (room < need)
-        room = room ? 2 * room : 16;
-    return room;
-}
-
-static void sia_note(struct sia *sia, struct cs_host *host, uint32_t i)
-{
-    uint32_t room = sia_doubled(sia->seen, i + 1);
-
-    if (room == sia->seen)
-        return;
-    uint32_t *restarts = cs_alloc(host, room, sizeof *restarts);
-    if (sia->seen)
-        memcpy(restarts, sia->restarts, sia->seen * sizeof *restarts);
-    sia->restarts = restarts;
-    sia->seen = room;
-}
-
 static void sia_room(struct sia *sia, struct cs_host *host, uint32_t jobs)
 {
-    uint32_t room = sia_doubled(sia->room, jobs);
-    size_t columns = (size_t)room * CONFIGS;
-
-    if (room == sia->room)
+    if (jobs < sia->room)
         return;
-    struct sia_job *job = cs_alloc(host, room, sizeof *job);
-    if (sia->room)
-        memcpy(job, sia->job, sia->room * sizeof *job);
-    sia->job = job;
+    sia->job = cs_grow(host, sia->job, &sia->room, jobs, sizeof *sia->job);
+    uint32_t room = sia->room;
+    size_t columns = (size_t)room * CONFIGS;
     sia->config = cs_alloc(host, columns, sizeof *sia->config);
     sia->gain = cs_alloc(host, columns, sizeof *sia->gain);
     sia->x = cs_alloc(host, columns, sizeof *sia->x);
@@ -133,7 +109,6 @@ static void sia_room(struct sia *sia, struct cs_host *host, uint32_t jobs)
     sia->limit = cs_alloc(host, room + POOLS, sizeof *sia->limit);
     sia->spot = cs_alloc(host, (size_t)room * sia->nodes, sizeof *sia->spot);
     sia->at = cs_alloc(host, (size_t)room * sia->nodes, sizeof *sia->at);
-    sia->room = room;
 }
 
 static void sia_add(struct sia *sia, struct cs_host *host, struct job_id id)
@@ -143,7 +118,7 @@ static void sia_add(struct sia *sia, struct cs_host *host, struct job_id id)
     if (!sia_mine(sia, host, id))
         return;
     sia_room(sia, host, sia->jobs + 1);
-    sia_note(sia, host, id.i);
+    sia->restarts = cs_grow(host, sia->restarts, &sia->seen, id.i, sizeof *sia->restarts);
     job = &sia->job[sia->jobs++];
     memset(job, 0, sizeof *job);
     job->id = id;
