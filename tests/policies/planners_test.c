@@ -76,7 +76,7 @@ static void plans_are_those_of_a_look_at_everything(void **state)
 {
     static const char *const more[] = {
         "", ", failures: {job_mtbf: 30min, restart: 7s}",
-        ", failures: {node_mtbf: 4h, repair: 10min, restart: 20s}",
+        ", failures: {node_mtbf: 1h, repair: 10min, restart: 20s}",
     };
     static const char policies[] =
         "{policy: pollux, " FEW "}, {policy: pollux, name: b, p: 0, restart: "
@@ -110,16 +110,16 @@ static void plans_for_mixed_gpus_are_those_of_a_look_at_everything(void **state)
 /* ---- the program of shockwave ------------------------------------------------ */
 
 /* With a rho_max of 100 nobody is late; with less, fairness bounds the plan, or jobs
- * that are late count more.  Ten million times as much hides the other jobs from a
- * solver, at its tolerances, so `lambda` is small. */
+ * that are late count more.  Lengths are whole rounds: a late job in its last part of a
+ * round counts up to 10^12 times as much, which hides the others from a solver. */
 static void a_window_is_planned_as_by_the_simplex_method(void **state)
 {
     static const int64_t at[] = { 0, 0, 120, 600, 1200 };
-    static const int64_t run[] = { 240, 600, 1300, 2400, 4700, 12000 };
+    static const int64_t run[] = { 240, 600, 1320, 2400, 4680, 12000 };
     static const char *const policy[] = {
         "[{policy: shockwave, rho_max: 100}]",
-        "[{policy: shockwave, rho_max: 2, lambda: 2}]",
-        "[{policy: shockwave, rho_max: 1.2, lambda: 3}]",
+        "[{policy: shockwave, rho_max: 1.87, lambda: 2}]",
+        "[{policy: shockwave, rho_max: 1.21, lambda: 3}]",
     };
     struct rng rng;
 
