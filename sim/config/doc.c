@@ -16,12 +16,12 @@
 static void put_default(struct page *page, const struct conf_field *field)
 {
     if (field->fallback == NULL) {
-        put(page, "required");
+        page_put(page, "required");
     } else if (field->fallback[0] == '\0') {
-        put(page, "optional");
+        page_put(page, "optional");
     } else {
-        put(page, "default ");
-        put(page, field->fallback);
+        page_put(page, "default ");
+        page_put(page, field->fallback);
     }
 }
 
@@ -30,8 +30,8 @@ static void put_choices(struct page *page, const struct conf_field *field,
 {
     assert(field->type == CONF_CHOICE);
     for (size_t i = 0; field->choices[i] != NULL; i++) {
-        put(page, i > 0 ? between : "");
-        put(page, field->choices[i]);
+        page_put(page, i > 0 ? between : "");
+        page_put(page, field->choices[i]);
     }
 }
 
@@ -42,10 +42,10 @@ static void explain_units(struct page *page, enum conf_type type)
 
     if (count < 2)
         return;
-    put(page, "\n  units    ");
+    page_put(page, "\n  units    ");
     for (size_t i = 0; i < count; i++) {
-        put(page, " ");
-        put(page, units[i].name[0] == '\0' ? "none" : units[i].name);
+        page_put(page, " ");
+        page_put(page, units[i].name[0] == '\0' ? "none" : units[i].name);
     }
 }
 
@@ -63,29 +63,29 @@ char *conf_explain(struct arena *arena, const struct conf_schema *schema,
     }
     if (field == NULL)
         return NULL;
-    put(&page, schema->name);
-    put(&page, ".");
-    put(&page, key);
-    put(&page, "\n  ");
-    put(&page, field->help);
-    put(&page, "\n  type      ");
-    put(&page, conf_type_name(field->type));
+    page_put(&page, schema->name);
+    page_put(&page, ".");
+    page_put(&page, key);
+    page_put(&page, "\n  ");
+    page_put(&page, field->help);
+    page_put(&page, "\n  type      ");
+    page_put(&page, conf_type_name(field->type));
     if (field->type == CONF_CHOICE) {
-        put(&page, ": ");
+        page_put(&page, ": ");
         put_choices(&page, field, ", ");
     } else if (field->type != CONF_NODE && field->type != CONF_BOOL &&
                field->type != CONF_TEXT) {
-        put(&page, ", such as ");
-        put(&page, conf_type_example(field->type));
+        page_put(&page, ", such as ");
+        page_put(&page, conf_type_example(field->type));
     }
     explain_units(&page, field->type);
     conf_range_format(field, NULL, range);
     if (range[0] != '\0') {
-        put(&page, "\n  range     ");
-        put(&page, range);
+        page_put(&page, "\n  range     ");
+        page_put(&page, range);
     }
-    put(&page, "\n  needed    ");
+    page_put(&page, "\n  needed    ");
     put_default(&page, field);
-    put(&page, "\n");
+    page_put(&page, "\n");
     return page.text;
 }

@@ -27,8 +27,8 @@ static const char *text_of(struct arena *arena, const char *before,
 {
     struct page page = {.arena = arena};
 
-    put(&page, before);
-    put(&page, behind);
+    page_put(&page, before);
+    page_put(&page, behind);
     return page.text;
 }
 
@@ -47,20 +47,20 @@ static void put_json(struct page *page, const char *text)
     assert(text != NULL);
     char escape[8];
 
-    put(page, "\"");
+    page_put(page, "\"");
     for (; *text != '\0'; text++) {
         unsigned char c = (unsigned char)*text;
         if (c == '"' || c == '\\') {
             snprintf(escape, sizeof escape, "\\%c", c);
-            put(page, escape);
+            page_put(page, escape);
         } else if (c < 0x20) {
             snprintf(escape, sizeof escape, "\\u%04x", (unsigned)c);
-            put(page, escape);
+            page_put(page, escape);
         } else {
-            put_bytes(page, text, 1);
+            page_put_bytes(page, text, 1);
         }
     }
-    put(page, "\"");
+    page_put(page, "\"");
 }
 
 /* Appends a bound of a number, if it is finite. */
@@ -72,10 +72,10 @@ static void put_bound(struct page *page, const char *name, double value)
     if (!isfinite(value))
         return;
     table_format_real(value, number);
-    put(page, ", \"");
-    put(page, name);
-    put(page, "\": ");
-    put(page, number);
+    page_put(page, ", \"");
+    page_put(page, name);
+    page_put(page, "\": ");
+    page_put(page, number);
 }
 
 /* "type": a plain number within the field's range. */
@@ -83,9 +83,9 @@ static void put_number(struct page *page, const struct conf_field *field,
                        const char *type)
 {
     assert(type[0] != '\0');
-    put(page, "\"type\": \"");
-    put(page, type);
-    put(page, "\"");
+    page_put(page, "\"type\": \"");
+    page_put(page, type);
+    page_put(page, "\"");
     if (!has_range(field))
         return;
     put_bound(page, "minimum", field->min);
@@ -100,21 +100,21 @@ static void put_quantity(struct page *page, enum conf_type type, bool above_0)
     bool first = true;
 
     assert(count > 1);
-    put(page, "{\"type\": \"string\", \"pattern\": \"^");
+    page_put(page, "{\"type\": \"string\", \"pattern\": \"^");
     if (above_0)
-        put(page, "(?=[^eE]*[1-9])");
+        page_put(page, "(?=[^eE]*[1-9])");
     if (type == CONF_BYTES)
-        put(page, "([0-9]+x)?");
-    put(page, type == CONF_FRACTION ? "[-+]?" NUMBER_PATTERN " ?("
-                                    : "[+]?" NUMBER_PATTERN " ?(");
+        page_put(page, "([0-9]+x)?");
+    page_put(page, type == CONF_FRACTION ? "[-+]?" NUMBER_PATTERN " ?("
+                                         : "[+]?" NUMBER_PATTERN " ?(");
     for (size_t i = 0; i < count; i++) {
         if (units[i].name[0] == '\0')
             continue;
-        put(page, first ? "" : "|");
-        put(page, units[i].name);
+        page_put(page, first ? "" : "|");
+        page_put(page, units[i].name);
         first = false;
     }
-    put(page, ")$\"}");
+    page_put(page, ")$\"}");
 }
 
 /* What is written, and what is being written. */
@@ -133,17 +133,17 @@ static void put_reference(const struct writing *writing, const char *name,
     struct page *page = writing->page;
     char code[4];
 
-    put(page, "{\"$ref\": \"#/definitions/");
-    put(page, writing->open ? "open%20" : "");
+    page_put(page, "{\"$ref\": \"#/definitions/");
+    page_put(page, writing->open ? "open%20" : "");
     for (size_t i = 0; i < bytes; i++) {
         if (strchr("[] ", name[i]) == NULL) {
-            put_bytes(page, &name[i], 1);
+            page_put_bytes(page, &name[i], 1);
             continue;
         }
         snprintf(code, sizeof code, "%%%02X", (unsigned)name[i]);
-        put(page, code);
+        page_put(page, code);
     }
-    put(page, "\"}");
+    page_put(page, "\"}");
 }
 
 static void put_shape(const struct writing *writing, const char *json)
@@ -151,14 +151,14 @@ static void put_shape(const struct writing *writing, const char *json)
     assert(json != NULL);
     for (const char *c = json; *c != '\0'; c++) {
         if (*c == '\'') {
-            put(writing->page, "\"");
+            page_put(writing->page, "\"");
         } else if (*c == '@') {
             const char *end = strchr(c + 1, '@');
             assert(end != NULL);
             put_reference(writing, c + 1, (size_t)(end - c - 1));
             c = end;
         } else {
-            put_bytes(writing->page, c, 1);
+            page_put_bytes(writing->page, c, 1);
         }
     }
 }
@@ -221,18 +221,18 @@ static void put_node(const struct writing *writing, const char *key)
 
     snprintf(name, sizeof name, "%s.%s", writing->table->name, key);
     if (is_table(writing, name)) {
-        put(page, "\"allOf\": [");
+        page_put(page, "\"allOf\": [");
         put_reference(writing, name, strlen(name));
-        put(page, "]");
+        page_put(page, "]");
         return;
     }
     snprintf(name, sizeof name, "%s.%s[]", writing->table->name, key);
     if (!is_table(writing, name)) {
-        put(page, "\"type\": [\"object\", \"array\", \"string\", "
-                  "\"number\", \"boolean\"]");
+        page_put(page, "\"type\": [\"object\", \"array\", \"string\", "
+                       "\"number\", \"boolean\"]");
         return;
     }
-    put(page, "\"type\": \"array\", \"items\": ");
+    page_put(page, "\"type\": \"array\", \"items\": ");
     put_reference(writing, name, strlen(name));
 }
 
@@ -262,27 +262,27 @@ static void put_type(const struct writing *writing,
     struct page *page = writing->page;
 
     switch (field->type) {
-    case CONF_BOOL: put(page, "\"type\": \"boolean\""); return;
+    case CONF_BOOL: page_put(page, "\"type\": \"boolean\""); return;
     case CONF_INT: put_number(page, field, "integer"); return;
     case CONF_REAL: put_number(page, field, "number"); return;
     case CONF_TEXT:     /* editors take a plain 12 for a number */
-        put(page, "\"type\": [\"string\", \"number\", \"boolean\"]");
+        page_put(page, "\"type\": [\"string\", \"number\", \"boolean\"]");
         return;
     case CONF_NODE: put_node(writing, field->key); return;
     case CONF_FRACTION:
-        put(page, "\"anyOf\": [{");
+        page_put(page, "\"anyOf\": [{");
         put_number(page, field, "number");
-        put(page, "}, ");
+        page_put(page, "}, ");
         put_quantity_reference(writing, field);
-        put(page, "]");
+        page_put(page, "]");
         return;
     case CONF_CHOICE:
-        put(page, "\"enum\": [");
+        page_put(page, "\"enum\": [");
         for (size_t i = 0; field->choices[i] != NULL; i++) {
-            put(page, i > 0 ? ", " : "");
+            page_put(page, i > 0 ? ", " : "");
             put_json(page, field->choices[i]);
         }
-        put(page, "]");
+        page_put(page, "]");
         return;
     case CONF_TIME:
     case CONF_BYTES:
@@ -291,9 +291,9 @@ static void put_type(const struct writing *writing,
     case CONF_POWER:
     case CONF_PRICE:
     case CONF_FREQUENCY:
-        put(page, "\"allOf\": [");
+        page_put(page, "\"allOf\": [");
         put_quantity_reference(writing, field);
-        put(page, "]");
+        page_put(page, "]");
         return;
     }
     assert(false);
@@ -308,16 +308,16 @@ static void put_fallback(struct page *page, const struct conf_field *field)
     double value;
 
     assert(text != NULL);
-    put(page, ", \"default\": ");
+    page_put(page, ", \"default\": ");
     bool numeric = field->type == CONF_INT || field->type == CONF_REAL ||
                    field->type == CONF_FRACTION;
     if (field->type == CONF_BOOL) {
-        put(page, text);
+        page_put(page, text);
     } else if (numeric &&
                decimal_read(text, strlen(text), &decimal) == strlen(text) &&
                decimal_to_f64(&decimal, &value)) {
         table_format_real(value, number);       /* JSON knows no .5 or +1 */
-        put(page, number);
+        page_put(page, number);
     } else {
         put_json(page, text);
     }
@@ -334,25 +334,25 @@ static void put_own_field(const struct writing *writing,
 
     assert(field->help != NULL);
     conf_range_format(field, NULL, range);
-    put(&words, field->help);
+    page_put(&words, field->help);
     if (range[0] != '\0') {
-        put(&words, " (");
-        put(&words, range);
-        put(&words, ")");
+        page_put(&words, " (");
+        page_put(&words, range);
+        page_put(&words, ")");
     }
-    put(page, "{");
+    page_put(page, "{");
     if (shape != NULL) {
-        put(page, "\"allOf\": [");
+        page_put(page, "\"allOf\": [");
         put_shape(writing, shape);
-        put(page, "]");
+        page_put(page, "]");
     } else {
         put_type(writing, field);
     }
-    put(page, ", \"description\": ");
+    page_put(page, ", \"description\": ");
     put_json(page, words.text);
     if (field->fallback != NULL && field->fallback[0] != '\0')
         put_fallback(page, field);
-    put(page, "}");
+    page_put(page, "}");
 }
 
 static bool same_text(const char *a, const char *b)
@@ -398,9 +398,9 @@ static void put_field(const struct writing *writing,
     char name[200];
 
     assert(above != writing->table);
-    put(page, "        ");
+    page_put(page, "        ");
     put_json(page, field->key);
-    put(page, ": ");
+    page_put(page, ": ");
     if (above == NULL) {
         put_own_field(writing, field);
         return;
@@ -415,15 +415,15 @@ static void put_required(struct page *page, const struct conf_schema *schema)
 {
     bool first = true;
 
-    put(page, "      \"required\": [");
+    page_put(page, "      \"required\": [");
     for (size_t i = 0; i < schema->count; i++) {
         if (schema->fields[i].fallback != NULL)
             continue;
-        put(page, first ? "" : ", ");
+        page_put(page, first ? "" : ", ");
         put_json(page, schema->fields[i].key);
         first = false;
     }
-    put(page, "],\n");
+    page_put(page, "],\n");
 }
 
 static void put_name(const struct writing *writing, const char *name)
@@ -431,9 +431,9 @@ static void put_name(const struct writing *writing, const char *name)
     assert(name[0] != '\0');
     struct page *page = writing->page;
 
-    put(page, "    ");
+    page_put(page, "    ");
     put_json(page, writing->open ? text_of(page->arena, "open ", name) : name);
-    put(page, ": ");
+    page_put(page, ": ");
 }
 
 static void put_table(const struct writing *writing)
@@ -444,21 +444,21 @@ static void put_table(const struct writing *writing)
 
     assert(table->help != NULL);
     put_name(writing, table->name);
-    put(page, "{\n      \"type\": \"object\",\n      \"description\": ");
+    page_put(page, "{\n      \"type\": \"object\",\n      \"description\": ");
     put_json(page, table->help);
-    put(page, ",\n      \"additionalProperties\": false,\n");
+    page_put(page, ",\n      \"additionalProperties\": false,\n");
     if (more != NULL) {
-        put(page, "      ");
+        page_put(page, "      ");
         put_shape(writing, more);
-        put(page, ",\n");
+        page_put(page, ",\n");
     }
     put_required(page, table);
-    put(page, "      \"properties\": {\n");
+    page_put(page, "      \"properties\": {\n");
     for (size_t i = 0; i < table->count; i++) {
         put_field(writing, &table->fields[i]);
-        put(page, i + 1 < table->count ? ",\n" : "\n");
+        page_put(page, i + 1 < table->count ? ",\n" : "\n");
     }
-    put(page, "      }\n    },\n");
+    page_put(page, "      }\n    },\n");
 }
 
 static void put_quantities(const struct writing *writing)
@@ -469,10 +469,10 @@ static void put_quantities(const struct writing *writing)
             continue;
         put_name(writing, name);
         put_quantity(writing->page, (enum conf_type)type, false);
-        put(writing->page, ",\n");
+        page_put(writing->page, ",\n");
         put_name(writing, text_of(writing->page->arena, name, " above 0"));
         put_quantity(writing->page, (enum conf_type)type, true);
-        put(writing->page, ",\n");
+        page_put(writing->page, ",\n");
     }
 }
 
@@ -491,7 +491,7 @@ static void put_definitions(struct writing *writing)
         put_name(writing, shape->name);
         put_shape(writing, writing->open && shape->open ? shape->open
                                                         : shape->json);
-        put(writing->page, ",\n");
+        page_put(writing->page, ",\n");
     }
 }
 
@@ -502,17 +502,17 @@ char *conf_json_schema(struct arena *arena, const struct conf_json *json)
     struct page page = {.arena = arena};
     struct writing writing = {.page = &page, .json = json};
 
-    put(&page, "{\n  \"$schema\": "
-               "\"http://json-schema.org/draft-07/schema#\",\n"
-               "  \"title\": ");
+    page_put(&page, "{\n  \"$schema\": "
+                    "\"http://json-schema.org/draft-07/schema#\",\n"
+                    "  \"title\": ");
     put_json(&page, json->title);
-    put(&page, ",\n  \"allOf\": [");
+    page_put(&page, ",\n  \"allOf\": [");
     put_shape(&writing, json->root);
-    put(&page, "],\n  \"definitions\": {\n");
+    page_put(&page, "],\n  \"definitions\": {\n");
     put_definitions(&writing);
     writing.open = true;
     if (json->with_open)
         put_definitions(&writing);
-    put(&page, "    \"nothing\": false\n  }\n}\n");
+    page_put(&page, "    \"nothing\": false\n  }\n}\n");
     return page.text;
 }

@@ -17,7 +17,7 @@ struct page {
     size_t used_bytes, room_bytes;
 };
 
-static inline void put_bytes(struct page *page, const char *text, size_t bytes)
+static inline void page_put_bytes(struct page *page, const char *text, size_t bytes)
 {
     assert(text != NULL);
     ARENA_REACH(page->arena, page->text, page->room_bytes,
@@ -27,9 +27,9 @@ static inline void put_bytes(struct page *page, const char *text, size_t bytes)
     page->text[page->used_bytes] = '\0';
 }
 
-static inline void put(struct page *page, const char *text)
+static inline void page_put(struct page *page, const char *text)
 {
-    put_bytes(page, text, strlen(text));
+    page_put_bytes(page, text, strlen(text));
 }
 
 #endif
