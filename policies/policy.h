@@ -37,7 +37,7 @@
 /* A policy that was built for another major number is refused.  Within one
  * major number members are only added, at the end. */
 #define CS_POLICY_ABI_MAJOR 2u
-#define CS_POLICY_ABI_MINOR 2u
+#define CS_POLICY_ABI_MINOR 3u
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;
@@ -329,6 +329,11 @@ void cs_fail(struct cs_host *host, const char *why);        /* ends the trial */
 
 /* Zeroed, good to the end of the trial, never freed singly. */
 void *cs_alloc(struct cs_host *host, size_t count, size_t item_bytes);
+/* Makes *room, the number of items that an array holds, larger than `need`, and
+ * returns the array; NULL at first.  Items are kept, new ones are zeroed; pointers
+ * to them are not good any more. */
+void *cs_grow(struct cs_host *host, void *array, uint32_t *room, uint32_t need,
+              size_t item_bytes);
 /* In [0, 1), from the stream "policy" of the seed; needs CS_DRAWS. */
 double cs_random(struct cs_host *host);
 void cs_note(struct cs_host *host, const char *text);       /* from dump() */

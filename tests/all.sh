@@ -41,20 +41,19 @@ stage() {
 }
 # Stages that use one core for most of their time, in two rows side by side.
 results() {
-    program stage 'golden results' tests/golden.sh build
-    program stage 'JSON Schema' tests/schema.sh build
-    program stage 'the Python package' tests/python.sh build
+    stage 'golden results' tests/golden.sh build
+    stage 'JSON Schema' tests/schema.sh build
+    stage 'the Python package' tests/python.sh build
 }
 manuals() {
     stage 'gates' tests/check.sh build
     stage 'what is installed' tests/installed.sh
-    program stage 'blocks of the READMEs' tests/readme_blocks.sh build
-    program stage 'adding one more' tests/adding.sh build
+    stage 'blocks of the READMEs' tests/readme_blocks.sh build
+    stage 'adding one more' tests/adding.sh build
 }
-program() { [ ! -f experiments/main.c ] || "$@"; }
 threads() {
-    [ ! -f tests/experiments/runner_test.c ] || $plain tests/run.sh build/tsan runner_test
-    program $plain tests/same_bytes.sh build build/tsan
+    $plain tests/run.sh build/tsan runner_test
+    $plain tests/same_bytes.sh build build/tsan
 }
 . tests/count.sh
 
@@ -64,15 +63,15 @@ results >build/results.log 2>&1 &
 manuals
 wait
 cat build/results.log
+# Of clang's plain build and of TSan's only what is run is made.
 # Clang compiles what the sanitizers watch, too: the tests run once with it, but those
 # that judge words, pictures and the order of lists, which no compiler changes.
-stage 'build with clang' $make clang GOAL=all
+stage 'build with clang' $make clang GOAL=build/clang/clustersim
 stage 'build with clang, ASan and UBSan' $make asan GOAL='all tests' &&
     stage 'tests, clang, ASan and UBSan' env \
         LEAVE='order_test glossary_test looks_test plot_test' tests/run.sh build/asan
 stage 'same bytes' tests/same_bytes.sh build build/clang build/asan
-stage 'build with TSan' $make tsan GOAL="all $(
-    [ ! -f tests/experiments/runner_test.c ] || echo build/tsan/tests/runner_test)" &&
+stage 'build with TSan' $make tsan GOAL='build/tsan/clustersim build/tsan/tests/runner_test' &&
     stage 'threads, TSan' threads
 stage 'fuzz' $make fuzz FUZZ_S=12
 

@@ -14,7 +14,6 @@ rm -rf $out
 mkdir -p $out
 
 for experiment in tests/golden/*/experiment.yaml; do
-    [ -f "$experiment" ] || { echo "no golden experiments yet"; exit 0; }
     case_dir=$(dirname "$experiment")
     name=$(basename "$case_dir")
     "$build/clustersim" run "$experiment" -o "$out/$name" -j 1 -q \

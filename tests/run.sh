@@ -44,13 +44,12 @@ if [ "$1" = --one ]; then
 fi
 build=$1
 shift
-[ $# -gt 0 ] || set -- $(cd tests && ls -- */*_test.c 2>/dev/null | sed 's|.*/||; s/\.c$//' |
+[ $# -gt 0 ] || set -- $(cd tests && ls -- */*_test.c | sed 's|.*/||; s/\.c$//' |
     awk -v longest="$LONGEST" -v leave="${LEAVE:-}" '
         BEGIN { n = split(longest, name, " "); while (n) late[name[n--]] }
         index(" " leave " ", " " $0 " ") { next }
         { if ($0 in late) print; else rest[++count] = $0 }
         END { for (i = 1; i <= count; i++) print rest[i] }')
-[ $# -gt 0 ] || { echo "no tests yet"; exit 0; }
 for name in "$@"; do
     echo "$build/tests/$name"
 done | xargs -P 2 -n 1 "$0" --one

@@ -28,12 +28,7 @@
 #include "models/cluster/gpu_index.h"
 #include "models/cluster/reclaimable.h"
 
-static const char *const rule_names[FIT_RULE_COUNT] = {
-    [FIT_COUNT] = "count", [FIT_FIRST] = "first_fit", [FIT_BEST] = "best_fit",
-    [FIT_PACK] = "pack", [FIT_SPREAD] = "spread", [FIT_HELIOS] = "helios",
-};
-
-/* With fewer nodes, visiting all of them costs less than an index. */
+/* Of fewer nodes all are met at less cost than a few are found. */
 #define ORDERED_NODES_MIN 32u
 
 /* One search: what is looked for, and where. */
@@ -43,7 +38,6 @@ struct hunt {
     const struct fit_want *want;
     const struct gpu_type *type;    /* of the gang; NULL: cores only */
     bool bare_nodes;                /* cores only: nodes without GPUs */
-    bool all_free;                  /* as if nothing were taken */
     bool by_domain;                 /* pack: keep to NVLink domains */
     bool indexed;                   /* GPUs by index->room */
     bool loose;                     /* ... and each brings what it needs */
@@ -92,17 +86,13 @@ static void seat_fill(const struct hunt *hunt, const struct node_group *group,
                       struct seat *seat)
 {
     uint32_t node = seat->at;
-    uint64_t mask = cluster_all_gpus(group);
-    int64_t cores = group->cores, memory = group->memory_bytes;
-    if (!hunt->all_free) {
-        mask = hunt->cluster->free_mask[node];
-        cores = hunt->cluster->free_cores[node];
-        memory = hunt->cluster->free_memory[node];
-        if (hunt->want->extra != NULL) {
-            mask |= hunt->want->extra[node].gpu_mask;
-            cores += hunt->want->extra[node].cores;
-            memory += hunt->want->extra[node].memory_bytes;
-        }
+    uint64_t mask = hunt->cluster->free_mask[node];
+    int64_t cores = hunt->cluster->free_cores[node];
+    int64_t memory = hunt->cluster->free_memory[node];
+    if (hunt->want->extra != NULL) {
+        mask |= hunt->want->extra[node].gpu_mask;
+        cores += hunt->want->extra[node].cores;
+        memory += hunt->want->extra[node].memory_bytes;
     }
     seat->size = hunt->type != NULL ? group->gpus : group->cores;
     seat->free = hunt->type != NULL ? mask_count(mask)
@@ -701,8 +691,7 @@ static void choose_passes(struct hunt *hunt)
 {
     const struct cluster_spec *spec = hunt->cluster->spec;
     const struct fit_want *want = hunt->want;
-    bool known = !hunt->all_free &&
-                 (want->extra == NULL || want->spare != NULL);
+    bool known = want->extra == NULL || want->spare != NULL;
     hunt->indexed = known && hunt->type != NULL && want->node_end == 0;
     hunt->cores_indexed = known && hunt->type == NULL;
     hunt->loose = hunt->indexed;
@@ -849,18 +838,4 @@ bool fit_find(const struct cluster *cluster, enum fit_rule rule,
         return false;
     finish_placement(&hunt, out);
     return true;
-}
-
-bool fit_ever(const struct cluster *cluster, enum fit_rule rule,
-              const struct fit_want *want)
-{
-    assert(cluster != NULL && want != NULL);
-    struct hunt hunt = { .cluster = cluster, .want = want, .all_free = true };
-    return fit_any(&hunt, rule);
-}
-
-const char *fit_rule_name(enum fit_rule rule)
-{
-    assert(rule < FIT_RULE_COUNT);
-    return rule_names[rule];
 }

@@ -71,11 +71,5 @@ struct fit_want {
 bool fit_find(const struct cluster *cluster, enum fit_rule rule,
               const struct fit_want *want, struct share *share,
               uint32_t share_max, struct placement *out);
-/* True: the request would fit if the whole cluster were free. */
-bool fit_ever(const struct cluster *cluster, enum fit_rule rule,
-              const struct fit_want *want);
-
-/* Returns the rule's name as users write it; static text. */
-const char *fit_rule_name(enum fit_rule rule);
 
 #endif

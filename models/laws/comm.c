@@ -19,19 +19,6 @@
 #include "models/laws/comm_table.h"
 #include "models/types/gang.h"
 
-static const char *const op_name[COMM_OP_COUNT] = {
-    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "p2p"
-};
-
-const char *comm_op_name(enum comm_op op)
-{
-    assert(op < COMM_OP_COUNT);
-    return op_name[op];
-}
-
-/* The alpha-beta cost of a ring (Thakur, Rabenseifner and Gropp 2005): each
- * rank sends (n - 1) / n of the bytes in n - 1 hops; an all-reduce does that
- * twice. */
 double comm_ring_s(enum comm_op op, uint32_t n, double bytes, double bps,
                    double latency_s)
 {

@@ -22,7 +22,6 @@ enum comm_op {
     COMM_P2P, COMM_OP_COUNT
 };
 
-const char *comm_op_name(enum comm_op op);
 
 /* Time among n peers on links of `bps` bytes per second and `latency_s`. */
 double comm_ring_s(enum comm_op op, uint32_t n, double bytes, double bps,

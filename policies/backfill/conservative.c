@@ -19,8 +19,6 @@
  * are tried, and one in five to three moves as a rule: with a long queue and
  * estimates that are too long that is where the time goes.
  */
-#include <string.h>
-
 #include "policies/order.h"
 #include "policies/phases.h"
 #include "policies/plan.h"
@@ -53,21 +51,6 @@ struct con {
 static int64_t con_least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-
-/* Makes room for a job by id; what was known is copied, since the host's
- * memory is not resized. */
-static void con_grow(struct con *con, struct cs_host *host, uint32_t id)
-{
-    uint32_t room = con->job_room ? con->job_room : 256;
-
-    while (room <= id)
-        room *= 2;
-    struct con_job *job = cs_alloc(host, room, sizeof *job);
-    if (con->job_room)
-        memcpy(job, con->job, con->job_room * sizeof *job);
-    con->job = job;
-    con->job_room = room;
 }
 
 /* ---- the plan ---- */
@@ -125,8 +108,7 @@ static void con_job_submitted(void *self, struct cs_host *host,
 
     if (!con->begun)
         con_reset(con, host);
-    if (job.i >= con->job_room)
-        con_grow(con, host, job.i);
+    con->job = cs_grow(host, con->job, &con->job_room, job.i, sizeof *con->job);
     struct task_id task = cs_job_task(host, job, CS_ALL_ROLES);
     if (task.i == ID_NONE)
         return;

@@ -15,8 +15,6 @@
  * Lengths are the host's estimates, as AFS-L knows them.  Where a job cannot
  * have every number of GPUs, its next step counts as one GPU.
  */
-#include <string.h>
-
 #include "policies/params.h"
 #include "policies/policy.h"
 #include "policies/resize.h"
@@ -48,15 +46,9 @@ static void afs_submitted(void *self, struct cs_host *host, struct job_id id)
     struct afs *afs = self;
 
     if (afs->count == afs->room) {
-        uint32_t room = afs->room ? 2 * afs->room : 64;
-        struct afs_job *old = afs->job;
-
-        afs->job = cs_alloc(host, room, sizeof *afs->job);
-        if (old)
-            memcpy(afs->job, old, afs->count * sizeof *old);
-        afs->size = cs_alloc(host, room, sizeof *afs->size);
-        afs->won = cs_alloc(host, room, sizeof *afs->won);
-        afs->room = room;
+        afs->job = cs_grow(host, afs->job, &afs->room, afs->count, sizeof *afs->job);
+        afs->size = cs_alloc(host, afs->room, sizeof *afs->size);
+        afs->won = cs_alloc(host, afs->room, sizeof *afs->won);
     }
     afs->job[afs->count++] = (struct afs_job) { .job = id };
     afs->changed = true;

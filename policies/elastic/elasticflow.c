@@ -19,7 +19,6 @@
  * deadline to make up for it.
  */
 #include <math.h>
-#include <string.h>
 
 #include "policies/params.h"
 #include "policies/policy.h"
@@ -77,15 +76,9 @@ static void ef_submitted(void *self, struct cs_host *host, struct job_id id)
     uint32_t at;
 
     if (ef->count == ef->room) {
-        uint32_t room = ef->room ? 2 * ef->room : 64;
-        struct ef_job *old = ef->job;
-
-        ef->job = cs_alloc(host, room, sizeof *ef->job);
-        if (old)
-            memcpy(ef->job, old, ef->count * sizeof *old);
-        ef->size = cs_alloc(host, room, sizeof *ef->size);
-        ef->heap = cs_alloc(host, room, sizeof *ef->heap);
-        ef->room = room;
+        ef->job = cs_grow(host, ef->job, &ef->room, ef->count, sizeof *ef->job);
+        ef->size = cs_alloc(host, ef->room, sizeof *ef->size);
+        ef->heap = cs_alloc(host, ef->room, sizeof *ef->heap);
     }
     for (at = ef->count++; at > 0 && ef_before(&new_job, &ef->job[at - 1]);
          at--)

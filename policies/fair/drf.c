@@ -32,18 +32,12 @@ struct drf {
 /* Makes room for all tenants that there are by now. */
 static void drf_grow(struct drf *drf, struct cs_host *host)
 {
-    uint32_t more = drf->tenants ? drf->tenants : 16;
+    uint32_t before = drf->tenants;
 
-    while (more < cs_tenant_count(host))
-        more *= 2;
-    if (more == drf->tenants)
-        return;
-    struct drf_use *use = cs_alloc(host, more, sizeof *use);
-    if (drf->tenants)
-        memcpy(use, drf->use, drf->tenants * sizeof *use);
-    drf->use = use;
-    drf->blocked = cs_alloc(host, more, sizeof *drf->blocked);
-    drf->tenants = more;
+    drf->use = cs_grow(host, drf->use, &drf->tenants, cs_tenant_count(host),
+                       sizeof *drf->use);
+    if (drf->tenants > before)
+        drf->blocked = cs_alloc(host, drf->tenants, sizeof *drf->blocked);
 }
 
 /* What a job holds while it runs: cores and memory are per GPU where a role

@@ -14,7 +14,6 @@
  * as much.  A decision looks at every tenant of whom something waits.
  */
 #include <math.h>
-#include <string.h>
 
 #include "policies/phases.h"
 #include "policies/policy.h"
@@ -70,40 +69,25 @@ static bool fair_share_init(void *self, struct cs_host *host)
 /* Room for all tenants, in the heaps too, so that pushing cannot fail. */
 static void fair_share_grow(struct fair_share *fair, struct cs_host *host)
 {
-    uint32_t more = fair->tenants ? fair->tenants : 16;
+    uint32_t before = fair->tenants, t = before;
 
-    while (more < cs_tenant_count(host))
-        more *= 2;
-    if (more == fair->tenants)
+    fair->tenant = cs_grow(host, fair->tenant, &fair->tenants, cs_tenant_count(host),
+                           sizeof *fair->tenant);
+    if (fair->tenants == before)
         return;
-    struct fair_tenant *grown = cs_alloc(host, more, sizeof *grown);
-    if (fair->tenants)
-        memcpy(grown, fair->tenant, fair->tenants * sizeof *grown);
-    for (uint32_t t = fair->tenants; t < more; t++)
-        grown[t].first = grown[t].last = ID_NONE;
-    fair->tenant = grown;
-    fair->waits.item = cs_alloc(host, more, sizeof *fair->waits.item);
-    fair->serves.item = cs_alloc(host, more, sizeof *fair->serves.item);
-    fair->tenants = more;
+    for (; t < fair->tenants; t++)
+        fair->tenant[t].first = fair->tenant[t].last = ID_NONE;
+    fair->waits.item = cs_alloc(host, fair->tenants, sizeof *fair->waits.item);
+    fair->serves.item = cs_alloc(host, fair->tenants, sizeof *fair->serves.item);
 }
 
 static void fair_share_job_submitted(void *self, struct cs_host *host,
                                      struct job_id job)
 {
     struct fair_share *fair = self;
-
     uint32_t seat = cs_slot(host, job);
 
-    if (seat >= fair->job_room) {
-        uint32_t more = fair->job_room ? fair->job_room : 256;
-        while (more <= seat)
-            more *= 2;
-        struct fair_job *grown = cs_alloc(host, more, sizeof *grown);
-        if (fair->job_room)
-            memcpy(grown, fair->job, fair->job_room * sizeof *grown);
-        fair->job = grown;
-        fair->job_room = more;
-    }
+    fair->job = cs_grow(host, fair->job, &fair->job_room, seat, sizeof *fair->job);
     fair->job[seat] =
         (struct fair_job) { .id = job, .tenant = cs_tenant(host, job) };
     fair_share_grow(fair, host);

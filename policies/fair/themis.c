@@ -55,17 +55,6 @@ struct themis {
     bool free;                  /* somebody ended: GPUs are free */
 };
 
-/* Returns a larger copy; the host's memory is not resized. */
-static void *grow_array(struct cs_host *host, const void *from, size_t count,
-                        size_t room, size_t bytes)
-{
-    void *to = cs_alloc(host, room, bytes);
-
-    if (count)
-        memcpy(to, from, count * bytes);
-    return to;
-}
-
 /* Counts who was there. */
 static void pass_time(struct themis *t, const struct cs_host *host)
 {
@@ -108,15 +97,13 @@ static void themis_submitted(void *self, struct cs_host *host,
 
     pass_time(t, host);
     if (t->count == t->room) {
-        uint32_t room = t->room ? 2 * t->room : 32, gpus;
-        t->job = grow_array(host, t->job, t->count, room, sizeof *t->job);
-        t->give = cs_alloc(host, room, sizeof *t->give);
-        t->heap = cs_alloc(host, room, sizeof *t->heap);
-        t->gpus = gpus = count_all_gpus(host);
-        t->room = room;
-        t->best = cs_alloc(host, (size_t)(room + 1) * (gpus + 1),
-                           sizeof *t->best);
-        t->choice = cs_alloc(host, (size_t)(room + 1) * (gpus + 1), 1);
+        t->job = cs_grow(host, t->job, &t->room, t->count, sizeof *t->job);
+        t->give = cs_alloc(host, t->room, sizeof *t->give);
+        t->heap = cs_alloc(host, t->room, sizeof *t->heap);
+        t->gpus = all_gpus(host);
+        size_t choices = ((size_t)t->room + 1) * (t->gpus + 1);
+        t->best = cs_alloc(host, choices, sizeof *t->best);
+        t->choice = cs_alloc(host, choices, 1);
     }
     double most = find_alone(t, host, id);
     t->job[t->count++] = (struct themis_job) {

@@ -44,17 +44,6 @@ static int qssf_compare(const struct qssf_history *h, const char *tenant,
     return h->gpus < gpus ? -1 : h->gpus > gpus;
 }
 
-/* Returns a larger copy; the host's memory is not resized. */
-static void *qssf_grow(struct cs_host *host, const void *old, uint32_t room,
-                       uint32_t more, size_t item_bytes)
-{
-    void *grown = cs_alloc(host, more, item_bytes);
-
-    if (room)
-        memcpy(grown, old, room * item_bytes);
-    return grown;
-}
-
 /* Made if it is not there. */
 static struct qssf_history *qssf_of(struct qssf *q, struct cs_host *host,
                                     const char *tenant, uint32_t gpus)
@@ -70,13 +59,7 @@ static struct qssf_history *qssf_of(struct qssf *q, struct cs_host *host,
     }
     if (low < q->count && qssf_compare(&q->history[low], tenant, gpus) == 0)
         return &q->history[low];
-    if (q->count == q->room) {
-        uint32_t more = q->room ? 2 * q->room : 64;
-
-        q->history = qssf_grow(host, q->history, q->room, more,
-                               sizeof *q->history);
-        q->room = more;
-    }
+    q->history = cs_grow(host, q->history, &q->room, q->count, sizeof *q->history);
     memmove(&q->history[low + 1], &q->history[low],
             (q->count++ - low) * sizeof *q->history);
     q->history[low] = (struct qssf_history) { tenant, gpus, 0, 0 };
@@ -105,14 +88,8 @@ static void qssf_job_submitted(void *self, struct cs_host *host,
         h = qssf_of(q, host, tenant, 0);
     if (!(h->count > 0))
         h = qssf_of(q, host, NULL, 0);
-    if (job.i >= q->job_room) {
-        uint32_t more = q->job_room ? q->job_room : 256;
-        while (more <= job.i)
-            more *= 2;
-        q->service_s = qssf_grow(host, q->service_s, q->job_room, more,
-                                 sizeof *q->service_s);
-        q->job_room = more;
-    }
+    q->service_s = cs_grow(host, q->service_s, &q->job_room, job.i,
+                           sizeof *q->service_s);
     q->service_s[job.i] = h->count > 0 ? h->sum_s / h->count * gpus : 0;
 }
 

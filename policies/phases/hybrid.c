@@ -24,7 +24,6 @@
  * plan stays.
  */
 #include <math.h>
-#include <string.h>
 
 #include "policies/params.h"
 #include "policies/phases.h"
@@ -83,16 +82,8 @@ static struct hybrid_start *hybrid_start_of(struct hybrid *hybrid,
 {
     uint32_t slot = cs_slot(host, job);
 
-    if (slot >= hybrid->slots) {
-        uint32_t slots = slot < 32 ? 64 : 2 * slot;
-        struct hybrid_start *start = cs_alloc(
-            host, (size_t)slots * FORM_ROLES_MAX, sizeof *start);
-        if (hybrid->slots > 0)
-            memcpy(start, hybrid->start, (size_t)hybrid->slots *
-                                             FORM_ROLES_MAX * sizeof *start);
-        hybrid->start = start;
-        hybrid->slots = slots;
-    }
+    hybrid->start = cs_grow(host, hybrid->start, &hybrid->slots, slot,
+                            FORM_ROLES_MAX * sizeof *hybrid->start);
     return &hybrid->start[(size_t)slot * FORM_ROLES_MAX + role];
 }
 

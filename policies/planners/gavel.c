@@ -110,29 +110,12 @@ static bool gavel_init(void *self, struct cs_host *host)
     return g->objective != COST || priced;
 }
 
-/* Returns a larger copy; the host's memory is not resized. */
-static void *grow_array(struct cs_host *host, const void *from, uint32_t count,
-                        uint32_t room, size_t bytes)
-{
-    void *to = cs_alloc(host, room, bytes);
-
-    if (count)
-        memcpy(to, from, count * bytes);
-    return to;
-}
-
-/* Makes the arrays of a program of at least that many combinations; of the old
- * ones only the combinations are copied.  A column has 5 entries at most (a pair:
- * two jobs' times, a pool, two needs), and z one for each job: 6 suffice. */
+/* What programs of so many combinations need. */
 static void make_columns(struct gavel *g, struct cs_host *host,
                          uint32_t combos)
 {
-    uint32_t room = g->combo_room ? g->combo_room : 32;
-
-    while (room < combos)
-        room *= 2;
-    uint32_t columns = room * g->pools + 1, entries = 6 * columns;
-    g->combo = grow_array(host, g->combo, g->combos, room, sizeof *g->combo);
+    g->combo = cs_grow(host, g->combo, &g->combo_room, combos, sizeof *g->combo);
+    uint32_t room = g->combo_room, columns = room * g->pools + 1, entries = 6 * columns;
     g->pick = cs_alloc(host, columns, sizeof *g->pick);
     g->speedup_a = cs_alloc(host, columns, sizeof *g->speedup_a);
     g->speedup_b = cs_alloc(host, columns, sizeof *g->speedup_b);
@@ -145,19 +128,15 @@ static void make_columns(struct gavel *g, struct cs_host *host,
     g->most = cs_alloc(host, columns, sizeof *g->most);
     g->x = cs_alloc(host, columns, sizeof *g->x);
     g->moved_to = cs_alloc(host, 2 * (size_t)room, sizeof *g->moved_to);
-    g->combo_room = room;
 }
 
 /* A program has a row for the time of each job, one for each pool, and one for
  * each job's need. */
 static void make_room(struct gavel *g, struct cs_host *host)
 {
-    uint32_t room = g->room ? 2 * g->room : 32;
-
-    g->entry = grow_array(host, g->entry, g->count, room, sizeof *g->entry);
-    g->limit = cs_alloc(host, 2 * room + g->pools, sizeof *g->limit);
-    g->need = cs_alloc(host, room, sizeof *g->need);
-    g->room = room;
+    g->entry = cs_grow(host, g->entry, &g->room, g->count, sizeof *g->entry);
+    g->limit = cs_alloc(host, 2 * (size_t)g->room + g->pools, sizeof *g->limit);
+    g->need = cs_alloc(host, g->room, sizeof *g->need);
 }
 
 /* A job that has a pace in no pool ends the trial: it would never get a

@@ -86,16 +86,7 @@ static void lucid_submitted(void *self, struct cs_host *host,
 {
     struct lucid *l = self;
 
-    if (job.i >= l->room) {
-        uint32_t more = l->room ? l->room : 256;
-        while (more <= job.i)
-            more *= 2;
-        struct lucid_job *grown = cs_alloc(host, more, sizeof *grown);
-        if (l->room)
-            memcpy(grown, l->job, l->room * sizeof *grown);
-        l->job = grown;
-        l->room = more;
-    }
+    l->job = cs_grow(host, l->job, &l->room, job.i, sizeof *l->job);
     l->job[job.i].gpu_s = 1e-9 * (double)cs_left_ns(host, job) *
                           cs_job_gpus(host, job);
 }

@@ -65,6 +65,11 @@ struct pollux_job {
     uint32_t *below;            /* by GPUs: cs_size_below(); or UNKNOWN */
 };
 
+/* What a job has been through. */
+struct pollux_seen {
+    uint32_t restarts, largest; /* largest: most GPUs that it has had */
+};
+
 /* GPUs of nodes by job.  Those that are not in the list have none. */
 struct pollux_matrix {
     uint8_t *row;               /* [job][node] */
@@ -77,7 +82,8 @@ struct pollux {
     double p;
     struct pollux_job *job;     /* of this interval */
     struct job_id *old_id;
-    uint32_t *restarts, *largest, seen; /* by job number */
+    struct pollux_seen *seen;   /* by job number */
+    uint32_t seen_room;
     uint32_t jobs, old_jobs, room, nodes, pools, gpus_max, kept;
     uint32_t pool_most;         /* GPUs of the largest pool */
     uint32_t *pool, *capacity;  /* by node */
@@ -139,59 +145,23 @@ static bool pollux_can_deal(const struct pollux *px, struct cs_host *host,
     return cs_can_move(host, id) && cs_size_least(host, id) <= px->pool_most;
 }
 
-static uint32_t pollux_double_room(uint32_t room, uint32_t need)
+static void pollux_room(struct pollux *px, struct cs_host *host, uint32_t jobs)
 {
-    while (room < need)
-        room = room ? 2 * room : 16;
-    return room;
-}
+    size_t half = (size_t)px->population, bytes = 2 * half * px->nodes;
+    uint32_t old_room = px->room, id_room = px->room;
 
-/* Makes room for what is kept of a job by its number for the whole run: its
- * restarts and the most GPUs that it has had. */
-static void pollux_grow_notes(struct pollux *px, struct cs_host *host, uint32_t i)
-{
-    uint32_t room = pollux_double_room(px->seen, i + 1);
-
-    if (room == px->seen)
+    if (jobs < px->room)
         return;
-    uint32_t *restarts = cs_alloc(host, room, sizeof *restarts);
-    uint32_t *largest = cs_alloc(host, room, sizeof *largest);
-    if (px->seen) {
-        memcpy(restarts, px->restarts, px->seen * sizeof *restarts);
-        memcpy(largest, px->largest, px->seen * sizeof *largest);
-    }
-    px->restarts = restarts;
-    px->largest = largest;
-    px->seen = room;
-}
-
-/* Makes the arrays of a search for that many jobs.  Kept are the jobs listed
- * so far and the matrices of the last interval. */
-static void pollux_make_room(struct pollux *px, struct cs_host *host, uint32_t jobs)
-{
-    uint32_t room = pollux_double_room(px->room, jobs);
-    size_t matrix = (size_t)room * px->nodes;
-    size_t half = (size_t)px->population, all = 2 * half * matrix;
-
-    if (room == px->room)
-        return;
-    struct pollux_job *job = cs_alloc(host, room, sizeof *job);
-    struct job_id *old_id = cs_alloc(host, room, sizeof *old_id);
-    uint8_t *old = cs_alloc(host, all, 1);
-    if (px->room) {
-        memcpy(job, px->job, px->room * sizeof *job);
-        memcpy(old_id, px->old_id, px->room * sizeof *old_id);
-        memcpy(old, px->old, 2 * half * px->room * px->nodes);
-    }
-    px->job = job;
-    px->old_id = old_id;
-    px->old = old;
+    px->job = cs_grow(host, px->job, &px->room, jobs, sizeof *px->job);
+    px->old_id = cs_grow(host, px->old_id, &id_room, jobs, sizeof *px->old_id);
+    px->old = cs_grow(host, px->old, &old_room, jobs, bytes);
+    uint32_t room = px->room;
+    size_t matrix = (size_t)room * px->nodes, all = 2 * half * matrix;
     px->state = cs_alloc(host, all, 1);
     px->now = cs_alloc(host, matrix, 1);
     px->lists = cs_alloc(host, (2 * half + 1) * room, sizeof *px->lists);
     px->holder = cs_alloc(host, room, sizeof *px->holder);
     px->none_sum = cs_alloc(host, (size_t)room + 1, sizeof *px->none_sum);
-    px->room = room;
 }
 
 static void pollux_add_job(struct pollux *px, struct cs_host *host,
@@ -202,15 +172,15 @@ static void pollux_add_job(struct pollux *px, struct cs_host *host,
 
     if (!pollux_can_deal(px, host, id))
         return;
-    pollux_make_room(px, host, px->jobs + 1);
-    pollux_grow_notes(px, host, id.i);
+    pollux_room(px, host, px->jobs + 1);
+    px->seen = cs_grow(host, px->seen, &px->seen_room, id.i, sizeof *px->seen);
     job = &px->job[px->jobs++];
     memset(job, 0, sizeof *job);
     job->id = id;
     job->attained = cs_attained_gpu_s(host, id);
     job->age_s = 1e-9 * (double)(cs_now_ns(host) -
                                  cs_request(host, id)->submit_ns);
-    job->restarts = px->restarts[id.i];
+    job->restarts = px->seen[id.i].restarts;
     job->each[0] = role->cores;
     job->each[1] = (double)role->memory_bytes;
     job->hosts = job->each[0] > 0 || job->each[1] > 0;
@@ -332,9 +302,9 @@ static void pollux_measure(struct pollux *px, struct cs_host *host)
                      (job->age_s + delay_s);
         if (now > 0)
             px->holder[px->holders++] = j;
-        if (now > px->largest[job->id.i])
-            px->largest[job->id.i] = now;
-        job->cap = (uint32_t)px->growth * px->largest[job->id.i];
+        if (now > px->seen[job->id.i].largest)
+            px->seen[job->id.i].largest = now;
+        job->cap = (uint32_t)px->growth * px->seen[job->id.i].largest;
         if (job->cap < least)
             job->cap = least;
         if (job->cap > px->gpus_max)
@@ -811,7 +781,7 @@ static void pollux_apply(struct pollux *px, struct cs_host *host)
         if (count == first)
             px->spot[count++] = (struct cs_node_gpus) { id, 0, 0 };
         else if (px->job[j].attained > 0)
-            px->restarts[id.i] += memcmp(row, px->now + j * px->nodes,
+            px->seen[id.i].restarts += memcmp(row, px->now + j * px->nodes,
                                          px->nodes) != 0;
     }
     cs_set_node_gpus(host, px->spot, count);

@@ -36,7 +36,6 @@
  * cost more than it brings.
  */
 #include <math.h>
-#include <string.h>
 
 #include "policies/params.h"
 #include "policies/policy.h"
@@ -102,15 +101,9 @@ struct shockwave {
  * copied. */
 static void make_room(struct shockwave *s, struct cs_host *host)
 {
-    uint32_t room = s->entry_room ? 2 * s->entry_room : 32;
-    struct entry *grown = cs_alloc(host, room, sizeof *grown);
-
-    if (s->count)
-        memcpy(grown, s->entry, s->count * sizeof *grown);
-    s->entry = grown;
-    s->order = cs_alloc(host, room, sizeof *s->order);
-    s->piece = cs_alloc(host, (size_t)room * POINTS, sizeof *s->piece);
-    s->entry_room = room;
+    s->entry = cs_grow(host, s->entry, &s->entry_room, s->count, sizeof *s->entry);
+    s->order = cs_alloc(host, s->entry_room, sizeof *s->order);
+    s->piece = cs_alloc(host, (size_t)s->entry_room * POINTS, sizeof *s->piece);
 }
 
 static void shockwave_submitted(void *self, struct cs_host *host,

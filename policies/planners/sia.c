@@ -94,43 +94,13 @@ static bool sia_can_deal(const struct sia *sia, struct cs_host *host,
     return false;
 }
 
-/* Doubles a room, from 16, until it is enough. */
-static uint32_t sia_doubled(uint32_t room, uint32_t need)
+static void sia_room(struct sia *sia, struct cs_host *host, uint32_t jobs)
 {
-    while (room < need)
-        room = room ? 2 * room : 16;
-    return room;
-}
-
-/* Restarts are counted by job number, for all jobs of the run: a job that
- * leaves the list for a while keeps its count. */
-static void sia_grow_restarts(struct sia *sia, struct cs_host *host, uint32_t i)
-{
-    uint32_t room = sia_doubled(sia->seen, i + 1);
-
-    if (room == sia->seen)
+    if (jobs < sia->room)
         return;
-    uint32_t *restarts = cs_alloc(host, room, sizeof *restarts);
-    if (sia->seen)
-        memcpy(restarts, sia->restarts, sia->seen * sizeof *restarts);
-    sia->restarts = restarts;
-    sia->seen = room;
-}
-
-/* Makes the arrays of a deal for that many jobs.  Only jobs are copied; all
- * else is filled by each deal.  A column has 2 entries in the program: its
- * job's row and its pool's. */
-static void sia_make_room(struct sia *sia, struct cs_host *host, uint32_t jobs)
-{
-    uint32_t room = sia_doubled(sia->room, jobs);
+    sia->job = cs_grow(host, sia->job, &sia->room, jobs, sizeof *sia->job);
+    uint32_t room = sia->room;
     size_t columns = (size_t)room * CONFIGS;
-
-    if (room == sia->room)
-        return;
-    struct sia_job *job = cs_alloc(host, room, sizeof *job);
-    if (sia->room)
-        memcpy(job, sia->job, sia->room * sizeof *job);
-    sia->job = job;
     sia->config = cs_alloc(host, columns, sizeof *sia->config);
     sia->gain = cs_alloc(host, columns, sizeof *sia->gain);
     sia->x = cs_alloc(host, columns, sizeof *sia->x);
@@ -142,7 +112,6 @@ static void sia_make_room(struct sia *sia, struct cs_host *host, uint32_t jobs)
     sia->limit = cs_alloc(host, room + POOLS, sizeof *sia->limit);
     sia->spot = cs_alloc(host, (size_t)room * sia->nodes, sizeof *sia->spot);
     sia->at = cs_alloc(host, (size_t)room * sia->nodes, sizeof *sia->at);
-    sia->room = room;
 }
 
 static void sia_add_job(struct sia *sia, struct cs_host *host, struct job_id id)
@@ -151,8 +120,8 @@ static void sia_add_job(struct sia *sia, struct cs_host *host, struct job_id id)
 
     if (!sia_can_deal(sia, host, id))
         return;
-    sia_make_room(sia, host, sia->jobs + 1);
-    sia_grow_restarts(sia, host, id.i);
+    sia_room(sia, host, sia->jobs + 1);
+    sia->restarts = cs_grow(host, sia->restarts, &sia->seen, id.i, sizeof *sia->restarts);
     job = &sia->job[sia->jobs++];
     memset(job, 0, sizeof *job);
     job->id = id;

@@ -22,7 +22,6 @@
  * which they reach their limit, so that each such class has an order.
  */
 #include <math.h>
-#include <string.h>
 
 #include "policies/order.h"
 #include "policies/params.h"
@@ -103,21 +102,6 @@ static bool dlas_init(void *self, struct cs_host *host)
     dlas->moved = cs_order_new(host);
     cs_turned(host);            /* from now on it is told */
     return true;
-}
-
-/* Returns a larger copy; the host's memory is not resized. */
-static void *dlas_grow(struct cs_host *host, const void *old, uint32_t *room,
-                       uint32_t need, size_t item_bytes)
-{
-    uint32_t more = *room ? *room : 256;
-
-    while (more <= need)
-        more *= 2;
-    void *grown = cs_alloc(host, more, item_bytes);
-    if (*room)
-        memcpy(grown, old, *room * item_bytes);
-    *room = more;
-    return grown;
 }
 
 static struct dlas_job *dlas_of(const struct dlas *dlas,
@@ -211,9 +195,8 @@ static struct cs_order *dlas_class_of(struct dlas *dlas, struct cs_host *host,
         i++;
     if (i < dlas->classes)
         return dlas->class[i].due;
-    if (i >= dlas->class_room)
-        dlas->class = dlas_grow(host, dlas->class, &dlas->class_room, i,
-                                sizeof *dlas->class);
+    dlas->class = cs_grow(host, dlas->class, &dlas->class_room, i,
+                          sizeof *dlas->class);
     dlas->class[dlas->classes++] =
         (struct dlas_class) { gpus, queue, cs_order_new(host) };
     return dlas->class[i].due;
@@ -244,9 +227,7 @@ static void dlas_job_submitted(void *self, struct cs_host *host,
     struct dlas *dlas = self;
     uint32_t seat = cs_slot(host, job);
 
-    if (seat >= dlas->job_room)
-        dlas->job = dlas_grow(host, dlas->job, &dlas->job_room, seat,
-                              sizeof *dlas->job);
+    dlas->job = cs_grow(host, dlas->job, &dlas->job_room, seat, sizeof *dlas->job);
     dlas->job[seat] = (struct dlas_job) {
         .id = job, .wait_from_ns = cs_now_ns(host)
     };

@@ -21,7 +21,6 @@
  * without bound, falls; of equal indices, the job that stood first goes first.
  */
 #include <math.h>
-#include <string.h>
 
 #include "policies/params.h"
 #include "policies/policy.h"
@@ -56,19 +55,6 @@ static const struct cs_param gittins_param[] = {
       .help = "time between two deals while a job waits" },
 };
 
-/* Twice the room, the contents kept. */
-static void *gittins_grow(struct cs_host *host, const void *old,
-                          uint32_t *room, size_t item_bytes)
-{
-    uint32_t more = *room ? 2 * *room : 256;
-    void *grown = cs_alloc(host, more, item_bytes);
-
-    if (*room > 0)
-        memcpy(grown, old, *room * item_bytes);
-    *room = more;
-    return grown;
-}
-
 static void gittins_job_submitted(void *self, struct cs_host *host,
                                   struct job_id job)
 {
@@ -88,9 +74,8 @@ static void gittins_job_ended(void *self, struct cs_host *host,
     uint32_t i;
 
     g->news = true;
-    if (g->endeds == g->ended_room)
-        g->ended_s = gittins_grow(host, g->ended_s, &g->ended_room,
-                                  sizeof *g->ended_s);
+    g->ended_s = cs_grow(host, g->ended_s, &g->ended_room, g->endeds,
+                         sizeof *g->ended_s);
     for (i = g->endeds++; i > 0 && g->ended_s[i - 1] > service_s; i--)
         g->ended_s[i] = g->ended_s[i - 1];
     g->ended_s[i] = service_s;
@@ -101,8 +86,7 @@ static void gittins_merge(struct gittins *g, struct cs_host *host)
 {
     uint32_t i = g->count, j = g->endeds, out = i + j;
 
-    while (g->room < out)
-        g->point = gittins_grow(host, g->point, &g->room, sizeof *g->point);
+    g->point = cs_grow(host, g->point, &g->room, out, sizeof *g->point);
     g->count = out;
     while (j > 0) {
         bool known = i > 0 && g->point[i - 1].service_s > g->ended_s[j - 1];

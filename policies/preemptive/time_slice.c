@@ -21,7 +21,6 @@
  * here.  Bad for the mean: jobs of like length all end late.
  */
 #include <stddef.h>
-#include <string.h>
 
 #include "policies/pack.h"
 #include "policies/params.h"
@@ -79,24 +78,6 @@ static const struct cs_param time_slice_param[] = {
       .help = "are two jobs tried on the GPUs of one" },
 };
 
-/* Returns a larger copy with room for item `need`; the host's memory is not
- * resized. */
-static void *time_slice_grow(struct cs_host *host, const void *old,
-                             uint32_t *room, uint32_t need, size_t item_bytes)
-{
-    uint32_t more = *room ? *room : 256;
-
-    while (more <= need)
-        more *= 2;
-    void *grown = cs_alloc(host, more, item_bytes);
-    if (*room)
-        memcpy(grown, old, *room * item_bytes);
-    *room = more;
-    return grown;
-}
-
-/* Asks the host to note which jobs start and stop from now on; packing looks
- * at all running jobs instead. */
 static bool time_slice_init(void *self, struct cs_host *host)
 {
     const struct time_slice *ts = self;
@@ -115,9 +96,7 @@ static void time_slice_job_submitted(void *self, struct cs_host *host,
 
     uint32_t seat = cs_slot(host, job);
 
-    if (seat >= ts->room)
-        ts->turn = time_slice_grow(host, ts->turn, &ts->room, seat,
-                                   sizeof *ts->turn);
+    ts->turn = cs_grow(host, ts->turn, &ts->room, seat, sizeof *ts->turn);
     ts->turn[seat] = (struct turn) {
         .ran_ns = clock_after(cs_now_ns(host), 1), .place = job.i, .list = TURN_NEW,
     };
@@ -215,9 +194,8 @@ static void time_slice_listen(struct time_slice *ts, struct cs_host *host)
         turn->runs = runs;
         if (turn->heard > 0)
             continue;
-        if (ts->heards >= ts->heard_room)
-            ts->heard = time_slice_grow(host, ts->heard, &ts->heard_room,
-                                        ts->heards, sizeof *ts->heard);
+        ts->heard = cs_grow(host, ts->heard, &ts->heard_room, ts->heards,
+                            sizeof *ts->heard);
         ts->heard[ts->heards++] = job;
         turn->heard = ts->heards;
     }
@@ -295,15 +273,7 @@ static bool were_apart(const struct time_slice *ts, struct kind a,
 static void keep_apart(struct time_slice *ts, struct cs_host *host,
                        struct kind a, struct kind b)
 {
-    if (ts->aparts == ts->apart_room) {
-        uint32_t more = ts->apart_room ? 2 * ts->apart_room : 16;
-        struct apart *grown = cs_alloc(host, more, sizeof *grown);
-
-        if (ts->aparts)
-            memcpy(grown, ts->apart, ts->aparts * sizeof *grown);
-        ts->apart = grown;
-        ts->apart_room = more;
-    }
+    ts->apart = cs_grow(host, ts->apart, &ts->apart_room, ts->aparts, sizeof *ts->apart);
     ts->apart[ts->aparts++] = (struct apart) { a, b };
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * order.c - a tool for policies: numbers in the order of their keys, in an order
- * of sim/containers/order.h.  The key is the span that the container knows.
+ * order.c - tools for policies that keep lists: an array that grows, and numbers in
+ * the order of their keys, in an order of sim/containers/order.h.  The key is the
+ * span that the container knows.
  */
 #include "policies/order.h"
 
@@ -11,6 +12,22 @@
 #include "sim/base/arena.h"
 #include "sim/containers/order.h"
 #include "sim/containers/rank_tree.h"
+
+void *cs_grow(struct cs_host *host, void *array, uint32_t *room, uint32_t need,
+              size_t item_bytes)
+{
+    uint32_t more = *room > 0 ? *room : 32;
+
+    assert(item_bytes > 0 && (array != NULL || *room == 0));
+    assert(need < UINT32_MAX / 2);
+    if (need < *room)
+        return array;
+    while (more <= need)
+        more *= 2;
+    array = arena_grow(host->parts.arena, array, *room, more, item_bytes);
+    *room = more;
+    return array;
+}
 
 struct cs_order {
     struct order order;

@@ -106,11 +106,6 @@ uint32_t *host_list_scratch(struct cs_host *host, uint32_t count)
     return host->waiting->list;
 }
 
-uint32_t host_order_at(const struct cs_host *host, uint32_t place)
-{
-    return rank_tree_at(host->waiting->order, place);
-}
-
 bool host_has_parts(const struct cs_host *host)
 {
     return host->waiting->has_parts;

@@ -16,7 +16,6 @@ void host_order_begin(struct cs_host *host);
 /* Returns how many tasks wait. */
 uint32_t host_order_count(const struct cs_host *host);
 /* Returns the task at a place of the order; ID_NONE: there are fewer. */
-uint32_t host_order_at(const struct cs_host *host, uint32_t place);
 /* Does task a go before task b?  By before() of the policy, then by seq. */
 bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b);
 /* A live task begins to wait. */

@@ -95,6 +95,7 @@ struct arena *arena_new(size_t block_bytes)
         arena->next_block_bytes = BLOCK_BYTES_USUAL;
     else if (block_bytes < BLOCK_BYTES_MIN)
         arena->next_block_bytes = BLOCK_BYTES_MIN;
+    assert(arena->next_block_bytes >= BLOCK_BYTES_MIN);
     return arena;
 }
 

@@ -37,6 +37,7 @@ static void trim_cut_character(char *text)
         return;
     unsigned char lead = (unsigned char)text[bytes - 1 - tail];
     size_t wanted = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0;
+    assert(tail < bytes);
     if (wanted > tail)
         text[bytes - 1 - tail] = '\0';
 }

@@ -92,6 +92,7 @@ double rng_exponential_edge(struct rng *rng, uint64_t bits)
         double x = (double)draw * layer->scale;
         if (draw < layer->inside)
             return start + x;
+        assert(x >= 0 && start >= 0);
         if (i == 0)
             start += exponential_tail;
         else if (below_curve(rng, rng_exponential_density, i, exp(-x)))
@@ -108,6 +109,7 @@ static double normal_tail_draw(struct rng *rng)
         x = rng_exponential(rng, 1 / normal_tail);
         y = rng_exponential(rng, 1);
     } while (y + y < x * x);
+    assert(x >= 0);
     return normal_tail + x;
 }
 

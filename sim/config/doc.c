@@ -1,84 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * doc.c - key tables as text, JSON Schema and Markdown.
- *
- * JSON Schema knows no units, so a quantity is a string with a pattern made
- * of the units that the reader knows.
- *
- * One page of text is grown for each document.  Definitions are written in the
- * order of the tables, and refer to each other by name, so that no order is
- * needed.  With open names, every definition is written a second time under the
- * name "open NAME", and references within it are made to those.
+ * doc.c - a key of a table explained in words.
  */
 #include "sim/config/doc.h"
 
 #include <assert.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "sim/base/arena.h"
-#include "sim/base/decimal.h"
 #include "sim/config/node.h"
+#include "sim/config/page.h"
 #include "sim/config/unit.h"
-#include "sim/text/table.h"
-
-#define NUMBER_PATTERN \
-    "([0-9]+\\\\.?[0-9]*|\\\\.[0-9]+)([eE][-+]?[0-9]+)?"
-#define RANGE_BYTES (2 * CONF_QUANTITY_BYTES + 16)
-
-/* A growing text that always ends with NUL. */
-struct page {
-    struct arena *arena;
-    char *text;
-    size_t used_bytes, room_bytes;
-};
-
-/* Appends bytes; the page stays ended with NUL. */
-static void put_bytes(struct page *page, const char *text, size_t bytes)
-{
-    assert(text != NULL);
-    ARENA_REACH(page->arena, page->text, page->room_bytes,
-                page->used_bytes + bytes);
-    memcpy(page->text + page->used_bytes, text, bytes);
-    page->used_bytes += bytes;
-    page->text[page->used_bytes] = '\0';
-}
-
-static void put_text(struct page *page, const char *text)
-{
-    put_bytes(page, text, strlen(text));
-}
-
-static const char *join_texts(struct arena *arena, const char *before,
-                              const char *behind)
-{
-    struct page page = {.arena = arena};
-
-    put_text(&page, before);
-    put_text(&page, behind);
-    return page.text;
-}
-
-static bool has_range(const struct conf_field *field)
-{
-    assert(field->min <= field->max);
-    char range[RANGE_BYTES];
-
-    conf_range_format(field, NULL, range);
-    return range[0] != '\0';
-}
 
 /* "required", "default 1h" or "optional". */
 static void put_default(struct page *page, const struct conf_field *field)
 {
     if (field->fallback == NULL) {
-        put_text(page, "required");
+        page_put(page, "required");
     } else if (field->fallback[0] == '\0') {
-        put_text(page, "optional");
+        page_put(page, "optional");
     } else {
-        put_text(page, "default ");
-        put_text(page, field->fallback);
+        page_put(page, "default ");
+        page_put(page, field->fallback);
     }
 }
 
@@ -88,8 +31,8 @@ static void put_choices(struct page *page, const struct conf_field *field,
 {
     assert(field->type == CONF_CHOICE);
     for (size_t i = 0; field->choices[i] != NULL; i++) {
-        put_text(page, i > 0 ? between : "");
-        put_text(page, field->choices[i]);
+        page_put(page, i > 0 ? between : "");
+        page_put(page, field->choices[i]);
     }
 }
 
@@ -101,10 +44,10 @@ static void explain_units(struct page *page, enum conf_type type)
 
     if (count < 2)
         return;
-    put_text(page, "\n  units    ");
+    page_put(page, "\n  units    ");
     for (size_t i = 0; i < count; i++) {
-        put_text(page, " ");
-        put_text(page, units[i].name[0] == '\0' ? "none" : units[i].name);
+        page_put(page, " ");
+        page_put(page, units[i].name[0] == '\0' ? "none" : units[i].name);
     }
 }
 
@@ -114,7 +57,7 @@ char *conf_explain(struct arena *arena, const struct conf_schema *schema,
     assert(arena != NULL && schema != NULL && key != NULL);
     const struct conf_field *field = NULL;
     struct page page = {.arena = arena};
-    char range[RANGE_BYTES];
+    char range[CONF_RANGE_BYTES];
 
     for (size_t i = 0; i < schema->count; i++) {
         if (strcmp(schema->fields[i].key, key) == 0)
@@ -122,560 +65,29 @@ char *conf_explain(struct arena *arena, const struct conf_schema *schema,
     }
     if (field == NULL)
         return NULL;
-    put_text(&page, schema->name);
-    put_text(&page, ".");
-    put_text(&page, key);
-    put_text(&page, "\n  ");
-    put_text(&page, field->help);
-    put_text(&page, "\n  type      ");
-    put_text(&page, conf_type_name(field->type));
+    page_put(&page, schema->name);
+    page_put(&page, ".");
+    page_put(&page, key);
+    page_put(&page, "\n  ");
+    page_put(&page, field->help);
+    page_put(&page, "\n  type      ");
+    page_put(&page, conf_type_name(field->type));
     if (field->type == CONF_CHOICE) {
-        put_text(&page, ": ");
+        page_put(&page, ": ");
         put_choices(&page, field, ", ");
     } else if (field->type != CONF_NODE && field->type != CONF_BOOL &&
                field->type != CONF_TEXT) {
-        put_text(&page, ", such as ");
-        put_text(&page, conf_type_example(field->type));
+        page_put(&page, ", such as ");
+        page_put(&page, conf_type_example(field->type));
     }
     explain_units(&page, field->type);
     conf_range_format(field, NULL, range);
     if (range[0] != '\0') {
-        put_text(&page, "\n  range     ");
-        put_text(&page, range);
+        page_put(&page, "\n  range     ");
+        page_put(&page, range);
     }
-    put_text(&page, "\n  needed    ");
+    page_put(&page, "\n  needed    ");
     put_default(&page, field);
-    put_text(&page, "\n");
-    return page.text;
-}
-
-/* Text in a cell: a bar would end it. */
-static void put_cell(struct page *page, const char *text)
-{
-    assert(text != NULL);
-    for (; *text != '\0'; text++) {
-        if (*text == '|')
-            put_text(page, "\\");
-        put_bytes(page, text, 1);
-    }
-}
-
-char *conf_markdown(struct arena *arena, const struct conf_schema *schema)
-{
-    assert(arena != NULL && schema != NULL);
-    struct page page = {.arena = arena};
-    char range[RANGE_BYTES];
-
-    put_text(&page, "| key | type | needed | range | meaning |\n"
-                    "|---|---|---|---|---|\n");
-    for (size_t i = 0; i < schema->count; i++) {
-        const struct conf_field *field = &schema->fields[i];
-        assert(field->help != NULL);
-        put_text(&page, "| `");
-        put_cell(&page, field->key);
-        put_text(&page, "` | ");
-        put_text(&page, conf_type_name(field->type));
-        put_text(&page, " | ");
-        put_default(&page, field);
-        put_text(&page, " | ");
-        conf_range_format(field, NULL, range);
-        if (field->type == CONF_CHOICE)
-            put_choices(&page, field, ", ");
-        else
-            put_cell(&page, range);
-        put_text(&page, " | ");
-        put_cell(&page, field->help);
-        put_text(&page, " |\n");
-    }
-    return page.text;
-}
-
-/* Appends a text in quotation marks, escaped for JSON. */
-static void put_json(struct page *page, const char *text)
-{
-    assert(text != NULL);
-    char escape[8];
-
-    put_text(page, "\"");
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\') {
-            snprintf(escape, sizeof escape, "\\%c", c);
-            put_text(page, escape);
-        } else if (c < 0x20) {
-            snprintf(escape, sizeof escape, "\\u%04x", (unsigned)c);
-            put_text(page, escape);
-        } else {
-            put_bytes(page, text, 1);
-        }
-    }
-    put_text(page, "\"");
-}
-
-/* Appends a bound of a number, if it is finite. */
-static void put_bound(struct page *page, const char *name, double value)
-{
-    char number[32];
-
-    assert(name[0] != '\0' && !isnan(value));
-    if (!isfinite(value))
-        return;
-    table_format_real(value, number);
-    put_text(page, ", \"");
-    put_text(page, name);
-    put_text(page, "\": ");
-    put_text(page, number);
-}
-
-/* "type": a plain number within the field's range. */
-static void put_number(struct page *page, const struct conf_field *field,
-                       const char *type)
-{
-    assert(type[0] != '\0');
-    put_text(page, "\"type\": \"");
-    put_text(page, type);
-    put_text(page, "\"");
-    if (!has_range(field))
-        return;
-    put_bound(page, "minimum", field->min);
-    put_bound(page, "maximum", field->max);
-}
-
-/* One and the same for each type of quantity: a number, and a unit. */
-static void put_quantity(struct page *page, enum conf_type type, bool above_0)
-{
-    size_t count;
-    const struct conf_unit *units = conf_units(type, &count);
-    bool first = true;
-
-    assert(count > 1);
-    put_text(page, "{\"type\": \"string\", \"pattern\": \"^");
-    if (above_0)
-        put_text(page, "(?=[^eE]*[1-9])");
-    if (type == CONF_BYTES)
-        put_text(page, "([0-9]+x)?");
-    put_text(page, type == CONF_FRACTION ? "[-+]?" NUMBER_PATTERN " ?("
-                                         : "[+]?" NUMBER_PATTERN " ?(");
-    for (size_t i = 0; i < count; i++) {
-             if (units[i].name[0] == '\0')
-                 continue;
-             put_text(page, first ? "" : "|");
-             put_text(page, units[i].name);
-             first = false;
-    }
-    put_text(page, ")$\"}");
-}
-
-/* What is written, and what is being written. */
-struct writing {
-    struct page *page;
-    const struct conf_json *json;
-    bool open;                  /* names of hardware and models are */
-    const struct conf_schema *table;
-};
-
-/* A reference is a URI: what may not stand in one is written %XX. */
-static void put_reference(const struct writing *writing, const char *name,
-                               size_t bytes)
-{
-    assert(bytes > 0);
-    struct page *page = writing->page;
-    char code[4];
-
-    put_text(page, "{\"$ref\": \"#/definitions/");
-    put_text(page, writing->open ? "open%20" : "");
-    for (size_t i = 0; i < bytes; i++) {
-             if (strchr("[] ", name[i]) == NULL) {
-                 put_bytes(page, &name[i], 1);
-                 continue;
-             }
-             snprintf(code, sizeof code, "%%%02X", (unsigned)name[i]);
-             put_text(page, code);
-    }
-    put_text(page, "\"}");
-}
-
-/* Appends a shape's JSON: ' becomes ", and @NAME@ a reference. */
-static void put_shape(const struct writing *writing, const char *json)
-{
-    assert(json != NULL);
-    for (const char *c = json; *c != '\0'; c++) {
-             if (*c == '\'') {
-                 put_text(writing->page, "\"");
-             } else if (*c == '@') {
-                 const char *end = strchr(c + 1, '@');
-                 assert(end != NULL);
-                 put_reference(writing, c + 1, (size_t)(end - c - 1));
-                 c = end;
-             } else {
-                 put_bytes(writing->page, c, 1);
-             }
-    }
-}
-
-/* A * in the pattern stands for any letters. */
-static bool matches_pattern(const char *pattern, const char *name)
-{
-    assert(pattern != NULL && name != NULL);
-    const char *star = NULL, *from = NULL;
-
-    while (*name != '\0') {
-             if (*pattern == '*') {
-                 star = ++pattern;
-                 from = name;
-             } else if (*pattern == *name) {
-                 pattern++;
-                 name++;
-             } else if (star != NULL) {
-                 pattern = star;
-                 name = ++from;
-             } else {
-                 return false;
-             }
-    }
-    return pattern[strspn(pattern, "*")] == '\0';
-}
-
-/* NULL: nothing is said. */
-static const char *find_shape(const struct writing *writing, const char *key)
-{
-    const struct conf_json *json = writing->json;
-    char name[160];
-
-    assert(writing->table != NULL);
-    snprintf(name, sizeof name, "%s%s%s", writing->table->name,
-                  key[0] == ':' ? "" : ".", key);
-    for (size_t i = 0; i < json->shape_count; i++) {
-             const struct conf_shape *shape = &json->shapes[i];
-             if (matches_pattern(shape->name, name))
-                 return writing->open && shape->open ? shape->open : shape->json;
-    }
-    return NULL;
-}
-
-static bool is_table(const struct writing *writing, const char *name)
-{
-    assert(name[0] != '\0');
-    for (size_t i = 0; i < writing->json->table_count; i++) {
-             if (strcmp(writing->json->tables[i]->name, name) == 0)
-                 return true;
-    }
-    return false;
-}
-
-/* Appends what a CONF_NODE key may hold, where no shape says it: the table of
- * that name, a list of such tables, or anything. */
-static void put_node(const struct writing *writing, const char *key)
-{
-    assert(key[0] != '\0');
-    struct page *page = writing->page;
-    char name[164];
-
-    snprintf(name, sizeof name, "%s.%s", writing->table->name, key);
-    if (is_table(writing, name)) {
-             put_text(page, "\"allOf\": [");
-             put_reference(writing, name, strlen(name));
-             put_text(page, "]");
-             return;
-    }
-    snprintf(name, sizeof name, "%s.%s[]", writing->table->name, key);
-    if (!is_table(writing, name)) {
-             put_text(page, "\"type\": [\"object\", \"array\", \"string\", "
-                            "\"number\", \"boolean\"]");
-             return;
-    }
-    put_text(page, "\"type\": \"array\", \"items\": ");
-    put_reference(writing, name, strlen(name));
-}
-
-static const char *const quantity_name[] = {
-    [CONF_FRACTION] = "percentage", [CONF_TIME] = "time",
-    [CONF_BYTES] = "bytes", [CONF_RATE] = "rate", [CONF_FLOPS] = "flops",
-    [CONF_POWER] = "power", [CONF_PRICE] = "price",
-    [CONF_FREQUENCY] = "frequency",
-};
-#define QUANTITY_COUNT (sizeof quantity_name / sizeof quantity_name[0])
-
-/* Appends a reference to a quantity's definition: the one "above 0" where the
- * range excludes 0. */
-static void put_quantity_reference(const struct writing *writing,
-                                        const struct conf_field *field)
-{
-    assert((size_t)field->type < QUANTITY_COUNT && quantity_name[field->type] != NULL);
-    char name[40];
-
-    snprintf(name, sizeof name, "%s%s", quantity_name[field->type],
-                  field->type != CONF_FRACTION && field->min > 0.0 ? " above 0"
-                                                                   : "");
-    put_reference(writing, name, strlen(name));
-}
-
-/* Appends the type of a key's value. */
-static void put_type(const struct writing *writing,
-                          const struct conf_field *field)
-{
-    struct page *page = writing->page;
-
-    switch (field->type) {
-    case CONF_BOOL: put_text(page, "\"type\": \"boolean\""); return;
-    case CONF_INT: put_number(page, field, "integer"); return;
-    case CONF_REAL: put_number(page, field, "number"); return;
-    case CONF_TEXT:     /* editors take a plain 12 for a number */
-             put_text(page, "\"type\": [\"string\", \"number\", \"boolean\"]");
-             return;
-    case CONF_NODE: put_node(writing, field->key); return;
-    case CONF_FRACTION:
-             put_text(page, "\"anyOf\": [{");
-             put_number(page, field, "number");
-             put_text(page, "}, ");
-             put_quantity_reference(writing, field);
-             put_text(page, "]");
-             return;
-    case CONF_CHOICE:
-             put_text(page, "\"enum\": [");
-             for (size_t i = 0; field->choices[i] != NULL; i++) {
-                 put_text(page, i > 0 ? ", " : "");
-                 put_json(page, field->choices[i]);
-             }
-             put_text(page, "]");
-             return;
-    case CONF_TIME:
-    case CONF_BYTES:
-    case CONF_RATE:
-    case CONF_FLOPS:
-    case CONF_POWER:
-    case CONF_PRICE:
-    case CONF_FREQUENCY:
-             put_text(page, "\"allOf\": [");
-             put_quantity_reference(writing, field);
-             put_text(page, "]");
-             return;
-    }
-    assert(false);
-}
-
-/* A fallback as JSON: bare where JSON knows the type, else a string. */
-static void put_fallback(struct page *page, const struct conf_field *field)
-{
-    const char *text = field->fallback;
-    struct decimal decimal;
-    char number[32];
-    double value;
-
-    assert(text != NULL);
-    put_text(page, ", \"default\": ");
-    bool numeric = field->type == CONF_INT || field->type == CONF_REAL ||
-                        field->type == CONF_FRACTION;
-    if (field->type == CONF_BOOL) {
-             put_text(page, text);
-    } else if (numeric &&
-                    decimal_read(text, strlen(text), &decimal) == strlen(text) &&
-                    decimal_to_f64(&decimal, &value)) {
-             table_format_real(value, number);       /* JSON knows no .5 or +1 */
-             put_text(page, number);
-    } else {
-             put_json(page, text);
-    }
-}
-
-/* Appends the whole description of a key: its type, help, range and default. */
-static void put_own_field(const struct writing *writing,
-                               const struct conf_field *field)
-{
-    struct page *page = writing->page;
-    char range[RANGE_BYTES];
-    struct page words = {.arena = page->arena};
-    bool is_open = field->type == CONF_NODE || field->type == CONF_TEXT;
-    const char *shape = is_open ? find_shape(writing, field->key) : NULL;
-
-    assert(field->help != NULL);
-    conf_range_format(field, NULL, range);
-    put_text(&words, field->help);
-    if (range[0] != '\0') {
-             put_text(&words, " (");
-             put_text(&words, range);
-             put_text(&words, ")");
-    }
-    put_text(page, "{");
-    if (shape != NULL) {
-             put_text(page, "\"allOf\": [");
-             put_shape(writing, shape);
-             put_text(page, "]");
-    } else {
-             put_type(writing, field);
-    }
-    put_text(page, ", \"description\": ");
-    put_json(page, words.text);
-    if (field->fallback != NULL && field->fallback[0] != '\0')
-             put_fallback(page, field);
-    put_text(page, "}");
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-/* Are both fields described by the same words? */
-static bool same_field(const struct conf_field *a, const struct conf_field *b)
-{
-    return strcmp(a->key, b->key) == 0 && a->type == b->type &&
-                a->min == b->min && a->max == b->max && a->choices == b->choices &&
-                same_text(a->fallback, b->fallback) && same_text(a->help, b->help);
-}
-
-/* The table above that has the very same key, which need not be said again;
- * NULL: none.  What a key may hold may depend on its table. */
-static const struct conf_schema *find_above(const struct writing *writing,
-                                                 const struct conf_field *field)
-{
-    struct writing above = *writing;
-    const char *shape = find_shape(writing, field->key);
-
-    assert(writing->table != NULL);
-    if (field->type == CONF_NODE && shape == NULL)
-             return NULL;
-    for (size_t t = 0; writing->json->tables[t] != writing->table; t++) {
-             above.table = writing->json->tables[t];
-             for (size_t i = 0; i < above.table->count; i++) {
-                 if (same_field(&above.table->fields[i], field) &&
-                     same_text(find_shape(&above, field->key), shape))
-                     return above.table;
-             }
-    }
-    return NULL;
-}
-
-/* Appends a key: a reference to the table above that describes it in the same
- * words, else its own description. */
-static void put_field(const struct writing *writing,
-                           const struct conf_field *field)
-{
-    struct page *page = writing->page;
-    const struct conf_schema *above = find_above(writing, field);
-    char name[200];
-
-    assert(above != writing->table);
-    put_text(page, "        ");
-    put_json(page, field->key);
-    put_text(page, ": ");
-    if (above == NULL) {
-             put_own_field(writing, field);
-             return;
-    }
-    int bytes = snprintf(name, sizeof name, "%s/properties/%s", above->name,
-                              field->key);
-    assert(bytes > 0 && (size_t)bytes < sizeof name);
-    put_reference(writing, name, (size_t)bytes);
-}
-/* Appends the list of keys that have no default. */
-static void put_required(struct page *page, const struct conf_schema *schema)
-{
-    bool first = true;
-
-    put_text(page, "      \"required\": [");
-    for (size_t i = 0; i < schema->count; i++) {
-             if (schema->fields[i].fallback != NULL)
-                 continue;
-             put_text(page, first ? "" : ", ");
-             put_json(page, schema->fields[i].key);
-             first = false;
-    }
-    put_text(page, "],\n");
-}
-
-static void put_name(const struct writing *writing, const char *name)
-{
-    assert(name[0] != '\0');
-    struct page *page = writing->page;
-
-    put_text(page, "    ");
-    put_json(page, writing->open ? join_texts(page->arena, "open ", name) : name);
-    put_text(page, ": ");
-}
-
-/* Appends the definition of the present table.  Unknown keys are refused, as
- * by the reader. */
-static void put_table(const struct writing *writing)
-{
-    struct page *page = writing->page;
-    const struct conf_schema *table = writing->table;
-    const char *more = find_shape(writing, ":");
-
-    assert(table->help != NULL);
-    put_name(writing, table->name);
-    put_text(page, "{\n      \"type\": \"object\",\n      \"description\": ");
-    put_json(page, table->help);
-    put_text(page, ",\n      \"additionalProperties\": false,\n");
-    if (more != NULL) {
-             put_text(page, "      ");
-             put_shape(writing, more);
-             put_text(page, ",\n");
-    }
-    put_required(page, table);
-    put_text(page, "      \"properties\": {\n");
-    for (size_t i = 0; i < table->count; i++) {
-             put_field(writing, &table->fields[i]);
-             put_text(page, i + 1 < table->count ? ",\n" : "\n");
-    }
-    put_text(page, "      }\n    },\n");
-}
-
-/* Appends the definitions of all quantities, each with and without 0. */
-static void put_quantities(const struct writing *writing)
-{
-    for (size_t type = 0; type < QUANTITY_COUNT; type++) {
-             const char *name = quantity_name[type];
-             if (name == NULL)
-                 continue;
-             put_name(writing, name);
-             put_quantity(writing->page, (enum conf_type)type, false);
-             put_text(writing->page, ",\n");
-             put_name(writing, join_texts(writing->page->arena, name, " above 0"));
-             put_quantity(writing->page, (enum conf_type)type, true);
-             put_text(writing->page, ",\n");
-    }
-}
-
-/* All tables, quantities and shapes as definitions that others refer to; with
- * `open` in the form in which any key may stand. */
-static void put_definitions(struct writing *writing)
-{
-    assert(writing->json->table_count > 0);
-    const struct conf_json *json = writing->json;
-
-    for (size_t i = 0; i < json->table_count; i++) {
-             writing->table = json->tables[i];
-             put_table(writing);
-    }
-    put_quantities(writing);
-    for (size_t i = 0; i < json->definition_count; i++) {
-             const struct conf_shape *shape = &json->definitions[i];
-             put_name(writing, shape->name);
-             put_shape(writing, writing->open && shape->open ? shape->open
-                                                             : shape->json);
-             put_text(writing->page, ",\n");
-    }
-}
-
-char *conf_json_schema(struct arena *arena, const struct conf_json *json)
-{
-    assert(arena != NULL && json != NULL);
-    assert(json->title != NULL && json->root != NULL);
-    struct page page = {.arena = arena};
-    struct writing writing = {.page = &page, .json = json};
-
-    put_text(&page, "{\n  \"$schema\": "
-                         "\"http://json-schema.org/draft-07/schema#\",\n"
-                         "  \"title\": ");
-    put_json(&page, json->title);
-    put_text(&page, ",\n  \"allOf\": [");
-    put_shape(&writing, json->root);
-    put_text(&page, "],\n  \"definitions\": {\n");
-    put_definitions(&writing);
-    writing.open = true;
-    if (json->with_open)
-             put_definitions(&writing);
-    put_text(&page, "    \"nothing\": false\n  }\n}\n");
+    page_put(&page, "\n");
     return page.text;
 }

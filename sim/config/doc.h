@@ -50,7 +50,4 @@ struct conf_json {
  * all stand there twice, the second time as "open NAME" with open names. */
 char *conf_json_schema(struct arena *arena, const struct conf_json *json);
 
-/* A table of the keys in Markdown, without a heading. */
-char *conf_markdown(struct arena *arena, const struct conf_schema *schema);
-
 #endif

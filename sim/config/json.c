@@ -78,6 +78,8 @@ static void print_node(const struct conf_node *node, int depth, FILE *file)
 {
     bool map = node->kind == CONF_MAP;
 
+    assert(depth >= 0);
+    assert(node->kind == CONF_SCALAR || map || node->kind == CONF_LIST);
     if (node->kind == CONF_SCALAR) {
         print_scalar(node, file);
         return;

@@ -53,7 +53,7 @@ static bool check_range(const struct reading *reading, double value,
                         const struct conf_unit *unit)
 {
     const struct conf_field *field = reading->field;
-    char range[2 * CONF_QUANTITY_BYTES + 16];
+    char range[CONF_RANGE_BYTES];
     char must[sizeof range + 16];
 
     assert(!isnan(value));

@@ -50,6 +50,7 @@ static struct err_pos pos_of_byte(const struct reader *reader, size_t offset)
 {
     struct err_pos pos = {reader->file, 1, 1};
 
+    assert(reader->text != NULL || reader->bytes == 0);
     for (size_t i = 0; i < offset && i < reader->bytes; i++) {
         unsigned char byte = (unsigned char)reader->text[i];
         if (byte == '\n') {

@@ -196,9 +196,9 @@ bool conf_unit_size(enum conf_type type, const char *name, double *size)
 
 void conf_range_format(const struct conf_field *field,
                        const struct conf_unit *unit,
-                       char out[2 * CONF_QUANTITY_BYTES + 16])
+                       char out[CONF_RANGE_BYTES])
 {
-    size_t room = 2 * CONF_QUANTITY_BYTES + 16;
+    size_t room = CONF_RANGE_BYTES;
     char low[CONF_QUANTITY_BYTES] = "";
     char high[CONF_QUANTITY_BYTES] = "";
     size_t count;

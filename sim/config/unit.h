@@ -28,6 +28,7 @@ const struct conf_unit *conf_units(enum conf_type type, size_t *count);
 const struct conf_unit *conf_unit_find(enum conf_type type, const char *name);
 
 #define CONF_QUANTITY_BYTES 48
+#define CONF_RANGE_BYTES (2 * CONF_QUANTITY_BYTES + 16)
 /* A stored value as a user would write it: in that unit, or, with NULL or
  * when the number would be unwieldy, in the largest that keeps it above 1. */
 void conf_unit_format(enum conf_type type, const struct conf_unit *unit,
@@ -36,6 +37,6 @@ void conf_unit_format(enum conf_type type, const struct conf_unit *unit,
 /* "from 1GB to 2TB", "at least 0s"; "" when the field has no range. */
 void conf_range_format(const struct conf_field *field,
                        const struct conf_unit *unit,
-                       char out[2 * CONF_QUANTITY_BYTES + 16]);
+                       char out[CONF_RANGE_BYTES]);
 
 #endif

@@ -500,6 +500,7 @@ static void settle_rates(struct flow_net *net)
     }
     if (crowds)
         crowds_end(net);
+    assert(!share_is_dirty(share));
 }
 
 static void on_settle(struct loop *loop, void *self, uint64_t arg)

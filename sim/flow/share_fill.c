@@ -360,6 +360,7 @@ static uint32_t fill_begin(struct share *share, bool whole)
             heap_append(share, key_of(link_level(link), RANK_LINK, id));
     }
     heap_order(share);
+    assert(crowd_count <= share->set_link.count);
     return crowd_count;
 }
 

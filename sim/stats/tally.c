@@ -32,30 +32,6 @@ void tally_add(struct tally *tally, double sample)
     assert(tally->square_sum >= 0);
 }
 
-/* Chan, Golub and LeVeque's formula (1979) for two parts. */
-void tally_merge(struct tally *into, const struct tally *from)
-{
-    double a = (double)into->count;
-    double b = (double)from->count;
-    double apart = from->mean - into->mean;
-
-    assert(into != from);
-    if (from->count == 0)
-        return;
-    if (into->count == 0) {
-        *into = *from;
-        return;
-    }
-    into->mean += apart * (b / (a + b));
-    into->square_sum += from->square_sum + apart * apart * (a * b / (a + b));
-    into->count += from->count;
-    if (from->min < into->min)
-        into->min = from->min;
-    if (from->max > into->max)
-        into->max = from->max;
-    assert(into->min <= into->max && into->square_sum >= 0);
-}
-
 double tally_sd(const struct tally *tally)
 {
     assert(tally->square_sum >= 0);

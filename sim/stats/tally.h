@@ -4,8 +4,7 @@
  * quantiles of a stream in bounded memory.
  *
  * Tallies and gauges are plain values: all zero is empty, and they may be
- * copied. They are merged in the order of trials, because the last bits of a
- * sum of doubles depend on the order.
+ * copied.
  */
 #ifndef SIM_STATS_TALLY_H
 #define SIM_STATS_TALLY_H
@@ -31,7 +30,6 @@ struct gauge {
  * another tally.  tally_sd() returns the standard deviation, by count - 1; 0
  * below two. */
 void tally_add(struct tally *tally, double sample);
-void tally_merge(struct tally *into, const struct tally *from);
 double tally_sd(const struct tally *tally);
 
 /* Sets the level from now_ns on, which is not before the last change. */

@@ -283,5 +283,6 @@ bool csv_begin(struct csv *csv, struct arena *arena, struct err *err)
         break;
     }
     fix_columns(csv, arena);
+    assert(csv->cut == csv->columns);
     return true;
 }

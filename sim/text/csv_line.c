@@ -70,6 +70,7 @@ static char *cut_plain(const struct csv *csv, char *at,
     field->bytes = bytes;
     while (field->bytes > 0 && is_blank(csv, at[field->bytes - 1]))
         field->bytes--;
+    assert(at[bytes] == csv->comma || at[bytes] == '\0');
     return at + bytes;
 }
 

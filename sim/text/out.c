@@ -243,6 +243,7 @@ void out_abandon(struct out *out)
 {
     if (out == NULL || out->file == NULL)
         return;
+    assert(!out->shared || out->temporary == NULL);
     if (!out->shared)
         (void)fclose(out->file);
     out->file = NULL;

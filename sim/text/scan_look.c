@@ -23,6 +23,7 @@ struct looker {
  * is kept in the looker. */
 static void look_at(struct looker *l, const char *bytes, size_t count)
 {
+    assert(count <= BLOCK_BYTES);
     for (size_t i = 0; i < count; i++) {
         char c = bytes[i];
 

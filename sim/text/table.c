@@ -70,6 +70,7 @@ __attribute__((noinline)) static void grow_buffer(struct table *table, size_t by
     table->buffer_end = table->buffer + room;
     table->at = table->buffer + used;
     table->row = table->buffer + row;
+    assert(table->row <= table->at && bytes <= (size_t)(table->buffer_end - table->at));
 }
 
 /* Where the next `bytes` bytes go; `at` is moved by the caller. */

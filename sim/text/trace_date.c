@@ -22,6 +22,7 @@ static int64_t read_digits(const char *text, size_t count)
 {
     int64_t value = 0;
 
+    assert(count > 0 && count <= DAY_BYTES);
     for (size_t i = 0; i < count; i++) {
         if (text[i] < '0' || text[i] > '9')
             return -1;

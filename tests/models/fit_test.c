@@ -424,34 +424,12 @@ static void rules_agree_with_slow_ones_on_random_clusters(void **state)
         int found = fit_find(w.cluster, rule, &want, w.share, NODES, &w.place);
         assert_int_equal(found, oracle(&w, rule, &want, found));
         if (found) {
-            assert_true(fit_ever(w.cluster, rule, &want) ||
-                        want.extra != NULL);
             check_placement(&w, &want);
             fits++;
         }
         world_close(&w);
     }
     assert_in_range(fits, 1000, 3000);
-}
-
-static void fit_ever_is_fit_find_on_the_empty_cluster(void **state)
-{
-    (void)state;
-    uint32_t fits = 0;
-    for (uint64_t seed = 1; seed <= 1000; seed++) {
-        struct world w;
-        world_random(&w, seed);
-        struct fit_want want = random_want(&w);
-        want.extra = NULL;
-        enum fit_rule rule = (enum fit_rule)(seed % FIT_RULE_COUNT);
-        bool ever = fit_ever(w.cluster, rule, &want);
-        struct cluster *empty = cluster_new(w.arena, &w.spec);
-        assert_int_equal(ever, fit_find(empty, rule, &want, w.share, NODES,
-                                        &w.place));
-        fits += ever;
-        world_close(&w);
-    }
-    assert_in_range(fits, 200, 999);
 }
 
 static void nothing_is_written_to_the_answer_when_nothing_fits(void **state)
@@ -647,7 +625,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_agree_with_slow_ones_on_random_clusters),
-        cmocka_unit_test(fit_ever_is_fit_find_on_the_empty_cluster),
         cmocka_unit_test(nothing_is_written_to_the_answer_when_nothing_fits),
         cmocka_unit_test(lowest_free_gpus_of_a_node_are_taken_first),
         cmocka_unit_test(free_gpus_go_before_those_of_idle_leases),

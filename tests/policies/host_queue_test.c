@@ -530,8 +530,8 @@ static void a_tournament_serves_what_a_sort_would(void **state)
 
 /* ---- policies that keep lists of their own ---- */
 
-extern const struct cs_policy linear_conservative_policy, linear_dlas_policy,
-    linear_fair_share_policy, plain_gittins_policy;
+extern const struct cs_policy plain_conservative_policy, plain_dlas_policy,
+    plain_fair_share_policy, plain_gittins_policy;
 
 static void policies_do_what_they_did_by_walks(void **state)
 {
@@ -560,15 +560,15 @@ static void policies_do_what_they_did_by_walks(void **state)
         const void *params;
         const char *fast;
     } pair[] = {
-        { &linear_conservative_policy, &none, "conservative" },
-        { &linear_dlas_policy, &limits, "dlas, limit_1: 300s, limit_2: 900s" },
-        { &linear_dlas_policy, &theirs, "dlas, limit_1: 300s, limit_2: 900s, "
+        { &plain_conservative_policy, &none, "conservative" },
+        { &plain_dlas_policy, &limits, "dlas, limit_1: 300s, limit_2: 900s" },
+        { &plain_dlas_policy, &theirs, "dlas, limit_1: 300s, limit_2: 900s, "
                                         "demotion: tiresias" },
-        { &linear_dlas_policy, &times, "dlas, limit_1: 300s, limit_2: 900s, "
+        { &plain_dlas_policy, &times, "dlas, limit_1: 300s, limit_2: 900s, "
                                        "service: time, promotion: 2" },
-        { &linear_dlas_policy, &knob, "dlas, limit_1: 300s, limit_2: 900s, "
+        { &plain_dlas_policy, &knob, "dlas, limit_1: 300s, limit_2: 900s, "
                                       "demotion: tiresias, promotion: 4" },
-        { &linear_fair_share_policy, &none, "fair-share" },
+        { &plain_fair_share_policy, &none, "fair-share" },
     };
     char text[160];
 

@@ -104,8 +104,8 @@ static void a_plan_finds_what_a_walk_over_instants_finds(void **state)
 
 #define JOBS 150
 
-extern const struct cs_policy linear_conservative_policy, linear_dlas_policy,
-    linear_fair_share_policy, plain_gittins_policy;
+extern const struct cs_policy plain_conservative_policy, plain_dlas_policy,
+    plain_fair_share_policy, plain_gittins_policy;
 
 /* Many come at once, many are as short as can be or alike, of any size. */
 static void awkward_jobs(uint64_t seed, struct world_job *job)
@@ -179,12 +179,12 @@ static void policies_meet_their_oracles_where_things_fail(void **state)
         const void *params;
         const char *fast;
     } pair[] = {
-        { &linear_conservative_policy, &none, "conservative" },
-        { &linear_dlas_policy, &limits, "dlas, limit_1: 300s, limit_2: 900s" },
-        { &linear_dlas_policy, &knob, "dlas, limit_1: 300s, limit_2: 900s, "
+        { &plain_conservative_policy, &none, "conservative" },
+        { &plain_dlas_policy, &limits, "dlas, limit_1: 300s, limit_2: 900s" },
+        { &plain_dlas_policy, &knob, "dlas, limit_1: 300s, limit_2: 900s, "
                                       "service: time, promotion: 3" },
-        { &linear_fair_share_policy, &none, "fair-share" },
-        { &linear_fair_share_policy, &none, "fair-share, blocking: skip" },
+        { &plain_fair_share_policy, &none, "fair-share" },
+        { &plain_fair_share_policy, &none, "fair-share, blocking: skip" },
         { &plain_gittins_policy, &quantum, "gittins, quantum: 60s" },
     };
     char text[160];

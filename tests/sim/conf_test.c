@@ -508,20 +508,6 @@ static void lines_may_end_with_crlf(void **state)
     assert_int_equal(conf_pos(last).col, 4);
 }
 
-static void manual_has_a_row_per_key(void **state)
-{
-    const char *text = conf_markdown(*state, &thing_part_schema);
-
-    assert_string_equal(text,
-        "| key | type | needed | range | meaning |\n|---|---|---|---|---|\n"
-        "| `size` | whole number | default 1 |  | how large |\n"
-        "| `weight` | number | default 1 |  | how heavy |\n");
-    text = conf_markdown(*state, &thing_schema);
-    assert_non_null(strstr(text, "| number | default 0.5 |  | a \\| b |"));
-    assert_non_null(strstr(text, "| `share` | fraction | default 20% | "
-                                 "from -1 to 1 | part of the whole |"));
-}
-
 static void json_schema_is_yaml_that_names_every_key(void **state)
 {
     struct arena *arena = *state;
@@ -736,7 +722,6 @@ int main(void)
         cmocka_unit_test(nearest_spelling_is_offered_only_when_near),
         WITH_ARENA(explain_tells_what_the_table_says),
         WITH_ARENA(lines_may_end_with_crlf),
-        WITH_ARENA(manual_has_a_row_per_key),
         WITH_ARENA(json_schema_is_yaml_that_names_every_key),
         WITH_ARENA(a_tree_on_one_line_reads_as_the_same_tree),
         WITH_ARENA(a_tree_as_json_keeps_types_and_order),

@@ -45,30 +45,6 @@ static void a_tally_keeps_a_small_spread_beside_a_large_mean(void **state)
     assert_true(near(tally_sd(&tally), sqrt(250.0 / 999), 1e-6));
 }
 
-static void merged_tallies_are_the_tally_of_all(void **state)
-{
-    struct rng rng;
-
-    (void)state;
-    rng_init(&rng, 1, "merge", 0);
-    for (int round = 0; round < 200; round++) {
-        struct tally all = {0}, part[3] = {{0}}, merged = {0};
-
-        for (uint64_t i = rng_below(&rng, 40); i > 0; i--) {
-            double sample = rng_normal(&rng, 1e3, 5);
-
-            tally_add(&all, sample);
-            tally_add(&part[rng_below(&rng, 3)], sample);
-        }
-        for (int k = 0; k < 3; k++)
-            tally_merge(&merged, &part[k]);
-        assert_int_equal(merged.count, all.count);
-        assert_true(merged.min == all.min && merged.max == all.max);
-        assert_true(near(merged.mean, all.mean, 1e-13));
-        assert_true(fabs(tally_sd(&merged) - tally_sd(&all)) < 1e-9);
-    }
-}
-
 static void a_gauge_averages_over_time_not_over_changes(void **state)
 {
     struct gauge gauge = {0};
@@ -288,7 +264,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tally_of_eight_samples_is_the_textbooks),
         cmocka_unit_test(a_tally_keeps_a_small_spread_beside_a_large_mean),
-        cmocka_unit_test(merged_tallies_are_the_tally_of_all),
         cmocka_unit_test(a_gauge_averages_over_time_not_over_changes),
         cmocka_unit_test(a_gauge_may_begin_late),
         cmocka_unit_test(quantiles_of_few_samples_are_exact),

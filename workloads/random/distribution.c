@@ -607,18 +607,6 @@ double distribution_most(const struct distribution *d)
     return most > d->max ? d->max : most;
 }
 
-bool distribution_whole(const struct distribution *d)
-{
-    bool whole = d->kind == DISTRIBUTION_CONSTANT ? d->a == floor(d->a)
-                                                  : is_discrete(d);
-
-    for (size_t i = 0; i < d->sample_count; i++)
-        whole = whole && d->sample[i] == floor(d->sample[i]);
-    return whole && (!isfinite(d->min) || d->min == floor(d->min)) &&
-           (!isfinite(d->max) || d->max == floor(d->max));
-}
-
-/* A whole number, or a part of one in whole thousandths. */
 static bool is_gpus(double value)
 {
     return value >= 1.0 ? value == floor(value)

@@ -59,8 +59,6 @@ double distribution_draw(const struct distribution *distribution,
 double distribution_least(const struct distribution *distribution);
 /* Returns the largest value that a draw can have, or INFINITY. */
 double distribution_most(const struct distribution *distribution);
-/* True: every draw is a whole number. */
-bool distribution_whole(const struct distribution *distribution);
 /* True: every draw is a number of GPUs: whole, or below 1 in thousandths. */
 bool distribution_gpus(const struct distribution *distribution);
 /* Returns the mean before clamping; INFINITY for a Pareto of shape <= 1. */
