@@ -406,13 +406,19 @@ static inline struct held held_of(const struct cs_host *host,
     };
 }
 
-/* The counter of GPUs in that state of lease. */
-static inline uint32_t *gpus_in(struct host_pool_now *pool,
-                                enum cs_lease_state state)
+/* Adds GPUs to those in a state of lease, or takes them off (sign -1). */
+static inline void count_state(struct host_pool_now *pool, enum cs_lease_state state,
+                               const struct held *held, int sign)
 {
-    if (state == CS_LEASE_LOADING)
-        return &pool->loading;
-    return state == CS_LEASE_BUSY ? &pool->busy : &pool->idle_leased;
+    uint64_t milli = sign > 0 ? held->milli : 0u - held->milli;
+
+    if (state == CS_LEASE_IDLE)
+        pool->idle_leased += sign > 0 ? held->gpus : 0u - held->gpus;
+    else if (state == CS_LEASE_BUSY)
+        pool->busy_milli += milli;
+    else
+        pool->loading_milli += milli;
+    assert(pool->loading_milli + pool->busy_milli <= pool->allocated_milli);
 }
 
 /* The lowest pool of a mask that is not 0. */
@@ -437,7 +443,7 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
         pool->cores_allocated +=
             (uint32_t)(sign > 0 ? held.cores : 0u - held.cores);
         assert(sign < 0 || pool->allocated <= pool->gpus || host->cluster->parts);
-        *gpus_in(pool, lease->pub.state) += delta;
+        count_state(pool, lease->pub.state, &held, sign);
         pool->utilized += sign * lease->busy_now * (double)held.milli /
                           GPU_MILLI;
         if (pool->allocated_milli == 0)
@@ -452,10 +458,9 @@ void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
         uint32_t p = first_pool(left);
         struct held held = held_of(host, lease, p);
         struct host_pool_now *pool = &host->pools->pool[p];
-        assert(*gpus_in(pool, lease->pub.state) >= held.gpus);
         if (state != lease->pub.state) {
-            *gpus_in(pool, lease->pub.state) -= held.gpus;
-            *gpus_in(pool, state) += held.gpus;
+            count_state(pool, lease->pub.state, &held, -1);
+            count_state(pool, state, &held, +1);
         }
         if (busy == 0 && lease->busy_now == 0)
             continue;
