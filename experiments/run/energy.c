@@ -27,7 +27,7 @@ struct energy {
     struct metrics_parts parts;
     const struct cs_host *host;
     struct gauge *watts;        /* per group, all its GPUs */
-    double *busy;               /* per lease slot */
+    double *busy;               /* per lease slot; 0: no lease, or idle */
     uint32_t busy_room;
     double *busy_w;             /* per group: of a GPU, above idle */
     double *core_s;             /* per node, at from_ns */
@@ -108,9 +108,7 @@ static void hear(void *self, const struct fact *fact)
     double *busy = busy_of(energy, fact->subject);
     double now = 0;
 
-    if (fact->kind == FACT_LEASE_TAKE)
-        *busy = 0;
-    else if (fact->kind == FACT_LEASE_BUSY)
+    if (fact->kind == FACT_LEASE_BUSY)
         now = fact->amount < 0 ? 0 : fact->amount > 1 ? 1 : fact->amount;
     if (now == *busy)
         return;
@@ -140,9 +138,7 @@ struct energy *energy_new(const struct metrics_parts *parts)
                   power_gpu_w(group->gpu, 0) * group->gpus * group->node_count);
     }
     journal_listen(parts->journal,
-                   UINT64_C(1) << FACT_LEASE_TAKE |
-                       UINT64_C(1) << FACT_LEASE_BUSY |
-                       UINT64_C(1) << FACT_LEASE_DROP,
+                   UINT64_C(1) << FACT_LEASE_BUSY | UINT64_C(1) << FACT_LEASE_DROP,
                    hear, energy);
     return energy;
 }

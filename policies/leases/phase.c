@@ -61,6 +61,7 @@ static void fetch_for(const struct cs_host *host, uint64_t i)
 
     fetch(lease, sizeof *lease);
     fetch(lease->owner, sizeof *lease->owner);
+    __builtin_prefetch(lease->pub.placement.share);
 }
 
 static void over_by_event(struct loop *loop, void *self, uint64_t arg)

@@ -27,7 +27,6 @@
 #include "sim/base/arena.h"
 #include "sim/containers/demand_count.h"
 #include "sim/containers/rank_tree.h"
-#include "sim/event/journal.h"
 
 #define LIST_ROOM_MIN 64u
 
@@ -41,16 +40,6 @@
             (room) = more;                                                   \
         }                                                                    \
     } while (0)
-
-void host_tell(struct cs_host *host, enum fact_kind kind, uint32_t subject,
-               uint32_t object, double amount)
-{
-    struct fact fact = {
-        .time_ns = host_now(host), .kind = kind, .subject = subject,
-        .object = object, .amount = amount,
-    };
-    journal_tell(host->parts.journal, &fact);
-}
 
 void host_news_add(struct cs_host *host, int kind, uint32_t id)
 {
