@@ -60,7 +60,8 @@ const struct phase_law *phase_law_usual(const struct phase_spec *phase)
 bool phase_due(const struct phase_spec *phase, uint32_t step, uint32_t steps)
 {
     assert(phase != NULL && phase->every > 0 && step < steps);
-    return (step + 1) % phase->every == 0 && step >= phase->skip_first &&
+    return (phase->every == 1 || (step + 1) % phase->every == 0) &&
+           step >= phase->skip_first &&
            step + phase->skip_last < steps;
 }
 

@@ -268,12 +268,8 @@ void host_task_waits(struct cs_host *host, uint32_t i, int sign)
         uint32_t gpus = job_role_gpus(&job->pub.request, r);
         if (gpus == 0)
             continue;
-        for (uint32_t p = 0; form->gpu_pools[r] >> p; p++) {
-            if (form->gpu_pools[r] >> p & 1)
-                demand_count_add(&host->pools->waits[p], gpus, sign);
-            if (p == 31)
-                break;
-        }
+        for (uint32_t left = form->gpu_pools[r]; left != 0; left &= left - 1)
+            demand_count_add(&host->pools->waits[__builtin_ctz(left)], gpus, sign);
     }
 }
 
@@ -425,16 +421,16 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
         uint32_t p = first_pool(left);
         struct held held = held_of(host, lease, p);
         struct host_pool_now *pool = &host->pools->pool[p];
-        uint32_t delta = sign > 0 ? held.gpus : 0u - held.gpus;
         assert(sign > 0 || pool->allocated_milli >= held.milli);
-        pool->allocated += delta;
+        pool->allocated += sign > 0 ? held.gpus : 0u - held.gpus;
         pool->allocated_milli += sign > 0 ? held.milli : 0u - held.milli;
         pool->cores_allocated +=
             (uint32_t)(sign > 0 ? held.cores : 0u - held.cores);
         assert(sign < 0 || pool->allocated <= pool->gpus || host->cluster->parts);
         count_state(pool, lease->pub.state, &held, sign);
-        pool->utilized += sign * lease->busy_now * (double)held.milli /
-                          GPU_MILLI;
+        if (lease->busy_now > 0)
+            pool->utilized += sign * lease->busy_now * (double)held.milli /
+                              GPU_MILLI;
         if (pool->allocated_milli == 0)
             pool->utilized = 0;     /* parts leave rounding errors */
     }
