@@ -12,6 +12,7 @@
 #include "models/types/facts.h"
 #include "policies/policy.h"
 #include "policies/state/state.h"
+#include "sim/event/journal.h"
 
 struct host_job_slot;
 struct host_lease_slot;
