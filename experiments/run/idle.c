@@ -3,11 +3,10 @@
  * idle.c - a level of GPUs per cause, in thousandths, and its integral over
  * nanoseconds.
  *
- * Levels of an instant are taken when all of it has happened: those of leased
- * GPUs from the host's counters (the audit compares these with the leases),
- * those of failed and rented nodes from facts.  What nodes do while no job is in
- * the system (a repair ends, a rental ends) is entered when the next job comes:
- * if none does, the run ended before it.
+ * Levels change with facts only, so between two facts each GPU does one
+ * thing.  What nodes do while no job is in the system (a repair ends, a rental
+ * ends) is entered when the next job comes: if none does, the run ended
+ * before it.
  */
 #include "experiments/run/idle.h"
 
@@ -28,38 +27,62 @@
 #include "sim/event/loop.h"
 
 #define BIT(FACT) (UINT64_C(1) << (FACT))
-/* After these the free GPUs of a pool are counted again. */
-#define CHANGES \
-    (BIT(FACT_JOB_SUBMIT) | BIT(FACT_LEASE_TAKE) | BIT(FACT_LEASE_DROP) | \
-     BIT(FACT_PHASE_START) | BIT(FACT_DECIDE) | BIT(FACT_JOB_END))
-#define NODES \
-    (BIT(FACT_NODE_DOWN) | BIT(FACT_NODE_UP) | BIT(FACT_RENT_ORDER) | \
-     BIT(FACT_RENT_UP) | BIT(FACT_RENT_NOTICE) | BIT(FACT_RENT_END) | \
-     BIT(FACT_RENT_TAKEN))
+#define FACTS \
+    (BIT(FACT_JOB_SUBMIT) | BIT(FACT_LEASE_TAKE) | BIT(FACT_LEASE_READY) | \
+     BIT(FACT_LEASE_LEAVE) | BIT(FACT_LEASE_DROP) | BIT(FACT_PHASE_START) | \
+     BIT(FACT_PHASE_END) | BIT(FACT_DECIDE) | BIT(FACT_NODE_DOWN) | \
+     BIT(FACT_JOB_END) | \
+     BIT(FACT_NODE_UP) | BIT(FACT_RENT_ORDER) | BIT(FACT_RENT_UP) | \
+     BIT(FACT_RENT_NOTICE) | BIT(FACT_RENT_END) | BIT(FACT_RENT_TAKEN))
 
 __extension__ typedef __int128 wide_ns;
+
+struct idle_lease {
+    enum gpu_does does;
+    int64_t milli;
+    bool held;
+};
 
 struct idle {
     struct arena *arena;
     const struct cluster_spec *spec;
-    const struct loop *loop;
     struct cs_host *host;
+    struct idle_lease *lease;
+    uint32_t lease_room;
     int64_t level[GPU_DOES_COUNT];
     int64_t known_milli;        /* sum of the levels of GPUs that are not free */
     int64_t *free_milli;        /* by pool, now */
     wide_ns sum[GPU_DOES_COUNT];
-    int64_t from_ns, last_ns, heard_ns;
+    int64_t from_ns, last_ns;
     struct fact *later;         /* that wait for the next job */
     uint32_t laters, later_room;
     bool stale;                 /* what is free was not counted again yet */
-    bool runs;                  /* a job was in the system at the last instant */
 };
+
+static struct idle_lease *lease_of(struct idle *idle, uint32_t lease)
+{
+    ARENA_REACH(idle->arena, idle->lease, idle->lease_room, lease);
+    return &idle->lease[lease];
+}
 
 /* Of GPUs that are not free to be leased. */
 static void raise_level(struct idle *idle, enum gpu_does does, int64_t milli)
 {
     idle->level[does] += milli;
     idle->known_milli += milli;
+}
+
+static void now_does(struct idle *idle, uint32_t i, bool held,
+                     enum gpu_does does)
+{
+    struct idle_lease *lease = lease_of(idle, i);
+
+    if (lease->held)
+        raise_level(idle, lease->does, -lease->milli);
+    if (held)
+        raise_level(idle, does, lease->milli);
+    lease->held = held;
+    lease->does = does;
 }
 
 static void node_fact(struct idle *idle, const struct fact *fact)
@@ -86,21 +109,31 @@ static void node_fact(struct idle *idle, const struct fact *fact)
     }
 }
 
-/* Sets the levels of leased GPUs to those of now. */
-static void count_leased(struct idle *idle)
+static bool is_node_fact(const struct fact *fact)
 {
-    int64_t works = 0, loads = 0, leased = 0;
+    return fact->kind == FACT_NODE_DOWN || fact->kind == FACT_NODE_UP ||
+           (fact->kind >= FACT_RENT_ORDER && fact->kind <= FACT_RENT_TAKEN);
+}
 
-    for (uint32_t p = 0; p < idle->spec->pool_count; p++) {
-        const struct host_pool_now *pool = host_pool_now(idle->host, p);
+static void lease_fact(struct idle *idle, const struct fact *fact)
+{
+    struct lease_id id = { fact->subject };
 
-        works += (int64_t)pool->busy_milli;
-        loads += (int64_t)pool->loading_milli;
-        leased += (int64_t)pool->allocated_milli;
+    switch ((enum fact_kind)fact->kind) {
+    case FACT_LEASE_TAKE:
+        *lease_of(idle, id.i) = (struct idle_lease) {
+            .milli = (int64_t)cs_lease(idle->host, id)->gpus *
+                     cs_lease(idle->host, id)->gpu_milli
+        };
+        now_does(idle, id.i, true, GPU_LOADS);
+        break;
+    case FACT_LEASE_READY: now_does(idle, id.i, true, GPU_WAITS); break;
+    case FACT_LEASE_LEAVE: now_does(idle, id.i, true, GPU_LOADS); break;
+    case FACT_PHASE_START: now_does(idle, id.i, true, GPU_WORKS); break;
+    case FACT_PHASE_END: now_does(idle, id.i, true, GPU_WAITS); break;
+    case FACT_LEASE_DROP: now_does(idle, id.i, false, GPU_LOADS); break;
+    default: break;
     }
-    raise_level(idle, GPU_WORKS, works - idle->level[GPU_WORKS]);
-    raise_level(idle, GPU_LOADS, loads - idle->level[GPU_LOADS]);
-    raise_level(idle, GPU_WAITS, leased - works - loads - idle->level[GPU_WAITS]);
 }
 
 /* What the free GPUs of a pool are free for. */
@@ -146,32 +179,26 @@ static void count_free(struct idle *idle)
     idle->stale = false;
 }
 
+/* All that happens at an instant has happened: nothing before it lasted. */
+static void settle(void *self)
+{
+    struct idle *idle = self;
+
+    if (idle->stale)
+        count_free(idle);
+}
+
 static void advance(struct idle *idle, int64_t now)
 {
     int64_t ns = now - idle->last_ns;
 
     if (ns <= 0)
         return;
+    assert(!idle->stale);       /* the loop told that the instant was over */
     for (int d = 0; d < GPU_DOES_COUNT; d++)
         if (idle->level[d] != 0)
             idle->sum[d] += (wide_ns)idle->level[d] * ns;
     idle->last_ns = now;
-}
-
-/* All that happens at an instant has happened: the levels until then lasted up to
- * now, and others begin.  Without jobs nothing is of the run. */
-static void settle(void *self)
-{
-    struct idle *idle = self;
-    bool runs = idle->host != NULL && host_jobs_left(idle->host) > 0;
-
-    if (!runs && !idle->runs)
-        return;
-    idle->runs = runs;
-    advance(idle, loop_now_ns(idle->loop));
-    count_leased(idle);
-    if (idle->stale)
-        count_free(idle);
 }
 
 static void enter_later(struct idle *idle)
@@ -185,14 +212,11 @@ static void enter_later(struct idle *idle)
 }
 
 /* A fact of nodes or rentals: without a job it waits for the next one. */
-static void hear_node(void *self, const struct fact *fact)
+static void hear_node(struct idle *idle, const struct fact *fact)
 {
-    struct idle *idle = self;
-
     if (idle->host == NULL || host_jobs_left(idle->host) > 0) {
         advance(idle, fact->time_ns);
         node_fact(idle, fact);
-        idle->heard_ns = fact->time_ns;
         idle->stale = true;
         return;
     }
@@ -203,20 +227,27 @@ static void hear_node(void *self, const struct fact *fact)
 static bool is_late_alarm(const struct idle *idle, const struct fact *fact)
 {
     return idle->host != NULL && host_jobs_left(idle->host) == 0 &&
-           (idle->laters > 0 || fact->time_ns > idle->heard_ns);
+           (idle->laters > 0 || fact->time_ns > idle->last_ns);
 }
 
 static void hear(void *self, const struct fact *fact)
 {
     struct idle *idle = self;
 
+    if (is_node_fact(fact)) {
+        hear_node(idle, fact);
+        return;
+    }
     if (fact->kind == FACT_JOB_SUBMIT && idle->laters > 0)
         enter_later(idle);
     if ((fact->kind == FACT_DECIDE && is_late_alarm(idle, fact)) ||
         (fact->kind == FACT_JOB_END && fact->object != JOB_DROPPED))
         return;                 /* leases of what ends have gone before */
-    idle->heard_ns = fact->time_ns;
-    idle->stale = true;
+    advance(idle, fact->time_ns);
+    lease_fact(idle, fact);
+    if (fact->kind != FACT_LEASE_READY && fact->kind != FACT_LEASE_LEAVE &&
+        fact->kind != FACT_PHASE_END)
+        idle->stale = true;
 }
 
 struct idle *idle_new(const struct metrics_parts *parts)
@@ -226,7 +257,6 @@ struct idle *idle_new(const struct metrics_parts *parts)
 
     idle->arena = parts->arena;
     idle->spec = spec;
-    idle->loop = parts->loop;
     idle->free_milli = arena_alloc(parts->arena, spec->pool_count + 1,
                                    sizeof *idle->free_milli);
     for (uint32_t g = 0; g < spec->group_count; g++)
@@ -235,8 +265,7 @@ struct idle *idle_new(const struct metrics_parts *parts)
                                             spec->group[g].node_count *
                                             GPU_MILLI);
     count_free(idle);
-    journal_listen(parts->journal, CHANGES, hear, idle);
-    journal_listen(parts->journal, NODES, hear_node, idle);
+    journal_listen(parts->journal, FACTS, hear, idle);
     loop_when_over(parts->loop, settle, idle);
     return idle;
 }
