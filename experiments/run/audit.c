@@ -86,11 +86,13 @@ struct audit {
     double usd_leases, usd_jobs, joules_leases, joules_jobs;
     double flops_phases, flops_jobs;
     bool lost;                  /* a failure set a job back */
+    uint64_t held_milli;        /* of all GPUs, by the facts of leases */
+    bool pools_differ;          /* the host's counters once said otherwise */
     uint64_t count[AUDIT_CHECK_COUNT];
     char broken[200];
 };
 
-static void audit_hear(void *self, const struct fact *fact);
+static void listen(struct audit *audit, struct journal *journal);
 
 struct audit *audit_new(const struct audit_parts *parts)
 {
@@ -104,7 +106,7 @@ struct audit *audit_new(const struct audit_parts *parts)
     audit->held_memory = arena_alloc(parts->arena, nodes, sizeof(int64_t));
     for (uint32_t n = 0; n < nodes; n++)
         audit->down[n] = cluster_group_of(parts->cluster, n)->rent != NULL;
-    journal_listen(parts->journal, ~UINT64_C(0), audit_hear, audit);
+    listen(audit, parts->journal);
     return audit;
 }
 
@@ -130,6 +132,17 @@ static inline bool check(struct audit *audit, enum audit_check kind,
 {
     audit->count[kind]++;
     return holds || note_broken(audit, kind, what, subject);
+}
+
+/* Checks the time of a fact; the audit that hears it. */
+static inline struct audit *hears(void *self, const struct fact *fact)
+{
+    struct audit *audit = self;
+
+    check(audit, AUDIT_TIME, fact->time_ns >= audit->last_ns,
+          "a fact is earlier than the one before", fact->subject);
+    audit->last_ns = fact->time_ns;
+    return audit;
 }
 
 static uint64_t node_mask(const struct node_group *group)
@@ -221,21 +234,68 @@ static struct part next_part(const struct audit *audit,
 /* A share more of a lease: while all are of one group, their sum is kept. */
 static inline void add_share(struct part *whole,
                              const struct node_group *group,
-                             const struct share *share, bool first)
+                             const struct share *share, uint64_t milli, bool first)
 {
     if (first)
         whole->group = group;
     else if (whole->group != group)
         whole->group = NULL;
-    whole->gpu_milli += share_milli(share);
+    whole->gpu_milli += milli;
     whole->core_milli += core_milli(share);
 }
 
-static void hear_take(struct audit *audit, const struct fact *fact)
+/* Cores and memory of a node are held: no more than it has. */
+static void hold_host(struct audit *audit, const struct node_group *group,
+                      const struct share *share)
 {
+    int64_t *cores = &audit->held_cores[share->node];
+    int64_t *memory = &audit->held_memory[share->node];
+
+    *cores += core_milli(share);
+    *memory += share->memory_bytes;
+    if (*cores > (int64_t)group->cores * 1000 || *memory > group->memory_bytes)
+        note_broken(audit, AUDIT_CAPACITY,
+                    "more cores or memory held than the node has", share->node);
+}
+
+static inline bool takes_host(const struct share *share)
+{
+    return share->cores != 0 || share->core_milli != 0 || share->memory_bytes != 0;
+}
+
+static inline bool takes_parts(const struct share *share)
+{
+    return share->gpu_milli > 0 && share->gpu_milli < GPU_MILLI;
+}
+
+#define CHECKS_OF_SHARE 3u      /* its GPUs, its node, its cores and memory */
+
+static void hold_share(struct audit *audit, const struct node_group *group,
+                       const struct share *share)
+{
+    uint64_t *held = &audit->held_mask[share->node];
+    bool part = takes_parts(share);
+    bool free = (share->gpu_mask & ~node_mask(group)) == 0 &&
+                (part ? take_parts(audit, share) : (share->gpu_mask & *held) == 0);
+
+    if (!free)
+        note_broken(audit, AUDIT_CAPACITY,
+                    part ? "a GPU of the node is held beyond the whole of it"
+                         : "a GPU of the node is held twice", share->node);
+    if (audit->down[share->node])
+        note_broken(audit, AUDIT_CAPACITY,
+                    "a node that is out of service is leased", share->node);
+    *held |= share->gpu_mask;
+    if (takes_host(share))
+        hold_host(audit, group, share);
+    audit->count[AUDIT_CAPACITY] += CHECKS_OF_SHARE;
+}
+
+static void hear_take(void *self, const struct fact *fact)
+{
+    struct audit *audit = hears(self, fact);
     struct lease_id id = { fact->subject };
-    const struct placement *place =
-        &cs_lease(audit->host, id)->placement;
+    const struct placement *place = &cs_lease(audit->host, id)->placement;
 
     ARENA_REACH(audit->parts.arena, audit->lease, audit->lease_room, id.i);
     struct audit_lease *lease = &audit->lease[id.i];
@@ -245,25 +305,11 @@ static void hear_take(struct audit *audit, const struct fact *fact)
         const struct share *share = &place->share[i];
         const struct node_group *group =
             cluster_group_of(audit->parts.cluster, share->node);
-        uint64_t *held = &audit->held_mask[share->node];
-        bool part = share->gpu_milli > 0 && share->gpu_milli < GPU_MILLI;
-        add_share(&lease->whole, group, share, i == 0);
-        bool free = (share->gpu_mask & ~node_mask(group)) == 0 &&
-                    (part ? take_parts(audit, share)
-                          : (share->gpu_mask & *held) == 0);
-        check(audit, AUDIT_CAPACITY, free,
-              part ? "a GPU of the node is held beyond the whole of it"
-                   : "a GPU of the node is held twice", share->node);
-        check(audit, AUDIT_CAPACITY, !audit->down[share->node],
-              "a node that is out of service is leased", share->node);
-        *held |= share->gpu_mask;
-        audit->held_cores[share->node] += core_milli(share);
-        audit->held_memory[share->node] += share->memory_bytes;
-        check(audit, AUDIT_CAPACITY,
-              audit->held_cores[share->node] <=
-                      (int64_t)group->cores * 1000 &&
-                  audit->held_memory[share->node] <= group->memory_bytes,
-              "more cores or memory held than the node has", share->node);
+        uint64_t milli = share_milli(share);
+
+        add_share(&lease->whole, group, share, milli, i == 0);
+        audit->held_milli += milli;
+        hold_share(audit, group, share);
     }
 }
 
@@ -285,6 +331,8 @@ static double usd_of(const struct audit *audit, uint32_t lease, int64_t to_ns)
     int64_t from_ns = audit->lease[lease].taken_ns;
     double usd = 0;
 
+    if (audit->parts.cluster->unpriced)
+        return 0;
     for (uint32_t i = 0; i < place->share_count;) {
         struct part part = lease_part(audit, lease, place, &i);
         const struct node_group *group = part.group;
@@ -314,8 +362,8 @@ static double watts_of(const struct audit *audit, uint32_t lease, double busy)
 }
 
 /* Joules of a lease since its GPUs last changed what they do. */
-static void hear_busy(struct audit *audit, const struct fact *fact,
-                      double busy)
+static void change_busy(struct audit *audit, const struct fact *fact,
+                        double busy)
 {
     struct audit_lease *lease = &audit->lease[fact->subject];
     int64_t ns = fact->time_ns - lease->busy_ns;
@@ -327,13 +375,13 @@ static void hear_busy(struct audit *audit, const struct fact *fact,
     lease->busy = busy < 0 ? 0 : busy > 1 ? 1 : busy;
 }
 
-static void hear_drop(struct audit *audit, const struct fact *fact)
+static void hear_drop(void *self, const struct fact *fact)
 {
+    struct audit *audit = hears(self, fact);
     struct lease_id id = { fact->subject };
-    const struct placement *place =
-        &cs_lease(audit->host, id)->placement;
-    hear_busy(audit, fact, 0);
+    const struct placement *place = &cs_lease(audit->host, id)->placement;
 
+    change_busy(audit, fact, 0);
     for (uint32_t i = 0; i < place->share_count; i++) {
         const struct share *share = &place->share[i];
         uint64_t *held = &audit->held_mask[share->node];
@@ -341,8 +389,11 @@ static void hear_drop(struct audit *audit, const struct fact *fact)
               (share->gpu_mask & *held) == share->gpu_mask,
               "a GPU is given back that was not held", share->node);
         *held &= ~share->gpu_mask;
-        if (share->gpu_milli > 0 && share->gpu_milli < GPU_MILLI)
+        audit->held_milli -= share_milli(share);
+        if (takes_parts(share))
             *held |= drop_parts(audit, share);
+        if (!takes_host(share))
+            continue;
         audit->held_cores[share->node] -= core_milli(share);
         audit->held_memory[share->node] -= share->memory_bytes;
     }
@@ -387,8 +438,9 @@ static bool leaves(struct audit *audit, uint32_t job)
     return true;
 }
 
-static void hear_submit(struct audit *audit, const struct fact *fact)
+static void hear_submit(void *self, const struct fact *fact)
 {
+    struct audit *audit = hears(self, fact);
     uint32_t job = fact->subject;
 
     if (!check(audit, AUDIT_STATES, job == audit->submitted,
@@ -401,8 +453,9 @@ static void hear_submit(struct audit *audit, const struct fact *fact)
     population(audit, fact->time_ns, +1);
 }
 
-static void hear_end(struct audit *audit, const struct fact *fact)
+static void hear_end(void *self, const struct fact *fact)
 {
+    struct audit *audit = hears(self, fact);
     struct job_id id = { fact->subject };
     const struct host_job *job = host_job(audit->host, id);
     double due = job->work_due_s;
@@ -424,8 +477,9 @@ static void hear_end(struct audit *audit, const struct fact *fact)
               id.i);
 }
 
-static void hear_down(struct audit *audit, const struct fact *fact)
+static void hear_down(void *self, const struct fact *fact)
 {
+    struct audit *audit = hears(self, fact);
     check(audit, AUDIT_CAPACITY, audit->held_mask[fact->subject] == 0,
           "a node goes out of service, or back to its owner, with GPUs held",
           fact->subject);
@@ -448,46 +502,67 @@ static void look_at_links(struct audit *audit)
     }
 }
 
-static void hear_lease_busy(struct audit *audit, const struct fact *fact)
+/* Do the host's counters hold what leases hold? */
+static void look_at_pools(struct audit *audit)
 {
-    hear_busy(audit, fact, fact->amount);
+    uint64_t milli = 0;
+
+    for (uint32_t p = 0; p < audit->parts.cluster->pool_count; p++)
+        milli += host_pool_now(audit->host, p)->allocated_milli;
+    audit->pools_differ |= milli != audit->held_milli;
 }
 
-static void hear_phase(struct audit *audit, const struct fact *fact)
+static void hear_lease_busy(void *self, const struct fact *fact)
 {
+    struct audit *audit = hears(self, fact);
+    change_busy(audit, fact, fact->amount);
+}
+
+static void hear_phase(void *self, const struct fact *fact)
+{
+    struct audit *audit = hears(self, fact);
     struct lease_id id = { fact->subject };
 
     if (fact->amount > 0)
         audit->flops_phases += host_phase_run(audit->host, id)->flops;
 }
 
-static void hear_interrupt(struct audit *audit, const struct fact *fact)
+static void hear_interrupt(void *self, const struct fact *fact)
 {
-    (void)fact;
+    struct audit *audit = hears(self, fact);
     audit->lost = true;
 }
 
-static void hear_up(struct audit *audit, const struct fact *fact)
+static void hear_up(void *self, const struct fact *fact)
 {
+    struct audit *audit = hears(self, fact);
     audit->down[fact->subject] = false;
 }
 
-static void hear_notice(struct audit *audit, const struct fact *fact)
+static void hear_notice(void *self, const struct fact *fact)
 {
+    struct audit *audit = hears(self, fact);
     audit->down[fact->subject] = true;
 }
 
-static void hear_decide(struct audit *audit, const struct fact *fact)
+static void hear_decide(void *self, const struct fact *fact)
 {
-    (void)fact;
-    if (audit->decides++ % LINKS_EVERY == 0)
-        look_at_links(audit);
+    struct audit *audit = hears(self, fact);
+    if (audit->decides++ % LINKS_EVERY != 0)
+        return;
+    look_at_links(audit);
+    look_at_pools(audit);
 }
 
-static void audit_hear(void *self, const struct fact *fact)
+/* Of all else only the time is checked. */
+static void hear_other(void *self, const struct fact *fact)
 {
-    static void (*const hear[FACT_KIND_COUNT])(struct audit *,
-                                               const struct fact *) = {
+    (void)hears(self, fact);
+}
+
+static void listen(struct audit *audit, struct journal *journal)
+{
+    static journal_fn *const hear[FACT_KIND_COUNT] = {
         [FACT_JOB_SUBMIT] = hear_submit, [FACT_JOB_END] = hear_end,
         [FACT_LEASE_TAKE] = hear_take, [FACT_LEASE_DROP] = hear_drop,
         [FACT_LEASE_BUSY] = hear_lease_busy, [FACT_DECIDE] = hear_decide,
@@ -496,19 +571,15 @@ static void audit_hear(void *self, const struct fact *fact)
         [FACT_RENT_END] = hear_down, [FACT_PHASE_END] = hear_phase,
         [FACT_JOB_INTERRUPT] = hear_interrupt,
     };
-    struct audit *audit = self;
 
-    check(audit, AUDIT_TIME, fact->time_ns >= audit->last_ns,
-          "a fact is earlier than the one before", fact->subject);
-    audit->last_ns = fact->time_ns;
-    assert(fact->kind < FACT_KIND_COUNT);
-    if (hear[fact->kind] != NULL)
-        hear[fact->kind](audit, fact);
+    for (uint32_t kind = 0; kind < FACT_KIND_COUNT; kind++)
+        journal_listen(journal, UINT64_C(1) << kind,
+                       hear[kind] != NULL ? hear[kind] : hear_other, audit);
 }
 
 void audit_causes(struct audit *audit, bool gpus, bool cost)
 {
-    check(audit, AUDIT_GPUS, gpus,
+    check(audit, AUDIT_GPUS, gpus && !audit->pools_differ,
           "what GPUs did does not add up to all of their time", 0);
     check(audit, AUDIT_COST, cost,
           "the causes of cost do not add up to all of it", 0);

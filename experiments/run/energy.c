@@ -8,7 +8,6 @@
  */
 #include "experiments/run/energy.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "models/cluster/cluster.h"
@@ -28,9 +27,9 @@ struct energy {
     struct metrics_parts parts;
     const struct cs_host *host;
     struct gauge *watts;        /* per group, all its GPUs */
-    double *busy;               /* per lease slot */
+    double *busy;               /* per lease slot; 0: no lease, or idle */
     uint32_t busy_room;
-    double busy_w;              /* of a GPU of the first group, above idle */
+    double *busy_w;             /* per group: of a GPU, above idle */
     double *core_s;             /* per node, at from_ns */
     int64_t from_ns;
 };
@@ -41,25 +40,37 @@ static double *busy_of(struct energy *energy, uint32_t lease)
     return &energy->busy[lease];
 }
 
+/* Watts more of a GPU that goes from one busy fraction to another. */
+static inline double more_w(const struct energy *energy, uint32_t g, double before,
+                            double after)
+{
+    const struct gpu_type *gpu = energy->parts.spec->cluster->group[g].gpu;
+
+    if (before == 0 && after == 1)
+        return energy->busy_w[g];
+    if (before == 1 && after == 0)
+        return 0 - energy->busy_w[g];
+    return power_gpu_w(gpu, after) - power_gpu_w(gpu, before);
+}
+
 /* GPUs of a group go from one busy fraction to another. */
 static void add(struct energy *energy, uint32_t g, int64_t now_ns,
                 uint64_t milli, double before, double after)
 {
-    const struct gpu_type *gpu = energy->parts.spec->cluster->group[g].gpu;
     struct gauge *watts = &energy->watts[g];
 
-    if (!gpu || milli == 0)
+    if (energy->parts.spec->cluster->group[g].gpu == NULL || milli == 0)
         return;
-    double more = power_gpu_w(gpu, after) - power_gpu_w(gpu, before);
     gauge_set(watts, now_ns,
-              watts->level + more * (double)milli / GPU_MILLI);
+              watts->level + more_w(energy, g, before, after) *
+                                 (double)milli / GPU_MILLI);
 }
 
 void energy_count(struct energy *energy, int64_t now_ns, uint32_t gpus,
                   bool start)
 {
     struct gauge *watts = &energy->watts[0];
-    double more = (start ? energy->busy_w : -energy->busy_w) *
+    double more = (start ? energy->busy_w[0] : -energy->busy_w[0]) *
                   (double)((uint64_t)gpus * GPU_MILLI) / GPU_MILLI;
 
     gauge_set(watts, now_ns, watts->level + more);
@@ -97,10 +108,8 @@ static void hear(void *self, const struct fact *fact)
     double *busy = busy_of(energy, fact->subject);
     double now = 0;
 
-    if (fact->kind == FACT_LEASE_TAKE)
-        *busy = 0;
-    else if (fact->kind == FACT_LEASE_BUSY)
-        now = fmin(1, fmax(0, fact->amount));
+    if (fact->kind == FACT_LEASE_BUSY)
+        now = fact->amount < 0 ? 0 : fact->amount > 1 ? 1 : fact->amount;
     if (now == *busy)
         return;
     change(energy, fact, *busy, now);
@@ -117,18 +126,19 @@ struct energy *energy_new(const struct metrics_parts *parts)
                                 sizeof *energy->watts);
     energy->core_s = arena_alloc(parts->arena, spec->node_count,
                                  sizeof *energy->core_s);
-    for (uint32_t g = 0; g < spec->group_count; g++)
-        if (spec->group[g].gpu)
-            gauge_set(&energy->watts[g], 0,
-                      power_gpu_w(spec->group[g].gpu, 0) *
-                          spec->group[g].gpus * spec->group[g].node_count);
-    if (spec->group_count > 0 && spec->group[0].gpu)
-        energy->busy_w = power_gpu_w(spec->group[0].gpu, 1) -
-                         power_gpu_w(spec->group[0].gpu, 0);
+    energy->busy_w = arena_alloc(parts->arena, spec->group_count,
+                                 sizeof *energy->busy_w);
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+
+        if (group->gpu == NULL)
+            continue;
+        energy->busy_w[g] = power_gpu_w(group->gpu, 1) - power_gpu_w(group->gpu, 0);
+        gauge_set(&energy->watts[g], 0,
+                  power_gpu_w(group->gpu, 0) * group->gpus * group->node_count);
+    }
     journal_listen(parts->journal,
-                   UINT64_C(1) << FACT_LEASE_TAKE |
-                       UINT64_C(1) << FACT_LEASE_BUSY |
-                       UINT64_C(1) << FACT_LEASE_DROP,
+                   UINT64_C(1) << FACT_LEASE_BUSY | UINT64_C(1) << FACT_LEASE_DROP,
                    hear, energy);
     return energy;
 }

@@ -318,8 +318,11 @@ void fairness_held(struct fairness *f, const struct host_job *job,
 static void hear_lease(void *self, const struct fact *fact)
 {
     struct fairness *f = self;
-    struct lease_id id = { fact->subject };
-    const struct cs_lease *lease = cs_lease(f->host, id);
+
+    if (f->count == 0)          /* no tenant yet */
+        return;
+    const struct cs_lease *lease =
+        cs_lease(f->host, (struct lease_id) { fact->subject });
     int64_t milli = (int64_t)lease->gpus * lease->gpu_milli;
 
     if (milli > 0)

@@ -45,12 +45,6 @@
 /* Exact sums: a mean must not depend on the order of its addends. */
 __extension__ typedef __int128 wide_ns;
 
-#define BIT(FACT) (UINT64_C(1) << (FACT))
-#define FACTS \
-    (BIT(FACT_JOB_SUBMIT) | BIT(FACT_JOB_STOP) | BIT(FACT_JOB_END) | \
-     BIT(FACT_JOB_INTERRUPT) | BIT(FACT_LEASE_TAKE) | BIT(FACT_LEASE_LEAVE) | \
-     BIT(FACT_LEASE_DROP) | BIT(FACT_PHASE_END) | BIT(FACT_DECIDE))
-
 struct metrics {
     struct metrics_parts parts;
     struct cs_host *host;
@@ -82,7 +76,7 @@ struct metrics {
     bool begun;                 /* a job has come */
 };
 
-static void hear(void *self, const struct fact *fact);
+static void listen(struct metrics *m, struct journal *journal);
 
 struct metrics *metrics_new(const struct metrics_parts *parts)
 {
@@ -101,7 +95,7 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
     m->steady = steady_book_new(parts->arena, parts->spec);
     m->own = own_book_new(parts->arena, parts->spec->own);
     m->first_submit_ns = CLOCK_NEVER_NS;
-    journal_listen(parts->journal, FACTS, hear, m);
+    listen(m, parts->journal);
     return m;
 }
 
@@ -173,16 +167,16 @@ static double lease_gpus(const struct cs_lease *lease)
     return (double)((uint64_t)lease->gpus * lease->gpu_milli) / GPU_MILLI;
 }
 
-static void held(struct metrics *m, const struct fact *fact, int sign)
+/* Host memory of a lease. */
+static double lease_memory(struct metrics *m, const struct fact *fact)
 {
-    struct lease_id id = { fact->subject };
-    const struct cs_lease *lease = cs_lease(m->host, id);
-
+    const struct placement *place =
+        &cs_lease(m->host, (struct lease_id) { fact->subject })->placement;
     int64_t memory = 0;
 
-    for (uint32_t i = 0; i < lease->placement.share_count; i++)
-        memory += lease->placement.share[i].memory_bytes;
-    add(&m->memory, fact->time_ns, sign * (double)memory);
+    for (uint32_t i = 0; i < place->share_count; i++)
+        memory += place->share[i].memory_bytes;
+    return (double)memory;
 }
 
 /* fmin and fmax of numbers, in line: they are asked for in every phase. */
@@ -216,17 +210,6 @@ static double add_phase(struct metrics *m, const struct host_phase_run *run,
     if (run->shares_bursts)
         m->bursts_s += s * gpus;
     return s > 0 ? busy_s / s : 0;
-}
-
-static void phase_ended(struct metrics *m, const struct fact *fact)
-{
-    struct lease_id id = { fact->subject };
-    const struct host_phase_run *run = host_phase_run(m->host, id);
-    const struct cs_lease *lease = cs_lease(m->host, id);
-    double busy = add_phase(m, run, lease_gpus(lease), run->start_ns,
-                            fact->time_ns, fact->amount > 0);
-
-    job_rows_phase(m->rows, run, lease, fact->time_ns, busy);
 }
 
 /* A replica of a service is no job of a user: it has no completion time. */
@@ -317,32 +300,94 @@ static void job_submitted(struct metrics *m, const struct host_job *job,
     m->jobs++;
 }
 
-static void hear(void *self, const struct fact *fact)
+/* The metrics that hear a fact; it is of the run. */
+static inline struct metrics *hears(void *self, const struct fact *fact)
 {
     struct metrics *m = self;
+
+    m->last_fact_ns = fact->time_ns;
+    return m;
+}
+
+static void hear_submit(void *self, const struct fact *fact)
+{
+    struct metrics *m = hears(self, fact);
     struct job_id job = { fact->subject };
 
-    /* What policies do when all jobs have ended is not of the run. */
-    if (m->host == NULL ||
-        (fact->kind == FACT_DECIDE && host_jobs_left(m->host) == 0))
-        return;
-    m->last_fact_ns = fact->time_ns;
-    switch ((enum fact_kind)fact->kind) {
-    case FACT_JOB_SUBMIT:
-        job_submitted(m, host_job(m->host, job), fact->time_ns);
-        costs_job_came(m->costs, fact->time_ns);
-        break;
-    case FACT_JOB_END:
-        job_ended(m, host_job(m->host, job), (enum job_status)fact->object,
-                  host_job_truth(m->host, job)->seed, fact->time_ns);
-        costs_job_ended(m->costs, fact->time_ns);
-        break;
-    case FACT_JOB_INTERRUPT: m->lost_s += fact->amount; break;
-    case FACT_LEASE_TAKE: held(m, fact, +1); break;
-    case FACT_LEASE_DROP: held(m, fact, -1); break;
-    case FACT_PHASE_END: phase_ended(m, fact); break;
-    default: break;
-    }
+    job_submitted(m, host_job(m->host, job), fact->time_ns);
+    costs_job_came(m->costs, fact->time_ns);
+}
+
+static void hear_end(void *self, const struct fact *fact)
+{
+    struct metrics *m = hears(self, fact);
+    struct job_id job = { fact->subject };
+
+    job_ended(m, host_job(m->host, job), (enum job_status)fact->object,
+              host_job_truth(m->host, job)->seed, fact->time_ns);
+    costs_job_ended(m->costs, fact->time_ns);
+}
+
+static void hear_interrupt(void *self, const struct fact *fact)
+{
+    hears(self, fact)->lost_s += fact->amount;
+}
+
+static void hear_take(void *self, const struct fact *fact)
+{
+    struct metrics *m = hears(self, fact);
+
+    add(&m->memory, fact->time_ns, lease_memory(m, fact));
+}
+
+static void hear_drop(void *self, const struct fact *fact)
+{
+    struct metrics *m = hears(self, fact);
+
+    add(&m->memory, fact->time_ns, 0 - lease_memory(m, fact));
+}
+
+static void hear_phase_end(void *self, const struct fact *fact)
+{
+    struct metrics *m = hears(self, fact);
+    struct lease_id id = { fact->subject };
+    const struct host_phase_run *run = host_phase_run(m->host, id);
+    const struct cs_lease *lease = cs_lease(m->host, id);
+    double busy = add_phase(m, run, lease_gpus(lease), run->start_ns,
+                            fact->time_ns, fact->amount > 0);
+
+    job_rows_phase(m->rows, run, lease, fact->time_ns, busy);
+}
+
+/* What policies do when all jobs have ended is not of the run. */
+static void hear_decide(void *self, const struct fact *fact)
+{
+    const struct metrics *m = self;
+
+    if (host_jobs_left(m->host) > 0)
+        (void)hears(self, fact);
+}
+
+static void hear_other(void *self, const struct fact *fact)
+{
+    (void)hears(self, fact);
+}
+
+static void listen(struct metrics *m, struct journal *journal)
+{
+    static const struct {
+        enum fact_kind kind;
+        journal_fn *hear;
+    } ear[] = {
+        { FACT_JOB_SUBMIT, hear_submit }, { FACT_JOB_STOP, hear_other },
+        { FACT_JOB_END, hear_end }, { FACT_JOB_INTERRUPT, hear_interrupt },
+        { FACT_LEASE_TAKE, hear_take }, { FACT_LEASE_LEAVE, hear_other },
+        { FACT_LEASE_DROP, hear_drop }, { FACT_PHASE_END, hear_phase_end },
+        { FACT_DECIDE, hear_decide },
+    };
+
+    for (size_t i = 0; i < sizeof ear / sizeof *ear; i++)
+        journal_listen(journal, UINT64_C(1) << ear[i].kind, ear[i].hear, m);
 }
 
 void metrics_count_submitted(struct metrics *m, const struct host_job *job)

@@ -53,11 +53,10 @@ static void take(struct timeline *t)
     int64_t now = loop_now_ns(t->parts.loop);
 
     for (uint32_t p = 0; p < t->pools; p++) {
-        struct host_pool_now pool;
-        host_pool_now(t->host, p, &pool);
+        const struct host_pool_now *pool = host_pool_now(t->host, p);
         gauge_set(&t->allocated[p], now,
-                  (double)pool.allocated_milli / 1000.0);
-        gauge_set(&t->busy[p], now, pool.utilized);
+                  (double)pool->allocated_milli / 1000.0);
+        gauge_set(&t->busy[p], now, pool->utilized);
     }
     gauge_set(&t->pending, now, host_pending(t->host));
     gauge_set(&t->running, now, host_running(t->host));
@@ -234,15 +233,13 @@ static void row(struct timeline *t, uint32_t i, uint32_t p, int64_t end_ns)
     struct table *table = t->parts.tables->timeline;
     const struct cell *cell = &t->cell[i * t->pools + p];
     double s = clock_s_from_ns(end_ns - t->interval_ns[i]);
-    struct host_pool_now pool;
 
-    host_pool_now(t->host, p, &pool);
     table_text(table, spec->point);
     table_text(table, spec->policy->name);
     table_count(table, spec->replica);
     table_time(table, t->interval_ns[i]);
     table_text(table, spec->cluster->pool_name[p]);
-    table_count(table, pool.gpus);
+    table_count(table, host_pool_now(t->host, p)->gpus);
     table_real(table, cell->allocated / s);
     table_real(table, cell->busy / s);
     table_real(table, cell->cores / s);

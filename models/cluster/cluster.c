@@ -456,26 +456,21 @@ static inline bool is_bare(const struct cluster *cluster,
                            const struct share *share)
 {
     return share->cores == 0 && share->memory_bytes == 0 &&
+           share->core_milli == 0 && share->gpu_mask != 0 &&
            cluster->free_cores[share->node] == group->cores &&
            cluster->free_memory[share->node] == group->memory_bytes &&
-           share->gpu_mask != 0 && cluster->parts == NULL &&
-           cluster->spares == NULL;
+           cluster->parts == NULL && cluster->spares == NULL;
 }
 
-/* Does what move_any() does, in fewer steps where GPUs alone are taken. */
-static inline void move_share(struct cluster *cluster, const struct share *share, int sign)
+/* The same as move_any(), in fewer steps, of a share that is_bare(). */
+static inline void move_bare(struct cluster *cluster, const struct share *share,
+                             uint32_t g, int sign)
 {
-    uint32_t node = share->node, g = cluster->group_of[node];
     const struct node_group *group = &cluster->spec->group[g];
-
-    if (!is_bare(cluster, group, share)) {
-        move_any(cluster, share, sign);
-        return;
-    }
-    uint32_t gpus = mask_count(share->gpu_mask);
+    uint32_t node = share->node, gpus = mask_count(share->gpu_mask);
     uint32_t more = sign < 0 ? 0u - gpus : gpus;
 
-    assert(!is_part(share) && share->core_milli == 0);
+    assert(!is_part(share));
     free_index_move_gpus(&cluster->index, g, node - group->first_node, node,
                          more);
     cluster->free_mask[node] ^= share->gpu_mask;
@@ -515,12 +510,23 @@ bool cluster_can_take(const struct cluster *cluster,
     return true;
 }
 
+/* What is_bare() takes nothing but GPUs, so nothing else need be free. */
 void cluster_take(struct cluster *cluster, const struct placement *placement)
 {
     assert(cluster != NULL && placement != NULL);
     for (uint32_t i = 0; i < placement->share_count; i++) {
-        assert(can_take_share(cluster, placement, i));
-        move_share(cluster, &placement->share[i], -1);
+        const struct share *share = &placement->share[i];
+        assert(share->node < cluster->spec->node_count);
+        uint32_t g = cluster->group_of[share->node];
+
+        if (!is_bare(cluster, &cluster->spec->group[g], share)) {
+            assert(can_take_share(cluster, placement, i));
+            move_any(cluster, share, -1);
+            continue;
+        }
+        assert(i == 0 || share[-1].node < share->node);
+        assert((share->gpu_mask & ~cluster->free_mask[share->node]) == 0);
+        move_bare(cluster, share, g, -1);
     }
 }
 
@@ -529,10 +535,15 @@ static inline void release_share(struct cluster *cluster, const struct share *sh
 {
     uint32_t node = share->node;
     assert(node < cluster->spec->node_count);
-    const struct node_group *group =
-        &cluster->spec->group[cluster->group_of[node]];
+    uint32_t g = cluster->group_of[node];
+    const struct node_group *group = &cluster->spec->group[g];
+
     assert((share->gpu_mask & cluster->free_mask[node]) == 0);
     assert((share->gpu_mask & ~cluster_all_gpus(group)) == 0);
+    if (is_bare(cluster, group, share)) {
+        move_bare(cluster, share, g, +1);
+        return;
+    }
     assert(cluster->parts != NULL
                ? core_milli_of(share) <= (int64_t)group->cores * 1000 -
                                              cluster_core_milli(cluster, node)
@@ -540,7 +551,7 @@ static inline void release_share(struct cluster *cluster, const struct share *sh
     assert(share->memory_bytes >= 0 &&
            share->memory_bytes <=
                group->memory_bytes - cluster->free_memory[node]);
-    move_share(cluster, share, +1);
+    move_any(cluster, share, +1);
 }
 
 /* Counts a release for the node's pool: searches that failed there may succeed

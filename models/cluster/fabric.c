@@ -249,23 +249,32 @@ static bool is_one_domain(const struct node_group *group, uint64_t mask)
                                         first / group->nvlink_domain)) == 0;
 }
 
-/* Lowers the gang's rates to what this node's allow: the slowest part
- * counts. */
-static void add_group(struct gang *gang, const struct node_group *group,
-                      uint64_t mask)
+/* fmin and fmax of numbers, in line: every lease comes here. */
+static inline double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static void gang_add(struct gang *gang, const struct node_group *group,
+                     uint64_t mask)
 {
     if (group->cpu != NULL && (gang->cpu == NULL ||
                                group->cpu->core_speed < gang->cpu->core_speed))
         gang->cpu = group->cpu;
-    gang->inter_bps = fmin(gang->inter_bps, known_bps(group->nic_bps));
-    gang->inter_latency_s = fmax(gang->inter_latency_s, group->nic_latency_s);
+    gang->inter_bps = least(gang->inter_bps, given(group->nic_bps));
+    gang->inter_latency_s = most(gang->inter_latency_s, group->nic_latency_s);
     if (group->gpu == NULL)
         return;
-    bool nvlink = group->nvlink_bps > 0.0 && is_one_domain(group, mask);
-    gang->intra_bps = fmin(gang->intra_bps, nvlink ? group->nvlink_bps
-                                                   : known_bps(group->pcie_bps));
+    bool nvlink = group->nvlink_bps > 0.0 && one_domain(group, mask);
+    gang->intra_bps = least(gang->intra_bps, nvlink ? group->nvlink_bps
+                                                    : given(group->pcie_bps));
     gang->intra_latency_s =
-        fmax(gang->intra_latency_s, nvlink ? group->gpu->nvlink_latency_s
+        most(gang->intra_latency_s, nvlink ? group->gpu->nvlink_latency_s
                                            : group->gpu->pcie_latency_s);
     if (group->gpu != gang->gpu && is_slower(group->gpu, gang->gpu))
         gang->gpu = group->gpu;

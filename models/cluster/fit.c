@@ -249,7 +249,7 @@ static uint32_t count_loose(struct hunt *hunt, uint32_t g, uint32_t left)
     const struct gpu_index *room = &hunt->index->room[g].room;
     uint32_t node = 0, looks = 0;
     for (; left > 0; node++, looks++) {
-        node = gpu_index_next(room, node, ANY_COUNT);
+        node = gpu_index_next_any(room, node);
         if (node == GPU_INDEX_NONE)
             break;
         uint32_t take = gpu_index_at(room, node);

@@ -42,6 +42,18 @@ void gpu_index_init(struct gpu_index *room, struct arena *arena, uint32_t node_c
  * GPU_INDEX_NONE: there is none. */
 uint32_t gpu_index_next(const struct gpu_index *room, uint32_t node, uint64_t counts);
 
+/* The same for any number of free GPUs; mostly the next node has some. */
+static inline uint32_t gpu_index_next_any(const struct gpu_index *room, uint32_t node)
+{
+    if (node < room->node_count) {
+        uint64_t nodes = room->level[0][node / GPU_INDEX_WORD * room->rows] >>
+                         node % GPU_INDEX_WORD;
+        if (nodes != 0)
+            return node + (uint32_t)__builtin_ctzll(nodes);
+    }
+    return gpu_index_next(room, node, UINT64_MAX);
+}
+
 /* Sets of numbers of free GPUs: exactly `gpus`, and `gpus` or more. */
 static inline uint64_t gpu_index_exactly(uint32_t gpus)
 {

@@ -10,7 +10,6 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "models/types/placement.h"
 
 static const char *const phase_kind_names[PHASE_KIND_COUNT] = {
     [PHASE_PREPROCESS] = "preprocess",
@@ -46,20 +45,6 @@ const char *job_status_name(enum job_status status)
     return job_status_names[status];
 }
 
-uint32_t job_role_milli(const struct job_request *request, uint32_t role)
-{
-    assert(request->gpu_milli <= GPU_MILLI);
-    return role == 0 && request->gpu_milli > 0 ? request->gpu_milli
-                                               : GPU_MILLI;
-}
-
-double job_role_amount(const struct job_request *request, uint32_t role)
-{
-    assert(role < request->form->role_count);
-    uint64_t gpus = job_role_gpus(request, role);
-
-    return (double)(gpus * job_role_milli(request, role)) / GPU_MILLI;
-}
 
 const struct phase_law *phase_law_at(const struct phase_spec *phase,
                                      uint32_t step)
@@ -78,7 +63,8 @@ const struct phase_law *phase_law_usual(const struct phase_spec *phase)
 bool phase_due(const struct phase_spec *phase, uint32_t step, uint32_t steps)
 {
     assert(phase != NULL && phase->every > 0 && step < steps);
-    return (step + 1) % phase->every == 0 && step >= phase->skip_first &&
+    return (phase->every == 1 || (step + 1) % phase->every == 0) &&
+           step >= phase->skip_first &&
            step + phase->skip_last < steps;
 }
 

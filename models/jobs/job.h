@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "models/types/ids.h"
+#include "models/types/placement.h"
 #include "sim/base/err.h"
 
 #define FORM_ROLES_MAX 6u
@@ -159,8 +160,18 @@ static inline bool job_role_chooses(const struct role_spec *role)
     return role->gpus > 0 && role->on_cores.cores > 0;
 }
 /* Returns the thousandths of each GPU that a role requests: 1000 are whole. */
-uint32_t job_role_milli(const struct job_request *request, uint32_t role);
+static inline uint32_t job_role_milli(const struct job_request *request,
+                                      uint32_t role)
+{
+    assert(request->gpu_milli <= GPU_MILLI);
+    return role == 0 && request->gpu_milli > 0 ? request->gpu_milli : GPU_MILLI;
+}
 /* Returns the GPUs that a role requests, a part counted as a fraction. */
-double job_role_amount(const struct job_request *request, uint32_t role);
+static inline double job_role_amount(const struct job_request *request, uint32_t role)
+{
+    uint64_t gpus = job_role_gpus(request, role);
+
+    return (double)(gpus * job_role_milli(request, role)) / GPU_MILLI;
+}
 
 #endif

@@ -7,6 +7,13 @@
 #include <assert.h>
 #include <stddef.h>
 
+#define BITS_2(N) N, N + 1, N + 1, N + 2
+#define BITS_4(N) BITS_2(N), BITS_2(N + 1), BITS_2(N + 1), BITS_2(N + 2)
+#define BITS_6(N) BITS_4(N), BITS_4(N + 1), BITS_4(N + 1), BITS_4(N + 2)
+const uint8_t mask_byte_count[256] = {
+    BITS_6(0), BITS_6(1), BITS_6(1), BITS_6(2),
+};
+
 uint32_t placement_gpus(const struct placement *placement)
 {
     assert(placement != NULL);

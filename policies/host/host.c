@@ -349,11 +349,10 @@ const struct host_phase_run *host_phase_run(const struct cs_host *host,
     return &host->leases->slot[lease.i].run;
 }
 
-void host_pool_now(const struct cs_host *host, uint32_t pool,
-                   struct host_pool_now *out)
+const struct host_pool_now *host_pool_now(const struct cs_host *host, uint32_t pool)
 {
     assert(pool < host->spec->pool_count);
-    *out = host->pools->pool[pool];
+    return &host->pools->pool[pool];
 }
 
 int64_t host_pool_free_milli(const struct cs_host *host, uint32_t pool)

@@ -77,8 +77,8 @@ void host_work_now(const struct cs_host *host, double *flops, double *gpu_s);
 const struct host_phase_run *host_phase_run(const struct cs_host *host,
                                             struct lease_id lease);
 
-void host_pool_now(const struct cs_host *host, uint32_t pool,
-                   struct host_pool_now *out);
+/* Counters of a pool; they change with the host. */
+const struct host_pool_now *host_pool_now(const struct cs_host *host, uint32_t pool);
 /* Thousandths of GPUs. */
 int64_t host_pool_free_milli(const struct cs_host *host, uint32_t pool);
 uint32_t host_running(const struct cs_host *host);

@@ -239,7 +239,7 @@ uint32_t host_job_drop(struct cs_host *host, uint32_t j)
     struct host_job_slot *job = host_job_slot(host, j);
     uint32_t gpus = 0;
 
-    for (uint32_t r = FORM_ROLES_MAX; r-- > 0;)
+    for (uint32_t r = host_form_of(job)->role_count; r-- > 0;)
         if (job->lease[r] != ID_NONE)
             gpus += drop_one(host, job->lease[r]);
     /* What is being saved belongs to no role any more. */

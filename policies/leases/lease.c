@@ -40,6 +40,7 @@
 #include "policies/state/queue.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
+#include "policies/state/waiting.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 #include "sim/flow/flow.h"
@@ -133,16 +134,39 @@ bool host_look(struct cs_host *host, const struct host_job_slot *job,
 
 void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)
 {
-    int64_t now = host_now(host);
-    double s = clock_s_from_ns(now - lease->changed_ns);
+    int64_t now = host_now(host), from = lease->changed_ns;
 
-    assert(now >= lease->changed_ns);
+    assert(now >= from);
+    if (now == from)
+        return;
     lease->changed_ns = now;
-    if (s <= 0 || !lease->gang.gpu)
+    if (!lease->gang.gpu)
         return;
     lease->owner->pub.joules +=
-        s * host_lease_amount(&lease->pub) *
-        power_gpu_w(lease->gang.gpu, fmin(1, fmax(0, lease->busy_now)));
+        clock_s_from_ns(now - from) * host_lease_amount(&lease->pub) *
+        power_gpu_w(lease->gang.gpu, lease->busy_now < 1 ? lease->busy_now : 1);
+}
+
+/* Gives a lease a state and a busy fraction; the indexes over leases follow. */
+static void set_state(struct cs_host *host, uint32_t i, enum cs_lease_state state,
+                      double busy)
+{
+    struct host_lease_slot *lease = &host->leases->slot[i];
+    bool ends = host->waiting->pool_ends != NULL;
+
+    assert(lease->live);
+    if (lease->pub.state == CS_LEASE_IDLE && host->nodes->idle != NULL)
+        host_idle_remove(host, i);
+    if (ends)
+        host_pool_ends_note(host, i, false);
+    host_pools_move(host, lease, state, busy);
+    if (ends)
+        host_pool_ends_note(host, i, true);
+    if (state != CS_LEASE_IDLE)
+        return;
+    lease->pub.idle_since_ns = host_now(host);
+    if (host->nodes->idle != NULL)
+        host_idle_add(host, i);
 }
 
 void host_lease_busy(struct cs_host *host, uint32_t i, double fraction)
@@ -155,21 +179,20 @@ void host_lease_busy(struct cs_host *host, uint32_t i, double fraction)
     host_tell(host, FACT_LEASE_BUSY, i, 0, fraction);
 }
 
-void host_lease_state(struct cs_host *host, uint32_t i,
-                      enum cs_lease_state state)
+void host_lease_work(struct cs_host *host, uint32_t i, enum cs_lease_state state,
+                     double fraction)
 {
-    struct host_lease_slot *lease = &host->leases->slot[i];
+    assert(state != CS_LEASE_LOADING && (fraction == 0 || state == CS_LEASE_BUSY));
+    host_lease_settle(host, &host->leases->slot[i]);
+    set_state(host, i, state, fraction);
+    host_tell(host, FACT_LEASE_BUSY, i, 0, fraction);
+}
 
-    assert(lease->live);
-    if (lease->pub.state == CS_LEASE_IDLE)
-        host_idle_remove(host, i);
-    host_pool_ends_note(host, i, false);
-    host_pools_move(host, lease, state, lease->busy_now);
-    host_pool_ends_note(host, i, true);
-    if (state != CS_LEASE_IDLE)
-        return;
-    lease->pub.idle_since_ns = host_now(host);
-    host_idle_add(host, i);
+/* A lease that does no work gets another state. */
+static void change_state(struct cs_host *host, uint32_t i, enum cs_lease_state state)
+{
+    assert(host->leases->slot[i].busy_now == 0);
+    set_state(host, i, state, 0);
 }
 
 /* Adds what a lease held and cost, from its grant to now, to its job. */
@@ -316,7 +339,7 @@ void host_leave(struct cs_host *host, uint32_t i)
         rates.storage_bytes = 1;
     uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement,
                                 &rates, host->life->uses);
-    host_lease_state(host, i, CS_LEASE_LOADING);
+    change_state(host, i, CS_LEASE_LOADING);
     lease->leaving = true;
     lease->load_from_ns = host_now(host);
     if (rates.storage_bytes > 0)
@@ -385,7 +408,7 @@ static void loaded(void *self, uint64_t arg)
     assert(lease->live && lease->pub.state == CS_LEASE_LOADING);
     lease->owner->pub.usd_switch +=
         host_lease_usd(host->spec, &lease->pub.placement, lease->load_from_ns, host_now(host));
-    host_lease_state(host, i, CS_LEASE_IDLE);
+    change_state(host, i, CS_LEASE_IDLE);
     host_tell(host, FACT_LEASE_READY, i, host->leases->slot[i].pub.job.i, 0);
     host->hooks.lease_ready(host, i);
 }

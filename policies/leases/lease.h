@@ -48,9 +48,10 @@ uint32_t host_regrant_at(struct cs_host *host, uint32_t lease,
 void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease);
 /* Sets the fraction of time for which the GPUs work, 0 or more; tells it. */
 void host_lease_busy(struct cs_host *host, uint32_t lease, double fraction);
-/* Sets the state of a lease; keeps counters and the index of idle leases. */
-void host_lease_state(struct cs_host *host, uint32_t lease,
-                      enum cs_lease_state state);
+/* A phase begins on a lease (state busy) or is over (idle, fraction 0): the same,
+ * with the state, the counters and the index of idle leases. */
+void host_lease_work(struct cs_host *host, uint32_t lease, enum cs_lease_state state,
+                     double fraction);
 /* Returns the seconds that idle leases in the way of a placement would need to
  * save their state and to load it again. */
 double host_evict_s(struct cs_host *host, const struct placement *placement);

@@ -61,6 +61,7 @@ static void fetch_for(const struct cs_host *host, uint64_t i)
 
     fetch(lease, sizeof *lease);
     fetch(lease->owner, sizeof *lease->owner);
+    __builtin_prefetch(lease->pub.placement.share);
 }
 
 static void over_by_event(struct loop *loop, void *self, uint64_t arg)
@@ -320,8 +321,7 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
     if (host->forms->form[job->form].fixed && lease->speedup == 1 &&
         !job->pub.request.goodput)
         job->even_from_ns = host_now(host);
-    host_lease_state(host, i, CS_LEASE_BUSY);
-    host_lease_busy(host, i, lease->run.busy_fraction);
+    host_lease_work(host, i, CS_LEASE_BUSY, lease->run.busy_fraction);
     host_tell(host, FACT_PHASE_START, i, p, 0);
     if (host_per_phase(host) && !fixed && plan.rate_max > 0)
         host_lease_expect(host, i,
@@ -367,12 +367,11 @@ void host_phase_off(struct cs_host *host, uint32_t i, bool done)
         count_bursts(host, i, -1);
     lease->run.rate = done && s > 0 ? (1 - part_before(lease)) / s : 0;
     phase_cost(host, lease, done, s);
-    host_lease_busy(host, i, 0);
+    host_lease_work(host, i, CS_LEASE_IDLE, 0);
     host_tell(host, FACT_PHASE_END, i, lease->phase, done);
     lease->running = false;
     job->phases_running &= ~(1u << lease->phase);
     job->even_from_ns = CLOCK_NEVER_NS;
-    host_lease_state(host, i, CS_LEASE_IDLE);
 }
 
 /* So much of a known length is done; in GPU-seconds of what was asked for. */

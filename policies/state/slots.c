@@ -27,7 +27,6 @@
 #include "sim/base/arena.h"
 #include "sim/containers/demand_count.h"
 #include "sim/containers/rank_tree.h"
-#include "sim/event/journal.h"
 
 #define LIST_ROOM_MIN 64u
 
@@ -41,16 +40,6 @@
             (room) = more;                                                   \
         }                                                                    \
     } while (0)
-
-void host_tell(struct cs_host *host, enum fact_kind kind, uint32_t subject,
-               uint32_t object, double amount)
-{
-    struct fact fact = {
-        .time_ns = host_now(host), .kind = kind, .subject = subject,
-        .object = object, .amount = amount,
-    };
-    journal_tell(host->parts.journal, &fact);
-}
 
 void host_news_add(struct cs_host *host, int kind, uint32_t id)
 {
@@ -279,12 +268,8 @@ void host_task_waits(struct cs_host *host, uint32_t i, int sign)
         uint32_t gpus = job_role_gpus(&job->pub.request, r);
         if (gpus == 0)
             continue;
-        for (uint32_t p = 0; form->gpu_pools[r] >> p; p++) {
-            if (form->gpu_pools[r] >> p & 1)
-                demand_count_add(&host->pools->waits[p], gpus, sign);
-            if (p == 31)
-                break;
-        }
+        for (uint32_t left = form->gpu_pools[r]; left != 0; left &= left - 1)
+            demand_count_add(&host->pools->waits[__builtin_ctz(left)], gpus, sign);
     }
 }
 
@@ -406,13 +391,19 @@ static inline struct held held_of(const struct cs_host *host,
     };
 }
 
-/* The counter of GPUs in that state of lease. */
-static inline uint32_t *gpus_in(struct host_pool_now *pool,
-                                enum cs_lease_state state)
+/* Adds GPUs to those in a state of lease, or takes them off (sign -1). */
+static inline void count_state(struct host_pool_now *pool, enum cs_lease_state state,
+                               const struct held *held, int sign)
 {
-    if (state == CS_LEASE_LOADING)
-        return &pool->loading;
-    return state == CS_LEASE_BUSY ? &pool->busy : &pool->idle_leased;
+    uint64_t milli = sign > 0 ? held->milli : 0u - held->milli;
+
+    if (state == CS_LEASE_IDLE)
+        pool->idle_leased += sign > 0 ? held->gpus : 0u - held->gpus;
+    else if (state == CS_LEASE_BUSY)
+        pool->busy_milli += milli;
+    else
+        pool->loading_milli += milli;
+    assert(pool->loading_milli + pool->busy_milli <= pool->allocated_milli);
 }
 
 /* The lowest pool of a mask that is not 0. */
@@ -430,16 +421,16 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
         uint32_t p = first_pool(left);
         struct held held = held_of(host, lease, p);
         struct host_pool_now *pool = &host->pools->pool[p];
-        uint32_t delta = sign > 0 ? held.gpus : 0u - held.gpus;
         assert(sign > 0 || pool->allocated_milli >= held.milli);
-        pool->allocated += delta;
+        pool->allocated += sign > 0 ? held.gpus : 0u - held.gpus;
         pool->allocated_milli += sign > 0 ? held.milli : 0u - held.milli;
         pool->cores_allocated +=
             (uint32_t)(sign > 0 ? held.cores : 0u - held.cores);
         assert(sign < 0 || pool->allocated <= pool->gpus || host->cluster->parts);
-        *gpus_in(pool, lease->pub.state) += delta;
-        pool->utilized += sign * lease->busy_now * (double)held.milli /
-                          GPU_MILLI;
+        count_state(pool, lease->pub.state, &held, sign);
+        if (lease->busy_now > 0)
+            pool->utilized += sign * lease->busy_now * (double)held.milli /
+                              GPU_MILLI;
         if (pool->allocated_milli == 0)
             pool->utilized = 0;     /* parts leave rounding errors */
     }
@@ -452,10 +443,9 @@ void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
         uint32_t p = first_pool(left);
         struct held held = held_of(host, lease, p);
         struct host_pool_now *pool = &host->pools->pool[p];
-        assert(*gpus_in(pool, lease->pub.state) >= held.gpus);
         if (state != lease->pub.state) {
-            *gpus_in(pool, lease->pub.state) -= held.gpus;
-            *gpus_in(pool, state) += held.gpus;
+            count_state(pool, lease->pub.state, &held, -1);
+            count_state(pool, state, &held, +1);
         }
         if (busy == 0 && lease->busy_now == 0)
             continue;

@@ -12,6 +12,7 @@
 #include "models/types/facts.h"
 #include "policies/policy.h"
 #include "policies/state/state.h"
+#include "sim/event/journal.h"
 
 struct host_job_slot;
 struct host_lease_slot;
@@ -69,8 +70,15 @@ void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
                      enum cs_lease_state state, double busy);
 
 /* Tells the journal a fact of now. */
-void host_tell(struct cs_host *host, enum fact_kind kind, uint32_t subject,
-               uint32_t object, double amount);
+static inline void host_tell(struct cs_host *host, enum fact_kind kind,
+                             uint32_t subject, uint32_t object, double amount)
+{
+    struct fact fact = {
+        .time_ns = host_now(host), .kind = kind, .subject = subject,
+        .object = object, .amount = amount,
+    };
+    journal_tell(host->parts.journal, &fact);
+}
 /* Keeps news for the next decision.  kind: of decision.h; id: a job, or a lease
  * that became idle. */
 void host_news_add(struct cs_host *host, int kind, uint32_t id);

@@ -164,8 +164,9 @@ struct host_phase_run {
 
 /* GPUs by what they do now, per pool: for gauges. */
 struct host_pool_now {
-    uint32_t gpus, allocated, busy, loading, idle_leased;
-    uint64_t allocated_milli;   /* GPUs in thousandths, parts as such */
+    uint32_t gpus, allocated, idle_leased;
+    uint64_t allocated_milli;   /* GPUs in thousandths, parts as such; of these: */
+    uint64_t loading_milli, busy_milli;
     double utilized;            /* GPUs x busy fraction of their phase */
     uint32_t cores_allocated;
     uint32_t down;              /* GPUs of nodes that are out of service */
