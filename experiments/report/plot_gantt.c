@@ -24,6 +24,7 @@
 #define COLOURS_MAX 24u         /* at most 32: bits of g->drawn */
 #define TONES 3u                /* of a colour: neighbours differ */
 #define HAIR 1500.0             /* of the window: less cannot be seen */
+#define BAR_JOBS_MAX 2000u      /* whose names the file tells */
 
 static double mean_at_middle(const struct plot_source *source,
                              uint32_t policy, enum metric metric)
@@ -79,20 +80,33 @@ static void choose_policies(struct gantt *g)
     }
 }
 
+/* A bar that the next run may go on with. */
+struct bar {
+    double from_to[2];          /* seconds */
+    uint32_t rows, colour, tone;        /* colour 0: between two phases */
+    uint32_t job;               /* of g->bar_job, from 1; 0: several, or not told */
+};
+
+/* The number of a job's name in g->bar_job, from 1. */
+static uint32_t bar_job(struct gantt *g, const char *name)
+{
+    return g->bar_job.count < BAR_JOBS_MAX
+        ? gantt_name(g, &g->bar_job, name) + 1 : 0;
+}
+
 /* False: nothing of it lies in the window. */
 static bool put_box(struct gantt *g, struct out *out, uint32_t first_row,
-                    uint32_t rows, const double *from_to, uint32_t colour,
-                    uint32_t tone)
+                    const struct bar *bar)
 {
-    double from = fmax(from_to[0], g->start_s);
-    double to = fmin(from_to[1], g->end_s);
+    double from = fmax(bar->from_to[0], g->start_s);
+    double to = fmin(bar->from_to[1], g->end_s);
 
     if (!(from < to))
         return false;
-    out_printf(out, "%u %u", first_row, first_row + rows);
+    out_printf(out, "%u %u", first_row, first_row + bar->rows);
     plot_time(out, from);
     plot_time(out, to);
-    out_printf(out, " %u %u\n", colour, tone);
+    out_printf(out, " %u %u %u\n", bar->colour, bar->tone, bar->job);
     return true;
 }
 
@@ -100,12 +114,14 @@ static bool put_box(struct gantt *g, struct out *out, uint32_t first_row,
 static bool put_gap(struct gantt *g, struct out *out, uint32_t row,
                     struct gantt_run *last, const struct gantt_run *next)
 {
-    double gap[2] = { last->end_s, next->start_s };
+    struct bar gap = { { last->end_s, next->start_s }, 1, 0, 0, 0 };
     bool put = false;
 
     if (last->job == next->job && last->job != GANTT_NO_JOB &&
-        gap[1] - gap[0] >= (g->end_s - g->start_s) / HAIR)
-        put = put_box(g, out, row, 1, gap, 0, 0);
+        next->start_s - last->end_s >= (g->end_s - g->start_s) / HAIR) {
+        gap.job = next->name == NULL ? 0 : bar_job(g, next->name);
+        put = put_box(g, out, row, &gap);
+    }
     if (last->job != next->job || last->end_s < next->end_s)
         *last = *next;
     return put;
@@ -134,7 +150,7 @@ static bool put_gaps(struct gantt *g, struct out *out,
     }
     for (uint32_t r = 0; r < g->rows; r++)
         any = put_gap(g, out, r, &last[r], &side->edge[r].after) || any;
-    out_text(out, "NaN NaN NaN NaN NaN NaN\n");
+    out_text(out, "NaN NaN NaN NaN NaN NaN NaN\n");
     return any;
 }
 
@@ -158,17 +174,10 @@ static uint32_t tone_of(struct toned *last, uint64_t job)
     return tone;
 }
 
-/* A bar that the next run may go on with. */
-struct bar {
-    double from_to[2];
-    uint32_t rows, colour, tone;
-};
-
 static void put_bar(struct gantt *g, struct out *out, uint32_t row,
                     const struct bar *bar)
 {
-    if (bar->rows > 0 && put_box(g, out, row, bar->rows, bar->from_to,
-                                 bar->colour, bar->tone))
+    if (bar->rows > 0 && put_box(g, out, row, bar))
         g->drawn |= 1u << (bar->colour - 1);
 }
 
@@ -187,6 +196,7 @@ static void add_bar(struct gantt *g, struct out *out, struct bar *bars,
         last->tone == next->tone &&
         next->from_to[0] - last->from_to[1] < hair) {
         last->from_to[1] = fmax(last->from_to[1], next->from_to[1]);
+        last->job = last->job == next->job ? last->job : 0;
         return;
     }
     put_bar(g, out, row, last);
@@ -207,7 +217,8 @@ static void put_runs(struct gantt *g, struct out *out,
         const char *text = run->nodes;
         struct bar bar = { { run->start_s, run->end_s }, 0, 1 +
                            (run->colour < COLOURS_MAX ? run->colour
-                                                      : COLOURS_MAX - 1), 0 };
+                                                      : COLOURS_MAX - 1), 0,
+                           bar_job(g, run->name) };
 
         while (gantt_next_gpus(&text, &node, &first, &end))
             if (end < g->gpus[node]) {
@@ -222,7 +233,7 @@ static void put_runs(struct gantt *g, struct out *out,
     }
     for (uint32_t r = 0; r < g->rows; r++)
         put_bar(g, out, r, &bars[r]);
-    out_text(out, "NaN NaN NaN NaN NaN NaN\n");
+    out_text(out, "NaN NaN NaN NaN NaN NaN NaN\n");
 }
 
 /* The pools that nodes next to each other are in, if there are several. */
@@ -338,6 +349,8 @@ static void put_head(struct gantt *g, struct out *out,
     out_printf(out, "labels = %u\n", label->count);
     plot_names(out, "job_name", label->count > 0 ? label->name : &none,
                label->count > 0 ? label->count : 1, 16);
+    plot_names(out, "bar_job", g->bar_job.count > 0 ? g->bar_job.name : &none,
+               g->bar_job.count > 0 ? g->bar_job.count : 1, 40);
 }
 
 enum plot_made plot_make_gantt(const struct plot_source *source,
@@ -357,8 +370,8 @@ enum plot_made plot_make_gantt(const struct plot_source *source,
         return PLOT_SKIPPED;
     if (!gantt_find_kinds(g, err))
         return PLOT_FAILED;
-    out_text(sink->data, "# row_low row_high start_s end_s colour tone"
-                         " (colour 0: between two phases of one job)\n");
+    out_text(sink->data, "# row_low row_high start_s end_s colour tone job"
+                         " (colour 0: between two phases of one job; job 0: several)\n");
     for (unsigned side = 0; side < 2; side++) {
         out_printf(sink->data, "%s# policy %u: between phases\n",
                    side == 0 ? "" : "\n\n", side + 1);
