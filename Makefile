@@ -31,7 +31,7 @@ ALL  := $(MODE) -fPIC -fno-semantic-interposition $(WARN) $(WERROR) -pthread \
 # Data that travels inside the program: NAME_file[], see models/embed.sh.
 EMBED_catalogue := $(wildcard models/catalogue/*.yaml)
 EMBED_plot      := $(wildcard plots/*.gp)
-EMBED_page      := experiments/report/page.html
+EMBED_page      := $(wildcard experiments/report/page/*.* experiments/report/page/uplot/*.min.*)
 EMBED_header    := $(sort $(filter %.h,$(shell $(CC) -MM -I. policies/*.h 2>/dev/null)))
 
 SRC   := $(filter-out experiments/main.c policies/clients/% policies/python/%,\

@@ -41,9 +41,10 @@ stage() {
 }
 # Stages that use one core for most of their time, in two rows side by side.
 results() {
-    stage 'golden results' tests/golden.sh build
-    stage 'JSON Schema' tests/schema.sh build
-    stage 'the Python package' tests/python.sh build
+    program stage 'golden results' tests/golden.sh build
+    program stage 'JSON Schema' tests/schema.sh build
+    program stage 'the Python package' tests/python.sh build
+    program stage 'the page' tests/page.sh build
 }
 manuals() {
     stage 'gates' tests/check.sh build

@@ -24,6 +24,7 @@
 #define COLOURS_MAX 24u         /* at most 32: bits of g->drawn */
 #define TONES 3u                /* of a colour: neighbours differ */
 #define HAIR 1500.0             /* of the window: less cannot be seen */
+#define BAR_JOBS_MAX 2000u      /* whose names the file tells */
 
 /* INFINITY: no trial has the value, so that it never is the least. */
 static double find_mean(const struct plot_source *source,
@@ -82,20 +83,33 @@ static void choose_policies(struct gantt *g)
     }
 }
 
-/* Writes a box of rows and times; false: nothing of it lies in the window. */
-static bool write_box(struct gantt *g, struct out *out, uint32_t first_row,
-                      uint32_t rows, const double *from_to, uint32_t colour,
-                      uint32_t tone)
+/* A bar that the next run may go on with. */
+struct bar {
+    double from_to[2];          /* seconds */
+    uint32_t rows, colour, tone;        /* colour 0: between two phases */
+    uint32_t job;               /* of g->bar_job, from 1; 0: several, or not told */
+};
+
+/* The number of a job's name in g->bar_job, from 1. */
+static uint32_t bar_job(struct gantt *g, const char *name)
 {
-    double from = fmax(from_to[0], g->start_s);
-    double to = fmin(from_to[1], g->end_s);
+    return g->bar_job.count < BAR_JOBS_MAX
+        ? gantt_name(g, &g->bar_job, name) + 1 : 0;
+}
+
+/* False: nothing of it lies in the window. */
+static bool put_box(struct gantt *g, struct out *out, uint32_t first_row,
+                    const struct bar *bar)
+{
+    double from = fmax(bar->from_to[0], g->start_s);
+    double to = fmin(bar->from_to[1], g->end_s);
 
     if (!(from < to))
         return false;
-    out_printf(out, "%u %u", first_row, first_row + rows);
+    out_printf(out, "%u %u", first_row, first_row + bar->rows);
     plot_time(out, from);
     plot_time(out, to);
-    out_printf(out, " %u %u\n", colour, tone);
+    out_printf(out, " %u %u %u\n", bar->colour, bar->tone, bar->job);
     return true;
 }
 
@@ -104,12 +118,14 @@ static bool write_box(struct gantt *g, struct out *out, uint32_t first_row,
 static bool write_gap(struct gantt *g, struct out *out, uint32_t row,
                       struct gantt_run *last, const struct gantt_run *next)
 {
-    double gap[2] = { last->end_s, next->start_s };
+    struct bar gap = { { last->end_s, next->start_s }, 1, 0, 0, 0 };
     bool put = false;
 
     if (last->job == next->job && last->job != GANTT_NO_JOB &&
-        gap[1] - gap[0] >= (g->end_s - g->start_s) / HAIR)
-        put = write_box(g, out, row, 1, gap, 0, 0);
+        next->start_s - last->end_s >= (g->end_s - g->start_s) / HAIR) {
+        gap.job = next->name == NULL ? 0 : bar_job(g, next->name);
+        put = put_box(g, out, row, &gap);
+    }
     if (last->job != next->job || last->end_s < next->end_s)
         *last = *next;
     return put;
@@ -138,8 +154,8 @@ static bool write_gaps(struct gantt *g, struct out *out,
                                 &last[g->row[node] + gpu], run) || any;
     }
     for (uint32_t r = 0; r < g->rows; r++)
-        any = write_gap(g, out, r, &last[r], &side->edge[r].after) || any;
-    out_text(out, "NaN NaN NaN NaN NaN NaN\n");
+        any = put_gap(g, out, r, &last[r], &side->edge[r].after) || any;
+    out_text(out, "NaN NaN NaN NaN NaN NaN NaN\n");
     return any;
 }
 
@@ -164,18 +180,10 @@ static uint32_t choose_tone(struct toned *last, uint64_t job)
     return tone;
 }
 
-/* A bar that the next run may go on with. */
-struct bar {
-    double from_to[2];
-    uint32_t rows, colour, tone;
-};
-
-/* Notes that the colour is in the chart, for the legend. */
-static void write_bar(struct gantt *g, struct out *out, uint32_t row,
-                      const struct bar *bar)
+static void put_bar(struct gantt *g, struct out *out, uint32_t row,
+                    const struct bar *bar)
 {
-    if (bar->rows > 0 && write_box(g, out, row, bar->rows, bar->from_to,
-                                   bar->colour, bar->tone))
+    if (bar->rows > 0 && put_box(g, out, row, bar))
         g->drawn |= 1u << (bar->colour - 1);
 }
 
@@ -195,6 +203,7 @@ static void add_bar(struct gantt *g, struct out *out, struct bar *bars,
         last->tone == next->tone &&
         next->from_to[0] - last->from_to[1] < hair) {
         last->from_to[1] = fmax(last->from_to[1], next->from_to[1]);
+        last->job = last->job == next->job ? last->job : 0;
         return;
     }
     write_bar(g, out, row, last);
@@ -215,7 +224,8 @@ static void write_runs(struct gantt *g, struct out *out,
         const char *text = run->nodes;
         struct bar bar = { { run->start_s, run->end_s }, 0, 1 +
                            (run->colour < COLOURS_MAX ? run->colour
-                                                      : COLOURS_MAX - 1), 0 };
+                                                      : COLOURS_MAX - 1), 0,
+                           bar_job(g, run->name) };
 
         while (gantt_next_gpus(&text, &node, &first, &end))
             if (end < g->gpus[node]) {
@@ -229,8 +239,8 @@ static void write_runs(struct gantt *g, struct out *out,
             }
     }
     for (uint32_t r = 0; r < g->rows; r++)
-        write_bar(g, out, r, &bars[r]);
-    out_text(out, "NaN NaN NaN NaN NaN NaN\n");
+        put_bar(g, out, r, &bars[r]);
+    out_text(out, "NaN NaN NaN NaN NaN NaN NaN\n");
 }
 
 /* Writes the pools that nodes next to each other are in, if there are several. */
@@ -348,6 +358,8 @@ static void write_head(struct gantt *g, struct out *out,
     out_printf(out, "labels = %u\n", label->count);
     plot_names(out, "job_name", label->count > 0 ? label->name : &none,
                label->count > 0 ? label->count : 1, 16);
+    plot_names(out, "bar_job", g->bar_job.count > 0 ? g->bar_job.name : &none,
+               g->bar_job.count > 0 ? g->bar_job.count : 1, 40);
 }
 
 /* Two passes over each side: gaps lie under the bars. */
@@ -368,8 +380,8 @@ enum plot_made plot_make_gantt(const struct plot_source *source,
         return PLOT_SKIPPED;
     if (!gantt_find_kinds(g, err))
         return PLOT_FAILED;
-    out_text(sink->data, "# row_low row_high start_s end_s colour tone"
-                         " (colour 0: between two phases of one job)\n");
+    out_text(sink->data, "# row_low row_high start_s end_s colour tone job"
+                         " (colour 0: between two phases of one job; job 0: several)\n");
     for (unsigned side = 0; side < 2; side++) {
         out_printf(sink->data, "%s# policy %u: between phases\n",
                    side == 0 ? "" : "\n\n", side + 1);

@@ -73,6 +73,7 @@ struct gantt {
     struct gantt_kinds kind;    /* names of phases */
     struct gantt_kinds job_kind;        /* names of kinds of job */
     struct gantt_kinds colour;  /* of a kind of job in a phase */
+    struct gantt_kinds bar_job; /* names of the jobs whose bars are drawn */
     uint32_t *hue, *shade;      /* by colour: kind of job, lightness */
     uint32_t drawn;             /* bit c: colour c is in the chart */
     bool cut;                   /* a placement is not told to its end */

@@ -74,6 +74,7 @@ static const struct {
     { "policies", report_policies, 1 },
     { "defaults", report_defaults, 1 },
     { "load", report_load, 1 },
+    { "partings", report_partings, 2 },
     { "services", report_services, 3 },
     { "audit", report_audit, 1 },
     { "provenance", report_provenance, 1 },
@@ -115,46 +116,7 @@ static void write_points(const struct report *r)
     }
 }
 
-/* A PNG is embedded if there is one, else the SVG. */
-static void write_chart(const struct report *r, const char *name,
-                        const char *question)
-{
-    const char *png = text_format(r->arena, "plots/%s.png", name);
-    const char *svg = text_format(r->arena, "plots/%s.svg", name);
-    bool raster = path_is_file(join_path(r, png));
-
-    if (!raster && !path_is_file(join_path(r, svg)))
-        return;
-    out_text(r->out, "<figure>");
-    html_image(r->out, join_path(r, raster ? png : svg),
-               raster ? "image/png" : "image/svg+xml", question);
-    out_printf(r->out, "<figcaption>%s Drawn from <a href=\"plots/%s.dat\">"
-               "%s.dat</a> by <a href=\"plots/%s.gp\">%s.gp</a>."
-               "</figcaption></figure>\n", question, name, name, name, name);
-}
-
-/* Then why others were not drawn. */
-static void write_charts(const struct report *r)
-{
-    const char *skipped = join_path(r, "plots/skipped.txt");
-    struct err ignored = { 0 };
-    struct scan *scan;
-    size_t bytes;
-    char *line;
-
-    for (unsigned i = 0; figure_name(i) != NULL; i++)
-        write_chart(r, figure_name(i), figure_question(i));
-    scan = path_is_file(skipped) ? scan_open(skipped, &ignored) : NULL;
-    while (scan != NULL &&
-           scan_line(scan, &line, &bytes, &ignored) == SCAN_LINE) {
-        out_text(r->out, "<p class=\"none\">Not drawn: ");
-        out_html_text(r->out, line);
-        out_text(r->out, ".</p>\n");
-    }
-    scan_close(scan);
-}
-
-static void write_command(const struct report *r)
+static void put_command(const struct report *r)
 {
     const struct conf_node *command = report_list(r->made_from, "command");
 
@@ -180,14 +142,36 @@ static void write_files(const struct report *r)
             out_printf(r->out, "<a href=\"%s\">%s</a> ", name[i], name[i]);
 }
 
+/* A file that the build put into the program; every name below is one. */
+static const char *page_text(const char *name)
+{
+    unsigned i = 0;
+
+    while (strcmp(page_file[i].name, name) != 0)
+        i++;
+    return page_file[i].text;
+}
+
+static void put_style(const struct report *r)
+{
+    out_text(r->out, page_text("uplot.min.css"));
+}
+
+static void put_script(const struct report *r)
+{
+    out_text(r->out, page_text("uplot.iife.min.js"));
+    out_text(r->out, page_text("page.js"));
+}
+
 static const struct {
     const char *name;
     void (*put)(const struct report *r);
 } parts[] = {
     { "answer", report_answer }, { "ground", report_ground },
-    { "limits", write_limits }, { "notes", write_notes },
-    { "points", write_points }, { "charts", write_charts },
-    { "command", write_command }, { "files", write_files },
+    { "limits", put_limits }, { "notes", put_notes },
+    { "points", put_points }, { "charts", report_figures },
+    { "command", put_command }, { "files", put_files },
+    { "style", put_style }, { "script", put_script },
 };
 
 /* Returns the text of a name that is only a word; "" if there is none. */
@@ -261,7 +245,7 @@ static bool write_page(struct report *r, struct err *err)
         r->out = out_in(r->arena, folder, "report.html", err);
     ok = r->out != NULL;
     if (ok)
-        html_fill(r->out, page_file[0].text, &filler);
+        html_fill(r->out, page_text("page.html"), &filler);
     ok = ok && out_close(r->out, err);
     folder_close(folder);
     return ok;

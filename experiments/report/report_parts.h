@@ -19,7 +19,7 @@ struct out;
 struct sheet;
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
-#define REPORT_TABLES 14
+#define REPORT_TABLES 15
 
 struct report {
     struct plot_source source;
@@ -40,6 +40,7 @@ const struct conf_node *report_list(const struct conf_node *map,
 /* Each writes a part of the page; below a point, its means seed by seed. */
 void report_answer(const struct report *r);
 void report_ground(const struct report *r);
+void report_figures(const struct report *r);
 void report_seeds(const struct report *r, uint32_t point);
 
 /* Each makes a table that the caller frees.  NULL without an err: there is
@@ -52,6 +53,7 @@ struct sheet *report_turns(const struct report *r, struct err *err);
 struct sheet *report_inputs(const struct report *r, struct err *err);
 struct sheet *report_failures(const struct report *r, struct err *err);
 struct sheet *report_run(const struct report *r, struct err *err);
+struct sheet *report_partings(const struct report *r, struct err *err);
 struct sheet *report_policies(const struct report *r, struct err *err);
 struct sheet *report_defaults(const struct report *r, struct err *err);
 struct sheet *report_load(const struct report *r, struct err *err);

@@ -143,6 +143,72 @@ static bool rows_agree(const struct side *a, const struct side *b)
     return true;
 }
 
+/* Moves to the first row of a policy at a point, and of a seed if there is one. */
+static bool seek_trial(struct side *s, const char *point, const char *policy,
+                       const char *seed, struct err *err)
+{
+    while (s->step == CSV_ROW &&
+           (strcmp(csv_text(s->in, s->column[POINT]), point) != 0 ||
+            strcmp(csv_text(s->in, s->column[POLICY]), policy) != 0 ||
+            (seed != NULL && strcmp(csv_text(s->in, s->column[SEED]), seed) != 0)))
+        if (!next(s, err))
+            return false;
+    return true;
+}
+
+static struct diff_choice read_choice(struct arena *arena, const struct side *s, bool there)
+{
+    if (!there)
+        return (struct diff_choice){ "", "no further decision" };
+    return (struct diff_choice){
+        arena_text(arena, csv_text(s->in, s->column[TIME])),
+        text_format(arena, "%s job %s role %s on [%s]: %s",
+                    csv_text(s->in, s->column[ACTION]), csv_text(s->in, s->column[JOB]),
+                    csv_text(s->in, s->column[ROLE]), csv_text(s->in, s->column[PLACEMENT]),
+                    csv_text(s->in, s->column[VERDICT]))
+    };
+}
+
+/* Both sides stand at the first rows of their trials. */
+static bool walk_policies(struct arena *arena, struct side *side, const char *const policy[2],
+                          const char *point, struct diff_part *part, struct err *err)
+{
+    const char *seed = arena_text(arena, csv_text(side[0].in, side[0].column[SEED]));
+    bool here[2] = { true, true };
+
+    while (here[0] && here[1] && rows_agree(&side[0], &side[1]))
+        for (int i = 0; i < 2; i++) {
+            const char *const key[KEYS] = { point, policy[i], seed };
+
+            if (!next(&side[i], err))
+                return false;
+            here[i] = side[i].step == CSV_ROW && key_is(&side[i], key);
+        }
+    if (here[0] || here[1])
+        *part = (struct diff_part){ seed, { read_choice(arena, &side[0], here[0]),
+                                            read_choice(arena, &side[1], here[1]) } };
+    return true;
+}
+
+bool diff_find_part(struct arena *arena, const char *dir, const char *point,
+                    const char *const policy[2], struct diff_part *part, struct err *err)
+{
+    struct side side[2] = { { .name = policy[0] }, { .name = policy[1] } };
+    bool ok = open_side(arena, dir, &side[0], err) && open_side(arena, dir, &side[1], err) &&
+              seek_trial(&side[0], point, policy[0], NULL, err);
+
+    *part = (struct diff_part){ 0 };
+    if (ok && side[0].step == CSV_ROW) {
+        ok = seek_trial(&side[1], point, policy[1],
+                        csv_text(side[0].in, side[0].column[SEED]), err);
+        if (ok && side[1].step == CSV_ROW)
+            ok = walk_policies(arena, side, policy, point, part, err);
+    }
+    csv_close(side[0].in);
+    csv_close(side[1].in);
+    return ok;
+}
+
 static void print_choice(FILE *file, const struct side *s, bool there)
 {
     if (!there) {

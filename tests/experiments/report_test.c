@@ -17,13 +17,31 @@
 #include "sim/base/err.h"
 #include "tests/aid/results_aid.h"
 
+/* Takes out the page's own script, which must be the last thing in it and the only
+ * one: what is left is made of the folder's tables. */
+static void cut_script(char *page)
+{
+    char *begin = strstr(page, "<script>\n"), *end;
+
+    assert_non_null(begin);
+    end = strstr(begin, "</script>\n</body>\n</html>\n");
+    assert_non_null(end);
+    assert_null(strstr(begin + 1, "<script"));
+    assert_ptr_equal(strstr(begin, "</script"), end);
+    end += strlen("</script>\n");
+    memmove(begin, end, strlen(end) + 1);
+}
+
 static char *report(const char *dir)
 {
     struct err err = { 0 };
+    char *page;
 
     if (!report_write(dir, &err))
         fail_msg("%s", err.text);
-    return results_text(dir, "report.html");
+    page = results_text(dir, "report.html");
+    cut_script(page);
+    return page;
 }
 
 static void check_has(const char *page, const char *text)
@@ -220,6 +238,58 @@ static void charts_stand_in_the_page_itself(void **state)
     results_remove(dir);
 }
 
+static void numbers_of_a_chart_stand_beside_it_line_by_line(void **state)
+{
+    char dir[64], path[96], *page, *figure;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    snprintf(path, sizeof path, "%s/plots", dir);
+    assert_int_equal(mkdir(path, 0777), 0);
+    results_write_text(dir, "plots/jct_cdf.svg", "<svg/>");
+    results_write_text(dir, "plots/jct_cdf.gp", "array policy[1] = ['<b>&']\ndata = 'x'\n");
+    results_write_text(dir, "plots/jct_cdf.dat", "# jct\n1 0.5\n\n\n2 1\n");
+    results_write_text(dir, "plots/cost.svg", "<svg/>");
+    page = report(dir);
+    figure = strstr(page, "<figure data-figure=\"jct_cdf\">");
+    assert_non_null(figure);
+    check_has(figure, "<pre hidden class=\"gp\">array policy[1] = [&#39;&lt;b&gt;&amp;&#39;]\n"
+                      "data = &#39;x&#39;\n</pre>");
+    check_has(figure, "<pre hidden class=\"dat\"># jct\n1 0.5\n\n\n2 1\n</pre>");
+    check_has(page, "<figure><img alt=");           /* cost: only a picture */
+    check_elements(page);
+    free(page);
+    results_remove(dir);
+}
+
+static void the_page_tells_where_policies_part(void **state)
+{
+    static const char decisions[] =
+        "point,policy,seed,t_s,seq,action,job,role,placement,verdict,pending,free_gpus\n"
+        "x=1/h,first,0,5,1,start,0,all,0:0-7,done,0,8\n"
+        "x=1/h,first,0,9,2,start,1,all,1:0-7,done,1,0\n"
+        "x=1/h,second,0,5,1,start,0,all,0:0-7,done,0,8\n"
+        "x=1/h,second,0,9,2,start,<b>,all,1:0-3,done,1,4\n"
+        "x=2/h,first,0,5,1,start,0,all,0:0-7,done,0,8\n"
+        "x=2/h,second,0,5,1,start,0,all,0:0-7,done,0,8\n"
+        "x=2/h,second,0,7,2,start,1,all,0:0-7,done,0,8\n";
+    char dir[64], *page;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    results_write_text(dir, "decisions.csv", decisions);
+    page = report(dir);
+    check_has(page, "<tr><th>x=1/h</th><th>second</th><td>0</td>"
+                    "<td>9 s: start job 1 role all on [1:0-7]: done</td>"
+                    "<td>9 s: start job &lt;b&gt; role all on [1:0-3]: done</td></tr>");
+    check_has(page, "<tr><th>x=2/h</th><th>second</th><td>0</td>"
+                    "<td>no further decision</td>"
+                    "<td>7 s: start job 1 role all on [0:0-7]: done</td></tr>");
+    check_elements(page);
+    free(page);
+    results_remove(dir);
+}
+
 static void hostile_names_are_only_text(void **state)
 {
     static const struct results_names names = {
@@ -309,6 +379,8 @@ int main(void)
         cmocka_unit_test(without_expectations_the_answer_is_against_the_baseline),
         cmocka_unit_test(a_control_says_what_a_part_decides),
         cmocka_unit_test(charts_stand_in_the_page_itself),
+        cmocka_unit_test(numbers_of_a_chart_stand_beside_it_line_by_line),
+        cmocka_unit_test(the_page_tells_where_policies_part),
         cmocka_unit_test(hostile_names_are_only_text),
         cmocka_unit_test(summary_alone_is_enough),
         cmocka_unit_test(a_page_that_cannot_be_written_is_an_error),
