@@ -98,7 +98,7 @@ static uint32_t bar_job(struct gantt *g, const char *name)
 }
 
 /* False: nothing of it lies in the window. */
-static bool put_box(struct gantt *g, struct out *out, uint32_t first_row,
+static bool write_box(struct gantt *g, struct out *out, uint32_t first_row,
                     const struct bar *bar)
 {
     double from = fmax(bar->from_to[0], g->start_s);
@@ -124,7 +124,7 @@ static bool write_gap(struct gantt *g, struct out *out, uint32_t row,
     if (last->job == next->job && last->job != GANTT_NO_JOB &&
         next->start_s - last->end_s >= (g->end_s - g->start_s) / HAIR) {
         gap.job = next->name == NULL ? 0 : bar_job(g, next->name);
-        put = put_box(g, out, row, &gap);
+        put = write_box(g, out, row, &gap);
     }
     if (last->job != next->job || last->end_s < next->end_s)
         *last = *next;
@@ -154,7 +154,7 @@ static bool write_gaps(struct gantt *g, struct out *out,
                                 &last[g->row[node] + gpu], run) || any;
     }
     for (uint32_t r = 0; r < g->rows; r++)
-        any = put_gap(g, out, r, &last[r], &side->edge[r].after) || any;
+        any = write_gap(g, out, r, &last[r], &side->edge[r].after) || any;
     out_text(out, "NaN NaN NaN NaN NaN NaN NaN\n");
     return any;
 }
@@ -183,7 +183,7 @@ static uint32_t choose_tone(struct toned *last, uint64_t job)
 static void put_bar(struct gantt *g, struct out *out, uint32_t row,
                     const struct bar *bar)
 {
-    if (bar->rows > 0 && put_box(g, out, row, bar))
+    if (bar->rows > 0 && write_box(g, out, row, bar))
         g->drawn |= 1u << (bar->colour - 1);
 }
 
@@ -206,7 +206,7 @@ static void add_bar(struct gantt *g, struct out *out, struct bar *bars,
         last->job = last->job == next->job ? last->job : 0;
         return;
     }
-    write_bar(g, out, row, last);
+    put_bar(g, out, row, last);
     *last = *next;
 }
 

@@ -168,9 +168,9 @@ static const struct {
     void (*put)(const struct report *r);
 } parts[] = {
     { "answer", report_answer }, { "ground", report_ground },
-    { "limits", put_limits }, { "notes", put_notes },
-    { "points", put_points }, { "charts", report_figures },
-    { "command", put_command }, { "files", put_files },
+    { "limits", write_limits }, { "notes", write_notes },
+    { "points", write_points }, { "charts", report_figures },
+    { "command", put_command }, { "files", write_files },
     { "style", put_style }, { "script", put_script },
 };
 

@@ -266,13 +266,13 @@ static void gang_add(struct gang *gang, const struct node_group *group,
     if (group->cpu != NULL && (gang->cpu == NULL ||
                                group->cpu->core_speed < gang->cpu->core_speed))
         gang->cpu = group->cpu;
-    gang->inter_bps = least(gang->inter_bps, given(group->nic_bps));
+    gang->inter_bps = least(gang->inter_bps, known_bps(group->nic_bps));
     gang->inter_latency_s = most(gang->inter_latency_s, group->nic_latency_s);
     if (group->gpu == NULL)
         return;
-    bool nvlink = group->nvlink_bps > 0.0 && one_domain(group, mask);
+    bool nvlink = group->nvlink_bps > 0.0 && is_one_domain(group, mask);
     gang->intra_bps = least(gang->intra_bps, nvlink ? group->nvlink_bps
-                                                    : given(group->pcie_bps));
+                                                    : known_bps(group->pcie_bps));
     gang->intra_latency_s =
         most(gang->intra_latency_s, nvlink ? group->gpu->nvlink_latency_s
                                            : group->gpu->pcie_latency_s);
@@ -298,7 +298,7 @@ struct gang fabric_gang(const struct cluster_spec *spec,
         gang.gpus += mask_count(share->gpu_mask);
         gang.cores += share->cores;
         if (group != last || group->nvlink_domain > 0)
-            add_group(&gang, group, share->gpu_mask);
+            gang_add(&gang, group, share->gpu_mask);
         last = group;
     }
     if (gang.gpus == 0)

@@ -100,7 +100,7 @@ static void themis_submitted(void *self, struct cs_host *host,
         t->job = cs_grow(host, t->job, &t->room, t->count, sizeof *t->job);
         t->give = cs_alloc(host, t->room, sizeof *t->give);
         t->heap = cs_alloc(host, t->room, sizeof *t->heap);
-        t->gpus = all_gpus(host);
+        t->gpus = count_all_gpus(host);
         size_t choices = ((size_t)t->room + 1) * (t->gpus + 1);
         t->best = cs_alloc(host, choices, sizeof *t->best);
         t->choice = cs_alloc(host, choices, 1);

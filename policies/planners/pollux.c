@@ -854,7 +854,7 @@ static bool pollux_init(void *self, struct cs_host *host)
                            sizeof *px->fitness);
     px->matrix = cs_alloc(host, 2 * (size_t)px->population,
                           sizeof *px->matrix);
-    pollux_make_room(px, host, 1);
+    pollux_room(px, host, 1);
     return px->nodes > 0;
 }
 

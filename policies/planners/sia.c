@@ -553,7 +553,7 @@ static bool sia_init(void *self, struct cs_host *host)
             sia->most[node.pool]++;
         }
     }
-    sia_make_room(sia, host, 1);
+    sia_room(sia, host, 1);
     if (sia->p != 0)
         return true;
     cs_fail(host, "p must not be 0");
