@@ -9,10 +9,10 @@
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/figures.h"
-#include "experiments/results/cache.h"
 #include "experiments/results/csv_out.h"
 #include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
+#include "experiments/trials/store.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/folder.h"
@@ -129,6 +129,7 @@ static bool open_trials(struct arena *arena, struct results *results,
     results->trials = folder_within(arena, dir, TRIALS_FOLDER, err);
     if (results->trials == NULL)
         return false;
+    results->store = store_open(results->trials);
     if (folder_holds_file(results->trials, mark))
         return true;
     /* Another process may be about to say it. */
@@ -209,6 +210,7 @@ bool results_open(struct arena *arena, const char *dir, struct results *results,
 
 void results_close(struct results *results)
 {
+    store_close(results->store);
     folder_close(results->trials);
     folder_close(results->dir);
 }
@@ -218,10 +220,11 @@ unsigned results_recall(const struct results *results,
 {
     unsigned count = 0;
 
+    store_settle(results->store);
     for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
         if (trial[i].state == RUNNER_WAITING &&
             !experiment_is_copy(experiment, i) &&
-            cache_read(results->trials, experiment_trial_hash(experiment, i),
+            store_read(results->store, experiment_trial_hash(experiment, i),
                        &trial[i].result, NULL)) {
             trial[i].state = RUNNER_DONE;
             trial[i].known = true;
@@ -231,25 +234,11 @@ unsigned results_recall(const struct results *results,
     return count;
 }
 
-struct hashes {
-    uint64_t *hash;             /* sorted */
-    uint32_t count;
-};
-
 static int order_hashes(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
     return (x > y) - (x < y);   /* equal ones are the same trial */
-}
-
-static bool formed(const void *self, const char *name)
-{
-    const struct hashes *all = self;
-    uint64_t hash;
-
-    return cache_formed(name, &hash) &&
-           bsearch(&hash, all->hash, all->count, sizeof hash, order_hashes);
 }
 
 bool results_end(struct arena *arena, const struct results *results,
@@ -274,11 +263,9 @@ bool results_alone(const struct results *results)
 
 bool results_drop(const struct results *results, uint64_t *hash, uint32_t count)
 {
-    const struct hashes all = { hash, count };
-
     if (count > 0)
         qsort(hash, count, sizeof *hash, order_hashes);
-    folder_sweep(results->trials, formed, &all);
+    store_drop(results->store, hash, count);
     folder_clear_parts(results->trials, mark);
     return drop_trials(results);
 }

@@ -16,11 +16,13 @@ struct folder;
 struct grid;
 struct runner_trial;
 struct experiment;
+struct store;
 
 /* The folder, locked, and DIR/.trials, where finished trials wait to be put
  * together. */
 struct results {
     struct folder *dir, *trials;
+    struct store *store;        /* of `trials` */
 };
 
 /* Makes the folder and its .trials, and takes nothing away.  Other processes may have

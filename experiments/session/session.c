@@ -11,13 +11,13 @@
 #include "experiments/columns/metric.h"
 #include "experiments/report/plot.h"
 #include "experiments/report/report.h"
-#include "experiments/results/cache.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/results.h"
 #include "experiments/results/stop.h"
 #include "experiments/results/trace_json.h"
 #include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
+#include "experiments/trials/store.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/stats/looks.h"
@@ -41,19 +41,19 @@ static struct trial_spec trial_spec(void *self, uint32_t index,
     return experiment_trial_spec(experiment, index);
 }
 
-static void *begin(void *self, uint32_t index,
+static void *begin(void *self, uint32_t thread, uint32_t index,
                    const struct trial_tables *tables, volatile int *stop)
 {
     const struct keeper *keeper = self;
 
-    return cache_begin(keeper->results.trials,
+    return store_begin(keeper->results.store, thread,
                        experiment_trial_hash(keeper->experiment, index), tables, stop);
 }
 
 static bool keep(void *begun, const struct trial_result *result,
                  struct err *err)
 {
-    return cache_end(begun, result, err);
+    return store_end(begun, result, err);
 }
 
 /* Skips copies, and the trials of other shards: a shard runs each N-th trial. */
@@ -160,7 +160,8 @@ static bool run_trials(struct keeper *keeper,
     if (options->resume)
         results_recall(&keeper->results, experiment, trial);
     skip_trials(experiment, options, trial);
-    return runner_run(&plan, trial, err);
+    return store_threads(keeper->results.store, options->threads, err) &&
+           runner_run(&plan, trial, err);
 }
 
 /* The trials of fewer seeds, in the places that they have among more. */
