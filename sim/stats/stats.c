@@ -53,9 +53,12 @@ static struct sample sample_of(const double *x, const double *base,
     struct sample s;
 
     assert(count == 0 || (x != NULL && !isnan(ratio)));
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(term(x, base, ratio, i)))
-            tally_add(&tally, term(x, base, ratio, i));
+    for (size_t i = 0; i < count; i++) {
+        double value = term(x, base, ratio, i);
+
+        if (isfinite(value))
+            tally_add(&tally, value);
+    }
     s = (struct sample){ (double)tally.count, tally.mean, tally_sd(&tally), 0 };
     if (tally.count < HALL_LEAST || !(s.sd > 0))
         return s;
