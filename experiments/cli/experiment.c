@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "experiments/cli/shard.h"
 #include "experiments/options/args.h"
 #include "experiments/preflight/places.h"
 #include "experiments/preflight/table_sizes.h"
@@ -116,6 +117,8 @@ int cmd_experiment_run(struct cli *cli, const struct args *args,
     if (!cmd_threads(args, &options.threads, &err) ||
         !args_shard(args, &options.shard, &options.shard_count, &err))
         return command_fail(cli, &err);
+    if (options.shard_count > 1)
+        options.shard_text = shard_text(cli->arena, args, experiment);
     if (!args->given[ARG_QUIET]) {
         struct table_sizes sizes = table_sizes_of(cli->arena, experiment);
         table_sizes_print(cli->err, experiment, &sizes);

@@ -30,4 +30,7 @@ const struct experiment *cmd_experiment_read(struct cli *cli, const struct args 
 int cmd_experiment_run(struct cli *cli, const struct args *args,
                        const struct experiment *experiment, struct session *session);
 
+/* What a run prints when it has ended. */
+void cmd_results_print(struct cli *cli, const struct session *session);
+
 #endif

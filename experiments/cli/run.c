@@ -125,7 +125,7 @@ static void print_fidelity(struct cli *cli, const struct experiment *experiment,
               "up to a third: compare\n  with fidelity: step.\n", cli->out);
 }
 
-static void print_results(struct cli *cli, const struct session *session)
+void cmd_results_print(struct cli *cli, const struct session *session)
 {
     const struct experiment *experiment = session->experiment;
 
@@ -178,12 +178,12 @@ static int run(struct cli *cli, const struct args *args)
         (status != 0 && session.grid == NULL))
         return status;
     if (session.grid != NULL)
-        print_results(cli, &session);
+        cmd_results_print(cli, &session);
     else
         fprintf(cli->out, "shard %s: %u of %u trials are in %s/.trials\n"
-                "to put shards together, copy their .trials into one folder "
-                "and run with -o FOLDER --resume\n", args->value[ARG_SHARD],
-                session.done, experiment_run_count(experiment), experiment->dir);
+                "`clustersim merge DIR... -o FOLDER` puts shards together\n",
+                args->value[ARG_SHARD], session.done, experiment_run_count(experiment),
+                experiment->dir);
     return status;
 }
 

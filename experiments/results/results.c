@@ -6,6 +6,7 @@
 #include "experiments/results/results.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/figures.h"
@@ -142,6 +143,58 @@ static bool open_trials(struct arena *arena, struct results *results,
         return false;
     out_text(out, mark_text);
     return out_close(out, err);
+}
+
+bool results_tell_shard(struct arena *arena, const struct results *results,
+                        const char *text, struct err *err)
+{
+    struct out *out = out_in(arena, results->trials, mark, err);
+
+    if (out == NULL)
+        return false;
+    out_text(out, mark_text);
+    out_text(out, text);
+    return out_close(out, err);
+}
+
+/* The folder of trials in DIR, which is there; NULL and an err. */
+static struct folder *trials_of(struct arena *arena, const char *dir, struct err *err)
+{
+    const char *path = path_join(arena, dir, TRIALS_FOLDER);
+    struct err_pos pos = { dir, 0, 0 };
+
+    if (path_is_file(path_join(arena, path, mark)))
+        return folder_make(arena, path, err);
+    err_set(err, ERR_IO, pos, "no shard: there is no .trials of this program in it");
+    return NULL;
+}
+
+const char *results_shard(struct arena *arena, const char *dir)
+{
+    struct err ignored = { 0 };
+    struct folder *folder = trials_of(arena, dir, &ignored);
+    FILE *file = folder == NULL ? NULL : folder_read(folder, mark);
+    char text[16384];
+    size_t bytes = 0, head = sizeof mark_text - 1;
+
+    if (file != NULL) {
+        bytes = fread(text, 1, sizeof text - 1, file);
+        fclose(file);
+    }
+    folder_close(folder);
+    text[bytes] = '\0';
+    return bytes <= head || memcmp(text, mark_text, head) != 0
+        ? NULL : arena_text(arena, text + head);
+}
+
+bool results_take_logs(struct arena *arena, const struct results *results,
+                       const char *dir, struct err *err)
+{
+    struct folder *from = trials_of(arena, dir, err);
+    bool ok = from != NULL && store_take(results->store, from, err);
+
+    folder_close(from);
+    return ok;
 }
 
 /* The trials come first: that they are there says from then on whose files

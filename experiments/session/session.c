@@ -242,9 +242,11 @@ bool session_run(struct arena *arena, const struct experiment *experiment,
     if (!may_shard(experiment, options, err) ||
         !results_begin(arena, experiment, &keeper.results, err))
         return false;
-    ok = experiment->stop.rule == LOOKS_NONE
+    ok = (options->shard_text == NULL ||
+          results_tell_shard(arena, &keeper.results, options->shard_text, err)) &&
+         (experiment->stop.rule == LOOKS_NONE
         ? run_number(arena, &keeper, options, session, err)
-        : run_looks(arena, &keeper, options, session, err);
+        : run_looks(arena, &keeper, options, session, err));
     count_trials(session);
     if (ok && options->shard_count <= 1)
         ok = put_together(arena, &keeper.results, session, options, err);

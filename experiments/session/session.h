@@ -23,6 +23,7 @@ struct session_options {
     uint32_t shard, shard_count;    /* trials i with i % count == shard */
     bool resume, progress;
     bool plain;                     /* neither charts nor report */
+    const char *shard_text;         /* for results_tell_shard(), or NULL */
     struct provenance_command command;
     const struct runner_ear *ear;   /* of a program that is not ours; or NULL */
     /* Something that the user should read; may be NULL. */

@@ -399,6 +399,55 @@ bool store_end(struct store_trial *trial, const struct trial_result *result,
     return trial->why == 0 || failed(trial->store, trial->why, err);
 }
 
+/* ---- logs of other folders ---- */
+
+static bool copy_all(int from, int to)
+{
+    char block[65536];
+    ssize_t got;
+
+    while ((got = read(from, block, sizeof block)) > 0)
+        for (ssize_t done = 0, put; done < got; done += put) {
+            put = write(to, block + done, (size_t)(got - done));
+            if (put <= 0)
+                return false;
+        }
+    return got == 0;
+}
+
+/* A link, or a copy; one that is there already is the same log. */
+static bool take_log(const struct store *store, const struct folder *from, const char *name)
+{
+    int dir = folder_handle(store->dir), in, out;
+    bool ok;
+
+    if (linkat(folder_handle(from), name, dir, name, 0) == 0 || errno == EEXIST)
+        return true;
+    in = openat(folder_handle(from), name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    out = in < 0 ? -1 : open_file(store, name, O_WRONLY | O_CREAT | O_EXCL);
+    ok = out >= 0 && copy_all(in, out);
+    ok = (out < 0 || close(out) == 0) && ok;
+    if (in >= 0)
+        (void)close(in);
+    return ok;
+}
+
+bool store_take(struct store *store, const struct folder *from, struct err *err)
+{
+    int fd = openat(folder_handle(from), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+    bool ok = list != NULL;
+
+    while (ok && (entry = readdir(list)) != NULL)
+        ok = !is_log(entry->d_name) || take_log(store, from, entry->d_name);
+    if (!ok)
+        (void)failed(store, errno, err);
+    if (list != NULL)
+        closedir(list);
+    return ok;
+}
+
 /* ---- the end ---- */
 
 static int order_hashes(const void *a, const void *b)

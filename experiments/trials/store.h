@@ -56,6 +56,8 @@ void store_settle(struct store *store);
  * NULL. */
 bool store_read(struct store *store, uint64_t hash, struct trial_result *result,
                 struct out *const out[STORE_TABLE_COUNT]);
+/* Puts the logs of another folder beside these, as links where they can be. */
+bool store_take(struct store *store, const struct folder *from, struct err *err);
 /* Removes all logs that hold only trials with these hashes, which are sorted, and their
  * claims.  No trial runs meanwhile, in no process. */
 void store_drop(struct store *store, const uint64_t *hash, uint32_t count);
