@@ -261,6 +261,20 @@ bool results_open(struct arena *arena, const char *dir, struct results *results,
             open_trials(arena, results, err)) || give_up(results);
 }
 
+bool results_join(struct arena *arena, const char *dir, struct results *results,
+                  struct err *err)
+{
+    *results = (struct results){ .dir = folder_make(arena, dir, err) };
+    if (results->dir != NULL)
+        results->trials = folder_within(arena, results->dir, TRIALS_FOLDER, err);
+    if (results->trials == NULL) {
+        folder_close(results->dir);
+        return false;
+    }
+    results->store = store_open(results->trials);
+    return true;
+}
+
 void results_close(struct results *results)
 {
     store_close(results->store);

@@ -45,6 +45,10 @@ const char *results_shard(struct arena *arena, const char *dir);
  * can be. */
 bool results_take_logs(struct arena *arena, const struct results *results,
                        const char *dir, struct err *err);
+/* Opens the folder and its .trials beside the run that has begun there, for another
+ * process of it. */
+bool results_join(struct arena *arena, const char *dir, struct results *results,
+                  struct err *err);
 /* Marks waiting trials that .trials already holds as done; returns how many. */
 unsigned results_recall(const struct results *results,
                         const struct experiment *experiment, struct runner_trial *trial);

@@ -322,14 +322,24 @@ static bool take(struct pool *pool, uint32_t index)
     return plan->take == NULL || plan->take(plan->self, index, &pool->trial[index]);
 }
 
+static bool next_trial(struct pool *pool, uint32_t *index)
+{
+    const struct runner_plan *plan = pool->plan;
+
+    if (plan->next != NULL && !plan->next(plan->next_self, index))
+        return false;
+    if (plan->next == NULL)
+        *index = atomic_fetch_add(&pool->next, 1);
+    return *index < plan->count;
+}
+
 static void *work(void *self)
 {
     struct guest *guest = self;
     struct pool *pool = guest->pool;
     uint32_t index;
 
-    while (!pool_stopped(pool) &&
-           (index = atomic_fetch_add(&pool->next, 1)) < pool->plan->count)
+    while (!pool_stopped(pool) && next_trial(pool, &index))
         if (pool->trial[index].state == RUNNER_WAITING && take(pool, index))
             run_one(guest, index);
     pthread_mutex_lock(&pool->lock);

@@ -51,6 +51,10 @@ struct runner_plan {
     bool progress;      /* a line on stderr that is rewritten */
     /* What trial `index` is, and which tables (enum experiment_table) it fills. */
     struct trial_spec (*spec)(void *self, uint32_t index, uint32_t *tables);
+    /* Stores which trial comes next here; false: none.  It is called by the threads.
+     * NULL: all, in their order. */
+    bool (*next)(void *next_self, uint32_t *index);
+    void *next_self;
     /* May it be run here now?  False: another process has run it, and *trial is its
      * result, or runs it, and it stays RUNNER_WAITING.  NULL: all are run here. */
     bool (*take)(void *self, uint32_t index, struct runner_trial *trial);

@@ -13,6 +13,7 @@
 
 struct arena;
 struct err;
+struct fleet;
 struct grid;
 struct runner_ear;
 struct runner_trial;
@@ -24,6 +25,7 @@ struct session_options {
     bool resume, progress;
     bool plain;                     /* neither charts nor report */
     const char *shard_text;         /* for results_tell_shard(), or NULL */
+    struct fleet *fleet;            /* the ranks that run it together, or NULL */
     struct provenance_command command;
     const struct runner_ear *ear;   /* of a program that is not ours; or NULL */
     /* Something that the user should read; may be NULL. */
@@ -42,7 +44,8 @@ struct session {
     bool others_kept;               /* .trials holds some of other runs */
 };
 
-/* False: err says why (ERR_INTERRUPTED: what was finished is kept). */
+/* False: err says why (ERR_INTERRUPTED: what was finished is kept).  Of a fleet, rank 0
+ * alone has results; it also runs what no other rank has ended. */
 bool session_run(struct arena *arena, const struct experiment *experiment,
                  const struct session_options *options,
                  struct session *session, struct err *err);
