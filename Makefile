@@ -34,7 +34,7 @@ EMBED_plot      := $(wildcard plots/*.gp)
 EMBED_page      := $(wildcard experiments/report/page/*.* experiments/report/page/uplot/*.min.*)
 EMBED_header    := $(sort $(filter %.h,$(shell $(CC) -MM -I. policies/*.h 2>/dev/null)))
 
-SRC   := $(filter-out experiments/main.c policies/clients/% policies/python/%,\
+SRC   := $(filter-out experiments/main.c %/fleet/mpi.c policies/clients/% policies/python/%,\
          $(shell find $(FLOORS) -name '*.c' | LC_ALL=C sort))
 OBJ   := $(SRC:%.c=$(B)/%.o) \
          $(patsubst %,$(B)/embed/%.o,catalogue_data plot_data page_data header_data rng_table)
@@ -47,7 +47,10 @@ AIDS  := $(patsubst %.c,$(B)/%,$(wildcard tests/aid/*.c tests/oracles/*.c))
 BENCH := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
 .PHONY: all lib tests unit clang asan tsan check house test demo bench bless validate \
         weights claims fuzz format install uninstall dist clean clean-root help FORCE
-PROGRAM := $(if $(wildcard experiments/main.c),$(B)/clustersim $(B)/clustersim-bench)
+# The module of ranks is built where Open MPI is; the program links with none of it.
+MPI     := $(if $(SAN),,$(shell pkg-config --cflags --libs ompi-c 2>/dev/null))
+PROGRAM := $(if $(wildcard experiments/main.c),$(B)/clustersim $(B)/clustersim-bench \
+             $(if $(MPI),$(B)/clustersim_mpi.so))
 all: $(PROGRAM) $(LIB) $(if $(SAN),,$(SO))  ## programs and library (the default)
 lib: $(LIB) $(SO)               ## the library alone
 tests: $(TESTS)                 ## the test programs
@@ -62,6 +65,9 @@ $(B)/clustersim $(B)/clustersim-bench:
 	echo '  LINK   $@'
 	$(CC) $(MODE) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+$(B)/clustersim_mpi.so: experiments/fleet/mpi.c experiments/fleet/module.h $(LIB)
+	echo '  LINK   $@'
+	$(CC) $(ALL) $(LDFLAGS) -shared -o $@ $< $(MPI)
 $(SO): $(LIB) experiments/library/exports.map
 	echo '  LINK   $@'
 	$(CC) $(MODE) $(LDFLAGS) -shared -Wl,-soname,$(basename $(basename $(@F))) -o $@ \
@@ -112,13 +118,11 @@ clang asan tsan:                ## the same in build/clang, asan or tsan
 	+$(MAKE) --no-print-directory B=build/$@ $(WITH_$@) $(GOAL)
 
 demo:                           ## install what is missing, build, run the first experiment
-	tests/bootstrap.sh demo
-	+$(MAKE) --no-print-directory -j2 all
+	+tests/bootstrap.sh demo && $(MAKE) --no-print-directory -j2 all
 	build/clustersim experiments/dpo_vs_static.yaml
 	echo 'charts: out/dpo_vs_static/plots/*.png   report: out/dpo_vs_static/report.html'
 test:                           ## install what is missing, then all that CI checks
-	tests/bootstrap.sh test
-	tests/all.sh
+	tests/bootstrap.sh test && tests/all.sh
 check: all; tests/check.sh $(B) ## the structural gates
 house: all; tests/house.sh $(B) ## the shape of the tree in figures, beside their goals
 fuzz:                           ## each fuzz harness for FUZZ_S seconds (20)
@@ -126,8 +130,7 @@ fuzz:                           ## each fuzz harness for FUZZ_S seconds (20)
 	tests/fuzz.sh build/asan $(or $(FUZZ_S),20)
 fuzz-tests: $(FUZZ)
 bench: all; $(B)/clustersim-bench ## the engine's own speed on this machine
-validate: all                   ## predict published measurements (DATA=DIR: those too)
-	tests/validate.sh $(B) $(DATA)
+validate: all; tests/validate.sh $(B) $(DATA) ## predict published measurements (DATA=DIR too)
 claims: all; experiments/claims/run.sh $(B) ## put every claim to the test: out/claims/report.html
 bless: all; tests/golden.sh $(B) --bless ## show how golden results changed, and store the new ones
 weights: all                    ## train the learned policy again
@@ -136,14 +139,11 @@ format:; clang-format -i $$(git ls-files '*.[ch]') ## lay the C code out with cl
 clean-root:; tests/clean_root.sh ## both commands of the README in a new Debian root
 install: all                    ## to PREFIX (/usr/local), below DESTDIR if set
 	tests/install.sh "$(B)" "$(DESTDIR)" "$(PREFIX)" "$(VERSION)" "$(LIBS)"
-uninstall:                      ## take that away again
-	tests/install.sh --remove "$(DESTDIR)$(PREFIX)"
+uninstall:; tests/install.sh --remove "$(DESTDIR)$(PREFIX)" ## take that away again
 dist:                           ## the last commit as build/clustersim-VERSION.tar.gz
-	mkdir -p build
-	git archive --prefix=clustersim-$(VERSION)/ -o build/clustersim-$(VERSION).tar.gz HEAD
-	echo build/clustersim-$(VERSION).tar.gz
-clean:                          ## remove build/
-	rm -rf build
+	mkdir -p build && git archive --prefix=clustersim-$(VERSION)/ \
+	    -o build/clustersim-$(VERSION).tar.gz HEAD && echo build/clustersim-$(VERSION).tar.gz
+clean:; rm -rf build            ## remove build/
 
 help:                           ## this list
 	awk -F ':.*## ' '/^[a-z][a-z -]*:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile

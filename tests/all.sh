@@ -44,7 +44,7 @@ results() {
     program stage 'golden results' tests/golden.sh build
     program stage 'JSON Schema' tests/schema.sh build
     program stage 'the Python package' tests/python.sh build
-    program stage 'the page' tests/page.sh build
+    program stage 'ranks of MPI' tests/mpi.sh build
 }
 manuals() {
     stage 'gates' tests/check.sh build

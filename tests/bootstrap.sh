@@ -48,6 +48,8 @@ look() {
     need gnuplot-nox 'gnuplot' command -v gnuplot
     need libcmocka-dev 'cmocka' cmocka
     [ "$1" = test ] || return 0
+    need libopenmpi-dev 'Open MPI' pkg-config --exists ompi-c
+    need openmpi-bin 'mpirun' command -v mpirun
     need clang 'clang' command -v clang
     need libclang-rt-dev 'sanitizers of clang' sanitizers
     need python3-jsonschema 'a validator of JSON Schema' \

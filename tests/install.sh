@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 if [ "$1" = --remove ]; then
     cd "$2"
     exec rm -rf include/clustersim lib/libclustersim.a lib/libclustersim.so* \
-        lib/pkgconfig/clustersim.pc bin/clustersim bin/clustersim-bench
+        lib/clustersim_mpi.so lib/pkgconfig/clustersim.pc bin/clustersim bin/clustersim-bench
 fi
 build=$1 at=$2$3 prefix=$3 version=$4 libs=$5
 
@@ -19,6 +19,7 @@ for program in clustersim clustersim-bench; do
     [ ! -f "$build/$program" ] || install -m 755 "$build/$program" "$at/bin"
 done
 install -m 644 "$build/libclustersim.a" "$build/libclustersim.so.$version" "$at/lib"
+[ ! -f "$build/clustersim_mpi.so" ] || install -m 644 "$build/clustersim_mpi.so" "$at/lib"
 ln -sf "libclustersim.so.$version" "$at/lib/libclustersim.so.${version%%.*}"
 ln -sf "libclustersim.so.${version%%.*}" "$at/lib/libclustersim.so"
 install -m 644 experiments/library/clustersim.h experiments/env/env.h "$at/include/clustersim"

@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include "experiments/cli/shard.h"
+#include "experiments/fleet/fleet.h"
 #include "experiments/options/args.h"
 #include "experiments/preflight/places.h"
 #include "experiments/preflight/table_sizes.h"
@@ -106,33 +108,63 @@ static int tell_failures(struct cli *cli, const struct session *session)
     return session->broken ? err_exit_status(ERR_BUG) : 5;
 }
 
-/* What cannot start is told before the run, which may be long; a wish to run it
- * anyway is respected. */
+/* N processes that know nothing of each other would run all of it N times. */
+static bool is_alone(struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    if (!fleet_is_one_of_many())
+        return true;
+    err_set(err, ERR_USAGE, nowhere, "this is one of several ranks, and each of them would do "
+            "all of it");
+    return err_hint(err, "Let mpirun start `clustersim run`, and run the other commands once.");
+}
+
 int cmd_experiment_run(struct cli *cli, const struct args *args,
                        const struct experiment *experiment, struct session *session)
 {
+    return cmd_experiment_run_ranks(cli, args, experiment, NULL, session);
+}
+
+int cmd_experiment_run_ranks(struct cli *cli, const struct args *args,
+                             const struct experiment *experiment, struct fleet *fleet,
+                             struct session *session)
+{
+    bool first = fleet == NULL || fleet_rank(fleet) == 0;
     struct session_options options = {
         .shard_count = 1,
         .resume = args->given[ARG_RESUME],
-        .progress = cli->progress && !args->given[ARG_QUIET],
+        .progress = first && cli->progress && !args->given[ARG_QUIET],
+        .fleet = fleet,
         .command = { args->argc, args->argv },
         .warn = command_warn, .self = cli
     };
     struct err err = { 0 };
 
-    (void)places_check(cli->arena, experiment, command_warn, cli);
+    if (fleet == NULL && !is_alone(&err))
+        return command_fail(cli, &err);
+    if (first)
+        (void)places_check(cli->arena, experiment, command_warn, cli);
     if (!cmd_threads(args, &options.threads, &err) ||
         !args_shard(args, &options.shard, &options.shard_count, &err))
         return command_fail(cli, &err);
-    if (!args->given[ARG_QUIET]) {
+    if (fleet != NULL && !args->given[ARG_THREADS])
+        options.threads = 1;            /* mpirun starts a rank for each core */
+    if (options.shard_count > 1)
+        options.shard_text = shard_text(cli->arena, args, experiment);
+    if (first && !args->given[ARG_QUIET]) {
         struct table_sizes sizes = table_sizes_of(cli->arena, experiment);
         table_sizes_print(cli->err, experiment, &sizes);
     }
     if (!session_run(cli->arena, experiment, &options, session, &err)) {
+        if (err.kind == ERR_INTERRUPTED && !first)
+            return err_exit_status(err.kind);
         if (err.kind == ERR_INTERRUPTED)
             return tell_interrupted(cli, session, args->word[0]);
         return command_fail(cli, &err);
     }
+    if (!first)                         /* rank 0 tells of all */
+        return 0;
     if (session->others_kept)
         fprintf(cli->err, "note: %s/.trials keeps trials of other runs, for "
                 "--resume; remove it if they are of no use\n",

@@ -10,6 +10,8 @@
 #include "experiments/cli/command.h"
 #include "experiments/session/session.h"
 
+struct fleet;
+
 #define EXPERIMENT_ARGS \
     (ARG_BIT(ARG_OUT) | ARG_BIT(ARG_THREADS) | ARG_BIT(ARG_SET) | \
      ARG_BIT(ARG_SEEDS) | ARG_BIT(ARG_ONLY) | ARG_BIT(ARG_RESUME) | \
@@ -33,5 +35,13 @@ const struct experiment *cmd_experiment_read(struct cli *cli, const struct args 
  * there are results. */
 int cmd_experiment_run(struct cli *cli, const struct args *args,
                        const struct experiment *experiment, struct session *session);
+
+/* The same together with other ranks, if there are any; NULL: this process runs alone,
+ * which is refused to one of several. */
+int cmd_experiment_run_ranks(struct cli *cli, const struct args *args,
+                             const struct experiment *experiment, struct fleet *fleet,
+                             struct session *session);
+/* What a run prints when it has ended. */
+void cmd_results_print(struct cli *cli, const struct session *session);
 
 #endif

@@ -14,6 +14,7 @@
 #include "experiments/cli/experiment.h"
 #include "experiments/cli/tuned.h"
 #include "experiments/columns/metric.h"
+#include "experiments/fleet/fleet.h"
 #include "experiments/preflight/abilities.h"
 #include "experiments/preflight/defaults.h"
 #include "experiments/preflight/idle_keys.h"
@@ -133,8 +134,7 @@ static void print_fidelity(struct cli *cli, const struct experiment *experiment,
               "up to a third: compare\n  with fidelity: step.\n", cli->out);
 }
 
-/* Results to stdout, warnings to stderr. */
-static void print_results(struct cli *cli, const struct session *session)
+void cmd_results_print(struct cli *cli, const struct session *session)
 {
     const struct experiment *experiment = session->experiment;
 
@@ -165,7 +165,44 @@ static void print_results(struct cli *cli, const struct session *session)
     fprintf(cli->out, "\nresults: %s\n", experiment->dir);
 }
 
-/* A shard writes trials alone: there is no table to print. */
+/* Ranks know nothing of each other's searches. */
+static const struct experiment *read_for_ranks(struct cli *cli, const struct args *args,
+                                               struct err *err)
+{
+    struct err_pos pos = { args->word[0], 0, 0 };
+    const struct experiment *experiment =
+        cmd_experiment_read(cli, args, args->set, args->set_count, err);
+
+    if (experiment == NULL || !experiment->tuned)
+        return experiment;
+    err_set(err, ERR_USAGE, pos, "the experiment tunes its policies, which ranks do not do "
+            "together");
+    err_hint(err, "`clustersim tune` writes an experiment with what it finds.");
+    return NULL;
+}
+
+/* One of several ranks: rank 0 speaks for all, but of what goes wrong elsewhere. */
+static int run_ranks(struct cli *cli, const struct args *args, struct session *session)
+{
+    struct err err = { 0 };
+    struct fleet *fleet = fleet_open(cli->arena, &err);
+    const struct experiment *experiment =
+        fleet == NULL ? NULL : read_for_ranks(cli, args, &err);
+    int status;
+
+    if (experiment == NULL && fleet != NULL && fleet_rank(fleet) > 0)
+        status = err_exit_status(err.kind);
+    else if (experiment == NULL)
+        status = command_fail(cli, &err);
+    else
+        status = cmd_experiment_run_ranks(cli, args, experiment, fleet, session);
+    if (fleet != NULL && fleet_rank(fleet) > 0)
+        session->done = 0;              /* it prints nothing */
+    if (fleet != NULL)
+        fleet_close(fleet);
+    return status;
+}
+
 static int run_run(struct cli *cli, const struct args *args)
 {
     struct session session = { 0 };
@@ -180,20 +217,25 @@ static int run_run(struct cli *cli, const struct args *args)
         err_hint(&err, "`clustersim check %.200s` asks it.", args->word[0]);
         return command_fail(cli, &err);
     }
-    experiment = cmd_tuned_read(cli, args, &err);
-    if (experiment == NULL)
-        return command_fail(cli, &err);
-    status = cmd_experiment_run(cli, args, experiment, &session);
+    if (fleet_is_one_of_many()) {
+        status = run_ranks(cli, args, &session);
+        experiment = session.experiment;
+    } else {
+        experiment = cmd_tuned_read(cli, args, &err);
+        if (experiment == NULL)
+            return command_fail(cli, &err);
+        status = cmd_experiment_run(cli, args, experiment, &session);
+    }
     if (args->given[ARG_QUIET] || session.done == 0 ||
         (status != 0 && session.grid == NULL))
         return status;
     if (session.grid != NULL)
-        print_results(cli, &session);
+        cmd_results_print(cli, &session);
     else
         fprintf(cli->out, "shard %s: %u of %u trials are in %s/.trials\n"
-                "to put shards together, copy their .trials into one folder "
-                "and run with -o FOLDER --resume\n", args->value[ARG_SHARD],
-                session.done, experiment_run_count(experiment), experiment->dir);
+                "`clustersim merge DIR... -o FOLDER` puts shards together\n",
+                args->value[ARG_SHARD], session.done, experiment_run_count(experiment),
+                experiment->dir);
     return status;
 }
 
@@ -207,6 +249,9 @@ const struct command command_run = {
     "every\nCSV, for any number of threads.\n\n"
     "Ctrl-C keeps the finished trials in DIR/.trials; --resume goes on.  A\n"
     "failed trial does not stop the others: status 5, and failures.csv.\n"
+    "--shard I/N runs a part, and `clustersim merge` puts parts together.\n"
+    "`mpirun -n N clustersim run ...` runs on N ranks, if it was built with\n"
+    "Open MPI.\n"
     "Expectations are judged and printed, but do not change the status;\n"
     "`clustersim check` is for that.\n",
     EXPERIMENT_ARGS | ARG_BIT(ARG_SHARD), 1, 1, run_run

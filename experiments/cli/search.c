@@ -38,7 +38,7 @@ bool search_begin(struct cli *cli, const struct args *args,
     if (!results_open(cli->arena, probe_experiment(search->probe)->dir,
                       &search->results, err))
         return false;
-    probe_keep(search->probe, search->results.trials);
+    probe_keep(search->probe, search->results.store);
     return true;
 }
 

@@ -26,9 +26,9 @@
 
 #include "experiments/columns/metric.h"
 #include "experiments/probe/claim.h"
-#include "experiments/results/cache.h"
 #include "experiments/results/grid.h"
 #include "experiments/run/runner.h"
+#include "experiments/trials/store.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 
@@ -50,7 +50,7 @@ struct probe {
     struct probe_options options;
     const char *path;
     const struct experiment *base;
-    const struct folder *trials;        /* NULL: in memory alone */
+    struct store *trials;       /* NULL: in memory alone */
     struct known **slot;        /* open addressing; room is a power of two */
     uint32_t known_count, room;
     struct probe_counts counts;
@@ -71,7 +71,7 @@ struct job {
     struct known *known;
     int claim;                  /* while it runs here */
     struct part *part;
-    struct cache *cache;
+    struct store_trial *begun;
 };
 
 /* A part of a question: the asks of at most OPEN_MAX readings. */
@@ -270,7 +270,7 @@ static struct known *find_trial(struct part *part, const struct experiment *expe
     if (known->settled || known->queued)
         return known;
     if (probe->trials != NULL &&
-        cache_read(probe->trials, hash, &result, NULL)) {
+        store_read(probe->trials, hash, &result, NULL)) {
         settle_trial(probe, known, &result);
         probe->counts.recalled++;
         return known;
@@ -319,27 +319,27 @@ static struct trial_spec job_spec(void *self, uint32_t index, uint32_t *tables)
 static bool take_job(void *self, uint32_t index, struct runner_trial *trial)
 {
     const struct part *part = self;
-    const struct folder *trials = part->probe->trials;
+    struct store *trials = part->probe->trials;
     struct job *job = &part->job[index];
 
-    if (!claim_take(trials, job->known->hash, &job->claim))
+    if (!claim_take(store_folder(trials), job->known->hash, &job->claim))
         return false;
-    if (!cache_read(trials, job->known->hash, &trial->result, NULL))
+    store_look(trials);
+    if (!store_read(trials, job->known->hash, &trial->result, NULL))
         return true;
-    claim_drop(trials, job->known->hash, job->claim);
+    claim_drop(store_folder(trials), job->known->hash, job->claim);
     trial->state = RUNNER_DONE;
     trial->known = true;
     return false;
 }
 
-/* Opens the file in the folder that will hold the result. */
-static void *begin_job(void *self, uint32_t index,
+static void *begin_job(void *self, uint32_t thread, uint32_t index,
                        const struct trial_tables *tables, volatile int *stop)
 {
     const struct part *part = self;
     struct job *job = &part->job[index];
 
-    job->cache = cache_begin(part->probe->trials, job->known->hash, tables, stop);
+    job->begun = store_begin(part->probe->trials, thread, job->known->hash, tables, stop);
     return job;
 }
 
@@ -348,9 +348,9 @@ static bool keep_job(void *begun, const struct trial_result *result,
                      struct err *err)
 {
     struct job *job = begun;
-    bool ok = cache_end(job->cache, result, err);
+    bool ok = store_end(job->begun, result, err);
 
-    claim_drop(job->part->probe->trials, job->known->hash, job->claim);
+    claim_drop(store_folder(job->part->probe->trials), job->known->hash, job->claim);
     return ok;
 }
 
@@ -384,10 +384,11 @@ static bool run_jobs(struct part *part, struct err *err)
         .begin = probe->trials == NULL ? NULL : begin_job,
         .keep = probe->trials == NULL ? NULL : keep_job, .self = part
     };
-    bool ok;
+    bool ok = probe->trials == NULL ||
+              store_threads(probe->trials, probe->options.threads, err);
 
     do
-        ok = runner_run(&plan, trial, err);
+        ok = ok && runner_run(&plan, trial, err);
     while (ok && wait_for_others(part, trial));
 
     for (uint32_t i = 0; i < part->job_count; i++) {
@@ -424,6 +425,8 @@ static bool run_part(struct probe *probe, const struct probe_ask *ask, size_t co
 
     part->probe = probe;
     part->arena = arena;
+    if (probe->trials != NULL)
+        store_settle(probe->trials);
     *done = open_readings(part, ask, count);
     for (size_t i = 0; i < *done; i++)
         answer_one(part, &ask[i], &answer[i]);
@@ -466,7 +469,7 @@ struct probe *probe_open(struct arena *arena, const char *path,
     return probe->base == NULL ? NULL : probe;
 }
 
-void probe_keep(struct probe *probe, const struct folder *trials)
+void probe_keep(struct probe *probe, struct store *trials)
 {
     probe->trials = trials;
 }

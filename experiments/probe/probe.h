@@ -19,14 +19,14 @@
 
 struct arena;
 struct err;
-struct folder;
 struct probe;
+struct store;
 
 struct probe_options {
     struct experiment_options experiment;   /* of the command line; no point */
     uint32_t threads;           /* at least 1 */
     bool progress;              /* a line on stderr that is rewritten */
-    const struct folder *trials;        /* as for probe_keep(), from the start */
+    struct store *trials;       /* as for probe_keep(), from the start */
 };
 
 /* Some seeds of one policy at one point with settings.  A setting acts as if
@@ -66,14 +66,12 @@ struct probe *probe_open(struct arena *arena, const char *path,
                          const struct probe_options *options, struct err *err);
 /* Returns the experiment without settings, with all of its points. */
 const struct experiment *probe_experiment(const struct probe *probe);
-/* From now on finished trials are kept in the folder too, so that a killed search
- * goes on where it was.  The folder is the caller's, and must stay open as long as
- * the probe is used; NULL: trials are kept in memory alone. */
-void probe_keep(struct probe *probe, const struct folder *trials);
-/* Answers ask[i] in answer[i], for all i < count, and waits until all trials are
- * known.  A failed trial stops none of the others: it is the `failure` of its
- * entry.  False: Ctrl-C, or the folder cannot be written; err says so, what was
- * finished is kept, and the answers must not be read. */
+/* From now on finished trials are kept in the store too, so that a killed search
+ * goes on where it was.  It is the caller's, and stays open; NULL: they are
+ * kept in memory alone. */
+void probe_keep(struct probe *probe, struct store *trials);
+/* Answers all asks.  A failed trial stops none of the others.  False: Ctrl-C, or
+ * the folder cannot be written; err says so, and what was finished is kept. */
 bool probe_run(struct probe *probe, const struct probe_ask *ask, size_t count,
                struct probe_answer *answer, struct err *err);
 /* Returns the counts since probe_open(). */

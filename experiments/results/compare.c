@@ -85,28 +85,39 @@ static size_t row_at(const struct grid *grid, uint32_t point, uint32_t policy,
            policy;
 }
 
-/* Holm's p-values: the comparisons of one metric are one family. */
-static double *corrected(struct arena *arena, const struct grid *grid,
-                         struct scratch *scratch, uint32_t baseline)
+/* All comparisons, by row_at. */
+struct deltas {
+    struct stats_delta *delta;
+    double *p_holm;             /* those of one metric are one family */
+};
+
+static struct deltas deltas_of(struct arena *arena, const struct grid *grid,
+                               struct scratch *scratch, uint32_t baseline)
 {
     size_t family = (size_t)grid->point_count * grid->policy_count;
     unsigned metrics = metric_count(grid->metrics);
-    double *p = arena_alloc(arena, family * metrics + 1, sizeof *p);
+    struct deltas all = {
+        .delta = arena_alloc(arena, family * metrics + 1, sizeof *all.delta),
+        .p_holm = arena_alloc(arena, family * metrics + 1, sizeof *all.p_holm)
+    };
 
     for (unsigned m = 0; m < metrics; m++) {
         for (uint32_t t = 0; t < grid->point_count; t++)
-            for (uint32_t i = 0; i < grid->policy_count; i++)
-                p[row_at(grid, t, i, m)] = delta_of(
-                    grid, scratch, t, i, baseline, (enum metric)m).p_value;
-        stats_holm(p + m * family, family);
+            for (uint32_t i = 0; i < grid->policy_count; i++) {
+                size_t at = row_at(grid, t, i, m);
+
+                all.delta[at] = delta_of(grid, scratch, t, i, baseline, (enum metric)m);
+                all.p_holm[at] = all.delta[at].p_value;
+            }
+        stats_holm(all.p_holm + m * family, family);
     }
-    return p;
+    return all;
 }
 
 struct row {
     uint32_t point, policy, baseline;
     double jobs, jobs_base;     /* trust_jobs() of both */
-    double p_holm;
+    const struct deltas *deltas;
     bool known, grows;          /* the queue; is it known? */
 };
 
@@ -117,8 +128,8 @@ static void compare_row(struct arena *arena, const struct grid *grid,
     uint32_t point = row->point, policy = row->policy;
     bool paired = row->baseline != UINT32_MAX && row->baseline != policy;
     struct survivors none = { 0, 0 };
-    struct stats_delta delta = delta_of(grid, scratch, point, policy,
-                                        row->baseline, metric);
+    size_t at = row_at(grid, point, policy, metric);
+    struct stats_delta delta = row->deltas->delta[at];
     uint32_t n = grid_samples(grid, point, policy, metric, scratch->x);
     struct stats_mean mean = stats_mean(scratch->x, n,
                                         grid_confidence(grid, CONFIDENCE));
@@ -140,7 +151,7 @@ static void compare_row(struct arena *arena, const struct grid *grid,
     put_lost(table, paired ? survivors_of(grid, point, row->baseline, metric)
                            : none);
     table_count(table, grid_alike(grid, point, policy));
-    table_real_or_empty(table, row->p_holm);
+    table_real_or_empty(table, row->deltas->p_holm[at]);
     table_text(table, mean.high > mean.low
                ? trust_text(arena, row->jobs, stats_skew(scratch->x, n),
                             (double)mean.count) : "");
@@ -158,20 +169,18 @@ void compare_rows(struct arena *arena, const struct grid *grid,
                   uint32_t baseline, struct table *table)
 {
     struct scratch scratch = scratch_new(arena, grid);
-    const double *p = corrected(arena, grid, &scratch, baseline);
+    const struct deltas deltas = deltas_of(arena, grid, &scratch, baseline);
 
     for (uint32_t t = 0; t < grid->point_count; t++)
         for (uint32_t i = 0; i < grid->policy_count; i++) {
-            struct row row = { t, i, baseline, trust_jobs(grid, t, i), 0, NAN,
+            struct row row = { t, i, baseline, trust_jobs(grid, t, i), 0, &deltas,
                                growth_known(grid, t, i),
                                growth_told(grid, t, i) };
 
             if (baseline != UINT32_MAX)
                 row.jobs_base = trust_jobs(grid, t, baseline);
-            for (unsigned m = 0; m < metric_count(grid->metrics); m++) {
-                row.p_holm = p[row_at(grid, t, i, m)];
+            for (unsigned m = 0; m < metric_count(grid->metrics); m++)
                 compare_row(arena, grid, &scratch, &row, (enum metric)m, table);
-            }
         }
 }
 

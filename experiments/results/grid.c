@@ -171,14 +171,19 @@ struct grid *grid_from_trials(struct arena *arena, const struct experiment *expe
 struct names {
     const char **item;
     uint32_t count, room;
+    uint32_t last;              /* that was added or found */
 };
 
+/* Mostly it is the one of the row before, or the next: rows come in the order of trials. */
 static uint32_t names_add(struct arena *arena, struct names *names,
                           const char *name)
 {
-    for (uint32_t i = names->count; i-- > 0;)   /* mostly the last one */
-        if (strcmp(names->item[i], name) == 0)
-            return i;
+    for (uint32_t i = 0; i < names->count; i++) {
+        uint32_t at = (names->last + i) % names->count;
+
+        if (strcmp(names->item[at], name) == 0)
+            return names->last = at;
+    }
     if (names->count == names->room) {
         uint32_t room = names->room == 0 ? 16 : names->room * 2;
 
@@ -187,7 +192,8 @@ static uint32_t names_add(struct arena *arena, struct names *names,
         names->room = room;
     }
     names->item[names->count] = arena_text(arena, name);
-    return names->count++;
+    names->last = names->count++;
+    return names->last;
 }
 
 struct columns {
@@ -348,7 +354,7 @@ struct grid *grid_from_folder(struct arena *arena, const char *dir,
     const char *path = path_join(arena, dir, csv_summary.file);
     struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
     struct experiment_stop stop;
-    struct axes axes = { { NULL, 0, 0 }, { NULL, 0, 0 }, { NULL, 0, 0 } };
+    struct axes axes = { .seed = { .count = 0 } };
 
     if (!grid_is_there(arena, dir, err) ||
         !read_axes(arena, path, &axes, err) ||
@@ -457,6 +463,8 @@ uint32_t grid_point(const struct grid *grid, const char *label)
 
 uint32_t grid_seed(const struct grid *grid, uint32_t number)
 {
+    if (number < grid->seed_count && grid->seed[number] == number)
+        return number;          /* as seeds mostly stand */
     for (uint32_t i = 0; i < grid->seed_count; i++)
         if (grid->seed[i] == number)
             return i;

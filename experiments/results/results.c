@@ -6,13 +6,14 @@
 #include "experiments/results/results.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/figures.h"
-#include "experiments/results/cache.h"
 #include "experiments/results/csv_out.h"
 #include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
+#include "experiments/trials/store.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/folder.h"
@@ -129,6 +130,7 @@ static bool open_trials(struct arena *arena, struct results *results,
     results->trials = folder_within(arena, dir, TRIALS_FOLDER, err);
     if (results->trials == NULL)
         return false;
+    results->store = store_open(results->trials);
     if (folder_holds_file(results->trials, mark))
         return true;
     /* Another process may be about to say it. */
@@ -141,6 +143,58 @@ static bool open_trials(struct arena *arena, struct results *results,
         return false;
     out_text(out, mark_text);
     return out_close(out, err);
+}
+
+bool results_tell_shard(struct arena *arena, const struct results *results,
+                        const char *text, struct err *err)
+{
+    struct out *out = out_in(arena, results->trials, mark, err);
+
+    if (out == NULL)
+        return false;
+    out_text(out, mark_text);
+    out_text(out, text);
+    return out_close(out, err);
+}
+
+/* The folder of trials in DIR, which is there; NULL and an err. */
+static struct folder *trials_of(struct arena *arena, const char *dir, struct err *err)
+{
+    const char *path = path_join(arena, dir, TRIALS_FOLDER);
+    struct err_pos pos = { dir, 0, 0 };
+
+    if (path_is_file(path_join(arena, path, mark)))
+        return folder_make(arena, path, err);
+    err_set(err, ERR_IO, pos, "no shard: there is no .trials of this program in it");
+    return NULL;
+}
+
+const char *results_shard(struct arena *arena, const char *dir)
+{
+    struct err ignored = { 0 };
+    struct folder *folder = trials_of(arena, dir, &ignored);
+    FILE *file = folder == NULL ? NULL : folder_read(folder, mark);
+    char text[16384];
+    size_t bytes = 0, head = sizeof mark_text - 1;
+
+    if (file != NULL) {
+        bytes = fread(text, 1, sizeof text - 1, file);
+        fclose(file);
+    }
+    folder_close(folder);
+    text[bytes] = '\0';
+    return bytes <= head || memcmp(text, mark_text, head) != 0
+        ? NULL : arena_text(arena, text + head);
+}
+
+bool results_take_logs(struct arena *arena, const struct results *results,
+                       const char *dir, struct err *err)
+{
+    struct folder *from = trials_of(arena, dir, err);
+    bool ok = from != NULL && store_take(results->store, from, err);
+
+    folder_close(from);
+    return ok;
 }
 
 /* The trials come first: that they are there says from then on whose files
@@ -207,8 +261,23 @@ bool results_open(struct arena *arena, const char *dir, struct results *results,
             open_trials(arena, results, err)) || give_up(results);
 }
 
+bool results_join(struct arena *arena, const char *dir, struct results *results,
+                  struct err *err)
+{
+    *results = (struct results){ .dir = folder_make(arena, dir, err) };
+    if (results->dir != NULL)
+        results->trials = folder_within(arena, results->dir, TRIALS_FOLDER, err);
+    if (results->trials == NULL) {
+        folder_close(results->dir);
+        return false;
+    }
+    results->store = store_open(results->trials);
+    return true;
+}
+
 void results_close(struct results *results)
 {
+    store_close(results->store);
     folder_close(results->trials);
     folder_close(results->dir);
 }
@@ -218,10 +287,11 @@ unsigned results_recall(const struct results *results,
 {
     unsigned count = 0;
 
+    store_settle(results->store);
     for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
         if (trial[i].state == RUNNER_WAITING &&
             !experiment_is_copy(experiment, i) &&
-            cache_read(results->trials, experiment_trial_hash(experiment, i),
+            store_read(results->store, experiment_trial_hash(experiment, i),
                        &trial[i].result, NULL)) {
             trial[i].state = RUNNER_DONE;
             trial[i].known = true;
@@ -231,25 +301,11 @@ unsigned results_recall(const struct results *results,
     return count;
 }
 
-struct hashes {
-    uint64_t *hash;             /* sorted */
-    uint32_t count;
-};
-
 static int order_hashes(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
     return (x > y) - (x < y);   /* equal ones are the same trial */
-}
-
-static bool formed(const void *self, const char *name)
-{
-    const struct hashes *all = self;
-    uint64_t hash;
-
-    return cache_formed(name, &hash) &&
-           bsearch(&hash, all->hash, all->count, sizeof hash, order_hashes);
 }
 
 bool results_end(struct arena *arena, const struct results *results,
@@ -274,11 +330,9 @@ bool results_alone(const struct results *results)
 
 bool results_drop(const struct results *results, uint64_t *hash, uint32_t count)
 {
-    const struct hashes all = { hash, count };
-
     if (count > 0)
         qsort(hash, count, sizeof *hash, order_hashes);
-    folder_sweep(results->trials, formed, &all);
+    store_drop(results->store, hash, count);
     folder_clear_parts(results->trials, mark);
     return drop_trials(results);
 }

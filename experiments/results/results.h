@@ -16,11 +16,13 @@ struct folder;
 struct grid;
 struct runner_trial;
 struct experiment;
+struct store;
 
 /* The folder, locked, and DIR/.trials, where finished trials wait to be put
  * together. */
 struct results {
     struct folder *dir, *trials;
+    struct store *store;        /* of `trials` */
 };
 
 /* Makes the folder and its .trials, and removes nothing.  Other processes may have
@@ -36,6 +38,19 @@ bool results_may_write(struct arena *arena, const struct folder *dir,
  * in the folder. */
 bool results_begin(struct arena *arena, const struct experiment *experiment,
                    struct results *results, struct err *err);
+/* Writes into .trials what the shard is that runs there: a text of the caller's. */
+bool results_tell_shard(struct arena *arena, const struct results *results,
+                        const char *text, struct err *err);
+/* That text of the folder DIR, in the arena; NULL: it holds no shard. */
+const char *results_shard(struct arena *arena, const char *dir);
+/* Puts the logs of the folder DIR's .trials among those of `results`, as links where they
+ * can be. */
+bool results_take_logs(struct arena *arena, const struct results *results,
+                       const char *dir, struct err *err);
+/* Opens the folder and its .trials beside the run that has begun there, for another
+ * process of it. */
+bool results_join(struct arena *arena, const char *dir, struct results *results,
+                  struct err *err);
 /* Marks waiting trials that .trials already holds as done; returns how many. */
 unsigned results_recall(const struct results *results,
                         const struct experiment *experiment, struct runner_trial *trial);

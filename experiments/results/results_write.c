@@ -13,7 +13,6 @@
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
-#include "experiments/results/cache.h"
 #include "experiments/results/compare.h"
 #include "experiments/results/csv_out.h"
 #include "experiments/results/grid.h"
@@ -23,6 +22,7 @@
 #include "experiments/run/runner.h"
 #include "experiments/run/trial.h"
 #include "experiments/spec/experiment.h"
+#include "experiments/trials/store.h"
 #include "models/jobs/job.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -36,22 +36,22 @@
 /* Tables that trials filled themselves. */
 
 struct csv_set {
-    struct out *out[CACHE_TABLE_COUNT];     /* NULL: not wanted */
+    struct out *out[STORE_TABLE_COUNT];     /* NULL: not wanted */
 };
 
 static bool open_set(struct arena *arena, const struct results *results,
                      uint32_t tables, struct csv_set *set, struct err *err)
 {
-    static const struct csv_kind *const kind[CACHE_TABLE_COUNT] = {
+    static const struct csv_kind *const kind[STORE_TABLE_COUNT] = {
         &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions, &csv_services,
         &csv_arrived, &csv_tenants
     };
-    static const uint32_t mask[CACHE_TABLE_COUNT] = {
+    static const uint32_t mask[STORE_TABLE_COUNT] = {
         EXPERIMENT_JOBS, EXPERIMENT_PHASES, EXPERIMENT_TIMELINE, EXPERIMENT_DECISIONS,
         EXPERIMENT_SERVICES, EXPERIMENT_ARRIVED, EXPERIMENT_TENANTS
     };
 
-    for (int t = 0; t < CACHE_TABLE_COUNT; t++) {
+    for (int t = 0; t < STORE_TABLE_COUNT; t++) {
         if ((tables & mask[t]) == 0)
             continue;
         set->out[t] = csv_out_open(arena, results->dir, kind[t], err);
@@ -61,15 +61,15 @@ static bool open_set(struct arena *arena, const struct results *results,
     return true;
 }
 
-static bool append_trial(const struct folder *dir, uint64_t hash,
-                         const struct csv_set *set, struct err *err)
+static bool append_trial(struct store *store, uint64_t hash, const struct csv_set *set,
+                         struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
     struct trial_result result;
 
-    return cache_read(dir, hash, &result, set->out) ||
+    return store_read(store, hash, &result, set->out) ||
            err_set(err, ERR_IO, nowhere, "%.120s: a finished trial is no "
-                   "longer there", folder_path(dir));
+                   "longer there", folder_path(store_folder(store)));
 }
 
 static bool write_rows(struct arena *arena, const struct results *results,
@@ -84,14 +84,15 @@ static bool write_rows(struct arena *arena, const struct results *results,
             tables |= EXPERIMENT_TENANTS;
     bool ok = open_set(arena, results, tables, &set, err);
 
+    store_settle(results->store);
     for (uint32_t i = 0; ok && i < experiment_trial_count(experiment); i++)
         if (trial[i].state == RUNNER_DONE)
-            ok = append_trial(results->trials, experiment_trial_hash(experiment, i),
+            ok = append_trial(results->store, experiment_trial_hash(experiment, i),
                               &set, err);
-    for (int t = 0; ok && t < CACHE_TABLE_COUNT; t++)
+    for (int t = 0; ok && t < STORE_TABLE_COUNT; t++)
         if (set.out[t] != NULL)
             ok = out_close(set.out[t], err);
-    for (int t = 0; t < CACHE_TABLE_COUNT; t++)
+    for (int t = 0; t < STORE_TABLE_COUNT; t++)
         out_abandon(set.out[t]);
     return ok;
 }

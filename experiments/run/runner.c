@@ -140,17 +140,19 @@ static bool keep(struct pool *pool, void *begun,
 }
 
 /* Runs a trial, and stores what became of it. */
-static enum runner_state run_trial(struct pool *pool, uint32_t index,
+static enum runner_state run_trial(const struct guest *guest, uint32_t index,
                                    struct trial_spec *spec, uint32_t mask,
                                    int *stop, struct runner_trial *trial)
 {
+    struct pool *pool = guest->pool;
     const struct runner_plan *plan = pool->plan;
     struct trial_tables tables = tables_new(mask, plan->timeline_step_ns);
     void *begun = NULL;
 
     spec->stop = stop;
     if (plan->begin != NULL)
-        begun = plan->begin(plan->self, index, &tables, stop);
+        begun = plan->begin(plan->self, (uint32_t)(guest - pool->guest), index, &tables,
+                            stop);
     bool ran = trial_run(spec, &tables, &trial->result, &trial->err);
     /* One that is interrupted stays waiting: its rows are not all there. */
     bool whole = ran && !trial->result.interrupted;
@@ -177,7 +179,7 @@ static void run_guest(void *self)
     spec.watch = &page->watch;
     pthread_mutex_init(&pool->lock, NULL);      /* of this copy of the pool */
     pool->failed = false;
-    page->state = run_trial(pool, guest->index, &spec, mask, &page->stop, &trial);
+    page->state = run_trial(guest, guest->index, &spec, mask, &page->stop, &trial);
     page->kept = !pool->failed;
     page->keep_err = pool->err;
     page->result = trial.result;
@@ -301,7 +303,7 @@ static void run_one(struct guest *guest, uint32_t index)
 
     trial->state = spec.policy->guest && spec.guest.apart
         ? run_apart(guest, index, &spec, trial)
-        : run_trial(pool, index, &spec, mask, &pool->stop, trial);
+        : run_trial(guest, index, &spec, mask, &pool->stop, trial);
     atomic_fetch_add(&pool->events, trial->result.event_count);
     atomic_fetch_add(&pool->simulated_ns, trial->result.end_ns);
     atomic_fetch_add(&pool->done, 1);
@@ -320,14 +322,24 @@ static bool take(struct pool *pool, uint32_t index)
     return plan->take == NULL || plan->take(plan->self, index, &pool->trial[index]);
 }
 
+static bool next_trial(struct pool *pool, uint32_t *index)
+{
+    const struct runner_plan *plan = pool->plan;
+
+    if (plan->next != NULL && !plan->next(plan->next_self, index))
+        return false;
+    if (plan->next == NULL)
+        *index = atomic_fetch_add(&pool->next, 1);
+    return *index < plan->count;
+}
+
 static void *work(void *self)
 {
     struct guest *guest = self;
     struct pool *pool = guest->pool;
     uint32_t index;
 
-    while (!pool_stopped(pool) &&
-           (index = atomic_fetch_add(&pool->next, 1)) < pool->plan->count)
+    while (!pool_stopped(pool) && next_trial(pool, &index))
         if (pool->trial[index].state == RUNNER_WAITING && take(pool, index))
             run_one(guest, index);
     pthread_mutex_lock(&pool->lock);

@@ -51,13 +51,17 @@ struct runner_plan {
     bool progress;      /* a line on stderr that is rewritten */
     /* What trial `index` is, and which tables (enum experiment_table) it fills. */
     struct trial_spec (*spec)(void *self, uint32_t index, uint32_t *tables);
+    /* Stores which trial comes next here; false: none.  It is called by the threads.
+     * NULL: all, in their order. */
+    bool (*next)(void *next_self, uint32_t *index);
+    void *next_self;
     /* May it be run here now?  False: another process has run it, and *trial is its
      * result, or runs it, and it stays RUNNER_WAITING.  NULL: all are run here. */
     bool (*take)(void *self, uint32_t index, struct runner_trial *trial);
-    /* A trial begins to fill these tables; what it returns is its `keep`'s.
-     * 1 in *stop ends the run.  Both are called by the thread that runs the
-     * trial, and may be NULL together. */
-    void *(*begin)(void *self, uint32_t index,
+    /* A trial begins to fill these tables, on a thread that counts from 0; what it
+     * returns is its `keep`'s.  1 in *stop ends the run.  Both are called by the thread
+     * that runs the trial, and may be NULL together. */
+    void *(*begin)(void *self, uint32_t thread, uint32_t index,
                    const struct trial_tables *tables, volatile int *stop);
     /* It is done; `result` is NULL where it was not finished.  False ends the
      * run with err. */

@@ -37,7 +37,7 @@
 #include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 
-#define ARENA_BLOCK_BYTES ((size_t)1 << 20)
+#define ARENA_BLOCK_BYTES ((size_t)1 << 16)    /* at first: small trials are many */
 
 struct trial {
     const struct trial_spec *spec;

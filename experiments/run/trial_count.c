@@ -43,7 +43,7 @@
 #include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 
-#define ARENA_BLOCK_BYTES ((size_t)1 << 20)
+#define ARENA_BLOCK_BYTES ((size_t)1 << 16)    /* at first: small trials are many */
 #define NAME_BYTES 24u
 /* Further down the queue an index is needed: the host has one. */
 #define DEPTH_MAX 256

@@ -19,15 +19,16 @@
 
 #include "experiments/columns/figures.h"
 #include "experiments/columns/metric.h"
+#include "experiments/fleet/fleet.h"
 #include "experiments/report/plot.h"
 #include "experiments/report/report.h"
-#include "experiments/results/cache.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/results.h"
 #include "experiments/results/stop.h"
 #include "experiments/results/trace_json.h"
 #include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
+#include "experiments/trials/store.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/stats/looks.h"
@@ -56,14 +57,12 @@ static struct trial_spec make_trial_spec(void *self, uint32_t index,
     return experiment_trial_spec(experiment, index);
 }
 
-/* Opens the file in .trials that will hold the trial; it is known by a hash of all
- * that decides its result. */
-static void *begin_trial(void *self, uint32_t index,
-                         const struct trial_tables *tables, volatile int *stop)
+static void *begin_trial(void *self, uint32_t thread, uint32_t index,
+                   const struct trial_tables *tables, volatile int *stop)
 {
     const struct keeper *keeper = self;
 
-    return cache_begin(keeper->results.trials,
+    return store_begin(keeper->results.store, thread,
                        experiment_trial_hash(keeper->experiment, index), tables, stop);
 }
 
@@ -72,7 +71,7 @@ static void *begin_trial(void *self, uint32_t index,
 static bool keep_trial(void *begun, const struct trial_result *result,
                        struct err *err)
 {
-    return cache_end(begun, result, err);
+    return store_end(begun, result, err);
 }
 
 /* Skips copies (nothing is drawn, so seed 0 stands for all seeds), and the trials
@@ -170,8 +169,45 @@ static bool put_together(struct arena *arena, const struct results *results,
     return true;
 }
 
-/* Runs those trials of the keeper's experiment that are neither recalled nor
- * skipped.  False: interrupted, or .trials cannot be written. */
+/* The trials that are waiting, in the arena. */
+static uint32_t *due_trials(struct arena *arena, const struct experiment *experiment,
+                            const struct runner_trial *trial, uint32_t *count)
+{
+    uint32_t all = experiment_trial_count(experiment);
+    uint32_t *due = arena_alloc(arena, all + 1, sizeof *due);
+
+    *count = 0;
+    for (uint32_t i = 0; i < all; i++)
+        if (trial[i].state == RUNNER_WAITING)
+            due[(*count)++] = i;
+    return due;
+}
+
+/* Rank 0 runs trials with the other ranks, and then what is left: those that failed
+ * elsewhere fail here again, and are told. */
+static bool run_with_ranks(struct keeper *keeper, struct runner_plan plan,
+                           struct fleet *fleet, struct runner_trial *trial,
+                           struct err *err)
+{
+    struct arena *arena = arena_new(0);
+    uint32_t count;
+    const uint32_t *due = due_trials(arena, keeper->experiment, trial, &count);
+    bool ok;
+
+    fleet_serve(fleet, due, count);
+    plan.next = fleet_next;
+    plan.next_self = fleet;
+    ok = runner_run(&plan, trial, err);
+    fleet_end(fleet);
+    (void)results_recall(&keeper->results, keeper->experiment, trial);
+    for (uint32_t i = 0; i < count; i++)
+        trial[due[i]].known = false;
+    plan.next = NULL;
+    arena_free(arena);
+    return ok && runner_run(&plan, trial, err);
+}
+
+/* Runs what is not known of the keeper's experiment. */
 static bool run_trials(struct keeper *keeper,
                        const struct session_options *options,
                        struct runner_trial *trial, struct err *err)
@@ -189,7 +225,11 @@ static bool run_trials(struct keeper *keeper,
     if (options->resume)
         results_recall(&keeper->results, experiment, trial);
     skip_trials(experiment, options, trial);
-    return runner_run(&plan, trial, err);
+    if (!store_threads(keeper->results.store, options->threads, err))
+        return false;
+    return options->fleet == NULL
+        ? runner_run(&plan, trial, err)
+        : run_with_ranks(keeper, plan, options->fleet, trial, err);
 }
 
 /* Moves the trials of `before` seeds to the places that they have among more
@@ -258,12 +298,41 @@ static bool may_shard(const struct experiment *experiment,
 {
     struct err_pos nowhere = { NULL, 0, 0 };
 
-    if (options->shard_count <= 1 || experiment->stop.rule == LOOKS_NONE)
+    if ((options->shard_count <= 1 && options->fleet == NULL) ||
+        experiment->stop.rule == LOOKS_NONE)
         return true;
-    err_set(err, ERR_USAGE, nowhere, "--shard needs a number of seeds: when "
-            "there are enough (until: %.40s) follows from all trials together",
+    err_set(err, ERR_USAGE, nowhere, "%s a number of seeds: when there are enough "
+            "(until: %.40s) follows from all trials together",
+            options->fleet == NULL ? "--shard needs" : "ranks need",
             experiment->stop.text);
     return err_hint(err, "--seeds N gives a number.");
+}
+
+/* A rank above 0: it runs what rank 0 hands out. */
+static bool run_rank(struct arena *arena, struct keeper *keeper,
+                     const struct session_options *options, struct session *session,
+                     struct err *err)
+{
+    const struct experiment *experiment = keeper->experiment;
+    uint32_t count = experiment_trial_count(experiment);
+    struct runner_trial *trial = arena_alloc(arena, count, sizeof *trial);
+    const struct runner_plan plan = {
+        .count = count, .threads = options->threads,
+        .timeline_step_ns = experiment->timeline_step_ns,
+        .spec = make_trial_spec, .begin = begin_trial, .keep = keep_trial, .self = keeper,
+        .next = fleet_next, .next_self = options->fleet
+    };
+    bool ok;
+
+    session->trial = trial;
+    if (!fleet_wait(options->fleet))
+        return true;
+    if (!results_join(arena, experiment->dir, &keeper->results, err))
+        return false;
+    ok = store_threads(keeper->results.store, options->threads, err) &&
+         runner_run(&plan, trial, err);
+    results_close(&keeper->results);
+    return ok;
 }
 
 bool session_run(struct arena *arena, const struct experiment *experiment,
@@ -274,12 +343,17 @@ bool session_run(struct arena *arena, const struct experiment *experiment,
     bool ok;
 
     *session = (struct session){ .experiment = experiment };
-    if (!may_shard(experiment, options, err) ||
-        !results_begin(arena, experiment, &keeper.results, err))
+    if (!may_shard(experiment, options, err))
         return false;
-    ok = experiment->stop.rule == LOOKS_NONE
+    if (options->fleet != NULL && fleet_rank(options->fleet) > 0)
+        return run_rank(arena, &keeper, options, session, err);
+    if (!results_begin(arena, experiment, &keeper.results, err))
+        return false;
+    ok = (options->shard_text == NULL ||
+          results_tell_shard(arena, &keeper.results, options->shard_text, err)) &&
+         (experiment->stop.rule == LOOKS_NONE
         ? run_number(arena, &keeper, options, session, err)
-        : run_looks(arena, &keeper, options, session, err);
+        : run_looks(arena, &keeper, options, session, err));
     count_trials(session);
     if (ok && options->shard_count <= 1)
         ok = put_together(arena, &keeper.results, session, options, err);

@@ -16,6 +16,7 @@
 
 struct arena;
 struct err;
+struct fleet;
 struct grid;
 struct runner_ear;
 struct runner_trial;
@@ -27,7 +28,8 @@ struct session_options {
     uint32_t shard, shard_count;
     bool resume, progress;      /* recall what .trials has; show a line on stderr */
     bool plain;                     /* neither charts nor report */
-    /* What provenance.json says of the command. */
+    const char *shard_text;         /* for results_tell_shard(), or NULL */
+    struct fleet *fleet;            /* the ranks that run it together, or NULL */
     struct provenance_command command;
     const struct runner_ear *ear;   /* of a program that is not ours; or NULL */
     /* Something that the user should read; may be NULL. */
@@ -49,11 +51,8 @@ struct session {
     bool others_kept;               /* .trials holds some of other runs */
 };
 
-/* Runs the experiment and writes its results folder (experiment->dir).  A failed
- * trial is no failure of the session: it is counted, and the tables have its row
- * empty.  False: err says why (ERR_INTERRUPTED: what was finished is kept in
- * .trials, and --resume goes on there).  `session` is then filled as far as it
- * went. */
+/* False: err says why (ERR_INTERRUPTED: what was finished is kept).  Of a fleet, rank 0
+ * alone has results; it also runs what no other rank has ended. */
 bool session_run(struct arena *arena, const struct experiment *experiment,
                  const struct session_options *options,
                  struct session *session, struct err *err);

@@ -55,9 +55,12 @@ static struct sample sample_of(const double *x, const double *base,
     struct sample s;
 
     assert(count == 0 || (x != NULL && !isnan(ratio)));
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(pair_term(x, base, ratio, i)))
-            tally_add(&tally, pair_term(x, base, ratio, i));
+    for (size_t i = 0; i < count; i++) {
+        double value = pair_term(x, base, ratio, i);
+
+        if (isfinite(value))
+            tally_add(&tally, value);
+    }
     s = (struct sample){ (double)tally.count, tally.mean, tally_sd(&tally), 0 };
     if (tally.count < HALL_LEAST || !(s.sd > 0))
         return s;

@@ -206,10 +206,10 @@ static void killed_search_goes_on_in_its_folder(void **state)
     snprintf(dir, sizeof dir, "%s", scratch_path(&w->scratch, "kept"));
     assert_true(results_open(w->arena, dir, &results, &w->err));
     w->probe = probe_open(w->arena, file, &options, &w->err);
-    probe_keep(w->probe, results.trials);
+    probe_keep(w->probe, results.store);
     assert_true(probe_run(w->probe, &ask, 1, &a, &w->err));
     struct probe *next = probe_open(w->arena, file, &options, &w->err);
-    probe_keep(next, results.trials);
+    probe_keep(next, results.store);
     assert_true(probe_run(next, &ask, 1, &b, &w->err));
     assert_int_equal(probe_counts(next).run, 0);
     assert_int_equal(probe_counts(next).recalled, 3);

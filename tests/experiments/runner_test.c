@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * runner_test.c - threads, finished trials kept on disk, files that are whole
- * or absent, results read back.
+ * runner_test.c - threads, files that are whole or absent, results read back.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -17,7 +16,6 @@
 #include <cmocka.h>
 
 #include "experiments/columns/columns.h"
-#include "experiments/results/cache.h"
 #include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/train/train.h"
@@ -84,9 +82,10 @@ static struct trial_spec one_bad_spec(void *self, uint32_t index,
     return spec;
 }
 
-static void *begin_any(void *self, uint32_t index,
+static void *begin_any(void *self, uint32_t thread, uint32_t index,
                        const struct trial_tables *tables, volatile int *stop)
 {
+    (void)thread;
     (void)index;
     (void)tables;
     (void)stop;
@@ -165,149 +164,6 @@ static void trials_that_are_done_are_not_run_again(void **state)
     plan.begin = begin_any;
     plan.keep = keep_none;
     assert_true(runner_run(&plan, trial, &w->err));
-}
-
-/* Trial 77 with so many rows of 4 bytes; `result` NULL: not finished. */
-static bool write_rows(struct world *w, const struct folder *dir,
-                       unsigned rows,
-                       const struct trial_result *result, volatile int *stop)
-{
-    struct table *jobs = table_new(csv_compare.columns, 1);
-    struct trial_tables tables = { .jobs = jobs };
-    struct cache *cache = cache_begin(dir, 77, &tables, stop);
-    bool ok;
-
-    for (unsigned i = 0; i < rows; i++) {
-        table_text(jobs, i % 2 ? "row" : "odd");
-        table_end_row(jobs);
-    }
-    ok = cache_end(cache, result, &w->err);
-    table_free(jobs);
-    return ok;
-}
-
-static void write_one(struct world *w, const struct trial_result *result)
-{
-    assert_true(write_rows(w, w->folder, 1, result, NULL));
-}
-
-/* Trial 77's rows, and its result; NULL: it is not there. */
-static char *read_rows(struct world *w, struct trial_result *result)
-{
-    struct out *out[CACHE_TABLE_COUNT] = { NULL };
-    bool there;
-
-    out[CACHE_JOBS] = out_open(w->arena, scratch_path(&w->scratch, "rows"),
-                               &w->err);
-    there = cache_read(w->folder, 77, result, out);
-    assert_true(out_close(out[CACHE_JOBS], &w->err));
-    return there ? scratch_read(&w->scratch, "rows") : NULL;
-}
-
-static void change_byte(struct world *w, const char *name, long at)
-{
-    FILE *file = fopen(scratch_path(&w->scratch, name), "r+b");
-
-    assert_non_null(file);
-    fseek(file, at, SEEK_SET);
-    fputc('x', file);
-    fclose(file);
-}
-
-static void finished_trial_comes_back_whole(void **state)
-{
-    struct world *w = *state;
-    struct trial_result result = { .digest = 5, .end_ns = 9 }, back;
-    char *rows;
-
-    result.value[METRIC_COST] = 1.0 / 3;
-    write_one(w, &result);
-    rows = read_rows(w, &back);
-    assert_non_null(rows);
-    assert_true(back.digest == 5 && back.end_ns == 9);
-    assert_true(back.value[METRIC_COST] == 1.0 / 3);
-    assert_string_equal(rows, "odd\n");
-    free(rows);
-    assert_false(cache_read(w->folder, 78, &back, NULL));
-    assert_null(scratch_read(&w->scratch, "000000000000004d.jobs"));
-}
-
-#define LONG 200000u            /* rows: 800 kB, more than a table keeps */
-
-static void a_long_table_goes_beside_and_comes_back_in_order(void **state)
-{
-    struct world *w = *state;
-    struct trial_result result = { .digest = 6 }, back;
-    char *rows;
-
-    assert_true(write_rows(w, w->folder, LONG, &result, NULL));
-    rows = scratch_read(&w->scratch, "000000000000004d.jobs");
-    assert_non_null(rows);
-    assert_in_range(strlen(rows), 4 * LONG / 2, 4 * LONG - 1);
-    free(rows);
-    rows = read_rows(w, &back);
-    assert_non_null(rows);
-    assert_int_equal(strlen(rows), 4 * LONG);
-    for (unsigned i = 0; i < LONG; i++)
-        assert_memory_equal(rows + 4 * i, i % 2 ? "row\n" : "odd\n", 4);
-    assert_true(back.digest == 6);
-    free(rows);
-    change_byte(w, "000000000000004d.jobs", 100000);
-    assert_null(read_rows(w, &back));
-    assert_int_equal(truncate(scratch_path(&w->scratch,
-                                           "000000000000004d.jobs"), 9), 0);
-    assert_null(read_rows(w, &back));
-}
-
-static void a_trial_that_was_not_finished_leaves_no_rows(void **state)
-{
-    struct world *w = *state;
-
-    assert_true(write_rows(w, w->folder, LONG, NULL, NULL));
-    assert_null(scratch_read(&w->scratch, "000000000000004d.trial"));
-    assert_null(scratch_read(&w->scratch, "000000000000004d.jobs"));
-    assert_null(scratch_read(&w->scratch, "000000000000004d.jobs.tmp"));
-}
-
-/* Not only at its end: a long trial is not run to no avail. */
-static void rows_that_cannot_be_written_stop_the_run(void **state)
-{
-    struct world *w = *state;
-    struct trial_result result = { .digest = 7 };
-    int stop = 0;
-    struct folder *nowhere = folder_make(
-        w->arena, scratch_path(&w->scratch, "no"), &w->err);
-
-    assert_non_null(nowhere);
-    folder_drop(w->folder, "no");
-    assert_false(write_rows(w, nowhere, LONG, &result, &stop));
-    assert_int_equal(stop, 1);
-    assert_int_equal(w->err.kind, ERR_IO);
-    assert_non_null(strstr(w->err.text, "No such file"));
-    assert_false(write_rows(w, nowhere, LONG, NULL, NULL));
-    stop = 0;
-    assert_false(write_rows(w, nowhere, 1, &result, &stop));
-    assert_int_equal(stop, 0);
-    folder_close(nowhere);
-}
-
-static void torn_or_changed_trial_is_as_good_as_absent(void **state)
-{
-    struct world *w = *state;
-    struct trial_result result = { .digest = 5 }, back;
-    const char *path;
-    struct stat st;
-
-    write_one(w, &result);
-    change_byte(w, "000000000000004d.trial", 200);
-    assert_false(cache_read(w->folder, 77, &back, NULL));
-    write_one(w, &result);
-    path = scratch_path(&w->scratch, "000000000000004d.trial");
-    assert_int_equal(stat(path, &st), 0);
-    assert_int_equal(truncate(path, st.st_size - 1), 0);
-    assert_false(cache_read(w->folder, 77, &back, NULL));
-    assert_int_equal(truncate(path, 0), 0);
-    assert_false(cache_read(w->folder, 77, &back, NULL));
 }
 
 static void file_is_there_only_after_close(void **state)
@@ -535,11 +391,6 @@ int main(void)
         TEST(failed_trial_does_not_stop_the_others),
         TEST(failure_to_keep_ends_the_run),
         TEST(trials_that_are_done_are_not_run_again),
-        TEST(finished_trial_comes_back_whole),
-        TEST(torn_or_changed_trial_is_as_good_as_absent),
-        TEST(a_long_table_goes_beside_and_comes_back_in_order),
-        TEST(a_trial_that_was_not_finished_leaves_no_rows),
-        TEST(rows_that_cannot_be_written_stop_the_run),
         TEST(file_is_there_only_after_close),
         TEST(write_that_fails_is_reported_with_the_name),
         TEST(an_open_file_is_written_in_place),

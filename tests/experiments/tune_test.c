@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -35,6 +34,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/folder.h"
+#include "tests/aid/logs.h"
 #include "tests/aid/scratch.h"
 
 static char program[4096];      /* its path */
@@ -140,7 +140,7 @@ static void run_search(struct scratch *scratch, uint32_t threads, struct search 
     if (search->probe == NULL)
         fail_msg("%s", err.text);
     assert_true(results_open(search->arena, scratch_path(scratch, "out"), &results, &err));
-    probe_keep(search->probe, results.trials);
+    probe_keep(search->probe, results.store);
     search->found = tune_run(search->arena, search->probe, &how, &search->count, &err);
     if (search->found == NULL)
         fail_msg("%s", err.text);
@@ -347,28 +347,6 @@ static int end_of(pid_t child)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Returns the number of finished trials; stores the names of at most `most` files. */
-static uint32_t trials_in(struct scratch *scratch, const char *dir, char (*name)[64],
-                          uint32_t most)
-{
-    DIR *folder = opendir(scratch_path(scratch, dir));
-    struct dirent *entry;
-    uint32_t count = 0;
-
-    while (folder != NULL && (entry = readdir(folder)) != NULL) {
-        size_t bytes = strlen(entry->d_name);
-
-        if (bytes < 6 || strcmp(entry->d_name + bytes - 6, ".trial") != 0)
-            continue;
-        if (count < most)
-            snprintf(name[count], sizeof name[0], "%.63s", entry->d_name);
-        count++;
-    }
-    if (folder != NULL)
-        closedir(folder);
-    return count;
-}
-
 static void expect_same(struct scratch *scratch, const char *one, const char *two)
 {
     char *left = scratch_read(scratch, one), *right = scratch_read(scratch, two);
@@ -406,7 +384,7 @@ static void a_killed_process_keeps_nothing_from_another(void **state)
     assert_int_equal(end_of(start(scratch, "one")), 0);
     first = start(scratch, "two");
     second = start(scratch, "two");
-    while (trials_in(scratch, "two/.trials", NULL, 0) < 5 &&
+    while (logs_count(scratch->dir, "two/.trials") < 5 &&
            access(scratch_path(scratch, "two/tuned.yaml"), F_OK) != 0)
         (void)nanosleep(&wait, NULL);
     assert_int_equal(kill(first, SIGKILL), 0);
@@ -443,27 +421,25 @@ static void a_trial_has_one_process_at_a_time(void **state)
 static void a_tuned_run_that_goes_on_searches_once(void **state)
 {
     struct scratch *scratch = *state;
-    static char name[512][64];
-    static ino_t inode[512];
-    char text[2048], path[128];
+    char text[2048], path[8][300];
+    ino_t inode[8];
     struct stat st;
-    uint32_t count;
+    unsigned count;
 
     snprintf(text, sizeof text, "%stuned: true\n", splits);
     write_experiment(scratch, "e.yaml", text);
     assert_int_equal(run(scratch, "e.yaml -q -o one"), 0);
     assert_int_equal(run(scratch, "e.yaml -q -o two --shard 1/2"), 0);
-    count = trials_in(scratch, "two/.trials", name, 512);
-    assert_true(count > 30 && count <= 512);
-    for (uint32_t i = 0; i < count; i++) {
-        snprintf(path, sizeof path, "two/.trials/%.63s", name[i]);
-        assert_int_equal(stat(scratch_path(scratch, path), &st), 0);
+    assert_true(logs_count(scratch->dir, "two/.trials") > 30);
+    count = logs_list(scratch->dir, "two/.trials", path, 8);
+    assert_in_range(count, 1, 8);
+    for (unsigned i = 0; i < count; i++) {
+        assert_int_equal(stat(path[i], &st), 0);
         inode[i] = st.st_ino;
     }
     assert_int_equal(run(scratch, "e.yaml -q -o two --shard 2/2 --resume"), 0);
-    for (uint32_t i = 0; i < count; i++) {
-        snprintf(path, sizeof path, "two/.trials/%.63s", name[i]);
-        assert_int_equal(stat(scratch_path(scratch, path), &st), 0);
+    for (unsigned i = 0; i < count; i++) {
+        assert_int_equal(stat(path[i], &st), 0);
         assert_true(st.st_ino == inode[i]);
     }
     assert_int_equal(run(scratch, "e.yaml -q -o two --resume"), 0);

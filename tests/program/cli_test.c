@@ -2,7 +2,6 @@
 /*
  * cli_test.c - exit statuses, messages and files of the commands.
  */
-#include <dirent.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -19,6 +18,7 @@
 #include <cmocka.h>
 
 #include "experiments/cli/cli.h"
+#include "tests/aid/logs.h"
 #include "tests/aid/scratch.h"
 
 #define WORDS_MAX 24
@@ -461,15 +461,7 @@ static void wait_for_trial(struct scratch *scratch)
     const struct timespec moment = { 0, 20000000 };
 
     for (int i = 0; i < 1500; i++) {
-        DIR *dir = opendir(scratch_path(scratch, "o/.trials"));
-        const struct dirent *entry = NULL;
-
-        while (dir != NULL && (entry = readdir(dir)) != NULL)
-            if (strstr(entry->d_name, ".trial") != NULL)
-                break;
-        if (dir != NULL)
-            closedir(dir);
-        if (entry != NULL)
+        if (logs_count(scratch->dir, "o/.trials") > 0)
             return;
         nanosleep(&moment, NULL);
     }

@@ -8,7 +8,6 @@
  * manual, nothing half-written looks whole, and --resume ends with the bytes
  * of a run that nobody disturbed.
  */
-#include <dirent.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "tests/aid/logs.h"
 #include "tests/aid/program.h"
 #include "tests/aid/scratch.h"
 
@@ -418,28 +418,17 @@ static void write_long(struct fixture *f)
 static void a_disk_that_fills_while_a_trial_runs_leaves_no_rows(void **state)
 {
     struct fixture *f = *state;
-    static const rlim_t room[] = { 200000, 300000, 700000, 1200000 };
-    unsigned trials = 0;
-    char path[300];
+    static const rlim_t room[] = { 200000, 300000, 1000000, 1580000 };
 
     write_long(f);
     for (size_t i = 0; i < sizeof room / sizeof room[0]; i++) {
-        DIR *folder;
-        struct dirent *entry;
-
         assert_int_equal(run_limited(f, room[i]), 4);
         assert_false(is_there(f, "out/provenance.json"));
         assert_false(is_there(f, "out/jobs.csv"));
         assert_false(is_there(f, "out/jobs.csv.tmp"));
-        folder = opendir(at(f, "out/.trials", path));
-        assert_non_null(folder);
-        while ((entry = readdir(folder)) != NULL) {
-            assert_null(strstr(entry->d_name, ".tmp"));
-            trials += strstr(entry->d_name, ".trial") != NULL;
-        }
-        closedir(folder);
     }
-    assert_in_range(trials, 1, 4);      /* in time for some, for some not */
+    /* In time for some, for some not. */
+    assert_in_range(logs_count(f->scratch.dir, "out/.trials"), 1, 4);
     assert_int_equal(RUN(f, "run", "-q", "@e.yaml", "-o", "@cut", "-j", "2"),
                      0);
     assert_int_equal(RUN(f, "run", "-q", "@e.yaml", "-o", "@whole"), 0);
@@ -458,21 +447,7 @@ static const char many[] =
 
 static unsigned trials_kept(struct fixture *f)
 {
-    char path[300];
-    DIR *folder = opendir(at(f, "cut/.trials", path));
-    struct dirent *entry;
-    unsigned count = 0;
-
-    if (folder == NULL)
-        return 0;
-    while ((entry = readdir(folder)) != NULL) {
-        size_t bytes = strlen(entry->d_name);
-
-        count += bytes > 6 &&
-                 strcmp(entry->d_name + bytes - 6, ".trial") == 0;
-    }
-    closedir(folder);
-    return count;
+    return logs_count(f->scratch.dir, "cut/.trials");
 }
 
 /* Starts the long run, and sends the signal after some trials. */
@@ -531,28 +506,74 @@ static void interrupted_runs_end_with_130_and_resume_to_the_same(void **state)
     assert_resumed_as_whole(f);
 }
 
-/* Some trials are then damaged, too: they are run again. */
+/* Logs are then torn and damaged, too: what is lost is run again. */
 static void killed_runs_resume_to_the_same(void **state)
 {
     struct fixture *f = *state;
-    char path[600];
-    unsigned damaged = 0;
+    char path[8][300];
+    struct stat st;
+    unsigned logs;
 
     scratch_experiment(&f->scratch, many);
     assert_int_equal(cut_off(f, SIGKILL), 128 + SIGKILL);
     assert_false(is_there(f, "cut/summary.csv"));
-    DIR *folder = opendir(at(f, "cut/.trials", path));
-    assert_non_null(folder);
-    for (struct dirent *e; damaged < 9 && (e = readdir(folder)) != NULL;) {
-        snprintf(path, sizeof path, "%s/cut/.trials/%s", f->scratch.dir,
-                 e->d_name);
-        if (e->d_name[0] == '.')
-            continue;
-        assert_int_equal(truncate(path, damaged % 3 * 200), 0);
-        damaged++;
+    logs = logs_list(f->scratch.dir, "cut/.trials", path, 8);
+    assert_in_range(logs, 1, 2);
+    for (unsigned i = 0; i < logs; i++) {
+        FILE *file = fopen(path[i], "r+b");
+
+        assert_non_null(file);
+        assert_int_equal(fstat(fileno(file), &st), 0);
+        fseek(file, (long)st.st_size / 3, SEEK_SET);
+        fputs("damaged", file);
+        fclose(file);
+        assert_int_equal(truncate(path[i], st.st_size - 100 - 7 * (off_t)i), 0);
     }
-    closedir(folder);
-    assert_int_equal(damaged, 9);
+    assert_resumed_as_whole(f);
+}
+
+/* Runs it with --resume for so long, then kills it; its status. */
+static int run_for(struct fixture *f, long ns)
+{
+    const struct timespec wait = { ns / 1000000000, ns % 1000000000 };
+    char e[300], out[300];
+    int status;
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    at(f, "e.yaml", e);
+    at(f, "cut", out);
+    if (pid == 0) {
+        if (!freopen("/dev/null", "w", stderr))
+            _exit(126);
+        execl(f->program.path, f->program.path, "run", "-q", "-j", "2", e, "-o", out,
+              "--resume", (char *)NULL);
+        _exit(127);
+    }
+    nanosleep(&wait, NULL);
+    (void)kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Killed again and again, at any moment: each run goes on from where the last one was,
+ * and what is there never becomes less. */
+static void a_run_that_is_killed_again_and_again_ends_the_same(void **state)
+{
+    struct fixture *f = *state;
+    unsigned kept = 0, kills = 0;
+    long ns = 20000000;
+    int status;
+
+    scratch_experiment(&f->scratch, many);
+    while ((status = run_for(f, ns)) == 128 + SIGKILL) {
+        assert_true(trials_kept(f) >= kept || is_there(f, "cut/summary.csv"));
+        kept = trials_kept(f);
+        ns = ns * 9 / 7;
+        kills++;
+    }
+    assert_int_equal(status, 0);
+    assert_true(kills > 0);
     assert_resumed_as_whole(f);
 }
 
@@ -642,6 +663,7 @@ int main(int argc, char **argv)
         TEST(a_disk_that_fills_while_a_trial_runs_leaves_no_rows),
         TEST(interrupted_runs_end_with_130_and_resume_to_the_same),
         TEST(killed_runs_resume_to_the_same),
+        TEST(a_run_that_is_killed_again_and_again_ends_the_same),
         TEST(resume_does_not_mix_in_trials_of_another_experiment),
         TEST(output_that_does_not_arrive_is_status_4),
         TEST(locale_and_home_change_no_byte),

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * merge.c - `clustersim merge`.
+ */
+#include <string.h>
+
+#include "experiments/cli/command.h"
+#include "experiments/cli/experiment.h"
+#include "experiments/cli/shard.h"
+#include "experiments/cli/tuned.h"
+#include "experiments/results/results.h"
+#include "experiments/run/runner.h"
+#include "experiments/spec/experiment.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+
+struct merging {
+    struct cli *cli;
+    struct shard *shard;
+    uint32_t count;             /* of shards */
+    struct args args;           /* of the run that puts them together */
+    const struct experiment *experiment;
+};
+
+static bool read_shards(struct merging *m, const struct args *args, struct err *err)
+{
+    m->count = (uint32_t)args->word_count;
+    m->shard = arena_alloc(m->cli->arena, m->count, sizeof *m->shard);
+    for (uint32_t i = 0; i < m->count; i++) {
+        struct err_pos pos = { args->word[i], 0, 0 };
+
+        if (!shard_read(m->cli->arena, args->word[i], &m->shard[i], err))
+            return false;
+        if (m->shard[i].hash == m->shard[0].hash)
+            continue;
+        err_set(err, ERR_IO, pos, "a shard of another experiment than %.200s, of other "
+                "inputs or options, or by another program file", m->shard[0].dir);
+        return err_hint(err, "Merge the shards of one experiment; run this one again with "
+                        "the options of the others.");
+    }
+    return true;
+}
+
+/* As the shards were run, but whole. */
+static void set_args(struct merging *m, const struct args *args)
+{
+    const struct shard *shard = &m->shard[0];
+    const char **word = arena_alloc(m->cli->arena, 1, sizeof *word);
+
+    m->args = *args;
+    word[0] = shard->file;
+    m->args.word = word;
+    m->args.word_count = 1;
+    m->args.set = shard->set;
+    m->args.set_count = shard->set_count;
+    m->args.given[ARG_SEEDS] = shard->seeds != NULL;
+    m->args.value[ARG_SEEDS] = shard->seeds;
+    m->args.given[ARG_ONLY] = shard->only != NULL;
+    m->args.value[ARG_ONLY] = shard->only;
+    m->args.given[ARG_RESUME] = true;
+}
+
+static bool same_experiment(const struct merging *m, struct err *err)
+{
+    struct err_pos pos = { m->shard[0].file, 0, 0 };
+
+    if (shard_hash(m->experiment) == m->shard[0].hash)
+        return true;
+    err_set(err, ERR_IO, pos, "is another experiment than the shards were run from: it, a "
+            "file it names or the program has changed");
+    return err_hint(err, "Merge with the program and the files of the shards, or run them "
+                    "again.");
+}
+
+/* Brings the logs together.  Returns the trials that are there. */
+static bool take_logs(const struct merging *m, struct runner_trial *trial, struct err *err)
+{
+    struct arena *arena = m->cli->arena;
+    struct results results;
+    bool ok = results_open(arena, m->experiment->dir, &results, err);
+
+    if (!ok)
+        return false;
+    for (uint32_t i = 0; ok && i < m->count; i++)
+        ok = results_take_logs(arena, &results, m->shard[i].dir, err);
+    if (ok)
+        (void)results_recall(&results, m->experiment, trial);
+    results_close(&results);
+    return ok;
+}
+
+/* Of one shard's trials, or of all (count 0): how many are there, of how many. */
+static uint32_t there(const struct merging *m, const struct runner_trial *trial,
+                      uint32_t index, uint32_t count, uint32_t *all)
+{
+    uint32_t number = 0, found = 0;
+
+    *all = 0;
+    for (uint32_t i = 0; i < experiment_trial_count(m->experiment); i++) {
+        if (experiment_is_copy(m->experiment, i))
+            continue;
+        if (count == 0 || number % count == index) {
+            (*all)++;
+            found += trial[i].state == RUNNER_DONE;
+        }
+        number++;
+    }
+    return found;
+}
+
+static const char *dir_of(const struct merging *m, uint32_t index)
+{
+    for (uint32_t i = 0; i < m->count; i++)
+        if (m->shard[i].index == index)
+            return m->shard[i].dir;
+    return NULL;
+}
+
+static bool equal_counts(const struct merging *m)
+{
+    for (uint32_t i = 1; i < m->count; i++)
+        if (m->shard[i].count != m->shard[0].count)
+            return false;
+    return true;
+}
+
+/* Says what is missing, and how to go on; the exit status. */
+static int tell_missing(const struct merging *m, const struct runner_trial *trial)
+{
+    FILE *to = m->cli->err;
+    uint32_t all, found = there(m, trial, 0, 0, &all), shards = m->shard[0].count;
+
+    fprintf(to, "%u of %u trials are there:\n", found, all);
+    for (uint32_t i = 0; i < shards && equal_counts(m); i++) {
+        const char *dir = dir_of(m, i);
+
+        found = there(m, trial, i, shards, &all);
+        if (found < all)
+            fprintf(to, "  shard %u/%u has %u of %u%s%s\n", i + 1, shards, found, all,
+                    dir == NULL ? ": it is not among the folders" : " in ",
+                    dir == NULL ? "" : dir);
+    }
+    fprintf(to, "a shard goes on with --resume, then merge again; or run the others here, "
+            "with the\noptions of the shards but --shard: clustersim run %s -o %s --resume\n",
+            m->shard[0].file, m->experiment->dir);
+    return 5;
+}
+
+static int merge(struct cli *cli, const struct args *args)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    struct merging m = { .cli = cli };
+    struct session session = { 0 };
+    struct runner_trial *trial;
+    struct err err = { 0 };
+    uint32_t all;
+    int status;
+
+    if (!args->given[ARG_OUT]) {
+        err_set(&err, ERR_USAGE, nowhere, "merge needs -o DIR, where results go");
+        return command_fail(cli, &err);
+    }
+    if (!read_shards(&m, args, &err))
+        return command_fail(cli, &err);
+    set_args(&m, args);
+    m.experiment = cmd_tuned_read(cli, &m.args, &err);
+    if (m.experiment == NULL || !same_experiment(&m, &err))
+        return command_fail(cli, &err);
+    trial = arena_alloc(cli->arena, experiment_trial_count(m.experiment), sizeof *trial);
+    if (!take_logs(&m, trial, &err))
+        return command_fail(cli, &err);
+    if (there(&m, trial, 0, 0, &all) < all)
+        return tell_missing(&m, trial);
+    status = cmd_experiment_run(cli, &m.args, m.experiment, &session);
+    if (!args->given[ARG_QUIET] && session.grid != NULL)
+        cmd_results_print(cli, &session);
+    return status;
+}
+
+const struct command command_merge = {
+    "merge", "DIR... -o DIR [-q]", "put shards of an experiment together",
+    "Takes the finished trials of all DIR, folders of `run --shard I/N`, and\n"
+    "writes the results as one run would, byte for byte.  The shards stay as\n"
+    "they are.  The experiment's file and the program must be those of the\n"
+    "shards.\n\n"
+    "If trials are missing, it says of which shards, keeps what is there for\n"
+    "--resume and ends with status 5.  A trial that failed in its shard is\n"
+    "missing, too: run again, it fails again, and failures.csv lists it.\n"
+    "Shards of different experiments are refused.\n",
+    ARG_BIT(ARG_OUT) | ARG_BIT(ARG_QUIET), 1, 100000, merge
+};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * log.h - one file of finished trials, to which is only appended.  Private to
+ * experiments/trials.
+ *
+ * A trial is some records of rows, where its tables are long, and one record with its
+ * result and the rows that are left.  Each record has a checksum.  Only the last record
+ * makes the trial: whatever a killed process left behind it is as good as absent.
+ */
+#ifndef EXPERIMENTS_TRIALS_LOG_H
+#define EXPERIMENTS_TRIALS_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/trials/store.h"
+
+/* Bytes on their way to a file or from it; its storage is used again. */
+struct log_buffer {
+    char *bytes;                /* the owner's, who returns it with free() */
+    size_t room;
+};
+
+/* Where the next trial goes, in a file that one thread at a time writes. */
+struct log {
+    int fd;
+    uint64_t *end;              /* of the last whole trial; the owner's */
+    uint64_t at;                /* where the next record goes */
+    uint64_t rows;              /* its records of rows so far */
+    struct log_buffer buffer;
+};
+
+/* Both return 0, or errno: then nothing of this trial counts. */
+int log_rows(struct log *log, uint64_t hash, enum store_table table, const char *bytes,
+             size_t count);
+int log_result(struct log *log, uint64_t hash, const struct trial_result *result,
+               const char *const text[STORE_TABLE_COUNT],
+               const size_t count[STORE_TABLE_COUNT]);
+/* Begins the next trial.  Forgets the one that was begun. */
+void log_begin(struct log *log);
+void log_forget(struct log *log);
+
+/* Calls `found` for each whole trial from the offset on, with the place of its result.
+ * Returns from where to go on when the file has grown.  What is damaged is passed over. */
+typedef void log_found_fn(void *self, uint64_t hash, uint64_t place);
+uint64_t log_scan(int fd, uint64_t from, struct log_buffer *buffer, log_found_fn *found,
+                  void *self);
+
+/* Reads the trial whose result stands there: rows, in order, go to those of `out` that
+ * are not NULL; `out` may be NULL.  False: it is not there, or damaged. */
+bool log_read(int fd, uint64_t place, uint64_t hash, struct log_buffer *buffer,
+              struct trial_result *result, struct out *const out[STORE_TABLE_COUNT]);
+
+#endif

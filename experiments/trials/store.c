@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * store.c - the logs of a folder, and an index of their trials.
+ *
+ * Invariant: a log that a thread of this process writes is read only as far as the thread
+ * did not index it itself.  The ends of logs lie in memory that is
+ * shared with processes that are forked: a trial that runs in one of its own appends to
+ * the log of the thread that waits for it.
+ */
+#define _DEFAULT_SOURCE         /* MAP_ANONYMOUS */
+#include "experiments/trials/store.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "experiments/run/trial.h"
+#include "experiments/trials/log.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/folder.h"
+#include "sim/text/hash.h"
+#include "sim/text/table.h"
+
+#define OPEN_MAX_FILES 256u     /* logs that are kept open to be read */
+#define NAMES_MAX 10000u
+#define THREADS_MAX 1024u
+
+static const char suffix[] = ".log";
+
+/* A log of the folder, as it is read. */
+struct file {
+    char name[32];
+    int fd;                     /* -1: not open now */
+    bool own;                   /* a thread of this process writes it */
+    uint64_t seen;              /* so far it is in the index */
+};
+
+struct place {
+    uint64_t hash, at;          /* of the record of its result */
+    uint32_t file, used;
+};
+
+struct store_trial {
+    struct store *store;
+    struct writer *writer;      /* whose it is */
+    uint64_t hash;
+    struct table *table[STORE_TABLE_COUNT];     /* NULL: not wanted */
+    volatile int *stop;
+    int why;                    /* errno of the first rows not written */
+    struct rows {
+        struct store_trial *trial;
+        enum store_table table;
+    } rows[STORE_TABLE_COUNT];
+};
+
+/* A thread that runs trials. */
+struct writer {
+    struct log log;
+    uint32_t file;
+    uint64_t seen;              /* so far it is in `made`, or in the index */
+    struct place *made;         /* trials, for the index */
+    uint32_t made_count, made_room;
+    struct store_trial trial;
+};
+
+struct store {
+    const struct folder *dir;
+    struct writer *writer;      /* [writer_count] */
+    uint32_t writer_count, writer_room;
+    uint64_t *end;              /* of their logs: THREADS_MAX, shared with forks */
+    pthread_mutex_t lock;       /* of what follows */
+    struct file *file;
+    uint32_t file_count, file_room, open_count;
+    struct place *slot;         /* open addressing; room is a power of two */
+    uint32_t place_count, room;
+    struct log_buffer buffer;
+};
+
+/* ---- the index ---- */
+
+static struct place *find(const struct store *store, uint64_t hash)
+{
+    uint32_t at = (uint32_t)(hash >> 32 ^ hash) & (store->room - 1);
+
+    while (store->slot[at].used != 0 && store->slot[at].hash != hash)
+        at = (at + 1) & (store->room - 1);
+    return &store->slot[at];
+}
+
+static void grow_index(struct store *store)
+{
+    struct place *old = store->slot;
+    uint32_t room = store->room;
+
+    store->room = room == 0 ? 1024 : 2 * room;
+    store->slot = arena_resize_own(NULL, store->room, sizeof *store->slot);
+    memset(store->slot, 0, store->room * sizeof *store->slot);
+    for (uint32_t i = 0; i < room; i++)
+        if (old[i].used != 0)
+            *find(store, old[i].hash) = old[i];
+    free(old);
+}
+
+static void add_place(struct store *store, struct place place)
+{
+    struct place *slot;
+
+    if (2 * (store->place_count + 1) > store->room)
+        grow_index(store);
+    slot = find(store, place.hash);
+    if (slot->used != 0)
+        return;                 /* the same trial, from another log */
+    *slot = place;
+    slot->used = 1;
+    store->place_count++;
+}
+
+/* ---- files ---- */
+
+static bool is_log(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == 16 && strcmp(name + 16, suffix) == 0;
+}
+
+static int open_file(const struct store *store, const char *name, int flags)
+{
+    return openat(folder_handle(store->dir), name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK,
+                  0666);
+}
+
+static uint32_t add_file(struct store *store, const char *name, bool own)
+{
+    struct file file = { .fd = -1, .own = own };
+
+    snprintf(file.name, sizeof file.name, "%s", name);
+    ARENA_ADD(NULL, store->file, store->file_count, store->file_room, file);
+    return store->file_count - 1;
+}
+
+static uint32_t find_file(const struct store *store, const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < store->file_count && strcmp(store->file[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+/* Returns its handle, or -1. */
+static int reach_file(struct store *store, uint32_t index)
+{
+    struct file *file = &store->file[index];
+
+    if (file->fd >= 0)
+        return file->fd;
+    for (uint32_t i = 0; store->open_count >= OPEN_MAX_FILES && i < store->file_count; i++)
+        if (store->file[i].fd >= 0) {
+            (void)close(store->file[i].fd);
+            store->file[i].fd = -1;
+            store->open_count--;
+        }
+    file->fd = open_file(store, file->name, O_RDONLY);
+    store->open_count += file->fd >= 0;
+    return file->fd;
+}
+
+static DIR *list_of(const struct store *store)
+{
+    int fd = openat(folder_handle(store->dir), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+
+    if (list == NULL && fd >= 0)
+        (void)close(fd);
+    return list;
+}
+
+static void find_files(struct store *store)
+{
+    DIR *list = list_of(store);
+    const struct dirent *entry;
+
+    while (list != NULL && (entry = readdir(list)) != NULL)
+        if (is_log(entry->d_name) && find_file(store, entry->d_name) == store->file_count)
+            (void)add_file(store, entry->d_name, false);
+    if (list != NULL)
+        closedir(list);
+}
+
+/* ---- looking ---- */
+
+struct looking {
+    struct store *store;
+    uint32_t file;
+};
+
+static void found(void *self, uint64_t hash, uint64_t at)
+{
+    const struct looking *looking = self;
+
+    add_place(looking->store, (struct place){ hash, at, looking->file, 1 });
+}
+
+static void look_at(struct store *store, uint32_t index)
+{
+    struct looking looking = { store, index };
+    int fd = reach_file(store, index);
+
+    if (fd >= 0)
+        store->file[index].seen = log_scan(fd, store->file[index].seen, &store->buffer,
+                                           found, &looking);
+}
+
+static void look_at_others(struct store *store)
+{
+    find_files(store);
+    for (uint32_t i = 0; i < store->file_count; i++)
+        if (!store->file[i].own)
+            look_at(store, i);
+}
+
+void store_look(struct store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    look_at_others(store);
+    pthread_mutex_unlock(&store->lock);
+}
+
+/* What a thread indexed itself need not be read; what processes wrote that it waited for
+ * is behind that. */
+static void settle(struct store *store, struct writer *writer)
+{
+    struct file *file = &store->file[writer->file];
+
+    for (uint32_t i = 0; i < writer->made_count; i++)
+        add_place(store, writer->made[i]);
+    writer->made_count = 0;
+    if (file->seen < writer->seen)
+        file->seen = writer->seen;
+    if (file->seen < *writer->log.end)
+        look_at(store, writer->file);
+    writer->seen = store->file[writer->file].seen;
+}
+
+void store_settle(struct store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    look_at_others(store);
+    for (uint32_t w = 0; w < store->writer_count; w++)
+        settle(store, &store->writer[w]);
+    pthread_mutex_unlock(&store->lock);
+}
+
+bool store_read(struct store *store, uint64_t hash, struct trial_result *result,
+                struct out *const out[STORE_TABLE_COUNT])
+{
+    const struct place *place;
+    bool ok = false;
+    int fd;
+
+    pthread_mutex_lock(&store->lock);
+    place = store->room == 0 ? NULL : find(store, hash);
+    if (place != NULL && place->used != 0) {
+        fd = reach_file(store, place->file);
+        ok = fd >= 0 && log_read(fd, place->at, hash, &store->buffer, result, out);
+    }
+    pthread_mutex_unlock(&store->lock);
+    return ok;
+}
+
+/* ---- trials that run ---- */
+
+/* A name that no log has, of any shard or rank. */
+static void name_log(char name[32], uint32_t attempt)
+{
+    struct timespec now;
+    char host[256] = "";
+    uint64_t hash;
+
+    (void)gethostname(host, sizeof host - 1);
+    clock_gettime(CLOCK_REALTIME, &now);
+    hash = hash_text(HASH_START, host);
+    hash = hash_u64(hash, (uint64_t)getpid());
+    hash = hash_u64(hash, (uint64_t)now.tv_sec);
+    hash = hash_u64(hash, (uint64_t)now.tv_nsec);
+    hash = hash_u64(hash, attempt);
+    snprintf(name, 32, "%016" PRIx64 "%s", hash, suffix);
+}
+
+static bool failed(const struct store *store, int why, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    return err_set(err, ERR_IO, nowhere, "%.100s: a log of trials cannot be written: %s",
+                   folder_path(store->dir), strerror(why));
+}
+
+static bool open_writer(struct store *store, uint32_t index, struct err *err)
+{
+    struct writer writer = { .log = { .fd = -1, .end = &store->end[index] } };
+    char name[32];
+
+    for (uint32_t i = 0; writer.log.fd < 0 && i < NAMES_MAX; i++) {
+        name_log(name, i);
+        writer.log.fd = open_file(store, name, O_RDWR | O_CREAT | O_EXCL);
+        if (writer.log.fd < 0 && errno != EEXIST)
+            break;
+    }
+    if (writer.log.fd < 0)
+        return failed(store, errno, err);
+    pthread_mutex_lock(&store->lock);
+    writer.file = add_file(store, name, true);
+    pthread_mutex_unlock(&store->lock);
+    ARENA_ADD(NULL, store->writer, store->writer_count, store->writer_room, writer);
+    return true;
+}
+
+bool store_threads(struct store *store, uint32_t count, struct err *err)
+{
+    assert(count <= THREADS_MAX);
+    while (store->writer_count < count)
+        if (!open_writer(store, store->writer_count, err))
+            return false;
+    return true;
+}
+
+static void take_rows(void *self, const char *bytes, size_t count)
+{
+    struct rows *rows = self;
+    struct store_trial *trial = rows->trial;
+    struct writer *writer = trial->writer;
+
+    if (trial->why == 0)
+        trial->why = log_rows(&writer->log, trial->hash, rows->table, bytes, count);
+    if (trial->why != 0 && trial->stop != NULL)
+        __atomic_store_n(trial->stop, 1, __ATOMIC_RELAXED);
+}
+
+struct store_trial *store_begin(struct store *store, uint32_t thread, uint64_t hash,
+                                const struct trial_tables *tables, volatile int *stop)
+{
+    struct store_trial *trial;
+
+    assert(thread < store->writer_count && "store_threads() was called");
+    trial = &store->writer[thread].trial;
+    *trial = (struct store_trial){
+        .store = store, .writer = &store->writer[thread], .hash = hash, .stop = stop,
+        .table = { tables->jobs, tables->phases, tables->timeline, tables->decisions,
+                   tables->services, tables->arrived, tables->tenants }
+    };
+    log_begin(&store->writer[thread].log);
+    for (unsigned t = 0; t < STORE_TABLE_COUNT; t++) {
+        trial->rows[t] = (struct rows){ trial, (enum store_table)t };
+        if (trial->table[t] != NULL)
+            table_sink(trial->table[t], take_rows, &trial->rows[t]);
+    }
+    return trial;
+}
+
+static int write_result(struct writer *writer, const struct trial_result *result)
+{
+    struct store_trial *trial = &writer->trial;
+    const char *text[STORE_TABLE_COUNT] = { NULL };
+    size_t count[STORE_TABLE_COUNT] = { 0 };
+    uint64_t before = *writer->log.end, place;
+    int why;
+
+    for (unsigned t = 0; t < STORE_TABLE_COUNT; t++)
+        if (trial->table[t] != NULL)
+            text[t] = table_bytes(trial->table[t], &count[t]);
+    place = writer->log.at;
+    why = log_result(&writer->log, trial->hash, result, text, count);
+    if (why != 0 || writer->seen != before)
+        return why;
+    writer->seen = *writer->log.end;
+    ARENA_ADD(NULL, writer->made, writer->made_count, writer->made_room,
+              (struct place){ trial->hash, place, writer->file, 1 });
+    return 0;
+}
+
+bool store_end(struct store_trial *trial, const struct trial_result *result,
+               struct err *err)
+{
+    struct writer *writer = trial->writer;
+
+    if (trial->why == 0 && result != NULL)
+        trial->why = write_result(writer, result);
+    if (trial->why != 0 || result == NULL)
+        log_forget(&writer->log);
+    return trial->why == 0 || failed(trial->store, trial->why, err);
+}
+
+/* ---- logs of other folders ---- */
+
+static bool copy_all(int from, int to)
+{
+    char block[65536];
+    ssize_t got;
+
+    while ((got = read(from, block, sizeof block)) > 0)
+        for (ssize_t done = 0, put; done < got; done += put) {
+            put = write(to, block + done, (size_t)(got - done));
+            if (put <= 0)
+                return false;
+        }
+    return got == 0;
+}
+
+/* A link, or a copy; one that is there already is the same log. */
+static bool take_log(const struct store *store, const struct folder *from, const char *name)
+{
+    int dir = folder_handle(store->dir), in, out;
+    bool ok;
+
+    if (linkat(folder_handle(from), name, dir, name, 0) == 0 || errno == EEXIST)
+        return true;
+    in = openat(folder_handle(from), name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    out = in < 0 ? -1 : open_file(store, name, O_WRONLY | O_CREAT | O_EXCL);
+    ok = out >= 0 && copy_all(in, out);
+    ok = (out < 0 || close(out) == 0) && ok;
+    if (in >= 0)
+        (void)close(in);
+    return ok;
+}
+
+bool store_take(struct store *store, const struct folder *from, struct err *err)
+{
+    int fd = openat(folder_handle(from), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+    bool ok = list != NULL;
+
+    while (ok && (entry = readdir(list)) != NULL)
+        ok = !is_log(entry->d_name) || take_log(store, from, entry->d_name);
+    if (!ok)
+        (void)failed(store, errno, err);
+    if (list != NULL)
+        closedir(list);
+    return ok;
+}
+
+/* ---- the end ---- */
+
+static int order_hashes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static bool is_among(const uint64_t *all, uint32_t count, uint64_t hash)
+{
+    return count > 0 && bsearch(&hash, all, count, sizeof hash, order_hashes) != NULL;
+}
+
+/* HASH.claim of a trial that a killed process ran (experiments/probe/claim.h). */
+struct claims {
+    const uint64_t *hash;
+    uint32_t count;
+};
+
+static bool is_claim(const void *self, const char *name)
+{
+    const struct claims *claims = self;
+
+    return strspn(name, "0123456789abcdef") == 16 && strcmp(name + 16, ".claim") == 0 &&
+           is_among(claims->hash, claims->count, strtoull(name, NULL, 16));
+}
+
+void store_drop(struct store *store, const uint64_t *hash, uint32_t count)
+{
+    const struct claims claims = { hash, count };
+    bool *keep;
+
+    store_settle(store);
+    pthread_mutex_lock(&store->lock);
+    keep = arena_resize_own(NULL, store->file_count + 1, sizeof *keep);
+    memset(keep, 0, (store->file_count + 1) * sizeof *keep);
+    for (uint32_t i = 0; i < store->room; i++)
+        if (store->slot[i].used != 0 && !is_among(hash, count, store->slot[i].hash))
+            keep[store->slot[i].file] = true;
+    for (uint32_t i = 0; i < store->file_count; i++)
+        if (!keep[i])
+            (void)unlinkat(folder_handle(store->dir), store->file[i].name, 0);
+    free(keep);
+    pthread_mutex_unlock(&store->lock);
+    folder_sweep(store->dir, is_claim, &claims);
+}
+
+/* ---- the store ---- */
+
+struct store *store_open(const struct folder *dir)
+{
+    struct store *store = arena_resize_own(NULL, 1, sizeof *store);
+
+    *store = (struct store){ .dir = dir };
+    store->end = mmap(NULL, THREADS_MAX * sizeof *store->end, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (store->end == MAP_FAILED)
+        arena_run_out();
+    pthread_mutex_init(&store->lock, NULL);
+    return store;
+}
+
+const struct folder *store_folder(const struct store *store)
+{
+    return store->dir;
+}
+
+/* A log to which nothing was written is of no use. */
+static void close_writers(struct store *store)
+{
+    for (uint32_t w = 0; w < store->writer_count; w++) {
+        struct writer *writer = &store->writer[w];
+
+        (void)close(writer->log.fd);
+        if (*writer->log.end == 0)
+            (void)unlinkat(folder_handle(store->dir), store->file[writer->file].name, 0);
+        free(writer->log.buffer.bytes);
+        free(writer->made);
+    }
+}
+
+void store_close(struct store *store)
+{
+    if (store == NULL)
+        return;
+    close_writers(store);
+    for (uint32_t i = 0; i < store->file_count; i++)
+        if (store->file[i].fd >= 0)
+            (void)close(store->file[i].fd);
+    (void)munmap(store->end, THREADS_MAX * sizeof *store->end);
+    pthread_mutex_destroy(&store->lock);
+    free(store->buffer.bytes);
+    free(store->writer);
+    free(store->file);
+    free(store->slot);
+    free(store);
+}
