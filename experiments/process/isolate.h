@@ -9,6 +9,7 @@
 #ifndef EXPERIMENTS_PROCESS_ISOLATE_H
 #define EXPERIMENTS_PROCESS_ISOLATE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,6 +46,10 @@ void isolate_free(struct isolate *isolate);             /* accepts NULL */
  * in_child() is told. */
 void isolate_tell(struct isolate *isolate, const struct isolate_fork *fork, double limit_s);
 
+/* Held around each fork, so that another thread may keep the process from splitting while
+ * it opens files or closes them.  Set before isolate_run(). */
+void isolate_set_gate(struct isolate *isolate, pthread_mutex_t *gate);
+
 /* Calls the function in a process of its own, and waits for its end.  That process
  * ends with this one and leaves no core file. */
 struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *self),
@@ -52,6 +57,8 @@ struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *s
 /* For the function itself: ends its process once it has taken so many seconds of a
  * processor. */
 void isolate_limit_cpu(unsigned seconds);
+/* For a child: it leaves no core file, and has so many bytes of memory; 0: as now. */
+void isolate_limit_memory(uint64_t bytes);
 /* Ends what isolate_run() waits for, if it runs; by another thread. */
 void isolate_kill(struct isolate *isolate);
 

@@ -20,6 +20,11 @@ void system_end_with_parent(void);
 void system_hide_files(int from);
 /* A pipe whose ends are closed where another program begins. */
 bool system_pipe(int fd[2]);
+/* Can system_has_ended() be asked? */
+bool system_sees_others(void);
+/* Has a process of this user ended that another one started and has not waited for yet?
+ * Then *status is what its parent will get from waitpid(). */
+bool system_has_ended(pid_t pid, int *status);
 
 struct system_pair;
 
