@@ -23,6 +23,7 @@ struct host_object {
     uint64_t op;                /* counts calls of ops: pointers are good for one */
     uint64_t seen;              /* of op, when the alarm last looked */
     bool asking;                /* within before() or key(): no requests */
+    PyObject *ranks;            /* within reallocate(): its key */
 };
 
 /* A task: what waits. */
@@ -50,6 +51,8 @@ bool py_host_ready(PyObject *module);
 PyObject *py_host_set_verdicts(PyObject *module, PyObject *members);
 
 struct host_object *py_host_object_new(struct cs_host *host, struct self *self);
+/* The host, for a request; NULL: a Python error says why there is none. */
+struct cs_host *py_host_request(PyObject *host);
 /* A new task object; NULL: no memory. */
 PyObject *py_task_new(struct host_object *host, struct task_id id);
 /* Makes an object that nobody else has stand for another task. */
@@ -63,6 +66,14 @@ PyObject *py_table_new(PyObject *module, PyObject *args);
 const struct cs_policy *py_table_of(PyObject *capsule);    /* NULL: not one */
 /* Notes a time at which wakeup() is due. */
 bool py_self_wakes_at(struct self *self, int64_t time_ns);
+/* The host of a policy's `self`. */
+struct host_object *py_self_host(const void *self);
+
+/* deal.c: methods of the host about many jobs, and plans. */
+PyObject *py_host_reallocate(PyObject *self, PyObject *key);
+PyObject *py_host_set_sizes(PyObject *self, PyObject *sizes);
+PyObject *py_host_set_node_gpus(PyObject *self, PyObject *spots);
+bool py_deal_ready(PyObject *module);
 
 /* env.c: environments. */
 bool py_env_ready(PyObject *module);
