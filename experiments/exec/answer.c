@@ -387,6 +387,8 @@ static int self_value(struct reader *r, const char *key)
         return read_list(r, read_param);
     if (strcmp(key, "threads") == 0)
         return read_bool(r, &self->threads);
+    if (strcmp(key, "reuse") == 0)
+        return read_bool(r, &self->reuse);
     return -1;
 }
 

@@ -41,6 +41,7 @@ struct exec_self {
     bool falls[EXEC_KEYS_MAX];  /* the largest first */
     uint32_t key_count;
     bool threads;               /* it is not to share a processor */
+    bool reuse;                 /* after `end` it waits for the next hello */
     struct exec_param param[EXEC_PARAMS_MAX];
     uint32_t param_count;
 };
@@ -51,6 +52,10 @@ struct exec_guest {
     const char *folder;
     int64_t limit_ns;           /* of wall time, for an answer */
     struct exec_self self;
+    /* In the process of a trial: the program that is lent to it, and whether it has served
+     * another trial; NULL: the trial starts one. */
+    struct talk *stand;
+    bool served;
 };
 
 /* A role that waits, or whose lease is idle; role CS_ALL_ROLES: the whole job. */

@@ -73,17 +73,18 @@ static void fail_answer(struct exec *exec, struct cs_host *host, const struct er
 
 /* ---- begin and end ---- */
 
-/* Greets a program that was started just now.  An interpreter may take long to
- * start, so there is more time for this answer than for others. */
-struct talk *exec_greet(const struct exec_guest *guest, struct exec_self *self, char *why,
-                        size_t why_bytes, char *more, size_t more_bytes)
+/* The wall time for the answer to hello: an interpreter may have to start. */
+static int64_t greet_limit_ns(const struct exec_guest *guest)
 {
-    struct talk_plan plan = {
-        guest->word, guest->folder,
-        guest->limit_ns > EXEC_GREET_NS ? guest->limit_ns : EXEC_GREET_NS
-    };
+    return guest->limit_ns > EXEC_GREET_NS ? guest->limit_ns : EXEC_GREET_NS;
+}
+
+/* Says hello; talk may be NULL, and then `why` says why.  NULL: it is closed. */
+static struct talk *greet(const struct exec_guest *guest, struct talk *talk,
+                          struct exec_self *self, char *why, size_t why_bytes, char *more,
+                          size_t more_bytes)
+{
     struct arena *arena = arena_new(4096);
-    struct talk *talk = talk_open(&plan, why, why_bytes);
     struct line hello = { 0 };
     struct err err = { 0 };
     char *line = NULL;
@@ -114,6 +115,15 @@ struct talk *exec_greet(const struct exec_guest *guest, struct exec_self *self, 
     return talk;
 }
 
+struct talk *exec_greet(const struct exec_guest *guest, struct exec_self *self, char *why,
+                        size_t why_bytes, char *more, size_t more_bytes)
+{
+    struct talk_plan plan = { guest->word, guest->folder, greet_limit_ns(guest), 0 };
+
+    return greet(guest, talk_open(&plan, why, why_bytes), self, why, why_bytes, more,
+                 more_bytes);
+}
+
 static bool is_same_param(const struct exec_param *a, const struct exec_param *b)
 {
     return strcmp(a->key, b->key) == 0 && strcmp(a->fallback, b->fallback) == 0 &&
@@ -130,14 +140,32 @@ static bool is_same(const struct exec_self *a, const struct exec_self *b)
             return false;
     return a->param_count == b->param_count && strcmp(a->name, b->name) == 0 &&
            a->flags == b->flags && a->key_count == b->key_count &&
-           memcmp(a->key, b->key, a->key_count * sizeof a->key[0]) == 0 &&
+           memcmp(a->key, b->key, a->key_count * sizeof a->key[0]) == 0 && a->reuse == b->reuse &&
            memcmp(a->falls, b->falls, a->key_count * sizeof a->falls[0]) == 0;
 }
 
-/* Sends exec->out and reads the answer into exec->answer.  False: the trial has
- * failed.  A second line before it is asked would put all later answers out of
- * step. */
-static bool ask_program(struct exec *exec, struct cs_host *host)
+/* Greets the program that is lent to this trial, or starts one.  What went wrong in an
+ * earlier trial is no fault of this one: a program that has served and does not greet as
+ * it did is ended, and a new one started. */
+static struct talk *begin_talk(struct exec_guest *guest, struct exec_self *self, char *why,
+                               size_t why_bytes, char *more, size_t more_bytes)
+{
+    struct talk *talk = guest->stand;
+
+    guest->stand = NULL;
+    if (talk == NULL)
+        return exec_greet(guest, self, why, why_bytes, more, more_bytes);
+    talk_take(talk);
+    talk_set_limit(talk, greet_limit_ns(guest));
+    talk = greet(guest, talk, self, why, why_bytes, more, more_bytes);
+    if (!guest->served || (talk != NULL && is_same(self, &guest->self)))
+        return talk;
+    talk_close(talk, false);
+    return exec_greet(guest, self, why, why_bytes, more, more_bytes);
+}
+
+/* Sends exec->out, and reads the answer. */
+static bool ask(struct exec *exec, struct cs_host *host)
 {
     struct err err = { 0 };
     size_t bytes;
@@ -169,7 +197,8 @@ bool exec_init(void *self, struct cs_host *host)
     char why[170], more[1000], text[220];
 
     exec->guest = (const struct exec_guest *)(const void *)cs_table(host);
-    exec->talk = exec_greet(exec->guest, &said, why, sizeof why, more, sizeof more);
+    exec->talk = begin_talk((struct exec_guest *)(uintptr_t)exec->guest, &said, why, sizeof why,
+                            more, sizeof more);
     if (exec->talk == NULL) {
         snprintf(text, sizeof text, "its program %s", why);
         cs_note(host, more);
@@ -193,18 +222,31 @@ bool exec_init(void *self, struct cs_host *host)
     return !exec->failed;
 }
 
-/* Memory of the arrays was malloc'ed, as they grow with the run. */
+/* Says that the trial is over.  False: the program must not serve another one.  The trial
+ * has its results, whatever is answered. */
+static bool say_end(struct exec *exec)
+{
+    struct err err = { 0 };
+    size_t bytes;
+    char *line;
+
+    news_write_end(exec, NULL);
+    if (!talk_send(exec->talk, exec->out.text, exec->out.used))
+        return false;
+    if (!exec->guest->self.reuse)
+        return true;
+    line = talk_receive(exec->talk, &bytes);
+    return line != NULL && !talk_has_more(exec->talk) &&
+           answer_read(exec->json, line, bytes, exec->number, &exec->answer, &err);
+}
+
 void exec_fini(void *self)
 {
     struct exec *exec = self;
 
     if (exec->talk == NULL)
         return;
-    if (!exec->failed) {
-        news_write_end(exec, NULL);
-        (void)talk_send(exec->talk, exec->out.text, exec->out.used);
-    }
-    talk_close(exec->talk, !exec->failed);
+    talk_close(exec->talk, !exec->failed && say_end(exec));
     exec->talk = NULL;
     line_free(&exec->out);
     line_free(&exec->verdicts);

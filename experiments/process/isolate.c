@@ -41,6 +41,7 @@ struct isolate {
     uint64_t memory_bytes;      /* 0: no limit */
     const struct isolate_fork *fork;    /* NULL: nobody is told */
     double limit_s;
+    pthread_mutex_t *gate;      /* NULL: none */
     pthread_mutex_t lock;       /* of what follows */
     pid_t pid;                  /* 0: nothing runs */
     bool killed;
@@ -64,6 +65,11 @@ void isolate_tell(struct isolate *isolate, const struct isolate_fork *fork, doub
 {
     isolate->fork = fork;
     isolate->limit_s = limit_s;
+}
+
+void isolate_set_gate(struct isolate *isolate, pthread_mutex_t *gate)
+{
+    isolate->gate = gate;
 }
 
 void *isolate_page(const struct isolate *isolate)
@@ -97,10 +103,10 @@ void isolate_limit_cpu(unsigned seconds)
     set_limit(RLIMIT_CPU, seconds);
 }
 
-/* Bounds the address space of the child.  Not under a sanitizer, which reserves
- * more addresses than any machine has memory. */
-static void limit_memory(uint64_t bytes)
+/* A sanitizer reserves more addresses than any machine has memory. */
+void isolate_limit_memory(uint64_t bytes)
 {
+    set_limit(RLIMIT_CORE, 0);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -133,8 +139,7 @@ static _Noreturn void run_child(const struct isolate *isolate, pid_t parent, int
     }
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         sigaction(faults[i], &usual, NULL);
-    set_limit(RLIMIT_CORE, 0);
-    limit_memory(isolate->memory_bytes);
+    isolate_limit_memory(isolate->memory_bytes);
     function(self);
     _exit(0);
 }
@@ -157,16 +162,28 @@ static int wait_for_child(struct isolate *isolate, pid_t pid)
     return status;
 }
 
-/* Forks between what must be told of it (struct isolate_fork). */
+static pid_t fork_at_gate(const struct isolate *isolate)
+{
+    pid_t pid;
+
+    if (isolate->gate != NULL)
+        pthread_mutex_lock(isolate->gate);
+    pid = fork();
+    if (isolate->gate != NULL)
+        pthread_mutex_unlock(isolate->gate);
+    return pid;
+}
+
+/* fork() between what must be told of it. */
 static pid_t fork_told(const struct isolate *isolate)
 {
     const struct isolate_fork *told = isolate->fork;
     pid_t pid;
 
     if (told == NULL)
-        return fork();
+        return fork_at_gate(isolate);
     told->before(told->self);
-    pid = fork();
+    pid = fork_at_gate(isolate);
     if (pid == 0)
         told->in_child(told->self, isolate->limit_s);
     else

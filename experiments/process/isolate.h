@@ -9,6 +9,7 @@
 #ifndef EXPERIMENTS_PROCESS_ISOLATE_H
 #define EXPERIMENTS_PROCESS_ISOLATE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,6 +50,10 @@ void isolate_free(struct isolate *isolate);             /* accepts NULL */
  * enforces; in_child() is told. */
 void isolate_tell(struct isolate *isolate, const struct isolate_fork *fork, double limit_s);
 
+/* Held around each fork, so that another thread may keep the process from splitting while
+ * it opens files or closes them.  Set before isolate_run(). */
+void isolate_set_gate(struct isolate *isolate, pthread_mutex_t *gate);
+
 /* Calls the function in a process of its own, and waits for its end.  That process
  * ends with this one and leaves no core file.  One at a time for an isolate;
  * several isolates may run at once, in threads. */
@@ -57,8 +62,9 @@ struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *s
 /* To be called by the function itself: ends its process once it has taken that
  * many seconds of processor time. */
 void isolate_limit_cpu(unsigned seconds);
-/* Ends the process that isolate_run() waits for, if there is one; called by
- * another thread. isolate_run() then returns with `killed`. */
+/* For a child: it leaves no core file, and has so many bytes of memory; 0: as now. */
+void isolate_limit_memory(uint64_t bytes);
+/* Ends what isolate_run() waits for, if it runs; by another thread. */
 void isolate_kill(struct isolate *isolate);
 
 /* Returns what happened, as "crashed (Segmentation fault)", static or in the arena. */

@@ -17,6 +17,7 @@
 #endif
 #include "experiments/process/system.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,34 @@ void system_hide_files(int from)
 bool system_pipe(int fd[2])
 {
     return pipe2(fd, O_CLOEXEC) == 0;
+}
+
+bool system_sees_others(void)
+{
+    return true;
+}
+
+/* The line has a name in brackets, which may hold any character, then 50 fields: the
+ * state first, the status last. */
+bool system_has_ended(pid_t pid, int *status)
+{
+    char path[32], line[1024] = "";
+    const char *name_end, *last;
+    FILE *file;
+
+    assert(pid > 0);
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    *status = 0;
+    file = fopen(path, "r");
+    if (file == NULL)
+        return true;
+    name_end = fgets(line, sizeof line, file) == NULL ? NULL : strrchr(line, ')');
+    last = strrchr(line, ' ');
+    fclose(file);
+    if (name_end == NULL || last < name_end + 2 || strchr("ZX", name_end[2]) == NULL)
+        return false;
+    *status = atoi(last + 1);
+    return true;
 }
 
 /* ---- pairs ---- */
@@ -146,19 +175,27 @@ static void release_pair(struct system_pair *pair)
     pair->cpu = -1;
 }
 
-/* Returns the processor time that both have used, in ns; of a program that left,
- * only ours. */
+static int64_t read_clock_ns(clockid_t clock)
+{
+    struct timespec time;
+
+    return clock_gettime(clock, &time) == 0
+        ? (int64_t)time.tv_sec * 1000000000 + time.tv_nsec : 0;
+}
+
+/* Processor time that both have used, with what the other started: it may answer by a
+ * copy of itself. */
 static int64_t read_own_ns(const struct system_pair *pair)
 {
-    clockid_t clock[2] = { CLOCK_PROCESS_CPUTIME_ID };
-    int64_t sum = 0;
+    pid_t process[TREE_MAX] = { pair->other };
+    int64_t sum = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
-    for (int i = 0; i < 2; i++) {
-        struct timespec time;
+    for (uint32_t i = 0, count = 1; i < count; i++) {
+        clockid_t clock;
 
-        if ((i == 0 || clock_getcpuclockid(pair->other, &clock[1]) == 0) &&
-            clock_gettime(clock[i], &time) == 0)
-            sum += (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+        if (clock_getcpuclockid(process[i], &clock) == 0)
+            sum += read_clock_ns(clock);
+        add_children(process[i], process[i], process, &count);
     }
     return sum;
 }
@@ -286,6 +323,18 @@ void system_hide_files(int from)
         if (flags >= 0)
             (void)fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
     }
+}
+
+bool system_sees_others(void)
+{
+    return false;
+}
+
+bool system_has_ended(pid_t pid, int *status)
+{
+    (void)pid;
+    *status = 0;
+    return false;
 }
 
 bool system_pipe(int fd[2])

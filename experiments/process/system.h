@@ -23,6 +23,11 @@ void system_hide_files(int from);
 /* Opens a pipe whose ends are closed where another program begins.  False: errno
  * says why. */
 bool system_pipe(int fd[2]);
+/* Can system_has_ended() be asked? */
+bool system_sees_others(void);
+/* Has a process of this user ended that another one started and has not waited for yet?
+ * Then *status is what its parent will get from waitpid(). */
+bool system_has_ended(pid_t pid, int *status);
 
 struct system_pair;
 

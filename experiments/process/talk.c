@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "experiments/process/isolate.h"
 #include "experiments/process/system.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -36,10 +37,11 @@
 #define SLACK 64u               /* bytes behind a line that may be read */
 
 struct talk {
-    pid_t pid;                  /* leader of a group of its own */
-    int in, out, said_fd;       /* to its stdin, from its stdout and stderr */
-    int64_t limit_ns, due_ns, over_ns;  /* for an answer; when this answer, and this
-                                   exchange of several, must be there */
+    pid_t pid;
+    int in, out, said_fd;       /* to its stdin (-1: closed), from its stdout and stderr */
+    bool taken;                 /* the parent of this process started it */
+    bool stands;                /* for children; no signal is handled here */
+    int64_t limit_ns, due_ns, over_ns;
     char *buffer;               /* of what it sends: [from, used) is unread */
     size_t from, used, room;
     char said[SAID_BYTES];
@@ -98,6 +100,8 @@ static _Noreturn void exec_program(const struct talk_plan *plan, const struct en
     sigprocmask(SIG_SETMASK, &none, NULL);
     sigaction(SIGPIPE, &usual, NULL);
     system_hide_files(3);
+    if (plan->memory_bytes > 0)
+        isolate_limit_memory(plan->memory_bytes);
     if (getppid() == parent && dup2(ends->in[0], 0) >= 0 && dup2(ends->out[1], 1) >= 0 &&
         dup2(ends->said[1], 2) >= 0 && chdir(plan->folder) == 0)
         execvp(plan->word[0], plan->word);
@@ -152,7 +156,6 @@ static struct talk *make_talk(const struct talk_plan *plan, const struct ends *e
                               pid_t pid)
 {
     struct talk *talk = arena_resize_own(NULL, 1, sizeof *talk);
-    struct sigaction ignore = { .sa_handler = SIG_IGN };
 
     *talk = (struct talk){
         .pid = pid, .in = ends->in[1], .out = ends->out[0], .said_fd = ends->said[0],
@@ -160,15 +163,20 @@ static struct talk *make_talk(const struct talk_plan *plan, const struct ends *e
         .room = 1 << 16,
     };
     talk->buffer = arena_resize_own(NULL, talk->room, 1);
-    sigaction(SIGPIPE, &ignore, &talk->pipe_before);
     (void)fcntl(talk->in, F_SETFL, O_NONBLOCK);
     (void)fcntl(talk->out, F_SETFL, O_NONBLOCK);
     (void)fcntl(talk->said_fd, F_SETFL, O_NONBLOCK);
     return talk;
 }
 
-/* On every failure all ends are closed and the child is collected. */
-struct talk *talk_open(const struct talk_plan *plan, char *why, size_t why_bytes)
+static void ignore_pipe(struct talk *talk)
+{
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+    sigaction(SIGPIPE, &ignore, &talk->pipe_before);
+}
+
+static struct talk *start_program(const struct talk_plan *plan, char *why, size_t why_bytes)
 {
     struct ends ends;
     pid_t parent = getpid(), pid;
@@ -197,13 +205,93 @@ struct talk *talk_open(const struct talk_plan *plan, char *why, size_t why_bytes
     return NULL;
 }
 
-/* Has the program ended?  Does not collect it, so its number stays its own. */
-static bool has_left(const struct talk *talk)
+struct talk *talk_open(const struct talk_plan *plan, char *why, size_t why_bytes)
+{
+    struct talk *talk = start_program(plan, why, why_bytes);
+
+    if (talk != NULL)
+        ignore_pipe(talk);
+    return talk;
+}
+
+struct talk *talk_stand(const struct talk_plan *plan, char *why, size_t why_bytes)
+{
+    struct talk *talk = NULL;
+
+    if (system_sees_others())
+        talk = start_program(plan, why, why_bytes);
+    else
+        snprintf(why, why_bytes, "cannot stay for several processes on this system");
+    if (talk != NULL)
+        talk->stands = true;
+    return talk;
+}
+
+static void read_said(struct talk *talk);
+
+void talk_take(struct talk *talk)
+{
+    assert(talk->stands && !talk->taken && talk->used == 0);
+    talk->taken = true;
+    talk->stands = false;
+    read_said(talk);            /* what it wrote for others */
+    talk->said_bytes = 0;
+    ignore_pipe(talk);
+}
+
+/* *status: as of waitpid(). */
+static bool has_ended(const struct talk *talk, int *status)
 {
     siginfo_t info = { 0 };
 
-    return waitid(P_PID, (id_t)talk->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           info.si_pid == talk->pid;
+    if (talk->taken)
+        return system_has_ended(talk->pid, status);
+    if (waitid(P_PID, (id_t)talk->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        info.si_pid != talk->pid)
+        return false;
+    *status = info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status;
+    return true;
+}
+
+static bool has_left(const struct talk *talk)
+{
+    int status;
+
+    return has_ended(talk, &status);
+}
+
+bool talk_has_left(const struct talk *talk)
+{
+    return has_left(talk);
+}
+
+void talk_hang_up(struct talk *talk)
+{
+    if (talk->in >= 0)
+        close(talk->in);
+    talk->in = -1;
+}
+
+static void end_program(struct talk *talk, bool leaves)
+{
+    for (int ms = 0; leaves && ms < LEAVE_MS && !has_left(talk); ms++)
+        nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+    (void)kill(-talk->pid, SIGKILL);
+    (void)kill(talk->pid, SIGKILL);
+    if (!talk->taken)
+        wait_for_end(talk->pid);
+}
+
+void talk_drop(struct talk *talk)
+{
+    talk_hang_up(talk);
+    close(talk->out);
+    close(talk->said_fd);
+    system_pair_free(talk->pair);
+    if (!talk->stands)
+        sigaction(SIGPIPE, &talk->pipe_before, NULL);
+    free(talk->buffer);
+    free(talk);
 }
 
 /* Closing its stdin tells it to leave.  Then the group is killed, and the program
@@ -213,18 +301,10 @@ void talk_close(struct talk *talk, bool leaves)
     if (talk == NULL)
         return;
     assert(talk->pid > 0);
-    close(talk->in);
-    for (int ms = 0; leaves && ms < LEAVE_MS && !has_left(talk); ms++)
-        nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
-    (void)kill(-talk->pid, SIGKILL);
-    (void)kill(talk->pid, SIGKILL);
-    wait_for_end(talk->pid);
-    close(talk->out);
-    close(talk->said_fd);
-    system_pair_free(talk->pair);
-    sigaction(SIGPIPE, &talk->pipe_before, NULL);
-    free(talk->buffer);
-    free(talk);
+    talk_hang_up(talk);
+    if (!talk->taken || !leaves)
+        end_program(talk, leaves);
+    talk_drop(talk);
 }
 
 void talk_keep_together(struct talk *talk)
@@ -323,20 +403,19 @@ static bool fail_late(struct talk *talk, const char *what)
  * it does within 0.2 s. */
 static bool fail_ended(struct talk *talk)
 {
-    siginfo_t info = { 0 };
+    int status;
 
     for (int ms = 0; ms < 200 && !has_left(talk); ms++)
         nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
     read_said(talk);
-    if (waitid(P_PID, (id_t)talk->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-        info.si_pid != talk->pid)
+    if (!has_ended(talk, &status))
         snprintf(talk->why, sizeof talk->why, "closed its stdin or stdout and goes on");
-    else if (info.si_code == CLD_EXITED)
+    else if (WIFEXITED(status))
         snprintf(talk->why, sizeof talk->why, "ended with status %d before `end`",
-                 info.si_status);
+                 WEXITSTATUS(status));
     else
         snprintf(talk->why, sizeof talk->why, "was ended by a signal (%s)",
-                 strsignal(info.si_status));
+                 strsignal(WTERMSIG(status)));
     return false;
 }
 

@@ -2,9 +2,12 @@
 /*
  * talk.h - another program that is asked line by line, over its stdin and stdout.
  *
- * Nothing here waits for ever: a program that does not read or answer in time is given
- * up.  The program ends with this process, and has stderr to itself: the last of it is
- * kept.  A talk is used by one thread.
+ * Nothing here waits for ever: who does not read or answer in time is given up.  The
+ * program ends with this process, and has stderr to itself: the last of it is kept.
+ *
+ * A program may stay for several children of this process (fork), one after another:
+ * talk_stand() starts it, each child takes it with talk_take() and leaves it with
+ * talk_close(), and this process ends it with talk_close() once no child has it.
  */
 #ifndef EXPERIMENTS_PROCESS_TALK_H
 #define EXPERIMENTS_PROCESS_TALK_H
@@ -24,14 +27,26 @@ struct talk_plan {
                                    in PATH as seen from the folder */
     const char *folder;         /* to run in */
     int64_t limit_ns;           /* of wall time, for an answer */
+    uint64_t memory_bytes;      /* that it may have; 0: as this process */
 };
 
 /* Starts the program, with three pipes to it; the caller ends it with
  * talk_close().  NULL: it cannot be started, and `why` (at most why_bytes bytes
  * with its 0) says so, as words that go on behind its name. */
 struct talk *talk_open(const struct talk_plan *plan, char *why, size_t why_bytes);
-/* Closes the program's stdin, ends it and all that it started, and frees the talk.
- * `leaves`: it may leave by itself for up to a second first.  Accepts NULL. */
+/* The same for children of this process, which itself neither sends nor receives.  NULL,
+ * too, where the system cannot do that. */
+struct talk *talk_stand(const struct talk_plan *plan, char *why, size_t why_bytes);
+/* In a child: the program is its own until talk_close(). */
+void talk_take(struct talk *talk);
+/* In a child: closes its ends of a program that is not for it. */
+void talk_drop(struct talk *talk);
+/* In the process that started it: has it ended? */
+bool talk_has_left(const struct talk *talk);
+/* Closes the stdin of the program, before talk_close(). */
+void talk_hang_up(struct talk *talk);
+/* Ends the program; `leaves`: it may leave by itself for a moment first.  In a child that
+ * took it, `leaves` lets it stay.  Accepts NULL. */
 void talk_close(struct talk *talk, bool leaves);
 
 /* Keeps the program and this process on one processor, as long as others leave it to

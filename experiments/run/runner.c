@@ -22,9 +22,11 @@
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
+#include "experiments/exec/stand.h"
 #include "experiments/process/isolate.h"
 #include "experiments/spec/experiment.h"
 #include "policies/host/host.h"
+#include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/text/paths.h"
@@ -48,6 +50,7 @@ struct guest_page {
 struct guest {
     struct pool *pool;
     struct isolate *isolate;    /* NULL: the thread had no such trial yet */
+    struct exec_stand *stand;   /* the program of its policy, if it stays; or NULL */
     uint32_t index;             /* of the trial */
     int64_t event_limit_ns;     /* of wall time */
     /* Of the pool's lock: the watch reads and writes them, too. */
@@ -59,6 +62,7 @@ struct guest {
 struct pool {
     const struct runner_plan *plan;
     struct guest *guest;        /* [thread_count] */
+    struct exec_stands *stands; /* programs that stay, by thread */
     uint32_t thread_count;
     struct runner_trial *trial;
     atomic_uint next;
@@ -176,6 +180,7 @@ static void run_guest(void *self)
     uint32_t mask = 0;
     struct trial_spec spec = pool->plan->spec(pool->plan->self, guest->index, &mask);
 
+    exec_stand_enter(pool->stands, guest->stand);
     spec.watch = &page->watch;
     pthread_mutex_init(&pool->lock, NULL);      /* of this copy of the pool */
     pool->failed = false;
@@ -234,8 +239,12 @@ static enum runner_state run_apart(struct guest *guest, uint32_t index,
     struct guest_page *page;
     struct isolate_end end;
 
-    if (guest->isolate == NULL)
+    if (guest->isolate == NULL) {
         guest->isolate = isolate_new(sizeof *page, (uint64_t)spec->guest.memory_bytes);
+        isolate_set_gate(guest->isolate, exec_stands_gate(pool->stands));
+    }
+    guest->stand = exec_stand_lend(pool->stands, (uint32_t)(guest - pool->guest),
+                                   spec->policy->policy, (uint64_t)spec->guest.memory_bytes);
     isolate_tell(guest->isolate, spec->guest.fork,
                  clock_s_from_ns(spec->guest.event_limit_ns));
     page = isolate_page(guest->isolate);
@@ -245,6 +254,8 @@ static enum runner_state run_apart(struct guest *guest, uint32_t index,
     set_runs(guest, true);
     end = isolate_run(guest->isolate, run_guest, guest);
     set_runs(guest, false);
+    exec_stand_return(pool->stands, guest->stand,
+                      end.done && page->returned && page->state == RUNNER_DONE);
     trial->result = page->result;
     if (!end.done || !page->returned) {
         if (end.killed && !guest->slow)         /* called off */
@@ -342,6 +353,7 @@ static void *work(void *self)
     while (!pool_stopped(pool) && next_trial(pool, &index))
         if (pool->trial[index].state == RUNNER_WAITING && take(pool, index))
             run_one(guest, index);
+    exec_stands_leave(pool->stands, (uint32_t)(guest - pool->guest));
     pthread_mutex_lock(&pool->lock);
     pool->working--;
     pthread_cond_signal(&pool->change);
@@ -463,6 +475,7 @@ static void run_threads(struct pool *pool)
     worker = arena_resize_own(NULL, count + 1, sizeof *worker);
     pool->thread_count = pool->working = count;
     pool->guest = arena_resize_own(NULL, count, sizeof *pool->guest);
+    pool->stands = exec_stands_new(count);
     for (uint32_t i = 0; i < count; i++)
         pool->guest[i] = (struct guest){ .pool = pool };
     pthread_sigmask(SIG_BLOCK, &pool->signals, &before);
@@ -483,6 +496,7 @@ static void run_threads(struct pool *pool)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     for (uint32_t i = 0; i < count; i++)
         isolate_free(pool->guest[i].isolate);
+    exec_stands_free(pool->stands);
     free(pool->guest);
     free(worker);
 }

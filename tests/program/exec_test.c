@@ -30,15 +30,21 @@
 
 static char *here;              /* the checkout */
 
-/* Runs `text` into folder/name; its status. */
-static int run(const struct program *program, const char *text, const char *name,
-               char **said)
+/* Runs `text` into folder/name by so many threads; its status. */
+static int run_on(const struct program *program, const char *threads, const char *text,
+                  const char *name, char **said)
 {
     const char *out = program_path(program, name);
     const char *words[] = { "run", program_write(program, "e.yaml", text), "-q", "-o",
-                            out, NULL };
+                            out, "--threads", threads, NULL };
 
     return program_say(program, words, said);
+}
+
+static int run(const struct program *program, const char *text, const char *name,
+               char **said)
+{
+    return run_on(program, "2", text, name, said);
 }
 
 static void run_well(const struct program *program, const char *text, const char *name)
@@ -168,15 +174,12 @@ static const char judge_py[] =
     "    return line\n"
     "client = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, text=True,\n"
     "                          stdout=subprocess.PIPE)\n"
-    "first = True\n"
     "for line in sys.stdin:\n"
     "    judge(line, 'hello', 'start', 'end')\n"
     "    client.stdin.write(line)\n"
     "    client.stdin.flush()\n"
-    "    if '\"end\":{' in line: break\n"
-    "    answer = judge(client.stdout.readline(), 'self' if first else 'answer')\n"
-    "    print(answer, end='', flush=True)\n"
-    "    first = False\n";
+    "    kind = 'self' if '\"hello\":' in line else 'answer'\n"
+    "    print(judge(client.stdout.readline(), kind), end='', flush=True)\n";
 
 static void messages_are_as_the_schema_says(void **state)
 {
@@ -431,6 +434,136 @@ static void entries_that_name_no_program_are_refused(void **state)
     }
 }
 
+/* ---- one program for all trials ---- */
+
+/* A policy that breaks what it was given, and fails where it finds it broken; each start
+ * of the program is a line of the file `starts`. */
+static const char dirty_py[] =
+    "import os, sys\n"
+    "sys.path.insert(0, sys.argv[1])\n"
+    "import clustersim_client as cs, fcfs\n"
+    "print(os.getpid(), file=open('starts', 'a'))\n"
+    "seen = []\n"
+    "class Mine(fcfs.Fcfs):\n"
+    "    name, reuse = 'mine', sys.argv[2] == 'reuse'\n"
+    "    tried = set()\n"
+    "    def begin(self, start):\n"
+    "        if seen or self.tried or hasattr(cs, 'left') or hasattr(self, 'x'):\n"
+    "            raise ValueError('another trial was here')\n"
+    "        seen.append(1); self.tried.add(1); cs.left = self.x = 1\n"
+    "cs.run(Mine())\n";
+
+static int count_lines(const struct program *program, const char *name)
+{
+    char *text = program_read(program_path(program, name)), *at = text;
+    int lines = 0;
+
+    assert_non_null(text);
+    for (; *at != '\0'; at++)
+        lines += *at == '\n';
+    free(text);
+    return lines;
+}
+
+static void a_program_that_is_used_again_finds_nothing_of_other_trials(void **state)
+{
+    static const struct { const char *word, *threads; int least, most; } ways[] = {
+        { "anew", "1", 7, 7 }, { "reuse", "1", 2, 2 }, { "reuse", "3", 3, 4 },
+    };
+    char text[3000], *said;
+
+    snprintf(text, sizeof text, "%spolicies: [{policy: fcfs, name: mine}]\n", JOBS);
+    *strchr(text, '2') = '6';           /* seeds */
+    run_well(*state, text, "built_in");
+    program_write(*state, "dirty.py", dirty_py);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        (void)remove(program_path(*state, "starts"));
+        snprintf(text, sizeof text, "%spolicies: [{exec: [python3, dirty.py, "
+                 "%s/policies/clients/python, %s]}]\n", JOBS, here, ways[i].word);
+        *strchr(text, '2') = '6';
+        if (run_on(*state, ways[i].threads, text, "program", &said) != 0)
+            fail_msg("%s", said);
+        free(said);
+        assert_same_tables(*state, ways[i].word);
+        assert_in_range(count_lines(*state, "starts"), ways[i].least, ways[i].most);
+    }
+}
+
+/* Serves trials until, in the second one of this process, it does as it is told:
+ * worn.py WAY. */
+static const char worn_py[] =
+    "import json, os, signal, sys, time\n"
+    "way, trials, waits = sys.argv[1], 0, []\n"
+    "def say(message): os.write(1, (json.dumps(message) + '\\n').encode())\n"
+    "for line in sys.stdin:\n"
+    "    message = json.loads(line)\n"
+    "    n = message['n']\n"
+    "    answer = {'n': n}\n"
+    "    trials += 'hello' in message\n"
+    "    second = trials == 2\n"
+    "    if 'hello' in message:\n"
+    "        if second and way == 'leaves': sys.exit(0)\n"
+    "        if second and way == 'hangs': time.sleep(100)\n"
+    "        name = 'other' if second and way == 'changes' else 'mine'\n"
+    "        waits = []\n"
+    "        answer.update(protocol=1, name=name, reuse=True)\n"
+    "    if 'end' in message:\n"
+    "        if way == 'silent at end': time.sleep(100)\n"
+    "        if way == 'leaves at end': sys.exit(3)\n"
+    "        if way == 'twice at end': say(answer)\n"
+    "        if way == 'wrong at end': answer['n'] = 7\n"
+    "    if 'now' in message:\n"
+    "        if second and n == 6 and way == 'killed': os.kill(os.getpid(), signal.SIGKILL)\n"
+    "        if second and n == 6 and way == 'garbage': answer = 'x'\n"
+    "        if second and n == 6 and way == 'never': time.sleep(100)\n"
+    "        if second and n == 6 and way == 'raises': raise ValueError('worn out')\n"
+    "        told = message.get('verdicts', [])\n"
+    "        waits = [j for j, v in zip(waits, told) if v != 'done'] + waits[len(told):] + \\\n"
+    "            [t['job'] for t in message.get('waits', [])]\n"
+    "        if answer != 'x':\n"
+    "            answer['do'] = [{'start': j} for j in waits]\n"
+    "    say(answer)\n"
+    "    if second and 'end' in message and way == 'adds later': say(answer)\n";
+
+static void what_one_trial_breaks_breaks_no_other(void **state)
+{
+    static const struct { const char *way, *why; } ways[] = {
+        { "fine", NULL }, { "leaves", NULL }, { "hangs", NULL }, { "changes", NULL },
+        { "silent at end", NULL }, { "leaves at end", NULL }, { "twice at end", NULL },
+        { "wrong at end", NULL }, { "adds later", NULL },
+        { "killed", "was ended by a signal (Killed)" },
+        { "garbage", "a map {...} is expected here" },
+        { "never", "gave no answer within 1 s of wall time" },
+        { "raises", "ValueError: worn out" },
+    };
+
+    program_write(*state, "worn.py", worn_py);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        bool waits = strstr("hangs silent at end never", ways[i].way) != NULL;
+        char text[3000], *said, *summary, row[32];
+
+        snprintf(text, sizeof text, "%splugins: {event_limit: %s}\n"
+                 "policies: [{exec: [python3, worn.py, '%s']}]\n", JOBS,
+                 waits ? "1s" : "60s", ways[i].way);
+        *strchr(text, '2') = '3';       /* seeds */
+        int status = run_on(*state, "1", text, "out", &said);
+        if (status != (ways[i].why == NULL ? 0 : 5))
+            fail_msg("%s: status %d:\n%s", ways[i].way, status, said);
+        if (ways[i].why != NULL) {
+            assert_says(said, "1 of 3 trials failed");
+            assert_says(said, ways[i].why);
+        }
+        summary = program_result(*state, "out", "summary.csv");
+        for (int seed = 0; seed < 3; seed++) {
+            snprintf(row, sizeof row, "base,mine,%d,", seed);
+            bool there = strstr(summary, row) != NULL;
+            assert_int_equal(there, ways[i].why == NULL || seed != 1);
+        }
+        free(summary);
+        free(said);
+    }
+}
+
 /* ---- parameters ---- */
 
 /* Fails unless `start` has the values that are given, as JSON: wants.py '{...}'. */
@@ -568,6 +701,8 @@ int main(int argc, char **argv)
         TEST(a_child_that_is_left_ends_with_its_trial),
         TEST(a_program_that_is_none_is_refused_when_read),
         TEST(entries_that_name_no_program_are_refused),
+        TEST(a_program_that_is_used_again_finds_nothing_of_other_trials),
+        TEST(what_one_trial_breaks_breaks_no_other),
         TEST(keys_of_an_entry_reach_the_program),
         TEST(parameters_that_make_no_sense_are_refused),
         TEST(a_changed_program_is_run_again),

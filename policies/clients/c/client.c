@@ -277,9 +277,20 @@ static void write_answer(struct client *c, int64_t n)
 static void say_hello(const struct client *c)
 {
     printf("{\"n\":0,\"protocol\":1,\"name\":\"%s\",\"flags\":[\"%s\",\"estimates\"],"
-           "\"order\":[%s]}\n", c->policy, c->easy ? "reserves" : "blocking",
+           "\"reuse\":true,\"order\":[%s]}\n", c->policy, c->easy ? "reserves" : "blocking",
            c->sjf ? "\"estimate\"" : "");
     fflush(stdout);
+}
+
+/* A trial begins: all of the last one is forgotten. */
+static struct client new_client(struct client *last)
+{
+    free(last->wait);
+    free(last->asked);
+    return (struct client){
+        .policy = last->policy, .sjf = strcmp(last->policy, "sjf") == 0,
+        .easy = strcmp(last->policy, "easy") == 0,
+    };
 }
 
 int main(int argc, char **argv)
@@ -288,19 +299,16 @@ int main(int argc, char **argv)
     char *line = NULL;
     size_t room = 0;
 
-    c.sjf = strcmp(c.policy, "sjf") == 0;
-    c.easy = strcmp(c.policy, "easy") == 0;
     while (getline(&line, &room, stdin) > 0) {
         int64_t n = atoll(line + strlen("{\"n\":"));
 
         if (strstr(line, "\"hello\":") != NULL) {
-            say_hello(&c);
-        } else if (strstr(line, "\"start\":") != NULL) {
+            c = new_client(&c);
+            hello(&c);
+        } else if (strstr(line, "\"start\":") != NULL || strstr(line, "\"end\":") != NULL) {
             c.skip = strstr(line, "\"blocking\":\"skip\"") != NULL;
             printf("{\"n\":%lld}\n", (long long)n);
             fflush(stdout);
-        } else if (strstr(line, "\"end\":") != NULL) {
-            break;
         } else {
             read_decision(&c, line);
             write_answer(&c, n);

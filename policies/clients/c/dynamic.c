@@ -709,7 +709,7 @@ static void begin_trial(void)
 }
 
 static const char hello[] =
-    "{\"n\":0,\"protocol\":1,\"name\":\"dynamic\","
+    "{\"n\":0,\"protocol\":1,\"name\":\"dynamic\",\"reuse\":true,"
     "\"flags\":[\"per_phase\",\"homes\",\"forecasts\",\"grows\"],"
     "\"order\":[\"-priority\",\"job\"],\"params\":["
     "{\"key\":\"lend\",\"kind\":\"bool\",\"default\":true,"
@@ -721,16 +721,34 @@ static const char hello[] =
     "{\"key\":\"release_max\",\"kind\":\"fraction\",\"default\":\"10%\",\"min\":0,"
     "\"max\":100,\"help\":\"a job whose switches take no more gives its GPUs back\"}]}";
 
+/* A trial begins: all of the last one is forgotten, but the message and its memory. */
+static void forget(void)
+{
+    char *line = c.line;
+    size_t line_room = c.line_room;
+    int64_t n = c.n;
+
+    free(c.form);
+    free(c.form_of);
+    free(c.wait);
+    memset(&c, 0, sizeof c);
+    c.line = line;
+    c.line_room = line_room;
+    c.n = n;
+}
+
 int main(void)
 {
     while (receive_message()) {
         if (strstr(c.line, "\"hello\":") != NULL) {
+            forget();
             puts(hello);
             fflush(stdout);
         } else if (strstr(c.line, "\"start\":{") != NULL) {
             begin_trial();
         } else if (strstr(c.line, "\"end\":{") != NULL) {
-            break;
+            printf("{\"n\":%lld}\n", (long long)c.n);
+            fflush(stdout);
         } else {
             read_news();
             decide_all();

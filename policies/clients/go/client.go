@@ -249,34 +249,42 @@ func check(err error) {
 	}
 }
 
+// forget begins a trial: nothing of the last one is left but the message.
+func (c *Client) forget(policy Policy) {
+	*c = Client{Message: c.Message, in: c.in, out: c.out, open: c.open, policy: policy,
+		jobs: map[int64]*Job{}, forms: map[int64]*Form{}}
+}
+
 func main() {
 	runtime.GOMAXPROCS(1)
 	runtime.LockOSThread()
 	name := strings.Join(os.Args[1:], " ")
-	policy, ok := policies[name]
+	makePolicy, ok := policies[name]
 	if !ok {
 		check(fmt.Errorf("no policy '%s': fcfs, sjf, easy and dynamic are", name))
 	}
-	c := &Client{policy: policy, in: bufio.NewReaderSize(os.Stdin, 1<<20),
-		out: bufio.NewWriter(os.Stdout), jobs: map[int64]*Job{}, forms: map[int64]*Form{}}
+	c := &Client{in: bufio.NewReaderSize(os.Stdin, 1<<20), out: bufio.NewWriter(os.Stdout)}
 	for c.open || c.read() {
 		switch {
 		case c.Hello != nil:
-			fmt.Fprintf(c.out, `{"n":0,"protocol":1,"name":"%s",%s}`+"\n", name,
-				policy.Hello())
+			c.forget(makePolicy())
+			fmt.Fprintf(c.out, `{"n":0,"protocol":1,"reuse":true,"name":"%s",%s}`+"\n", name,
+				c.policy.Hello())
 			check(c.out.Flush())
 			c.open = false
 		case c.Start != nil:
 			c.Skip = c.Start.Blocking == "skip"
-			policy.Begin(c, bytes.TrimSpace(c.Start.Params))
+			c.policy.Begin(c, bytes.TrimSpace(c.Start.Params))
 			fmt.Fprintf(c.out, `{"n":%d}`+"\n", c.N)
 			check(c.out.Flush())
 			c.open = false
 		case c.End != nil:
-			return
+			fmt.Fprintf(c.out, `{"n":%d}`+"\n", c.N)
+			check(c.out.Flush())
+			c.open = false
 		default:
 			n := c.N
-			if do := policy.Decide(c); c.N == n || c.Again {
+			if do := c.policy.Decide(c); c.N == n || c.Again {
 				c.answer(do, "")
 			}
 		}

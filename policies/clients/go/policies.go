@@ -4,8 +4,12 @@ package main
 
 import "encoding/json"
 
-var policies = map[string]Policy{
-	"fcfs": &inOrder{}, "sjf": &inOrder{sjf: true}, "easy": &easy{}, "dynamic": &dynamic{},
+// What makes a policy for a trial.
+var policies = map[string]func() Policy{
+	"fcfs":    func() Policy { return &inOrder{} },
+	"sjf":     func() Policy { return &inOrder{sjf: true} },
+	"easy":    func() Policy { return &easy{} },
+	"dynamic": func() Policy { return &dynamic{} },
 }
 
 // Tasks in order while the free GPUs suffice, or with skip all that fit: fcfs and sjf.

@@ -17,29 +17,49 @@ as `cs.unless(...)` is the end of the decision if nothing of it is refused.
 """
 import bisect
 import json
+import os
+import signal
 import sys
 
 PROTOCOL = 1
 WHOLE = -1                      # the role of a task that is a whole job
-STARTS = ("start", "continue", "settle")    # what makes a task wait no more
+
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+_decode = json.JSONDecoder().raw_decode
 
 
 class Task:
-    """What waits: a whole job, or a role of one.  Times are in nanoseconds."""
-    __slots__ = ("job", "role", "phase", "gpus", "estimate_ns", "held", "started",
-                 "gpu_milli", "of", "key")
+    """What waits: a whole job, or a role of one.  Times are in nanoseconds.
 
-    def __init__(self, of, job, gpus, role=WHOLE, phase=0, estimate_ns=0, held=False,
-                 started=False, gpu_milli=1000, **later):
-        self.of = of                        # the job as it was submitted, a dict
-        self.job = job
-        self.role = role
-        self.phase = phase
-        self.gpus = gpus
-        self.estimate_ns = estimate_ns
-        self.held = held                    # it has an idle lease
-        self.started = started
-        self.gpu_milli = gpu_milli
+    Its attributes are the keys of `waits`, `of` (the job as it was submitted, a dict) and
+    `key` (its place in the order)."""
+    role = WHOLE
+    phase = estimate_ns = 0
+    held = started = False      # held: it has an idle lease
+    gpu_milli = 1000
+
+    @property
+    def of(self):
+        if type(self._of) is _Unread:
+            self._of = self._of.read()[self.job]
+        return self._of
+
+
+class _Unread:
+    """The jobs of a message, which are read once somebody looks at one: names and tenants
+    are most of a message, and many policies look at neither."""
+    __slots__ = ("text", "now", "jobs")
+
+    def __init__(self, text, now):
+        self.text, self.now, self.jobs = text, now, None
+
+    def read(self):
+        if self.jobs is None:
+            self.jobs = {job["job"]: job for job in _decode(self.text)[0]}
+            for job in self.jobs.values():
+                job.setdefault("submit_ns", self.now)
+            self.text = None
+        return self.jobs
 
 
 def start(task, **want):
@@ -79,10 +99,13 @@ KEYS = {
 class Policy:
     name = "python"
     summary = ""
+    _reads = True               # jobs as they come; see `jobs`
     flags = ()
     order = ()                  # such as ("-priority", "job")
     skip = False                # go on after a request that was refused
     threads = False             # true: this program computes on several processors
+    reuse = True                # each trial in a copy of this process (fork), where there is
+                                # that and `threads` is false; else in a process of its own
     params = ()                 # such as (cs.param("depth", "int", 12, "tasks looked at"),);
                                 # `begin` finds the entry's values in self.depth
 
@@ -95,24 +118,40 @@ class Policy:
     def end(self):
         """Called when the trial is over."""
 
+    @property
+    def jobs(self):
+        """By number, all that have not ended, as dicts: keys of `jobs` in PROTOCOL.md."""
+        if not self._reads:
+            self._reads = True          # from now on as they come
+            for job, of in self._jobs.items():
+                if type(of) is _Unread:
+                    self._jobs[job] = of.read()[job]
+        return self._jobs
+
     # What decide may look at: self.waits (in order), self.free and self.idle_gpus (by
     # pool), self.jobs, self.forms, self.idle and self.ended (of this decision).
+
+    def _reuses(self):
+        return bool(self.reuse) and not self.threads and hasattr(os, "fork")
 
     def _hello(self, n):
         return {"n": n, "protocol": PROTOCOL, "name": self.name, "summary": self.summary,
                 "flags": list(self.flags), "order": list(self.order),
-                "threads": self.threads, "params": list(self.params)}
+                "threads": self.threads, "reuse": self._reuses(),
+                "params": list(self.params)}
 
     def _begin(self, start):
-        self.jobs, self.forms, self.waits, self._task = {}, {}, [], {}
+        self._jobs, self.forms, self.waits, self._task = {}, {}, [], {}
         self._keys = []         # of self.waits
         self._made = 0
         self._whole = "per_phase" not in self.flags
+        self._reads = not self._whole
         keys = [(KEYS[k.lstrip("-")], -1 if k[0] == "-" else 1) for k in self.order]
         tie = (lambda t: t.job) if self._whole else self._tie
         self._key = tie
         if keys:
             self._key = lambda t: (*[f(t) * sign for f, sign in keys], tie(t))
+        self._by_job = self._whole and not keys
         self.pools = start["pools"]
         for key, value in start.get("params", {}).items():
             setattr(self, key, value)
@@ -131,80 +170,161 @@ class Policy:
             at = bisect.bisect_left(self._keys, task.key)
             del self.waits[at], self._keys[at]
 
-    def _wait(self, item):
-        task = Task(self.jobs[item["job"]], **item)
-        task.key = key = self._key(task)
-        self._task[task.job, task.role] = task
-        keys = self._keys
-        if not keys or keys[-1] < key:
-            keys.append(key)
-            self.waits.append(task)
-        else:
-            at = bisect.bisect_left(keys, key)
-            keys.insert(at, key)
-            self.waits.insert(at, task)
+    def _wait(self, items, unread):
+        new, jobs, known, waits, keys = (Task.__new__, self._jobs, self._task, self.waits,
+                                         self._keys)
+        for item in items:
+            task = new(Task)
+            task.__dict__ = item
+            job = item["job"]
+            item["_of"] = of = jobs.get(job, unread)
+            if of is unread:
+                jobs[job] = of
+            task.key = key = job if self._by_job else self._key(task)
+            known[job, task.role] = task
+            if not keys or keys[-1] < key:
+                keys.append(key)
+                waits.append(task)
+            else:
+                at = bisect.bisect_left(keys, key)
+                keys.insert(at, key)
+                waits.insert(at, task)
 
-    def _news(self, message):
+    def _news(self, message, unread=None):
         get = message.get
-        now = message["now"]
+        now, jobs = message["now"], self._jobs
         self.free = message["free"]
         self.idle_gpus = get("idle_gpus", ())
         for form in get("forms", ()):
             self.forms[form["form"]] = form
         for job in get("jobs", ()):
-            job.setdefault("submit_ns", now)
-            self.jobs[job["job"]] = job
+            if "submit_ns" not in job:
+                job["submit_ns"] = now
+            jobs[job["job"]] = job
         self.ended = get("ended", ())
         roles = (WHOLE,) if self._whole else range(6)
         for job in self.ended:
-            del self.jobs[job]
+            del jobs[job]
             for role in roles if self._task else ():
                 self._leaves(job, role)
         for gone in get("gone", ()):
             self._leaves(gone["job"], gone["role"])
-        for item in get("waits", ()):
-            self._wait(item)
+        if "waits" in message:
+            self._wait(message["waits"], unread)
         self.idle = get("idle", ())
+
+    def _read(self, line):
+        """Returns a message, and its jobs if they are not read yet."""
+        text = line.decode()
+        at = -1 if self._reads else text.find(',"jobs":[')
+        if at >= 0:
+            # Within a text a quotation mark has a backslash before it: these are keys.
+            end = max(text.find('],"ended":['), 0) or text.find('],"waits":[')
+            jobs, rest = text[at + 8:end + 1], text[:at] + text[end + 1:]
+            message, known = _decode(rest)[0] if end > at else {}, self._jobs
+            new = [0 for item in message.get("waits", ()) if item["job"] not in known]
+            if new and len(new) == jobs.count('{"job":'):
+                return message, _Unread(jobs, message["now"])
+        return _decode(text)[0], None
 
     def _settle(self, requests, verdicts):
         """Takes what was started from what waits."""
+        known, gone = self._task, []
         for request, verdict in zip(requests, verdicts):
             if verdict == "done":
-                for verb in STARTS:
-                    if verb in request:
-                        self._leaves(request[verb], request.get("role", WHOLE))
-                        break
+                job = request.get("start")
+                if job is None:
+                    job = request.get("continue", request.get("settle"))
+                task = known.pop((job, request.get("role", WHOLE)), None)
+                if task is not None:
+                    gone.append(task)
+        count = len(gone)
+        if self.waits[:count] == gone:          # as a rule they were the first
+            del self.waits[:count], self._keys[:count]
+            return
+        for task in gone:
+            at = bisect.bisect_left(self._keys, task.key)
+            del self.waits[at], self._keys[at]
 
 
 def run(policy):
-    """Serves one trial over stdin and stdout."""
-    read, write, flush = sys.stdin.readline, sys.stdout.write, sys.stdout.flush
+    """Serves trials over stdin and stdout.
+
+    Each is served by a copy of this process: it finds everything as it was when run() was
+    called, modules and class attributes included.
+    """
+    read = open(sys.stdin.fileno(), "rb", 1 << 16, closefd=False).readline
     sys.stdout = sys.stderr         # what is printed is no answer
+    if not policy._reuses():
+        _serve(policy, read, read(), None)
+        return
+    while b'"hello":' in (line := read()):
+        told, tell = os.pipe()
+        sys.stderr.flush()
+        pid = os.fork()
+        if pid == 0:
+            os.close(told)
+            _serve(policy, read, line, tell)
+            return
+        os.close(tell)
+        _, status = os.waitpid(pid, 0)
+        n = os.read(told, 20)
+        if n == b"":
+            _end_as(status)             # the trial was not over
+        os.close(told)
+        _write('{"n":%d}\n' % int(n))
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _end_as(status):
+    if os.WIFSIGNALED(status):
+        signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
+        os.kill(os.getpid(), os.WTERMSIG(status))
+    os._exit(os.WEXITSTATUS(status))
+
+
+def _write(text):
+    data = text.encode()
+    done = os.write(1, data)
+    while done < len(data):
+        done += os.write(1, data[done:])
+
+
+def _items(requests):
+    """Requests as JSON.  Most only say what to start."""
+    return ",".join(['{"start":%d}' % r["start"]
+                     if len(r) == 1 and type(r.get("start")) is int else _encode(r)
+                     for r in requests])
+
+
+def _serve(policy, read, line, tell):
+    """Serves one trial; `tell`: the number of its last message is written there."""
     asked, going = (), None
-    dumps = json.JSONEncoder(separators=(",", ":")).encode
-    loads = json.JSONDecoder().raw_decode
-    while line := read():
-        message = loads(line)[0]
+    while line:
+        message, unread = policy._read(line)
         n = message["n"]
         if "now" in message:
             verdicts = message.get("verdicts", ())
             if asked:
                 policy._settle(asked, verdicts)
-            policy._news(message)
+            policy._news(message, unread)
             asked, again, going = _decide(policy, message, verdicts, going)
             end = ',"skip":true' if policy.skip else ""
             if again:
                 end += ',"again":"%s"' % again
-            write('{"n":%d,"do":%s%s}\n' % (n, dumps(asked) if asked else "[]", end))
+            _write('{"n":%d,"do":[%s]%s}\n' % (n, _items(asked), end))
         elif "hello" in message:
-            write(dumps(policy._hello(n)) + "\n")
+            _write(_encode(policy._hello(n)) + "\n")
         elif "start" in message:
             policy._begin(message["start"])
-            write('{"n":%d}\n' % n)
+            _write('{"n":%d}\n' % n)
         else:
+            if tell is not None:
+                os.write(tell, b"%d" % n)
             policy.end()
             return
-        flush()
+        line = read()
 
 
 def _decide(policy, message, verdicts, going):

@@ -23,11 +23,11 @@ import typing
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Type, Union
 
 from . import _core
-from ._core import Forecast, Host, Job, Lease, Node, Task
+from ._core import Forecast, Host, Job, Lease, Node, Plan, Task
 
 __all__ = ["Policy", "Verdict", "DONE", "NOT_PENDING", "NO_ROOM", "BAD_SHAPE", "NOT_IDLE",
            "NOT_ALLOWED", "ALIKE_NONE", "ALIKE_AS_LONG", "ALIKE_ALL", "ON_CORES", "Fraction",
-           "Time", "param", "Forecast", "Host", "Job", "Lease", "Node", "Task"]
+           "Time", "param", "Forecast", "Host", "Job", "Lease", "Node", "Plan", "Task"]
 
 
 class Verdict(enum.IntEnum):

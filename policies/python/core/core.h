@@ -23,6 +23,7 @@ struct host_object {
     uint64_t op;                /* counts calls of ops: pointers are good for one */
     uint64_t seen;              /* of op, when the alarm last looked */
     bool asking;                /* within before() or key(): no requests */
+    PyObject *ranks;            /* within reallocate(): its key */
 };
 
 /* A task: what waits. */
@@ -53,7 +54,9 @@ PyObject *py_host_set_verdicts(PyObject *module, PyObject *members);
 /* Returns a new host object, which borrows both; NULL: no memory.  Its maker sets `host`
  * to NULL when the trial ends, since Python code may keep the object. */
 struct host_object *py_host_object_new(struct cs_host *host, struct self *self);
-/* Returns a new task object, which holds the host object; NULL: no memory. */
+/* The host, for a request; NULL: a Python error says why there is none. */
+struct cs_host *py_host_request(PyObject *host);
+/* A new task object; NULL: no memory. */
 PyObject *py_task_new(struct host_object *host, struct task_id id);
 /* Makes an object stand for another task.  Nobody else may hold it, because tasks are
  * compared and hashed by what they stand for. */
@@ -70,6 +73,14 @@ PyObject *py_table_new(PyObject *module, PyObject *args);
 const struct cs_policy *py_table_of(PyObject *capsule);
 /* Notes a time at which wakeup() is due.  False: a Python error is set. */
 bool py_self_wakes_at(struct self *self, int64_t time_ns);
+/* The host of a policy's `self`. */
+struct host_object *py_self_host(const void *self);
+
+/* deal.c: methods of the host about many jobs, and plans. */
+PyObject *py_host_reallocate(PyObject *self, PyObject *key);
+PyObject *py_host_set_sizes(PyObject *self, PyObject *sizes);
+PyObject *py_host_set_node_gpus(PyObject *self, PyObject *spots);
+bool py_deal_ready(PyObject *module);
 
 /* env.c: adds the type Env to the module.  False: a Python error is set. */
 bool py_env_ready(PyObject *module);

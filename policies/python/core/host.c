@@ -42,7 +42,7 @@ static struct cs_host *ask(PyObject *self)
     return host;
 }
 
-/* The host, for a request: none is made from before() or key(). */
+/* None is made from before() or key(). */
 static struct cs_host *request(PyObject *self)
 {
     if (!((struct host_object *)self)->asking)
@@ -51,9 +51,11 @@ static struct cs_host *request(PyObject *self)
     return NULL;
 }
 
-/* The methods that have the same form are made by macros: NAME is that of the C function
- * without cs_, BOX makes a Python object of its answer.  Numbers of pools, nodes and
- * places are checked; those of jobs and leases are the caller's word. */
+struct cs_host *py_host_request(PyObject *host)
+{
+    return request(host);
+}
+
 #define OBJECT(SELF) ((struct host_object *)(SELF))
 #define FAST PyObject *self, PyObject *const *arg, Py_ssize_t count
 #define WITH_NAMES FAST, PyObject *names
@@ -150,6 +152,7 @@ ASK_POOLS(idle_gpus)
 ASK_JOB_NUMBER(phase_s, BOX_REAL)
 ASK_JOB_NUMBER(switch_s, BOX_REAL)
 ASK_JOB_NUMBER(role_homes, BOX_U32)
+ASK_JOB_NUMBER(gpus_on, BOX_U32)
 ASK_JOB_NUMBER(size_below, BOX_U32)
 ASK_JOB_NUMBER(size_above, BOX_U32)
 ASK_JOB_NUMBER(best_speedup, BOX_REAL)
@@ -769,6 +772,13 @@ static PyMethodDef host_methods[] = {
     METHOD(size_above, METH_FASTCALL, "size_above(job, gpus) -> int: the smallest above gpus"),
     METHOD(speedup, METH_FASTCALL, "speedup(job, pool, gpus) -> float"),
     METHOD(best_speedup, METH_FASTCALL, "best_speedup(job, gpus) -> float"),
+    { "reallocate", py_host_reallocate, METH_O,
+      "reallocate(key): all GPUs anew, in the order of key(job) of all jobs" },
+    { "set_sizes", py_host_set_sizes, METH_O,
+      "set_sizes([(job, gpus), ...]): so many GPUs each; 0: it waits" },
+    { "set_node_gpus", py_host_set_node_gpus, METH_O,
+      "set_node_gpus([(job, node, gpus), ...]): exactly these" },
+    METHOD(gpus_on, METH_FASTCALL, "gpus_on(job, node) -> int: GPUs of a node that it holds"),
     METHOD(start_co_located, METH_FASTCALL, "start_co_located(task, job) -> Verdict"),
     METHOD(co_located, METH_O, "co_located(job) -> int or None"),
     METHOD(tenant, METH_O, "tenant(job) -> int: a number"),
@@ -791,5 +801,5 @@ bool py_host_ready(PyObject *module)
 {
     return PyType_Ready(&py_host_type) == 0 &&
            PyModule_AddObject(module, "Host", Py_NewRef((PyObject *)&py_host_type)) == 0 &&
-           py_objects_ready(module);
+           py_objects_ready(module) && py_deal_ready(module);
 }

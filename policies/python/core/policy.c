@@ -302,6 +302,11 @@ static bool op_key(const void *me, const struct cs_host *host, struct task_id a,
 
 /* ---- news and decisions ---- */
 
+struct host_object *py_self_host(const void *self)
+{
+    return ((const struct self *)self)->host;
+}
+
 bool py_self_wakes_at(struct self *self, int64_t time_ns)
 {
     if (self->table->method[M_WAKEUP] == NULL)

@@ -2,7 +2,9 @@
 """Built-in policies once more, in Python: they must give the same bytes."""
 import clustersim as cs
 from clustersim.policy import (ALIKE_ALL, ALIKE_AS_LONG, ALIKE_NONE, DONE, NO_ROOM, Fraction,
-                               Policy)
+                               Plan, Policy, Time)
+
+NEVER = 2**63 - 1
 
 
 class MyFcfs(Policy):
@@ -197,6 +199,150 @@ class MyDynamic(Policy):
             return False
         wait = host.room_in_s(home, task.gpus)
         return wait > 0 and wait + task.estimate_ns / 1e9 < best.over_s
+
+
+class MySrtf(Policy):
+    """shortest remaining time first, preempting: a key that moves"""
+    flags = ("preempts", "asks_estimates")
+
+    def decide(self, host):
+        host.reallocate(host.left_ns)
+
+
+class Planned:
+    """What a job asks for, and when it is to run; start_ns None: it has no place."""
+    def __init__(self, task):
+        self.job, self.gpus, self.run_ns = task.job, task.gpus, max(task.estimate_ns, 1)
+        self.start_ns = self.end_ns = None
+
+
+class MyConservative(Policy):
+    """conservative backfill: every waiting job has a reservation, in a Plan"""
+    flags = ("reserves", "asks_estimates")
+
+    def init(self, host):
+        self.plan, self.total = Plan(host), None
+        self.planned, self.runs = {}, {}        # what waits, and what runs, by job
+        self.early = False
+
+    def reset(self, host):
+        self.total = host.total_gpus()
+        self.plan.clear(host.now_ns(), self.total)
+
+    def job_submitted(self, host, job):
+        if self.total is None:
+            self.reset(host)
+        self.planned[job] = Planned(host.job_task(job))
+
+    def job_ended(self, host, job):
+        run = self.runs.pop(job, None)
+        if run is not None and run.end_ns > host.now_ns():
+            self.plan.take(host.now_ns(), run.end_ns, -run.gpus)
+            self.early = True
+
+    def reserve(self, job):
+        job.start_ns = self.plan.find(job.gpus, job.run_ns)
+        job.end_ns = min(job.start_ns + job.run_ns, NEVER)
+        self.plan.take(job.start_ns, job.end_ns, job.gpus)
+
+    def advance(self, job):
+        start_ns = self.plan.find(job.gpus, job.run_ns, job.start_ns)
+        if start_ns == job.start_ns:
+            return
+        end_ns = min(start_ns + job.run_ns, NEVER)
+        self.plan.take(start_ns, min(end_ns, job.start_ns), job.gpus)
+        self.plan.take(max(end_ns, job.start_ns), job.end_ns, -job.gpus)
+        job.start_ns, job.end_ns = start_ns, end_ns
+
+    def replan(self, host):
+        now = host.now_ns()
+        self.reset(host)
+        for i in range(host.running_count()):
+            run = self.runs[host.running(i)]
+            run.end_ns = max(run.end_ns, now + 1)
+            self.plan.take(now, run.end_ns, run.gpus)
+        for i in range(host.pending_count()):
+            task = host.pending(i)
+            self.planned[task.job] = Planned(task)
+            self.reserve(self.planned[task.job])
+
+    def is_broken(self, host):
+        now = host.now_ns()
+        return (host.total_gpus() != self.total or
+                any(job.start_ns is not None and job.start_ns < now
+                    for job in self.planned.values()) or
+                any(run.end_ns <= now for run in self.runs.values()))
+
+    def decide(self, host):
+        now = host.now_ns()
+        if self.total is None:
+            self.reset(host)
+        self.plan.forget(now)
+        if self.is_broken(host):
+            self.replan(host)
+        else:
+            for job in list(self.planned.values()):
+                if job.start_ns is None:
+                    self.reserve(job)
+                elif self.early:
+                    self.advance(job)
+        self.early = False
+        for job in sorted(self.planned.values(), key=lambda job: (job.start_ns, job.job)):
+            if job.start_ns > now:
+                break
+            if host.start(host.job_task(job.job)) == DONE:
+                self.runs[job.job] = self.planned.pop(job.job)
+        start_ns = min((job.start_ns for job in self.planned.values()), default=NEVER)
+        end_ns = min((run.end_ns for run in self.runs.values()), default=NEVER)
+        if now < start_ns < min(end_ns, NEVER):
+            host.wake_at(start_ns)
+
+
+class Sized:
+    """A job and the size that it is to have."""
+    def __init__(self, host, job, room):
+        least = host.size_least(job)
+        self.job, self.left_s = job, 1e-9 * host.left_ns(job)
+        self.gpus, self.gain = least if least <= room else 0, -1
+
+    def look_ahead(self, host):
+        speedup = host.best_speedup(self.job, self.gpus)
+        self.next, self.gain = host.size_above(self.job, self.gpus), -1
+        after = host.best_speedup(self.job, self.next) if self.next else 0
+        if after > speedup:
+            self.gain = ((self.left_s / speedup - self.left_s / after) /
+                         (self.next - self.gpus))
+
+
+class MyOptimus(Policy):
+    """elastic: GPUs to the job whose end comes nearest by them"""
+    flags = ("preempts", "resizes", "asks_estimates", "one_role", "needs_gpus")
+    interval: Time = "600s"
+
+    def decide(self, host):
+        now, room = host.now_ns(), host.total_gpus()
+        if host.pending_count() + host.running_count() == 0:
+            return
+        host.wake_at((now // self.interval + 1) * self.interval)
+        if now % self.interval:
+            return
+        jobs = [host.running(i) for i in range(host.running_count())]
+        jobs += [host.pending(i).job for i in range(host.pending_count())]
+        sized = []
+        for job in sorted(jobs):
+            sized.append(Sized(host, job, room))
+            room -= sized[-1].gpus
+            if sized[-1].gpus:
+                sized[-1].look_ahead(host)
+        while True:
+            fit = [s for s in sized if s.gpus and s.gain > 0 and s.next - s.gpus <= room]
+            if not fit:
+                break
+            best = max(fit, key=lambda s: s.gain)
+            room -= best.next - best.gpus
+            best.gpus = best.next
+            best.look_ahead(host)
+        host.set_sizes([(s.job, s.gpus) for s in sized])
 
 
 assert issubclass(MyDynamic, cs.Policy)

@@ -20,6 +20,10 @@ HERE = Path(__file__).resolve().parent
 # The checkout, for its experiments: around this file, else around the program.
 ROOT = next((root for place in (HERE, Path(os.environ.get("CLUSTERSIM", "/")).resolve())
              for root in place.parents if (root / "policies" / "policy.h").is_file()), None)
+# The client for policies over a pipe.
+CLIENTS = next((folder for tree in (ROOT, os.environ.get("CLUSTERSIM_TREE")) if tree
+                for folder in [Path(tree) / "policies" / "clients" / "python"]
+                if folder.is_dir()), None)
 sys.path.insert(0, str(HERE))
 
 try:
@@ -114,6 +118,37 @@ class Conformance(Case):
     def test_an_order_that_moves_gives_the_same_bytes(self):
         busy = {"workload.arrival.rate": "60/h", "workload.jobs": 300}
         self.assert_alike(self.small, [("hrrn", mirrors.MyHrrn)], settings=busy)
+
+    def test_a_policy_that_preempts_by_a_key_that_moves_gives_the_same_bytes(self):
+        busy = {"workload.arrival.rate": "40/h", "workload.jobs": 200}
+        pairs = [({"policy": "srtf", "name": "theirs", "preemption": {"cost": "30s"}},
+                  {"policy": mirrors.MySrtf, "name": "mine", "preemption": {"cost": "30s"}})]
+        self.assert_alike(self.small, pairs, settings=busy)
+        with open(self.dir / "alike" / "summary.csv", newline="", encoding="utf-8") as file:
+            self.assertTrue(all(int(row["preemptions"]) > 0 for row in csv.DictReader(file)))
+
+    def test_a_policy_that_reserves_in_a_plan_gives_the_same_bytes(self):
+        late = {"estimate": "noisy", "noise": 0.5}
+        pairs = [("conservative", mirrors.MyConservative),
+                 ({"policy": "conservative", "name": "theirs", **late},
+                  {"policy": mirrors.MyConservative, "name": "mine", **late})]
+        for rate in ("20/h", "60/h"):
+            self.assert_alike(self.small, pairs, settings={
+                "workload.arrival.rate": rate, "workload.jobs": 150})
+
+    def test_a_policy_that_resizes_jobs_gives_the_same_bytes(self):
+        elastic = {"recipe": "trace", "name": "elastic", "gpus": 2, "share": 3,
+                   "duration": {"lognormal": {"mean": "40min", "cv": 1}},
+                   "elastic": {"min": 1, "max": 8, "scaling": {"table": {1: 1, 8: 5}}}}
+        rigid = {"recipe": "trace", "name": "rigid", "gpus": 4, "share": 1,
+                 "duration": "30min"}
+        cost = {"preemption": {"cost": "20s"}}
+        pairs = [("optimus", mirrors.MyOptimus),
+                 ({"policy": "optimus", "name": "theirs", "interval": "3min", **cost},
+                  {"policy": mirrors.MyOptimus, "name": "mine", "interval": "3min", **cost})]
+        self.assert_alike(self.small, pairs, settings={"workload.mix": [elastic, rigid]})
+        with open(self.dir / "alike" / "summary.csv", newline="", encoding="utf-8") as file:
+            self.assertTrue(any(int(row["resizes"]) > 0 for row in csv.DictReader(file)))
 
     def test_passing_over_what_does_not_fit_gives_the_same_bytes(self):
         pairs = [({"policy": "fcfs", "name": "skip", "blocking": "skip"},
@@ -226,6 +261,60 @@ class Faults(Case):
                     host.start(host.pending(0))
 
         self.assert_fails(Mixed, "key() raised TypeError: '<' not supported")
+
+    def test_a_key_that_is_none_fails_its_trials(self):
+        class Texts(Policy):
+            flags = ("preempts",)
+
+            def decide(self, host):
+                host.reallocate(lambda job: "long")
+
+        class Nans(Policy):
+            flags = ("preempts",)
+
+            def decide(self, host):
+                host.reallocate(lambda job: float("nan"))
+
+        class Asks(Policy):
+            flags = ("preempts",)
+
+            def decide(self, host):
+                host.reallocate(host.stop)
+
+        class Numbers(Policy):
+            flags = ("preempts",)
+
+            def decide(self, host):
+                host.reallocate(1)
+
+        class Unflagged(Policy):
+            def decide(self, host):
+                host.reallocate(host.left_ns)
+
+        self.assert_fails(Texts, "decide() raised TypeError: must be real number, not str")
+        self.assert_fails(Nans, "decide() raised ValueError: the key of job 0 is not a number")
+        self.assert_fails(Asks, "may ask, but not request")
+        self.assert_fails(Numbers, "a function that returns the key of a job, found 1")
+        self.assert_fails(Unflagged, "this needs the flag preempts, and not per_phase")
+
+    def test_sizes_that_are_none_fail_their_trials(self):
+        class Pairs(Policy):
+            flags = ("preempts", "resizes")
+            sizes: str = "x"
+
+            def decide(self, host):
+                host.set_sizes({"x": 1, "short": [(1,)], "text": [(0, "2")]}[self.sizes])
+
+        class Far(Policy):
+            flags = ("preempts", "resizes")
+
+            def decide(self, host):
+                host.set_node_gpus([(0, 99, 1)])
+
+        self.assert_fails(Pairs, "set_sizes() needs a list of (job, gpus)")
+        self.assert_fails({"policy": Pairs, "sizes": "short"}, "a tuple of 2 is needed")
+        self.assert_fails({"policy": Pairs, "sizes": "text"}, "a whole number is needed")
+        self.assert_fails(Far, "node: there are 2, found the index 99")
 
     def test_a_request_from_before_is_refused(self):
         class Asks(Policy):
@@ -445,7 +534,6 @@ class Parameters(Case):
 class Guide(Case):
     """core/README.md: what its blocks show is what happens."""
 
-    @unittest.skipIf(not (HERE.parent / "core" / "README.md").is_file(), "no guide is here")
     def test_the_blocks_of_the_guide_are_true(self):
         text = (HERE.parent / "core" / "README.md").read_text(encoding="utf-8")
         blocks = "".join(part.split("```", 1)[0] for part in text.split("```python\n")[1:])
@@ -521,7 +609,7 @@ class Runs(Case):
         thread.join()
         self.assertGreater(len(counted), 20)
 
-    def test_a_policy_of_a_c_file_finds_the_host(self):
+    def test_one_policy_in_c_in_python_and_over_a_pipe_gives_the_same_bytes(self):
         (self.dir / "widest.c").write_text("""
 #include "policies/policy.h"
 static bool before(const void *self, const struct cs_host *host, struct task_id a,
@@ -542,9 +630,28 @@ const struct cs_policy widest_policy = {
             def key(self, host, task):
                 return -task.gpus
 
-        self.assertEqual(self.run_small([str(self.dir / "widest.c"), Wide]).status, 0)
-        self.assertEqual(rows(self.dir / "out" / "jobs.csv", "widest"),
-                         rows(self.dir / "out" / "jobs.csv", "wide"))
+        listed, names = [str(self.dir / "widest.c"), Wide], ["widest", "wide"]
+        if CLIENTS is not None:
+            (self.dir / "piped.py").write_text(f"""
+import sys
+sys.path.insert(0, {str(CLIENTS)!r})
+import clustersim_client as cs
+
+class Piped(cs.Policy):
+    name, order, flags = "piped", ("-gpus",), ("blocking",)
+    def decide(self, now):
+        return [cs.start(task) for task in self.waits]
+
+cs.run(Piped())
+""", encoding="utf-8")
+            listed.append({"exec": [sys.executable, str(self.dir / "piped.py")]})
+            names.append("piped")
+        self.assertEqual(self.run_small(listed).status, 0)
+        for table in ("summary.csv", "jobs.csv"):
+            first = rows(self.dir / "out" / table, "widest")
+            self.assertGreater(len(first), 0)
+            for name in names[1:]:
+                self.assertEqual(rows(self.dir / "out" / table, name), first, (table, name))
 
     def test_isolation_cannot_be_given_up(self):
         with self.assertRaises(cs.Error) as caught:
