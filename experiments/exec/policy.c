@@ -213,7 +213,7 @@ bool exec_init(void *self, struct cs_host *host)
         if (!said.threads)
             talk_keep_together(exec->talk);
         news_write_start(exec, host);
-        (void)ask_program(exec, host);
+        (void)ask(exec, host);
         if (!exec->failed && exec->answer.count > 0)
             fail_trial(exec, host, "asks for something before anything was submitted");
     }
