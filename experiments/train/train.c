@@ -16,8 +16,10 @@
 
 #include "experiments/columns/metric.h"
 #include "experiments/spec/experiment.h"
+#include "experiments/train/train_keys.h"
 #include "experiments/train/training.h"
 #include "sim/base/arena.h"
+#include "sim/base/rng.h"
 #include "sim/stats/stats.h"
 #include "sim/text/out.h"
 #include "sim/text/table.h"
@@ -243,13 +245,13 @@ static void put_training(const struct training *t, struct out *out)
                t->generation, keys->population);
     if (keys->validation.every > 0)
         out_printf(out, "# Kept: the best on seeds %" PRId64 " to %" PRId64
-                   " of the points for validation, %.4f of its start; %" PRIu64
-                   " trials in all.\n", keys->validation.seeds.from,
+                   " of the points for validation, %.4f of its start.\n"
+                   "# Trials in all: %" PRIu64 ".\n", keys->validation.seeds.from,
                    keys->validation.seeds.from + keys->validation.seeds.count - 1,
                    t->best.score, t->trials);
 }
 
-#define NUMBERS_A_LINE 8u
+#define NUMBERS_A_LINE 6u
 
 static void put_group(struct out *out, const struct train_group *group,
                       const double *weight)

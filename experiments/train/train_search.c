@@ -19,6 +19,7 @@
 #include "experiments/spec/experiment.h"
 #include "experiments/train/training.h"
 #include "sim/base/arena.h"
+#include "sim/base/rng.h"
 
 static bool goes_first(const struct candidate *a, const struct candidate *b)
 {
