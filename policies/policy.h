@@ -45,6 +45,7 @@ struct cs_line;
 struct cs_need;
 struct cs_param;
 struct cs_want;
+struct cs_weights;
 struct cs_words;
 
 /* ---- the table ----------------------------------------------------------- */
@@ -152,9 +153,20 @@ struct cs_policy {
     const char *limits;
     uint32_t words_count;
     const struct cs_words *words;       /* what each text may say */
+    /* Lists that `weights:` must give, all of them, if it gives any: the
+     * parameters of a network.  With CS_ASKS_WEIGHTS. */
+    uint32_t weights_count;
+    const struct cs_weights *weights;
 };
 struct cs_line {
     double claim, per_ns;       /* now, and what a nanosecond adds to it */
+};
+/* So many numbers under a key.  Training draws them from a normal of this
+ * spread to begin with. */
+struct cs_weights {
+    const char *key;
+    uint32_t count;             /* > 0 */
+    double spread;              /* >= 0 */
 };
 
 /* ---- questions ------------------------------------------------------------
@@ -339,6 +351,9 @@ double cs_random(struct cs_host *host);
 void cs_note(struct cs_host *host, const char *text);       /* from dump() */
 /* The number that `weights:` gives a key; 0 if absent. */
 double cs_weight(const struct cs_host *host, const char *key);
+/* The list that it gives a key of cs_policy.weights, of the length stated there;
+ * NULL if there are no weights. */
+const double *cs_weight_list(const struct cs_host *host, const char *key);
 /* In this decision a parameter of `limits` left out what could have mattered. */
 void cs_limit_reached(struct cs_host *host);
 

@@ -16,6 +16,7 @@ static int run_train(struct cli *cli, const struct args *args)
     struct train_options options = {
         .progress = cli->progress && !args->given[ARG_QUIET],
         .path = args->value[ARG_OUT], .out = cli->out,
+        .resume = args->given[ARG_RESUME],
         .log = args->given[ARG_QUIET] ? NULL : cli->err
     };
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -37,12 +38,13 @@ static int run_train(struct cli *cli, const struct args *args)
 
 const struct command command_train = {
     "train", "EXPERIMENT.yaml -o WEIGHTS.yaml [-j N] [--set KEY=VALUE]... "
-    "[-q]",
+    "[--resume] [-q]",
     "train a learned policy in the simulator",
     "The key `train:` of the experiment says which policy learns, which\n"
     "metric it makes better, and on which seeds; `clustersim explain train`\n"
     "shows its keys.  The weights are judged on seeds that training did not\n"
-    "see, and the file is the same, byte for byte, each time.\n",
+    "see, and the file is the same, byte for byte, each time.  A training that\n"
+    "was interrupted goes on with --resume from WEIGHTS.yaml.state.\n",
     ARG_BIT(ARG_OUT) | ARG_BIT(ARG_THREADS) | ARG_BIT(ARG_SET) |
-        ARG_BIT(ARG_QUIET), 1, 1, run_train
+        ARG_BIT(ARG_RESUME) | ARG_BIT(ARG_QUIET), 1, 1, train
 };

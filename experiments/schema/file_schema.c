@@ -319,8 +319,8 @@ static const struct conf_shape fixed[] = {
     { "gpu or cpu", ANY_OF("{'const': 'cpu'}, @gpu or generic@"), NULL },
     { "path", "{" STRING ", 'minLength': 1}", NULL },
     { "names", "{" ARRAY ", 'items': {" STRING ", 'minLength': 1}}", NULL },
-    { "weights", "{" OBJECT ", 'additionalProperties': {'type': 'number'}}",
-      NULL },
+    { "weights", "{" OBJECT ", 'additionalProperties': "
+      ANY_OF("{'type': 'number'}, " LIST_OF("{'type': 'number'}")) "}", NULL },
     { "paces", "{" OBJECT ", 'minProperties': 1, 'additionalProperties': "
       ABOVE_0 "}", NULL },
     { "weights of values", "{" OBJECT ", 'minProperties': 1, "

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * train.c - the cross-entropy method over a policy's weights.
+ * train.c - a training: generations, validations, and the verdict.
  *
- * A generation draws weight vectors from independent normals, runs each on
- * every point and training seed, keeps the elite, and moves the normals to
- * the elite's mean and spread.  All vectors meet the same seeds (common
- * random numbers), and a score is the objective relative to that of the
- * initial weights on the same point and seed, so that points of different
- * load weigh alike.  The result is judged on seeds that training never saw.
- * (Rubinstein, Methodology and Computing in Applied Probability 1, 1999;
- * Szita and Lorincz, Neural Computation 18, 2006: noise that keeps the spread
- * from collapsing.)
+ * A generation tries weight vectors on the same cells, points and seeds.  At a
+ * validation the mean is tried on points that are never trained on; the best
+ * mean is kept, and when no better one comes the training ends.  Without
+ * validation the best vector of all generations is kept.  The result is judged on
+ * seeds that training and validation never saw.
  */
 #include "experiments/train/train.h"
 
@@ -19,249 +15,57 @@
 #include <math.h>
 
 #include "experiments/columns/metric.h"
-#include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/train/train_keys.h"
-#include "policies/host/host.h"
-#include "policies/policy.h"
+#include "experiments/train/training.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
 #include "sim/stats/stats.h"
 #include "sim/text/out.h"
-#include "sim/text/scan.h"
 #include "sim/text/table.h"
 
-struct candidate {
-    double *weight;
-    struct host_policy *policy;     /* by point */
-    double score;                   /* less is better; 1: as the initial */
-    uint32_t index;
-};
+/* ---- what is trained on -------------------------------------------------- */
 
-struct training {
-    struct arena *arena;
-    const struct experiment *experiment;
-    const struct train_options *options;
-    struct train_keys keys;
-    double *mean, *spread;          /* of the normals, by weight */
-    double *reference;              /* objective of the initial weights */
-    double *undone;                 /* their jobs that were not done */
-    struct candidate first, best;   /* the initial and the best so far */
+/* Draws the cells of a generation. */
+static void draw_cells(struct training *t)
+{
+    const struct experiment *e = t->experiment;
     struct rng rng;
-    /* The batch being run. */
-    struct candidate *batch;
-    uint32_t batch_count;
-    struct train_seeds batch_seeds;
-};
 
-/* Exactly what the file will say, so that what was judged is what is used. */
-static double as_written(double value)
-{
-    char text[32];
-    size_t bytes = table_format_real(value, text);
-    bool ok = scan_f64(text, bytes, &value);
+    rng_init(&rng, e->seed, "train cells", t->generation);
+    for (uint32_t k = 0; k < t->cell_count; k++) {
+        uint32_t point;
 
-    assert(ok);
-    (void)ok;
-    return value;
-}
-
-/* The policy of each point, with these weights. */
-static void candidate_make(struct training *t, struct candidate *c,
-                           const double *weight, uint32_t index)
-{
-    struct host_weight *list;
-
-    c->index = index;
-    c->weight = arena_alloc(t->arena, t->keys.weight_count, sizeof *c->weight);
-    list = arena_alloc(t->arena, t->keys.weight_count, sizeof *list);
-    for (uint32_t i = 0; i < t->keys.weight_count; i++) {
-        c->weight[i] = as_written(weight[i]);
-        list[i] = (struct host_weight){ t->keys.weight_name[i], c->weight[i] };
-    }
-    c->policy = arena_alloc(t->arena, t->experiment->point_count,
-                            sizeof *c->policy);
-    for (uint32_t p = 0; p < t->experiment->point_count; p++) {
-        c->policy[p] = *t->experiment->point[p].policy[t->keys.policy];
-        c->policy[p].weight = list;
-        c->policy[p].weight_count = t->keys.weight_count;
+        do
+            point = (uint32_t)rng_below(&rng, e->point_count);
+        while (t->keys.is_held[point]);
+        t->cell[k] = (struct train_cell) {
+            point, (uint32_t)(t->keys.seeds.from +
+                              (int64_t)rng_below(&rng, (uint64_t)t->keys.seeds.count))
+        };
     }
 }
 
-/* Trials of a batch: candidate by candidate, point by point, seed by seed. */
-static struct trial_spec batch_spec(void *self, uint32_t index,
-                                    uint32_t *tables)
+/* What the initial weights do on the cells of this generation. */
+static bool run_reference(struct training *t, struct err *err)
 {
-    const struct training *t = self;
-    uint32_t seeds = (uint32_t)t->batch_seeds.count;
-    uint32_t points = t->experiment->point_count;
-    uint32_t point = index / seeds % points;
-    const struct candidate *c = &t->batch[index / seeds / points];
-    struct trial_spec spec = experiment_trial_spec(
-        t->experiment, point * t->experiment->policy_count * t->experiment->seeds);
-
-    *tables = 0;
-    spec.policy = &c->policy[point];
-    spec.replica = (uint32_t)t->batch_seeds.from + index % seeds;
-    return spec;
-}
-
-/* The objective of each trial of the batch, and the jobs that were not done;
- * NAN where the trial failed. */
-struct outcome {
-    double *value, *undone;
-    struct err first;               /* of the first trial that failed */
-};
-
-static struct outcome outcome_new(struct arena *arena, size_t trials)
-{
-    return (struct outcome){
-        .value = arena_alloc(arena, trials, sizeof(double)),
-        .undone = arena_alloc(arena, trials, sizeof(double))
-    };
-}
-
-static bool run_batch(struct training *t, struct candidate *batch,
-                      uint32_t count, struct train_seeds seeds,
-                      struct outcome *o, struct err *err)
-{
-    uint32_t trials = count * t->experiment->point_count * (uint32_t)seeds.count;
-    struct arena *scratch = arena_new((size_t)1 << 16);
-    struct runner_trial *trial = arena_alloc(scratch, trials, sizeof *trial);
-    const struct runner_plan plan = {
-        .count = trials, .threads = t->options->threads,
-        .progress = t->options->progress, .spec = batch_spec, .self = t
-    };
-    bool ok;
-
-    t->batch = batch;
-    t->batch_count = count;
-    t->batch_seeds = seeds;
-    ok = runner_run(&plan, trial, err);
-    for (uint32_t i = 0; ok && i < trials; i++) {
-        bool done = trial[i].state == RUNNER_DONE;
-        const double *v = trial[i].result.value;
-
-        o->value[i] = done ? v[t->keys.objective] : NAN;
-        o->undone[i] = done ? v[METRIC_JOBS] - v[METRIC_JOBS_DONE] : NAN;
-        if (!done && o->first.kind == ERR_NONE)
-            o->first = trial[i].err;
-    }
-    arena_free(scratch);
-    return ok;
-}
-
-static uint32_t count_cells(const struct training *t)
-{
-    return t->experiment->point_count * (uint32_t)t->keys.seeds.count;
-}
-
-/* Jobs that are never done have no completion time: leaving them undone must
- * not pay, so it scores worse than anything else, and the worse the more. */
-#define UNDONE_SCORE 1000.0
-
-/* Returns the score of a candidate, less is better: the mean of objective over
- * reference, or of its inverse if more of the objective is better. */
-static double compute_score(const struct training *t, const double *value,
-                            const double *undone)
-{
-    double sum = 0, left = 0;
-
-    for (uint32_t i = 0; i < count_cells(t); i++) {
-        double ratio = metric_info(experiment_metrics(t->experiment), t->keys.objective)->better < 0
-                     ? value[i] / t->reference[i] : t->reference[i] / value[i];
-
-        if (t->reference[i] == value[i])
-            ratio = 1;
-        left += fmax(0, undone[i] - t->undone[i]);
-        if (isnan(undone[i]) || !isfinite(ratio))
-            return INFINITY;
-        sum += ratio;
-    }
-    return left > 0 ? UNDONE_SCORE + left : sum / count_cells(t);
-}
-
-static bool run_first(struct training *t, struct err *err)
-{
-    struct outcome o = outcome_new(t->arena, count_cells(t));
-
-    candidate_make(t, &t->first, t->mean, 0);
-    if (!run_batch(t, &t->first, 1, t->keys.seeds, &o, err))
+    if (t->keys.cells > 0)
+        draw_cells(t);
+    else if (t->reference.value != NULL)
+        return true;
+    if (!train_run_batch(t, &t->first, 1, t->cell, t->cell_count, &t->reference,
+                         err))
         return false;
-    if (o.first.kind != ERR_NONE) {
-        *err = o.first;
-        return false;
-    }
-    t->reference = o.value;
-    t->undone = o.undone;
-    t->first.score = 1;
-    t->best = t->first;
-    return true;
+    if (t->reference.first.kind != ERR_NONE)
+        *err = t->reference.first;
+    return err->kind == ERR_NONE;
 }
 
-static bool goes_first(const struct candidate *a, const struct candidate *b)
+/* ---- generations --------------------------------------------------------- */
+
+static void log_generation(struct training *t, const struct candidate *batch)
 {
-    if (a->score != b->score)
-        return a->score < b->score;
-    return a->index < b->index;
-}
-
-/* Insertion sort: a generation is small. */
-static void sort_batch(struct candidate *batch, uint32_t count)
-{
-    for (uint32_t i = 1; i < count; i++) {
-        struct candidate c = batch[i];
-        uint32_t j = i;
-
-        for (; j > 0 && goes_first(&c, &batch[j - 1]); j--)
-            batch[j] = batch[j - 1];
-        batch[j] = c;
-    }
-}
-
-/* Of those that could be run at all; one alone tells nothing of the spread. */
-static void move_to_elite(struct training *t, const struct candidate *batch)
-{
-    uint32_t elite = 0;
-
-    while (elite < (uint32_t)t->keys.elite && isfinite(batch[elite].score))
-        elite++;
-    if (elite < 2 && elite < (uint32_t)t->keys.elite)
-        return;
-    for (uint32_t w = 0; w < t->keys.weight_count; w++) {
-        double mean = 0, square = 0;
-
-        for (uint32_t i = 0; i < elite; i++)
-            mean += batch[i].weight[w];
-        mean /= elite;
-        for (uint32_t i = 0; i < elite; i++)
-            square += (batch[i].weight[w] - mean) *
-                      (batch[i].weight[w] - mean);
-        t->mean[w] = mean;
-        t->spread[w] = fmax(sqrt(square / elite), t->keys.spread_min);
-    }
-}
-
-/* Draws a batch of candidates.  The first one is the mean itself, so that a
- * generation never loses the weights learned so far. */
-static void draw_batch(struct training *t, struct candidate *batch,
-                       uint32_t count)
-{
-    double *weight = arena_alloc(t->arena, t->keys.weight_count,
-                                 sizeof *weight);
-
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t w = 0; w < t->keys.weight_count; w++)
-            weight[w] = i == 0 ? t->mean[w]
-                      : rng_normal(&t->rng, t->mean[w], t->spread[w]);
-        candidate_make(t, &batch[i], weight, i);
-    }
-}
-
-static void log_generation(struct training *t, int64_t number,
-                           const struct candidate *batch, uint32_t count)
-{
-    uint32_t failed = 0, undone = 0;
+    uint32_t failed = 0, undone = 0, count = (uint32_t)t->keys.population;
 
     if (t->options->log == NULL)
         return;
@@ -269,8 +73,8 @@ static void log_generation(struct training *t, int64_t number,
         failed += isinf(batch[i].score) != 0;
         undone += !isinf(batch[i].score) && batch[i].score >= UNDONE_SCORE;
     }
-    fprintf(t->options->log, "generation %" PRId64 " of %" PRId64 ": %s at "
-            "%.4f of its start, best so far %.4f", number + 1,
+    fprintf(t->options->log, "generation %u of %" PRId64 ": %s at "
+            "%.4f of its start, best so far %.4f", t->generation,
             t->keys.generations, t->keys.objective_name, batch[0].score,
             t->best.score);
     if (failed > 0 || undone > 0)
@@ -279,25 +83,63 @@ static void log_generation(struct training *t, int64_t number,
     fputc('\n', t->options->log);
 }
 
-static bool run_generation(struct training *t, int64_t number, struct err *err)
+static bool run_generation(struct training *t, struct err *err)
 {
     uint32_t count = (uint32_t)t->keys.population;
     struct candidate *batch = arena_alloc(t->arena, count, sizeof *batch);
-    struct outcome o = outcome_new(t->arena, (size_t)count * count_cells(t));
+    struct outcome o;
 
-    draw_batch(t, batch, count);
-    if (!run_batch(t, batch, count, t->keys.seeds, &o, err))
+    if (!run_reference(t, err))
+        return false;
+    train_draw(t, batch);
+    if (!train_run_batch(t, batch, count, t->cell, t->cell_count, &o, err))
         return false;
     for (uint32_t i = 0; i < count; i++)
-        batch[i].score = compute_score(t, o.value + (size_t)i * count_cells(t),
-                                       o.undone + (size_t)i * count_cells(t));
-    sort_batch(batch, count);
-    if (batch[0].score < t->best.score)
+        batch[i].score = train_score(t, &o, i, &t->reference, t->cell_count);
+    train_move(t, batch);
+    t->generation++;
+    if (t->keys.validation.every == 0 && batch[0].score < t->best.score)
         t->best = batch[0];
-    move_to_elite(t, batch);
-    log_generation(t, number, batch, count);
+    log_generation(t, batch);
     return true;
 }
+
+/* Tries the mean where nothing is trained, and keeps it if it is the best. */
+static bool validate_mean(struct training *t, struct err *err)
+{
+    struct candidate mean = train_candidate(t, t->mean, 0);
+    struct outcome o;
+
+    if (!train_run_batch(t, &mean, 1, t->validation_cell, t->validation_count, &o,
+                         err))
+        return false;
+    mean.score = train_score(t, &o, 0, &t->validation_reference,
+                             t->validation_count);
+    t->stale = mean.score < t->best.score ? 0 : t->stale + 1;
+    if (t->stale == 0)
+        t->best = mean;
+    if (t->options->log != NULL)
+        fprintf(t->options->log, "validation: %.4f of its start, best %.4f\n",
+                mean.score, t->best.score);
+    return true;
+}
+
+static bool run_generations(struct training *t, struct err *err)
+{
+    const struct train_validation *v = &t->keys.validation;
+
+    while (t->generation < t->keys.generations &&
+           (v->every == 0 || t->stale < v->patience)) {
+        if (!run_generation(t, err) ||
+            (v->every > 0 && t->generation % v->every == 0 &&
+             !validate_mean(t, err)) ||
+            !train_state_write(t, err))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the verdict --------------------------------------------------------- */
 
 /* The held-out seeds, first with the initial weights, then the learned. */
 struct judgement {
@@ -305,6 +147,8 @@ struct judgement {
     struct stats_delta delta;
     double undone_before, undone_after;
     uint32_t failed_before, failed_after;
+    struct stats_mean *against; /* by policy: the learned by its value, less 1 */
+    uint32_t best;              /* of them: against which least is gained */
 };
 
 static void add_undone(double undone, double *sum, uint32_t *failed)
@@ -315,26 +159,50 @@ static void add_undone(double undone, double *sum, uint32_t *failed)
         *sum += undone;
 }
 
+/* Cell by cell, so that points of different load weigh alike. */
+static void judge_against(struct training *t, struct judgement *j,
+                          const double *value, uint32_t count)
+{
+    double *ratio = arena_alloc(t->arena, count, sizeof *ratio);
+    int better = metric_info(experiment_metrics(t->experiment),
+                             t->keys.objective)->better;
+
+    j->against = arena_alloc(t->arena, t->keys.against_count + 1,
+                             sizeof *j->against);
+    for (uint32_t a = 0; a < t->keys.against_count; a++) {
+        for (uint32_t i = 0; i < count; i++)
+            ratio[i] = value[count + i] / value[(a + 2) * count + i] - 1;
+        j->against[a] = stats_mean(ratio, count, 0.95);
+        if ((j->against[a].mean - j->against[j->best].mean) * better < 0)
+            j->best = a;
+    }
+}
+
 static bool judge_weights(struct training *t, struct judgement *j,
                           struct err *err)
 {
-    uint32_t count = t->experiment->point_count * (uint32_t)t->keys.held_out.count;
-    struct candidate *pair = arena_alloc(t->arena, 2, sizeof *pair);
-    struct outcome o = outcome_new(t->arena, 2 * (size_t)count);
-    const double *value = o.value;
+    struct train_cell *cell;
+    bool held = t->keys.validation.points_node != NULL;
+    uint32_t count = train_all_cells(t, &t->keys.held_out, held, &cell);
+    struct candidate *all = arena_alloc(t->arena, 2 + t->keys.against_count,
+                                        sizeof *all);
+    struct outcome o;
 
-    pair[0] = t->first;
-    pair[1] = t->best;
-    if (!run_batch(t, pair, 2, t->keys.held_out, &o, err))
+    all[0] = t->first;
+    all[1] = t->best;
+    for (uint32_t a = 0; a < t->keys.against_count; a++)
+        all[2 + a] = train_rival(t, t->keys.against[a]);
+    if (!train_run_batch(t, all, 2 + t->keys.against_count, cell, count, &o, err))
         return false;
     *j = (struct judgement){ .undone_before = 0 };
     for (uint32_t i = 0; i < count; i++) {
         add_undone(o.undone[i], &j->undone_before, &j->failed_before);
         add_undone(o.undone[count + i], &j->undone_after, &j->failed_after);
     }
-    j->before = stats_mean(value, count, 0.95);
-    j->after = stats_mean(value + count, count, 0.95);
-    j->delta = stats_delta(value + count, value, count, 0.95);
+    j->before = stats_mean(o.value, count, 0.95);
+    j->after = stats_mean(o.value + count, count, 0.95);
+    j->delta = stats_delta(o.value + count, o.value, count, 0.95);
+    judge_against(t, j, o.value, count);
     return true;
 }
 
@@ -355,6 +223,51 @@ static void put_judgement(struct training *t, const struct judgement *j,
                  j->failed_before, j->failed_after);
 }
 
+/* A line for each policy it is set against, after `start`. */
+static void put_against(const struct training *t, const struct judgement *j,
+                        const char *start, struct out *out)
+{
+    for (uint32_t a = 0; a < t->keys.against_count; a++)
+        out_printf(out, "%sagainst %s%s: %+.3g%% [%+.3g%%, %+.3g%%], cell by cell\n",
+                   start, t->experiment->policy_name[t->keys.against[a]],
+                   a == j->best ? ", the best of them" : "",
+                   100 * j->against[a].mean, 100 * j->against[a].low,
+                   100 * j->against[a].high);
+}
+
+static void put_training(const struct training *t, struct out *out)
+{
+    const struct train_keys *keys = &t->keys;
+
+    out_printf(out, "# Trained on seeds %" PRId64 " to %" PRId64 " of seed %" PRIu64
+               ", %u generations of %" PRId64 ".\n", keys->seeds.from,
+               keys->seeds.from + keys->seeds.count - 1, t->experiment->seed,
+               t->generation, keys->population);
+    if (keys->validation.every > 0)
+        out_printf(out, "# Kept: the best on seeds %" PRId64 " to %" PRId64
+                   " of the points for validation, %.4f of its start.\n"
+                   "# Trials in all: %" PRIu64 ".\n", keys->validation.seeds.from,
+                   keys->validation.seeds.from + keys->validation.seeds.count - 1,
+                   t->best.score, t->trials);
+}
+
+#define NUMBERS_A_LINE 6u
+
+static void put_group(struct out *out, const struct train_group *group,
+                      const double *weight)
+{
+    out_printf(out, "  %s:%s", group->key, group->list ? " [" : " ");
+    for (uint32_t i = 0; i < group->count; i++) {
+        char number[32];
+        size_t bytes = table_format_real(weight[group->first + i], number);
+
+        if (i > 0)
+            out_text(out, i % NUMBERS_A_LINE == 0 ? ",\n    " : ", ");
+        out_bytes(out, number, bytes);
+    }
+    out_text(out, group->list ? "]\n" : "\n");
+}
+
 static bool write_weights(struct training *t, const struct judgement *j,
                           struct err *err)
 {
@@ -370,25 +283,44 @@ static bool write_weights(struct training *t, const struct judgement *j,
                "# Weights of the policy %s, learned; do not edit.\n"
                "# Made by clustersim %s: `clustersim train %s`\n",
                keys->policy_name, CLUSTERSIM_VERSION, experiment->path);
-    out_printf(out, "# Trained on seeds %" PRId64 " to %" PRId64
-               " of seed %" PRIu64 ", %" PRId64 " generations of %" PRId64
-               ".\n# Judged, with a 95%% interval:\n#   %s\n"
-               "# Inputs (XXH64):\n",
-               keys->seeds.from, keys->seeds.from + keys->seeds.count - 1,
-               experiment->seed, keys->generations, keys->population, text);
+    put_training(t, out);
+    out_printf(out, "# Judged, with a 95%% interval:\n#   %s\n", text);
+    put_against(t, j, "#   ", out);
+    out_printf(out, "# Inputs (XXH64):\n");
     for (size_t i = 0; i < experiment->input_count; i++)
         out_printf(out, "#   %016" PRIx64 " %s\n", experiment->input[i].hash,
                    experiment->input[i].path);
     out_printf(out, "policy: %s\nobjective: %s\nweights:\n", keys->policy_name,
                keys->objective_name);
-    for (uint32_t i = 0; i < keys->weight_count; i++) {
-        char number[32];
-        size_t bytes = table_format_real(t->best.weight[i], number);
-
-        out_printf(out, "  %s: %.*s\n", keys->weight_name[i], (int)bytes,
-                   number);
-    }
+    for (uint32_t g = 0; g < keys->group_count; g++)
+        put_group(out, &keys->group[g], t->best.weight);
     return out_close(out, err);
+}
+
+/* Where a training begins: the initial weights, and what they do. */
+static bool begin(struct training *t, struct err *err)
+{
+    const struct train_validation *v = &t->keys.validation;
+
+    t->mean = t->keys.weight;
+    t->spread = arena_alloc(t->arena, t->keys.weight_count, sizeof *t->spread);
+    for (uint32_t i = 0; i < t->keys.weight_count; i++)
+        t->spread[i] = t->keys.spread;
+    rng_init(&t->rng, t->experiment->seed, "train", 0);
+    t->first = train_candidate(t, t->mean, 0);
+    t->first.score = 1;
+    t->best = t->first;
+    t->cell_count = train_all_cells(t, &t->keys.seeds, false, &t->cell);
+    if (t->keys.cells > 0) {
+        t->cell_count = (uint32_t)t->keys.cells;
+        t->cell = arena_alloc(t->arena, t->cell_count, sizeof *t->cell);
+    }
+    if (v->every == 0)
+        return true;
+    t->validation_count = train_all_cells(t, &v->seeds, v->points_node != NULL,
+                                          &t->validation_cell);
+    return train_run_batch(t, &t->first, 1, t->validation_cell,
+                           t->validation_count, &t->validation_reference, err);
 }
 
 bool train_run(struct arena *arena, const struct experiment *experiment,
@@ -399,21 +331,18 @@ bool train_run(struct arena *arena, const struct experiment *experiment,
     struct judgement j;
     char text[512];
 
-    if (!train_keys_read(arena, experiment, &t.keys, err))
+    if (!train_keys_read(arena, experiment, &t.keys, err) || !begin(&t, err))
         return false;
-    t.mean = t.keys.weight;
-    t.spread = arena_alloc(arena, t.keys.weight_count, sizeof *t.spread);
-    for (uint32_t i = 0; i < t.keys.weight_count; i++)
-        t.spread[i] = t.keys.spread;
-    rng_init(&t.rng, experiment->seed, "train", 0);
-    if (!run_first(&t, err))
+    if (options->resume && !train_state_read(&t, err) && err->kind != ERR_NONE)
         return false;
-    for (int64_t g = 0; g < t.keys.generations; g++)
-        if (!run_generation(&t, g, err))
-            return false;
-    if (!judge_weights(&t, &j, err) || !write_weights(&t, &j, err))
+    if (!run_generations(&t, err) || !judge_weights(&t, &j, err) ||
+        !write_weights(&t, &j, err))
         return false;
+    train_state_drop(&t);
     put_judgement(&t, &j, text, sizeof text);
-    fprintf(options->out, "%s\nweights: %s\n", text, options->path);
-    return true;
+    struct out *out = out_stream(arena, "stdout", options->out);
+    out_printf(out, "%s\n", text);
+    put_against(&t, &j, "", out);
+    out_printf(out, "weights: %s\n", options->path);
+    return out_close(out, err);
 }

@@ -17,11 +17,13 @@ struct conf_schema;
 struct err;
 struct experiment;
 
-extern const struct conf_schema train_schema, train_seeds_schema;
+extern const struct conf_schema train_schema, train_seeds_schema,
+    train_validation_schema;
 
 struct train_options {
     uint32_t threads;
     bool progress;
+    bool resume;                /* from PATH.state, if there is such a file */
     const char *path;           /* of the weights file */
     FILE *out;                  /* the result on the held-out seeds */
     FILE *log;                  /* a line per generation; may be NULL */

@@ -9,17 +9,26 @@
 
 #include "experiments/columns/metric.h"
 #include "experiments/spec/experiment.h"
+#include "experiments/spec/point_label.h"
 #include "experiments/train/train.h"
 #include "policies/host/host.h"
+#include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/base/rng.h"
 #include "sim/config/conf.h"
+
+static const char *const method_names[] = { "cross_entropy", "evolution", NULL };
 
 static const struct conf_field train_field[] = {
     CONF_KEY("policy", CONF_TEXT, train_keys, policy_name, "learned",
              "which of `policies:` learns"),
     CONF_KEY("objective", CONF_TEXT, train_keys, objective_name, CONF_REQUIRED,
              "metric to make better"),
+    CONF_KEY("method", CONF_CHOICE, train_keys, method, "cross_entropy",
+             "how: around an elite, weight by weight, or by evolution strategies, "
+             "along the mean of mirrored pairs, by rank",
+             .choices = method_names),
     CONF_KEY("population", CONF_INT, train_keys, population, "24",
              "weight vectors in a generation", .min = 2, .max = 100000),
     CONF_KEY("elite", CONF_INT, train_keys, elite, "6",
@@ -31,6 +40,17 @@ static const struct conf_field train_field[] = {
              "standard deviation of the first draw", .min = 1e-6, .max = 1e6),
     CONF_KEY("spread_min", CONF_REAL, train_keys, spread_min, "0.05",
              "it never falls below this", .max = 1e6),
+    CONF_KEY("rate", CONF_REAL, train_keys, rate, "1",
+             "evolution: length of a step along the mean of all pairs",
+             .min = 1e-6, .max = 1e6),
+    CONF_KEY("cells", CONF_INT, train_keys, cells, "0",
+             "points and seeds that a generation is tried on, drawn anew for each; "
+             "0: all of them", .max = 100000),
+    CONF_KEY("validation", CONF_NODE, train_keys, validation_node, CONF_ABSENT,
+             "points that are not trained on, and seeds: what decides when to "
+             "stop and which weights are kept"),
+    CONF_KEY("against", CONF_NODE, train_keys, against_node, CONF_ABSENT,
+             "list of policies that the learned weights are set against at the end"),
     CONF_KEY("seeds", CONF_NODE, train_keys, seeds_node, CONF_ABSENT,
              "{from, count} of the seeds trained on; 1000 and 4 if not given"),
     CONF_KEY("held_out", CONF_NODE, train_keys, held_out_node, CONF_ABSENT,
@@ -52,6 +72,22 @@ static const struct conf_field seeds_field[] = {
 const struct conf_schema train_seeds_schema =
     CONF_SCHEMA("experiment.train.seeds", "a range of seeds", seeds_field);
 
+static const struct conf_field validation_field[] = {
+    CONF_KEY("points", CONF_NODE, train_validation, points_node, CONF_ABSENT,
+             "list of words of labels: points that have one of them are not "
+             "trained on; all points if not given"),
+    CONF_KEY("seeds", CONF_NODE, train_validation, seeds_node, CONF_REQUIRED,
+             "{from, count}"),
+    CONF_KEY("every", CONF_INT, train_validation, every, "5",
+             "generations between two validations", .min = 1, .max = 1e6),
+    CONF_KEY("patience", CONF_INT, train_validation, patience, "4",
+             "so many validations without a better one end the training",
+             .min = 1, .max = 1e6),
+};
+const struct conf_schema train_validation_schema =
+    CONF_SCHEMA("experiment.train.validation", "what the best weights are chosen by",
+                validation_field);
+
 static bool read_seeds(const struct conf_node *node, struct train_seeds *seeds,
                        struct err *err)
 {
@@ -62,6 +98,82 @@ static bool seeds_overlap(const struct train_seeds *a,
                           const struct train_seeds *b)
 {
     return a->from < b->from + b->count && b->from < a->from + a->count;
+}
+
+/* Which points are validated on, and not trained on. */
+static bool hold_points(struct arena *arena, const struct experiment *experiment,
+                        struct train_keys *keys, struct err *err)
+{
+    const struct conf_node *list = keys->validation.points_node;
+    uint32_t held = 0;
+
+    keys->is_held = arena_alloc(arena, experiment->point_count,
+                                sizeof *keys->is_held);
+    for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
+        const struct conf_node *item = conf_item(list, i);
+        uint32_t before = held;
+
+        if (conf_kind(item) != CONF_SCALAR)
+            return err_set(err, ERR_SCHEMA, conf_pos(item),
+                           "a point must be words of its label");
+        for (uint32_t p = 0; p < experiment->point_count; p++)
+            if (point_label_has(experiment->point[p].label, conf_text(item))) {
+                held += !keys->is_held[p];
+                keys->is_held[p] = true;
+            }
+        if (held == before)
+            return err_set(err, ERR_REFERENCE, conf_pos(item),
+                           "no other point has '%.60s' in its label",
+                           conf_text(item));
+    }
+    return held < experiment->point_count ||
+           err_set(err, ERR_RANGE, conf_pos(list),
+                   "no point is left to train on");
+}
+
+static bool read_validation(struct arena *arena, const struct experiment *experiment,
+                            struct train_keys *keys, struct err *err)
+{
+    const struct conf_node *node = keys->validation_node;
+    struct train_validation *v = &keys->validation;
+
+    if (node != NULL && (!conf_fill(node, &train_validation_schema, v, err) ||
+                         !read_seeds(v->seeds_node, &v->seeds, err)))
+        return false;
+    if (node != NULL && v->points_node != NULL &&
+        conf_kind(v->points_node) != CONF_LIST)
+        return err_set(err, ERR_SCHEMA, conf_pos(v->points_node),
+                       "points must be a list");
+    if (node != NULL && (seeds_overlap(&keys->seeds, &v->seeds) ||
+                         seeds_overlap(&keys->held_out, &v->seeds)))
+        return err_set(err, ERR_RANGE, conf_pos(node), "seeds of validation must "
+                       "not overlap with those of training or held_out");
+    return hold_points(arena, experiment, keys, err);
+}
+
+static bool read_against(struct arena *arena, const struct experiment *experiment,
+                         struct train_keys *keys, struct err *err)
+{
+    const struct conf_node *list = keys->against_node;
+
+    keys->against = arena_alloc(arena, experiment->policy_count,
+                                sizeof *keys->against);
+    if (list != NULL && conf_kind(list) != CONF_LIST)
+        return err_set(err, ERR_SCHEMA, conf_pos(list), "against must be a list");
+    for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
+        const struct conf_node *item = conf_item(list, i);
+        uint32_t p = 0;
+
+        while (p < experiment->policy_count &&
+               (conf_kind(item) != CONF_SCALAR ||
+                strcmp(experiment->policy_name[p], conf_text(item)) != 0))
+            p++;
+        if (p == experiment->policy_count || i >= experiment->policy_count)
+            return err_set(err, ERR_REFERENCE, conf_pos(item), "against must name "
+                           "policies of the experiment, each once");
+        keys->against[keys->against_count++] = p;
+    }
+    return true;
 }
 
 static bool read_keys(const struct experiment *experiment, struct train_keys *keys,
@@ -79,9 +191,12 @@ static bool read_keys(const struct experiment *experiment, struct train_keys *ke
         !read_seeds(keys->seeds_node, &keys->seeds, err) ||
         !read_seeds(keys->held_out_node, &keys->held_out, err))
         return false;
-    if (keys->elite >= keys->population)
+    if (keys->method == TRAIN_CROSS_ENTROPY && keys->elite >= keys->population)
         return err_set(err, ERR_RANGE, conf_pos(node),
                        "elite must be smaller than population");
+    if (keys->method == TRAIN_EVOLUTION && keys->population % 2 != 0)
+        return err_set(err, ERR_RANGE, conf_pos(node),
+                       "population must be even: vectors are drawn in pairs");
     if (seeds_overlap(&keys->seeds, &keys->held_out))
         return err_set(err, ERR_RANGE, conf_pos(node),
                        "seeds and held_out must not overlap");
@@ -130,17 +245,54 @@ static bool find_policy(const struct experiment *experiment, struct train_keys *
                    "experiment", keys->policy_name);
 }
 
-static void add_weight(struct train_keys *keys, const char *name, double value)
+/* A group of weights.  By key: draws must not hang on the order of the list. */
+static void add_group(struct train_keys *keys, const char *key, uint32_t count,
+                      bool list)
 {
-    size_t i = keys->weight_count++;
+    size_t i = keys->group_count++;
 
-    /* By name: draws must not hang on the order of the list. */
-    for (; i > 0 && strcmp(name, keys->weight_name[i - 1]) < 0; i--) {
-        keys->weight_name[i] = keys->weight_name[i - 1];
-        keys->weight[i] = keys->weight[i - 1];
+    for (; i > 0 && strcmp(key, keys->group[i - 1].key) < 0; i--)
+        keys->group[i] = keys->group[i - 1];
+    keys->group[i] = (struct train_group) { .key = key, .count = count,
+                                            .list = list };
+    keys->weight_count += count;
+}
+
+/* The weights of a group, to be filled in once all groups are known. */
+static double *weights_of(struct train_keys *keys, const char *key)
+{
+    uint32_t g = 0;
+
+    while (strcmp(keys->group[g].key, key) != 0)
+        g++;
+    return keys->weight + keys->group[g].first;
+}
+
+static void place_groups(struct arena *arena, struct train_keys *keys)
+{
+    uint32_t first = 0;
+
+    keys->weight = arena_alloc(arena, keys->weight_count + 1,
+                               sizeof *keys->weight);
+    for (uint32_t g = 0; g < keys->group_count; g++) {
+        keys->group[g].first = first;
+        first += keys->group[g].count;
     }
-    keys->weight_name[i] = name;
-    keys->weight[i] = value;
+}
+
+static bool list_keys(struct train_keys *keys, struct err *err)
+{
+    const struct conf_node *map = keys->weights, *list = keys->features;
+
+    for (size_t i = 0; map != NULL && i < conf_count(map); i++)
+        add_group(keys, conf_key(map, i), 1, false);
+    for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
+        if (conf_kind(conf_item(list, i)) != CONF_SCALAR)
+            return err_set(err, ERR_SCHEMA, conf_pos(conf_item(list, i)),
+                           "a feature must be a name");
+        add_group(keys, conf_text(conf_item(list, i)), 1, false);
+    }
+    return true;
 }
 
 static bool map_weights(struct train_keys *keys, struct err *err)
@@ -150,26 +302,36 @@ static bool map_weights(struct train_keys *keys, struct err *err)
     for (size_t i = 0; map != NULL && i < conf_count(map); i++) {
         const struct conf_field field = { .key = conf_key(map, i),
                                           .type = CONF_REAL };
-        double value;
 
-        if (!conf_read(conf_value(map, i), &field, &value, err))
+        if (!conf_read(conf_value(map, i), &field,
+                       weights_of(keys, field.key), err))
             return false;
-        add_weight(keys, conf_key(map, i), value);
     }
     return true;
 }
 
-static bool list_features(struct train_keys *keys, struct err *err)
+/* Of a policy that declares lists: those of its entry, else drawn. */
+static void take_lists(struct arena *arena, const struct experiment *experiment,
+                       struct train_keys *keys)
 {
-    const struct conf_node *list = keys->features;
+    const struct host_policy *policy = experiment->point[0].policy[keys->policy];
+    const struct cs_policy *table = policy->policy;
+    struct rng rng;
 
-    for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
-        if (conf_kind(conf_item(list, i)) != CONF_SCALAR)
-            return err_set(err, ERR_SCHEMA, conf_pos(conf_item(list, i)),
-                           "a feature must be a name");
-        add_weight(keys, conf_text(conf_item(list, i)), 0);
+    for (uint32_t i = 0; i < table->weights_count; i++)
+        add_group(keys, table->weights[i].key, table->weights[i].count, true);
+    place_groups(arena, keys);
+    rng_init(&rng, experiment->seed, "train", UINT32_MAX);
+    for (uint32_t i = 0; i < table->weights_count; i++) {
+        double *weight = weights_of(keys, table->weights[i].key);
+
+        for (uint32_t k = 0; k < table->weights[i].count; k++)
+            weight[k] = table->weights[i].spread > 0
+                      ? rng_normal(&rng, 0, table->weights[i].spread) : 0;
     }
-    return true;
+    for (uint32_t i = 0; i < policy->weight_count; i++)
+        memcpy(weights_of(keys, policy->weight[i].key), policy->weight[i].list,
+               policy->weight[i].count * sizeof(double));
 }
 
 /* Initial weights: of `train:`, or those the policy has in `policies:`. */
@@ -178,7 +340,8 @@ static bool read_weights(struct arena *arena, const struct experiment *experimen
 {
     const struct host_policy *policy = experiment->point[0].policy[keys->policy];
     const struct conf_node *map = keys->weights, *list = keys->features;
-    size_t room = policy->weight_count;
+    uint32_t declared = policy->policy->weights_count;
+    size_t room = policy->weight_count + declared;
 
     if (map != NULL && conf_kind(map) != CONF_MAP)
         return err_set(err, ERR_SCHEMA, conf_pos(map),
@@ -186,16 +349,28 @@ static bool read_weights(struct arena *arena, const struct experiment *experimen
     if (list != NULL && conf_kind(list) != CONF_LIST)
         return err_set(err, ERR_SCHEMA, conf_pos(list),
                        "features must be a list of names");
+    if (declared > 0 && (map != NULL || list != NULL))
+        return err_set(err, ERR_SCHEMA, conf_pos(map != NULL ? map : list),
+                       "policy %.60s says itself which weights it has",
+                       policy->policy->name);
     room += map != NULL ? conf_count(map) : 0;
     room += list != NULL ? conf_count(list) : 0;
-    keys->weight_name = arena_alloc(arena, room + 1,
-                                    sizeof *keys->weight_name);
-    keys->weight = arena_alloc(arena, room + 1, sizeof *keys->weight);
-    if (!map_weights(keys, err) || !list_features(keys, err))
+    keys->group = arena_alloc(arena, room + 1, sizeof *keys->group);
+    if (declared > 0) {
+        take_lists(arena, experiment, keys);
+        return true;
+    }
+    if (!list_keys(keys, err))
         return false;
     if (map == NULL && list == NULL)
         for (uint32_t i = 0; i < policy->weight_count; i++)
-            add_weight(keys, policy->weight[i].key, policy->weight[i].value);
+            add_group(keys, policy->weight[i].key, 1, false);
+    place_groups(arena, keys);
+    if (map == NULL && list == NULL)
+        for (uint32_t i = 0; i < policy->weight_count; i++)
+            *weights_of(keys, policy->weight[i].key) = policy->weight[i].value;
+    if (!map_weights(keys, err))
+        return false;
     return keys->weight_count > 0 ||
            err_set(err, ERR_SCHEMA, conf_pos(experiment->train),
                    "there is nothing to learn: give weights or features");
@@ -220,6 +395,8 @@ bool train_keys_read(struct arena *arena, const struct experiment *experiment,
 {
     return read_keys(experiment, keys, err) && find_objective(experiment, keys, err) &&
            find_policy(experiment, keys, err) && seeds_differ(experiment, keys, err) &&
+           read_validation(arena, experiment, keys, err) &&
+           read_against(arena, experiment, keys, err) &&
            read_weights(arena, experiment, keys, err);
 }
 

@@ -20,18 +20,40 @@ struct train_seeds {
     int64_t from, count;
 };
 
+enum train_method { TRAIN_CROSS_ENTROPY, TRAIN_EVOLUTION };
+
+/* `validation:`: what decides when to stop, and which weights are kept. */
+struct train_validation {
+    const struct conf_node *points_node, *seeds_node;
+    int64_t every, patience;
+    struct train_seeds seeds;
+};
+
+/* Weights under one key. */
+struct train_group {
+    const char *key;
+    uint32_t first, count;
+    bool list;                  /* else it is a number */
+};
+
 struct train_keys {
     const char *policy_name, *objective_name;
-    int64_t population, elite, generations;
-    double spread, spread_min;
-    const struct conf_node *seeds_node, *held_out_node, *weights, *features;
+    int64_t population, elite, generations, cells;
+    int method;                 /* enum train_method */
+    double spread, spread_min, rate;
+    const struct conf_node *seeds_node, *held_out_node, *weights, *features,
+        *validation_node, *against_node;
     /* Found by them: */
     struct train_seeds seeds, held_out;
     uint32_t policy;            /* of the experiment */
     enum metric objective;
-    const char **weight_name;
+    struct train_group *group;
+    uint32_t group_count;       /* > 0 */
     double *weight;             /* to begin with */
     uint32_t weight_count;      /* > 0 */
+    struct train_validation validation; /* every 0: none */
+    bool *is_held;              /* by point: not trained on, but validated on */
+    uint32_t *against, against_count;   /* policies to be set against */
 };
 
 /* Reads and checks `train:`; memory in the arena.  False: err says what is wrong. */

@@ -118,7 +118,9 @@ double cs_switch_s(const struct cs_host *host, struct job_id id, uint32_t role)
         double bps = fabric_pcie_bps(group, UINT64_MAX >> (64 - here)) * gpus / here;
         least_bps = fmin(least_bps, bps);
     }
-    return (spec->load_bytes + spec->save_bytes) / least_bps + spec->wake_s;
+    /* Of nothing to copy no speed is asked: GPUs may have none. */
+    double bytes = spec->load_bytes + spec->save_bytes;
+    return (bytes > 0 ? bytes / least_bps : 0) + spec->wake_s;
 }
 
 double cs_switch_loss(const struct cs_host *host, struct job_id id)

@@ -456,6 +456,17 @@ double cs_weight(const struct cs_host *host, const char *key)
     return 0;
 }
 
+const double *cs_weight_list(const struct cs_host *host, const char *key)
+{
+    const struct host_policy *policy = host->parts.policy;
+
+    assert(policy->weight_count == 0 || policy->weight != NULL);
+    for (uint32_t i = 0; i < policy->weight_count; i++)
+        if (strcmp(policy->weight[i].key, key) == 0)
+            return policy->weight[i].list;
+    return NULL;
+}
+
 /* Epochs that are done, and the batch sizes in them; not those to come. */
 bool cs_epochs(const struct cs_host *host, struct job_id id,
                struct cs_epochs *out)

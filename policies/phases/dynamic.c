@@ -18,9 +18,13 @@
  * charged what they lose, and are safe for a while where switching is dear (ski
  * rental, Karlin et al. 1988); those of other pools are safe where GPUs are not
  * given back between phases.  Full links are known once a switch crossed them.
+ *
+ * The rule takes advice (advice.h): a policy that is trained may bend each of
+ * these comparisons.
  */
 #include <math.h>
 
+#include "policies/advice.h"
 #include "policies/params.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
@@ -30,6 +34,7 @@ extern const struct cs_policy dynamic_policy;
 struct dynamic {
     bool lend;
     double gain_min, lend_max, release_max;
+    const struct cs_advice *advice;     /* NULL: none */
 };
 
 static const struct cs_param dynamic_param[] = {
@@ -52,7 +57,17 @@ static const struct cs_param dynamic_param[] = {
               "GPUs back between phases" },
 };
 
-/* Roles that have GPUs: a job with one of them cannot lend to itself. */
+/* What the rule says, bent by advice. */
+static double dynamic_advised(const struct dynamic *dynamic,
+                              struct cs_host *host,
+                              const struct cs_question *question)
+{
+    return dynamic->advice == NULL
+               ? question->value
+               : question->value * dynamic->advice->factor(
+                                       dynamic->advice->self, host, question);
+}
+
 static uint32_t dynamic_gpu_roles(const struct cs_host *host, struct job_id job)
 {
     const struct job_form *form = cs_request(host, job)->form;
@@ -71,6 +86,8 @@ struct dynamic_choice {
     bool away;                  /* it is looked for outside its home */
     bool spares;                /* idle leases are not taken */
     bool room;                  /* there would be, were no idle lease spared */
+    enum cs_advice_kind kind;   /* of what is looked at */
+    bool beyond;                /* only advice makes it looked at */
 };
 
 /* Roles that found no room in this decision, idle leases included: what follows
@@ -102,7 +119,11 @@ static void dynamic_consider(const struct dynamic *dynamic,
         over += (dynamic->gain_min - 1) * switch_s;
     if (best->away)             /* and the next phase comes home again */
         over += dynamic->gain_min * switch_s;
-    if (best->found && over >= best->over_s)
+    over = dynamic_advised(dynamic, host, &(struct cs_question) {
+        .kind = best->kind, .job = pub->job, .role = pub->role, .task = task,
+        .value = over, .forecast = &f, .take_idle = want.take_idle,
+        .beyond = best->beyond });
+    if ((best->found && over >= best->over_s) || isinf(over))
         return;
     best->want = want;
     best->over_s = over;
@@ -154,8 +175,49 @@ static void dynamic_consider_sites(const struct dynamic *dynamic,
             dynamic_consider_both(dynamic, host, task, want, best);
 }
 
-/* The place where the phase would be over first: the held lease, home,
- * elsewhere, with more GPUs if no other task waits. */
+/* Sizes that the rule does not look at. */
+static void dynamic_consider_beyond(const struct dynamic *dynamic,
+                                    struct cs_host *host, struct task_id task,
+                                    enum cs_advice_kind kind, uint32_t gpus,
+                                    struct dynamic_choice *best)
+{
+    uint32_t count = cs_site_count(host, task);
+    struct cs_want want = { .gpus = gpus };
+
+    best->kind = kind;
+    best->beyond = true;
+    for (uint32_t i = 0; i < 2 * count; i++)
+        if (cs_site(host, task, i / 2, 0, &want)) {
+            want.take_idle = i % 2;
+            dynamic_consider(dynamic, host, task, want, best);
+        }
+    best->beyond = false;
+}
+
+/* More GPUs than asked: if nobody else waits, or on advice; fewer on advice. */
+static void dynamic_consider_sizes(const struct dynamic *dynamic,
+                                   struct cs_host *host, struct task_id task,
+                                   struct dynamic_choice *best)
+{
+    const struct cs_task *pub = cs_task(host, task);
+    uint32_t most = cs_most_gpus(host, task);
+    struct cs_want want = { .gpus = most };
+
+    if (cs_pending_count(host) == 1 && most > pub->gpus) {
+        best->kind = CS_ADVICE_GROWN;
+        dynamic_consider_sites(dynamic, host, task, want, best);
+    } else if (dynamic->advice != NULL && most > pub->gpus) {
+        dynamic_consider_beyond(dynamic, host, task, CS_ADVICE_GROWN, most, best);
+    }
+    const struct job_form *form = cs_request(host, pub->job)->form;
+    if (dynamic->advice != NULL && pub->role < form->role_count) {
+        uint32_t least = form->role[pub->role].gpus_min;
+        if (least > 0 && least < pub->gpus)
+            dynamic_consider_beyond(dynamic, host, task, CS_ADVICE_SHRUNK,
+                                    least, best);
+    }
+}
+
 static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
                                             struct cs_host *host,
                                             struct task_id task)
@@ -168,8 +230,12 @@ static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
 
     if (cs_forecast_held(host, task, &f))
         best = (struct dynamic_choice) {
-            .over_s = f.run_s, .found = true, .held = true, .holds = true
+            .over_s = dynamic_advised(dynamic, host, &(struct cs_question) {
+                .kind = CS_ADVICE_HELD, .job = pub->job, .role = pub->role,
+                .task = task, .value = f.run_s, .forecast = &f }),
+            .found = true, .held = true, .holds = true
         };
+    best.kind = CS_ADVICE_HOME;
     dynamic_consider_sites(dynamic, host, task, want, &best);
     if (!dynamic->lend || pub->gpus == 0)
         return best;
@@ -177,17 +243,16 @@ static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
     best.away = home != 0 && dynamic_gpu_roles(host, pub->job) > 1 &&
                 cs_switch_loss(host, pub->job) > dynamic->release_max;
     best.spares = best.away;
+    best.kind = CS_ADVICE_AWAY;
     if (home)
         dynamic_consider_sites(dynamic, host, task, want, &best);
-    if (cs_pending_count(host) == 1 && cs_most_gpus(host, task) > pub->gpus) {
-        want.gpus = cs_most_gpus(host, task);
-        dynamic_consider_sites(dynamic, host, task, want, &best);
-    }
+    dynamic_consider_sizes(dynamic, host, task, &best);
     return best;
 }
 
 /* Would the phase be over earlier if it waited for its own pool? */
-static bool dynamic_waits(struct cs_host *host, struct task_id task,
+static bool dynamic_waits(const struct dynamic *dynamic,
+                          struct cs_host *host, struct task_id task,
                           const struct dynamic_choice *best)
 {
     const struct cs_task *pub = cs_task(host, task);
@@ -196,7 +261,10 @@ static bool dynamic_waits(struct cs_host *host, struct task_id task,
     if (!home || pub->gpus == 0)
         return false;
     double wait = cs_room_in_s(host, home, pub->gpus);
-    return wait > 0 && wait + (double)pub->estimate_ns / 1e9 < best->over_s;
+    return wait > 0 && dynamic_advised(dynamic, host, &(struct cs_question) {
+        .kind = CS_ADVICE_WAIT, .job = pub->job, .role = pub->role,
+        .task = task, .value = wait + (double)pub->estimate_ns / 1e9 }) <
+            best->over_s;
 }
 
 /* Did an equal role find no room in this decision?  Nothing was freed since. */
@@ -228,18 +296,23 @@ static void dynamic_note_full(struct dynamic_full *full,
 }
 
 /* More than is free or idle: those that hold an idle lease want no more, and some
- * may go on cores. */
-static bool dynamic_too_large(const struct cs_host *host,
+ * may go on cores.  On advice they may start on fewer. */
+static bool dynamic_too_large(const struct dynamic *dynamic,
+                              const struct cs_host *host,
                               const struct cs_task *task)
 {
     const struct job_form *form = cs_request(host, task->job)->form;
+    const struct role_spec *role =
+        task->role < form->role_count ? &form->role[task->role] : NULL;
+    uint32_t least = task->gpus;
 
-    if (task->role < form->role_count &&
-        job_role_chooses(&form->role[task->role]))
+    if (role != NULL && job_role_chooses(role))
         return false;
+    if (dynamic->advice != NULL && role != NULL && role->gpus_min < least)
+        least = role->gpus_min;
     uint32_t gpus = cs_free_gpus(host, 0) + cs_idle_gpus(host, 0);
 
-    return task->gpus > (gpus > 0 ? gpus : 1);
+    return least > (gpus > 0 ? gpus : 1);
 }
 
 /* Starts it, or says what the same answer would be given to. */
@@ -249,7 +322,10 @@ static void dynamic_try(const struct dynamic *dynamic, struct cs_host *host,
     const struct cs_task *pub = cs_task(host, task);
 
     if (pub->gpus > 0 && !cs_settled(host, pub->job) &&
-        cs_switch_loss(host, pub->job) > dynamic->lend_max) {
+        dynamic_advised(dynamic, host, &(struct cs_question) {
+            .kind = CS_ADVICE_LEND, .job = pub->job, .role = pub->role,
+            .task = task, .value = cs_switch_loss(host, pub->job) }) >
+            dynamic->lend_max) {
         if (cs_settle(host, task) != CS_DONE)
             cs_tried(host, task, CS_ALIKE_NONE);
         return;
@@ -260,7 +336,7 @@ static void dynamic_try(const struct dynamic *dynamic, struct cs_host *host,
 
     if (best.found && best.held)
         verdict = cs_continue(host, task);
-    else if (best.found && !dynamic_waits(host, task, &best))
+    else if (best.found && !dynamic_waits(dynamic, host, task, &best))
         verdict = cs_start_want(host, task, &best.want);
     else
         alike = best.found || best.room ? CS_ALIKE_AS_LONG : CS_ALIKE_ALL;
@@ -279,7 +355,7 @@ static void dynamic_decide(void *self, struct cs_host *host)
 
     cs_try_anew(host);
     while ((task = cs_next_candidate(host)).i != ID_NONE)
-        if (dynamic_too_large(host, cs_task(host, task)) ||
+        if (dynamic_too_large(self, host, cs_task(host, task)) ||
             dynamic_is_full(&full, host, cs_task(host, task)))
             cs_tried(host, task, CS_ALIKE_ALL);
         else
@@ -297,11 +373,31 @@ static void dynamic_lease_idle(void *self, struct cs_host *host,
     if (lease->state != CS_LEASE_IDLE ||
         cs_job_task(host, lease->job, lease->role).i != ID_NONE)
         return;
+    uint32_t home = cs_role_homes(host, lease->job, lease->role);
     if (lease->gpus > 0
-            ? cs_switch_loss(host, lease->job) <= dynamic->release_max
+            ? dynamic_advised(dynamic, host, &(struct cs_question) {
+                  .kind = CS_ADVICE_RELEASE, .job = lease->job,
+                  .role = lease->role, .task = { ID_NONE },
+                  .value = cs_switch_loss(host, lease->job),
+                  .away = home && !(cs_lease_pools(host, id) & home) }) <=
+                  dynamic->release_max
             : !cs_settled(host, lease->job))
         cs_release(host, id);
 }
+
+static void *dynamic_make(struct cs_host *host, const struct cs_advice *advice)
+{
+    struct dynamic *dynamic = cs_alloc(host, 1, sizeof *dynamic);
+
+    *dynamic = (struct dynamic) { .lend = true, .gain_min = 1, .lend_max = 0.5,
+                                  .release_max = 0.1, .advice = advice };
+    return dynamic;
+}
+
+const struct cs_rule cs_rule_dynamic = {
+    .make = dynamic_make, .decide = dynamic_decide,
+    .lease_idle = dynamic_lease_idle
+};
 
 const struct cs_policy dynamic_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,

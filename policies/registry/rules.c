@@ -280,11 +280,61 @@ static const struct conf_node *load_weights(struct arena *arena,
     return map && conf_kind(map) == CONF_MAP ? map : NULL;
 }
 
-/* Reads the weights of a learned policy, from a file or from the entry; their
- * keys are the policy's, and are not checked here. */
+/* The list of that key which the policy declares, or NULL. */
+static const struct cs_weights *declared_list(const struct cs_policy *policy,
+                                              const char *key)
+{
+    for (uint32_t i = 0; i < policy->weights_count; i++)
+        if (strcmp(policy->weights[i].key, key) == 0)
+            return &policy->weights[i];
+    return NULL;
+}
+
+static bool read_weight_list(struct arena *arena, const struct conf_node *node,
+                             const struct cs_weights *shape,
+                             struct host_weight *out, struct err *err)
+{
+    const struct conf_field field = { .key = shape->key, .type = CONF_REAL };
+    size_t count = conf_kind(node) == CONF_LIST ? conf_count(node) : 1;
+
+    if (conf_kind(node) != CONF_LIST || count != shape->count)
+        return err_set(err, ERR_SCHEMA, conf_pos(node),
+                       "weights of '%.60s' must be a list of %u numbers, found %zu",
+                       shape->key, shape->count, count);
+    double *list = arena_alloc(arena, count, sizeof *list);
+    for (size_t i = 0; i < count; i++)
+        if (!conf_read(conf_item(node, i), &field, &list[i], err))
+            return false;
+    *out = (struct host_weight) { .key = shape->key, .list = list,
+                                  .count = shape->count };
+    return true;
+}
+
+static bool read_weight(struct arena *arena, const struct conf_node *node,
+                        size_t i, const struct cs_policy *policy,
+                        struct host_weight *out, struct err *err)
+{
+    const struct conf_field field = { .key = conf_key(node, i),
+                                      .type = CONF_REAL };
+    const struct cs_weights *shape = declared_list(policy, field.key);
+
+    if (shape != NULL)
+        return read_weight_list(arena, conf_value(node, i), shape, out, err);
+    if (policy->weights_count > 0) {
+        err_set(err, ERR_REFERENCE, conf_pos(conf_value(node, i)),
+                "policy %.60s knows no weights '%.60s'", policy->name, field.key);
+        return err_hint(err, "Weights are of the policy that was trained: see "
+                             "`policy:` of the file.");
+    }
+    *out = (struct host_weight) { .key = field.key };
+    return conf_read(conf_value(node, i), &field, &out->value, err);
+}
+
 static bool read_weights(struct arena *arena, const struct conf_node *node,
                          struct host_policy *out, struct err *err)
 {
+    const struct cs_policy *policy = out->policy;
+
     if (conf_kind(node) == CONF_SCALAR)
         node = load_weights(arena, node, err);
     if (!node)
@@ -295,13 +345,14 @@ static bool read_weights(struct arena *arena, const struct conf_node *node,
                        "numbers, found a list");
     size_t count = conf_count(node);
     struct host_weight *weight = arena_alloc(arena, count, sizeof *weight);
-    for (size_t i = 0; i < count; i++) {
-        struct conf_field field = { .key = conf_key(node, i),
-                                    .type = CONF_REAL };
-        weight[i].key = conf_key(node, i);
-        if (!conf_read(conf_value(node, i), &field, &weight[i].value, err))
+    for (size_t i = 0; i < count; i++)
+        if (!read_weight(arena, node, i, policy, &weight[i], err))
             return false;
-    }
+    for (uint32_t i = 0; i < policy->weights_count; i++)
+        if (!conf_get(node, policy->weights[i].key))
+            return err_set(err, ERR_SCHEMA, conf_pos(node),
+                           "weights of policy %.60s lack the key '%.60s'",
+                           policy->name, policy->weights[i].key);
     out->weight = weight;
     out->weight_count = (uint32_t)count;
     return true;

@@ -57,9 +57,12 @@ struct host_rules {
     uint32_t cost_count;
 };
 
+/* A number, or a list of them. */
 struct host_weight {
     const char *key;
     double value;
+    const double *list;         /* NULL: a number */
+    uint32_t count;             /* of the list */
 };
 
 /* Policies that stop, resize or pack jobs deal GPUs, and know no cores. */

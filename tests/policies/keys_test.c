@@ -424,6 +424,8 @@ static void a_key_is_accepted_where_it_acts_and_nowhere_else(void **state)
 
 /* ---- parameters -------------------------------------------------------------- */
 
+#define ADVISED "weights: policies/weights/advised.yaml"
+
 /* Another value for every parameter, beside keys that it may need. */
 static const struct {
     const char *policy, *value, *beside;
@@ -450,6 +452,7 @@ static const struct {
     { "hybrid", "lend_max: 0", "release_max: 0" },
     { "hybrid", "release_max: 0", "" },
     { "las", "quantum: 30s", "" },
+    { "advised", "encoder: none", ADVISED }, { "advised", "depth: 1", ADVISED },
     { "learned", "depth_max: 1", "weights: {age: 1, gpus: 2, switch: -3}" },
     { "lucid", "packs: always", "score_max: 4" }, { "lucid", "score_max: 4", "packs: always" },
     { "lucid", "gpus_max: 1", "packs: always, score_max: 4" }, { "lucid", "profiler: b", "" },
@@ -576,6 +579,7 @@ static void a_limit_that_cuts_is_counted(void **state)
         { "allox", "depth_max: 2", "depth_max: 200", 0 },
         { "easy", "depth_max: 1", "", 1 },
         { "learned", "depth_max: 1", "depth_max: 300", 2 },
+        { "advised", "depth: 1, " ADVISED, "depth: 300, " ADVISED, 2 },
         { "pollux", "depth: 1, population: 8, generations: 5",
           "depth: 90, population: 8, generations: 5", 1 },
         { "sia", "depth: 1", "depth: 90", 1 },

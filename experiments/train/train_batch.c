@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * train_batch.c - candidates on cells: a batch of trials, and their scores.
+ *
+ * All candidates meet the same cells (common random numbers), and a score is the
+ * objective relative to that of the initial weights on the same cell, so that
+ * points of different load weigh alike.
+ */
+#include <assert.h>
+#include <math.h>
+
+#include "experiments/columns/metric.h"
+#include "experiments/run/runner.h"
+#include "experiments/spec/experiment.h"
+#include "experiments/train/training.h"
+#include "policies/host/host.h"
+#include "sim/base/arena.h"
+#include "sim/text/scan.h"
+#include "sim/text/table.h"
+
+double train_as_written(double value)
+{
+    char text[32];
+    size_t bytes = table_format_real(value, text);
+    bool ok = scan_f64(text, bytes, &value);
+
+    assert(ok);
+    (void)ok;
+    return value;
+}
+
+/* What policies are told of the weights. */
+static struct host_weight *list_weights(struct training *t, const double *weight)
+{
+    struct host_weight *list =
+        arena_alloc(t->arena, t->keys.group_count, sizeof *list);
+
+    for (uint32_t g = 0; g < t->keys.group_count; g++) {
+        const struct train_group *group = &t->keys.group[g];
+
+        list[g] = (struct host_weight) { .key = group->key };
+        if (group->list) {
+            list[g].list = weight + group->first;
+            list[g].count = group->count;
+        } else {
+            list[g].value = weight[group->first];
+        }
+    }
+    return list;
+}
+
+struct candidate train_candidate(struct training *t, const double *weight,
+                                 uint32_t index)
+{
+    uint32_t points = t->experiment->point_count;
+    struct candidate c = { .index = index, .number = t->keys.policy };
+    struct host_policy *policy = arena_alloc(t->arena, points, sizeof *policy);
+
+    c.weight = arena_alloc(t->arena, t->keys.weight_count, sizeof *c.weight);
+    for (uint32_t i = 0; i < t->keys.weight_count; i++)
+        c.weight[i] = train_as_written(weight[i]);
+    c.policy = arena_alloc(t->arena, points, sizeof *c.policy);
+    struct host_weight *list = list_weights(t, c.weight);
+    for (uint32_t p = 0; p < points; p++) {
+        policy[p] = *t->experiment->point[p].policy[t->keys.policy];
+        policy[p].weight = list;
+        policy[p].weight_count = t->keys.group_count;
+        c.policy[p] = &policy[p];
+    }
+    return c;
+}
+
+struct candidate train_rival(struct training *t, uint32_t number)
+{
+    uint32_t points = t->experiment->point_count;
+    struct candidate c = { .number = number };
+
+    c.policy = arena_alloc(t->arena, points, sizeof *c.policy);
+    for (uint32_t p = 0; p < points; p++)
+        c.policy[p] = t->experiment->point[p].policy[number];
+    return c;
+}
+
+/* Trials of a batch: candidate by candidate, cell by cell. */
+static struct trial_spec batch_spec(void *self, uint32_t index,
+                                    uint32_t *tables)
+{
+    const struct training *t = self;
+    const struct experiment *e = t->experiment;
+    const struct candidate *c = &t->batch[index / t->batch_cells];
+    const struct train_cell *cell = &t->batch_cell[index % t->batch_cells];
+    struct trial_spec spec = experiment_trial_spec(
+        e, (cell->point * e->policy_count + c->number) * e->seeds);
+
+    *tables = 0;
+    spec.policy = c->policy[cell->point];
+    spec.replica = cell->seed;
+    return spec;
+}
+
+static struct outcome outcome_new(struct arena *arena, size_t trials)
+{
+    return (struct outcome){
+        .value = arena_alloc(arena, trials, sizeof(double)),
+        .undone = arena_alloc(arena, trials, sizeof(double))
+    };
+}
+
+bool train_run_batch(struct training *t, const struct candidate *batch,
+                     uint32_t count, const struct train_cell *cell,
+                     uint32_t cells, struct outcome *o, struct err *err)
+{
+    uint32_t trials = count * cells;
+    struct arena *scratch = arena_new((size_t)1 << 16);
+    struct runner_trial *trial = arena_alloc(scratch, trials, sizeof *trial);
+    const struct runner_plan plan = {
+        .count = trials, .threads = t->options->threads,
+        .progress = t->options->progress, .spec = batch_spec, .self = t
+    };
+    bool ok;
+
+    t->batch = batch;
+    t->batch_cell = cell;
+    t->batch_cells = cells;
+    t->trials += trials;
+    *o = outcome_new(t->arena, trials);
+    ok = runner_run(&plan, trial, err);
+    for (uint32_t i = 0; ok && i < trials; i++) {
+        bool done = trial[i].state == RUNNER_DONE;
+        const double *v = trial[i].result.value;
+
+        o->value[i] = done ? v[t->keys.objective] : NAN;
+        o->undone[i] = done ? v[METRIC_JOBS] - v[METRIC_JOBS_DONE] : NAN;
+        if (!done && o->first.kind == ERR_NONE)
+            o->first = trial[i].err;
+    }
+    arena_free(scratch);
+    return ok;
+}
+
+uint32_t train_all_cells(struct training *t, const struct train_seeds *seeds,
+                         bool held, struct train_cell **cell)
+{
+    uint32_t count = 0;
+
+    *cell = arena_alloc(t->arena, t->experiment->point_count *
+                                      (size_t)seeds->count, sizeof **cell);
+    for (uint32_t p = 0; p < t->experiment->point_count; p++)
+        for (int64_t s = 0; t->keys.is_held[p] == held && s < seeds->count; s++)
+            (*cell)[count++] = (struct train_cell) {
+                .point = p, .seed = (uint32_t)(seeds->from + s) };
+    return count;
+}
+
+double train_score(const struct training *t, const struct outcome *o, uint32_t i,
+                   const struct outcome *reference, uint32_t cells)
+{
+    const double *value = o->value + (size_t)i * cells;
+    const double *undone = o->undone + (size_t)i * cells;
+    int better = metric_info(experiment_metrics(t->experiment),
+                             t->keys.objective)->better;
+    double sum = 0, left = 0;
+
+    for (uint32_t k = 0; k < cells; k++) {
+        double ratio = better < 0 ? value[k] / reference->value[k]
+                                  : reference->value[k] / value[k];
+
+        if (reference->value[k] == value[k])
+            ratio = 1;
+        left += fmax(0, undone[k] - reference->undone[k]);
+        if (isnan(undone[k]) || !isfinite(ratio))
+            return INFINITY;
+        sum += ratio;
+    }
+    return left > 0 ? UNDONE_SCORE + left : sum / cells;
+}

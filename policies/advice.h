@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advice.h - hand-written rules that take advice, for policies that are trained.
+ *
+ * A rule compares numbers: when a phase would be over here or there, whether
+ * waiting is sooner, which part of a step switches take.  Advice multiplies each
+ * of them by a factor before they are compared.  With factors of 1, or without
+ * advice, the rule is the policy of its name, to the byte.
+ */
+#ifndef POLICIES_ADVICE_H
+#define POLICIES_ADVICE_H
+
+#include "policies/phases.h"
+#include "policies/policy.h"
+
+enum cs_advice_kind {
+    CS_ADVICE_HELD,             /* to run on the idle lease that its role holds */
+    CS_ADVICE_HOME,             /* in its home pool, or wherever it has no home */
+    CS_ADVICE_AWAY,             /* in another one */
+    CS_ADVICE_GROWN,            /* anywhere, on as many GPUs as it may */
+    CS_ADVICE_SHRUNK,           /* ... on as few as it may */
+    CS_ADVICE_WAIT,             /* for its home pool */
+    CS_ADVICE_RELEASE,          /* to give an idle lease back */
+    CS_ADVICE_LEND,             /* to give GPUs away between phases, instead of
+                                   holding them for the job's life */
+    CS_ADVICE_KINDS
+};
+
+/* What a rule asks. */
+struct cs_question {
+    enum cs_advice_kind kind;
+    struct job_id job;
+    uint32_t role;
+    struct task_id task;        /* ID_NONE: CS_ADVICE_RELEASE */
+    /* Seconds from now until the phase is over, by the rule; of RELEASE and LEND
+     * the job's switches by a step: the less, the sooner it is done. */
+    double value;
+    const struct cs_forecast *forecast;     /* of a place; else NULL */
+    bool take_idle;             /* idle leases would be thrown out */
+    bool away;                  /* RELEASE: it is not in the home of its role */
+    bool beyond;                /* the rule would not even look: INFINITY leaves
+                                   it at that */
+};
+
+struct cs_advice {
+    void *self;
+    /* Returns a factor above 0. */
+    double (*factor)(void *self, struct cs_host *host,
+                     const struct cs_question *question);
+};
+
+/* A rule: its state, made with the defaults of its parameters, and its ops. */
+struct cs_rule {
+    void *(*make)(struct cs_host *host, const struct cs_advice *advice);
+    void (*decide)(void *rule, struct cs_host *host);
+    void (*lease_idle)(void *rule, struct cs_host *host, struct lease_id lease);
+};
+
+extern const struct cs_rule cs_rule_dynamic;    /* of the policy dynamic */
+
+#endif

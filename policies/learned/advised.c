@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advised.c - the rule of `dynamic`, advised by a small network that was trained
+ * in the simulator (`clustersim train`).
+ *
+ * The network reads the set of what waits.  Each task has a row of features,
+ * which one layer embeds; the mean and the maximum of the embeddings, with the
+ * state of the cluster, are the context (as deep sets, Zaheer et al. 2017, and
+ * the graph embedding of Decima, Mao et al., SIGCOMM 2019, on one level).  Two
+ * heads read a task's embedding and the context:
+ *
+ *   order  by how many hours a task is served as if its job had come earlier;
+ *   place  a factor by which a comparison of the rule is bent: for each place
+ *          (held, home, other pool, more or fewer GPUs, on free GPUs or in place
+ *          of idle leases), for waiting, for giving idle GPUs back and for
+ *          lending at all.
+ *
+ * A head is one hidden layer beside a linear part.  Outputs of 0 are the rule: an
+ * untrained network is `dynamic`, to the byte.  Arithmetic is +, *, / and
+ * comparisons alone, so that all processors agree on the last bit.
+ *
+ * A task is scored once, when it comes; the context is that of the decision
+ * before.  So a decision scores the tasks that are new, and pools embeddings that
+ * are kept, of `depth` tasks at most.
+ */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "policies/advice.h"
+#include "policies/params.h"
+#include "policies/phases.h"
+#include "policies/policy.h"
+
+extern const struct cs_policy advised_policy;
+
+enum {
+    WIDTH = 8,                  /* of each layer */
+    /* Inputs; each layer has a constant 1 beside them. */
+    TASK_INPUTS = 8, STATE_INPUTS = 6, ASKED_INPUTS = CS_ADVICE_KINDS + 12,
+    CONTEXT_INPUTS = 2 * WIDTH + STATE_INPUTS,
+    ORDER_INPUTS = 2 * WIDTH, PLACE_INPUTS = 2 * WIDTH + ASKED_INPUTS,
+};
+
+static const struct cs_weights advised_weights[] = {
+    { "task", WIDTH * (TASK_INPUTS + 1), 0.35 },
+    { "context", WIDTH * (CONTEXT_INPUTS + 1), 0.2 },
+    { "order_hidden", WIDTH * (ORDER_INPUTS + 1), 0.25 },
+    { "order", WIDTH + TASK_INPUTS, 0 },
+    { "place_hidden", WIDTH * (PLACE_INPUTS + 1), 0.2 },
+    { "place", WIDTH + ASKED_INPUTS, 0 },
+};
+enum { TASK, CONTEXT, ORDER_HIDDEN, ORDER, PLACE_HIDDEN, PLACE, LAYERS };
+
+enum advised_encoder { ENCODER_SET, ENCODER_NONE };
+
+/* A task that waits, as it was when it came. */
+struct advised_row {
+    uint32_t job, role, phase;
+    bool known;
+    int64_t ready_ns;
+    int64_t turn_ns;            /* when its job came, by the order head */
+    double embedding[WIDTH];
+};
+
+struct advised {
+    int encoder;
+    int64_t depth;
+    const double *layer[LAYERS];        /* NULL: untrained */
+    struct cs_host *host;
+    const struct cs_rule *rule;
+    void *of_rule;
+    struct cs_advice advice;
+    struct advised_row *row;    /* by task */
+    uint32_t rows;
+    double context[WIDTH];
+};
+
+static const struct cs_param advised_param[] = {
+    { .key = "encoder", .type = CS_PARAM_CHOICE,
+      .offset = offsetof(struct advised, encoder), .fallback = "set",
+      .help = "what the network knows of other tasks: the set of what waits, "
+              "or none, the state of the cluster alone" },
+    { .key = "depth", .type = CS_PARAM_INT,
+      .offset = offsetof(struct advised, depth), .min = 1, .max = 1e6,
+      .fallback = "32", .help = "waiting tasks that the context pools" },
+};
+static const struct cs_words advised_words[] = { { "encoder", "set none" } };
+
+/* ---- arithmetic ---------------------------------------------------------- */
+
+/* out = max(0, W x), row by row of W: an input's weights stand together, the
+ * last row is of a constant 1. */
+static void layer_run(const double *weight, const double *x, uint32_t inputs,
+                      double *out)
+{
+    double sum[WIDTH];
+
+    memcpy(sum, weight + (size_t)inputs * WIDTH, sizeof sum);
+    for (uint32_t i = 0; i < inputs; i++, weight += WIDTH)
+        if (x[i] != 0)
+            for (uint32_t h = 0; h < WIDTH; h++)
+                sum[h] += weight[h] * x[i];
+    for (uint32_t h = 0; h < WIDTH; h++)
+        out[h] = sum[h] > 0 ? sum[h] : 0;
+}
+
+/* The output of a head: of its hidden layer and, linearly, of its inputs. */
+static double head_run(const double *weight, const double *hidden,
+                       const double *x, uint32_t inputs)
+{
+    double sum = 0;
+
+    for (uint32_t h = 0; h < WIDTH; h++)
+        sum += weight[h] * hidden[h];
+    for (uint32_t i = 0; i < inputs; i++)
+        sum += weight[WIDTH + i] * x[i];
+    return sum;
+}
+
+/* The logarithm to the base 2 of 1 + x, linear between powers: 0 to about 1 for
+ * up to nine hours of seconds. */
+static double squeeze(double x)
+{
+    double power = 0;
+
+    assert(!(x < 0));
+    for (x = x < 1e15 ? x + 1 : 1e15; x >= 65536; x *= 1.0 / 65536)
+        power += 16;
+    for (; x >= 16; x *= 0.0625)
+        power += 4;
+    for (; x >= 2; x *= 0.5)
+        power += 1;
+    return (power + x - 1) * 0.0625;
+}
+
+/* From any number to one above 0: 0 is 1, -1 is a half, 1 is 2. */
+static double as_factor(double out)
+{
+    out = out > 1e6 ? 1e6 : out < -1e6 ? -1e6 : out;
+    return out >= 0 ? 1 + out : 1 / (1 - out);
+}
+
+static double share_of(double part, double whole)
+{
+    return whole > 0 ? part / whole : 0;
+}
+
+/* ---- what the network reads ---------------------------------------------- */
+
+static void read_job(const struct cs_host *host, struct job_id job,
+                     uint32_t role, double *x)
+{
+    double loss = cs_switch_loss(host, job);
+    uint32_t homes = cs_role_homes(host, job, role);
+    int64_t left_ns = cs_left_ns(host, job);
+
+    x[0] = squeeze(left_ns > 0 ? (double)left_ns * 1e-9 : 0);
+    x[1] = share_of(loss, 1 + loss);
+    x[2] = share_of(cs_free_gpus(host, homes) + cs_idle_gpus(host, homes),
+                    cs_total_gpus(host, homes));
+    x[3] = share_of(cs_job_gpus(host, job), cs_total_gpus(host, 0));
+}
+
+static void read_task(const struct cs_host *host, const struct cs_task *task,
+                      double *x)
+{
+    read_job(host, task->job, task->role, x);
+    x[4] = squeeze(task->estimate_ns > 0 ? (double)task->estimate_ns * 1e-9
+                                         : 0);
+    x[5] = share_of(task->gpus, cs_total_gpus(host, 0));
+    x[6] = task->held.i != ID_NONE;
+    x[7] = task->started;
+}
+
+static void read_state(const struct cs_host *host, double *x)
+{
+    double total = cs_total_gpus(host, 0), waiting = cs_pending_count(host);
+
+    x[0] = share_of(cs_free_gpus(host, 0), total);
+    x[1] = share_of(cs_idle_gpus(host, 0), total);
+    x[2] = waiting / (waiting + 4);
+    x[3] = squeeze(waiting);
+    x[4] = squeeze(cs_running_count(host));
+    x[5] = share_of(cs_running_count(host), total * 0.125);
+}
+
+static void read_question(const struct cs_host *host,
+                          const struct cs_question *question, double *x)
+{
+    const struct cs_forecast *f = question->forecast;
+    double waiting = cs_pending_count(host), total = cs_total_gpus(host, 0);
+    uint32_t homes = cs_role_homes(host, question->job, question->role);
+
+    memset(x, 0, ASKED_INPUTS * sizeof *x);
+    x[question->kind] = 1;
+    x += CS_ADVICE_KINDS;
+    x[0] = question->take_idle;
+    x[1] = question->away;
+    x[2] = question->beyond;
+    x[3] = waiting / (waiting + 4);
+    x[4] = share_of(cs_free_gpus(host, 0), total);
+    x[5] = share_of(cs_free_gpus(host, homes), cs_total_gpus(host, homes));
+    x[6] = question->task.i != ID_NONE ? squeeze(question->value)
+                                       : share_of(question->value,
+                                                  1 + question->value);
+    if (f == NULL)
+        return;
+    double all_s = f->run_s + f->switch_s + f->evict_s;
+    x[7] = share_of(f->switch_s, all_s);
+    x[8] = share_of(f->evict_s, all_s);
+    x[9] = share_of(f->gpus, total);
+    x[10] = share_of(f->usd, f->usd + all_s * f->gpus / 1800);
+    x[11] = squeeze(f->run_s);
+}
+
+/* ---- rows and context ---------------------------------------------------- */
+
+static void advised_make_room(struct advised *advised, uint32_t task)
+{
+    if (task < advised->rows)
+        return;
+    uint32_t rows = task < 32 ? 64 : 2 * task;
+    struct advised_row *row = cs_alloc(advised->host, rows, sizeof *row);
+
+    if (advised->rows > 0)
+        memcpy(row, advised->row, advised->rows * sizeof *row);
+    advised->row = row;
+    advised->rows = rows;
+}
+
+/* Hours are turned into time; ten days are as far as it goes. */
+static int64_t turn_of(const struct cs_task *task, double hours)
+{
+    hours = hours > 240 ? 240 : hours < -240 ? -240 : hours;
+    return task->submit_ns - (int64_t)(hours * 3600) * 1000000000;
+}
+
+/* The row of a task that waits, scored if it is new. */
+static const struct advised_row *advised_row(struct advised *advised,
+                                             struct task_id id)
+{
+    const struct cs_task *task = cs_task(advised->host, id);
+
+    advised_make_room(advised, id.i);
+    struct advised_row *row = &advised->row[id.i];
+    if (row->known && row->job == task->job.i && row->role == task->role &&
+        row->phase == task->phase && row->ready_ns == task->ready_ns)
+        return row;
+    double x[TASK_INPUTS], in[ORDER_INPUTS], hidden[WIDTH];
+    *row = (struct advised_row) { .job = task->job.i, .role = task->role,
+                                  .phase = task->phase, .known = true,
+                                  .ready_ns = task->ready_ns };
+    read_task(advised->host, task, x);
+    layer_run(advised->layer[TASK], x, TASK_INPUTS, row->embedding);
+    memcpy(in, row->embedding, sizeof row->embedding);
+    memcpy(in + WIDTH, advised->context, sizeof advised->context);
+    layer_run(advised->layer[ORDER_HIDDEN], in, ORDER_INPUTS, hidden);
+    row->turn_ns = turn_of(task, head_run(advised->layer[ORDER], hidden, x,
+                                          TASK_INPUTS));
+    return row;
+}
+
+/* The mean and the maximum of what waits; 0 without the encoder. */
+static void advised_pool(struct advised *advised, double *mean, double *most)
+{
+    uint32_t count = cs_pending_count(advised->host);
+
+    if (count > advised->depth) {
+        cs_limit_reached(advised->host);
+        count = (uint32_t)advised->depth;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const double *e =
+            advised_row(advised, cs_pending(advised->host, i))->embedding;
+        for (uint32_t h = 0; h < WIDTH; h++) {
+            mean[h] += e[h];
+            most[h] = e[h] > most[h] ? e[h] : most[h];
+        }
+    }
+    for (uint32_t h = 0; h < WIDTH && count > 0; h++)
+        mean[h] /= count;
+}
+
+static void advised_look(struct advised *advised)
+{
+    double x[CONTEXT_INPUTS] = { 0 };
+
+    if (advised->encoder == ENCODER_SET)
+        advised_pool(advised, x, x + WIDTH);
+    read_state(advised->host, x + (size_t)2 * WIDTH);
+    layer_run(advised->layer[CONTEXT], x, CONTEXT_INPUTS, advised->context);
+}
+
+/* ---- advice -------------------------------------------------------------- */
+
+/* What the rule would not look at must be better by more than this. */
+#define BEYOND 0.25
+
+static double advised_factor(void *self, struct cs_host *host,
+                             const struct cs_question *question)
+{
+    struct advised *advised = self;
+    double x[PLACE_INPUTS], hidden[WIDTH], job[TASK_INPUTS] = { 0 };
+    double *asked = x + (size_t)2 * WIDTH;
+
+    if (question->task.i != ID_NONE) {
+        memcpy(x, advised_row(advised, question->task)->embedding,
+               sizeof hidden);
+    } else {
+        read_job(host, question->job, question->role, job);
+        layer_run(advised->layer[TASK], job, TASK_INPUTS, x);
+    }
+    memcpy(x + WIDTH, advised->context, sizeof advised->context);
+    read_question(host, question, asked);
+    layer_run(advised->layer[PLACE_HIDDEN], x, PLACE_INPUTS, hidden);
+    double out = head_run(advised->layer[PLACE], hidden, asked, ASKED_INPUTS);
+
+    if (question->beyond)
+        return out < -BEYOND ? as_factor(out + BEYOND) : INFINITY;
+    double factor = as_factor(out);
+    bool is_share = question->kind == CS_ADVICE_RELEASE ||
+                    question->kind == CS_ADVICE_LEND;
+    /* Shares lie further apart than times. */
+    return is_share ? factor * factor : factor;
+}
+
+/* ---- the policy ---------------------------------------------------------- */
+
+static bool advised_init(void *self, struct cs_host *host)
+{
+    struct advised *advised = self;
+
+    for (int i = 0; i < LAYERS; i++)
+        advised->layer[i] = cs_weight_list(host, advised_weights[i].key);
+    advised->host = host;
+    advised->advice = (struct cs_advice) { advised, advised_factor };
+    advised->rule = &cs_rule_dynamic;
+    advised->of_rule = advised->rule->make(
+        host, advised->layer[0] != NULL ? &advised->advice : NULL);
+    return true;
+}
+
+static bool advised_before(const void *self, const struct cs_host *host,
+                           struct task_id a, struct task_id b)
+{
+    const struct advised *advised = self;
+
+    if (advised->layer[0] == NULL ||
+        cs_task(host, a)->priority != cs_task(host, b)->priority)
+        return cs_by_priority(self, host, a, b);
+    /* The same, to keep the score of a task that is new: that changes no order. */
+    struct advised *mine = advised->advice.self;
+    int64_t x = advised_row(mine, a)->turn_ns, y = advised_row(mine, b)->turn_ns;
+    return x != y ? x < y : cs_by_priority(self, host, a, b);
+}
+
+static void advised_decide(void *self, struct cs_host *host)
+{
+    struct advised *advised = self;
+
+    if (advised->layer[0] != NULL)
+        advised_look(advised);
+    advised->rule->decide(advised->of_rule, host);
+}
+
+static void advised_lease_idle(void *self, struct cs_host *host,
+                               struct lease_id lease)
+{
+    const struct advised *advised = self;
+
+    advised->rule->lease_idle(advised->of_rule, host, lease);
+}
+
+const struct cs_policy advised_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "advised",
+    .summary = "dynamic, advised by a network that was trained in the simulator",
+    .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_GROWS | CS_SHRINKS |
+             CS_ASKS_WEIGHTS,
+    .self_bytes = sizeof(struct advised),
+    .param = advised_param,
+    .param_count = sizeof advised_param / sizeof advised_param[0],
+    .words_count = sizeof advised_words / sizeof advised_words[0],
+    .words = advised_words,
+    .weights_count = LAYERS,
+    .weights = advised_weights,
+    .init = advised_init,
+    .before = advised_before,
+    .decide = advised_decide,
+    .lease_idle = advised_lease_idle,
+    .limits = "depth",
+};

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advised_test.c - the policy that a trained network advises: what it is
+ * untrained, and that its weights decide.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/aid/family_aid.h"
+
+/* Numbers of each list, as policies/README.md tells them. */
+static const struct {
+    const char *key;
+    int count;
+} list[] = {
+    { "task", 72 }, { "context", 184 }, { "order_hidden", 136 }, { "order", 16 },
+    { "place_hidden", 296 }, { "place", 28 },
+};
+
+/* Hidden layers of some numbers, heads of `head` and its negative in turn. */
+static void write_weights(const struct program *program, const char *name,
+                          double head)
+{
+    char path[192];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%s", program->folder, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("weights:\n", file);
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        bool is_head = strcmp(list[i].key, "order") == 0 ||
+                       strcmp(list[i].key, "place") == 0;
+
+        fprintf(file, "  %s: [", list[i].key);
+        for (int k = 0; k < list[i].count; k++)
+            fprintf(file, "%s%g", k > 0 ? ", " : "",
+                    is_head ? (k % 2 ? -head : head) : (k * 7 % 11 - 5) / 10.0);
+        fputs("]\n", file);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+static void run_policies(const struct program *program, const char *policies)
+{
+    char path[192];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/e.yaml", program->folder);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "experiment: advised\nseed: 5\nseeds: 2\nuntil: drained\n"
+            "cluster: {nodes: [{name: rollout, count: 2, gpus: {type: l40s, count: 8}, "
+            "cpu: {type: epyc-7763}, memory: 1TB, nics: {type: ethernet-100}}, "
+            "{name: train, count: 2, gpus: {type: a100-80, count: 8}, "
+            "cpu: {type: epyc-7763}, memory: 1TB, nics: {type: ib-hdr}}], "
+            "storage: {bandwidth: 20GB/s}}\n"
+            "workload: {arrival: {process: poisson, rate: 40/h}, jobs: 12, mix: ["
+            "{recipe: dpo, name: dpo, model: qwen2.5-7b, method: lora, recompute: full, "
+            "prompts: 32, prompt_tokens: 128, response: {mean: 200, cv: 1, max: 900}, "
+            "steps: {uniform: [2, 9]}, rollout: {gpus: 8, min: 4, max: 16, "
+            "types: [l40s, a100-80], start: wake}, train: {gpus: 8, min: 4, max: 16, "
+            "types: [l40s, a100-80], start: process}}, "
+            "{recipe: sft, name: sft, model: qwen2.5-0.5b, batch: 16, sequence: 512, "
+            "steps: {uniform: [20, 90]}, train: {gpus: 4}}]}\n"
+            "policies: [%s]\nsweep: {workload.arrival.rate: [10/h, 200/h]}\n"
+            "output: {tables: [summary, jobs, phases, decisions], plots: [], "
+            "detail_seeds: all}\n", policies);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(program_experiment(program, path, "out", NULL), 0);
+}
+
+/* The rows of a policy without its name; to be freed. */
+static char *rows_without_name(const struct program *program, const char *table,
+                               const char *policy)
+{
+    char *text = program_result(program, "out", table), field[64];
+    char *out = calloc(strlen(text) + 1, 1);
+
+    assert_non_null(out);
+    for (const char *line = text; line[0] != '\0';
+         line += strcspn(line, "\n") + 1) {
+        size_t point = strcspn(line, ","), name = strlen(policy);
+
+        csv_field(line, 1, field, sizeof field);
+        if (strcmp(field, policy) == 0) {
+            strncat(out, line, point);
+            strncat(out, line + point + 1 + name,
+                    strcspn(line, "\n") - point - name);
+        }
+    }
+    free(text);
+    return out;
+}
+
+static const char *const table[] = { "summary.csv", "jobs.csv", "phases.csv",
+                                     "decisions.csv" };
+
+static bool same_as_dynamic(const struct program *program, const char *policy,
+                            const char *file)
+{
+    char *one = rows_without_name(program, file, "dynamic");
+    char *two = rows_without_name(program, file, policy);
+    bool same = strcmp(one, two) == 0;
+
+    assert_true(strlen(one) > 1000);
+    free(one);
+    free(two);
+    return same;
+}
+
+static void without_weights_it_is_dynamic_to_the_byte(void **state)
+{
+    run_policies(*state, "dynamic, advised");
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (!same_as_dynamic(*state, "advised", table[i]))
+            fail_msg("%s differs", table[i]);
+}
+
+/* The network runs then, and all its answers are factors of 1. */
+static void with_heads_of_zero_it_is_dynamic_to_the_byte(void **state)
+{
+    write_weights(*state, "zero.yaml", 0);
+    run_policies(*state, "dynamic, {policy: advised, weights: zero.yaml}");
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (!same_as_dynamic(*state, "advised", table[i]))
+            fail_msg("%s differs", table[i]);
+}
+
+static void with_other_heads_it_decides_otherwise(void **state)
+{
+    write_weights(*state, "some.yaml", 0.3);
+    run_policies(*state, "dynamic, {policy: advised, weights: some.yaml}");
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        assert_false(same_as_dynamic(*state, "advised", table[i]));
+}
+
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, program_setup, program_teardown)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(without_weights_it_is_dynamic_to_the_byte),
+        TEST(with_heads_of_zero_it_is_dynamic_to_the_byte),
+        TEST(with_other_heads_it_decides_otherwise),
+    };
+
+    (void)argc;
+    program_argv0 = argv[0];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
