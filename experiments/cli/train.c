@@ -46,5 +46,5 @@ const struct command command_train = {
     "see, and the file is the same, byte for byte, each time.  A training that\n"
     "was interrupted goes on with --resume from WEIGHTS.yaml.state.\n",
     ARG_BIT(ARG_OUT) | ARG_BIT(ARG_THREADS) | ARG_BIT(ARG_SET) |
-        ARG_BIT(ARG_RESUME) | ARG_BIT(ARG_QUIET), 1, 1, train
+        ARG_BIT(ARG_RESUME) | ARG_BIT(ARG_QUIET), 1, 1, run_train
 };

@@ -339,7 +339,7 @@ void exec_decide(void *self, struct cs_host *host)
     talk_begin(exec->talk);
     while (more && !exec->failed) {
         news_write_decide(exec, host);
-        if (!ask_program(exec, host))
+        if (!ask(exec, host))
             return;
         if (!carry_out(exec, host, &refused, why, sizeof why)) {
             fail_trial(exec, host, why);
