@@ -134,7 +134,8 @@ validate: all; tests/validate.sh $(B) $(DATA) ## predict published measurements 
 claims: all; experiments/claims/run.sh $(B) ## put every claim to the test: out/claims/report.html
 bless: all; tests/golden.sh $(B) --bless ## show how golden results changed, and store the new ones
 weights: all                    ## train the learned policies again
-	for w in learned:dpo advised:advised; do $(B)/clustersim train  experiments/train_$${w%:*}.yaml -o policies/weights/$${w#*:}.yaml || exit; done
+	$(B)/clustersim train experiments/train_learned.yaml -o policies/weights/dpo.yaml
+	$(B)/clustersim train experiments/train_advised.yaml -o policies/weights/advised.yaml
 format:; clang-format -i $$(git ls-files '*.[ch]') ## lay the C code out with clang-format
 clean-root:; tests/clean_root.sh ## both commands of the README in a new Debian root
 install: all                    ## to PREFIX (/usr/local), below DESTDIR if set

@@ -13,6 +13,10 @@
 #include "policies/phases.h"
 #include "policies/policy.h"
 
+/* The list that `weights:` gives a key of cs_policy.weights, of the length stated
+ * there; NULL if there are no weights. */
+const double *cs_weight_list(const struct cs_host *host, const char *key);
+
 enum cs_advice_kind {
     CS_ADVICE_HELD,             /* to run on the idle lease that its role holds */
     CS_ADVICE_HOME,             /* in its home pool, or wherever it has no home */

@@ -351,9 +351,6 @@ double cs_random(struct cs_host *host);
 void cs_note(struct cs_host *host, const char *text);       /* from dump() */
 /* The number that `weights:` gives a key; 0 if absent. */
 double cs_weight(const struct cs_host *host, const char *key);
-/* The list that it gives a key of cs_policy.weights, of the length stated there;
- * NULL if there are no weights. */
-const double *cs_weight_list(const struct cs_host *host, const char *key);
 /* In this decision a parameter of `limits` left out what could have mattered. */
 void cs_limit_reached(struct cs_host *host);
 

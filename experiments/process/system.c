@@ -194,7 +194,7 @@ static int64_t read_own_ns(const struct system_pair *pair)
         clockid_t clock;
 
         if (clock_getcpuclockid(process[i], &clock) == 0)
-            sum += read_clock_ns(clock);
+            sum = clock_after(sum, read_clock_ns(clock));
         add_children(process[i], process[i], process, &count);
     }
     return sum;

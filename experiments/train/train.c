@@ -245,7 +245,7 @@ static void put_training(const struct training *t, struct out *out)
                t->generation, keys->population);
     if (keys->validation.every > 0)
         out_printf(out, "# Kept: the best on seeds %" PRId64 " to %" PRId64
-                   " of the points for validation, %.4f of its start.\n"
+                   " of the points for validation,\n# %.4f of its start.\n"
                    "# Trials in all: %" PRIu64 ".\n", keys->validation.seeds.from,
                    keys->validation.seeds.from + keys->validation.seeds.count - 1,
                    t->best.score, t->trials);

@@ -5,6 +5,7 @@
  * What waits, runs and is free as it is now; what is left and what would be, as
  * the policy is told it (`estimate`).
  */
+#include "policies/advice.h"
 #include "policies/host/view.h"
 
 #include <assert.h>
