@@ -145,7 +145,6 @@ dist:                           ## the last commit as build/clustersim-VERSION.t
 	mkdir -p build && git archive --prefix=clustersim-$(VERSION)/ \
 	    -o build/clustersim-$(VERSION).tar.gz HEAD && echo build/clustersim-$(VERSION).tar.gz
 clean:; rm -rf build            ## remove build/
-
 help:                           ## this list
 	awk -F ':.*## ' '/^[a-z][a-z -]*:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
 	echo 'V=1 shows commands, WERROR= forgives warnings, B= CC= CFLAGS= SAN= make a variant'
