@@ -12,7 +12,7 @@ LONGEST='order_test keys_test glossary_test bad_input_test extreme_test exec_tes
 
 one() {
     name=$(basename "$1") log=$1.log status=0 began=$(date +%s)
-    timeout 300 "$1" >"$log" 2>&1 || status=$?
+    timeout 900 "$1" >"$log" 2>&1 || status=$?
     took=$(($(date +%s) - began))
     awk -v name="$name" -v status="$status" -v counts="$COUNTS" -v took="$took" '
     /^\[  PASSED  \] [0-9]+ test/ { passed += $4 }

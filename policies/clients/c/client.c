@@ -304,7 +304,7 @@ int main(int argc, char **argv)
 
         if (strstr(line, "\"hello\":") != NULL) {
             c = new_client(&c);
-            hello(&c);
+            say_hello(&c);
         } else if (strstr(line, "\"start\":") != NULL || strstr(line, "\"end\":") != NULL) {
             c.skip = strstr(line, "\"blocking\":\"skip\"") != NULL;
             printf("{\"n\":%lld}\n", (long long)n);
