@@ -246,10 +246,10 @@ static void the_gantt_has_a_row_per_gpu_and_boxes_per_run(void **state)
     draw(dir, "png");
     text = results_text(dir, "plots/gantt.dat");
     assert_non_null(strstr(text,
-        "# policy 1: between phases\n0 1 10 12 0 0\n1 2 10 12 0 0\n"
-        "2 3 10 12 0 0\nNaN NaN NaN NaN NaN NaN\n\n\n"
-        "# policy 1: phases\n0 2 0 10 1 1\n2 3 0 10 1 1\n"
-        "0 2 12 20 1 1\n2 3 12 20 1 1\n4 5 5 15 2 1\nNaN NaN NaN NaN NaN NaN\n\n\n"
+        "# policy 1: between phases\n0 1 10 12 0 0 1\n1 2 10 12 0 0 1\n"
+        "2 3 10 12 0 0 1\nNaN NaN NaN NaN NaN NaN NaN\n\n\n"
+        "# policy 1: phases\n0 2 0 10 1 1 1\n2 3 0 10 1 1 1\n"
+        "0 2 12 20 1 1 1\n2 3 12 20 1 1 1\n4 5 5 15 2 1 2\nNaN NaN NaN NaN NaN NaN NaN\n\n\n"
         "# policy 1: time_s, row and number of the names of jobs\n"
         " 10 1 1\n 10 2.5 1\n 10 4.5 2\nNaN NaN 1\n"));
     free(text);
@@ -500,9 +500,9 @@ static void a_long_table_is_cut_to_the_window_with_its_gaps(void **state)
     assert_non_null(strstr(text, "start_s = 40040\nend_s = 40440\n"));
     free(text);
     text = results_text(dir, "plots/gantt.dat");
-    assert_non_null(strstr(text, "\n1 2 40040 40200 0 0\n"));
-    assert_non_null(strstr(text, "\n0 1 40410 40420 0 0\n"));
-    assert_non_null(strstr(text, "\n0 1 40430 40440 0 0\n"));
+    assert_non_null(strstr(text, "\n1 2 40040 40200 0 0 "));
+    assert_non_null(strstr(text, "\n0 1 40410 40420 0 0 "));
+    assert_non_null(strstr(text, "\n0 1 40430 40440 0 0 "));
     assert_non_null(strstr(text, "\n0 1 40040 40050 1 "));
     assert_non_null(strstr(text, "\n2 4 40420 40430 2 "));
     assert_null(strstr(text, "40450"));
