@@ -41,10 +41,10 @@ stage() {
 }
 # Stages that use one core for most of their time, in two rows side by side.
 results() {
-    program stage 'golden results' tests/golden.sh build
-    program stage 'JSON Schema' tests/schema.sh build
-    program stage 'the Python package' tests/python.sh build
-    program stage 'ranks of MPI' tests/mpi.sh build
+    stage 'golden results' tests/golden.sh build
+    stage 'JSON Schema' tests/schema.sh build
+    stage 'the Python package' tests/python.sh build
+    stage 'ranks of MPI' tests/mpi.sh build
 }
 manuals() {
     stage 'gates' tests/check.sh build
