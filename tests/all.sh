@@ -45,6 +45,7 @@ results() {
     stage 'JSON Schema' tests/schema.sh build
     stage 'the Python package' tests/python.sh build
     stage 'ranks of MPI' tests/mpi.sh build
+    stage 'the page' tests/page.sh build
 }
 manuals() {
     stage 'gates' tests/check.sh build
