@@ -29,7 +29,9 @@ struct diff_part {
 bool diff_find_part(struct arena *arena, const char *dir, const char *point,
                     const char *const policy[2], struct diff_part *part, struct err *err);
 
-/* Reads decisions.csv of both folders side by side, trial by trial. */
+/* Prints, for each trial that both folders have, the first decision that differs:
+ * instant, queue, free GPUs, both choices.  Reads decisions.csv of both side by
+ * side, in memory of a row each.  False: err says why. */
 bool diff_print(FILE *file, const char *left, const char *right,
                 struct err *err);
 
