@@ -134,6 +134,7 @@ static void print_fidelity(struct cli *cli, const struct experiment *experiment,
               "up to a third: compare\n  with fidelity: step.\n", cli->out);
 }
 
+/* Results to stdout, warnings to stderr. */
 void cmd_results_print(struct cli *cli, const struct session *session)
 {
     const struct experiment *experiment = session->experiment;

@@ -176,6 +176,7 @@ static void ignore_pipe(struct talk *talk)
     sigaction(SIGPIPE, &ignore, &talk->pipe_before);
 }
 
+/* On every failure all ends are closed and the child is collected. */
 static struct talk *start_program(const struct talk_plan *plan, char *why, size_t why_bytes)
 {
     struct ends ends;

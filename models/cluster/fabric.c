@@ -260,6 +260,8 @@ static inline double most(double a, double b)
     return a > b ? a : b;
 }
 
+/* Lowers the gang's rates to what this node's allow: the slowest part
+ * counts. */
 static void gang_add(struct gang *gang, const struct node_group *group,
                      uint64_t mask)
 {

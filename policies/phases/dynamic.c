@@ -68,6 +68,7 @@ static double dynamic_advised(const struct dynamic *dynamic,
                                        dynamic->advice->self, host, question);
 }
 
+/* Roles that have GPUs: a job with one of them cannot lend to itself. */
 static uint32_t dynamic_gpu_roles(const struct cs_host *host, struct job_id job)
 {
     const struct job_form *form = cs_request(host, job)->form;

@@ -78,6 +78,8 @@ static const struct cs_param time_slice_param[] = {
       .help = "are two jobs tried on the GPUs of one" },
 };
 
+/* Asks the host to note which jobs start and stop from now on; packing looks
+ * at all running jobs instead. */
 static bool time_slice_init(void *self, struct cs_host *host)
 {
     const struct time_slice *ts = self;

@@ -4,6 +4,11 @@
  *
  * JSON Schema knows no units, so a quantity is a string with a pattern made
  * of the units that the reader knows.
+ *
+ * One page of text is grown for each document.  Definitions are written in the
+ * order of the tables, and refer to each other by name, so that no order is
+ * needed.  With open names, every definition is written a second time under the
+ * name "open NAME", and references within it are made to those.
  */
 #include "sim/config/doc.h"
 
@@ -146,6 +151,7 @@ static void put_reference(const struct writing *writing, const char *name,
     page_put(page, "\"}");
 }
 
+/* Appends a shape's JSON: ' becomes ", and @NAME@ a reference. */
 static void put_shape(const struct writing *writing, const char *json)
 {
     assert(json != NULL);
@@ -213,6 +219,8 @@ static bool is_table(const struct writing *writing, const char *name)
     return false;
 }
 
+/* Appends what a CONF_NODE key may hold, where no shape says it: the table of
+ * that name, a list of such tables, or anything. */
 static void put_node(const struct writing *writing, const char *key)
 {
     assert(key[0] != '\0');
@@ -244,6 +252,8 @@ static const char *const quantity_name[] = {
 };
 #define QUANTITY_COUNT (sizeof quantity_name / sizeof quantity_name[0])
 
+/* Appends a reference to a quantity's definition: the one "above 0" where the
+ * range excludes 0. */
 static void put_quantity_reference(const struct writing *writing,
                                    const struct conf_field *field)
 {
@@ -256,6 +266,7 @@ static void put_quantity_reference(const struct writing *writing,
     put_reference(writing, name, strlen(name));
 }
 
+/* Appends the type of a key's value. */
 static void put_type(const struct writing *writing,
                      const struct conf_field *field)
 {
@@ -390,6 +401,8 @@ static const struct conf_schema *find_above(const struct writing *writing,
     return NULL;
 }
 
+/* Appends a key: a reference to the table above that describes it in the same
+ * words, else its own description. */
 static void put_field(const struct writing *writing,
                       const struct conf_field *field)
 {
@@ -436,6 +449,8 @@ static void put_name(const struct writing *writing, const char *name)
     page_put(page, ": ");
 }
 
+/* Appends the definition of the present table.  Unknown keys are refused, as
+ * by the reader. */
 static void put_table(const struct writing *writing)
 {
     struct page *page = writing->page;
@@ -461,6 +476,7 @@ static void put_table(const struct writing *writing)
     page_put(page, "      }\n    },\n");
 }
 
+/* Appends the definitions of all quantities, each with and without 0. */
 static void put_quantities(const struct writing *writing)
 {
     for (size_t type = 0; type < QUANTITY_COUNT; type++) {
@@ -476,6 +492,8 @@ static void put_quantities(const struct writing *writing)
     }
 }
 
+/* All tables, quantities and shapes as definitions that others refer to; with
+ * `open` in the form in which any key may stand. */
 static void put_definitions(struct writing *writing)
 {
     assert(writing->json->table_count > 0);

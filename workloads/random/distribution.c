@@ -607,6 +607,7 @@ double distribution_most(const struct distribution *d)
     return most > d->max ? d->max : most;
 }
 
+/* A whole number, or a part of one in whole thousandths. */
 static bool is_gpus(double value)
 {
     return value >= 1.0 ? value == floor(value)
