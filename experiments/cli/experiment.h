@@ -36,8 +36,8 @@ const struct experiment *cmd_experiment_read(struct cli *cli, const struct args 
 int cmd_experiment_run(struct cli *cli, const struct args *args,
                        const struct experiment *experiment, struct session *session);
 
-/* The same together with other ranks, if there are any; NULL: this process runs alone,
- * which is refused to one of several. */
+/* As cmd_experiment_run(), in one process of an MPI run.  fleet NULL: this process runs
+ * alone; if the environment says that it is one of several, the run is refused. */
 int cmd_experiment_run_ranks(struct cli *cli, const struct args *args,
                              const struct experiment *experiment, struct fleet *fleet,
                              struct session *session);

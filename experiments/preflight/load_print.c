@@ -69,7 +69,7 @@ static const char *list_policies(struct arena *arena,
     return text;
 }
 
-/* Returns the names of those that are `in`, short enough for one line of an error:
+/* Returns the names of the policies with `in` set, cut to one line of an error:
  * "a, b and 3 more". */
 static const char *few_names(struct arena *arena, const struct experiment *experiment,
                              const bool *in)

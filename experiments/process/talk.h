@@ -34,8 +34,8 @@ struct talk_plan {
  * talk_close().  NULL: it cannot be started, and `why` (at most why_bytes bytes
  * with its 0) says so, as words that go on behind its name. */
 struct talk *talk_open(const struct talk_plan *plan, char *why, size_t why_bytes);
-/* The same for children of this process, which itself neither sends nor receives.  NULL,
- * too, where the system cannot do that. */
+/* As talk_open(), for children of this process to talk to; this process neither sends nor
+ * receives.  Returns NULL, too, where the system cannot do that. */
 struct talk *talk_stand(const struct talk_plan *plan, char *why, size_t why_bytes);
 /* In a child: the program is its own until talk_close(). */
 void talk_take(struct talk *talk);

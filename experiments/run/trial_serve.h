@@ -31,8 +31,8 @@ void trial_serve_begin(struct trial_serve *serve, struct cs_host *host);
 /* After the run.  False: requests were lost on their way here (their file cannot
  * be read), and err says why. */
 bool trial_serve_verdict(const struct trial_serve *serve, struct err *err);
-/* Returns the number of requests that came and of those that were answered, added
- * up, so far: it grows as long as services move. */
+/* Returns arrivals plus answers of all services so far.  The sum grows while services
+ * make progress. */
 uint64_t trial_serve_requests(const struct trial_serve *serve);
 /* Stops the services after the run, before the host is closed. */
 void trial_serve_stop(struct trial_serve *serve);

@@ -105,8 +105,8 @@ static void draw_pairs(struct training *t, struct candidate *batch)
     }
 }
 
-/* The place of a candidate among all, from 0, the best, to 1; of those that
- * score alike, the middle. */
+/* Returns the rank of a candidate by its score: 0 for the best, 1 for the worst.
+ * Candidates with equal scores have the middle of their ranks. */
 static double rank_of(const struct training *t, const struct candidate *batch,
                       uint32_t i)
 {

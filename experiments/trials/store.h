@@ -32,8 +32,8 @@ struct store *store_open(const struct folder *dir);
 void store_close(struct store *store);          /* accepts NULL */
 const struct folder *store_folder(const struct store *store);
 
-/* Opens logs for so many threads to write to, those that are not open yet.  It is called
- * by one thread, while no other uses the store. */
+/* Opens a log for each of `count` threads that has none yet.  One thread calls it, while
+ * no other thread uses the store. */
 bool store_threads(struct store *store, uint32_t count, struct err *err);
 /* A trial begins to fill these tables, which stay the caller's.  `thread` counts from 0:
  * it has one trial at a time.  Should rows not be writable, 1 is stored in *stop, if there
@@ -49,7 +49,8 @@ bool store_end(struct store_trial *trial, const struct trial_result *result,
 /* Reads what others have appended since the last look.  As store_read(), it may be called
  * by several threads, and while trials run. */
 void store_look(struct store *store);
-/* The same, and what this process appended.  No trial runs meanwhile. */
+/* As store_look(), and reads what this process appended, too.  No trial may run
+ * meanwhile. */
 void store_settle(struct store *store);
 /* Reads a trial that was found so.  False: there is none, or it is not whole any more.
  * Rows, without a header, go to those of the files that are not NULL; `out` may be

@@ -65,9 +65,9 @@ static int compare_racers(const void *a, const void *b)
                                               : left->candidate > right->candidate;
 }
 
-/* Sorts and keeps the better half of those that are not out.  Candidate 0 is kept
- * beside the half, so that the winner has always been compared with the entry as
- * it is. */
+/* Sorts the candidates that are still in the race and keeps the better half.
+ * Candidate 0, the entry as it is written, stays beside that half: so the winner has
+ * always been compared with it. */
 static uint32_t halve(struct racer *racer, uint32_t count)
 {
     uint32_t half = (count + 1) / 2, left = 0;

@@ -349,7 +349,7 @@ static bool advised_before(const void *self, const struct cs_host *host,
     if (advised->layer[0] == NULL ||
         cs_task(host, a)->priority != cs_task(host, b)->priority)
         return cs_by_priority(self, host, a, b);
-    /* The same, to keep the score of a task that is new: that changes no order. */
+    /* Not const: the score of a new task is stored, which changes no order. */
     struct advised *mine = advised->advice.self;
     int64_t x = advised_row(mine, a)->turn_ns, y = advised_row(mine, b)->turn_ns;
     return x != y ? x < y : cs_by_priority(self, host, a, b);
