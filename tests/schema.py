@@ -208,7 +208,7 @@ def judge_bad(whole):
 def maps_of(tree, path=()):
     """Paths of all maps whose keys are ours."""
     if isinstance(tree, dict):
-        if not (path and (path[-1] in FREE or path[-2:] == ("validation", "seeds") or path[0] == "sweep" or
+        if not (path and (path[-1] in FREE or path[0] == "sweep" or
                           path[:2] == ("tune", "over") and len(path) >= 4 or
                           "with" in path[:-1])):
             yield path

@@ -209,6 +209,7 @@ static const struct conf_shape shapes[] = {
     { "experiment.train.objective", "@metric@", NULL },
     { "experiment.train.seeds", "@experiment.train.seeds@", NULL },
     { "experiment.train.held_out", "@experiment.train.seeds@", NULL },
+    { "experiment.train.validation.seeds", "@experiment.train.seeds@", NULL },
     { "experiment.train.weights", "@weights@", NULL },
     { "experiment.train.features", "{" ARRAY ", 'items': {" STRING "}}",
       NULL },
