@@ -6,6 +6,7 @@
 #define POLICIES_PARAMS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct cs_host;
 struct cs_policy;
@@ -36,6 +37,14 @@ struct cs_param {
 #define CS_A_ROLE "(role)"
 struct cs_words {
     const char *key, *words;
+};
+
+/* So many numbers under a key.  Training draws them from a normal of this
+ * spread to begin with. */
+struct cs_weights {
+    const char *key;
+    uint32_t count;             /* > 0 */
+    double spread;              /* >= 0 */
 };
 
 /* A key that acts only where another, of the policy or of the host, says so: the

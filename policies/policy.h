@@ -161,13 +161,6 @@ struct cs_policy {
 struct cs_line {
     double claim, per_ns;       /* now, and what a nanosecond adds to it */
 };
-/* So many numbers under a key.  Training draws them from a normal of this
- * spread to begin with. */
-struct cs_weights {
-    const char *key;
-    uint32_t count;             /* > 0 */
-    double spread;              /* >= 0 */
-};
 
 /* ---- questions ------------------------------------------------------------
  * Pointers stay good until the op returns.  A job that has ended may be asked

@@ -12,6 +12,7 @@
 #include "experiments/spec/point_label.h"
 #include "experiments/train/train.h"
 #include "policies/host/host.h"
+#include "policies/params.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
