@@ -5,6 +5,7 @@
 #ifndef POLICIES_PARAMS_H
 #define POLICIES_PARAMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,14 @@ struct cs_param {
 struct cs_words {
     const char *key, *words;
 };
+
+/* Is a parameter's text this name?  A policy calls no library. */
+static inline bool cs_same_text(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
 
 /* So many numbers under a key.  Training draws them from a normal of this
  * spread to begin with. */

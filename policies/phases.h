@@ -9,6 +9,7 @@
 #ifndef POLICIES_PHASES_H
 #define POLICIES_PHASES_H
 
+#include "policies/params.h"
 #include "policies/policy.h"
 
 /* What a start would bring and cost, by the laws that rule the simulation
@@ -48,6 +49,17 @@ uint32_t cs_home_pools(const struct cs_host *host, struct task_id task,
                        uint32_t role);
 uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
                        uint32_t role);
+/* The pools of that name, as a mask; 0: there is none. */
+static inline uint32_t cs_pools_named(const struct cs_host *host,
+                                      const char *name)
+{
+    uint32_t mask = 0;
+
+    for (uint32_t p = 0; p < cs_pool_count(host); p++)
+        if (cs_same_text(cs_pool_name(host, p), name))
+            mask |= 1u << p;
+    return mask;
+}
 /* The most GPUs that a task may start on: the `max` of its role, or what it asks
  * for under `grow: false`.  0: a whole job. */
 uint32_t cs_most_gpus(const struct cs_host *host, struct task_id task);

@@ -14,6 +14,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/config/conf.h"
+#include "sim/text/paths.h"
 #include "sim/text/scan.h"
 
 /* The keys of a series as they are written. */
@@ -114,24 +115,6 @@ static bool read_points(struct time_series_points *to,
     return true;
 }
 
-/* The path of a file as seen from the folder of the file that names it. */
-static const char *path_of(struct arena *arena, const char *file,
-                           const char *name)
-{
-    assert(file != NULL && name != NULL);
-    const char *slash = file ? strrchr(file, '/') : NULL;
-    size_t folder = slash ? (size_t)(slash - file) + 1 : 0;
-    size_t bytes = strlen(name) + 1;
-    char *path;
-
-    if (name[0] == '/' || folder == 0)
-        return name;
-    path = arena_alloc(arena, folder + bytes, 1);
-    memcpy(path, file, folder);
-    memcpy(path + folder, name, bytes);
-    return path;
-}
-
 /* A row of the common form, cut in place: false if it is none. */
 static bool cut_row(char *line, const char **name, int64_t *time_ns,
                     double *value)
@@ -156,7 +139,7 @@ bool time_series_rows(struct arena *arena, const struct conf_node *at,
                       time_series_row_fn *row, void *self, struct err *err)
 {
     assert(arena != NULL && at != NULL && row != NULL);
-    const char *path = path_of(arena, conf_pos(at).file, conf_text(at));
+    const char *path = path_beside(arena, conf_pos(at).file, conf_text(at));
     struct scan *scan = scan_open(path, err);
     enum scan_step step;
     size_t bytes;

@@ -162,12 +162,6 @@ static double spread_s(const struct rollout_plan *plan, const struct drain *d)
     return slot_s * sqrt(variance * each);
 }
 
-/* The standard normal distribution; the constant is the root of 1/2. */
-static double normal_cdf(double z)
-{
-    return 0.5 * erfc(-z * 0.70710678118654752440);
-}
-
 /* P(one replica is done by t): its longest response by the rows, and around
  * that the spread of what else it had. */
 static double done_by(const struct rollout_plan *plan, const double *longest,

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <stddef.h>
 
-/* The standard normal distribution; the constant is the root of 1/2. */
-static double normal_cdf(double z)
+/* The constant is the root of 1/2. */
+double normal_cdf(double z)
 {
     return 0.5 * erfc(-z * 0.70710678118654752440);
 }

@@ -24,5 +24,7 @@ double rollout_lengths_above(const struct rollout_lengths *lengths, double x);
 double rollout_lengths_mean(const struct rollout_lengths *lengths, double x);
 /* Returns E[part^2]. */
 double rollout_lengths_square(const struct rollout_lengths *lengths);
+/* Returns P(a standard normal variable is at most z). */
+double normal_cdf(double z);
 
 #endif

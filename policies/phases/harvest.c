@@ -41,25 +41,6 @@ static const struct cs_param harvest_param[] = {
       .fallback = "0%", .help = "share of the pool that is never borrowed" },
 };
 
-static bool same_text(const char *a, const char *b)
-{
-    while (*a && *a == *b)
-        a++, b++;
-    return *a == *b;
-}
-
-/* The pools of that name, as a mask; 0: there is none. */
-static uint32_t harvest_pools(const struct harvest *harvest,
-                              const struct cs_host *host)
-{
-    uint32_t mask = 0;
-
-    for (uint32_t p = 0; p < cs_pool_count(host); p++)
-        if (same_text(cs_pool_name(host, p), harvest->from))
-            mask |= 1u << p;
-    return mask;
-}
-
 /* Services, then what is oldest. */
 static bool harvest_before(const void *self, const struct cs_host *host,
                            struct task_id a, struct task_id b)
@@ -205,7 +186,7 @@ static bool harvest_other(struct cs_host *host, struct task_id task,
 static void harvest_decide(void *self, struct cs_host *host)
 {
     const struct harvest *harvest = self;
-    uint32_t serve = harvest_pools(harvest, host), wanted = 0;
+    uint32_t serve = cs_pools_named(host, harvest->from), wanted = 0;
 
     if (serve == 0) {
         cs_fail(host, "the cluster has no pool of the name `from`");
@@ -219,7 +200,7 @@ static void harvest_decide(void *self, struct cs_host *host)
         if (cs_serves(host, pub->job))
             done = harvest_replica(harvest, host, task, serve, &wanted);
         else if (pub->gpus > 0 && wanted == 0 &&
-                 same_text(form->role[pub->role].name, harvest->role))
+                 cs_same_text(form->role[pub->role].name, harvest->role))
             done = harvest_rollout(harvest, host, task, serve);
         else
             done = harvest_other(host, task, serve);
@@ -232,7 +213,8 @@ static void harvest_decide(void *self, struct cs_host *host)
 static void harvest_lease_idle(void *self, struct cs_host *host,
                                struct lease_id id)
 {
-    uint32_t serve = harvest_pools(self, host);
+    const struct harvest *harvest = self;
+    uint32_t serve = cs_pools_named(host, harvest->from);
     const struct cs_lease *lease = cs_lease(host, id);
 
     if (lease->state == CS_LEASE_IDLE && lease->gpus > 0 &&

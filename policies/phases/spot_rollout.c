@@ -33,24 +33,6 @@ static const struct cs_param spot_param[] = {
               "where that is sooner" },
 };
 
-static bool same_text(const char *a, const char *b)
-{
-    while (*a && *a == *b)
-        a++, b++;
-    return *a == *b;
-}
-
-/* Pools of that name, as a mask; 0: there is none. */
-static uint32_t spot_pool(const struct cs_host *host, const char *name)
-{
-    uint32_t mask = 0;
-
-    for (uint32_t p = 0; p < cs_pool_count(host); p++)
-        if (same_text(cs_pool_name(host, p), name))
-            mask |= 1u << p;
-    return mask;
-}
-
 /* The best size in those pools, over sooner than `than_s`; false: none. */
 static bool spot_best(struct cs_host *host, struct task_id task, uint32_t pools,
                       struct cs_want *want, double *than_s)
@@ -92,7 +74,7 @@ static bool spot_generate(const struct spot *self, struct cs_host *host,
 
     if (cs_forecast_held(host, task, &f))
         held_s = f.run_s;
-    other.pool_mask = spot_pool(host, self->other);
+    other.pool_mask = cs_pools_named(host, self->other);
     if (cs_forecast_best(host, task, &other, &f))
         else_s = f.run_s + f.switch_s + f.evict_s;
     spot_s = held_s < else_s ? held_s : else_s;
@@ -116,7 +98,7 @@ static bool spot_other(const struct spot *self, struct cs_host *host,
     if (pub->held.i != ID_NONE)
         return cs_continue(host, task) == CS_DONE;
     if (pub->gpus > 0)
-        want.pool_mask = spot_pool(host, self->other);
+        want.pool_mask = cs_pools_named(host, self->other);
     return cs_forecast_best(host, task, &want, &f) &&
            cs_start_want(host, task, &want) == CS_DONE;
 }
@@ -125,9 +107,9 @@ static bool spot_other(const struct spot *self, struct cs_host *host,
 static void spot_decide(void *self, struct cs_host *host)
 {
     const struct spot *spot = self;
-    uint32_t mask = spot_pool(host, spot->pool);
+    uint32_t mask = cs_pools_named(host, spot->pool);
 
-    if (mask == 0 || spot_pool(host, spot->other) == 0) {
+    if (mask == 0 || cs_pools_named(host, spot->other) == 0) {
         cs_fail(host, "the cluster lacks a pool named by `spot` or "
                       "`reserved`");
         return;
@@ -137,7 +119,7 @@ static void spot_decide(void *self, struct cs_host *host)
         const struct cs_task *pub = cs_task(host, task);
         const struct job_form *form = cs_request(host, pub->job)->form;
         bool generates = pub->gpus > 0 &&
-                         same_text(form->role[pub->role].name, spot->role);
+                         cs_same_text(form->role[pub->role].name, spot->role);
         if (!(generates ? spot_generate(spot, host, task, mask)
                         : spot_other(spot, host, task)))
             i++;

@@ -24,11 +24,6 @@
 
 /* ---- sums ---- */
 
-static int64_t least_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Returns the class of a number of GPUs: 0 for none, 1 for one, 2 for two or three ... */
 static uint32_t class_of(uint32_t gpus)
 {
@@ -94,14 +89,14 @@ static void sum_moves(const struct order *order, struct order_sum *sum,
     assert(stands != NULL && sum->first == item && sum->last == item);
     if (left != NULL) {
         sum->first = left->first;
-        sum->stands_ns = least_of(left->stands_ns,
+        sum->stands_ns = clock_earlier(left->stands_ns,
                                   stands(order->owner, left->last, item));
     }
     if (right != NULL) {
         int64_t stands_ns = stands(order->owner, item, right->first);
         sum->last = right->last;
-        sum->stands_ns = least_of(sum->stands_ns,
-                                  least_of(right->stands_ns, stands_ns));
+        sum->stands_ns = clock_earlier(sum->stands_ns,
+                                  clock_earlier(right->stands_ns, stands_ns));
     }
 }
 
@@ -129,9 +124,9 @@ static void sum_spans(struct order_sum *sum, const struct order_item *own,
 {
     sum->span_min_ns = own->span_ns;
     if (left != NULL)
-        sum->span_min_ns = least_of(sum->span_min_ns, left->span_min_ns);
+        sum->span_min_ns = clock_earlier(sum->span_min_ns, left->span_min_ns);
     if (right != NULL)
-        sum->span_min_ns = least_of(sum->span_min_ns, right->span_min_ns);
+        sum->span_min_ns = clock_earlier(sum->span_min_ns, right->span_min_ns);
 }
 
 /* Makes all sums of an item's subtree that the rules ask for. The tree calls

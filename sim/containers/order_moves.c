@@ -20,11 +20,6 @@
 
 #define NONE ORDER_NONE
 
-static int64_t least_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Notes an item to be looked at in this refresh. */
 static void note_item(struct order *order, uint32_t item)
 {
@@ -62,13 +57,13 @@ static int64_t collect_pairs(struct order *order, uint32_t item)
         return slot[item].sum.stands_ns;
     if (node->left != NONE) {
         stands_ns = collect_pairs(order, node->left);
-        stands_ns = least_of(stands_ns,
+        stands_ns = clock_earlier(stands_ns,
                              look_at(order, slot[node->left].sum.last, item));
     }
     if (node->right != NONE) {
-        stands_ns = least_of(stands_ns,
+        stands_ns = clock_earlier(stands_ns,
                              look_at(order, item, slot[node->right].sum.first));
-        stands_ns = least_of(stands_ns, collect_pairs(order, node->right));
+        stands_ns = clock_earlier(stands_ns, collect_pairs(order, node->right));
     }
     slot[item].sum.stands_ns = stands_ns;
     assert(order->looks <= order_count(order));

@@ -10,7 +10,7 @@
 #include "models/jobs/job.h"
 #include "models/types/rates.h"
 #include "sim/base/err.h"
-#include "workloads/recipes/lying.h"
+#include "workloads/recipes/alone.h"
 #include "workloads/recipes/recipe.h"
 
 #include <assert.h>
@@ -31,12 +31,12 @@ double draft_law_s(const struct draft *draft, uint32_t role,
 {
     if (draft->keys.checkpoint == CHECKPOINT_STEPS)
         return 0;       /* nobody asks, and a large cluster is slow to lay */
-    return lying_law_s(draft, role, law);
+    return alone_law_s(draft, role, law);
 }
 
 double draft_run_s(const struct draft *draft)
 {
-    return draft->keys.checkpoint == CHECKPOINT_STEPS ? 0 : lying_run_s(draft);
+    return draft->keys.checkpoint == CHECKPOINT_STEPS ? 0 : alone_run_s(draft);
 }
 
 /* Young's and Daly's intervals need a rate of failures. */
@@ -71,7 +71,7 @@ bool draft_interval(struct draft *draft, const struct train_shape *shape,
                     uint32_t role, double step_s)
 {
     const struct cluster_spec *spec = draft->world->cluster;
-    struct lying lying;
+    struct alone alone;
     double save_s, mtti_s, every_s;
 
     if (draft->keys.checkpoint == CHECKPOINT_STEPS)
@@ -80,16 +80,16 @@ bool draft_interval(struct draft *draft, const struct train_shape *shape,
                    "needs `checkpoint: steps`: Young and Daly say when",
                    draft->world->err) || !has_failures(draft))
         return false;
-    lying = lying_of(draft, role);
-    if (!lying.found || !(step_s > 0))
+    alone = alone_gang(draft, role);
+    if (!alone.found || !(step_s > 0))
         return true;            /* the reader says what is missing */
-    save_s = transfer_checkpoint_write(shape, &lying.gang,
+    save_s = transfer_checkpoint_write(shape, &alone.gang,
                                        spec->storage_bps > 0
                                            ? spec->storage_bps
                                            : FABRIC_UNLIMITED_BPS).time_s;
-    mtti_s = 1 / (1 / outage_mtti_s(spec->failures, lying.gang.gpus,
-                                    lying.gang.nodes, lying.switches) +
-                  find_recorded_per_s(spec->failures, lying.gang.nodes));
+    mtti_s = 1 / (1 / outage_mtti_s(spec->failures, alone.gang.gpus,
+                                    alone.gang.nodes, alone.switches) +
+                  find_recorded_per_s(spec->failures, alone.gang.nodes));
     draft->keys.checkpoint_every = 0;
     if (isinf(mtti_s))
         return true;            /* nothing fails: nothing need be saved */

@@ -29,7 +29,7 @@
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "workloads/recipes/align.h"
-#include "workloads/recipes/lying.h"
+#include "workloads/recipes/alone.h"
 #include "workloads/recipes/recipe.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
@@ -263,7 +263,7 @@ static bool expand_either(struct align *align, const struct world *world,
     align->draft.keys.layout = LAYOUT_DISAGGREGATED;
     if (!expand_online(align))
         return false;
-    if (lying_switch_loss(&align->draft) <= LAYOUT_LOSS_MAX)
+    if (alone_switch_loss(&align->draft) <= LAYOUT_LOSS_MAX)
         return true;
 
     struct align apart = *align;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * lying.c - a role in an empty cluster: the gang that it would have there, and
+ * alone.c - a role in an empty cluster: the gang that it would have there, and
  * how long its phases and its switches take.
  *
  * Placement is by `pack`, as close together as can be: the best case, which the
  * forecast is for.  A cluster is made anew for each question, which is why it
  * is slow.
  */
-#include "workloads/recipes/lying.h"
+#include "workloads/recipes/alone.h"
 
 #include <assert.h>
 #include <math.h>
@@ -22,7 +22,7 @@
 #include "sim/base/arena.h"
 #include "workloads/recipes/recipe.h"
 
-struct lying lying_of(const struct draft *draft, uint32_t role)
+struct alone alone_gang(const struct draft *draft, uint32_t role)
 {
     const struct cluster_spec *spec = draft->world->cluster;
     const struct role_spec *r = &draft->form->role[role];
@@ -34,61 +34,61 @@ struct lying lying_of(const struct draft *draft, uint32_t role)
         .pool_mask = r->pool != NULL ? 1u << cluster_pool(spec, r->pool) : 0,
     };
     struct placement place;
-    struct lying lying = { .found = false };
+    struct alone alone = { .found = false };
 
     if (!fit_find(cluster_new(arena, spec), FIT_PACK, &want, share,
                   spec->node_count, &place))
-        return lying;
-    lying.gang = fabric_gang(spec, &place);
-    lying.found = true;
+        return alone;
+    alone.gang = fabric_gang(spec, &place);
+    alone.found = true;
     for (uint32_t i = 0, last = UINT32_MAX; spec->leaf_nodes > 0 &&
                                             i < place.share_count; i++) {
         uint32_t leaf = place.share[i].node / spec->leaf_nodes;
 
-        lying.switches += leaf != last;
+        alone.switches += leaf != last;
         last = leaf;
     }
-    return lying;
+    return alone;
 }
 
-double lying_law_s(const struct draft *draft, uint32_t role,
+double alone_law_s(const struct draft *draft, uint32_t role,
                    const struct phase_law *law)
 {
-    struct lying lying = lying_of(draft, role);
-    double s = lying.found ? phase_seconds(law, &lying.gang, 0.5) : 0;
+    struct alone alone = alone_gang(draft, role);
+    double s = alone.found ? phase_seconds(law, &alone.gang, 0.5) : 0;
 
     return isfinite(s) ? s : 0;
 }
 
 /* Phases take what their usual law says; the graph adds them up. */
-double lying_run_s(const struct draft *draft)
+double alone_run_s(const struct draft *draft)
 {
     const struct job_form *form = draft->form;
     double seconds[FORM_PHASES_MAX] = { 0 };
 
     for (uint32_t p = 0; p < form->phase_count; p++)
-        seconds[p] = lying_law_s(draft, form->phase[p].role,
+        seconds[p] = alone_law_s(draft, form->phase[p].role,
                                  phase_law_usual(&form->phase[p]));
     return advise_form_s(form, seconds, 1);
 }
 
 /* Copies go over the PCIe slots of the role's own GPUs. */
-double lying_switch_loss(const struct draft *draft)
+double alone_switch_loss(const struct draft *draft)
 {
-    double run_s = lying_run_s(draft), switch_s = 0;
+    double run_s = alone_run_s(draft), switch_s = 0;
 
     for (uint32_t r = 0; r < draft->form->role_count; r++) {
         const struct role_spec *role = &draft->form->role[r];
-        struct lying lying;
+        struct alone alone;
 
         if (role->gpus == 0)
             continue;
-        lying = lying_of(draft, r);
-        if (!lying.found)
+        alone = alone_gang(draft, r);
+        if (!alone.found)
             return 0;           /* the reader says what is missing */
-        assert(lying.gang.gpu != NULL && lying.gang.gpu->pcie_bps > 0);
+        assert(alone.gang.gpu != NULL && alone.gang.gpu->pcie_bps > 0);
         switch_s += role->wake_s + (role->load_bytes + role->save_bytes) /
-                                       (lying.gang.gpu->pcie_bps * role->gpus);
+                                       (alone.gang.gpu->pcie_bps * role->gpus);
     }
     return run_s > 0 ? switch_s / run_s : 0;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * lying.h - a role in an empty cluster: the gang that it would have there, and
+ * alone.h - a role alone in an empty cluster: the gang that it would have there, and
  * how long its phases and its switches take.
  *
- * For the recipes alone, where a key of an entry asks for a forecast.  Slow in a
+ * Only for recipes, where a key of an entry asks for a forecast.  Slow in a
  * large cluster.
  */
-#ifndef WORKLOADS_RECIPES_LYING_H
-#define WORKLOADS_RECIPES_LYING_H
+#ifndef WORKLOADS_RECIPES_ALONE_H
+#define WORKLOADS_RECIPES_ALONE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,21 +17,21 @@
 struct draft;
 struct phase_law;
 
-struct lying {
+struct alone {
     struct gang gang;
     uint32_t switches;          /* of the network, that it hangs on */
     bool found;                 /* false: the cluster has no room for it */
 };
 
 /* Returns the gang that the role gets at the size that its owner requests. */
-struct lying lying_of(const struct draft *draft, uint32_t role);
+struct alone alone_gang(const struct draft *draft, uint32_t role);
 /* Seconds of a law on a role, and of one run of the phases so far; 0 where there
  * is no room. */
-double lying_law_s(const struct draft *draft, uint32_t role,
+double alone_law_s(const struct draft *draft, uint32_t role,
                    const struct phase_law *law);
-double lying_run_s(const struct draft *draft);
+double alone_run_s(const struct draft *draft);
 /* Returns what is lost if all roles give their GPUs away after each phase: their
  * switches, state included, by one run of the phases alone. */
-double lying_switch_loss(const struct draft *draft);
+double alone_switch_loss(const struct draft *draft);
 
 #endif
