@@ -24,6 +24,36 @@ static void on_abort(int number)
     _exit(70);
 }
 
+/* While trials run these signals are heard by a thread that ends them
+ * (run/runner.c); between runs there is nothing to end. */
+static void on_stop(int number)
+{
+    static const char text[] = "interrupted\n";
+    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+
+    (void)written;
+    (void)number;
+    _exit(130);
+}
+
+static void hear(int number, void (*handler)(int))
+{
+    struct sigaction action;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    sigaction(number, &action, NULL);
+}
+
+/* What was ignored when the program began stays so: nohup. */
+static void hear_unless_ignored(int number)
+{
+    struct sigaction before;
+
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        hear(number, on_stop);
+}
+
 /* An answer that did not arrive is no answer; a reader that has seen enough
  * (`clustersim list gpus | head`) is no fault. */
 static int flush_answers(int status)
@@ -39,15 +69,12 @@ static int flush_answers(int status)
 
 int main(int argc, char **argv)
 {
-    struct sigaction ignore, abort_action;
-
-    memset(&ignore, 0, sizeof ignore);
-    ignore.sa_handler = SIG_IGN;
-    sigaction(SIGPIPE, &ignore, NULL);
-    sigaction(SIGXFSZ, &ignore, NULL);      /* a write then fails: EFBIG */
-    memset(&abort_action, 0, sizeof abort_action);
-    abort_action.sa_handler = on_abort;
-    sigaction(SIGABRT, &abort_action, NULL);
+    hear(SIGPIPE, SIG_IGN);
+    hear(SIGXFSZ, SIG_IGN);         /* a write then fails: EFBIG */
+    hear(SIGABRT, on_abort);
+    hear_unless_ignored(SIGINT);
+    hear_unless_ignored(SIGTERM);
+    hear_unless_ignored(SIGHUP);
     gsl_set_error_handler_off();
     return flush_answers(cli_main(argc, argv, stdout, stderr));
 }

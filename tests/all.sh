@@ -43,14 +43,14 @@ stage() {
 results() {
     stage 'golden results' tests/golden.sh build
     stage 'JSON Schema' tests/schema.sh build
-    stage 'the Python package' tests/python.sh build
+    stage 'blocks of the READMEs' tests/readme_blocks.sh build
     stage 'ranks of MPI' tests/mpi.sh build
     stage 'the page' tests/page.sh build
 }
-manuals() {
+others() {
     stage 'gates' tests/check.sh build
     stage 'what is installed' tests/installed.sh
-    stage 'blocks of the READMEs' tests/readme_blocks.sh build
+    stage 'the Python package' tests/python.sh build
     stage 'adding one more' tests/adding.sh build
 }
 threads() {
@@ -62,16 +62,17 @@ threads() {
 stage 'build with gcc' $make all tests &&
     stage 'tests, gcc' tests/run.sh build
 results >build/results.log 2>&1 &
-manuals
+others
 wait
 cat build/results.log
 # Of clang's plain build and of TSan's only what is run is made.
 # Clang compiles what the sanitizers watch, too: the tests run once with it, but those
-# that judge words, pictures and the order of lists, which no compiler changes.
+# that judge words, pictures, what a key changes and the order of lists, which no
+# compiler changes.
 stage 'build with clang' $make clang GOAL=build/clang/clustersim
+words='order_test glossary_test looks_test plot_test keys_test idle_keys_test'
 stage 'build with clang, ASan and UBSan' $make asan GOAL='all tests' &&
-    stage 'tests, clang, ASan and UBSan' env \
-        LEAVE='order_test glossary_test looks_test plot_test' tests/run.sh build/asan
+    stage 'tests, clang, ASan and UBSan' env LEAVE="$words" tests/run.sh build/asan
 stage 'same bytes' tests/same_bytes.sh build build/clang build/asan
 stage 'build with TSan' $make tsan GOAL='build/tsan/clustersim build/tsan/tests/runner_test' &&
     stage 'threads, TSan' threads
