@@ -112,8 +112,10 @@ $(B)/sources.stamp: FORCE
 # The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.
 GOAL = all tests
 WITH_clang := CC=clang
-WITH_asan  := CC=clang SAN=address,undefined,fuzzer-no-link
-WITH_tsan  := CC=clang SAN=thread
+# Sanitizers watch as well at -O1, and a third of the compiler's time is saved.
+SLIM       := CFLAGS="-O1 -gline-tables-only"
+WITH_asan  := CC=clang SAN=address,undefined,fuzzer-no-link $(SLIM)
+WITH_tsan  := CC=clang SAN=thread $(SLIM)
 clang asan tsan:                ## the same in build/clang, asan or tsan
 	+$(MAKE) --no-print-directory B=build/$@ $(WITH_$@) $(GOAL)
 

@@ -181,6 +181,10 @@ static const char *end_of(const char *experiment)
         { "small_model.yaml", "until=11min" },
         { "A6_learned_mix.yaml", "until=12h" },
         { "A4_small_model.yaml", "until=11min" },
+        { "dpo_vs_static.yaml", "until=10h" },
+        { "B4_learned.yaml", "until=10h" },
+        { "A3_lending.yaml", "until=10h" },
+        { "train_advised.yaml", "until=10h" },
     };
     const char *name = strrchr(experiment, '/') + 1;
 

@@ -34,7 +34,7 @@ static const char *long_rounds(const char *policy)
         { "time-slice", ", quantum: 1e9s" }, { "gavel", ", round: 1e6s" },
         { "themis", ", lease: 1e6s" }, { "optimus", ", interval: 1e6s" },
         { "elasticflow", ", slot: 1e6s" }, { "shockwave", ", round: 1e6s" },
-        { "pollux", ", interval: 1e6s" }, { "sia", ", interval: 1e6s" },
+        { "pollux", ", interval: 3e7s" }, { "sia", ", interval: 3e7s" },
     };
 
     for (size_t i = 0; i < sizeof rounds / sizeof rounds[0]; i++)
