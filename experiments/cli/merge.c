@@ -166,7 +166,7 @@ static int merge(struct cli *cli, const struct args *args)
     m.experiment = cmd_tuned_read(cli, &m.args, &err);
     if (m.experiment == NULL || !same_experiment(&m, &err))
         return command_fail(cli, &err);
-    trial = arena_alloc(cli->arena, experiment_trial_count(m.experiment), sizeof *trial);
+    trial = runner_trials(cli->arena, experiment_trial_count(m.experiment), false);
     if (!take_logs(&m, trial, &err))
         return command_fail(cli, &err);
     if (there(&m, trial, 0, 0, &all) < all)

@@ -41,7 +41,8 @@ struct session_options {
  * caller's experiment. */
 struct session {
     const struct experiment *experiment; /* as run: `seeds` are those that were needed */
-    const struct runner_trial *trial; /* by number, experiment_trial_count() */
+    /* By number, experiment_trial_count(); they have results only for an `ear`. */
+    const struct runner_trial *trial;
     const struct grid *grid;        /* NULL: a shard, nothing put together */
     struct check_list checks;   /* verdicts on `expect:` */
     /* trials; known ones are done ones that were recalled */
