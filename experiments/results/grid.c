@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/columns/columns.h"
@@ -415,21 +416,6 @@ struct grid *grid_from_folder(struct arena *arena, const char *dir,
     return grid;
 }
 
-bool grid_read_again(struct grid *grid, const char *dir, struct err *err)
-{
-    struct arena *arena = arena_new(0);
-    bool ok;
-
-    memset(grid->present, 0, count_cells(grid) * sizeof *grid->present);
-    for (unsigned m = 0; m < metric_count(grid->metrics); m++)
-        grid->column[m].begun = false;      /* what it took is used again */
-    ok = read_values(arena, path_join(arena, dir, csv_summary.file), grid, err);
-    for (size_t i = 0; i < (size_t)grid->point_count * grid->policy_count; i++)
-        spread_fixed(grid, i);
-    arena_free(arena);
-    return ok;
-}
-
 double grid_value(const struct grid *grid, uint32_t point, uint32_t policy,
                   uint32_t seed, enum metric metric)
 {
@@ -501,6 +487,19 @@ uint32_t grid_samples(const struct grid *grid, uint32_t point,
         out[s] = grid->present[first + s] ? value_at(grid, metric, first + s) : NAN;
     return grid->seed_count > 1 && grid_alike(grid, point, policy)
         ? 1 : grid->seed_count;
+}
+
+struct stats_mean grid_mean(const struct grid *grid, uint32_t point, uint32_t policy,
+                            enum metric metric, double confidence, double *skew)
+{
+    double *x = arena_resize_own(NULL, (size_t)grid->seed_count + 1, sizeof *x);
+    uint32_t n = grid_samples(grid, point, policy, metric, x);
+    struct stats_mean mean = stats_mean(x, n, confidence);
+
+    if (skew != NULL)
+        *skew = stats_skew(x, n);
+    free(x);
+    return mean;
 }
 
 static uint32_t find(const char *const *names, uint32_t count,

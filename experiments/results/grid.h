@@ -17,6 +17,7 @@
 
 #include "experiments/run/trial.h"
 #include "experiments/spec/experiment.h"
+#include "sim/stats/stats.h"
 
 struct arena;
 struct err;
@@ -59,16 +60,13 @@ struct grid *grid_new(struct arena *arena, const struct metric_set *metrics,
 /* Stores the values of a trial, by enum metric; value NULL: the trial failed. */
 void grid_put(struct grid *grid, uint32_t point, uint32_t policy, uint32_t seed,
               const double *value);
-/* Stores one value; the trial is present from then on. */
+/* Stores one value; the trial is present from then on, and needs one of each metric. */
 void grid_set(struct grid *grid, uint32_t point, uint32_t policy, uint32_t seed,
               enum metric metric, double value);
 /* Ends a pair: all of its seeds were put. fixed: nothing is drawn there. */
 void grid_end(struct grid *grid, uint32_t point, uint32_t policy, bool fixed);
 /* Returns the empty grid of an experiment, which is filled likewise. */
 struct grid *grid_of_experiment(struct arena *arena, const struct experiment *experiment);
-/* Reads the values of summary.csv in that folder in place of those that the grid has:
- * the folder's is a grid of the same axes and metrics.  False: err. */
-bool grid_read_again(struct grid *grid, const char *dir, struct err *err);
 /* Is there a results folder?  Its files are not read.  False: err says what is missing. */
 bool grid_is_there(struct arena *arena, const char *dir, struct err *err);
 /* Reads summary.csv of a results folder, and what else belongs to its grid.  NULL:
@@ -97,6 +95,10 @@ bool grid_fixed(const struct grid *grid, uint32_t point, uint32_t policy);
  * alike, else seed_count. */
 uint32_t grid_samples(const struct grid *grid, uint32_t point, uint32_t policy,
                   enum metric metric, double *out);
+/* Returns the mean of those samples with its interval, and stores their skewness
+ * (stats_skew()) in *skew, which may be NULL. */
+struct stats_mean grid_mean(const struct grid *grid, uint32_t point, uint32_t policy,
+                            enum metric metric, double confidence, double *skew);
 /* Returns the confidence with which an interval must be made that is to hold the
  * truth with probability `confidence`: higher where the number of seeds followed
  * from what they showed (sim/stats/looks.h). */

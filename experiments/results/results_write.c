@@ -23,11 +23,14 @@
 #include "sim/text/folder.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
+#include "sim/text/scan.h"
 #include "sim/text/table.h"
 
 /* summary.csv and compare.csv. */
 
-static void put_metric(struct table *table, enum table_type type, double value)
+#define WHOLE_MAX 1e9           /* whole numbers below it are written as they are */
+
+static void put_cell(struct table *table, enum table_type type, double value)
 {
     int64_t ns;
 
@@ -45,6 +48,23 @@ static void put_metric(struct table *table, enum table_type type, double value)
     }
 }
 
+/* Puts the value, and returns what a reader of the table will take it for: so all that
+ * is made of it is the same now and when the folder is read again. */
+static double put_metric(struct table *table, enum table_type type, double value)
+{
+    const char *row;
+    size_t before = table_begun(table, &row), after;
+    double read = NAN;
+
+    put_cell(table, type, value);
+    if (fabs(value) < WHOLE_MAX && value == trunc(value))
+        return value + 0.0;             /* each type writes it whole */
+    after = table_begun(table, &row);
+    assert(after > before);             /* a comma at least */
+    (void)scan_f64(row + before, after - before - 1, &read);
+    return read;
+}
+
 /* Behind the columns that every summary.csv has stand the experiment's own. */
 static struct csv_kind summary_kind(struct arena *arena, const struct metric_set *set)
 {
@@ -60,7 +80,25 @@ static struct csv_kind summary_kind(struct arena *arena, const struct metric_set
     return kind;
 }
 
-static void summary_rows(const struct experiment *experiment, const struct grid *grid,
+static void summary_row(const struct experiment *experiment, struct grid *grid,
+                        const struct csv_kind *kind, const enum metric *metric,
+                        struct experiment_trial t, struct table *table)
+{
+    table_text(table, grid->point[t.point]);
+    table_text(table, grid->policy[t.policy]);
+    table_count(table, grid->seed[t.seed]);
+    for (size_t c = 3; c < kind->count; c++)
+        if (metric[c] == METRIC_ROOM)
+            table_count(table, !experiment_draws(experiment, t.point, t.policy));
+        else
+            grid_set(grid, t.point, t.policy, t.seed, metric[c],
+                     put_metric(table, kind->columns[c].type,
+                                grid_value(grid, t.point, t.policy, t.seed, metric[c])));
+    table_end_row(table);
+}
+
+/* The values of the grid become those that are written. */
+static void summary_rows(const struct experiment *experiment, struct grid *grid,
                          const struct csv_kind *kind, struct table *table)
 {
     /* By column; METRIC_ROOM: `deterministic`, wherever it stands. */
@@ -74,25 +112,21 @@ static void summary_rows(const struct experiment *experiment, const struct grid 
     for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
         struct experiment_trial t = experiment_trial(experiment, i);
 
-        if (!grid_present(grid, t.point, t.policy, t.seed) ||
-            experiment_is_copy(experiment, i))
-            continue;
-        table_text(table, grid->point[t.point]);
-        table_text(table, grid->policy[t.policy]);
-        table_count(table, grid->seed[t.seed]);
-        for (size_t c = 3; c < kind->count; c++)
-            if (metric[c] == METRIC_ROOM)
-                table_count(table, !experiment_draws(experiment, t.point, t.policy));
-            else
-                put_metric(table, kind->columns[c].type,
-                           grid_value(grid, t.point, t.policy, t.seed,
-                                      metric[c]));
-        table_end_row(table);
+        if (grid_present(grid, t.point, t.policy, t.seed) &&
+            !experiment_is_copy(experiment, i))
+            summary_row(experiment, grid, kind, metric, t, table);
+        if (t.seed == grid->seed_count - 1)
+            grid_end(grid, t.point, t.policy, grid_fixed(grid, t.point, t.policy));
     }
 }
 
+static void take_rows(void *self, const char *bytes, size_t count)
+{
+    out_bytes(self, bytes, count);
+}
+
 static bool write_summary(struct arena *arena, const struct results *results,
-                          const struct experiment *experiment, const struct grid *grid,
+                          const struct experiment *experiment, struct grid *grid,
                           struct err *err)
 {
     struct csv_kind kind = summary_kind(arena, grid->metrics);
@@ -103,6 +137,7 @@ static bool write_summary(struct arena *arena, const struct results *results,
         return false;
     assert(csv_summary.count == 3 + METRIC_COUNT + 1);
     table = table_new(kind.columns, kind.count);
+    table_sink(table, take_rows, out);
     summary_rows(experiment, grid, &kind, table);
     return csv_out_close(out, table, err);
 }
@@ -195,8 +230,7 @@ bool results_write(struct arena *arena, const struct results *results,
         !write_audit(arena, results, &run.audit, err) ||
         !stop_write(arena, results->dir, experiment, err) ||
         !own_write(arena, results->dir, run.grid, err) ||
-        !write_summary(arena, results, experiment, run.grid, err) ||
-        !grid_read_again(run.grid, experiment->dir, err))
+        !write_summary(arena, results, experiment, run.grid, err))
         return false;
     *grid = run.grid;
     return write_compare(arena, results, experiment, *grid, err);

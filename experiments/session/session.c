@@ -128,16 +128,19 @@ static bool list_plots(struct arena *arena, const struct results *results,
 
 /* Draws charts and writes the report.  Both can be made again from the tables, so
  * a failure here is a warning and not a failed run. */
-static void draw_and_report(const struct experiment *experiment,
+static void draw_and_report(const struct session *session,
                             const struct session_options *options)
 {
+    const struct experiment *experiment = session->experiment;
+    /* What lost trials stands in summary.csv in another order. */
+    const struct grid *grid = session->failed == 0 ? session->grid : NULL;
     struct err err = { 0 };
 
     if (experiment->plot_count > 0 && !plot_draw(experiment->dir, "png", &err) &&
         options->warn != NULL)
         options->warn(options->self, &err);
     err = (struct err){ 0 };
-    if (!report_write(experiment->dir, &err) && options->warn != NULL)
+    if (!report_write(experiment->dir, grid, &err) && options->warn != NULL)
         options->warn(options->self, &err);
 }
 
@@ -165,7 +168,7 @@ static bool put_together(struct arena *arena, const struct results *results,
     if (session->failed == 0)
         session->others_kept = !results_end(arena, results, experiment);
     if (session->done > 0 && !options->plain)
-        draw_and_report(experiment, options);
+        draw_and_report(session, options);
     return true;
 }
 
