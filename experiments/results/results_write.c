@@ -59,6 +59,8 @@ static double put_metric(struct table *table, enum table_type type, double value
     put_cell(table, type, value);
     if (fabs(value) < WHOLE_MAX && value == trunc(value))
         return value + 0.0;             /* each type writes it whole */
+    if (type == TABLE_REAL && isfinite(value))
+        return table_read_real(value);
     after = table_begun(table, &row);
     assert(after > before);             /* a comma at least */
     (void)scan_f64(row + before, after - before - 1, &read);
