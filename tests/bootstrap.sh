@@ -50,6 +50,8 @@ look() {
     [ "$1" = test ] || return 0
     need libopenmpi-dev 'Open MPI' pkg-config --exists ompi-c
     need openmpi-bin 'mpirun' command -v mpirun
+    need slurm-wlm 'Slurm' eval 'PATH=$PATH:/usr/sbin; command -v sbatch && command -v slurmd'
+    need munge 'munge' eval 'PATH=$PATH:/usr/sbin; command -v munged'
     need clang 'clang' command -v clang
     need libclang-rt-dev 'sanitizers of clang' sanitizers
     need python3-jsonschema 'a validator of JSON Schema' \
