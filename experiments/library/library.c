@@ -193,7 +193,8 @@ static bool run_trials(struct clustersim *run, struct err *err)
 {
     struct session_options options = {
         .threads = thread_count(&run->options), .shard_count = 1,
-        .plain = !run->options.draw, .warn = told_warn, .self = run, .ear = &run->ear
+        .plain = !run->options.draw, .warn = told_warn, .self = run, .ear = &run->ear,
+        .results = run->options.trial_ended != NULL
     };
 
     run->ear = (struct runner_ear){ ask_on, tell_trial, run };

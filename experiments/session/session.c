@@ -274,7 +274,7 @@ static bool run_looks(struct arena *arena, struct keeper *keeper,
         uint32_t before = now->seeds;
 
         now->seeds = looks_size(whole->stop.rule, whole->stop.at_most, k);
-        trial = more_trials(arena, now, before, trial, options->ear != NULL);
+        trial = more_trials(arena, now, before, trial, options->results);
         session->trial = trial;
         if (!run_trials(arena, keeper, options, trial, err) ||
             !gather_trials(arena, &keeper->results, now, trial, false, &gathered, err))
@@ -291,7 +291,7 @@ static bool run_number(struct arena *arena, struct keeper *keeper,
                        struct session *session, struct err *err)
 {
     struct runner_trial *trial = runner_trials(
-        arena, experiment_trial_count(keeper->experiment), options->ear != NULL);
+        arena, experiment_trial_count(keeper->experiment), options->results);
 
     session->trial = trial;
     return run_trials(arena, keeper, options, trial, err);
