@@ -42,6 +42,7 @@ look() {
     need libgsl-dev 'GNU Scientific Library' header gsl/gsl_rng.h
     need libyaml-dev 'libyaml' header yaml.h
     need zlib1g-dev 'zlib' header zlib.h
+    need libzstd-dev 'zstd' header zstd.h
     need libglpk-dev 'GNU Linear Programming Kit' header glpk.h
     need libxxhash-dev 'xxHash' header xxhash.h
     need libelf-dev 'libelf' header libelf.h
