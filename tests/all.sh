@@ -45,6 +45,7 @@ results() {
     stage 'JSON Schema' tests/schema.sh build
     stage 'blocks of the READMEs' tests/readme_blocks.sh build
     stage 'ranks of MPI' tests/mpi.sh build
+    stage 'jobs of Slurm' tests/slurm.sh build
     stage 'the page' tests/page.sh build
 }
 others() {

@@ -42,6 +42,7 @@ look() {
     need libgsl-dev 'GNU Scientific Library' header gsl/gsl_rng.h
     need libyaml-dev 'libyaml' header yaml.h
     need zlib1g-dev 'zlib' header zlib.h
+    need libzstd-dev 'zstd' header zstd.h
     need libglpk-dev 'GNU Linear Programming Kit' header glpk.h
     need libxxhash-dev 'xxHash' header xxhash.h
     need libelf-dev 'libelf' header libelf.h
@@ -50,6 +51,8 @@ look() {
     [ "$1" = test ] || return 0
     need libopenmpi-dev 'Open MPI' pkg-config --exists ompi-c
     need openmpi-bin 'mpirun' command -v mpirun
+    need slurm-wlm 'Slurm' eval 'PATH=$PATH:/usr/sbin; command -v sbatch && command -v slurmd'
+    need munge 'munge' eval 'PATH=$PATH:/usr/sbin; command -v munged'
     need clang 'clang' command -v clang
     need libclang-rt-dev 'sanitizers of clang' sanitizers
     need python3-jsonschema 'a validator of JSON Schema' \

@@ -188,7 +188,7 @@ static void list_formats(FILE *out, const struct catalogue *catalogue)
           "csv        comma-separated, columns named under `columns:`; plain "
           "or gzip\n"
           "swf        Standard Workload Format of the Parallel Workloads "
-          "Archive; plain or gzip\n\n"
+          "Archive; plain, gzip or zstd\n\n"
           "of `clustersim import FORMAT FILE`, and in a workload; plain or "
           "gzip\n", out);
     for (size_t i = 0; (f = import_format_at(i)) != NULL; i++)

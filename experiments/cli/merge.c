@@ -89,23 +89,25 @@ static bool take_logs(const struct merging *m, struct runner_trial *trial, struc
     return ok;
 }
 
-/* Of one shard's trials, or of all (count 0): how many are there, of how many. */
-static uint32_t there(const struct merging *m, const struct runner_trial *trial,
-                      uint32_t index, uint32_t count, uint32_t *all)
-{
-    uint32_t number = 0, found = 0;
+/* The trials of a shard: how many are there, of how many. */
+struct share {
+    uint32_t found, all;
+};
 
-    *all = 0;
-    for (uint32_t i = 0; i < experiment_trial_count(m->experiment); i++) {
-        if (experiment_is_copy(m->experiment, i))
-            continue;
-        if (count == 0 || number % count == index) {
-            (*all)++;
-            found += trial[i].state == RUNNER_DONE;
+/* Counts those of each of so many shards. */
+static struct share *count_shares(const struct merging *m, const struct runner_trial *trial,
+                                  uint32_t shards)
+{
+    struct share *share = arena_alloc(m->cli->arena, shards, sizeof *share);
+    uint32_t number = 0;
+
+    for (uint32_t i = 0; i < experiment_trial_count(m->experiment); i++)
+        if (!experiment_is_copy(m->experiment, i)) {
+            share[number % shards].all++;
+            share[number % shards].found += trial[i].state == RUNNER_DONE;
+            number++;
         }
-        number++;
-    }
-    return found;
+    return share;
 }
 
 static const char *dir_of(const struct merging *m, uint32_t index)
@@ -125,19 +127,20 @@ static bool equal_counts(const struct merging *m)
 }
 
 /* Says what is missing, and how to go on; the exit status. */
-static int tell_missing(const struct merging *m, const struct runner_trial *trial)
+static int tell_missing(const struct merging *m, const struct runner_trial *trial,
+                        struct share of_all)
 {
     FILE *to = m->cli->err;
-    uint32_t all, found = there(m, trial, 0, 0, &all), shards = m->shard[0].count;
+    uint32_t shards = equal_counts(m) ? m->shard[0].count : 0;
+    const struct share *share = shards == 0 ? NULL : count_shares(m, trial, shards);
 
-    fprintf(to, "%u of %u trials are there:\n", found, all);
-    for (uint32_t i = 0; i < shards && equal_counts(m); i++) {
+    fprintf(to, "%u of %u trials are there:\n", of_all.found, of_all.all);
+    for (uint32_t i = 0; i < shards; i++) {
         const char *dir = dir_of(m, i);
 
-        found = there(m, trial, i, shards, &all);
-        if (found < all)
-            fprintf(to, "  shard %u/%u has %u of %u%s%s\n", i + 1, shards, found, all,
-                    dir == NULL ? ": it is not among the folders" : " in ",
+        if (share[i].found < share[i].all)
+            fprintf(to, "  shard %u/%u has %u of %u%s%s\n", i + 1, shards, share[i].found,
+                    share[i].all, dir == NULL ? ": it is not among the folders" : " in ",
                     dir == NULL ? "" : dir);
     }
     fprintf(to, "a shard goes on with --resume, then merge again; or run the others here, "
@@ -153,7 +156,7 @@ static int merge(struct cli *cli, const struct args *args)
     struct session session = { 0 };
     struct runner_trial *trial;
     struct err err = { 0 };
-    uint32_t all;
+    struct share of_all;
     int status;
 
     if (!args->given[ARG_OUT]) {
@@ -166,11 +169,12 @@ static int merge(struct cli *cli, const struct args *args)
     m.experiment = cmd_tuned_read(cli, &m.args, &err);
     if (m.experiment == NULL || !same_experiment(&m, &err))
         return command_fail(cli, &err);
-    trial = arena_alloc(cli->arena, experiment_trial_count(m.experiment), sizeof *trial);
+    trial = runner_trials(cli->arena, experiment_trial_count(m.experiment), false);
     if (!take_logs(&m, trial, &err))
         return command_fail(cli, &err);
-    if (there(&m, trial, 0, 0, &all) < all)
-        return tell_missing(&m, trial);
+    of_all = *count_shares(&m, trial, 1);
+    if (of_all.found < of_all.all)
+        return tell_missing(&m, trial, of_all);
     status = cmd_experiment_run(cli, &m.args, m.experiment, &session);
     if (!args->given[ARG_QUIET] && session.grid != NULL)
         cmd_results_print(cli, &session);

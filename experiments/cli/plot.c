@@ -31,7 +31,7 @@ static int run_plot(struct cli *cli, const struct args *args)
     struct folder *folder = folder_make(cli->arena, args->word[0], &err);
     bool ok = folder != NULL && folder_lock(folder, &err) &&
               plot_draw(args->word[0], format, &err) &&
-              report_write(args->word[0], &err);
+              report_write(args->word[0], NULL, &err);
     folder_close(folder);
     if (!ok)
         return command_fail(cli, &err);

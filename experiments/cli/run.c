@@ -12,6 +12,7 @@
 #include "experiments/advise/advice_check.h"
 #include "experiments/cli/command.h"
 #include "experiments/cli/experiment.h"
+#include "experiments/cli/slurm.h"
 #include "experiments/cli/tuned.h"
 #include "experiments/columns/metric.h"
 #include "experiments/fleet/fleet.h"
@@ -218,6 +219,10 @@ static int run_run(struct cli *cli, const struct args *args)
         err_hint(&err, "`clustersim check %.200s` asks it.", args->word[0]);
         return command_fail(cli, &err);
     }
+    if (!cmd_slurm_check(args, &err))
+        return command_fail(cli, &err);
+    if (args->given[ARG_SLURM])
+        return cmd_slurm_run(cli, args);
     if (fleet_is_one_of_many()) {
         status = run_ranks(cli, args, &session);
         experiment = session.experiment;
@@ -242,7 +247,8 @@ static int run_run(struct cli *cli, const struct args *args)
 
 const struct command command_run = {
     "run", "EXPERIMENT.yaml [-o DIR] [-j N] [--set KEY=VALUE]... [--seeds N]\n"
-    "       [--only POLICY,..] [--shard I/N] [--resume] [-q]",
+    "       [--only POLICY,..] [--shard I/N] [--resume] [-q]\n"
+    "       [--slurm OPTIONS [--dry-run]]",
     "run an experiment: points x policies x seeds",
     "Reads and checks everything first, runs every trial, writes the results\n"
     "folder (out/EXPERIMENT unless the file or -o says otherwise) and ends "
@@ -252,8 +258,11 @@ const struct command command_run = {
     "failed trial does not stop the others: status 5, and failures.csv.\n"
     "--shard I/N runs a part, and `clustersim merge` puts parts together.\n"
     "`mpirun -n N clustersim run ...` runs on N ranks, if it was built with\n"
-    "Open MPI.\n"
+    "Open MPI.  --slurm '-p cpu -N 8' writes a batch file, OUTPUT.sbatch,\n"
+    "and submits it with these options: ranks of MPI where the program has\n"
+    "it, else an array of shards and a job that merges them.\n"
     "Expectations are judged and printed, but do not change the status;\n"
     "`clustersim check` is for that.\n",
-    EXPERIMENT_ARGS | ARG_BIT(ARG_SHARD), 1, 1, run_run
+    EXPERIMENT_ARGS | ARG_BIT(ARG_SHARD) | ARG_BIT(ARG_SLURM) | ARG_BIT(ARG_DRY_RUN),
+    1, 1, run_run
 };

@@ -46,7 +46,7 @@ bool search_begin(struct cli *cli, const struct args *args,
 static bool renew_report(const struct search_command *search, struct err *err)
 {
     return !folder_holds_file(search->results.dir, "summary.csv") ||
-           report_write(folder_path(search->results.dir), err);
+           report_write(folder_path(search->results.dir), NULL, err);
 }
 
 void search_close(struct search_command *search, bool ok, const struct err *err)

@@ -40,11 +40,12 @@ struct fleet {
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 
-/* Of Open MPI, and of MPICH and its kin. */
+/* Of Open MPI, of MPICH and its kin, and of Slurm's srun by PMIx, which tells the rank
+ * alone. */
 bool fleet_is_one_of_many(void)
 {
     static const char *const name[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE" };
-    const char *value = NULL;
+    const char *value = getenv("PMIX_RANK") == NULL ? NULL : getenv("SLURM_STEP_NUM_TASKS");
 
     for (size_t i = 0; value == NULL && i < sizeof name / sizeof name[0]; i++)
         value = getenv(name[i]);
@@ -75,6 +76,11 @@ static const char *module_path(struct arena *arena)
     }
     const char *path = path_beside(arena, program, MODULE_FILE);
     return path_is_file(path) ? path : path_beside(arena, program, "../lib/" MODULE_FILE);
+}
+
+bool fleet_has_module(struct arena *arena)
+{
+    return path_is_file(module_path(arena));
 }
 
 static bool load(struct arena *arena, struct fleet *fleet, struct err *err)

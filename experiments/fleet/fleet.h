@@ -18,6 +18,8 @@ struct fleet;
 
 /* Is this process one of several that were started together? */
 bool fleet_is_one_of_many(void);
+/* Is there the module that fleet_open() needs? */
+bool fleet_has_module(struct arena *arena);
 /* Joins the others.  NULL: err says why. */
 struct fleet *fleet_open(struct arena *arena, struct err *err);
 uint32_t fleet_rank(const struct fleet *fleet);

@@ -124,7 +124,7 @@ static void tell_trial(void *self, uint32_t index, const struct runner_trial *tr
     if (run->options.trial_ended == NULL || at.seed < run->told_from)
         return;
     if (trial->state == RUNNER_FAILED)
-        fact.error = &told_new(run, &trial->err)->error;
+        fact.error = &told_new(run, trial->err)->error;
     run->options.trial_ended(run->options.self, &fact);
 }
 
@@ -146,9 +146,9 @@ bool clustersim_metric(const struct clustersim_trial *trial, const char *name,
     enum metric metric = metric_find(set, name);
 
     if (metric >= metric_count(set) || ran->state != RUNNER_DONE ||
-        isnan(ran->result.value[metric]))
+        isnan(ran->result->value[metric]))
         return false;
-    *value = ran->result.value[metric];
+    *value = ran->result->value[metric];
     return true;
 }
 
@@ -193,7 +193,8 @@ static bool run_trials(struct clustersim *run, struct err *err)
 {
     struct session_options options = {
         .threads = thread_count(&run->options), .shard_count = 1,
-        .plain = !run->options.draw, .warn = told_warn, .self = run, .ear = &run->ear
+        .plain = !run->options.draw, .warn = told_warn, .self = run, .ear = &run->ear,
+        .results = run->options.trial_ended != NULL
     };
 
     run->ear = (struct runner_ear){ ask_on, tell_trial, run };

@@ -82,6 +82,10 @@ static const struct arg_info info[ARG_COUNT] = {
                       "which column of a CSV is what; a number stands for "
                       "every row" },
     [ARG_JSON] = { "--json", 0, NULL, "as JSON, for other programs" },
+    [ARG_SLURM] = { "--slurm", 0, "OPTIONS",
+                    "submit it to Slurm, with these options of sbatch" },
+    [ARG_DRY_RUN] = { "--dry-run", 0, NULL,
+                      "with --slurm: write the batch file, submit nothing" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };
 

@@ -301,7 +301,8 @@ static bool compile(struct build *b)
     word[n++] = arena_text(b->arena, part);
     word[n++] = arena_text(b->arena, b->source);
     word[n] = NULL;
-    const struct program cc = { word, -1, said, SAID_BYTES };
+    const struct program cc = { .word = word, .folder = -1, .said = said,
+                                .said_bytes = SAID_BYTES };
     int status = program_run(&cc);
 
     if (status != 0)

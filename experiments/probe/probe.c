@@ -325,7 +325,7 @@ static bool take_job(void *self, uint32_t index, struct runner_trial *trial)
     if (!claim_take(store_folder(trials), job->known->hash, &job->claim))
         return false;
     store_look(trials);
-    if (!store_read(trials, job->known->hash, &trial->result, NULL))
+    if (!store_read(trials, job->known->hash, trial->result, NULL))
         return true;
     claim_drop(store_folder(trials), job->known->hash, job->claim);
     trial->state = RUNNER_DONE;
@@ -375,10 +375,9 @@ static bool wait_for_others(const struct part *part, const struct runner_trial *
 static bool run_jobs(struct part *part, struct err *err)
 {
     struct probe *probe = part->probe;
-    struct runner_trial *trial = arena_alloc(part->arena, part->job_count + 1,
-                                             sizeof *trial);
+    struct runner_trial *trial = runner_trials(part->arena, part->job_count, true);
     const struct runner_plan plan = {
-        .count = part->job_count, .threads = probe->options.threads,
+        .count = part->job_count, .arena = part->arena, .threads = probe->options.threads,
         .progress = probe->options.progress, .spec = job_spec,
         .take = probe->trials == NULL ? NULL : take_job,
         .begin = probe->trials == NULL ? NULL : begin_job,
@@ -396,9 +395,9 @@ static bool run_jobs(struct part *part, struct err *err)
 
         known->queued = false;
         if (trial[i].state == RUNNER_DONE)
-            settle_trial(probe, known, &trial[i].result);
+            settle_trial(probe, known, trial[i].result);
         if (trial[i].state == RUNNER_FAILED) {
-            known->trial.failure = copy_err(probe, &trial[i].err);
+            known->trial.failure = copy_err(probe, trial[i].err);
             known->settled = true;
         }
         probe->counts.run += known->settled && !trial[i].known;

@@ -18,11 +18,11 @@
 
 /* The child, after fork: only functions that a signal handler may call, since
  * other threads of the parent may have held locks. */
-static void exec_program(const struct program *program, const int *pipe_fd)
+static void exec_program(const struct program *program, const int *pipe_fd, int answer_fd)
 {
     int null = open("/dev/null", O_RDWR);
 
-    if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
+    if (null < 0 || dup2(null, 0) < 0 || dup2(answer_fd < 0 ? null : answer_fd, 1) < 0 ||
         dup2(pipe_fd[1], 2) < 0 ||
         (program->folder >= 0 && fchdir(program->folder) != 0))
         _exit(1);
@@ -56,6 +56,20 @@ static void read_all(const struct program *program, int fd)
     program->said[used] = '\0';
 }
 
+/* What the program wrote to stdout lies in a file. */
+static void read_answer(const struct program *program, FILE *file)
+{
+    size_t got = 0;
+
+    if (file != NULL) {
+        rewind(file);
+        got = fread(program->answer, 1, program->answer_bytes - 1, file);
+        fclose(file);
+    }
+    if (program->answer != NULL)
+        program->answer[got] = '\0';
+}
+
 /* Returns the exit status; 1 for an end by a signal. */
 static int wait_for_exit(pid_t pid)
 {
@@ -69,6 +83,7 @@ static int wait_for_exit(pid_t pid)
 
 int program_run(const struct program *program)
 {
+    FILE *answer = program->answer == NULL ? NULL : tmpfile();
     int pipe_fd[2], status = 1;
     pid_t pid;
 
@@ -76,11 +91,12 @@ int program_run(const struct program *program)
     program->said[0] = '\0';
     if (pipe(pipe_fd) != 0) {
         snprintf(program->said, program->said_bytes, "%s", strerror(errno));
+        read_answer(program, answer);
         return 1;
     }
     pid = fork();
     if (pid == 0)
-        exec_program(program, pipe_fd);
+        exec_program(program, pipe_fd, answer == NULL ? -1 : fileno(answer));
     close(pipe_fd[1]);
     if (pid < 0) {
         snprintf(program->said, program->said_bytes, "%s", strerror(errno));
@@ -89,5 +105,6 @@ int program_run(const struct program *program)
         status = wait_for_exit(pid);
     }
     close(pipe_fd[0]);
+    read_answer(program, answer);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * program.h - runs another program to its end and keeps what it says on stderr.
+ * program.h - runs another program to its end and keeps what it says.
  */
 #ifndef EXPERIMENTS_PROCESS_PROGRAM_H
 #define EXPERIMENTS_PROCESS_PROGRAM_H
@@ -16,12 +16,14 @@ struct program {
     char *said;                 /* [said_bytes]: what it writes to stderr, ended
                                    by NUL; the rest of a longer text is lost */
     size_t said_bytes;
+    char *answer;               /* [answer_bytes]: likewise of stdout; or NULL */
+    size_t answer_bytes;
 };
 
 /* Runs the program and waits for its end, without a limit of time.  Its name is
- * looked up in PATH; stdin and stdout are /dev/null.  Returns the exit status,
- * PROGRAM_NOT_THERE, or 1 where the program could not be started (`said` then has
- * the system's message) or was ended by a signal. */
+ * looked up in PATH; stdin is /dev/null, and so is stdout unless `answer` takes it.
+ * Returns the exit status, PROGRAM_NOT_THERE, or 1 where the program could not be
+ * started (`said` then has the system's message) or was ended by a signal. */
 int program_run(const struct program *program);
 
 #endif

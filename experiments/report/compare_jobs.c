@@ -375,7 +375,7 @@ static bool compare_folders(struct sides *s, struct err *err)
     const char *left = s->what->left, *right = s->what->right;
     struct plot_source source;
 
-    if (!plot_source_read(s->arena, left, &source, err) ||
+    if (!plot_source_read(s->arena, left, NULL, &source, err) ||
         !read_jobs(s->arena, left, &s->left, err))
         return false;
     s->right = s->left;

@@ -243,7 +243,7 @@ static bool draw_figures(struct drawing *d, const char *results, struct err *err
 {
     struct folder *dir = NULL;
 
-    if (!plot_source_read(d->arena, results, &d->source, err))
+    if (!plot_source_read(d->arena, results, NULL, &d->source, err))
         return false;
     dir = folder_make(d->arena, results, err);
     if (dir != NULL)

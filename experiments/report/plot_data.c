@@ -257,14 +257,14 @@ static void read_provenance(struct arena *arena, const char *dir,
     source->cluster = conf_get(tree, "cluster");
 }
 
-bool plot_source_read(struct arena *arena, const char *dir,
+bool plot_source_read(struct arena *arena, const char *dir, const struct grid *grid,
                       struct plot_source *source, struct err *err)
 {
     struct err_pos pos = { dir, 0, 0 };
 
     *source = (struct plot_source){ .arena = arena, .dir = dir,
                                     .baseline = UINT32_MAX };
-    source->grid = grid_from_folder(arena, dir, err);
+    source->grid = grid != NULL ? grid : grid_from_folder(arena, dir, err);
     if (source->grid == NULL)
         return false;
     if (source->grid->point_count == 0)

@@ -40,9 +40,9 @@ struct plot_source {
 };
 
 /* Reads summary.csv, compare.csv and the name in provenance.json; only the
- * first must be there. */
-/* All in the arena; `dir` must live as long.  False: err says why. */
-bool plot_source_read(struct arena *arena, const char *dir,
+ * first must be there, and is not read where `grid` has it already (NULL: it does not).
+ * All in the arena; `dir` and `grid` must live as long.  False: err says why. */
+bool plot_source_read(struct arena *arena, const char *dir, const struct grid *grid,
                       struct plot_source *source, struct err *err);
 /* Returns the row of compare.csv; source->delta must be there.  metric: enum metric, of the
  * grid's set. */

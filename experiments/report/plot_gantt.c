@@ -31,11 +31,8 @@ static double find_mean(const struct plot_source *source,
                         uint32_t policy, enum metric metric)
 {
     const struct grid *grid = source->grid;
-    double *x = arena_alloc(source->arena, grid->seed_count + 1, sizeof *x);
-    struct stats_mean m;
+    struct stats_mean m = grid_mean(grid, grid->point_count / 2, policy, metric, 0.95, NULL);
 
-    m = stats_mean(x, grid_samples(grid, grid->point_count / 2, policy,
-                                   metric, x), 0.95);
     return m.count > 0 ? m.mean : INFINITY;
 }
 

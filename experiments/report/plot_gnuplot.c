@@ -61,7 +61,8 @@ bool plot_gnuplot(struct arena *arena, const struct folder *dir,
                                     format, part);
         char *const words[] = { "gnuplot", "-d", "-e", setting, script, NULL };
 
-        const struct program program = { words, at, said, sizeof said };
+        const struct program program = { .word = words, .folder = at, .said = said,
+                                         .said_bytes = sizeof said };
 
         (void)close(fd);
         status = program_run(&program);

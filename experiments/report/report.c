@@ -251,10 +251,10 @@ static bool write_page(struct report *r, struct err *err)
     return ok;
 }
 
-bool report_write(const char *dir, struct err *err)
+bool report_write(const char *dir, const struct grid *grid, struct err *err)
 {
     struct report r = { .arena = arena_new((size_t)1 << 16) };
-    bool ok = plot_source_read(r.arena, dir, &r.source, err);
+    bool ok = plot_source_read(r.arena, dir, grid, &r.source, err);
 
     if (ok) {
         r.made_from = read_json(&r, "provenance.json");

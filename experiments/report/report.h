@@ -11,9 +11,11 @@
 #include <stdbool.h>
 
 struct err;
+struct grid;
 
 /* Writes dir/report.html, one file with its pictures in it; an earlier one is replaced as a
- * whole.  False: err says why. */
-bool report_write(const char *dir, struct err *err);
+ * whole.  `grid` is what summary.csv holds, for a caller who has it; or NULL.  False: err
+ * says why. */
+bool report_write(const char *dir, const struct grid *grid, struct err *err);
 
 #endif

@@ -42,9 +42,7 @@ static double mean_of(const struct report *r, uint32_t point, uint32_t policy,
                       enum metric metric)
 {
     const struct grid *grid = r->source.grid;
-    double *x = arena_alloc(r->arena, grid->seed_count + 1, sizeof *x);
-    uint32_t n = grid_samples(grid, point, policy, metric, x);
-    struct stats_mean m = stats_mean(x, n, CONFIDENCE);
+    struct stats_mean m = grid_mean(grid, point, policy, metric, CONFIDENCE, NULL);
 
     return m.count == 0 ||
            survivors_lost(survivors_of(grid, point, policy, metric))

@@ -160,6 +160,8 @@ void report_ground(const struct report *r)
 
 /* ---- seed by seed ---- */
 
+#define SEEDS_SHOWN 500u        /* a page of 100,000 rows is of use to nobody */
+
 static void add_seed(struct sheet *sheet, const struct report *r,
                      uint32_t point, enum metric metric, uint32_t seed)
 {
@@ -176,6 +178,7 @@ void report_seeds(const struct report *r, uint32_t point)
     static const enum metric metrics[] = { METRIC_JCT_MEAN,
                                            METRIC_COST_PER_JOB };
     const struct grid *grid = r->source.grid;
+    uint32_t shown = grid->seed_count < SEEDS_SHOWN ? grid->seed_count : SEEDS_SHOWN;
 
     out_printf(r->out, "<details><summary>Seed by seed</summary>\n"
                "<div id=\"seeds-%u\">\n", point);
@@ -185,12 +188,15 @@ void report_seeds(const struct report *r, uint32_t point)
 
         for (uint32_t p = 0; p < grid->policy_count; p++)
             sheet_column(sheet, grid->policy[p], 1);
-        for (uint32_t s = 0; s < grid->seed_count; s++)
+        for (uint32_t s = 0; s < shown; s++)
             add_seed(sheet, r, point, metrics[m], s);
         html_element(r->out, "h4", text_format(r->arena, "%s, %s", info->title,
                                                info->unit));
         sheet_html(sheet, 1, r->out);
         sheet_free(sheet);
     }
+    if (shown < grid->seed_count)
+        out_printf(r->out, "<p>These are the first %u of %u seeds; all of them are in "
+                   "summary.csv.</p>\n", shown, grid->seed_count);
     out_text(r->out, "</div></details>\n");
 }

@@ -32,11 +32,8 @@ static struct stats_mean mean_of(const struct plot_source *source,
                                  uint32_t point, uint32_t policy,
                                  enum metric metric)
 {
-    const struct grid *grid = source->grid;
-    double *x = arena_alloc(source->arena, grid->seed_count + 1, sizeof *x);
-
-    return stats_mean(x, grid_samples(grid, point, policy, metric, x),
-                      grid_confidence(grid, CONFIDENCE));
+    return grid_mean(source->grid, point, policy, metric,
+                     grid_confidence(source->grid, CONFIDENCE), NULL);
 }
 
 /* Means and the longer sides of their intervals. */
@@ -130,14 +127,14 @@ static void add_doubt(struct sheet *sheet, const struct plot_source *source,
                       uint32_t point, uint32_t policy, enum metric metric)
 {
     const struct grid *grid = source->grid;
-    double *x = arena_alloc(source->arena, grid->seed_count + 1, sizeof *x);
-    uint32_t n = grid_samples(grid, point, policy, metric, x);
-    struct stats_mean m = stats_mean(x, n, grid_confidence(grid, CONFIDENCE));
+    double skew;
+    struct stats_mean m = grid_mean(grid, point, policy, metric,
+                                    grid_confidence(grid, CONFIDENCE), &skew);
     const char *doubt = "";
 
     if (m.high > m.low)
         doubt = trust_text(source->arena, trust_jobs(grid, point, policy),
-                           stats_skew(x, n), (double)m.count);
+                           skew, (double)m.count);
     if (*doubt != 0)
         sheet_small(sheet, "", "not trusted: skewness over \u221an of %s", doubt);
 }

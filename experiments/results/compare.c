@@ -188,18 +188,13 @@ struct grid *compare_align(struct arena *arena, const struct grid *grid,
                            const struct grid *other)
 {
     struct grid *out = arena_alloc(arena, 1, sizeof *out);
-    size_t cells = (size_t)grid->point_count * grid->policy_count *
-                   grid->seed_count, at = 0;
     unsigned metrics = metric_count(grid->metrics);
     enum metric theirs[METRIC_ROOM];
 
     for (unsigned m = 0; m < metrics; m++)
         theirs[m] = metric_same(grid->metrics, (enum metric)m, other->metrics);
     *out = *grid;
-    out->present = arena_alloc(arena, cells + 1, sizeof *out->present);
-    out->value = arena_alloc(arena, cells * metrics + 1, sizeof *out->value);
-    out->fixed = arena_alloc(arena, cells + 1, sizeof *out->fixed);
-    out->failed = arena_alloc(arena, cells + 1, sizeof *out->failed);
+    grid_begin(arena, out);
     for (uint32_t t = 0; t < grid->point_count; t++)
         for (uint32_t p = 0; p < grid->policy_count; p++) {
             uint32_t ot = grid_point(other, grid->point[t]);
@@ -209,17 +204,16 @@ struct grid *compare_align(struct arena *arena, const struct grid *grid,
 
             out->fixed[pair] = both && grid_fixed(other, ot, op);
             out->failed[pair] = both ? grid_failed(other, ot, op) : 0;
-            for (uint32_t s = 0; s < grid->seed_count; s++, at++) {
+            for (uint32_t s = 0; s < grid->seed_count; s++) {
                 uint32_t os = out->fixed[pair] ? 0
                             : grid_seed(other, grid->seed[s]);
 
-                out->present[at] = both && os != UINT32_MAX &&
-                                   grid_present(other, ot, op, os);
+                if (!both || os == UINT32_MAX || !grid_present(other, ot, op, os))
+                    continue;
                 for (unsigned m = 0; m < metrics; m++)
-                    out->value[at * metrics + m] =
-                        !out->present[at] ||
-                        theirs[m] == metric_count(other->metrics) ? NAN
-                        : grid_value(other, ot, op, os, theirs[m]);
+                    grid_set(out, t, p, s, (enum metric)m,
+                             theirs[m] == metric_count(other->metrics) ? NAN
+                             : grid_value(other, ot, op, os, theirs[m]));
             }
         }
     return out;

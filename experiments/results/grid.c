@@ -6,17 +6,18 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
 #include "experiments/results/stop_file.h"
-#include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/stats/looks.h"
 #include "sim/text/csv.h"
+#include "sim/text/hash.h"
 #include "sim/text/paths.h"
 
 static size_t cell(const struct grid *grid, uint32_t point, uint32_t policy,
@@ -28,24 +29,52 @@ static size_t cell(const struct grid *grid, uint32_t point, uint32_t policy,
            seed;
 }
 
-/* The values of a trial, by metric. */
-static double *values_at(const struct grid *grid, size_t at)
+static size_t count_cells(const struct grid *grid)
 {
-    return grid->value + at * metric_count(grid->metrics);
+    return (size_t)grid->point_count * grid->policy_count * grid->seed_count;
 }
 
-static void grid_storage(struct arena *arena, struct grid *grid)
+void grid_begin(struct arena *arena, struct grid *grid)
 {
-    size_t cells = (size_t)grid->point_count * grid->policy_count *
-                   grid->seed_count, values = cells * metric_count(grid->metrics);
     size_t pairs = (size_t)grid->point_count * grid->policy_count;
 
+    grid->arena = arena;
     grid->fixed = arena_alloc(arena, pairs + 1, sizeof *grid->fixed);
     grid->failed = arena_alloc(arena, pairs + 1, sizeof *grid->failed);
-    grid->present = arena_alloc(arena, cells + 1, sizeof *grid->present);
-    grid->value = arena_alloc(arena, values + 1, sizeof *grid->value);
-    for (size_t i = 0; i < values; i++)
-        grid->value[i] = NAN;
+    grid->present = arena_alloc(arena, count_cells(grid) + 1, sizeof *grid->present);
+    grid->column = arena_alloc(arena, metric_count(grid->metrics), sizeof *grid->column);
+}
+
+static bool same_value(double a, double b)
+{
+    return (a == b && signbit(a) == signbit(b)) || (isnan(a) && isnan(b));
+}
+
+/* The first value that differs from those of all others makes room for each. */
+static void put_value(const struct grid *grid, unsigned metric, size_t at, double value)
+{
+    struct grid_column *column = &grid->column[metric];
+    size_t cells = count_cells(grid);
+
+    if (column->value == NULL && !column->begun)
+        column->same = value;
+    column->begun = true;
+    if (column->value == NULL && same_value(column->same, value))
+        return;
+    if (column->value == NULL) {
+        column->value = arena_alloc(grid->arena, cells, sizeof *column->value);
+        for (size_t i = 0; i < cells; i++)
+            column->value[i] = column->same;
+    }
+    column->value[at] = value;
+}
+
+/* Of a trial that is present. */
+static double value_at(const struct grid *grid, unsigned metric, size_t at)
+{
+    const struct grid_column *column = &grid->column[metric];
+
+    return column->value != NULL ? column->value[at] : column->begun ? column->same : NAN;
 }
 
 static size_t pair_of(const struct grid *grid, uint32_t point,
@@ -67,9 +96,8 @@ static void spread_fixed(struct grid *grid, size_t pair)
         return;
     for (size_t to = pair * n; to < end; to++) {
         grid->present[to] = true;
-        if (to != from)
-            memcpy(values_at(grid, to), values_at(grid, from),
-                   metric_count(grid->metrics) * sizeof *grid->value);
+        for (unsigned m = 0; to != from && m < metric_count(grid->metrics); m++)
+            put_value(grid, m, to, value_at(grid, m, from));
     }
 }
 
@@ -114,22 +142,33 @@ struct grid *grid_new(struct arena *arena, const struct metric_set *metrics,
         .policy = policy, .policy_count = policy_count, .metrics = metrics,
         .seed = seed, .seed_count = seed_count
     };
-    grid_storage(arena, grid);
+    grid_begin(arena, grid);
     return grid;
+}
+
+void grid_set(struct grid *grid, uint32_t point, uint32_t policy, uint32_t seed,
+              enum metric metric, double value)
+{
+    size_t at = cell(grid, point, policy, seed);
+
+    grid->present[at] = true;
+    put_value(grid, metric, at, value);
 }
 
 void grid_put(struct grid *grid, uint32_t point, uint32_t policy, uint32_t seed,
               const double *value)
 {
-    size_t at = cell(grid, point, policy, seed);
+    unsigned count = metric_count(grid->metrics);
+    double known[METRIC_ROOM];
 
     if (value == NULL) {
         grid->failed[pair_of(grid, point, policy)]++;
         return;
     }
-    grid->present[at] = true;
-    memcpy(values_at(grid, at), value, metric_count(grid->metrics) * sizeof *value);
-    metric_blank_unknown(values_at(grid, at));
+    memcpy(known, value, count * sizeof *known);
+    metric_blank_unknown(known);
+    for (unsigned m = 0; m < count; m++)
+        grid_set(grid, point, policy, seed, (enum metric)m, known[m]);
 }
 
 void grid_end(struct grid *grid, uint32_t point, uint32_t policy, bool fixed)
@@ -140,8 +179,7 @@ void grid_end(struct grid *grid, uint32_t point, uint32_t policy, bool fixed)
     spread_fixed(grid, pair);
 }
 
-struct grid *grid_from_trials(struct arena *arena, const struct experiment *experiment,
-                              const struct runner_trial *trial)
+struct grid *grid_of_experiment(struct arena *arena, const struct experiment *experiment)
 {
     const char **point = arena_alloc(arena, experiment->point_count, sizeof *point);
     struct grid *grid;
@@ -151,18 +189,7 @@ struct grid *grid_from_trials(struct arena *arena, const struct experiment *expe
     grid = grid_new(arena, experiment_metrics(experiment), point,
                     experiment->point_count, experiment->policy_name,
                     experiment->policy_count, experiment->seeds);
-    grid->own_told = own_told_of(arena, experiment, trial);
     set_stop(grid, experiment->stop);
-    for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
-        struct experiment_trial t = experiment_trial(experiment, i);
-
-        if (trial[i].state == RUNNER_DONE || trial[i].state == RUNNER_FAILED)
-            grid_put(grid, t.point, t.policy, t.seed, trial[i].state == RUNNER_DONE
-                     ? trial[i].result.value : NULL);
-        if (t.seed == experiment->seeds - 1)
-            grid_end(grid, t.point, t.policy,
-                     !experiment_draws(experiment, t.point, t.policy));
-    }
     return grid;
 }
 
@@ -172,28 +199,43 @@ struct names {
     const char **item;
     uint32_t count, room;
     uint32_t last;              /* that was added or found */
+    uint32_t *slot, slots;      /* 1 + the item of a hash; at most half are in use */
 };
 
-/* Mostly it is the one of the row before, or the next: rows come in the order of trials. */
+/* The slot of a name, or the free one where it belongs. */
+static uint32_t *slot_of(const struct names *names, const char *name)
+{
+    uint32_t at = (uint32_t)hash_text(HASH_START, name) & (names->slots - 1);
+
+    while (names->slot[at] != 0 && strcmp(names->item[names->slot[at] - 1], name) != 0)
+        at = (at + 1) & (names->slots - 1);
+    return &names->slot[at];
+}
+
+static void more_slots(struct arena *arena, struct names *names)
+{
+    names->slots = names->slots == 0 ? 64 : 2 * names->slots;
+    names->slot = arena_alloc(arena, names->slots, sizeof *names->slot);
+    for (uint32_t i = 0; i < names->count; i++)
+        *slot_of(names, names->item[i]) = i + 1;
+}
+
+/* Mostly it is the one of the row before: rows come in the order of trials. */
 static uint32_t names_add(struct arena *arena, struct names *names,
                           const char *name)
 {
-    for (uint32_t i = 0; i < names->count; i++) {
-        uint32_t at = (names->last + i) % names->count;
+    uint32_t *slot;
 
-        if (strcmp(names->item[at], name) == 0)
-            return names->last = at;
+    if (names->count > 0 && strcmp(names->item[names->last], name) == 0)
+        return names->last;
+    if (2 * names->count >= names->slots)
+        more_slots(arena, names);
+    slot = slot_of(names, name);
+    if (*slot == 0) {
+        ARENA_ADD(arena, names->item, names->count, names->room, arena_text(arena, name));
+        *slot = names->count;
     }
-    if (names->count == names->room) {
-        uint32_t room = names->room == 0 ? 16 : names->room * 2;
-
-        names->item = arena_grow(arena, names->item, names->count, room,
-                                 sizeof *names->item);
-        names->room = room;
-    }
-    names->item[names->count] = arena_text(arena, name);
-    names->last = names->count++;
-    return names->last;
+    return names->last = *slot - 1;
 }
 
 struct columns {
@@ -276,10 +318,12 @@ static bool read_row(struct grid *grid, const struct csv *in,
     grid->present[at] = true;
     if (fixed == 1)
         grid->fixed[pair_of(grid, point, policy)] = true;
-    for (unsigned m = 0; m < metric_count(grid->metrics); m++)
-        if (c->metric[m] != SIZE_MAX &&
-            !csv_number(in, c->metric[m], &values_at(grid, at)[m], err))
+    for (unsigned m = 0; m < metric_count(grid->metrics); m++) {
+        number = NAN;
+        if (c->metric[m] != SIZE_MAX && !csv_number(in, c->metric[m], &number, err))
             return false;
+        put_value(grid, m, at, number);
+    }
     return true;
 }
 
@@ -363,7 +407,7 @@ struct grid *grid_from_folder(struct arena *arena, const char *dir,
         return NULL;
     set_stop(grid, stop);
     set_axes(arena, &axes, grid);
-    grid_storage(arena, grid);
+    grid_begin(arena, grid);
     if (!read_values(arena, path, grid, err) ||
         !read_failures(arena, dir, &axes, grid, err))
         return NULL;
@@ -375,18 +419,15 @@ struct grid *grid_from_folder(struct arena *arena, const char *dir,
 double grid_value(const struct grid *grid, uint32_t point, uint32_t policy,
                   uint32_t seed, enum metric metric)
 {
-    return values_at(grid, cell(grid, point, policy, seed))[metric];
+    size_t at = cell(grid, point, policy, seed);
+
+    return grid->present[at] ? value_at(grid, metric, at) : NAN;
 }
 
 bool grid_present(const struct grid *grid, uint32_t point, uint32_t policy,
                   uint32_t seed)
 {
     return grid->present[cell(grid, point, policy, seed)];
-}
-
-static bool same_value(double a, double b)
-{
-    return a == b || (isnan(a) && isnan(b));
 }
 
 bool grid_fixed(const struct grid *grid, uint32_t point, uint32_t policy)
@@ -405,24 +446,28 @@ uint32_t grid_run_count(const struct grid *grid, uint32_t point,
     return count;
 }
 
+static bool equal(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
 bool grid_alike(const struct grid *grid, uint32_t point, uint32_t policy)
 {
-    unsigned count = metric_count(grid->metrics);
     uint32_t n = grid->seed_count;
-    const double *first;
+    size_t first;
 
     if (grid_fixed(grid, point, policy))
         return true;
     if (n < 2)
         return false;
-    first = values_at(grid, cell(grid, point, policy, 0));
-    for (uint32_t s = 0; s < n; s++) {
-        if (!grid_present(grid, point, policy, s))
-            return false;
-        for (unsigned m = 0; m < count; m++)
-            if (!same_value(first[s * count + m], first[m]))
+    first = cell(grid, point, policy, 0);
+    for (unsigned m = 0; m < metric_count(grid->metrics); m++)
+        for (uint32_t s = 1; grid->column[m].value != NULL && s < n; s++)
+            if (!equal(value_at(grid, m, first), value_at(grid, m, first + s)))
                 return false;
-    }
+    for (uint32_t s = 0; s < n; s++)
+        if (!grid->present[first + s])
+            return false;
     return true;
 }
 
@@ -436,10 +481,25 @@ uint32_t grid_failed(const struct grid *grid, uint32_t point,
 uint32_t grid_samples(const struct grid *grid, uint32_t point,
                       uint32_t policy, enum metric metric, double *out)
 {
+    size_t first = cell(grid, point, policy, 0);
+
     for (uint32_t s = 0; s < grid->seed_count; s++)
-        out[s] = grid_value(grid, point, policy, s, metric);
+        out[s] = grid->present[first + s] ? value_at(grid, metric, first + s) : NAN;
     return grid->seed_count > 1 && grid_alike(grid, point, policy)
         ? 1 : grid->seed_count;
+}
+
+struct stats_mean grid_mean(const struct grid *grid, uint32_t point, uint32_t policy,
+                            enum metric metric, double confidence, double *skew)
+{
+    double *x = arena_resize_own(NULL, (size_t)grid->seed_count + 1, sizeof *x);
+    uint32_t n = grid_samples(grid, point, policy, metric, x);
+    struct stats_mean mean = stats_mean(x, n, confidence);
+
+    if (skew != NULL)
+        *skew = stats_skew(x, n);
+    free(x);
+    return mean;
 }
 
 static uint32_t find(const char *const *names, uint32_t count,

@@ -5,6 +5,9 @@
  *
  * Made from trials just run or from summary.csv, so that every verdict and
  * table is the same either way.  NAN: no such value.
+ *
+ * A run of a million trials has a million values of each metric, so a metric takes
+ * memory only from its first value that differs from the others.
  */
 #ifndef EXPERIMENTS_RESULTS_GRID_H
 #define EXPERIMENTS_RESULTS_GRID_H
@@ -14,13 +17,21 @@
 
 #include "experiments/run/trial.h"
 #include "experiments/spec/experiment.h"
+#include "sim/stats/stats.h"
 
 struct arena;
 struct err;
 struct own_told;
-struct runner_trial;
+
+/* A metric, of all trials. */
+struct grid_column {
+    double *value;              /* by trial; NULL: all of them have `same` */
+    double same;
+    bool begun;                 /* some trial has a value, which may be NAN */
+};
 
 struct grid {
+    struct arena *arena;        /* of all that it holds */
     const char *const *point;
     uint32_t point_count;
     const char *const *policy;
@@ -29,7 +40,7 @@ struct grid {
     const uint32_t *seed;       /* the number in the column `seed` */
     const struct metric_set *metrics;   /* NULL: the built-in ones alone */
     const struct own_told *own_told;    /* stop_file.h, by metric of the set's own */
-    double *value;              /* use grid_value; metric_count() to a trial */
+    struct grid_column *column; /* by metric: grid_value(), grid_set() */
     bool *present;              /* by point, policy, seed */
     struct experiment_stop stop;
     double confidence;          /* grid_confidence() of 0.95 */
@@ -38,6 +49,8 @@ struct grid {
     uint32_t *failed;           /* trials that failed */
 };
 
+/* Gives a grid with its axes and metrics room for trials, all of which are absent. */
+void grid_begin(struct arena *arena, struct grid *grid);
 /* Returns an empty grid in the arena, that is filled cell by cell: seeds 0, 1, ...
  * of each pair of a point and a policy, and then its end, which says whether
  * nothing is drawn there.  The names stay the caller's. */
@@ -47,11 +60,13 @@ struct grid *grid_new(struct arena *arena, const struct metric_set *metrics,
 /* Stores the values of a trial, by enum metric; value NULL: the trial failed. */
 void grid_put(struct grid *grid, uint32_t point, uint32_t policy, uint32_t seed,
               const double *value);
+/* Stores one value; the trial is present from then on, and needs one of each metric. */
+void grid_set(struct grid *grid, uint32_t point, uint32_t policy, uint32_t seed,
+              enum metric metric, double value);
 /* Ends a pair: all of its seeds were put. fixed: nothing is drawn there. */
 void grid_end(struct grid *grid, uint32_t point, uint32_t policy, bool fixed);
-/* Returns the grid of trials just run, failed and skipped ones absent. */
-struct grid *grid_from_trials(struct arena *arena, const struct experiment *experiment,
-                              const struct runner_trial *trial);
+/* Returns the empty grid of an experiment, which is filled likewise. */
+struct grid *grid_of_experiment(struct arena *arena, const struct experiment *experiment);
 /* Is there a results folder?  Its files are not read.  False: err says what is missing. */
 bool grid_is_there(struct arena *arena, const char *dir, struct err *err);
 /* Reads summary.csv of a results folder, and what else belongs to its grid.  NULL:
@@ -80,6 +95,10 @@ bool grid_fixed(const struct grid *grid, uint32_t point, uint32_t policy);
  * alike, else seed_count. */
 uint32_t grid_samples(const struct grid *grid, uint32_t point, uint32_t policy,
                   enum metric metric, double *out);
+/* Returns the mean of those samples with its interval, and stores their skewness
+ * (stats_skew()) in *skew, which may be NULL. */
+struct stats_mean grid_mean(const struct grid *grid, uint32_t point, uint32_t policy,
+                            enum metric metric, double confidence, double *skew);
 /* Returns the confidence with which an interval must be made that is to hold the
  * truth with probability `confidence`: higher where the number of seeds followed
  * from what they showed (sim/stats/looks.h). */

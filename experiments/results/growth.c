@@ -20,24 +20,15 @@
 static double above_0(const struct grid *grid, uint32_t point, uint32_t policy,
                       enum metric metric)
 {
-    struct arena *arena = arena_new(1 << 12);
-    double *x = arena_alloc(arena, grid->seed_count + 1, sizeof *x);
-    uint32_t n = grid_samples(grid, point, policy, metric, x);
-    struct stats_mean m = stats_mean(x, n, TWO_SIDES);
+    struct stats_mean m = grid_mean(grid, point, policy, metric, TWO_SIDES, NULL);
 
-    arena_free(arena);
     return m.count >= GROWTH_SEEDS_LEAST && m.low > 0 ? m.mean : NAN;
 }
 
 bool growth_known(const struct grid *grid, uint32_t point, uint32_t policy)
 {
-    struct arena *arena = arena_new(1 << 12);
-    double *x = arena_alloc(arena, grid->seed_count + 1, sizeof *x);
-    uint32_t n = grid_samples(grid, point, policy, METRIC_QUEUE_GROWTH, x);
-    size_t count = stats_mean(x, n, TWO_SIDES).count;
-
-    arena_free(arena);
-    return count >= GROWTH_SEEDS_LEAST;
+    return grid_mean(grid, point, policy, METRIC_QUEUE_GROWTH, TWO_SIDES, NULL).count >=
+           GROWTH_SEEDS_LEAST;
 }
 
 bool growth_told(const struct grid *grid, uint32_t point, uint32_t policy)

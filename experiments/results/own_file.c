@@ -11,7 +11,7 @@
 #include "experiments/expr/expr.h"
 #include "experiments/results/csv_out.h"
 #include "experiments/results/grid.h"
-#include "experiments/run/runner.h"
+#include "experiments/run/trial.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/own/own_metrics.h"
 #include "sim/base/arena.h"
@@ -28,20 +28,13 @@ static bool is_empty(enum expr_gap gap)
     return gap != EXPR_WHOLE && gap != EXPR_ROWS_BY_ZERO;
 }
 
-static struct own_told told(struct arena *arena, const struct experiment *experiment,
-                            const struct runner_trial *trial, uint32_t metric)
+static struct own_told told(struct arena *arena, const uint32_t count[EXPR_GAP_COUNT])
 {
-    uint32_t count[EXPR_GAP_COUNT] = { 0 };
     struct own_told out = { 0, 0, "" };
 
-    for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
-        enum expr_gap gap = (enum expr_gap)trial[i].result.own_gap[metric];
-
-        if (trial[i].state != RUNNER_DONE)
-            continue;
-        out.trials++;
-        out.empty += is_empty(gap);
-        count[gap]++;
+    for (unsigned g = 0; g < EXPR_GAP_COUNT; g++) {
+        out.trials += count[g];
+        out.empty += is_empty((enum expr_gap)g) ? count[g] : 0;
     }
     for (unsigned g = EXPR_WHOLE + 1; g < EXPR_GAP_COUNT; g++)
         if (count[g] > 0)
@@ -52,15 +45,22 @@ static struct own_told told(struct arena *arena, const struct experiment *experi
     return out;
 }
 
+void own_count(struct own_gaps *gaps, const struct metric_set *set,
+               const struct trial_result *result)
+{
+    for (uint32_t m = 0; m < set->own_count; m++)
+        gaps->count[m][result->own_gap[m]]++;
+}
+
 const struct own_told *own_told_of(struct arena *arena,
                                    const struct experiment *experiment,
-                                   const struct runner_trial *trial)
+                                   const struct own_gaps *gaps)
 {
     uint32_t count = experiment->own->set.own_count;
     struct own_told *out = arena_alloc(arena, count + 1, sizeof *out);
 
     for (uint32_t m = 0; m < count; m++)
-        out[m] = told(arena, experiment, trial, m);
+        out[m] = told(arena, gaps->count[m]);
     return count == 0 ? NULL : out;
 }
 

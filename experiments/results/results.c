@@ -285,6 +285,7 @@ void results_close(struct results *results)
 unsigned results_recall(const struct results *results,
                         const struct experiment *experiment, struct runner_trial *trial)
 {
+    struct trial_result result;
     unsigned count = 0;
 
     store_settle(results->store);
@@ -292,7 +293,7 @@ unsigned results_recall(const struct results *results,
         if (trial[i].state == RUNNER_WAITING &&
             !experiment_is_copy(experiment, i) &&
             store_read(results->store, experiment_trial_hash(experiment, i),
-                       &trial[i].result, NULL)) {
+                       trial[i].result != NULL ? trial[i].result : &result, NULL)) {
             trial[i].state = RUNNER_DONE;
             trial[i].known = true;
             count++;

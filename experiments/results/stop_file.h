@@ -10,13 +10,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "experiments/columns/metric.h"
+#include "experiments/expr/expr.h"
+
 struct arena;
 struct err;
 struct experiment;
 struct experiment_stop;
 struct folder;
 struct grid;
-struct runner_trial;
+struct trial_result;
 
 /* Writes seeds.csv; nothing where `seeds` is a number.  False: err says why. */
 bool stop_write(struct arena *arena, const struct folder *dir,
@@ -34,11 +37,19 @@ struct own_told {
     const char *why;            /* it has none, in words; "": nothing to say */
 };
 
+/* How many trials have a value of such a metric, or why they have none. */
+struct own_gaps {
+    uint32_t count[METRIC_OWN_MAX][EXPR_GAP_COUNT];
+};
+
+/* Counts one trial more that was run. */
+void own_count(struct own_gaps *gaps, const struct metric_set *set,
+               const struct trial_result *result);
 /* Returns what is to be said of the experiment's own metrics, by metric; NULL: it
  * has none. */
 const struct own_told *own_told_of(struct arena *arena,
                                    const struct experiment *experiment,
-                                   const struct runner_trial *trial);
+                                   const struct own_gaps *gaps);
 /* Writes metrics.csv, if there are any such metrics.  False: err says why. */
 bool own_write(struct arena *arena, const struct folder *dir,
                const struct grid *grid, struct err *err);

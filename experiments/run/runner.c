@@ -81,6 +81,12 @@ struct pool {
     struct timespec start;
 };
 
+/* Of the trial that a thread runs now. */
+struct outcome {
+    struct trial_result result;
+    struct err err;
+};
+
 static struct table *make(const struct csv_kind *kind, bool wanted)
 {
     return wanted ? table_new(kind->columns, kind->count) : NULL;
@@ -146,7 +152,7 @@ static bool keep(struct pool *pool, void *begun,
 /* Runs a trial, and stores what became of it. */
 static enum runner_state run_trial(const struct guest *guest, uint32_t index,
                                    struct trial_spec *spec, uint32_t mask,
-                                   int *stop, struct runner_trial *trial)
+                                   int *stop, struct outcome *trial)
 {
     struct pool *pool = guest->pool;
     const struct runner_plan *plan = pool->plan;
@@ -176,7 +182,7 @@ static void run_guest(void *self)
     struct guest *guest = self;
     struct pool *pool = guest->pool;
     struct guest_page *page = isolate_page(guest->isolate);
-    struct runner_trial trial = { .state = RUNNER_WAITING };
+    struct outcome trial = { .err.kind = ERR_NONE };
     uint32_t mask = 0;
     struct trial_spec spec = pool->plan->spec(pool->plan->self, guest->index, &mask);
 
@@ -233,7 +239,7 @@ static void set_runs(struct guest *guest, bool runs)
 /* Runs a trial in a process of its own. */
 static enum runner_state run_apart(struct guest *guest, uint32_t index,
                                    const struct trial_spec *spec,
-                                   struct runner_trial *trial)
+                                   struct outcome *trial)
 {
     struct pool *pool = guest->pool;
     struct guest_page *page;
@@ -305,23 +311,42 @@ static void look_at_guests(struct pool *pool)
 
 /* ---- threads ---- */
 
+/* The thread's outcome becomes the trial's. */
+static void tell_outcome(struct pool *pool, struct runner_trial *trial,
+                         enum runner_state state, const struct outcome *outcome)
+{
+    struct err *err;
+
+    if (trial->result != NULL)
+        *trial->result = outcome->result;
+    if (state == RUNNER_FAILED) {
+        pthread_mutex_lock(&pool->lock);
+        err = arena_alloc(pool->plan->arena, 1, sizeof *err);
+        pthread_mutex_unlock(&pool->lock);
+        *err = outcome->err;
+        trial->err = err;
+    }
+    trial->state = (uint8_t)state;
+}
+
 static void run_one(struct guest *guest, uint32_t index)
 {
     struct pool *pool = guest->pool;
-    struct runner_trial *trial = &pool->trial[index];
+    struct outcome outcome = { .err.kind = ERR_NONE };
     uint32_t mask = 0;
     struct trial_spec spec = pool->plan->spec(pool->plan->self, index, &mask);
+    enum runner_state state = spec.policy->guest && spec.guest.apart
+        ? run_apart(guest, index, &spec, &outcome)
+        : run_trial(guest, index, &spec, mask, &pool->stop, &outcome);
 
-    trial->state = spec.policy->guest && spec.guest.apart
-        ? run_apart(guest, index, &spec, trial)
-        : run_trial(guest, index, &spec, mask, &pool->stop, trial);
-    atomic_fetch_add(&pool->events, trial->result.event_count);
-    atomic_fetch_add(&pool->simulated_ns, trial->result.end_ns);
+    tell_outcome(pool, &pool->trial[index], state, &outcome);
+    atomic_fetch_add(&pool->events, outcome.result.event_count);
+    atomic_fetch_add(&pool->simulated_ns, outcome.result.end_ns);
     atomic_fetch_add(&pool->done, 1);
     if (pool->ended == NULL)
         return;
     pthread_mutex_lock(&pool->lock);
-    pool->ended[index] = trial->state != RUNNER_WAITING;
+    pool->ended[index] = state != RUNNER_WAITING;
     pthread_cond_signal(&pool->change);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -518,13 +543,24 @@ static void set_up(struct pool *pool)
         pool->ended[i] = pool->trial[i].state != RUNNER_WAITING;
 }
 
+struct runner_trial *runner_trials(struct arena *arena, uint32_t count, bool results)
+{
+    struct runner_trial *trial = arena_alloc(arena, (size_t)count + 1, sizeof *trial);
+    struct trial_result *result =
+        !results ? NULL : arena_alloc(arena, (size_t)count + 1, sizeof *result);
+
+    for (uint32_t i = 0; results && i < count; i++)
+        trial[i].result = &result[i];
+    return trial;
+}
+
 bool runner_run(const struct runner_plan *plan, struct runner_trial *trial,
                 struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
     struct pool pool = { .plan = plan, .trial = trial };
 
-    assert(plan->threads > 0 && plan->spec != NULL);
+    assert(plan->threads > 0 && plan->spec != NULL && plan->arena != NULL);
     for (uint32_t i = 0; i < plan->count; i++)
         pool.due += trial[i].state == RUNNER_WAITING;
     if (pool.due == 0)

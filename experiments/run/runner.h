@@ -19,6 +19,8 @@
 #include "experiments/run/trial.h"
 #include "sim/base/err.h"
 
+struct arena;
+
 enum runner_state {
     RUNNER_WAITING,     /* to be run */
     RUNNER_DONE,        /* result is good */
@@ -26,12 +28,18 @@ enum runner_state {
     RUNNER_SKIPPED      /* not in this run: another shard's */
 };
 
+/* There is one for each trial of a run, also of a million: so it is small. */
 struct runner_trial {
-    enum runner_state state;
+    uint8_t state;      /* enum runner_state */
     bool known;         /* RUNNER_DONE, and not by this run */
-    struct trial_result result;
-    struct err err;
+    /* Where the result goes, the caller's; NULL: `keep` has it, and nobody else. */
+    struct trial_result *result;
+    const struct err *err;      /* of RUNNER_FAILED, in the plan's arena; else NULL */
 };
+
+/* Returns `count` trials in the arena that wait, without or with storage for their
+ * results. */
+struct runner_trial *runner_trials(struct arena *arena, uint32_t count, bool results);
 
 /* Of a program that is not ours, which runs trials: it takes its signals itself.  Both
  * are called by the thread that called runner_run(). */
@@ -46,6 +54,7 @@ struct runner_ear {
 
 struct runner_plan {
     uint32_t count;
+    struct arena *arena;        /* of what is told of trials that fail */
     uint32_t threads;
     int64_t timeline_step_ns;
     bool progress;      /* a line on stderr that is rewritten */

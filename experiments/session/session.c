@@ -22,7 +22,7 @@
 #include "experiments/fleet/fleet.h"
 #include "experiments/report/plot.h"
 #include "experiments/report/report.h"
-#include "experiments/results/grid.h"
+#include "experiments/results/gather.h"
 #include "experiments/results/results.h"
 #include "experiments/results/stop.h"
 #include "experiments/results/trace_json.h"
@@ -107,8 +107,8 @@ static void count_trials(struct session *session)
             continue;
         session->failed++;
         if (session->first_failure == NULL)
-            session->first_failure = &trial->err;
-        session->broken = session->broken || trial->err.kind == ERR_BUG;
+            session->first_failure = trial->err;
+        session->broken = session->broken || trial->err->kind == ERR_BUG;
     }
 }
 
@@ -128,16 +128,19 @@ static bool list_plots(struct arena *arena, const struct results *results,
 
 /* Draws charts and writes the report.  Both can be made again from the tables, so
  * a failure here is a warning and not a failed run. */
-static void draw_and_report(const struct experiment *experiment,
+static void draw_and_report(const struct session *session,
                             const struct session_options *options)
 {
+    const struct experiment *experiment = session->experiment;
+    /* What lost trials stands in summary.csv in another order. */
+    const struct grid *grid = session->failed == 0 ? session->grid : NULL;
     struct err err = { 0 };
 
     if (experiment->plot_count > 0 && !plot_draw(experiment->dir, "png", &err) &&
         options->warn != NULL)
         options->warn(options->self, &err);
     err = (struct err){ 0 };
-    if (!report_write(experiment->dir, &err) && options->warn != NULL)
+    if (!report_write(experiment->dir, grid, &err) && options->warn != NULL)
         options->warn(options->self, &err);
 }
 
@@ -165,7 +168,7 @@ static bool put_together(struct arena *arena, const struct results *results,
     if (session->failed == 0)
         session->others_kept = !results_end(arena, results, experiment);
     if (session->done > 0 && !options->plain)
-        draw_and_report(experiment, options);
+        draw_and_report(session, options);
     return true;
 }
 
@@ -208,13 +211,14 @@ static bool run_with_ranks(struct keeper *keeper, struct runner_plan plan,
 }
 
 /* Runs what is not known of the keeper's experiment. */
-static bool run_trials(struct keeper *keeper,
+static bool run_trials(struct arena *arena, struct keeper *keeper,
                        const struct session_options *options,
                        struct runner_trial *trial, struct err *err)
 {
     const struct experiment *experiment = keeper->experiment;
     const struct runner_plan plan = {
         .count = experiment_trial_count(experiment),
+        .arena = arena,
         .threads = options->threads,
         .timeline_step_ns = experiment->timeline_step_ns,
         .progress = options->progress,
@@ -237,11 +241,11 @@ static bool run_trials(struct keeper *keeper,
 static struct runner_trial *more_trials(struct arena *arena,
                                         const struct experiment *experiment,
                                         uint32_t before,
-                                        const struct runner_trial *trial)
+                                        const struct runner_trial *trial, bool results)
 {
     uint32_t seeds = experiment->seeds;
     uint32_t count = experiment_trial_count(experiment);
-    struct runner_trial *more = arena_alloc(arena, count, sizeof *more);
+    struct runner_trial *more = runner_trials(arena, count, results);
 
     for (uint32_t i = 0; i < count; i++)
         if (i % seeds < before)
@@ -261,6 +265,7 @@ static bool run_looks(struct arena *arena, struct keeper *keeper,
     struct experiment *now = arena_alloc(arena, 1, sizeof *now);
     uint32_t looks = looks_count(whole->stop.rule, whole->stop.at_most);
     struct runner_trial *trial = NULL;
+    struct gathered gathered;
 
     *now = *whole;
     now->seeds = 0;
@@ -269,11 +274,12 @@ static bool run_looks(struct arena *arena, struct keeper *keeper,
         uint32_t before = now->seeds;
 
         now->seeds = looks_size(whole->stop.rule, whole->stop.at_most, k);
-        trial = more_trials(arena, now, before, trial);
+        trial = more_trials(arena, now, before, trial, options->results);
         session->trial = trial;
-        if (!run_trials(keeper, options, trial, err))
+        if (!run_trials(arena, keeper, options, trial, err) ||
+            !gather_trials(arena, &keeper->results, now, trial, false, &gathered, err))
             return false;
-        if (stop_judge(arena, now, grid_from_trials(arena, now, trial)))
+        if (stop_judge(arena, now, gathered.grid))
             break;
     }
     return true;
@@ -284,11 +290,11 @@ static bool run_number(struct arena *arena, struct keeper *keeper,
                        const struct session_options *options,
                        struct session *session, struct err *err)
 {
-    struct runner_trial *trial = arena_alloc(
-        arena, experiment_trial_count(keeper->experiment), sizeof *trial);
+    struct runner_trial *trial = runner_trials(
+        arena, experiment_trial_count(keeper->experiment), options->results);
 
     session->trial = trial;
-    return run_trials(keeper, options, trial, err);
+    return run_trials(arena, keeper, options, trial, err);
 }
 
 /* Shards run without knowing of each other, so a number of seeds that follows from
@@ -315,9 +321,9 @@ static bool run_rank(struct arena *arena, struct keeper *keeper,
 {
     const struct experiment *experiment = keeper->experiment;
     uint32_t count = experiment_trial_count(experiment);
-    struct runner_trial *trial = arena_alloc(arena, count, sizeof *trial);
+    struct runner_trial *trial = runner_trials(arena, count, false);
     const struct runner_plan plan = {
-        .count = count, .threads = options->threads,
+        .count = count, .arena = arena, .threads = options->threads,
         .timeline_step_ns = experiment->timeline_step_ns,
         .spec = make_trial_spec, .begin = begin_trial, .keep = keep_trial, .self = keeper,
         .next = fleet_next, .next_self = options->fleet

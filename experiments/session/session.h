@@ -32,6 +32,7 @@ struct session_options {
     struct fleet *fleet;            /* the ranks that run it together, or NULL */
     struct provenance_command command;
     const struct runner_ear *ear;   /* of a program that is not ours; or NULL */
+    bool results;                   /* session->trial is to have them */
     /* Something that the user should read; may be NULL. */
     void (*warn)(void *self, const struct err *err);
     void *self;                 /* first argument of warn */
@@ -41,7 +42,8 @@ struct session_options {
  * caller's experiment. */
 struct session {
     const struct experiment *experiment; /* as run: `seeds` are those that were needed */
-    const struct runner_trial *trial; /* by number, experiment_trial_count() */
+    /* By number, experiment_trial_count(); with results if the options say so. */
+    const struct runner_trial *trial;
     const struct grid *grid;        /* NULL: a shard, nothing put together */
     struct check_list checks;   /* verdicts on `expect:` */
     /* trials; known ones are done ones that were recalled */

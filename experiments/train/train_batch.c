@@ -112,9 +112,9 @@ bool train_run_batch(struct training *t, const struct candidate *batch,
 {
     uint32_t trials = count * cells;
     struct arena *scratch = arena_new((size_t)1 << 16);
-    struct runner_trial *trial = arena_alloc(scratch, trials, sizeof *trial);
+    struct runner_trial *trial = runner_trials(scratch, trials, true);
     const struct runner_plan plan = {
-        .count = trials, .threads = t->options->threads,
+        .count = trials, .arena = scratch, .threads = t->options->threads,
         .progress = t->options->progress, .spec = batch_spec, .self = t
     };
     bool ok;
@@ -127,12 +127,12 @@ bool train_run_batch(struct training *t, const struct candidate *batch,
     ok = runner_run(&plan, trial, err);
     for (uint32_t i = 0; ok && i < trials; i++) {
         bool done = trial[i].state == RUNNER_DONE;
-        const double *v = trial[i].result.value;
+        const double *v = trial[i].result->value;
 
         o->value[i] = done ? v[t->keys.objective] : NAN;
         o->undone[i] = done ? v[METRIC_JOBS] - v[METRIC_JOBS_DONE] : NAN;
         if (!done && o->first.kind == ERR_NONE)
-            o->first = trial[i].err;
+            o->first = *trial[i].err;
     }
     arena_free(scratch);
     return ok;

@@ -32,7 +32,7 @@ static const char *const after_choices[] = { "error", "hold", NULL };
 
 static const struct conf_field time_series_fields[] = {
     CONF_KEY("file", CONF_TEXT, time_series_keys, file, CONF_ABSENT,
-             "CSV of series, time_s, value, plain or gzip, as `clustersim "
+             "CSV of series, time_s, value, plain, gzip or zstd, as `clustersim "
              "import` writes it"),
     CONF_KEY("name", CONF_TEXT, time_series_keys, name, CONF_ABSENT,
              "which series of the file; the first"),

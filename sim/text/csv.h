@@ -11,7 +11,7 @@
  * tabs without a header (their columns are called "1", "2" ..., as many as the
  * first line has).  Two logs have a layout of their own: PAI's task table, whose
  * header is a file of its own and may stand in the first line, and Philly's, a
- * JSON of which each job is a row (csv_philly.c).  Streamed, plain or gzip.
+ * JSON of which each job is a row (csv_philly.c).  Streamed, plain, gzip or zstd.
  * Blank lines are no rows; they are counted.  A row that has not as many
  * fields as the header is an error.
  */

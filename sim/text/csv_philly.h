@@ -22,7 +22,7 @@ enum philly_column {
 /* Names of the columns, ends with NULL. */
 extern const char *const philly_names[];
 
-/* Opens the log, plain or gzip; NULL and an err if that fails.  It lives in
+/* Opens the log, plain, gzip or zstd; NULL and an err if that fails.  It lives in
  * the arena, but owns the open file: philly_close() returns it. */
 struct philly *philly_open(struct arena *arena, const char *path,
                            struct err *err);

@@ -2,7 +2,7 @@
 /*
  * json.h - a JSON file, token by token.
  *
- * Streamed, plain or gzip: memory does not grow with the file, as it does in
+ * Streamed, plain, gzip or zstd: memory does not grow with the file, as it does in
  * libraries that build a tree first (a log of Philly's jobs is a single array
  * of 117,325 objects).  Several values may follow each other, as in files of
  * one object a line.  RFC 8259, but a line must not be longer than 1 MiB.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * scan.c - text files, plain or gzip, read line by line; numbers in them.
+ * scan.c - text files, plain, gzip or zstd, read line by line; numbers in them.
  *
  * One buffer holds the longest allowed line and one block more.  Lines are
  * cut in place; when no line end is left, the rest moves to the front and the
@@ -20,6 +20,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/decimal.h"
 #include "sim/text/scan_gzip.h"
+#include "sim/text/scan_zstd.h"
 
 #define BLOCK_BYTES     ((size_t)1 << 16)
 #define LINE_BYTES_MAX  ((size_t)1 << 20)
@@ -27,6 +28,7 @@
 struct scan {
     const char *path;           /* the caller's */
     gzFile file;
+    struct scan_zstd *zstd;     /* NULL: plain or gzip, which `file` reads */
     int fd;                     /* of `file`; closed with it */
     off_t bytes;                /* of the file when it was opened */
     uint64_t data_bytes;        /* read so far, unpacked */
@@ -92,6 +94,7 @@ struct scan *scan_open(const char *path, struct err *err)
     struct scan *scan = arena_resize_own(NULL, 1, sizeof *scan);
     scan->path = path;
     scan->file = file;
+    scan->zstd = scan_zstd_is(fd) ? scan_zstd_open(fd) : NULL;
     scan->fd = fd;
     scan->bytes = file_bytes;
     scan->data_bytes = 0;
@@ -106,6 +109,7 @@ void scan_close(struct scan *scan)
     if (scan == NULL)
         return;
     assert(scan->file != NULL);
+    scan_zstd_close(scan->zstd);
     gzclose_r(scan->file);
     free(scan);
 }
@@ -126,17 +130,32 @@ static enum scan_step report_fault(struct scan *scan, struct err *err,
     return SCAN_ERROR;
 }
 
-/* Reads one block behind what is left; false with an err on bad data. */
-static bool read_block(struct scan *scan, struct err *err)
+/* Unpacks up to a block; false with an err on bad data. */
+static bool unpack_zstd(struct scan *scan, char *to, size_t *count, struct err *err)
 {
-    assert(scan->end - scan->start <= LINE_BYTES_MAX);
-    size_t left = scan->end - scan->start;
-    memmove(scan->buffer, scan->buffer + scan->start, left);
-    scan->start = 0;
-    scan->end = left;
+    enum scan_zstd_fault fault;
 
+    *count = scan_zstd_read(scan->zstd, to, BLOCK_BYTES, &fault);
+    if (fault == SCAN_ZSTD_FILE) {
+        scan->failed = true;
+        return fail_open(err, scan->path, errno);
+    }
+    if (fault == SCAN_ZSTD_SHORT) {
+        report_fault(scan, err, ERR_IO, 0, "the zstd data ends too early");
+        return err_hint(err, "The file was truncated; fetch it again.");
+    }
+    if (fault == SCAN_ZSTD_NONE)
+        return true;
+    report_fault(scan, err, ERR_IO, 0, "the zstd data is corrupt");
+    return err_hint(err, "The file is damaged, or other bytes follow its data, or it was packed "
+                    "with --long; unpack it by zstd -d --long=31, or fetch it again.");
+}
+
+/* Reads up to a block, unpacked if it is gzip; false with an err on bad data. */
+static bool read_gzip(struct scan *scan, char *to, size_t *count, struct err *err)
+{
     errno = 0;
-    int got = gzread(scan->file, scan->buffer + left, BLOCK_BYTES);
+    int got = gzread(scan->file, to, BLOCK_BYTES);
     int code = Z_OK;
     gzerror(scan->file, &code);
     if (code == Z_BUF_ERROR) {
@@ -153,11 +172,26 @@ static bool read_block(struct scan *scan, struct err *err)
         report_fault(scan, err, ERR_IO, 0, "the gzip data is corrupt");
         return err_hint(err, "The file is damaged; fetch it again.");
     }
+    *count = (size_t)got;
+    return true;
+}
+
+/* Reads one block behind what is left; false with an err on bad data. */
+static bool read_block(struct scan *scan, struct err *err)
+{
+    assert(scan->end - scan->start <= LINE_BYTES_MAX);
+    size_t left = scan->end - scan->start, got = 0;
+    memmove(scan->buffer, scan->buffer + scan->start, left);
+    scan->start = 0;
+    scan->end = left;
+    if (scan->zstd != NULL ? !unpack_zstd(scan, scan->buffer + left, &got, err)
+                           : !read_gzip(scan, scan->buffer + left, &got, err))
+        return false;
     /* Cut lines end with NUL, but they lie before what is left. */
-    scan->has_nul = memchr(scan->buffer, '\0', left + (size_t)got) != NULL;
-    scan->end += (size_t)got;
-    scan->data_bytes += (size_t)got;
-    scan->all_read = (size_t)got < BLOCK_BYTES;
+    scan->has_nul = memchr(scan->buffer, '\0', left + got) != NULL;
+    scan->end += got;
+    scan->data_bytes += got;
+    scan->all_read = got < BLOCK_BYTES;
     assert(scan->end <= LINE_BYTES_MAX + BLOCK_BYTES);
     return true;
 }
@@ -192,7 +226,7 @@ static size_t character_bytes(const unsigned char *text, size_t bytes)
     return wanted;
 }
 
-/* Archives that are no gzip, by their first bytes. */
+/* What is read after unpacking, and is no text, by its first bytes. */
 static bool is_archive(const struct scan *scan, struct err *err)
 {
     assert(scan->end <= sizeof scan->buffer);
@@ -201,7 +235,7 @@ static bool is_archive(const struct scan *scan, struct err *err)
     } known[] = {
         { "a zip archive, or a workbook of Excel", "PK\003\004" },
         { "Parquet", "PAR1" }, { "bzip2 data", "BZh91AY&SY" },
-        { "xz data", "\xFD" "7zXZ" }, { "zstd data", "\x28\xB5\x2F\xFD" },
+        { "xz data", "\xFD" "7zXZ" }, { "zstd data within other data", "\x28\xB5\x2F\xFD" },
         { "a 7z archive", "7z\xBC\xAF" },
         { "gzip data within gzip data", "\x1F\x8B" },
     };
@@ -212,7 +246,7 @@ static bool is_archive(const struct scan *scan, struct err *err)
         if (scan->end >= bytes &&
             memcmp(scan->buffer, known[i].magic, bytes) == 0) {
             err_set(err, ERR_SYNTAX, pos, "the file is %s", known[i].name);
-            err_hint(err, "Unpack it: text is read, plain or gzip.");
+            err_hint(err, "Unpack it: text is read, plain, gzip or zstd.");
             return true;
         }
     }
@@ -339,7 +373,7 @@ static enum scan_step check_end(struct scan *scan, struct err *err)
     struct stat status;
 
     if (fstat(scan->fd, &status) == 0 && status.st_size == scan->bytes) {
-        if (gzdirect(scan->file) ||
+        if (scan->zstd != NULL || gzdirect(scan->file) ||
             scan_gzip_ends(scan->fd, scan->bytes, scan->data_bytes))
             return SCAN_END;
         report_fault(scan, err, ERR_IO, 0, "other bytes follow the gzip data");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * scan.h - text files, plain or gzip, read line by line; numbers in them.
+ * scan.h - text files, plain, gzip or zstd, read line by line; numbers in them.
  *
  * A file is streamed: memory does not grow with it.  Numbers are decimal,
  * independent of the locale.

@@ -8,7 +8,11 @@
 
 #include <assert.h>
 #include <string.h>
+#include <fcntl.h>
+#include <unistd.h>
 #include <zlib.h>
+
+#include "sim/text/scan_zstd.h"
 
 #define BLOCK_BYTES 65536
 
@@ -40,20 +44,50 @@ static void look_at(struct looker *l, const char *bytes, size_t count)
     }
 }
 
+/* The file, whatever it is packed by. */
+struct packed {
+    gzFile file;
+    struct scan_zstd *zstd;     /* NULL: plain or gzip */
+};
+
+static struct packed open_packed(const char *path)
+{
+    struct packed packed = { NULL, NULL };
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0 && scan_zstd_is(fd))
+        packed.zstd = scan_zstd_open(fd);
+    if (fd >= 0)
+        packed.file = gzdopen(fd, "rb");
+    return packed;
+}
+
+/* As gzread(): less than 0 for a fault. */
+static int read_packed(const struct packed *packed, char *block, unsigned bytes)
+{
+    enum scan_zstd_fault fault;
+    size_t got;
+
+    if (packed->zstd == NULL)
+        return gzread(packed->file, block, bytes);
+    got = scan_zstd_read(packed->zstd, block, bytes, &fault);
+    return fault == SCAN_ZSTD_NONE ? (int)got : -1;
+}
+
 bool scan_look(const char *path, struct scan_look *look, struct err *err)
 {
     struct err_pos pos = { path, 0, 0 };
     struct looker looker = { .look = look };
     char block[BLOCK_BYTES];
-    gzFile file = gzopen(path, "rb");
+    struct packed file = open_packed(path);
     bool first = true;
     int got;
 
     assert(path != NULL && look != NULL);
     *look = (struct scan_look){ 0 };
-    if (file == NULL)
+    if (file.file == NULL)
         return err_set(err, ERR_IO, pos, "cannot read the file again");
-    while ((got = gzread(file, block, sizeof block)) > 0) {
+    while ((got = read_packed(&file, block, sizeof block)) > 0) {
         size_t from = 0;
 
         if (first && got >= 3 && memcmp(block, "\xEF\xBB\xBF", 3) == 0) {
@@ -63,7 +97,8 @@ bool scan_look(const char *path, struct scan_look *look, struct err *err)
         first = false;
         look_at(&looker, block + from, (size_t)got - from);
     }
-    gzclose_r(file);
+    scan_zstd_close(file.zstd);
+    gzclose_r(file.file);
     look->open_end = looker.any;
     look->lines += looker.any;
     look->blank += looker.any && !looker.text;

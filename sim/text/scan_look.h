@@ -19,7 +19,7 @@ struct scan_look {
     bool open_end;              /* the last line has no end */
 };
 
-/* Reads all of a file, plain or gzip, that scan_line has read to its end. */
+/* Reads all of a file, plain, gzip or zstd, that scan_line has read to its end. */
 bool scan_look(const char *path, struct scan_look *look, struct err *err);
 
 #endif

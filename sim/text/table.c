@@ -356,6 +356,33 @@ static uint32_t nine_digits(double value, int *exp10)
     return digits;
 }
 
+double table_read_real(double value)
+{
+    static const double power[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
+                                   1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+                                   1e20, 1e21, 1e22};
+    const int most = (int)(sizeof power / sizeof power[0]) - 1;
+    struct decimal decimal;
+    char text[32];
+    double read = 0;
+    int exp10;
+
+    assert(isfinite(value));
+    if (value == 0)
+        return 0;
+    read = nine_digits(fabs(value), &exp10);
+    exp10 -= 8;
+    /* Both numbers are exact, so there is one rounding: it gives the nearest double. */
+    if (exp10 >= 0 && exp10 <= most)
+        read *= power[exp10];
+    else if (exp10 < 0 && -exp10 <= most)
+        read /= power[-exp10];
+    else if (decimal_read(text, table_format_real(fabs(value), text), &decimal) == 0 ||
+             !decimal_to_f64(&decimal, &read))
+        return NAN;
+    return value < 0 ? -read : read;
+}
+
 /* Nine digits at out, without the zeros at their end. */
 static char *put_fraction(char *out, uint32_t digits)
 {

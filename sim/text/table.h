@@ -63,5 +63,7 @@ size_t table_header(const struct table_column *columns, size_t count,
 
 /* "%.9g" and its bytes, without the cost or the locale of printf. */
 size_t table_format_real(double value, char out[32]);
+/* Returns the double that a reader takes those bytes for, without reading them. */
+double table_read_real(double value);
 
 #endif

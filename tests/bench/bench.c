@@ -5,8 +5,8 @@
  * A row has up to three probes: the engine, the bound and the plain heap.  All
  * probes of a row take turns, so that what is compared ran in the same
  * minute; each figure is the median over turns.  Times are of the processor,
- * except for the speed-up of two workers and for policies that are programs, which
- * are wall time.
+ * except for whole runs, for two workers and for policies that are programs, which are
+ * wall time.
  */
 #include <assert.h>
 #include <gsl/gsl_errno.h>
@@ -116,6 +116,11 @@ static const struct row rows[] = {
     {"talk-python", "us", 11, {&bench_talk_python, &bench_ping, NULL}, 40, 0, false, true},
     {"two-workers", "x", 0, {&bench_workers, NULL, NULL},
      1.9, 0, true, true},
+    {"run-trial", "us", 2000, {&bench_many_trial, NULL, NULL}, 1000, 0, false, true},
+    {"run-trial", "us", 20000, {&bench_many_trial, NULL, NULL}, 1000, 0, false, false},
+    {"run-two-threads", "x", 2000, {&bench_many_speed, NULL, NULL}, 1.9, 0, true, true},
+    {"run-two-threads", "x", 20000, {&bench_many_speed, NULL, NULL}, 1.9, 0, true, false},
+    {"run-trial-bytes", "B", 20000, {&bench_many_bytes, NULL, NULL}, 500, 0, false, false},
 };
 
 struct figure {

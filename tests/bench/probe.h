@@ -63,6 +63,10 @@ extern const struct bench_probe_type bench_env;
 /* Time of one worker over time of two, same digest or no figure. */
 extern const struct bench_probe_type bench_workers;
 
+/* A run of so many trials of 50 jobs on one thread: microseconds of wall time a trial, time
+ * of one thread over that of two, and bytes of memory that a trial adds. */
+extern const struct bench_probe_type bench_many_trial, bench_many_speed, bench_many_bytes;
+
 /* Microseconds of wall time a decision of a program, for `size` jobs each; those that
  * the bytes alone take. */
 extern const struct bench_probe_type bench_talk_c, bench_talk_python, bench_ping;

@@ -54,14 +54,10 @@ static struct grid *make_grid(struct arena *arena, uint32_t seeds)
     *grid = (struct grid){ .point = point, .point_count = 1, .policy = policy,
                             .policy_count = 2, .seed_count = seeds,
                             .seed = seed };
-    grid->value = arena_alloc(arena, 2 * seeds * METRIC_COUNT,
-                              sizeof(double));
-    grid->present = arena_alloc(arena, 2 * seeds, sizeof(bool));
-    for (uint32_t i = 0; i < 2 * seeds; i++) {
-        grid->present[i] = true;
-        grid->value[i * METRIC_COUNT + METRIC_JCT_MEAN] =
-            i < seeds ? 100 + i : 90 + 2 * (i - seeds);
-    }
+    grid_begin(arena, grid);
+    for (uint32_t i = 0; i < 2 * seeds; i++)
+        grid_set(grid, 0, i / seeds, i % seeds, METRIC_JCT_MEAN,
+                 i < seeds ? 100 + i : 90 + 2 * (i - seeds));
     return grid;
 }
 
@@ -140,7 +136,7 @@ static void missing_values_are_undecided(void **state)
     struct world *w = *state;
     struct grid *grid = make_grid(w->arena, 1);
 
-    grid->value[METRIC_JCT_MEAN] = NAN;
+    grid_set(grid, 0, 0, 0, METRIC_JCT_MEAN, NAN);
     assert_int_equal(judge(w, grid, expect("a", NULL, 0, 1000, 0)),
                      CHECK_UNDECIDED);
 }
@@ -200,7 +196,7 @@ static void copies_are_judged_by_their_value_alone(void **state)
     struct check_list list;
 
     for (uint32_t i = 0; i < 8; i++)
-        grid->value[i * METRIC_COUNT + METRIC_JCT_MEAN] = i < 4 ? 100 : 90;
+        grid_set(grid, 0, i / 4, i % 4, METRIC_JCT_MEAN, i < 4 ? 100 : 90);
     list = check_expects(w->arena, grid, &e, 1);
     assert_int_equal(list.held, 1);
     assert_int_equal(list.item[0].seeds, 1);
@@ -213,19 +209,18 @@ static void any_seed_that_got_worse_is_a_regression(void **state)
     struct world *w = *state;
     const struct grid *before = make_grid(w->arena, 4);
     struct grid *now = make_grid(w->arena, 4);
-    double *value = &now->value[2 * METRIC_COUNT + METRIC_JCT_MEAN];
     struct check_list list;
 
     list = check_regressions(w->arena, before, now, 0, NULL);
     assert_int_equal(list.held, 2);
-    *value += 0.5;                      /* 102 -> 102.5 */
+    grid_set(now, 0, 0, 2, METRIC_JCT_MEAN, 102.5);     /* from 102 */
     list = check_regressions(w->arena, before, now, 0, NULL);
     assert_int_equal(list.failed, 1);
     assert_non_null(strstr(list.item[0].reason, "worse in 1 of 4 seeds (seed "
                            "2: 102 -> 102.5)"));
     assert_int_equal(check_regressions(w->arena, before, now, 0.005,
                                        NULL).failed, 0);
-    *value = 50;
+    grid_set(now, 0, 0, 2, METRIC_JCT_MEAN, 50);
     assert_int_equal(check_regressions(w->arena, before, now, 0,
                                        NULL).failed, 0);
 }
@@ -245,7 +240,7 @@ static void trial_that_is_gone_is_a_regression(void **state)
     list = check_regressions(w->arena, make_grid(w->arena, 4), now, 0, &left);
     assert_int_equal(list.failed, 0);
     assert_int_equal(list.not_judged, 1);
-    now->value[6 * METRIC_COUNT + METRIC_JCT_MEAN] += 1;
+    grid_set(now, 0, 1, 2, METRIC_JCT_MEAN, grid_value(now, 0, 1, 2, METRIC_JCT_MEAN) + 1);
     list = check_regressions(w->arena, make_grid(w->arena, 4), now, 0, &left);
     assert_int_equal(list.failed, 1);   /* the graver verdict stays */
 }
@@ -260,7 +255,7 @@ static void what_draws_has_an_interval_against_what_does_not(void **state)
     struct check_list list;
 
     for (uint32_t i = 0; i < 4; i++)
-        grid->value[i * METRIC_COUNT + METRIC_JCT_MEAN] = 100;
+        grid_set(grid, 0, 0, i, METRIC_JCT_MEAN, 100);
     grid->fixed = fixed;                /* b - a: -10, -8, -6, -4 */
     list = check_expects(w->arena, grid, &e, 1);
     assert_int_equal(list.item[0].seeds, 4);

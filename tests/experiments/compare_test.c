@@ -144,14 +144,10 @@ static struct grid *make_grid(struct arena *arena)
 
     *grid = (struct grid){ .point = point, .point_count = 1, .policy = policy,
                             .policy_count = 2, .seed_count = 3, .seed = seed };
-    grid->value = arena_alloc(arena, 6 * METRIC_COUNT, sizeof(double));
-    grid->present = arena_alloc(arena, 6, sizeof(bool));
-    for (size_t i = 0; i < 6; i++) {
-        grid->present[i] = true;
-        for (size_t m = 0; m < METRIC_COUNT; m++)
-            grid->value[i * METRIC_COUNT + m] =
-                i < 3 ? 10 : 11 + (double)(i - 3);
-    }
+    grid_begin(arena, grid);
+    for (unsigned i = 0; i < 6; i++)
+        for (int m = 0; m < METRIC_COUNT; m++)
+            grid_set(grid, 0, i / 3, i % 3, (enum metric)m, i < 3 ? 10 : 11 + (double)(i - 3));
     return grid;
 }
 
@@ -207,9 +203,10 @@ static void one_trial_of_what_draws_nothing_pairs_with_every_seed(
 
     (void)state;
     for (uint32_t s = 0; s < 3; s++)
-        for (unsigned m = 0; m < METRIC_COUNT; m++)
-            grid->value[s * METRIC_COUNT + m] =
-                copies->value[s * METRIC_COUNT + m] = 7;
+        for (int m = 0; m < METRIC_COUNT; m++) {
+            grid_set(grid, 0, 0, s, (enum metric)m, 7);
+            grid_set(copies, 0, 0, s, (enum metric)m, 7);
+        }
     assert_true(grid_alike(copies, 0, 0));
     assert_false(grid_alike(copies, 0, 1));
     assert_int_equal(grid_samples(copies, 0, 0, METRIC_JCT_MEAN, x), 1);
@@ -238,8 +235,8 @@ static void two_runs_are_compared_with_holms_correction(void **state)
 
     (void)state;
     for (uint32_t s = 0; s < 3; s++) {
-        left->value[s * METRIC_COUNT + METRIC_COST] = 10 + s % 2;
-        right->value[s * METRIC_COUNT + METRIC_COST] = 10 + s % 2 + s + 1;
+        grid_set(left, 0, 0, s, METRIC_COST, 10 + s % 2);
+        grid_set(right, 0, 0, s, METRIC_COST, 10 + s % 2 + s + 1);
     }
     assert_int_equal(compare_print(out, left, right), 1);
     fclose(out);

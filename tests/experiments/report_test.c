@@ -37,7 +37,7 @@ static char *report(const char *dir)
     struct err err = { 0 };
     char *page;
 
-    if (!report_write(dir, &err))
+    if (!report_write(dir, NULL, &err))
         fail_msg("%s", err.text);
     page = results_text(dir, "report.html");
     cut_script(page);
@@ -349,7 +349,7 @@ static void a_page_that_cannot_be_written_is_an_error(void **state)
     results_make(dir, &results_plain);
     snprintf(path, sizeof path, "%s/report.html", dir);
     assert_int_equal(mkdir(path, 0777), 0);
-    assert_false(report_write(dir, &err));
+    assert_false(report_write(dir, NULL, &err));
     assert_int_equal(err.kind, ERR_IO);
     assert_string_equal(err.pos.file, dir);
     assert_non_null(strstr(err.text, "report.html: cannot be written"));
@@ -364,7 +364,7 @@ static void a_broken_table_leaves_no_page(void **state)
     (void)state;
     results_make(dir, &results_plain);
     results_write_text(dir, "compare.csv", "point,policy\nx=1/h,first\n");
-    assert_false(report_write(dir, &err));
+    assert_false(report_write(dir, NULL, &err));
     assert_int_equal(err.kind, ERR_SCHEMA);
     assert_non_null(strstr(err.text, "compare.csv:"));
     assert_false(results_has(dir, "report.html"));

@@ -106,13 +106,14 @@ static struct runner_plan plan_of(struct world *w, uint32_t threads)
 {
     return (struct runner_plan){ .count = experiment_trial_count(w->experiment),
                                  .threads = threads, .spec = good_spec,
-                                 .self = w };
+                                 .arena = w->arena, .self = w };
 }
 
 static void results_do_not_depend_on_threads(void **state)
 {
     struct world *w = *state;
-    struct runner_trial one[6] = { 0 }, many[6] = { 0 };
+    struct runner_trial *one = runner_trials(w->arena, 6, true);
+    struct runner_trial *many = runner_trials(w->arena, 6, true);
     struct runner_plan plan = plan_of(w, 1);
 
     assert_true(runner_run(&plan, one, &w->err));
@@ -120,9 +121,9 @@ static void results_do_not_depend_on_threads(void **state)
     assert_true(runner_run(&plan, many, &w->err));
     for (int i = 0; i < 6; i++) {
         assert_int_equal(one[i].state, RUNNER_DONE);
-        assert_true(one[i].result.digest == many[i].result.digest);
-        assert_memory_equal(one[i].result.value, many[i].result.value,
-                            sizeof one[i].result.value);
+        assert_true(one[i].result->digest == many[i].result->digest);
+        assert_memory_equal(one[i].result->value, many[i].result->value,
+                            sizeof one[i].result->value);
     }
 }
 
@@ -137,7 +138,7 @@ static void failed_trial_does_not_stop_the_others(void **state)
     for (int i = 0; i < 6; i++)
         assert_int_equal(trial[i].state,
                          i == 2 ? RUNNER_FAILED : RUNNER_DONE);
-    assert_int_equal(trial[2].err.kind, ERR_LIMIT);
+    assert_int_equal(trial[2].err->kind, ERR_LIMIT);
 }
 
 static void failure_to_keep_ends_the_run(void **state)

@@ -161,14 +161,11 @@ static struct grid *make_grid(struct arena *arena, const struct row *row,
     *grid = (struct grid) { .point = point, .point_count = 1,
                             .policy = policy, .policy_count = policies,
                             .seed_count = SEEDS, .seed = seed };
-    grid->value = arena_alloc(arena, policies * SEEDS * METRIC_COUNT,
-                              sizeof(double));
-    grid->present = arena_alloc(arena, policies * SEEDS, sizeof(bool));
+    grid_begin(arena, grid);
     for (uint32_t i = 0; i < policies * SEEDS; i++) {
-        double *value = &grid->value[i * METRIC_COUNT];
+        double value[METRIC_COUNT];
         const struct row *r = &row[i / SEEDS];
 
-        grid->present[i] = true;
         for (int m = 0; m < METRIC_COUNT; m++)
             value[m] = 5;
         value[METRIC_JOBS] = r->jobs;
@@ -178,6 +175,8 @@ static struct grid *make_grid(struct arena *arena, const struct row *row,
         value[METRIC_SERVICE_LATENCY] = r->latency;
         value[METRIC_REQUESTS] = r->came;
         value[METRIC_REQUESTS_DONE] = r->answered;
+        for (int m = 0; m < METRIC_COUNT; m++)
+            grid_set(grid, 0, i / SEEDS, i % SEEDS, (enum metric)m, value[m]);
     }
     return grid;
 }

@@ -61,12 +61,9 @@ static struct grid *two_points(struct arena *arena)
 
     *grid = (struct grid){ .point = point, .point_count = 2, .policy = policy,
                             .policy_count = 2, .seed_count = 1, .seed = seed };
-    grid->value = arena_alloc(arena, 4 * METRIC_COUNT, sizeof(double));
-    grid->present = arena_alloc(arena, 4, sizeof(bool));
-    for (int i = 0; i < 4; i++) {
-        grid->present[i] = true;
-        grid->value[i * METRIC_COUNT + METRIC_COST] = mean[i];
-    }
+    grid_begin(arena, grid);
+    for (unsigned i = 0; i < 4; i++)
+        grid_set(grid, i / 2, i % 2, 0, METRIC_COST, mean[i]);
     return grid;
 }
 

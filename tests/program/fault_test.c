@@ -527,7 +527,8 @@ static void killed_runs_resume_to_the_same(void **state)
         fseek(file, (long)st.st_size / 3, SEEK_SET);
         fputs("damaged", file);
         fclose(file);
-        assert_int_equal(truncate(path[i], st.st_size - 100 - 7 * (off_t)i), 0);
+        if (st.st_size > 1000)          /* else its thread had hardly begun */
+            assert_int_equal(truncate(path[i], st.st_size - 100 - 7 * (off_t)i), 0);
     }
     assert_resumed_as_whole(f);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include <cmocka.h>
 
@@ -57,6 +58,16 @@ static void write_gzip(const char *path, const char *text, size_t bytes)
     assert_non_null(file);
     assert_int_equal(gzwrite(file, text, (unsigned)bytes), bytes);
     gzclose(file);
+}
+
+static void write_zstd(const char *path, const char *text, size_t bytes)
+{
+    size_t room = ZSTD_compressBound(bytes);
+    char *packed = malloc(room);
+
+    assert_non_null(packed);
+    write_bytes(path, packed, ZSTD_compress(packed, room, text, bytes, 3));
+    free(packed);
 }
 
 static void expect_line(struct scan *scan, const char *wanted)
@@ -127,8 +138,10 @@ static void lines_end_with_lf_crlf_or_the_file(void **state)
     struct place *place = *state;
     static const char text[] = "\xEF\xBB\xBFone\ntwo\r\n\n\xC3\xA9\r\r\nlast";
 
-    for (int packed = 0; packed < 2; packed++) {
-        if (packed)
+    for (int packed = 0; packed < 3; packed++) {
+        if (packed == 2)
+            write_zstd(place->path, text, sizeof text - 1);
+        else if (packed == 1)
             write_gzip(place->path, text, sizeof text - 1);
         else
             write_bytes(place->path, text, sizeof text - 1);
@@ -276,6 +289,41 @@ static void damaged_gzip_says_so(void **state)
     err = first_error(place->path);
     assert_int_equal(err.kind, ERR_IO);
     assert_string_equal(err.text, "the gzip data is corrupt");
+    free(text);
+}
+
+/* Frames one after another are one text, and nothing else may follow. */
+static void damaged_zstd_says_so(void **state)
+{
+    struct place *place = *state;
+    enum { BYTES = 300000 };
+    char *text = malloc(2 * BYTES);
+    uint64_t word = 1;
+    struct err err;
+
+    for (size_t i = 0; i < BYTES; i++) {
+        word = word * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        text[i] = i % 60 == 59 ? '\n' : (char)('a' + (word >> 60));
+    }
+    write_zstd(place->path, text, BYTES);
+    assert_int_equal(lines_of(place->path), BYTES / 60);
+    FILE *file = fopen(place->path, "rb");
+    size_t packed = fread(text, 1, BYTES, file);
+    fclose(file);
+    assert_in_range(packed, 1000, BYTES - 1);
+    memcpy(text + packed, text, packed);
+    write_bytes(place->path, text, 2 * packed);
+    assert_int_equal(lines_of(place->path), 2 * (BYTES / 60));
+    for (size_t cut = 5; cut < packed; cut += packed / 7) {
+        write_bytes(place->path, text, packed + cut);
+        err = first_error(place->path);
+        assert_int_equal(err.kind, ERR_IO);
+        assert_string_equal(err.text, "the zstd data ends too early");
+    }
+    memcpy(text + packed, "more than a frame", 17);
+    write_bytes(place->path, text, packed + 17);
+    err = first_error(place->path);
+    assert_string_equal(err.text, "the zstd data is corrupt");
     free(text);
 }
 
@@ -538,6 +586,7 @@ int main(void)
         IN_FOLDER(longest_line_is_one_mebibyte),
         IN_FOLDER(what_cannot_be_read_says_so),
         IN_FOLDER(damaged_gzip_says_so),
+        IN_FOLDER(damaged_zstd_says_so),
         IN_FOLDER(bytes_that_are_no_text_are_located),
         IN_FOLDER(bytes_behind_gzip_data_are_refused),
         IN_FOLDER(archives_and_old_line_ends_are_named),

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -104,6 +105,8 @@ static void same_as_printf(double value)
         print_message("%a: %s, printf says %s\n", value, ours, theirs);
     assert_string_equal(ours, theirs);
     assert_int_equal(bytes, strlen(theirs));
+    if (!isinf(strtod(theirs, NULL)))
+        assert_true(table_read_real(value) == strtod(theirs, NULL));
 }
 
 static uint64_t next_word(uint64_t *state)

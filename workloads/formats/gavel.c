@@ -111,6 +111,6 @@ const struct import_format import_gavel = {
              "# of GPU; arrivals and sizes are of Philly, job types "
              "synthetic.\n",
     .layout = CSV_TAB,
-    .lengths = "a *_throughputs.json of Gavel, plain or gzip", .typed = true,
+    .lengths = "a *_throughputs.json of Gavel, plain, gzip or zstd", .typed = true,
     .open = open_gavel, .row = read_row,
 };

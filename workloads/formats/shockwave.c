@@ -209,7 +209,7 @@ const struct import_format import_shockwave = {
              "# their batch size as they run; the run time is what the file "
              "states or, with lengths,\n"
              "# what follows from steps and rates.\n",
-    .lengths = "a *_throughputs.json of Gavel or Shockwave, plain or gzip",
+    .lengths = "a *_throughputs.json of Gavel or Shockwave, plain, gzip or zstd",
     .typed = true, .has_lengths = true,
     .layout = CSV_TAB, .open = open_shockwave, .row = read_row,
 };

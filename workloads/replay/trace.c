@@ -56,7 +56,7 @@ static const char *const constraints_choices[] = {"heed", "ignore", NULL};
 
 static const struct conf_field trace_fields[] = {
     CONF_KEY("file", CONF_TEXT, trace_keys, file, CONF_REQUIRED,
-             "the file, plain or gzip"),
+             "the file, plain, gzip or zstd"),
     CONF_KEY("format", CONF_CHOICE, trace_keys, format, "csv",
              "how it is written", .choices = format_choices),
     CONF_KEY("columns", CONF_NODE, trace_keys, columns, CONF_ABSENT,

@@ -50,7 +50,7 @@ struct column_keys { const char *arrive, *prompt, *output; };
 
 static const struct conf_field trace_fields[] = {
     CONF_KEY("file", CONF_TEXT, trace_keys, file, CONF_REQUIRED,
-             "where the requests are; plain or gzip"),
+             "where the requests are; plain, gzip or zstd"),
     CONF_KEY("format", CONF_CHOICE, trace_keys, format, "csv",
              "how the file is laid out", .choices = format_names),
     CONF_KEY("empty", CONF_CHOICE, trace_keys, empty, "refuse",

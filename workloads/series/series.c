@@ -105,7 +105,7 @@ static const struct conf_field series_fields[] = {
     CONF_KEY("unit", CONF_TEXT, series_keys, unit, CONF_REQUIRED,
              "of a value, such as USD/h"),
     CONF_KEY("file", CONF_TEXT, series_keys, file, CONF_REQUIRED,
-             "CSV of series, time_s, value; plain or gzip"),
+             "CSV of series, time_s, value; plain, gzip or zstd"),
     CONF_KEY("origin", CONF_CHOICE, series_keys, origin, "first",
              "time 0: the first point of all, or the file's own zero",
              .choices = origin_choices),
