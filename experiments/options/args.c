@@ -82,6 +82,8 @@ static const struct arg_info info[ARG_COUNT] = {
                       "which column of a CSV is what; a number stands for "
                       "every row" },
     [ARG_JSON] = { "--json", 0, NULL, "as JSON, for other programs" },
+    [ARG_PAPER] = { "--paper", 0, "STYLE",
+                    "for print, in PDF and TeX: ieee, acm, usenix or slide" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };
 
