@@ -84,6 +84,9 @@ static const struct arg_info info[ARG_COUNT] = {
     [ARG_JSON] = { "--json", 0, NULL, "as JSON, for other programs" },
     [ARG_PAPER] = { "--paper", 0, "STYLE",
                     "for print, in PDF and TeX: ieee, acm, usenix or slide" },
+    [ARG_TABLE_FORM] = { "--format", 0, "FORM", "text, latex, markdown or csv (text)" },
+    [ARG_METRICS] = { "--metrics", 0, "NAME,..",
+                      "its columns; without it those that a run ends with" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };
 
