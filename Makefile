@@ -30,6 +30,7 @@ ALL  := $(MODE) -fPIC -fno-semantic-interposition $(WARN) $(WERROR) -pthread \
 
 # Data that travels inside the program: NAME_file[], see models/embed.sh.
 EMBED_catalogue := $(wildcard models/catalogue/*.yaml)
+EMBED_cite      := experiments/CITATION.cff
 EMBED_plot      := $(wildcard plots/*.gp)
 EMBED_page      := $(wildcard experiments/report/page/*.* experiments/report/page/uplot/*.min.*)
 EMBED_header    := $(sort $(filter %.h,$(shell $(CC) -MM -I. policies/*.h 2>/dev/null)))
@@ -37,7 +38,7 @@ EMBED_header    := $(sort $(filter %.h,$(shell $(CC) -MM -I. policies/*.h 2>/dev
 SRC   := $(filter-out experiments/main.c %/fleet/mpi.c policies/clients/% policies/python/%,\
          $(shell find $(FLOORS) -name '*.c' | LC_ALL=C sort))
 OBJ   := $(SRC:%.c=$(B)/%.o) \
-         $(patsubst %,$(B)/embed/%.o,catalogue_data plot_data page_data header_data rng_table)
+         $(patsubst %,$(B)/embed/%.o,catalogue_data plot_data cite_data page_data header_data rng_table)
 LIB   := $(B)/libclustersim.a
 SO    := $(B)/libclustersim.so.$(VERSION)
 TEST  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*/*_test.c))
@@ -106,7 +107,7 @@ stamp = mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1
 $(B)/flags.stamp: FORCE
 	$(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
 $(B)/sources.stamp: FORCE
-	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot) $(EMBED_page) $(EMBED_header))
+	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot) $(EMBED_cite) $(EMBED_page) $(EMBED_header))
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 # The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.

@@ -25,9 +25,9 @@ struct table_wish {
 };
 
 /* Prints the table: for each point and policy the mean of each metric and the longer side
- * of its 95% interval; marks where it differs from the baseline, by Holm's p-values of
- * compare.csv; the best in bold; and what all this means, as caption.  False: err says
- * why. */
+ * of its 95% interval; daggers where it differs from the baseline, by p-values that Holm's
+ * method corrected; the best in bold; and what all this means, as caption.  False: err
+ * says why. */
 bool table_print(struct arena *arena, const struct table_wish *wish, FILE *file,
                  struct err *err);
 
