@@ -18,10 +18,10 @@ $(if $(V),,$(eval .SILENT:))
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
         -Wconversion -Wno-sign-conversion -Wno-string-conversion
-PKGS := gsl yaml-0.1 zlib libelf
+PKGS := gsl yaml-0.1 zlib libelf libarchive
 INCS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null || \
-                echo -lgsl -lgslcblas -lyaml -lz -lelf) -lglpk -lxxhash -lm -pthread
+                echo -lgsl -lgslcblas -lyaml -lz -lelf -larchive) -lglpk -lxxhash -lm -pthread
 SANS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 MODE := $(strip -std=c11 $(CFLAGS) -ffp-contract=off $(SANS))
 ALL  := $(MODE) -fPIC -fno-semantic-interposition $(WARN) $(WERROR) -pthread \
