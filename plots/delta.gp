@@ -90,9 +90,11 @@ do for [t = 1:shown] {
          for [p = 1:policies] data using ($1 == at && $2 == p ? $7 : NaN):(y($3, p)) \
              with points pointtype mark_of(p) pointsize 1.2 linewidth 1.6 \
              linecolor rgb colour_of(p) notitle, \
-         data using ($1 == at && $4 > highest ? $7 : NaN):(y($3, $2)):(percent(int($4 + 0.5)).tex_sign) \
+         data using ($1 == at && $4 > highest ? $7 : NaN):(y($3, $2)):\
+             (percent(int($4 + 0.5)).tex_sign) \
              with labels right offset -1, 0 font small textcolor rgb ink notitle, \
-         data using ($1 == at && $4 < lowest ? $7 : NaN):(y($3, $2)):(percent(int($4 - 0.5)).tex_sign) \
+         data using ($1 == at && $4 < lowest ? $7 : NaN):(y($3, $2)):\
+             (percent(int($4 - 0.5)).tex_sign) \
              with labels left offset 1, 0 font small textcolor rgb ink notitle
 }
 unset multiplot

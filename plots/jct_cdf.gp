@@ -36,8 +36,8 @@ do for [t = 1:shown] {
     set tmargin at screen down(top + panel_row * tall)
     set bmargin at screen down(top + panel_row * tall + band)
     set title points > 1 ? point_title[at] : ''
-    set xlabel x_title('job completion time, '.time_name.(paper eq '' ? ' (logarithmic)' : ', log'), panel_row) \
-        textcolor rgb ink
+    set xlabel x_title('job completion time, '.time_name.\
+        (paper eq '' ? ' (logarithmic)' : ', log'), panel_row) textcolor rgb ink
     set ylabel panel_column == 0 ? 'submitted jobs done, percent' : '' offset 1, 0 textcolor rgb ink
     plot for [p = 1:policies] data index (at - 1) * policies + p - 1 \
              using ($1 / time_unit):(100 * $2) with lines linewidth 2.2 \

@@ -13,9 +13,9 @@
 # the number of the t-th that it shows, from the first to the last.
 #
 # For print (`clustersim plot --paper`) the head sets paper, and column_pt, most_pt
-# (height), letter_pt, line_pt and letters of its style.  Nothing but panels and legend is drawn then, and
-# heading and note are written as a caption.  Widths are in the same pixels, 16 to a
-# letter's size, so that what fits a line fits it there, too; heights are flatter.
+# (height), letter_pt, line_pt and letters of its style.  Only panels and legend are
+# drawn then; heading and note are written as a caption.  Widths are in the same pixels,
+# 16 to a letter's size, so that what fits a line fits it there, too; heights are flatter.
 
 if (!exists('format')) format = 'png'
 if (!exists('file')) file = figure.'.'.format
@@ -93,8 +93,8 @@ if (format eq 'pdf') {
 if (paper ne '') {
     page = sprintf("size %.4fin,%.4fin", column_pt / 72.27, height * down_pt / 72.27)
     if (format eq 'pdf') {
-        eval sprintf("set terminal pdfcairo noenhanced %s font '%s,%g' fontscale 0.75 linewidth %g", \
-                     page, letters, letter_pt, line_pt)
+        eval sprintf("set terminal pdfcairo noenhanced %s font '%s,%g' ".\
+                     "fontscale 0.75 linewidth %g", page, letters, letter_pt, line_pt)
     }
     if (format eq 'tex') {
         size = sprintf('\fontsize{%g}{%g}\selectfont', letter_pt, 1.2 * letter_pt)

@@ -51,10 +51,10 @@ void cite_print_own(struct arena *arena, FILE *file)
                                               cite_file[0].bytes, &err);
 
     assert(tree != NULL);
-    fprintf(file, "@software{clustersim,\n  author = {{%s}},\n  title = {%s},\n"
-            "  version = {%s},\n  year = {%.4s}\n}\n", own_text(tree, "authors.0.name"),
-            own_text(tree, "title"), own_text(tree, "version"),
-            own_text(tree, "date-released"));
+    fprintf(file, "@misc{clustersim,\n  author = {{%s}},\n  title = {%s},\n"
+            "  howpublished = {Computer program, version %s},\n  year = {%.4s}\n}\n",
+            own_text(tree, "authors.0.name"), own_text(tree, "title"),
+            own_text(tree, "version"), own_text(tree, "date-released"));
 }
 
 void cite_print_experiment(FILE *file, const struct experiment *experiment)

@@ -265,7 +265,7 @@ static void write_latex(const struct making *m, const struct sheet *sheet, struc
     out_text(out, "}\n\\label{tab:");
     for (const char *c = m->source.experiment; *c != '\0'; c++)
         out_bytes(out, strchr("\\{}%#~^&$ _", *c) == NULL ? c : "-", 1);
-    out_text(out, "}\n\\footnotesize\n");
+    out_text(out, "}\n\\footnotesize\\setlength{\\tabcolsep}{4pt}\n");
     sheet_latex(sheet, out);
     out_printf(out, "\\end{%s}\n", kind);
 }

@@ -101,8 +101,8 @@ static void write_page(struct world *w, const char *paper, int text_pt, int gap_
         at += sprintf(at, "\\begin{figure}\\centering\\input{out/plots/%s/%s-tex}\n"
                       "\\input{out/plots/%s/%s-caption}\\end{figure}\n", paper, figure[f],
                       paper, figure[f]);
-    at += sprintf(at, "\\input{narrow}\\input{wide}Table~\\ref{tab:a-b}.\n"
-                  "\\end{document}\n");
+    at += sprintf(at, "\\input{narrow}%sTable~\\ref{tab:a-b}.\n"
+                  "\\end{document}\n", gap_pt > 0 ? "\\input{wide}" : "");
     assert_true((size_t)(at - page) < sizeof page);
     scratch_write(&w->scratch, "page.tex", page);
 }
@@ -136,9 +136,9 @@ static void bibtex_reads_every_entry(void **state)
 
     need("bibtex");
     run(w, "$C cite e.yaml >e.bib", 0, NULL);
-    scratch_write(&w->scratch, "page.aux", "\\citation{*}\\bibstyle{plain}\\bibdata{e}\n");
-    run(w, "bibtex page && ! grep -i warning page.blg", 0, NULL);
-    run(w, "grep -c bibitem page.bbl", 0, "3\n");       /* clustersim, Tiresias, Holm ... */
+    scratch_write(&w->scratch, "page.aux", "\\citation{*}\n\\bibstyle{plain}\n\\bibdata{e}\n");
+    run(w, "bibtex page && ! grep Warning-- page.blg", 0, NULL);
+    run(w, "grep -c bibitem page.bbl", 0, "5\n");       /* clustersim, ljf, easy, dlas, Holm */
 }
 
 /* The folder of results lists what the experiment rests on. */
@@ -148,8 +148,8 @@ static void results_are_cited_as_their_experiment(void **state)
 
     run(w, "$C run e.yaml -q -o out && $C cite out >a && $C cite e.yaml >b && cmp a b && "
         "cat a", 0, "@inproceedings{gu2019tiresias,\n");
-    run(w, "cat a", 0, "@article{lifka1995anl,");
-    run(w, "! grep zheng2023 a", 0, NULL);
+    run(w, "cat a", 0, "@inproceedings{lifka1995anl,");
+    run(w, "! grep -E 'zheng2023|williams2009' a", 0, NULL);   /* no law of a trace */
     run(w, "sed -i 's/gu2019tiresias/gu2018tiresias/' out/provenance.json && $C cite out", 3,
         "there is no such work");
     run(w, "sed -i '/\"cites\"/d' out/provenance.json && $C cite out", 3,
