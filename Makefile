@@ -36,8 +36,7 @@ EMBED_header    := $(sort $(filter %.h,$(shell $(CC) -MM -I. policies/*.h 2>/dev
 EMBEDS          := $(sort $(filter EMBED_%,$(.VARIABLES)))
 SRC   := $(filter-out experiments/main.c %/fleet/mpi.c policies/clients/% policies/python/%,\
          $(shell find $(FLOORS) -name '*.c' | LC_ALL=C sort))
-OBJ   := $(SRC:%.c=$(B)/%.o) \
-         $(EMBEDS:EMBED_%=$(B)/embed/%_data.o) $(B)/embed/rng_table.o
+OBJ   := $(SRC:%.c=$(B)/%.o) $(EMBEDS:EMBED_%=$(B)/embed/%_data.o) $(B)/embed/rng_table.o
 LIB   := $(B)/libclustersim.a
 SO    := $(B)/libclustersim.so.$(VERSION)
 TEST  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*/*_test.c))
@@ -103,8 +102,7 @@ $(B)/embed/rng_table.c: sim/base/rng_table.awk; mkdir -p $(@D); awk -f $< > $@
 
 # A stamp is touched only when its text changes: with the flags, or the list of sources.
 stamp = mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' > $@
-$(B)/flags.stamp: FORCE
-	$(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
+$(B)/flags.stamp: FORCE; $(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
 $(B)/sources.stamp: FORCE
 	$(call stamp,$(SRC) $(AIDS) $(foreach e,$(EMBEDS),$($(e))))
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
