@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Makefile - builds clustersim in build/, tests it, installs it: `make help`.
-# A variant is a folder B with a compiler and sanitizers of its own, as in
-# `make B=build/x CC=clang SAN=address unit`.
-# FLOORS="sim models" builds the library from those folders alone.
+# A variant is a folder B with its own compiler and sanitizers: `make B=build/x CC=clang
+# SAN=address unit`.  FLOORS="sim models" builds the library from those folders alone.
 
 VERSION = 0.1.0
 B       = build
@@ -18,26 +17,27 @@ $(if $(V),,$(eval .SILENT:))
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
         -Wconversion -Wno-sign-conversion -Wno-string-conversion
-PKGS := gsl yaml-0.1 zlib libzstd libelf
+PKGS := gsl yaml-0.1 zlib libzstd libelf libarchive
 INCS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null || \
-                echo -lgsl -lgslcblas -lyaml -lz -lzstd -lelf) -lglpk -lxxhash -lm -pthread
+                echo -lgsl -lgslcblas -lyaml -lz -lzstd -lelf -larchive) -lglpk -lxxhash -lm \
+        -pthread
 SANS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 MODE := $(strip -std=c11 $(CFLAGS) -ffp-contract=off $(SANS))
 ALL  := $(MODE) -fPIC -fno-semantic-interposition $(WARN) $(WERROR) -pthread \
         -ffile-prefix-map=$(CURDIR)=. -I. $(INCS) -D_POSIX_C_SOURCE=200809L $(CPPFLAGS) \
         -DCLUSTERSIM_VERSION=\"$(VERSION)\" -DCLUSTERSIM_FLAGS="\"$(MODE)\""
 
-# Data that travels inside the program: NAME_file[], see models/embed.sh.
+# Data that travels inside the program: NAME_file[] of EMBED_NAME, see models/embed.sh.
 EMBED_catalogue := $(wildcard models/catalogue/*.yaml)
+EMBED_cite      := experiments/CITATION.cff
 EMBED_plot      := $(wildcard plots/*.gp)
 EMBED_page      := $(wildcard experiments/report/page/*.* experiments/report/page/uplot/*.min.*)
 EMBED_header    := $(sort $(filter %.h,$(shell $(CC) -MM -I. policies/*.h 2>/dev/null)))
-
+EMBEDS          := $(sort $(filter EMBED_%,$(.VARIABLES)))
 SRC   := $(filter-out experiments/main.c %/fleet/mpi.c policies/clients/% policies/python/%,\
          $(shell find $(FLOORS) -name '*.c' | LC_ALL=C sort))
-OBJ   := $(SRC:%.c=$(B)/%.o) \
-         $(patsubst %,$(B)/embed/%.o,catalogue_data plot_data page_data header_data rng_table)
+OBJ   := $(SRC:%.c=$(B)/%.o) $(EMBEDS:EMBED_%=$(B)/embed/%_data.o) $(B)/embed/rng_table.o
 LIB   := $(B)/libclustersim.a
 SO    := $(B)/libclustersim.so.$(VERSION)
 TEST  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*/*_test.c))
@@ -103,10 +103,9 @@ $(B)/embed/rng_table.c: sim/base/rng_table.awk; mkdir -p $(@D); awk -f $< > $@
 
 # A stamp is touched only when its text changes: with the flags, or the list of sources.
 stamp = mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' > $@
-$(B)/flags.stamp: FORCE
-	$(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
+$(B)/flags.stamp: FORCE; $(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
 $(B)/sources.stamp: FORCE
-	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot) $(EMBED_page) $(EMBED_header))
+	$(call stamp,$(SRC) $(AIDS) $(foreach e,$(EMBEDS),$($(e))))
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 # The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.

@@ -8,8 +8,8 @@ note = 'The whole cluster is paid for as long as it runs, idle hardware included
        (seeds > 1 ? " Whiskers: 95% intervals of the mean over the seeds (Student’s t)." : '').\
        (lost ? ' Some jobs were not done: the cost per job is that of the whole run over those '.\
         'that were, and does not compare where policies left other jobs.' : '')
-below = policies * points > 15          # one panel below the other
-across_px = below ? 1080 : 480
+below = policies * points > 15 || stacked   # one panel below the other
+across_px = below ? width - 120 : width / 2 - 120
 chars = 0
 do for [t = 1:points] { chars = strlen(point_value[t]) > chars ? strlen(point_value[t]) : chars }
 each = across_px / (points * 1.)                # pixels of a point
@@ -51,8 +51,8 @@ if (points > 1) {
 do for [panel = (per_job ? 1 : 2):2] {
     mean = panel == 1 ? 3 : 6
     second = panel == 2 && per_job
-    set lmargin at screen across(!second || below ? left_px : 600 + left_px)
-    set rmargin at screen across(!below && per_job && panel == 1 ? 580 : 1180)
+    set lmargin at screen across(!second || below ? left_px : width / 2 + left_px)
+    set rmargin at screen across(!below && per_job && panel == 1 ? width / 2 - 20 : width - 20)
     set tmargin at screen down(second && below ? top + 335 + axis : top)
     set bmargin at screen panel == 1 && below ? down(top + 300) : up(foot + axis)
     set ylabel (panel == 1 ? 'cost per job done, USD' : 'total cost, USD') offset -1, 0 \

@@ -2,12 +2,13 @@
 #
 # delta.gp - by how much does each policy differ from the baseline?
 
-shown = points < 12 ? points : 12
-columns = shown < 3 ? shown : 3
-rows = (shown + 2) / 3
+most = stacked && policies > 3 && most_shown > 2 ? 2 : most_shown    # tall panels
+shown = points < most ? points : most
+columns = shown < abreast ? shown : abreast
+rows = (shown + abreast - 1) / abreast
 others = policies - 1
 band = metrics * (others < 6 ? 14 * others + 20 : 11 * others + 20)
-tall = band + 105                        # with axis, and the next row's title
+tall = band + (stacked ? 125 : 105)                        # with axis, and the next row's title
 body = rows * tall - 20
 entries = others
 entry_chars = 0
@@ -31,7 +32,7 @@ wide = (width - left - 20.) / columns
 span = highest - lowest
 step(w) = w > 200 ? 50 : w > 100 ? 25 : w > 50 ? 20 : w > 24 ? 10 : w > 10 ? 5 : w > 5 ? 2 : \
           w > 2 ? 1 : w > 1 ? 0.5 : 0.2
-each = step(span * (columns > 1 ? 1.3 : 0.6))
+each = step(span * (columns > 1 || stacked ? 1.3 : 0.6))
 order(p) = p < baseline ? p : p - 1             # among the others
 y(m, p) = m + (order(p) - (others + 1) / 2.) * 0.8 / others
 percent(v) = v == 0 ? '0' : sprintf('%+g', v)
@@ -44,7 +45,6 @@ set xrange [lowest - 0.04 * span : highest + 0.04 * span]
 set yrange [metrics + 0.6 : 0.4]
 unset ytics
 set grid noytics xtics
-set xlabel 'difference, percent' textcolor rgb ink
 set xtics ('0' 0)
 do for [i = int(floor(lowest / each)):int(ceil(highest / each))] {
     if (i != 0 && i * each >= lowest && i * each <= highest) {
@@ -61,13 +61,14 @@ whiskers = seeds > 1
 cap = 0.28 / others < 0.1 ? 0.28 / others : 0.1
 do for [t = 1:shown] {
     at = point(t)
-    panel_column = (t - 1) % 3
-    panel_row = (t - 1) / 3
+    panel_column = (t - 1) % abreast
+    panel_row = (t - 1) / abreast
     set lmargin at screen across(left + panel_column * wide)
     set rmargin at screen across(left + (panel_column + 1) * wide - 30)
     set tmargin at screen down(top + panel_row * tall)
     set bmargin at screen down(top + panel_row * tall + band)
     set title points > 1 ? point_title[at] : ''
+    set xlabel x_title('difference, percent', panel_row) textcolor rgb ink
     do for [m = 1:metrics] {
         unset label 100 + m
         if (panel_column == 0) {
@@ -89,9 +90,11 @@ do for [t = 1:shown] {
          for [p = 1:policies] data using ($1 == at && $2 == p ? $7 : NaN):(y($3, p)) \
              with points pointtype mark_of(p) pointsize 1.2 linewidth 1.6 \
              linecolor rgb colour_of(p) notitle, \
-         data using ($1 == at && $4 > highest ? $7 : NaN):(y($3, $2)):(percent(int($4 + 0.5)).'%') \
+         data using ($1 == at && $4 > highest ? $7 : NaN):(y($3, $2)):\
+             (percent(int($4 + 0.5)).tex_sign) \
              with labels right offset -1, 0 font small textcolor rgb ink notitle, \
-         data using ($1 == at && $4 < lowest ? $7 : NaN):(y($3, $2)):(percent(int($4 - 0.5)).'%') \
+         data using ($1 == at && $4 < lowest ? $7 : NaN):(y($3, $2)):\
+             (percent(int($4 - 0.5)).tex_sign) \
              with labels left offset 1, 0 font small textcolor rgb ink notitle
 }
 unset multiplot

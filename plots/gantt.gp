@@ -2,12 +2,14 @@
 #
 # gantt.gp - what does every GPU do, for a while, under two policies?
 
+if (paper ne '') { labels = 0 }            # no room for names of jobs
 band = rows * row_px
 band = band < 260 ? 260 : band
 body = band + 70
 shown_kinds = words(present)
 entries = shown_kinds + gaps
-entry_chars = gaps ? 29 : 0
+gap_title = paper ne '' ? 'between phases' : 'between two phases of one job'
+entry_chars = gaps ? strlen(gap_title) : 0
 do for [k = 1:kinds] { entry_chars = strlen(kind[k]) > entry_chars ? strlen(kind[k]) : entry_chars }
 heading = 'What every GPU does'
 all_rows = rows + rows_left_out
@@ -46,7 +48,7 @@ nr(i) = int(word(present, i))           # of the i-th colour that is drawn
 plot for [i = 1:shown_kinds] NaN with boxes fillstyle solid noborder \
          linecolor rgb tint(nr(i), 0) title kind[nr(i)], \
      for [k = 1:gaps] NaN with boxes fillstyle solid noborder linecolor rgb '#E4E4E4' \
-         title 'between two phases of one job'
+         title gap_title
 eval panels
 when(s) = (s - zero_s) / time_unit
 set xrange [when(start_s) : when(end_s)]
@@ -57,6 +59,7 @@ unset grid
 set xlabel (zero_s > 0 ? 'time since the first job, ' : 'simulated time, ').time_name \
     textcolor rgb ink
 set style fill solid 1.0 noborder
+if (paper ne '') { set xtics tick_step(when(end_s) - when(start_s)) }
 do for [n = 1:nodes] {
     if ((n - 1) % nth_node == 0) {
         set label 100 + n node[n] at graph 0, first (node_row[n] + node_row[n + 1]) / 2. right \

@@ -2,9 +2,9 @@
 #
 # idle.gp - why are GPUs idle under each policy?
 
-shown = points < 12 ? points : 12
-columns = shown < 3 ? shown : 3
-rows = (shown + 2) / 3
+shown = points < most_shown ? points : most_shown
+columns = shown < abreast ? shown : abreast
+rows = (shown + abreast - 1) / abreast
 band = policies < 8 ? 52 * policies : 34 * policies
 tall = band + 105                        # with axis, and the next row's title
 body = rows * tall - 20
@@ -31,8 +31,9 @@ load 'style.gp'
 array tint[10] = ['#E69F00', '#56B4E9', '#CC79A7', '#D55E00', '#7F7F7F', '#F0E442', \
                  '#009E73', '#000000', '#0072B2', '#DDDDDD']
 array fill[10] = [3, 5, 1, 4, 2, 3, 3, 4, 6, 3]
+if (paper ne '') { fill[6] = 7 }         # as pale as the last one in grey print
 nr(k) = int(word(present, k))           # in the stack, of the k-th that occurs
-left = 40 + 9.5 * policy_chars
+left = 40 + (paper eq '' ? 9.5 : 8) * policy_chars
 wide = (width - left - 30.) / columns
 before(c) = c == 1 ? 0 : sum [i = 3:c + 1] column(i)
 
@@ -46,21 +47,25 @@ set grid noytics xtics
 unset ytics
 do for [t = 1:shown] {
     at = point(t)
-    panel_column = (t - 1) % 3
-    panel_row = (t - 1) / 3
+    panel_column = (t - 1) % abreast
+    panel_row = (t - 1) / abreast
     set lmargin at screen across(left + panel_column * wide)
     set rmargin at screen across(left + (panel_column + 1) * wide - 36)
     set tmargin at screen down(top + panel_row * tall)
     set bmargin at screen down(top + panel_row * tall + band)
     set title points > 1 ? point_title[at] : ''
-    set xlabel 'share of GPU time, percent' offset 0, 0.3 textcolor rgb ink
+    set xlabel x_title('share of GPU time, percent', panel_row) offset 0, 0.3 textcolor rgb ink
     do for [p = 1:policies] {
         unset label 100 + p
         if (panel_column == 0) {
             set label 100 + p policy[p] at graph 0, first p right offset -1, 0 textcolor rgb ink
         }
     }
-    plot for [k = 1:causes] data using \
+    plot for [k = 1:(paper eq '' ? 0 : causes)] data using \
+             ($1 == at && fill[nr(k)] == 3 ? 50 : NaN):2:(100 * before(nr(k))):\
+             (100 * (before(nr(k)) + column(nr(k) + 2))):($2 - 0.36):($2 + 0.36) \
+             with boxxyerror fillstyle solid noborder linecolor rgb tint[nr(k)] notitle, \
+         for [k = 1:causes] data using \
              ($1 == at ? 50 : NaN):2:(100 * before(nr(k))):\
              (100 * (before(nr(k)) + column(nr(k) + 2))):($2 - 0.36):($2 + 0.36) \
              with boxxyerror fillstyle pattern fill[nr(k)] border rgb 'white' \

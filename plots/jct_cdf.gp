@@ -2,9 +2,9 @@
 #
 # jct_cdf.gp - how long do jobs take under each policy, the slow ones too?
 
-shown = points < 12 ? points : 12
-columns = shown < 3 ? shown : 3
-rows = (shown + 2) / 3
+shown = points < most_shown ? points : most_shown
+columns = shown < abreast ? shown : abreast
+rows = (shown + abreast - 1) / abreast
 band = shown == 1 ? 440 : 340
 tall = band + 100                       # with axis, and the next row's title
 body = rows * tall - 20
@@ -24,19 +24,20 @@ if (jct_high <= jct_low) { jct_low = jct_low / 2; jct_high = jct_high * 2 }
 set xrange [jct_low / time_unit : jct_high / time_unit]
 set yrange [0:100]
 set grid xtics ytics
-set xlabel 'job completion time, '.time_name.' (logarithmic)' textcolor rgb ink
 set format x '%g'
 ratio = jct_high / jct_low
 if (ratio < 200) { set xtics add (0.2, 0.5, 2, 5, 20, 50) }
 do for [t = 1:shown] {
     at = point(t)
-    panel_column = (t - 1) % 3
-    panel_row = (t - 1) / 3
+    panel_column = (t - 1) % abreast
+    panel_row = (t - 1) / abreast
     set lmargin at screen across(80 + panel_column * wide)
     set rmargin at screen across(80 + (panel_column + 1) * wide - 40)
     set tmargin at screen down(top + panel_row * tall)
     set bmargin at screen down(top + panel_row * tall + band)
     set title points > 1 ? point_title[at] : ''
+    set xlabel x_title('job completion time, '.time_name.\
+        (paper eq '' ? ' (logarithmic)' : ', log'), panel_row) textcolor rgb ink
     set ylabel panel_column == 0 ? 'submitted jobs done, percent' : '' offset 1, 0 textcolor rgb ink
     plot for [p = 1:policies] data index (at - 1) * policies + p - 1 \
              using ($1 / time_unit):(100 * $2) with lines linewidth 2.2 \

@@ -2,11 +2,13 @@
 #
 # sweep.gp - how does each policy take to the value that was swept?
 
-panels_shown = words(present)
-sweep_rows = (panels_shown + 1) / 2
+panels_shown = paper ne '' && !stacked && words(present) > 2 ? 2 : words(present)
+sweep_columns = stacked ? 1 : 2
+sweep_rows = (panels_shown + sweep_columns - 1) / sweep_columns
 body = sweep_rows * 400 - 40
 heading = 'Results by '.swept_key
-note = 'JCT: job completion time.'.\
+note = (panels_shown < words(present) ? sprintf('The first %d of %d metrics. ', panels_shown, \
+        words(present)) : '').'JCT: job completion time.'.\
        (seeds > 1 ? ' Means over the seeds; whiskers: 95% intervals (Student’s t).' : '').\
        ' Policies stand a little aside of each other.'.\
        (lost ? ' Some jobs were not done: cost per job, JCT and wait are of the others, and do '.\
@@ -25,18 +27,21 @@ plot for [p = 1:policies] NaN with linespoints pointtype mark_of(p) pointsize 1.
          dashtype dash_of(p) linecolor rgb colour_of(p) title policy[p]
 eval panels
 set xrange [*:*]
-set xlabel swept_key.(swept_unit eq '' ? '' : ', '.swept_unit) textcolor rgb ink
+rows = sweep_rows
 set yrange [0:*]
 set offsets graph 0.04, graph 0.04, graph 0.06, 0
 set format y '%.10g'
 set format x '%g'
 if (swept_ratio > 0) set logscale x
+if (paper ne '' && swept_ratio <= 0 && swept_span > 0) { set xtics tick_step(1.25 * swept_span) }
 do for [k = 1:panels_shown] {
     m = int(word(present, k))
-    panel_column = (k - 1) % 2
-    panel_row = (k - 1) / 2
-    set lmargin at screen across(panel_column == 0 ? 95 : 700)
-    set rmargin at screen across(panel_column == 0 ? 580 : width - 25)
+    panel_column = (k - 1) % sweep_columns
+    panel_row = (k - 1) / sweep_columns
+    set xlabel x_title(swept_key.(swept_unit eq '' ? '' : ', '.swept_unit), panel_row) \
+        textcolor rgb ink
+    set lmargin at screen across(panel_column == 0 ? 95 : width / 2 + 100)
+    set rmargin at screen across(panel_column < sweep_columns - 1 ? width / 2 - 20 : width - 25)
     set tmargin at screen down(top - 20 + panel_row * 400)
     set bmargin at screen down(top - 20 + panel_row * 400 + 310)
     set ylabel what[m].', '.unit_of[m] offset -1, 0 textcolor rgb ink

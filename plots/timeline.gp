@@ -42,6 +42,7 @@ unset label 10
 set tmargin at screen down(top - 20 + rows * each + 8)
 set bmargin at screen up(foot + 55)
 set key at graph 1.01, graph 1 left top vertical Left reverse maxrows 16 samplen 2.6
+if (paper ne '') { set key maxcols 1 }
 set yrange [0 : most_pending > 0 ? most_pending * 1.1 : 1]
 set ytics autofreq
 set format x '%g'

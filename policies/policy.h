@@ -157,6 +157,9 @@ struct cs_policy {
      * parameters of a network.  With CS_ASKS_WEIGHTS. */
     uint32_t weights_count;
     const struct cs_weights *weights;
+    /* Keys of the works that it follows, with a blank between, as `clustersim cite`
+     * knows them; those that it does not know are passed over.  NULL: none. */
+    const char *cites;
 };
 struct cs_line {
     double claim, per_ns;       /* now, and what a nanosecond adds to it */

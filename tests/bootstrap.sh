@@ -46,6 +46,7 @@ look() {
     need libglpk-dev 'GNU Linear Programming Kit' header glpk.h
     need libxxhash-dev 'xxHash' header xxhash.h
     need libelf-dev 'libelf' header libelf.h
+    need libarchive-dev 'libarchive' header archive.h
     need gnuplot-nox 'gnuplot' command -v gnuplot
     need libcmocka-dev 'cmocka' cmocka
     [ "$1" = test ] || return 0

@@ -114,6 +114,20 @@ static void explain_figures(struct explaining *e)
         }
 }
 
+/* A style of `plot --paper`. */
+static void explain_paper(struct explaining *e)
+{
+    const struct paper *paper = paper_find(e->word);
+
+    if (paper == NULL)
+        return;
+    print_separator(e);
+    fprintf(e->out, "%s: style of `clustersim plot DIR --paper %s`\n"
+            "  figures for print, %g pt wide and at most %g pt high (TeX points), with\n"
+            "  letters of %g pt\n", e->word, e->word, paper->width_pt, paper->height_pt,
+            paper->letter_pt);
+}
+
 unsigned explain_results(FILE *out, const char *word, unsigned found)
 {
     struct explaining e = { out, word, found };
@@ -121,6 +135,7 @@ unsigned explain_results(FILE *out, const char *word, unsigned found)
     explain_metric(&e);
     explain_columns(&e);
     explain_figures(&e);
+    explain_paper(&e);
     return e.found;
 }
 
@@ -145,5 +160,7 @@ size_t explain_results_names(const char **names, size_t n)
     }
     for (unsigned i = 0; figure_name(i) != NULL; i++)
         n = add_name(names, n, figure_name(i));
+    for (unsigned i = 0; paper_at(i) != NULL; i++)
+        n = add_name(names, n, paper_at(i)->name);
     return n;
 }

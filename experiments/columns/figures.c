@@ -9,6 +9,7 @@
 #include "experiments/columns/figures.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "sim/text/paths.h"
 
@@ -37,7 +38,9 @@ const char *figure_question(unsigned i)
 
 const char *figure_ending(unsigned i)
 {
-    static const char *const ending[] = { "gp", "dat", "png", "svg", "pdf" };
+    static const char *const ending[] = {
+        ".gp", ".dat", ".png", ".svg", ".pdf", "-tex.tex", "-tex.pdf", "-caption.tex"
+    };
 
     return i < COUNT_OF(ending) ? ending[i] : NULL;
 }
@@ -53,6 +56,26 @@ const char *figure_file(struct arena *arena, unsigned i)
         return lone[i];
     i -= (unsigned)COUNT_OF(lone);
     return i >= COUNT_OF(figure) * endings ? NULL
-           : text_format(arena, "%s.%s", figure[i / endings],
+           : text_format(arena, "%s%s", figure[i / endings],
                          figure_ending(i % endings));
+}
+
+static const struct paper paper[] = {
+#define PAPER(NAME, WIDTH, HEIGHT, LETTER, LINE, LETTERS) \
+    { #NAME, WIDTH, HEIGHT, LETTER, LINE, LETTERS },
+#include "experiments/columns/papers.def"
+#undef PAPER
+};
+
+const struct paper *paper_at(unsigned i)
+{
+    return i < COUNT_OF(paper) ? &paper[i] : NULL;
+}
+
+const struct paper *paper_find(const char *name)
+{
+    for (unsigned i = 0; i < COUNT_OF(paper); i++)
+        if (strcmp(paper[i].name, name) == 0)
+            return &paper[i];
+    return NULL;
 }

@@ -86,6 +86,11 @@ static const struct arg_info info[ARG_COUNT] = {
                     "submit it to Slurm, with these options of sbatch" },
     [ARG_DRY_RUN] = { "--dry-run", 0, NULL,
                       "with --slurm: write the batch file, submit nothing" },
+    [ARG_PAPER] = { "--paper", 0, "STYLE",
+                    "for print, in PDF and TeX: ieee, acm, usenix or slide" },
+    [ARG_TABLE_FORM] = { "--format", 0, "FORM", "text, latex, markdown or csv (text)" },
+    [ARG_METRICS] = { "--metrics", 0, "NAME,..",
+                      "its columns; without it those that a run ends with" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };
 

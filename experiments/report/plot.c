@@ -51,6 +51,7 @@ struct drawing {
     struct arena *arena;
     struct folder *dir;         /* plots/ */
     const char *format;
+    const struct paper *paper;  /* NULL: charts of the report */
     bool wanted[FIGURES];
     const char *skip[FIGURES];
 };
@@ -149,6 +150,28 @@ static void write_doubts(const struct grid *grid, struct out *out)
     out_printf(out, "lost = %d\nfixed = %d\n", lost, fixed);
 }
 
+/* How much room there is: panels side by side and in all, and whether the columns of
+ * a page are narrow; of a paper its measures, too. */
+static void write_room(const struct drawing *d, struct out *out)
+{
+    const struct paper *paper = d->paper;
+    bool stacked = paper != NULL && paper->height_pt > paper->width_pt;
+
+    out_printf(out, "abreast = %d\nmost_shown = %d\nstacked = %d\n",
+               paper == NULL ? 3 : stacked ? 1 : 2,
+               paper == NULL ? 12 : stacked ? 3 : 2, stacked);
+    if (paper == NULL) {
+        out_text(out, "paper = ''\nif (!exists('width')) width = 1200\n");
+        return;
+    }
+    out_printf(out, "paper = '%s'\ncolumn_pt = %.1f\nmost_pt = %.1f\n"
+               "letter_pt = %.1f\nline_pt = %.2f\nletters = '%s'\n"
+               "if (!exists('format')) format = 'pdf'\nwidth = %.0f\n",
+               paper->name, paper->width_pt, paper->height_pt, paper->letter_pt,
+               paper->line_pt, paper->letters,
+               paper->width_pt * PAPER_LETTER_PX / paper->letter_pt);
+}
+
 /* Assignments that each template reads. */
 static void write_head(const struct drawing *d, const char *name,
                        struct out *out)
@@ -157,8 +180,9 @@ static void write_head(const struct drawing *d, const char *name,
 
     out_printf(out, "# Made by clustersim from the tables one folder up. "
                "Draw it again: gnuplot %s.gp\n# Or as gnuplot -e \"format = "
-               "'svg'\" %s.gp (png, svg, pdf).\n\nfigure = '%s'\n"
-               "experiment = ", name, name, name);
+               "'%s'\" %s.gp (%s).\n\nfigure = '%s'\n"
+               "experiment = ", name, d->paper == NULL ? "svg" : "tex", name,
+               d->paper == NULL ? "png, svg, pdf" : "pdf, tex", name);
     plot_quote(out, d->source.experiment, 60);
     out_text(out, "\n");
     plot_names(out, "policy", grid->policy, grid->policy_count,
@@ -169,6 +193,7 @@ static void write_head(const struct drawing *d, const char *name,
     out_printf(out, "policies = %u\npoints = %u\nseeds = %u\n",
                grid->policy_count, grid->point_count, grid->seed_count);
     write_doubts(grid, out);
+    write_room(d, out);
 }
 
 /* Makes the head and the data of one figure.  It has an arena of its own, so what
@@ -213,7 +238,7 @@ static bool remove_figure(struct drawing *d, const char *name,
 {
     for (unsigned e = 0; figure_ending(e) != NULL; e++)
         if (!folder_remove(d->arena, d->dir,
-                           text_format(d->arena, "%s.%s", name,
+                           text_format(d->arena, "%s%s", name,
                                        figure_ending(e)), err))
             return false;
     return true;
@@ -237,6 +262,18 @@ static bool write_skipped(struct drawing *d, struct err *err)
                        : out_close_fast(out, err);
 }
 
+/* A paper's charts have a folder of their own in that of the charts. */
+static bool enter_paper(struct drawing *d, struct err *err)
+{
+    struct folder *charts = d->dir;
+
+    if (d->paper == NULL)
+        return true;
+    d->dir = folder_within(d->arena, charts, d->paper->name, err);
+    folder_close(charts);
+    return d->dir != NULL;
+}
+
 /* All scripts and data are written before gnuplot is run for the first time, so
  * that a folder without gnuplot has them all. */
 static bool draw_figures(struct drawing *d, const char *results, struct err *err)
@@ -249,7 +286,8 @@ static bool draw_figures(struct drawing *d, const char *results, struct err *err
     if (dir != NULL)
         d->dir = folder_within(d->arena, dir, CHART_FOLDER, err);
     folder_close(dir);
-    if (d->dir == NULL || !read_list(d, err) || !copy_style(d, err))
+    if (d->dir == NULL || !read_list(d, err) || !enter_paper(d, err) ||
+        !copy_style(d, err))
         return false;
     for (unsigned f = 0; f < FIGURES; f++)
         if ((d->wanted[f] && !make_figure(d, f, err)) ||
@@ -260,25 +298,42 @@ static bool draw_figures(struct drawing *d, const char *results, struct err *err
         return false;
     for (unsigned f = 0; f < FIGURES; f++)
         if (d->wanted[f] && d->skip[f] == NULL &&
-            !plot_gnuplot(d->arena, d->dir, figure[f].name, d->format, err))
+            (!plot_gnuplot(d->arena, d->dir, figure[f].name, d->format, err) ||
+             (d->paper != NULL &&
+              !plot_gnuplot_tex(d->arena, d->dir, figure[f].name, err))))
             return false;
     return true;
+}
+
+/* Draws, and returns what the drawing held. */
+static bool draw(struct drawing *d, const char *dir, struct err *err)
+{
+    bool ok = draw_figures(d, dir, err);
+
+    folder_close(d->dir);
+    if (!ok)
+        plot_keep_err(err, dir);
+    arena_free(d->arena);
+    return ok;
 }
 
 bool plot_draw(const char *dir, const char *format, struct err *err)
 {
     struct drawing d = { .arena = arena_new((size_t)1 << 16),
                          .format = format };
-    bool ok;
 
     assert(strcmp(format, "png") == 0 || strcmp(format, "svg") == 0 ||
            strcmp(format, "pdf") == 0);
-    ok = draw_figures(&d, dir, err);
-    folder_close(d.dir);
-    if (!ok)
-        plot_keep_err(err, dir);
-    arena_free(d.arena);
-    return ok;
+    return draw(&d, dir, err);
+}
+
+bool plot_draw_paper(const char *dir, const struct paper *paper, struct err *err)
+{
+    struct drawing d = { .arena = arena_new((size_t)1 << 16), .format = "pdf",
+                         .paper = paper };
+
+    assert(paper != NULL);
+    return draw(&d, dir, err);
 }
 
 bool plot_list_write(struct arena *arena, const struct folder *dir,

@@ -45,37 +45,67 @@ static bool say_why(struct err_pos pos, int status,
                    complaint[0] != '\0' ? complaint : "it did not say why");
 }
 
+/* Runs the script of a chart with settings, which come before its first line.  False:
+ * err says what gnuplot said. */
+static bool run_script(struct arena *arena, const struct folder *dir, const char *name,
+                       char *setting, struct err *err)
+{
+    char *script = text_format(arena, "%s.gp", name);
+    char *const words[] = { "gnuplot", "-d", "-e", setting, script, NULL };
+    struct err_pos pos = { folder_join(arena, dir, script), 0, 0 };
+    char said[2048], complaint[LINE_BYTES];
+    const struct program program = { .word = words, .folder = folder_handle(dir),
+                                     .said = said, .said_bytes = sizeof said };
+    int status = program_run(&program);
+
+    if (status == 0)
+        return true;
+    find_complaint(said, complaint);
+    return say_why(pos, status, complaint, err);
+}
+
 bool plot_gnuplot(struct arena *arena, const struct folder *dir,
                   const char *name, const char *format, struct err *err)
 {
-    char *script = text_format(arena, "%s.gp", name);
     const char *whole = text_format(arena, "%s.%s", name, format), *part;
     struct err_pos pos = { folder_join(arena, dir, whole), 0, 0 };
-    char said[2048], complaint[LINE_BYTES];
-    int at = folder_handle(dir), status = 0;
-    int fd = out_part(arena, at, name, &part);
-    bool ok = false;
+    int at = folder_handle(dir), fd = out_part(arena, at, name, &part);
+    bool ok;
 
-    if (fd >= 0) {
-        char *setting = text_format(arena, "format = '%s'; file = '%s'",
-                                    format, part);
-        char *const words[] = { "gnuplot", "-d", "-e", setting, script, NULL };
-
-        const struct program program = { .word = words, .folder = at, .said = said,
-                                         .said_bytes = sizeof said };
-
-        (void)close(fd);
-        status = program_run(&program);
-        ok = status == 0 && renameat(at, part, at, whole) == 0;
-    }
-    if (!ok && status == 0)
-        err_set(err, ERR_IO, pos, "cannot be drawn: %s", strerror(errno));
-    if (status != 0) {
-        pos.file = folder_join(arena, dir, script);
-        find_complaint(said, complaint);
-        say_why(pos, status, complaint, err);
-    }
-    if (!ok && fd >= 0)
+    if (fd < 0)
+        return err_set(err, ERR_IO, pos, "cannot be drawn: %s", strerror(errno));
+    (void)close(fd);
+    ok = run_script(arena, dir, name, text_format(
+                        arena, "format = '%s'; file = '%s'", format, part), err);
+    if (ok && renameat(at, part, at, whole) != 0)
+        ok = err_set(err, ERR_IO, pos, "cannot be drawn: %s", strerror(errno));
+    if (!ok)
         (void)unlinkat(at, part, 0);
     return ok;
+}
+
+static bool remove_tex(struct arena *arena, const struct folder *dir,
+                       const char *name, struct err *err)
+{
+    static const char *const ending[] = { "-tex.tex", "-tex.pdf", "-caption.tex" };
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < sizeof ending / sizeof ending[0]; i++)
+        ok = folder_remove(arena, dir, text_format(arena, "%s%s", name, ending[i]),
+                           err);
+    return ok;
+}
+
+bool plot_gnuplot_tex(struct arena *arena, const struct folder *dir,
+                      const char *name, struct err *err)
+{
+    struct err ignored = { 0 };
+
+    if (!remove_tex(arena, dir, name, err))
+        return false;
+    if (run_script(arena, dir, name, text_format(
+                       arena, "format = 'tex'; file = '%s-tex.tex'", name), err))
+        return true;
+    (void)remove_tex(arena, dir, name, &ignored);
+    return false;
 }

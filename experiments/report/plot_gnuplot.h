@@ -15,5 +15,9 @@ struct folder;
  * whole or as it was.  False: err says why, also where gnuplot is not installed. */
 bool plot_gnuplot(struct arena *arena, const struct folder *dir,
                   const char *name, const char *format, struct err *err);
+/* Draws NAME-tex.tex, NAME-tex.pdf and NAME-caption.tex.  The first names the second, so
+ * they are written in place.  False: err says why, and none of them is left. */
+bool plot_gnuplot_tex(struct arena *arena, const struct folder *dir,
+                      const char *name, struct err *err);
 
 #endif

@@ -12,6 +12,7 @@
 #include "experiments/preflight/defaults.h"
 #include "experiments/preflight/load_print.h"
 #include "experiments/spec/experiment.h"
+#include "experiments/works/works.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
@@ -192,6 +193,22 @@ static void put_cluster(struct out *out, const struct experiment *experiment)
     out_text(out, "},\n");
 }
 
+/* Keys of the works that the experiment rests on. */
+static void put_cites(struct out *out, const struct experiment *experiment)
+{
+    const struct work *work;
+    bool begun = false;
+
+    out_text(out, "  \"cites\": [");
+    for (unsigned i = 0; (work = work_at(i)) != NULL; i++)
+        if (work_is_used(work, experiment)) {
+            out_text(out, begun ? ", " : "");
+            out_json_text(out, work->key);
+            begun = true;
+        }
+    out_text(out, "],\n");
+}
+
 static void put_inputs(struct out *out, const struct experiment *experiment)
 {
     struct sheet *sheet = sheet_new("file:0\txxh64:0");
@@ -251,6 +268,7 @@ bool provenance_write(struct arena *arena, const struct folder *dir,
     out_text(out, ",\n  \"load\": ");
     load_write(arena, experiment, out);
     out_text(out, ",\n");
+    put_cites(out, experiment);
     put_inputs(out, experiment);
     out_text(out, "}\n");
     return out_close(out, err);

@@ -97,17 +97,18 @@ bool results_may_write(struct arena *arena, const struct folder *dir,
     return err_hint(err, "Choose another folder with -o, or move the file.");
 }
 
-/* The charts of an earlier run; what else lies beside them stays. */
-static bool clear_plots(struct arena *arena, const struct experiment *experiment,
-                        const struct folder *dir, bool ours, struct err *err)
+/* Charts in a folder of an earlier run; what else lies beside them stays. */
+static bool clear_charts(struct arena *arena, const struct experiment *experiment,
+                         const struct folder *dir, const char *charts, bool ours,
+                         struct err *err)
 {
     struct folder *plots;
     const char *name;
     bool ok = true;
 
-    if (!folder_holds(dir, CHART_FOLDER))
+    if (!folder_holds(dir, charts))
         return true;
-    plots = folder_within(arena, dir, CHART_FOLDER, err);
+    plots = folder_within(arena, dir, charts, err);
     if (plots == NULL)
         return false;
     for (unsigned i = 0; ok && (name = figure_file(arena, i)) != NULL; i++)
@@ -115,8 +116,26 @@ static bool clear_plots(struct arena *arena, const struct experiment *experiment
     for (unsigned i = 0; ok && (name = figure_file(arena, i)) != NULL; i++)
         ok = folder_remove(arena, plots, name, err);
     folder_close(plots);
-    folder_drop(dir, CHART_FOLDER);
+    folder_drop(dir, charts);
     return ok;
+}
+
+/* The charts, and those for print, which lie in folders among them. */
+static bool clear_plots(struct arena *arena, const struct experiment *experiment,
+                        const struct folder *dir, bool ours, struct err *err)
+{
+    struct folder *plots;
+    bool ok = true;
+
+    if (!folder_holds(dir, CHART_FOLDER))
+        return true;
+    plots = folder_within(arena, dir, CHART_FOLDER, err);
+    if (plots == NULL)
+        return false;
+    for (unsigned i = 0; ok && paper_at(i) != NULL; i++)
+        ok = clear_charts(arena, experiment, plots, paper_at(i)->name, ours, err);
+    folder_close(plots);
+    return ok && clear_charts(arena, experiment, dir, CHART_FOLDER, ours, err);
 }
 
 /* A folder of that name is ours if it is empty, or says so. */

@@ -38,18 +38,12 @@ static const struct shown shown[] = {       /* jobs done must be first */
 #define SHOWN (sizeof shown / sizeof shown[0])
 #define CHOSEN_MOST (SHOWN + METRIC_OWN_MAX)    /* with the experiment's own */
 
-struct unit {
-    const char *name;
-    double size;
-};
-
-/* One unit for a column: the largest that leaves its largest mean above 2. */
-static struct unit unit_of(const struct metric_info *info, double largest)
+struct summary_unit summary_unit(const struct metric_info *info, double largest)
 {
-    static const struct unit time_unit[] = {
+    static const struct summary_unit time_unit[] = {
         { " d", 86400 }, { " h", 3600 }, { " min", 60 }, { " s", 1 }
     };
-    static const struct unit plain = { "", 1 }, percent = { "%", 0.01 };
+    static const struct summary_unit plain = { "", 1 }, percent = { "%", 0.01 };
     unsigned i = 0;
 
     if (strcmp(info->unit, "fraction") == 0)
@@ -61,8 +55,7 @@ static struct unit unit_of(const struct metric_info *info, double largest)
     return time_unit[i];
 }
 
-/* Writes that many significant digits, and an exponent only where people would. */
-static void number(char *out, double value, int digits)
+void summary_number(char out[SUMMARY_NUMBER_BYTES], double value, int digits)
 {
     double size = fabs(value);
     bool whole = value == floor(value);
@@ -70,26 +63,31 @@ static void number(char *out, double value, int digits)
     int after = digits - before;
 
     if (!isfinite(value) || size >= 1e12)
-        snprintf(out, 32, "%.4g", value);
+        snprintf(out, SUMMARY_NUMBER_BYTES, "%.4g", value);
     else
-        snprintf(out, 32, "%.*f", after > 0 && !whole ? after : 0, value);
+        snprintf(out, SUMMARY_NUMBER_BYTES, "%.*f", after > 0 && !whole ? after : 0, value);
 }
 
-static void cell_text(char *out, struct stats_mean m, struct unit unit,
+double summary_half(struct stats_mean m)
+{
+    return fmax(m.high - m.mean, m.mean - m.low);
+}
+
+static void cell_text(char *out, struct stats_mean m, struct summary_unit unit,
                       bool best, bool trusted)
 {
-    char mean[32], half[32];
+    char mean[SUMMARY_NUMBER_BYTES], half[SUMMARY_NUMBER_BYTES];
 
     if (m.count == 0) {
         snprintf(out, CELL_BYTES, "-");
         return;
     }
-    number(mean, m.mean / unit.size, 4);
+    summary_number(mean, m.mean / unit.size, 4);
     if (isnan(m.low)) {
         snprintf(out, CELL_BYTES, "%s%s%s", best ? "*" : "", mean, unit.name);
         return;
     }
-    number(half, fmax(m.high - m.mean, m.mean - m.low) / unit.size, 3);
+    summary_number(half, summary_half(m) / unit.size, 3);
     snprintf(out, CELL_BYTES, "%s%s \u00b1 %s%s%s", best ? "*" : "", mean, half,
              trusted || !(m.high > m.low) ? "" : "?", unit.name);
 }
@@ -121,8 +119,7 @@ static void cell_mark(char *text, const struct grid *grid, uint32_t point,
 }
 
 struct column {
-    struct stats_mean *mean;    /* by policy */
-    bool *best, *trusted;
+    struct summary_column what;
     char (*text)[CELL_BYTES];
 };
 
@@ -130,7 +127,7 @@ struct column {
  * what it did not do cost it no time.  Nor is a mean over the rest; the one
  * that is restricted to the horizon is of all jobs. */
 static bool may_be_best(const struct grid *grid, uint32_t point,
-                        enum metric metric, const struct column *jobs,
+                        enum metric metric, const struct summary_column *jobs,
                         uint32_t policy)
 {
     if (metric == METRIC_JCT_RESTRICTED)
@@ -144,8 +141,8 @@ static bool may_be_best(const struct grid *grid, uint32_t point,
 }
 
 static void mark_best(const struct grid *grid, uint32_t point,
-                      enum metric metric, const struct column *jobs,
-                      struct column *column)
+                      enum metric metric, const struct summary_column *jobs,
+                      struct summary_column *column)
 {
     int better = metric_info(grid->metrics, metric)->better;
     double best = NAN, worst = NAN;
@@ -165,36 +162,44 @@ static void mark_best(const struct grid *grid, uint32_t point,
                           may_be_best(grid, point, metric, jobs, p);
 }
 
-static void fill_column(struct arena *arena, const struct grid *grid,
-                        uint32_t point, const struct shown *what,
-                        const struct column *jobs, struct column *column)
+void summary_fill(struct arena *arena, const struct grid *grid, uint32_t point,
+                  enum metric metric, const struct summary_column *jobs,
+                  struct summary_column *column)
 {
     uint32_t n = grid->policy_count;
     double *x = arena_alloc(arena, grid->seed_count + 1, sizeof *x);
-    double largest = 0;
-    struct unit unit;
 
     column->mean = arena_alloc(arena, n, sizeof *column->mean);
     column->best = arena_alloc(arena, n, sizeof *column->best);
     column->trusted = arena_alloc(arena, n, sizeof *column->trusted);
-    column->text = arena_alloc(arena, n, sizeof *column->text);
+    column->largest = 0;
     for (uint32_t p = 0; p < n; p++) {
-        uint32_t seeds = grid_samples(grid, point, p, what->metric, x);
+        uint32_t seeds = grid_samples(grid, point, p, metric, x);
 
-        column->mean[p] = stats_mean(x, seeds,
-                                     grid_confidence(grid, 0.95));
+        column->mean[p] = stats_mean(x, seeds, grid_confidence(grid, 0.95));
         column->trusted[p] = *trust_text(
             arena, trust_jobs(grid, point, p), stats_skew(x, seeds),
             (double)column->mean[p].count) == 0;
-        if (column->mean[p].mean > largest)
-            largest = column->mean[p].mean;
+        if (column->mean[p].mean > column->largest)
+            column->largest = column->mean[p].mean;
     }
-    mark_best(grid, point, what->metric, jobs, column);
-    unit = unit_of(metric_info(grid->metrics, what->metric), largest);
-    for (uint32_t p = 0; p < n; p++) {
-        cell_text(column->text[p], column->mean[p], unit, column->best[p],
-                  column->trusted[p]);
-        cell_mark(column->text[p], grid, point, p, what->metric);
+    mark_best(grid, point, metric, jobs, column);
+}
+
+static void fill_column(struct arena *arena, const struct grid *grid,
+                        uint32_t point, const struct shown *shows,
+                        const struct column *jobs, struct column *column)
+{
+    struct summary_column *what = &column->what;
+    struct summary_unit unit;
+
+    column->text = arena_alloc(arena, grid->policy_count, sizeof *column->text);
+    summary_fill(arena, grid, point, shows->metric, &jobs->what, what);
+    unit = summary_unit(metric_info(grid->metrics, shows->metric), what->largest);
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        cell_text(column->text[p], what->mean[p], unit, what->best[p],
+                  what->trusted[p]);
+        cell_mark(column->text[p], grid, point, p, shows->metric);
     }
 }
 
@@ -211,6 +216,18 @@ static size_t choose(const struct grid *grid, uint32_t point,
     for (unsigned m = METRIC_COUNT; m < metric_count(grid->metrics); m++)
         chosen[count++] = (struct shown){
             (enum metric)m, metric_info(grid->metrics, (enum metric)m)->title, false };
+    return count;
+}
+
+size_t summary_metrics(const struct grid *grid, uint32_t point,
+                       enum metric metric[SUMMARY_METRICS_MOST])
+{
+    struct shown chosen[CHOSEN_MOST];
+    size_t count = choose(grid, point, chosen);
+
+    _Static_assert(CHOSEN_MOST <= SUMMARY_METRICS_MOST, "all of them have room");
+    for (size_t c = 0; c < count; c++)
+        metric[c] = chosen[c].metric;
     return count;
 }
 
@@ -233,9 +250,9 @@ static bool print_point(FILE *file, const struct grid *grid, uint32_t point,
     for (uint32_t p = 0; p < grid->policy_count; p++) {
         sheet_cell(sheet, "%s", grid->policy[p]);
         for (size_t c = 0; c < columns; c++) {
-            starred = starred || column[c].best[p];
+            starred = starred || column[c].what.best[p];
             sheet_cell(sheet, "%s", column[c].text[p]);
-            sheet_class(sheet, column[c].best[p] ? "best" : "");
+            sheet_class(sheet, column[c].what.best[p] ? "best" : "");
         }
     }
     sheet_print(sheet, file, bold);

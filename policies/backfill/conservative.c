@@ -259,6 +259,7 @@ const struct cs_policy conservative_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "conservative",
+    .cites = "mualem2001utilization",
     .summary = "conservative backfill: every waiting job has a reservation",
     .flags = CS_RESERVES | CS_ASKS_ESTIMATES,
     .self_bytes = sizeof(struct con),

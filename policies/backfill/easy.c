@@ -97,6 +97,7 @@ const struct cs_policy easy_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "easy",
+    .cites = "lifka1995anl",
     .summary = "EASY backfill: one reservation, for the head of the queue",
     .flags = CS_RESERVES | CS_ASKS_ESTIMATES,
     .self_bytes = sizeof(struct easy),

@@ -199,6 +199,7 @@ static const struct cs_param params[] = {
 const struct cs_policy afs_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "afs",
+    .cites = "hwang2021elastic",
     .summary = "elastic: GPUs to the shorter job, or where both gain by it",
     .flags = CS_PREEMPTS | CS_RESIZES | CS_ASKS_ESTIMATES | CS_ONE_ROLE | CS_NEEDS_GPUS,
     .param_count = 1, .param = params,

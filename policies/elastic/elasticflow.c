@@ -338,6 +338,7 @@ static const struct cs_param params[] = {
 const struct cs_policy elasticflow_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "elasticflow",
+    .cites = "gu2023elasticflow",
     .summary = "elastic: least shares that keep deadlines, then what gains most",
     .flags = CS_PREEMPTS | CS_RESIZES | CS_ASKS_ESTIMATES | CS_ONE_ROLE | CS_NEEDS_GPUS,
     .param_count = 3, .param = params,

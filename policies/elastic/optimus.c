@@ -139,6 +139,7 @@ static const struct cs_param params[] = {
 const struct cs_policy optimus_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "optimus",
+    .cites = "peng2018optimus",
     .summary = "elastic: GPUs to the job whose end comes nearest by them",
     .flags = CS_PREEMPTS | CS_RESIZES | CS_ASKS_ESTIMATES | CS_ONE_ROLE | CS_NEEDS_GPUS,
     .param_count = 1, .param = params,

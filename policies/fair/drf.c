@@ -151,6 +151,7 @@ const struct cs_policy drf_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "drf",
+    .cites = "ghodsi2011drf",
     .summary = "the tenant with the smallest dominant share first",
     .flags = CS_ASKS_BLOCKING,
     .self_bytes = sizeof(struct drf),

@@ -357,6 +357,7 @@ const struct cs_policy fair_share_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "fair-share",
+    .cites = "kay1988fair",
     .summary = "jobs of the tenant that used least GPU-time first",
     .flags = CS_ASKS_BLOCKING,
     .self_bytes = sizeof(struct fair_share),

@@ -342,6 +342,7 @@ static const struct cs_param params[] = {
 const struct cs_policy themis_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "themis",
+    .cites = "mahajan2020themis",
     .summary = "leases auctioned among the jobs of the worst finish-time fairness",
     .flags = CS_PREEMPTS | CS_RESIZES | CS_DRAWS | CS_ASKS_ESTIMATES |
              CS_ONE_ROLE | CS_NEEDS_GPUS,

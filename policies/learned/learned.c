@@ -185,6 +185,7 @@ const struct cs_policy learned_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "learned",
+    .cites = "rubinstein1999cross",
     .summary = "linear scores of phases and places, trained in the simulator",
     .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_GROWS |
              CS_ASKS_WEIGHTS,

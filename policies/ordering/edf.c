@@ -23,6 +23,7 @@ const struct cs_policy edf_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "edf",
+    .cites = "liu1973edf",
     .summary = "earliest deadline first; jobs without one last",
     .before = edf_before,
 };

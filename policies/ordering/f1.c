@@ -37,6 +37,7 @@ const struct cs_policy f1_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "f1",
+    .cites = "carastansantos2017obtaining",
     .flags = CS_ASKS_ESTIMATES,
     .summary = "lowest log10(estimate) x GPUs + 870 log10(submission) first",
     .before = f1_before,

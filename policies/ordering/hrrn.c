@@ -43,6 +43,7 @@ const struct cs_policy hrrn_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "hrrn",
+    .cites = "brinchhansen1971response",
     .summary = "highest response ratio first",
     .flags = CS_ORDER_MOVES | CS_ASKS_ESTIMATES,
     .before = hrrn_before,

@@ -23,6 +23,7 @@ const struct cs_policy ljf_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "ljf",
+    .cites = "graham1969bounds",
     .flags = CS_ASKS_ESTIMATES,
     .summary = "longest estimate first",
     .before = ljf_before,

@@ -136,6 +136,7 @@ const struct cs_policy qssf_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "qssf",
+    .cites = "hu2021helios",
     .summary = "least GPU-time first, predicted from the tenant's past jobs",
     .flags = CS_ORDER_AT_NEWS,
     .self_bytes = sizeof(struct qssf),

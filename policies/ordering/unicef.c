@@ -108,6 +108,7 @@ const struct cs_policy unicef_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "unicef",
+    .cites = "tang2009fault carastansantos2017obtaining",
     .summary = "highest wait / (log2(GPUs) x estimate) first",
     .flags = CS_ORDER_MOVES | CS_ASKS_ESTIMATES,
     .param_count = sizeof unicef_param / sizeof unicef_param[0],

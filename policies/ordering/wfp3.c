@@ -76,6 +76,7 @@ const struct cs_policy wfp3_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "wfp3",
+    .cites = "tang2009fault carastansantos2017obtaining",
     .summary = "highest (wait / estimate)^3 x GPUs first",
     .flags = CS_ORDER_MOVES | CS_ASKS_ESTIMATES,
     .param_count = sizeof wfp3_param / sizeof wfp3_param[0],

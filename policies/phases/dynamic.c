@@ -404,6 +404,7 @@ const struct cs_policy dynamic_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "dynamic",
+    .cites = "karlin1988snoopy",
     .summary = "leases per phase, idle GPUs lent where switching pays",
     .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_GROWS,
     .self_bytes = sizeof(struct dynamic),

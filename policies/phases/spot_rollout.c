@@ -136,6 +136,7 @@ const struct cs_policy spot_rollout_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "spot-rollout",
+    .cites = "wu2025rlboost",
     .summary = "rollouts on spot instances, training on others",
     .flags = CS_PER_PHASE | CS_FORECASTS | CS_GROWS | CS_SHRINKS,
     .self_bytes = sizeof(struct spot),

@@ -816,6 +816,7 @@ static const struct cs_words words[] = {
 const struct cs_policy gavel_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "gavel",
+    .cites = "narayanan2020gavel",
     .summary = "shares of time by pool that a linear program finds, in rounds",
     .flags = CS_PREEMPTS | CS_PACKS | CS_SOLVES | CS_ASKS_ESTIMATES |
              CS_ONE_ROLE | CS_NEEDS_GPUS,

@@ -284,6 +284,7 @@ static const struct cs_words words[] = {
 const struct cs_policy lucid_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "lucid",
+    .cites = "hu2023lucid",
     .summary = "least GPU-time first, two jobs on the same GPUs where they "
                "suffer little",
     .flags = CS_PREEMPTS | CS_PACKS | CS_ASKS_ESTIMATES, .param = params,

@@ -878,6 +878,7 @@ static const struct cs_param params[] = {
 const struct cs_policy pollux_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "pollux",
+    .cites = "qiao2021pollux",
     .summary = "elastic: GPUs and batches for the most goodput of all",
     .flags = CS_PREEMPTS | CS_RESIZES | CS_TUNES_BATCHES | CS_DRAWS,
     .param_count = sizeof params / sizeof params[0], .param = params,

@@ -654,6 +654,7 @@ static const struct cs_param params[] = {
 const struct cs_policy shockwave_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "shockwave",
+    .cites = "zheng2023shockwave",
     .summary = "rounds planned ahead by a forecast of batch sizes, for the "
                "product of progress",
     .flags = CS_PREEMPTS | CS_ASKS_ESTIMATES, .param = params,

@@ -580,6 +580,7 @@ static const struct cs_param params[] = {
 const struct cs_policy sia_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "sia",
+    .cites = "subramanya2023sia",
     .summary = "elastic, for mixed GPUs: types, sizes, batches by goodput",
     .flags = CS_PREEMPTS | CS_RESIZES | CS_TUNES_BATCHES,
     .param_count = sizeof params / sizeof params[0], .param = params,

@@ -167,6 +167,7 @@ static const struct cs_words words[] = {
 const struct cs_policy starburst_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "starburst",
+    .cites = "luo2024starburst",
     .summary = "waits for owned GPUs as long as is worth it, then bursts",
     .flags = CS_ASKS_BLOCKING | CS_ASKS_ESTIMATES, .param_count = 4, .param = params,
     .self_bytes = sizeof(struct starburst), .init = sb_init,

@@ -157,6 +157,7 @@ static const struct cs_param params[] = {
 const struct cs_policy synergy_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "synergy",
+    .cites = "mohan2022synergy",
     .summary = "first come, first served; cores to the jobs that need them",
     .flags = CS_RESIZES | CS_ASKS_BLOCKING | CS_NEEDS_GPUS,
     .param_count = 1, .param = params,

@@ -509,6 +509,7 @@ const struct cs_policy dlas_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "dlas",
+    .cites = "gu2019tiresias",
     .summary = "discretized least attained GPU-time: three FIFO queues",
     .flags = CS_PREEMPTS,
     .self_bytes = sizeof(struct dlas),

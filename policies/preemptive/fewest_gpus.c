@@ -44,6 +44,7 @@ const struct cs_policy fewest_gpus_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "fewest-gpus",
+    .cites = "gu2019tiresias",
     .summary = "fewest GPUs first, preempting",
     .flags = CS_PREEMPTS,
     .decide = fewest_gpus_decide,

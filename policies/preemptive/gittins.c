@@ -233,6 +233,7 @@ const struct cs_policy gittins_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "gittins",
+    .cites = "gittins1989bandit gu2019tiresias",
     .summary = "highest Gittins index of attained GPU-time first, preempting",
     .flags = CS_PREEMPTS,
     .self_bytes = sizeof(struct gittins),

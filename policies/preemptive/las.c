@@ -84,6 +84,7 @@ const struct cs_policy las_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "las",
+    .cites = "nuyens2008foreground gu2019tiresias",
     .summary = "least attained GPU-time first, preempting",
     .flags = CS_PREEMPTS,
     .self_bytes = sizeof(struct las),

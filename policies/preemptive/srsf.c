@@ -41,6 +41,7 @@ const struct cs_policy srsf_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "srsf",
+    .cites = "gu2019tiresias",
     .summary = "shortest remaining service (time x GPUs) first, preempting",
     .flags = CS_PREEMPTS | CS_ASKS_ESTIMATES,
     .decide = srsf_decide,

@@ -43,6 +43,7 @@ const struct cs_policy srtf_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "srtf",
+    .cites = "gu2019tiresias",
     .summary = "shortest remaining time first, preempting",
     .flags = CS_PREEMPTS | CS_ASKS_ESTIMATES,
     .decide = srtf_decide,

@@ -427,6 +427,7 @@ const struct cs_policy time_slice_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "time-slice",
+    .cites = "xiao2018gandiva",
     .summary = "all jobs take turns of one quantum, preempting",
     .flags = CS_PREEMPTS | CS_PACKS | CS_DRAWS,
     .self_bytes = sizeof(struct time_slice),

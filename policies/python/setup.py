@@ -41,7 +41,7 @@ def of_checkout(build, root):
     if not library.is_file():
         subprocess.run(["make", "--no-print-directory", "-j2", f"B={build}", str(library)],
                        cwd=root, check=True)
-    link = pkg_config("--libs", "gsl", "yaml-0.1", "zlib", "libzstd", "libelf")
+    link = pkg_config("--libs", "gsl", "yaml-0.1", "zlib", "libzstd", "libelf", "libarchive")
     return ([f"-I{root}", "-DCLUSTERSIM_CHECKOUT"],
             ["-Wl,--whole-archive", str(library), "-Wl,--no-whole-archive", *link, "-lglpk",
              "-lxxhash", "-lm", "-pthread"], [str(library)])

@@ -200,6 +200,36 @@ void out_html_text(struct out *out, const char *text)
     }
 }
 
+/* What LaTeX writes for a character that has a meaning, or is none of its fonts'. */
+static const struct { const char *text, *latex; } latex_of[] = {
+    { "_", "\\_" }, { "%", "\\%" }, { "&", "\\&" }, { "#", "\\#" }, { "$", "\\$" },
+    { "{", "\\{" }, { "}", "\\}" }, { "~", "\\textasciitilde{}" },
+    { "^", "\\textasciicircum{}" }, { "\\", "\\textbackslash{}" },
+    { "<", "\\textless{}" }, { ">", "\\textgreater{}" }, { "|", "\\textbar{}" },
+    { "\"", "''" }, { "\u00b1", "$\\pm$" }, { "\u2020", "\\textdagger{}" },
+    { "\u2021", "\\textdaggerdbl{}" },
+};
+
+void out_latex_text(struct out *out, const char *text)
+{
+    while (*text != '\0') {
+        unsigned char c = (unsigned char)*text;
+        size_t i = 0, n = sizeof latex_of / sizeof latex_of[0], bytes = 1;
+
+        while (i < n && strncmp(text, latex_of[i].text, strlen(latex_of[i].text)) != 0)
+            i++;
+        if (i < n) {
+            out_text(out, latex_of[i].latex);
+            bytes = strlen(latex_of[i].text);
+        } else if (c < 0x20 || c == 0x7f) {
+            out_text(out, " ");
+        } else {
+            out_bytes(out, text, 1);
+        }
+        text += bytes;
+    }
+}
+
 bool out_good(const struct out *out, struct err *err)
 {
     assert(out->path != NULL);

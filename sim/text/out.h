@@ -47,6 +47,10 @@ void out_json_text(struct out *out, const char *text);
 /* For HTML and XML: no character is left that they give a meaning, and a blank
  * stands for each that is not printed. */
 void out_html_text(struct out *out, const char *text);
+/* For LaTeX: no character is left that it gives a meaning; +/- signs and daggers become
+ * its own, and a blank stands for each that is not printed.  Other characters of UTF-8
+ * stay. */
+void out_latex_text(struct out *out, const char *text);
 /* Has every write so far been taken?  err says why not; what stands in a
  * buffer has not been tried. */
 bool out_good(const struct out *out, struct err *err);

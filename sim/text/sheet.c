@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sheet.c - cells in an arena, and five ways to write them.
+ * sheet.c - cells in an arena, and six ways to write them.
  *
  * Cells stand in one array, row by row; a row is over when it has as many cells
  * as there are columns.  A sheet has an arena of its own, which sheet_free()
@@ -351,10 +351,85 @@ void sheet_markdown(const struct sheet *sheet, struct out *out)
         out_text(out, "|---");
     out_text(out, "|\n");
     for (size_t i = 0; i < sheet->count; i++) {
-        out_text(out, "| ");
+        bool best = strcmp(sheet->cell[i].class, "best") == 0;
+
+        out_text(out, best ? "| **" : "| ");
         write_markdown_text(out, sheet->cell[i].text);
+        out_text(out, best ? "**" : "");
         out_text(out, (i + 1) % sheet->columns == 0 ? " |\n" : " ");
     }
+}
+
+/* A title, with what stands in brackets at its end below it. */
+static void write_latex_title(struct out *out, const char *title)
+{
+    const char *unit = strstr(title, " (");
+    char name[128];
+
+    if (unit == NULL || (size_t)(unit - title) >= sizeof name) {
+        out_latex_text(out, title);
+        return;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)(unit - title), title);
+    out_text(out, "\\shortstack[r]{");
+    out_latex_text(out, name);
+    out_text(out, "\\\\");
+    out_latex_text(out, unit + 1);
+    out_text(out, "}");
+}
+
+/* Writes cells with & between them from column `first` on, and the end of the row; cell:
+ * the row's first one, or NULL for the titles. */
+static void write_latex_row(const struct sheet *sheet, const struct cell *cell,
+                            size_t first, struct out *out)
+{
+    for (size_t c = first; c < sheet->columns; c++) {
+        bool best = cell != NULL && strcmp(cell[c].class, "best") == 0;
+
+        out_text(out, c > first ? " & " : "");
+        if (cell == NULL) {
+            write_latex_title(out, sheet->column[c].title);
+            continue;
+        }
+        out_text(out, best ? "\\textbf{" : "");
+        out_latex_text(out, cell[c].text);
+        out_text(out, best ? "}" : "");
+    }
+    out_text(out, " \\\\\n");
+}
+
+/* The first cell of a group of rows, as a row of its own. */
+static void write_latex_group(const struct sheet *sheet, const char *text, bool later,
+                              struct out *out)
+{
+    out_printf(out, "%s\\multicolumn{%zu}{@{}l}{\\textit{", later ? "\\addlinespace\n" : "",
+               sheet->columns - 1);
+    out_latex_text(out, text);
+    out_text(out, "}} \\\\\n");
+}
+
+void sheet_latex(const struct sheet *sheet, struct out *out)
+{
+    size_t first = 0;
+
+    assert(sheet->count % sheet->columns == 0);
+    for (size_t i = 0; i < sheet->count; i += sheet->columns)
+        if (sheet->cell[i].text[0] == '\0')
+            first = 1;
+    out_text(out, "\\begin{tabular}{@{}");
+    for (size_t c = first; c < sheet->columns; c++)
+        out_text(out, sheet->column[c].width > 0 ? "r" : "l");
+    out_text(out, "@{}}\n\\toprule\n");
+    if (sheet->titles) {
+        write_latex_row(sheet, NULL, first, out);
+        out_text(out, "\\midrule\n");
+    }
+    for (size_t i = 0; i < sheet->count; i += sheet->columns) {
+        if (first > 0 && sheet->cell[i].text[0] != '\0')
+            write_latex_group(sheet, sheet->cell[i].text, i > 0, out);
+        write_latex_row(sheet, &sheet->cell[i], first, out);
+    }
+    out_text(out, "\\bottomrule\n\\end{tabular}\n");
 }
 
 /* Writes a field of a CSV file, in quotation marks if it needs them. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sheet.h - a table of texts, written as aligned text, HTML, Markdown, CSV or
- * JSON.
+ * sheet.h - a table of texts, written as aligned text, HTML, Markdown, LaTeX,
+ * CSV or JSON.
  *
  * A sheet holds all its cells in memory.  The tables of a run, whose columns
  * have types and whose rows may be millions, are table.h's.
@@ -51,7 +51,11 @@ void sheet_close(struct sheet *sheet, FILE *file);
 /* <table>, in a box that scrolls if it has titles; the first `heads` cells of
  * a row say what it is of. */
 void sheet_html(const struct sheet *sheet, size_t heads, struct out *out);
-/* A table as GitHub reads it; classes and small texts are left out. */
+/* A tabular of the package booktabs: cells of class "best" are bold; what stands in
+ * brackets at the end of a title stands below it.  If first cells are empty, those that
+ * are not become headings of the rows from there on.  Small texts are left out. */
+void sheet_latex(const struct sheet *sheet, struct out *out);
+/* A table as GitHub reads it: cells of class "best" are bold; small texts are left out. */
 void sheet_markdown(const struct sheet *sheet, struct out *out);
 /* RFC 4180, with a header line; only texts that must be are quoted. */
 void sheet_csv(const struct sheet *sheet, struct out *out);

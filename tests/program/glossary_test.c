@@ -215,13 +215,14 @@ static void every_name_of_the_catalogue_is_explained(void **state)
 static bool is_foreign(const char *word)
 {
     static const char *const foreign[] = {
-        "advise-70b", "availability", "before", "body", "cluster_job_log",
-        "clustersim", "cp2", "cs_", "deadline_s", "decide", "dlas-gpu-2", "expand",
-        "extern", "false", "gap_seconds", "gcp_spin_up", "heading", "height",
-        "job_ended", "job_submitted", "lease_idle", "limit_s", "linear",
-        "list", "lost", "make", "note", "nvidia-smi", "peer-", "plan-",
-        "run_s", "self", "start_time", "true", "value", "vp2",
-        "widest_policy",
+        "abreast", "advise-70b", "availability", "before", "body", "booktabs",
+        "cairolatex", "calc", "cites", "cluster_job_log", "clustersim", "cp2",
+        "cs_", "deadline_s", "decide", "dlas-gpu-2", "epslatex", "expand", "extern",
+        "false", "gap_seconds", "gcp_spin_up", "graphicx", "heading", "height",
+        "job_ended", "job_submitted", "lease_idle", "limit_s", "linear", "list",
+        "lost", "make", "most_shown", "note", "nvidia-smi", "peer-", "plan-",
+        "run_s", "self", "stacked", "start_time", "tar", "tikz", "true", "value", "vp2",
+        "widest_policy", "xcolor",
     };
 
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)

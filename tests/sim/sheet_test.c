@@ -30,7 +30,7 @@ static void check_text(struct sheet *sheet, bool bold, const char *wanted)
     free(text);
 }
 
-enum form { HTML, MARKDOWN, CSV, JSON };
+enum form { HTML, MARKDOWN, LATEX, CSV, JSON };
 
 static void check_file(const struct sheet *sheet, enum form form,
                        const char *wanted)
@@ -48,6 +48,8 @@ static void check_file(const struct sheet *sheet, enum form form,
         sheet_html(sheet, 1, out);
     else if (form == MARKDOWN)
         sheet_markdown(sheet, out);
+    else if (form == LATEX)
+        sheet_latex(sheet, out);
     else if (form == CSV)
         sheet_csv(sheet, out);
     else
@@ -115,6 +117,28 @@ static void many_columns_and_rows_are_kept(void **state)
     free(text);
 }
 
+static void latex_escapes_marks_and_groups(void **state)
+{
+    struct sheet *sheet = sheet_new("of:0\tname:0\tn_x (%):4");
+
+    (void)state;
+    sheet_cells(sheet, "1 & 2\ta_b\t5 \u00b1 1\u2020");
+    sheet_class(sheet, "best");
+    sheet_cells(sheet, "\t{^}~\\<>|#$\"\t6");
+    check_file(sheet, LATEX,
+               "\\begin{tabular}{@{}lr@{}}\n\\toprule\n"
+               "name & \\shortstack[r]{n\\_x\\\\(\\%)} \\\\\n\\midrule\n"
+               "\\multicolumn{2}{@{}l}{\\textit{1 \\& 2}} \\\\\n"
+               "a\\_b & \\textbf{5 $\\pm$ 1\\textdagger{}} \\\\\n"
+               "\\{\\textasciicircum{}\\}\\textasciitilde{}\\textbackslash{}"
+               "\\textless{}\\textgreater{}\\textbar{}\\#\\$'' & 6 \\\\\n"
+               "\\bottomrule\n\\end{tabular}\n");
+    check_file(sheet, MARKDOWN, "| of | name | n_x (%) |\n|---|---|---|\n"
+                                "| 1 & 2 | a_b | **5 \u00b1 1\u2020** |\n"
+                                "|  | {^}~\\<>\\|#$\" | 6 |\n");
+    sheet_free(sheet);
+}
+
 static void html_escapes_and_marks(void **state)
 {
     struct sheet *sheet = sheet_new("<a>:0\tn:4");
@@ -173,6 +197,7 @@ int main(void)
         cmocka_unit_test(numbers_stand_right_and_texts_left),
         cmocka_unit_test(a_column_is_as_wide_as_its_characters),
         cmocka_unit_test(many_columns_and_rows_are_kept),
+        cmocka_unit_test(latex_escapes_marks_and_groups),
         cmocka_unit_test(html_escapes_and_marks),
         cmocka_unit_test(markdown_csv_and_json_hold_the_same_cells),
         cmocka_unit_test(what_is_not_finite_is_an_empty_cell),

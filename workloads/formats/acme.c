@@ -42,6 +42,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
 
 const struct import_format import_acme = {
     .name = "acme",
+    .cites = "hu2024acme",
     .summary = "Shanghai AI Lab Acme 2023, trace_seren.csv or "
                "trace_kalos.csv",
     .about = "# Shanghai AI Lab Acme 2023 (NSDI 2024), a job log: run time is "

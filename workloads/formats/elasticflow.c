@@ -32,6 +32,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
 
 const struct import_format import_elasticflow = {
     .name = "elasticflow",
+    .cites = "gu2023elasticflow",
     .summary = "results of ElasticFlow's simulator, job.csv: jobs as they "
                "ran there",
     .about = "# Results of ElasticFlow's simulator (ASPLOS 2023): run time is "

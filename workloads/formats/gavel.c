@@ -104,6 +104,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
 
 const struct import_format import_gavel = {
     .name = "gavel",
+    .cites = "narayanan2020gavel",
     .summary = "Gavel's traces of 7 or 10 fields, with --lengths "
                "THROUGHPUTS.json --gpu-type TYPE",
     .about = "# A trace of Gavel (OSDI 2020).  Run time is steps / rate of "

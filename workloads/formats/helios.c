@@ -34,6 +34,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
 
 const struct import_format import_helios = {
     .name = "helios",
+    .cites = "hu2021helios",
     .summary = "SenseTime Helios 2020, cluster_log.csv; its derived minute "
                "series hold no jobs",
     .about = "# SenseTime Helios 2020 (SC 2021), a job log.  Dates have no "

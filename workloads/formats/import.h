@@ -118,6 +118,7 @@ struct import_format {
     bool (*open)(struct importer *importer, struct err *err);   /* or NULL */
     bool (*row)(struct importer *importer, struct import_row *row,
                 struct err *err);
+    const char *cites;          /* works to cite (experiments/works); NULL: none */
 };
 
 /* Formats by number, NULL past the last; by name, or NULL. */

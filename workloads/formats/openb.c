@@ -140,6 +140,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
 
 const struct import_format import_openb = {
     .name = "openb",
+    .cites = "weng2023fgd",
     .summary = "pods of Alibaba's GPU-sharing cluster 2023: parts of GPUs, "
                "cores, memory, types",
     .about = "# Alibaba openb 2023 (FGD, ATC 2023): a pod runs from "

@@ -75,6 +75,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
 
 const struct import_format import_pai = {
     .name = "pai",
+    .cites = "weng2022mlaas",
     .summary = "Alibaba PAI 2020, pai_task_table.csv, with its header or "
                "without",
     .about = "# Alibaba PAI 2020 (MLaaS in the Wild, NSDI 2022), task table: "

@@ -47,6 +47,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
 
 const struct import_format import_philly = {
     .name = "philly",
+    .cites = "jeon2019philly",
     .summary = "Microsoft Philly 2017, the CSV of Pollux: timestamp, "
                "duration, num_gpus, gpu_time, cluster",
     .about = "# Microsoft Philly 2017, as prepared for Pollux (OSDI 2021): "

@@ -51,6 +51,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
 
 const struct import_format import_philly_log = {
     .name = "philly-log",
+    .cites = "jeon2019philly",
     .summary = "Microsoft Philly 2017, the original cluster_job_log, a JSON",
     .about = "# Microsoft Philly 2017 (ATC 2019), cluster_job_log.  Run time "
              "is the sum of a job's\n"

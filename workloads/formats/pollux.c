@@ -69,6 +69,7 @@ static bool open_lengths(struct importer *importer, struct err *err)
 
 const struct import_format import_pollux = {
     .name = "pollux",
+    .cites = "qiao2021pollux",
     .summary = "Pollux' workloads, with --lengths FILE.csv of "
                "application,run_s",
     .about = "# A workload of Pollux (OSDI 2021).\n" ABOUT,
@@ -79,6 +80,7 @@ const struct import_format import_pollux = {
 
 const struct import_format import_sia = {
     .name = "sia",
+    .cites = "subramanya2023sia",
     .summary = "Sia's workloads, the same columns as pollux",
     .about = "# A workload of Sia (SOSP 2023); num_replicas is the most GPUs "
              "a job takes.\n" ABOUT,

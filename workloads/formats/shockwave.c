@@ -202,6 +202,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
 
 const struct import_format import_shockwave = {
     .name = "shockwave",
+    .cites = "zheng2023shockwave",
     .summary = "Shockwave's traces of 12 fields; with --lengths "
                "THROUGHPUTS.json --gpu-type TYPE, batch sizes change",
     .about = "# A synthetic trace of Shockwave (NSDI 2023).  Jobs of mode "

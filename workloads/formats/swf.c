@@ -45,6 +45,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
 
 const struct import_format import_swf = {
     .name = "swf",
+    .cites = "feitelson2014archive",
     .summary = "Standard Workload Format of the Parallel Workloads Archive, "
                "18 fields or more",
     .about = "# Standard Workload Format: a processor is taken for a GPU, a "

@@ -29,6 +29,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
 
 const struct import_format import_tiresias = {
     .name = "tiresias",
+    .cites = "gu2019tiresias",
     .summary = "Tiresias' job files: job_id, num_gpu, submit_time, "
                "iterations, model_name, duration, interval",
     .about = "# A job file of Tiresias' simulator (NSDI 2019).  Models, "

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * archive.c - collects what provenance.json names.
+ *
+ * Inputs are stored below the folder that holds them all and the one in which the
+ * experiment was run, so that paths from file to file stay as they are.
+ */
+#define _XOPEN_SOURCE 700       /* realpath */
+
+#include "experiments/paper/archive.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "experiments/paper/pack.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/config/conf.h"
+#include "sim/text/hash.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+
+struct making {
+    struct arena *arena;
+    const char *dir, *provenance;
+    const struct conf_node *tree;       /* of provenance.json */
+    const char *root;                   /* "/a/b", or "" */
+    struct pack_item *item;
+    size_t count, room;
+};
+
+static void add_item(struct making *m, struct pack_item item)
+{
+    ARENA_REACH(m->arena, m->item, m->room, m->count);
+    m->item[m->count++] = item;
+}
+
+static const char *real_path(const struct making *m, const char *path)
+{
+    char *whole = realpath(path, NULL);
+    const char *text = whole == NULL ? NULL : arena_text(m->arena, whole);
+
+    free(whole);
+    return text;
+}
+
+/* A text of provenance.json, or NULL and err. */
+static const char *text_at(const struct making *m, const char *path, struct err *err)
+{
+    const struct conf_node *node = conf_find(m->tree, path);
+    struct err_pos pos = { m->provenance, 0, 0 };
+
+    if (node != NULL && conf_kind(node) == CONF_SCALAR)
+        return conf_text(node);
+    err_set(err, ERR_SCHEMA, pos, "key '%s' is not there", path);
+    return NULL;
+}
+
+static bool read_provenance(struct making *m, struct err *err)
+{
+    struct err_pos pos = { m->provenance, 0, 0 };
+    const struct conf_node *list;
+
+    if (!path_is_file(m->provenance)) {
+        err_set(err, ERR_IO, pos, "is not there: the folder holds no finished results");
+        return err_hint(err, "`clustersim run EXPERIMENT.yaml -o DIR` makes a folder of "
+                        "results.");
+    }
+    m->tree = conf_load(m->arena, m->provenance, err);
+    if (m->tree == NULL)
+        return false;
+    list = conf_kind(m->tree) == CONF_MAP ? conf_get(m->tree, "inputs") : NULL;
+    if (list != NULL && conf_kind(list) == CONF_LIST && conf_count(list) > 0)
+        return true;
+    return err_set(err, ERR_SCHEMA, pos, "key 'inputs' must be a list of files");
+}
+
+/* Cuts m->root to what it has in common with a whole path. */
+static void narrow_root(struct making *m, const char *path)
+{
+    size_t i = 0, slash = 0;
+
+    for (; m->root[i] == path[i] && path[i] != '\0'; i++)
+        if (path[i] == '/')
+            slash = i;
+    if ((m->root[i] == '\0' && path[i] == '/') || (m->root[i] == '\0' && path[i] == '\0'))
+        slash = i;
+    m->root = text_format(m->arena, "%.*s", (int)slash, m->root);
+}
+
+/* Does the file at `path` hold the whole path of an input?  Then it would look for it there
+ * on another machine, too. */
+static const char *find_absolute(const struct making *m, const char *path)
+{
+    const struct conf_node *list = conf_get(m->tree, "inputs");
+    size_t n = strlen(path), room = 1 << 16, used = 0, got;
+    char *text;
+    FILE *file;
+
+    if (n < 5 || (strcmp(path + n - 5, ".yaml") != 0 && strcmp(path + n - 4, ".yml") != 0))
+        return NULL;
+    file = fopen(path, "rb");
+    if (file == NULL)
+        return NULL;
+    text = arena_alloc(m->arena, room + 1, 1);
+    while ((got = fread(text + used, 1, room - used, file)) > 0) {
+        used += got;
+        if (used == room) {
+            text = arena_grow(m->arena, text, room + 1, 2 * room + 1, 1);
+            room *= 2;
+        }
+    }
+    fclose(file);
+    text[used] = '\0';
+    for (size_t i = 0; i < conf_count(list); i++) {
+        const char *input = real_path(m, conf_text(conf_get(conf_item(list, i), "file")));
+
+        if (input != NULL && strstr(text, input) != NULL)
+            return input;
+    }
+    return NULL;
+}
+
+/* One input: it is there, as it was, and names no other one by its whole path. */
+static bool check_input(struct making *m, const struct conf_node *input, struct err *err)
+{
+    const struct conf_node *file = conf_kind(input) == CONF_MAP ? conf_get(input, "file")
+                                                                : NULL;
+    const struct conf_node *was = file == NULL ? NULL : conf_get(input, "xxh64");
+    struct err_pos pos = { m->provenance, 0, 0 };
+    const char *absolute;
+    uint64_t hash;
+
+    if (was == NULL || conf_kind(file) != CONF_SCALAR || conf_kind(was) != CONF_SCALAR)
+        return err_set(err, ERR_SCHEMA, pos, "an input must have 'file' and 'xxh64'");
+    pos.file = conf_text(file);
+    if (!hash_file(pos.file, &hash)) {
+        err_set(err, ERR_IO, pos, "cannot be read, and %s was made from it", m->dir);
+        return err_hint(err, "Run `clustersim archive` in the folder in which the experiment "
+                        "was run.");
+    }
+    if (hash != strtoull(conf_text(was), NULL, 16)) {
+        err_set(err, ERR_IO, pos, "has changed since %s was made from it", m->dir);
+        return err_hint(err, "Run the experiment again, or put the file back.");
+    }
+    absolute = find_absolute(m, pos.file);
+    if (absolute == NULL)
+        return true;
+    err_set(err, ERR_SCHEMA, pos, "must name files by relative paths, and names '%.120s'",
+            absolute);
+    return err_hint(err, "Another machine has no such folder.  Relative paths are those from "
+                    "the file that names them.");
+}
+
+static bool add_inputs(struct making *m, const char *here, struct err *err)
+{
+    const struct conf_node *list = conf_get(m->tree, "inputs");
+
+    m->root = here;
+    for (size_t i = 0; i < conf_count(list); i++) {
+        if (!check_input(m, conf_item(list, i), err))
+            return false;
+        narrow_root(m, real_path(m, conf_text(conf_get(conf_item(list, i), "file"))));
+    }
+    for (size_t i = 0; i < conf_count(list); i++) {
+        const char *path = real_path(m, conf_text(conf_get(conf_item(list, i), "file")));
+
+        add_item(m, (struct pack_item){
+            text_format(m->arena, "inputs/%s", path + strlen(m->root) + 1), path, NULL });
+    }
+    return true;
+}
+
+/* The files of a folder and of those in it; names with a leading dot, and links, are
+ * no results.  Depth: of `plots/ieee`. */
+static bool add_folder(struct making *m, const char *path, const char *name, int depth,
+                       struct err *err)
+{
+    struct err_pos pos = { path, 0, 0 };
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    bool ok = true;
+
+    if (dir == NULL)
+        return err_set(err, ERR_IO, pos, "cannot be read: %s", strerror(errno));
+    while (ok && (entry = readdir(dir)) != NULL) {
+        const char *file = path_join(m->arena, path, entry->d_name);
+        const char *as = text_format(m->arena, "%s/%s", name, entry->d_name);
+        struct stat stat;
+
+        if (entry->d_name[0] == '.' || lstat(file, &stat) != 0)
+            continue;
+        if (S_ISREG(stat.st_mode))
+            add_item(m, (struct pack_item){ as, file, NULL });
+        else if (S_ISDIR(stat.st_mode) && depth > 0)
+            ok = add_folder(m, file, as, depth - 1, err);
+    }
+    closedir(dir);
+    return ok;
+}
+
+/* "../" for each folder of `from` that `to` does not lie in, then the rest of `to`. */
+static const char *relative_path(const struct making *m, const char *from, const char *to)
+{
+    const char *up = "";
+    size_t common = 0;
+
+    for (size_t i = 0;; i++) {
+        bool from_end = from[i] == '\0' || from[i] == '/';
+        bool to_end = to[i] == '\0' || to[i] == '/';
+
+        if (from_end && to_end)
+            common = i;
+        if (from[i] != to[i] || from[i] == '\0')
+            break;
+    }
+    for (const char *rest = from + common; *rest != '\0'; rest++)
+        if (*rest == '/' && rest[1] != '\0')
+            up = text_format(m->arena, "%s../", up);
+    return text_format(m->arena, "%s%s", up, to + common + (to[common] == '/'));
+}
+
+/* Options that say what is run; where results go and how many threads run does not. */
+static bool write_options(const struct making *m, struct out *out, struct err *err)
+{
+    static const char *const kept[] = { "--set", "--seeds", "--only" };
+    const struct conf_node *list = conf_get(m->tree, "command");
+    struct err_pos pos = { m->provenance, 0, 0 };
+    size_t count = list == NULL || conf_kind(list) != CONF_LIST ? 0 : conf_count(list);
+    bool begun = false;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *word = conf_text(conf_item(list, i));
+
+        if (strncmp(word, "--shard", 7) == 0) {
+            err_set(err, ERR_USAGE, pos, "%s is a shard of a run", m->dir);
+            return err_hint(err, "`clustersim merge` puts shards together.");
+        }
+        for (size_t k = 0; k < 3; k++) {
+            size_t n = strlen(kept[k]);
+            bool joined = strncmp(word, kept[k], n) == 0 && word[n] == '=';
+
+            if (!joined && (strcmp(word, kept[k]) != 0 || i + 1 == count))
+                continue;
+            out_text(out, begun ? ", " : "");
+            out_json_text(out, text_format(m->arena, "%s=%s", kept[k], joined ? word + n + 1
+                          : conf_text(conf_item(list, ++i))));
+            begun = true;
+            break;
+        }
+    }
+    return true;
+}
+
+static void write_key(struct out *out, const char *key, const char *text)
+{
+    out_printf(out, "  \"%s\": ", key);
+    out_json_text(out, text);
+    out_text(out, ",\n");
+}
+
+/* Writes archive.json into memory, and adds it. */
+static bool add_json(struct making *m, const char *here, struct err *err)
+{
+    const char *file = text_at(m, "file", err), *version = text_at(m, "version", err);
+    const char *program = text_at(m, "program_xxh64", err);
+    char *text = NULL;
+    size_t bytes;
+    FILE *memory;
+    struct out *out;
+    bool ok;
+
+    if (file == NULL || version == NULL || program == NULL)
+        return false;
+    memory = open_memstream(&text, &bytes);
+    assert(memory != NULL);
+    out = out_stream(m->arena, "archive.json", memory);
+    out_printf(out, "{\n  \"clustersim_archive\": %d,\n", ARCHIVE_FORMAT);
+    write_key(out, "version", version);
+    write_key(out, "program_xxh64", program);
+    write_key(out, "folder", here + strlen(m->root) + (here[strlen(m->root)] == '/'));
+    write_key(out, "experiment", relative_path(m, here, real_path(m, file)));
+    out_text(out, "  \"options\": [");
+    ok = write_options(m, out, err);
+    out_text(out, "]\n}\n");
+    ok = out_close(out, err) && ok;
+    fclose(memory);
+    add_item(m, (struct pack_item){ "archive.json", NULL, arena_text(m->arena, text) });
+    free(text);
+    return ok;
+}
+
+bool archive_make(struct arena *arena, const char *dir, const char *path, struct err *err)
+{
+    struct making m = { .arena = arena, .dir = dir,
+                        .provenance = path_join(arena, dir, "provenance.json") };
+    struct err_pos pos = { ".", 0, 0 };
+    const char *here = real_path(&m, ".");
+
+    if (here == NULL)
+        return err_set(err, ERR_IO, pos, "cannot be looked up: %s", strerror(errno));
+    return read_provenance(&m, err) && add_inputs(&m, here, err) &&
+           add_json(&m, here, err) && add_folder(&m, dir, "results", 2, err) &&
+           pack_write(arena, path, m.item, m.count, err);
+}

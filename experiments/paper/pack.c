@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * pack.c - entries to and from libarchive.
+ */
+#include "experiments/paper/pack.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/out.h"
+
+#define BLOCK_BYTES 65536
+#define NAME_BYTES_MAX 1000
+
+const struct pack_limits pack_limits = {
+    .files = 100000, .file_bytes = UINT64_C(8) << 30, .bytes = UINT64_C(32) << 30
+};
+
+/* ---- writing ---- */
+
+static int compare_items(const void *a, const void *b)
+{
+    return strcmp(((const struct pack_item *)a)->name,
+                  ((const struct pack_item *)b)->name);
+}
+
+static la_ssize_t write_block(struct archive *archive, void *out, const void *bytes,
+                              size_t count)
+{
+    (void)archive;
+    out_bytes(out, bytes, count);
+    return (la_ssize_t)count;
+}
+
+/* False: err has what libarchive says. */
+static bool write_failed(struct archive *archive, const char *path, struct err *err)
+{
+    struct err_pos pos = { path, 0, 0 };
+
+    return err_set(err, ERR_IO, pos, "cannot be written: %s", archive_error_string(archive));
+}
+
+static bool write_header(struct archive *archive, const char *name, int64_t bytes)
+{
+    struct archive_entry *entry = archive_entry_new();
+    bool ok;
+
+    assert(entry != NULL);
+    archive_entry_set_pathname(entry, name);
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_perm(entry, 0644);
+    archive_entry_set_size(entry, bytes);
+    archive_entry_set_mtime(entry, 0, 0);
+    ok = archive_write_header(archive, entry) == ARCHIVE_OK;
+    archive_entry_free(entry);
+    return ok;
+}
+
+/* Copies an open file of that many bytes.  False: it is shorter, or err of libarchive. */
+static bool copy_file(struct archive *archive, FILE *file, int64_t bytes)
+{
+    char block[BLOCK_BYTES];
+
+    while (bytes > 0) {
+        size_t want = bytes < BLOCK_BYTES ? (size_t)bytes : BLOCK_BYTES;
+        size_t got = fread(block, 1, want, file);
+
+        if (got == 0 || archive_write_data(archive, block, got) != (la_ssize_t)got)
+            return false;
+        bytes -= (int64_t)got;
+    }
+    return true;
+}
+
+static bool write_file(struct archive *archive, const struct pack_item *item,
+                       const char *path, struct err *err)
+{
+    struct err_pos pos = { item->path, 0, 0 };
+    FILE *file = fopen(item->path, "rb");
+    struct stat stat;
+    bool ok;
+
+    if (file == NULL || fstat(fileno(file), &stat) != 0) {
+        err_set(err, ERR_IO, pos, "cannot be read: %s", strerror(errno));
+        if (file != NULL)
+            fclose(file);
+        return false;
+    }
+    ok = (write_header(archive, item->name, stat.st_size) &&
+          copy_file(archive, file, stat.st_size)) || write_failed(archive, path, err);
+    fclose(file);
+    return ok;
+}
+
+static bool write_item(struct archive *archive, const struct pack_item *item,
+                       const char *path, struct err *err)
+{
+    size_t bytes;
+
+    if (item->text == NULL)
+        return write_file(archive, item, path, err);
+    bytes = strlen(item->text);
+    return (write_header(archive, item->name, (int64_t)bytes) &&
+            archive_write_data(archive, item->text, bytes) == (la_ssize_t)bytes) ||
+           write_failed(archive, path, err);
+}
+
+bool pack_write(struct arena *arena, const char *path, struct pack_item *item,
+                size_t count, struct err *err)
+{
+    struct out *out = out_open(arena, path, err);
+    struct archive *archive;
+    bool ok;
+
+    if (out == NULL)
+        return false;
+    qsort(item, count, sizeof *item, compare_items);
+    archive = archive_write_new();
+    assert(archive != NULL);
+    ok = (archive_write_set_format_pax_restricted(archive) == ARCHIVE_OK &&
+          archive_write_add_filter_zstd(archive) == ARCHIVE_OK &&
+          archive_write_set_filter_option(archive, "zstd", "compression-level", "10") ==
+              ARCHIVE_OK &&
+          archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK &&
+          archive_write_open(archive, out, NULL, write_block, NULL) == ARCHIVE_OK) ||
+         write_failed(archive, path, err);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = write_item(archive, &item[i], path, err);
+    if (ok && archive_write_close(archive) != ARCHIVE_OK)
+        ok = write_failed(archive, path, err);
+    archive_write_free(archive);
+    if (ok)
+        return out_close(out, err);
+    out_abandon(out);
+    return false;
+}
+
+/* ---- reading ---- */
+
+struct reading {
+    const char *path;
+    const struct pack_limits *limits;
+    int dir;
+    uint64_t files, bytes;
+};
+
+static bool refuse(const struct reading *r, const char *name, const char *why,
+                   struct err *err)
+{
+    struct err_pos pos = { r->path, 0, 0 };
+
+    return err_set(err, ERR_SCHEMA, pos, "entry '%.100s' %s", name, why);
+}
+
+/* A name within the folder: relative, and without an empty part, "." or "..". */
+static bool check_name(const struct reading *r, const char *name, struct err *err)
+{
+    if (name[0] == '/')
+        return refuse(r, name, "must have a relative name, and has an absolute one", err);
+    if (strlen(name) > NAME_BYTES_MAX)
+        return refuse(r, name, "must have a name of at most 1000 bytes", err);
+    for (const char *part = name; *part != '\0';) {
+        size_t n = strcspn(part, "/");
+
+        if (n == 2 && memcmp(part, "..", 2) == 0)
+            return refuse(r, name, "must lie in the archive's folder, and has '..'", err);
+        if (n == 0 || (n == 1 && part[0] == '.'))
+            return refuse(r, name, "must have a name without '.' and empty parts", err);
+        part += n + (part[n] == '/');
+    }
+    return name[0] != '\0' || refuse(r, name, "must have a name", err);
+}
+
+/* Everything that is known before the bytes. */
+static bool check_entry(struct reading *r, struct archive_entry *entry, struct err *err)
+{
+    const char *name = archive_entry_pathname(entry);
+    mode_t type = archive_entry_filetype(entry);
+
+    if (name == NULL)
+        return refuse(r, "?", "must have a name in UTF-8", err);
+    if (!check_name(r, name, err))
+        return false;
+    if (archive_entry_hardlink(entry) != NULL || archive_entry_symlink(entry) != NULL ||
+        (type != AE_IFREG && type != AE_IFDIR))
+        return refuse(r, name, "must be a file or a folder, and is a link or a device", err);
+    if (++r->files > r->limits->files)
+        return refuse(r, name, "is one more than an archive may have", err);
+    if (archive_entry_size_is_set(entry) && archive_entry_size(entry) >= 0 &&
+        (uint64_t)archive_entry_size(entry) > r->limits->file_bytes)
+        return refuse(r, name, "is larger than a file of an archive may be", err);
+    return true;
+}
+
+/* Opens the file anew, and makes the folders that it lies in; nothing in `dir` is a link.
+ * Returns the handle, or -1 and errno. */
+static int make_file(const struct reading *r, const char *name)
+{
+    char part[NAME_BYTES_MAX + 1];
+
+    snprintf(part, sizeof part, "%s", name);
+    for (char *slash = strchr(part, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdirat(r->dir, part, 0755) != 0 && errno != EEXIST)
+            return -1;
+        *slash = '/';
+    }
+    return openat(r->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+}
+
+static bool read_failed(const struct reading *r, struct archive *archive, struct err *err)
+{
+    struct err_pos pos = { r->path, 0, 0 };
+    const char *why = archive_error_string(archive);
+
+    return err_set(err, ERR_SCHEMA, pos, "must be a .tar.zst as `clustersim archive` writes "
+                   "it: %.100s", why == NULL ? "it is cut off" : why);
+}
+
+/* Copies the entry's bytes, and counts them: what a header says may be wrong. */
+static bool copy_entry(struct reading *r, struct archive *archive, const char *name,
+                       int fd, struct err *err)
+{
+    struct err_pos pos = { r->path, 0, 0 };
+    char block[BLOCK_BYTES];
+    uint64_t bytes = 0;
+    la_ssize_t got;
+
+    while ((got = archive_read_data(archive, block, sizeof block)) > 0) {
+        bytes += (uint64_t)got;
+        r->bytes += (uint64_t)got;
+        if (bytes > r->limits->file_bytes || r->bytes > r->limits->bytes)
+            return refuse(r, name, "is larger than an archive may be", err);
+        if (write(fd, block, (size_t)got) != (ssize_t)got)
+            return err_set(err, ERR_IO, pos, "cannot be unpacked: %s", strerror(errno));
+    }
+    return got == 0 || read_failed(r, archive, err);
+}
+
+static bool read_entry(struct reading *r, struct archive *archive,
+                       struct archive_entry *entry, struct err *err)
+{
+    struct err_pos pos = { r->path, 0, 0 };
+    const char *name = archive_entry_pathname(entry);
+    bool ok;
+    int fd;
+
+    if (!check_entry(r, entry, err))
+        return false;
+    if (archive_entry_filetype(entry) == AE_IFDIR)
+        return true;
+    fd = make_file(r, name);
+    if (fd < 0)
+        return errno == EEXIST ? refuse(r, name, "must be there once", err)
+             : err_set(err, ERR_IO, pos, "cannot be unpacked: %s", strerror(errno));
+    ok = copy_entry(r, archive, name, fd, err);
+    (void)close(fd);
+    return ok;
+}
+
+static bool read_entries(struct reading *r, struct archive *archive, struct err *err)
+{
+    struct archive_entry *entry;
+    int step;
+
+    while ((step = archive_read_next_header(archive, &entry)) == ARCHIVE_OK)
+        if (!read_entry(r, archive, entry, err))
+            return false;
+    return step == ARCHIVE_EOF || read_failed(r, archive, err);
+}
+
+bool pack_read(const char *path, const char *dir, const struct pack_limits *limits,
+               struct err *err)
+{
+    struct err_pos pos = { path, 0, 0 };
+    struct reading r = { .path = path, .limits = limits };
+    struct archive *archive = archive_read_new();
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    bool ok;
+
+    assert(archive != NULL);
+    r.dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0 || r.dir < 0) {
+        ok = err_set(err, ERR_IO, pos, "cannot be read: %s", strerror(errno));
+    } else {
+        archive_read_support_filter_zstd(archive);
+        archive_read_support_format_tar(archive);
+        ok = archive_read_open_fd(archive, file, BLOCK_BYTES) == ARCHIVE_OK
+            ? read_entries(&r, archive, err) : read_failed(&r, archive, err);
+    }
+    archive_read_free(archive);
+    if (file >= 0)
+        (void)close(file);
+    if (r.dir >= 0)
+        (void)close(r.dir);
+    return ok;
+}

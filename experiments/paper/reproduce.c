@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * reproduce.c - unpacks, runs again, and compares.
+ */
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiments/paper/archive.h"
+#include "experiments/paper/pack.h"
+#include "experiments/process/program.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/config/conf.h"
+#include "sim/text/hash.h"
+#include "sim/text/paths.h"
+
+#define OPTIONS_MAX 200
+#define SHOWN_BYTES 100         /* of a line that differs, around the place */
+#define TRIALS_FAILED 5         /* exit status of a run whose other trials are written */
+
+struct again {
+    struct arena *arena;
+    const char *path;           /* of the archive */
+    const char *top;            /* the scratch folder */
+    const struct conf_node *tree;       /* of archive.json */
+    FILE *file;
+    struct archive_told *told;
+};
+
+/* Removes a folder and all in it; nothing is followed.  What cannot be removed stays. */
+static void remove_tree(int at, const char *name)
+{
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+
+    if (dir != NULL) {
+        while ((entry = readdir(dir)) != NULL)
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+                unlinkat(fd, entry->d_name, 0) != 0)
+                remove_tree(fd, entry->d_name);
+        closedir(dir);
+    }
+    (void)unlinkat(at, name, AT_REMOVEDIR);
+}
+
+static const char *text_at(const struct again *a, const char *key, struct err *err)
+{
+    const struct conf_node *node = conf_get(a->tree, key);
+    struct err_pos pos = { a->path, 0, 0 };
+
+    if (node != NULL && conf_kind(node) == CONF_SCALAR)
+        return conf_text(node);
+    err_set(err, ERR_SCHEMA, pos, "archive.json: key '%s' must be a text", key);
+    return NULL;
+}
+
+static bool read_json(struct again *a, struct err *err)
+{
+    const char *json = path_join(a->arena, a->top, "archive.json");
+    struct err_pos pos = { a->path, 0, 0 };
+    const char *format;
+
+    if (!path_is_file(json))
+        return err_set(err, ERR_SCHEMA, pos, "must hold archive.json, as `clustersim "
+                       "archive` writes it");
+    a->tree = conf_load(a->arena, json, err);
+    if (a->tree == NULL || conf_kind(a->tree) != CONF_MAP)
+        return err_set(err, ERR_SCHEMA, pos, "archive.json must hold a map");
+    format = text_at(a, "clustersim_archive", err);
+    if (format == NULL || atoi(format) == ARCHIVE_FORMAT)
+        return format != NULL;
+    return err_set(err, ERR_SCHEMA, pos, "must be of format %d, and is of format %.20s",
+                   ARCHIVE_FORMAT, format);
+}
+
+/* Tells which program made the archive. */
+static bool tell_program(struct again *a, struct err *err)
+{
+    const char *version = text_at(a, "version", err), *hash = text_at(a, "program_xxh64", err);
+    uint64_t own = 0;
+
+    if (version == NULL || hash == NULL)
+        return false;
+    (void)hash_file("/proc/self/exe", &own);
+    fprintf(a->file, "program  clustersim " CLUSTERSIM_VERSION ", %016" PRIx64 "; the "
+            "archive's is %s", own, strtoull(hash, NULL, 16) == own ? "the same\n" : "");
+    if (strtoull(hash, NULL, 16) != own)
+        fprintf(a->file, "another: %s, %s\n", version, hash);
+    return true;
+}
+
+/* Words of an option as archive.json may have them: of these three alone. */
+static bool check_option(const struct again *a, const struct conf_node *node,
+                         struct err *err)
+{
+    struct err_pos pos = { a->path, 0, 0 };
+    const char *text = conf_kind(node) == CONF_SCALAR ? conf_text(node) : "";
+
+    return strncmp(text, "--set=", 6) == 0 || strncmp(text, "--seeds=", 8) == 0 ||
+           strncmp(text, "--only=", 7) == 0 ||
+           err_set(err, ERR_SCHEMA, pos, "archive.json: an option must be --set, --seeds or "
+                   "--only, and is '%.60s'", text);
+}
+
+/* Does a path that is taken from a folder inputs/FOLDER stay in inputs? */
+static bool stays_within(const char *folder, const char *path)
+{
+    const char *text[] = { folder, path };
+    int depth = 0;
+
+    for (int i = 0; i < 2; i++)
+        for (const char *part = text[i]; *part != '\0';) {
+            size_t n = strcspn(part, "/");
+
+            if (n == 0)
+                return false;
+            depth += n == 2 && memcmp(part, "..", 2) == 0 ? -1
+                   : n == 1 && part[0] == '.' ? 0 : 1;
+            if (depth < 0)
+                return false;
+            part += n + (part[n] == '/');
+        }
+    return true;
+}
+
+/* Fills word, of OPTIONS_MAX + 8; it ends with NULL. */
+static bool make_words(const struct again *a, char **word, struct err *err)
+{
+    const struct conf_node *list = conf_get(a->tree, "options");
+    const char *experiment = text_at(a, "experiment", err);
+    struct err_pos pos = { a->path, 0, 0 };
+    size_t n = 0;
+
+    if (experiment == NULL)
+        return false;
+    if (list == NULL || conf_kind(list) != CONF_LIST || conf_count(list) > OPTIONS_MAX)
+        return err_set(err, ERR_SCHEMA, pos, "archive.json: key 'options' must be a list of "
+                       "at most %d", OPTIONS_MAX);
+    word[n++] = "/proc/self/exe";
+    word[n++] = "run";
+    word[n++] = "-q";
+    word[n++] = text_format(a->arena, "--output=%s/again", a->top);
+    for (size_t i = 0; i < conf_count(list); i++) {
+        if (!check_option(a, conf_item(list, i), err))
+            return false;
+        word[n++] = arena_text(a->arena, conf_text(conf_item(list, i)));
+    }
+    word[n++] = "--";
+    word[n++] = arena_text(a->arena, experiment);
+    word[n] = NULL;
+    return true;
+}
+
+/* The last line of what the run said, for people. */
+static bool run_failed(const struct again *a, int status, const char *said, struct err *err)
+{
+    struct err_pos pos = { a->path, 0, 0 };
+    enum err_kind kind = status == 3 ? ERR_SCHEMA : status == 70 ? ERR_BUG : ERR_IO;
+
+    err_set(err, kind, pos, "the run ended with status %d: %.*s", status,
+            (int)strcspn(said, "\n"), said);
+    return err_hint(err, "An older program may not know a key, nor a newer one take it.  What "
+                    "a program of `exec:` needs besides its words is not in the archive.");
+}
+
+/* Runs in the folder that the experiment was run in, so that names are the same ones. */
+static bool run_again(struct again *a, struct err *err)
+{
+    const char *folder = text_at(a, "folder", err);
+    char *word[OPTIONS_MAX + 8], said[4096];
+    struct program program = { word, -1, said, sizeof said };
+    struct err_pos pos = { a->path, 0, 0 };
+    int status;
+
+    if (folder == NULL || !make_words(a, word, err))
+        return false;
+    if (!stays_within(folder, "") || !stays_within(folder, text_at(a, "experiment", err)))
+        return err_set(err, ERR_SCHEMA, pos, "archive.json: keys 'folder' and 'experiment' "
+                       "must lie in the archive");
+    folder = text_format(a->arena, "%s/inputs/%s", a->top, folder);
+    if (!path_make_folder(folder, err))
+        return false;
+    program.folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (program.folder < 0)
+        return err_set(err, ERR_IO, pos, "cannot be unpacked: %s", strerror(errno));
+    status = program_run(&program);
+    (void)close(program.folder);
+    return status == 0 || status == TRIALS_FAILED || run_failed(a, status, said, err);
+}
+
+/* Prints what of a line stands around its byte `at`; NULL: the table has no such line. */
+static void tell_text(const struct again *a, const char *whose, const char *line, size_t at)
+{
+    size_t from = at < SHOWN_BYTES / 2 ? 0 : at - SHOWN_BYTES / 2;
+    size_t bytes = line == NULL ? 0 : strcspn(line, "\n");
+
+    if (line == NULL)
+        fprintf(a->file, "  %-8s (no such line)\n", whose);
+    else
+        fprintf(a->file, "  %-8s %s%.*s%s\n", whose, from > 0 ? "..." : "", SHOWN_BYTES,
+                line + from, bytes - from > SHOWN_BYTES ? "..." : "");
+}
+
+/* Tells where two tables differ first; a line is NULL past the end of its table. */
+static void tell_line(const struct again *a, const char *name, uint64_t number, char *was,
+                      char *is)
+{
+    size_t at = 0;
+
+    if (was != NULL)
+        was[strcspn(was, "\n")] = '\0';
+    if (is != NULL)
+        is[strcspn(is, "\n")] = '\0';
+    while (was != NULL && is != NULL && was[at] == is[at] && was[at] != '\0')
+        at++;
+    fprintf(a->file, "%s:%" PRIu64 ":%zu: differs\n", name, number, at + 1);
+    tell_text(a, "archive", was, at);
+    tell_text(a, "here", is, at);
+}
+
+static bool same_files(const struct again *a, const char *name, FILE *was, FILE *is)
+{
+    char *line[2] = { NULL, NULL };
+    size_t room[2] = { 0, 0 };
+    bool same = true;
+
+    for (uint64_t n = 1; same; n++) {
+        ssize_t left = getline(&line[0], &room[0], was);
+        ssize_t right = getline(&line[1], &room[1], is);
+
+        if (left < 0 && right < 0)
+            break;
+        same = left == right && memcmp(line[0], line[1], (size_t)left) == 0;
+        if (!same)
+            tell_line(a, name, n, left < 0 ? NULL : line[0], right < 0 ? NULL : line[1]);
+    }
+    free(line[0]);
+    free(line[1]);
+    return same;
+}
+
+static void compare_table(struct again *a, const char *name)
+{
+    FILE *was = fopen(text_format(a->arena, "%s/results/%s", a->top, name), "rb");
+    FILE *is = fopen(text_format(a->arena, "%s/again/%s", a->top, name), "rb");
+    bool same = was != NULL && is != NULL && same_files(a, name, was, is);
+
+    a->told->tables++;
+    a->told->different += !same;
+    if (was == NULL || is == NULL)
+        fprintf(a->file, "%s: only %s\n", name, was != NULL ? "in the archive" : "here");
+    if (was != NULL)
+        fclose(was);
+    if (is != NULL)
+        fclose(is);
+}
+
+static bool is_table(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n > 4 && strcmp(name + n - 4, ".csv") == 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Adds the tables of a folder to names, which has room for `most`; returns how many. */
+static size_t list_tables(struct again *a, const char *folder, const char **names,
+                          size_t count, size_t most)
+{
+    DIR *dir = opendir(path_join(a->arena, a->top, folder));
+    struct dirent *entry;
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL)
+        if (is_table(entry->d_name) && count < most)
+            names[count++] = arena_text(a->arena, entry->d_name);
+    if (dir != NULL)
+        closedir(dir);
+    return count;
+}
+
+static bool compare_tables(struct again *a, struct err *err)
+{
+    const char *names[256];
+    struct err_pos pos = { a->path, 0, 0 };
+    size_t count = list_tables(a, "results", names, 0, 128);
+
+    if (count == 0)
+        return err_set(err, ERR_SCHEMA, pos, "must hold tables, results/*.csv, and has none");
+    count = list_tables(a, "again", names, count, 256);
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
+            compare_table(a, names[i]);
+    return true;
+}
+
+bool archive_reproduce(struct arena *arena, const char *path, FILE *file,
+                       struct archive_told *told, struct err *err)
+{
+    const char *below = getenv("TMPDIR");
+    char *top = text_format(arena, "%s/clustersim-XXXXXX",
+                            below == NULL || below[0] != '/' ? "/tmp" : below);
+    struct again a = { .arena = arena, .path = path, .file = file, .told = told };
+    struct err_pos pos = { top, 0, 0 };
+    bool ok;
+
+    *told = (struct archive_told){ 0, 0 };
+    if (mkdtemp(top) == NULL)
+        return err_set(err, ERR_IO, pos, "cannot be made: %s", strerror(errno));
+    a.top = top;
+    ok = pack_read(path, top, &pack_limits, err) && read_json(&a, err) &&
+         tell_program(&a, err) && run_again(&a, err) && compare_tables(&a, err);
+    remove_tree(AT_FDCWD, top);
+    return ok;
+}
