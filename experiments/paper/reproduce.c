@@ -175,7 +175,8 @@ static bool run_again(struct again *a, struct err *err)
 {
     const char *folder = text_at(a, "folder", err);
     char *word[OPTIONS_MAX + 8], said[4096];
-    struct program program = { word, -1, said, sizeof said };
+    struct program program = { .word = word, .folder = -1, .said = said,
+                               .said_bytes = sizeof said };
     struct err_pos pos = { a->path, 0, 0 };
     int status;
 

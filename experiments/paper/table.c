@@ -277,7 +277,7 @@ bool table_print(struct arena *arena, const struct table_wish *wish, FILE *file,
     struct sheet *sheet;
     struct out *out;
 
-    if (!plot_source_read(arena, wish->dir, &m.source, err) || !choose_metrics(&m, err))
+    if (!plot_source_read(arena, wish->dir, NULL, &m.source, err) || !choose_metrics(&m, err))
         return false;
     fill_columns(&m);
     sheet = make_sheet(&m);
