@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Makefile - builds clustersim in build/, tests it, installs it: `make help`.
-# A variant is a folder B with a compiler and sanitizers of its own, as in
-# `make B=build/x CC=clang SAN=address unit`.
+# A variant is a folder B of its own: `make B=build/x CC=clang SAN=address unit`.
 # FLOORS="sim models" builds the library from those folders alone.
-
 VERSION = 0.1.0
 B       = build
 PREFIX  = /usr/local
