@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Makefile - builds clustersim in build/, tests it, installs it: `make help`.
-# A variant is a folder B with its own compiler and sanitizers: `make B=build/x CC=clang
-# SAN=address unit`.  FLOORS="sim models" builds the library from those folders alone.
-
+# A variant is a folder B of its own: `make B=build/x CC=clang SAN=address unit`.
+# FLOORS="sim models" builds the library from those folders alone.
 VERSION = 0.1.0
 B       = build
 PREFIX  = /usr/local
@@ -20,8 +19,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 PKGS := gsl yaml-0.1 zlib libzstd libelf libarchive
 INCS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null || \
-                echo -lgsl -lgslcblas -lyaml -lz -lzstd -lelf -larchive) -lglpk -lxxhash -lm \
-        -pthread
+         echo -lgsl -lgslcblas -lyaml -lz -lzstd -lelf -larchive) -lglpk -lxxhash -lm -pthread
 SANS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 MODE := $(strip -std=c11 $(CFLAGS) -ffp-contract=off $(SANS))
 ALL  := $(MODE) -fPIC -fno-semantic-interposition $(WARN) $(WERROR) -pthread \
