@@ -11,6 +11,7 @@
 #include "experiments/cli/command.h"
 #include "experiments/import/args.h"
 #include "experiments/import/jobs_out.h"
+#include "experiments/import/machines.h"
 #include "experiments/import/nodes.h"
 #include "experiments/import/report.h"
 #include "experiments/import/requests.h"
@@ -101,6 +102,19 @@ static bool check_options(const struct args *args, enum arg taken,
     return true;
 }
 
+/* Prints the report, and leaves a copy beside the CSV. */
+static bool report_jobs(struct cli *cli, const struct imported *imported,
+                        const char *csv, struct err *err)
+{
+    struct import_paper paper = { 0 };
+
+    if (!import_paper_begin(&paper, err))
+        return false;
+    import_report(paper.file, imported);
+    return import_layout(paper.file, imported->request->file, false, err) &&
+           import_paper_end(&paper, cli->arena, cli->out, csv, err);
+}
+
 static int import_series_file(struct cli *cli, const struct args *args)
 {
     struct series_import import = {
@@ -153,6 +167,29 @@ static int import_node_list(struct cli *cli, const struct args *args)
     return 0;
 }
 
+/* Nodes as a cluster manager lists them. */
+static int import_machines(struct cli *cli, const struct args *args)
+{
+    const struct machines_format *format =
+        machines_format_find(args->word[0]);
+    struct machines machines = { .arena = cli->arena, .file = args->word[1],
+                                 .format = format->name,
+                                 .notes = { .arena = cli->arena } };
+    struct import_paper paper = { 0 };
+    struct err err = { 0 };
+    const char *csv = NULL;
+
+    if (!import_arg_csv(cli->arena, args, &csv, &err) ||
+        !check_options(args, ARG_IN_ORDER, &err) ||
+        !format->read(&machines, &err) ||
+        !import_paper_begin(&paper, &err) ||
+        !machines_write(&machines, args->value[ARG_OUT], paper.file, &err) ||
+        !import_paper_end(&paper, cli->arena, cli->out, csv, &err))
+        return command_fail(cli, &err);
+    fprintf(cli->out, "written      %s\n", args->value[ARG_OUT]);
+    return 0;
+}
+
 static int import(struct cli *cli, const struct args *args)
 {
     struct import_request request = {
@@ -169,6 +206,8 @@ static int import(struct cli *cli, const struct args *args)
         return import_series_file(cli, args);
     if (strcmp(args->word[0], IMPORT_NODES) == 0)
         return import_node_list(cli, args);
+    if (machines_format_find(args->word[0]) != NULL)
+        return import_machines(cli, args);
     if (import_requests_find(args->word[0]))
         return import_requests(cli, args);
     imported.format = import_arg_format(args->word[0], true, &err);
@@ -180,10 +219,8 @@ static int import(struct cli *cli, const struct args *args)
         return command_fail(cli, &err);
     request.gpus_max = imported.cluster_gpus;
     if (!import_read(cli->arena, imported.format, &request, &result, &err) ||
-        !write_files(&imported, args->value[ARG_OUT], csv, &err))
-        return command_fail(cli, &err);
-    import_report(cli->out, &imported);
-    if (!import_layout(cli->out, request.file, false, &err))
+        !write_files(&imported, args->value[ARG_OUT], csv, &err) ||
+        !report_jobs(cli, &imported, csv, &err))
         return command_fail(cli, &err);
     fprintf(cli->out, "written      %s, %s\n", args->value[ARG_OUT], csv);
     return 0;

@@ -15,6 +15,8 @@
 #include "sim/base/rng.h"
 #include "workloads/recipes/recipe.h"
 
+#define TYPE_BYTES 64u          /* longer than any name of a GPU */
+
 /* Jobs of a trace that ask for the same share one form: this is what they ask
  * for. */
 struct entry_of_kind {
@@ -117,16 +119,22 @@ static void grow_table(struct trace_kinds *kinds)
         }
 }
 
-/* Is the name one of "a|b|c"? */
-static bool has_name(const char *types, const char *name)
+/* Does one of "a|b|c" mean that GPU?  A log may call it by an alias, or by its
+ * family. */
+static bool has_name(const struct world *world, const char *types,
+                     const char *gpu)
 {
-    size_t bytes = strlen(name);
-
     for (;; types++) {
-        size_t here = strcspn(types, "|");
-        if (here == bytes && memcmp(types, name, bytes) == 0)
-            return true;
-        types += here;
+        size_t bytes = strcspn(types, "|");
+        char name[TYPE_BYTES];
+
+        if (bytes < sizeof name) {
+            memcpy(name, types, bytes);
+            name[bytes] = '\0';
+            if (bytes > 0 && catalogue_gpu_named(world->catalogue, gpu, name))
+                return true;
+        }
+        types += bytes;
         if (*types == '\0')
             return false;
     }
@@ -157,7 +165,7 @@ static void narrow_types(struct trace_kinds *kinds, const struct world *world,
         for (uint32_t g = 0; g < cluster->group_count; g++) {
             const struct gpu_type *gpu = cluster->group[g].gpu;
             if (gpu == NULL || gpu->index != base->gpu_types[t] ||
-                !has_name(names_of, gpu->name))
+                !has_name(world, names_of, gpu->name))
                 continue;
             types[role->gpu_type_count++] = gpu->index;
             break;
