@@ -12,7 +12,6 @@
 #include "experiments/import/args.h"
 #include "experiments/import/jobs_out.h"
 #include "experiments/import/machines.h"
-#include "experiments/import/nodes.h"
 #include "experiments/import/report.h"
 #include "experiments/import/requests.h"
 #include "experiments/import/series.h"
@@ -154,26 +153,13 @@ static int import_requests(struct cli *cli, const struct args *args)
     return 0;
 }
 
-static int import_node_list(struct cli *cli, const struct args *args)
-{
-    struct err err = { 0 };
-    const char *csv = NULL;
-
-    if (!import_arg_csv(cli->arena, args, &csv, &err) ||
-        !check_options(args, ARG_IN_ORDER, &err) ||
-        !import_nodes(cli->arena, args->word[1], args->value[ARG_OUT],
-                      cli->out, &err))
-        return command_fail(cli, &err);
-    return 0;
-}
-
 /* Nodes as a cluster manager lists them. */
 static int import_machines(struct cli *cli, const struct args *args)
 {
     const struct machines_format *format =
         machines_format_find(args->word[0]);
     struct machines machines = { .arena = cli->arena, .file = args->word[1],
-                                 .format = format->name,
+                                 .format = format,
                                  .notes = { .arena = cli->arena } };
     struct import_paper paper = { 0 };
     struct err err = { 0 };
@@ -184,6 +170,7 @@ static int import_machines(struct cli *cli, const struct args *args)
         !format->read(&machines, &err) ||
         !import_paper_begin(&paper, &err) ||
         !machines_write(&machines, args->value[ARG_OUT], paper.file, &err) ||
+        !import_layout(paper.file, machines.file, false, &err) ||
         !import_paper_end(&paper, cli->arena, cli->out, csv, &err))
         return command_fail(cli, &err);
     fprintf(cli->out, "written      %s\n", args->value[ARG_OUT]);
@@ -204,8 +191,6 @@ static int import(struct cli *cli, const struct args *args)
 
     if (series_format_find(args->word[0]) != NULL)
         return import_series_file(cli, args);
-    if (strcmp(args->word[0], IMPORT_NODES) == 0)
-        return import_node_list(cli, args);
     if (machines_format_find(args->word[0]) != NULL)
         return import_machines(cli, args);
     if (import_requests_find(args->word[0]))
@@ -242,8 +227,10 @@ const struct command command_import = {
     "stands for every row.\n"
     "Formats of series - prices, availability, carbon, faults - become series\n"
     "in one common form, a CSV and the file that names it; a list of nodes\n"
-    "(openb-nodes) becomes a cluster; requests (azure, burstgpt, mooncake,\n"
-    "servegen) become a service that reads them from FILE.\n",
+    "(slurm-nodes, kube-nodes, openb-nodes) becomes a cluster; requests (azure,\n"
+    "burstgpt, mooncake, servegen) become a service that reads them from FILE.\n"
+    "The report of jobs and nodes is kept beside what was written, in\n"
+    "WORKLOAD.report.txt.\n",
     ARG_BIT(ARG_OUT) | ARG_BIT(ARG_SKIP) | ARG_BIT(ARG_IN_ORDER) |
         ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_GPUS) | ARG_BIT(ARG_LENGTHS) |
         ARG_BIT(ARG_GPU_TYPE) | ARG_BIT(ARG_COLUMNS), 2, 2, import

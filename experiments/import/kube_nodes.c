@@ -8,6 +8,7 @@
 
 #include "experiments/import/machines.h"
 #include "sim/config/conf.h"
+#include "sim/text/notes.h"
 #include "workloads/logs/kube_read.h"
 
 /* The quantity of a resource, 0 where there is none. */

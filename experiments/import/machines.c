@@ -24,28 +24,7 @@
 #define CPU_GUESS_CORES 64
 #define NAME_BYTES 64u
 
-static const struct machines_format format_table[] = {
-    {"slurm-nodes", "nodes of Slurm: scontrol show node, or the lines NodeName= "
-                    "of slurm.conf; a cluster", slurm_nodes_read},
-    {"kube-nodes", "nodes of Kubernetes: kubectl get nodes -o yaml (or json); a "
-                   "cluster", kube_nodes_read},
-};
-#define FORMATS (sizeof format_table / sizeof format_table[0])
-
-const struct machines_format *machines_format_at(size_t i)
-{
-    return i < FORMATS ? &format_table[i] : NULL;
-}
-
-const struct machines_format *machines_format_find(const char *name)
-{
-    for (size_t i = 0; i < FORMATS; i++)
-        if (strcmp(format_table[i].name, name) == 0)
-            return &format_table[i];
-    return NULL;
-}
-
-static bool is_name(const char *text)
+bool machines_name(const char *text)
 {
     size_t bytes = strlen(text);
 
@@ -57,7 +36,7 @@ static bool is_name(const char *text)
 bool machines_add(struct machines *machines, struct machine machine,
                   struct err *err)
 {
-    if (!is_name(machine.name))
+    if (!machines_name(machine.name))
         return err_set(err, ERR_RANGE, machine.pos,
                        "a node's name must be of letters, digits, _, - and ., "
                        "and is '%.60s'", machine.name);
@@ -73,7 +52,7 @@ bool machines_add(struct machines *machines, struct machine machine,
         return err_set(err, ERR_RANGE, machine.pos,
                        "node %s must have 0 to %u GPUs, and has %" PRId64,
                        machine.name, NODE_GPUS_MAX, machine.gpus);
-    if (machine.gpus > 0 && machine.gpu != NULL && !is_name(machine.gpu))
+    if (machine.gpus > 0 && machine.gpu != NULL && !machines_name(machine.gpu))
         return err_set(err, ERR_RANGE, machine.pos,
                        "the GPU type of node %s must be of letters, digits, _, "
                        "- and ., and is '%.60s'", machine.name, machine.gpu);
@@ -122,15 +101,18 @@ static void write_gpus(struct machines *machines, struct out *out,
     struct notes *notes = &machines->notes;
     char others[120] = "";
     const struct gpu_type *gpu =
-        machine->gpu == NULL ? NULL
-                             : catalogue_gpu_guess(catalogue, machine->gpu,
+        machine->gpu == NULL || machines->format->hidden
+            ? NULL : catalogue_gpu_guess(catalogue, machine->gpu,
                                                    others, sizeof others);
 
     if (gpu == NULL) {
         out_printf(out, ",\n     gpus: {type: generic, model: %s, count: "
                    "%" PRId64 "}", machine->gpu == NULL ? "gpu" : machine->gpu,
                    machine->gpus);
-        if (machine->gpu == NULL)
+        if (machines->format->hidden)
+            notes_file(notes, "GPUs are of type generic: no speed, price or "
+                       "power is known of them");
+        else if (machine->gpu == NULL)
             notes_file(notes, "the GPU type of %s is not said: generic, which "
                        "only counts", machine->name);
         else
@@ -199,7 +181,7 @@ static void print_report(const struct machines *machines, size_t groups,
     }
     fprintf(report, "%s: format %s\nnodes        %" PRId64 ", %" PRId64
             " with GPUs, in %zu groups\nGPUs         %" PRId64 "\n",
-            machines->file, machines->format, nodes, gpu_nodes, groups, gpus);
+            machines->file, machines->format->name, nodes, gpu_nodes, groups, gpus);
     for (size_t i = 0; i < machines->notes.count; i++) {
         const struct note *note = &machines->notes.note[i];
 
@@ -226,7 +208,7 @@ bool machines_write(struct machines *machines, const char *path, FILE *report,
     out_printf(out, "# From a node list by clustersim import %s.  NICs, "
                "drives and links between\n# racks are not in it: without them "
                "the network never limits.\nname: %s\nnodes:\n",
-               machines->format, path_stem(machines->arena, path));
+               machines->format->name, path_stem(machines->arena, path));
     groups = write_groups(machines, out, catalogue);
     notes_file(&machines->notes, "NICs, drives and racks are not said: the "
                "network never limits");

@@ -27,10 +27,13 @@ struct machine {
     struct err_pos pos;
 };
 
-/* Begins as {.arena = arena, .notes = {.arena = arena}}. */
+struct machines_format;
+
+/* Begins as {.arena = arena, .notes = {.arena = arena}}, with a file and a format. */
 struct machines {
     struct arena *arena;
-    const char *file, *format;
+    const char *file;
+    const struct machines_format *format;
     struct machine *machine;
     size_t count, room;
     struct notes notes;
@@ -46,16 +49,20 @@ bool machines_add(struct machines *machines, struct machine machine,
 bool machines_write(struct machines *machines, const char *path, FILE *report,
                     struct err *err);
 
-/* Node lists by format: "slurm-nodes", "kube-nodes". */
+/* Is it a name of a node, or of a GPU: letters, digits, _, - and . alone? */
+bool machines_name(const char *text);
+
 struct machines_format {
     const char *name, *summary;
     bool (*read)(struct machines *machines, struct err *err);
+    bool hidden;                /* names of GPUs are made up: they only count */
 };
 /* By number, NULL past the last; by name, or NULL. */
 const struct machines_format *machines_format_at(size_t i);
 const struct machines_format *machines_format_find(const char *name);
 
 /* The readers, one in each file. */
+bool openb_nodes_read(struct machines *machines, struct err *err);
 bool slurm_nodes_read(struct machines *machines, struct err *err);
 bool kube_nodes_read(struct machines *machines, struct err *err);
 

@@ -15,6 +15,7 @@
 #include "experiments/import/jobs_out.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
+#include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "sim/text/notes.h"
 #include "sim/text/out.h"

@@ -11,6 +11,8 @@
 
 #include "experiments/import/machines.h"
 #include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/notes.h"
 #include "sim/text/paths.h"
 #include "sim/text/scan.h"
 
@@ -51,7 +53,7 @@ static bool read_names(struct reading *r, char *value, uint32_t col,
     shut = strchr(open, ']');
     if (shut == NULL || shut[1] != '\0')
         return err_set(err, ERR_SYNTAX, place_of(r, col),
-                       "NodeName must be a name, or a list such as gpu[01-04], "
+                       "key NodeName must be a name, or a list such as gpu[01-04], "
                        "found '%.40s'", value);
     *shut = '\0';
     for (part = open + 1; *part != '\0'; part += *part == ',') {
@@ -61,7 +63,7 @@ static bool read_names(struct reading *r, char *value, uint32_t col,
             (first < bytes &&
              !scan_i64(part + first + 1, bytes - first - 1, &to)))
             return err_set(err, ERR_SYNTAX, place_of(r, col),
-                           "NodeName must list numbers, as gpu[01-04], found "
+                           "key NodeName must list numbers, as gpu[01-04], found "
                            "'%.40s'", part);
         count += first < bytes ? to - from + 1 : 1;
         part += bytes;
@@ -72,7 +74,7 @@ static bool read_names(struct reading *r, char *value, uint32_t col,
                                (int)strcspn(open + 1, ",-"), open + 1);
     return count > 0 && count <= 1000000 ? true
            : err_set(err, ERR_RANGE, place_of(r, col),
-                     "NodeName lists %lld nodes", (long long)count);
+                     "key NodeName lists %lld nodes", (long long)count);
 }
 
 /* "gpu:a100:4(S:0-1),nvme:1", "gpu:4", "(null)": GPUs of the first kind, and a

@@ -181,26 +181,6 @@ bool catalogue_gpu_named(const struct catalogue *catalogue, const char *gpu,
                              list_has(form->families, name)));
 }
 
-const struct gpu_type *catalogue_gpu_guess(const struct catalogue *catalogue,
-                                           const char *name, char *others,
-                                           size_t room)
-{
-    assert(name != NULL && others != NULL);
-    const struct gpu_type *guess = catalogue_gpu(catalogue, name);
-
-    others[0] = '\0';
-    if (guess != NULL || list_family(catalogue, CATALOGUE_GPUS, name, others,
-                                     room) == 0)
-        return guess;
-    for (size_t i = 0; i < catalogue_gpu_count(catalogue); i++) {
-        const struct gpu_type *gpu = catalogue_gpu_at(catalogue, i);
-        if (catalogue_gpu_named(catalogue, gpu->name, name) &&
-            (guess == NULL || gpu->memory_bytes > guess->memory_bytes))
-            guess = gpu;
-    }
-    return guess;
-}
-
 /* An H100 is no A100: that a name is near says nothing where the letters in
  * front of its number differ. */
 static bool same_letters(const char *a, const char *b)

@@ -19,6 +19,9 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/config/conf.h"
+#include "sim/text/notes.h"
 #include "sim/text/paths.h"
 #include "workloads/logs/kube_queues.h"
 #include "workloads/logs/kube_read.h"

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "sim/base/arena.h"
+#include "sim/text/notes.h"
 #include "sim/text/scan.h"
 #include "workloads/logs/record.h"
 

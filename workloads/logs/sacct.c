@@ -16,6 +16,8 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/text/notes.h"
 #include "sim/text/scan.h"
 #include "workloads/logs/record.h"
 
@@ -53,6 +55,7 @@ struct sacct {
     size_t columns;             /* of the header */
     size_t at[WANTED];          /* SIZE_MAX: absent */
     char types[120];
+    char nothing[1];            /* an empty text */
 };
 
 /* Resources of a job in all; 0 or empty: not said. */
@@ -68,12 +71,10 @@ static bool has(const struct sacct *log, int column)
 }
 
 /* An absent column has empty cells. */
-static struct cell cell_of(const struct sacct *log, int column)
+static struct cell cell_of(struct sacct *log, int column)
 {
-    static char nothing[1];
-
     return has(log, column) ? log->cell[log->at[column]]
-                            : (struct cell){nothing, 1};
+                            : (struct cell){log->nothing, 1};
 }
 
 /* ---- resources ------------------------------------------------------------- */
@@ -125,7 +126,7 @@ static bool read_resource(char *text, struct tres *tres, int64_t *typed)
 }
 
 /* "billing=8,cpu=8,gres/gpu:a100=4,mem=64G,node=2" */
-static bool read_tres(const struct sacct *log, int column, struct tres *tres,
+static bool read_tres(struct sacct *log, int column, struct tres *tres,
                       struct err *err)
 {
     struct cell whole = cell_of(log, column), part[64];
@@ -148,7 +149,7 @@ static bool read_tres(const struct sacct *log, int column, struct tres *tres,
 }
 
 /* "gpu:a100:4" or "gpu:4", of each node, as Slurm wrote it before 20.11. */
-static bool read_gres(const struct sacct *log, int column, int64_t nodes,
+static bool read_gres(struct sacct *log, int column, int64_t nodes,
                       struct tres *tres, struct err *err)
 {
     struct cell whole = cell_of(log, column), part[8];
@@ -173,7 +174,7 @@ static bool read_gres(const struct sacct *log, int column, int64_t nodes,
 }
 
 /* "4000Mc" is of a core, "4Gn" of a node; "4G" of the job, since Slurm 21.08. */
-static bool read_memory(const struct sacct *log, struct tres *tres,
+static bool read_memory(struct sacct *log, struct tres *tres,
                         struct err *err)
 {
     struct cell cell = cell_of(log, MEMORY);
@@ -196,7 +197,7 @@ static bool read_memory(const struct sacct *log, struct tres *tres,
 }
 
 /* A column of its own says it where the resources do not. */
-static bool read_count(const struct sacct *log, int column, int64_t *count,
+static bool read_count(struct sacct *log, int column, int64_t *count,
                        struct err *err)
 {
     struct cell cell = cell_of(log, column);
@@ -247,7 +248,7 @@ static bool put_resources(struct sacct *log, struct err *err)
 
 /* ---- times ----------------------------------------------------------------- */
 
-static bool read_moment(const struct sacct *log, int column, int64_t *ns,
+static bool read_moment(struct sacct *log, int column, int64_t *ns,
                         bool *known, struct err *err)
 {
     struct cell cell = cell_of(log, column);

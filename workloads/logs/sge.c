@@ -13,6 +13,8 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/decimal.h"
+#include "sim/base/err.h"
+#include "sim/text/notes.h"
 #include "sim/text/scan.h"
 #include "workloads/logs/record.h"
 
