@@ -293,6 +293,9 @@ static const struct conf_shape shapes[] = {
       NULL },
     { "workload.trace.resample", "@workload.trace.resample@", NULL },
     { "workload.trace.file", "@path@", NULL },
+    { "workload.trace.where", "{'type': 'string'}", NULL },
+    { "workload.trace.run_times", "{'type': 'object', 'minProperties': 1, "
+      "'additionalProperties': {'type': 'string'}}", NULL },
     { "workload.trace.lengths", "@path@", NULL },
 
     { "workload.services[].model", ANY_OF("@llm@, @net@"), NULL },

@@ -107,7 +107,7 @@ static void kube_groups_pods_by_their_owner(void **state)
         "quotas: \"team-a=12 team-b=4\"", "  2 queues are of cohort research",
         NULL };
 
-    check_sample(the_program(state), "kube", "workloads/traces/kube.yaml", more,
+    check_sample(the_program(state), "kube", "workloads/traces/kube.yml", more,
                  "job,submit_s,run_s,gpus,tenant,cores,memory_mib,gpu_types\n"
                  "nlp/train,1768204800,7200,8,team-a,,,"
                  "NVIDIA-A100-SXM4-80GB\n"
@@ -223,8 +223,8 @@ static void jobs_run_on_the_nodes_of_the_same_system(void **state)
         { "slurm-nodes", "workloads/traces/scontrol.txt", "sacct",
           "workloads/traces/sacct.txt", "--sort",
           "never_ran,still_running,gpus_not_positive", "7" },
-        { "kube-nodes", "workloads/traces/kube_nodes.yaml", "kube",
-          "workloads/traces/kube.yaml", "--sort", "still_running", "4" },
+        { "kube-nodes", "workloads/traces/kube_nodes.yml", "kube",
+          "workloads/traces/kube.yml", "--sort", "still_running", "4" },
     };
     const struct program *program = the_program(state);
     char cluster[160], experiment[160], cell[64], *said, *summary;

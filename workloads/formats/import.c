@@ -46,6 +46,7 @@ static const struct {
                           "when it was submitted is not known"},
     [IMPORT_STILL_RUNNING] = {"still_running",
                               "it has no end: it ran when the log ended"},
+    [IMPORT_NO_POOL] = {"no_pool", "no pool of the cluster is its tenant's"},
 };
 
 static const char *const remark_table[REMARKS] = {

@@ -24,6 +24,7 @@ struct entry_of_kind {
     bool pod, no_gpus;
     int64_t core_milli, memory_bytes;
     const char *types;          /* "": any */
+    const char *pool;           /* of the cluster; NULL: any */
 };
 
 /* The forms that were made so far, by what jobs ask for. */
@@ -48,7 +49,8 @@ struct trace_kinds *trace_kinds_new(struct arena *arena,
 
 bool trace_kind_needed(const struct row *row)
 {
-    return row->pod || (row->types != NULL && row->types[0] != '\0');
+    return row->pod || row->pool != NULL ||
+           (row->types != NULL && row->types[0] != '\0');
 }
 
 static const char *types_of(const struct row *row)
@@ -63,6 +65,7 @@ static size_t hash_row(const struct row *row)
 
     h = h * 31 + (uint64_t)row->core_milli;
     h = h * 31 + (uint64_t)row->memory_bytes;
+    h = h * 31 + (row->pool == NULL ? 0 : rng_hash_text(row->pool));
     h = h * 31 + row->pod * 2 + (row->gpus == 0);
     return (size_t)(h ^ h >> 29);
 }
@@ -73,6 +76,7 @@ static bool is_equal(const struct entry_of_kind *entry, const struct row *row)
     return entry->pod == row->pod && entry->no_gpus == (row->gpus == 0) &&
            entry->core_milli == row->core_milli &&
            entry->memory_bytes == row->memory_bytes &&
+           entry->pool == row->pool &&
            strcmp(entry->types, types_of(row)) == 0;
 }
 
@@ -100,7 +104,8 @@ static struct row row_of(const struct entry_of_kind *entry)
     return (struct row){ .pod = entry->pod, .types = entry->types,
                          .gpus = !entry->no_gpus,
                          .core_milli = entry->core_milli,
-                         .memory_bytes = entry->memory_bytes };
+                         .memory_bytes = entry->memory_bytes,
+                         .pool = entry->pool };
 }
 
 /* Doubles the slots; at most half of them are in use. */
@@ -220,9 +225,12 @@ const struct trace_kind *trace_kind_make(struct trace_kinds *kinds,
     entry->no_gpus = row->gpus == 0;
     entry->core_milli = row->core_milli;
     entry->memory_bytes = row->memory_bytes;
+    entry->pool = row->pool;
     entry->types = arena_text(kinds->arena, types_of(row));
     entry->kind.form = kinds->base;
     role = &entry->kind.form.role[0];
+    if (row->pool != NULL)
+        role->pool = row->pool;
     narrow_types(kinds, world, entry->types, &entry->kind);
     if (row->pod) {
         role->pod = true;
