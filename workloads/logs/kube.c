@@ -38,6 +38,7 @@ struct pods {
     size_t order;
 };
 enum { CREATED, BEGAN, ENDED };
+#define CORE_MILLI_MAX INT64_C(1000000000000)   /* beyond any cluster */
 
 struct kube {
     struct record record;
@@ -431,7 +432,9 @@ static enum csv_step next_job(void *self, struct csv_field *field,
         if (job->known[i])
             record_put_ns(record, column[i], job->time_ns[i], job->pos.col);
     record_put_count(record, LOG_GPUS, job->request.gpus, job->pos.col);
-    record_put_ns(record, LOG_CORES, job->request.core_milli * 1000000,
+    record_put_ns(record, LOG_CORES,
+                  (job->request.core_milli < CORE_MILLI_MAX
+                       ? job->request.core_milli : CORE_MILLI_MAX) * 1000000,
                   job->pos.col);
     record_put_count(record, LOG_MEMORY,
                      (int64_t)(job->request.memory_bytes / 1048576.0),

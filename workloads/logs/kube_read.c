@@ -132,7 +132,7 @@ static bool add_resource(const struct conf_node *map, size_t i,
     if (!kube_quantity(conf_value(map, i), &value, err))
         return false;
     value *= times;
-    if (value > 1e15)
+    if (value > (name[0] == 'm' ? 1e15 : 1e9))
         return err_set(err, ERR_RANGE, conf_pos(conf_value(map, i)),
                        "%.40s is more than any cluster has", name);
     if (name[0] == 'c')

@@ -106,17 +106,17 @@ static bool read_clock(const char *text, int64_t *ns)
         if (text[bytes] == '\0')
             break;
         if (parts == 3 || !scan_i64(text, bytes, &value) || value < 0 ||
-            value > 10000000)
+            value > 1000000)
             return false;
         total_s = total_s * 60 + value;
         text += bytes + 1;
     }
     if (!scan_time(text, strlen(text), ns) || *ns < 0 ||
         (parts > 1 && *ns >= 60 * CLOCK_NS_PER_S) ||
-        total_s > 100000000)
+        total_s > 10000000)
         return false;
     *ns += total_s * 60 * CLOCK_NS_PER_S;
-    return true;
+    return *ns <= INT64_C(10000) * 86400 * CLOCK_NS_PER_S;
 }
 
 bool record_span(const char *text, int64_t *ns)
@@ -126,7 +126,7 @@ bool record_span(const char *text, int64_t *ns)
 
     if (dash != NULL && (strchr(dash, ':') == NULL ||
                          !scan_i64(text, (size_t)(dash - text), &days) ||
-                         days < 0 || days > 100000))
+                         days < 0 || days > 10000))
         return false;
     if (!read_clock(dash == NULL ? text : dash + 1, ns))
         return false;

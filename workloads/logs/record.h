@@ -52,7 +52,8 @@ enum csv_step record_line(struct record *record, char **line, struct err *err);
  * there are. */
 size_t record_cut(char *line, char separator, struct cell *cell, size_t max);
 
-/* "[D-]HH:MM:SS[.ffffff]", "MM:SS" or seconds.  False: neither. */
+/* "[D-]HH:MM:SS[.ffffff]", "MM:SS" or seconds.  False: neither, or more than
+ * 10,000 days. */
 bool record_span(const char *text, int64_t *ns);
 /* A date, or seconds since 1970; *known is false for an empty text, Unknown,
  * None, N/A and 0.  False: neither. */

@@ -58,6 +58,10 @@ struct sacct {
     char nothing[1];            /* an empty text */
 };
 
+/* More than any job has; so sums stay in range. */
+#define COUNT_MAX 1000000000
+#define BYTES_MAX 1e15
+
 /* Resources of a job in all; 0 or empty: not said. */
 struct tres {
     int64_t gpus, cores, nodes;
@@ -110,7 +114,8 @@ static bool read_resource(char *text, struct tres *tres, int64_t *typed)
     if (strcmp(text, "cpu") != 0 && strcmp(text, "node") != 0 &&
         strncmp(text, gpu, sizeof gpu - 1) != 0)
         return true;
-    if (!scan_i64(value, strlen(value), &count) || count < 0)
+    if (!scan_i64(value, strlen(value), &count) || count < 0 ||
+        count > COUNT_MAX)
         return false;
     if (text[0] == 'c')
         tres->cores = count;
@@ -164,7 +169,7 @@ static bool read_gres(struct sacct *log, int column, int64_t nodes,
     count = record_cut(whole.text, ':', part, 8);
     if (count > 3 || count < 2 ||
         !scan_i64(part[count - 1].text, strlen(part[count - 1].text), &gpus) ||
-        gpus < 0)
+        gpus < 0 || gpus > 1000)
         return record_fault(&log->record, whole, wanted[column].name,
                             "such as gpu:a100:4", err);
     tres->gpus = gpus * (nodes > 0 ? nodes : 1);
@@ -192,7 +197,7 @@ static bool read_memory(struct sacct *log, struct tres *tres,
         bytes *= (double)tres->cores;
     else if (*rest == 'n')
         bytes *= (double)(tres->nodes > 0 ? tres->nodes : 1);
-    tres->memory_bytes = bytes;
+    tres->memory_bytes = bytes <= BYTES_MAX ? bytes : BYTES_MAX;
     return true;
 }
 
@@ -204,7 +209,8 @@ static bool read_count(struct sacct *log, int column, int64_t *count,
 
     if (*count > 0 || cell.text[0] == '\0')
         return true;
-    return (scan_i64(cell.text, strlen(cell.text), count) && *count >= 0) ||
+    return (scan_i64(cell.text, strlen(cell.text), count) && *count >= 0 &&
+            *count <= COUNT_MAX) ||
            record_fault(&log->record, cell, wanted[column].name,
                         "a whole number", err);
 }
@@ -272,6 +278,8 @@ static bool put_limit(struct sacct *log, struct err *err)
         return record_fault(&log->record, cell, "Timelimit",
                             "a time such as 1-12:00:00, UNLIMITED or "
                             "Partition_Limit", err);
+    if (!has(log, LIMIT) && ns > INT64_MAX / 60)
+        return true;            /* no limit that matters */
     if (!has(log, LIMIT))
         ns *= 60;
     record_put_ns(&log->record, LOG_LIMIT, ns, cell.col);

@@ -76,12 +76,12 @@ static bool read_request(struct sge *log, const char *text, size_t bytes,
         return value == NULL || (scan_i64(value + 1, length, &asked->gpus) &&
                                  asked->gpus >= 0);
     }
-    if (name == 8 && memcmp(text, "gpu_type", 8) == 0 &&
+    if (value != NULL && name == 8 && memcmp(text, "gpu_type", 8) == 0 &&
         length < sizeof log->types) {
         memcpy(log->types, value + 1, length);
         log->types[length] = '\0';
     }
-    if (name != 4 || memcmp(text, "h_rt", 4) != 0 || length >= sizeof limit)
+    if (value == NULL || name != 4 || memcmp(text, "h_rt", 4) != 0 || length >= sizeof limit)
         return true;
     memcpy(limit, value + 1, length);
     limit[length] = '\0';
