@@ -188,7 +188,8 @@ struct simulators_lost opendc_tasks_out(struct out *out,
             continue;
         }
         count_lost(job, &lost);
-        lost.limits += job->limit_ns > 0;
+        if (job->limit_ns > 0)
+            lost.limits++;
         lost.rounded += !is_whole_ms(job->submit_ns) ||
                         !is_whole_ms(job->run_ns);
         out_name(out, job, "\"");
