@@ -117,6 +117,27 @@ static void arrivals_follow_a_measured_rate(void **state)
     arena_free(arena);
 }
 
+/* Rates that change twenty times between two arrivals: 0.2/s and 0 in turn are
+ * 0.1/s. */
+static void arrivals_use_up_many_rates(void **state)
+{
+    struct arena *arena = arena_new(0);
+    struct arrival arrival;
+    struct arrival_clock clock;
+    struct err err;
+    double count = 0.0;
+
+    (void)state;
+    assert_true(read_as(arena, "{process: series, rates: {unit: /s, points: "
+                        "[[0s, 0.2], [500ms, 0]], repeat: 1s}}", &arrival,
+                        &err));
+    arrival_start(&clock, &arrival, 7, 0);
+    while (arrival_next(&clock) < 40000 * CLOCK_NS_PER_S)
+        count++;
+    assert_true(fabs(count - 4000.0) < 5.0 * sqrt(4000.0));
+    arena_free(arena);
+}
+
 /* Counted at once: the mean over clocks is the integral, also behind the end and
  * over a repetition. */
 static void counts_have_the_mean_of_the_integral(void **state)
@@ -180,6 +201,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_matrix_becomes_a_series_for_each_result),
         cmocka_unit_test(answers_that_are_no_matrix_are_refused),
         cmocka_unit_test(arrivals_follow_a_measured_rate),
+        cmocka_unit_test(arrivals_use_up_many_rates),
         cmocka_unit_test(counts_have_the_mean_of_the_integral),
         cmocka_unit_test(rates_that_are_wrong_are_refused),
     };

@@ -128,6 +128,40 @@ static void jobs_of_a_tenant_use_its_pool_alone(void **state)
     free(text);
 }
 
+/* One node and one job for each of many tenants: none shares the other's kind, so
+ * none waits. */
+static void many_tenants_have_a_pool_each(void **state)
+{
+    const struct program *program = the_program(state);
+    char path[160], yaml[160], csv[160], text[8000], rows[2000], cell[64], job[12];
+    const char *words[] = { "run", in_folder(program, "e.yaml", yaml), "-q",
+                            "-o", in_folder(program, "out", path), NULL };
+    char *said, *jobs;
+    size_t used = 0, n = 0;
+
+    used += (size_t)sprintf(text, "experiment: e\ncluster:\n  nodes:\n");
+    n += (size_t)sprintf(rows, "id,t,run,n,vc\n");
+    for (int i = 0; i < 24; i++) {
+        used += (size_t)sprintf(text + used, "    - {name: n%d, pool: vc%d, "
+                                "gpus: {type: generic, count: 4}}\n", i, i);
+        n += (size_t)sprintf(rows + n, "%d,0,100,4,vc%d\n", i, i);
+    }
+    sprintf(text + used, "workload:\n  trace:\n    file: jobs.csv\n    "
+            COLUMNS "\n    tenant_pools: true\npolicies: [{policy: fcfs, "
+            "blocking: skip}]\noutput: {tables: [summary, jobs], plots: []}\n");
+    write_file(yaml, text);
+    write_file(in_folder(program, "jobs.csv", csv), rows);
+    if (run(program, words, &said) != 0)
+        fail_msg("%s", said);
+    free(said);
+    jobs = program_read(in_folder(program, "out/jobs.csv", csv));
+    for (int i = 0; i < 24; i++) {
+        snprintf(job, sizeof job, "%d", i);
+        assert_string_equal(cell_of(jobs, job, "start_s", cell), "0");
+    }
+    free(jobs);
+}
+
 /* 25 s on B where the file says 50 s in general; job 2 never runs on B. */
 static void run_times_hold_by_gpu_type(void **state)
 {
@@ -185,6 +219,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(where_takes_rows_by_numbers_and_texts),
         cmocka_unit_test(rows_that_where_leaves_out_are_no_faults),
         cmocka_unit_test(jobs_of_a_tenant_use_its_pool_alone),
+        cmocka_unit_test(many_tenants_have_a_pool_each),
         cmocka_unit_test(run_times_hold_by_gpu_type),
         cmocka_unit_test(keys_that_are_wrong_are_told_at_their_place),
     };
