@@ -119,15 +119,18 @@ static int import_series_file(struct cli *cli, const struct args *args)
     struct series_import import = {
         .arena = cli->arena, .format = series_format_find(args->word[0]),
         .request = { args->word[1], args->given[ARG_IN_ORDER] } };
+    struct import_paper paper = { 0 };
     struct err err = { 0 };
     const char *csv = NULL;
 
     if (!import_arg_csv(cli->arena, args, &csv, &err) ||
         !check_options(args, ARG_IN_ORDER, &err) ||
-        !import_series(&import, args->value[ARG_OUT], csv, &err))
+        !import_series(&import, args->value[ARG_OUT], csv, &err) ||
+        !import_paper_begin(&paper, &err))
         return command_fail(cli, &err);
-    import_series_report(cli->out, &import);
-    if (!import_layout(cli->out, args->word[1], true, &err))
+    import_series_report(paper.file, &import);
+    if (!import_layout(paper.file, args->word[1], true, &err) ||
+        !import_paper_end(&paper, cli->arena, cli->out, csv, &err))
         return command_fail(cli, &err);
     fprintf(cli->out, "written      %s, %s\n", args->value[ARG_OUT], csv);
     return 0;
@@ -137,6 +140,7 @@ static int import_requests(struct cli *cli, const struct args *args)
 {
     struct requests_import import = {
         .arena = cli->arena, .format = args->word[0], .file = args->word[1] };
+    struct import_paper paper = { 0 };
     struct err err = { 0 };
     const char *csv = NULL;
 
@@ -144,10 +148,12 @@ static int import_requests(struct cli *cli, const struct args *args)
         !check_options(args, ARG_SKIP, &err) ||
         !import_requests_skip(args, &import, &err) ||
         !import_requests_read(&import, &err) ||
-        !import_requests_write(&import, args->value[ARG_OUT], &err))
+        !import_requests_write(&import, args->value[ARG_OUT], &err) ||
+        !import_paper_begin(&paper, &err))
         return command_fail(cli, &err);
-    import_requests_report(cli->out, &import);
-    if (!import_layout(cli->out, args->word[1], true, &err))
+    import_requests_report(paper.file, &import);
+    if (!import_layout(paper.file, args->word[1], true, &err) ||
+        !import_paper_end(&paper, cli->arena, cli->out, csv, &err))
         return command_fail(cli, &err);
     fprintf(cli->out, "written      %s\n", args->value[ARG_OUT]);
     return 0;
@@ -229,7 +235,7 @@ const struct command command_import = {
     "in one common form, a CSV and the file that names it; a list of nodes\n"
     "(slurm-nodes, kube-nodes, openb-nodes) becomes a cluster; requests (azure,\n"
     "burstgpt, mooncake, servegen) become a service that reads them from FILE.\n"
-    "The report of jobs and nodes is kept beside what was written, in\n"
+    "The report is kept beside what was written, in\n"
     "WORKLOAD.report.txt.\n",
     ARG_BIT(ARG_OUT) | ARG_BIT(ARG_SKIP) | ARG_BIT(ARG_IN_ORDER) |
         ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_GPUS) | ARG_BIT(ARG_LENGTHS) |
