@@ -42,11 +42,9 @@ static void check_sample(const struct program *program, const char *format,
 static void sacct_folds_steps_and_tells_the_rest(void **state)
 {
     static const char *const more[] = {
-        "--sort", "--skip", "never_ran,still_running,gpus_not_positive",
-        NULL };
+        "--sort", "--skip", "never_ran,still_running", NULL };
     static const char *const lines[] = {
-        "rows         11\njobs         7\n",
-        "  1 rows left out: gpus_not_positive\n",
+        "rows         11\njobs         8\n",
         "  2 rows left out: never_ran\n", "  1 rows left out: still_running\n",
         "  3 lines are steps of jobs", "  1 jobs were eligible later",
         "  1 jobs ran for another time (Elapsed)",
@@ -60,6 +58,7 @@ static void sacct_folds_steps_and_tells_the_rest(void **state)
                  "4102_1,1768205400,1800,1,3600,vision,8,65536,\n"
                  "4102_2,1768205400,90,1,3600,vision,8,65536,\n"
                  "4103,1768206600,86424,16,86400,nlp,,,a100\n"
+                 "4106,1768209300,3600,0,0,physics,16,32768,\n"
                  "4107,1768209600,4800,2,14400,vision,16,131072,a100\n"
                  "4108,1768212000,2700,1,28800,vision,4,16384,\n"
                  "4104,1768302031,1200,1,0,nlp,8,32768,\n", lines);
@@ -175,7 +174,7 @@ static void what_is_wrong_is_told_with_its_place(void **state)
           "in:2:1: syntax error: line has 3 fields, the header line has 9" },
         { "sacct", SACCT "1|a|COMPLETED|yesterday|x|x|x|x|x\n",
           "in:2:15: syntax error: Submit must be a date such as" },
-        { "sacct", SACCT SACCT_JOB("1", "cpu=4,mem=8G"),
+        { "sacct", SACCT SACCT_JOB("1", "cpu=4,mem=8G,node=2"),
           "it asks for no GPU (column AllocTRES gres/gpu is \"0\")" },
         { "sacct", "", "file is empty: the header line of sacct is expected" },
         { "pbs", "08:00;1.pbs;user=a\n",
@@ -222,7 +221,7 @@ static void jobs_run_on_the_nodes_of_the_same_system(void **state)
                               *done; } pair[] = {
         { "slurm-nodes", "workloads/traces/scontrol.txt", "sacct",
           "workloads/traces/sacct.txt", "--sort",
-          "never_ran,still_running,gpus_not_positive", "7" },
+          "never_ran,still_running", "8" },
         { "kube-nodes", "workloads/traces/kube_nodes.yml", "kube",
           "workloads/traces/kube.yml", "--sort", "still_running", "4" },
     };

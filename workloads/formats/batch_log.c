@@ -5,7 +5,8 @@
  * of them; here a row becomes a job, in one way for all.
  *
  * A job of one node asks for its cores and memory there (a pod); of jobs of
- * several nodes only GPUs count, since how the rest is divided is not known.
+ * several nodes only GPUs count, since how the rest is divided is not known.  So
+ * a job without GPUs is one if it lies on one node.
  */
 #include <string.h>
 
@@ -64,6 +65,19 @@ static bool read_more(struct importer *importer, struct import_row *row,
     return read_pod(csv, job, err);
 }
 
+/* A job on cores alone: what import_timed() would have said of one with GPUs. */
+static void judge_cores(const struct csv *csv, struct import_row *row)
+{
+    row->drop = false;
+    row->reason = IMPORT_REASONS;
+    if (is_empty(csv, LOG_SUBMIT))
+        import_drop(row, IMPORT_NO_SUBMIT, LOG_SUBMIT);
+    if (is_empty(csv, LOG_START))
+        import_drop(row, IMPORT_NEVER_RAN, LOG_START);
+    if (is_empty(csv, LOG_END))
+        import_drop(row, IMPORT_STILL_RUNNING, LOG_END);
+}
+
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {
@@ -71,8 +85,13 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .job = LOG_JOB, .submit = LOG_SUBMIT, .start = LOG_START,
         .end = LOG_END, .gpus = LOG_GPUS, .tenant = LOG_TENANT};
 
-    return import_timed(importer, &at, row, err) &&
-           read_more(importer, row, err);
+    if (!import_timed(importer, &at, row, err) ||
+        !read_more(importer, row, err))
+        return false;
+    if (row->drop && row->reason == IMPORT_GPUS && row->job.pod &&
+        row->job.gpus == 0)
+        judge_cores(importer->csv, row);
+    return true;
 }
 
 const struct import_format import_sacct = {
