@@ -235,6 +235,8 @@ static double find_peak(const struct service_entry *entry)
     case ARRIVAL_BURSTY:
         return fmax(arrival_state_rate(arrival, true),
                     arrival_state_rate(arrival, false));
+    case ARRIVAL_SERIES:
+        return arrival->peak_per_s;
     case ARRIVAL_FIXED:
         return arrival->every_ns > 0 ? 1e9 / (double)arrival->every_ns : 0.0;
     default:

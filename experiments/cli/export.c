@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * export.c - `clustersim export`: whole jobs of a workload as SWF or CSV.
+ * export.c - `clustersim export`: whole jobs of a workload as CSV or SWF, or for
+ * BatSim or OpenDC.
  *
  * The workload is read and its jobs of one seed are drawn, then written
  * (experiments/import/jobs_out.h).  Only jobs of known length have a run time
@@ -11,6 +12,7 @@
 
 #include "experiments/cli/command.h"
 #include "experiments/import/jobs_out.h"
+#include "experiments/import/simulators_out.h"
 #include "experiments/options/args.h"
 #include "experiments/spec/tree.h"
 #include "models/catalogue/catalogue.h"
@@ -31,6 +33,12 @@
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 
+/* Of the file, in the order of shape_name. */
+enum shape { SHAPE_CSV, SHAPE_SWF, SHAPE_BATSIM, SHAPE_OPENDC, SHAPES };
+static const char *const shape_name[SHAPES + 1] = {
+    "csv", "swf", "batsim", "opendc", NULL
+};
+
 struct exporting {
     struct cli *cli;
     const struct args *args;
@@ -39,7 +47,7 @@ struct exporting {
     struct import_job *job;
     size_t count, room;
     uint32_t seed;
-    bool swf;
+    enum shape shape;
 };
 
 /* Returns the tree of the cluster against which the workload is read. */
@@ -185,6 +193,22 @@ static bool draw_jobs(struct exporting *e, struct err *err)
                     "the workload has no jobs"));
 }
 
+static bool read_shape(struct exporting *e, const char *name, struct err *err)
+{
+    const char *near;
+
+    for (int s = 0; s < SHAPES; s++)
+        if (strcmp(name, shape_name[s]) == 0) {
+            e->shape = (enum shape)s;
+            return true;
+        }
+    near = conf_nearest(name, shape_name);
+    err_set(err, ERR_USAGE, nowhere,
+            "--format must be csv, swf, batsim or opendc, and is '%.40s'",
+            name);
+    return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
+}
+
 /* What can be wrong without reading the workload. */
 static bool read_options(struct exporting *e, struct err *err)
 {
@@ -193,11 +217,8 @@ static bool read_options(struct exporting *e, struct err *err)
                                                 : "csv";
 
     e->seed = 1;
-    e->swf = strcmp(format, "swf") == 0;
-    if (!e->swf && strcmp(format, "csv") != 0)
-        return err_set(err, ERR_USAGE, nowhere,
-                       "--format must be swf or csv, and is '%.40s'",
-                       format);
+    if (!read_shape(e, format, err))
+        return false;
     if (!args->given[ARG_OUT])
         return err_set(err, ERR_USAGE, nowhere, "export needs -o FILE");
     if (args->given[ARG_CLUSTER] && args->given[ARG_GPUS])
@@ -218,17 +239,129 @@ static void print_lost(FILE *file, uint64_t count, const char *what)
         fprintf(file, "  %" PRIu64 " jobs: %s\n", count, what);
 }
 
-static bool write_jobs(const struct exporting *e, struct err *err)
+/* What neither BatSim nor OpenDC has a field for. */
+static void print_simulators_lost(FILE *file,
+                                  const struct simulators_lost *lost)
+{
+    print_lost(file, lost->no_gpus, "ask for no GPU: left out");
+    print_lost(file, lost->parts, "take a part of a GPU: written as a whole "
+                                  "one");
+    print_lost(file, lost->rounded, "have times that are no whole "
+                                    "milliseconds: rounded up");
+    print_lost(file, lost->limits, "have a limit, for which there is no field");
+    print_lost(file, lost->cores, "ask for cores or memory of a node: not "
+                                  "written, but for mem_capacity of OpenDC");
+    print_lost(file, lost->types, "ask for types of GPU, for which there is no "
+                                  "field");
+    print_lost(file, lost->tenants, "have a tenant, for which there is no "
+                                    "field");
+    print_lost(file, lost->priorities, "have a priority, for which there is no "
+                                       "field");
+    print_lost(file, lost->deadlines, "have a deadline, for which there is no "
+                                      "field");
+}
+
+/* Returns the path beside -o: NAME.fragments.csv of NAME.csv. */
+static const char *path_of(const struct exporting *e, const char *ending)
+{
+    const char *path = e->args->value[ARG_OUT];
+    size_t bytes = strlen(path);
+
+    if (bytes > 4 && strcmp(path + bytes - 4, ".csv") == 0)
+        bytes -= 4;
+    return text_format(e->cli->arena, "%.*s.%s", (int)bytes, path, ending);
+}
+
+/* Counts jobs that no single node could hold. */
+static uint64_t count_wide(const struct exporting *e)
+{
+    int64_t most = 0;
+    uint64_t wide = 0;
+
+    for (uint32_t g = 0; g < e->cluster->group_count; g++)
+        if ((int64_t)e->cluster->group[g].gpus > most)
+            most = e->cluster->group[g].gpus;
+    for (size_t i = 0; i < e->count; i++)
+        wide += e->job[i].gpus > most;
+    return wide;
+}
+
+/* Writes what OpenDC reads beside the tasks: their fragments and, of a cluster that
+ * was given, the topology. */
+static bool write_beside(const struct exporting *e, struct err *err)
+{
+    struct jobs jobs = { e->job, e->count };
+    const char *path = path_of(e, "fragments.csv");
+    struct out *out = out_open(e->cli->arena, path, err);
+
+    if (out == NULL)
+        return false;
+    opendc_fragments_out(out, &jobs);
+    if (!out_close(out, err))
+        return false;
+    fprintf(e->cli->out, "%s: a fragment for each\n", path);
+    if (!e->args->given[ARG_CLUSTER])
+        return true;
+    path = path_of(e, "topology.json");
+    out = out_open(e->cli->arena, path, err);
+    if (out == NULL)
+        return false;
+    opendc_topology_out(out, e->cluster);
+    print_lost(e->cli->out, count_wide(e), "ask for more GPUs than any node has: "
+               "OpenDC runs a task on one host");
+    fprintf(e->cli->out, "%s: the nodes with GPUs\n", path);
+    return out_close(out, err);
+}
+
+/* Returns the resources of BatSim's workload: those of the cluster that was given,
+ * else those of the largest job. */
+static uint64_t batsim_resources(const struct exporting *e)
+{
+    uint64_t most = 1;
+
+    if (e->args->given[ARG_CLUSTER] || e->args->given[ARG_GPUS])
+        return e->cluster->gpu_count;
+    for (size_t i = 0; i < e->count; i++)
+        if (e->job[i].gpus > (int64_t)most)
+            most = (uint64_t)e->job[i].gpus;
+    return most;
+}
+
+/* For other simulators. */
+static bool write_simulator(const struct exporting *e, struct err *err)
 {
     const char *path = e->args->value[ARG_OUT];
     struct jobs jobs = { e->job, e->count };
     struct out *out = out_open(e->cli->arena, path, err);
-    FILE *file = e->cli->out;
-    struct jobs_lost lost = { 0 };
+    struct simulators_lost lost;
 
     if (out == NULL)
         return false;
-    if (e->swf)
+    lost = e->shape == SHAPE_BATSIM
+               ? batsim_out(e->cli->arena, out, &jobs, batsim_resources(e))
+               : opendc_tasks_out(out, &jobs);
+    if (!out_close(out, err))
+        return false;
+    fprintf(e->cli->out, "%s: %zu jobs\n", path,
+            e->count - (size_t)lost.no_gpus);
+    print_simulators_lost(e->cli->out, &lost);
+    return e->shape == SHAPE_BATSIM || write_beside(e, err);
+}
+
+static bool write_jobs(const struct exporting *e, struct err *err)
+{
+    const char *path = e->args->value[ARG_OUT];
+    struct jobs jobs = { e->job, e->count };
+    struct jobs_lost lost = { 0 };
+    FILE *file = e->cli->out;
+    struct out *out;
+
+    if (e->shape == SHAPE_BATSIM || e->shape == SHAPE_OPENDC)
+        return write_simulator(e, err);
+    out = out_open(e->cli->arena, path, err);
+    if (out == NULL)
+        return false;
+    if (e->shape == SHAPE_SWF)
         lost = jobs_out_swf(e->cli->arena, out, &jobs, e->args->word[0]);
     else
         jobs_out_csv(out, &jobs);
@@ -265,14 +398,18 @@ static int run_export(struct cli *cli, const struct args *args)
 }
 
 const struct command command_export = {
-    "export", "WORKLOAD.yaml -o FILE [--format swf|csv] [--seed N]\n"
-    "       [--cluster FILE|--gpus N]",
+    "export", "WORKLOAD.yaml -o FILE [--format csv|swf|batsim|opendc]\n"
+    "       [--seed N] [--cluster FILE|--gpus N]",
     "whole jobs of a workload as a trace that others read",
     "Writes a trace, or jobs drawn by recipe `trace`, with exact decimal\n"
     "seconds; `clustersim import csv` or `import swf` reads them back.  Jobs\n"
     "with phases are refused: how long one takes depends on where and when\n"
     "it runs.  What SWF has no field for is counted.  The workload is read\n"
-    "against --cluster, or against GPUs that only count.\n",
+    "against --cluster, or against GPUs that only count.\n"
+    "batsim is a workload of BatSim, a JSON, for as many resources as the\n"
+    "cluster has GPUs.  opendc are the tables of a trace of OpenDC, FILE and\n"
+    "NAME.fragments.csv, which OpenDC takes as Parquet, and, with --cluster,\n"
+    "NAME.topology.json; a GPU is written as a CPU of 1000 MHz.\n",
     ARG_BIT(ARG_OUT) | ARG_BIT(ARG_SHAPE) | ARG_BIT(ARG_SEED) |
         ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_GPUS), 1, 1, run_export
 };

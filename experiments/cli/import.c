@@ -11,7 +11,7 @@
 #include "experiments/cli/command.h"
 #include "experiments/import/args.h"
 #include "experiments/import/jobs_out.h"
-#include "experiments/import/nodes.h"
+#include "experiments/import/machines.h"
 #include "experiments/import/report.h"
 #include "experiments/import/requests.h"
 #include "experiments/import/series.h"
@@ -101,20 +101,36 @@ static bool check_options(const struct args *args, enum arg taken,
     return true;
 }
 
+/* Prints the report, and leaves a copy beside the CSV. */
+static bool report_jobs(struct cli *cli, const struct imported *imported,
+                        const char *csv, struct err *err)
+{
+    struct import_paper paper = { 0 };
+
+    if (!import_paper_begin(&paper, err))
+        return false;
+    import_report(paper.file, imported);
+    return import_layout(paper.file, imported->request->file, false, err) &&
+           import_paper_end(&paper, cli->arena, cli->out, csv, err);
+}
+
 static int import_series_file(struct cli *cli, const struct args *args)
 {
     struct series_import import = {
         .arena = cli->arena, .format = series_format_find(args->word[0]),
         .request = { args->word[1], args->given[ARG_IN_ORDER] } };
+    struct import_paper paper = { 0 };
     struct err err = { 0 };
     const char *csv = NULL;
 
     if (!import_arg_csv(cli->arena, args, &csv, &err) ||
         !check_options(args, ARG_IN_ORDER, &err) ||
-        !import_series(&import, args->value[ARG_OUT], csv, &err))
+        !import_series(&import, args->value[ARG_OUT], csv, &err) ||
+        !import_paper_begin(&paper, &err))
         return command_fail(cli, &err);
-    import_series_report(cli->out, &import);
-    if (!import_layout(cli->out, args->word[1], true, &err))
+    import_series_report(paper.file, &import);
+    if (!import_layout(paper.file, args->word[1], true, &err) ||
+        !import_paper_end(&paper, cli->arena, cli->out, csv, &err))
         return command_fail(cli, &err);
     fprintf(cli->out, "written      %s, %s\n", args->value[ARG_OUT], csv);
     return 0;
@@ -124,6 +140,7 @@ static int import_requests(struct cli *cli, const struct args *args)
 {
     struct requests_import import = {
         .arena = cli->arena, .format = args->word[0], .file = args->word[1] };
+    struct import_paper paper = { 0 };
     struct err err = { 0 };
     const char *csv = NULL;
 
@@ -131,25 +148,38 @@ static int import_requests(struct cli *cli, const struct args *args)
         !check_options(args, ARG_SKIP, &err) ||
         !import_requests_skip(args, &import, &err) ||
         !import_requests_read(&import, &err) ||
-        !import_requests_write(&import, args->value[ARG_OUT], &err))
+        !import_requests_write(&import, args->value[ARG_OUT], &err) ||
+        !import_paper_begin(&paper, &err))
         return command_fail(cli, &err);
-    import_requests_report(cli->out, &import);
-    if (!import_layout(cli->out, args->word[1], true, &err))
+    import_requests_report(paper.file, &import);
+    if (!import_layout(paper.file, args->word[1], true, &err) ||
+        !import_paper_end(&paper, cli->arena, cli->out, csv, &err))
         return command_fail(cli, &err);
     fprintf(cli->out, "written      %s\n", args->value[ARG_OUT]);
     return 0;
 }
 
-static int import_node_list(struct cli *cli, const struct args *args)
+/* Nodes as a cluster manager lists them. */
+static int import_machines(struct cli *cli, const struct args *args)
 {
+    const struct machines_format *format =
+        machines_format_find(args->word[0]);
+    struct machines machines = { .arena = cli->arena, .file = args->word[1],
+                                 .format = format,
+                                 .notes = { .arena = cli->arena } };
+    struct import_paper paper = { 0 };
     struct err err = { 0 };
     const char *csv = NULL;
 
     if (!import_arg_csv(cli->arena, args, &csv, &err) ||
         !check_options(args, ARG_IN_ORDER, &err) ||
-        !import_nodes(cli->arena, args->word[1], args->value[ARG_OUT],
-                      cli->out, &err))
+        !format->read(&machines, &err) ||
+        !import_paper_begin(&paper, &err) ||
+        !machines_write(&machines, args->value[ARG_OUT], paper.file, &err) ||
+        !import_layout(paper.file, machines.file, false, &err) ||
+        !import_paper_end(&paper, cli->arena, cli->out, csv, &err))
         return command_fail(cli, &err);
+    fprintf(cli->out, "written      %s\n", args->value[ARG_OUT]);
     return 0;
 }
 
@@ -167,8 +197,8 @@ static int import(struct cli *cli, const struct args *args)
 
     if (series_format_find(args->word[0]) != NULL)
         return import_series_file(cli, args);
-    if (strcmp(args->word[0], IMPORT_NODES) == 0)
-        return import_node_list(cli, args);
+    if (machines_format_find(args->word[0]) != NULL)
+        return import_machines(cli, args);
     if (import_requests_find(args->word[0]))
         return import_requests(cli, args);
     imported.format = import_arg_format(args->word[0], true, &err);
@@ -180,10 +210,8 @@ static int import(struct cli *cli, const struct args *args)
         return command_fail(cli, &err);
     request.gpus_max = imported.cluster_gpus;
     if (!import_read(cli->arena, imported.format, &request, &result, &err) ||
-        !write_files(&imported, args->value[ARG_OUT], csv, &err))
-        return command_fail(cli, &err);
-    import_report(cli->out, &imported);
-    if (!import_layout(cli->out, request.file, false, &err))
+        !write_files(&imported, args->value[ARG_OUT], csv, &err) ||
+        !report_jobs(cli, &imported, csv, &err))
         return command_fail(cli, &err);
     fprintf(cli->out, "written      %s, %s\n", args->value[ARG_OUT], csv);
     return 0;
@@ -205,8 +233,10 @@ const struct command command_import = {
     "stands for every row.\n"
     "Formats of series - prices, availability, carbon, faults - become series\n"
     "in one common form, a CSV and the file that names it; a list of nodes\n"
-    "(openb-nodes) becomes a cluster; requests (azure, burstgpt, mooncake,\n"
-    "servegen) become a service that reads them from FILE.\n",
+    "(slurm-nodes, kube-nodes, openb-nodes) becomes a cluster; requests (azure,\n"
+    "burstgpt, mooncake, servegen) become a service that reads them from FILE.\n"
+    "The report is kept beside what was written, in\n"
+    "WORKLOAD.report.txt.\n",
     ARG_BIT(ARG_OUT) | ARG_BIT(ARG_SKIP) | ARG_BIT(ARG_IN_ORDER) |
         ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_GPUS) | ARG_BIT(ARG_LENGTHS) |
         ARG_BIT(ARG_GPU_TYPE) | ARG_BIT(ARG_COLUMNS), 2, 2, import

@@ -14,6 +14,7 @@
 #include "experiments/cli/list_rows.h"
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
+#include "experiments/import/machines.h"
 #include "experiments/import/requests.h"
 #include "experiments/own/own_metrics.h"
 #include "experiments/run/trial.h"
@@ -181,6 +182,7 @@ static void list_formats(FILE *out, const struct catalogue *catalogue)
 {
     const struct series_format *s;
     const struct import_format *f;
+    const struct machines_format *m;
     const char *name, *meaning;
 
     (void)catalogue;
@@ -201,6 +203,10 @@ static void list_formats(FILE *out, const struct catalogue *catalogue)
           "(requests.trace.format)\n", out);
     for (size_t i = 0; (name = request_format_at(i, &meaning)) != NULL; i++)
         fprintf(out, "%-11s %s\n", name, meaning);
+    fputs("\nof `clustersim import FORMAT FILE`, nodes that become a cluster\n",
+          out);
+    for (size_t i = 0; (m = machines_format_at(i)) != NULL; i++)
+        fprintf(out, "%-11s %s\n", m->name, m->summary);
     fputs("\nof `clustersim import --skip REASON`\n", out);
     for (int r = 0; r < IMPORT_REASONS; r++) {
         name = import_reason_name((enum import_reason)r, &meaning);

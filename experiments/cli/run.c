@@ -30,6 +30,7 @@
 #include "policies/host/host.h"
 #include "policies/policy.h"
 #include "sim/base/err.h"
+#include "sim/text/paths.h"
 #include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 
@@ -66,6 +67,13 @@ static void print_limits(struct cli *cli, const struct experiment *experiment,
     }
 }
 
+/* ", 12 not taken by where", or nothing for 0. */
+static const char *format_not_taken(struct arena *arena, uint64_t rows)
+{
+    return rows == 0 ? "" : text_format(arena, ", %" PRIu64 " not taken by where",
+                                        rows);
+}
+
 /* Prints, of the traces that were read, what did not become a job. */
 static void print_left_out(struct cli *cli, const struct experiment *experiment)
 {
@@ -84,10 +92,11 @@ static void print_left_out(struct cli *cli, const struct experiment *experiment)
         fprintf(cli->out, "  %s: %" PRIu64 " rows, %" PRIu64 " jobs; left "
                 "out: %" PRIu64 " without run time, %" PRIu64 " without "
                 "GPUs, %" PRIu64 " too large, %" PRIu64 " by other reasons, "
-                "%" PRIu64 " outside the slice; %" PRIu64 " blank lines%s",
+                "%" PRIu64 " outside the slice%s; %" PRIu64 " blank lines%s",
                 experiment->point[i].label, c.rows, c.jobs, c.skipped_run_time,
                 c.skipped_gpus, c.skipped_too_large, c.skipped_other,
-                c.outside_slice, c.blank_lines,
+                c.outside_slice, format_not_taken(cli->arena, c.not_taken),
+                c.blank_lines,
                 c.longer_rows > 0 ? "" : "\n");
         if (c.longer_rows > 0)
             fprintf(cli->out, ", %" PRIu64 " rows of more than 18 fields\n",

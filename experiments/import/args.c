@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "experiments/import/machines.h"
 #include "experiments/options/args.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -41,6 +42,9 @@ const struct import_format *import_arg_format(const char *name, bool series,
     for (size_t i = 0; series && n + 1 < 64 &&
                        (near = request_format_at(i, &summary)) != NULL; i++)
         names[n++] = near;
+    for (size_t i = 0; series && machines_format_at(i) != NULL && n + 1 < 64;
+         i++)
+        names[n++] = machines_format_at(i)->name;
     names[n] = NULL;
     near = conf_nearest(name, names);
     err_set(err, ERR_USAGE, nowhere, "there is no format '%.60s'", name);

@@ -77,10 +77,12 @@ static void out_milli(struct out *out, int64_t milli)
 static void out_demand(struct out *out, const struct import_job *job,
                        struct jobs_columns any)
 {
-    if (any.pods) {
+    if (any.pods && job->pod) {
         out_text(out, ",");
         out_milli(out, job->core_milli);
         out_printf(out, ",%" PRId64, job->memory_bytes >> 20);
+    } else if (any.pods) {
+        out_text(out, ",,");
     }
     if (any.gpu_memory)
         out_printf(out, ",%" PRId64, job->gpu_mib);

@@ -15,7 +15,9 @@
 #include "experiments/import/jobs_out.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
+#include "sim/base/err.h"
 #include "sim/config/conf.h"
+#include "sim/text/notes.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 #include "sim/text/scan_look.h"
@@ -105,9 +107,25 @@ static void put_counts(FILE *file, struct out *out,
     }
 }
 
+/* What the reader took for granted, of the file or of a number of its rows. */
+static void put_notes(FILE *file, struct out *out, const struct notes *notes)
+{
+    for (size_t i = 0; notes != NULL && i < notes->count; i++) {
+        const struct note *note = &notes->note[i];
+
+        if (note->count > 0)
+            import_line(file, out, note->count, note->text);
+        else if (out != NULL)
+            out_printf(out, "#   %s\n", note->text);
+        else
+            fprintf(file, "  %s\n", note->text);
+    }
+}
+
 void import_counts(FILE *file, const struct imported *imported)
 {
     put_counts(file, NULL, imported);
+    put_notes(file, NULL, imported->result->notes);
 }
 
 /* Prints the share of the GPUs that the jobs would keep busy over the span from
@@ -271,6 +289,7 @@ void import_yaml(struct out *out, const struct imported *imported,
     out_printf(out, "# %" PRIu64 " rows, %zu jobs:\n", result->rows,
                result->count);
     put_counts(NULL, out, imported);
+    put_notes(NULL, out, result->notes);
     out_text(out, "name: ");
     import_quoted(out, name);
     out_text(out, "\ntrace:\n  file: ");
@@ -306,4 +325,32 @@ bool import_layout(FILE *out, const char *file, bool blank, struct err *err)
         fputs("  the last line has no end: if the file was cut there, what "
               "it says is wrong\n", out);
     return true;
+}
+
+bool import_paper_begin(struct import_paper *paper, struct err *err)
+{
+    paper->file = open_memstream(&paper->text, &paper->bytes);
+    return paper->file != NULL ||
+           err_set(err, ERR_IO, (struct err_pos){ NULL, 0, 0 },
+                   "no memory for the report");
+}
+
+bool import_paper_end(struct import_paper *paper, struct arena *arena,
+                      FILE *out, const char *csv, struct err *err)
+{
+    size_t stem = strlen(csv) - strlen(".csv");
+    const char *path = text_format(arena, "%.*s.report.txt", (int)stem, csv);
+    struct out *copy = NULL;
+    bool good = fclose(paper->file) == 0;
+
+    if (good)
+        copy = out_open(arena, path, err);
+    if (copy != NULL) {
+        out_text(copy, paper->text);
+        good = out_close(copy, err);
+        fputs(paper->text, out);
+        fprintf(out, "report       %s\n", path);
+    }
+    free(paper->text);
+    return good && copy != NULL;
 }

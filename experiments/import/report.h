@@ -48,6 +48,19 @@ void import_quoted(struct out *out, const char *text);
  * comment. */
 const char *import_one_line(struct arena *arena, const char *text);
 
+/* A report that is printed and kept beside what was imported: written to `file`,
+ * between begin and end. */
+struct import_paper {
+    FILE *file;
+    char *text;
+    size_t bytes;
+};
+bool import_paper_begin(struct import_paper *paper, struct err *err);
+/* Prints the report to `out`, and writes it to the file beside `csv`: w.report.txt
+ * of w.csv, whose name it prints.  Accepts a paper that was not begun. */
+bool import_paper_end(struct import_paper *paper, struct arena *arena,
+                      FILE *out, const char *csv, struct err *err);
+
 /* Reports what the reader of `file` accepted without a message, each on a line:
  * Windows line ends, a byte order mark, a last line without an end and, if
  * `blank`, blank lines.  False: err says why the file cannot be read. */

@@ -2,7 +2,7 @@
 /*
  * own_book.c - expressions over what one trial measured.
  *
- * A metric of `metrics:` is an expression (experiments/expr) over two tables:
+ * A metric of `metrics:` is an expression (sim/expr) over two tables:
  * the scalars of the trial, which are its metrics, and its jobs.  Jobs are read
  * by aggregates alone (sum, mean, quantile ...), whose memory does not grow
  * with the number of jobs.
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "experiments/columns/metric.h"
-#include "experiments/expr/expr.h"
+#include "sim/expr/expr.h"
 #include "experiments/own/own_metrics.h"
 #include "sim/base/arena.h"
 

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "experiments/columns/columns.h"
-#include "experiments/expr/expr.h"
+#include "sim/expr/expr.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"

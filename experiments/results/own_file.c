@@ -8,7 +8,7 @@
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
-#include "experiments/expr/expr.h"
+#include "sim/expr/expr.h"
 #include "experiments/results/csv_out.h"
 #include "experiments/results/grid.h"
 #include "experiments/run/trial.h"

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "experiments/columns/metric.h"
-#include "experiments/expr/expr.h"
+#include "sim/expr/expr.h"
 
 struct arena;
 struct err;

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "experiments/expr/expr.h"
+#include "sim/expr/expr.h"
 #include "models/jobs/job.h"
 
 struct cs_host;

@@ -119,6 +119,7 @@ static const struct conf_shape shapes[] = {
       ONLY("diurnal", ", 'rate', 'amplitude', 'peak', 'period'",
            "'rate', 'amplitude'") ", "
       ONLY("fixed", ", 'times', 'every'", "") ", "
+      ONLY("series", ", 'rates'", "'rates'") ", "
       ONLY("all_at_once", "", "") "]", NULL },
     { "workload.trace:", "'if': {'properties': {'format': {'const': 'csv'}}}, "
       "'then': {'required': ['columns']}, "
@@ -241,6 +242,7 @@ static const struct conf_shape shapes[] = {
     { "cluster.nodes[].rent.available", "@cluster.series@", NULL },
     { "cluster.network.leaf", ANY_OF("{'type': 'integer', 'minimum': 1}, {"
       STRING ", 'pattern': '^0*[1-9][0-9]* *(nodes?)?$'}"), NULL },
+    { "workload.arrival.rates", "@cluster.series@", NULL },
     { "cluster.carbon", ANY_OF("@carbon@, @cluster.series@"), NULL },
     { "cluster.electricity", "{" STRING ", 'pattern': "
       "'^([0-9]+[.]?[0-9]*|[.][0-9]+) *USD/kWh$'}", NULL },
@@ -250,7 +252,7 @@ static const struct conf_shape shapes[] = {
     { "cluster.series.file", "@path@", NULL },
     { "cluster.series.points", LIST_OF("{" ARRAY ", 'minItems': 2, "
       "'maxItems': 2, 'items': [@time@, " FROM_0 "]}"), NULL },
-    { "cluster.series.unit", "{'enum': ['USD/h', 'nodes', 'gCO2/kWh']}",
+    { "cluster.series.unit", "{'enum': ['USD/h', 'nodes', 'gCO2/kWh', '/s']}",
       NULL },
 
     { "workload.mix", LIST_OF("@mix@"), NULL },
@@ -293,6 +295,9 @@ static const struct conf_shape shapes[] = {
       NULL },
     { "workload.trace.resample", "@workload.trace.resample@", NULL },
     { "workload.trace.file", "@path@", NULL },
+    { "workload.trace.where", "{'type': 'string'}", NULL },
+    { "workload.trace.run_times", "{'type': 'object', 'minProperties': 1, "
+      "'additionalProperties': {'type': 'string'}}", NULL },
     { "workload.trace.lengths", "@path@", NULL },
 
     { "workload.services[].model", ANY_OF("@llm@, @net@"), NULL },

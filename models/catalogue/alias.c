@@ -169,6 +169,18 @@ static size_t list_family(const struct catalogue *catalogue, int which,
     return count;
 }
 
+bool catalogue_gpu_named(const struct catalogue *catalogue, const char *gpu,
+                         const char *name)
+{
+    assert(gpu != NULL && name != NULL);
+    const struct form *form = catalogue_form_find(catalogue, CATALOGUE_GPUS,
+                                                  gpu);
+
+    return same_name(gpu, name) ||
+           (form != NULL && (answers_to(form, name) ||
+                             list_has(form->families, name)));
+}
+
 /* An H100 is no A100: that a name is near says nothing where the letters in
  * front of its number differ. */
 static bool same_letters(const char *a, const char *b)

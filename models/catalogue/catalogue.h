@@ -268,6 +268,17 @@ const char *const *catalogue_names(const struct catalogue *catalogue,
 const struct conf_node *catalogue_aliases(const struct catalogue *catalogue,
                                           enum catalogue_section section,
                                           size_t i);
+/* May a log that says `name` mean the GPU `gpu`, the name of an entry or of a model?
+ * It may by an alias, and by the name of a family: V100 is v100-32, and v100s. */
+bool catalogue_gpu_named(const struct catalogue *catalogue, const char *gpu,
+                         const char *name);
+/* Returns the entry of that name or alias; else, of the family of that name, the
+ * first of those with most memory, and writes all of them into `others`: "a100-40
+ * or a100-80".  NULL: no entry is called so.  `others` is empty if there was no
+ * choice. */
+const struct gpu_type *catalogue_gpu_guess(const struct catalogue *catalogue,
+                                           const char *name, char *others,
+                                           size_t room);
 /* Adds a hint to *err for an unknown name: the entries of its family, the
  * nearest name, or the command that lists all names.  Returns false. */
 bool catalogue_hint(const struct catalogue *catalogue,

@@ -39,7 +39,7 @@ static const struct conf_field time_series_fields[] = {
     CONF_KEY("points", CONF_NODE, time_series_keys, points, CONF_ABSENT,
              "instead of a file: a list of [time, value]"),
     CONF_KEY("unit", CONF_TEXT, time_series_keys, unit, CONF_REQUIRED,
-             "of a value: USD/h, nodes or gCO2/kWh"),
+             "of a value: USD/h, nodes, gCO2/kWh or, of arrivals, /s"),
     CONF_KEY("origin", CONF_CHOICE, time_series_keys, origin, "first",
              "time 0: the first point of all series, or the file's own zero",
              .choices = origin_choices),

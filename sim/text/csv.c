@@ -6,8 +6,8 @@
  * are set.
  *
  * A line is cut where it lies in the scanner's buffer (csv_line.c,
- * csv_blanks.c), so fields point into it until the next row is read.  Philly's
- * log is the exception: its rows are put together in csv_philly.c.
+ * csv_blanks.c), so fields point into it until the next row is read.  Rows of a
+ * source are the exception: it puts them together itself.
  */
 #include "sim/text/csv.h"
 
@@ -18,7 +18,6 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/csv_blanks.h"
-#include "sim/text/csv_philly.h"
 #include "sim/text/csv_state.h"
 #include "sim/text/scan.h"
 
@@ -27,14 +26,10 @@ struct csv *csv_open(struct arena *arena, const char *path,
 {
     struct csv *csv = arena_alloc(arena, 1, sizeof *csv);
 
-    assert(path != NULL && err != NULL);
+    assert(path != NULL && err != NULL && format != CSV_SOURCE);
     csv->path = path;
     csv->format = format;
     csv->comma = ',';
-    if (format == CSV_PHILLY) {
-        csv->philly = philly_open(arena, path, err);
-        return csv->philly != NULL && csv_begin(csv, arena, err) ? csv : NULL;
-    }
     csv->scan = scan_open(path, err);
     if (csv->scan == NULL)
         return NULL;
@@ -44,14 +39,34 @@ struct csv *csv_open(struct arena *arena, const char *path,
     return NULL;
 }
 
+struct csv *csv_of(struct arena *arena, const char *path,
+                   const struct csv_source *source)
+{
+    struct csv *csv = arena_alloc(arena, 1, sizeof *csv);
+
+    assert(path != NULL && source->next != NULL && source->close != NULL);
+    csv->path = path;
+    csv->format = CSV_SOURCE;
+    csv->source = *source;
+    csv_fix_columns(csv, arena, source->names);
+    return csv;
+}
+
+const struct notes *csv_notes(const struct csv *csv)
+{
+    assert(csv->format == CSV_SOURCE || csv->source.notes == NULL);
+    return csv->source.notes;
+}
+
 void csv_close(struct csv *csv)
 {
     if (csv == NULL)
         return;
     scan_close(csv->scan);
     csv->scan = NULL;
-    philly_close(csv->philly);
-    csv->philly = NULL;
+    if (csv->source.next != NULL)
+        csv->source.close(csv->source.self);
+    csv->source.next = NULL;
 }
 
 /* The first character of SWF's column `column`, which may not be cut out. */
@@ -97,7 +112,6 @@ static enum csv_step report_count(const struct csv *csv, size_t count,
         [CSV_TAB] = "row has %zu fields, the first row has %zu",
         [CSV_ALEA] = "row has %zu fields, Alea's dialect of SWF has %zu",
         [CSV_PAI] = "row has %zu fields, PAI's task table has %zu",
-        [CSV_PHILLY] = "row has %zu fields, not %zu",
         [CSV_TABLE] = "row has %zu fields, the header line has %zu",
     };
 
@@ -123,9 +137,9 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
     size_t count, columns = csv->columns;
     enum csv_step step;
 
-    assert((csv->scan != NULL) != (csv->philly != NULL));   /* it is open */
-    if (csv->philly != NULL)
-        return philly_next(csv->philly, csv->field, err);
+    assert((csv->scan != NULL) != (csv->source.next != NULL));  /* it is open */
+    if (csv->source.next != NULL)
+        return csv->source.next(csv->source.self, csv->field, err);
     step = csv_next_line(csv, &line, err);
     if (step != CSV_ROW)
         return step;

@@ -9,9 +9,10 @@
  * Or the columns of the Standard Workload Format, which are separated by blanks
  * and told by number, with comment lines that begin with ';', or fields between
  * tabs without a header (their columns are called "1", "2" ..., as many as the
- * first line has).  Two logs have a layout of their own: PAI's task table, whose
- * header is a file of its own and may stand in the first line, and Philly's, a
- * JSON of which each job is a row (csv_philly.c).  Streamed, plain, gzip or zstd.
+ * first line has).  PAI's task table has a layout of its own: its header is a
+ * file of its own and may stand in the first line.  Streamed, plain, gzip or
+ * zstd.  What is no table of lines, such as a JSON of which each job is a row, is
+ * read by a csv_source.
  * Blank lines are no rows; they are counted.  A row that has not as many
  * fields as the header is an error.
  */
@@ -28,11 +29,13 @@
 
 struct arena;
 struct csv;
+struct notes;
 
 /* CSV_ALEA: SWF, then {nodes}, queue, and resources up to the line's end.
+ * CSV_SOURCE: rows of a csv_source; for csv_of() alone.
  * CSV_TABLE: as table.h writes it; commas alone separate, blanks stay. */
 enum csv_format {
-    CSV_COMMA, CSV_SWF, CSV_TAB, CSV_ALEA, CSV_PAI, CSV_PHILLY, CSV_TABLE
+    CSV_COMMA, CSV_SWF, CSV_TAB, CSV_ALEA, CSV_PAI, CSV_TABLE, CSV_SOURCE
 };
 enum csv_step { CSV_ROW, CSV_END, CSV_ERROR };
 
@@ -50,6 +53,23 @@ struct csv_field {
 struct csv *csv_open(struct arena *arena, const char *path,
                      enum csv_format format, struct err *err);
 void csv_close(struct csv *csv);                        /* accepts NULL */
+
+/* Rows that somebody else puts together. */
+struct csv_source {
+    const char *const *names;   /* of the columns, ends with NULL */
+    void *self;
+    /* Sets one field for each column, its `line` too; texts are good until the
+     * next call. */
+    enum csv_step (*next)(void *self, struct csv_field *field,
+                          struct err *err);
+    void (*close)(void *self);
+    const struct notes *notes;  /* what next() took for granted; or NULL */
+};
+/* The csv takes over the source, which is open, and closes it. */
+struct csv *csv_of(struct arena *arena, const char *path,
+                   const struct csv_source *source);
+/* NULL: there are none. */
+const struct notes *csv_notes(const struct csv *csv);
 
 /* Names of the columns, ends with NULL; for conf_nearest.  SWF's are those of
  * its definition: "submit_time", "run_time" ... */

@@ -14,17 +14,18 @@
 #include "sim/base/decimal.h"
 #include "sim/base/err.h"
 #include "sim/text/csv.h"
-#include "sim/text/csv_philly.h"
 #include "sim/text/csv_state.h"
 #include "sim/text/scan.h"
 
 /* Feitelson et al., "Standard Workload Format", version 2.2. */
-static const char *const swf_names[] = {
-    "job", "submit_time", "wait_time", "run_time", "allocated_processors",
-    "average_cpu_time", "used_memory", "requested_processors",
-    "requested_time", "requested_memory", "status", "user", "group",
-    "executable", "queue", "partition", "preceding_job", "think_time",
-    "nodes", "queue_name", "resources", NULL
+#define SWF_NAMES \
+    "job", "submit_time", "wait_time", "run_time", "allocated_processors", \
+    "average_cpu_time", "used_memory", "requested_processors", \
+    "requested_time", "requested_memory", "status", "user", "group", \
+    "executable", "queue", "partition", "preceding_job", "think_time"
+static const char *const swf_names[] = { SWF_NAMES, NULL };
+static const char *const alea_names[] = {
+    SWF_NAMES, "nodes", "queue_name", "resources", NULL
 };
 
 /* pai_task_table.header of Alibaba's cluster-trace-gpu-v2020. */
@@ -249,27 +250,22 @@ static bool number_columns(struct csv *csv, struct arena *arena,
     return csv->scan != NULL;
 }
 
-/* Columns that the layout fixes. */
-static void fix_columns(struct csv *csv, struct arena *arena)
+void csv_fix_columns(struct csv *csv, struct arena *arena,
+                     const char *const *names)
 {
-    assert(csv->columns == 0);
-    const char *const *names = csv->format == CSV_PAI ? pai_names
-                               : csv->format == CSV_PHILLY ? philly_names
-                                                           : swf_names;
-
-    csv->columns = csv->format == CSV_PAI ? CSV_PAI_COLUMNS
-                   : csv->format == CSV_PHILLY ? PHILLY_COLUMNS
-                   : csv->format == CSV_ALEA ? CSV_ALEA_COLUMNS : CSV_SWF_COLUMNS;
+    assert(names[0] != NULL);
+    while (names[csv->columns] != NULL)
+        csv->columns++;
     csv->name = arena_alloc(arena, csv->columns + 1, sizeof *csv->name);
     for (size_t i = 0; i < csv->columns; i++)
         csv->name[i] = names[i];
     csv->cut = csv->columns;
     csv->field = arena_alloc(arena, csv->columns, sizeof *csv->field);
-    assert(csv->columns > 0);
 }
 
 bool csv_begin(struct csv *csv, struct arena *arena, struct err *err)
 {
+    assert(csv->columns == 0);
     switch (csv->format) {
     case CSV_COMMA:
     case CSV_TABLE:
@@ -277,12 +273,17 @@ bool csv_begin(struct csv *csv, struct arena *arena, struct err *err)
     case CSV_TAB:
         return number_columns(csv, arena, err);
     case CSV_SWF:
+        csv_fix_columns(csv, arena, swf_names);
+        return true;
     case CSV_ALEA:
+        csv_fix_columns(csv, arena, alea_names);
+        return true;
     case CSV_PAI:
-    case CSV_PHILLY:
+        csv_fix_columns(csv, arena, pai_names);
+        return true;
+    case CSV_SOURCE:
         break;
     }
-    fix_columns(csv, arena);
-    assert(csv->cut == csv->columns);
-    return true;
+    assert(false);
+    return false;
 }

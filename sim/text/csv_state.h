@@ -10,14 +10,13 @@
 #define CSV_CONSTANTS_MAX 16u
 /* How many columns the layouts have: of their definitions, see
  * csv_columns.c. */
-enum { CSV_SWF_COLUMNS = 18, CSV_ALEA_COLUMNS = 21, CSV_PAI_COLUMNS = 10 };
+enum { CSV_SWF_COLUMNS = 18, CSV_ALEA_COLUMNS = 21 };
 
-struct philly;
 struct scan;
 
 struct csv {
-    struct scan *scan;          /* NULL: philly */
-    struct philly *philly;
+    struct scan *scan;          /* NULL: source */
+    struct csv_source source;   /* of CSV_SOURCE */
     const char *path;
     enum csv_format format;
     const char **name;          /* columns + constants + 1, ends with NULL */
@@ -33,6 +32,10 @@ struct csv {
 /* Reads the names of the columns, or fixes those of the layout, and makes room
  * for as many fields.  False and an err: there is no good header line. */
 bool csv_begin(struct csv *csv, struct arena *arena, struct err *err);
+
+/* Columns of these names, and room for as many fields. */
+void csv_fix_columns(struct csv *csv, struct arena *arena,
+                     const char *const *names);
 
 /* Where the character `col` of the line that was read last stands. */
 struct err_pos csv_place(const struct csv *csv, uint32_t col);

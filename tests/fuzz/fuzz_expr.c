@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/expr/expr.h"
+#include "sim/expr/expr.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 

@@ -225,7 +225,7 @@ static void usage_errors_name_what_is_there(void **state)
         { { "export", "workloads/trace_c480.yaml", "-o",
             "workloads/traces/c480.csv" }, "would be overwritten" },
         { { "export", "workloads/trace_c480.yaml", "-o", "x", "--format",
-            "pdf" }, "must be swf or csv" },
+            "pdf" }, "must be csv, swf, batsim or opendc" },
     };
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

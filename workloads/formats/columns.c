@@ -34,9 +34,11 @@ static const struct conf_field columns_fields[] = {
     CONF_KEY("deadline", CONF_TEXT, trace_columns, deadline, CONF_ABSENT,
              "when it should be done, by the clock of submit; empty: none"),
     CONF_KEY("cores", CONF_TEXT, trace_columns, cores, CONF_ABSENT,
-             "cores of the job in all; it then lies on one node"),
+             "cores of the job in all; it then lies on one node; empty: not "
+             "said"),
     CONF_KEY("memory_mib", CONF_TEXT, trace_columns, memory_mib, CONF_ABSENT,
-             "host memory of the job in all; it then lies on one node"),
+             "host memory of the job in all; it then lies on one node; empty: "
+             "not said"),
     CONF_KEY("gpu_memory_mib", CONF_TEXT, trace_columns, gpu_memory_mib,
              CONF_ABSENT, "memory that a part of a GPU takes of it"),
     CONF_KEY("gpu_types", CONF_TEXT, trace_columns, gpu_types, CONF_ABSENT,

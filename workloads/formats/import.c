@@ -46,6 +46,7 @@ static const struct {
                           "when it was submitted is not known"},
     [IMPORT_STILL_RUNNING] = {"still_running",
                               "it has no end: it ran when the log ended"},
+    [IMPORT_NO_POOL] = {"no_pool", "no pool of the cluster is its tenant's"},
 };
 
 static const char *const remark_table[REMARKS] = {
@@ -235,6 +236,7 @@ static bool read_rows(struct walk *walk, struct err *err)
         return false;
     result->blank_lines = csv_blank_lines(import_csv_of(walk->stream));
     result->longer_rows = csv_longer_rows(import_csv_of(walk->stream));
+    result->notes = csv_notes(import_csv_of(walk->stream));
     if (result->unsorted > 0)
         qsort(result->job, result->count, sizeof *result->job, compare_submits);
     if (result->count > 0)
@@ -280,6 +282,18 @@ static bool check_lengths(const struct import_format *format,
     return err_hint(err, "Say which with --gpu-type, such as v100.");
 }
 
+static struct csv *open_csv(struct arena *arena,
+                            const struct import_format *format,
+                            const char *path, struct err *err)
+{
+    struct csv_source source;
+
+    if (format->source == NULL)
+        return csv_open(arena, path, format->layout, err);
+    return format->source(arena, path, &source, err)
+               ? csv_of(arena, path, &source) : NULL;
+}
+
 /* Opens the file, finds the format's columns, and lets the format open what
  * else it reads.  NULL: err says why, and nothing stays open. */
 struct import_stream *import_open(struct arena *arena,
@@ -296,7 +310,7 @@ struct import_stream *import_open(struct arena *arena,
     importer->request = request;
     if (!check_lengths(format, request, err))
         return NULL;
-    importer->csv = csv_open(arena, request->file, format->layout, err);
+    importer->csv = open_csv(arena, format, request->file, err);
     if (importer->csv == NULL)
         return NULL;
     if ((format->columns == NULL || request->columns != NULL ||

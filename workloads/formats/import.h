@@ -24,13 +24,14 @@ struct arena;
 struct err;
 struct job_modes;
 struct job_regimes;
+struct notes;
 struct trace_columns;
 
 /* Why a row is no job; refused unless the request skips it. */
 enum import_reason {
     IMPORT_RUN_TIME, IMPORT_GPUS, IMPORT_TOO_LARGE, IMPORT_DUPLICATE,
     IMPORT_FRACTION, IMPORT_TYPES, IMPORT_NEVER_RAN, IMPORT_NO_LENGTH,
-    IMPORT_NO_SUBMIT, IMPORT_STILL_RUNNING,
+    IMPORT_NO_SUBMIT, IMPORT_STILL_RUNNING, IMPORT_NO_POOL,
     IMPORT_REASONS
 };
 /* "run_time_not_positive", and what it means. */
@@ -88,6 +89,7 @@ struct import_result {
     uint64_t rows, blank_lines, longer_rows;
     uint64_t unsorted;          /* rows submitted before the row above */
     uint64_t skipped[IMPORT_REASONS], remark[REMARKS];
+    const struct notes *notes;  /* what its reader took for granted; or NULL */
 };
 
 struct import_row {
@@ -107,7 +109,9 @@ struct import_format {
     const char *name;           /* as the command line calls it */
     const char *summary;        /* one line for `list formats` */
     const char *about;          /* lines for the workload's file */
-    enum csv_format layout;
+    enum csv_format layout;     /* where there is no source */
+    bool (*source)(struct arena *arena, const char *path,
+                   struct csv_source *source, struct err *err);  /* or NULL */
     const char *const *columns; /* that a header must have; ends with NULL */
     const char *missing;        /* hint if one lacks; NULL: the columns */
     const char *lengths;        /* what --lengths is; NULL: not taken */

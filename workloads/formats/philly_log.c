@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * philly_log.c - Microsoft Philly 2017 (Jeon et al., ATC 2019), the
- * original cluster_job_log, a JSON (csv_philly.c).
+ * original cluster_job_log, a JSON (workloads/logs/philly.c).
  *
  * Run time is what the attempts of a job took together, GPUs those of its
  * largest attempt.  Jobs without attempts never ran; one whose last attempt has
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "sim/text/csv.h"
-#include "sim/text/csv_philly.h"
+#include "workloads/logs/philly.h"
 #include "workloads/formats/row.h"
 #include "workloads/formats/trace_row.h"
 
@@ -58,5 +58,5 @@ const struct import_format import_philly_log = {
              "# attempts.  Dates have no zone and are taken for UTC; daylight "
              "saving ended on\n"
              "# 2017-11-05.  The virtual cluster is the tenant.\n",
-    .layout = CSV_PHILLY, .row = read_row,
+    .source = philly_open, .row = read_row,
 };

@@ -146,6 +146,12 @@ bool row_deadline(const struct csv *csv, size_t column, int64_t *ns,
 
 #define MIB_MAX (INT64_C(1) << 30)     /* 1 PiB: beyond any node */
 
+/* An empty field asks for nothing, as if there were no column. */
+static bool has_field(const struct csv *csv, size_t column)
+{
+    return column != ROW_NO_COLUMN && csv_field(csv, column)->bytes > 0;
+}
+
 /* What is asked of a node, and of its GPUs. */
 static bool read_more(const struct csv *csv, const struct row_columns *at,
                       struct row *row, struct err *err)
@@ -154,7 +160,7 @@ static bool read_more(const struct csv *csv, const struct row_columns *at,
 
     if (at->types != ROW_NO_COLUMN)
         row->types = csv_field(csv, at->types)->text;
-    if (at->cores != ROW_NO_COLUMN) {
+    if (has_field(csv, at->cores)) {
         if (!row_seconds(csv, at->cores, &nano, err))
             return false;
         if (nano < 0 || nano % 1000000 != 0)
@@ -163,7 +169,7 @@ static bool read_more(const struct csv *csv, const struct row_columns *at,
         row->core_milli = nano / 1000000;
         row->pod = true;
     }
-    if (at->memory_mib != ROW_NO_COLUMN) {
+    if (has_field(csv, at->memory_mib)) {
         if (!row_whole(csv, at->memory_mib, &mib, err))
             return false;
         if (mib < 0 || mib > MIB_MAX)
@@ -172,7 +178,7 @@ static bool read_more(const struct csv *csv, const struct row_columns *at,
         row->memory_bytes = mib << 20;
         row->pod = true;
     }
-    if (at->gpu_memory_mib == ROW_NO_COLUMN)
+    if (!has_field(csv, at->gpu_memory_mib))
         return true;
     return row_whole(csv, at->gpu_memory_mib, &row->gpu_mib, err) &&
            ((row->gpu_mib >= 0 && row->gpu_mib <= MIB_MAX) ||

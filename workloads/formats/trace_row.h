@@ -36,6 +36,7 @@ struct row {
     /* A part of a GPU: gpus is 1 and gpu_milli below 1000, else 0. */
     int64_t gpu_milli, gpu_mib;
     int64_t core_milli, memory_bytes;   /* of a pod */
+    const char *pool;           /* the only one that it may use; NULL: any */
     const struct trace_kind *kind;      /* found by trace.c; NULL: none */
     const struct job_rates *rates;      /* NULL: the same everywhere */
     double rate_known;

@@ -143,8 +143,7 @@ static bool read_elastic(const struct world *world,
 
 /* ---- rates -------------------------------------------------------------- */
 
-/* Pools that a name means: one, or those of a type.  No bit: none does. */
-static uint32_t find_pools_named(const struct world *world, const char *name)
+uint32_t speedup_pools_named(const struct world *world, const char *name)
 {
     const struct cluster_spec *cluster = world->cluster;
     uint32_t pool = cluster_pool(cluster, name), mask = 0;
@@ -186,7 +185,7 @@ static bool read_rates(const struct world *world,
         struct conf_field field = {
             .key = conf_key(map, i), .type = CONF_REAL, .min = RATE_MIN,
             .max = RATE_MAX};
-        uint32_t mask = find_pools_named(world, conf_key(map, i));
+        uint32_t mask = speedup_pools_named(world, conf_key(map, i));
         double rate;
 
         if (mask == 0)
@@ -326,7 +325,7 @@ static bool add_rate(struct kinds_reading *reading, struct json *json,
                      const char *type, const char *key, double rate)
 {
     char name[256];
-    uint32_t gpus, mask = find_pools_named(reading->world, type), row;
+    uint32_t gpus, mask = speedup_pools_named(reading->world, type), row;
 
     if (!split_key(key, name, sizeof name, &gpus))
         return err_set(reading->world->err, ERR_SYNTAX, json_pos(json),
@@ -395,7 +394,7 @@ static bool read_pair(struct kinds_reading *reading, struct json *json,
                       const char *type, const char *key)
 {
     const struct world *world = reading->world;
-    uint32_t gpus, other_gpus, mask = find_pools_named(world, type);
+    uint32_t gpus, other_gpus, mask = speedup_pools_named(world, type);
     char name[256], other[256];
     size_t bytes;
     double own = 0;
@@ -464,7 +463,7 @@ static bool read_kinds(struct kinds_reading *reading, struct json *json)
     while ((token = json_next(json, err)) == JSON_KEY) {
         const char *type = arena_text(reading->world->arena,
                                       json_text(json, &bytes));
-        if (find_pools_named(reading->world, type) == 0 &&
+        if (speedup_pools_named(reading->world, type) == 0 &&
             strcmp(type, reading->known) != 0) {
             if (!json_skip(json, json_next(json, err), err))
                 return false;

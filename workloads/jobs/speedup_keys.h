@@ -21,6 +21,8 @@ struct job_form;
 bool speedup_keys_read(const struct world *world, const struct conf_node *elastic,
                        const struct conf_node *rates, struct job_form *form,
                        const struct job_rates **out);
+/* Returns the pools that a name means, as bits: one, or those of a GPU type; 0: none. */
+uint32_t speedup_pools_named(const struct world *world, const char *name);
 /* Returns the largest number of GPUs of one type in these pools (0: in all). */
 uint32_t speedup_gpus_max(const struct world *world, uint32_t pool_mask);
 

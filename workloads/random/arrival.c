@@ -8,6 +8,7 @@
  * the moment, so that states and gaps come from streams of their own.
  * Diurnal is a Poisson process of rate r (1 + a cos 2 pi (t - peak) / period),
  * drawn by thinning (Lewis and Shedler 1979).  Gamma is a renewal process.
+ * A measured rate is a Poisson process too, drawn by the change of time.
  * Gaps are added up in whole nanoseconds.
  */
 #include "workloads/random/arrival.h"
@@ -16,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/cluster/time_series.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
@@ -25,11 +27,12 @@
 /* The keys as the table fills them. */
 struct keys {
     struct arrival arrival;
-    const struct conf_node *burst, *times;
+    const struct conf_node *burst, *times, *rates;
 };
 
 static const char *const process_names[] = {
-    "poisson", "bursty", "gamma", "diurnal", "fixed", "all_at_once", NULL
+    "poisson", "bursty", "gamma", "diurnal", "fixed", "all_at_once", "series",
+    NULL
 };
 
 /* Ranges of times are in seconds; 100 years is longer than any experiment. */
@@ -59,6 +62,8 @@ static const struct conf_field arrival_fields[] = {
     CONF_KEY("every", CONF_TIME, keys, arrival.every_ns, CONF_ABSENT,
              "fixed: one arrival at 0s and one after each such time",
              .min = TIME_MIN_S, .max = TIME_MAX_S),
+    CONF_KEY("rates", CONF_NODE, keys, rates, CONF_ABSENT,
+             "series: the rate over time, {file: load.csv, unit: /s}"),
 };
 const struct conf_schema arrival_schema =
     CONF_SCHEMA("workload.arrival", "when jobs arrive", arrival_fields);
@@ -90,6 +95,7 @@ static const struct {
     [ARRIVAL_DIURNAL] = {{"rate", "amplitude"}, {"peak", "period"}},
     [ARRIVAL_FIXED] = {{NULL}, {"times", "every"}},
     [ARRIVAL_ALL_AT_ONCE] = {{NULL}, {NULL}},
+    [ARRIVAL_SERIES] = {{"rates"}, {NULL}},
 };
 
 /* Is the key one of up to three names? */
@@ -159,6 +165,31 @@ static bool read_times(struct arena *arena, const struct conf_node *list,
     return true;
 }
 
+/* A measured rate, which is above 0 somewhere.  Its mean over the
+ * points stands for the rate. */
+static bool read_rates(struct arena *arena, const struct conf_node *conf,
+                       struct arrival *out, struct err *err)
+{
+    const struct time_series *rates = time_series_read(arena, conf, "/s", err);
+    double top = 0.0, span_s;
+    int64_t end_ns;
+
+    if (rates == NULL)
+        return false;
+    for (uint32_t i = 0; i < rates->count; i++)
+        top = fmax(top, rates->value[i]);
+    if (top <= 0.0)
+        return err_set(err, ERR_RANGE, conf_pos(conf),
+                       "rates are 0 everywhere: nothing arrives");
+    end_ns = rates->time_ns[rates->count - 1];
+    span_s = clock_s_from_ns(end_ns);
+    out->rates = rates;
+    out->peak_per_s = top;
+    out->rate_per_s = span_s > 0.0
+                          ? time_series_area(rates, 0, end_ns) / span_s : top;
+    return true;
+}
+
 bool arrival_read(struct arena *arena, const struct conf_node *conf,
                   struct arrival *out, struct err *err)
 {
@@ -181,6 +212,9 @@ bool arrival_read(struct arena *arena, const struct conf_node *conf,
     }
     if (keys.times != NULL &&
         !read_times(arena, keys.times, &keys.arrival, err))
+        return false;
+    if (keys.rates != NULL &&
+        !read_rates(arena, keys.rates, &keys.arrival, err))
         return false;
     *out = keys.arrival;
     return true;
@@ -277,6 +311,36 @@ static int64_t next_diurnal(struct arrival_clock *clock)
     }
 }
 
+/* When the last rate ends; CLOCK_NEVER_NS: it repeats, or the last one holds. */
+static int64_t end_rates(const struct time_series *rates)
+{
+    return rates->repeat_ns > 0 || rates->hold
+               ? CLOCK_NEVER_NS : rates->time_ns[rates->count - 1];
+}
+
+/* Walks from rate to rate until the unit exponential is used up. */
+static int64_t next_series(struct arrival_clock *clock)
+{
+    const struct time_series *rates = clock->arrival->rates;
+    double need = rng_exponential(&clock->gaps, 1.0);
+    int64_t now = clock->now_ns, end = end_rates(rates);
+
+    while (now < end) {
+        double rate = time_series_at(rates, now);
+        int64_t until = time_series_next_ns(rates, now);
+        double span_s = clock_s_from_ns(until - now);
+
+        assert(until > now);
+        if (rate > 0.0 && (until == CLOCK_NEVER_NS || need <= rate * span_s))
+            return add_seconds(now, need / rate);
+        if (until == CLOCK_NEVER_NS)
+            break;
+        need -= rate * span_s;
+        now = until;
+    }
+    return CLOCK_NEVER_NS;
+}
+
 /* Given times, or multiples of a period from 0 on. */
 static int64_t next_fixed(const struct arrival_clock *clock)
 {
@@ -320,6 +384,9 @@ int64_t arrival_next(struct arrival_clock *clock)
         break;
     case ARRIVAL_ALL_AT_ONCE:
         next = 0;
+        break;
+    case ARRIVAL_SERIES:
+        next = next_series(clock);
         break;
     case ARRIVAL_PROCESS_COUNT:
         break;
@@ -386,6 +453,18 @@ static double integrate_bursty(struct arrival_clock *clock, int64_t until_ns)
     return mean;
 }
 
+/* The integral of a measured rate, as long as there is one. */
+static double integrate_series(const struct arrival *a, int64_t from_ns,
+                               int64_t until_ns)
+{
+    int64_t end_ns = end_rates(a->rates);
+
+    if (until_ns > end_ns)
+        until_ns = end_ns;
+    return from_ns < until_ns ? time_series_area(a->rates, from_ns, until_ns)
+                              : 0.0;
+}
+
 /* Draws how many arrive by then, without drawing each: for the aggregate of
  * services.  Gamma gaps are counted by the normal law of a renewal process. */
 uint64_t arrival_count(struct arrival_clock *clock, int64_t until_ns)
@@ -408,6 +487,10 @@ uint64_t arrival_count(struct arrival_clock *clock, int64_t until_ns)
         break;
     case ARRIVAL_BURSTY:
         n = draw_poisson(&clock->gaps, integrate_bursty(clock, until_ns));
+        break;
+    case ARRIVAL_SERIES:
+        n = draw_poisson(&clock->gaps, integrate_series(a, clock->now_ns,
+                                                        until_ns));
         break;
     case ARRIVAL_FIXED:
     case ARRIVAL_ALL_AT_ONCE:

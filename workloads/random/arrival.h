@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * arrival.h - arrival processes: Poisson, bursty, gamma, diurnal, fixed times.
+ * arrival.h - arrival processes: Poisson, bursty, gamma, diurnal, of a measured
+ * rate, fixed times.
  *
  * `struct arrival` is what the file states; trials share it.  A clock generates
  * the arrivals of one trial.  It draws from the streams "arrival" and
@@ -18,10 +19,12 @@
 #include "sim/config/conf.h"
 
 struct arena;
+struct time_series;
 
 enum arrival_process {
     ARRIVAL_POISSON, ARRIVAL_BURSTY, ARRIVAL_GAMMA, ARRIVAL_DIURNAL,
-    ARRIVAL_FIXED, ARRIVAL_ALL_AT_ONCE, ARRIVAL_PROCESS_COUNT
+    ARRIVAL_FIXED, ARRIVAL_ALL_AT_ONCE, ARRIVAL_SERIES,
+    ARRIVAL_PROCESS_COUNT
 };
 
 struct arrival {
@@ -35,6 +38,8 @@ struct arrival {
     int64_t every_ns;           /* fixed: the interval; 0: time_ns holds */
     const int64_t *time_ns;     /* fixed */
     size_t time_count;
+    const struct time_series *rates;    /* series: arrivals per second */
+    double peak_per_s;          /* series: the highest of them */
 };
 
 /* Fills *out from the mapping `arrival:`.  False: *err is set. */

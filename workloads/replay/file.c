@@ -20,6 +20,7 @@
 
 #include "models/catalogue/catalogue.h"
 #include "models/catalogue/goodput.h"
+#include "models/cluster/cluster.h"
 #include "models/laws/phase.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -30,6 +31,8 @@
 #include "workloads/replay/applications.h"
 #include "workloads/replay/job_store.h"
 #include "workloads/replay/kind.h"
+#include "workloads/replay/run_times.h"
+#include "workloads/replay/where.h"
 
 struct reading {
     struct arena *arena;
@@ -41,6 +44,8 @@ struct reading {
     struct import_row row;      /* read last, of an import */
     struct string_set tenants;
     struct seen *seen;          /* NULL: names are not compared */
+    const struct where *where;  /* NULL: every row is taken */
+    uint64_t filtered;          /* rows that are not */
     uint64_t rows, jobs;        /* read; that are jobs */
     int64_t last_ns;            /* submit time of the last row */
     struct source_counts counts;
@@ -135,6 +140,21 @@ static bool has_reason(const struct reading *in)
            reason != IMPORT_TOO_LARGE;
 }
 
+/* With tenant_pools: the pool of the job's tenant.  False: it has none. */
+static bool find_pool(const struct reading *in, struct row *row)
+{
+    const struct cluster_spec *cluster;
+    uint32_t pool;
+
+    if (!in->spec->keys.tenant_pools || in->spec->world == NULL)
+        return true;
+    cluster = in->spec->world->cluster;
+    pool = row->tenant == NULL ? UINT32_MAX
+                               : cluster_pool(cluster, row->tenant);
+    row->pool = pool == UINT32_MAX ? NULL : cluster->pool_name[pool];
+    return row->pool != NULL;
+}
+
 /* What is asked beside GPUs: a kind of its own where it is more.  False: the
  * cluster has none of the types that the row wants. */
 static bool find_kind(struct reading *in, struct row *row)
@@ -171,7 +191,7 @@ static bool has_rate(const struct trace_spec *spec,
 {
     if (spec->applications != NULL)
         return row->application != NULL;
-    if (spec->kinds == NULL)
+    if (spec->kinds == NULL && spec->run_times == NULL)
         return true;
     struct job_request request = {
         .form = &spec->form, .gpus = (uint32_t)row->gpus,
@@ -247,7 +267,8 @@ static bool requests_enough(const struct reading *in, const struct row *row)
 static enum fate judge_values(struct reading *in, struct row *row,
                               struct err *err)
 {
-    const struct trace_skip *skip = &in->spec->skip;
+    const struct trace_spec *spec = in->spec;
+    const struct trace_skip *skip = &spec->skip;
     uint32_t gpus_max;
 
     assume_run_time(in, row);
@@ -278,8 +299,15 @@ static enum fate judge_values(struct reading *in, struct row *row,
                             "nothing of jobs without GPUs" : "");
         return FATE_ERROR;
     }
+    if (!find_pool(in, row))
+        return judge_reason(in, IMPORT_NO_POOL,
+                            in->import == NULL ? in->at.tenant : in->at.submit,
+                            err);
     if (!find_kind(in, row))
         return judge_reason(in, IMPORT_TYPES, in->at.types, err);
+    if (spec->run_times != NULL &&
+        !run_times_row(spec->run_times, in->arena, in->csv, row, err))
+        return FATE_ERROR;
     if (has_place(in, row, &gpus_max)) {
         if (!has_rate(in->spec, row))
             return judge_rate(in, row, err);
@@ -350,7 +378,45 @@ static void fill_application(struct reading *in, const struct import_job *job,
         row->duration_ns = goodput_job_ns(&row->application->goodput);
 }
 
-/* The next row of the file, whatever it is. */
+/* Is the row taken by `where`?  If it is not, it is counted. */
+static enum csv_step judge_where(struct reading *in, bool *taken,
+                                 struct err *err)
+{
+    *taken = true;
+    if (in->where != NULL && !where_holds(in->where, in->csv, taken, err))
+        return CSV_ERROR;
+    in->filtered += !*taken;
+    return CSV_ROW;
+}
+
+/* The next row of a csv or swf that is taken; rows that are not are never read. */
+static enum csv_step next_plain(struct reading *in, struct err *err)
+{
+    enum csv_step step;
+    bool taken = true;
+
+    do {
+        step = csv_next(in->own, err);
+        if (step == CSV_ROW)
+            step = judge_where(in, &taken, err);
+    } while (step == CSV_ROW && !taken);
+    return step;
+}
+
+static enum csv_step next_imported(struct reading *in, struct err *err)
+{
+    enum csv_step step;
+    bool taken = true;
+
+    do {
+        step = import_next(in->import, &in->row, err);
+        if (step == CSV_ROW)
+            step = judge_where(in, &taken, err);
+    } while (step == CSV_ROW && !taken);
+    return step;
+}
+
+/* The next row of the file that `where` takes. */
 static enum csv_step step_row(struct reading *in, struct row *row,
                               struct err *err)
 {
@@ -358,11 +424,11 @@ static enum csv_step step_row(struct reading *in, struct row *row,
     enum csv_step step;
 
     if (in->import == NULL) {
-        step = csv_next(in->own, err);
+        step = next_plain(in, err);
         return step != CSV_ROW || row_read(in->csv, &in->at, row, err)
                    ? step : CSV_ERROR;
     }
-    step = import_next(in->import, &in->row, err);
+    step = next_imported(in, err);
     if (step != CSV_ROW)
         return step;
     *row = (struct row){
@@ -434,7 +500,8 @@ static bool find_columns(struct reading *in, struct err *err)
             .job = 0, .submit = 1, .duration = 3, .gpus = 4, .gpus_else = 7,
             .limit = 8, .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
             .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
-        csv_cut(in->own, in->at.limit + 1);
+        if (spec->keys.where == NULL)
+            csv_cut(in->own, in->at.limit + 1);
         return true;
     }
     return trace_columns_find(in->own, in->arena, &spec->columns, spec->path,
@@ -452,6 +519,7 @@ static struct reading *open_file(struct arena *arena,
     in->arena = arena;
     in->spec = spec;
     in->last_ns = INT64_MIN;
+    in->where = spec->where;
     if (spec->import != NULL) {
         in->import = import_open(arena, spec->import, &spec->request, err);
         if (in->import == NULL)
@@ -464,7 +532,9 @@ static struct reading *open_file(struct arena *arena,
                  spec->keys.format == FORMAT_SWF ? CSV_SWF : CSV_COMMA, err);
     if (in->own == NULL)
         return NULL;
-    if (find_columns(in, err))
+    if (find_columns(in, err) &&
+        (spec->run_times == NULL ||
+         run_times_find(spec->run_times, in->csv, err)))
         return in;
     csv_close(in->own);
     return NULL;
@@ -523,7 +593,7 @@ static bool find_first(struct trace_spec *spec, struct reading *in,
     }
     if (step == CSV_ERROR)
         return false;
-    if (in->rows > 0 || in->import != NULL)
+    if (in->rows > 0 || in->import != NULL || in->filtered > 0)
         return true;            /* check_rows says what is wrong */
     return err_set(err, ERR_SYNTAX, (struct err_pos){spec->path, 0, 0},
                    "file has no rows");
@@ -533,6 +603,22 @@ static bool find_first(struct trace_spec *spec, struct reading *in,
 static int64_t find_end(const struct row *row)
 {
     return clock_after(row->submit_ns, row->duration_ns);
+}
+
+/* Says what became of all the rows. */
+static bool report_no_job(const struct trace_spec *spec,
+                          const struct reading *in, struct err *err)
+{
+    err_set(err, ERR_RANGE, conf_pos(spec->conf),
+            "none of the %llu rows of %s is a job: %llu were left out by skip, "
+            "%llu lie outside of the slice", (unsigned long long)in->rows,
+            spec->path,
+            (unsigned long long)(in->rows - in->counts.outside_slice),
+            (unsigned long long)in->counts.outside_slice);
+    return in->filtered == 0
+               ? false : err_hint(err, "The condition `where` does not take the "
+                                       "other %llu rows.",
+                                  (unsigned long long)in->filtered);
 }
 
 /* Reads every row, once. */
@@ -571,18 +657,13 @@ static bool check_rows(struct trace_spec *spec, struct reading *in,
         spec->end_ns = last_ns - spec->origin_ns;
     }
     spec->counts = in->counts;
-    spec->counts.rows = in->rows;
+    spec->counts.rows = in->rows + in->filtered;
+    spec->counts.not_taken = in->filtered;
     spec->counts.jobs = in->jobs;
     spec->counts.blank_lines = csv_blank_lines(in->csv);
     spec->counts.longer_rows = csv_longer_rows(in->csv);
     if (in->jobs == 0)
-        return err_set(err, ERR_RANGE, conf_pos(spec->conf),
-                       "none of the %llu rows of %s is a job: %llu were "
-                       "left out by skip, %llu lie outside of the slice",
-                       (unsigned long long)in->rows, spec->path,
-                       (unsigned long long)(in->rows -
-                                            in->counts.outside_slice),
-                       (unsigned long long)in->counts.outside_slice);
+        return report_no_job(spec, in, err);
     if (in->jobs < ID_NONE)
         return true;
     return err_set(err, ERR_RANGE, conf_pos(spec->conf),
@@ -604,14 +685,44 @@ static void sort_rows(struct trace_spec *spec, const struct kept_rows *kept)
     }
 }
 
+/* Reads `where`: what its columns hold is seen in the first rows.  A row that is
+ * wrong ends the look; it is told when it is read. */
+static bool read_where(struct trace_spec *spec, const struct world *world)
+{
+    struct reading *in;
+    struct where *where;
+    struct row row;
+    struct err ignored = {0};
+
+    if (spec->keys.where == NULL)
+        return true;
+    in = open_file(world->arena, spec, world->err);
+    if (in == NULL)
+        return false;
+    where = where_new(world->arena, in->csv);
+    for (unsigned i = 0; i < WHERE_ROWS; i++) {
+        enum csv_step step = in->own != NULL ? csv_next(in->own, &ignored)
+                                             : step_row(in, &row, &ignored);
+        if (step != CSV_ROW)
+            break;
+        where_look(where, in->csv);
+    }
+    close_file(in);
+    spec->where = where;
+    return where_read(where, world->arena, spec->keys.where, world->err);
+}
+
 /* Two readings: the first finds time 0, the second judges every row. */
 bool trace_check(struct trace_spec *spec, const struct world *world)
 {
-    struct reading *in = open_file(world->arena, spec, world->err);
+    struct reading *in;
     struct kept_rows kept = {0};
     struct seen seen = {0};
     bool good;
 
+    if (!read_where(spec, world))
+        return false;
+    in = open_file(world->arena, spec, world->err);
     if (in == NULL)
         return false;
     good = find_first(spec, in, world->err);

@@ -15,6 +15,8 @@
 #include "sim/base/rng.h"
 #include "workloads/recipes/recipe.h"
 
+#define TYPE_BYTES 64u          /* longer than any name of a GPU */
+
 /* Jobs of a trace that ask for the same share one form: this is what they ask
  * for. */
 struct entry_of_kind {
@@ -22,6 +24,7 @@ struct entry_of_kind {
     bool pod, no_gpus;
     int64_t core_milli, memory_bytes;
     const char *types;          /* "": any */
+    const char *pool;           /* of the cluster; NULL: any */
 };
 
 /* The forms that were made so far, by what jobs ask for. */
@@ -46,7 +49,8 @@ struct trace_kinds *trace_kinds_new(struct arena *arena,
 
 bool trace_kind_needed(const struct row *row)
 {
-    return row->pod || (row->types != NULL && row->types[0] != '\0');
+    return row->pod || row->pool != NULL ||
+           (row->types != NULL && row->types[0] != '\0');
 }
 
 static const char *types_of(const struct row *row)
@@ -61,6 +65,7 @@ static size_t hash_row(const struct row *row)
 
     h = h * 31 + (uint64_t)row->core_milli;
     h = h * 31 + (uint64_t)row->memory_bytes;
+    h = h * 31 + (row->pool == NULL ? 0 : rng_hash_text(row->pool));
     h = h * 31 + row->pod * 2 + (row->gpus == 0);
     return (size_t)(h ^ h >> 29);
 }
@@ -71,6 +76,7 @@ static bool is_equal(const struct entry_of_kind *entry, const struct row *row)
     return entry->pod == row->pod && entry->no_gpus == (row->gpus == 0) &&
            entry->core_milli == row->core_milli &&
            entry->memory_bytes == row->memory_bytes &&
+           entry->pool == row->pool &&
            strcmp(entry->types, types_of(row)) == 0;
 }
 
@@ -98,7 +104,8 @@ static struct row row_of(const struct entry_of_kind *entry)
     return (struct row){ .pod = entry->pod, .types = entry->types,
                          .gpus = !entry->no_gpus,
                          .core_milli = entry->core_milli,
-                         .memory_bytes = entry->memory_bytes };
+                         .memory_bytes = entry->memory_bytes,
+                         .pool = entry->pool };
 }
 
 /* Doubles the slots; at most half of them are in use. */
@@ -117,16 +124,22 @@ static void grow_table(struct trace_kinds *kinds)
         }
 }
 
-/* Is the name one of "a|b|c"? */
-static bool has_name(const char *types, const char *name)
+/* Does one of "a|b|c" mean that GPU?  A log may call it by an alias, or by its
+ * family. */
+static bool has_name(const struct world *world, const char *types,
+                     const char *gpu)
 {
-    size_t bytes = strlen(name);
-
     for (;; types++) {
-        size_t here = strcspn(types, "|");
-        if (here == bytes && memcmp(types, name, bytes) == 0)
-            return true;
-        types += here;
+        size_t bytes = strcspn(types, "|");
+        char name[TYPE_BYTES];
+
+        if (bytes < sizeof name) {
+            memcpy(name, types, bytes);
+            name[bytes] = '\0';
+            if (bytes > 0 && catalogue_gpu_named(world->catalogue, gpu, name))
+                return true;
+        }
+        types += bytes;
         if (*types == '\0')
             return false;
     }
@@ -157,7 +170,7 @@ static void narrow_types(struct trace_kinds *kinds, const struct world *world,
         for (uint32_t g = 0; g < cluster->group_count; g++) {
             const struct gpu_type *gpu = cluster->group[g].gpu;
             if (gpu == NULL || gpu->index != base->gpu_types[t] ||
-                !has_name(names_of, gpu->name))
+                !has_name(world, names_of, gpu->name))
                 continue;
             types[role->gpu_type_count++] = gpu->index;
             break;
@@ -212,9 +225,12 @@ const struct trace_kind *trace_kind_make(struct trace_kinds *kinds,
     entry->no_gpus = row->gpus == 0;
     entry->core_milli = row->core_milli;
     entry->memory_bytes = row->memory_bytes;
+    entry->pool = row->pool;
     entry->types = arena_text(kinds->arena, types_of(row));
     entry->kind.form = kinds->base;
     role = &entry->kind.form.role[0];
+    if (row->pool != NULL)
+        role->pool = row->pool;
     narrow_types(kinds, world, entry->types, &entry->kind);
     if (row->pod) {
         role->pod = true;

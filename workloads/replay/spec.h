@@ -16,7 +16,9 @@
 
 struct applications;
 struct job_store;
+struct run_times;
 struct trace_kinds;
+struct where;
 
 enum { FORMAT_CSV, FORMAT_SWF };        /* of formats.def */
 enum { UNSORTED_ERROR, UNSORTED_SORT };
@@ -31,7 +33,8 @@ struct trace_keys {
     const char *file, *lengths, *gpu_type;
     int format, estimate, unsorted, origin, gpus_are, constraints;
     const struct conf_node *columns, *slice, *skip, *role, *resample,
-        *elastic, *rates, *packing;
+        *elastic, *rates, *packing, *run_times, *where;
+    bool tenant_pools;
     int64_t unknown_run_ns;     /* stands for a negative run time; 0: such a
                                    row is an error */
 };
@@ -50,6 +53,8 @@ struct trace_spec {
     uint32_t gpus_max;          /* GPUs of the largest job that can run */
     const struct job_rates *rates;      /* of all jobs; NULL: none, or kinds */
     const struct speedup_kinds *kinds;  /* rates by kind of job */
+    const struct run_times *run_times;  /* rates by row; NULL: none */
+    struct where *where;        /* NULL: every row is taken */
     int64_t first_ns;           /* submit time of the first row */
     int64_t origin_ns;          /* subtracted from every submit time */
     int64_t begin_ns, end_ns;   /* in a run: the first submission; the last end

@@ -40,6 +40,7 @@
 #include "workloads/replay/job_store.h"
 #include "workloads/replay/kind.h"
 #include "workloads/replay/resample.h"
+#include "workloads/replay/run_times.h"
 
 /* The first two are read here, the others as `import` reads them. */
 static const char *const format_choices[] = {
@@ -103,6 +104,15 @@ static const struct conf_field trace_fields[] = {
     CONF_KEY("packing", CONF_NODE, trace_keys, packing, CONF_ABSENT,
              "{trace: 0.8}: pace of a job while another holds the same GPUs, "
              "over the pace alone; with rates: lengths, that file says it"),
+    CONF_KEY("run_times", CONF_NODE, trace_keys, run_times, CONF_ABSENT,
+             "csv: columns of run times by pool or GPU type, {a100-80: "
+             "run_a100_s}; a job never runs where its cell is empty"),
+    CONF_KEY("where", CONF_NODE, trace_keys, where, CONF_ABSENT,
+             "condition over the columns of the file, as 'gpus <= 8 and vc == "
+             "\"a\"'; other rows are left out, counted"),
+    CONF_KEY("tenant_pools", CONF_BOOL, trace_keys, tenant_pools, "false",
+             "nodes belong to tenants: a job may use only the pool that has its "
+             "tenant's name"),
 };
 const struct conf_schema trace_schema =
     CONF_SCHEMA("workload.trace", "jobs of a file", trace_fields);
@@ -140,6 +150,8 @@ static const struct conf_field skip_fields[] = {
              "false", "no time of submission"),
     CONF_KEY("still_running", CONF_BOOL, trace_skip,
              reason[IMPORT_STILL_RUNNING], "false", "no end"),
+    CONF_KEY("no_pool", CONF_BOOL, trace_skip, reason[IMPORT_NO_POOL], "false",
+             "tenant_pools: no pool is its tenant's"),
 };
 const struct conf_schema trace_skip_schema =
     CONF_SCHEMA("workload.trace.skip",
@@ -204,8 +216,8 @@ static void fill_birth(struct trace *trace, const struct row *row,
     birth->request.priority = row->priority;
     birth->request.gpus = (uint32_t)row->gpus;
     birth->request.steps = 1;
-    birth->request.rates = spec->kinds != NULL ? row->rates : spec->rates;
-    birth->request.rate_known = spec->kinds != NULL ? row->rate_known : 1.0;
+    birth->request.rates = row->rates != NULL ? row->rates : spec->rates;
+    birth->request.rate_known = row->rates != NULL ? row->rate_known : 1.0;
     birth->request.modes = row->modes;
     birth->truth.regimes = row->regimes;
     birth->truth.duration_ns = row->duration_ns;
@@ -366,8 +378,39 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
     if (keys->slice != NULL &&
         !conf_fill(keys->slice, &trace_slice_schema, &spec->slice, err))
         return false;
+    if (keys->where != NULL && conf_kind(keys->where) != CONF_SCALAR)
+        return err_set(err, ERR_SCHEMA, conf_pos(keys->where),
+                       "where must be a condition, such as 'gpus <= 8'");
+    if (keys->tenant_pools && keys->format == FORMAT_CSV &&
+        spec->columns.tenant == NULL)
+        return err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "tenant_pools")),
+                       "tenant_pools needs the column tenant");
+    if (keys->tenant_pools && keys->format == FORMAT_SWF)
+        return err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "tenant_pools")),
+                       "tenant_pools has no meaning for format swf, whose jobs "
+                       "have no tenant in a workload");
     return keys->skip == NULL ||
            conf_fill(keys->skip, &trace_skip_schema, &spec->skip, err);
+}
+
+/* Run times that rows have by GPU type; rates say the same of all rows. */
+static bool read_run_times(struct trace_spec *spec, const struct world *world)
+{
+    const struct trace_keys *keys = &spec->keys;
+
+    if (keys->run_times == NULL)
+        return true;
+    if (keys->format != FORMAT_CSV)
+        return err_set(world->err, ERR_SCHEMA, conf_pos(keys->run_times),
+                       "run_times has no meaning for format %s: it names "
+                       "columns of a csv", format_choices[keys->format]);
+    if (keys->rates != NULL)
+        return err_set(world->err, ERR_SCHEMA, conf_pos(keys->run_times),
+                       "run_times and rates both say how fast jobs are: give "
+                       "one");
+    spec->form.paced = true;
+    spec->run_times = run_times_read(world, keys->run_times);
+    return spec->run_times != NULL;
 }
 
 /* Other sizes and pools than the file's. */
@@ -383,7 +426,8 @@ static bool read_pacing(struct trace_spec *spec, const struct world *world)
                        "lengths: applications says all sizes and rates: "
                        "elastic and rates have no meaning beside it");
 
-    if (!speedup_keys_read(world, keys->elastic, rates, &spec->form, &spec->rates))
+    if (!speedup_keys_read(world, keys->elastic, rates, &spec->form, &spec->rates) ||
+        !read_run_times(spec, world))
         return false;
     if (rates != NULL && spec->rates == NULL) {
         if (strcmp(conf_text(rates), "lengths") != 0 ||
@@ -406,8 +450,10 @@ static bool read_pacing(struct trace_spec *spec, const struct world *world)
     if (!packing_read(world, keys->packing, &spec->form) ||
         !packing_names_ok(world, keys->packing, &form, 1))
         return false;
-    most = speedup_gpus_max(world, spec->rates ? spec->rates->pool_mask : 0);
-    if (rates != NULL && most < spec->gpus_max)
+    most = speedup_gpus_max(world, spec->rates ? spec->rates->pool_mask
+                                   : spec->run_times
+                                       ? run_times_pools(spec->run_times) : 0);
+    if ((rates != NULL || spec->run_times != NULL) && most < spec->gpus_max)
         spec->gpus_max = most;
     return true;
 }

@@ -26,6 +26,6 @@ bool series_add(struct series_reader *reader, size_t number, int64_t time_ns,
 
 extern const struct series_format series_csv, series_table, series_carbon,
     series_azure_price, series_aws_price, series_spot_ticks, series_spot_log,
-    series_faults;
+    series_faults, series_prometheus;
 
 #endif

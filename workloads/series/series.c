@@ -18,7 +18,7 @@
 
 static const struct series_format *const format_table[] = {
     &series_carbon, &series_aws_price, &series_azure_price,
-    &series_spot_ticks, &series_spot_log, &series_faults, &series_table,
+    &series_spot_ticks, &series_spot_log, &series_faults, &series_prometheus, &series_table,
     &series_csv,
 };
 

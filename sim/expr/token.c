@@ -9,7 +9,7 @@
  *
  * Numbers are read by scan_f64(), which does not know locales.
  */
-#include "experiments/expr/token.h"
+#include "sim/expr/token.h"
 
 #include <assert.h>
 #include <math.h>

@@ -20,14 +20,14 @@
  * need not.  Recursive descent with one token of look-ahead; depth is counted in parse_sign()
  * and parse_denial(), through which every cycle of the grammar goes.
  */
-#include "experiments/expr/expr.h"
+#include "sim/expr/expr.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "experiments/expr/function.h"
-#include "experiments/expr/node.h"
-#include "experiments/expr/token.h"
+#include "sim/expr/function.h"
+#include "sim/expr/node.h"
+#include "sim/expr/token.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
@@ -697,6 +697,11 @@ const struct expr_read *expr_reads(const struct expr *expr, uint32_t *count)
 {
     *count = expr->read_count;
     return expr->read;
+}
+
+enum expr_type expr_type(const struct expr *expr)
+{
+    return expr->node[expr->root].type;
 }
 
 uint32_t expr_aggregate_count(const struct expr *expr)

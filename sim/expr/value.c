@@ -11,13 +11,13 @@
  * (EXPR_TEXT_BYTES).  Sums are compensated (Neumaier 1974), so that adding rows
  * in another order does not change a printed digit.
  */
-#include "experiments/expr/expr.h"
+#include "sim/expr/expr.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-#include "experiments/expr/node.h"
+#include "sim/expr/node.h"
 #include "sim/base/arena.h"
 #include "sim/stats/tally.h"
 

@@ -2,8 +2,8 @@
 /*
  * token.h - an expression as words, numbers, texts and marks.
  */
-#ifndef EXPERIMENTS_EXPR_TOKEN_H
-#define EXPERIMENTS_EXPR_TOKEN_H
+#ifndef SIM_EXPR_TOKEN_H
+#define SIM_EXPR_TOKEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

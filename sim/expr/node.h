@@ -7,10 +7,10 @@
  * and OP_TEXT is NO_NODE.  Functions of many arguments (min, max, coalesce) are
  * chains of nodes with two children, from the left.
  */
-#ifndef EXPERIMENTS_EXPR_NODE_H
-#define EXPERIMENTS_EXPR_NODE_H
+#ifndef SIM_EXPR_NODE_H
+#define SIM_EXPR_NODE_H
 
-#include "experiments/expr/expr.h"
+#include "sim/expr/expr.h"
 
 /* What a node computes from its children. */
 enum expr_op {

@@ -6,7 +6,7 @@
  * compare scalars.  The parser counts commas before it asks, since the two read
  * names from different tables.
  */
-#include "experiments/expr/function.h"
+#include "sim/expr/function.h"
 
 #include <string.h>
 

@@ -15,8 +15,8 @@
  * A row for which the condition of `where` is empty is not taken; an aggregate
  * leaves out rows for which its value is empty.
  */
-#ifndef EXPERIMENTS_EXPR_EXPR_H
-#define EXPERIMENTS_EXPR_EXPR_H
+#ifndef SIM_EXPR_EXPR_H
+#define SIM_EXPR_EXPR_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,6 +53,9 @@ const struct expr *expr_parse(struct arena *arena, const char *text,
                               const struct expr_table *scalars,
                               const struct expr_table *rows, size_t *at,
                               struct err *err);
+
+/* Returns what it is: a number or a condition, which is a number too. */
+enum expr_type expr_type(const struct expr *expr);
 
 #define EXPR_NO_AGGREGATE UINT32_MAX
 /* One mention of a column. */

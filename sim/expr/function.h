@@ -2,10 +2,10 @@
 /*
  * function.h - what is written NAME(...) in an expression, for this room alone.
  */
-#ifndef EXPERIMENTS_EXPR_FUNCTION_H
-#define EXPERIMENTS_EXPR_FUNCTION_H
+#ifndef SIM_EXPR_FUNCTION_H
+#define SIM_EXPR_FUNCTION_H
 
-#include "experiments/expr/node.h"
+#include "sim/expr/node.h"
 
 /* One row of the table. */
 struct expr_function {

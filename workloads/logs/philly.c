@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * csv_philly.c - cluster_job_log of msr-fiddle/philly-traces (Jeon et al., ATC
+ * philly.c - cluster_job_log of msr-fiddle/philly-traces (Jeon et al., ATC
  * 2019), an array of objects, as rows of fields.
  *
  * A job has any number of attempts, each with a start, an end and the GPUs of
@@ -11,7 +11,7 @@
  * What it does not do: it builds no tree and keeps one job at a time, so memory
  * does not grow with the log.  Keys that it does not know are passed over.
  */
-#include "sim/text/csv_philly.h"
+#include "workloads/logs/philly.h"
 
 #include <assert.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 
 #define TEXT_BYTES 128u         /* of a field; longer ones are an error */
 
-const char *const philly_names[] = {
+static const char *const philly_names[] = {
     "jobid", "submitted_time", "vc", "user", "status", "run_s", "gpus",
     "attempts", "attempts_untimed", "still_running", NULL
 };
@@ -40,22 +40,6 @@ struct philly {
     int64_t run_ns, gpus, attempts, untimed;
     bool open_end;              /* of the attempt read last */
 };
-
-struct philly *philly_open(struct arena *arena, const char *path,
-                           struct err *err)
-{
-    struct philly *philly = arena_alloc(arena, 1, sizeof *philly);
-
-    assert(path != NULL && err != NULL);
-    philly->json = json_open(arena, path, err);
-    return philly->json == NULL ? NULL : philly;
-}
-
-void philly_close(struct philly *philly)
-{
-    if (philly != NULL)
-        json_close(philly->json);
-}
 
 /* Reports a fault at the token read last; returns false. */
 static bool report_fault(struct philly *philly, const char *what, struct err *err)
@@ -256,9 +240,10 @@ static enum csv_step check_end(struct philly *philly, struct err *err)
 
 /* One job of the log as a row of fixed columns; fields point into buffers that
  * the next row fills again. */
-enum csv_step philly_next(struct philly *philly, struct csv_field *field,
-                          struct err *err)
+static enum csv_step next_job(void *self, struct csv_field *field,
+                              struct err *err)
 {
+    struct philly *philly = self;
     struct err_pos pos;
     enum json_token token;
 
@@ -295,4 +280,21 @@ enum csv_step philly_next(struct philly *philly, struct csv_field *field,
     }
     assert(field[PHILLY_RUN].bytes > 0);
     return CSV_ROW;
+}
+
+static void close_log(void *self)
+{
+    json_close(((struct philly *)self)->json);
+}
+
+bool philly_open(struct arena *arena, const char *path,
+                 struct csv_source *source, struct err *err)
+{
+    struct philly *philly = arena_alloc(arena, 1, sizeof *philly);
+
+    assert(path != NULL && err != NULL);
+    *source = (struct csv_source){philly_names, philly, next_job, close_log,
+                                  NULL};
+    philly->json = json_open(arena, path, err);
+    return philly->json != NULL;
 }

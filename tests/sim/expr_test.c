@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "experiments/expr/expr.h"
+#include "sim/expr/expr.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 

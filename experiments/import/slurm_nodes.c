@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * slurm_nodes.c - what `scontrol show node` prints, one node in several lines
+ * or, with -o, in one; and the lines NodeName= of slurm.conf, which have the
+ * same keys and lists of names, gpu[01-04].
+ *
+ * Keys: NodeName, CPUTot or CPUs, RealMemory (MiB), Gres ("gpu:a100:4(S:0-1)").
+ * A CPU of Slurm may be a thread; so it is in the jobs that ask for it.
+ */
+#include <string.h>
+
+#include "experiments/import/machines.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/notes.h"
+#include "sim/text/paths.h"
+#include "sim/text/scan.h"
+
+struct reading {
+    struct machines *machines;
+    struct scan *scan;
+    struct machine node;        /* name: NULL before the first one */
+};
+
+static struct err_pos place_of(const struct reading *r, uint32_t col)
+{
+    struct err_pos pos = scan_pos(r->scan, col);
+
+    pos.file = r->machines->file;
+    return pos;
+}
+
+static bool read_count(const struct reading *r, const char *key,
+                       const char *value, int64_t *out, uint32_t col,
+                       struct err *err)
+{
+    return (scan_i64(value, strlen(value), out) && *out >= 0) ||
+           err_set(err, ERR_SYNTAX, place_of(r, col),
+                   "%s must be a whole number, found '%.40s'", key, value);
+}
+
+/* "gpu[01-04,07]": how many names, and the first one, "gpu01". */
+static bool read_names(struct reading *r, char *value, uint32_t col,
+                       struct err *err)
+{
+    char *open = strchr(value, '['), *shut, *part;
+    int64_t from, to, count = 0;
+
+    r->node.count = 1;
+    r->node.name = arena_text(r->machines->arena, value);
+    if (open == NULL)
+        return true;
+    shut = strchr(open, ']');
+    if (shut == NULL || shut[1] != '\0')
+        return err_set(err, ERR_SYNTAX, place_of(r, col),
+                       "key NodeName must be a name, or a list such as gpu[01-04], "
+                       "found '%.40s'", value);
+    *shut = '\0';
+    for (part = open + 1; *part != '\0'; part += *part == ',') {
+        size_t bytes = strcspn(part, ","), first = strcspn(part, ",-");
+
+        if (!scan_i64(part, first, &from) ||
+            (first < bytes &&
+             !scan_i64(part + first + 1, bytes - first - 1, &to)))
+            return err_set(err, ERR_SYNTAX, place_of(r, col),
+                           "key NodeName must list numbers, as gpu[01-04], found "
+                           "'%.40s'", part);
+        count += first < bytes ? to - from + 1 : 1;
+        part += bytes;
+    }
+    *open = '\0';
+    r->node.count = count;
+    r->node.name = text_format(r->machines->arena, "%s%.*s", value,
+                               (int)strcspn(open + 1, ",-"), open + 1);
+    return count > 0 && count <= 1000000 ? true
+           : err_set(err, ERR_RANGE, place_of(r, col),
+                     "key NodeName lists %lld nodes", (long long)count);
+}
+
+/* "gpu:a100:4(S:0-1),nvme:1", "gpu:4", "(null)": GPUs of the first kind, and a
+ * note of others. */
+static bool read_gres(struct reading *r, char *value, uint32_t col,
+                      struct err *err)
+{
+    char *next;
+
+    for (char *part = value; part != NULL; part = next) {
+        char *socket = strchr(part, '('), *count = NULL;
+        int64_t gpus;
+
+        next = strchr(part, ',');
+        if (socket != NULL && next != NULL && next > socket)
+            next = strchr(strchr(socket, ')') != NULL ? strchr(socket, ')')
+                                                      : next, ',');
+        if (next != NULL)
+            *next++ = '\0';
+        if (socket != NULL)
+            *socket = '\0';
+        if (strncmp(part, "gpu:", 4) != 0)
+            continue;
+        count = strrchr(part, ':') + 1;
+        if (!read_count(r, "Gres", count, &gpus, col, err))
+            return false;
+        if (r->node.gpus > 0) {
+            notes_count(&r->machines->notes, "nodes have GPUs of several types: "
+                        "all are taken for the first one");
+        } else if (count > part + 4) {
+            count[-1] = '\0';
+            r->node.gpu = arena_text(r->machines->arena, part + 4);
+        }
+        r->node.gpus += gpus;
+    }
+    return true;
+}
+
+static bool end_node(struct reading *r, struct err *err)
+{
+    return r->node.name == NULL || strcmp(r->node.name, "DEFAULT") == 0 ||
+           machines_add(r->machines, r->node, err);
+}
+
+static bool read_state(struct reading *r, const char *value)
+{
+    if (strstr(value, "DOWN") != NULL || strstr(value, "DRAIN") != NULL ||
+        strstr(value, "FAIL") != NULL)
+        notes_count(&r->machines->notes, "nodes are down or drained: they are in "
+                    "the cluster all the same");
+    return true;
+}
+
+/* One "Key=value". */
+static bool read_key(struct reading *r, char *text, uint32_t col,
+                     struct err *err)
+{
+    char *value = strchr(text, '=');
+
+    if (value == NULL)
+        return true;            /* a word of Reason or OS */
+    *value++ = '\0';
+    if (strcmp(text, "NodeName") == 0) {
+        if (!end_node(r, err))
+            return false;
+        r->node = (struct machine){ .pos = place_of(r, col) };
+        return read_names(r, value, col, err);
+    }
+    if (r->node.name == NULL)
+        return true;
+    if (strcmp(text, "CPUTot") == 0 || strcmp(text, "CPUs") == 0)
+        return read_count(r, text, value, &r->node.cores, col, err);
+    if (strcmp(text, "RealMemory") == 0)
+        return read_count(r, text, value, &r->node.memory_mib, col, err);
+    if (strcmp(text, "Gres") == 0)
+        return read_gres(r, value, col, err);
+    return strcmp(text, "State") != 0 || read_state(r, value);
+}
+
+static bool read_line(struct reading *r, char *line, struct err *err)
+{
+    char *at = line;
+
+    while (*(at += strspn(at, " \t")) != '\0' && *at != '#') {
+        char *end = at + strcspn(at, " \t");
+        bool more = *end != '\0';
+
+        *end = '\0';
+        if (!read_key(r, at, (uint32_t)(at - line) + 1, err))
+            return false;
+        at = end + more;
+    }
+    return true;
+}
+
+static bool read_lines(struct reading *r, struct err *err)
+{
+    char *line;
+    size_t bytes;
+    enum scan_step step;
+
+    while ((step = scan_line(r->scan, &line, &bytes, err)) == SCAN_LINE)
+        if (!read_line(r, line, err))
+            return false;
+    return step == SCAN_END && end_node(r, err);
+}
+
+bool slurm_nodes_read(struct machines *machines, struct err *err)
+{
+    struct reading r = { .machines = machines };
+    bool good;
+
+    r.scan = scan_open(machines->file, err);
+    if (r.scan == NULL)
+        return false;
+    good = read_lines(&r, err);
+    scan_close(r.scan);
+    if (good && machines->count == 0)
+        return err_set(err, ERR_SYNTAX,
+                       (struct err_pos){ machines->file, 1, 1 },
+                       "file has no NodeName=: `scontrol show node` prints "
+                       "what is read");
+    return good;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * batch_log_test.c - `clustersim import` of what batch systems account: the
+ * samples of workloads/traces, whose jobs were worked out by hand, and lines
+ * that are wrong.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/aid/import_aid.h"
+
+#define SACCT "JobID|Account|State|Submit|Start|End|Timelimit|ReqTRES|" \
+    "AllocTRES\n"
+#define SACCT_JOB(ID, TRES) ID "|a|COMPLETED|2026-01-12T08:00:00|" \
+    "2026-01-12T08:00:10|2026-01-12T08:01:00|01:00:00|" TRES "|" TRES "\n"
+
+/* Imports a file of the tree; what it wrote must be these jobs, and the report
+ * say these lines, and again in the file beside it. */
+static void check_sample(const struct program *program, const char *format,
+                         const char *file, const char *const *more,
+                         const char *csv, const char *const *lines)
+{
+    char path[160], *said, *text;
+
+    assert_int_equal(import(program, format, file, more, &said), 0);
+    text = program_read(in_folder(program, "w.csv", path));
+    assert_string_equal(text, csv);
+    free(text);
+    text = program_read(in_folder(program, "w.report.txt", path));
+    for (; *lines; lines++) {
+        has(said, *lines);
+        has(text, *lines);
+    }
+    assert_int_equal(strncmp(said, text, strlen(text)), 0);
+    free(text);
+    free(said);
+}
+
+static void sacct_folds_steps_and_tells_the_rest(void **state)
+{
+    static const char *const more[] = {
+        "--sort", "--skip", "never_ran,still_running", NULL };
+    static const char *const lines[] = {
+        "rows         11\njobs         8\n",
+        "  2 rows left out: never_ran\n", "  1 rows left out: still_running\n",
+        "  3 lines are steps of jobs", "  1 jobs were eligible later",
+        "  1 jobs ran for another time (Elapsed)",
+        "  4 jobs asked for GPU type a100", NULL };
+
+    check_sample(the_program(state), "sacct", "workloads/traces/sacct.txt",
+                 more,
+                 "job,submit_s,run_s,gpus,limit_s,tenant,cores,memory_mib,"
+                 "gpu_types\n"
+                 "4101,1768204800,10800,4,28800,nlp,32,262144,a100\n"
+                 "4102_1,1768205400,1800,1,3600,vision,8,65536,\n"
+                 "4102_2,1768205400,90,1,3600,vision,8,65536,\n"
+                 "4103,1768206600,86424,16,86400,nlp,,,a100\n"
+                 "4106,1768209300,3600,0,0,physics,16,32768,\n"
+                 "4107,1768209600,4800,2,14400,vision,16,131072,a100\n"
+                 "4108,1768212000,2700,1,28800,vision,4,16384,\n"
+                 "4104,1768302031,1200,1,0,nlp,8,32768,\n", lines);
+}
+
+static void pbs_reads_select_and_nodes(void **state)
+{
+    static const char *const more[] = { "--sort", NULL };
+    static const char *const lines[] = {
+        "rows         3\njobs         3\n",
+        "  1 records are of type Q, not E", "  1 jobs were eligible later",
+        "  1 jobs do not state ngpus", "  1 jobs have their account as tenant",
+        NULL };
+
+    check_sample(the_program(state), "pbs", "workloads/traces/pbs.txt", more,
+                 "job,submit_s,run_s,gpus,limit_s,tenant,cores,memory_mib,"
+                 "gpu_types\n"
+                 "4101.pbs,1768204800,10800,4,28800,nlp,32,262144,\n"
+                 "4102[2].pbs,1768205400,90,1,3600,vision lab,8,65536,v100\n"
+                 "4103.pbs,1768215606,86424,8,86400,nlp,,,\n", lines);
+}
+
+static void sge_reads_the_options_of_a_job(void **state)
+{
+    static const char *const more[] = { "--skip", "gpus_not_positive", NULL };
+    static const char *const lines[] = {
+        "rows         4\njobs         3\n",
+        "  1 jobs ask for GPUs and several slots",
+        "  3 jobs have no project", "  1 jobs: failed or were cancelled", NULL };
+
+    check_sample(the_program(state), "sge", "workloads/traces/sge.txt", more,
+                 "job,submit_s,run_s,gpus,limit_s,tenant,cores,memory_mib,"
+                 "gpu_types\n"
+                 "4101,1768204800,10800,4,28800,llm,,,a100\n"
+                 "4102.1,1768205400,1800,1,3600,vision,1,0,\n"
+                 "4102.2,1768205400,90,1,3600,vision,1,0,\n", lines);
+}
+
+static void kube_groups_pods_by_their_owner(void **state)
+{
+    static const char *const more[] = { "--skip", "still_running", NULL };
+    static const char *const lines[] = {
+        "rows         5\njobs         4\n", "  1 rows left out: still_running\n",
+        "  1 jobs are of several pods of one owner\n",
+        "quotas: \"team-a=12 team-b=4\"", "  2 queues are of cohort research",
+        NULL };
+
+    check_sample(the_program(state), "kube", "workloads/traces/kube.yml", more,
+                 "job,submit_s,run_s,gpus,tenant,cores,memory_mib,gpu_types\n"
+                 "nlp/train,1768204800,7200,8,team-a,,,"
+                 "NVIDIA-A100-SXM4-80GB\n"
+                 "vision/eval,1768208400,600,1,vision,4,15258,\n"
+                 "nlp/sft,1768210800,3600,4,team-a,,,\n"
+                 "physics/mpi,1768212600,1800,4,batch,,,\n", lines);
+}
+
+/* The same pods as JSON; the one that is repeated after a failure does not count
+ * twice. */
+static void kube_reads_json_and_repeated_pods(void **state)
+{
+#define POD(NAME, FROM, TO, PHASE) \
+    "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"" \
+    NAME "\", \"creationTimestamp\": \"" FROM "\", \"ownerReferences\": " \
+    "[{\"kind\": \"Job\", \"name\": \"j\", \"controller\": true}]}, " \
+    "\"spec\": {\"containers\": [{\"resources\": {\"limits\": {" \
+    "\"nvidia.com/gpu\": \"2\"}}}]}, \"status\": {\"phase\": \"" PHASE \
+    "\", \"startTime\": \"" FROM "\", \"containerStatuses\": [{\"state\": " \
+    "{\"terminated\": {\"finishedAt\": \"" TO "\"}}}]}}"
+    static const char *const none[] = { NULL };
+    static const char *const lines[] = {
+        "  1 jobs have pods that did not run at once", NULL };
+    char in[160];
+
+    write_file(in_folder(the_program(state), "in", in),
+               "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": ["
+               POD("j-1", "2026-01-12T08:00:00Z", "2026-01-12T08:10:00Z",
+                   "Failed") ",\n"
+               POD("j-2", "2026-01-12T08:10:05Z", "2026-01-12T09:00:00Z",
+                   "Succeeded") "]}\n");
+    check_sample(the_program(state), "kube", in, none,
+                 "job,submit_s,run_s,gpus,tenant\n"
+                 "default/j,1768204800,3600,2,default\n", lines);
+}
+
+/* Other spellings of sacct: Unix times, minutes, resources as before Slurm
+ * 20.11, a separator at the end of each line. */
+static void sacct_knows_older_columns(void **state)
+{
+    static const char *const none[] = { NULL };
+    static const char *const lines[] = {
+        "column Eligible is absent", "column State is absent",
+        "columns Account and User are absent", NULL };
+    char in[160];
+
+    write_file(in_folder(the_program(state), "in", in),
+               "JobID|Submit|Start|End|ElapsedRaw|TimelimitRaw|NNodes|NCPUS|"
+               "ReqMem|ReqGRES|\n"
+               "7|100|110|170|60|90|1|4|4000Mc|gpu:v100:2|\n"
+               "8+0|200|210|310|100|UNLIMITED|2|8|4Gn|gres:gpu:4|\n");
+    check_sample(the_program(state), "sacct", in, none,
+                 "job,submit_s,run_s,gpus,limit_s,cores,memory_mib,gpu_types\n"
+                 "7,100,60,2,5400,4,16000,v100\n8+0,200,100,8,0,,,\n", lines);
+}
+
+static void what_is_wrong_is_told_with_its_place(void **state)
+{
+    static const struct { const char *format, *text, *said; } wrong[] = {
+        { "sacct", "JobID|State\n1|x\n",
+          "in:1:1: syntax error: file has no column Submit, and format sacct" },
+        { "sacct", SACCT SACCT_JOB("1", "cpu=x,gres/gpu=1"),
+          "in:2:84: syntax error: ReqTRES must be NAME=COUNT between commas" },
+        { "sacct", SACCT "1|a|b\n",
+          "in:2:1: syntax error: line has 3 fields, the header line has 9" },
+        { "sacct", SACCT "1|a|COMPLETED|yesterday|x|x|x|x|x\n",
+          "in:2:15: syntax error: Submit must be a date such as" },
+        { "sacct", SACCT SACCT_JOB("1", "cpu=4,mem=8G,node=2"),
+          "it asks for no GPU (column AllocTRES gres/gpu is \"0\")" },
+        { "sacct", "", "file is empty: the header line of sacct is expected" },
+        { "pbs", "08:00;1.pbs;user=a\n",
+          "in:1:1: syntax error: a record of PBS must be DATE;TYPE;ID;" },
+        { "pbs", "01/12/2026 08:00:00;E;1.pbs;ctime=100 start=110 end=120 "
+          "Resource_List.select=two:ngpus=x\n", "Resource_List.select must be" },
+        { "sge", "a:b:c\n",
+          "in:1:1: syntax error: line has 3 fields, accounting of Grid" },
+        { "kube", "items: [{a: 1}]\n",
+          "in:1:9: schema error: an object of Kubernetes, with kind:" },
+        { "kube", "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: "
+          "{containers: [{resources: {limits: {nvidia.com/gpu: two}}}]}}\n",
+          "in:1:108: syntax error: a quantity such as 8, 500m or 64Gi is" },
+        { "slurm-nodes", "Node x\n", "file has no NodeName=" },
+        { "slurm-nodes", "NodeName=n[1-x] CPUs=4\n",
+          "in:1:1: syntax error: key NodeName must list numbers" },
+        { "slurm-nodes", "NodeName=n CPUs=4 RealMemory=10\n"
+          "NodeName=n CPUs=4 RealMemory=10\n",
+          "in:2:1: range error: node n stands above already" },
+        { "slurm-nodes", "NodeName=n RealMemory=10\n",
+          "in:1:1: range error: node n must have 1 to 65536 CPUs, and has 0" },
+        { "kube-nodes", "{kind: Node, metadata: {name: n}, status: {capacity: "
+          "{cpu: 4, memory: 1XB}}}\n", "a quantity such as 8, 500m or 64Gi" },
+    };
+    const struct program *program = the_program(state);
+    static const char *const none[] = { NULL };
+    char in[160], yaml[160], *said;
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        unlink(in_folder(program, "w.yaml", yaml));
+        write_file(in_folder(program, "in", in), wrong[i].text);
+        assert_int_equal(import(program, wrong[i].format, in, none, &said), 3);
+        has(said, wrong[i].said);
+        free(said);
+        assert_int_equal(access(yaml, F_OK), -1);
+    }
+}
+
+/* The lists of nodes become clusters on which the jobs run: the type that a log
+ * calls a100 is the a100-80 of the cluster. */
+static void jobs_run_on_the_nodes_of_the_same_system(void **state)
+{
+    static const struct { const char *nodes, *list, *format, *log, *sort, *skip,
+                              *done; } pair[] = {
+        { "slurm-nodes", "workloads/traces/scontrol.txt", "sacct",
+          "workloads/traces/sacct.txt", "--sort",
+          "never_ran,still_running", "8" },
+        { "kube-nodes", "workloads/traces/kube_nodes.yml", "kube",
+          "workloads/traces/kube.yml", "--sort", "still_running", "4" },
+    };
+    const struct program *program = the_program(state);
+    char cluster[160], experiment[160], cell[64], *said, *summary;
+
+    for (size_t i = 0; i < 2; i++) {
+        const char *words[PROGRAM_ARGS_MAX] = {
+            "import", pair[i].nodes, pair[i].list, "-o",
+            in_folder(program, "cluster.yaml", cluster) };
+        const char *more[] = { pair[i].sort, "--skip", pair[i].skip, NULL };
+
+        assert_int_equal(run(program, words, &said), 0);
+        has(said, "nodes        4, 3 with GPUs, in 3 groups\nGPUs         20\n");
+        free(said);
+        assert_int_equal(import(program, pair[i].format, pair[i].log, more,
+                                &said), 0);
+        free(said);
+        write_file(in_folder(program, "e.yaml", experiment),
+                   "experiment: mine\ncluster: cluster.yaml\nworkload: w.yaml\n"
+                   "policies: [fcfs]\noutput: {tables: [summary], plots: []}\n");
+        assert_int_equal(program_experiment(program, experiment, "mine", NULL),
+                         0);
+        summary = program_result(program, "mine", "summary.csv");
+        assert_true(csv_cell(summary, "fcfs", NULL, "jobs_done", cell,
+                             sizeof cell));
+        assert_string_equal(cell, pair[i].done);
+        free(summary);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sacct_folds_steps_and_tells_the_rest),
+        cmocka_unit_test(pbs_reads_select_and_nodes),
+        cmocka_unit_test(sge_reads_the_options_of_a_job),
+        cmocka_unit_test(kube_groups_pods_by_their_owner),
+        cmocka_unit_test(kube_reads_json_and_repeated_pods),
+        cmocka_unit_test(sacct_knows_older_columns),
+        cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+        cmocka_unit_test(jobs_run_on_the_nodes_of_the_same_system),
+    };
+
+    (void)argc;
+    program_argv0 = argv[0];
+    return cmocka_run_group_tests(tests, program_setup, program_teardown);
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kube.c - pods and jobs of Kubernetes, and the workloads and queues of Kueue
+ * and Volcano, as rows of jobs.
+ *
+ * Pods of one controlling owner, or of one pod group, are one job: submitted
+ * when the first of them was created, begun with the first, and ended with the
+ * last.  It holds the most GPUs that its pods held at once, so that pods which
+ * repeat one that failed do not count twice.
+ *
+ * Objects that say how many pods there are, and when they ran, are jobs of
+ * their own where no pod of theirs is in the file: Job (batch/v1), Job of
+ * Volcano, Workload of Kueue.
+ *
+ * The file is read whole: what kubectl prints fits into memory.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/config/conf.h"
+#include "sim/text/notes.h"
+#include "sim/text/paths.h"
+#include "workloads/logs/kube_queues.h"
+#include "workloads/logs/kube_read.h"
+#include "workloads/logs/record.h"
+
+/* A pod, or a number of pods of one template. */
+struct pods {
+    const char *job, *tenant, *node;
+    bool whole;                 /* an object that stands for all its pods */
+    bool failed, known[3];
+    int64_t time_ns[3];         /* created, began, ended */
+    struct kube_request request;
+    struct err_pos pos;
+    size_t order;
+};
+enum { CREATED, BEGAN, ENDED };
+#define CORE_MILLI_MAX INT64_C(1000000000000)   /* beyond any cluster */
+
+struct kube {
+    struct record record;
+    struct arena *arena;
+    struct kube_queues queues;
+    struct pods *pods;
+    size_t count, room, next;
+};
+
+static const char *const row_names[] = {
+    "owner", "queue", "creationTimestamp", "startTime", "finishedAt", "run",
+    "activeDeadlineSeconds", "nvidia.com/gpu", "cpu", "memory",
+    "nvidia.com/gpu.product", "nodeName", "priority", "phase", NULL
+};
+
+/* ---- objects --------------------------------------------------------------- */
+
+static bool is_kind(const struct conf_node *object, const char *kind,
+                    const char *group)
+{
+    const char *its = kube_text(object, "kind");
+    const char *api = kube_text(object, "apiVersion");
+
+    return its != NULL && strcmp(its, kind) == 0 &&
+           (group == NULL || (api != NULL &&
+                              strncmp(api, group, strlen(group)) == 0));
+}
+
+/* "namespace/name" of the owner that controls it, else its own. */
+static const char *owner_of(struct arena *arena,
+                            const struct conf_node *object)
+{
+    const struct conf_node *owners = kube_at(object,
+                                             "metadata.ownerReferences");
+    const char *space = kube_text(object, "metadata.namespace");
+    const char *name = kube_label(object, "scheduling.k8s.io/group-name");
+
+    for (size_t i = 0; owners != NULL && conf_kind(owners) == CONF_LIST &&
+                       i < conf_count(owners); i++)
+        if (kube_text(conf_item(owners, i), "name") != NULL &&
+            (name == NULL ||
+             kube_text(conf_item(owners, i), "controller") != NULL))
+            name = kube_text(conf_item(owners, i), "name");
+    if (name == NULL)
+        name = kube_text(object, "metadata.name");
+    return text_format(arena, "%s/%s", space == NULL ? "default" : space,
+                       name == NULL ? "?" : name);
+}
+
+/* Kueue's or Volcano's queue, or the namespace. */
+static const char *tenant_of(const struct kube *kube,
+                             const struct conf_node *object)
+{
+    static const char *const labels[] = {"kueue.x-k8s.io/queue-name",
+                                         "volcano.sh/queue-name",
+                                         "scheduling.volcano.sh/queue-name"};
+    const char *space = kube_text(object, "metadata.namespace");
+    const char *queue = kube_text(object, "status.admission.clusterQueue");
+
+    if (queue != NULL)
+        return queue;
+    queue = kube_text(object, "spec.queueName");
+    if (queue == NULL)
+        queue = kube_text(object, "spec.queue");
+    for (size_t i = 0; queue == NULL && i < 3; i++)
+        queue = kube_label(object, labels[i]);
+    if (queue == NULL)
+        return space == NULL ? "default" : space;
+    return kube_queues_tenant(&kube->queues, space, queue);
+}
+
+static void keep(struct kube *kube, struct pods pods)
+{
+    ARENA_REACH(kube->arena, kube->pods, kube->room, kube->count);
+    pods.order = kube->count;
+    kube->pods[kube->count++] = pods;
+}
+
+static struct pods new_pods(struct kube *kube, const struct conf_node *object)
+{
+    return (struct pods){.job = owner_of(kube->arena, object),
+                         .tenant = tenant_of(kube, object),
+                         .pos = conf_pos(object)};
+}
+
+/* A time that is later than what is known, or the first that is. */
+static void take_latest(struct pods *pods, int which, int64_t ns)
+{
+    if (!pods->known[which] || ns > pods->time_ns[which])
+        pods->time_ns[which] = ns;
+    pods->known[which] = true;
+}
+
+/* A pod has ended when all of its containers have. */
+static bool read_end(const struct conf_node *pod, struct pods *pods,
+                     struct err *err)
+{
+    const struct conf_node *status = kube_at(pod, "status.containerStatuses");
+    const char *phase = kube_text(pod, "status.phase");
+    int64_t ns;
+    bool known;
+
+    pods->failed = phase != NULL && strcmp(phase, "Failed") == 0;
+    if (phase == NULL || (strcmp(phase, "Succeeded") != 0 && !pods->failed))
+        return true;
+    for (size_t i = 0; status != NULL && conf_kind(status) == CONF_LIST &&
+                       i < conf_count(status); i++) {
+        if (!kube_time(conf_item(status, i), "state.terminated.finishedAt",
+                       &ns, &known, err))
+            return false;
+        if (known)
+            take_latest(pods, ENDED, ns);
+    }
+    return true;
+}
+
+static bool read_pod(struct kube *kube, const struct conf_node *pod,
+                     struct err *err)
+{
+    struct pods pods = new_pods(kube, pod);
+
+    pods.node = kube_text(pod, "spec.nodeName");
+    if (!kube_request_add(kube_at(pod, "spec"), 1.0, &pods.request, err) ||
+        !kube_time(pod, "metadata.creationTimestamp", &pods.time_ns[CREATED],
+                   &pods.known[CREATED], err) ||
+        !kube_time(pod, "status.startTime", &pods.time_ns[BEGAN],
+                   &pods.known[BEGAN], err) ||
+        !read_end(pod, &pods, err))
+        return false;
+    keep(kube, pods);
+    return true;
+}
+
+/* A count at a path; `otherwise` where it is absent. */
+static bool read_number(const struct conf_node *object, const char *path,
+                        double otherwise, double *out, struct err *err)
+{
+    const struct conf_node *node = kube_at(object, path);
+
+    *out = otherwise;
+    return node == NULL || kube_quantity(node, out, err);
+}
+
+/* Sets of pods: spec.podSets of Kueue, spec.tasks of Volcano. */
+static bool read_sets(const struct conf_node *object, const char *path,
+                      const char *count, struct kube_request *request,
+                      struct err *err)
+{
+    const struct conf_node *sets = kube_at(object, path);
+    double times;
+
+    for (size_t i = 0; sets != NULL && conf_kind(sets) == CONF_LIST &&
+                       i < conf_count(sets); i++)
+        if (!read_number(conf_item(sets, i), count, 1.0, &times, err) ||
+            !kube_request_add(kube_at(conf_item(sets, i), "template.spec"),
+                              times, request, err))
+            return false;
+    return true;
+}
+
+/* Conditions tell when it began and ended: of Kueue by `type`, of Volcano by
+ * `status`. */
+static bool read_conditions(const struct conf_node *object, const char *key,
+                            struct pods *pods, struct err *err)
+{
+    static const struct { const char *name; int which; bool failed; } word[] = {
+        {"Admitted", BEGAN, false}, {"Finished", ENDED, false},
+        {"Running", BEGAN, false}, {"Completed", ENDED, false},
+        {"Failed", ENDED, true}, {"Aborted", ENDED, true},
+        {"Terminated", ENDED, true},
+    };
+    const struct conf_node *list = kube_at(object, "status.conditions");
+
+    for (size_t i = 0; list != NULL && conf_kind(list) == CONF_LIST &&
+                       i < conf_count(list); i++)
+        for (size_t w = 0; w < sizeof word / sizeof word[0]; w++) {
+            const char *said = kube_text(conf_item(list, i), key);
+            const char *holds = kube_text(conf_item(list, i), "status");
+            int64_t ns;
+            bool known;
+
+            if (said == NULL || strcmp(said, word[w].name) != 0 ||
+                (holds != NULL && strcmp(holds, "False") == 0))
+                continue;
+            if (!kube_time(conf_item(list, i), "lastTransitionTime", &ns,
+                           &known, err))
+                return false;
+            if (known)
+                take_latest(pods, word[w].which, ns);
+            pods->failed = pods->failed || word[w].failed;
+        }
+    return true;
+}
+
+/* An object that says how many pods there are. */
+static bool read_whole(struct kube *kube, const struct conf_node *object,
+                       struct err *err)
+{
+    struct pods pods = new_pods(kube, object);
+    bool kueue = is_kind(object, "Workload", NULL);
+    bool volcano = is_kind(object, "Job", "batch.volcano.sh");
+    double times;
+
+    pods.whole = true;
+    if (!kube_time(object, "metadata.creationTimestamp",
+                   &pods.time_ns[CREATED], &pods.known[CREATED], err))
+        return false;
+    if (kueue || volcano) {
+        if (!read_sets(object, kueue ? "spec.podSets" : "spec.tasks",
+                       kueue ? "count" : "replicas", &pods.request, err) ||
+            !read_conditions(object, kueue ? "type" : "status", &pods, err))
+            return false;
+    } else if (!read_number(object, "spec.parallelism", 1.0, &times, err) ||
+               !kube_request_add(kube_at(object, "spec.template.spec"), times,
+                                 &pods.request, err) ||
+               !kube_time(object, "status.startTime", &pods.time_ns[BEGAN],
+                          &pods.known[BEGAN], err) ||
+               !kube_time(object, "status.completionTime",
+                          &pods.time_ns[ENDED], &pods.known[ENDED], err)) {
+        return false;
+    }
+    keep(kube, pods);
+    return true;
+}
+
+static bool read_queue(void *self, const struct conf_node *object,
+                       struct err *err)
+{
+    return kube_queues_add(&((struct kube *)self)->queues, object, err);
+}
+
+static bool read_object(void *self, const struct conf_node *object,
+                        struct err *err)
+{
+    struct kube *kube = self;
+    const char *kind = kube_text(object, "kind");
+
+    if (kind == NULL)
+        return err_set(err, ERR_SCHEMA, conf_pos(object),
+                       "an object of Kubernetes, with kind:, is expected here");
+    if (is_kind(object, "Pod", "v1"))
+        return read_pod(kube, object, err);
+    if (is_kind(object, "Job", "batch/") ||
+        is_kind(object, "Job", "batch.volcano.sh") ||
+        is_kind(object, "Workload", "kueue.x-k8s.io"))
+        return read_whole(kube, object, err);
+    if (!kube_queues_has(object))
+        notes_count(&kube->record.notes, "objects of kind %.40s are not read",
+                    kind);
+    return true;
+}
+
+/* ---- jobs ------------------------------------------------------------------ */
+
+/* By job; whole objects behind pods; then as in the file. */
+static int compare_pods(const void *left, const void *right)
+{
+    const struct pods *a = left, *b = right;
+    int names = strcmp(a->job, b->job);
+
+    if (names != 0)
+        return names;
+    if (a->whole != b->whole)
+        return a->whole ? 1 : -1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Did the two hold their node at the instant at which `a` began? */
+static bool is_beside(const struct pods *a, const struct pods *b)
+{
+    return b->known[BEGAN] && b->time_ns[BEGAN] <= a->time_ns[BEGAN] &&
+           (!b->known[ENDED] || b->time_ns[ENDED] > a->time_ns[BEGAN]);
+}
+
+/* What the pods held at once, at most. */
+static void sum_requests(const struct pods *pods, size_t count,
+                         struct pods *job, size_t *at_once)
+{
+    *at_once = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct kube_request sum = {0};
+        size_t beside = 0;
+
+        for (size_t j = 0; j < count; j++) {
+            if (pods[i].known[BEGAN] && j != i &&
+                !is_beside(&pods[i], &pods[j]))
+                continue;
+            sum.gpus += pods[j].request.gpus;
+            sum.core_milli += pods[j].request.core_milli;
+            sum.memory_bytes += pods[j].request.memory_bytes;
+            beside++;
+        }
+        if (sum.gpus < job->request.gpus ||
+            (sum.gpus == job->request.gpus && beside <= *at_once))
+            continue;
+        sum.gpu_type = pods[i].request.gpu_type;
+        sum.mig = pods[i].request.mig;
+        job->request = sum;
+        *at_once = beside;
+    }
+}
+
+/* One job of pods[0 .. count - 1]: created with the first, begun with the first,
+ * ended with the last, if all have ended. */
+static struct pods merge(struct kube *kube, const struct pods *pods,
+                         size_t count)
+{
+    struct pods job = pods[0];
+    struct kube_request nothing = {0};
+    bool ended = true;
+    size_t at_once;
+
+    job.request = nothing;
+    for (size_t i = 0; i < count; i++) {
+        const struct pods *p = &pods[i];
+
+        if (p->known[CREATED] && p->time_ns[CREATED] < job.time_ns[CREATED])
+            job.time_ns[CREATED] = p->time_ns[CREATED];
+        if (p->known[BEGAN] &&
+            (!job.known[BEGAN] || p->time_ns[BEGAN] < job.time_ns[BEGAN])) {
+            job.time_ns[BEGAN] = p->time_ns[BEGAN];
+            job.known[BEGAN] = true;
+        }
+        if (p->known[ENDED])
+            take_latest(&job, ENDED, p->time_ns[ENDED]);
+        ended = ended && p->known[ENDED];
+        job.failed = job.failed || p->failed;
+        if (job.node != NULL && (p->node == NULL ||
+                                 strcmp(job.node, p->node) != 0))
+            job.node = NULL;
+    }
+    job.known[ENDED] = job.known[ENDED] && ended;
+    sum_requests(pods, count, &job, &at_once);
+    if (count > 1)
+        notes_count(&kube->record.notes, "jobs are of several pods of one "
+                    "owner");
+    if (at_once < count)
+        notes_count(&kube->record.notes, "jobs have pods that did not run at "
+                    "once: GPUs are the most that were held at a time");
+    return job;
+}
+
+static int compare_created(const void *left, const void *right)
+{
+    const struct pods *a = left, *b = right;
+
+    if (a->time_ns[CREATED] != b->time_ns[CREATED])
+        return a->time_ns[CREATED] < b->time_ns[CREATED] ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Merges pods into jobs, in place, in the order of their creation. */
+static void make_jobs(struct kube *kube)
+{
+    size_t jobs = 0, next;
+
+    if (kube->count > 0)
+        qsort(kube->pods, kube->count, sizeof *kube->pods, compare_pods);
+    for (size_t i = 0; i < kube->count; i = next) {
+        size_t pods = 0;
+
+        for (next = i; next < kube->count &&
+                       strcmp(kube->pods[i].job, kube->pods[next].job) == 0;
+             next++)
+            pods += !kube->pods[next].whole;
+        kube->pods[jobs++] = merge(kube, &kube->pods[i], pods > 0 ? pods : 1);
+    }
+    kube->count = jobs;
+    if (jobs > 0)
+        qsort(kube->pods, jobs, sizeof *kube->pods, compare_created);
+}
+
+static enum csv_step next_job(void *self, struct csv_field *field,
+                              struct err *err)
+{
+    struct kube *kube = self;
+    struct record *record = &kube->record;
+    static const enum log_column column[] = {LOG_SUBMIT, LOG_START, LOG_END};
+    const struct pods *job;
+
+    (void)err;
+    if (kube->next == kube->count)
+        return CSV_END;
+    job = &kube->pods[kube->next++];
+    record_begin(record, job->pos.line, job->pos.col);
+    record_put(record, LOG_JOB, job->job, job->pos.col);
+    record_put(record, LOG_TENANT, job->tenant, job->pos.col);
+    record_put(record, LOG_STATE, job->failed ? "Failed" : LOG_GOOD,
+               job->pos.col);
+    for (int i = 0; i < 3; i++)
+        if (job->known[i])
+            record_put_ns(record, column[i], job->time_ns[i], job->pos.col);
+    record_put_count(record, LOG_GPUS, job->request.gpus, job->pos.col);
+    record_put_ns(record, LOG_CORES,
+                  (job->request.core_milli < CORE_MILLI_MAX
+                       ? job->request.core_milli : CORE_MILLI_MAX) * 1000000,
+                  job->pos.col);
+    record_put_count(record, LOG_MEMORY,
+                     (int64_t)(job->request.memory_bytes / 1048576.0),
+                     job->pos.col);
+    if (job->node != NULL)
+        record_put_count(record, LOG_NODES, 1, job->pos.col);
+    if (job->request.gpu_type != NULL)
+        record_put(record, LOG_TYPES, job->request.gpu_type, job->pos.col);
+    if (job->request.mig)
+        notes_count(&record->notes, "jobs ask for MIG slices: each counts as a "
+                    "GPU");
+    memcpy(field, record->field, sizeof record->field);
+    return CSV_ROW;
+}
+
+static void close_file(void *self)
+{
+    (void)self;                 /* it was read whole */
+}
+
+bool kube_open(struct arena *arena, const char *path,
+               struct csv_source *source, struct err *err)
+{
+    struct kube *kube = arena_alloc(arena, 1, sizeof *kube);
+    const struct conf_node *root = conf_load(arena, path, err);
+
+    kube->arena = arena;
+    kube->record.path = path;
+    kube->record.notes.arena = arena;
+    kube->queues.arena = arena;
+    *source = (struct csv_source){row_names, kube, next_job, close_file,
+                                  &kube->record.notes};
+    if (root == NULL || !kube_each(root, read_queue, kube, err) ||
+        !kube_each(root, read_object, kube, err))
+        return false;
+    make_jobs(kube);
+    kube_queues_note(&kube->queues, &kube->record.notes);
+    return true;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kube_queues.h - queues of Kueue and Volcano: whose jobs they hold, and how many
+ * GPUs they own.
+ */
+#ifndef WORKLOADS_LOGS_KUBE_QUEUES_H
+#define WORKLOADS_LOGS_KUBE_QUEUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim/config/conf.h"
+#include "sim/text/notes.h"
+
+struct arena;
+
+/* A ClusterQueue of Kueue, or a Queue of Volcano. */
+struct kube_queue {
+    const char *name, *cohort;  /* cohort: NULL, it borrows from nobody */
+    double gpus;                /* that it owns */
+    double weight;              /* of Volcano; 0: none */
+};
+
+/* A LocalQueue leads to a ClusterQueue. */
+struct kube_local {
+    const char *space, *name, *queue;
+};
+
+/* Begins as {.arena = arena}. */
+struct kube_queues {
+    struct arena *arena;
+    struct kube_queue *queue;
+    struct kube_local *local;
+    size_t count, room, locals, local_room;
+};
+
+/* Is the object a queue of one of these kinds? */
+bool kube_queues_has(const struct conf_node *object);
+/* Adds it, if it is one. */
+bool kube_queues_add(struct kube_queues *queues,
+                     const struct conf_node *object, struct err *err);
+/* The ClusterQueue that a local queue leads to; the name itself, if none does. */
+const char *kube_queues_tenant(const struct kube_queues *queues,
+                               const char *space, const char *name);
+/* Notes the quotas, as the policy quota takes them. */
+void kube_queues_note(const struct kube_queues *queues, struct notes *notes);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kube_read.h - objects of Kubernetes in a tree of YAML: fields by their path,
+ * quantities, times, and what a pod requests.
+ */
+#ifndef WORKLOADS_LOGS_KUBE_READ_H
+#define WORKLOADS_LOGS_KUBE_READ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/config/conf.h"
+
+/* What containers of a pod request; GPUs of nvidia.com/gpu, amd.com/gpu, or MIG
+ * slices, of which each counts as one. */
+struct kube_request {
+    int64_t core_milli, gpus;
+    double memory_bytes;
+    const char *gpu_type;       /* that its node selector names; NULL: any */
+    bool mig;
+};
+
+/* The value at a path of keys, "metadata.name"; NULL: absent, or null. */
+const struct conf_node *kube_at(const struct conf_node *object,
+                                const char *path);
+/* Its text; NULL: absent, or no text. */
+const char *kube_text(const struct conf_node *object, const char *path);
+/* A label or an annotation, whose key holds dots. */
+const char *kube_label(const struct conf_node *object, const char *key);
+/* "500m", "64Gi", "1e3": false, and an err at its place: no quantity. */
+bool kube_quantity(const struct conf_node *scalar, double *out,
+                   struct err *err);
+/* "2026-01-12T08:00:00Z" to ns; *known is false where the field is absent. */
+bool kube_time(const struct conf_node *object, const char *path, int64_t *ns,
+               bool *known, struct err *err);
+/* Adds what the containers of a pod's `spec` request, `times` times. */
+bool kube_request_add(const struct conf_node *spec, double times,
+                      struct kube_request *request, struct err *err);
+/* Calls `each` for the objects of a file, the items of its lists. */
+bool kube_each(const struct conf_node *root,
+               bool (*each)(void *self, const struct conf_node *object,
+                            struct err *err),
+               void *self, struct err *err);
+
+#endif
