@@ -143,6 +143,8 @@ static void a_file_gives_the_bytes_of_the_built_in_policy(void **state)
     }
 }
 
+static char source_text[4000];     /* of what_makes_no_sense_is_told */
+
 /* The policy's trials fail, those of `random` are all there. */
 static void assert_fails_alone(const struct program *program, const char *source,
                                const char *limits, const char *why)
@@ -183,6 +185,36 @@ static void a_crash_ends_one_trial(void **state)
     assert_fails_alone(*state, SOURCE("mine", "", "if (cs_now_ns(host) > 0) "
                                       "(void)cs_true_left_ns(host, (struct job_id){ 0 });"),
                        "", "calls cs_true_left_ns without the flag CS_CLAIRVOYANT");
+}
+
+/* What no policy may ask at all is refused, or said of the trial that asks it. */
+static void what_makes_no_sense_is_told(void **state)
+{
+    static const struct { const char *more, *why; } asked[] = {
+        { "cs_tried(host, cs_pending(host, 0), CS_ALIKE_NONE);",
+          "cs_next_candidate did not tell that one last" },
+        { "(void)cs_next_candidate(host); cs_tried(host, cs_pending(host, 1), CS_ALIKE_NONE);",
+          "cs_next_candidate did not tell that one last" },
+        { "cs_wake_when_idle(host, 5);",
+          "calls cs_wake_when_idle without the flag CS_PER_PHASE" },
+        { "cs_fail(host, cs_start_want(host, cs_pending(host, 0), "
+          "&(struct cs_want){ .role = 9 }) == CS_BAD_SHAPE ? \"as it should\" : \"no\");",
+          "policy mine: as it should" },
+        { "cs_fail(host, cs_job_known(host, (struct job_id){ 0 }) && "
+          "!cs_job_known(host, (struct job_id){ cs_job_count(host) }) && "
+          "!cs_lease_held(host, (struct lease_id){ cs_lease_room(host) }) ? "
+          "\"as it should\" : \"no\");", "policy mine: as it should" },
+    };
+
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        char more[400];
+
+        snprintf(more, sizeof more, "if (cs_pending_count(host) > 1) {\n%s\n}", asked[i].more);
+        snprintf(source_text, sizeof source_text, SOURCE("mine", "#include \"policies/phases.h\"\n"
+                 "#include \"policies/known.h\"",
+                                                         "%s"), more);
+        assert_fails_alone(*state, source_text, "", asked[i].why);
+    }
 }
 
 static void what_was_asked_for_last_is_told(void **state)
@@ -559,6 +591,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(a_file_gives_the_bytes_of_the_built_in_policy),
         TEST(a_crash_ends_one_trial),
+        TEST(what_makes_no_sense_is_told),
         TEST(what_was_asked_for_last_is_told),
         TEST(an_endless_loop_ends_one_trial),
         TEST(a_trial_that_leaves_its_process_failed),
