@@ -114,8 +114,16 @@ static void fail_raised(struct self *self, const char *method)
 static void fail_type(struct self *self, const char *method, const char *must,
                       PyObject *found)
 {
-    PyErr_Format(PyExc_TypeError, "%s() must return %s, and returned %R", method, must,
-                 found);
+    PyObject *shown = PyObject_Repr(found);
+
+    PyErr_Clear();              /* of a repr that raises */
+    if (shown != NULL)
+        PyErr_Format(PyExc_TypeError, "%s() must return %s, and returned %U", method, must,
+                     shown);
+    else
+        PyErr_Format(PyExc_TypeError, "%s() must return %s, and returned an object of %s",
+                     method, must, Py_TYPE(found)->tp_name);
+    Py_XDECREF(shown);
     fail_raised(self, method);
 }
 
