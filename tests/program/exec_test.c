@@ -365,6 +365,84 @@ static void assert_ways_fail_alone(const struct program *program, bool waits)
     free(failures);
 }
 
+/* Asks for what stands in argv, once four jobs have come; then says what it was told. */
+static const char asks_py[] =
+    "import json, sys\n"
+    "seen = 0\n"
+    "for line in sys.stdin:\n"
+    "    m = json.loads(line)\n"
+    "    a = {'n': m['n']}\n"
+    "    if 'hello' in m:\n"
+    "        a.update(protocol=1, name='mine', flags=['per_phase', 'preempts', 'estimates'])\n"
+    "    elif 'end' in m: break\n"
+    "    elif 'now' in m:\n"
+    "        seen += 1\n"
+    "        if seen == 5: sys.exit('told ' + json.dumps(m['verdicts'])[1:-1])\n"
+    "        a['do'] = [{'start': t['job'], 'role': t['role']} for t in m.get('waits', [])]\n"
+    "        if seen == 4: a.update(do=json.loads(sys.argv[1]), skip=True, again='always')\n"
+    "    print(json.dumps(a), flush=True)\n";
+
+static const struct { const char *ask, *why; } asks[] = {
+#define VERB(NAME, OF, NEEDS) ASK_##OF(NAME)
+#define ASK_JOB(NAME)                                                           \
+    { "{\"" #NAME "\":99999}", " job 99999, and it was told of no such job" },
+#define ASK_NUMBER(NAME)
+#include "experiments/exec/verbs.def"
+#undef VERB
+    { "{\"start\":0,\"role\":9}", "asks to start role 9 of job 0, which has 1" },
+    { "{\"wake_at\":-1}", ": -1 is not from 0 to " },
+    { "{\"earliest\":0.5}", ": a whole number is expected here" },
+    { "{\"start\":3,\"role\":0,\"gpus\":4294967295}", "told \"bad_shape\"" },
+    { "{\"start\":3,\"role\":0,\"cores\":4294967295}", "told \"no_room\"" },
+    { "{\"forecast\":3,\"role\":0,\"gpu_type\":4294967295}", "told \"no_room\"" },
+    { "{\"wake_at\":9223372036854775807}", "told \"done\"" },
+    { "{\"wake_when_idle\":9223372036854775807}", "told \"done\"" },
+    { "{\"earliest\":9223372036854775807}", "told {\"at_ns\": 9223372036854775807" },
+    { "{\"room_in\":4294967295}", "told null" },
+    { "{\"room_in\":1,\"pools\":2}", "wants pools 2, a mask of more than the 1" },
+    { "{\"take_back\":0,\"role\":0,\"delay_ns\":9223372036854775807}", "told \"done\"" },
+    { "{\"next\":0},{\"anew\":0},{\"tried\":3,\"role\":0}", "\"not_pending\"" },
+    { "{\"tried\":3,\"role\":0,\"alike\":3}", ": 3 is not from 0 to 2" },
+    { "{\"start\":3,\"stop\":3}", "a request has one verb, and this is its second" },
+    { "{}", "the request has no verb" },
+};
+
+/* Whatever a request names is looked at: an error of its trial, or a verdict. */
+static void what_a_request_names_is_checked(void **state)
+{
+    enum { COUNT = sizeof asks / sizeof asks[0] };
+    char text[16000], name[16], *said, *failures;
+    size_t used = (size_t)snprintf(text, sizeof text, "%spolicies:\n  - fcfs\n", JOBS);
+
+    program_write(*state, "asks.py", asks_py);
+    for (size_t i = 0; i < COUNT; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "  - {exec: [python3, "
+                                 "asks.py, '[%s]'], name: ask-%zu}\n", asks[i].ask, i);
+    assert_true(used < sizeof text);
+    *strchr(text, '2') = '1';           /* seeds */
+    assert_int_equal(run(*state, text, "out", &said), 5);
+    free(said);
+    said = program_result(*state, "out", "summary.csv");
+    failures = program_result(*state, "out", "failures.csv");
+    assert_says(said, "base,fcfs,0,");
+    assert_null(strstr(said, ",ask-"));
+    for (size_t i = 0; i < COUNT; i++) {
+        char *line, why[120] = "";
+
+        snprintf(name, sizeof name, "ask-%zu", i);
+        line = find_failure(failures, name);
+        for (size_t k = 0, at = 0; asks[i].why[k] != '\0' && at < 118; k++) {
+            if (asks[i].why[k] == '"')
+                why[at++] = '"';        /* as in a CSV */
+            why[at++] = asks[i].why[k];
+        }
+        assert_says(line, why);
+        free(line);
+    }
+    free(said);
+    free(failures);
+}
+
 static void what_breaks_the_protocol_fails_alone(void **state)
 {
     program_write(*state, "bad.py", bad_py);
@@ -475,6 +553,7 @@ static void entries_that_name_no_program_are_refused(void **state)
 {
     static const struct { const char *rest; int status; const char *why; } bad[] = {
         { "policies: [{exec: ./none}]\n", 5, "program ./none is not there" },
+        { "policies: [{exec: .}]\n", 5, "program . cannot be started: " },
         { "policies: [{exec: ./e.yaml}]\n", 5, "program ./e.yaml cannot be started: " },
         { "policies: [{exec: ''}]\n", 3, "exec must be a program and its arguments" },
         { "policies: [{exec: []}]\n", 3, "exec must be a program and its arguments" },
@@ -799,6 +878,7 @@ int main(int argc, char **argv)
         TEST(go_gives_the_bytes_of_the_built_in_policies),
         TEST(messages_are_as_the_schema_says),
         TEST(what_breaks_the_protocol_fails_alone),
+        TEST(what_a_request_names_is_checked),
         TEST(an_end_at_any_message_fails_its_trial),
         TEST(a_child_that_is_left_ends_with_its_trial),
         TEST(a_program_that_is_none_is_refused_when_read),
