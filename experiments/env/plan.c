@@ -223,6 +223,25 @@ static bool check_points(const struct plan *plan, struct arena *arena, struct er
 
 /* ---- the plan ---- */
 
+/* The sizes rise, so that none stands there twice. */
+static bool read_sizes(struct plan *plan, const struct clustersim_env_options *options,
+                       struct err *err)
+{
+    uint32_t count = options->size_count, most = PLAN_CHOICES_MAX / plan->shape.places - 1;
+
+    if (count > most)
+        return err_set(err, ERR_USAGE, nowhere, "sizes must be at most %u where there are %u "
+                       "places, found %u", most, plan->shape.places, count);
+    for (uint32_t i = 0; i < count; i++) {
+        plan->size[i + 1] = options->sizes[i];
+        if (plan->size[i + 1] <= plan->size[i])
+            return err_set(err, ERR_USAGE, nowhere, "sizes must be from 1 on and rise, found "
+                           "%u behind %u", plan->size[i + 1], plan->size[i]);
+    }
+    plan->sizes = count + 1;
+    return true;
+}
+
 bool plan_read(struct plan *plan, struct arena *arena, const char *path,
                const struct clustersim_env_options *options, struct err *err)
 {
@@ -237,7 +256,10 @@ bool plan_read(struct plan *plan, struct arena *arena, const char *path,
     shape->row_features = TASK_FEATURES;
     shape->place_features = PLACE_FEATURES;
     shape->clock_features = CLOCK_FEATURES;
-    shape->actions = shape->rows * shape->places + 1;
+    if (!read_sizes(plan, options, err))
+        return false;
+    shape->choices = shape->places * plan->sizes;
+    shape->actions = shape->rows * shape->choices + 1;
     shape->floats = shape->rows * TASK_FEATURES + shape->places * PLACE_FEATURES +
                     CLOCK_FEATURES;
     shape->points = plan->experiment->point_count;
