@@ -115,7 +115,7 @@ def train(experiment, steps):
 
 def main():
     experiment = sys.argv[1]
-    steps = int(sys.argv[2]) if len(sys.argv) > 2 else 100000
+    steps = int(sys.argv[2]) if len(sys.argv) > 2 else 20000
     seeds = int(sys.argv[3]) if len(sys.argv) > 3 else 10
     train(experiment, steps)
     results = cs.run(experiment, seeds=seeds, out="out/ppo", draw=False,
