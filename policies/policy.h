@@ -21,7 +21,8 @@
  * More for policies of one kind: phases.h (leases for a phase), resize.h (jobs
  * that change size or place), pack.h (two jobs on the same GPUs), rank.h (GPUs
  * by a key), order.h (lists of their own), plan.h (reservations), solve.h
- * (linear programs, assignments), params.h (keys that a user may set).
+ * (linear programs, assignments), params.h (keys that a user may set), known.h
+ * (numbers that were kept: do they still name something?).
  */
 #ifndef POLICIES_POLICY_H
 #define POLICIES_POLICY_H
@@ -37,7 +38,7 @@
 /* A policy that was built for another major number is refused.  Within one
  * major number members are only added, at the end. */
 #define CS_POLICY_ABI_MAJOR 2u
-#define CS_POLICY_ABI_MINOR 3u
+#define CS_POLICY_ABI_MINOR 4u
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;

@@ -5,7 +5,8 @@
 #
 #   plain  its tests with the machine's python3 and nothing else, the module built in place
 #   wheel  a wheel, built without a network, and its tests where it is installed
-#   index  the same with pandas, matplotlib, gymnasium and pytest, where a package index is reached
+#   index  the same with pandas, matplotlib, gymnasium and pytest, where a package index is reached;
+#          with stable-baselines3 and sb3-contrib, too, if CLUSTERSIM_PPO is set
 #
 # A part that cannot run here says "skip: ..." and why.  The blocks of its README.md are
 # tests of their own (tests/test_readme.py there).
@@ -82,11 +83,17 @@ test_wheel() {
 }
 
 test_index() {
+    more=
+    if [ -n "${CLUSTERSIM_PPO:-}" ]; then
+        more='stable-baselines3 sb3-contrib'
+    else
+        skip ppo 'CLUSTERSIM_PPO is not set: torch and what it needs take 5 GB'
+    fi
     "$python" -m venv "$scratch/venv" >"$scratch/log" 2>&1 ||
         { skip index 'python3 -m venv does not work'; return; }
     venv=$scratch/venv/bin/python
     timeout 300 "$venv" -m pip install -q --retries 0 pandas matplotlib pytest gymnasium \
-        setuptools wheel >"$scratch/log" 2>&1 ||
+        setuptools wheel $more >"$scratch/log" 2>&1 ||
         { skip index 'no package index is reached'; return; }
     make_wheel "$venv" || return 0
     "$venv" -m pip install -q --no-index --no-deps "$scratch"/wheels/*.whl

@@ -63,6 +63,9 @@ struct clustersim_env_options {
     bool go_on;                 /* an episode that is over is followed by the next one at
                                    the next step, whose action is not looked at.  Trial i
                                    goes on with its seed + count, and so on. */
+    const uint32_t *sizes;      /* GPUs that a task may start on beside what its owner
+                                   asks: where its job allows it, and no role of several */
+    uint32_t size_count;        /* times places + 1: at most 64 choices of a task */
 };
 
 struct clustersim_env_error {
@@ -73,10 +76,13 @@ struct clustersim_env_error {
     uint32_t line, column;
 };
 
-/* An observation is `floats` numbers: rows of tasks, then places, then the clock's. */
+/* An observation is `floats` numbers: rows of tasks, then places, then the clock's.  An
+ * action is row * choices + size * places + place, size 0 being what the owner asks; the
+ * last one, rows * choices, waits. */
 struct clustersim_env_shape {
     uint32_t count, rows, row_features, places, place_features, clock_features;
     uint32_t actions, floats, points;
+    uint32_t choices;           /* of a task: places * (1 + sizes) */
 };
 
 /* Where answers are written, by trial; all are the caller's. */

@@ -81,15 +81,15 @@ bool episode_begin(struct episode *episode, const struct plan *plan, uint64_t se
     return run_to_choice(episode, false, view, err);
 }
 
-/* Starts a task at a place; the host judges what the mask forbids, too. */
-static enum cs_verdict start_task(struct episode *episode, uint32_t row, uint32_t place)
+/* Starts a task by a choice; the host judges what the mask forbids, too. */
+static enum cs_verdict start_task(struct episode *episode, uint32_t row, uint32_t choice)
 {
     struct look *look = &episode->look;
     struct cs_want want;
 
     if (row >= look->rows)
         return CS_NOT_PENDING;
-    const struct cs_want *there = look_want(look, row, place, &want);
+    const struct cs_want *there = look_want(look, row, choice, &want);
     enum cs_verdict verdict = there == NULL
         ? cs_start(look->host, look->row.task[row])
         : cs_start_want(look->host, look->row.task[row], there);
@@ -111,7 +111,7 @@ bool episode_act(struct episode *episode, uint32_t action, const struct episode_
     if (wait)
         *verdict = episode->look.may_wait ? CS_DONE : CS_NOT_ALLOWED;
     else
-        *verdict = start_task(episode, action / shape->places, action % shape->places);
+        *verdict = start_task(episode, action / shape->choices, action % shape->choices);
     bool fine = true;
     if (*verdict == CS_DONE)
         fine = run_to_choice(episode, !wait, view, err);

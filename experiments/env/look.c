@@ -201,42 +201,43 @@ static void fill_row(struct look *look, uint32_t r)
     out[TASK_AT_HELD] = row->held[r];
 }
 
-const struct cs_want *look_want(const struct look *look, uint32_t row, uint32_t place,
+const struct cs_want *look_want(const struct look *look, uint32_t row, uint32_t choice,
                                 struct cs_want *want)
 {
     const struct plan *plan = look->plan;
+    const struct plan_place *place = &plan->place[choice % plan->shape.places];
 
-    assert(row < look->rows && place < plan->shape.places);
-    if (place == 0 && (!plan->phases || look->row.held[row]))
+    assert(row < look->rows && choice < plan->shape.choices);
+    if (choice == 0 && (!plan->phases || look->row.held[row]))
         return NULL;
     *want = (struct cs_want){
-        .pool_mask = plan->place[place].pool_mask, .gpu_type = plan->place[place].gpu_type,
-        .take_idle = plan->phases
+        .pool_mask = place->pool_mask, .gpu_type = place->gpu_type,
+        .gpus = plan->size[choice / plan->shape.places], .take_idle = plan->phases
     };
     return want;
 }
 
-static bool task_fits(struct look *look, uint32_t row, uint32_t place)
+static bool task_fits(struct look *look, uint32_t row, uint32_t choice)
 {
     struct cs_want want;
 
-    return host_fits(look->host, look->row.task[row], look_want(look, row, place, &want));
+    return host_fits(look->host, look->row.task[row], look_want(look, row, choice, &want));
 }
 
-/* Returns a bit for each place where the task of row r could start now. */
-static uint64_t find_places(struct look *look, uint32_t r)
+/* Returns a bit for each choice by which the task of row r could start now. */
+static uint64_t find_choices(struct look *look, uint32_t r)
 {
-    uint64_t places = 0;
+    uint64_t choices = 0;
 
-    for (uint32_t p = 0; p < look->plan->shape.places; p++)
-        places |= (uint64_t)task_fits(look, r, p) << p;
-    return places;
+    for (uint32_t c = 0; c < look->plan->shape.choices; c++)
+        choices |= (uint64_t)task_fits(look, r, c) << c;
+    return choices;
 }
 
-/* Returns the places where a task of shape s could start now, and keeps the answer
+/* Returns the choices by which a task of shape s could start now, and keeps the answer
  * for this turn.  It asks for the first row at or after r whose task has the shape
  * and holds no lease. */
-static uint64_t find_shape_places(struct look *look, uint32_t s, uint32_t r)
+static uint64_t find_shape_choices(struct look *look, uint32_t s, uint32_t r)
 {
     struct look_shape *shape = &look->shape[s];
 
@@ -244,7 +245,7 @@ static uint64_t find_shape_places(struct look *look, uint32_t s, uint32_t r)
         if (++r == look->rows)
             return 0;           /* all that have it hold leases */
     shape->turn = look->turn;
-    return shape->fits = find_places(look, r);
+    return shape->fits = find_choices(look, r);
 }
 
 /* Brings the rows up to date.  Whole jobs come at the end and wait as they came,
@@ -273,16 +274,16 @@ static uint64_t see_fits(struct look *look)
     look->turn++;
     for (uint32_t r = 0; look->plan->phases && r < look->rows; r++)
         if (look->row.held[r])
-            any |= look->row.fits[r] = find_places(look, r);
+            any |= look->row.fits[r] = find_choices(look, r);
     if (look->shape_count <= look->rows) {
         for (uint32_t s = 0; s < look->shape_count; s++)
             if (look->shape[s].rows > 0)
-                any |= find_shape_places(look, s, 0);
+                any |= find_shape_choices(look, s, 0);
         return any;
     }
     for (uint32_t r = 0; r < look->rows; r++)
         if (!look->row.held[r] && look->shape[look->row.shape[r]].turn != look->turn)
-            any |= find_shape_places(look, look->row.shape[r], r);
+            any |= find_shape_choices(look, look->row.shape[r], r);
     return any;
 }
 
@@ -431,10 +432,10 @@ void look_write(const struct look *look, float *observation, uint8_t *mask)
     memcpy(out + (size_t)shape->places * PLACE_FEATURES, look->clock, sizeof look->clock);
     memset(mask, 0, shape->actions);
     for (uint32_t r = 0; r < look->rows; r++) {
-        uint64_t places = look->row.held[r] ? look->row.fits[r]
-                                            : look->shape[look->row.shape[r]].fits;
-        for (; places != 0; places &= places - 1)
-            mask[r * shape->places + (uint32_t)__builtin_ctzll(places)] = 1;
+        uint64_t choices = look->row.held[r] ? look->row.fits[r]
+                                             : look->shape[look->row.shape[r]].fits;
+        for (; choices != 0; choices &= choices - 1)
+            mask[r * shape->choices + (uint32_t)__builtin_ctzll(choices)] = 1;
     }
     mask[shape->actions - 1] = look->may_wait;
 }

@@ -24,7 +24,7 @@ struct look_shape {
     uint32_t role, gpus, milli, mib;
     uint32_t job;               /* ID_NONE: the shape is of any job */
     uint32_t rows;              /* that have it */
-    uint64_t turn, fits;        /* the answer of that turn, a bit a place */
+    uint64_t turn, fits;        /* the answer of that turn, a bit a choice */
 };
 
 /* What stays the same of a task, by its slot. */
@@ -40,7 +40,7 @@ struct look_rows {
     struct task_id *task;
     uint32_t *shape, *tenant;
     int64_t *ready_ns;
-    uint64_t *fits;             /* bit p: it could start at place p; only of tasks
+    uint64_t *fits;             /* bit c: it could start by choice c; only of tasks
                                    that hold a lease */
     float *number;              /* [TASK_FEATURES], but for what changes with time */
     bool *held;
@@ -81,9 +81,9 @@ void look_started(struct look *look, uint32_t row);
 void look_end(struct look *look);
 /* Writes what was seen: shape.floats numbers, and shape.actions bytes of 0 or 1. */
 void look_write(const struct look *look, float *observation, uint8_t *mask);
-/* Returns how to ask the host for the task of a row at a place, filled into *want;
- * NULL: as the owner of the job asks. */
-const struct cs_want *look_want(const struct look *look, uint32_t row, uint32_t place,
+/* Returns how to ask the host for the task of a row at a place and in a size (a choice,
+ * below shape.choices), filled into *want; NULL: as the owner of the job asks. */
+const struct cs_want *look_want(const struct look *look, uint32_t row, uint32_t choice,
                                 struct cs_want *want);
 
 #endif

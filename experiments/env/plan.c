@@ -108,6 +108,21 @@ static bool write_entry(struct arena *arena, const char *rules, const char **ent
     return true;
 }
 
+/* Keys that speak of policies are those of none here: without this they would name
+ * policies that the agent stands for. */
+static void replace_keys(struct arena *arena, const struct clustersim_env_options *options,
+                         struct experiment_options *reading)
+{
+    const char **set = arena_alloc(arena, options->set_count + 2, sizeof *set);
+
+    for (size_t i = 0; i < options->set_count; i++)
+        set[i] = options->set[i];
+    set[options->set_count] = "baseline=agent";
+    set[options->set_count + 1] = "expect=[]";
+    reading->set = set;
+    reading->set_count = options->set_count + 2;
+}
+
 /* Nothing is stored, so the program's hash does not matter. */
 static const struct experiment *read_experiment(struct arena *arena, const char *path,
                                                 const struct clustersim_env_options *options,
@@ -117,13 +132,14 @@ static const struct experiment *read_experiment(struct arena *arena, const char 
                                                     : &agent_jobs_policy;
     struct registry_guest *guest = arena_alloc(arena, 1, sizeof *guest);
     struct experiment_options reading = {
-        .text = options->text, .set = options->set, .set_count = options->set_count,
+        .text = options->text,
         .program_hash = 1,      /* nothing is kept that it would be of */
         .guest = guest, .guest_count = 1
     };
     const struct experiment *experiment;
 
     *guest = (struct registry_guest){ "agent", agent, 1 };
+    replace_keys(arena, options, &reading);
     if (!write_entry(arena, options->rules, &reading.policies, err))
         return NULL;
     experiment = experiment_read(arena, path, &reading, err);
@@ -223,6 +239,25 @@ static bool check_points(const struct plan *plan, struct arena *arena, struct er
 
 /* ---- the plan ---- */
 
+/* The sizes rise, so that none stands there twice. */
+static bool read_sizes(struct plan *plan, const struct clustersim_env_options *options,
+                       struct err *err)
+{
+    uint32_t count = options->size_count, most = PLAN_CHOICES_MAX / plan->shape.places - 1;
+
+    if (count > most)
+        return err_set(err, ERR_USAGE, nowhere, "sizes must be at most %u where there are %u "
+                       "places, found %u", most, plan->shape.places, count);
+    for (uint32_t i = 0; i < count; i++) {
+        plan->size[i + 1] = options->sizes[i];
+        if (plan->size[i + 1] <= plan->size[i])
+            return err_set(err, ERR_USAGE, nowhere, "sizes must be from 1 on and rise, found "
+                           "%u behind %u", plan->size[i + 1], plan->size[i]);
+    }
+    plan->sizes = count + 1;
+    return true;
+}
+
 bool plan_read(struct plan *plan, struct arena *arena, const char *path,
                const struct clustersim_env_options *options, struct err *err)
 {
@@ -237,7 +272,10 @@ bool plan_read(struct plan *plan, struct arena *arena, const char *path,
     shape->row_features = TASK_FEATURES;
     shape->place_features = PLACE_FEATURES;
     shape->clock_features = CLOCK_FEATURES;
-    shape->actions = shape->rows * shape->places + 1;
+    if (!read_sizes(plan, options, err))
+        return false;
+    shape->choices = shape->places * plan->sizes;
+    shape->actions = shape->rows * shape->choices + 1;
     shape->floats = shape->rows * TASK_FEATURES + shape->places * PLACE_FEATURES +
                     CLOCK_FEATURES;
     shape->points = plan->experiment->point_count;

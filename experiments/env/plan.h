@@ -16,6 +16,7 @@ struct experiment;
 struct trial_spec;
 
 #define PLAN_PLACES_MAX 64u     /* bits of a mask */
+#define PLAN_CHOICES_MAX 64u    /* likewise */
 #define PLAN_ROWS_MAX 4096u
 
 #define TASK_FEATURE(ID, NAME, HELP) TASK_AT_##ID,
@@ -65,6 +66,8 @@ struct plan {
     const struct experiment *experiment;
     struct clustersim_env_shape shape;
     struct plan_place place[PLAN_PLACES_MAX];
+    uint32_t size[PLAN_CHOICES_MAX];    /* GPUs; the first one is 0: as asked */
+    uint32_t sizes;
     bool phases;                /* tasks are phases; else whole jobs */
     enum reward reward;
     enum clustersim_env_split split;

@@ -156,7 +156,8 @@ static struct talk *begin_talk(struct exec_guest *guest, struct exec_self *self,
     if (talk == NULL)
         return exec_greet(guest, self, why, why_bytes, more, more_bytes);
     talk_take(talk);
-    talk_set_limit(talk, greet_limit_ns(guest));
+    /* One that has served has started. */
+    talk_set_limit(talk, guest->served ? guest->limit_ns : greet_limit_ns(guest));
     talk = greet(guest, talk, self, why, why_bytes, more, more_bytes);
     if (!guest->served || (talk != NULL && is_same(self, &guest->self)))
         return talk;

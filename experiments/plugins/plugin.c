@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <dlfcn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,16 +58,34 @@ static void load(void *self)
 
 /* Loads the library, and follows all that its table points to.  For a process of its
  * own: code that runs at the start may do anything, and so may a wrong pointer. */
+/* The table of version 2.0 ends before this member; later ones are longer. */
+#define TABLE_LEAST offsetof(struct cs_policy, weights_count)
+
+/* Returns a table of an earlier minor number with the members that came since, which are
+ * zero; any other one as it is. */
+static const struct cs_policy *widen_table(const struct cs_policy *table,
+                                           struct cs_policy *wide)
+{
+    if (table->abi_major != CS_POLICY_ABI_MAJOR || table->size_bytes < TABLE_LEAST ||
+        table->size_bytes >= sizeof *wide)
+        return table;
+    *wide = (struct cs_policy){ .abi_major = 0 };
+    memcpy(wide, table, table->size_bytes);
+    wide->size_bytes = sizeof *wide;
+    return wide;
+}
+
 static void try_load(void *self)
 {
     struct loading *loading = self;
+    struct cs_policy wide;
     struct err err = { 0 };
 
     isolate_limit_cpu(LOAD_CPU_S);
     load(loading);
     loading->reading = true;
     if (loading->policy != NULL)
-        (void)table_check(loading->policy, &err);
+        (void)table_check(widen_table(loading->policy, &wide), &err);
 }
 
 /* Loads the library, if that goes well in a process of its own. */
@@ -94,7 +113,7 @@ static const struct cs_policy *load_table(struct arena *arena, const char *path,
     loading.policy = NULL;
     load(&loading);
     assert(loading.policy != NULL && "what loads there loads here");
-    return loading.policy;
+    return widen_table(loading.policy, arena_alloc(arena, 1, sizeof *loading.policy));
 }
 
 /* A path that is no file, or none of these: says what it is. */

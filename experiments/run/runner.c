@@ -270,6 +270,10 @@ static enum runner_state run_apart(struct guest *guest, uint32_t index,
         return RUNNER_FAILED;
     }
     trial->err = page->err;
+    if (!page->kept && page->keep_err.kind == ERR_POLICY) {
+        trial->err = page->keep_err;
+        return RUNNER_FAILED;
+    }
     if (!page->kept)
         pool_fail(pool, &page->keep_err);
     return page->state;

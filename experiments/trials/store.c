@@ -296,10 +296,15 @@ static void name_log(char name[32], uint32_t attempt)
     snprintf(name, 32, "%016" PRIx64 "%s", hash, suffix);
 }
 
+/* A file of this process that is not open any more was closed by a policy, which fails its
+ * trial alone: each has a process of its own. */
 static bool failed(const struct store *store, int why, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
 
+    if (why == EBADF)
+        return err_set(err, ERR_POLICY, nowhere, "the policy closed files that it did not open, "
+                       "the log of its trial among them");
     return err_set(err, ERR_IO, nowhere, "%.100s: a log of trials cannot be written: %s",
                    folder_path(store->dir), strerror(why));
 }

@@ -19,6 +19,7 @@
 #include "policies/host/rent.h"
 #include "policies/leases/idle.h"
 #include "policies/leases/job.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/decision.h"
 #include "policies/state/queue.h"
@@ -323,4 +324,11 @@ void host_decide_begin(struct cs_host *host)
     host->hooks.task_made = task_made;
     host->hooks.task_gone = task_gone;
     host_order_begin(host);
+}
+
+void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
+{
+    if (!host_kinds_tried(host, task, alike))
+        cs_fail(host, "says of a task that it was tried (cs_tried), and cs_next_candidate "
+                      "did not tell that one last");
 }

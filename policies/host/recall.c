@@ -14,6 +14,7 @@
 #include "models/types/placement.h"
 #include "policies/host/rental.h"
 #include "policies/host/request.h"
+#include "policies/known.h"
 #include "policies/leases/job.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
@@ -55,7 +56,7 @@ static enum cs_verdict check_recall(const struct cs_host *host,
 
     if ((host->policy->flags & both) != both)
         return CS_NOT_ALLOWED;
-    if (id.i >= host->leases->count || !host->leases->slot[id.i].live ||
+    if (!cs_lease_held(host, id) ||
         host->leases->slot[id.i].leaving)
         return CS_NOT_PENDING;
     const struct host_lease_slot *lease = &host->leases->slot[id.i];

@@ -21,6 +21,7 @@
 #include "policies/host/commit.h"
 #include "policies/host/host.h"
 #include "policies/host/view.h"
+#include "policies/known.h"
 #include "policies/leases/cost.h"
 #include "policies/leases/idle.h"
 #include "policies/leases/job.h"
@@ -129,14 +130,13 @@ static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
     struct cs_task task = host->tasks->slot[id.i].pub;
     struct host_job_slot *job = host_job_slot(host, task.job.i);
     uint32_t role = host_want_role(&task, want);
-    uint32_t gpus = want->gpus ? want->gpus
-                               : job_role_gpus(&job->pub.request, role);
     struct placement place;
 
     assert(host->tasks->slot[id.i].live);
-
-    if (role >= host_form_of(job)->role_count ||
-        !host_shape_ok(host, job, role, gpus))
+    if (role >= host_form_of(job)->role_count)
+        return refuse(host, HOST_START, task.job, CS_BAD_SHAPE);
+    uint32_t gpus = want->gpus ? want->gpus : job_role_gpus(&job->pub.request, role);
+    if (!host_shape_ok(host, job, role, gpus))
         return refuse(host, HOST_START, task.job, CS_BAD_SHAPE);
     note_wants(host, want, 1);
     if (!host_room_at_all(host, want, host_want_gpus(host, job, role, want)) ||
@@ -308,9 +308,10 @@ bool host_fits(struct cs_host *host, struct task_id id, const struct cs_want *wa
         (want->take_idle && !host_per_phase(host)))
         return false;
     uint32_t role = host_want_role(task, want);
+    if (role >= host_form_of(job)->role_count)
+        return false;
     uint32_t gpus = want->gpus ? want->gpus : job_role_gpus(&job->pub.request, role);
-    assert(host_form_of(job)->role_count > 0);
-    return role < host_form_of(job)->role_count && host_shape_ok(host, job, role, gpus) &&
+    return host_shape_ok(host, job, role, gpus) &&
            host_room_at_all(host, want, host_want_gpus(host, job, role, want)) &&
            host_look(host, job, role, want, place);
 }
@@ -348,7 +349,7 @@ enum cs_verdict cs_continue(struct cs_host *host, struct task_id id)
 
 enum cs_verdict cs_release(struct cs_host *host, struct lease_id id)
 {
-    if (id.i >= host->leases->count || !host->leases->slot[id.i].live)
+    if (!cs_lease_held(host, id))
         return refuse(host, HOST_RELEASE, no_job, CS_NOT_PENDING);
     const struct host_lease_slot *lease = &host->leases->slot[id.i];
     if (!host_per_phase(host))
@@ -482,6 +483,10 @@ void cs_wake_at(struct cs_host *host, int64_t time_ns)
 
 void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns)
 {
+    if (!host_per_phase(host)) {
+        cs_fail(host, "calls cs_wake_when_idle without the flag CS_PER_PHASE");
+        return;
+    }
     int64_t at_ns = host_idle_next_ns(host, idle_ns);
 
     assert(at_ns >= 0);

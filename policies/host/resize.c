@@ -18,6 +18,7 @@
 #include "models/laws/phase.h"
 #include "models/types/placement.h"
 #include "policies/host/request.h"
+#include "policies/known.h"
 #include "policies/leases/goodput.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
@@ -133,18 +134,12 @@ static enum cs_verdict change_to(struct cs_host *host,
     return CS_DONE;
 }
 
-static bool is_held(const struct cs_host *host, struct lease_id id)
-{
-    assert(host->leases->count <= host->leases->capacity);
-    return id.i < host->leases->count && host->leases->slot[id.i].live;
-}
-
 enum cs_verdict cs_resize(struct cs_host *host, struct lease_id id,
                           uint32_t gpus)
 {
-    if (!(host->policy->flags & CS_RESIZES) || !is_held(host, id))
+    if (!(host->policy->flags & CS_RESIZES) || !cs_lease_held(host, id))
         return host_answer(host, HOST_RESIZE, no_job, CS_ALL_ROLES,
-                           is_held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
+                           cs_lease_held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
                            NULL);
     const struct host_lease_slot *lease = &host->leases->slot[id.i];
     assert(lease->pub.placement.share_count > 0);
@@ -160,9 +155,9 @@ enum cs_verdict cs_resize(struct cs_host *host, struct lease_id id,
 enum cs_verdict cs_move(struct cs_host *host, struct lease_id id,
                         const struct cs_want *want)
 {
-    if (!(host->policy->flags & CS_RESIZES) || !is_held(host, id))
+    if (!(host->policy->flags & CS_RESIZES) || !cs_lease_held(host, id))
         return host_answer(host, HOST_MOVE, no_job, CS_ALL_ROLES,
-                           is_held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
+                           cs_lease_held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
                            NULL);
     const struct host_lease_slot *lease = &host->leases->slot[id.i];
     assert(want != NULL);

@@ -350,7 +350,7 @@ bool host_room_at_all(const struct cs_host *host, const struct cs_want *want,
 bool cs_forecast(struct cs_host *host, struct task_id id,
                  const struct cs_want *want, struct cs_forecast *out)
 {
-    if (!host_task_live(host, id))
+    if (!host_task_live(host, id) || (want->take_idle && !host_per_phase(host)))
         return false;
     const struct cs_task *task = &host->tasks->slot[id.i].pub;
     struct host_job_slot *job = host_job_slot(host, task->job.i);

@@ -236,18 +236,14 @@ static int64_t turn_of(const struct cs_task *task, double hours)
     return task->submit_ns - (int64_t)(hours * 3600) * 1000000000;
 }
 
-/* The row of a task that waits, scored if it is new. */
-static const struct advised_row *advised_row(struct advised *advised,
-                                             struct task_id id)
+/* Scores a task that is new. */
+static const struct advised_row *advised_score(struct advised *advised, struct task_id id,
+                                               const struct cs_task *task)
 {
-    const struct cs_task *task = cs_task(advised->host, id);
+    double x[TASK_INPUTS], in[ORDER_INPUTS], hidden[WIDTH];
 
     advised_make_room(advised, id.i);
     struct advised_row *row = &advised->row[id.i];
-    if (row->known && row->job == task->job.i && row->role == task->role &&
-        row->phase == task->phase && row->ready_ns == task->ready_ns)
-        return row;
-    double x[TASK_INPUTS], in[ORDER_INPUTS], hidden[WIDTH];
     *row = (struct advised_row) { .job = task->job.i, .role = task->role,
                                   .phase = task->phase, .known = true,
                                   .ready_ns = task->ready_ns };
@@ -261,6 +257,19 @@ static const struct advised_row *advised_row(struct advised *advised,
     return row;
 }
 
+/* The row of a task that waits, scored if it is new.  Each comparison of two tasks asks. */
+static inline const struct advised_row *advised_row(struct advised *advised,
+                                                    struct task_id id,
+                                                    const struct cs_task *task)
+{
+    const struct advised_row *row = id.i < advised->rows ? &advised->row[id.i] : NULL;
+
+    if (row != NULL && row->known && row->job == task->job.i && row->role == task->role &&
+        row->phase == task->phase && row->ready_ns == task->ready_ns)
+        return row;
+    return advised_score(advised, id, task);
+}
+
 /* The mean and the maximum of what waits; 0 without the encoder. */
 static void advised_pool(struct advised *advised, double *mean, double *most)
 {
@@ -271,8 +280,9 @@ static void advised_pool(struct advised *advised, double *mean, double *most)
         count = (uint32_t)advised->depth;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const double *e =
-            advised_row(advised, cs_pending(advised->host, i))->embedding;
+        struct task_id id = cs_pending(advised->host, i);
+        const double *e = advised_row(advised, id, cs_task(advised->host, id))->embedding;
+
         for (uint32_t h = 0; h < WIDTH; h++) {
             mean[h] += e[h];
             most[h] = e[h] > most[h] ? e[h] : most[h];
@@ -305,8 +315,8 @@ static double advised_factor(void *self, struct cs_host *host,
     double *asked = x + (size_t)2 * WIDTH;
 
     if (question->task.i != ID_NONE) {
-        memcpy(x, advised_row(advised, question->task)->embedding,
-               sizeof hidden);
+        memcpy(x, advised_row(advised, question->task,
+                              cs_task(host, question->task))->embedding, sizeof hidden);
     } else {
         read_job(host, question->job, question->role, job);
         layer_run(advised->layer[TASK], job, TASK_INPUTS, x);
@@ -346,13 +356,16 @@ static bool advised_before(const void *self, const struct cs_host *host,
 {
     const struct advised *advised = self;
 
-    if (advised->layer[0] == NULL ||
-        cs_task(host, a)->priority != cs_task(host, b)->priority)
+    if (advised->layer[0] == NULL)
         return cs_by_priority(self, host, a, b);
+    const struct cs_task *x = cs_task(host, a), *y = cs_task(host, b);
+    if (x->priority != y->priority)
+        return x->priority > y->priority;
     /* Not const: the score of a new task is stored, which changes no order. */
     struct advised *mine = advised->advice.self;
-    int64_t x = advised_row(mine, a)->turn_ns, y = advised_row(mine, b)->turn_ns;
-    return x != y ? x < y : cs_by_priority(self, host, a, b);
+    int64_t mine_ns = advised_row(mine, a, x)->turn_ns;
+    int64_t other_ns = advised_row(mine, b, y)->turn_ns;
+    return mine_ns != other_ns ? mine_ns < other_ns : x->job.i < y->job.i;
 }
 
 static void advised_decide(void *self, struct cs_host *host)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Commands of setuptools that make the wheel carry the program (see pyproject.toml).
+"""Commands of setuptools that make the wheel carry the program (see pyproject.toml), and the
+client for policies that are programs.
 
 The program is that of $CLUSTERSIM, else build/clustersim of the checkout, which make builds
 if it is not there.  A source distribution carries the sources of the checkout as tree/.
@@ -47,6 +48,17 @@ def build_program():
     return str(built)
 
 
+def find_client():
+    """The client for policies that are programs, which needs nothing of this package."""
+    build = os.environ.get("CLUSTERSIM_BUILD")
+    folders = [*Path(build).resolve().parents] if build else []
+    for folder in [*folders, HERE.parent.parent, HERE / "tree"]:
+        client = folder / "policies" / "clients" / "python" / "clustersim_client.py"
+        if client.is_file():
+            return client
+    return None
+
+
 class BuildWithProgram(build_py):
     editable_mode = False       # older versions of setuptools do not set it
 
@@ -57,6 +69,9 @@ class BuildWithProgram(build_py):
         target = Path(self.build_lib) / "clustersim" / "bin"
         target.mkdir(parents=True, exist_ok=True)
         shutil.copy2(build_program(), target / "clustersim")
+        client = find_client()
+        if client is not None:
+            shutil.copy2(client, self.build_lib)
 
 
 def skip_of_tree(folder, names):

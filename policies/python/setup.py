@@ -13,7 +13,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 HERE = Path(__file__).resolve().parent
-SOURCES = ["core.c", "deal.c", "env.c", "host.c", "objects.c", "policy.c", "want.c"]
+SOURCES = ["core.c", "deal.c", "env.c", "host.c", "ids.c", "objects.c", "policy.c", "want.c"]
 
 
 def pkg_config(*words):

@@ -133,8 +133,9 @@ bool table_check(const struct cs_policy *policy, struct err *err)
                        policy->abi_major, CS_POLICY_ABI_MAJOR);
     if (policy->size_bytes != sizeof *policy)
         return err_set(err, ERR_POLICY, nowhere,
-                       "policy %s: member size_bytes is %u, expected %zu",
-                       name, policy->size_bytes, sizeof *policy);
+                       "policy %s: member size_bytes is %u, expected %zu: it was built "
+                       "with the headers of another release", name, policy->size_bytes,
+                       sizeof *policy);
     if (!is_valid_name(policy->name))
         return err_set(err, ERR_POLICY, nowhere,
                        "policy %s: member name must match [a-z][a-z0-9-]*", name);

@@ -295,18 +295,21 @@ struct task_id cs_next_candidate(struct cs_host *host)
     return (struct task_id) { all->heap[0] };
 }
 
-void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
+bool host_kinds_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
 {
     struct host_kinds *all = host->waiting->kinds;
 
-    assert(all != NULL && task.i < host->tasks->count);
-    if (!host->tasks->slot[task.i].live || host->tasks->slot[task.i].seq != all->seq)
-        return;                 /* it was started */
-    assert(rank_tree_at(host->waiting->order, all->at) == task.i);
+    assert(task.i < host->tasks->count);
+    if (!host->tasks->slot[task.i].live)
+        return true;            /* it was started */
+    if (all == NULL || rank_tree_at(host->waiting->order, all->at) != task.i)
+        return false;
+    if (host->tasks->slot[task.i].seq != all->seq)
+        return true;            /* it was started, and waits again */
     all->at++;
     assert(all->at <= host_order_count(host));
     if (all->stale || all->decisions != host->counts.decisions)
-        return;
+        return true;
     uint32_t kind = all->of[task.i], next = ORDER_NONE;
     if (kind == SINGLE || alike == CS_ALIKE_NONE ||
         (alike == CS_ALIKE_AS_LONG && host->forms->form[all->kind[kind].form].fixed))
@@ -317,4 +320,5 @@ void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
         all->heap[0] = all->heap[--all->heap_count];
     if (all->heap_count > 0)
         sink(host, 0);
+    return true;
 }

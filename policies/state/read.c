@@ -6,6 +6,7 @@
 
 #include <assert.h>
 
+#include "policies/known.h"
 #include "policies/state/form.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/jobs.h"
@@ -22,6 +23,28 @@ bool host_job_ended(const struct cs_host *host, uint32_t job)
 {
     assert(job < host->jobs->count);
     return host_job_over(host, job);
+}
+
+uint32_t cs_job_count(const struct cs_host *host)
+{
+    return host_jobs_submitted(host);
+}
+
+bool cs_job_known(const struct cs_host *host, struct job_id job)
+{
+    return job.i < host->jobs->count && !host_job_page_gone(host, job.i) &&
+           host->jobs->page[job.i / HOST_JOB_PAGE]->slot[job.i % HOST_JOB_PAGE] != NULL;
+}
+
+bool cs_lease_held(const struct cs_host *host, struct lease_id lease)
+{
+    assert(host->leases->count <= host->leases->capacity);
+    return lease.i < host->leases->count && host->leases->slot[lease.i].live;
+}
+
+uint32_t cs_lease_room(const struct cs_host *host)
+{
+    return host->leases->count;
 }
 
 const struct host_job_slot *host_job_at(const struct cs_host *host,

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 #include "policies/state/state.h"
@@ -47,6 +48,8 @@ void host_kinds_insert(struct cs_host *host, uint32_t task);
 void host_kinds_remove(struct cs_host *host, uint32_t task);
 /* What decides a waiting task's kind has changed. */
 void host_kinds_again(struct cs_host *host, uint32_t task);
+/* cs_tried() of phases.h; false: cs_next_candidate() did not tell that task last. */
+bool host_kinds_tried(struct cs_host *host, struct task_id task, enum cs_alike alike);
 /* A job began to wait, or no longer waits. */
 void host_turned_add(struct cs_host *host, uint32_t job);
 

@@ -57,6 +57,10 @@ extern const struct bench_probe_type bench_law_again, bench_law_step,
 /* Milliseconds of the search for a 70B over the whole catalogue. */
 extern const struct bench_probe_type bench_advise;
 
+/* Microseconds a decision of `advised` beyond one of `dynamic`, where `size` tasks are new;
+ * those of a decision of `dynamic`. */
+extern const struct bench_probe_type bench_advised, bench_advised_rule;
+
 /* Microseconds a step of an environment, of so many trials in one call. */
 extern const struct bench_probe_type bench_env;
 

@@ -143,6 +143,8 @@ static void a_file_gives_the_bytes_of_the_built_in_policy(void **state)
     }
 }
 
+static char source_text[4000];     /* of what_makes_no_sense_is_told */
+
 /* The policy's trials fail, those of `random` are all there. */
 static void assert_fails_alone(const struct program *program, const char *source,
                                const char *limits, const char *why)
@@ -183,6 +185,36 @@ static void a_crash_ends_one_trial(void **state)
     assert_fails_alone(*state, SOURCE("mine", "", "if (cs_now_ns(host) > 0) "
                                       "(void)cs_true_left_ns(host, (struct job_id){ 0 });"),
                        "", "calls cs_true_left_ns without the flag CS_CLAIRVOYANT");
+}
+
+/* What no policy may ask at all is refused, or said of the trial that asks it. */
+static void what_makes_no_sense_is_told(void **state)
+{
+    static const struct { const char *more, *why; } asked[] = {
+        { "cs_tried(host, cs_pending(host, 0), CS_ALIKE_NONE);",
+          "cs_next_candidate did not tell that one last" },
+        { "(void)cs_next_candidate(host); cs_tried(host, cs_pending(host, 1), CS_ALIKE_NONE);",
+          "cs_next_candidate did not tell that one last" },
+        { "cs_wake_when_idle(host, 5);",
+          "calls cs_wake_when_idle without the flag CS_PER_PHASE" },
+        { "cs_fail(host, cs_start_want(host, cs_pending(host, 0), "
+          "&(struct cs_want){ .role = 9 }) == CS_BAD_SHAPE ? \"as it should\" : \"no\");",
+          "policy mine: as it should" },
+        { "cs_fail(host, cs_job_known(host, (struct job_id){ 0 }) && "
+          "!cs_job_known(host, (struct job_id){ cs_job_count(host) }) && "
+          "!cs_lease_held(host, (struct lease_id){ cs_lease_room(host) }) ? "
+          "\"as it should\" : \"no\");", "policy mine: as it should" },
+    };
+
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        char more[400];
+
+        snprintf(more, sizeof more, "if (cs_pending_count(host) > 1) {\n%s\n}", asked[i].more);
+        snprintf(source_text, sizeof source_text, SOURCE("mine", "#include \"policies/phases.h\"\n"
+                 "#include \"policies/known.h\"",
+                                                         "%s"), more);
+        assert_fails_alone(*state, source_text, "", asked[i].why);
+    }
 }
 
 static void what_was_asked_for_last_is_told(void **state)
@@ -358,6 +390,7 @@ static void a_file_that_is_no_policy_is_refused(void **state)
         { SOURCE("mine", "", "") "const struct cs_policy my_policy;\n", 5,
           "./mine.c has more than one table" },
         { SOURCE("mine", "", "x = 3;"), 3, "mine.c:10:5: syntax error: " },
+        { "\177ELF\002\001\001", 3, "mine.c:1:1: syntax error: " },
         { "#include \"policies/host/host.h\"\n", 3, "mine.c:1:10: syntax error: " },
     };
 
@@ -426,18 +459,124 @@ static void a_path_that_is_no_policy_is_refused(void **state)
         { "./folder.so", 4, "which is a folder" },
         { "./text.so", 5, "is not a shared library" },
         { "./cut.so", 5, "is not a shared library" },
+        { "./empty.so", 5, "is not a shared library" },
+        { "./folder.c", 4, "which is a folder" },
         { "./e.yaml", 3, "a policy from a file must be a library (.so) or a source" },
     };
     char rest[100], *said;
 
     program_write(*state, "text.so", "int main(void) { return 0; }\n");
     program_write(*state, "cut.so", "\177ELF\002\001\001");
+    program_write(*state, "empty.so", "");
     assert_int_equal(mkdir(program_path(*state, "folder.so"), 0700), 0);
+    assert_int_equal(mkdir(program_path(*state, "folder.c"), 0700), 0);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         snprintf(rest, sizeof rest, "policies: [fcfs, %s]\n", bad[i].name);
         assert_int_equal(run(*state, rest, "out", &said), bad[i].status);
         assert_says(said, bad[i].why);
         assert_says(said, "e.yaml:11:18: ");
+        free(said);
+    }
+}
+
+/* An entry of an ELF head, and what it is changed to. */
+struct elf_fault {
+    size_t at;
+    unsigned char to[2], bytes;
+    const char *why;
+};
+
+/* Makes mine.so of a source, with a further library or NULL. */
+static void link_library(const struct program *program, const char *source, const char *more)
+{
+    const char *path = program_write(program, "mine.c", source);
+    const char *const cc[] = { "cc", "-shared", "-fPIC", "-I.", "-Wl,--no-as-needed", "-o",
+                               program_path(program, "mine.so"), path, more, NULL };
+
+    assert_int_equal(program_spawn(cc, NULL), 0);
+}
+
+/* Whoever has a library of another machine, or of another release, is told so. */
+static void a_library_of_another_machine_is_refused(void **state)
+{
+    static const struct elf_fault faults[] = {
+        { 18, { 0xf3, 0 }, 2, "is for another kind of processor than this program" },
+        { 4, { 1, 0 }, 1, "is for another kind of processor than this program" },
+        { 5, { 2, 0 }, 1, "is for another kind of processor than this program" },
+        { 16, { 2, 0 }, 2, "is not a shared library: link it with -shared" },
+        { 16, { 1, 0 }, 2, "is not a shared library: link it with -shared" },
+    };
+    char *said;
+
+    link_library(*state, SOURCE("mine", "", ""), NULL);
+    assert_int_equal(run(*state, "policies: [./mine.so]\n", "out", &said), 0);
+    free(said);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        FILE *file;
+
+        link_library(*state, SOURCE("mine", "", ""), NULL);
+        file = fopen(program_path(*state, "mine.so"), "r+b");
+        assert_non_null(file);
+        assert_int_equal(fseek(file, (long)faults[i].at, SEEK_SET), 0);
+        assert_int_equal(fwrite(faults[i].to, 1, faults[i].bytes, file), faults[i].bytes);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(run(*state, "policies: [./mine.so]\n", "out", &said), 5);
+        assert_says(said, "mine.so ");
+        assert_says(said, faults[i].why);
+        free(said);
+    }
+    link_library(*state, "int f(void);\nint f(void) { return 0; }\n", "-lz");
+    assert_int_equal(run(*state, "policies: [./mine.so]\n", "out", &said), 5);
+    assert_says(said, "needs the library libz");
+    free(said);
+}
+
+/* A table of an older minor number is shorter, of an older major number refused. */
+static void a_library_of_another_release(void **state)
+{
+    static const struct { const char *head, *why; } tables[] = {
+        { "#define BYTES offsetof(struct cs_policy, weights_count)", NULL },
+        { "#define BYTES 16", "policy mine: member size_bytes is 16, expected " },
+        { "#define BYTES 100000", "built with the headers of another release" },
+        { "#define BYTES sizeof(struct cs_policy)\n#undef CS_POLICY_ABI_MAJOR\n"
+          "#define CS_POLICY_ABI_MAJOR 1", "policy mine: abi 1, this program has 2" },
+        { "#define BYTES sizeof(struct cs_policy)\n#undef CS_POLICY_ABI_MAJOR\n"
+          "#define CS_POLICY_ABI_MAJOR 3", "policy mine: abi 3, this program has 2" },
+    };
+
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        char source[1000], *said;
+
+        snprintf(source, sizeof source, "#include \"policies/policy.h\"\n%s\n"
+                 "const struct cs_policy mine_policy = { .abi_major = CS_POLICY_ABI_MAJOR,\n"
+                 "    .size_bytes = BYTES, .name = \"mine\", .summary = \"x\" };\n",
+                 tables[i].head);
+        link_library(*state, source, NULL);
+        int status = run(*state, "policies: [./mine.so]\n", "out", &said);
+        if (status != (tables[i].why == NULL ? 0 : 5))
+            fail_msg("%s: status %d: %s", tables[i].head, status, said);
+        if (tables[i].why != NULL)
+            assert_says(said, tables[i].why);
+        free(said);
+    }
+}
+
+/* Keys of a policy from a file are those of its table. */
+static void a_key_that_no_table_has_is_refused(void **state)
+{
+    static const struct { const char *keys, *why; } bad[] = {
+        { ", depht: 3", "Did you mean 'depth'?" }, { ", depth: 11", "must be from 0 to 10" },
+        { ", depth: much", "'depth' must be a" }, { ", depth: .nan", "'depth' must be a" },
+        { ", exec: true", "policy and exec exclude each other" },
+    };
+    char rest[200], *said;
+
+    program_write(*state, "mine.c", TABLE("P(\"depth\", CS_PARAM_REAL, 0, \"1\", \"h\")"));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        snprintf(rest, sizeof rest, "policies: [{policy: ./mine.c%s}]\n", bad[i].keys);
+        assert_int_equal(run(*state, rest, "out", &said), 3);
+        assert_says(said, "e.yaml:11:");
+        assert_says(said, bad[i].why);
         free(said);
     }
 }
@@ -559,6 +698,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(a_file_gives_the_bytes_of_the_built_in_policy),
         TEST(a_crash_ends_one_trial),
+        TEST(what_makes_no_sense_is_told),
         TEST(what_was_asked_for_last_is_told),
         TEST(an_endless_loop_ends_one_trial),
         TEST(a_trial_that_leaves_its_process_failed),
@@ -570,6 +710,9 @@ int main(int argc, char **argv)
         TEST(a_table_that_is_not_sound_is_refused),
         TEST(a_fault_before_any_trial_is_told),
         TEST(a_path_that_is_no_policy_is_refused),
+        TEST(a_library_of_another_machine_is_refused),
+        TEST(a_library_of_another_release),
+        TEST(a_key_that_no_table_has_is_refused),
         TEST(the_key_needs_a_policy_from_a_file),
         TEST(a_changed_file_is_run_again),
         TEST(a_changed_header_is_seen_where_paths_have_blanks),

@@ -164,8 +164,9 @@ class Policy:
         self._made += 1
         return self._made
 
+    # Tasks by number of their job; with `per_phase` by that and their role.
     def _leaves(self, job, role):
-        task = self._task.pop((job, role), None)
+        task = self._task.pop(job if self._whole else (job, role), None)
         if task is not None:
             at = bisect.bisect_left(self._keys, task.key)
             del self.waits[at], self._keys[at]
@@ -173,6 +174,7 @@ class Policy:
     def _wait(self, items, unread):
         new, jobs, known, waits, keys = (Task.__new__, self._jobs, self._task, self.waits,
                                          self._keys)
+        by_job, whole = self._by_job, self._whole
         for item in items:
             task = new(Task)
             task.__dict__ = item
@@ -180,8 +182,8 @@ class Policy:
             item["_of"] = of = jobs.get(job, unread)
             if of is unread:
                 jobs[job] = of
-            task.key = key = job if self._by_job else self._key(task)
-            known[job, task.role] = task
+            item["key"] = key = job if by_job else self._key(task)
+            known[job if whole else (job, task.role)] = task
             if not keys or keys[-1] < key:
                 keys.append(key)
                 waits.append(task)
@@ -229,13 +231,13 @@ class Policy:
 
     def _settle(self, requests, verdicts):
         """Takes what was started from what waits."""
-        known, gone = self._task, []
+        known, gone, whole = self._task, [], self._whole
         for request, verdict in zip(requests, verdicts):
             if verdict == "done":
                 job = request.get("start")
                 if job is None:
                     job = request.get("continue", request.get("settle"))
-                task = known.pop((job, request.get("role", WHOLE)), None)
+                task = known.pop(job if whole else (job, request.get("role", WHOLE)), None)
                 if task is not None:
                     gone.append(task)
         count = len(gone)
@@ -293,7 +295,7 @@ def _write(text):
 
 def _items(requests):
     """Requests as JSON.  Most only say what to start."""
-    return ",".join(['{"start":%d}' % r["start"]
+    return ",".join([f'{{"start":{r["start"]}}}'
                      if len(r) == 1 and type(r.get("start")) is int else _encode(r)
                      for r in requests])
 

@@ -19,8 +19,8 @@ Observation, all numbers from 0 to 1 (`feature_help()` says what each one is):
     tasks   (rows, 9)    what waits, the oldest first; rows without a task are 0
     places  (places, 4)  the whole cluster, then each type of GPU in each pool
     clock   (5,)         time, and how much waits and runs
-Action: row * places + place starts a task at a place, and the last one waits until something
-changes.  `action_masks()` tells which would be carried out.  Another one changes nothing, and
+Action: row * choices + size * places + place starts a task at a place, size 0 being the GPUs that
+its owner asks for, and the last one waits until something changes.  `action_masks()` tells which would be carried out.  Another one changes nothing, and
 info["verdict"] says why.
 Reward: what the potential named `reward` has grown by, in seconds (`reward_help()`).
 
@@ -88,17 +88,20 @@ class _Trials:
     def __init__(self, experiment: Any, split: str, count: int, rows: int, phases: bool,
                  reward: str, rules: Optional[Mapping[str, Any]],
                  settings: Optional[Mapping[str, Any]], max_steps: Optional[int],
-                 go_on: bool) -> None:
+                 sizes: Sequence[int], go_on: bool) -> None:
         path, text = _source(experiment)
         for name, number, most in (("num_envs", count, 65536), ("rows", rows, 4096)):
             if not isinstance(number, int) or not 0 < number <= most:
                 raise Error(f"{name} must be a whole number from 1 to {most}, found {number!r}",
                             key=name)
+        for size in sizes:
+            if not isinstance(size, int) or not 0 < size < 2**32:
+                raise Error(f"sizes must be whole numbers of GPUs, found {size!r}", key="sizes")
         words = [f"{key}={json.dumps(value)}" for key, value in (settings or {}).items()]
         try:
             self.env = _core.Env(path, text, words, json.dumps(dict(rules)) if rules else None,
                                  count, rows, phases, reward, _index_of(split), max_steps or 0,
-                                 go_on)
+                                 go_on, tuple(sizes))
         except RuntimeError as why:
             raise _as_error(why) from None
         shape = self.shape = self.env.shape()
@@ -152,6 +155,7 @@ class ScheduleEnv(gymnasium.Env):
     rules: keys of the host, as beside `policy:`: {"placement": "count"}
     settings: {"workload.arrival.rate": "4/h"}: keys that are replaced
     max_steps: an episode is truncated after so many
+    sizes: GPUs that a task may start on beside what its owner asks for, in rising order: (1, 2, 4)
     """
 
     metadata: Dict[str, Any] = {"render_modes": []}
@@ -160,12 +164,13 @@ class ScheduleEnv(gymnasium.Env):
                  phases: bool = False, reward: str = "jct",
                  rules: Optional[Mapping[str, Any]] = None,
                  settings: Optional[Mapping[str, Any]] = None,
-                 max_steps: Optional[int] = None, render_mode: Optional[str] = None) -> None:
+                 max_steps: Optional[int] = None, sizes: Sequence[int] = (),
+                 render_mode: Optional[str] = None) -> None:
         if render_mode is not None:
             raise Error(f"render_mode must be None, found {render_mode!r}", key="render_mode")
         self.render_mode = None
         self._trials = _Trials(experiment, split, 1, rows, phases, reward, rules, settings,
-                               max_steps, False)
+                               max_steps, sizes, False)
         self._step = self._trials.env.step
         self._flat = self._trials.flat[0]
         self._mask = self._trials.mask[0]
@@ -213,6 +218,14 @@ class ScheduleEnv(gymnasium.Env):
         """Where tasks can be started, in the order of actions: "as asked", then POOL/GPU."""
         return [name for name, _ in self._trials.env.names("places")]
 
+    def action_of(self, row: int, place: int = 0, size: int = 0) -> int:
+        """The action that starts the task of a row at a place, on the GPUs of sizes[size - 1]."""
+        shape = self._trials.shape
+        if not (0 <= row < shape["rows"] and 0 <= place < shape["places"] and
+                0 <= size * shape["places"] < shape["choices"]):
+            raise Error(f"there is no action of row {row}, place {place}, size {size}")
+        return row * shape["choices"] + size * shape["places"] + place
+
     def feature_help(self) -> Dict[str, Dict[str, str]]:
         """What each number of an observation is, in its order."""
         return self._trials.help_of("task", "place", "clock")
@@ -241,14 +254,14 @@ class ScheduleVec(VectorEnv):
                  rules: Optional[Mapping[str, Any]] = None,
                  settings: Optional[Mapping[str, Any]] = None,
                  max_steps: Optional[int] = None, copy: bool = True,
-                 render_mode: Optional[str] = None) -> None:
+                 sizes: Sequence[int] = (), render_mode: Optional[str] = None) -> None:
         if render_mode is not None:
             raise Error(f"render_mode must be None, found {render_mode!r}", key="render_mode")
         self.render_mode = None
         self.num_envs = num_envs
         self.copy = copy
         self._trials = _Trials(experiment, split, num_envs, rows, phases, reward, rules,
-                               settings, max_steps, True)
+                               settings, max_steps, sizes, True)
         self.single_observation_space = self._trials.space()
         self.single_action_space = spaces.Discrete(self._trials.shape["actions"])
         self.observation_space = gymnasium.vector.utils.batch_space(

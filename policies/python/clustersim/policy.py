@@ -299,7 +299,12 @@ def _tell(error: BaseException) -> Tuple[str, str]:
              for line in part.splitlines()]
     text = " | ".join(line for line in lines if line and set(line) - set("^~ "))
     note = text if len(text) <= 1100 else "... " + text[-1096:]
-    return f"raised {what}"[:150] + place, note.encode("ascii", "replace").decode()
+    return _plain(f"raised {what}"[:150] + place), _plain(note)
+
+
+def _plain(text: str) -> str:
+    """Of letters that any terminal and table can show, on one line."""
+    return "".join(c if " " <= c <= "~" else "?" for c in text)
 
 
 def _end() -> None:

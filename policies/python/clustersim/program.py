@@ -57,6 +57,17 @@ def find_program() -> str:
                      "build/clustersim.")
 
 
+def main() -> None:
+    """The command `clustersim`: becomes the program that the wheel carries."""
+    try:
+        found = find_program()
+        if os.path.realpath(found) == os.path.realpath(sys.argv[0]):
+            raise Error("this package carries no program: set CLUSTERSIM to the path of one")
+    except Error as error:
+        raise SystemExit(str(error)) from None
+    os.execv(found, ["clustersim", *sys.argv[1:]])
+
+
 def call_program(words: Sequence[str], *, folder: Optional[PathLike] = None,
                  accept: Sequence[int] = (0,)) -> "subprocess.CompletedProcess[str]":
     """Runs `clustersim WORDS...` in `folder` (the current one if None).

@@ -23,6 +23,7 @@ struct host_object {
     uint64_t op;                /* counts calls of ops: pointers are good for one */
     uint64_t seen;              /* of op, when the alarm last looked */
     bool asking;                /* within before() or key(): no requests */
+    uint32_t candidate;         /* what next_candidate() told last, or ID_NONE */
     PyObject *ranks;            /* within reallocate(): its key */
 };
 
@@ -54,8 +55,9 @@ PyObject *py_host_set_verdicts(PyObject *module, PyObject *members);
 /* Returns a new host object, which borrows both; NULL: no memory.  Its maker sets `host`
  * to NULL when the trial ends, since Python code may keep the object. */
 struct host_object *py_host_object_new(struct cs_host *host, struct self *self);
-/* The host, for a request; NULL: a Python error says why there is none. */
-struct cs_host *py_host_request(PyObject *host);
+/* The host, for a request of that method, a text that stays; NULL: a Python error says why
+ * there is none. */
+struct cs_host *py_host_request(PyObject *host, const char *method);
 /* A new task object; NULL: no memory. */
 PyObject *py_task_new(struct host_object *host, struct task_id id);
 /* Makes an object stand for another task.  Nobody else may hold it, because tasks are

@@ -17,15 +17,17 @@
 /* ---- all jobs by a key ---- */
 
 /* Deals are for policies that lease to whole jobs. */
-static struct cs_host *request_deal(PyObject *self, uint32_t flag, const char *word)
+static struct cs_host *request_deal(PyObject *self, const char *method, uint32_t flag,
+                                    const char *word)
 {
-    struct cs_host *host = py_host_request(self);
+    struct cs_host *host = py_host_request(self, method);
 
     if (host == NULL)
         return NULL;
     if ((cs_table(host)->flags & CS_PER_PHASE) == 0 && (cs_table(host)->flags & flag) != 0)
         return host;
-    PyErr_Format(PyExc_RuntimeError, "this needs the flag %s, and not per_phase", word);
+    PyErr_Format(PyExc_RuntimeError, "%s: this needs the flag %s, and not per_phase", method,
+                 word);
     return NULL;
 }
 
@@ -53,7 +55,7 @@ static double key_of(const void *self, const struct cs_host *host, struct job_id
 
 PyObject *py_host_reallocate(PyObject *self, PyObject *key)
 {
-    struct cs_host *host = request_deal(self, CS_PREEMPTS, "preempts");
+    struct cs_host *host = request_deal(self, "reallocate", CS_PREEMPTS, "preempts");
     struct host_object *object = (struct host_object *)self;
 
     if (host == NULL)
@@ -72,56 +74,65 @@ PyObject *py_host_reallocate(PyObject *self, PyObject *key)
 
 /* ---- sizes and places ---- */
 
-/* A list of tuples of `width` numbers, the first one a job; the caller frees it. */
-static uint32_t *read_rows(struct cs_host *host, PyObject *value, int width, uint32_t *count)
+/* Calls READ for each tuple of a list: it fills in the n-th item of `out`, behind those
+ * that it filled.  Returns how many there are; -1: a Python error is set. */
+typedef bool read_row_fn(const struct cs_host *host, PyObject *const *row, void *out,
+                         Py_ssize_t n);
+
+static Py_ssize_t read_rows(const struct cs_host *host, PyObject *list, Py_ssize_t width,
+                            read_row_fn *read, void *out)
 {
-    PyObject *list = PySequence_Fast(value, width == 2
-                                     ? "set_sizes() needs a list of (job, gpus)"
-                                     : "set_node_gpus() needs a list of (job, node, gpus)");
-    Py_ssize_t rows = list == NULL ? 0 : PySequence_Fast_GET_SIZE(list);
-    uint32_t *row = list == NULL ? NULL
-                                 : PyMem_RawMalloc(((size_t)rows + 1) * 3 * sizeof *row);
+    Py_ssize_t rows = PySequence_Fast_GET_SIZE(list);
 
-    if (list != NULL && row == NULL)
-        PyErr_NoMemory();
-    for (Py_ssize_t i = 0; PyErr_Occurred() == NULL && i < rows; i++) {
-        PyObject *item = PySequence_Fast_GET_ITEM(list, i);
-        struct job_id job;
+    for (Py_ssize_t n = 0; n < rows; n++) {
+        PyObject *row = PySequence_Fast_GET_ITEM(list, n);
 
-        if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != width) {
-            PyErr_Format(PyExc_TypeError, "a tuple of %d is needed, found %R", width, item);
-            break;
+        if (!PyTuple_Check(row) || PyTuple_GET_SIZE(row) != width) {
+            PyErr_Format(PyExc_TypeError, "%s: a tuple of %zd is needed, found %R", py_call,
+                         width, row);
+            return -1;
         }
-        if (py_to_job(PyTuple_GET_ITEM(item, 0), &job) &&
-            py_to_u32(PyTuple_GET_ITEM(item, 1), &row[3 * i + 1]) &&
-            (width == 2 || py_to_u32(PyTuple_GET_ITEM(item, 2), &row[3 * i + 2])))
-            row[3 * i] = job.i;
-        if (width == 3 && PyErr_Occurred() == NULL && row[3 * i + 1] >= cs_node_count(host))
-            PyErr_Format(PyExc_IndexError, "node: there are %u, found the index %u",
-                         cs_node_count(host), row[3 * i + 1]);
+        if (!read(host, &PyTuple_GET_ITEM(row, 0), out, n))
+            return -1;
     }
-    Py_XDECREF(list);
-    *count = (uint32_t)rows;
-    if (PyErr_Occurred() == NULL)
-        return row;
-    PyMem_RawFree(row);
-    return NULL;
+    return rows;
+}
+
+static bool read_size(const struct cs_host *host, PyObject *const *row, void *out, Py_ssize_t n)
+{
+    struct cs_size *size = (struct cs_size *)out + n;
+
+    return py_to_job(host, row[0], &size->job) && py_to_u32(row[1], &size->gpus);
+}
+
+/* A job comes with all its nodes, one after the other. */
+static bool read_spot(const struct cs_host *host, PyObject *const *row, void *out, Py_ssize_t n)
+{
+    struct cs_node_gpus *spot = (struct cs_node_gpus *)out + n;
+
+    return py_to_job(host, row[0], &spot->job) &&
+           py_to_spot(host, row + 1, n == 0 ? NULL : spot - 1, spot);
 }
 
 PyObject *py_host_set_sizes(PyObject *self, PyObject *sizes)
 {
-    struct cs_host *host = request_deal(self, CS_RESIZES, "resizes");
-    uint32_t count, *row = host == NULL ? NULL : read_rows(host, sizes, 2, &count);
-    struct cs_size *size = row == NULL ? NULL
-                                       : PyMem_RawMalloc((count + 1) * sizeof *size);
+    struct cs_host *host = request_deal(self, "set_sizes", CS_RESIZES, "resizes");
+    PyObject *list = host == NULL ? NULL : py_to_list(sizes, "(job, gpus)");
+    struct cs_size *size = NULL;
+    Py_ssize_t count = -1;
 
-    for (uint32_t i = 0; size != NULL && i < count; i++)
-        size[i] = (struct cs_size){ { row[3 * i] }, row[3 * i + 1] };
-    if (size != NULL)
-        cs_set_sizes(host, size, count);
+    if (list == NULL)
+        return NULL;
+    size = PyMem_RawMalloc((size_t)(PySequence_Fast_GET_SIZE(list) + 1) * sizeof *size);
+    if (size == NULL)
+        PyErr_NoMemory();
+    else
+        count = read_rows(host, list, 2, read_size, size);
+    if (count >= 0)
+        cs_set_sizes(host, size, (uint32_t)count);
     PyMem_RawFree(size);
-    PyMem_RawFree(row);
-    if (row == NULL)
+    Py_DECREF(list);
+    if (count < 0)
         return NULL;
     ((struct host_object *)self)->op++;
     Py_RETURN_NONE;
@@ -129,18 +140,23 @@ PyObject *py_host_set_sizes(PyObject *self, PyObject *sizes)
 
 PyObject *py_host_set_node_gpus(PyObject *self, PyObject *spots)
 {
-    struct cs_host *host = request_deal(self, CS_RESIZES, "resizes");
-    uint32_t count, *row = host == NULL ? NULL : read_rows(host, spots, 3, &count);
-    struct cs_node_gpus *spot = row == NULL ? NULL
-                                            : PyMem_RawMalloc((count + 1) * sizeof *spot);
+    struct cs_host *host = request_deal(self, "set_node_gpus", CS_RESIZES, "resizes");
+    PyObject *list = host == NULL ? NULL : py_to_list(spots, "(job, node, gpus)");
+    struct cs_node_gpus *spot = NULL;
+    Py_ssize_t count = -1;
 
-    for (uint32_t i = 0; spot != NULL && i < count; i++)
-        spot[i] = (struct cs_node_gpus){ { row[3 * i] }, row[3 * i + 1], row[3 * i + 2] };
-    if (spot != NULL)
-        cs_set_node_gpus(host, spot, count);
+    if (list == NULL)
+        return NULL;
+    spot = PyMem_RawMalloc((size_t)(PySequence_Fast_GET_SIZE(list) + 1) * sizeof *spot);
+    if (spot == NULL)
+        PyErr_NoMemory();
+    else
+        count = read_rows(host, list, 3, read_spot, spot);
+    if (count >= 0)
+        cs_set_node_gpus(host, spot, (uint32_t)count);
     PyMem_RawFree(spot);
-    PyMem_RawFree(row);
-    if (row == NULL)
+    Py_DECREF(list);
+    if (count < 0)
         return NULL;
     ((struct host_object *)self)->op++;
     Py_RETURN_NONE;
@@ -152,6 +168,7 @@ struct plan_object {
     PyObject_HEAD
     struct host_object *host;   /* whose trial has the memory of the plan */
     struct cs_plan *plan;
+    int64_t from_ns;            /* where it begins; -1: clear() was not called yet */
 };
 
 static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *names)
@@ -160,13 +177,15 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *names)
     struct plan_object *plan;
 
     (void)names;
-    if (!PyArg_ParseTuple(args, "O!", &py_host_type, &host) || py_host_request(host) == NULL)
+    if (!PyArg_ParseTuple(args, "O!", &py_host_type, &host) ||
+        py_host_request(host, "Plan") == NULL)
         return NULL;
     plan = (struct plan_object *)type->tp_alloc(type, 0);
     if (plan == NULL)
         return NULL;
     plan->host = (struct host_object *)Py_NewRef(host);
     plan->plan = cs_plan_new(plan->host->host);
+    plan->from_ns = -1;
     return (PyObject *)plan;
 }
 
@@ -176,16 +195,34 @@ static void plan_dealloc(PyObject *self)
     Py_TYPE(self)->tp_free(self);
 }
 
-static struct cs_plan *plan_of(PyObject *self)
+/* The plan, for that method of it; only clear() is for one that was not begun. */
+static struct cs_plan *plan_of(PyObject *self, const char *method)
 {
     struct plan_object *plan = (struct plan_object *)self;
 
-    return py_host_request((PyObject *)plan->host) == NULL ? NULL : plan->plan;
+    if (py_host_request((PyObject *)plan->host, method) == NULL)
+        return NULL;
+    if (plan->from_ns >= 0 || method[0] == 'c')
+        return plan->plan;
+    PyErr_Format(PyExc_RuntimeError, "%s: clear() of the plan comes first", method);
+    return NULL;
+}
+
+/* Is it a time of the plan?  False: an error is set. */
+static bool is_of_plan(PyObject *self, int64_t time_ns)
+{
+    int64_t from_ns = ((struct plan_object *)self)->from_ns;
+
+    if (time_ns >= from_ns)
+        return true;
+    PyErr_Format(PyExc_ValueError, "%s: the plan begins at %lld ns, found %lld", py_call,
+                 (long long)from_ns, (long long)time_ns);
+    return false;
 }
 
 static PyObject *plan_clear(PyObject *self, PyObject *const *arg, Py_ssize_t count)
 {
-    struct cs_plan *plan = plan_of(self);
+    struct cs_plan *plan = plan_of(self, "clear");
     int64_t from_ns;
     uint32_t gpus;
 
@@ -193,35 +230,42 @@ static PyObject *plan_clear(PyObject *self, PyObject *const *arg, Py_ssize_t cou
         !py_to_u32(arg[1], &gpus))
         return NULL;
     cs_plan_clear(plan, from_ns, gpus);
+    ((struct plan_object *)self)->from_ns = from_ns;
     Py_RETURN_NONE;
 }
 
 static PyObject *plan_forget(PyObject *self, PyObject *value)
 {
-    struct cs_plan *plan = plan_of(self);
+    struct cs_plan *plan = plan_of(self, "forget");
     int64_t now_ns;
 
     if (plan == NULL || !py_to_time(value, &now_ns))
         return NULL;
     cs_plan_forget(plan, now_ns);
+    if (now_ns > ((struct plan_object *)self)->from_ns)
+        ((struct plan_object *)self)->from_ns = now_ns;
     Py_RETURN_NONE;
 }
 
 static PyObject *plan_take(PyObject *self, PyObject *const *arg, Py_ssize_t count)
 {
-    struct cs_plan *plan = plan_of(self);
+    struct cs_plan *plan = plan_of(self, "take");
     int64_t start_ns, end_ns, gpus;
 
     if (plan == NULL || !py_is_count(count, 3, 3, "take") || !py_to_time(arg[0], &start_ns) ||
-        !py_to_time(arg[1], &end_ns) || !py_to_i64(arg[2], &gpus))
+        !is_of_plan(self, start_ns) || !py_to_time(arg[1], &end_ns) ||
+        !py_to_i64(arg[2], &gpus))
         return NULL;
+    if (gpus < -(int64_t)UINT32_MAX || gpus > UINT32_MAX)
+        return PyErr_Format(PyExc_ValueError, "take: GPUs must be below 2**32, found %R",
+                            arg[2]);
     cs_plan_take(plan, start_ns, end_ns, gpus);
     Py_RETURN_NONE;
 }
 
 static PyObject *plan_find(PyObject *self, PyObject *const *arg, Py_ssize_t count)
 {
-    struct cs_plan *plan = plan_of(self);
+    struct cs_plan *plan = plan_of(self, "find");
     int64_t run_ns, before_ns = INT64_MAX;
     uint32_t gpus;
 

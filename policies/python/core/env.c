@@ -70,21 +70,29 @@ static bool check_ready(const struct env_object *self)
 
 /* ---- begin and end ---- */
 
-/* Env(path, text, set, rules, count, rows, phases, reward, split, steps_max, go_on) */
+/* Env(path, text, set, rules, count, rows, phases, reward, split, steps_max, go_on, sizes) */
 static PyObject *env_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     struct clustersim_env_options options = { .size_bytes = sizeof options };
     const char *path, **words;
     unsigned long long steps_max;
-    PyObject *set;
+    PyObject *set, *sizes;
+    uint32_t size[64];
     int phases, go_on, split;
     struct env_object *self;
 
     (void)kwargs;
-    if (!PyArg_ParseTuple(args, "szO!zIIpziKp", &path, &options.text, &PyList_Type, &set,
+    if (!PyArg_ParseTuple(args, "szO!zIIpziKpO!", &path, &options.text, &PyList_Type, &set,
                           &options.rules, &options.count, &options.rows, &phases,
-                          &options.reward, &split, &steps_max, &go_on))
+                          &options.reward, &split, &steps_max, &go_on,
+                          &PyTuple_Type, &sizes))
         return NULL;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes) && i < 64; i++)
+        size[i] = (uint32_t)PyLong_AsUnsignedLongMask(PyTuple_GET_ITEM(sizes, i));
+    if (PyErr_Occurred() != NULL)
+        return NULL;
+    options.sizes = size;
+    options.size_count = (uint32_t)PyTuple_GET_SIZE(sizes);
     words = PyMem_Calloc((size_t)PyList_GET_SIZE(set) + 1, sizeof *words);
     if (words == NULL)
         return PyErr_NoMemory();
@@ -243,11 +251,12 @@ static PyObject *env_shape(struct env_object *self, PyObject *none)
     if (self->env == NULL)
         return PyErr_Format(PyExc_ValueError, "the environment is closed");
     shape = clustersim_env_shape(self->env);
-    return Py_BuildValue("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "count", shape->count,
+    return Py_BuildValue("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "count", shape->count,
                          "rows", shape->rows, "row_features", shape->row_features, "places",
                          shape->places, "place_features", shape->place_features,
                          "clock_features", shape->clock_features, "actions", shape->actions,
-                         "floats", shape->floats, "points", shape->points);
+                         "floats", shape->floats, "points", shape->points, "choices",
+                         shape->choices);
 }
 
 /* names(kind) -> [(name, help)] */

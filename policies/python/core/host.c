@@ -7,7 +7,9 @@
 
 #include "objects.h"
 #include "want.h"
+#include "policies/known.h"
 #include "policies/pack.h"
+#include "policies/params.h"
 #include "policies/phases.h"
 #include "policies/rank.h"
 #include "policies/resize.h"
@@ -32,29 +34,29 @@ static PyObject *verdict(enum cs_verdict verdict)
     return Py_NewRef(verdict_member[verdict]);
 }
 
-/* The host, for a question. */
-static struct cs_host *ask(PyObject *self)
+/* The host, for a question of that method. */
+static struct cs_host *ask_for(PyObject *self, const char *method)
 {
     struct cs_host *host = ((struct host_object *)self)->host;
 
+    py_call = method;
     if (host == NULL)
-        PyErr_SetString(PyExc_RuntimeError, "the trial of this host is over");
+        PyErr_Format(PyExc_RuntimeError, "%s: the trial of this host is over", method);
     return host;
 }
 
-/* None is made from before() or key(). */
-static struct cs_host *request(PyObject *self)
+struct cs_host *py_host_request(PyObject *self, const char *method)
 {
     if (!((struct host_object *)self)->asking)
-        return ask(self);
-    PyErr_SetString(PyExc_RuntimeError, "before() and key() may ask, but not request");
+        return ask_for(self, method);
+    PyErr_Format(PyExc_RuntimeError, "%s: before() and key() may ask, but not request", method);
     return NULL;
 }
 
-struct cs_host *py_host_request(PyObject *host)
-{
-    return request(host);
-}
+/* Within host_NAME(), whose name for Python is NAME. */
+#define ask(SELF) ask_for(SELF, __func__ + sizeof "host_" - 1)
+/* None is made from before() or key(). */
+#define request(SELF) py_host_request(SELF, __func__ + sizeof "host_" - 1)
 
 #define OBJECT(SELF) ((struct host_object *)(SELF))
 #define FAST PyObject *self, PyObject *const *arg, Py_ssize_t count
@@ -74,15 +76,7 @@ struct cs_host *py_host_request(PyObject *host)
     { \
         struct cs_host *host = ask(self); \
         struct job_id job; \
-        return host == NULL || !py_to_job(value, &job) ? NULL : BOX(cs_##NAME(host, job)); \
-    }
-/* About a number. */
-#define ASK_NUMBER(NAME, BOX) \
-    static PyObject *host_##NAME(PyObject *self, PyObject *value) \
-    { \
-        struct cs_host *host = ask(self); \
-        uint32_t i; \
-        return host == NULL || !py_to_u32(value, &i) ? NULL : BOX(cs_##NAME(host, i)); \
+        return host == NULL || !py_to_job(host, value, &job) ? NULL : BOX(cs_##NAME(host, job)); \
     }
 /* About pools; without an argument about all. */
 #define ASK_POOLS(NAME) \
@@ -95,15 +89,17 @@ struct cs_host *py_host_request(PyObject *host)
             return NULL; \
         return PyLong_FromUnsignedLong(cs_##NAME(host, pools)); \
     }
-/* About a job and a number. */
-#define ASK_JOB_NUMBER(NAME, BOX) \
+/* About a job and a number, a count of GPUs or what TO reads. */
+#define TO_COUNT(HOST, VALUE, JOB, OUT) py_to_u32(VALUE, OUT)
+#define TO_NODE(HOST, VALUE, JOB, OUT) py_to_node(HOST, VALUE, OUT)
+#define ASK_JOB_NUMBER(NAME, TO, BOX) \
     static PyObject *host_##NAME(FAST) \
     { \
         struct cs_host *host = ask(self); \
         struct job_id job; \
         uint32_t number; \
-        if (host == NULL || !py_is_count(count, 2, 2, #NAME) || !py_to_job(arg[0], &job) || \
-            !py_to_u32(arg[1], &number)) \
+        if (host == NULL || !py_is_count(count, 2, 2, #NAME) || \
+            !py_to_job(host, arg[0], &job) || !TO(host, arg[1], job, &number)) \
             return NULL; \
         return BOX(cs_##NAME(host, job, number)); \
     }
@@ -149,26 +145,17 @@ ASK_JOB(tenant, BOX_U32)
 ASK_POOLS(total_gpus)
 ASK_POOLS(free_gpus)
 ASK_POOLS(idle_gpus)
-ASK_JOB_NUMBER(phase_s, BOX_REAL)
-ASK_JOB_NUMBER(switch_s, BOX_REAL)
-ASK_JOB_NUMBER(role_homes, BOX_U32)
-ASK_JOB_NUMBER(gpus_on, BOX_U32)
-ASK_JOB_NUMBER(size_below, BOX_U32)
-ASK_JOB_NUMBER(size_above, BOX_U32)
-ASK_JOB_NUMBER(best_speedup, BOX_REAL)
+ASK_JOB_NUMBER(phase_s, py_to_phase, BOX_REAL)
+ASK_JOB_NUMBER(switch_s, py_to_role, BOX_REAL)
+ASK_JOB_NUMBER(role_homes, py_to_role, BOX_U32)
+ASK_JOB_NUMBER(gpus_on, TO_NODE, BOX_U32)
+ASK_JOB_NUMBER(size_below, TO_COUNT, BOX_U32)
+ASK_JOB_NUMBER(size_above, TO_COUNT, BOX_U32)
+ASK_JOB_NUMBER(best_speedup, TO_COUNT, BOX_REAL)
 REQUEST_TASK(settle, settle)
 REQUEST_TASK(continue, continue)
 
 /* ---- questions with answers of their own ---- */
-
-/* Is there an item of that index?  False: an IndexError is set. */
-static bool is_below(uint32_t i, uint32_t count, const char *what)
-{
-    if (i < count)
-        return true;
-    PyErr_Format(PyExc_IndexError, "%s: there are %u, found the index %u", what, count, i);
-    return false;
-}
 
 static PyObject *task_or_none(PyObject *self, struct task_id task)
 {
@@ -182,8 +169,8 @@ static PyObject *host_pending(PyObject *self, PyObject *value)
     struct cs_host *host = ask(self);
     uint32_t i;
 
-    if (host == NULL || !py_to_u32(value, &i) ||
-        !is_below(i, cs_pending_count(host), "pending"))
+    if (host == NULL ||
+        !py_to_index(value, cs_pending_count(host), "the place of a task", &i))
         return NULL;
     return py_task_new(OBJECT(self), cs_pending(host, i));
 }
@@ -226,8 +213,8 @@ static PyObject *host_running(PyObject *self, PyObject *value)
     struct cs_host *host = ask(self);
     uint32_t i;
 
-    if (host == NULL || !py_to_u32(value, &i) ||
-        !is_below(i, cs_running_count(host), "running"))
+    if (host == NULL ||
+        !py_to_index(value, cs_running_count(host), "the place of a job", &i))
         return NULL;
     return PyLong_FromUnsignedLong(cs_running(host, i).i);
 }
@@ -237,7 +224,7 @@ static PyObject *host_request(PyObject *self, PyObject *value)
     struct cs_host *host = ask(self);
     struct job_id job;
 
-    return host == NULL || !py_to_job(value, &job) ? NULL : py_job_new(host, job);
+    return host == NULL || !py_to_job(host, value, &job) ? NULL : py_job_new(host, job);
 }
 
 static PyObject *host_job_task(FAST)
@@ -246,8 +233,9 @@ static PyObject *host_job_task(FAST)
     struct job_id job;
     uint32_t role = CS_ALL_ROLES;
 
-    if (host == NULL || !py_is_count(count, 1, 2, "job_task") || !py_to_job(arg[0], &job) ||
-        (count == 2 && !py_to_role(arg[1], &role)))
+    if (host == NULL || !py_is_count(count, 1, 2, "job_task") ||
+        !py_to_job(host, arg[0], &job) ||
+        (count == 2 && !py_to_role_or_all(host, arg[1], job, &role)))
         return NULL;
     return task_or_none(self, cs_job_task(host, job, role));
 }
@@ -258,8 +246,8 @@ static PyObject *host_role_lease(FAST)
     struct job_id job;
     uint32_t role;
 
-    if (host == NULL || !py_is_count(count, 2, 2, "role_lease") || !py_to_job(arg[0], &job) ||
-        !py_to_u32(arg[1], &role))
+    if (host == NULL || !py_is_count(count, 2, 2, "role_lease") ||
+        !py_to_job(host, arg[0], &job) || !py_to_role(host, arg[1], job, &role))
         return NULL;
     return py_id_or_none(cs_role_lease(host, job, role).i);
 }
@@ -269,7 +257,8 @@ static PyObject *host_lease_at(PyObject *self, PyObject *value)
     struct cs_host *host = ask(self);
     uint32_t i;
 
-    if (host == NULL || !py_to_u32(value, &i) || !is_below(i, cs_lease_count(host), "lease_at"))
+    if (host == NULL ||
+        !py_to_index(value, cs_lease_count(host), "the place of a lease", &i))
         return NULL;
     return PyLong_FromUnsignedLong(cs_lease_at(host, i).i);
 }
@@ -279,7 +268,7 @@ static PyObject *host_lease(PyObject *self, PyObject *value)
     struct cs_host *host = ask(self);
     struct lease_id lease;
 
-    return host == NULL || !py_to_u32(value, &lease.i) ? NULL : py_lease_new(host, lease);
+    return host == NULL || !py_to_lease(host, value, &lease) ? NULL : py_lease_new(host, lease);
 }
 
 static PyObject *host_lease_pools(PyObject *self, PyObject *value)
@@ -287,7 +276,7 @@ static PyObject *host_lease_pools(PyObject *self, PyObject *value)
     struct cs_host *host = ask(self);
     struct lease_id lease;
 
-    return host == NULL || !py_to_u32(value, &lease.i)
+    return host == NULL || !py_to_lease(host, value, &lease)
         ? NULL : PyLong_FromUnsignedLong(cs_lease_pools(host, lease));
 }
 
@@ -296,8 +285,7 @@ static PyObject *host_pool_name(PyObject *self, PyObject *value)
     struct cs_host *host = ask(self);
     uint32_t pool;
 
-    if (host == NULL || !py_to_u32(value, &pool) ||
-        !is_below(pool, cs_pool_count(host), "pool_name"))
+    if (host == NULL || !py_to_pool(host, value, &pool))
         return NULL;
     return PyUnicode_FromString(cs_pool_name(host, pool));
 }
@@ -307,7 +295,7 @@ static PyObject *host_node(PyObject *self, PyObject *value)
     struct cs_host *host = ask(self);
     uint32_t node;
 
-    if (host == NULL || !py_to_u32(value, &node) || !is_below(node, cs_node_count(host), "node"))
+    if (host == NULL || !py_to_node(host, value, &node))
         return NULL;
     return py_node_new(cs_node(host, node));
 }
@@ -355,6 +343,8 @@ static PyObject *host_random(PyObject *self, PyObject *none)
     struct cs_host *host = request(self);
 
     (void)none;
+    if (host != NULL && (cs_table(host)->flags & CS_DRAWS) == 0)
+        return PyErr_Format(PyExc_RuntimeError, "random: this needs the flag draws");
     return host == NULL ? NULL : PyFloat_FromDouble(cs_random(host));
 }
 
@@ -364,8 +354,8 @@ static PyObject *host_speedup(FAST)
     struct job_id job;
     uint32_t pool, gpus;
 
-    if (host == NULL || !py_is_count(count, 3, 3, "speedup") || !py_to_job(arg[0], &job) ||
-        !py_to_u32(arg[1], &pool) || !is_below(pool, cs_pool_count(host), "speedup") ||
+    if (host == NULL || !py_is_count(count, 3, 3, "speedup") ||
+        !py_to_job(host, arg[0], &job) || !py_to_pool(host, arg[1], &pool) ||
         !py_to_u32(arg[2], &gpus))
         return NULL;
     return PyFloat_FromDouble(cs_speedup(host, job, pool, gpus));
@@ -413,7 +403,7 @@ static PyObject *host_start_wants(FAST)
         if (!py_to_want_dict(host, PyList_GET_ITEM(arg[1], i), cs_task(host, task)->job, &want))
             return NULL;
         if (want.want.spot_count > 0) {
-            PyErr_SetString(PyExc_TypeError, "wants of start_wants() have no spot");
+            PyErr_SetString(PyExc_TypeError, "start_wants: its wants have no spot");
             return NULL;
         }
         all[i] = want.want;
@@ -426,7 +416,8 @@ static PyObject *host_stop(PyObject *self, PyObject *value)
     struct cs_host *host = request(self);
     struct job_id job;
 
-    return host == NULL || !py_to_job(value, &job) ? NULL : verdict(cs_stop(host, job));
+    return host == NULL || !py_to_any_job(host, value, &job) ? NULL
+                                                             : verdict(cs_stop(host, job));
 }
 
 /* The host has no event for policies that are woken, so the time is noted for
@@ -531,8 +522,8 @@ static PyObject *host_site(FAST)
     uint32_t i, pools = 0;
 
     if (host == NULL || !py_is_count(count, 2, 3, "site") ||
-        !py_to_task(OBJECT(self), arg[0], &task) || !py_to_u32(arg[1], &i) ||
-        !is_below(i, cs_site_count(host, task), "site") ||
+        !py_to_task(OBJECT(self), arg[0], &task) ||
+        !py_to_index(arg[1], cs_site_count(host, task), "a site", &i) ||
         (count == 3 && !py_to_pools(host, arg[2], &pools)))
         return NULL;
     if (!cs_site(host, task, i, pools, &want))
@@ -547,7 +538,9 @@ static PyObject *host_home_pools(FAST)
     uint32_t role;
 
     if (host == NULL || !py_is_count(count, 2, 2, "home_pools") ||
-        !py_to_task(OBJECT(self), arg[0], &task) || !py_to_role(arg[1], &role))
+        !py_to_task(OBJECT(self), arg[0], &task) ||
+        !(cs_task(host, task)->role == CS_ALL_ROLES ? py_to_role : py_to_role_or_all)(
+            host, arg[1], cs_task(host, task)->job, &role))
         return NULL;
     return PyLong_FromUnsignedLong(cs_home_pools(host, task, role));
 }
@@ -567,8 +560,8 @@ static PyObject *host_prepare(WITH_NAMES)
     struct job_id job;
     struct want want;
 
-    if (host == NULL || !py_is_count(count, 1, 1, "prepare") || !py_to_job(arg[0], &job) ||
-        !py_to_want(host, arg + count, names, job, &want))
+    if (host == NULL || !py_is_count(count, 1, 1, "prepare") ||
+        !py_to_any_job(host, arg[0], &job) || !py_to_want(host, arg + count, names, job, &want))
         return NULL;
     return verdict(cs_prepare(host, job, &want.want));
 }
@@ -578,8 +571,8 @@ static PyObject *host_release(PyObject *self, PyObject *value)
     struct cs_host *host = request(self);
     struct lease_id lease;
 
-    return host == NULL || !py_to_u32(value, &lease.i) ? NULL
-                                                    : verdict(cs_release(host, lease));
+    return host == NULL || !py_to_any_lease(host, value, &lease)
+        ? NULL : verdict(cs_release(host, lease));
 }
 
 static PyObject *host_take_back(FAST)
@@ -588,8 +581,8 @@ static PyObject *host_take_back(FAST)
     struct lease_id lease;
     int64_t delay_ns;
 
-    if (host == NULL || !py_is_count(count, 2, 2, "take_back") || !py_to_u32(arg[0], &lease.i) ||
-        !py_to_time(arg[1], &delay_ns))
+    if (host == NULL || !py_is_count(count, 2, 2, "take_back") ||
+        !py_to_any_lease(host, arg[0], &lease) || !py_to_time(arg[1], &delay_ns))
         return NULL;
     return verdict(cs_take_back(host, lease, delay_ns));
 }
@@ -601,6 +594,8 @@ static PyObject *host_wake_when_idle(PyObject *self, PyObject *value)
 
     if (host == NULL || !py_to_time(value, &idle_ns))
         return NULL;
+    if ((cs_table(host)->flags & CS_PER_PHASE) == 0)
+        return PyErr_Format(PyExc_RuntimeError, "wake_when_idle: this needs the flag per_phase");
     cs_wake_when_idle(host, idle_ns);
     Py_RETURN_NONE;
 }
@@ -612,6 +607,7 @@ static PyObject *host_try_anew(PyObject *self, PyObject *none)
     (void)none;
     if (host == NULL)
         return NULL;
+    OBJECT(self)->candidate = ID_NONE;
     cs_try_anew(host);
     Py_RETURN_NONE;
 }
@@ -621,7 +617,11 @@ static PyObject *host_next_candidate(PyObject *self, PyObject *none)
     struct cs_host *host = request(self);
 
     (void)none;
-    return host == NULL ? NULL : task_or_none(self, cs_next_candidate(host));
+    if (host == NULL)
+        return NULL;
+    struct task_id task = cs_next_candidate(host);
+    OBJECT(self)->candidate = task.i;
+    return task_or_none(self, task);
 }
 
 static PyObject *host_tried(FAST)
@@ -631,9 +631,16 @@ static PyObject *host_tried(FAST)
     uint32_t alike = CS_ALIKE_NONE;
 
     if (host == NULL || !py_is_count(count, 1, 2, "tried") ||
-        !py_to_task(OBJECT(self), arg[0], &task) || (count == 2 && !py_to_u32(arg[1], &alike)) ||
-        !is_below(alike, CS_ALIKE_ALL + 1, "alike"))
+        !py_to_task(OBJECT(self), arg[0], &task) ||
+        (count == 2 && !py_to_index(arg[1], CS_ALIKE_ALL + 1, "alike", &alike)))
         return NULL;
+    if (cs_job_task(host, cs_task(host, task)->job, cs_task(host, task)->role).i == task.i &&
+        task.i != OBJECT(self)->candidate) {
+        PyErr_Format(PyExc_ValueError, "tried: %R is not what next_candidate() told last",
+                     arg[0]);
+        return NULL;
+    }
+    OBJECT(self)->candidate = ID_NONE;
     cs_tried(host, task, (enum cs_alike)alike);
     Py_RETURN_NONE;
 }
@@ -646,8 +653,8 @@ static PyObject *host_resize(FAST)
     struct lease_id lease;
     uint32_t gpus;
 
-    if (host == NULL || !py_is_count(count, 2, 2, "resize") || !py_to_u32(arg[0], &lease.i) ||
-        !py_to_u32(arg[1], &gpus))
+    if (host == NULL || !py_is_count(count, 2, 2, "resize") ||
+        !py_to_any_lease(host, arg[0], &lease) || !py_to_u32(arg[1], &gpus))
         return NULL;
     return verdict(cs_resize(host, lease, gpus));
 }
@@ -655,11 +662,16 @@ static PyObject *host_resize(FAST)
 static PyObject *host_move(WITH_NAMES)
 {
     struct cs_host *host = request(self);
+    struct job_id job = { ID_NONE };
     struct lease_id lease;
     struct want want;
 
-    if (host == NULL || !py_is_count(count, 1, 1, "move") || !py_to_u32(arg[0], &lease.i) ||
-        !py_to_want(host, arg + count, names, cs_lease(host, lease)->job, &want))
+    if (host == NULL || !py_is_count(count, 1, 1, "move") ||
+        !py_to_any_lease(host, arg[0], &lease))
+        return NULL;
+    if (cs_lease_held(host, lease))
+        job = cs_lease(host, lease)->job;
+    if (!py_to_want(host, arg + count, names, job, &want))
         return NULL;
     return verdict(cs_move(host, lease, &want.want));
 }
@@ -671,7 +683,7 @@ static PyObject *host_start_co_located(FAST)
     struct job_id runs;
 
     if (host == NULL || !py_is_count(count, 2, 2, "start_co_located") ||
-        !py_to_task(OBJECT(self), arg[0], &task) || !py_to_job(arg[1], &runs))
+        !py_to_task(OBJECT(self), arg[0], &task) || !py_to_job(host, arg[1], &runs))
         return NULL;
     return verdict(cs_start_co_located(host, task, runs));
 }

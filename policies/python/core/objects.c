@@ -21,6 +21,7 @@ struct host_object *py_host_object_new(struct cs_host *host, struct self *self)
     object->op = 1;
     object->seen = 0;
     object->asking = false;
+    object->candidate = ID_NONE;
     return object;
 }
 

@@ -114,8 +114,16 @@ static void fail_raised(struct self *self, const char *method)
 static void fail_type(struct self *self, const char *method, const char *must,
                       PyObject *found)
 {
-    PyErr_Format(PyExc_TypeError, "%s() must return %s, and returned %R", method, must,
-                 found);
+    PyObject *shown = PyObject_Repr(found);
+
+    PyErr_Clear();              /* of a repr that raises */
+    if (shown != NULL)
+        PyErr_Format(PyExc_TypeError, "%s() must return %s, and returned %U", method, must,
+                     shown);
+    else
+        PyErr_Format(PyExc_TypeError, "%s() must return %s, and returned an object of %s",
+                     method, must, Py_TYPE(found)->tp_name);
+    Py_XDECREF(shown);
     fail_raised(self, method);
 }
 
@@ -196,6 +204,19 @@ static bool is_key_of(const struct key *key, const struct cs_task *task, int64_t
            key->at == at;
 }
 
+/* Is there a NaN in the tuple? */
+static bool holds_nan(PyObject *tuple)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
+        PyObject *item = PyTuple_GET_ITEM(tuple, i);
+
+        if ((PyFloat_Check(item) && isnan(PyFloat_AS_DOUBLE(item))) ||
+            (PyTuple_Check(item) && holds_nan(item)))
+            return true;
+    }
+    return false;
+}
+
 /* Keeps what key() returned: floats and small integers as C values, which
  * compare fast; tuples and large integers as objects.  NaN has no order and is
  * refused. */
@@ -214,13 +235,13 @@ static bool set_key(struct self *self, struct key *key, PyObject *value)
         if (over == 0)
             return true;
     }
-    if (PyTuple_Check(value) || over != 0) {
+    if (over != 0 || (PyTuple_Check(value) && !holds_nan(value))) {
         key->kind = KEY_OBJECT;
         key->is.object = Py_NewRef(value);
         return true;
     }
     key->kind = KEY_NONE;
-    fail_type(self, "key", "a number or a tuple", value);
+    fail_type(self, "key", "a number or a tuple, and no NaN", value);
     return false;
 }
 

@@ -23,21 +23,29 @@ bool py_is_count(Py_ssize_t given, Py_ssize_t min, Py_ssize_t max, const char *n
 /* A bool is a whole number in Python, and is taken as one. */
 bool py_to_u32(PyObject *value, uint32_t *out)
 {
-    unsigned long number = PyLong_Check(value) ? PyLong_AsUnsignedLong(value) : 0;
+    int over = 0;
+    long long number = PyLong_Check(value) ? PyLong_AsLongLongAndOverflow(value, &over) : 0;
 
     if (!PyLong_Check(value))
-        PyErr_Format(PyExc_TypeError, "a whole number is needed, found %R", value);
-    else if (PyErr_Occurred() == NULL && number > UINT32_MAX)
-        PyErr_Format(PyExc_OverflowError, "a number below 2**32 is needed, found %R", value);
+        PyErr_Format(PyExc_TypeError, "%s: a whole number is needed, found %R", py_call, value);
+    else if (over != 0 || number < 0 || number > UINT32_MAX)
+        PyErr_Format(PyExc_ValueError, "%s: a number from 0 to %u is needed, found %R", py_call,
+                     UINT32_MAX, value);
     *out = (uint32_t)number;
     return PyErr_Occurred() == NULL;
 }
 
 bool py_to_i64(PyObject *value, int64_t *out)
 {
+    int over = 0;
+
     if (!PyLong_Check(value))
-        PyErr_Format(PyExc_TypeError, "whole nanoseconds are needed, found %R", value);
-    *out = PyLong_Check(value) ? PyLong_AsLongLong(value) : 0;
+        PyErr_Format(PyExc_TypeError, "%s: whole nanoseconds are needed, found %R", py_call,
+                     value);
+    *out = PyLong_Check(value) ? PyLong_AsLongLongAndOverflow(value, &over) : 0;
+    if (over != 0)
+        PyErr_Format(PyExc_ValueError, "%s: a number within 2**63 is needed, found %R", py_call,
+                     value);
     return PyErr_Occurred() == NULL;
 }
 
@@ -46,37 +54,33 @@ bool py_to_time(PyObject *value, int64_t *out)
     if (!py_to_i64(value, out))
         return false;
     if (*out < 0)
-        PyErr_Format(PyExc_ValueError, "a time must not be negative, found %R", value);
+        PyErr_Format(PyExc_ValueError, "%s: a time must not be negative, found %R", py_call,
+                     value);
     return *out >= 0;
 }
 
 bool py_to_task(struct host_object *host, PyObject *value, struct task_id *out)
 {
     if (!PyObject_TypeCheck(value, &py_task_type)) {
-        PyErr_Format(PyExc_TypeError, "a Task is needed, found %R", value);
+        PyErr_Format(PyExc_TypeError, "%s: a Task is needed, found %R", py_call, value);
         return false;
     }
     if (((struct task_object *)value)->host != host) {
-        PyErr_SetString(PyExc_ValueError, "the task is of another trial");
+        PyErr_Format(PyExc_ValueError, "%s: the task is of another trial", py_call);
         return false;
     }
     out->i = ((struct task_object *)value)->id;
     return py_task_pub((struct task_object *)value) != NULL;
 }
 
-bool py_to_job(PyObject *value, struct job_id *out)
+PyObject *py_to_list(PyObject *value, const char *what)
 {
-    if (PyObject_TypeCheck(value, &py_task_type)) {
-        out->i = ((struct task_object *)value)->job;
-        return true;
-    }
-    return py_to_u32(value, &out->i);
-}
+    PyObject *list = PySequence_Fast(value, "");
 
-bool py_to_role(PyObject *value, uint32_t *out)
-{
-    *out = CS_ALL_ROLES;
-    return value == Py_None || py_to_u32(value, out);
+    if (list == NULL && PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError, "%s: a list of %s is needed, found %R", py_call, what,
+                     value);
+    return list;
 }
 
 /* Adds the bit of the pool of that name. */
@@ -87,7 +91,7 @@ static bool add_pool(const struct cs_host *host, const char *name, uint32_t *mas
             *mask |= (uint32_t)1 << p;
             return true;
         }
-    PyErr_Format(PyExc_LookupError, "there is no pool named '%s'", name);
+    PyErr_Format(PyExc_LookupError, "%s: there is no pool named '%s'", py_call, name);
     return false;
 }
 
@@ -99,7 +103,7 @@ bool py_to_pools(const struct cs_host *host, PyObject *value, uint32_t *out)
 
     *out = 0;
     if (PyLong_Check(value))
-        return py_to_u32(value, out);
+        return py_to_mask(host, value, out);
     if (PyUnicode_Check(value))
         return (text = PyUnicode_AsUTF8(value)) != NULL && add_pool(host, text, out);
     names = PyObject_GetIter(value);
@@ -124,20 +128,24 @@ static const char *const want_name[WANT_KEYS] = {
 };
 
 /* "(node, gpus), ..." */
-static bool set_spot(PyObject *value, struct want *out)
+static bool set_spot(const struct cs_host *host, PyObject *value, struct want *out)
 {
-    PyObject *list = PySequence_Fast(value, "spot must be a list of (node, gpus)");
+    PyObject *list = py_to_list(value, "(node, gpus)");
     Py_ssize_t count = list == NULL ? 0 : PySequence_Fast_GET_SIZE(list);
 
     if (count > WANT_SPOTS_MAX)
-        PyErr_Format(PyExc_ValueError, "spot must have at most %u nodes, found %zd",
-                     WANT_SPOTS_MAX, count);
+        PyErr_Format(PyExc_ValueError, "%s: spot must have at most %u nodes, found %zd",
+                     py_call, WANT_SPOTS_MAX, count);
     for (Py_ssize_t i = 0; PyErr_Occurred() == NULL && i < count; i++) {
-        unsigned node = 0, gpus = 0;
+        PyObject *pair = PySequence_Fast_GET_ITEM(list, i);
 
-        if (!PyArg_Parse(PySequence_Fast_GET_ITEM(list, i), "(II)", &node, &gpus))
-            break;
-        out->spot[i] = (struct cs_node_gpus){ { ID_NONE }, node, gpus };
+        out->spot[i] = (struct cs_node_gpus){ { ID_NONE }, 0, 0 };
+        if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2)
+            PyErr_Format(PyExc_TypeError, "%s: spot must be a list of (node, gpus), found %R",
+                         py_call, pair);
+        else
+            (void)py_to_spot(host, &PyTuple_GET_ITEM(pair, 0),
+                             i == 0 ? NULL : &out->spot[i - 1], &out->spot[i]);
     }
     out->want.spot = out->spot;
     out->want.spot_count = (uint32_t)count;
@@ -161,7 +169,7 @@ static bool set_want(const struct cs_host *host, enum want_key key, PyObject *va
     case WANT_FIRST: return py_to_u32(value, &want->first_node);
     case WANT_COUNT: return py_to_u32(value, &want->node_count);
     case WANT_TYPE: return py_to_u32(value, &want->gpu_type);
-    case WANT_SPOT: return set_spot(value, out);
+    case WANT_SPOT: return set_spot(host, value, out);
     case WANT_TAKE_IDLE:
         truth = PyObject_IsTrue(value);
         want->take_idle = truth > 0;
@@ -181,9 +189,9 @@ static bool set_by_name(const struct cs_host *host, PyObject *name, PyObject *va
         if (strcmp(text, want_name[k]) == 0)
             return set_want(host, (enum want_key)k, value, out);
     if (text != NULL)
-        PyErr_Format(PyExc_TypeError, "a want has no key '%s'; it has role, gpus, pools, "
+        PyErr_Format(PyExc_TypeError, "%s: a want has no key '%s'; it has role, gpus, pools, "
                      "take_idle, idle_ns, cores, first_node, node_count, spot, gpu_type",
-                     text);
+                     py_call, text);
     return false;
 }
 
@@ -209,7 +217,7 @@ bool py_to_want_dict(const struct cs_host *host, PyObject *dict, struct job_id j
 
     memset(&out->want, 0, sizeof out->want);
     if (!PyDict_Check(dict)) {
-        PyErr_Format(PyExc_TypeError, "a want is a dict, found %R", dict);
+        PyErr_Format(PyExc_TypeError, "%s: a want is a dict, found %R", py_call, dict);
         return false;
     }
     while (PyDict_Next(dict, &at, &name, &value))

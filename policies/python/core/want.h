@@ -15,18 +15,43 @@ struct want {
     struct cs_node_gpus spot[WANT_SPOTS_MAX];   /* what want.spot points to */
 };
 
+/* The method that is called, for what is said of its arguments; a text that stays. */
+extern const char *py_call;
+
 /* Is that a number of arguments that the method `name` takes? */
 bool py_is_count(Py_ssize_t given, Py_ssize_t min, Py_ssize_t max, const char *name);
-/* Whole numbers, no floats; py_to_time: nanoseconds, 0 or more. */
+/* Whole numbers, no floats: a count, below 2^32; py_to_time: nanoseconds, 0 or more. */
 bool py_to_u32(PyObject *value, uint32_t *out);
 bool py_to_i64(PyObject *value, int64_t *out);
 bool py_to_time(PyObject *value, int64_t *out);
 /* A Task of this trial that waits. */
 bool py_to_task(struct host_object *host, PyObject *value, struct task_id *out);
-/* The number of a job, or a Task of it. */
-bool py_to_job(PyObject *value, struct job_id *out);
-/* The number of a role; None: CS_ALL_ROLES. */
-bool py_to_role(PyObject *value, uint32_t *out);
+
+/* A new list or tuple of what can be walked through; `what` are its items.  NULL: an error
+ * is set. */
+PyObject *py_to_list(PyObject *value, const char *what);
+
+/* ids.c: numbers of what there is; another one is an IndexError.  `what`, as "a job". */
+bool py_to_index(PyObject *value, uint32_t count, const char *what, uint32_t *out);
+/* A job by its number, or a Task of it: one that may be asked about, or any one that was
+ * submitted.  Likewise leases: one that is held, or any one that was. */
+bool py_to_job(const struct cs_host *host, PyObject *value, struct job_id *out);
+bool py_to_any_job(const struct cs_host *host, PyObject *value, struct job_id *out);
+bool py_to_lease(const struct cs_host *host, PyObject *value, struct lease_id *out);
+bool py_to_any_lease(const struct cs_host *host, PyObject *value, struct lease_id *out);
+/* Of a job that may be asked about.  None: CS_ALL_ROLES. */
+bool py_to_role(const struct cs_host *host, PyObject *value, struct job_id job, uint32_t *out);
+bool py_to_role_or_all(const struct cs_host *host, PyObject *value, struct job_id job,
+                       uint32_t *out);
+bool py_to_phase(const struct cs_host *host, PyObject *value, struct job_id job, uint32_t *out);
+bool py_to_pool(const struct cs_host *host, PyObject *value, uint32_t *out);
+bool py_to_node(const struct cs_host *host, PyObject *value, uint32_t *out);
+/* A mask of pools that there are; 0: all. */
+bool py_to_mask(const struct cs_host *host, PyObject *value, uint32_t *out);
+/* A node and GPUs of it, for out->job; behind `last` of a list, or NULL. */
+bool py_to_spot(const struct cs_host *host, PyObject *const value[2],
+                const struct cs_node_gpus *last, struct cs_node_gpus *out);
+
 /* A mask of pools, a pool's name, or several names. */
 bool py_to_pools(const struct cs_host *host, PyObject *value, uint32_t *out);
 /* A want from the keywords of a call (values and their names), or from a dict; what is

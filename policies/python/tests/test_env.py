@@ -86,7 +86,7 @@ class Case(unittest.TestCase):
 
 class OneTest(Case):
     def test_passes_the_checker_of_gymnasium(self):
-        for more in ({}, {"phases": True, "reward": "makespan", "rows": 5, "max_steps": 9}):
+        for more in ({}, {"sizes": (1, 2, 8)}, {"phases": True, "reward": "makespan", "rows": 5, "max_steps": 9}):
             env = gymnasium.make("clustersim/Schedule-v0", experiment=self.small, **more)
             self.addCleanup(env.close)
             with warnings.catch_warnings():
@@ -108,6 +108,73 @@ class OneTest(Case):
                     self.assertAlmostEqual(float(row[name]), env.metric(name),
                                            delta=1e-6 * abs(env.metric(name)), msg=name)
             self.assertTrue(row["jct_mean_s"])
+
+    def test_an_agent_that_sizes_jobs_gives_the_rows_of_the_policy_that_it_copies(self):
+        sizes = (1, 2, 4, 8)
+        elastic = {"recipe": "trace", "name": "elastic", "gpus": 2,
+                   "duration": {"lognormal": {"mean": "20min", "cv": 1}},
+                   "elastic": {"min": 1, "max": 8, "scaling": {"table": {1: 1, 8: 5}}}}
+        settings = {"workload.mix": [elastic]}
+
+        def in_turn(count):
+            """The order in which the next one to start tries sizes."""
+            return sizes[count % 4:] + sizes[:count % 4]
+
+        class InTurn(cs.Policy):
+            """the oldest, on each size in its turn"""
+            flags = ("grows", "shrinks")
+            count = 0
+
+            def decide(self, host):
+                while host.pending_count():
+                    if not any(host.start(host.pending(0), gpus=size) == cs.policy.DONE
+                               for size in in_turn(self.count)):
+                        return
+                    self.count += 1
+
+        results = run(self.small, policies=[InTurn], out=self.dir / "out", draw=False,
+                      settings=settings)
+        self.assertEqual(results.status, 0, results.failures)
+        env = self.make(split="test", sizes=sizes, settings=settings)
+        used = []
+
+        def choose(observation, mask):
+            for gpus in in_turn(len(used)):
+                action = env.action_of(0, 0, 1 + sizes.index(gpus))
+                if mask[action]:
+                    used.append(gpus)
+                    return action
+            return len(mask) - 1
+
+        for row in results.table("summary"):
+            used.clear()
+            self.play(env, row["seed"], choose)
+            for name in ("jct_mean_s", "wait_mean_s", "makespan_s", "gpu_utilization"):
+                self.assertAlmostEqual(row[name], env.metric(name), msg=name,
+                                       delta=1e-6 * abs(env.metric(name)))
+            self.assertEqual(set(used), set(sizes))
+
+    def test_sizes_that_make_no_sense_are_errors(self):
+        for sizes, said in (((0,), "whole numbers of GPUs"), ((1.5,), "whole numbers of GPUs"),
+                            ((-1,), "whole numbers of GPUs"), ((2, 2), "rise"),
+                            ((4, 2), "rise"), (tuple(range(1, 65)), "at most 63")):
+            with self.assertRaises(cs.Error) as caught:
+                self.make(sizes=sizes)
+            self.assertIn(said, caught.exception.message)
+        env = self.make(sizes=(1, 2))
+        with self.assertRaises(cs.Error):
+            env.action_of(0, 0, 3)
+
+    def test_a_size_that_a_job_cannot_have_is_masked(self):
+        env = self.make(sizes=(1, 4, 8))
+        observation, _ = env.reset(seed=0)
+        gpus = round(float(observation["tasks"][0, 1]) * 16)
+        for size, number in enumerate((1, 4, 8), 1):
+            self.assertEqual(env.action_masks()[env.action_of(0, 0, size)], number == gpus)
+        before = env.action_masks()
+        action = env.action_of(0, 0, 1 if gpus != 1 else 2)
+        self.assertEqual(env.step(action)[4]["verdict"], "bad_shape")
+        np.testing.assert_array_equal(before, env.action_masks())
 
     def test_rewards_sum_to_the_metric(self):
         env = self.make()
@@ -237,7 +304,7 @@ class WrongTest(Case):
             env.step(0)
 
     def test_arrays_of_the_wrong_size_are_refused(self):
-        env = _core.Env(str(self.small), None, [], None, 1, 4, False, "jct", 0, 0, False)
+        env = _core.Env(str(self.small), None, [], None, 1, 4, False, "jct", 0, 0, False, ())
         with self.assertRaisesRegex(ValueError, "array 0 must have"):
             env.bind(*[bytearray(3) for _ in range(7)])
         with self.assertRaisesRegex(ValueError, "closed"):

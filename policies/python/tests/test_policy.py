@@ -242,13 +242,18 @@ class Faults(Case):
             def key(self, host, task):
                 return float("nan")
 
+        class Deep(Policy):
+            def key(self, host, task):
+                return (1, (task.job, float("nan")))
+
         class Lists(Policy):
             def decide(self, host):
                 return [host.pending(0)]
 
         self.assert_fails(Numbers, "before() must return True or False, and returned 1")
-        self.assert_fails(Texts, "key() must return a number or a tuple, and returned 'short'")
-        self.assert_fails(NotANumber, "key() must return a number or a tuple, and returned nan")
+        self.assert_fails(Texts, "key() must return a number or a tuple, and no NaN, and returned 'short'")
+        self.assert_fails(NotANumber, "key() must return a number or a tuple, and no NaN, and returned nan")
+        self.assert_fails(Deep, "and no NaN, and returned (1, (4, nan))")
         self.assert_fails(Lists, "decide() must return nothing, and returned [<Task of job")
 
     def test_keys_that_cannot_be_compared_fail_their_trials(self):
@@ -311,10 +316,10 @@ class Faults(Case):
             def decide(self, host):
                 host.set_node_gpus([(0, 99, 1)])
 
-        self.assert_fails(Pairs, "set_sizes() needs a list of (job, gpus)")
+        self.assert_fails(Pairs, "set_sizes: a list of (job, gpus) is needed, found 1")
         self.assert_fails({"policy": Pairs, "sizes": "short"}, "a tuple of 2 is needed")
         self.assert_fails({"policy": Pairs, "sizes": "text"}, "a whole number is needed")
-        self.assert_fails(Far, "node: there are 2, found the index 99")
+        self.assert_fails(Far, "set_node_gpus: a node must be from 0 to 1, found 99")
 
     def test_a_request_from_before_is_refused(self):
         class Asks(Policy):
@@ -338,7 +343,7 @@ class Faults(Case):
                 host.start(0)
 
         self.assert_fails(Wants, "a want has no key 'pool'; it has role, gpus, pools")
-        self.assert_fails(Far, "pending: there are 1, found the index 1000")
+        self.assert_fails(Far, "pending: the place of a task must be from 0 to 0, found 1000")
         self.assert_fails(NoTask, "a Task is needed, found 0")
 
     def test_a_task_that_was_started_is_no_task_any_more(self):

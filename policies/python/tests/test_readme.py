@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 README = Path(__file__).resolve().parent.parent / "README.md"
-BLOCK = re.compile(r"^```(yaml|python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(yaml|python|console|c)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -27,7 +27,7 @@ class Readme(unittest.TestCase):
         os.chdir(folder.name)
         self.code, self.shown = "", []
         for kind, text in blocks:
-            named = re.match(r"# file: (\S+)\n", text)
+            named = re.match(r"(?:# |/\* )file: (\S+)", text)
             if named:
                 Path(named[1]).write_text(text, encoding="utf-8")
             elif kind == "python":
@@ -47,9 +47,14 @@ class Readme(unittest.TestCase):
 
     @unittest.skipIf(find_spec("clustersim._core") is None, "the compiled part is absent")
     def test_the_scripts_of_the_manual_print_what_it_shows(self):
-        self.assertEqual([name for name, _ in self.shown], ["mine.py"])
+        self.assertEqual([name for name, _ in self.shown], ["mine.py", "same.py"])
+        paths = [os.environ.get("PYTHONPATH", "")]
+        for tree in (os.environ.get("CLUSTERSIM_TREE"), *README.parents):
+            paths.append(str(Path(tree or "/") / "policies" / "clients" / "python"))
+        with_client = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
         for name, shown in self.shown:
-            ran = subprocess.run([sys.executable, name], capture_output=True, text=True)
+            ran = subprocess.run([sys.executable, name], capture_output=True, text=True,
+                                 env=with_client)
             self.assertEqual((ran.returncode, ran.stderr), (0, ""))
             self.assertTrue(doctest.OutputChecker().check_output(shown, ran.stdout, FLAGS),
                             ran.stdout)
