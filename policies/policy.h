@@ -71,13 +71,11 @@ enum cs_policy_flags {
     CS_ASKS_BLOCKING  = 1u << 9,   /* `blocking`: its own decide calls cs_skips() */
     CS_ASKS_ESTIMATES = 1u << 10,  /* `estimate`: it depends on estimates */
     CS_ASKS_WEIGHTS   = 1u << 11,  /* `weights`: it calls cs_weight() */
-    CS_SOLVES         = 1u << 12,  /* `resolve_at_most_every`: it calls
-                                     cs_may_solve() before it plans anew */
+    CS_SOLVES         = 1u << 12,  /* `resolve_at_most_every`: cs_may_solve() */
     /* What results say of it; these change nothing */
-    CS_RESERVES       = 1u << 13,  /* its own decide starts in the order of
-                                     before(), and others only where they do not
-                                     delay the first: GPUs that it leaves free
-                                     for that reason are counted as such */
+    CS_RESERVES       = 1u << 13,  /* starts in the order of before(), and others
+                                     only where they do not delay the first: GPUs
+                                     left free for that are counted as such */
     CS_HOMES          = 1u << 14,  /* calls cs_home_pools() */
     CS_FORECASTS      = 1u << 15,  /* takes the site where a phase is soonest
                                      over: the order of `types:` does not act */
@@ -210,8 +208,7 @@ struct cs_node {
 struct cs_filter {
     uint32_t gpus_max, gpus_any_estimate;
     int64_t estimate_max_ns;
-    bool startable;             /* without what is known already to find no
-                                   room with cs_start() at this instant */
+    bool startable;             /* without what has no room now, as is known */
 };
 
 int64_t cs_now_ns(const struct cs_host *host);
@@ -301,8 +298,7 @@ struct cs_node_gpus {
     uint32_t node, gpus;
 };
 
-/* Where a task could go.  Zeroed: as its owner asked, by the rule that the
- * experiment named under `placement:`. */
+/* Where a task could go.  Zeroed: as its owner asked, by the rule `placement:`. */
 struct cs_want {
     uint32_t role;              /* of an ask for a whole job: which of them */
     uint32_t gpus;              /* 0: as asked */
