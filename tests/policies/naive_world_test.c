@@ -71,12 +71,13 @@ struct task_id cs_next_candidate(struct cs_host *host)
     return cs_pending(host, tried);
 }
 
-void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
+bool host_kinds_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
 {
     const struct host_task_slot *slot = &host->tasks->slot[task.i];
 
     (void)alike;
     tried += slot->live && slot->seq == trying;
+    return true;
 }
 
 /* ---- whole jobs without classes: each is tried at each decision ---- */
