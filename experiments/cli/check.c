@@ -17,15 +17,17 @@
 #include "experiments/cli/experiment.h"
 #include "experiments/cli/tuned.h"
 #include "experiments/columns/metric.h"
+#include "experiments/decide/decide.h"
 #include "experiments/options/args.h"
 #include "experiments/results/check.h"
 #include "experiments/results/grid.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/err.h"
 #include "sim/text/folder.h"
+#include "sim/text/out.h"
 #include "sim/text/paths.h"
 
-enum { EXPECTS, REGRESSIONS, LISTS };
+enum { EXPECTS, REGRESSIONS, OPTIONS, LISTS };
 
 /* One run of the command. */
 struct checking {
@@ -35,6 +37,7 @@ struct checking {
     const struct grid *now;
     struct check_list list[LISTS];
     const char *name;
+    const struct decision *decision;    /* on its options; NULL: there are none */
     struct check_left left;         /* by a flag */
 };
 
@@ -47,7 +50,8 @@ static bool read_folder(struct checking *c, struct err *err)
     uint32_t count;
 
     c->now = grid_from_folder(arena, dir, err);
-    if (c->now == NULL || !check_read(arena, dir, c->now->metrics, &expect, &count, err))
+    if (c->now == NULL || !check_read(arena, dir, c->now->metrics, &expect, &count, err) ||
+        !decide_read(arena, dir, c->now, &c->decision, err))
         return false;
     c->list[EXPECTS] = check_expects(arena, c->now, expect, count);
     c->name = dir;
@@ -81,6 +85,7 @@ static int run_experiment(struct checking *c)
     status = cmd_experiment_run(c->cli, c->args, experiment, &session);
     c->now = session.grid;
     c->list[EXPECTS] = session.checks;
+    c->decision = session.decision;
     c->left = (struct check_left){
         experiment->left_out, experiment->fewer_seeds ||
                               (c->now != NULL && c->now->stop.rule != LOOKS_NONE)
@@ -117,6 +122,21 @@ static bool judge_advice(struct checking *c, struct err *err)
     return ok;
 }
 
+/* The verdicts, and which of the options to take. */
+static bool write_markdown(struct checking *c, struct err *err)
+{
+    struct out *out = out_open(c->cli->arena, c->args->value[ARG_MARKDOWN], err);
+
+    if (out == NULL)
+        return false;
+    check_markdown(out, c->name, c->list, LISTS);
+    if (c->decision != NULL) {
+        out_text(out, "\n");
+        decide_markdown(out, c->decision);
+    }
+    return out_close(out, err);
+}
+
 /* JUnit and Markdown, for CI systems. */
 static bool write_files(struct checking *c, struct err *err)
 {
@@ -126,13 +146,11 @@ static bool write_files(struct checking *c, struct err *err)
     return (!args->given[ARG_JUNIT] ||
             check_junit(arena, args->value[ARG_JUNIT], c->name, c->list,
                         LISTS, err)) &&
-           (!args->given[ARG_MARKDOWN] ||
-            check_markdown(arena, args->value[ARG_MARKDOWN], c->name, c->list,
-                           LISTS, err));
+           (!args->given[ARG_MARKDOWN] || write_markdown(c, err));
 }
 
-/* True, with err: there is neither an expectation nor a baseline, which is a
- * mistake and no success. */
+/* True, with err: there is neither an expectation nor a baseline, nor are there options,
+ * which is a mistake and no success. */
 static bool has_nothing(const struct checking *c, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -141,7 +159,7 @@ static bool has_nothing(const struct checking *c, struct err *err)
         if (c->list[i].count > 0)
             return false;
     err_set(err, ERR_USAGE, nowhere, "%.150s has nothing to check: no "
-            "expectation and no --baseline", c->args->word[0]);
+            "expectation, no options and no --baseline", c->args->word[0]);
     return !err_hint(err, "`expect:` in the experiment says what must hold.");
 }
 
@@ -212,6 +230,8 @@ static int run_check(struct cli *cli, const struct args *args)
         if (c.now == NULL)
             return status;
     }
+    if (c.decision != NULL)
+        c.list[OPTIONS] = decide_checks(cli->arena, c.decision);
     if (c.before != NULL)
         c.list[REGRESSIONS] = check_regressions(cli->arena, c.before, c.now,
                                                 tolerance, &c.left);
@@ -235,6 +255,7 @@ const struct command command_check = {
     "What --only, --seeds or missing rows leave out is not judged, and does\n"
     "not pass either, but with --allow-not-judged.  Where a trial failed the\n"
     "verdict is `failed trial`.\n\n"
+    "Of an experiment with options it is judged whether one can be taken.\n\n"
     "--baseline compares trial by trial (point, policy, seed).  Trials are\n"
     "deterministic, so any metric that got worse in any seed by more than\n"
     "--tolerance (0 unless given) is a regression, and so is a trial that is\n"

@@ -25,6 +25,7 @@ struct folder;
 struct grid;
 struct metric_info;
 struct metric_set;
+struct out;
 
 enum check_verdict {
     CHECK_HOLDS, CHECK_FAILS, CHECK_UNDECIDED, CHECK_NOT_JUDGED,
@@ -100,9 +101,8 @@ void check_print(FILE *file, const struct check_list *list);
  * err says why. */
 bool check_junit(struct arena *arena, const char *path, const char *suite,
                  const struct check_list *list, size_t lists, struct err *err);
-/* Writes the verdicts as a table in Markdown, likewise. */
-bool check_markdown(struct arena *arena, const char *path, const char *title,
-                    const struct check_list *list, size_t lists,
-                    struct err *err);
+/* Writes the verdicts as a table in Markdown. */
+void check_markdown(struct out *out, const char *title, const struct check_list *list,
+                    size_t lists);
 
 #endif

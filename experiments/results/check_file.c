@@ -257,15 +257,11 @@ bool check_junit(struct arena *arena, const char *path, const char *suite,
     return out_close(out, err);
 }
 
-bool check_markdown(struct arena *arena, const char *path, const char *title,
-                    const struct check_list *list, size_t lists,
-                    struct err *err)
+void check_markdown(struct out *out, const char *title, const struct check_list *list,
+                    size_t lists)
 {
-    struct out *out = out_open(arena, path, err);
     struct sheet *sheet;
 
-    if (out == NULL)
-        return false;
     out_printf(out, "## %s\n\n", title);
     sheet = sheet_new("verdict:0\texpected:0\tfound:0");
     for (size_t i = 0; i < lists; i++)
@@ -278,5 +274,4 @@ bool check_markdown(struct arena *arena, const char *path, const char *title,
         }
     sheet_markdown(sheet, out);
     sheet_free(sheet);
-    return out_close(out, err);
 }

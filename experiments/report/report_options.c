@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * report_options.c - which option to take, and the options side by side: the first thing
+ * that the page of a design review says.
+ */
+#include "experiments/decide/decide.h"
+#include "experiments/report/report_html.h"
+#include "experiments/report/report_parts.h"
+#include "experiments/results/grid.h"
+#include "sim/text/out.h"
+#include "sim/text/sheet.h"
+
+void report_options(const struct report *r)
+{
+    const struct grid *grid = r->source.grid;
+
+    for (uint32_t t = 0; t < grid->point_count; t++) {
+        struct sheet *sheet = decide_sheet(r->arena, r->decision, t);
+
+        if (grid->point_count > 1)
+            html_element(r->out, "h3", grid->point[t]);
+        out_text(r->out, "<p class=\"answer\">");
+        out_html_text(r->out, r->decision->point[t].sentence);
+        out_text(r->out, "</p>\n");
+        sheet_html(sheet, 1, r->out);
+        sheet_free(sheet);
+    }
+    out_text(r->out, "<p class=\"pale\">");
+    out_html_text(r->out, decide_legend(r->arena, r->decision));
+    out_text(r->out, "</p>\n");
+}
