@@ -73,7 +73,7 @@ async function try_options(page, width) {
 
     hold(`the answer is a sentence on options at ${width}`,
          /^(Take|Keep|Undecided|Take none)\b.* total cost /.test(await first.textContent()));
-    const table = page.locator('h2 + p.answer + .wide > table');
+    const table = page.locator('h2 + p.answer + p + .wide > table');
     hold(`the options stand below it at ${width}`,
          (await table.locator('tbody tr').count()) === 5 &&
          /take|best mean/.test(await table.textContent()) &&

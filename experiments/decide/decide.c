@@ -401,7 +401,8 @@ const struct decision *decide_make(struct arena *arena, const struct grid *grid,
     for (uint32_t t = 0; t < grid->point_count; t++)
         decide_one(&d, t);
     for (uint32_t t = 0; t < grid->point_count; t++)
-        decision->point[t].sentence = decide_sentence(arena, decision, t);
+        decision->point[t].sentence =
+            decide_sentence(arena, decision, t, &decision->point[t].headline);
     return decision;
 }
 

@@ -9,6 +9,7 @@
 #define EXPERIMENTS_DECIDE_DECIDE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -67,7 +68,8 @@ struct decide_point {
     uint32_t best;              /* option with the best mean of those that keep the
                                    conditions; UINT32_MAX: none does */
     enum decide_outcome outcome;
-    const char *sentence;       /* which one to take, and why */
+    const char *sentence;       /* which one to take, and why, */
+    size_t headline;            /* of which so many bytes say what to do */
 };
 
 struct decision {
@@ -93,10 +95,11 @@ struct decide_risk decide_keep_risk(struct arena *arena, const struct decision *
                                     uint32_t point, uint32_t option, uint32_t keep);
 /* Returns what risk means here, for the line below the table. */
 const char *decide_legend(struct arena *arena, const struct decision *decision);
-/* Returns the table of a point, which the caller frees.  Small texts, which HTML alone
- * has, say what each option is and how the other metrics differ from the first. */
+/* Returns the table of a point, which the caller frees.  page: for HTML, where small texts
+ * below the cells say what each option is, how each metric differs from the first, and
+ * the worst seed. */
 struct sheet *decide_sheet(struct arena *arena, const struct decision *decision,
-                           uint32_t point);
+                           uint32_t point, bool page);
 /* Prints sentence, table and legend of each point; bold: for terminals. */
 void decide_print(FILE *file, const struct decision *decision, bool bold);
 /* Writes the same as Markdown. */

@@ -233,8 +233,6 @@ static void say_best(struct words *w)
         add_against_first(w, best);
         add(w, ".");
     }
-    if (w->decision->spec->keep_count > 0)
-        add(w, text_format(w->arena, " It keeps %s.", conditions(w)));
 }
 
 /* Which option makes it undecided. */
@@ -267,7 +265,7 @@ static void say_open(struct words *w)
 }
 
 const char *decide_sentence(struct arena *arena, const struct decision *decision,
-                            uint32_t point)
+                            uint32_t point, size_t *headline)
 {
     struct words w = {
         arena, decision, &decision->point[point],
@@ -280,6 +278,10 @@ const char *decide_sentence(struct arena *arena, const struct decision *decision
         say_open(&w);
     else
         say_best(&w);
+    *headline = strlen(w.text);
+    if ((w.at->outcome == DECIDE_IS_TAKEN || w.at->outcome == DECIDE_IS_KEPT) &&
+        decision->spec->keep_count > 0)
+        add(&w, text_format(arena, " It keeps %s.", conditions(&w)));
     add_level(&w);
     add_those(&w, DECIDE_DROPPED, " Dropped: ");
     add_those(&w, DECIDE_UNDECIDED, w.at->outcome == DECIDE_IS_OPEN

@@ -147,6 +147,26 @@ static const char *risk_text(struct arena *arena, const struct decide_risk *r)
                        100 * r->high);
 }
 
+/* Returns the text with places behind dots where a browser may break a key. */
+static const char *break_keys(struct arena *arena, const char *text)
+{
+    static const char space[] = "\u200b";      /* of no width */
+    size_t dots = 0, used = 0;
+    char *out;
+
+    for (const char *p = text; *p != '\0'; p++)
+        dots += *p == '.';
+    out = arena_alloc(arena, strlen(text) + dots * (sizeof space - 1) + 1, 1);
+    for (const char *p = text; *p != '\0'; p++) {
+        out[used++] = *p;
+        if (*p != '.')
+            continue;
+        memcpy(out + used, space, sizeof space - 1);
+        used += sizeof space - 1;
+    }
+    return out;
+}
+
 /* Below the name: what the option is. */
 static void add_name(struct arena *arena, struct sheet *sheet,
                      const struct experiment_choice *choice)
@@ -157,7 +177,7 @@ static void add_name(struct arena *arena, struct sheet *sheet,
     sheet_cell(sheet, "%s", choice->name);
     if (bytes > 2 && set[0] == '{')         /* without the braces of the map */
         set = text_format(arena, ": %.*s", (int)bytes - 2, set + 1);
-    sheet_small(sheet, "", "%s%s", choice->policy, set);
+    sheet_small(sheet, "", "%s%s", choice->policy, break_keys(arena, set));
 }
 
 static double largest_mean(struct arena *arena, const struct decision *decision,
@@ -175,7 +195,7 @@ static double largest_mean(struct arena *arena, const struct decision *decision,
 
 /* The titles; a metric that decides or is a condition says so. */
 static struct sheet *open_sheet(struct arena *arena, const struct decision *decision,
-                                const enum metric *shown, uint32_t count)
+                                const enum metric *shown, uint32_t count, bool page)
 {
     const struct experiment_decide *spec = decision->spec;
     const struct metric_set *set = decision->grid->metrics;
@@ -188,19 +208,20 @@ static struct sheet *open_sheet(struct arena *arena, const struct decision *deci
 
         sheet_column(sheet, text_format(arena, "%s%s", decide_title(info),
                                         strcmp(info->unit, "USD") == 0 ? ", USD" : ""), 1);
-        if (m == 0)
+        if (m == 0 && !page)
             sheet_column(sheet, text_format(arena, "against %s", spec->choice[0].name), 1);
     }
     sheet_column(sheet, "risk", 1);
     sheet_column(sheet, text_format(arena, "%.10g%% of seeds at %s", 100 * spec->quantile,
                                     better < 0 ? "most" : "least"), 1);
-    sheet_column(sheet, "worst seed", 1);
+    if (!page)
+        sheet_column(sheet, "worst seed", 1);
     return sheet;
 }
 
 static void add_option(struct arena *arena, struct sheet *sheet,
                        const struct decision *decision, uint32_t point, uint32_t i,
-                       const enum metric *shown, uint32_t count)
+                       const enum metric *shown, uint32_t count, bool page)
 {
     const struct decide_option *o = &decision->point[point].option[i];
     const struct metric_info *info =
@@ -218,25 +239,29 @@ static void add_option(struct arena *arena, struct sheet *sheet,
         if (m > 0)
             continue;
         first = unit;
-        sheet_cell(sheet, "%s", decide_delta_text(arena, info, &o->delta));
+        if (!page)
+            sheet_cell(sheet, "%s", decide_delta_text(arena, info, &o->delta));
     }
     sheet_cell(sheet, "%s", risk_text(arena, &o->risk));
     value_text(text, o->tail, first);
     sheet_cell(sheet, "%s", text);
     value_text(text, o->worst, first);
-    sheet_cell(sheet, "%s", text);
+    if (page)
+        sheet_small(sheet, "", "worst %s", text);
+    else
+        sheet_cell(sheet, "%s", text);
 }
 
 struct sheet *decide_sheet(struct arena *arena, const struct decision *decision,
-                           uint32_t point)
+                           uint32_t point, bool page)
 {
     uint32_t count;
     const enum metric *shown = decide_shown(arena, decision, &count);
-    struct sheet *sheet = open_sheet(arena, decision, shown, count);
+    struct sheet *sheet = open_sheet(arena, decision, shown, count, page);
 
     for (uint32_t i = 0; i < decision->spec->choice_count; i++)
         if (decision->point[point].option[i].policy != UINT32_MAX)
-            add_option(arena, sheet, decision, point, i, shown, count);
+            add_option(arena, sheet, decision, point, i, shown, count, page);
     return sheet;
 }
 
@@ -287,7 +312,7 @@ void decide_print(FILE *file, const struct decision *decision, bool bold)
 
     fputs("options\n", file);
     for (uint32_t t = 0; t < points; t++) {
-        struct sheet *sheet = decide_sheet(arena, decision, t);
+        struct sheet *sheet = decide_sheet(arena, decision, t, false);
 
         if (points > 1)
             fprintf(file, "%s%s\n", t > 0 ? "\n" : "", decision->point[t].label);
@@ -306,7 +331,7 @@ void decide_markdown(struct out *out, const struct decision *decision)
 
     out_text(out, "### Options\n");
     for (uint32_t t = 0; t < points; t++) {
-        struct sheet *sheet = decide_sheet(arena, decision, t);
+        struct sheet *sheet = decide_sheet(arena, decision, t, false);
 
         if (points > 1)
             out_printf(out, "\n**%s**\n", decision->point[t].label);
