@@ -25,7 +25,6 @@ struct folder;
 struct grid;
 struct metric_info;
 struct metric_set;
-struct out;
 
 enum check_verdict {
     CHECK_HOLDS, CHECK_FAILS, CHECK_UNDECIDED, CHECK_NOT_JUDGED,
@@ -38,6 +37,7 @@ struct check_item {
     const char *name;           /* what is expected, in words */
     const char *reason;         /* the figures */
     enum check_verdict verdict;
+    const char *policy;         /* that is judged; NULL: all of the point */
     /* Of expectations only: */
     const struct experiment_expect *expect;  /* NULL: a regression check */
     const struct metric_info *info;
@@ -97,12 +97,5 @@ bool check_read(struct arena *arena, const char *dir, const struct metric_set *m
 
 /* Prints a line for each item, with its figures. */
 void check_print(FILE *file, const struct check_list *list);
-/* Writes the verdicts as JUnit XML, for CI systems, into the file `path`.  False:
- * err says why. */
-bool check_junit(struct arena *arena, const char *path, const char *suite,
-                 const struct check_list *list, size_t lists, struct err *err);
-/* Writes the verdicts as a table in Markdown. */
-void check_markdown(struct out *out, const char *title, const struct check_list *list,
-                    size_t lists);
 
 #endif
