@@ -3,8 +3,7 @@
  * list.c - `clustersim list`: the names that files may use.
  *
  * One function a list, in a table by its word; each prints what a registry or
- * the catalogue holds.  --json prints the rows for programs; list_rows.c has those of
- * lists that are no tables for people.
+ * the catalogue holds.  --json prints the rows for programs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -375,6 +374,94 @@ static void list_semantics(FILE *out, const struct catalogue *catalogue)
     list_presets(out);
 }
 
+/* ---- those that people get as text, as tables for programs ---- */
+
+static struct sheet *policy_rows(const struct catalogue *catalogue)
+{
+    struct sheet *sheet = sheet_new("name:0\tsummary:0\tclairvoyant:1");
+    const struct cs_policy *p;
+
+    (void)catalogue;
+    for (size_t i = 0; (p = registry_at(i)) != NULL; i++)
+        sheet_cells(sheet, "%s\t%s\t%d", p->name, p->summary == NULL ? "" : p->summary,
+                    (p->flags & CS_CLAIRVOYANT) != 0);
+    return sheet;
+}
+
+static struct sheet *instance_rows(const struct catalogue *catalogue)
+{
+    struct sheet *sheet = sheet_new(
+        "name:0\tof:0\tGPUs:1\tmemory GB:1\tCPU:0\tNICs:1\tNIC:0\tdrives:1\t"
+        "drive TB:1\tlabel:0");
+
+    for (size_t i = 0; i < catalogue_instance_count(catalogue); i++) {
+        const struct instance *n = catalogue_instance_at(catalogue, i);
+
+        sheet_cells(sheet, "%s\t%s\t%u", n->name, n->of, n->gpus);
+        if (n->memory_bytes > 0)
+            sheet_cell(sheet, "%.9g", n->memory_bytes / 1e9);
+        else                                    /* it follows from the GPU */
+            sheet_cell(sheet, "%s", "");
+        sheet_cells(sheet, "%s\t%u\t%s\t%u\t%g\t%s", n->cpu, n->nics, n->nic, n->drives,
+                    n->drive_bytes / 1e12, n->label);
+    }
+    return sheet;
+}
+
+static struct sheet *format_rows(const struct catalogue *catalogue)
+{
+    struct sheet *sheet = sheet_new("name:0\tuse:0\tsummary:0");
+    const struct import_format *f;
+    const struct series_format *s;
+    const char *name, *meaning;
+
+    (void)catalogue;
+    for (size_t i = 0; (f = import_format_at(i)) != NULL; i++)
+        sheet_cells(sheet, "%s\tjobs\t%s", f->name, f->summary);
+    for (size_t i = 0; (s = series_format_at(i)) != NULL; i++)
+        sheet_cells(sheet, "%s\tseries\t%s", s->name, s->summary);
+    for (size_t i = 0; (name = request_format_at(i, &meaning)) != NULL; i++)
+        sheet_cells(sheet, "%s\trequests\t%s", name, meaning);
+    return sheet;
+}
+
+static struct sheet *recipe_rows(const struct catalogue *catalogue)
+{
+    struct sheet *sheet = sheet_new("name:0\tsummary:0");
+
+    (void)catalogue;
+    for (size_t i = 0; i < recipe_count; i++)
+        sheet_cells(sheet, "%s\t%s", recipe_table[i]->name, recipe_table[i]->summary);
+    return sheet;
+}
+
+static struct sheet *placement_rows(const struct catalogue *catalogue)
+{
+    struct sheet *sheet = sheet_new("name:0\tsummary:0\tbad:0\tsource:0");
+
+    (void)catalogue;
+    for (int rule = 0; rule < PLACE_RULE_COUNT; rule++) {
+        const struct place_info *info = place_info((enum place_rule)rule);
+
+        sheet_cells(sheet, "%s\t%s\t%s\t%s", info->name, info->summary, info->bad,
+                    info->source);
+    }
+    return sheet;
+}
+
+/* The presets; `clustersim schema` has the keys that they set. */
+static struct sheet *semantics_rows(const struct catalogue *catalogue)
+{
+    struct sheet *sheet = sheet_new("name:0\tpolicy:0\tjct_mean_s:1\tkeys:0\tsummary:0");
+    const struct semantics_row *row;
+
+    (void)catalogue;
+    for (size_t i = 0; (row = semantics_at(i)) != NULL; i++)
+        sheet_cells(sheet, "%s\t%s\t%s\t%s\t%s", row->preset, row->policy, row->effect,
+                    row->keys, row->meaning);
+    return sheet;
+}
+
 /* A list: its word, what prints it for people, and its rows.  print NULL: the rows are
  * printed. */
 struct lister {
@@ -385,19 +472,19 @@ struct lister {
 };
 
 static const struct lister lister[] = {
-    { "policies", list_policies, list_policy_rows, NULL },
+    { "policies", list_policies, policy_rows, NULL },
     { "gpus", NULL, gpus_sheet, NULL },
     { "cpus", NULL, cpus_sheet, NULL },
     { "links", NULL, links_sheet, NULL },
     { "models", list_models, llms_sheet, nets_sheet },
     { "prices", NULL, prices_sheet, NULL },
-    { "formats", list_formats, list_format_rows, NULL },
+    { "formats", list_formats, format_rows, NULL },
     { "metrics", NULL, metrics_sheet, NULL },
-    { "recipes", list_recipes, list_recipe_rows, NULL },
-    { "semantics", list_semantics, list_semantics_rows, NULL },
-    { "placements", list_placements, list_placement_rows, NULL },
+    { "recipes", list_recipes, recipe_rows, NULL },
+    { "semantics", list_semantics, semantics_rows, NULL },
+    { "placements", list_placements, placement_rows, NULL },
     { "applications", NULL, applications_sheet, NULL },
-    { "instances", list_instances, list_instance_rows, NULL },
+    { "instances", list_instances, instance_rows, NULL },
     { "columns", NULL, columns_sheet, NULL },
 };
 #define LISTERS (sizeof lister / sizeof lister[0])

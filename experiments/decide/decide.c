@@ -43,6 +43,8 @@ struct deciding {
     const struct experiment_decide *spec;
     struct decision *decision;
     double *p_holm;             /* by point and pair of options: pair_at() */
+    /* By option and condition: an item for each point. */
+    const struct check_item **kept;
     double better;              /* +1: more of the metric is better, -1: less */
 };
 
@@ -217,28 +219,38 @@ static void find_tail(const struct deciding *d, uint32_t point, struct decide_op
 
 /* ---- conditions ---- */
 
+/* Judges each condition on each option, at all points at once. */
+static void judge_conditions(struct deciding *d)
+{
+    uint32_t keeps = d->spec->keep_count;
+
+    d->kept = arena_alloc(d->arena, (size_t)d->spec->choice_count * keeps + 1,
+                          sizeof *d->kept);
+    for (uint32_t i = 0; i < d->spec->choice_count; i++)
+        for (uint32_t k = 0; k < keeps; k++) {
+            const struct experiment_keep *keep = &d->spec->keep[k];
+            struct experiment_expect *expect = arena_alloc(d->arena, 1, sizeof *expect);
+
+            *expect = (struct experiment_expect){
+                .metric = keep->metric, .policy = d->spec->choice[i].name,
+                .low = keep->low, .high = keep->high, .confidence = CONFIDENCE
+            };
+            struct check_list list = check_expects(d->arena, d->grid, expect, 1);
+
+            assert(list.count == d->grid->point_count);
+            d->kept[(size_t)i * keeps + k] = list.item;
+        }
+}
+
 /* Sets the verdict to DROPPED or UNDECIDED if the option does not surely keep the
  * condition; a condition that is broken goes before one that is not decided. */
 static void judge_keep(const struct deciding *d, uint32_t point, uint32_t i, uint32_t k)
 {
-    const struct experiment_keep *keep = &d->spec->keep[k];
     struct decide_option *o = option_at(d, point, i);
-    const struct experiment_expect expect = {
-        .metric = keep->metric, .policy = d->spec->choice[i].name,
-        .low = keep->low, .high = keep->high, .confidence = CONFIDENCE,
-        .point = d->grid->point[point],
-    };
-    struct check_list list = check_expects(d->arena, d->grid, &expect, 1);
-    const struct check_item *item = NULL;
+    const struct check_item *item =
+        &d->kept[(size_t)i * d->spec->keep_count + k][point];
 
-    for (uint32_t c = 0; c < list.count; c++)
-        if (list.item[c].point != NULL &&
-            grid_point(d->grid, list.item[c].point) == point)
-            item = &list.item[c];
-    if (item == NULL || item->verdict == CHECK_HOLDS ||
-        (o->verdict == DECIDE_DROPPED && item->verdict != CHECK_FAILS))
-        return;
-    if (o->verdict == DECIDE_DROPPED && item->verdict == CHECK_FAILS)
+    if (item->verdict == CHECK_HOLDS || o->verdict == DECIDE_DROPPED)
         return;                             /* the first broken one is told */
     o->verdict = item->verdict == CHECK_FAILS ? DECIDE_DROPPED : DECIDE_UNDECIDED;
     o->why = text_format(d->arena, "%s: %s",
@@ -398,6 +410,7 @@ const struct decision *decide_make(struct arena *arena, const struct grid *grid,
     if (!find_options(&d))
         return NULL;
     correct_pairs(&d);
+    judge_conditions(&d);
     for (uint32_t t = 0; t < grid->point_count; t++)
         decide_one(&d, t);
     for (uint32_t t = 0; t < grid->point_count; t++)
