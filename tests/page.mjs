@@ -2,13 +2,14 @@
 /*
  * page.mjs - a report in headless Chromium, as a reader uses it.
  *
- * `node page.mjs CHROMIUM REPORT.html SCREENSHOTS`: at three widths, in light and in dark, it
- * opens each figure's chart, points and zooms, sorts and filters a table.  Prints a
- * line "ok TEXT" or "not ok TEXT" for each thing that must hold.
+ * `node page.mjs CHROMIUM REPORT.html SCREENSHOTS [OPTIONS.html]`: at three widths, in light
+ * and in dark, it opens each figure's chart, points and zooms, sorts and filters a table; of
+ * a report with options it reads what stands first.  Prints a line "ok TEXT" or "not ok
+ * TEXT" for each thing that must hold.
  */
 import { chromium } from 'playwright-core';
 
-const [program, report, folder] = process.argv.slice(2);
+const [program, report, folder, options] = process.argv.slice(2);
 const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
 const heard = [];
 
@@ -66,6 +67,23 @@ async function try_table(page) {
     await field.fill('');
 }
 
+/* The sentence is the first thing below the heading; the table follows it at once. */
+async function try_options(page, width) {
+    const first = page.locator('h2 + p.answer');
+
+    hold(`the answer is a sentence on options at ${width}`,
+         /^(Take|Keep|Undecided|Take none)\b.* total cost /.test(await first.textContent()));
+    const table = page.locator('h2 + p.answer + p + .wide > table');
+    hold(`the options stand below it at ${width}`,
+         (await table.locator('tbody tr').count()) === 5 &&
+         /take|best mean/.test(await table.textContent()) &&
+         (await table.locator('small.worse').count()) > 0);
+    const box = await first.boundingBox();
+    hold(`the sentence is seen without scrolling at ${width}`,
+         box.y + box.height <= 900 && box.x >= 0 && box.x + box.width <= width);
+    await page.screenshot({ path: `${folder}/options_${width}.png` });
+}
+
 for (const [width, dark] of [[1280, false], [800, true], [390, false]]) {
     const page = await browser.newPage({ viewport: { width: width, height: 900 },
                                          colorScheme: dark ? 'dark' : 'light' });
@@ -86,6 +104,13 @@ for (const [width, dark] of [[1280, false], [800, true], [390, false]]) {
         hold('print shows pictures and no buttons',
              await page.locator('figure button:visible').count() === 0 &&
              await page.locator('figure img:visible').count() > 0);
+    }
+    if (options) {
+        await page.emulateMedia({ media: 'screen' });
+        await page.goto('file://' + options);
+        hold(`options make nothing wider than the page at ${width}`,
+             await page.evaluate(() => document.documentElement.scrollWidth) <= width);
+        await try_options(page, width);
     }
     await page.close();
 }

@@ -21,8 +21,10 @@ mkdir -p "${PAGE:-$scratch/shots}"
 "$build/clustersim" experiments/dpo_vs_static.yaml -q -o "$scratch/results" --seeds 3 \
     --only static,dynamic >/dev/null ||
     failed 'page: the experiment does not run'
+"$build/clustersim" experiments/lend_buy_spot.yaml -q -o "$scratch/options" --seeds 6 \
+    --set output.plots=[cost] >/dev/null || failed 'page: the options do not run'
 if node "$scratch/page.mjs" "$browser" "$scratch/results/report.html" \
-    "${PAGE:-$scratch/shots}" >"$scratch/said" 2>&1; then :; else
+    "${PAGE:-$scratch/shots}" "$scratch/options/report.html" >"$scratch/said" 2>&1; then :; else
     sed 's/^/    | /' "$scratch/said"
     failed 'page: the reader did not reach the end'
 fi

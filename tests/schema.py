@@ -35,11 +35,15 @@ BEYOND = [
     (r"must be below 292 years", "ranges of quantities with units"),
     (r": range error: (?!')", "sums, and values against other values"),
     (r"is given twice", "maps of JSON have no key twice"),
-    (r"not among the policies", "names that the file itself gives"),
+    (r"not among the (policies|options)", "names that the file itself gives"),
     (r"no point of the sweep", "names that the file itself gives"),
     (r"(which no expectation has|no point is left for claim|no point at which)",
      "names that the file itself gives"),
-    (r"two (policies|groups of nodes|points of the sweep|entries of mix)",
+    (r"(option '[^']+' (changes nothing|sets keys of)|no option runs the policy)",
+     "what other places of the file say"),
+    (r"of set (changes nothing|replaces|names the policy)|set changes the jobs",
+     "what other places of the file say"),
+    (r"two (options|policies|groups of nodes|points of the sweep|entries of mix)",
      "names that the file itself gives"),
     (r"is given to two groups", "names that the file itself gives"),
     (r"(wants pool|no pool and no GPU type)", "names that the cluster gives"),
@@ -210,7 +214,7 @@ def maps_of(tree, path=()):
     if isinstance(tree, dict):
         if not (path and (path[-1] in FREE or path[0] == "sweep" or
                           path[:2] == ("tune", "over") and len(path) >= 4 or
-                          "with" in path[:-1])):
+                          "with" in path[:-1] or "set" in path[:-1])):
             yield path
         for key, item in tree.items():
             yield from maps_of(item, path + (key,))

@@ -173,9 +173,9 @@ static bool read_all(struct advising *a, struct err *err)
         return false;
     if (a->job_count + a->service_count > 1 &&
         (a->args->given[ARG_OUT] || a->args->given[ARG_PLOT] ||
-         (a->args->given[ARG_CSV] && a->job_count > 0 &&
-          a->service_count > 0)))
-        return err_set(err, ERR_USAGE, nowhere, "-o, --plot, and --csv of "
+         ((a->args->given[ARG_CSV] || a->args->given[ARG_JSON]) &&
+          a->job_count > 0 && a->service_count > 0)))
+        return err_set(err, ERR_USAGE, nowhere, "-o, --plot, and --csv and --json of "
                        "jobs beside services are for one: there are %zu, "
                        "choose one with --job",
                        a->job_count + a->service_count);
@@ -278,6 +278,42 @@ static bool advise_all(struct advising *a, struct err *err)
     return true;
 }
 
+/* The rows of --csv as JSON, in place of what is printed for people. */
+static int print_json(struct advising *a)
+{
+    FILE *out = a->cli->out, *unread = fopen("/dev/null", "w");
+    struct out *answer = out_stream(a->cli->arena, "the answer", out);
+    struct err err = { 0 };
+    bool good;
+
+    if (unread == NULL)
+        return command_fail(a->cli, &err);
+    a->csv = a->job_count > 0 ? advise_csv_new() : advise_service_csv_new();
+    a->cli->out = unread;
+    good = advise_all(a, &err);
+    a->cli->out = out;
+    fclose(unread);
+    if (good) {
+        sheet_json(a->csv, answer);
+        out_text(answer, "\n");
+        good = out_close(answer, &err);
+    } else {
+        out_abandon(answer);
+    }
+    sheet_free(a->csv);
+    return good ? 0 : command_fail(a->cli, &err);
+}
+
+/* Do the options go together? */
+static bool check_json(const struct args *args, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    return !args->given[ARG_JSON] || !(args->given[ARG_CSV] || args->given[ARG_MEMORY]) ||
+           err_set(err, ERR_USAGE, nowhere, "--json stands in place of --csv, and --memory "
+                   "has no rows");
+}
+
 /* The CSV is opened before the search, so that a path that cannot be written is
  * found at once, and abandoned if the search fails. */
 static int run_advise(struct cli *cli, const struct args *args)
@@ -285,8 +321,10 @@ static int run_advise(struct cli *cli, const struct args *args)
     struct advising a = { .cli = cli, .args = args };
     struct err err = { 0 };
     struct out *out = NULL;
-    bool good = read_all(&a, &err);
+    bool good = check_json(args, &err) && read_all(&a, &err);
 
+    if (good && args->given[ARG_JSON])
+        return print_json(&a);
     if (good && args->given[ARG_CSV]) {
         a.csv = a.job_count > 0 ? advise_csv_new() : advise_service_csv_new();
         out = out_open(cli->arena, args->value[ARG_CSV], &err);
@@ -305,8 +343,8 @@ static int run_advise(struct cli *cli, const struct args *args)
 
 const struct command command_advise = {
     "advise", "WORKLOAD.yaml [--cluster FILE] [--job NAME] [--gpus MAX] "
-    "[--sort cost|time] [--tier TIER] [--top N] [--memory] [--csv FILE] [--plot FILE.png] "
-    "[-o EXPERIMENT.yaml]",
+    "[--sort cost|time] [--tier TIER] [--top N] [--memory] [--csv FILE] [--json] "
+    "[--plot FILE.png] [-o EXPERIMENT.yaml]",
     "which GPUs, how many, laid out how; what it takes and costs",
     "For each job of the mix: all GPU types of the cluster, or of the whole\n"
     "catalogue at its prices; powers of two and multiples of eight GPUs;\n"
@@ -318,11 +356,13 @@ const struct command command_advise = {
     "would make it fit, with its price in time.\n"
     "The best row is written by -o as an experiment that runs it: `clustersim\n"
     "check` then compares the simulation with the advice.\n"
+    "--json prints the rows of --csv as JSON, and nothing else.\n"
     "--memory prints what each GPU holds of the job as it is written.\n"
     "For each service: on every GPU type, on cores, and divided among up to\n"
     "8 GPUs, the fewest replicas that answer 99% of requests as promised at\n"
     "the highest rate, simulated request by request.\n",
     ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_JOB) | ARG_BIT(ARG_GPUS) |
         ARG_BIT(ARG_SORT) | ARG_BIT(ARG_TIER) | ARG_BIT(ARG_TOP) | ARG_BIT(ARG_MEMORY) |
-        ARG_BIT(ARG_CSV) | ARG_BIT(ARG_PLOT) | ARG_BIT(ARG_OUT), 1, 1, run_advise
+        ARG_BIT(ARG_CSV) | ARG_BIT(ARG_JSON) | ARG_BIT(ARG_PLOT) | ARG_BIT(ARG_OUT), 1, 1,
+    run_advise
 };

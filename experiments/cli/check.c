@@ -11,21 +11,30 @@
  * trial gives status 5, whatever the verdicts say.
  */
 #include <string.h>
+#include <time.h>
 
 #include "experiments/advise/advice_check.h"
+#include "experiments/ci/baseline.h"
+#include "experiments/ci/verdicts.h"
 #include "experiments/cli/command.h"
 #include "experiments/cli/experiment.h"
 #include "experiments/cli/tuned.h"
 #include "experiments/columns/metric.h"
+#include "experiments/decide/decide.h"
 #include "experiments/options/args.h"
 #include "experiments/results/check.h"
 #include "experiments/results/grid.h"
+#include "experiments/run/runner.h"
 #include "experiments/spec/experiment.h"
+#include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
+#include "sim/stats/looks.h"
 #include "sim/text/folder.h"
+#include "sim/text/out.h"
 #include "sim/text/paths.h"
 
-enum { EXPECTS, REGRESSIONS, LISTS };
+enum { EXPECTS, REGRESSIONS, OPTIONS, LISTS };
 
 /* One run of the command. */
 struct checking {
@@ -35,52 +44,72 @@ struct checking {
     const struct grid *now;
     struct check_list list[LISTS];
     const char *name;
+    const struct verdict_place *place[LISTS];   /* of each list, by item */
+    const struct decision *decision;    /* on its options; NULL: there are none */
+    const struct experiment *experiment;        /* NULL: a folder is judged */
+    struct session session;         /* of the experiment */
+    const struct experiment_expect *expect;
+    uint32_t expect_count;
+    struct timespec began;
     struct check_left left;         /* by a flag */
 };
+
+/* An error of the input, or of the command. */
+static int fail(const struct checking *c, const struct err *err)
+{
+    if (c->args->given[ARG_ANNOTATE])
+        verdicts_github_err(c->cli->out, err);
+    return command_fail(c->cli, err);
+}
 
 /* Reads a results folder's own numbers and expectations, and judges them. */
 static bool read_folder(struct checking *c, struct err *err)
 {
     struct arena *arena = c->cli->arena;
     const char *dir = c->args->word[0];
-    const struct experiment_expect *expect;
-    uint32_t count;
 
     c->now = grid_from_folder(arena, dir, err);
-    if (c->now == NULL || !check_read(arena, dir, c->now->metrics, &expect, &count, err))
+    if (c->now == NULL ||
+        !check_read(arena, dir, c->now->metrics, &c->expect, &c->expect_count, err) ||
+        !decide_read(arena, dir, c->now, &c->decision, err))
         return false;
-    c->list[EXPECTS] = check_expects(arena, c->now, expect, count);
+    c->list[EXPECTS] = check_expects(arena, c->now, c->expect, c->expect_count);
     c->name = dir;
     return true;
 }
 
 /* False, with err, if the results lie in the place of the baseline: they would be
  * compared with it once, and with themselves from then on. */
-static bool check_apart(const struct args *args, const char *dir, struct err *err)
+static bool check_apart(const struct args *args, enum arg arg, const char *dir,
+                        struct err *err)
 {
-    const char *baseline = args->value[ARG_BASELINE];
     struct err_pos nowhere = { NULL, 0, 0 };
 
-    if (!args->given[ARG_BASELINE] || !path_same(baseline, dir))
+    if (!args->given[arg] || !path_same(args->value[arg], dir))
         return true;
-    err_set(err, ERR_USAGE, nowhere, "--baseline and the results are one "
-            "folder, '%.150s'", dir);
+    err_set(err, ERR_USAGE, nowhere, "%s and the results are one "
+            "folder, '%.150s'", arg_info(arg)->name, dir);
     return err_hint(err, "Keep the baseline in a folder of its own.");
 }
 
 /* Returns the exit status of the run; c->now is NULL if there is nothing to judge. */
 static int run_experiment(struct checking *c)
 {
-    struct session session = { 0 };
     struct err err = { 0 };
     const struct experiment *experiment = cmd_tuned_read(c->cli, c->args, &err);
     int status;
 
-    if (experiment == NULL || !check_apart(c->args, experiment->dir, &err))
-        return command_fail(c->cli, &err);
-    status = cmd_experiment_run(c->cli, c->args, experiment, &session);
-    c->now = session.grid;
-    c->list[EXPECTS] = session.checks;
+    if (experiment == NULL ||
+        !check_apart(c->args, ARG_BASELINE, experiment->dir, &err) ||
+        !check_apart(c->args, ARG_UPDATE, experiment->dir, &err))
+        return fail(c, &err);
+    status = cmd_experiment_run(c->cli, c->args, experiment, &c->session);
+    c->experiment = experiment;
+    c->now = c->session.grid;
+    c->list[EXPECTS] = c->session.checks;
+    c->decision = c->session.decision;
+    c->expect = experiment->expect;
+    c->expect_count = experiment->expect_count;
     c->left = (struct check_left){
         experiment->left_out, experiment->fewer_seeds ||
                               (c->now != NULL && c->now->stop.rule != LOOKS_NONE)
@@ -100,7 +129,7 @@ static bool judge_advice(struct checking *c, struct err *err)
     struct advice_check advice = { 0 };
     const char *dir = args->value[ARG_OUT];
 
-    if (args->given[ARG_BASELINE] || args->given[ARG_ONLY])
+    if (args->given[ARG_BASELINE] || args->given[ARG_ONLY] || args->given[ARG_UPDATE])
         return err_set(err, ERR_USAGE, nowhere, "%s is a question to advise, "
                        "which has no trials to compare and no policies",
                        args->word[0]);
@@ -117,53 +146,187 @@ static bool judge_advice(struct checking *c, struct err *err)
     return ok;
 }
 
-/* JUnit and Markdown, for CI systems. */
+/* ---- where verdicts come from ---- */
+
+/* Returns the place of the entry of `policies:` or `options:` with that name, or of the
+ * list; line 0: the experiment's file was not read. */
+static struct err_pos find_entry(const struct checking *c, const char *policy)
+{
+    struct err_pos pos = { c->args->word[0], 0, 0 };
+    const struct conf_node *tree = c->experiment == NULL ? NULL : c->experiment->tree;
+    const struct conf_node *list = NULL;
+
+    if (tree != NULL)
+        list = conf_get(tree, conf_get(tree, "options") != NULL ? "options" : "policies");
+    if (list == NULL)
+        return pos;
+    for (size_t i = 0; policy != NULL && i < conf_count(list); i++) {
+        const struct conf_node *entry = conf_item(list, i), *name = entry;
+
+        if (conf_kind(entry) == CONF_MAP)
+            name = conf_get(entry, conf_get(entry, "name") != NULL ? "name" : "policy");
+        if (name == NULL || strcmp(conf_text(name), policy) != 0)
+            continue;
+        /* A policy from a file is a word there, which became a map. */
+        return conf_pos(conf_kind(entry) == CONF_MAP ? conf_get(entry, "policy") : entry);
+    }
+    return conf_pos(list);
+}
+
+/* Wall time of the trials of a policy, NULL being all, at a point. */
+static double find_wall(const struct checking *c, const char *point, const char *policy)
+{
+    const struct experiment *experiment = c->session.experiment;
+    double sum = 0;
+
+    for (uint32_t i = 0; experiment != NULL && i < experiment_trial_count(experiment); i++) {
+        struct experiment_trial t = experiment_trial(experiment, i);
+
+        if (strcmp(experiment->point[t.point].label, point) == 0 &&
+            (policy == NULL || strcmp(experiment->policy_name[t.policy], policy) == 0))
+            sum += c->session.trial[i].wall_s;
+    }
+    return sum;
+}
+
+static struct verdict_place find_place(const struct checking *c,
+                                       const struct check_item *item)
+{
+    const struct experiment_expect *e = item->expect;
+    struct verdict_place place = { .pos = find_entry(c, item->policy) };
+
+    if (e != NULL && e->pos.file != NULL)
+        place.pos = e->pos;
+    if (item->point == NULL)
+        return place;
+    place.wall_s = find_wall(c, item->point, item->policy);
+    if (e != NULL && e->versus != NULL)
+        place.wall_s += find_wall(c, item->point, e->versus);
+    return place;
+}
+
+static void find_places(struct checking *c)
+{
+    for (int i = 0; i < LISTS; i++) {
+        struct verdict_place *place =
+            arena_alloc(c->cli->arena, c->list[i].count + 1, sizeof *place);
+
+        for (uint32_t k = 0; k < c->list[i].count; k++)
+            place[k] = find_place(c, &c->list[i].item[k]);
+        c->place[i] = place;
+    }
+}
+
+static double seconds_since(const struct timespec *from)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - from->tv_sec) + (double)(now.tv_nsec - from->tv_nsec) / 1e9;
+}
+
+/* ---- files and lines for CI systems ---- */
+
 static bool write_files(struct checking *c, struct err *err)
 {
     const struct args *args = c->args;
     struct arena *arena = c->cli->arena;
+    const struct verdicts v = {
+        c->name, c->list, c->place, LISTS, c->decision, seconds_since(&c->began)
+    };
 
+    if (args->given[ARG_ANNOTATE])
+        verdicts_github(c->cli->out, &v);
     return (!args->given[ARG_JUNIT] ||
-            check_junit(arena, args->value[ARG_JUNIT], c->name, c->list,
-                        LISTS, err)) &&
+            verdicts_junit(arena, args->value[ARG_JUNIT], &v, err)) &&
            (!args->given[ARG_MARKDOWN] ||
-            check_markdown(arena, args->value[ARG_MARKDOWN], c->name, c->list,
-                           LISTS, err));
+            verdicts_markdown(arena, args->value[ARG_MARKDOWN], &v, err)) &&
+           (!args->given[ARG_QUALITY] ||
+            verdicts_code_quality(arena, args->value[ARG_QUALITY], &v, err));
 }
 
-/* True, with err: there is neither an expectation nor a baseline, which is a
- * mistake and no success. */
+/* The answer of --json. */
+static bool print_json(struct checking *c, int status, struct err *err)
+{
+    struct out *out = out_stream(c->cli->arena, "the answer", c->cli->out);
+    const struct verdicts v = {
+        c->name, c->list, c->place, LISTS, c->decision, seconds_since(&c->began)
+    };
+
+    verdicts_json(out, &v, status);
+    return out_close(out, err);
+}
+
+/* A baseline is of a run without failed trials, whatever the verdicts say of it. */
+static bool update_baseline(struct checking *c, struct err *err)
+{
+    const char *dir = c->args->value[ARG_UPDATE];
+    struct baseline_asks asks = { c->expect, c->expect_count, NULL, 0 };
+    struct baseline_told told;
+    struct err_pos pos = { dir, 0, 0 };
+
+    if (!c->args->given[ARG_UPDATE])
+        return true;
+    for (uint32_t t = 0; t < c->now->point_count; t++)
+        for (uint32_t p = 0; p < c->now->policy_count; p++)
+            if (grid_failed(c->now, t, p) > 0)
+                return err_set(err, ERR_POLICY, pos, "the baseline is left as it was: %u "
+                               "trials of %.60s failed", grid_failed(c->now, t, p),
+                               c->now->policy[p]);
+    if (c->decision != NULL)
+        asks.decide = c->decision->spec;
+    if (c->now->stop.rule != LOOKS_NONE)
+        asks.seeds_most = looks_size(c->now->stop.rule, c->now->stop.at_most, 0);
+    if (!baseline_write(c->cli->arena, dir, c->now, &asks, &told, err))
+        return false;
+    if (!c->args->given[ARG_QUIET] && !c->args->given[ARG_JSON])
+        fprintf(c->cli->out, "baseline: %s/summary.csv, %u metrics, %u of %u seeds, %.1f kB\n",
+                dir, told.metrics, told.seeds, c->now->seed_count,
+                (double)told.bytes / 1000);
+    return true;
+}
+
+/* True, with err: there is neither an expectation nor a baseline, nor are there options,
+ * which is a mistake and no success. */
 static bool has_nothing(const struct checking *c, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
 
     for (int i = 0; i < LISTS; i++)
-        if (c->list[i].count > 0)
+        if (c->list[i].count > 0 || c->args->given[ARG_UPDATE])
             return false;
     err_set(err, ERR_USAGE, nowhere, "%.150s has nothing to check: no "
-            "expectation and no --baseline", c->args->word[0]);
+            "expectation, no options and no --baseline", c->args->word[0]);
     return !err_hint(err, "`expect:` in the experiment says what must hold.");
 }
 
-/* Prints all verdicts; 1 if one is bad, else 0. */
-static int tell_verdict(struct checking *c)
+/* Prints all verdicts.  `status` is that of the run; returns that of the command: 1 if
+ * a verdict is bad and the run is not. */
+static int tell_verdict(struct checking *c, int status)
 {
+    bool silent = c->args->given[ARG_QUIET] || c->args->given[ARG_JSON];
     struct err err = { 0 };
     uint32_t bad = 0;
 
+    find_places(c);
     for (int i = 0; i < LISTS; i++) {
         c->list[i].not_judged_passes = c->args->given[ARG_NOT_JUDGED];
-        if (!c->args->given[ARG_QUIET])
+        if (!silent)
             check_print(c->cli->out, &c->list[i]);
         bad += check_bad(&c->list[i]);
     }
-    if (c->now != NULL && c->now->stop.why != NULL && !c->args->given[ARG_QUIET])
+    if (status == 0 && bad > 0)
+        status = 1;
+    if (c->now != NULL && c->now->stop.why != NULL && !silent)
         fprintf(c->cli->out, "seeds: %s\n", c->now->stop.why);
-    if (has_nothing(c, &err) || !write_files(c, &err))
-        return command_fail(c->cli, &err);
-    if (!c->args->given[ARG_QUIET])
+    if (has_nothing(c, &err) || !write_files(c, &err) || !update_baseline(c, &err))
+        return fail(c, &err);
+    if (!silent && (c->list[EXPECTS].count + c->list[REGRESSIONS].count +
+                    c->list[OPTIONS].count > 0))
         check_print_sum(c->cli->out, c->list, LISTS);
-    return bad > 0 ? 1 : 0;
+    if (c->args->given[ARG_JSON] && !print_json(c, status, &err))
+        return fail(c, &err);
+    return status;
 }
 
 /* Reads the baseline from disk: on both sides, what is compared is what was written. */
@@ -182,49 +345,70 @@ static bool read_baseline(struct checking *c, struct err *err)
                    "trial to compare with");
 }
 
+/* False, with err, unless --annotate has its one word; --json and it both write to
+ * stdout. */
+static bool check_annotate(const struct args *args, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    if (!args->given[ARG_ANNOTATE])
+        return true;
+    if (args->given[ARG_JSON])
+        return err_set(err, ERR_USAGE, nowhere, "--annotate and --json both write to stdout");
+    if (strcmp(args->value[ARG_ANNOTATE], "github") == 0)
+        return true;
+    err_set(err, ERR_USAGE, nowhere, "--annotate must be github, and is '%.40s'",
+            args->value[ARG_ANNOTATE]);
+    return err_hint(err, "GitLab reads --code-quality FILE.");
+}
+
+/* Fills c->now and the lists from a folder or a run; returns its status. */
+static int gather(struct checking *c, struct err *err)
+{
+    struct arena *arena = c->cli->arena;
+    const char *word = c->args->word[0];
+
+    if (!path_is_folder(word))
+        return run_experiment(c);
+    if (!check_apart(c->args, ARG_UPDATE, word, err) || !read_folder(c, err))
+        return fail(c, err);
+    if (!path_is_file(path_join(arena, word, "failures.csv")))
+        return 0;
+    fprintf(c->cli->err, "%s/failures.csv: some trials failed\n", word);
+    return 5;
+}
+
 static int run_check(struct cli *cli, const struct args *args)
 {
     struct checking c = { .cli = cli, .args = args };
     struct err err = { 0 };
     double tolerance = 0;
-    int status = 0;
+    int status;
 
+    clock_gettime(CLOCK_MONOTONIC, &c.began);
+    if (!check_annotate(args, &err))
+        return command_fail(cli, &err);
     if (!args_fraction(args, ARG_TOLERANCE, &tolerance, &err))
-        return command_fail(cli, &err);
-    if (advice_check_is(cli->arena, args->word[0])) {
-        if (!judge_advice(&c, &err))
-            return command_fail(cli, &err);
-        return tell_verdict(&c);
-    }
+        return fail(&c, &err);
+    if (advice_check_is(cli->arena, args->word[0]))
+        return judge_advice(&c, &err) ? tell_verdict(&c, 0) : fail(&c, &err);
     if (!read_baseline(&c, &err))       /* first: the run may replace it */
-        return command_fail(cli, &err);
-    if (path_is_folder(args->word[0])) {
-        if (!read_folder(&c, &err))
-            return command_fail(cli, &err);
-        if (path_is_file(path_join(cli->arena, args->word[0],
-                                   "failures.csv"))) {
-            fprintf(cli->err, "%s/failures.csv: some trials failed\n",
-                    args->word[0]);
-            status = 5;
-        }
-    } else {
-        status = run_experiment(&c);
-        if (c.now == NULL)
-            return status;
-    }
+        return fail(&c, &err);
+    status = gather(&c, &err);
+    if (c.now == NULL)
+        return status;
+    if (c.decision != NULL)
+        c.list[OPTIONS] = decide_checks(cli->arena, c.decision);
     if (c.before != NULL)
         c.list[REGRESSIONS] = check_regressions(cli->arena, c.before, c.now,
                                                 tolerance, &c.left);
-    if (status != 0) {
-        (void)tell_verdict(&c);
-        return status;
-    }
-    return tell_verdict(&c);
+    return tell_verdict(&c, status);
 }
 
 const struct command command_check = {
     "check", "EXPERIMENT.yaml|DIR [--baseline DIR] [--tolerance FRACTION]\n"
-    "       [--allow-not-judged] [--junit FILE] [--markdown FILE]\n"
+    "       [--update-baseline DIR] [--allow-not-judged] [--json]\n"
+    "       [--junit FILE] [--markdown FILE] [--annotate github] [--code-quality FILE]\n"
     "       [options of run but --shard]",
     "judge expectations and regressions; status 1 if any does not hold",
     "Given an experiment, runs it first; given a results folder, judges what\n"
@@ -235,11 +419,17 @@ const struct command command_check = {
     "What --only, --seeds or missing rows leave out is not judged, and does\n"
     "not pass either, but with --allow-not-judged.  Where a trial failed the\n"
     "verdict is `failed trial`.\n\n"
+    "Of an experiment with options it is judged whether one can be taken.\n\n"
     "--baseline compares trial by trial (point, policy, seed).  Trials are\n"
     "deterministic, so any metric that got worse in any seed by more than\n"
     "--tolerance (0 unless given) is a regression, and so is a trial that is\n"
-    "gone.\n",
+    "gone.  --update-baseline writes a baseline that is small enough for a\n"
+    "repository: the metrics that the experiment asks for and the main ones, of\n"
+    "as many seeds as 10 kB hold.\n\n"
+    "--junit, --annotate and --code-quality are for CI systems: see\n"
+    "experiments/ci of the manual.  --json prints all verdicts as JSON.\n",
     EXPERIMENT_ARGS | ARG_BIT(ARG_BASELINE) | ARG_BIT(ARG_TOLERANCE) |
-        ARG_BIT(ARG_JUNIT) | ARG_BIT(ARG_MARKDOWN) |
+        ARG_BIT(ARG_JUNIT) | ARG_BIT(ARG_MARKDOWN) | ARG_BIT(ARG_UPDATE) |
+        ARG_BIT(ARG_ANNOTATE) | ARG_BIT(ARG_QUALITY) | ARG_BIT(ARG_JSON) |
         ARG_BIT(ARG_NOT_JUDGED), 1, 1, run_check
 };

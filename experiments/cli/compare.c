@@ -14,6 +14,8 @@
 #include "experiments/results/grid.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
+#include "sim/text/out.h"
+#include "sim/text/sheet.h"
 
 struct two {
     const struct grid *left, *right;
@@ -77,12 +79,31 @@ static int compare_by_job(struct cli *cli, const struct args *args)
     return 0;
 }
 
+static int print_json(struct cli *cli, const struct two *two)
+{
+    struct compare_only only = compare_count(two->left, two->right);
+    struct sheet *sheet = compare_sheet(cli->arena, two->left, two->right);
+    struct out *out = out_stream(cli->arena, "the answer", cli->out);
+    struct err err = { 0 };
+
+    out_printf(out, "{\"trials\": %u, \"left_only\": %u, \"right_only\": %u, \"moved\": ",
+               only.both, only.left, only.right);
+    sheet_json(sheet, out);
+    out_text(out, "}\n");
+    sheet_free(sheet);
+    return out_close(out, &err) ? 0 : command_fail(cli, &err);
+}
+
 static int run_compare(struct cli *cli, const struct args *args)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
     struct err err = { 0 };
     struct two two;
 
+    if (args->given[ARG_JOBS] && args->given[ARG_JSON]) {
+        err_set(&err, ERR_USAGE, nowhere, "--json is of trials, not of --jobs");
+        return command_fail(cli, &err);
+    }
     if (args->given[ARG_JOBS])
         return compare_by_job(cli, args);
     if (args->given[ARG_BLOCK] || args->word_count < 2) {
@@ -95,6 +116,8 @@ static int run_compare(struct cli *cli, const struct args *args)
     }
     if (!read_two(cli, args, &two, &err))
         return command_fail(cli, &err);
+    if (args->given[ARG_JSON])
+        return print_json(cli, &two);
     fprintf(cli->out, "left   %s\nright  %s\n", args->word[0], args->word[1]);
     if (print_counts(cli, &two) &&
         compare_print(cli->out, two.left, two.right) == 0)
@@ -118,7 +141,7 @@ static int run_diff(struct cli *cli, const struct args *args)
 }
 
 const struct command command_compare = {
-    "compare", "DIR DIR | DIR [DIR] --jobs [--block TIME]",
+    "compare", "DIR DIR [--json] | DIR [DIR] --jobs [--block TIME]",
     "two results folders, paired by point, policy and seed, or by job",
     "Prints each metric whose value moved in any seed: both means, the\n"
     "change in percent of the left mean, its 95% interval over the paired\n"
@@ -130,7 +153,7 @@ const struct command command_compare = {
     "other; so all that was submitted within --block (1d) is one sample.  The\n"
     "interval is a bootstrap over blocks, the p-value Wilcoxon's signed-rank\n"
     "test of their mean differences.  Fewer than ten blocks give neither.\n",
-    ARG_BIT(ARG_JOBS) | ARG_BIT(ARG_BLOCK), 1, 2, run_compare
+    ARG_BIT(ARG_JOBS) | ARG_BIT(ARG_BLOCK) | ARG_BIT(ARG_JSON), 1, 2, run_compare
 };
 
 const struct command command_diff = {

@@ -8,6 +8,7 @@
  * is no second manual. If nothing matches, the nearest of all words is hinted
  * at.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/cli/command.h"
@@ -31,6 +32,7 @@
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "sim/config/doc.h"
+#include "sim/text/out.h"
 
 /* found: how many meanings were printed. */
 struct explaining {
@@ -388,8 +390,67 @@ static int explain_program(struct explaining *e, const char *command)
     return 0;
 }
 
-/* At most one of file and program is tried before words. */
+static int explain_all(struct cli *cli, const struct args *args);
+
+/* Adds the parts of a text, between which a line is empty: title, and what follows. */
+static void put_parts(struct out *out, char *text)
+{
+    bool any = false;
+
+    for (char *part = text, *next; part != NULL && *part != '\0'; part = next) {
+        char *end = strstr(part, "\n\n"), *body;
+
+        next = end == NULL ? NULL : end + 2;
+        if (end == NULL)
+            end = part + strlen(part) - (part[strlen(part) - 1] == '\n');
+        *end = '\0';
+        body = part + strcspn(part, "\n");
+        if (*body != '\0')
+            *body++ = '\0';
+        out_text(out, any ? ",\n  {\"title\": " : "\n  {\"title\": ");
+        any = true;
+        out_json_text(out, part);
+        out_text(out, ", \"text\": ");
+        out_json_text(out, body);
+        out_text(out, "}");
+    }
+}
+
+/* What is printed for people, part by part, as JSON. */
+static int explain_json(struct cli *cli, const struct args *args)
+{
+    FILE *out = cli->out, *page;
+    struct out *answer;
+    struct err err = { 0 };
+    char *text = NULL;
+    size_t bytes;
+    int status;
+
+    page = open_memstream(&text, &bytes);
+    if (page == NULL)
+        return command_fail(cli, &err);
+    cli->out = page;
+    status = explain_all(cli, args);
+    cli->out = out;
+    fclose(page);
+    if (status == 0) {
+        answer = out_stream(cli->arena, "the answer", cli->out);
+        out_text(answer, "[");
+        put_parts(answer, text);
+        out_text(answer, "\n]\n");
+        status = out_close(answer, &err) ? 0 : command_fail(cli, &err);
+    }
+    free(text);
+    return status;
+}
+
 static int run_explain(struct cli *cli, const struct args *args)
+{
+    return args->given[ARG_JSON] ? explain_json(cli, args) : explain_all(cli, args);
+}
+
+/* At most one of file and program is tried before words. */
+static int explain_all(struct cli *cli, const struct args *args)
 {
     char word[256];
     struct explaining e = { .cli = cli, .word = word };
@@ -458,15 +519,15 @@ static int run_schema(struct cli *cli, const struct args *args)
 }
 
 const struct command command_explain = {
-    "explain", "WORD...",
+    "explain", "WORD... [--json]",
     "type, unit, default, meaning",
     "A key may be given with what stands before it: seeds, output.dir,\n"
     "cluster.nodes.count.  A metric, a column, a table, a chart, a policy, a\n"
     "placement, a preset of semantics, a value of a key, a recipe, a format, a\n"
     "model, a type of GPU, CPU or link, a command; or a term of the glossary,\n"
     "such as lease or home pool.  All that match are printed.  ./FILE.c and\n"
-    "./FILE.so are policies from files.\n",
-    0, 1, 3, run_explain
+    "./FILE.so are policies from files.  --json prints a list of {title, text}.\n",
+    ARG_BIT(ARG_JSON), 1, 3, run_explain
 };
 
 const struct command command_schema = {

@@ -3,8 +3,7 @@
  * list.c - `clustersim list`: the names that files may use.
  *
  * One function a list, in a table by its word; each prints what a registry or
- * the catalogue holds.  `list columns` and `list metrics FILE` are for programs
- * too: the first as JSON.
+ * the catalogue holds.  --json prints the rows for programs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -50,7 +49,7 @@ static void list_policies(FILE *out, const struct catalogue *catalogue)
                 p->flags & CS_CLAIRVOYANT ? " (knows true run times)" : "");
 }
 
-static void list_gpus(FILE *out, const struct catalogue *catalogue)
+static struct sheet *gpus_sheet(const struct catalogue *catalogue)
 {
     struct sheet *sheet = sheet_new("name:-12\tmemory GB:10\tGB/s:10\t"
                                     "BF16 TFLOPS:12\tTDP W:8\tlabel:0");
@@ -62,10 +61,10 @@ static void list_gpus(FILE *out, const struct catalogue *catalogue)
                   g->memory_bytes / 1e9, g->memory_bps / 1e9,
                   g->flops_peak[PRECISION_BF16] / 1e12, g->tdp_w, g->label);
     }
-    sheet_close(sheet, out);
+    return sheet;
 }
 
-static void list_cpus(FILE *out, const struct catalogue *catalogue)
+static struct sheet *cpus_sheet(const struct catalogue *catalogue)
 {
     struct sheet *sheet = sheet_new("name:-22\tcores:6\tGHz:8\tGB/s:10\t"
                                     "TDP W:8\tlabel:0");
@@ -76,10 +75,10 @@ static void list_cpus(FILE *out, const struct catalogue *catalogue)
         sheet_cells(sheet, "%s\t%u\t%.4g\t%.4g\t%.4g\t%s", c->name, c->cores,
                   c->clock_hz / 1e9, c->memory_bps / 1e9, c->tdp_w, c->label);
     }
-    sheet_close(sheet, out);
+    return sheet;
 }
 
-static void list_links(FILE *out, const struct catalogue *catalogue)
+static struct sheet *links_sheet(const struct catalogue *catalogue)
 {
     struct sheet *sheet = sheet_new("name:-14\tkind:-9\tGB/s:10\t"
                                     "sustained GB/s:14\tlatency us:12\t"
@@ -92,10 +91,10 @@ static void list_links(FILE *out, const struct catalogue *catalogue)
                   link_kind_choices[l->kind], l->bps / 1e9,
                   l->bps_sustained / 1e9, l->latency_s * 1e6, l->label);
     }
-    sheet_close(sheet, out);
+    return sheet;
 }
 
-static void list_prices(FILE *out, const struct catalogue *catalogue)
+static struct sheet *prices_sheet(const struct catalogue *catalogue)
 {
     struct sheet *sheet = sheet_new("name:-26\tof:-12\tkind:-10\ttier:-11\t"
                                     "USD/h:8\tas of:-11\tsource:0");
@@ -107,7 +106,7 @@ static void list_prices(FILE *out, const struct catalogue *catalogue)
                   price_kind_choices[p->kind], price_tier_choices[p->tier],
                   p->usd_per_h, p->as_of, p->source);
     }
-    sheet_close(sheet, out);
+    return sheet;
 }
 
 static void list_instances(FILE *out, const struct catalogue *catalogue)
@@ -128,8 +127,8 @@ static void list_instances(FILE *out, const struct catalogue *catalogue)
     }
 }
 
-/* Transformers, then networks of other kinds, whose work is per sample. */
-static void list_models(FILE *out, const struct catalogue *catalogue)
+/* Transformers. */
+static struct sheet *llms_sheet(const struct catalogue *catalogue)
 {
     struct sheet *sheet = sheet_new("name:-20\tparams:10\tactive:10\tlayers:7"
                                     "\thidden:7\tcontext:9\tlabel:0");
@@ -141,10 +140,15 @@ static void list_models(FILE *out, const struct catalogue *catalogue)
                   m->params / 1e9, m->params_active / 1e9, m->layers,
                   m->hidden, m->context_tokens, m->label);
     }
-    sheet_close(sheet, out);
-    fputc('\n', out);
-    sheet = sheet_new("name:-20\tparams:10\tGFLOP:10\tlayers:7\t"
+    return sheet;
+}
+
+/* Networks of other kinds, whose work is per sample. */
+static struct sheet *nets_sheet(const struct catalogue *catalogue)
+{
+    struct sheet *sheet = sheet_new("name:-20\tparams:10\tGFLOP:10\tlayers:7\t"
                       "label, and what a sample is:0");
+
     for (size_t i = 0; i < catalogue_net_count(catalogue); i++) {
         const struct net *n = catalogue_net_at(catalogue, i);
         double tables = n->table_rows * n->row_width;
@@ -153,10 +157,17 @@ static void list_models(FILE *out, const struct catalogue *catalogue)
                   (n->params + tables) / 1e9, n->flops / 1e9, n->layers,
                   n->label, n->sample);
     }
-    sheet_close(sheet, out);
+    return sheet;
 }
 
-static void list_applications(FILE *out, const struct catalogue *catalogue)
+static void list_models(FILE *out, const struct catalogue *catalogue)
+{
+    sheet_close(llms_sheet(catalogue), out);
+    fputc('\n', out);
+    sheet_close(nets_sheet(catalogue), out);
+}
+
+static struct sheet *applications_sheet(const struct catalogue *catalogue)
 {
     struct sheet *sheet = sheet_new("name:-14\tMsamples:10\tbatch:6\t"
                                     "batch max:9\trestart:8\t"
@@ -174,7 +185,7 @@ static void list_applications(FILE *out, const struct catalogue *catalogue)
                   a->work / 1e6, a->batch_first, a->batch_max,
                   (double)a->restart_ns / 1e9, a->label, gpus);
     }
-    sheet_close(sheet, out);
+    return sheet;
 }
 
 /* By what they may be used for. */
@@ -226,7 +237,7 @@ static const char *format_meaning(struct arena *arena, const struct metric_info 
                        own_metric_over(info->of));
 }
 
-static void list_set(FILE *out, const struct metric_set *set)
+static struct sheet *set_sheet(const struct metric_set *set)
 {
     struct sheet *sheet = sheet_new("name:-26\tunit:-9\tbetter:-7\tmeaning:0");
     struct arena *arena = arena_new(1 << 12);
@@ -238,17 +249,17 @@ static void list_set(FILE *out, const struct metric_set *set)
                     i->better > 0 ? "more" : i->better < 0 ? "less" : "-",
                     format_meaning(arena, i));
     }
-    sheet_close(sheet, out);
     arena_free(arena);
+    return sheet;
 }
 
-static void list_metrics(FILE *out, const struct catalogue *catalogue)
+static struct sheet *metrics_sheet(const struct catalogue *catalogue)
 {
     (void)catalogue;
-    list_set(out, NULL);
+    return set_sheet(NULL);
 }
 
-static struct sheet *columns_sheet(void)
+static struct sheet *columns_sheet(const struct catalogue *catalogue)
 {
     static const char *const type[] = {
         [TABLE_TEXT] = "text", [TABLE_COUNT] = "count", [TABLE_TIME] = "time",
@@ -257,6 +268,7 @@ static struct sheet *columns_sheet(void)
     struct sheet *sheet = sheet_new("table:-15\tcolumn:-26\ttype:-5\tunit:-11\tmeaning:0");
     const struct csv_kind *kind;
 
+    (void)catalogue;
     for (size_t k = 0; (kind = csv_kind_at(k)) != NULL; k++)
         for (size_t c = 0; c < kind->count; c++)
             sheet_cells(sheet, "%s\t%s\t%s\t%s\t%s", kind->file, kind->columns[c].name,
@@ -265,30 +277,24 @@ static struct sheet *columns_sheet(void)
     return sheet;
 }
 
-static void list_columns(FILE *out, const struct catalogue *catalogue)
+/* Prints the rows, those of models in two lists as their columns differ, and frees them. */
+static int print_json(struct cli *cli, struct sheet *sheet, struct sheet *more)
 {
-    (void)catalogue;
-    sheet_close(columns_sheet(), out);
-}
-
-/* Only the columns, which the Python package reads. */
-static int list_json(struct cli *cli, const struct args *args)
-{
-    struct err_pos nowhere = { NULL, 0, 0 };
+    struct out *out = out_stream(cli->arena, "the answer", cli->out);
     struct err err = { 0 };
-    struct sheet *sheet;
-    struct out *out;
 
-    if (strcmp(args->word[0], "columns") != 0 || args->word_count > 1) {
-        err_set(&err, ERR_USAGE, nowhere, "--json is for `list columns`, found list of "
-                "'%.60s'", args->word[0]);
-        return command_fail(cli, &err);
+    if (more == NULL) {
+        sheet_json(sheet, out);
+    } else {
+        out_text(out, "{\"transformers\": ");
+        sheet_json(sheet, out);
+        out_text(out, ",\n  \"networks\": ");
+        sheet_json(more, out);
+        out_text(out, "}");
     }
-    out = out_stream(cli->arena, "the answer", cli->out);
-    sheet = columns_sheet();
-    sheet_json(sheet, out);
-    sheet_free(sheet);
     out_text(out, "\n");
+    sheet_free(sheet);
+    sheet_free(more);
     return out_close(out, &err) ? 0 : command_fail(cli, &err);
 }
 
@@ -299,6 +305,7 @@ static int list_own_metrics(struct cli *cli, const struct args *args)
     struct err_pos nowhere = { NULL, 0, 0 };
     const struct experiment *experiment;
     struct err err = { 0 };
+    struct sheet *sheet;
 
     if (strcmp(args->word[0], "metrics") != 0) {
         err_set(&err, ERR_USAGE, nowhere, "list of '%.60s' takes no file, found '%.120s'",
@@ -308,7 +315,10 @@ static int list_own_metrics(struct cli *cli, const struct args *args)
     experiment = experiment_read(cli->arena, args->word[1], &options, &err);
     if (experiment == NULL)
         return command_fail(cli, &err);
-    list_set(cli->out, experiment_metrics(experiment));
+    sheet = set_sheet(experiment_metrics(experiment));
+    if (args->given[ARG_JSON])
+        return print_json(cli, sheet, NULL);
+    sheet_close(sheet, cli->out);
     return 0;
 }
 
@@ -364,20 +374,118 @@ static void list_semantics(FILE *out, const struct catalogue *catalogue)
     list_presets(out);
 }
 
-/* A list: its word, and what prints it. */
+/* ---- those that people get as text, as tables for programs ---- */
+
+static struct sheet *policy_rows(const struct catalogue *catalogue)
+{
+    struct sheet *sheet = sheet_new("name:0\tsummary:0\tclairvoyant:1");
+    const struct cs_policy *p;
+
+    (void)catalogue;
+    for (size_t i = 0; (p = registry_at(i)) != NULL; i++)
+        sheet_cells(sheet, "%s\t%s\t%d", p->name, p->summary == NULL ? "" : p->summary,
+                    (p->flags & CS_CLAIRVOYANT) != 0);
+    return sheet;
+}
+
+static struct sheet *instance_rows(const struct catalogue *catalogue)
+{
+    struct sheet *sheet = sheet_new(
+        "name:0\tof:0\tGPUs:1\tmemory GB:1\tCPU:0\tNICs:1\tNIC:0\tdrives:1\t"
+        "drive TB:1\tlabel:0");
+
+    for (size_t i = 0; i < catalogue_instance_count(catalogue); i++) {
+        const struct instance *n = catalogue_instance_at(catalogue, i);
+
+        sheet_cells(sheet, "%s\t%s\t%u", n->name, n->of, n->gpus);
+        if (n->memory_bytes > 0)
+            sheet_cell(sheet, "%.9g", n->memory_bytes / 1e9);
+        else                                    /* it follows from the GPU */
+            sheet_cell(sheet, "%s", "");
+        sheet_cells(sheet, "%s\t%u\t%s\t%u\t%g\t%s", n->cpu, n->nics, n->nic, n->drives,
+                    n->drive_bytes / 1e12, n->label);
+    }
+    return sheet;
+}
+
+static struct sheet *format_rows(const struct catalogue *catalogue)
+{
+    struct sheet *sheet = sheet_new("name:0\tuse:0\tsummary:0");
+    const struct import_format *f;
+    const struct series_format *s;
+    const char *name, *meaning;
+
+    (void)catalogue;
+    for (size_t i = 0; (f = import_format_at(i)) != NULL; i++)
+        sheet_cells(sheet, "%s\tjobs\t%s", f->name, f->summary);
+    for (size_t i = 0; (s = series_format_at(i)) != NULL; i++)
+        sheet_cells(sheet, "%s\tseries\t%s", s->name, s->summary);
+    for (size_t i = 0; (name = request_format_at(i, &meaning)) != NULL; i++)
+        sheet_cells(sheet, "%s\trequests\t%s", name, meaning);
+    return sheet;
+}
+
+static struct sheet *recipe_rows(const struct catalogue *catalogue)
+{
+    struct sheet *sheet = sheet_new("name:0\tsummary:0");
+
+    (void)catalogue;
+    for (size_t i = 0; i < recipe_count; i++)
+        sheet_cells(sheet, "%s\t%s", recipe_table[i]->name, recipe_table[i]->summary);
+    return sheet;
+}
+
+static struct sheet *placement_rows(const struct catalogue *catalogue)
+{
+    struct sheet *sheet = sheet_new("name:0\tsummary:0\tbad:0\tsource:0");
+
+    (void)catalogue;
+    for (int rule = 0; rule < PLACE_RULE_COUNT; rule++) {
+        const struct place_info *info = place_info((enum place_rule)rule);
+
+        sheet_cells(sheet, "%s\t%s\t%s\t%s", info->name, info->summary, info->bad,
+                    info->source);
+    }
+    return sheet;
+}
+
+/* The presets; `clustersim schema` has the keys that they set. */
+static struct sheet *semantics_rows(const struct catalogue *catalogue)
+{
+    struct sheet *sheet = sheet_new("name:0\tpolicy:0\tjct_mean_s:1\tkeys:0\tsummary:0");
+    const struct semantics_row *row;
+
+    (void)catalogue;
+    for (size_t i = 0; (row = semantics_at(i)) != NULL; i++)
+        sheet_cells(sheet, "%s\t%s\t%s\t%s\t%s", row->preset, row->policy, row->effect,
+                    row->keys, row->meaning);
+    return sheet;
+}
+
+/* A list: its word, what prints it for people, and its rows.  print NULL: the rows are
+ * printed. */
 struct lister {
     const char *name;
     void (*print)(FILE *out, const struct catalogue *catalogue);
+    struct sheet *(*rows)(const struct catalogue *catalogue);
+    struct sheet *(*more)(const struct catalogue *catalogue);   /* or NULL */
 };
 
 static const struct lister lister[] = {
-    { "policies", list_policies }, { "gpus", list_gpus },
-    { "cpus", list_cpus }, { "links", list_links },
-    { "models", list_models }, { "prices", list_prices },
-    { "formats", list_formats }, { "metrics", list_metrics },
-    { "recipes", list_recipes }, { "semantics", list_semantics },
-    { "placements", list_placements }, { "applications", list_applications },
-    { "instances", list_instances }, { "columns", list_columns },
+    { "policies", list_policies, policy_rows, NULL },
+    { "gpus", NULL, gpus_sheet, NULL },
+    { "cpus", NULL, cpus_sheet, NULL },
+    { "links", NULL, links_sheet, NULL },
+    { "models", list_models, llms_sheet, nets_sheet },
+    { "prices", NULL, prices_sheet, NULL },
+    { "formats", list_formats, format_rows, NULL },
+    { "metrics", NULL, metrics_sheet, NULL },
+    { "recipes", list_recipes, recipe_rows, NULL },
+    { "semantics", list_semantics, semantics_rows, NULL },
+    { "placements", list_placements, placement_rows, NULL },
+    { "applications", NULL, applications_sheet, NULL },
+    { "instances", list_instances, instance_rows, NULL },
+    { "columns", NULL, columns_sheet, NULL },
 };
 #define LISTERS (sizeof lister / sizeof lister[0])
 
@@ -416,6 +524,15 @@ static unsigned print_rows(FILE *out, const struct lister *from, char *text,
     return found;
 }
 
+static void print_list(FILE *out, const struct lister *from,
+                       const struct catalogue *catalogue)
+{
+    if (from->print != NULL)
+        from->print(out, catalogue);
+    else
+        sheet_close(from->rows(catalogue), out);
+}
+
 /* Lists are printed into memory and searched, so their columns are written once. */
 unsigned list_rows(FILE *out, const struct catalogue *catalogue,
                    const char *word, unsigned found)
@@ -436,7 +553,7 @@ unsigned list_rows(FILE *out, const struct catalogue *catalogue,
                 return found;
             if (lister[i].print == list_recipes)
                 fputs("name         what the job does\n", page);
-            lister[i].print(page, catalogue);
+            print_list(page, &lister[i], catalogue);
             fclose(page);
             found = print_rows(out, &lister[i], text, word, found);
             free(text);
@@ -451,8 +568,6 @@ static int run_list(struct cli *cli, const struct args *args)
     struct err err = { 0 };
     const struct catalogue *catalogue;
 
-    if (args->given[ARG_JSON])
-        return list_json(cli, args);
     if (args->word_count > 1)
         return list_own_metrics(cli, args);
     for (size_t i = 0; i < LISTERS; i++) {
@@ -462,7 +577,10 @@ static int run_list(struct cli *cli, const struct args *args)
         catalogue = catalogue_load(cli->arena, NULL, 0, &err);
         if (catalogue == NULL)
             return command_fail(cli, &err);
-        lister[i].print(cli->out, catalogue);
+        if (args->given[ARG_JSON])
+            return print_json(cli, lister[i].rows(catalogue),
+                              lister[i].more == NULL ? NULL : lister[i].more(catalogue));
+        print_list(cli->out, &lister[i], catalogue);
         return 0;
     }
     names[LISTERS] = NULL;
@@ -480,9 +598,8 @@ static int run_list(struct cli *cli, const struct args *args)
 const struct command command_list = {
     "list",
     "policies|gpus|cpus|links|models|prices|formats|metrics|recipes|semantics\n"
-    "       |placements|applications|instances\n"
-    "       columns [--json]\n"
-    "       metrics EXPERIMENT.yaml",
+    "       |placements|applications|instances|columns [--json]\n"
+    "       metrics EXPERIMENT.yaml [--json]",
     "the names that files may use",
     "What is built in; a file under `catalogue:` of an experiment can add\n"
     "GPUs, CPUs, links, prices, models, applications and instances.  Metrics of\n"

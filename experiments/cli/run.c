@@ -15,6 +15,7 @@
 #include "experiments/cli/slurm.h"
 #include "experiments/cli/tuned.h"
 #include "experiments/columns/metric.h"
+#include "experiments/decide/decide.h"
 #include "experiments/fleet/fleet.h"
 #include "experiments/preflight/abilities.h"
 #include "experiments/preflight/defaults.h"
@@ -157,6 +158,10 @@ void cmd_results_print(struct cli *cli, const struct session *session)
     if (services != NULL) {
         fputc('\n', cli->out);
         services_table_print(services, cli->out);
+    }
+    if (session->decision != NULL) {
+        fputc('\n', cli->out);
+        decide_print(cli->out, session->decision, cli->bold);
     }
     print_semantics(cli, experiment);
     print_limits(cli, experiment, session->grid);

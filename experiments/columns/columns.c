@@ -297,6 +297,39 @@ static const struct table_column checks_column[] = {
     { "vs_point", TABLE_TEXT, "point that it is compared with" },
 };
 
+static const struct table_column options_column[] = {
+    { "point", TABLE_TEXT, "cell of the sweep; base: no sweep" },
+    { "option", TABLE_TEXT, "its name; the column policy of the other tables" },
+    { "policy", TABLE_TEXT, "entry of `policies` that it runs" },
+    { "set", TABLE_TEXT, "keys of its own, as YAML; empty: none" },
+    { "verdict", TABLE_TEXT, "take, best mean (the seeds do not decide), level with it, "
+      "worse, dropped (it breaks a condition), undecided" },
+    { "metric", TABLE_TEXT, "a column of summary.csv" },
+    { "use", TABLE_TEXT, "decides, condition or shown" },
+    { "at_least", TABLE_REAL, "lower limit of a condition; empty: none" },
+    { "at_most", TABLE_REAL, "upper limit of a condition; empty: none" },
+    { "seeds", TABLE_COUNT, "samples: trials that have the value" },
+    { "mean", TABLE_REAL, "of the metric over the seeds" },
+    { "ci95_low", TABLE_REAL, "lower end of the mean's 95% interval" },
+    { "ci95_high", TABLE_REAL, "upper end of that interval" },
+    { "delta_percent", TABLE_REAL,
+      "mean against that of the first option, in percent of it" },
+    { "delta_ci95_low_percent", TABLE_REAL,
+      "lower end of its 95% interval, paired (Fieller)" },
+    { "delta_ci95_high_percent", TABLE_REAL, "upper end of that interval" },
+    { "p_holm", TABLE_REAL, "of that difference, corrected by Holm for all pairs of "
+      "options at all points; of the metric that decides" },
+    { "bad_seeds", TABLE_COUNT, "in which it breaks a condition or is worse than the first "
+      "option; of a condition, in which it breaks that" },
+    { "risk_fraction", TABLE_REAL, "of the seeds that are bad" },
+    { "risk_ci95_low", TABLE_REAL, "lower end of its 95% interval (Clopper and Pearson)" },
+    { "risk_ci95_high", TABLE_REAL, "upper end of that interval" },
+    { "quantile", TABLE_REAL, "of the seeds, to tell a bad one by" },
+    { "quantile_value", TABLE_REAL, "so many of the seeds are no worse than this" },
+    { "worst", TABLE_REAL, "value of the worst seed" },
+    { "sentence", TABLE_TEXT, "which option to take at this point, in words" },
+};
+
 static const struct table_column failures_column[] = {
     { "point", TABLE_TEXT, "cell of the sweep" },
     { "policy", TABLE_TEXT, "name of the policy in this experiment" },
@@ -374,6 +407,10 @@ const struct csv_kind csv_checks = {
     "checks.csv", "one row per expectation and point",
     checks_column, COUNT_OF(checks_column)
 };
+const struct csv_kind csv_options = {
+    "options.csv", "one row per point, option and metric, where there are options",
+    options_column, COUNT_OF(options_column)
+};
 const struct csv_kind csv_failures = {
     "failures.csv", "one row per failed trial, where there are any",
     failures_column, COUNT_OF(failures_column)
@@ -386,7 +423,8 @@ const struct csv_kind *csv_kind_at(size_t i)
     static const struct csv_kind *const kinds[] = {
         &csv_summary, &csv_compare, &csv_jobs, &csv_phases, &csv_timeline,
         &csv_decisions, &csv_services, &csv_arrived, &csv_tenants, &csv_seeds,
-        &csv_metrics, &csv_checks, &csv_failures, &csv_border, &csv_sensitivity
+        &csv_metrics, &csv_checks, &csv_failures, &csv_border, &csv_sensitivity,
+        &csv_options
     };
 
     return i < COUNT_OF(kinds) ? kinds[i] : NULL;

@@ -38,7 +38,7 @@ bool job_cell_of_done(enum job_cell column);
 extern const struct csv_kind csv_summary, csv_compare, csv_jobs, csv_phases,
     csv_timeline, csv_decisions, csv_services, csv_arrived,
     csv_tenants, csv_seeds, csv_metrics, csv_border, csv_sensitivity,
-    csv_checks, csv_failures;
+    csv_checks, csv_failures, csv_options;
 /* Returns kind `i` of all of them, from 0; NULL past the last. */
 const struct csv_kind *csv_kind_at(size_t i);
 /* Returns the unit of column `column` of the kind, as static text: "s", "USD",

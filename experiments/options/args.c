@@ -92,6 +92,12 @@ static const struct arg_info info[ARG_COUNT] = {
     [ARG_TABLE_FORM] = { "--format", 0, "FORM", "text, latex, markdown or csv (text)" },
     [ARG_METRICS] = { "--metrics", 0, "NAME,..",
                       "its columns; without it those that a run ends with" },
+    [ARG_UPDATE] = { "--update-baseline", 0, "DIR",
+                     "write the run there as a baseline of 10 kB" },
+    [ARG_ANNOTATE] = { "--annotate", 0, "github",
+                       "lines that GitHub shows beside the file" },
+    [ARG_QUALITY] = { "--code-quality", 0, "FILE",
+                      "findings as GitLab's code quality report" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "experiments/columns/figures.h"
+#include "experiments/decide/decide.h"
 #include "experiments/report/check_rows.h"
 #include "experiments/report/page_file.h"
 #include "experiments/report/plot_data.h"
@@ -133,7 +134,7 @@ static void write_files(const struct report *r)
     static const char *const name[] = {
         "summary.csv", "compare.csv", "jobs.csv", "phases.csv",
         "timeline.csv", "decisions.csv", "services.csv", "arrived.csv",
-        "checks.csv", "border.csv", "sensitivity.csv", "failures.csv", "audit.json",
+        "checks.csv", "options.csv", "border.csv", "sensitivity.csv", "failures.csv", "audit.json",
         "provenance.json", "trace.json"
     };
 
@@ -167,7 +168,7 @@ static const struct {
     const char *name;
     void (*put)(const struct report *r);
 } parts[] = {
-    { "answer", report_answer }, { "ground", report_ground },
+    { "answer", report_answer }, { "options", report_options }, { "ground", report_ground },
     { "limits", write_limits }, { "notes", write_notes },
     { "points", write_points }, { "charts", report_figures },
     { "command", put_command }, { "files", write_files },
@@ -186,6 +187,8 @@ static const char *find_word(const struct report *r, const char *name)
     if (strcmp(name, "seeds") == 0)
         return grid->seed_count == 1
                    ? "" : text_format(r->arena, "%u", grid->seed_count);
+    if (strcmp(name, "options") == 0)
+        return r->decision == NULL ? "" : "options";
     return report_word(r->audit, name);
 }
 
@@ -260,6 +263,7 @@ bool report_write(const char *dir, const struct grid *grid, struct err *err)
         r.made_from = read_json(&r, "provenance.json");
         r.audit = read_json(&r, "audit.json");
         ok = check_rows_read(&r.source, &r.checks, err) &&
+             decide_read(r.arena, dir, r.source.grid, &r.decision, err) &&
              make_tables(&r, err) && write_page(&r, err);
     }
     for (size_t t = 0; t < REPORT_TABLES; t++)

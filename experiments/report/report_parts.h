@@ -13,6 +13,7 @@
 #include "experiments/report/plot_data.h"
 
 struct arena;
+struct decision;
 struct conf_node;
 struct err;
 struct out;
@@ -28,6 +29,7 @@ struct report {
     const struct conf_node *made_from;      /* provenance.json or NULL */
     const struct conf_node *audit;          /* audit.json or NULL */
     struct check_rows checks;               /* checks.csv */
+    const struct decision *decision;        /* options.csv or NULL */
     struct sheet *table[REPORT_TABLES];     /* owned; NULL: left out */
 };
 
@@ -39,6 +41,7 @@ const struct conf_node *report_list(const struct conf_node *map,
 
 /* Each writes a part of the page; below a point, its means seed by seed. */
 void report_answer(const struct report *r);
+void report_options(const struct report *r);
 void report_ground(const struct report *r);
 void report_figures(const struct report *r);
 void report_seeds(const struct report *r, uint32_t point);

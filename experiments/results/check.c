@@ -337,6 +337,7 @@ static struct check_item item_of(struct arena *arena, const struct grid *grid,
         .name = expect_name(arena, e, info, point,
                             grid->point_count == 1 &&
                             strcmp(point, grid->point[0]) == 0),
+        .policy = e->policy,
         .expect = e, .metric = info->name, .point = point,
         .value = NAN, .low = NAN, .high = NAN
     };

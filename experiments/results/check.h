@@ -37,6 +37,7 @@ struct check_item {
     const char *name;           /* what is expected, in words */
     const char *reason;         /* the figures */
     enum check_verdict verdict;
+    const char *policy;         /* that is judged; NULL: all of the point */
     /* Of expectations only: */
     const struct experiment_expect *expect;  /* NULL: a regression check */
     const struct metric_info *info;
@@ -96,13 +97,5 @@ bool check_read(struct arena *arena, const char *dir, const struct metric_set *m
 
 /* Prints a line for each item, with its figures. */
 void check_print(FILE *file, const struct check_list *list);
-/* Writes the verdicts as JUnit XML, for CI systems, into the file `path`.  False:
- * err says why. */
-bool check_junit(struct arena *arena, const char *path, const char *suite,
-                 const struct check_list *list, size_t lists, struct err *err);
-/* Writes the verdicts as a table in Markdown, likewise. */
-bool check_markdown(struct arena *arena, const char *path, const char *title,
-                    const struct check_list *list, size_t lists,
-                    struct err *err);
 
 #endif

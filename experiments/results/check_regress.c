@@ -183,7 +183,8 @@ static void regress(struct arena *arena, const struct regression *r,
     *item = (struct check_item){
         .name = text_format(arena, "no regression of %s (%s)",
                             before->policy[policy], before->point[point]),
-        .point = before->point[point], .verdict = CHECK_HOLDS
+        .policy = before->policy[policy], .point = before->point[point],
+        .verdict = CHECK_HOLDS
     };
     there = count_gone(arena, r, point, policy, item);
     compare_jobs_met(arena, r, point, policy, item);

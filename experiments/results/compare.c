@@ -403,33 +403,86 @@ static void print_alone(FILE *file, const struct grid *left, const struct grid *
     }
 }
 
+static struct pairing *pair_runs(struct arena *arena, const struct grid *left,
+                                 const struct grid *right)
+{
+    struct pairing *r = arena_alloc(arena, 1, sizeof *r);
+
+    *r = (struct pairing){
+        .left = left, .right = right, .pair = compare_align(arena, left, right),
+        .scratch = scratch_new(arena, left)
+    };
+    correct_changes(arena, r);
+    return r;
+}
+
+typedef void line_fn(struct sheet *sheet, const struct pairing *r, uint32_t point,
+                     uint32_t policy, enum metric metric);
+
+/* Adds a line of each metric that moved; returns how many.  What one of the two does not
+ * have, as a baseline of some columns, has not moved. */
+static uint32_t add_moved(struct sheet *sheet, struct pairing *r, line_fn *add)
+{
+    const struct grid *left = r->left;
+    uint32_t lines = 0;
+
+    for (uint32_t t = 0; t < left->point_count; t++)
+        for (uint32_t p = 0; p < left->policy_count; p++)
+            for (unsigned m = 0; m < metric_count(left->metrics); m++) {
+                pair_samples(left, r->pair, t, p, (enum metric)m, &r->scratch);
+                if (is_alone(left, (enum metric)m, r->right) ||
+                    grid_lacks(left, (enum metric)m) ||
+                    grid_lacks(r->right, metric_same(left->metrics, (enum metric)m,
+                                                     r->right->metrics)) ||
+                    !moved(r->scratch.x, r->scratch.base, left->seed_count))
+                    continue;
+                lines++;
+                add(sheet, r, t, p, (enum metric)m);
+            }
+    return lines;
+}
+
+/* All figures; those that are not known are empty. */
+static void add_figures(struct sheet *sheet, const struct pairing *r, uint32_t point,
+                        uint32_t policy, enum metric metric)
+{
+    uint32_t n = r->scratch.count;
+    struct stats_delta d = change_of(r);
+    bool whole = both_whole(r, point, policy, metric);
+    double none = whole ? 0 : NAN;
+
+    sheet_cell(sheet, "%s", r->left->point[point]);
+    sheet_cell(sheet, "%s", r->left->policy[policy]);
+    sheet_cell(sheet, "%s", metric_info(r->left->metrics, metric)->name);
+    sheet_real(sheet, stats_mean(r->scratch.base, n, CONFIDENCE).mean);
+    sheet_real(sheet, stats_mean(r->scratch.x, n, CONFIDENCE).mean);
+    sheet_real(sheet, d.percent + none);
+    sheet_real(sheet, d.percent_low + none);
+    sheet_real(sheet, d.percent_high + none);
+    sheet_real(sheet, d.p_value + none);
+    sheet_real(sheet, r->p_holm[row_at(r->left, point, policy, metric)]);
+}
+
+struct sheet *compare_sheet(struct arena *arena, const struct grid *left,
+                            const struct grid *right)
+{
+    struct sheet *sheet = sheet_new(
+        "point:0\tpolicy:0\tmetric:0\tleft:1\tright:1\tchange_percent:1\t"
+        "change_ci95_low_percent:1\tchange_ci95_high_percent:1\tp_value:1\tp_holm:1");
+
+    (void)add_moved(sheet, pair_runs(arena, left, right), add_figures);
+    return sheet;
+}
+
 uint32_t compare_print(FILE *file, const struct grid *left,
                        const struct grid *right)
 {
     struct arena *arena = arena_new(1 << 16);
-    struct pairing r = {
-        .left = left, .right = right, .pair = compare_align(arena, left, right),
-        .scratch = {
-            .x = arena_alloc(arena, left->seed_count + 1, sizeof(double)),
-            .base = arena_alloc(arena, left->seed_count + 1, sizeof(double)),
-        }
-    };
     struct sheet *sheet = sheet_new("point:-24\tpolicy:-14\tmetric:-24\t"
                                     "left:12\tright:12\tchange:10\t"
                                     "95% interval of the change:0");
-    uint32_t lines = 0;
+    uint32_t lines = add_moved(sheet, pair_runs(arena, left, right), add_line);
 
-    correct_changes(arena, &r);
-    for (uint32_t t = 0; t < left->point_count; t++)
-        for (uint32_t p = 0; p < left->policy_count; p++)
-            for (unsigned m = 0; m < metric_count(left->metrics); m++) {
-                pair_samples(left, r.pair, t, p, (enum metric)m, &r.scratch);
-                if (is_alone(left, (enum metric)m, right) ||
-                    !moved(r.scratch.x, r.scratch.base, left->seed_count))
-                    continue;
-                lines++;
-                add_line(sheet, &r, t, p, (enum metric)m);
-            }
     if (lines > 0)
         sheet_print(sheet, file, false);
     print_alone(file, left, right);

@@ -14,6 +14,7 @@
 
 struct arena;
 struct grid;
+struct sheet;
 struct table;
 
 /* Returns the difference of a policy to another one at a point, paired by seed;
@@ -37,6 +38,10 @@ struct compare_only {
 };
 struct compare_only compare_count(const struct grid *left,
                                   const struct grid *right);
+/* Returns what moved from left to right with all figures in columns of their own, for
+ * programs; the caller frees it. */
+struct sheet *compare_sheet(struct arena *arena, const struct grid *left,
+                            const struct grid *right);
 /* Prints what moved from left to right, as a table for people.  Returns the number
  * of lines: 0, nothing moved. */
 uint32_t compare_print(FILE *file, const struct grid *left,

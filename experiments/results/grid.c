@@ -364,12 +364,15 @@ static bool read_values(struct arena *arena, const char *path,
     enum csv_step step = CSV_ERROR;
     struct columns c;
 
-    if (in != NULL && find_columns(in, grid->metrics, &c, err))
+    if (in != NULL && find_columns(in, grid->metrics, &c, err)) {
+        for (unsigned m = 0; m < metric_count(grid->metrics); m++)
+            grid->column[m].lacks = c.metric[m] == SIZE_MAX;
         while ((step = csv_next(in, err)) == CSV_ROW)
             if (!read_row(grid, in, &c, err)) {
                 step = CSV_ERROR;
                 break;
             }
+    }
     csv_close(in);
     return step == CSV_END;
 }
@@ -422,6 +425,11 @@ double grid_value(const struct grid *grid, uint32_t point, uint32_t policy,
     size_t at = cell(grid, point, policy, seed);
 
     return grid->present[at] ? value_at(grid, metric, at) : NAN;
+}
+
+bool grid_lacks(const struct grid *grid, enum metric metric)
+{
+    return grid->column[metric].lacks;
 }
 
 bool grid_present(const struct grid *grid, uint32_t point, uint32_t policy,

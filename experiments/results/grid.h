@@ -28,6 +28,7 @@ struct grid_column {
     double *value;              /* by trial; NULL: all of them have `same` */
     double same;
     bool begun;                 /* some trial has a value, which may be NAN */
+    bool lacks;                 /* grid_lacks() */
 };
 
 struct grid {
@@ -77,6 +78,8 @@ struct grid *grid_from_folder(struct arena *arena, const char *dir,
 /* Returns a value; NAN: the trial is absent, or has none. */
 double grid_value(const struct grid *grid, uint32_t point, uint32_t policy,
                   uint32_t seed, enum metric metric);
+/* Has the folder no column of the metric?  A small baseline has only some. */
+bool grid_lacks(const struct grid *grid, enum metric metric);
 /* Is there such a trial, not failed? */
 bool grid_present(const struct grid *grid, uint32_t point, uint32_t policy,
                   uint32_t seed);

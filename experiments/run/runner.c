@@ -333,17 +333,30 @@ static void tell_outcome(struct pool *pool, struct runner_trial *trial,
     trial->state = (uint8_t)state;
 }
 
+static float seconds_since(const struct timespec *from)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (float)((double)(now.tv_sec - from->tv_sec) +
+                   (double)(now.tv_nsec - from->tv_nsec) / 1e9);
+}
+
 static void run_one(struct guest *guest, uint32_t index)
 {
     struct pool *pool = guest->pool;
     struct outcome outcome = { .err.kind = ERR_NONE };
     uint32_t mask = 0;
     struct trial_spec spec = pool->plan->spec(pool->plan->self, index, &mask);
+    struct timespec from;
+
+    clock_gettime(CLOCK_MONOTONIC, &from);
     enum runner_state state = spec.policy->guest && spec.guest.apart
         ? run_apart(guest, index, &spec, &outcome)
         : run_trial(guest, index, &spec, mask, &pool->stop, &outcome);
 
     tell_outcome(pool, &pool->trial[index], state, &outcome);
+    pool->trial[index].wall_s = seconds_since(&from);
     atomic_fetch_add(&pool->events, outcome.result.event_count);
     atomic_fetch_add(&pool->simulated_ns, outcome.result.end_ns);
     atomic_fetch_add(&pool->done, 1);

@@ -32,6 +32,7 @@ enum runner_state {
 struct runner_trial {
     uint8_t state;      /* enum runner_state */
     bool known;         /* RUNNER_DONE, and not by this run */
+    float wall_s;       /* that it took; 0: it was known, or another process ran it */
     /* Where the result goes, the caller's; NULL: `keep` has it, and nobody else. */
     struct trial_result *result;
     const struct err *err;      /* of RUNNER_FAILED, in the plan's arena; else NULL */

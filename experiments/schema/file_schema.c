@@ -62,7 +62,8 @@
 #define BUILT_IN(key) "{'properties': {'" key "': @built-in metric@}}"
 #define NO_OWN_METRICS \
     "'allOf': [{'if': {'not': {'required': ['metrics']}}, 'then': {'properties': {" \
-    "'expect': {'items': " BUILT_IN("metric") "}, 'tune': " BUILT_IN("metric") ", " \
+    "'expect': {'items': " BUILT_IN("metric") "}, 'decide': " \
+    BUILT_IN("metric") ", 'tune': " BUILT_IN("metric") ", " \
     "'sensitivity': " BUILT_IN("metric") ", 'train': " BUILT_IN("objective") ", " \
     "'seeds': {'properties': {'of': {'items': @built-in metric@}}}}}}]"
 #define ONE_LIMIT \
@@ -107,7 +108,9 @@
 
 static const struct conf_shape shapes[] = {
     /* Members of whole tables. */
-    { "experiment:", "'if': {'not': {'required': ['sweep']}}, 'then': "
+    { "experiment:", "'dependencies': {'decide': ['options'], 'options': {'properties': "
+      "{'baseline': false, 'tuned': {'const': false}}}}, "
+      "'if': {'not': {'required': ['sweep']}}, 'then': "
       "{'properties': {'workload': " ANY_OF("@path@, @whole workload@") "}}, "
       NO_OWN_METRICS, NULL },
     { "workload:", "'dependencies': {'trace': {'properties': {'arrival': false, 'mix': "
@@ -139,6 +142,7 @@ static const struct conf_shape shapes[] = {
       "{'type': {'const': 'generic'}}}}}, 'else': {'required': ['cpu']}}}",
       NULL },
     { "experiment.expect[]:", ONE_LIMIT, NULL },
+    { "experiment.decide.keep[]:", ONE_LIMIT, NULL },
     { "advice.expect[]:", ONE_LIMIT, NULL },
     { "experiment.sensitivity:", "'oneOf': [{'required': ['claim'], 'properties': "
       "{'metric': false, 'policy': false, 'vs': false}}, {'required': ['metric', "
@@ -179,6 +183,18 @@ static const struct conf_shape shapes[] = {
     { "experiment.sweep", ANY_OF("{" OBJECT ", 'propertyNames': " VARIED_KEY ", "
       "'additionalProperties': {" ARRAY ", 'minItems': 1}}, @experiment.sweep@"),
       NULL },
+    { "experiment.options", "{" ARRAY ", 'minItems': 2, 'items': "
+      ANY_OF("@option name@, @experiment.options[]@") "}", NULL },
+    { "experiment.options[].name", "@option name@", NULL },
+    { "experiment.options[].set", "{" OBJECT ", 'minProperties': 1, 'propertyNames': "
+      "{'pattern': '^((workload|cluster)([.][^.]+)*|policies([.][^.]+)+)$'}}", NULL },
+    { "experiment.decide", "@experiment.decide@", NULL },
+    { "experiment.decide.metric", "@metric@", NULL },
+    { "experiment.decide.keep", LIST_OF("@experiment.decide.keep[]@"), NULL },
+    { "experiment.decide.keep[].metric", "@metric@", NULL },
+    { "*.keep[].at_*", "@limit@", NULL },
+    { "*.keep[].between", "{" ARRAY ", 'minItems': 2, 'maxItems': 2, "
+      "'items': @limit@}", NULL },
     { "experiment.output.tables", "{" ARRAY ", 'items': {'enum': ['summary', "
       "'compare', 'jobs', 'phases', 'timeline', 'decisions']}}", NULL },
     { "experiment.output.plots", "{" ARRAY ", 'items': @plot@}", NULL },
@@ -331,6 +347,8 @@ static const struct conf_shape fixed[] = {
       ABOVE_0 "}", NULL },
     { "weights of values", "{" OBJECT ", 'minProperties': 1, "
       "'additionalProperties': " FROM_0 "}", NULL },
+    { "option name", "{'type': ['string', 'number', 'boolean'], 'pattern': "
+      "'^[^,/ ]+$'}", NULL },
     { "limit", ANY_OF("{'type': 'number'}, @percentage@, @time@"), NULL },
     { "carbon", "{" STRING ", 'pattern': '^([0-9]+[.]?[0-9]*|[.][0-9]+) *"
       "(gCO2|g)/kWh$'}", NULL },

@@ -33,7 +33,8 @@ const struct conf_schema *const *schemas_all(struct arena *arena,
 {
     const struct conf_schema *const own[] = {
         &experiment_schema, &experiment_plugins_schema, &experiment_output_schema,
-        &experiment_expect_schema, &experiment_seeds_schema, &own_metrics_schema,
+        &experiment_expect_schema, &experiment_option_schema, &experiment_decide_schema,
+        &experiment_keep_schema, &experiment_seeds_schema, &own_metrics_schema,
         &train_schema, &train_seeds_schema, &train_validation_schema, &border_schema, &tune_schema,
         &tune_split_schema, &tune_range_schema, &sensitivity_schema, &input_schema,
         &sobol_schema, &sweep_schema, &host_rules_schema,

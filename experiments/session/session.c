@@ -19,6 +19,7 @@
 
 #include "experiments/columns/figures.h"
 #include "experiments/columns/metric.h"
+#include "experiments/decide/decide.h"
 #include "experiments/fleet/fleet.h"
 #include "experiments/report/plot.h"
 #include "experiments/report/report.h"
@@ -159,7 +160,10 @@ static bool put_together(struct arena *arena, const struct results *results,
         return false;
     session->checks = check_expects(arena, session->grid, experiment->expect,
                                     experiment->expect_count);
+    session->decision = decide_make(arena, session->grid, &experiment->decide);
     if (!check_write(arena, results->dir, &session->checks, err) ||
+        (session->decision != NULL &&
+         !decide_write(arena, results->dir, session->decision, err)) ||
         (experiment->perfetto && !trace_json_write(results->dir, err)) ||
         (experiment->plot_count > 0 &&
          !list_plots(arena, results, experiment, err)) ||

@@ -15,6 +15,7 @@
 #include "experiments/results/provenance.h"
 
 struct arena;
+struct decision;
 struct err;
 struct fleet;
 struct grid;
@@ -46,6 +47,7 @@ struct session {
     const struct runner_trial *trial;
     const struct grid *grid;        /* NULL: a shard, nothing put together */
     struct check_list checks;   /* verdicts on `expect:` */
+    const struct decision *decision;    /* on `options:`; NULL: there are none */
     /* trials; known ones are done ones that were recalled */
     uint32_t done, known, failed;
     const struct err *first_failure; /* in order of trials; NULL: none */

@@ -70,6 +70,28 @@ struct experiment_expect {
     struct err_pos pos, policy_pos, versus_pos, point_pos, versus_point_pos;
 };
 
+/* One of `options:`; its name is that of a policy in all results. */
+struct experiment_choice {
+    const char *name, *policy;  /* of the entry of `policies:` that it runs */
+    const char *set;            /* its keys, as one line of YAML; "": none */
+};
+
+/* A condition that an option must keep, of `decide:`. */
+struct experiment_keep {
+    enum metric metric;
+    double low, high;           /* -INFINITY, INFINITY: no limit */
+};
+
+/* How one of the options is chosen. */
+struct experiment_decide {
+    const struct experiment_choice *choice;     /* the first is compared with */
+    uint32_t choice_count;      /* 0: the experiment has no options */
+    enum metric metric;         /* the best mean is taken */
+    const struct experiment_keep *keep;
+    uint32_t keep_count;
+    double quantile;            /* of the seeds, to tell a bad one by */
+};
+
 /* `seeds: {until: ...}`: when there are enough. */
 struct experiment_stop {
     enum looks_rule rule;       /* LOOKS_NONE: seeds are a number */
@@ -118,6 +140,7 @@ struct experiment {
     const struct own_metrics *own;      /* never NULL */
     const struct experiment_expect *expect;
     uint32_t expect_count;
+    struct experiment_decide decide;
     const struct conf_node *train;      /* or NULL; so the next three */
     const struct conf_node *border, *sensitivity, *tune;
     bool tuned;                 /* policies are tuned before the run */
@@ -175,7 +198,7 @@ const struct experiment *experiment_read(struct arena *arena, const char *path,
 bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
                           struct err *err);
 
-/* In the message about a key of `with:` that has its value anyway. */
+/* In the message about a key of `with:` or `set:` that has its value anyway. */
 #define EXPERIMENT_IDLE_WITH "changes nothing: it has this value anyway"
 
 /* Returns the built-in metrics and the experiment's own. */
@@ -207,7 +230,8 @@ struct trial_spec experiment_trial_spec(const struct experiment *experiment, uin
 uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t index);
 
 extern const struct conf_schema experiment_schema, experiment_plugins_schema,
-    experiment_output_schema, experiment_expect_schema, experiment_seeds_schema;
+    experiment_output_schema, experiment_expect_schema, experiment_seeds_schema,
+    experiment_option_schema, experiment_decide_schema, experiment_keep_schema;
 extern const char *const experiment_plot_names[];    /* ends with NULL */
 
 #endif

@@ -58,6 +58,11 @@ static const struct conf_field top_field[] = {
              "random (the floor), no_growth, no_lending (each policy with that "
              "part off), colocated (fcfs on groups that generate and train in "
              "turn)"),
+    CONF_KEY("options", CONF_NODE, experiment_top, options, CONF_ABSENT,
+             "list of what may be done: a name, or {name, policy, set}; each is run in place "
+             "of its policy, and the first is what the others are compared with"),
+    CONF_KEY("decide", CONF_NODE, experiment_top, decide, CONF_ABSENT,
+             "how one of the options is chosen: by cost_usd if not given"),
     CONF_KEY("baseline", CONF_TEXT, experiment_top, baseline, CONF_ABSENT,
              "policy that the others are compared with; the first if not "
              "given"),
@@ -184,6 +189,34 @@ static const struct conf_field expect_field[] = {
 const struct conf_schema experiment_expect_schema =
     CONF_SCHEMA("experiment.expect[]",
                 "what is expected of the results", expect_field);
+
+static const struct conf_field keep_field[] = {
+    CONF_KEY("metric", CONF_TEXT, expect_keys, metric, CONF_REQUIRED,
+             "a column of summary.csv"),
+    CONF_KEY("at_most", CONF_NODE, expect_keys, at_most, CONF_ABSENT, "upper limit"),
+    CONF_KEY("at_least", CONF_NODE, expect_keys, at_least, CONF_ABSENT, "lower limit"),
+    CONF_KEY("between", CONF_NODE, expect_keys, between, CONF_ABSENT, "[lower, upper]"),
+};
+
+const struct conf_schema experiment_keep_schema =
+    CONF_SCHEMA("experiment.decide.keep[]",
+                "a condition that an option must keep", keep_field);
+
+const char *experiment_entry_name(const struct conf_node *entry)
+{
+    const struct conf_node *name;
+
+    if (conf_kind(entry) == CONF_SCALAR)
+        return conf_text(entry);
+    if (conf_kind(entry) != CONF_MAP)
+        return NULL;
+    name = conf_get(entry, "name");
+    if (name == NULL)
+        name = conf_get(entry, "policy");
+    if (name == NULL || conf_kind(name) != CONF_SCALAR)
+        return NULL;
+    return conf_text(name);
+}
 
 bool experiment_top_read(const struct conf_node *root, struct experiment_top *top,
                          struct err *err)
@@ -441,8 +474,8 @@ static bool read_limits(const struct conf_node *map,
     e->high = INFINITY;
     if (given != 1)
         return err_set(err, ERR_SCHEMA, conf_pos(map),
-                       "an expectation needs one of at_most, at_least and "
-                       "between, and has %d", given);
+                       "%s needs one of at_most, at_least and between, and has %d",
+                       keys->policy == NULL ? "a condition" : "an expectation", given);
     if (keys->at_most != NULL)
         return read_limit(keys->at_most, "at_most", metrics, e, &e->high, &e->percent,
                           err);
@@ -521,5 +554,19 @@ bool experiment_expects(struct arena *arena, const struct conf_node *node,
     }
     experiment->expect = expect;
     experiment->expect_count = (uint32_t)conf_count(node);
+    return true;
+}
+
+bool experiment_keep_read(const struct experiment *experiment, const struct conf_node *map,
+                          struct experiment_keep *keep, struct err *err)
+{
+    struct expect_keys keys = { 0 };
+    struct experiment_expect e = { 0 };
+
+    if (!conf_fill(map, &experiment_keep_schema, &keys, err) ||
+        !experiment_metric(experiment, conf_get(map, "metric"), &e.metric, err) ||
+        !read_limits(map, &keys, experiment_metrics(experiment), &e, err))
+        return false;
+    *keep = (struct experiment_keep){ e.metric, e.low, e.high };
     return true;
 }

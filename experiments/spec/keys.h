@@ -16,7 +16,7 @@ struct experiment_top {
     int fidelity;               /* 1: step by step */
     const struct conf_node *seeds, *cluster, *workload, *until, *policies, *controls,
         *sweep, *output, *metrics, *expect, *catalogue, *plugins, *train, *border,
-        *sensitivity, *tune;
+        *sensitivity, *tune, *options, *decide;
     bool tuned;
 };
 
@@ -44,5 +44,11 @@ bool experiment_stop_read(struct arena *arena, const struct conf_node *node,
  * of policies and points. */
 bool experiment_expects(struct arena *arena, const struct conf_node *node,
                         struct experiment *experiment, struct err *err);
+/* Reads one condition of `keep:`. */
+bool experiment_keep_read(const struct experiment *experiment, const struct conf_node *map,
+                          struct experiment_keep *keep, struct err *err);
+/* Returns what an entry of `policies:` is called in the results, without reading all of
+ * it; NULL: the entry is wrong. */
+const char *experiment_entry_name(const struct conf_node *entry);
 
 #endif

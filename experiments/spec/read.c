@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "experiments/own/own_metrics.h"
+#include "experiments/spec/choices.h"
 #include "experiments/spec/controls.h"
 #include "experiments/spec/guests.h"
 #include "experiments/spec/keys.h"
@@ -57,6 +58,7 @@
 /* Which keys of a `with:` change something at some point. */
 struct acting {
     const struct conf_node *with;
+    const char *word;           /* its key */
     bool *acts;                 /* by key */
 };
 
@@ -96,24 +98,6 @@ static bool read_catalogue(struct reader *r, struct err *err)
 
 /* Policies. */
 
-/* Returns what a policy is called in the results, without reading all of its
- * entry; NULL: the entry is wrong. */
-static const char *entry_name(const struct conf_node *item)
-{
-    const struct conf_node *name;
-
-    if (conf_kind(item) == CONF_SCALAR)
-        return conf_text(item);
-    if (conf_kind(item) != CONF_MAP)
-        return NULL;
-    name = conf_get(item, "name");
-    if (name == NULL)
-        name = conf_get(item, "policy");
-    if (name == NULL || conf_kind(name) != CONF_SCALAR)
-        return NULL;
-    return conf_text(name);
-}
-
 /* Fills the names of the policies that are run, in the order of the file, and of
  * those that --only leaves out. */
 static bool name_policies(struct reader *r, struct err *err)
@@ -137,7 +121,7 @@ static bool name_policies(struct reader *r, struct err *err)
     for (size_t i = 0; i < count; i++) {
         const struct conf_node *item = conf_item(list, i);
 
-        all[i] = entry_name(item);
+        all[i] = experiment_entry_name(item);
         if (all[i] == NULL || all[i][0] == '\0' ||
             strpbrk(all[i], ",\"\n\t /") != NULL)
             return err_set(err, ERR_SCHEMA, conf_pos(item),
@@ -179,13 +163,14 @@ static bool check_policy(struct reader *r, const char *name,
     const char *near;
 
     for (size_t i = 0; i < count; i++) {
-        all[i] = entry_name(conf_item(list, i));
+        all[i] = experiment_entry_name(conf_item(list, i));
         if (strcmp(all[i], name) == 0)
             return true;
     }
     near = conf_nearest(name, all);
     err_set(err, ERR_REFERENCE, pos, "%s names '%.60s', which is not among "
-            "the policies of the experiment", key, name);
+            "the %s of the experiment", key, name,
+            r->experiment->decide.choice_count > 0 ? "options" : "policies");
     if (near != NULL)
         return err_hint(err, "Did you mean %s?", near);
     return err_hint(err, "The first of them is %s.", all[0]);
@@ -198,7 +183,7 @@ static bool read_baseline(struct reader *r, struct err *err)
     const char *name = r->top.baseline;
 
     if (name == NULL)
-        name = entry_name(first);
+        name = experiment_entry_name(first);
     else if (!check_policy(r, name, conf_pos(conf_get(r->root, "baseline")),
                            "baseline", err))
         return false;
@@ -215,7 +200,7 @@ static const struct conf_node *find_policy_node(const struct conf_node *tree,
 
     for (size_t i = 0; i < conf_count(list); i++) {
         const struct conf_node *item = conf_item(list, i);
-        const char *text = entry_name(item);
+        const char *text = experiment_entry_name(item);
 
         if (text != NULL && strcmp(text, name) == 0)
             return item;
@@ -353,28 +338,29 @@ static bool read_world(struct reader *r, struct experiment_point *point,
 }
 
 /* Returns the marks of a `with:`, by key, made at its first point. */
-static bool *find_acts(struct reader *r, const struct conf_node *with)
+static bool *find_acts(struct reader *r, const struct conf_node *with, const char *word)
 {
     for (size_t i = 0; i < r->acting_count; i++)
         if (r->acting[i].with == with)
             return r->acting[i].acts;
     bool *acts = arena_alloc(r->arena, conf_count(with) + 1, sizeof *acts);
     ARENA_ADD(r->arena, r->acting, r->acting_count, r->acting_room,
-              (struct acting){ with, acts });
+              (struct acting){ with, word, acts });
     return acts;
 }
 
 /* Adds to a RANGE error that it is so under one policy: what does not fit stands
  * in a place that other policies read without error. */
-static void hint_with(const struct conf_node *policy, struct err *err)
+static void hint_with(const struct conf_node *policy, const char *word, struct err *err)
 {
     const struct err told = *err;
 
     if (told.kind != ERR_RANGE)
         return;
     err->hint[0] = '\0';
-    err_hint(err, "%s%sThis follows from the `with` of policy %.60s.", told.hint,
-             told.hint[0] == '\0' ? "" : " ", entry_name(policy));
+    err_hint(err, "%s%sThis follows from the `%s` of %s %.60s.", told.hint,
+             told.hint[0] == '\0' ? "" : " ", word,
+             strcmp(word, "set") == 0 ? "option" : "policy", experiment_entry_name(policy));
 }
 
 /* Returns the point as a policy meets it: the point itself, or, with a `with:`, a
@@ -390,23 +376,24 @@ static struct experiment_point *meet_point(struct reader *r, uint32_t index,
 
     if (with == NULL)
         return point;
-    if (!with_check(with, r->swept, err))
+    const char *word = choices_word(r->experiment, experiment_entry_name(node));
+    if (!with_check(with, word, r->swept, err))
         return NULL;
     const struct conf_node *changed =
-        with_tree(&r->inputs, tree, with, find_acts(r, with), err);
+        with_tree(&r->inputs, tree, with, find_acts(r, with, word), err);
     own = arena_alloc(r->arena, 1, sizeof *own);
     *own = *point;
     if (changed == NULL)
         return NULL;
     if (!read_world(r, own, changed, err)) {
-        hint_with(node, err);
+        hint_with(node, word, err);
         return NULL;
     }
-    if (!with_keeps_jobs(&r->inputs, tree, with, err))
+    if (!with_keeps_jobs(&r->inputs, tree, with, word, err))
         return NULL;
     return own->workload == point->workload ||
            with_draws_alike(point->workload, own->workload, r->experiment->seed,
-                            conf_pos(with), err) ? own : NULL;
+                            conf_pos(with), word, err) ? own : NULL;
 }
 
 /* A policy at a point, read anew unless it is as at the point before. */
@@ -541,7 +528,7 @@ static bool read_points(struct reader *r, struct err *err)
     }
     /* A key may act at other points than the one that is asked for. */
     for (size_t i = 0; r->options->point == NULL && i < r->acting_count; i++)
-        if (!with_acts(r->acting[i].with, r->acting[i].acts, err))
+        if (!with_acts(r->acting[i].with, r->acting[i].word, r->acting[i].acts, err))
             return false;
     return check_labels(r, err);
 }
@@ -666,7 +653,8 @@ static bool read_top(struct reader *r, struct err *err)
     if (!read_guests(r, err) ||
         !experiment_output(r->arena, r->top.output, experiment, err) ||
         !experiment_expects(r->arena, r->top.expect, experiment, err) ||
-        !experiment_stop_read(r->arena, r->top.seeds, experiment, err))
+        !experiment_stop_read(r->arena, r->top.seeds, experiment, err) ||
+        !choices_read(r->arena, r->top.options, r->top.decide, experiment, err))
         return false;
     if (r->options->dir != NULL)
         experiment->dir = r->options->dir;
@@ -768,7 +756,7 @@ static const struct conf_node *choose_policies(struct reader *r,
         const struct conf_node *word = conf_item(list, i);
 
         for (size_t k = 0; conf_kind(word) == CONF_SCALAR && k < conf_count(given); k++) {
-            const char *name = entry_name(conf_item(given, k));
+            const char *name = experiment_entry_name(conf_item(given, k));
 
             if (name != NULL && strcmp(name, conf_text(word)) == 0)
                 root = conf_set(r->arena, root, text_format(r->arena, "policies.%zu", i),
@@ -784,6 +772,7 @@ static bool read_root(void *self, const struct conf_node *root,
                       struct err *err)
 {
     struct reader *r = self;
+    bool chosen = r->options->policies != NULL;
 
     *r->experiment = r->empty;
     r->top = (struct experiment_top){ 0 };
@@ -791,6 +780,8 @@ static bool read_root(void *self, const struct conf_node *root,
     if (!r->set) {
         r->file_seeds = read_file_seeds(root);
         r->root = guests_load(r->arena, root, &r->guests, err);
+        if (r->root != NULL && chosen)  /* among options, where there are any */
+            r->root = choices_open(r->arena, r->root, err);
         if (r->root != NULL)
             r->root = choose_policies(r, r->root, err);
         if (r->root != NULL)
@@ -798,6 +789,8 @@ static bool read_root(void *self, const struct conf_node *root,
                                 r->options->set_count, err);
         if (r->root != NULL)            /* those that --set brings */
             r->root = guests_load(r->arena, r->root, &r->guests, err);
+        if (r->root != NULL && !chosen)
+            r->root = choices_open(r->arena, r->root, err);
         r->file_policies = r->root != NULL ? count_policies(r->root) : 0;
         if (r->root != NULL)
             r->root = controls_add(r->arena, r->root, &r->guests, err);

@@ -36,28 +36,29 @@ static bool covers(const char *key, const char *other)
 }
 
 /* False, with err, unless the key is of the workload or the cluster. */
-static bool check_key(const struct conf_node *with, size_t i, struct err *err)
+static bool check_key(const struct conf_node *with, const char *word, size_t i,
+                      struct err *err)
 {
     const char *key = conf_key(with, i);
 
     if (covers("workload", key) || covers("cluster", key))
         return true;
     err_set(err, ERR_SCHEMA, conf_key_pos(with, i),
-            "a key of with must begin with workload. or cluster., and is "
-            "'%.80s'", key);
+            "a key of %s must begin with workload. or cluster., and is "
+            "'%.80s'", word, key);
     return err_hint(err, "Keys of the policy itself stand beside `with`.");
 }
 
-bool with_check(const struct conf_node *with, const struct conf_node *sweep,
-                struct err *err)
+bool with_check(const struct conf_node *with, const char *word,
+                const struct conf_node *sweep, struct err *err)
 {
     if (conf_kind(with) != CONF_MAP)
-        return err_set(err, ERR_SCHEMA, conf_pos(with), "with must be a map "
-                       "from a key of the cluster or the workload to a value");
+        return err_set(err, ERR_SCHEMA, conf_pos(with), "%s must be a map "
+                       "from a key of the cluster or the workload to a value", word);
     for (size_t i = 0; i < conf_count(with); i++) {
         const char *key = conf_key(with, i);
 
-        if (!check_key(with, i, err))
+        if (!check_key(with, word, i, err))
             return false;
         for (size_t j = 0; j < i; j++)
             if (covers(key, conf_key(with, j)))
@@ -68,9 +69,9 @@ bool with_check(const struct conf_node *with, const struct conf_node *sweep,
                            j < conf_count(sweep); j++) {
             if (!covers(key, conf_key(sweep, j)))
                 continue;
-            err_set(err, ERR_SCHEMA, conf_key_pos(with, i), "'%.80s' of with "
+            err_set(err, ERR_SCHEMA, conf_key_pos(with, i), "'%.80s' of %s "
                     "replaces what the sweep sets, '%.80s': all points of this "
-                    "policy would be alike there", key, conf_key(sweep, j));
+                    "policy would be alike there", key, word, conf_key(sweep, j));
             return err_hint(err, "Sweep policies.NAME.with, or leave one of "
                             "the two out.");
         }
@@ -78,13 +79,14 @@ bool with_check(const struct conf_node *with, const struct conf_node *sweep,
     return true;
 }
 
-bool with_acts(const struct conf_node *with, const bool *acts, struct err *err)
+bool with_acts(const struct conf_node *with, const char *word, const bool *acts,
+               struct err *err)
 {
     for (size_t i = 0; i < conf_count(with); i++) {
         if (acts[i])
             continue;
-        err_set(err, ERR_SCHEMA, conf_key_pos(with, i), "'%.80s' of with "
-                EXPERIMENT_IDLE_WITH, conf_key(with, i));
+        err_set(err, ERR_SCHEMA, conf_key_pos(with, i), "'%.80s' of %s "
+                EXPERIMENT_IDLE_WITH, conf_key(with, i), word);
         return err_hint(err, "Leave it out.");
     }
     return true;
@@ -247,14 +249,14 @@ static bool are_alike(struct path *path, const struct conf_node *all,
 }
 
 static bool check_jobs(const struct conf_node *all, const struct conf_node *own,
-                       struct err_pos pos, struct err *err)
+                       struct err_pos pos, const char *word, struct err *err)
 {
     struct path path = { "" };
 
     if (are_alike(&path, conf_get(all, "workload"), conf_get(own, "workload")))
         return true;
-    err_set(err, ERR_SCHEMA, pos, "with changes the jobs themselves "
-            "(workload.%.100s), and all policies must meet the same", path.text);
+    err_set(err, ERR_SCHEMA, pos, "%s changes the jobs themselves "
+            "(workload.%.100s), and all policies must meet the same", word, path.text);
     return err_hint(err, "A policy may have its own hardware and layout of the "
                     "jobs: GPUs, types and pools of roles, layout, tp, zero.");
 }
@@ -270,13 +272,14 @@ static const struct conf_node *set_key(struct experiment_inputs *inputs,
 }
 
 bool with_keeps_jobs(struct experiment_inputs *inputs, const struct conf_node *tree,
-                     const struct conf_node *with, struct err *err)
+                     const struct conf_node *with, const char *word, struct err *err)
 {
     const struct conf_node *own = tree;
 
     for (size_t i = 0; i < conf_count(with); i++) {
         own = set_key(inputs, own, with, i, err);
-        if (own == NULL || !check_jobs(tree, own, conf_pos(conf_value(with, i)), err))
+        if (own == NULL ||
+            !check_jobs(tree, own, conf_pos(conf_value(with, i)), word, err))
             return false;
     }
     return true;
@@ -329,7 +332,7 @@ static bool are_births_alike(const struct job_birth *a, const struct job_birth *
 
 bool with_draws_alike(const struct workload_spec *all,
                       const struct workload_spec *own, uint64_t seed,
-                      struct err_pos pos, struct err *err)
+                      struct err_pos pos, const char *word, struct err *err)
 {
     struct arena *arena = arena_new(0);
     struct source *left = source_open(arena, all, seed, 0);
@@ -347,8 +350,8 @@ bool with_draws_alike(const struct workload_spec *all,
     arena_free(arena);
     if (same)
         return true;
-    err_set(err, ERR_SCHEMA, pos, "with changes job %u of seed 0, and all "
-            "policies must meet the same jobs", job - 1);
+    err_set(err, ERR_SCHEMA, pos, "%s changes job %u of seed 0, and all "
+            "policies must meet the same jobs", word, job - 1);
     return err_hint(err, "Jobs that the cluster has no room for are left out "
                     "by `skip` of a trace: it must keep their GPUs.");
 }

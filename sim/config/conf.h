@@ -150,6 +150,10 @@ const struct conf_node *conf_scalar_at(struct arena *arena, const struct conf_no
 const struct conf_node *conf_append(struct arena *arena,
                                     const struct conf_node *list,
                                     const struct conf_node *item);
+/* A copy of a map with pair `i` of the map `from` behind the others; map NULL: a map of
+ * that pair alone, in the place of `from`. */
+const struct conf_node *conf_take(struct arena *arena, const struct conf_node *map,
+                                  const struct conf_node *from, size_t i);
 const struct conf_node *conf_set_text(struct arena *arena,
                                       const struct conf_node *root,
                                       const char *path, const char *value,

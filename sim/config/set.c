@@ -319,3 +319,21 @@ const struct conf_node *conf_append(struct arena *arena,
     longer->count++;
     return longer;
 }
+
+/* For maps whose keys hold dots, which are steps of a path to conf_set(). */
+const struct conf_node *conf_take(struct arena *arena, const struct conf_node *map,
+                                  const struct conf_node *from, size_t i)
+{
+    assert(from->kind == CONF_MAP && i < from->count);
+    struct conf_node *longer = arena_alloc(arena, 1, sizeof *longer);
+    size_t count = map == NULL ? 0 : map->count;
+    struct conf_pair *pairs = arena_alloc(arena, count + 1, sizeof *pairs);
+
+    for (size_t k = 0; k < count; k++)
+        pairs[k] = map->pairs[k];
+    pairs[count] = from->pairs[i];
+    *longer = map == NULL ? *from : *map;
+    longer->pairs = pairs;
+    longer->count = count + 1;
+    return longer;
+}

@@ -460,6 +460,50 @@ void sheet_csv(const struct sheet *sheet, struct out *out)
 
 /* Cells of columns that are aligned to the right are numbers, and are written
  * as they are. */
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static const char *skip_digits(const char *text)
+{
+    while (is_digit(*text))
+        text++;
+    return text;
+}
+
+/* Is it a number as JSON writes one: no plus in front, no zero before other digits, digits on
+ * both sides of the point? */
+static bool is_json_number(const char *text)
+{
+    text += *text == '-';
+    if (!is_digit(*text) || (*text == '0' && is_digit(text[1])))
+        return false;
+    text = skip_digits(text);
+    if (*text == '.') {
+        if (!is_digit(text[1]))
+            return false;
+        text = skip_digits(text + 1);
+    }
+    if (*text == 'e' || *text == 'E') {
+        text += text[1] == '+' || text[1] == '-' ? 2 : 1;
+        if (!is_digit(*text))
+            return false;
+        text = skip_digits(text);
+    }
+    return *text == '\0';
+}
+
+static void put_json_cell(struct out *out, const char *text, bool number)
+{
+    if (number && *text == '\0')
+        out_text(out, "null");
+    else if (number && is_json_number(text))
+        out_text(out, text);
+    else
+        out_json_text(out, text);
+}
+
 void sheet_json(const struct sheet *sheet, struct out *out)
 {
     assert(sheet->columns > 0 || sheet->count == 0);
@@ -471,10 +515,7 @@ void sheet_json(const struct sheet *sheet, struct out *out)
         out_text(out, c > 0 ? ", " : i > 0 ? "},\n    {" : "\n    {");
         out_json_text(out, sheet->column[c].title);
         out_text(out, ": ");
-        if (sheet->column[c].width <= 0)
-            out_json_text(out, text);
-        else
-            out_text(out, text);
+        put_json_cell(out, text, sheet->column[c].width > 0);
     }
     out_text(out, sheet->count > 0 ? "}\n  ]" : "]");
 }

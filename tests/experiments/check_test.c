@@ -299,26 +299,6 @@ static void absent_checks_csv_has_no_expectations(void **state)
     assert_int_equal(count, 0);
 }
 
-static void junit_escapes_and_counts(void **state)
-{
-    struct world *w = *state;
-    struct experiment_expect e = expect("a", NULL, 0, 1, false);
-    struct check_list list;
-    struct err err = { 0 };
-    char *text;
-
-    e.claim = "a<b & \"c\"";
-    list = check_expects(w->arena, make_grid(w->arena, 4), &e, 1);
-    assert_true(check_junit(w->arena, scratch_path(&w->scratch, "j.xml"),
-                            "suite", &list, 1, &err));
-    text = scratch_read(&w->scratch, "j.xml");
-    assert_non_null(strstr(text, "tests=\"1\" failures=\"1\" "
-                           "errors=\"0\" skipped=\"0\""));
-    assert_non_null(strstr(text, "a&lt;b &amp; &quot;c&quot;: jct_mean_s"));
-    assert_non_null(strstr(text, "<failure type=\"does not hold\""));
-    free(text);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -337,7 +317,6 @@ int main(void)
         TEST(trial_that_is_gone_is_a_regression),
         TEST(expectations_come_back_from_checks_csv),
         TEST(absent_checks_csv_has_no_expectations),
-        TEST(junit_escapes_and_counts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ check() {
     }
     /^experiments\/claims\/(turns\/)?[A-E][1-9][0-9]?_/ { $NF = tolower($NF) }
     /^policies\/python\/clustersim\/_/ { sub(/^_+/, "", $NF) }
-    NF > 1 && !/\/((README|CHANGES|PROTOCOL)\.md|CITATION\.cff)$/ &&
+    NF > 1 && !/\/((README|CHANGES|PROTOCOL)\.md|CITATION\.cff|Dockerfile)$/ &&
         $NF !~ /^[a-z0-9][a-z0-9_]*(\.[a-z0-9]+)*$/ {
         print $0 ": name"
     }'
@@ -31,6 +31,7 @@ bad_6() { put sim/_a.c; }
 good() {
     put Makefile; put sim/README.md; put sim/CHANGES.md; put sim/CITATION.cff
     put workloads/a_b2.csv.gz; put .ci/run
+    put experiments/ci/Dockerfile
     put experiments/claims/A1_x.yaml; put experiments/claims/E10_x.yaml
     put experiments/claims/turns/A1_x.csv; put sim/a.c
     put policies/python/clustersim/__init__.py; put policies/python/clustersim/_core.c

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * decide_test.c - which option is taken, and what is said of the others.
+ *
+ * The oracle is computed by hand: differences are chosen so that their third moment is 0,
+ * where both tests of an interval are Student's; of four pairs that is t with 3 degrees of
+ * freedom, whose distribution is a formula.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "experiments/decide/decide.h"
+#include "experiments/results/grid.h"
+#include "experiments/spec/experiment.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/folder.h"
+#include "tests/aid/program.h"
+#include "tests/aid/scratch.h"
+
+const char *program_argv0;
+
+struct world {
+    struct arena *arena;
+    struct scratch scratch;
+    struct grid *grid;
+    struct experiment_decide spec;
+};
+
+static int setup(void **state)
+{
+    struct world *world = calloc(1, sizeof *world);
+
+    world->arena = arena_new(1 << 14);
+    scratch_open(&world->scratch);
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+
+    scratch_close(&world->scratch);
+    arena_free(world->arena);
+    free(world);
+    return 0;
+}
+
+static const struct experiment_choice choices[] = {
+    { "today", "static", "" }, { "a", "dynamic", "" },
+    { "b", "static", "{cluster.nodes.cpu.count: 4}" }, { "c", "static", "{x: 1}" },
+};
+
+static void set_value(struct world *w, uint32_t option, uint32_t seed, enum metric metric,
+                      double value)
+{
+    grid_set(w->grid, 0, option, seed, metric, value);
+}
+
+static void set_jct(struct world *w, uint32_t option, uint32_t seed, double value)
+{
+    set_value(w, option, seed, METRIC_JCT_MEAN, value);
+}
+
+static void set_cost(struct world *w, uint32_t option, uint32_t seed, double value)
+{
+    set_value(w, option, seed, METRIC_COST, value);
+}
+
+/* A world of options at one point, the costs of all seeds of one option after the
+ * other; less is better. */
+static void make_world(struct world *w, uint32_t options, uint32_t seeds,
+                       const double *cost)
+{
+    static const char *const point[] = { "base" };
+    static const char *const policy[] = { "today", "a", "b", "c" };
+    double value[METRIC_COUNT] = { 0 };
+
+    w->grid = grid_new(w->arena, NULL, point, 1, policy, options, seeds);
+    for (uint32_t i = 0; i < options; i++) {
+        for (uint32_t s = 0; s < seeds; s++) {
+            value[METRIC_JOBS] = value[METRIC_JOBS_DONE] = 1;
+            value[METRIC_COST] = cost[i * seeds + s];
+            value[METRIC_JCT_MEAN] = 40 + (i * seeds + s) % 3;
+            grid_put(w->grid, 0, i, s, value);
+        }
+        grid_end(w->grid, 0, i, false);
+    }
+    w->spec = (struct experiment_decide){
+        .choice = choices, .choice_count = options, .metric = METRIC_COST, .quantile = 0.95
+    };
+}
+
+static void add_keep(struct world *w, enum metric metric, double low, double high)
+{
+    struct experiment_keep *keep = arena_alloc(w->arena, 1, sizeof *keep);
+
+    *keep = (struct experiment_keep){ metric, low, high };
+    w->spec.keep = keep;
+    w->spec.keep_count = 1;
+}
+
+static const struct decide_point *decide(struct world *w)
+{
+    const struct decision *decision = decide_make(w->arena, w->grid, &w->spec);
+
+    assert_non_null(decision);
+    return &decision->point[0];
+}
+
+static void assert_says(const struct decide_point *at, const char *part)
+{
+    if (strstr(at->sentence, part) == NULL)
+        fail_msg("'%s' is not in: %s", part, at->sentence);
+}
+
+static void assert_near(double found, double wanted)
+{
+    if (!(fabs(found - wanted) <= 1e-6 * fabs(wanted)))
+        fail_msg("found %.9g, wanted %.9g", found, wanted);
+}
+
+/* The two-sided p-value of t with 3 degrees of freedom. */
+static double p_of_t3(double t)
+{
+    double u = t / sqrt(3);
+
+    return 2 * (0.5 - (u / (1 + u * u) + atan(u)) / acos(-1));
+}
+
+/* today 100 102 104 106, mean 103; a lower by 10, 11, 9, 10, mean 93, deviation sqrt(2/3);
+ * b lower by 9, 12, 8, 11, deviation sqrt(10/3); a and b differ by 1, -1, 1, -1. */
+static const double three[] = {
+    100, 102, 104, 106, 90, 91, 95, 96, 91, 90, 96, 95
+};
+
+static void the_best_is_taken_and_what_is_level_is_named(void **state)
+{
+    struct world *w = *state;
+    double p_a = p_of_t3(10 / sqrt(2.0 / 3 / 4)), p_b = p_of_t3(10 / sqrt(10.0 / 3 / 4));
+
+    make_world(w, 3, 4, three);
+    const struct decide_point *at = decide(w);
+
+    assert_int_equal(at->outcome, DECIDE_IS_TAKEN);
+    assert_int_equal(at->best, 1);
+    assert_int_equal(at->option[0].verdict, DECIDE_WORSE);
+    assert_int_equal(at->option[1].verdict, DECIDE_TAKE);
+    assert_int_equal(at->option[2].verdict, DECIDE_LEVEL);
+    assert_near(at->option[1].mean.mean, 93);
+    assert_near(at->option[1].delta.percent, -1000.0 / 103);
+    /* three pairs of options: Holm multiplies by 3 and 2 */
+    assert_near(at->option[1].p_holm, 3 * p_a);
+    assert_near(at->option[2].p_holm, fmax(3 * p_a, 2 * p_b));
+    assert_says(at, "Take a: total cost 93 USD, -9.7% [");
+    assert_says(at, " against today (4 seeds, corrected p 0.00045");
+    assert_says(at, "Level with it: b (+0.0% [");
+}
+
+/* Clopper and Pearson: 0 of 4 ends at 1 - 0.025^(1/4), 4 of 4 begins at 0.025^(1/4); 1 of 4
+ * begins at 1 - 0.975^(1/4). */
+static void risk_is_the_share_of_bad_seeds(void **state)
+{
+    struct world *w = *state;
+
+    make_world(w, 3, 4, three);
+    add_keep(w, METRIC_JCT_MEAN, -INFINITY, 60);
+    set_jct(w, 2, 1, 61);
+    const struct decide_point *at = decide(w);
+
+    assert_int_equal(at->option[1].risk.seeds, 4);
+    assert_int_equal(at->option[1].risk.bad, 0);
+    assert_true(at->option[1].risk.low == 0);
+    assert_near(at->option[1].risk.high, 1 - pow(0.025, 0.25));
+    assert_int_equal(at->option[2].risk.bad, 1);
+    assert_near(at->option[2].risk.low, 1 - pow(0.975, 0.25));
+    w->spec.metric = METRIC_COST;
+    for (uint32_t s = 0; s < 4; s++)        /* dearer than today in each seed */
+        set_cost(w, 1, s, 200);
+    at = decide(w);
+    assert_int_equal(at->option[1].risk.bad, 4);
+    assert_near(at->option[1].risk.low, pow(0.025, 0.25));
+    assert_true(at->option[1].risk.high == 1);
+}
+
+static void the_tail_is_a_seed_that_few_are_worse_than(void **state)
+{
+    struct world *w = *state;
+    double cost[2 * 40];
+
+    for (uint32_t s = 0; s < 40; s++) {     /* 1 to 40 in another order */
+        cost[s] = 1 + s * 7 % 40;
+        cost[40 + s] = 2 * cost[s];
+    }
+    make_world(w, 2, 40, cost);
+    assert_true(decide(w)->option[0].tail == 38);
+    assert_true(decide(w)->option[0].worst == 40);
+    w->spec.quantile = 0.5;
+    assert_true(decide(w)->option[1].tail == 40);
+    w->spec.metric = METRIC_SLO;            /* more is better: the bad side is below */
+    for (uint32_t s = 0; s < 80; s++)
+        set_value(w, s / 40, s % 40, METRIC_SLO, cost[s] / 100);
+    w->spec.quantile = 0.95;
+    assert_true(decide(w)->option[0].tail == 0.03);
+    assert_true(decide(w)->option[0].worst == 0.01);
+    assert_int_equal(decide(w)->best, 1);
+}
+
+static void an_option_that_breaks_a_condition_is_dropped(void **state)
+{
+    struct world *w = *state;
+
+    make_world(w, 3, 4, three);
+    add_keep(w, METRIC_JCT_MEAN, -INFINITY, 60);
+    for (uint32_t s = 0; s < 4; s++)
+        set_jct(w, 1, s, 70 + s);
+    const struct decide_point *at = decide(w);
+
+    assert_int_equal(at->outcome, DECIDE_IS_TAKEN);
+    assert_int_equal(at->best, 2);
+    assert_int_equal(at->option[1].verdict, DECIDE_DROPPED);
+    assert_says(at, "Take b: ");
+    assert_says(at, "It keeps jct_mean_s at most 60 s.");
+    assert_says(at, "Dropped: a (jct_mean_s at most 60 s: 71.5 s [");
+    for (uint32_t o = 0; o < 3; o++)
+        for (uint32_t s = 0; s < 4; s++)
+            set_jct(w, o, s, 70 + s);
+    at = decide(w);
+    assert_int_equal(at->outcome, DECIDE_IS_NONE);
+    assert_says(at, "Take none: no option keeps the conditions.");
+}
+
+/* Mean 60, and an interval around it. */
+static void straddle(struct world *w, uint32_t option)
+{
+    for (uint32_t s = 0; s < 4; s++)
+        set_jct(w, option, s, s % 2 == 0 ? 50 : 70);
+}
+
+static void a_condition_that_is_not_decided_leaves_the_decision_open(void **state)
+{
+    struct world *w = *state;
+
+    make_world(w, 3, 4, three);
+    add_keep(w, METRIC_JCT_MEAN, -INFINITY, 60);
+    straddle(w, 1);
+    const struct decide_point *at = decide(w);
+
+    assert_int_equal(at->outcome, DECIDE_IS_OPEN);
+    assert_int_equal(at->best, 2);
+    assert_int_equal(at->option[2].verdict, DECIDE_BEST);
+    assert_int_equal(at->option[1].verdict, DECIDE_UNDECIDED);
+    assert_says(at, "Undecided: of the options that surely keep the conditions b is the best");
+    assert_says(at, "Not decided: a (");
+}
+
+static void a_condition_of_what_is_worse_anyway_does_not_matter(void **state)
+{
+    struct world *w = *state;
+
+    make_world(w, 3, 4, three);
+    add_keep(w, METRIC_JCT_MEAN, -INFINITY, 60);
+    straddle(w, 0);
+    const struct decide_point *at = decide(w);
+
+    assert_int_equal(at->outcome, DECIDE_IS_TAKEN);
+    assert_int_equal(at->best, 1);
+    assert_says(at, "Not decided, and worse anyway: today (");
+}
+
+/* a lies 1, 3, 1, -1 below today: its interval contains 0. */
+static void a_difference_that_may_be_chance_is_undecided(void **state)
+{
+    static const double cost[] = { 100, 102, 104, 106, 99, 99, 103, 107 };
+    struct world *w = *state;
+
+    make_world(w, 2, 4, cost);
+    const struct decide_point *at = decide(w);
+
+    assert_int_equal(at->outcome, DECIDE_IS_OPEN);
+    assert_int_equal(at->best, 1);
+    assert_int_equal(at->option[0].verdict, DECIDE_LEVEL);
+    assert_says(at, "Undecided: a has the best mean, total cost 102 USD, -1.0% [");
+    assert_says(at, "and today may be as good. More seeds may decide.");
+    for (uint32_t s = 0; s < 4; s++) {      /* the other way round */
+        set_cost(w, 0, s, cost[4 + s]);
+        set_cost(w, 1, s, cost[s]);
+    }
+    at = decide(w);
+    assert_int_equal(at->outcome, DECIDE_IS_OPEN);
+    assert_int_equal(at->best, 0);
+    assert_says(at, "Undecided: today has the best mean, total cost 102 USD");
+    assert_says(at, "Level with it: a (+1.0% [");
+}
+
+/* Their difference leaves out 0 alone, t = 4, p = 0.028, but not among three pairs. */
+static void a_difference_counts_only_as_corrected(void **state)
+{
+    static const double cost[] = {
+        100, 102, 104, 106, 97, 98, 102, 103, 97.5, 98.5, 101.5, 102.5
+    };
+    struct world *w = *state;
+    /* a is lower by 3, 4, 2, 3: t = 3 / (sqrt(2/3) / 2) = 7.3; widen it */
+    make_world(w, 2, 4, cost);
+    set_cost(w, 1, 0, 95.5);            /* 4.5 4 2 1.5 */
+    set_cost(w, 1, 3, 104.5);
+    assert_int_equal(decide(w)->outcome, DECIDE_IS_TAKEN);
+    double alone = decide(w)->option[1].p_holm;
+
+    assert_true(alone < 0.05 && 3 * alone > 0.05);
+    make_world(w, 3, 4, cost);
+    set_cost(w, 1, 0, 95.5);
+    set_cost(w, 1, 3, 104.5);
+    for (uint32_t s = 0; s < 4; s++)        /* b: today, up and down by 8 */
+        set_cost(w, 2, s, cost[s] + (s == 0 || s == 3 ? 8 : -8));
+    const struct decide_point *at = decide(w);
+
+    assert_near(at->option[1].p_holm, 3 * alone);
+    assert_int_equal(at->outcome, DECIDE_IS_OPEN);
+}
+
+static void the_first_is_kept_if_all_others_are_worse(void **state)
+{
+    static const double cost[] = { 90, 91, 95, 96, 100, 102, 104, 106 };
+    struct world *w = *state;
+
+    make_world(w, 2, 4, cost);
+    const struct decide_point *at = decide(w);
+
+    assert_int_equal(at->outcome, DECIDE_IS_KEPT);
+    assert_int_equal(at->best, 0);
+    assert_says(at, "Keep today: total cost 93 USD; the nearest other option, a, +10.8% [");
+}
+
+static void one_seed_decides_nothing_unless_nothing_is_drawn(void **state)
+{
+    static const double cost[] = { 100, 90 };
+    struct world *w = *state;
+
+    make_world(w, 2, 1, cost);
+    assert_int_equal(decide(w)->outcome, DECIDE_IS_OPEN);
+    assert_says(decide(w), "one seed: no interval");
+    w->grid->fixed[0] = w->grid->fixed[1] = true;
+    assert_int_equal(decide(w)->outcome, DECIDE_IS_TAKEN);
+    assert_says(decide(w), "Take a: total cost 90 USD, -10.0% against today.");
+    assert_true(isnan(decide(w)->option[1].risk.low));
+}
+
+static void an_option_that_was_not_run_is_said(void **state)
+{
+    struct world *w = *state;
+
+    make_world(w, 3, 4, three);
+    w->grid->policy_count = 2;
+    assert_says(decide(w), " Not run: b.");
+    assert_int_equal(decide(w)->outcome, DECIDE_IS_TAKEN);      /* of the others */
+    assert_int_equal(decide(w)->option[2].verdict, DECIDE_UNDECIDED);
+    w->spec.choice = choices + 1;       /* the first is a, and today is unknown */
+    w->grid->policy_count = 1;
+    w->spec.choice_count = 2;
+    assert_null(decide_make(w->arena, w->grid, &w->spec));
+}
+
+/* What is read back decides alike. */
+static void the_file_holds_all_that_decides(void **state)
+{
+    struct world *w = *state;
+    struct err err = { 0 };
+    struct folder *dir = folder_make(w->arena, w->scratch.dir, &err);
+    const struct decision *again = NULL;
+
+    make_world(w, 3, 4, three);
+    add_keep(w, METRIC_JCT_MEAN, -INFINITY, 60);
+    straddle(w, 1);
+    w->spec.quantile = 0.75;
+    const struct decision *decision = decide_make(w->arena, w->grid, &w->spec);
+
+    assert_true(decide_write(w->arena, dir, decision, &err));
+    folder_close(dir);
+    assert_true(decide_read(w->arena, w->scratch.dir, w->grid, &again, &err));
+    assert_non_null(again);
+    assert_int_equal(again->spec->choice_count, 3);
+    assert_string_equal(again->spec->choice[2].set, choices[2].set);
+    assert_int_equal(again->spec->keep_count, 1);
+    assert_true(again->spec->quantile == 0.75);
+    assert_string_equal(again->point[0].sentence, decision->point[0].sentence);
+    char *text = scratch_read(&w->scratch, "options.csv");
+    assert_non_null(strstr(text, "\nbase,b,static,{cluster.nodes.cpu.count: 4},best mean,"
+                           "cost_usd,decides,,,4,93,"));
+    assert_non_null(strstr(text, "\nbase,a,dynamic,,undecided,jct_mean_s,condition,,60,4,60,"));
+    free(text);
+}
+
+/* ---- as a user writes it ---- */
+
+static const char experiment[] =
+    "seeds: 3\n"
+    "cluster: {nodes: [{name: a, count: 2, price: 10USD/h, gpus: {type: generic, count: 8}}]}\n"
+    "workload: {arrival: {process: poisson, rate: 3/h}, jobs: 30, mix: [{recipe: trace,\n"
+    "  gpus: {choice: {2: 1, 8: 1}}, duration: {exponential: {mean: 1h}}}]}\n"
+    "output: {tables: [summary, compare, jobs], plots: []}\n";
+
+static const char *write_experiment(const struct program *program, const char *name,
+                                    const char *more)
+{
+    char text[2000];
+
+    snprintf(text, sizeof text, "experiment: e\n%s%s", experiment, more);
+    return program_write(program, name, text);
+}
+
+/* The oracle is the experiment without options, its policies written out. */
+static void options_run_as_policies_with_keys_of_their_own(void **state)
+{
+    struct program *program = *state;
+    const char *options = write_experiment(program, "o.yaml",
+        "policies: [fcfs, {policy: sjf, name: short, blocking: skip}]\n"
+        "options:\n"
+        "  - today\n"
+        "  - {name: sorted, policy: short}\n"
+        "  - {name: more, set: {cluster.nodes.a.count: 3, policies.fcfs.blocking: skip}}\n"
+        "sweep: {workload.arrival.rate: [2/h, 4/h]}\n");
+
+    assert_int_equal(program_experiment(program, options, "o", NULL), 0);
+    const char *plain = write_experiment(program, "p.yaml",
+        "policies:\n"
+        "  - {policy: fcfs, name: today}\n"
+        "  - {policy: sjf, name: sorted, blocking: skip}\n"
+        "  - {policy: fcfs, name: more, blocking: skip, with: {cluster.nodes.a.count: 3}}\n"
+        "sweep: {workload.arrival.rate: [2/h, 4/h]}\n");
+
+    assert_int_equal(program_experiment(program, plain, "p", NULL), 0);
+    static const char *const table[] = { "summary.csv", "compare.csv", "jobs.csv" };
+
+    for (size_t i = 0; i < 3; i++) {
+        char *left = program_result(program, "o", table[i]);
+        char *right = program_result(program, "p", table[i]);
+
+        assert_true(strlen(left) > 500);
+        assert_string_equal(left, right);
+        free(left);
+        free(right);
+    }
+    assert_null(program_result(program, "p", "options.csv"));
+    char *text = program_result(program, "o", "options.csv");
+    assert_non_null(strstr(text, "\narrival.rate=4/h,more,fcfs,"));
+    assert_non_null(strstr(text, "\narrival.rate=2/h,sorted,short,,"));
+    free(text);
+    text = program_result(program, "o", "report.html");
+    assert_true(strstr(text, "against today") < strstr(text, "Which policy is the best"));
+    free(text);
+}
+
+static void a_folder_decides_again_and_markdown_says_it(void **state)
+{
+    struct program *program = *state;
+    const char *path = write_experiment(program, "o.yaml",
+        "policies: [fcfs, sjf]\n"
+        "options: [today, {name: sorted, policy: sjf}]\n"
+        "decide: {metric: jct_mean_s}\n"
+        "expect: [{metric: jobs_done, policy: sorted, at_least: 1}]\n");
+    char *said, *text;
+    const char *words[] = { "run", path, "-o", program_path(program, "o"), NULL };
+
+    assert_int_equal(program_say(program, words, &said), 0);
+    assert_non_null(strstr(said, "\noptions\n"));
+    free(said);
+    const char *check[] = { "check", program_path(program, "o"), "--markdown",
+                            program_path(program, "m.md"), NULL };
+    assert_int_equal(program_say(program, check, &said), 1);    /* three seeds are few */
+    assert_non_null(strstr(said, "undecided      options: one of them can be taken"));
+    assert_non_null(strstr(said, "1 of 2 checks hold"));
+    free(said);
+    text = program_read(program_path(program, "m.md"));
+    assert_non_null(strstr(text, "### Options\n\n"));
+    assert_non_null(strstr(text, "| option | verdict | JCT, mean | against today |"));
+    free(text);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(the_best_is_taken_and_what_is_level_is_named),
+        TEST(risk_is_the_share_of_bad_seeds),
+        TEST(the_tail_is_a_seed_that_few_are_worse_than),
+        TEST(an_option_that_breaks_a_condition_is_dropped),
+        TEST(a_condition_that_is_not_decided_leaves_the_decision_open),
+        TEST(a_condition_of_what_is_worse_anyway_does_not_matter),
+        TEST(a_difference_that_may_be_chance_is_undecided),
+        TEST(a_difference_counts_only_as_corrected),
+        TEST(the_first_is_kept_if_all_others_are_worse),
+        TEST(one_seed_decides_nothing_unless_nothing_is_drawn),
+        TEST(an_option_that_was_not_run_is_said),
+        TEST(the_file_holds_all_that_decides),
+        cmocka_unit_test_setup_teardown(options_run_as_policies_with_keys_of_their_own,
+                                        program_setup, program_teardown),
+        cmocka_unit_test_setup_teardown(a_folder_decides_again_and_markdown_says_it,
+                                        program_setup, program_teardown),
+    };
+
+    (void)argc;
+    program_argv0 = argv[0];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
