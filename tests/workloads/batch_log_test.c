@@ -184,6 +184,28 @@ static void sacct_tells_what_cannot_be(void **state)
     free(said);
 }
 
+/* slurm.conf: CPUs that follow from sockets, and lines that take what DEFAULT has. */
+static void slurm_conf_has_defaults(void **state)
+{
+    static const char *const none[] = { NULL };
+    const struct program *program = the_program(state);
+    char in[160], yaml[160], *said, *text;
+
+    write_file(in_folder(program, "in", in),
+               "NodeName=DEFAULT Sockets=2 CoresPerSocket=8 ThreadsPerCore=2 "
+               "RealMemory=1000 Gres=gpu:h100:8\n"
+               "NodeName=a[1-2]\nNodeName=b CPUs=4 Gres=gpu:2\n"
+               "NodeName=c Gres=(null) ThreadsPerCore=1\n");
+    assert_int_equal(import(program, "slurm-nodes", in, none, &said), 0);
+    has(said, "nodes        4, 3 with GPUs, in 3 groups\nGPUs         18\n");
+    free(said);
+    text = program_read(in_folder(program, "w.yaml", yaml));
+    has(text, "{name: a1, count: 2, pool: h100, cores: 32, memory: 1000MiB");
+    has(text, "{name: b, count: 1, pool: gpu, cores: 4, memory: 1000MiB");
+    has(text, "{name: c, count: 1, pool: cpu, cores: 16, memory: 1000MiB");
+    free(text);
+}
+
 static const struct { const char *format, *text, *said; } wrong[] = {
     { "sacct", "JobID|State\n1|x\n",
       "in:1:1: syntax error: file has no column Submit, and format sacct" },
@@ -218,6 +240,12 @@ static const struct { const char *format, *text, *said; } wrong[] = {
     { "slurm-nodes", "NodeName=n CPUs=4 RealMemory=10\n"
       "NodeName=n CPUs=4 RealMemory=10\n",
       "in:2:1: range error: node n stands above already" },
+    { "slurm-nodes", "NodeName=n[1-9,5-3] CPUs=4 RealMemory=10\n",
+      "in:1:1: syntax error: key NodeName must list numbers" },
+    { "slurm-nodes", "NodeName=n[1-9223372036854775807] CPUs=4 RealMemory=1\n",
+      "in:1:1: syntax error: key NodeName must list numbers" },
+    { "slurm-nodes", "NodeName=n Sockets=2 CoresPerSocket=99999\n",
+      "in:1:22: range error: CoresPerSocket must be at most 4096" },
     { "slurm-nodes", "NodeName=n RealMemory=10\n",
       "in:1:1: range error: node n must have 1 to 65536 CPUs, and has 0" },
     { "kube-nodes", "{kind: Node, metadata: {name: n}, status: {capacity: "
@@ -294,6 +322,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(kube_groups_pods_by_their_owner),
         cmocka_unit_test(kube_reads_json_and_repeated_pods),
         cmocka_unit_test(sacct_knows_older_columns),
+        cmocka_unit_test(slurm_conf_has_defaults),
         cmocka_unit_test(sacct_tells_what_cannot_be),
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
         cmocka_unit_test(jobs_run_on_the_nodes_of_the_same_system),
