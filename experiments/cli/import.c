@@ -106,12 +106,21 @@ static bool report_jobs(struct cli *cli, const struct imported *imported,
                         const char *csv, struct err *err)
 {
     struct import_paper paper = { 0 };
+    bool good;
 
     if (!import_paper_begin(&paper, err))
         return false;
     import_report(paper.file, imported);
-    return import_layout(paper.file, imported->request->file, false, err) &&
+    good = import_layout(paper.file, imported->request->file, false, err) &&
            import_paper_end(&paper, cli->arena, cli->out, csv, err);
+    import_paper_drop(&paper);
+    return good;
+}
+
+static int fail(struct cli *cli, struct import_paper *paper, const struct err *err)
+{
+    import_paper_drop(paper);
+    return command_fail(cli, err);
 }
 
 static int import_series_file(struct cli *cli, const struct args *args)
@@ -127,11 +136,11 @@ static int import_series_file(struct cli *cli, const struct args *args)
         !check_options(args, ARG_IN_ORDER, &err) ||
         !import_series(&import, args->value[ARG_OUT], csv, &err) ||
         !import_paper_begin(&paper, &err))
-        return command_fail(cli, &err);
+        return fail(cli, &paper, &err);
     import_series_report(paper.file, &import);
     if (!import_layout(paper.file, args->word[1], true, &err) ||
         !import_paper_end(&paper, cli->arena, cli->out, csv, &err))
-        return command_fail(cli, &err);
+        return fail(cli, &paper, &err);
     fprintf(cli->out, "written      %s, %s\n", args->value[ARG_OUT], csv);
     return 0;
 }
@@ -150,11 +159,11 @@ static int import_requests(struct cli *cli, const struct args *args)
         !import_requests_read(&import, &err) ||
         !import_requests_write(&import, args->value[ARG_OUT], &err) ||
         !import_paper_begin(&paper, &err))
-        return command_fail(cli, &err);
+        return fail(cli, &paper, &err);
     import_requests_report(paper.file, &import);
     if (!import_layout(paper.file, args->word[1], true, &err) ||
         !import_paper_end(&paper, cli->arena, cli->out, csv, &err))
-        return command_fail(cli, &err);
+        return fail(cli, &paper, &err);
     fprintf(cli->out, "written      %s\n", args->value[ARG_OUT]);
     return 0;
 }
@@ -178,7 +187,7 @@ static int import_machines(struct cli *cli, const struct args *args)
         !machines_write(&machines, args->value[ARG_OUT], paper.file, &err) ||
         !import_layout(paper.file, machines.file, false, &err) ||
         !import_paper_end(&paper, cli->arena, cli->out, csv, &err))
-        return command_fail(cli, &err);
+        return fail(cli, &paper, &err);
     fprintf(cli->out, "written      %s\n", args->value[ARG_OUT]);
     return 0;
 }

@@ -185,8 +185,8 @@ const struct command command_merge = {
     "merge", "DIR... -o DIR [-q]", "put shards of an experiment together",
     "Takes the finished trials of all DIR, folders of `run --shard I/N`, and\n"
     "writes the results as one run would, byte for byte.  The shards stay as\n"
-    "they are.  The experiment's file and the program must be those of the\n"
-    "shards.\n\n"
+    "they are, but for one into which it merges.  The experiment's file and the\n"
+    "program must be those of the shards.\n\n"
     "If trials are missing, it says of which shards, keeps what is there for\n"
     "--resume and ends with status 5.  A trial that failed in its shard is\n"
     "missing, too: run again, it fails again, and failures.csv lists it.\n"

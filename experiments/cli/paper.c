@@ -150,8 +150,9 @@ static int run_cite(struct cli *cli, const struct args *args)
         cite_print_experiment(cli->out, experiment);
         return 0;
     }
-    cite_print_own(cli->arena, cli->out);
-    if (what != NULL && !cite_print_folder(cli->arena, cli->out, what, &err))
+    if (what == NULL)
+        cite_print_own(cli->arena, cli->out);
+    else if (!cite_print_folder(cli->arena, cli->out, what, &err))
         return command_fail(cli, &err);
     return 0;
 }

@@ -4,6 +4,7 @@
  * each node (status.allocatable), and its GPU by the labels that NVIDIA's GPU
  * feature discovery, or GKE, give it.
  */
+#include <math.h>
 #include <string.h>
 
 #include "experiments/import/machines.h"
@@ -11,19 +12,26 @@
 #include "sim/text/notes.h"
 #include "workloads/logs/kube_read.h"
 
-/* The quantity of a resource, 0 where there is none. */
+#define MOST 1e18               /* an int64_t holds it */
+
+/* The quantity of a resource, 0 where there is none; more than any node has is told as
+ * so much. */
 static bool read_resource(const struct conf_node *node, const char *name,
                           double *out, struct err *err)
 {
     const struct conf_node *map = kube_at(node, "status.allocatable");
+    bool gpus = strstr(name, "gpu") != NULL;
 
     *out = 0.0;
     if (map == NULL)
         map = kube_at(node, "status.capacity");
     for (size_t i = 0; map != NULL && conf_kind(map) == CONF_MAP &&
                        i < conf_count(map); i++)
-        if (strcmp(conf_key(map, i), name) == 0)
-            return kube_quantity(conf_value(map, i), out, err);
+        if (strcmp(conf_key(map, i), name) == 0) {
+            if (!(gpus ? kube_gpus : kube_quantity)(conf_value(map, i), out, err))
+                return false;
+            *out = fmin(*out, MOST);
+        }
     return true;
 }
 

@@ -343,6 +343,7 @@ bool import_paper_end(struct import_paper *paper, struct arena *arena,
     struct out *copy = NULL;
     bool good = fclose(paper->file) == 0;
 
+    paper->file = NULL;
     if (good)
         copy = out_open(arena, path, err);
     if (copy != NULL) {
@@ -351,6 +352,14 @@ bool import_paper_end(struct import_paper *paper, struct arena *arena,
         fputs(paper->text, out);
         fprintf(out, "report       %s\n", path);
     }
-    free(paper->text);
+    import_paper_drop(paper);
     return good && copy != NULL;
+}
+
+void import_paper_drop(struct import_paper *paper)
+{
+    if (paper->file != NULL)
+        (void)fclose(paper->file);
+    free(paper->text);
+    *paper = (struct import_paper){ 0 };
 }

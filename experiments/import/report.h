@@ -57,9 +57,11 @@ struct import_paper {
 };
 bool import_paper_begin(struct import_paper *paper, struct err *err);
 /* Prints the report to `out`, and writes it to the file beside `csv`: w.report.txt
- * of w.csv, whose name it prints.  Accepts a paper that was not begun. */
+ * of w.csv, whose name it prints. */
 bool import_paper_end(struct import_paper *paper, struct arena *arena,
                       FILE *out, const char *csv, struct err *err);
+/* Frees a paper that is not ended; accepts one that is, or was not begun. */
+void import_paper_drop(struct import_paper *paper);
 
 /* Reports what the reader of `file` accepted without a message, each on a line:
  * Windows line ends, a byte order mark, a last line without an end and, if

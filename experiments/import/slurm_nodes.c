@@ -5,6 +5,8 @@
  * same keys and lists of names, gpu[01-04].
  *
  * Keys: NodeName, CPUTot or CPUs, RealMemory (MiB), Gres ("gpu:a100:4(S:0-1)").
+ * Where there are no CPUs they are boards x sockets x cores x threads (man
+ * slurm.conf), and what NodeName=DEFAULT has is taken by the nodes behind it.
  * A CPU of Slurm may be a thread; so it is in the jobs that ask for it.
  */
 #include <string.h>
@@ -16,10 +18,22 @@
 #include "sim/text/paths.h"
 #include "sim/text/scan.h"
 
+/* More than any cluster has; so sums and products stay in range. */
+#define COUNT_MAX 1000000000
+#define PARTS_MAX 4096
+
+/* What CPUs consist of. */
+enum { BOARDS, SOCKETS, CORES, THREADS, PARTS };
+
+struct entry {
+    struct machine node;        /* name: NULL before the first one */
+    int64_t part[PARTS];        /* 0: not said */
+};
+
 struct reading {
     struct machines *machines;
     struct scan *scan;
-    struct machine node;        /* name: NULL before the first one */
+    struct entry now, base;     /* base: of NodeName=DEFAULT */
 };
 
 static struct err_pos place_of(const struct reading *r, uint32_t col)
@@ -34,7 +48,8 @@ static bool read_count(const struct reading *r, const char *key,
                        const char *value, int64_t *out, uint32_t col,
                        struct err *err)
 {
-    return (scan_i64(value, strlen(value), out) && *out >= 0) ||
+    return (scan_i64(value, strlen(value), out) && *out >= 0 &&
+            *out <= COUNT_MAX) ||
            err_set(err, ERR_SYNTAX, place_of(r, col),
                    "%s must be a whole number, found '%.40s'", key, value);
 }
@@ -46,8 +61,8 @@ static bool read_names(struct reading *r, char *value, uint32_t col,
     char *open = strchr(value, '['), *shut, *part;
     int64_t from, to, count = 0;
 
-    r->node.count = 1;
-    r->node.name = arena_text(r->machines->arena, value);
+    r->now.node.count = 1;
+    r->now.node.name = arena_text(r->machines->arena, value);
     if (open == NULL)
         return true;
     shut = strchr(open, ']');
@@ -59,18 +74,21 @@ static bool read_names(struct reading *r, char *value, uint32_t col,
     for (part = open + 1; *part != '\0'; part += *part == ',') {
         size_t bytes = strcspn(part, ","), first = strcspn(part, ",-");
 
-        if (!scan_i64(part, first, &from) ||
+        if (!scan_i64(part, first, &from) || from < 0 || from > COUNT_MAX ||
             (first < bytes &&
-             !scan_i64(part + first + 1, bytes - first - 1, &to)))
+             (!scan_i64(part + first + 1, bytes - first - 1, &to) ||
+              to < from || to > COUNT_MAX)))
             return err_set(err, ERR_SYNTAX, place_of(r, col),
                            "key NodeName must list numbers, as gpu[01-04], found "
                            "'%.40s'", part);
         count += first < bytes ? to - from + 1 : 1;
+        if (count > COUNT_MAX)
+            break;
         part += bytes;
     }
     *open = '\0';
-    r->node.count = count;
-    r->node.name = text_format(r->machines->arena, "%s%.*s", value,
+    r->now.node.count = count;
+    r->now.node.name = text_format(r->machines->arena, "%s%.*s", value,
                                (int)strcspn(open + 1, ",-"), open + 1);
     return count > 0 && count <= 1000000 ? true
            : err_set(err, ERR_RANGE, place_of(r, col),
@@ -84,6 +102,8 @@ static bool read_gres(struct reading *r, char *value, uint32_t col,
 {
     char *next;
 
+    r->now.node.gpus = 0;       /* not those of DEFAULT */
+    r->now.node.gpu = NULL;
     for (char *part = value; part != NULL; part = next) {
         char *socket = strchr(part, '('), *count = NULL;
         int64_t gpus;
@@ -101,22 +121,59 @@ static bool read_gres(struct reading *r, char *value, uint32_t col,
         count = strrchr(part, ':') + 1;
         if (!read_count(r, "Gres", count, &gpus, col, err))
             return false;
-        if (r->node.gpus > 0) {
-            notes_count(&r->machines->notes, "nodes have GPUs of several types: "
+        if (r->now.node.gpus > 0) {
+            notes_count(&r->machines->notes, "entries have GPUs of several types: "
                         "all are taken for the first one");
         } else if (count > part + 4) {
             count[-1] = '\0';
-            r->node.gpu = arena_text(r->machines->arena, part + 4);
+            r->now.node.gpu = arena_text(r->machines->arena, part + 4);
         }
-        r->node.gpus += gpus;
+        r->now.node.gpus += gpus;
     }
     return true;
 }
 
 static bool end_node(struct reading *r, struct err *err)
 {
-    return r->node.name == NULL || strcmp(r->node.name, "DEFAULT") == 0 ||
-           machines_add(r->machines, r->node, err);
+    struct machine *node = &r->now.node;
+
+    if (node->name == NULL)
+        return true;
+    if (strcmp(node->name, "DEFAULT") == 0) {
+        r->base = r->now;
+        return true;
+    }
+    if (node->cores == 0 && r->now.part[CORES] + r->now.part[SOCKETS] > 0) {
+        node->cores = 1;
+        for (int i = 0; i < PARTS; i++)
+            node->cores *= r->now.part[i] > 0 ? r->now.part[i] : 1;
+    }
+    return machines_add(r->machines, *node, err);
+}
+
+/* Boards=, Sockets= ... */
+static bool is_part(const char *key, int *part)
+{
+    static const struct { const char *key; int part; } known[] = {
+        {"Boards", BOARDS}, {"Sockets", SOCKETS}, {"SocketsPerBoard", SOCKETS},
+        {"CoresPerSocket", CORES}, {"ThreadsPerCore", THREADS}};
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(key, known[i].key) == 0) {
+            *part = known[i].part;
+            return true;
+        }
+    return false;
+}
+
+static bool read_part(struct reading *r, int part, const char *key,
+                      const char *value, uint32_t col, struct err *err)
+{
+    if (!read_count(r, key, value, &r->now.part[part], col, err))
+        return false;
+    return r->now.part[part] <= PARTS_MAX ||
+           err_set(err, ERR_RANGE, place_of(r, col),
+                   "%s must be at most %d, found '%.40s'", key, PARTS_MAX, value);
 }
 
 static bool read_state(struct reading *r, const char *value)
@@ -133,6 +190,7 @@ static bool read_key(struct reading *r, char *text, uint32_t col,
                      struct err *err)
 {
     char *value = strchr(text, '=');
+    int part;
 
     if (value == NULL)
         return true;            /* a word of Reason or OS */
@@ -140,15 +198,18 @@ static bool read_key(struct reading *r, char *text, uint32_t col,
     if (strcmp(text, "NodeName") == 0) {
         if (!end_node(r, err))
             return false;
-        r->node = (struct machine){ .pos = place_of(r, col) };
+        r->now = r->base;
+        r->now.node.pos = place_of(r, col);
         return read_names(r, value, col, err);
     }
-    if (r->node.name == NULL)
+    if (r->now.node.name == NULL)
         return true;
     if (strcmp(text, "CPUTot") == 0 || strcmp(text, "CPUs") == 0)
-        return read_count(r, text, value, &r->node.cores, col, err);
+        return read_count(r, text, value, &r->now.node.cores, col, err);
     if (strcmp(text, "RealMemory") == 0)
-        return read_count(r, text, value, &r->node.memory_mib, col, err);
+        return read_count(r, text, value, &r->now.node.memory_mib, col, err);
+    if (is_part(text, &part))
+        return read_part(r, part, text, value, col, err);
     if (strcmp(text, "Gres") == 0)
         return read_gres(r, value, col, err);
     return strcmp(text, "State") != 0 || read_state(r, value);

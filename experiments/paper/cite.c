@@ -73,6 +73,8 @@ bool cite_print_folder(struct arena *arena, FILE *file, const char *dir, struct 
     const struct conf_node *tree = conf_load(arena, path_join(arena, dir,
                                                               "provenance.json"), err);
     const struct conf_node *list;
+    const struct work **work;
+    size_t count;
 
     if (tree == NULL)
         return false;
@@ -82,15 +84,19 @@ bool cite_print_folder(struct arena *arena, FILE *file, const char *dir, struct 
         return err_hint(err, "An earlier version wrote it; name the experiment file, or run "
                         "it again.");
     }
-    for (size_t i = 0; i < conf_count(list); i++) {
+    count = conf_count(list);
+    work = arena_alloc(arena, count + 1, sizeof(*work));
+    for (size_t i = 0; i < count; i++) {
         const struct conf_node *item = conf_item(list, i);
-        const struct work *work = conf_kind(item) != CONF_SCALAR ? NULL
-                                : work_find(conf_text(item));
 
-        if (work == NULL)
+        work[i] = conf_kind(item) != CONF_SCALAR ? NULL : work_find(conf_text(item));
+        if (work[i] == NULL)
             return err_set(err, ERR_REFERENCE, conf_pos(item), "there is no such work");
+    }
+    cite_print_own(arena, file);
+    for (size_t i = 0; i < count; i++) {
         fputc('\n', file);
-        print_work(file, work);
+        print_work(file, work[i]);
     }
     return true;
 }

@@ -14,9 +14,10 @@ struct experiment;
 
 /* Prints the entry of clustersim itself, from experiments/CITATION.cff. */
 void cite_print_own(struct arena *arena, FILE *file);
-/* Prints the works of an experiment; of a results folder those that its provenance.json
- * lists.  False: err says why. */
+/* Prints the works of an experiment. */
 void cite_print_experiment(FILE *file, const struct experiment *experiment);
+/* Prints clustersim's entry, and the works that provenance.json of a results folder lists.
+ * False: err says why, and nothing is printed. */
 bool cite_print_folder(struct arena *arena, FILE *file, const char *dir, struct err *err);
 
 #endif

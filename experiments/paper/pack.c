@@ -19,6 +19,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/out.h"
+#include "sim/text/paths.h"
 
 #define BLOCK_BYTES 65536
 #define NAME_BYTES_MAX 1000
@@ -228,6 +229,19 @@ static bool read_failed(const struct reading *r, struct archive *archive, struct
                    "it: %.100s", why == NULL ? "it is cut off" : why);
 }
 
+static bool write_all(int fd, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t done = write(fd, bytes, count);
+
+        if (done < 0)
+            return false;
+        bytes += done;
+        count -= (size_t)done;
+    }
+    return true;
+}
+
 /* Copies the entry's bytes, and counts them: what a header says may be wrong. */
 static bool copy_entry(struct reading *r, struct archive *archive, const char *name,
                        int fd, struct err *err)
@@ -242,7 +256,7 @@ static bool copy_entry(struct reading *r, struct archive *archive, const char *n
         r->bytes += (uint64_t)got;
         if (bytes > r->limits->file_bytes || r->bytes > r->limits->bytes)
             return refuse(r, name, "is larger than an archive may be", err);
-        if (write(fd, block, (size_t)got) != (ssize_t)got)
+        if (!write_all(fd, block, (size_t)got))
             return err_set(err, ERR_IO, pos, "cannot be unpacked: %s", strerror(errno));
     }
     return got == 0 || read_failed(r, archive, err);
@@ -291,7 +305,9 @@ bool pack_read(const char *path, const char *dir, const struct pack_limits *limi
 
     assert(archive != NULL);
     r.dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (file < 0 || r.dir < 0) {
+    if (path_is_folder(path)) {
+        ok = err_set(err, ERR_IO, pos, "cannot be read: it is a folder");
+    } else if (file < 0 || r.dir < 0) {
         ok = err_set(err, ERR_IO, pos, "cannot be read: %s", strerror(errno));
     } else {
         archive_read_support_filter_zstd(archive);

@@ -71,7 +71,11 @@ static bool read_json(struct again *a, struct err *err)
         return err_set(err, ERR_SCHEMA, pos, "must hold archive.json, as `clustersim "
                        "archive` writes it");
     a->tree = conf_load(a->arena, json, err);
-    if (a->tree == NULL || conf_kind(a->tree) != CONF_MAP)
+    if (a->tree == NULL) {
+        err->pos.file = text_format(a->arena, "%s: archive.json", a->path);
+        return false;
+    }
+    if (conf_kind(a->tree) != CONF_MAP)
         return err_set(err, ERR_SCHEMA, pos, "archive.json must hold a map");
     format = text_at(a, "clustersim_archive", err);
     if (format == NULL || atoi(format) == ARCHIVE_FORMAT)

@@ -27,6 +27,8 @@
 #define METRICS_MOST 64
 /* A column of a page has room for the names and this many metrics. */
 #define NARROW_METRICS 3
+/* Intervals below are written with an exponent. */
+#define DECIMALS_MOST 6
 
 struct column {
     enum metric metric;
@@ -124,11 +126,21 @@ static void fill_columns(struct making *m)
     }
 }
 
+/* A name says its unit at its end, "jct_p99_s", which may not be that of the cells. */
+static const char *name_of(const struct making *m, const struct metric_info *info)
+{
+    size_t bytes = strlen(info->name), tail = strlen(info->unit) + 1;
+    bool told = tail > 1 && bytes > tail && info->name[bytes - tail] == '_' &&
+                strcmp(info->name + bytes - tail + 1, info->unit) == 0;
+
+    return text_format(m->arena, "%.*s", (int)(told ? bytes - tail : bytes), info->name);
+}
+
 /* "JCT, mean (h)": the unit is that of the cells. */
 static const char *title_of(const struct making *m, const struct column *column)
 {
     const struct metric_info *info = metric_info(m->source.grid->metrics, column->metric);
-    const char *name = info->title == NULL ? info->name : info->title;
+    const char *name = info->title == NULL ? name_of(m, info) : info->title;
     const char *unit = column->unit.name + (column->unit.name[0] == ' ');
 
     if (unit[0] == '\0')
@@ -150,20 +162,29 @@ static double p_value_of(const struct making *m, uint32_t point, uint32_t policy
     return plot_delta_of(source, point, policy, metric)->p_holm;
 }
 
-/* Writes a mean and the half of its interval: two digits of the half, and of the mean as
- * many decimals.  half: NAN where there is none, then `out_half` is "". */
+/* What is small is written as 1.2e-08, and not as a 0. */
+static void put_number(char *out, double value, int digits)
+{
+    if (value != 0 && fabs(value) < 1e-3)
+        snprintf(out, SUMMARY_NUMBER_BYTES, "%.*g", digits, value);
+    else
+        summary_number(out, value, digits);
+}
+
+/* Writes a mean and the half of its interval: two digits of the half, or all that stand
+ * before its point, and of the mean as many decimals.  half: NAN where there is none, then `out_half` is "". */
 static void format_pair(double mean, double half, char *out_mean, char *out_half)
 {
     int digits = half > 0 ? 1 - (int)floor(log10(half)) : 0;
 
     out_half[0] = '\0';
-    if (!isfinite(half) || !(half > 0) || digits > 12 || fabs(mean) >= 1e12) {
-        summary_number(out_mean, mean, 4);
+    if (!isfinite(half) || !(half > 0) || digits > DECIMALS_MOST || fabs(mean) >= 1e12) {
+        put_number(out_mean, mean, 4);
         if (isfinite(half))
-            summary_number(out_half, half, 2);
+            put_number(out_half, half, 2);
         return;
     }
-    digits = digits < 0 ? 0 : digits > 4 ? 4 : digits;
+    digits = digits < 0 ? 0 : digits;
     snprintf(out_mean, SUMMARY_NUMBER_BYTES, "%.*f", digits, mean);
     snprintf(out_half, SUMMARY_NUMBER_BYTES, "%.*f", digits, half);
 }

@@ -5,7 +5,6 @@
  */
 #include "experiments/slurm/options.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "sim/base/arena.h"
@@ -13,6 +12,8 @@
 #include "sim/text/paths.h"
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
+
+#define COUNT_MAX 1000000u      /* of jobs of an array */
 
 static size_t count_blanks(const char *at)
 {
@@ -36,6 +37,24 @@ static size_t count_word(const char *at)
     return i;
 }
 
+/* A value as sbatch takes it: without its quotation marks and backslashes. */
+static const char *value_of(struct arena *arena, const char *at, size_t bytes)
+{
+    char *value = text_format(arena, "%.*s", (int)bytes, at), *to = value, quote = '\0';
+
+    for (const char *c = value; *c != '\0'; c++)
+        if (*c == '\\' && quote != '\'' && c[1] != '\0')
+            *to++ = *++c;
+        else if (quote == '\0' && (*c == '"' || *c == '\''))
+            quote = *c;
+        else if (*c == quote)
+            quote = '\0';
+        else
+            *to++ = *c;
+    *to = '\0';
+    return value;
+}
+
 /* If the option stands there, returns its bytes, value included, and stores the value. */
 static size_t take_option(struct arena *arena, const char *at, char letter, const char *name,
                           const char **value)
@@ -43,11 +62,11 @@ static size_t take_option(struct arena *arena, const char *at, char letter, cons
     size_t word = count_word(at), head = strlen(name), behind;
 
     if (at[0] == '-' && at[1] == letter && word > 2) {          /* -N8 */
-        *value = text_format(arena, "%.*s", (int)(word - 2), at + 2);
+        *value = value_of(arena, at + 2, word - 2);
         return word;
     }
     if (word > head && strncmp(at, name, head) == 0 && at[head] == '=') {
-        *value = text_format(arena, "%.*s", (int)(word - head - 1), at + head + 1);
+        *value = value_of(arena, at + head + 1, word - head - 1);
         return word;
     }
     if (!(word == 2 && at[0] == '-' && at[1] == letter) &&
@@ -55,36 +74,40 @@ static size_t take_option(struct arena *arena, const char *at, char letter, cons
         return 0;
     behind = word + count_blanks(at + word);
     word = count_word(at + behind);
-    *value = text_format(arena, "%.*s", (int)word, at + behind);
+    *value = value_of(arena, at + behind, word);
     return behind + word;
 }
 
-/* "8"; a range or a list is no number. */
-static uint32_t number_of(const char *text)
+/* Digits alone, as far as a run has shards; 0: something else, as a range or a list. */
+static uint32_t number_of(const char *text, size_t bytes)
 {
-    unsigned number;
-    char more;
+    uint32_t number = 0;
 
-    return text != NULL && sscanf(text, "%u%c", &number, &more) == 1 && number <= 1000000
-        ? number : 0;
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] < '0' || text[i] > '9' || number > COUNT_MAX / 10)
+            return 0;
+        number = 10 * number + (uint32_t)(text[i] - '0');
+    }
+    return number <= COUNT_MAX ? number : 0;
 }
 
+/* "1-N" or "1-N%MOST" */
 static bool read_array(struct slurm_options *options, struct err *err)
 {
-    unsigned count = 0, most;
-    char more;
+    const char *text = options->array, *most;
+    size_t bytes;
 
-    if (options->array == NULL)
+    if (text == NULL)
         return true;
-    if ((sscanf(options->array, "1-%u%c", &count, &more) == 1 ||
-         sscanf(options->array, "1-%u%%%u%c", &count, &most, &more) == 2) && count >= 1 &&
-        count <= 1000000) {
-        options->array_count = count;
+    bytes = strncmp(text, "1-", 2) == 0 ? strcspn(text + 2, "%") : 0;
+    most = text + 2 + bytes;
+    options->array_count = bytes == 0 ? 0 : number_of(text + 2, bytes);
+    if (options->array_count > 0 && (*most == '\0' || number_of(most + 1, strlen(most + 1)) > 0))
         return true;
-    }
     err_set(err, ERR_USAGE, nowhere, "the array of --slurm must be 1-N, or 1-N%%MOST, and is "
-            "'%.40s'", options->array);
-    return err_hint(err, "Its jobs run the shards 1/N to N/N of the experiment.");
+            "'%.40s'", text);
+    return err_hint(err, "Its jobs run the shards 1/N to N/N of the experiment, %u at most.",
+                    COUNT_MAX);
 }
 
 /* The text goes into one line of a file. */
@@ -116,7 +139,7 @@ bool slurm_options_read(struct arena *arena, const char *text, struct slurm_opti
         }
         at += bytes;
     }
-    options->nodes = number_of(nodes);
-    options->tasks = number_of(tasks);
+    options->nodes = nodes == NULL ? 0 : number_of(nodes, strlen(nodes));
+    options->tasks = tasks == NULL ? 0 : number_of(tasks, strlen(tasks));
     return read_array(options, err);
 }

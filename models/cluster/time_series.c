@@ -35,7 +35,7 @@ static const struct conf_field time_series_fields[] = {
              "CSV of series, time_s, value, plain, gzip or zstd, as `clustersim "
              "import` writes it"),
     CONF_KEY("name", CONF_TEXT, time_series_keys, name, CONF_ABSENT,
-             "which series of the file; the first"),
+             "which series of the file; needed where it has several"),
     CONF_KEY("points", CONF_NODE, time_series_keys, points, CONF_ABSENT,
              "instead of a file: a list of [time, value]"),
     CONF_KEY("unit", CONF_TEXT, time_series_keys, unit, CONF_REQUIRED,
@@ -172,7 +172,8 @@ bool time_series_rows(struct arena *arena, const struct conf_node *at,
 
 struct chosen {
     struct time_series_points *to;
-    const char *name;           /* of the series; NULL: the first to come */
+    const char *name;           /* of the series; NULL: the only one */
+    bool only;                  /* the file must have no other */
     int64_t first_ns;           /* of all series */
 };
 
@@ -188,6 +189,11 @@ static bool read_row(void *self, const char *name, int64_t time_ns,
     c->first_ns = time_ns < c->first_ns ? time_ns : c->first_ns;
     if (c->name == NULL)
         c->name = arena_text(to->arena, name);
+    if (strcmp(name, c->name) != 0 && c->only) {
+        err_set(err, ERR_REFERENCE, pos, "there is another series, '%.60s', beside "
+                "'%.60s'", name, c->name);
+        return err_hint(err, "Say which one is meant: name: NAME.");
+    }
     if (strcmp(name, c->name) != 0)
         return true;
     if (to->count > 0 && time_ns < to->time_ns[to->count - 1])
@@ -203,15 +209,15 @@ static bool read_file(struct time_series_points *to, const struct conf_node *con
 {
     assert(conf != NULL && keys != NULL);
     const struct conf_node *at = conf_get(conf, "file");
-    struct chosen chosen = { to, keys->name, INT64_MAX };
+    struct chosen chosen = { to, keys->name, keys->name == NULL, INT64_MAX };
 
     if (!time_series_rows(to->arena, at, read_row, &chosen, err))
         return false;
+    if (to->count == 0 && keys->name == NULL)
+        return err_set(err, ERR_REFERENCE, conf_pos(at), "the file has no point");
     if (to->count == 0)
-        return err_set(err, ERR_REFERENCE,
-                       conf_pos(keys->name ? conf_get(conf, "name") : at),
-                       "the file has no point of series '%s'",
-                       keys->name ? keys->name : "any");
+        return err_set(err, ERR_REFERENCE, conf_pos(conf_get(conf, "name")),
+                       "the file has no point of series '%s'", keys->name);
     for (uint32_t i = 0; keys->origin == ORIGIN_FIRST && i < to->count; i++)
         to->time_ns[i] -= chosen.first_ns;
     return true;

@@ -322,6 +322,16 @@ static uint32_t caret_of(const struct source_line *source, uint32_t column,
     return caret < kept ? caret : kept;
 }
 
+/* As gzip and zstd begin. */
+static bool is_packed(const unsigned char *bytes, ssize_t count)
+{
+    static const unsigned char gzip[] = { 0x1F, 0x8B };
+    static const unsigned char zstd[] = { 0x28, 0xB5, 0x2F, 0xFD };
+
+    return (count >= 2 && memcmp(bytes, gzip, 2) == 0) ||
+           (count >= 4 && memcmp(bytes, zstd, 4) == 0);
+}
+
 /* False when the file does not have the line, or is not a plain text. */
 static bool source_scan(int fd, struct err_pos pos, struct source_line *source)
 {
@@ -334,8 +344,8 @@ static bool source_scan(int fd, struct err_pos pos, struct source_line *source)
     ssize_t got;
 
     while (!done && (got = read(fd, buffer, sizeof buffer)) > 0) {
-        if (first_block && got >= 2 && buffer[0] == 0x1F && buffer[1] == 0x8B)
-            return false;       /* gzip: its lines are not these bytes */
+        if (first_block && is_packed(buffer, got))
+            return false;       /* its lines are not these bytes */
         first_block = false;
         for (ssize_t i = 0; i < got && !done; i++) {
             done = source->cut_after || (line == pos.line && buffer[i] == '\n');

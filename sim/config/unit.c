@@ -108,7 +108,7 @@ static const struct type_row type_rows[] = {
     [CONF_POWER] = {"power", "700W or 6.5kW", UNITS(power_units)},
     [CONF_PRICE] = {"price", "2.10USD/h", UNITS(price_units)},
     [CONF_FREQUENCY] = {"frequency", "4/h or 0.1/s", UNITS(frequency_units)},
-    [CONF_NODE] = {"list or map", "see its own keys", NO_UNITS},
+    [CONF_NODE] = {"value, list or map", "see its own keys", NO_UNITS},
 };
 
 #define TYPE_COUNT (sizeof type_rows / sizeof type_rows[0])

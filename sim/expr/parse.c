@@ -654,10 +654,16 @@ static bool parse_whole(struct parser *p)
         return false;
     }
     p->expr->root = parse_either(p);
-    if (p->expr->root == NO_NODE || !check_number(p, "metric", p->expr->root, 0))
+    if (p->expr->root == NO_NODE)
         return false;
-    if (p->token.kind == TOKEN_END)
+    if (p->token.kind == TOKEN_END && type_of(p, p->expr->root) != EXPR_TEXT)
         return true;
+    if (p->token.kind == TOKEN_END) {
+        *p->at = 0;
+        err_set(p->err, ERR_SCHEMA, nowhere, "the expression must be a number or a "
+                "condition, and is a text");
+        return err_hint(p->err, "Texts can only be compared, by == and !=.");
+    }
     *p->at = p->token.at;
     err_set(p->err, ERR_SCHEMA, nowhere, "the expression must end here or go on with an "
             "operator, found %s", token_text(p, found));

@@ -235,6 +235,7 @@ static void entries_that_leave_the_folder_are_refused(void **state)
         run(w, line, 3, bad[i].says);
         assert_tidy(w);
     }
+    run(w, "$C reproduce tmp", 4, "tmp: file error: cannot be read: it is a folder");
     run(w, "$C reproduce none.tar.zst", 4, "none.tar.zst: file error: cannot be read");
 }
 
@@ -248,6 +249,7 @@ static void keys_that_leave_the_folder_are_refused(void **state)
         { "s|--seeds=2|--output=/tmp/evil|", "an option must be --set, --seeds or --only" },
         { "s|archive\": 1|archive\": 2|", "must be of format 1, and is of format 2" },
         { "s|version|vision|", "key 'version' must be a text" },
+        { "s|^{|[|", "y.tar.zst: archive.json:" },
     };
     struct world *w = *state;
     char line[400];

@@ -40,6 +40,16 @@ static char *print(const char *dir, enum table_form form, const char *metrics)
     return text;
 }
 
+static char *text_join(const char *a, const char *b, const char *c)
+{
+    size_t bytes = strlen(a) + strlen(b) + strlen(c) + 1;
+    char *text = malloc(bytes);
+
+    assert_non_null(text);
+    snprintf(text, bytes, "%s%s%s", a, b, c);
+    return text;
+}
+
 static void assert_has(const char *text, const char *part)
 {
     if (strstr(text, part) == NULL)
@@ -123,6 +133,31 @@ static void names_cannot_break_latex(void **state)
     results_remove(dir);
 }
 
+/* 12.706 x 0.5 x 1e-10, in percent. */
+static void an_interval_that_is_small_is_no_zero(void **state)
+{
+    char dir[64], *text, *at;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    text = results_text(dir, "summary.csv");
+    at = strstr(text, ",0.75,");
+    assert_non_null(at);
+    *at = '\0';
+    at = text_join(text, ",0.7500000001,", at + strlen(",0.75,"));
+    results_write_text(dir, "summary.csv", at);
+    free(at);
+    free(text);
+    text = print(dir, TABLE_CSV, "gpu_allocated_fraction");
+    assert_has(text, "x = 1/h,first,75.00 \u00b1 6.4e-08");
+    assert_has(text, "x = 1/h,second,75 \u00b1 0\n");
+    free(text);
+    text = print(dir, TABLE_CSV, "jct_p99_s");      /* has no words of its own */
+    assert_has(text, "point,policy,jct_p99 (");
+    free(text);
+    results_remove(dir);
+}
+
 static void a_metric_that_is_none_is_refused(void **state)
 {
     struct table_wish wish = { NULL, TABLE_TEXT, "cost_usd,jct_men_s" };
@@ -147,6 +182,7 @@ int main(void)
         cmocka_unit_test(a_cell_has_mean_half_interval_and_dagger),
         cmocka_unit_test(what_holm_does_not_reject_has_no_dagger),
         cmocka_unit_test(names_cannot_break_latex),
+        cmocka_unit_test(an_interval_that_is_small_is_no_zero),
         cmocka_unit_test(a_metric_that_is_none_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

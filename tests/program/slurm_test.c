@@ -120,6 +120,20 @@ static void options_of_sbatch_are_read_as_it_reads_them(void **state)
         "#SBATCH --comment=\"a -N 9\"\n#SBATCH --nodes=1 --ntasks=1 --array=1-5\n");
     run(w, "$cs run e.yaml -o r --slurm '-a 1-4%2 -t 5' --dry-run && cat r.sbatch", 0,
         "#SBATCH -a 1-4%2 -t 5\n");
+    run(w, "$cs run e.yaml -o r --slurm '--array=\"1-4\"' --dry-run && cat r.sbatch", 0,
+        "--shard \"$SLURM_ARRAY_TASK_ID/4\"");
+}
+
+/* 2^32 + 3 and such are no 3. */
+static void counts_out_of_range_are_refused(void **state)
+{
+    struct world *w = *state;
+
+    run(w, "$cs run e.yaml -o r --slurm '-a 1-4294967299'", 2, "1000000 at most");
+    run(w, "$cs run e.yaml -o r --slurm '-a 1-+3'", 2, "must be 1-N");
+    run(w, "$cs run e.yaml -o r --slurm '-a 1-3%x'", 2, "must be 1-N");
+    run(w, "$cs run e.yaml -o r --slurm '-n 4294967299'", 2, "does not say how many");
+    run(w, "test ! -e r.sbatch && test ! -e asked", 0, NULL);
 }
 
 static void what_sbatch_refuses_is_told_in_its_words(void **state)
@@ -156,6 +170,7 @@ int main(int argc, char **argv)
         TEST(batch_files_run_what_they_say),
         TEST(merge_says_which_shard_is_missing),
         TEST(options_of_sbatch_are_read_as_it_reads_them),
+        TEST(counts_out_of_range_are_refused),
         TEST(what_sbatch_refuses_is_told_in_its_words),
         TEST(what_jobs_cannot_do_is_refused_before_anything_is_written),
     };

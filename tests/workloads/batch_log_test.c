@@ -163,42 +163,102 @@ static void sacct_knows_older_columns(void **state)
                  "7,100,60,2,5400,4,16000,v100\n8+0,200,100,8,0,,,\n", lines);
 }
 
+/* An end before the start, and a state that Slurm does not have. */
+static void sacct_tells_what_cannot_be(void **state)
+{
+    static const char *const none[] = { NULL };
+    const struct program *program = the_program(state);
+    char in[160], *said;
+
+    write_file(in_folder(program, "in", in),
+               "JobID|State|Submit|Start|End|Elapsed|ReqTRES|AllocTRES\n"
+               "1|WEIRD|2026-01-12T08:00:00|2026-01-12T08:00:10|"
+               "2026-01-12T07:00:00|00:01:00|gres/gpu=1|gres/gpu=1\n"
+               "2|CANCELLED by 7|2026-01-12T08:00:00|2026-01-12T08:00:10|"
+               "2026-01-12T08:01:10|00:01:00|gres/gpu=1|gres/gpu=1\n");
+    assert_int_equal(import(program, "sacct", in, none, &said), 0);
+    has(said, "  1 jobs have the state 'WEIRD', which is not known; they count "
+              "as failed\n");
+    has(said, "  1 jobs ran for longer (Elapsed) than from Start to End");
+    assert_null(strstr(said, "as if suspended"));
+    free(said);
+}
+
+/* slurm.conf: CPUs that follow from sockets, and lines that take what DEFAULT has. */
+static void slurm_conf_has_defaults(void **state)
+{
+    static const char *const none[] = { NULL };
+    const struct program *program = the_program(state);
+    char in[160], yaml[160], *said, *text;
+
+    write_file(in_folder(program, "in", in),
+               "NodeName=DEFAULT Sockets=2 CoresPerSocket=8 ThreadsPerCore=2 "
+               "RealMemory=1000 Gres=gpu:h100:8\n"
+               "NodeName=a[1-2]\nNodeName=b CPUs=4 Gres=gpu:2\n"
+               "NodeName=c Gres=(null) ThreadsPerCore=1\n");
+    assert_int_equal(import(program, "slurm-nodes", in, none, &said), 0);
+    has(said, "nodes        4, 3 with GPUs, in 3 groups\nGPUs         18\n");
+    free(said);
+    text = program_read(in_folder(program, "w.yaml", yaml));
+    has(text, "{name: a1, count: 2, pool: h100, cores: 32, memory: 1000MiB");
+    has(text, "{name: b, count: 1, pool: gpu, cores: 4, memory: 1000MiB");
+    has(text, "{name: c, count: 1, pool: cpu, cores: 16, memory: 1000MiB");
+    free(text);
+}
+
+static const struct { const char *format, *text, *said; } wrong[] = {
+    { "sacct", "JobID|State\n1|x\n",
+      "in:1:1: syntax error: file has no column Submit, and format sacct" },
+    { "sacct", SACCT SACCT_JOB("1", "cpu=x,gres/gpu=1"),
+      "in:2:84: syntax error: ReqTRES must be NAME=COUNT between commas" },
+    { "sacct", SACCT SACCT_JOB("1", "cpu=2,gres/gpu:a100=1e18"),
+      "between commas, found 'gres/gpu:a100=1e18'" },
+    { "sacct", SACCT "1|a|b\n",
+      "in:2:1: syntax error: line has 3 fields, the header line has 9" },
+    { "sacct", SACCT "1|a|COMPLETED|yesterday|x|x|x|x|x\n",
+      "in:2:15: syntax error: Submit must be a date such as" },
+    { "sacct", SACCT SACCT_JOB("1", "cpu=4,mem=8G,node=2"),
+      "it asks for no GPU (column AllocTRES gres/gpu is \"0\")" },
+    { "sacct", "", "file is empty: the header line of sacct is expected" },
+    { "pbs", "08:00;1.pbs;user=a\n",
+      "in:1:1: syntax error: a record of PBS must be DATE;TYPE;ID;" },
+    { "pbs", "01/12/2026 08:00:00;E;1.pbs;ctime=100 start=110 end=120 "
+      "Resource_List.select=two:ngpus=x\n", "Resource_List.select must be" },
+    { "sge", "a:b:c\n",
+      "in:1:1: syntax error: line has 3 fields, accounting of Grid" },
+    { "kube", "items: [{a: 1}]\n",
+      "in:1:9: schema error: an object of Kubernetes, with kind:" },
+    { "kube", "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: "
+      "{containers: [{resources: {limits: {nvidia.com/gpu: two}}}]}}\n",
+      "in:1:108: syntax error: a quantity such as 8, 500m or 64Gi is" },
+    { "kube", "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: "
+      "{containers: [{resources: {limits: {nvidia.com/gpu: 500m}}}]}}\n",
+      "in:1:108: syntax error: GPUs must be a whole number, found '500m'" },
+    { "slurm-nodes", "Node x\n", "file has no NodeName=" },
+    { "slurm-nodes", "NodeName=n[1-x] CPUs=4\n",
+      "in:1:1: syntax error: key NodeName must list numbers" },
+    { "slurm-nodes", "NodeName=n CPUs=4 RealMemory=10\n"
+      "NodeName=n CPUs=4 RealMemory=10\n",
+      "in:2:1: range error: node n stands above already" },
+    { "slurm-nodes", "NodeName=n[1-9,5-3] CPUs=4 RealMemory=10\n",
+      "in:1:1: syntax error: key NodeName must list numbers" },
+    { "slurm-nodes", "NodeName=n[1-9223372036854775807] CPUs=4 RealMemory=1\n",
+      "in:1:1: syntax error: key NodeName must list numbers" },
+    { "slurm-nodes", "NodeName=n Sockets=2 CoresPerSocket=99999\n",
+      "in:1:22: range error: CoresPerSocket must be at most 4096" },
+    { "slurm-nodes", "NodeName=n RealMemory=10\n",
+      "in:1:1: range error: node n must have 1 to 65536 CPUs, and has 0" },
+    { "kube-nodes", "{kind: Node, metadata: {name: n}, status: {capacity: "
+      "{cpu: 4, memory: 1XB}}}\n", "a quantity such as 8, 500m or 64Gi" },
+    { "kube-nodes", "{kind: Node, metadata: {name: n}, status: {capacity: "
+      "{cpu: 4, memory: 1Gi, nvidia.com/gpu: 0.5}}}\n",
+      "in:1:92: syntax error: GPUs must be a whole number, found '0.5'" },
+    { "kube-nodes", "{kind: Node, metadata: {name: n}, status: {capacity: "
+      "{cpu: 1e300, memory: 1Gi}}}\n", "must have 1 to 65536 CPUs, and has 1" },
+};
+
 static void what_is_wrong_is_told_with_its_place(void **state)
 {
-    static const struct { const char *format, *text, *said; } wrong[] = {
-        { "sacct", "JobID|State\n1|x\n",
-          "in:1:1: syntax error: file has no column Submit, and format sacct" },
-        { "sacct", SACCT SACCT_JOB("1", "cpu=x,gres/gpu=1"),
-          "in:2:84: syntax error: ReqTRES must be NAME=COUNT between commas" },
-        { "sacct", SACCT "1|a|b\n",
-          "in:2:1: syntax error: line has 3 fields, the header line has 9" },
-        { "sacct", SACCT "1|a|COMPLETED|yesterday|x|x|x|x|x\n",
-          "in:2:15: syntax error: Submit must be a date such as" },
-        { "sacct", SACCT SACCT_JOB("1", "cpu=4,mem=8G,node=2"),
-          "it asks for no GPU (column AllocTRES gres/gpu is \"0\")" },
-        { "sacct", "", "file is empty: the header line of sacct is expected" },
-        { "pbs", "08:00;1.pbs;user=a\n",
-          "in:1:1: syntax error: a record of PBS must be DATE;TYPE;ID;" },
-        { "pbs", "01/12/2026 08:00:00;E;1.pbs;ctime=100 start=110 end=120 "
-          "Resource_List.select=two:ngpus=x\n", "Resource_List.select must be" },
-        { "sge", "a:b:c\n",
-          "in:1:1: syntax error: line has 3 fields, accounting of Grid" },
-        { "kube", "items: [{a: 1}]\n",
-          "in:1:9: schema error: an object of Kubernetes, with kind:" },
-        { "kube", "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: "
-          "{containers: [{resources: {limits: {nvidia.com/gpu: two}}}]}}\n",
-          "in:1:108: syntax error: a quantity such as 8, 500m or 64Gi is" },
-        { "slurm-nodes", "Node x\n", "file has no NodeName=" },
-        { "slurm-nodes", "NodeName=n[1-x] CPUs=4\n",
-          "in:1:1: syntax error: key NodeName must list numbers" },
-        { "slurm-nodes", "NodeName=n CPUs=4 RealMemory=10\n"
-          "NodeName=n CPUs=4 RealMemory=10\n",
-          "in:2:1: range error: node n stands above already" },
-        { "slurm-nodes", "NodeName=n RealMemory=10\n",
-          "in:1:1: range error: node n must have 1 to 65536 CPUs, and has 0" },
-        { "kube-nodes", "{kind: Node, metadata: {name: n}, status: {capacity: "
-          "{cpu: 4, memory: 1XB}}}\n", "a quantity such as 8, 500m or 64Gi" },
-    };
     const struct program *program = the_program(state);
     static const char *const none[] = { NULL };
     char in[160], yaml[160], *said;
@@ -262,6 +322,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(kube_groups_pods_by_their_owner),
         cmocka_unit_test(kube_reads_json_and_repeated_pods),
         cmocka_unit_test(sacct_knows_older_columns),
+        cmocka_unit_test(slurm_conf_has_defaults),
+        cmocka_unit_test(sacct_tells_what_cannot_be),
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
         cmocka_unit_test(jobs_run_on_the_nodes_of_the_same_system),
     };

@@ -138,6 +138,19 @@ static void arrivals_use_up_many_rates(void **state)
     arena_free(arena);
 }
 
+/* A round counts to its end: 2 for 1000 s, 1 for 2000 s, 5 for the last 1000 s. */
+static void the_rate_is_the_mean_of_a_round(void **state)
+{
+    struct arena *arena = arena_new(0);
+
+    (void)state;
+    assert_true(fabs(read_rates(arena, ", repeat: 5000s").rate_per_s -
+                     9000.0 / 5000.0) < 1e-12);
+    assert_true(fabs(read_rates(arena, ", from: 4000s, after: hold").rate_per_s -
+                     5.0) < 1e-12);
+    arena_free(arena);
+}
+
 /* Counted at once: the mean over clocks is the integral, also behind the end and
  * over a repetition. */
 static void counts_have_the_mean_of_the_integral(void **state)
@@ -175,6 +188,10 @@ static void rates_that_are_wrong_are_refused(void **state)
           "rate has no meaning for process series" },
         { "{process: series, rates: {unit: /s, points: [[0s, 0]]}}",
           "rates are 0 everywhere" },
+        { "{process: series, rates: {unit: /s, points: [[0s, 1]]}}",
+          "nothing arrives: rates are 0 from the begin of the run" },
+        { "{process: series, rates: {unit: /s, points: [[0s, 1], [9s, 2]], "
+          "from: 9s}}", "nothing arrives: rates are 0 from the begin of" },
         { "{process: series, rates: {unit: USD/h, points: [[0s, 1]]}}", "unit" },
     };
     struct arena *arena = arena_new(0);
@@ -202,6 +219,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(answers_that_are_no_matrix_are_refused),
         cmocka_unit_test(arrivals_follow_a_measured_rate),
         cmocka_unit_test(arrivals_use_up_many_rates),
+        cmocka_unit_test(the_rate_is_the_mean_of_a_round),
         cmocka_unit_test(counts_have_the_mean_of_the_integral),
         cmocka_unit_test(rates_that_are_wrong_are_refused),
     };

@@ -8,6 +8,7 @@
  */
 #include "workloads/logs/kube_read.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "sim/base/err.h"
@@ -97,6 +98,15 @@ bool kube_quantity(const struct conf_node *scalar, double *out,
                    "'%.40s'", text);
 }
 
+bool kube_gpus(const struct conf_node *scalar, double *out, struct err *err)
+{
+    return kube_quantity(scalar, out, err) &&
+           (floor(*out) == *out ||
+            err_set(err, ERR_SYNTAX, conf_pos(scalar),
+                    "GPUs must be a whole number, found '%.40s'",
+                    conf_text(scalar)));
+}
+
 bool kube_time(const struct conf_node *object, const char *path, int64_t *ns,
                bool *known, struct err *err)
 {
@@ -130,6 +140,8 @@ static bool add_resource(const struct conf_node *map, size_t i,
          !is_gpu(name)) || member(unless, name, strlen(name)) != NULL)
         return true;
     if (!kube_quantity(conf_value(map, i), &value, err))
+        return false;
+    if (is_gpu(name) && !kube_gpus(conf_value(map, i), &value, err))
         return false;
     value *= times;
     if (value > (name[0] == 'm' ? 1e15 : 1e9))

@@ -89,7 +89,8 @@ size_t record_cut(char *line, char separator, struct cell *cell, size_t max)
             *end = '\0';
         if (count < max)
             cell[count] = (struct cell){at, (uint32_t)(at - line) + 1};
-        at = end + more;
+        if (more)
+            at = end + 1;
     }
     return count;
 }

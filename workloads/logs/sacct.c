@@ -97,17 +97,14 @@ static void add_type(char types[120], const char *name, size_t bytes)
     types[used + bytes] = '\0';
 }
 
-/* One "name=value".  GPUs of a type stand beside their sum, gres/gpu, or alone. */
-static bool read_resource(char *text, struct tres *tres, int64_t *typed)
+/* The value of one name.  GPUs of a type stand beside their sum, gres/gpu, or alone. */
+static bool read_value(const char *text, const char *value, struct tres *tres,
+                       int64_t *typed)
 {
     static const char gpu[] = "gres/gpu";
-    char *value = strchr(text, '=');
     const char *rest;
     int64_t count;
 
-    if (value == NULL)
-        return false;
-    *value++ = '\0';
     if (strcmp(text, "mem") == 0)
         return record_bytes(value, 1024.0 * 1024.0, &tres->memory_bytes,
                             &rest) && *rest == '\0';
@@ -128,6 +125,20 @@ static bool read_resource(char *text, struct tres *tres, int64_t *typed)
         add_type(tres->types, text + sizeof gpu, strlen(text + sizeof gpu));
     }
     return true;
+}
+
+/* One "name=value"; left as it is where it is wrong. */
+static bool read_resource(char *text, struct tres *tres, int64_t *typed)
+{
+    char *value = strchr(text, '=');
+
+    if (value == NULL)
+        return false;
+    *value = '\0';
+    if (read_value(text, value + 1, tres, typed))
+        return true;
+    *value = '=';
+    return false;
 }
 
 /* "billing=8,cpu=8,gres/gpu:a100=4,mem=64G,node=2" */
@@ -297,9 +308,13 @@ static bool put_run(struct sacct *log, int64_t held_ns, struct err *err)
     if (!record_span(cell.text, &ns))
         return record_fault(&log->record, cell, "Elapsed",
                             "a time such as 1-12:00:00", err);
-    if (held_ns != CLOCK_NEVER_NS && ns != held_ns)
+    if (held_ns != CLOCK_NEVER_NS && ns < held_ns)
         notes_count(&log->record.notes, "jobs ran for another time (Elapsed) "
                     "than from Start to End, as if suspended; Elapsed is "
+                    "taken");
+    else if (held_ns != CLOCK_NEVER_NS && ns > held_ns)
+        notes_count(&log->record.notes, "jobs ran for longer (Elapsed) than "
+                    "from Start to End, so one of them is wrong; Elapsed is "
                     "taken");
     record_put_ns(&log->record, LOG_RUN, ns, cell.col);
     return true;
@@ -349,6 +364,26 @@ static bool put_times(struct sacct *log, struct err *err)
     return put_run(log, held_ns, err) && put_limit(log, err);
 }
 
+/* States of sacct, of which all but the first count as no success. */
+static void put_state(struct sacct *log)
+{
+    static const char *const known[] = {
+        LOG_GOOD, "BOOT_FAIL", "CANCELLED", "COMPLETING", "DEADLINE", "FAILED",
+        "LAUNCH_FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PENDING", "PREEMPTED",
+        "REQUEUED", "RESIZING", "REVOKED", "RUNNING", "SUSPENDED", "TIMEOUT"};
+    struct cell cell = cell_of(log, STATE);
+    size_t bytes = strcspn(cell.text, " +"), i = 0;     /* CANCELLED by 1003 */
+
+    while (i < sizeof known / sizeof *known &&
+           (strlen(known[i]) != bytes || memcmp(known[i], cell.text, bytes) != 0))
+        i++;
+    if (has(log, STATE) && i == sizeof known / sizeof *known)
+        notes_count(&log->record.notes, "jobs have the state '%.40s', which is "
+                    "not known; they count as failed", cell.text);
+    record_put(&log->record, LOG_STATE, has(log, STATE) ? cell.text : LOG_GOOD,
+               cell.col);
+}
+
 /* ---- lines ----------------------------------------------------------------- */
 
 /* Cuts the line; as many cells as the header has, and one more, empty, where
@@ -394,9 +429,7 @@ static enum csv_step next_job(void *self, struct csv_field *field,
     record_put(record, LOG_JOB, id.text, id.col);
     owner = cell_of(log, has(log, ACCOUNT) ? ACCOUNT : USER);
     record_put(record, LOG_TENANT, owner.text, owner.col);
-    owner = cell_of(log, STATE);
-    record_put(record, LOG_STATE, has(log, STATE) ? owner.text : LOG_GOOD,
-               owner.col);
+    put_state(log);
     if (!put_times(log, err) || !put_resources(log, err))
         return CSV_ERROR;
     memcpy(field, record->field, sizeof record->field);

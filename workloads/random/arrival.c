@@ -165,13 +165,13 @@ static bool read_times(struct arena *arena, const struct conf_node *list,
     return true;
 }
 
-/* A measured rate, which is above 0 somewhere.  Its mean over the
- * points stands for the rate. */
+/* A measured rate, by which something arrives.  Its mean over a round, or over the
+ * points, stands for the rate. */
 static bool read_rates(struct arena *arena, const struct conf_node *conf,
                        struct arrival *out, struct err *err)
 {
     const struct time_series *rates = time_series_read(arena, conf, "/s", err);
-    double top = 0.0, span_s;
+    double top = 0.0, area, last;
     int64_t end_ns;
 
     if (rates == NULL)
@@ -181,12 +181,20 @@ static bool read_rates(struct arena *arena, const struct conf_node *conf,
     if (top <= 0.0)
         return err_set(err, ERR_RANGE, conf_pos(conf),
                        "rates are 0 everywhere: nothing arrives");
-    end_ns = rates->time_ns[rates->count - 1];
-    span_s = clock_s_from_ns(end_ns);
+    end_ns = rates->repeat_ns > 0 ? rates->repeat_ns
+                                  : rates->time_ns[rates->count - 1];
+    area = end_ns > 0 ? time_series_area(rates, 0, end_ns) : 0.0;
+    last = rates->hold ? rates->value[rates->count - 1] : 0.0;
+    if (area <= 0.0 && last <= 0.0) {
+        err_set(err, ERR_RANGE, conf_pos(conf),
+                "nothing arrives: rates are 0 from the begin of the run to "
+                "their last point, behind which there are none");
+        return err_hint(err, "repeat: 24h begins them anew, after: hold keeps "
+                             "the last one.");
+    }
     out->rates = rates;
     out->peak_per_s = top;
-    out->rate_per_s = span_s > 0.0
-                          ? time_series_area(rates, 0, end_ns) / span_s : top;
+    out->rate_per_s = area > 0.0 ? area / clock_s_from_ns(end_ns) : last;
     return true;
 }
 

@@ -611,7 +611,8 @@ static bool report_no_job(const struct trace_spec *spec,
 {
     err_set(err, ERR_RANGE, conf_pos(spec->conf),
             "none of the %llu rows of %s is a job: %llu were left out by skip, "
-            "%llu lie outside of the slice", (unsigned long long)in->rows,
+            "%llu lie outside of the slice",
+            (unsigned long long)(in->rows + in->filtered),
             spec->path,
             (unsigned long long)(in->rows - in->counts.outside_slice),
             (unsigned long long)in->counts.outside_slice);

@@ -49,6 +49,12 @@ const struct run_times *run_times_read(const struct world *world,
     times->last = arena_alloc(world->arena, 1, sizeof *times->last);
     for (uint32_t i = 0; i < times->count; i++) {
         times->mask[i] = speedup_pools_named(world, conf_key(map, i));
+        if ((times->pool_mask & times->mask[i]) != 0) {
+            err_set(world->err, ERR_SCHEMA, conf_key_pos(map, i),
+                    "run_times.%s is of a pool that a key above names, too",
+                    conf_key(map, i));
+            return NULL;
+        }
         times->pool_mask |= times->mask[i];
         if (times->mask[i] == 0) {
             err_set(world->err, ERR_REFERENCE, conf_key_pos(map, i),
