@@ -29,6 +29,7 @@ ALL  := $(MODE) -fPIC -fno-semantic-interposition $(WARN) $(WERROR) -pthread \
 # Data that travels inside the program: NAME_file[] of EMBED_NAME, see models/embed.sh.
 EMBED_catalogue := $(wildcard models/catalogue/*.yaml)
 EMBED_cite      := experiments/CITATION.cff
+EMBED_start     := $(wildcard workloads/start/*.yaml)
 EMBED_plot      := $(wildcard plots/*.gp)
 EMBED_page      := $(wildcard experiments/report/page/*.* experiments/report/page/uplot/*.min.*)
 EMBED_header    := $(sort $(filter %.h,$(shell $(CC) -MM -I. policies/*.h 2>/dev/null)))

@@ -92,6 +92,15 @@ static const struct arg_info info[ARG_COUNT] = {
     [ARG_TABLE_FORM] = { "--format", 0, "FORM", "text, latex, markdown or csv (text)" },
     [ARG_METRICS] = { "--metrics", 0, "NAME,..",
                       "its columns; without it those that a run ends with" },
+    [ARG_COMPARE] = { "--compare", 0, "policies|load|size",
+                      "what differs between runs, beside the policies (policies)" },
+    [ARG_NEW_GPUS] = { "--gpus", 0, "TYPE:COUNT,..",
+                       "GPUs of the cluster (a100-80:32)" },
+    [ARG_NEW_JOBS] = { "--jobs", 0, "RECIPE,..|FILE",
+                       "recipes of its jobs, or a trace or a workload (lora)" },
+    [ARG_LOAD] = { "--load", 0, "PERCENT",
+                   "work that comes over what the fullest pool can do (80%)" },
+    [ARG_POLICIES] = { "--policies", 0, "NAME,..", "policies to compare" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };
 
