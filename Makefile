@@ -45,7 +45,7 @@ FUZZ  := $(patsubst tests/fuzz/%.c,$(B)/tests/%,$(wildcard tests/fuzz/*.c))
 AIDS  := $(patsubst %.c,$(B)/%,$(wildcard tests/aid/*.c tests/oracles/*.c))
 BENCH := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
 .PHONY: all lib tests unit clang asan tsan check house test demo bench bless validate \
-        weights claims fuzz format install uninstall dist clean clean-root help FORCE
+        weights claims pictures deb fuzz format install uninstall dist clean clean-root help FORCE
 # The module of ranks is built where Open MPI is; the program links with none of it.
 MPI     := $(if $(SAN),,$(shell pkg-config --cflags --libs ompi-c 2>/dev/null))
 PROGRAM := $(if $(wildcard experiments/main.c),$(B)/clustersim $(B)/clustersim-bench \
@@ -133,6 +133,7 @@ bench: all; $(B)/clustersim-bench ## the engine's own speed on this machine
 validate: all; tests/validate.sh $(B) $(DATA) ## predict published measurements (DATA=DIR too)
 claims: all; experiments/claims/run.sh $(B) ## put every claim to the test: out/claims/report.html
 bless: all; tests/golden.sh $(B) --bless ## show how golden results changed, and store the new ones
+pictures: all; tests/pictures.sh $(B) --draw ## draw the pictures of gallery and tutorials again
 weights: all                    ## train the learned policies again
 	$(B)/clustersim train experiments/train_learned.yaml -o policies/weights/dpo.yaml
 	$(B)/clustersim train experiments/train_advised.yaml -o policies/weights/advised.yaml

@@ -47,6 +47,7 @@ results() {
     stage 'ranks of MPI' tests/mpi.sh build
     stage 'jobs of Slurm' tests/slurm.sh build
     stage 'the page' tests/page.sh build
+    stage 'pictures' tests/pictures.sh build
 }
 others() {
     stage 'gates' tests/check.sh build

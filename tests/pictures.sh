@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# pictures.sh - the pictures of the gallery and of the tutorials are those of today.
+#
+#   pictures.sh BUILD                  checks the gallery
+#   pictures.sh BUILD --draw           draws all of them again, and notes their sums
+#   pictures.sh --tutorial FILE TREE   checks those of a tutorial that was run in TREE
+#
+# experiments/gallery/pictures.tsv has a line for each: its file, the experiment or
+# tutorial that it is from, the figure, and the sum of the figure's data and script.
+# A picture whose sum is another one was drawn from other results.  An experiment
+# that runs for long is `slow`: the sum is that of its own file and of the templates,
+# and it runs for --draw alone.
+set -eu
+cd "$(dirname "$0")/.."
+. tests/count.sh
+list=experiments/gallery/pictures.tsv
+tab=$(printf '\t')
+
+# The sum of files, of which each must be there.
+sum_of() { cat "$@" | cksum | tr ' ' ':'; }
+
+# Which options an experiment is drawn with, if it does not draw the figure itself.
+options_of() {
+    case $1 in */small_model.yaml) echo '--seeds 1 --set output.plots=[cost]' ;; esac
+}
+
+# checks PICTURE SUM NOTED
+compare() {
+    if [ "$2" = "$3" ] && [ -s "$1" ] && [ "$(wc -c <"$1")" -le 61440 ]; then
+        passed
+    elif [ "$2" != "$3" ]; then
+        failed "$1 shows older results: make pictures"
+    else
+        failed "$1 is not there, or has more than 60 kB"
+    fi
+}
+
+# keep PNG PICTURE SUM: 64 colours are enough for lines and letters.
+keep() {
+    pngquant --force --strip --nofs --output "$2" 64 "$1"
+    awk -F '\t' -v OFS='\t' -v picture="$2" -v sum="$3" '
+        $1 == picture { $4 = ($4 ~ /^slow/ ? "slow " : "") sum } { print }' \
+        "$list" >"$list.part" && mv "$list.part" "$list"
+}
+
+# Of each picture: one PICTURE FROM FIGURE NOTED
+slow_sum() { sum_of "$1" "plots/$2.gp" plots/style.gp; }
+
+if [ "$1" = --tutorial ]; then
+    while IFS=$tab read -r picture from figure noted; do
+        [ "$from" = "$2" ] || continue
+        at=$3/$figure
+        sum=$(sum_of "$at.dat" "$at.gp")
+        if [ "${DRAW:-}" = 1 ]; then keep "$at.png" "$picture" "$sum"; fi
+        [ "${DRAW:-}" = 1 ] || compare "$picture" "$sum" "$noted"
+    done <"$list"
+    count_sum
+    exit
+fi
+
+build=$(cd "$1" && pwd)
+draw=${2:-}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch" "$count_file"' EXIT
+[ -z "$draw" ] || command -v pngquant >/dev/null || {
+    echo 'pictures: pngquant is needed to draw (apt-get install pngquant)' >&2
+    exit 1
+}
+# A copy: the list is written while it is read.
+cp "$list" "$scratch/list"
+while IFS=$tab read -r picture from figure noted; do
+    case $from in *.yaml) ;; *) continue ;; esac
+    slow=
+    case $noted in slow*) slow=1 sum=$(slow_sum "$from" "$figure") ;; esac
+    if [ -z "$slow" ] || [ -n "$draw" ]; then
+        # shellcheck disable=SC2046 # words of options
+        "$build/clustersim" "$from" -q -o "$scratch/out" $(options_of "$from") </dev/null
+        at=$scratch/out/plots/$figure
+        [ -n "$slow" ] || sum=$(sum_of "$at.dat" "$at.gp")
+    fi
+    if [ -n "$draw" ]; then keep "$at.png" "$picture" "$sum"; fi
+    [ -n "$draw" ] || compare "$picture" "$sum" "${noted#slow }"
+    rm -rf "$scratch/out"
+done <"$scratch/list"
+if [ -n "$draw" ]; then
+    DRAW=1 tests/readme_blocks.sh "$build" experiments/tutorials/[a-z]*.md
+fi
+# Every experiment of the folder has a picture and its line, or trains.
+for file in experiments/*.yaml; do
+    case $file in */train_*) continue ;; esac
+    name=$(basename "$file" .yaml)
+    if grep -q "$tab$file$tab" "$list" && grep -qF "($name.png)" experiments/gallery/README.md; then
+        passed
+    else
+        failed "$file is not in experiments/gallery"
+    fi
+done
+echo "pictures: $(count_sum)"
+count_sum >/dev/null
