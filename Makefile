@@ -117,7 +117,7 @@ WITH_tsan  := CC=clang SAN=thread $(SLIM)
 clang asan tsan:                ## the same in build/clang, asan or tsan
 	+$(MAKE) --no-print-directory B=build/$@ $(WITH_$@) $(GOAL)
 
-demo:                           ## install what is missing, build, run the first experiment
+demo:                           ## install what is missing, build, run an experiment
 	+tests/bootstrap.sh demo && $(MAKE) --no-print-directory -j2 all
 	build/clustersim experiments/dpo_vs_static.yaml
 	echo 'charts: out/dpo_vs_static/plots/*.png   report: out/dpo_vs_static/report.html'
@@ -133,7 +133,7 @@ bench: all; $(B)/clustersim-bench ## the engine's own speed on this machine
 validate: all; tests/validate.sh $(B) $(DATA) ## predict published measurements (DATA=DIR too)
 claims: all; experiments/claims/run.sh $(B) ## put every claim to the test: out/claims/report.html
 bless: all; tests/golden.sh $(B) --bless ## show how golden results changed, and store the new ones
-pictures: all; tests/pictures.sh $(B) --draw ## draw the pictures of gallery and tutorials again
+pictures: all; tests/pictures.sh $(B) --draw ## draw gallery and tutorials again
 weights: all                    ## train the learned policies again
 	$(B)/clustersim train experiments/train_learned.yaml -o policies/weights/dpo.yaml
 	$(B)/clustersim train experiments/train_advised.yaml -o policies/weights/advised.yaml

@@ -4,7 +4,8 @@
 # pictures.sh - the pictures of the gallery and of the tutorials are those of today.
 #
 #   pictures.sh BUILD                  checks the gallery
-#   pictures.sh BUILD --draw           draws all of them again, and notes their sums
+#   pictures.sh BUILD --draw [NAME]    draws all of them again, and notes their sums;
+#                                      NAME: that of the gallery alone
 #   pictures.sh --tutorial FILE TREE   checks those of a tutorial that was run in TREE
 #
 # experiments/gallery/pictures.tsv has a line for each: its file, the experiment or
@@ -20,11 +21,6 @@ tab=$(printf '\t')
 
 # The sum of files, of which each must be there.
 sum_of() { cat "$@" | cksum | tr ' ' ':'; }
-
-# Which options an experiment is drawn with, if it does not draw the figure itself.
-options_of() {
-    case $1 in */small_model.yaml) echo '--seeds 1 --set output.plots=[cost]' ;; esac
-}
 
 # checks PICTURE SUM NOTED
 compare() {
@@ -45,8 +41,9 @@ keep() {
         "$list" >"$list.part" && mv "$list.part" "$list"
 }
 
-# Of each picture: one PICTURE FROM FIGURE NOTED
-slow_sum() { sum_of "$1" "plots/$2.gp" plots/style.gp; }
+# The template of a figure; NAME.gp is one of the gallery's own.
+template() { case $1 in *.gp) echo "experiments/gallery/$1" ;; *) echo "plots/$1.gp" ;; esac; }
+slow_sum() { sum_of "$1" "$(template "$2")" plots/style.gp; }
 
 if [ "$1" = --tutorial ]; then
     while IFS=$tab read -r picture from figure noted; do
@@ -61,7 +58,7 @@ if [ "$1" = --tutorial ]; then
 fi
 
 build=$(cd "$1" && pwd)
-draw=${2:-}
+draw=${2:-} only=${3:-}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch" "$count_file"' EXIT
 [ -z "$draw" ] || command -v pngquant >/dev/null || {
@@ -71,20 +68,23 @@ trap 'rm -rf "$scratch" "$count_file"' EXIT
 # A copy: the list is written while it is read.
 cp "$list" "$scratch/list"
 while IFS=$tab read -r picture from figure noted; do
-    case $from in *.yaml) ;; *) continue ;; esac
+    case $from in *"/$only.yaml") ;; *.yaml) [ -z "$only" ] || continue ;; *) continue ;; esac
     slow=
     case $noted in slow*) slow=1 sum=$(slow_sum "$from" "$figure") ;; esac
     if [ -z "$slow" ] || [ -n "$draw" ]; then
-        # shellcheck disable=SC2046 # words of options
-        "$build/clustersim" "$from" -q -o "$scratch/out" $(options_of "$from") </dev/null
-        at=$scratch/out/plots/$figure
+        "$build/clustersim" "$from" -q -o "$scratch/out" </dev/null
+        at=$scratch/out/plots/${figure%.gp}
+        mkdir -p "$scratch/out/plots"
+        case $figure in
+        *.gp) gnuplot -e "folder = '$scratch/out'" "$(template "$figure")" ;;
+        esac
         [ -n "$slow" ] || sum=$(sum_of "$at.dat" "$at.gp")
     fi
     if [ -n "$draw" ]; then keep "$at.png" "$picture" "$sum"; fi
     [ -n "$draw" ] || compare "$picture" "$sum" "${noted#slow }"
     rm -rf "$scratch/out"
 done <"$scratch/list"
-if [ -n "$draw" ]; then
+if [ -n "$draw" ] && [ -z "$only" ]; then
     DRAW=1 tests/readme_blocks.sh "$build" experiments/tutorials/[a-z]*.md
 fi
 # Every experiment of the folder has a picture and its line, or trains.
