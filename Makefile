@@ -84,7 +84,6 @@ $(foreach t,$(TEST),$(eval $(B)/tests/$(notdir $(t:.o=)): $(t)))
 $(TESTS): $(B)/libaids.a $(LIB)
 	echo '  LINK   $@'
 	$(CC) $(MODE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
-
 $(B)/tests/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(LIB)
 	echo '  LINK   $@'
 	$(CC) $(MODE) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -141,6 +140,7 @@ format:; clang-format -i $$(git ls-files '*.[ch]') ## lay the C code out with cl
 clean-root:; tests/clean_root.sh ## both commands of the README in a new Debian root
 install: all                    ## to PREFIX (/usr/local), below DESTDIR if set
 	tests/install.sh "$(B)" "$(DESTDIR)" "$(PREFIX)" "$(VERSION)" "$(LIBS)"
+deb: all; tests/debian/build.sh "$(B)" "$(VERSION)" "$(LIBS)" ## Debian packages: build/deb
 uninstall:; tests/install.sh --remove "$(DESTDIR)$(PREFIX)" ## take that away again
 dist:                           ## the last commit as build/clustersim-VERSION.tar.gz
 	mkdir -p build && git archive --prefix=clustersim-$(VERSION)/ \
