@@ -52,6 +52,7 @@ results() {
 others() {
     stage 'gates' tests/check.sh build
     stage 'what is installed' tests/installed.sh
+    stage 'Debian packages' tests/debian/test.sh
     stage 'the Python package' tests/python.sh build
     stage 'adding one more' tests/adding.sh build
 }

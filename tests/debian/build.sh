@@ -65,7 +65,8 @@ copyright() {
     echo 'Files: experiments/report/page/uplot/*'
     sed -n 's/^Copyright (c) /Copyright: /p' experiments/report/page/uplot/license.txt
     echo 'License: Expat'
-    sed -n '/^Permission/,$s/^$/./; /^Permission/,$s/^/ /p' experiments/report/page/uplot/license.txt
+    sed -n '/^Permission/,$s/^$/./; /^Permission/,$s/^/ /p' \
+        experiments/report/page/uplot/license.txt
 }
 for package in $packages; do
     doc=$deb/$package/usr/share/doc/$package

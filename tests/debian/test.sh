@@ -75,7 +75,8 @@ if [ -n "$root" ]; then
     cp "$deb"/*.deb "$root/deb"
     if in_root "apt-get -qq update && apt-get install -qq -y --no-install-recommends \
         /deb/clustersim_*.deb && cd /tmp && clustersim /$first --seeds 1 -q -o out &&
-        test -s out/summary.csv && clustersim new --jobs dpo --load 60% && clustersim first.yaml -q" \
+        test -s out/summary.csv && clustersim new --jobs dpo --load 60% &&
+        clustersim first.yaml -q" \
         >"$scratch/log" 2>&1; then passed; else
         tail -n 5 "$scratch/log"
         failed 'the package does not run in a new root'
