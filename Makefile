@@ -105,7 +105,6 @@ $(B)/flags.stamp: FORCE; $(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
 $(B)/sources.stamp: FORCE
 	$(call stamp,$(SRC) $(AIDS) $(foreach e,$(EMBEDS),$($(e))))
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
-
 # The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.
 GOAL = all tests
 WITH_clang := CC=clang
