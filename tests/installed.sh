@@ -147,6 +147,7 @@ offers() {
 }
 offers conservative run x.yaml --only conse
 offers fcfs,easy new --policies fcfs,eas
+offers jobs,jct_p95_s table out --metrics jobs,jct_p95
 offers lora new --jobs lor
 offers jct_mean_s explain jct_me
 offers svg plot out --format s

@@ -84,8 +84,8 @@ static struct value value_of(struct arena *arena, const char *shown)
 {
     struct value value = { .words = split_choices(arena, shown) };
 
-    if (strncmp(shown, "POLICY,", 7) == 0 || strncmp(shown, "NAME,", 5) == 0) {
-        value.words = join_policies(arena);
+    if (strncmp(shown, "POLICY,", 7) == 0 || strncmp(shown, "METRIC,", 7) == 0) {
+        value.words = shown[0] == 'P' ? join_policies(arena) : join_metrics(arena);
         value.list = true;
     } else if (strncmp(shown, "RECIPE,", 7) == 0) {
         value.words = join_recipes(arena);

@@ -90,7 +90,7 @@ static const struct arg_info info[ARG_COUNT] = {
     [ARG_PAPER] = { "--paper", 0, "STYLE",
                     "for print, in PDF and TeX: ieee, acm, usenix or slide" },
     [ARG_TABLE_FORM] = { "--format", 0, "FORM", "text, latex, markdown or csv (text)" },
-    [ARG_METRICS] = { "--metrics", 0, "NAME,..",
+    [ARG_METRICS] = { "--metrics", 0, "METRIC,..",
                       "its columns; without it those that a run ends with" },
     [ARG_COMPARE] = { "--compare", 0, "policies|load|size",
                       "what differs between runs, beside the policies (policies)" },
@@ -100,7 +100,7 @@ static const struct arg_info info[ARG_COUNT] = {
                        "recipes of its jobs, or a trace or a workload (lora)" },
     [ARG_LOAD] = { "--load", 0, "PERCENT",
                    "work that comes over what the fullest pool can do (80%)" },
-    [ARG_POLICIES] = { "--policies", 0, "NAME,..", "policies to compare" },
+    [ARG_POLICIES] = { "--policies", 0, "POLICY,..", "policies to compare" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };
 
