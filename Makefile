@@ -29,6 +29,7 @@ ALL  := $(MODE) -fPIC -fno-semantic-interposition $(WARN) $(WERROR) -pthread \
 # Data that travels inside the program: NAME_file[] of EMBED_NAME, see models/embed.sh.
 EMBED_catalogue := $(wildcard models/catalogue/*.yaml)
 EMBED_cite      := experiments/CITATION.cff
+EMBED_start     := $(wildcard workloads/start/*.yaml)
 EMBED_plot      := $(wildcard plots/*.gp)
 EMBED_page      := $(wildcard experiments/report/page/*.* experiments/report/page/uplot/*.min.*)
 EMBED_header    := $(sort $(filter %.h,$(shell $(CC) -MM -I. policies/*.h 2>/dev/null)))
@@ -44,7 +45,7 @@ FUZZ  := $(patsubst tests/fuzz/%.c,$(B)/tests/%,$(wildcard tests/fuzz/*.c))
 AIDS  := $(patsubst %.c,$(B)/%,$(wildcard tests/aid/*.c tests/oracles/*.c))
 BENCH := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
 .PHONY: all lib tests unit clang asan tsan check house test demo bench bless validate \
-        weights claims fuzz format install uninstall dist clean clean-root help FORCE
+        weights claims pictures deb fuzz format install uninstall dist clean clean-root help FORCE
 # The module of ranks is built where Open MPI is; the program links with none of it.
 MPI     := $(if $(SAN),,$(shell pkg-config --cflags --libs ompi-c 2>/dev/null))
 PROGRAM := $(if $(wildcard experiments/main.c),$(B)/clustersim $(B)/clustersim-bench \
@@ -83,7 +84,6 @@ $(foreach t,$(TEST),$(eval $(B)/tests/$(notdir $(t:.o=)): $(t)))
 $(TESTS): $(B)/libaids.a $(LIB)
 	echo '  LINK   $@'
 	$(CC) $(MODE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
-
 $(B)/tests/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(LIB)
 	echo '  LINK   $@'
 	$(CC) $(MODE) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -104,8 +104,7 @@ stamp = mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1
 $(B)/flags.stamp: FORCE; $(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
 $(B)/sources.stamp: FORCE
 	$(call stamp,$(SRC) $(AIDS) $(foreach e,$(EMBEDS),$($(e))))
--include $(shell find $(B) -name '*.d' 2>/dev/null)
-
+-include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
 # The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.
 GOAL = all tests
 WITH_clang := CC=clang
@@ -116,7 +115,7 @@ WITH_tsan  := CC=clang SAN=thread $(SLIM)
 clang asan tsan:                ## the same in build/clang, asan or tsan
 	+$(MAKE) --no-print-directory B=build/$@ $(WITH_$@) $(GOAL)
 
-demo:                           ## install what is missing, build, run the first experiment
+demo:                           ## install what is missing, build, run an experiment
 	+tests/bootstrap.sh demo && $(MAKE) --no-print-directory -j2 all
 	build/clustersim experiments/dpo_vs_static.yaml
 	echo 'charts: out/dpo_vs_static/plots/*.png   report: out/dpo_vs_static/report.html'
@@ -132,6 +131,7 @@ bench: all; $(B)/clustersim-bench ## the engine's own speed on this machine
 validate: all; tests/validate.sh $(B) $(DATA) ## predict published measurements (DATA=DIR too)
 claims: all; experiments/claims/run.sh $(B) ## put every claim to the test: out/claims/report.html
 bless: all; tests/golden.sh $(B) --bless ## show how golden results changed, and store the new ones
+pictures: all; tests/pictures.sh $(B) --draw ## draw gallery and tutorials again
 weights: all                    ## train the learned policies again
 	$(B)/clustersim train experiments/train_learned.yaml -o policies/weights/dpo.yaml
 	$(B)/clustersim train experiments/train_advised.yaml -o policies/weights/advised.yaml
@@ -139,6 +139,7 @@ format:; clang-format -i $$(git ls-files '*.[ch]') ## lay the C code out with cl
 clean-root:; tests/clean_root.sh ## both commands of the README in a new Debian root
 install: all                    ## to PREFIX (/usr/local), below DESTDIR if set
 	tests/install.sh "$(B)" "$(DESTDIR)" "$(PREFIX)" "$(VERSION)" "$(LIBS)"
+deb: all; tests/debian/build.sh "$(B)" "$(VERSION)" "$(LIBS)" ## Debian packages: build/deb
 uninstall:; tests/install.sh --remove "$(DESTDIR)$(PREFIX)" ## take that away again
 dist:                           ## the last commit as build/clustersim-VERSION.tar.gz
 	mkdir -p build && git archive --prefix=clustersim-$(VERSION)/ \

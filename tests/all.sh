@@ -48,10 +48,12 @@ results() {
     stage 'jobs of Slurm' tests/slurm.sh build
     stage 'the page' tests/page.sh build
     stage 'the CI kit' tests/ci.sh build
+    stage 'pictures' tests/pictures.sh build
 }
 others() {
     stage 'gates' tests/check.sh build
     stage 'what is installed' tests/installed.sh
+    stage 'Debian packages' tests/debian/test.sh
     stage 'the Python package' tests/python.sh build
     stage 'adding one more' tests/adding.sh build
 }

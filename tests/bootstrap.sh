@@ -54,6 +54,9 @@ look() {
     need openmpi-bin 'mpirun' command -v mpirun
     need slurm-wlm 'Slurm' eval 'PATH=$PATH:/usr/sbin; command -v sbatch && command -v slurmd'
     need munge 'munge' eval 'PATH=$PATH:/usr/sbin; command -v munged'
+    need dpkg-dev 'tools of Debian packages' command -v dpkg-shlibdeps
+    need lintian 'a checker of Debian packages' command -v lintian
+    need mandoc 'a reader of manual pages' command -v mandoc
     need clang 'clang' command -v clang
     need libclang-rt-dev 'sanitizers of clang' sanitizers
     need python3-jsonschema 'a validator of JSON Schema' \

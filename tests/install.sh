@@ -4,12 +4,15 @@
 # install.sh - `install.sh BUILD DESTDIR PREFIX VERSION LIBS`: the program, the library
 # (static, shared), its header, clustersim.pc, and the headers that a writer of policies
 # needs (policies/*.h and whatever they include), under include/clustersim with their
-# folders.  `install.sh --remove FOLDER` takes all of it away.
+# folders; the manual page and what shells complete, which the program prints.
+# `install.sh --remove FOLDER` takes all of it away.
 set -eu
 cd "$(dirname "$0")/.."
 if [ "$1" = --remove ]; then
     cd "$2"
-    exec rm -rf include/clustersim lib/libclustersim.a lib/libclustersim.so* \
+    exec rm -rf share/man/man1/clustersim.1 share/bash-completion/completions/clustersim \
+        share/zsh/site-functions/_clustersim share/fish/vendor_completions.d/clustersim.fish \
+        include/clustersim lib/libclustersim.a lib/libclustersim.so* \
         lib/clustersim_mpi.so lib/pkgconfig/clustersim.pc bin/clustersim bin/clustersim-bench
 fi
 build=$1 at=$2$3 prefix=$3 version=$4 libs=$5
@@ -18,6 +21,19 @@ install -d "$at/bin" "$at/lib/pkgconfig" "$at/include/clustersim"
 for program in clustersim clustersim-bench; do
     [ ! -f "$build/$program" ] || install -m 755 "$build/$program" "$at/bin"
 done
+if [ -f "$build/clustersim" ]; then
+    # put TEXT'S WORDS, FOLDER, NAME: what the program prints, as a file.
+    put() {
+        install -d "$at/share/$2"
+        # shellcheck disable=SC2086 # a command and its operand
+        "$build/clustersim" $1 >"$at/share/$2/$3"
+        chmod 644 "$at/share/$2/$3"
+    }
+    put man man/man1 clustersim.1
+    put 'completion bash' bash-completion/completions clustersim
+    put 'completion zsh' zsh/site-functions _clustersim
+    put 'completion fish' fish/vendor_completions.d clustersim.fish
+fi
 install -m 644 "$build/libclustersim.a" "$build/libclustersim.so.$version" "$at/lib"
 [ ! -f "$build/clustersim_mpi.so" ] || install -m 644 "$build/clustersim_mpi.so" "$at/lib"
 ln -sf "libclustersim.so.$version" "$at/lib/libclustersim.so.${version%%.*}"

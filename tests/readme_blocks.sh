@@ -26,7 +26,7 @@ shift
 tutorials=experiments/tutorials
 # shellcheck disable=SC2046 # our file names hold no blanks
 [ $# -gt 0 ] || set -- $(find . -name build -prune -o -name out -prune -o \
-    -name README.md -print -o -path "./$tutorials/*.md" -print | sort)
+    -name README.md -print -o -name README.zh.md -print -o -path "./$tutorials/*.md" -print | sort)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch" "$count_file"' EXIT
 
@@ -204,11 +204,36 @@ one_readme() {
             fi ;;
         esac
     done <"$blocks/list"
+    # What a tutorial shows was drawn from these results.
+    [ -z "$keeps" ] || tests/pictures.sh --tutorial "$1" "$scratch/tree" >"$scratch/log" ||
+        { cat "$scratch/log"; failed "the pictures of $1"; }
 }
 
 : >"$scratch/classes"
 for readme in "$@"; do
     [ ! -f "$readme" ] || one_readme "${readme#./}"
+done
+# What the English README runs stands in the Chinese one, letter by letter.
+same_blocks() {
+    rm -rf "$scratch/en" "$scratch/zh"
+    mkdir "$scratch/en" "$scratch/zh"
+    split_blocks README.md "$scratch/en"
+    split_blocks "$1" "$scratch/zh"
+    while read -r n kind line exempt; do
+        text=$scratch/en/$(printf '%03d' "$n").text
+        [ "$exempt" = 0 ] && [ "$(class "$kind" "$text")" = run ] || continue
+        for other in "$scratch"/zh/*.text; do
+            cmp -s "$text" "$other" && continue 2
+        done
+        echo "README.md:$line"
+    done <"$scratch/en/list"
+}
+for readme in "$@"; do
+    case $readme in
+    *README.zh.md)
+        lacks=$(same_blocks "$readme")
+        if [ -z "$lacks" ]; then passed; else failed "$readme lacks the block of" $lacks; fi ;;
+    esac
 done
 ran=$(grep -c run "$scratch/classes" || true)
 exempt=$(grep -c exempt "$scratch/classes" || true)

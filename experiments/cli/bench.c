@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "experiments/cli/command.h"
+#include "experiments/process/self.h"
 #include "sim/base/err.h"
 
 #define BENCH_NAME "clustersim-bench"
@@ -19,12 +20,10 @@
  * known, or has no room. */
 static bool find_bench(char *path, size_t room)
 {
-    ssize_t bytes = readlink("/proc/self/exe", path, room);
     char *slash;
 
-    if (bytes <= 0 || (size_t)bytes >= room)
+    if (!self_path(path, room))
         return false;
-    path[bytes] = '\0';
     slash = strrchr(path, '/');
     if (slash == NULL || slash + 1 + sizeof BENCH_NAME > path + room)
         return false;

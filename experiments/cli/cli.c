@@ -35,7 +35,6 @@ static void print_usage(FILE *file)
           "`clustersim --help` lists the commands\n", file);
 }
 
-/* The exit statuses are those of err_exit_status(), and 1 and 5. */
 static void print_help(FILE *file)
 {
     fputs("clustersim " CLUSTERSIM_VERSION
@@ -45,16 +44,8 @@ static void print_help(FILE *file)
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(file, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\n`clustersim COMMAND --help` says more; `clustersim --version` "
-          "says which this is.\n\n"
-          "exit status\n"
-          "  0    done\n"
-          "  1    an expectation or a regression check failed\n"
-          "  2    usage\n"
-          "  3    the input is wrong\n"
-          "  4    a file could not be read or written\n"
-          "  5    some trials failed; the results of the others are written\n"
-          "  70   a bug in the program, or no memory\n"
-          "  130  interrupted; --resume goes on\n", file);
+          "says which this is.\n\nexit status\n", file);
+    fputs(command_exit_text, file);
 }
 
 static void print_command(FILE *file, const struct command *command)
@@ -220,6 +211,7 @@ int cli_main(int argc, char **argv, FILE *out, FILE *err)
 {
     struct cli cli = {
         .arena = arena_new((size_t)1 << 18), .out = out, .err = err,
+        .command = commands, .command_count = COMMANDS,
         .bold = may_colour(out), .progress = isatty(fileno(err))
     };
     int status = dispatch(&cli, argc, argv);

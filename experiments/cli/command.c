@@ -12,6 +12,17 @@
 /* Longer than an error with its quoted line and hint. */
 #define TEXT_BYTES 8192
 
+/* The statuses are those of err_exit_status(), and 1 and 5. */
+const char command_exit_text[] =
+    "  0    done\n"
+    "  1    an expectation or a regression check failed\n"
+    "  2    usage\n"
+    "  3    the input is wrong\n"
+    "  4    a file could not be read or written\n"
+    "  5    some trials failed; the results of the others are written\n"
+    "  70   a bug in the program, or no memory\n"
+    "  130  interrupted; --resume goes on\n";
+
 /* stdout is flushed first, so that both streams stand in their order on a terminal. */
 static void print_err(struct cli *cli, const char *before,
                       const struct err *err)

@@ -14,8 +14,12 @@
 
 struct arena;
 
+struct command;
+
 /* Where a command speaks: answers to out, progress and messages to err. */
 struct cli {
+    const struct command *const *command;       /* all, in the order of commands.def */
+    size_t command_count;
     struct arena *arena;
     FILE *out, *err;
     bool bold;                  /* out is a terminal that may be coloured */
@@ -39,6 +43,9 @@ struct command {
 #define COMMAND(name) extern const struct command command_##name;
 #include "experiments/cli/commands.def"
 #undef COMMAND
+
+/* Lines "  STATUS  meaning", for --help and the man page. */
+extern const char command_exit_text[];
 
 /* Prints the err, and those behind it (err->next), with line and hint; returns the
  * exit status of its kind. */

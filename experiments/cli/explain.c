@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "experiments/cli/command.h"
-#include "experiments/cli/explain_results.h"
+#include "experiments/words/explain_results.h"
 #include "experiments/cli/explain_words.h"
-#include "experiments/cli/glossary.h"
+#include "experiments/words/glossary.h"
 #include "experiments/exec/exec.h"
 #include "experiments/plugins/plugin.h"
 #include "experiments/run/trial.h"

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/cli/glossary.h"
+#include "experiments/words/glossary.h"
 #include "experiments/cli/list_rows.h"
 #include "models/catalogue/catalogue.h"
 #include "policies/params.h"

@@ -14,6 +14,7 @@
 #include "experiments/paper/archive.h"
 #include "experiments/paper/pack.h"
 #include "experiments/process/program.h"
+#include "experiments/process/self.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
@@ -92,7 +93,8 @@ static bool tell_program(struct again *a, struct err *err)
 
     if (version == NULL || hash == NULL)
         return false;
-    (void)hash_file("/proc/self/exe", &own);
+    if (self_open_name() != NULL)
+        (void)hash_file(self_open_name(), &own);
     fprintf(a->file, "program  clustersim " CLUSTERSIM_VERSION ", %016" PRIx64 "; the "
             "archive's is %s", own, strtoull(hash, NULL, 16) == own ? "the same\n" : "");
     if (strtoull(hash, NULL, 16) != own)
@@ -134,6 +136,16 @@ static bool stays_within(const char *folder, const char *path)
     return true;
 }
 
+/* Returns a name by which this program can be run again. */
+static char *own_name(struct arena *arena)
+{
+    char path[4096];
+
+    if (self_open_name() != NULL)
+        return arena_text(arena, self_open_name());
+    return arena_text(arena, self_path(path, sizeof path) ? path : "clustersim");
+}
+
 /* Fills word, of OPTIONS_MAX + 8; it ends with NULL. */
 static bool make_words(const struct again *a, char **word, struct err *err)
 {
@@ -147,7 +159,7 @@ static bool make_words(const struct again *a, char **word, struct err *err)
     if (list == NULL || conf_kind(list) != CONF_LIST || conf_count(list) > OPTIONS_MAX)
         return err_set(err, ERR_SCHEMA, pos, "archive.json: key 'options' must be a list of "
                        "at most %d", OPTIONS_MAX);
-    word[n++] = "/proc/self/exe";
+    word[n++] = own_name(a->arena);
     word[n++] = "run";
     word[n++] = "-q";
     word[n++] = text_format(a->arena, "--output=%s/again", a->top);

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "experiments/process/self.h"
 #include "sim/base/arena.h"
 
 /* The name by which the linker knows the file; "": it is the program. */
@@ -30,7 +31,7 @@ const char *host_file_path(struct arena *arena)
     void *handle = name[0] == '\0' ? NULL : dlopen(name, RTLD_NOW | RTLD_NOLOAD);
 
     if (handle == NULL)
-        return "/proc/self/exe";
+        return self_open_name() != NULL ? self_open_name() : "";
     (void)dlclose(handle);
     return arena_text(arena, name);
 }

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "experiments/own/own_metrics.h"
+#include "experiments/process/self.h"
 #include "experiments/spec/choices.h"
 #include "experiments/spec/controls.h"
 #include "experiments/spec/guests.h"
@@ -841,7 +842,7 @@ const struct experiment *experiment_read(struct arena *arena, const char *path,
     r.empty.path = arena_text(arena, path);
     r.empty.program_hash = options->program_hash;
     if (r.empty.program_hash == 0 &&
-        !hash_file("/proc/self/exe", &r.empty.program_hash))
+        (self_open_name() == NULL || !hash_file(self_open_name(), &r.empty.program_hash)))
         r.empty.program_hash = 0;
     for (size_t i = 0; i < options->guest_count; i++)
         ARENA_ADD(arena, r.guests.item, r.guests.count, r.guests.room, options->guest[i]);

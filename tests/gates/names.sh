@@ -16,7 +16,7 @@ check() {
     }
     /^experiments\/claims\/(turns\/)?[A-E][1-9][0-9]?_/ { $NF = tolower($NF) }
     /^policies\/python\/clustersim\/_/ { sub(/^_+/, "", $NF) }
-    NF > 1 && !/\/((README|CHANGES|PROTOCOL)\.md|CITATION\.cff|Dockerfile)$/ &&
+    NF > 1 && !/\/((README(\.zh)?|CHANGES|PROTOCOL)\.md|CITATION\.cff|Dockerfile)$/ &&
         $NF !~ /^[a-z0-9][a-z0-9_]*(\.[a-z0-9]+)*$/ {
         print $0 ": name"
     }'

@@ -17,15 +17,16 @@ check() {
             echo "$f:1: no line with $SPDX" ;;
         esac
         case $f in tests/bad/* | tests/corpus/* | tests/regress/*) continue ;; esac
-        awk -v file="$f" '
+        LC_ALL=C awk -v file="$f" '
         function say(why) { print file ":" FNR ": " why }
         /\t/ && file !~ /(^|\/)Makefile$/ { say("tab") }
         /[ \t\r]$/ { say("blank at the end of the line") }
         /^(<<<<<<<|>>>>>>>) / { say("mark of a merge") }
         {
             width = $0
-            gsub(/[\200-\277]/, "", width)      # count characters, not bytes
-            if (length(width) > 100 && !/https?:/ &&
+            gsub(/[\200-\277]/, "", width)      # count characters, not bytes,
+            wide = gsub(/[\343-\355\360]/, "", width) * 2     # those of East Asia twice
+            if (length(width) + wide > 100 && !/https?:/ &&
                 !(file ~ /\.md$/ && /^ *\|/)) say("over 100 columns")
         }' "$f"
         [ ! -s "$f" ] || [ -z "$(tail -c 1 "$f")" ] || echo "$f: no newline at its end"
@@ -42,8 +43,10 @@ bad_5() { put README.md 'see /work/main'; }
 bad_6() { put sim/a.h '/* SPDX-License-Identifier: MIT */'; }
 bad_7() { printf 'x' >README.md; }
 bad_8() { put README.md '<<<<<<< HEAD'; }
+bad_9() { put README.md "$(printf '%051d' 0 | sed 's/0/\xe4\xb8\xad/g')"; }
 good() {
     put sim/a.c '/* SPDX-License-Identifier: GPL-3.0-or-later */' 'int x;'
+    put sim/README.md "$(printf '%050d' 0 | sed 's/0/\xe4\xb8\xad/g')"
     put README.md "| $(printf '%0101d' 7) |" 'a network/workload, framework'
 }
 . "$(dirname "$0")/gate.sh"

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "experiments/cli/cli.h"
-#include "experiments/cli/glossary.h"
+#include "experiments/words/glossary.h"
 #include "experiments/schema/schemas.h"
 #include "models/catalogue/catalogue.h"
 #include "policies/params.h"

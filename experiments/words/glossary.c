@@ -2,14 +2,14 @@
 /*
  * glossary.c - finds a term as people write it.
  */
-#include "experiments/cli/glossary.h"
+#include "experiments/words/glossary.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 static const struct glossary_term terms[] = {
 #define TERM(word, meaning) { word, meaning },
-#include "experiments/cli/glossary.def"
+#include "experiments/words/glossary.def"
 #undef TERM
 };
 #define TERMS (sizeof terms / sizeof terms[0])

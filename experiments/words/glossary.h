@@ -2,8 +2,8 @@
 /*
  * glossary.h - the words of glossary.def and what they mean.
  */
-#ifndef EXPERIMENTS_CLI_GLOSSARY_H
-#define EXPERIMENTS_CLI_GLOSSARY_H
+#ifndef EXPERIMENTS_WORDS_GLOSSARY_H
+#define EXPERIMENTS_WORDS_GLOSSARY_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
 /*
  * explain_results.h - names that stand in results.
  */
-#ifndef EXPERIMENTS_CLI_EXPLAIN_RESULTS_H
-#define EXPERIMENTS_CLI_EXPLAIN_RESULTS_H
+#ifndef EXPERIMENTS_WORDS_EXPLAIN_RESULTS_H
+#define EXPERIMENTS_WORDS_EXPLAIN_RESULTS_H
 
 #include <stddef.h>
 #include <stdio.h>

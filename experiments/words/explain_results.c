@@ -3,7 +3,7 @@
  * explain_results.c - what names mean that stand in results: metrics, tables,
  * columns and charts.
  */
-#include "experiments/cli/explain_results.h"
+#include "experiments/words/explain_results.h"
 
 #include <string.h>
 

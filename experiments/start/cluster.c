@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cluster.c - the cluster's file: each GPU type in nodes of its instance.
+ *
+ * A node with fewer GPUs than the instance has its share of the rest.  Jobs that
+ * generate and train get a pool for each, by the roles' names, so that policies
+ * with a home for each role can be compared with those that lend.
+ */
+#include <string.h>
+
+#include "experiments/start/parts.h"
+#include "models/catalogue/catalogue.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/paths.h"
+
+#define ROLE_GPUS 8u
+
+/* Rounded down to a power of two: so batches can be divided by it. */
+uint32_t start_role_gpus(const struct start *start)
+{
+    uint32_t least = ROLE_GPUS, role = 1;
+
+    for (uint32_t i = 0; i < start->pool_count; i++)
+        if (start->pool[i].gpus < least)
+            least = start->pool[i].gpus;
+    while (role * 2 <= least)
+        role *= 2;
+    return role;
+}
+
+/* Two pools of one: by nodes, or by GPUs where there is one node. */
+static void split_pool(struct start *start)
+{
+    struct start_pool *first = &start->pool[0], *second = &start->pool[1];
+    uint32_t nodes = first->gpus / first->each;
+
+    *second = *first;
+    if (nodes == 1) {
+        second->each = second->gpus = first->gpus / 2;
+        first->each = first->gpus -= second->gpus;
+    } else {
+        second->gpus = nodes / 2 * second->each;
+        first->gpus -= second->gpus;
+    }
+    start->pool_count = 2;
+}
+
+bool start_name_pools(struct start *start, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    bool rollouts = start_has_rollouts(start);
+
+    if (rollouts && start->pool_count == 1 && start->pool[0].gpus == 1) {
+        err_set(err, ERR_USAGE, nowhere, "these jobs need two GPUs or more, found 1: one "
+                "generates, one trains");
+        return err_hint(err, "Write for example --gpus %s:8.", start->pool[0].type);
+    }
+    if (rollouts && start->pool_count == 1)
+        split_pool(start);
+    for (uint32_t i = 0; i < start->pool_count; i++)
+        start->pool[i].name = start->pool[i].type;
+    if (rollouts) {
+        start->pool[0].name = "rollout";
+        start->pool[1].name = "train";
+    }
+    return true;
+}
+
+static const char *format_nodes(const struct start *start, const struct start_pool *pool)
+{
+    struct arena *arena = start->arena;
+    const char *head = text_format(
+        arena, "  - name: %s\n    count: %-22u# nodes\n"
+        "    gpus: {type: %s, count: %u}\n", pool->name, pool->gpus / pool->each, pool->type,
+        pool->each);
+
+    if (pool->gpu == NULL)
+        return head;
+    struct instance node = catalogue_instance_of(start->catalogue, pool->gpu);
+    const struct cpu_type *cpu = catalogue_cpu(start->catalogue, node.cpu);
+    uint32_t nics = node.nics * pool->each / node.gpus;
+    const char *cores = pool->each == node.gpus ? "" : text_format(
+        arena, "    cores: %u\n", cpu->cores * node.sockets * pool->each / node.gpus);
+    const char *price = catalogue_price_in(start->catalogue, pool->type, TIER_LIST) != NULL
+        ? "" : "    price: 0USD/h               # the catalogue has no list price of it\n";
+
+    return text_format(
+        arena, "%s    cpu: {type: %s, sockets: %u}\n%s    memory: %.0fGB\n    nvme: %ux%gTB\n"
+        "    nvme_type: %s\n    nics: {type: %s, count: %u}\n%s", head, node.cpu, node.sockets,
+        cores, node.memory_bytes / 1e9 * pool->each / node.gpus,
+        (node.drives * pool->each + node.gpus - 1) / node.gpus, node.drive_bytes / 1e12,
+        node.drive, node.nic, nics > 0 ? nics : 1, price);
+}
+
+const char *start_cluster_text(const struct start *start)
+{
+    struct arena *arena = start->arena;
+    bool real = false;
+    const char *text = "";
+
+    for (uint32_t i = 0; i < start->pool_count; i++) {
+        text = text_format(arena, "%s%s", text, format_nodes(start, &start->pool[i]));
+        real = real || start->pool[i].gpu != NULL;
+    }
+    return text_format(
+        arena, "# The cluster of %s.yaml, made by `clustersim new`.\n%s"
+        "# `clustersim explain cluster.nodes` names the other keys.\n"
+        "nodes:\n%s%s", start->name,
+        real ? "# Nodes are as they are rented or sold: `clustersim list instances`.\n"
+             : "# The GPUs only count: their jobs have known lengths.\n", text,
+        real ? "storage: {bandwidth: 20GB/s}     # shared by all nodes; an assumption\n" : "");
+}
