@@ -172,7 +172,8 @@ static void put_number(char *out, double value, int digits)
 }
 
 /* Writes a mean and the half of its interval: two digits of the half, or all that stand
- * before its point, and of the mean as many decimals.  half: NAN where there is none, then `out_half` is "". */
+ * before its point, and of the mean as many decimals.  half: NAN where there is none, then
+ * `out_half` is "". */
 static void format_pair(double mean, double half, char *out_mean, char *out_half)
 {
     int digits = half > 0 ? 1 - (int)floor(log10(half)) : 0;

@@ -189,8 +189,8 @@ static bool read_rates(struct arena *arena, const struct conf_node *conf,
         err_set(err, ERR_RANGE, conf_pos(conf),
                 "nothing arrives: rates are 0 from the begin of the run to "
                 "their last point, behind which there are none");
-        return err_hint(err, "repeat: 24h begins them anew, after: hold keeps "
-                             "the last one.");
+        return err_hint(err, "With `repeat: 24h` they begin anew, with `after: hold` "
+                             "the last one stays.");
     }
     out->rates = rates;
     out->peak_per_s = top;
