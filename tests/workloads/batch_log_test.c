@@ -14,6 +14,9 @@
 
 #define SACCT "JobID|Account|State|Submit|Start|End|Timelimit|ReqTRES|" \
     "AllocTRES\n"
+#define SGE(TASK, H_RT) "q:n:g:u:j:1:sge:0:10:20:30:0:0:" \
+    "0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:p:d:NONE:1:0:0:0:0:" \
+    "-l gpu=1,h_rt=" H_RT ":0.0:" TASK ":0:0:0\n"
 #define SACCT_JOB(ID, TRES) ID "|a|COMPLETED|2026-01-12T08:00:00|" \
     "2026-01-12T08:00:10|2026-01-12T08:01:00|01:00:00|" TRES "|" TRES "\n"
 
@@ -226,6 +229,8 @@ static const struct { const char *format, *text, *said; } wrong[] = {
       "Resource_List.select=two:ngpus=x\n", "Resource_List.select must be" },
     { "sge", "a:b:c\n",
       "in:1:1: syntax error: line has 3 fields, accounting of Grid" },
+    { "sge", SGE("1.node7", "4") SGE("NONE", "8:00:00"),
+      "in:2:106: syntax error: pe_taskid must be NONE or such as 1.node17, found" },
     { "kube", "items: [{a: 1}]\n",
       "in:1:9: schema error: an object of Kubernetes, with kind:" },
     { "kube", "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: "

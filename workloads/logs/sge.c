@@ -203,6 +203,27 @@ static bool put_names(struct sge *log, struct err *err)
     return true;
 }
 
+/* "1.node17", as a task of a parallel job is called. */
+static bool is_task(const char *name)
+{
+    size_t digits = strspn(name, "0123456789");
+    const char *host = name + digits + 1;
+
+    return digits > 0 && name[digits] == '.' && strpbrk(name, " ,=") == NULL &&
+           host[strspn(host, "0123456789.")] != '\0';
+}
+
+/* A line with a colon within a field would be cut in wrong places. */
+static bool check_task(const struct sge *log, struct err *err)
+{
+    if (is_task(log->cell[PE_TASK].text))
+        return true;
+    (void)record_fault(&log->record, log->cell[PE_TASK], "pe_taskid",
+                       "NONE or such as 1.node17", err);
+    return err_hint(err, "A field before it may hold a colon, as h_rt=8:00:00 of "
+                         "the category: write seconds there.");
+}
+
 /* The next line that is a job: no comment, no task of a parallel job. */
 static enum csv_step read_line(struct sge *log, struct err *err)
 {
@@ -228,6 +249,8 @@ static enum csv_step read_line(struct sge *log, struct err *err)
         }
         if (strcmp(log->cell[PE_TASK].text, "NONE") == 0)
             return CSV_ROW;
+        if (!check_task(log, err))
+            return CSV_ERROR;
         notes_count(&record->notes, "lines are tasks of parallel jobs, whose "
                     "own lines count");
     }
