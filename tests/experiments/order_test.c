@@ -10,8 +10,8 @@
  * changes draws, not code.
  *
  * Lists whose order is stated (`clustersim explain KEY`): the nodes of a
- * cluster, pairs and series (between, uniform, times, points, until), and
- * `types` for policies that do not forecast.
+ * cluster, pairs and series (between, uniform, times, points, until), options (the
+ * first is what others are compared with), and `types` for policies that do not forecast.
  */
 #include <glob.h>
 #include <limits.h>
@@ -45,7 +45,8 @@ static const char *const copy_name[] = { "lists", "types" };
 static bool is_turned(const char *key, enum copy copy)
 {
     static const char *const stated[] = { "nodes", "between", "uniform",
-                                          "times", "points", "until" };
+                                          "times", "points", "until",
+                                          "options" };
 
     if (copy == TYPES || strcmp(key, "types") == 0)
         return copy == TYPES && strcmp(key, "types") == 0;
