@@ -75,7 +75,8 @@ while IFS=$tab read -r picture from figure noted; do
     slow=
     case $noted in slow*) slow=1 sum=$(slow_sum "$from") ;; esac
     if [ -z "$slow" ] || [ -n "$draw" ]; then
-        "$build/clustersim" "$from" -q -o "$scratch/out" </dev/null
+        "$build/clustersim" "$from" -q -o "$scratch/out" </dev/null 2>"$scratch/said"
+        if grep -q gnuplot "$scratch/said"; then failed "$from: $(cat "$scratch/said")"; fi
         at=$scratch/out/plots/${figure%.gp}
         mkdir -p "$scratch/out/plots"
         case $figure in

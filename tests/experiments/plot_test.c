@@ -251,7 +251,7 @@ static void the_gantt_has_a_row_per_gpu_and_boxes_per_run(void **state)
         "# policy 1: phases\n0 2 0 10 1 1 1\n2 3 0 10 1 1 1\n"
         "0 2 12 20 1 1 1\n2 3 12 20 1 1 1\n4 5 5 15 2 1 2\nNaN NaN NaN NaN NaN NaN NaN\n\n\n"
         "# policy 1: time_s, row and number of the names of jobs\n"
-        " 10 1 1\n 10 2.5 1\n 10 4.5 2\nNaN NaN 1\n"));
+        " 10 1 1\n 10 2.5 1\n 10 4.5 2\n-1 -1 1\n"));
     free(text);
     head = results_text(dir, "plots/gantt.gp");
     assert_non_null(strstr(head, "array kind[2] = ['train', 'rollout']\n"));
