@@ -26,7 +26,7 @@ size = points > 20 ? 0.8 : 1.2
 plot for [p = 1:policies] NaN with linespoints pointtype mark_of(p) pointsize 1.2 linewidth 1.8 \
          dashtype dash_of(p) linecolor rgb colour_of(p) title policy[p]
 eval panels
-set xrange [*:*]
+set xrange [*:*]; set autoscale xfix     # no empty step at either end
 rows = sweep_rows
 set yrange [0:*]
 set offsets graph 0.04, graph 0.04, graph 0.06, 0
