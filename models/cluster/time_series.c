@@ -48,7 +48,7 @@ static const struct conf_field time_series_fields[] = {
     CONF_KEY("repeat", CONF_TIME, time_series_keys, repeat_ns, CONF_ABSENT,
              "it begins anew so often, as 24h", .min = 1, .max = 1e10),
     CONF_KEY("after", CONF_CHOICE, time_series_keys, after, "error",
-             "behind the last point: a run fails, or the last value is held "
+             "behind the last point: a run fails (arrivals end), or the last value is held "
              "(counted in series_held_s)", .choices = after_choices),
 };
 const struct conf_schema time_series_schema =
