@@ -13,8 +13,7 @@
 
 #include <cmocka.h>
 
-#include "tests/aid/program.h"
-#include "tests/aid/scratch.h"
+#include "tests/aid/shell.h"
 
 const char *program_argv0;
 
@@ -39,59 +38,18 @@ static const char widest[] =
     "    .name = \"widest\", .summary = \"most GPUs first\", .before = before,\n"
     "};\n";
 
-struct world {
-    struct program program;
-    struct scratch scratch;
-};
-
 static int setup(void **state)
 {
-    struct world *w = calloc(1, sizeof *w);
+    struct shell *w = shell_new(experiment);
 
-    assert_non_null(w);
-    program_open(&w->program, program_argv0);
-    scratch_open(&w->scratch);
-    scratch_experiment(&w->scratch, experiment);
     scratch_write(&w->scratch, "widest.c", widest);
+    w->before = "mkdir -p tmp && export TMPDIR=$PWD/tmp";      /* archives unpack there */
     *state = w;
     return 0;
 }
 
-static int teardown(void **state)
-{
-    struct world *w = *state;
-
-    program_close(&w->program);
-    scratch_close(&w->scratch);
-    free(w);
-    return 0;
-}
-
-/* Runs a line of shell in the scratch folder, where $C is the program and unpacks below
- * tmp; checks its status and that it says so; NULL: anything. */
-static void run(struct world *w, const char *line, int status, const char *says)
-{
-    char command[1600], path[600];
-    const char *argv[] = { "sh", "-c", command, NULL };
-    char *said, *here = getcwd(path, sizeof path);
-    int got;
-
-    assert_non_null(here);
-    snprintf(command, sizeof command, "C=%s%s%s; cd %s && mkdir -p tmp && export "
-             "TMPDIR=$PWD/tmp && { %s; } >said 2>&1",
-             w->program.path[0] == '/' ? "" : here, w->program.path[0] == '/' ? "" : "/",
-             w->program.path, w->scratch.dir, line);
-    got = program_spawn(argv, NULL);
-    said = scratch_read(&w->scratch, "said");
-    assert_non_null(said);
-    if (got != status || (says != NULL && strstr(said, says) == NULL))
-        fail_msg("%s: status %d, not %d with '%s': %s", line, got, status,
-                 says == NULL ? "" : says, said);
-    free(said);
-}
-
 /* Nothing was left where archives are unpacked. */
-static void assert_tidy(struct world *w)
+static void assert_tidy(struct shell *w)
 {
     DIR *dir = opendir(scratch_path(&w->scratch, "tmp"));
     struct dirent *entry;
@@ -102,106 +60,107 @@ static void assert_tidy(struct world *w)
     closedir(dir);
 }
 
-static void make(struct world *w)
+static void make(struct shell *w)
 {
-    run(w, "$C run e.yaml -q -o out --set policies.1=sjf --seeds 2 && "
-        "$C archive out -o x.tar.zst", 0, "archive: x.tar.zst");
+    run_line(w, "$C run e.yaml -q -o out --set policies.1=sjf --seeds 2 && "
+             "$C archive out -o x.tar.zst", 0, "archive: x.tar.zst");
 }
 
 /* From another folder, without any of the files that it was made from. */
 static void an_archive_runs_again_with_the_same_tables(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
 
     make(w);
-    run(w, "mkdir far && mv x.tar.zst far && rm -r e.yaml jobs.csv widest.c out && cd far && "
-        "$C reproduce x.tar.zst", 0, "the archive's is the same\n");
-    run(w, "$C reproduce far/x.tar.zst", 0, "5 tables are the same, to the byte\n");
+    run_line(w, "mkdir far && mv x.tar.zst far && rm -r e.yaml jobs.csv widest.c out && cd far && "
+             "$C reproduce x.tar.zst", 0, "the archive's is the same\n");
+    run_line(w, "$C reproduce far/x.tar.zst", 0, "5 tables are the same, to the byte\n");
     assert_tidy(w);
 }
 
 /* The experiment lies beside the folder in which it is run, and names files above it. */
 static void files_keep_their_places_beside_each_other(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
 
-    run(w, "mkdir -p a/b work data && mv jobs.csv widest.c data && sed 's|jobs.csv|"
-        "../../data/jobs.csv|; s|./widest.c|../../data/widest.c|; s|cluster.yaml|"
-        "../../cluster.yaml|' e.yaml >a/b/e.yaml && rm e.yaml", 0, NULL);
-    run(w, "cd work && $C run ../a/b/e.yaml -q -o out && $C archive out -o ../x.tar.zst && "
-        "cd .. && rm -r a data work cluster.yaml && $C reproduce x.tar.zst", 0,
-        "tables are the same");
+    run_line(w, "mkdir -p a/b work data && mv jobs.csv widest.c data && sed 's|jobs.csv|"
+             "../../data/jobs.csv|; s|./widest.c|../../data/widest.c|; s|cluster.yaml|"
+             "../../cluster.yaml|' e.yaml >a/b/e.yaml && rm e.yaml", 0, NULL);
+    run_line(w, "cd work && $C run ../a/b/e.yaml -q -o out && $C archive out -o ../x.tar.zst && "
+             "cd .. && rm -r a data work cluster.yaml && $C reproduce x.tar.zst", 0,
+             "tables are the same");
     assert_tidy(w);
 }
 
 /* Neither times, owners nor the order of the folder count. */
 static void the_same_files_give_the_same_bytes(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
 
     make(w);
-    run(w, "cp x.tar.zst first.tar.zst && cp -r out copy && rm -r out && mv copy out && "
-        "touch -d 2001-01-01 e.yaml out/summary.csv && chmod 600 jobs.csv && "
-        "$C archive out -o x.tar.zst && cmp x.tar.zst first.tar.zst", 0, NULL);
+    run_line(w, "cp x.tar.zst first.tar.zst && cp -r out copy && rm -r out && mv copy out && "
+             "touch -d 2001-01-01 e.yaml out/summary.csv && chmod 600 jobs.csv && "
+             "$C archive out -o x.tar.zst && cmp x.tar.zst first.tar.zst", 0, NULL);
 }
 
 static void a_table_that_differs_is_told_with_its_line(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
 
     make(w);
-    run(w, "mkdir t && cd t && tar xf ../x.tar.zst && sed -i '3s/$/9/' results/jobs.csv && "
-        "sed -i '$d' results/summary.csv && tar --zstd -cf ../y.tar.zst * && cd .. && "
-        "$C reproduce y.tar.zst", 1, "jobs.csv:3:78: differs\n  archive  ...");
-    run(w, "$C reproduce y.tar.zst", 1, "2 of 5 tables differ\n");
-    run(w, "$C reproduce y.tar.zst", 1, "summary.csv:5:1: differs\n  archive  (no such line)\n");
-    run(w, "cd t && rm results/jobs.csv && tar --zstd -cf ../z.tar.zst * && cd .. && "
-        "$C reproduce z.tar.zst", 1, "jobs.csv: only here\n");
+    run_line(w, "mkdir t && cd t && tar xf ../x.tar.zst && sed -i '3s/$/9/' results/jobs.csv && "
+             "sed -i '$d' results/summary.csv && tar --zstd -cf ../y.tar.zst * && cd .. && "
+             "$C reproduce y.tar.zst", 1, "jobs.csv:3:78: differs\n  archive  ...");
+    run_line(w, "$C reproduce y.tar.zst", 1, "2 of 5 tables differ\n");
+    run_line(w, "$C reproduce y.tar.zst", 1,
+             "summary.csv:5:1: differs\n  archive  (no such line)\n");
+    run_line(w, "cd t && rm results/jobs.csv && tar --zstd -cf ../z.tar.zst * && cd .. && "
+             "$C reproduce z.tar.zst", 1, "jobs.csv: only here\n");
     assert_tidy(w);
 }
 
 /* An input that the run would need is what the archive holds, not what lies about. */
 static void an_input_of_the_archive_is_what_runs(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
 
     make(w);
-    run(w, "mkdir t && cd t && tar xf ../x.tar.zst && sed -i 's/ljf/srtf/' inputs/e.yaml && "
-        "tar --zstd -cf ../y.tar.zst * && cd .. && $C reproduce y.tar.zst", 1, "differ");
-    run(w, "cd t && rm inputs/jobs.csv && tar --zstd -cf ../y.tar.zst * && cd .. && "
-        "$C reproduce y.tar.zst", 4, "the run ended with status 4");
+    run_line(w, "mkdir t && cd t && tar xf ../x.tar.zst && sed -i 's/ljf/srtf/' inputs/e.yaml && "
+             "tar --zstd -cf ../y.tar.zst * && cd .. && $C reproduce y.tar.zst", 1, "differ");
+    run_line(w, "cd t && rm inputs/jobs.csv && tar --zstd -cf ../y.tar.zst * && cd .. && "
+             "$C reproduce y.tar.zst", 4, "the run ended with status 4");
     assert_tidy(w);
 }
 
 static void what_cannot_be_packed_is_refused(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
 
     make(w);
-    run(w, "$C archive out", 2, "archive needs -o NAME.tar.zst\n");
-    run(w, "$C archive out -o x.zip", 2, "archive needs -o NAME.tar.zst, and has x.zip");
-    run(w, "mkdir none && $C archive none -o y.tar.zst", 4, "there is no summary.csv in it");
-    run(w, "cd tmp && $C archive ../out -o y.tar.zst", 4, "cannot be read, and ../out was");
-    run(w, "echo '# more' >>widest.c && $C archive out -o y.tar.zst", 4,
-        "./widest.c: file error: has changed since out was made from it");
-    run(w, "rm jobs.csv && $C archive out -o y.tar.zst", 4, "jobs.csv: file error");
-    run(w, "test ! -e y.tar.zst && test ! -e tmp/y.tar.zst", 0, NULL);
+    run_line(w, "$C archive out", 2, "archive needs -o NAME.tar.zst\n");
+    run_line(w, "$C archive out -o x.zip", 2, "archive needs -o NAME.tar.zst, and has x.zip");
+    run_line(w, "mkdir none && $C archive none -o y.tar.zst", 4, "there is no summary.csv in it");
+    run_line(w, "cd tmp && $C archive ../out -o y.tar.zst", 4, "cannot be read, and ../out was");
+    run_line(w, "echo '# more' >>widest.c && $C archive out -o y.tar.zst", 4,
+             "./widest.c: file error: has changed since out was made from it");
+    run_line(w, "rm jobs.csv && $C archive out -o y.tar.zst", 4, "jobs.csv: file error");
+    run_line(w, "test ! -e y.tar.zst && test ! -e tmp/y.tar.zst", 0, NULL);
 }
 
 static void an_input_named_by_its_whole_path_is_refused(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
 
-    run(w, "sed -i \"s|jobs.csv|$PWD/jobs.csv|\" e.yaml && $C run e.yaml -q -o out", 0, NULL);
-    run(w, "$C archive out -o x.tar.zst", 3, "must name files by relative paths, and names");
+    run_line(w, "sed -i \"s|jobs.csv|$PWD/jobs.csv|\" e.yaml && $C run e.yaml -q -o out", 0, NULL);
+    run_line(w, "$C archive out -o x.tar.zst", 3, "must name files by relative paths, and names");
 }
 
 static void a_shard_is_no_run(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
 
-    run(w, "$C run e.yaml -q -o s1 --shard 1/1 && test ! -e s1/provenance.json || "
-        "$C archive s1 -o x.tar.zst", 2, "s1 is a shard of a run");
+    run_line(w, "$C run e.yaml -q -o s1 --shard 1/1 && test ! -e s1/provenance.json || "
+             "$C archive s1 -o x.tar.zst", 2, "s1 is a shard of a run");
 }
 
 /* Each is the good archive with one entry more, which comes last. */
@@ -224,19 +183,19 @@ static void entries_that_leave_the_folder_are_refused(void **state)
         { "tar -czf y.tar.zst evil", "must be a .tar.zst" },
         { "head -c 3000 x.tar.zst >y.tar.zst", "must be a .tar.zst" },
     };
-    struct world *w = *state;
+    struct shell *w = *state;
     char line[400];
 
     make(w);
-    run(w, "echo evil >evil", 0, NULL);
+    run_line(w, "echo evil >evil", 0, NULL);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         snprintf(line, sizeof line, "%s && rm -f y.mark && $C reproduce y.tar.zst",
                  bad[i].make);
-        run(w, line, 3, bad[i].says);
+        run_line(w, line, 3, bad[i].says);
         assert_tidy(w);
     }
-    run(w, "$C reproduce tmp", 4, "tmp: file error: cannot be read: it is a folder");
-    run(w, "$C reproduce none.tar.zst", 4, "none.tar.zst: file error: cannot be read");
+    run_line(w, "$C reproduce tmp", 4, "tmp: file error: cannot be read: it is a folder");
+    run_line(w, "$C reproduce none.tar.zst", 4, "none.tar.zst: file error: cannot be read");
 }
 
 /* archive.json is not trusted either. */
@@ -251,16 +210,16 @@ static void keys_that_leave_the_folder_are_refused(void **state)
         { "s|version|vision|", "key 'version' must be a text" },
         { "s|^{|[|", "y.tar.zst: archive.json:" },
     };
-    struct world *w = *state;
+    struct shell *w = *state;
     char line[400];
 
     make(w);
-    run(w, "mkdir t && cd t && tar xf ../x.tar.zst", 0, NULL);
+    run_line(w, "mkdir t && cd t && tar xf ../x.tar.zst", 0, NULL);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         snprintf(line, sizeof line, "cp -r t u && cd u && sed -i '%s' archive.json && tar "
                  "--zstd -cf ../y.tar.zst * && cd .. && rm -r u && $C reproduce y.tar.zst",
                  bad[i].sed);
-        run(w, line, 3, bad[i].says);
+        run_line(w, line, 3, bad[i].says);
         assert_tidy(w);
     }
 }
@@ -268,7 +227,7 @@ static void keys_that_leave_the_folder_are_refused(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, shell_teardown)
         TEST(an_archive_runs_again_with_the_same_tables),
         TEST(files_keep_their_places_beside_each_other),
         TEST(the_same_files_give_the_same_bytes),

@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tests/aid/program.h"
-#include "tests/aid/scratch.h"
+#include "tests/aid/shell.h"
 
 const char *program_argv0;
 
@@ -22,56 +21,13 @@ static const char drawn[] =
     "placement: count, estimate: noisy}, {policy: fcfs, placement: count}]\n"
     "output: {plots: []}\n";
 
-struct world {
-    struct program program;
-    struct scratch scratch;
-};
-
 static int setup(void **state)
 {
-    struct world *w = calloc(1, sizeof *w);
-
-    assert_non_null(w);
-    program_open(&w->program, program_argv0);
-    scratch_open(&w->scratch);
-    scratch_experiment(&w->scratch, drawn);
-    *state = w;
+    *state = shell_new(drawn);
     return 0;
 }
 
-static int teardown(void **state)
-{
-    struct world *w = *state;
-
-    program_close(&w->program);
-    scratch_close(&w->scratch);
-    free(w);
-    return 0;
-}
-
-/* Runs `clustersim WORDS` in the scratch folder, and checks its status and that it says
- * so; NULL: anything. */
-static void run(struct world *w, const char *words, int status, const char *says)
-{
-    char command[1200], path[600];
-    const char *argv[] = { "sh", "-c", command, NULL };
-    char *said, *here = getcwd(path, sizeof path);
-    int got;
-
-    assert_non_null(here);
-    snprintf(command, sizeof command, "cd %s && %s%s%s %s >said 2>&1", w->scratch.dir,
-             w->program.path[0] == '/' ? "" : here, w->program.path[0] == '/' ? "" : "/",
-             w->program.path, words);
-    got = program_spawn(argv, NULL);
-    said = scratch_read(&w->scratch, "said");
-    assert_non_null(said);
-    if (got != status || (says != NULL && strstr(said, says) == NULL))
-        fail_msg("status %d, not %d with '%s': %s", got, status, says == NULL ? "" : says,
-                 said);
-    free(said);
-}
-
-static void assert_same(struct world *w, const char *folder)
+static void assert_same(struct shell *w, const char *folder)
 {
     static const char *const file[] = {
         "summary.csv", "compare.csv", "jobs.csv", "phases.csv", "timeline.csv", "audit.json"
@@ -94,77 +50,78 @@ static void assert_same(struct world *w, const char *folder)
 
 static void shards_put_together_are_one_run(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
 
-    run(w, "run e.yaml -q -o one", 0, NULL);
+    run_line(w, "$C run e.yaml -q -o one", 0, NULL);
     for (int i = 1; i <= 3; i++) {
         char words[64];
 
-        snprintf(words, sizeof words, "run e.yaml -q -o s%d --shard %d/3 -j %d", i, i, i);
-        run(w, words, 0, NULL);
+        snprintf(words, sizeof words, "$C run e.yaml -q -o s%d --shard %d/3 -j %d", i, i, i);
+        run_line(w, words, 0, NULL);
     }
-    run(w, "merge s3 s1 s2 -o all", 0, "19 trials were known already");
+    run_line(w, "$C merge s3 s1 s2 -o all", 0, "19 trials were known already");
     assert_same(w, "all");
     /* They stay, and may be put together again, or in one of them. */
-    run(w, "merge s1 s2 s3 -o all -q", 0, NULL);
-    run(w, "merge s1 s2 s3 -o s1 -q", 0, NULL);
+    run_line(w, "$C merge s1 s2 s3 -o all -q", 0, NULL);
+    run_line(w, "$C merge s1 s2 s3 -o s1 -q", 0, NULL);
     assert_same(w, "s1");
-    run(w, "check all --baseline one", 0, NULL);
+    run_line(w, "$C check all --baseline one", 0, NULL);
 }
 
 /* Options of the shards are those of the whole. */
 static void options_of_the_shards_are_kept(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
     static const char *const options = " --seeds 4 --only ljf,sjf --set 'policies.0.noise=0.3' "
                                        "--set policies.1.noise=0.5";
     char words[256];
 
-    snprintf(words, sizeof words, "run e.yaml -q -o one%s", options);
-    run(w, words, 0, NULL);
+    snprintf(words, sizeof words, "$C run e.yaml -q -o one%s", options);
+    run_line(w, words, 0, NULL);
     for (int i = 1; i <= 2; i++) {
-        snprintf(words, sizeof words, "run e.yaml -q -o s%d --shard %d/2%s", i, i, options);
-        run(w, words, 0, NULL);
+        snprintf(words, sizeof words, "$C run e.yaml -q -o s%d --shard %d/2%s", i, i, options);
+        run_line(w, words, 0, NULL);
     }
-    run(w, "merge s1 s2 -o all -q", 0, NULL);
+    run_line(w, "$C merge s1 s2 -o all -q", 0, NULL);
     assert_same(w, "all");
 }
 
 static void what_is_missing_is_said_and_can_be_run(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
     char *none;
 
-    run(w, "run e.yaml -q -o one", 0, NULL);
-    run(w, "run e.yaml -q -o s1 --shard 1/3", 0, NULL);
-    run(w, "run e.yaml -q -o s3 --shard 3/3", 0, NULL);
-    run(w, "merge s1 s3 -o all", 5, "13 of 19 trials are there:\n"
-        "  shard 2/3 has 0 of 6: it is not among the folders");
+    run_line(w, "$C run e.yaml -q -o one", 0, NULL);
+    run_line(w, "$C run e.yaml -q -o s1 --shard 1/3", 0, NULL);
+    run_line(w, "$C run e.yaml -q -o s3 --shard 3/3", 0, NULL);
+    run_line(w, "$C merge s1 s3 -o all", 5, "13 of 19 trials are there:\n"
+             "  shard 2/3 has 0 of 6: it is not among the folders");
     none = scratch_read(&w->scratch, "all/summary.csv");
     assert_null(none);
-    run(w, "run e.yaml -o all --resume", 0, "13 trials were known already");
+    run_line(w, "$C run e.yaml -o all --resume", 0, "13 trials were known already");
     assert_same(w, "all");
 }
 
 static void other_experiments_are_refused(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
     char text[600];
 
-    run(w, "run e.yaml -q -o s1 --shard 1/2", 0, NULL);
-    run(w, "run e.yaml -q -o s2 --shard 2/2 --seeds 8", 0, NULL);
-    run(w, "merge s1 s2 -o all", 4, "s2: file error: a shard of another experiment than s1");
-    run(w, "merge s1 nowhere -o all", 4, "nowhere: file error: no shard");
-    run(w, "run e.yaml -q -o whole", 0, NULL);
-    run(w, "merge whole -o all", 4, "whole: file error: no shard");
-    run(w, "merge s1", 2, "merge needs -o DIR");
-    run(w, "merge -o all", 2, "merge needs an operand");
+    run_line(w, "$C run e.yaml -q -o s1 --shard 1/2", 0, NULL);
+    run_line(w, "$C run e.yaml -q -o s2 --shard 2/2 --seeds 8", 0, NULL);
+    run_line(w, "$C merge s1 s2 -o all", 4,
+             "s2: file error: a shard of another experiment than s1");
+    run_line(w, "$C merge s1 nowhere -o all", 4, "nowhere: file error: no shard");
+    run_line(w, "$C run e.yaml -q -o whole", 0, NULL);
+    run_line(w, "$C merge whole -o all", 4, "whole: file error: no shard");
+    run_line(w, "$C merge s1", 2, "merge needs -o DIR");
+    run_line(w, "$C merge -o all", 2, "merge needs an operand");
     snprintf(text, sizeof text, "%swarmup: 100s\n", drawn);
     scratch_experiment(&w->scratch, text);
-    run(w, "merge s1 -o all", 4, "is another experiment than the shards were run from");
+    run_line(w, "$C merge s1 -o all", 4, "is another experiment than the shards were run from");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, shell_teardown)
 
 int main(int argc, char **argv)
 {

@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tests/aid/program.h"
-#include "tests/aid/scratch.h"
+#include "tests/aid/shell.h"
 
 const char *program_argv0;
 
@@ -27,141 +26,102 @@ static const char sbatch[] =
     "echo \"$@\" >>asked\n"
     "echo $((40 + $(wc -l <asked)))\n";
 
-struct world {
-    struct program program;
-    struct scratch scratch;
-};
-
 static int setup(void **state)
 {
-    struct world *w = calloc(1, sizeof *w);
+    struct shell *w = shell_new(small);
 
-    assert_non_null(w);
-    program_open(&w->program, program_argv0);
-    scratch_open(&w->scratch);
-    scratch_experiment(&w->scratch, small);
     scratch_write(&w->scratch, "sbatch", sbatch);
+    /* The program stands alone there, so that it finds no module of MPI. */
+    w->before = "chmod +x sbatch && mkdir -p bin && cp $C bin/cs && cs=bin/cs && PATH=$PWD:$PATH";
     *state = w;
     return 0;
 }
 
-static int teardown(void **state)
-{
-    struct world *w = *state;
-
-    program_close(&w->program);
-    scratch_close(&w->scratch);
-    free(w);
-    return 0;
-}
-
-/* Runs the words in a shell in the scratch folder, with $cs the program, alone there, so
- * that it finds no module of MPI.  Checks its status and that it says so. */
-static void run(struct world *w, const char *words, int status, const char *says)
-{
-    char command[2000], path[600];
-    const char *argv[] = { "sh", "-c", command, NULL };
-    bool whole = w->program.path[0] == '/';
-    char *said, *here = getcwd(path, sizeof path);
-    int got;
-
-    assert_non_null(here);
-    snprintf(command, sizeof command, "cd %s && chmod +x sbatch && mkdir -p bin && "
-             "cp %s%s%s bin/cs && cs=bin/cs && PATH=$PWD:$PATH && { %s; } >said 2>&1",
-             w->scratch.dir, whole ? "" : here, whole ? "" : "/", w->program.path, words);
-    got = program_spawn(argv, NULL);
-    said = scratch_read(&w->scratch, "said");
-    assert_non_null(said);
-    if (got != status || (says != NULL && strstr(said, says) == NULL))
-        fail_msg("status %d, not %d with '%s': %s", got, status, says == NULL ? "" : says,
-                 said);
-    free(said);
-}
-
 static void array_is_submitted_with_a_merge_behind_it(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
 
-    run(w, "$cs run e.yaml -o r --slurm '-p cpu -N 3'", 0,
-        "submitted as job 41, 3 shards, and job 42");
-    run(w, "cat asked", 0,
-        "--parsable r.sbatch\n--parsable --dependency=afterany:41 r.merge.sbatch\n");
-    run(w, "cat r.sbatch", 0, "#SBATCH -p cpu\n#SBATCH --nodes=1 --ntasks=1 --array=1-3\n");
+    run_line(w, "$cs run e.yaml -o r --slurm '-p cpu -N 3'", 0,
+             "submitted as job 41, 3 shards, and job 42");
+    run_line(w, "cat asked", 0,
+             "--parsable r.sbatch\n--parsable --dependency=afterany:41 r.merge.sbatch\n");
+    run_line(w, "cat r.sbatch", 0, "#SBATCH -p cpu\n#SBATCH --nodes=1 --ntasks=1 --array=1-3\n");
 }
 
 /* The files are scripts: here a shell runs them as Slurm would. */
 static void batch_files_run_what_they_say(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
 
-    run(w, "$cs run e.yaml -q -o whole && "
-           "$cs run e.yaml -q -o \"a dir/it's\" --slurm '--array=1-2%1 -c 2' --dry-run", 0,
-        "a dir/it's.sbatch\na dir/it's.merge.sbatch\n");
-    run(w, "for i in 1 2; do SLURM_ARRAY_TASK_ID=$i sh \"a dir/it's.sbatch\" || exit; done; "
-           "sh \"a dir/it's.merge.sbatch\" && cmp whole/summary.csv \"a dir/it's/summary.csv\"",
-        0, NULL);
+    run_line(w, "$cs run e.yaml -q -o whole && "
+                "$cs run e.yaml -q -o \"a dir/it's\" --slurm '--array=1-2%1 -c 2' --dry-run", 0,
+             "a dir/it's.sbatch\na dir/it's.merge.sbatch\n");
+    run_line(w, "for i in 1 2; do SLURM_ARRAY_TASK_ID=$i sh \"a dir/it's.sbatch\" || exit; done; "
+                "sh \"a dir/it's.merge.sbatch\" && cmp whole/summary.csv \"a dir/it's/summary.csv\"",
+             0, NULL);
 }
 
 static void merge_says_which_shard_is_missing(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
 
-    run(w, "$cs run e.yaml -q -o r --slurm '-n 2' --dry-run && "
-           "SLURM_ARRAY_TASK_ID=2 sh r.sbatch && sh r.merge.sbatch", 5,
-        "shard 1/2 has 0 of 2: it is not among the folders");
+    run_line(w, "$cs run e.yaml -q -o r --slurm '-n 2' --dry-run && "
+                "SLURM_ARRAY_TASK_ID=2 sh r.sbatch && sh r.merge.sbatch", 5,
+             "shard 1/2 has 0 of 2: it is not among the folders");
 }
 
 static void options_of_sbatch_are_read_as_it_reads_them(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
 
-    run(w, "$cs run e.yaml -o r --slurm '--comment=\"a -N 9\" --ntasks 5 -N2' --dry-run && "
-           "cat r.sbatch", 0,
-        "#SBATCH --comment=\"a -N 9\"\n#SBATCH --nodes=1 --ntasks=1 --array=1-5\n");
-    run(w, "$cs run e.yaml -o r --slurm '-a 1-4%2 -t 5' --dry-run && cat r.sbatch", 0,
-        "#SBATCH -a 1-4%2 -t 5\n");
-    run(w, "$cs run e.yaml -o r --slurm '--array=\"1-4\"' --dry-run && cat r.sbatch", 0,
-        "--shard \"$SLURM_ARRAY_TASK_ID/4\"");
+    run_line(w, "$cs run e.yaml -o r --slurm '--comment=\"a -N 9\" --ntasks 5 -N2' --dry-run && "
+                "cat r.sbatch", 0,
+             "#SBATCH --comment=\"a -N 9\"\n#SBATCH --nodes=1 --ntasks=1 --array=1-5\n");
+    run_line(w, "$cs run e.yaml -o r --slurm '-a 1-4%2 -t 5' --dry-run && cat r.sbatch", 0,
+             "#SBATCH -a 1-4%2 -t 5\n");
+    run_line(w, "$cs run e.yaml -o r --slurm '--array=\"1-4\"' --dry-run && cat r.sbatch", 0,
+             "--shard \"$SLURM_ARRAY_TASK_ID/4\"");
 }
 
 /* 2^32 + 3 and such are no 3. */
 static void counts_out_of_range_are_refused(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
 
-    run(w, "$cs run e.yaml -o r --slurm '-a 1-4294967299'", 2, "1000000 at most");
-    run(w, "$cs run e.yaml -o r --slurm '-a 1-+3'", 2, "must be 1-N");
-    run(w, "$cs run e.yaml -o r --slurm '-a 1-3%x'", 2, "must be 1-N");
-    run(w, "$cs run e.yaml -o r --slurm '-n 4294967299'", 2, "does not say how many");
-    run(w, "test ! -e r.sbatch && test ! -e asked", 0, NULL);
+    run_line(w, "$cs run e.yaml -o r --slurm '-a 1-4294967299'", 2, "1000000 at most");
+    run_line(w, "$cs run e.yaml -o r --slurm '-a 1-+3'", 2, "must be 1-N");
+    run_line(w, "$cs run e.yaml -o r --slurm '-a 1-3%x'", 2, "must be 1-N");
+    run_line(w, "$cs run e.yaml -o r --slurm '-n 4294967299'", 2, "does not say how many");
+    run_line(w, "test ! -e r.sbatch && test ! -e asked", 0, NULL);
 }
 
 static void what_sbatch_refuses_is_told_in_its_words(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
 
     scratch_write(&w->scratch, "sbatch", "#!/bin/sh\necho 'sbatch: no such partition' >&2\n"
                                          "exit 1\n");
-    run(w, "$cs run e.yaml -o r --slurm '-n 2'", 2, "It says: sbatch: no such partition");
-    run(w, "rm sbatch; PATH=/nowhere; $cs run e.yaml -o r --slurm '-n 2'", 2,
-        "there is none on PATH");
+    run_line(w, "$cs run e.yaml -o r --slurm '-n 2'", 2, "It says: sbatch: no such partition");
+    run_line(w, "rm sbatch; PATH=/nowhere; $cs run e.yaml -o r --slurm '-n 2'", 2,
+             "there is none on PATH");
 }
 
 static void what_jobs_cannot_do_is_refused_before_anything_is_written(void **state)
 {
-    struct world *w = *state;
+    struct shell *w = *state;
 
-    run(w, "$cs run e.yaml -o r --slurm '-p cpu'", 2, "does not say how many");
-    run(w, "$cs run e.yaml -o r --slurm '-a 0-3'", 2, "must be 1-N");
-    run(w, "$cs run e.yaml -o r --slurm '-n 2' --shard 1/2", 2, "leave out --shard");
-    run(w, "$cs run e.yaml -o r --dry-run", 2, "--dry-run is of --slurm");
-    run(w, "$cs run e.yaml -o r --slurm '-n 2' --set 'seeds={until: \"±5%\", at_most: 40}'", 2,
-        "--seeds N gives a number");
-    run(w, "$cs run e.yaml -o r --slurm '-n 2' --set seeds=no", 3, "seeds");
-    run(w, "test ! -e r.sbatch && test ! -e asked", 0, NULL);
+    run_line(w, "$cs run e.yaml -o r --slurm '-p cpu'", 2, "does not say how many");
+    run_line(w, "$cs run e.yaml -o r --slurm '-a 0-3'", 2, "must be 1-N");
+    run_line(w, "$cs run e.yaml -o r --slurm '-n 2' --shard 1/2", 2, "leave out --shard");
+    run_line(w, "$cs run e.yaml -o r --dry-run", 2, "--dry-run is of --slurm");
+    run_line(w, "$cs run e.yaml -o r --slurm '-n 2' "
+                "--set 'seeds={until: \"±5%\", at_most: 40}'", 2,
+             "--seeds N gives a number");
+    run_line(w, "$cs run e.yaml -o r --slurm '-n 2' --set seeds=no", 3, "seeds");
+    run_line(w, "test ! -e r.sbatch && test ! -e asked", 0, NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, shell_teardown)
 
 int main(int argc, char **argv)
 {
