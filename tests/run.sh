@@ -6,13 +6,16 @@
 # those named (queue_test).  A program that crashes, hangs for five minutes,
 # or runs no test counts as one failure.  $LEAVE names programs that are left out
 # of all.  The longest begin, so that no core waits for one of them at the end.
-# $TWICE names programs that are run once more if they fail, which is said.
+# $TWICE names programs that are run once more if they fail, which is said; $PINNED gives
+# each a processor of its own, so that the program takes one thread unless it is told more.
 set -eu
 cd "$(dirname "$0")/.."
 LONGEST='order_test keys_test glossary_test bad_input_test extreme_test exec_test'
 
 one() {
     name=$(basename "$1") log=$1.log status=0 began=$(date +%s)
+    # shellcheck disable=SC2086
+    [ -z "${PINNED:-}" ] || taskset -pc "${SLOT:-0}" $$ >/dev/null 2>&1 || true
     timeout 900 "$1" >"$log" 2>&1 || status=$?
     case " ${TWICE:-} " in *" $name "*)
         if [ $status != 0 ]; then
@@ -61,6 +64,6 @@ shift
         END { for (i = 1; i <= count; i++) print rest[i] }')
 for name in "$@"; do
     echo "$build/tests/$name"
-done | xargs -P 2 -n 1 "$0" --one
+done | xargs -P 2 --process-slot-var=SLOT -n 1 "$0" --one
 echo "$build: $(count_sum)"
 count_sum >/dev/null

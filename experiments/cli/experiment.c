@@ -4,13 +4,13 @@
  */
 #include "experiments/cli/experiment.h"
 
-#include <unistd.h>
 
 #include "experiments/cli/shard.h"
 #include "experiments/fleet/fleet.h"
 #include "experiments/options/args.h"
 #include "experiments/preflight/places.h"
 #include "experiments/preflight/table_sizes.h"
+#include "experiments/process/system.h"
 #include "experiments/sensitivity/border.h"
 #include "experiments/sensitivity/sensitivity.h"
 #include "experiments/spec/experiment.h"
@@ -25,11 +25,9 @@
 
 bool cmd_threads(const struct args *args, uint32_t *threads, struct err *err)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t processors = system_processors();
 
-    *threads = processors < 1 ? 1
-             : processors > (long)THREADS_MAX ? THREADS_MAX
-             : (uint32_t)processors;
+    *threads = processors > THREADS_MAX ? THREADS_MAX : processors;
     return args_number(args, ARG_THREADS, 1, THREADS_MAX, threads, err);
 }
 

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "experiments/columns/metric.h"
 #include "experiments/library/run.h"
@@ -18,6 +17,7 @@
 #include "experiments/preflight/idle_keys.h"
 #include "experiments/preflight/places.h"
 #include "experiments/process/isolate.h"
+#include "experiments/process/system.h"
 #include "experiments/session/session.h"
 #include "experiments/spec/experiment.h"
 #include "policies/policy.h"
@@ -181,12 +181,11 @@ static const struct experiment *read_experiment(struct clustersim *run, const ch
 
 static uint32_t thread_count(const struct clustersim_options *options)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t processors = system_processors();
 
     if (options->threads != 0)
         return options->threads;
-    return processors < 1 ? 1
-         : processors > (long)THREADS_MAX ? THREADS_MAX : (uint32_t)processors;
+    return processors > THREADS_MAX ? THREADS_MAX : processors;
 }
 
 static bool run_trials(struct clustersim *run, struct err *err)

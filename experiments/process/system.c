@@ -34,7 +34,16 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
+#endif
 
+static unsigned count_online(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return processors > 1 ? (unsigned)processors : 1;
+}
+
+#ifdef SYSTEM_LINUX
 #define LOOK_NS INT64_C(60000000)       /* between looks: six ticks of a usual clock of 100 Hz,
                                            and some more by process */
 #define CPUS_MAX 1024u
@@ -53,6 +62,14 @@ void system_hide_files(int from)
 bool system_pipe(int fd[2])
 {
     return pipe2(fd, O_CLOEXEC) == 0;
+}
+
+unsigned system_processors(void)
+{
+    cpu_set_t ours;
+    int count = sched_getaffinity(0, sizeof ours, &ours) == 0 ? CPU_COUNT(&ours) : 0;
+
+    return count > 0 ? (unsigned)count : count_online();
 }
 
 bool system_sees_others(void)
@@ -323,6 +340,11 @@ void system_hide_files(int from)
         if (flags >= 0)
             (void)fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
     }
+}
+
+unsigned system_processors(void)
+{
+    return count_online();
 }
 
 bool system_sees_others(void)

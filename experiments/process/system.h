@@ -23,6 +23,9 @@ void system_hide_files(int from);
 /* Opens a pipe whose ends are closed where another program begins.  False: errno
  * says why. */
 bool system_pipe(int fd[2]);
+/* Returns how many processors this process may run on, at least 1; where the system does
+ * not say, all that are on. */
+unsigned system_processors(void);
 /* Can system_has_ended() be asked? */
 bool system_sees_others(void);
 /* Has a process of this user ended that another one started and has not waited for yet?
