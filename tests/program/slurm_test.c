@@ -57,8 +57,8 @@ static void batch_files_run_what_they_say(void **state)
                 "$cs run e.yaml -q -o \"a dir/it's\" --slurm '--array=1-2%1 -c 2' --dry-run", 0,
              "a dir/it's.sbatch\na dir/it's.merge.sbatch\n");
     run_line(w, "for i in 1 2; do SLURM_ARRAY_TASK_ID=$i sh \"a dir/it's.sbatch\" || exit; done; "
-                "sh \"a dir/it's.merge.sbatch\" && cmp whole/summary.csv \"a dir/it's/summary.csv\"",
-             0, NULL);
+                "sh \"a dir/it's.merge.sbatch\" && "
+                "cmp whole/summary.csv \"a dir/it's/summary.csv\"", 0, NULL);
 }
 
 static void merge_says_which_shard_is_missing(void **state)
