@@ -122,6 +122,7 @@ static const char bash_head[] =
     "{\n"
     "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
     "    local command=${COMP_WORDS[1]} words='' files='' list='' options='' operand=''\n"
+    "    local found\n"
     "    COMPREPLY=()\n"
     "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
     "        command=\n"
@@ -132,12 +133,12 @@ static const char bash_tail[] =
     "    esac\n"
     "    case $operand$cur in 1-*) words=$options files='' ;; esac\n"
     "    if [ -n \"$list\" ] && [ \"$cur\" != \"${cur%,*}\" ]; then\n"
-    "        mapfile -t COMPREPLY < <(compgen -P \"${cur%,*},\" -W \"$words\" -- "
-    "\"${cur##*,}\")\n"
+    "        found=$(compgen -P \"${cur%,*},\" -W \"$words\" -- \"${cur##*,}\")\n"
     "    else\n"
-    "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\"\n"
+    "        found=$(compgen -W \"$words\" -- \"$cur\"\n"
     "            [ -z \"$files\" ] || compgen -f -- \"$cur\")\n"
     "    fi\n"
+    "    [ -z \"$found\" ] || mapfile -t COMPREPLY <<<\"$found\"\n"
     "}\n"
     "complete -o filenames -F _clustersim clustersim\n";
 
