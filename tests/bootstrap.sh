@@ -57,6 +57,8 @@ look() {
     need dpkg-dev 'tools of Debian packages' command -v dpkg-shlibdeps
     need lintian 'a checker of Debian packages' command -v lintian
     need mandoc 'a reader of manual pages' command -v mandoc
+    need procps 'pgrep' command -v pgrep
+    need git 'git' command -v git
     need clang 'clang' command -v clang
     need libclang-rt-dev 'sanitizers of clang' sanitizers
     need python3-jsonschema 'a validator of JSON Schema' \

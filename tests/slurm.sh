@@ -15,6 +15,10 @@ for command in sbatch slurmctld slurmd munged; do
         exit 0
     }
 done
+grep -q ' /sys/fs/cgroup ' /proc/mounts || {
+    echo 'skipped: no /sys/fs/cgroup here, which slurmd needs'
+    exit 0
+}
 work=$(mktemp -d /tmp/clustersim-slurm-XXXXXX)
 chmod 755 "$work"               # munged wants its socket to be reached
 cs=$build/clustersim
