@@ -76,11 +76,10 @@ cat build/results.log
 stage 'build with clang' $make clang GOAL=build/clang/clustersim
 # The allocator of clang 14's sanitizer is not locked over fork(): the child of a process
 # with threads sometimes waits for a lock that nobody holds.  So each test has one
-# processor, and those whose threads are asked for may fail once.
-forks='library_test plugin_test exec_test isolate_test'
+# processor.
 words='order_test glossary_test looks_test plot_test keys_test idle_keys_test'
 stage 'build with clang, ASan and UBSan' $make asan GOAL='all tests' &&
-    stage 'tests, clang, ASan and UBSan' env LEAVE="$words" TWICE="$forks" PINNED=1 \
+    stage 'tests, clang, ASan and UBSan' env LEAVE="$words" PINNED=1 \
         tests/run.sh build/asan
 stage 'same bytes' tests/same_bytes.sh build build/clang build/asan
 stage 'build with TSan' $make tsan GOAL='build/tsan/clustersim build/tsan/tests/runner_test' &&

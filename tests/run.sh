@@ -3,28 +3,19 @@
 #
 # run.sh - runs the cmocka programs of one build, two at a time, and prints
 # the last lines of each.  `run.sh BUILD [NAME...]`: all of tests/*/*_test.c, or
-# those named (queue_test).  A program that crashes, hangs for five minutes,
+# those named (queue_test).  A program that crashes, hangs for fifteen minutes,
 # or runs no test counts as one failure.  $LEAVE names programs that are left out
 # of all.  The longest begin, so that no core waits for one of them at the end.
-# $TWICE names programs that are run once more if they fail, which is said; $PINNED gives
-# each a processor of its own, so that the program takes one thread unless it is told more.
+# $PINNED gives each a processor of its own, so that the program takes one thread unless
+# it is told more.
 set -eu
 cd "$(dirname "$0")/.."
 LONGEST='order_test keys_test glossary_test bad_input_test extreme_test exec_test'
 
 one() {
     name=$(basename "$1") log=$1.log status=0 began=$(date +%s)
-    # shellcheck disable=SC2086
     [ -z "${PINNED:-}" ] || taskset -pc "${SLOT:-0}" $$ >/dev/null 2>&1 || true
     timeout 900 "$1" >"$log" 2>&1 || status=$?
-    case " ${TWICE:-} " in *" $name "*)
-        if [ $status != 0 ]; then
-            echo "note: $name ends with $status, and runs once more"
-            grep -A 1 ERROR "$log" | head -n 2
-            status=0
-            timeout 900 "$1" >"$log" 2>&1 || status=$?
-        fi ;;
-    esac
     took=$(($(date +%s) - began))
     awk -v name="$name" -v status="$status" -v counts="$COUNTS" -v took="$took" '
     /^\[  PASSED  \] [0-9]+ test/ { passed += $4 }
