@@ -2,36 +2,26 @@
 /*
  * advice_check.c - figures of advice against limits.
  *
- * Two families of figures.  Of the job as written: bytes on a GPU by part,
- * whether it fits, the largest batch; these need no search.  Of the cheapest
- * layout on a kind of node: cost, time, GPUs ...; these need a search, which is
- * made once for each job and tier of prices and kept (struct asking).
- *
  * Nothing is drawn, so an expectation holds or does not hold; there is no
  * "undecided", and the tables of `check` show no interval.
  */
 #include "experiments/advise/advice_check.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "experiments/advise/advise.h"
-#include "experiments/advise/rank.h"
+#include "experiments/advise/figures.h"
 #include "experiments/spec/tree.h"
 #include "models/advise/advise.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
-#include "models/laws/memory.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "sim/config/mend.h"
 #include "sim/text/paths.h"
-
-/* Rows timed exactly by cost and by time: the cheapest is sure to be among them. */
-#define TOP_ROWS 10
 
 struct advice_top {
     const char *name, *description;
@@ -65,25 +55,9 @@ const struct conf_schema advice_schema =
                 "a question to `clustersim advise`, with what is expected",
                 top_field);
 
-/* What may be asked of a job on a kind of node. */
-enum figure {
-    WEIGHTS, GRADIENTS, OPTIMIZER, ACTIVATIONS, KV, TOTAL, FRACTION, FITS,
-    MOST, FEASIBLE, COST, TIME, GPUS, BUSY, MFU, CORES, WORKERS, FIGURES
-};
-static const char *const figure_name[] = {
-    [WEIGHTS] = "weights_gb", [GRADIENTS] = "gradients_gb",
-    [OPTIMIZER] = "optimizer_gb", [ACTIVATIONS] = "activations_gb",
-    [KV] = "kv_gb", [TOTAL] = "total_gb", [FRACTION] = "total_fraction",
-    [FITS] = "fits", [MOST] = "batch_max", [FEASIBLE] = "feasible", [COST] = "cost_usd",
-    [TIME] = "time_s", [GPUS] = "gpus", [BUSY] = "gpu_busy_fraction",
-    [MFU] = "mfu", [CORES] = "cores_per_gpu", [WORKERS] = "workers_per_gpu",
-    [FIGURES] = NULL
-};
-
 struct advice_expect {
     const char *claim, *job, *on, *vs_job, *vs_on;
-    int figure, tier;
-    int64_t gpus;
+    struct figure_about about;
     const struct conf_node *at_most, *at_least, *between;
 };
 
@@ -94,13 +68,13 @@ static const struct conf_field expect_field[] = {
              "entry of the mix that is judged"),
     CONF_KEY("on", CONF_TEXT, advice_expect, on, CONF_REQUIRED,
              "GPU type of the catalogue, or group of nodes of the cluster"),
-    CONF_KEY("figure", CONF_CHOICE, advice_expect, figure, CONF_REQUIRED,
+    CONF_KEY("figure", CONF_CHOICE, advice_expect, about.figure, CONF_REQUIRED,
              "of the job as written: _gb, fits (0 or 1), batch_max; of its "
              "cheapest layout: the others; feasible (0 or 1): there is a "
-             "layout", .choices = figure_name),
-    CONF_KEY("gpus", CONF_INT, advice_expect, gpus, "0",
+             "layout", .choices = figures_name),
+    CONF_KEY("gpus", CONF_INT, advice_expect, about.gpus, "0",
              "layouts of so many GPUs alone; 0: of any number", .max = 16384),
-    CONF_KEY("tier", CONF_CHOICE, advice_expect, tier, "list",
+    CONF_KEY("tier", CONF_CHOICE, advice_expect, about.tier, "list",
              "market of the prices, of both sides where two are compared",
              .choices = price_tier_choices),
     CONF_KEY("vs_job", CONF_TEXT, advice_expect, vs_job, CONF_ABSENT,
@@ -117,16 +91,6 @@ static const struct conf_field expect_field[] = {
 
 const struct conf_schema advice_expect_schema =
     CONF_SCHEMA("advice.expect[]", "what is expected of advice", expect_field);
-
-/* What is asked, and what was found for it so far. */
-struct asking {
-    struct advise_world world;  /* at list prices */
-    struct advise_job *job;
-    size_t job_count;
-    /* At the prices of each tier; place NULL: not asked yet. */
-    struct advise_world tier[TIER_COUNT];
-    struct advice *advice[TIER_COUNT];  /* by job; job NULL: not searched */
-};
 
 /* ---- limits ----------------------------------------------------------- */
 
@@ -177,166 +141,17 @@ static bool read_limits(const struct conf_node *map,
                       err);
 }
 
-/* ---- figures ---------------------------------------------------------- */
-
-/* Returns the number of the job in the mix, or SIZE_MAX. */
-static size_t find_job(const struct asking *task, const char *name)
-{
-    for (size_t i = 0; i < task->job_count; i++)
-        if (strcmp(task->job[i].form->name, name) == 0)
-            return i;
-    return SIZE_MAX;
-}
-
-/* Returns the kind of node of that name, or NULL. */
-static const struct advise_place *find_place(const struct advise_world *world,
-                                             const char *name)
-{
-    for (size_t i = 0; i < world->place_count; i++)
-        if (strcmp(world->place[i].name, name) == 0)
-            return &world->place[i];
-    return NULL;
-}
-
 /* False, with err, if a name is no job of the mix, or no kind of node. */
 static bool check_names(const struct asking *task, const struct conf_node *map,
                         const char *key, const char *name, bool is_job,
                         struct err *err)
 {
-    if (name == NULL || (is_job ? find_job(task, name) != SIZE_MAX
-                                : find_place(&task->world, name) != NULL))
+    if (name == NULL || (is_job ? figures_job(task, name) != SIZE_MAX
+                                : figures_place(&task->world, name) != NULL))
         return true;
     return err_set(err, ERR_REFERENCE, conf_pos(conf_get(map, key)),
                    "%s is '%.60s', which is no %s", key, name,
                    is_job ? "job of the mix" : "kind of node here");
-}
-
-/* Returns a part of a need in GB (1e9 bytes), or its share of what the GPU has. */
-static double pick_bytes(const struct memory_need *need, double has, int figure)
-{
-    const double part_bytes[] = {
-        [WEIGHTS] = need->weights, [GRADIENTS] = need->gradients,
-        [OPTIMIZER] = need->optimizer, [ACTIVATIONS] = need->activations,
-        [KV] = need->kv, [TOTAL] = need->total
-    };
-
-    if (figure == FITS)
-        return need->total <= has;
-    if (figure == FRACTION)
-        return need->total / has;
-    assert(figure <= TOTAL);
-    return part_bytes[figure] / 1e9;
-}
-
-/* Returns a figure of the job as written: of the training role, or of the engine
- * if it does not train. */
-static double memory_figure(const struct advise_job *job,
-                            const struct advise_place *place, int figure)
-{
-    double has = place->group->gpu->memory_bytes, most;
-    struct memory_need need;
-
-    if (job->trains) {
-        const struct train_shape *shape = &job->task.law->train;
-        uint32_t gpus = job->form->role[job->train].gpus;
-
-        need = advise_need(&job->task, shape, gpus);
-        most = advise_micro_batch_max(&job->task, shape, gpus, has);
-    } else {
-        const struct rollout_shape *shape = &job->generate->rollout;
-
-        most = memory_decode_batch_max(shape->llm, shape->precision,
-                                       shape->tp, job->context_tokens, has);
-        need = memory_decode(shape->llm, shape->precision, shape->tp, 1.0,
-                             job->context_tokens);
-        if (figure == FITS)
-            return most >= 1.0;
-    }
-    return figure == MOST ? most : pick_bytes(&need, has, figure);
-}
-
-/* Is the row's main role on that place, with that many GPUs (0: any number)? */
-static bool is_at(const struct advise_row *row,
-                  const struct advise_place *place, int64_t gpus)
-{
-    const struct advise_choice *main = row->train.place != NULL
-                                           ? &row->train : &row->engine;
-
-    return main->place == place && (gpus == 0 || main->gpus == gpus);
-}
-
-/* Times the row with the fastest guess.  Of a place without a price the ranking
- * times no row, as it has no cost. */
-static const struct advise_row *time_fastest(struct advice *advice,
-                                             const struct advise_place *place,
-                                             int64_t gpus)
-{
-    struct advise_row *best = NULL;
-    struct err ignored = { 0 };
-
-    for (size_t i = 0; i < advice->row_count; i++)
-        if (is_at(&advice->row[i], place, gpus) &&
-            (best == NULL || advice->row[i].guess_s < best->guess_s))
-            best = &advice->row[i];
-    return best != NULL && advise_plan_time(advice, best, &ignored) ? best
-                                                                    : NULL;
-}
-
-/* Returns the cheapest timed row of a place, or the fastest where no price is
- * known; NULL: nothing fits.  The first question about a job and tier makes the
- * search. */
-static const struct advise_row *find_best_row(struct asking *task, size_t job,
-                                              const struct advise_place *place,
-                                              const struct advice_expect *e)
-{
-    struct advice *advice = &task->advice[e->tier][job];
-    const struct advise_row **rows;
-    size_t count;
-
-    if (advice->job == NULL) {
-        advise_search(&task->tier[e->tier], &task->job[job], advice);
-        advise_rank(advice, TOP_ROWS);
-    }
-    count = advise_order(advice, false, &rows);
-    for (size_t i = 0; i < count; i++)
-        if (is_at(rows[i], place, e->gpus))
-            return rows[i];
-    return time_fastest(advice, place, e->gpus);
-}
-
-/* In USD, s, GPUs, fractions, or counts a GPU, as the figure's name says. */
-static double row_figure(const struct advise_row *row, int figure)
-{
-    const struct advise_choice *main = row->train.place != NULL ? &row->train
-                                                                : &row->engine;
-
-    switch (figure) {
-    case COST: return row->usd;
-    case TIME: return row->time_s;
-    case GPUS: return main->gpus;
-    case BUSY: return row->busy[ADVISE_GPU];
-    case MFU: return row->mfu;
-    case CORES: return row->cores;
-    default:
-        assert(figure == WORKERS);
-        return row->workers;
-    }
-}
-
-/* NAN: no layout fits, or it has no price. */
-static double find_figure(struct asking *task, const char *job, const char *on,
-                          const struct advice_expect *e)
-{
-    size_t j = find_job(task, job);
-    const struct advise_place *place = find_place(&task->tier[e->tier], on);
-    const struct advise_row *row;
-
-    if (e->figure < FEASIBLE)
-        return memory_figure(&task->job[j], place, e->figure);
-    row = find_best_row(task, j, place, e);
-    if (e->figure == FEASIBLE)
-        return row != NULL;
-    return row == NULL ? NAN : row_figure(row, e->figure);
 }
 
 /* ---- verdicts --------------------------------------------------------- */
@@ -360,11 +175,11 @@ static const char *explain_missing(const struct asking *task,
 {
     const char *const on[] = { e->on, e->vs_on };
 
-    for (int i = 0; i < 2 && e->figure == COST; i++)
+    for (int i = 0; i < 2 && e->about.figure == FIGURE_COST; i++)
         if (on[i] != NULL &&
-            isnan(find_place(&task->tier[e->tier], on[i])->gpu_usd_per_h))
+            isnan(figures_place(&task->tier[e->about.tier], on[i])->gpu_usd_per_h))
             return text_format(task->world.arena, "no %s price of %s is known",
-                               price_tier_choices[e->tier], on[i]);
+                               price_tier_choices[e->about.tier], on[i]);
     return "no layout fits, so there is no figure";
 }
 
@@ -373,7 +188,7 @@ static const char *explain_missing(const struct asking *task,
 static bool find_tier(struct asking *task, const struct conf_node *map,
                       const struct advice_expect *e, struct err *err)
 {
-    struct advise_world *world = &task->tier[e->tier];
+    struct advise_world *world = &task->tier[e->about.tier];
 
     if (task->world.cluster != NULL && conf_get(map, "tier") != NULL)
         return err_set(err, ERR_SCHEMA, conf_pos(conf_get(map, "tier")),
@@ -384,8 +199,8 @@ static bool find_tier(struct asking *task, const struct conf_node *map,
     *world = (struct advise_world){ .arena = task->world.arena,
                                     .catalogue = task->world.catalogue,
                                     .gpus_max = task->world.gpus_max,
-                                    .tier = (enum price_tier)e->tier };
-    task->advice[e->tier] = arena_alloc(task->world.arena, task->job_count,
+                                    .tier = (enum price_tier)e->about.tier };
+    task->advice[e->about.tier] = arena_alloc(task->world.arena, task->job_count,
                                         sizeof **task->advice);
     return advise_world_from(world, task->world.cluster, err);
 }
@@ -398,21 +213,21 @@ static void judge_figure(struct asking *task, const struct advice_expect *e,
 {
     struct arena *arena = task->world.arena;
     bool compared = e->vs_job != NULL || e->vs_on != NULL;
-    double value = find_figure(task, e->job, e->on, e), other = NAN;
+    double value = figures_value(task, e->job, e->on, &e->about), other = NAN;
 
     *item = (struct check_item){
-        .expect = limits, .metric = figure_name[e->figure], .seeds = 1,
+        .expect = limits, .metric = figures_name[e->about.figure], .seeds = 1,
         .low = NAN, .high = NAN,
         .point = text_format(arena, "%s on %s%s%s", e->job, e->on,
-                             e->gpus == 0 ? ""
-                                 : text_format(arena, " x %d", (int)e->gpus),
-                             e->tier == TIER_LIST ? ""
+                             e->about.gpus == 0 ? ""
+                                 : text_format(arena, " x %d", (int)e->about.gpus),
+                             e->about.tier == TIER_LIST ? ""
                                  : text_format(arena, ", %s prices",
-                                               price_tier_choices[e->tier]))
+                                               price_tier_choices[e->about.tier]))
     };
     if (compared)
-        other = find_figure(task, e->vs_job != NULL ? e->vs_job : e->job,
-                            e->vs_on != NULL ? e->vs_on : e->on, e);
+        other = figures_value(task, e->vs_job != NULL ? e->vs_job : e->job,
+                              e->vs_on != NULL ? e->vs_on : e->on, &e->about);
     item->value = !compared ? value
                 : limits->percent ? 100 * (value / other - 1) : value - other;
     item->verdict = item->value >= limits->low && item->value <= limits->high
