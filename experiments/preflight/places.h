@@ -20,13 +20,6 @@ struct job_request;
 struct experiment;
 struct experiment_point;
 
-/* Returns a request for every kind of job of a point, each with the most GPUs that
- * it asks for, and stores their number.  The kinds of a trace are its forms, at
- * most FORMS_MAX of them.  Memory comes from the arena. */
-struct job_request *places_requests(struct arena *arena,
-                                    const struct experiment *experiment,
-                                    const struct experiment_point *point,
-                                    uint32_t *count);
 /* Does the policy start a role with a home only at its home? */
 bool places_confines(const struct host_policy *policy);
 /* Returns the pools that a policy may start a role in, as a mask; 0: any. */

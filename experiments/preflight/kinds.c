@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kinds.c - the kinds of job of a point: forms of a mix or of a trace.
+ */
+#include "experiments/preflight/kinds.h"
+
+#include <stddef.h>
+
+#include "experiments/spec/experiment.h"
+#include "models/jobs/job.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "workloads/jobs/birth.h"
+#include "workloads/replay/trace.h"
+#include "workloads/source.h"
+
+#define FORMS_MAX 4096u         /* of a trace; what comes later is not asked */
+
+/* Keeps the largest request of each form and rates: if it has a place, smaller
+ * ones have.  Returns the new number. */
+static uint32_t keep_request(struct job_request *request, uint32_t count,
+                             const struct job_request *one)
+{
+    uint32_t i = 0;
+
+    while (i < count && (request[i].form != one->form ||
+                         request[i].rates != one->rates))
+        i++;
+    if (i == count && count == FORMS_MAX)
+        return count;
+    if (i == count || one->gpus > request[i].gpus)
+        request[i] = *one;
+    return i == count ? count + 1 : count;
+}
+
+/* Reads the trace through, as the file has it: drawn shifts or samples change no
+ * kind of job. */
+static uint32_t trace_requests(struct arena *arena, const struct experiment *experiment,
+                               const struct workload_spec *workload,
+                               struct job_request *request)
+{
+    struct source *source = source_open(arena, workload, experiment->seed,
+                                        TRACE_AS_FILED);
+    struct job_birth birth;
+    struct err ignored = { 0 };
+    uint32_t count = 0;
+
+    while (source_next(source, &birth, &ignored) == SOURCE_JOB)
+        count = keep_request(request, count, &birth.request);
+    return count;
+}
+
+struct job_request *kinds_of_point(struct arena *arena, const struct experiment *experiment,
+                                   const struct experiment_point *point, uint32_t *count)
+{
+    const struct workload_spec *workload = point->workload;
+    size_t forms = workload_form_count(workload);
+    bool trace = workload_is_trace(workload);
+    struct job_request *request =
+        arena_alloc(arena, trace ? FORMS_MAX : forms + 1, sizeof *request);
+
+    *count = 0;
+    if (trace)
+        *count = trace_requests(arena, experiment, workload, request);
+    for (size_t i = 0; !trace && i < forms; i++)
+        request[(*count)++] = workload_request(workload, i);
+    return request;
+}
