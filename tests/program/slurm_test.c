@@ -122,6 +122,16 @@ static void what_sbatch_refuses_is_told_in_its_words(void **state)
              "there is none on PATH");
 }
 
+/* Without its number no job could wait for it. */
+static void job_without_a_number_is_an_error(void **state)
+{
+    struct shell *w = *state;
+
+    scratch_write(&w->scratch, "sbatch", "#!/bin/sh\necho x >>asked\n");
+    run_line(w, "$cs run e.yaml -o r --slurm '-n 2'", 4, "the number of the job was not read");
+    run_line(w, "cat asked | wc -l", 0, "1");
+}
+
 static void what_jobs_cannot_do_is_refused_before_anything_is_written(void **state)
 {
     struct shell *w = *state;
@@ -149,6 +159,7 @@ int main(int argc, char **argv)
         TEST(options_that_sbatch_would_not_read_are_refused),
         TEST(counts_out_of_range_are_refused),
         TEST(what_sbatch_refuses_is_told_in_its_words),
+        TEST(job_without_a_number_is_an_error),
         TEST(what_jobs_cannot_do_is_refused_before_anything_is_written),
     };
 
