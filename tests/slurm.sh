@@ -249,14 +249,4 @@ holds 'what sbatch says is shown' refused 'invalid partition specified: nowhere'
     "$cs" run "$work/e.yaml" -o "$work/none" --slurm '-p nowhere -n 2'
 holds 'and nothing ran' test ! -e "$work/none"
 
-# A shard of which nothing is there, and one of which a part is: merge says so.
-"$plain" run "$work/e.yaml" -q -o "$work/part.shard-1-of-2" --shard 1/2
-merge_part() { "$plain" merge "$work/part.shard-1-of-2" -o "$work/part" 2>"$work/merged"; }
-missing() {
-    status=0
-    "$@" || status=$?
-    [ $status = 5 ]
-}
-holds 'merge names a shard that is not there' missing merge_part
-holds 'by its number' grep -q 'shard 2/2 has 0 of 105: it is not among' "$work/merged"
 count_sum

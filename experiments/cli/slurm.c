@@ -4,9 +4,6 @@
  */
 #include "experiments/cli/slurm.h"
 
-#include <limits.h>
-#include <unistd.h>
-
 #include "experiments/cli/experiment.h"
 #include "experiments/fleet/fleet.h"
 #include "experiments/plugins/host_file.h"
@@ -74,16 +71,6 @@ static const char *words_of(struct arena *arena, const struct args *args)
     return args->given[ARG_QUIET] ? text_format(arena, "%s -q", words) : words;
 }
 
-/* Its path as other machines find it. */
-static const char *program_path(struct arena *arena)
-{
-    const char *path = host_file_path(arena);
-    char target[PATH_MAX];
-    ssize_t bytes = readlink(path, target, sizeof target - 1);
-
-    return bytes <= 0 ? path : text_format(arena, "%.*s", (int)bytes, target);
-}
-
 static int submit(struct cli *cli, const struct args *args, const struct slurm_batch *batch,
                   const char *dir)
 {
@@ -120,7 +107,7 @@ int cmd_slurm_run(struct cli *cli, const struct args *args)
         return command_fail(cli, &err);
     run.name = experiment->name;
     run.dir = experiment->dir;
-    run.program = program_path(cli->arena);
+    run.program = host_file_target(cli->arena);
     run.words = words_of(cli->arena, args);
     run.threads = args->value[ARG_THREADS];
     run.ranks = fleet_has_module(cli->arena);

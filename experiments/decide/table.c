@@ -107,7 +107,8 @@ static bool is_trusted(struct arena *arena, const struct decision *decision, uin
     double *x = arena_alloc(arena, grid->seed_count + 1, sizeof *x);
     uint32_t n = grid_samples(grid, point, policy, metric, x);
 
-    return *trust_text(arena, trust_jobs(grid, point, policy), stats_skew(x, n), n) == 0;
+    return *trust_text(arena, trust_jobs(grid, point, policy),
+                       stats_mean(x, n, CONFIDENCE).skew, n) == 0;
 }
 
 /* One metric of one option: its mean, and below it the difference to the first. */

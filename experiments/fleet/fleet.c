@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "experiments/fleet/module.h"
 #include "experiments/plugins/host_file.h"
@@ -66,15 +65,9 @@ static bool no_module(const char *why, struct err *err)
 /* Beside the program, or in the lib beside its bin. */
 static const char *module_path(struct arena *arena)
 {
-    const char *program = host_file_path(arena);
-    char target[4096];
-    ssize_t bytes = readlink(program, target, sizeof target - 1);
-
-    if (bytes > 0) {
-        target[bytes] = '\0';
-        program = target;
-    }
+    const char *program = host_file_target(arena);
     const char *path = path_beside(arena, program, MODULE_FILE);
+
     return path_is_file(path) ? path : path_beside(arena, program, "../lib/" MODULE_FILE);
 }
 

@@ -2,10 +2,12 @@
 /*
  * host_file.c - asks the dynamic linker.
  */
-#define _GNU_SOURCE             /* dladdr */
+#define _GNU_SOURCE             /* dladdr, realpath */
 #include "experiments/plugins/host_file.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/process/self.h"
@@ -34,6 +36,18 @@ const char *host_file_path(struct arena *arena)
         return self_open_name() != NULL ? self_open_name() : "";
     (void)dlclose(handle);
     return arena_text(arena, name);
+}
+
+const char *host_file_target(struct arena *arena)
+{
+    const char *path = host_file_path(arena);
+    char target[PATH_MAX];
+
+    if (realpath(path, target) != NULL)
+        return arena_text(arena, target);
+    /* No link names it, or it was replaced since. */
+    return linked_name()[0] == '\0' && self_path(target, sizeof target)
+        ? arena_text(arena, target) : path;
 }
 
 void host_file_share(void)

@@ -84,27 +84,25 @@ static int wait_for_exit(pid_t pid)
 int program_run(const struct program *program)
 {
     FILE *answer = program->answer == NULL ? NULL : tmpfile();
-    int pipe_fd[2], status = 1;
-    pid_t pid;
+    int pipe_fd[2] = { -1, -1 }, status = 1;
+    pid_t pid = -1;
 
     assert(program->word[0] != NULL && program->said_bytes > 0);
     program->said[0] = '\0';
-    if (pipe(pipe_fd) != 0) {
-        snprintf(program->said, program->said_bytes, "%s", strerror(errno));
-        read_answer(program, answer);
-        return 1;
-    }
-    pid = fork();
+    if ((program->answer == NULL || answer != NULL) && pipe(pipe_fd) == 0)
+        pid = fork();
     if (pid == 0)
         exec_program(program, pipe_fd, answer == NULL ? -1 : fileno(answer));
-    close(pipe_fd[1]);
-    if (pid < 0) {
+    if (pid < 0)
         snprintf(program->said, program->said_bytes, "%s", strerror(errno));
-    } else {
+    if (pipe_fd[1] >= 0)
+        close(pipe_fd[1]);
+    if (pid > 0) {
         read_all(program, pipe_fd[0]);
         status = wait_for_exit(pid);
     }
-    close(pipe_fd[0]);
+    if (pipe_fd[0] >= 0)
+        close(pipe_fd[0]);
     read_answer(program, answer);
     return status;
 }

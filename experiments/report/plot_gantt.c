@@ -31,7 +31,7 @@ static double find_mean(const struct plot_source *source,
                         uint32_t policy, enum metric metric)
 {
     const struct grid *grid = source->grid;
-    struct stats_mean m = grid_mean(grid, grid->point_count / 2, policy, metric, 0.95, NULL);
+    struct stats_mean m = grid_mean(grid, grid->point_count / 2, policy, metric, 0.95);
 
     return m.count > 0 ? m.mean : INFINITY;
 }

@@ -42,7 +42,7 @@ static double mean_of(const struct report *r, uint32_t point, uint32_t policy,
                       enum metric metric)
 {
     const struct grid *grid = r->source.grid;
-    struct stats_mean m = grid_mean(grid, point, policy, metric, CONFIDENCE, NULL);
+    struct stats_mean m = grid_mean(grid, point, policy, metric, CONFIDENCE);
 
     return m.count == 0 ||
            survivors_lost(survivors_of(grid, point, policy, metric))

@@ -33,7 +33,7 @@ static struct stats_mean mean_of(const struct plot_source *source,
                                  enum metric metric)
 {
     return grid_mean(source->grid, point, policy, metric,
-                     grid_confidence(source->grid, CONFIDENCE), NULL);
+                     grid_confidence(source->grid, CONFIDENCE));
 }
 
 /* Means and the longer sides of their intervals. */
@@ -122,19 +122,15 @@ static void add_mean(struct sheet *sheet, struct stats_mean m,
     sheet_class(sheet, best ? "best" : "");
 }
 
-/* Why an interval cannot be trusted, below it. */
+/* Why the interval of a mean cannot be trusted, below it. */
 static void add_doubt(struct sheet *sheet, const struct plot_source *source,
-                      uint32_t point, uint32_t policy, enum metric metric)
+                      uint32_t point, uint32_t policy, struct stats_mean m)
 {
-    const struct grid *grid = source->grid;
-    double skew;
-    struct stats_mean m = grid_mean(grid, point, policy, metric,
-                                    grid_confidence(grid, CONFIDENCE), &skew);
     const char *doubt = "";
 
     if (m.high > m.low)
-        doubt = trust_text(source->arena, trust_jobs(grid, point, policy),
-                           skew, (double)m.count);
+        doubt = trust_text(source->arena, trust_jobs(source->grid, point, policy),
+                           m.skew, (double)m.count);
     if (*doubt != 0)
         sheet_small(sheet, "", "not trusted: skewness over \u221an of %s", doubt);
 }
@@ -190,7 +186,7 @@ static void add_means(struct sheet *sheet, const struct plot_source *source,
 
         add_mean(sheet, m, &row, m.count > 0 && m.mean == row.best &&
                                  !survivors_lost(of));
-        add_doubt(sheet, source, point, p, metric);
+        add_doubt(sheet, source, point, p, m);
         if (survivors_lost(of))
             sheet_small(sheet, "", "%.0f of %.0f", of.done, of.all);
         if (source->delta != NULL && p != source->baseline)

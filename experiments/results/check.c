@@ -224,7 +224,7 @@ static void measure(struct arena *arena, const struct grid *grid,
         item->high = mean.high;
         item->seeds = (uint32_t)mean.count;
         item->doubt = trust_text(arena, trust_jobs(grid, at->point, at->policy),
-                                 stats_skew(x, n), (double)mean.count);
+                                 mean.skew, (double)mean.count);
         return;
     }
     m = grid_samples(grid, at->other_point, at->other, e->metric, base);

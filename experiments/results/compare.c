@@ -153,8 +153,7 @@ static void compare_row(struct arena *arena, const struct grid *grid,
     table_count(table, grid_alike(grid, point, policy));
     table_real_or_empty(table, row->deltas->p_holm[at]);
     table_text(table, mean.high > mean.low
-               ? trust_text(arena, row->jobs, stats_skew(scratch->x, n),
-                            (double)mean.count) : "");
+               ? trust_text(arena, row->jobs, mean.skew, (double)mean.count) : "");
     table_text(table, delta.high > delta.low
                ? trust_pairs_text(arena, fmax(row->jobs, row->jobs_base),
                                   delta.skew, (double)delta.count) : "");

@@ -498,14 +498,12 @@ uint32_t grid_samples(const struct grid *grid, uint32_t point,
 }
 
 struct stats_mean grid_mean(const struct grid *grid, uint32_t point, uint32_t policy,
-                            enum metric metric, double confidence, double *skew)
+                            enum metric metric, double confidence)
 {
     double *x = arena_resize_own(NULL, (size_t)grid->seed_count + 1, sizeof *x);
     uint32_t n = grid_samples(grid, point, policy, metric, x);
     struct stats_mean mean = stats_mean(x, n, confidence);
 
-    if (skew != NULL)
-        *skew = stats_skew(x, n);
     free(x);
     return mean;
 }

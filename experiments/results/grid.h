@@ -98,10 +98,9 @@ bool grid_fixed(const struct grid *grid, uint32_t point, uint32_t policy);
  * alike, else seed_count. */
 uint32_t grid_samples(const struct grid *grid, uint32_t point, uint32_t policy,
                   enum metric metric, double *out);
-/* Returns the mean of those samples with its interval, and stores their skewness
- * (stats_skew()) in *skew, which may be NULL. */
+/* Returns the mean of those samples with its interval. */
 struct stats_mean grid_mean(const struct grid *grid, uint32_t point, uint32_t policy,
-                            enum metric metric, double confidence, double *skew);
+                            enum metric metric, double confidence);
 /* Returns the confidence with which an interval must be made that is to hold the
  * truth with probability `confidence`: higher where the number of seeds followed
  * from what they showed (sim/stats/looks.h). */

@@ -20,14 +20,14 @@
 static double above_0(const struct grid *grid, uint32_t point, uint32_t policy,
                       enum metric metric)
 {
-    struct stats_mean m = grid_mean(grid, point, policy, metric, TWO_SIDES, NULL);
+    struct stats_mean m = grid_mean(grid, point, policy, metric, TWO_SIDES);
 
     return m.count >= GROWTH_SEEDS_LEAST && m.low > 0 ? m.mean : NAN;
 }
 
 bool growth_known(const struct grid *grid, uint32_t point, uint32_t policy)
 {
-    return grid_mean(grid, point, policy, METRIC_QUEUE_GROWTH, TWO_SIDES, NULL).count >=
+    return grid_mean(grid, point, policy, METRIC_QUEUE_GROWTH, TWO_SIDES).count >=
            GROWTH_SEEDS_LEAST;
 }
 

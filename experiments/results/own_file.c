@@ -8,7 +8,6 @@
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
-#include "sim/expr/expr.h"
 #include "experiments/results/csv_out.h"
 #include "experiments/results/grid.h"
 #include "experiments/run/trial.h"
@@ -16,6 +15,7 @@
 #include "experiments/own/own_metrics.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/expr/expr.h"
 #include "sim/text/csv.h"
 #include "sim/text/folder.h"
 #include "sim/text/paths.h"

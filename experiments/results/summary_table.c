@@ -178,7 +178,7 @@ void summary_fill(struct arena *arena, const struct grid *grid, uint32_t point,
 
         column->mean[p] = stats_mean(x, seeds, grid_confidence(grid, 0.95));
         column->trusted[p] = *trust_text(
-            arena, trust_jobs(grid, point, p), stats_skew(x, seeds),
+            arena, trust_jobs(grid, point, p), column->mean[p].skew,
             (double)column->mean[p].count) == 0;
         if (column->mean[p].mean > column->largest)
             column->largest = column->mean[p].mean;
@@ -314,8 +314,6 @@ static void print_lost(FILE *file, const struct grid *grid)
 /* Is an interval of the table marked? */
 static bool doubted(const struct grid *grid)
 {
-    struct arena *arena = arena_new(1 << 12);
-    double *x = arena_alloc(arena, grid->seed_count + 1, sizeof *x);
     struct shown chosen[CHOSEN_MOST];
     bool any = false;
 
@@ -325,13 +323,12 @@ static bool doubted(const struct grid *grid)
         for (uint32_t p = 0; p < grid->policy_count; p++) {
             any = any || trust_jobs(grid, t, p) > 0;
             for (size_t c = 0; c < columns && !any; c++) {
-                uint32_t n = grid_samples(grid, t, p, chosen[c].metric, x);
+                struct stats_mean m = grid_mean(grid, t, p, chosen[c].metric, 0.95);
 
-                any = trust_seeds_few(stats_skew(x, n), n);
+                any = trust_seeds_few(m.skew, (double)m.count);
             }
         }
     }
-    arena_free(arena);
     return any;
 }
 

@@ -4,7 +4,7 @@
  *
  * It cannot where few jobs or few seeds decide the mean: their absence from a
  * sample is not seen in it.  Of jobs: shape_few() of the run times of all seeds.
- * Of seeds: skewness over sqrt(seeds), stats_skew(), from TRUST_SEEDS_LEAST
+ * Of seeds: skewness over sqrt(seeds), the skew of a struct stats_mean, from TRUST_SEEDS_LEAST
  * seeds on; of fewer, chance alone skews a sample as much.
  */
 #ifndef EXPERIMENTS_RESULTS_TRUST_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * options.c - words between blanks; quotation marks keep blanks together, as sbatch reads
- * its lines.  Words of which nothing is known here are sbatch's.
+ * options.c - words between blanks; quotation marks keep blanks together, and a backslash
+ * takes the meaning of the next character, also within either of them: so sbatch reads its
+ * lines.  Words of which nothing is known here are sbatch's.
  */
 #include "experiments/slurm/options.h"
 
@@ -20,21 +21,31 @@ static size_t count_blanks(const char *at)
     return strspn(at, " \t");
 }
 
-/* Bytes of the word that begins there. */
-static size_t count_word(const char *at)
+/* Bytes of the word that begins there; *comment is set if it has a # that sbatch takes for
+ * the begin of a comment. */
+static size_t measure_word(const char *at, bool *comment)
 {
     char quote = '\0';
     size_t i = 0;
 
     for (; at[i] != '\0' && (quote != '\0' || (at[i] != ' ' && at[i] != '\t')); i++) {
-        if (at[i] == '\\' && quote != '\'' && at[i + 1] != '\0')
+        if (at[i] == '\\' && at[i + 1] != '\0')
             i++;
         else if (quote == '\0' && (at[i] == '"' || at[i] == '\''))
             quote = at[i];
         else if (at[i] == quote)
             quote = '\0';
+        else if (quote == '\0' && at[i] == '#')
+            *comment = true;
     }
     return i;
+}
+
+static size_t count_word(const char *at)
+{
+    bool comment = false;
+
+    return measure_word(at, &comment);
 }
 
 /* A value as sbatch takes it: without its quotation marks and backslashes. */
@@ -43,7 +54,7 @@ static const char *value_of(struct arena *arena, const char *at, size_t bytes)
     char *value = text_format(arena, "%.*s", (int)bytes, at), *to = value, quote = '\0';
 
     for (const char *c = value; *c != '\0'; c++)
-        if (*c == '\\' && quote != '\'' && c[1] != '\0')
+        if (*c == '\\' && c[1] != '\0')
             *to++ = *++c;
         else if (quote == '\0' && (*c == '"' || *c == '\''))
             quote = *c;
@@ -110,11 +121,20 @@ static bool read_array(struct slurm_options *options, struct err *err)
                     COUNT_MAX);
 }
 
-/* The text goes into one line of a file. */
+/* The text goes into one line of a file, of which sbatch reads all that is no comment. */
 static bool is_line(const char *text, struct err *err)
 {
-    return text[strcspn(text, "\r\n")] == '\0' ||
-           err_set(err, ERR_USAGE, nowhere, "the options of --slurm must stand on one line");
+    bool comment = false;
+
+    if (text[strcspn(text, "\r\n")] != '\0')
+        return err_set(err, ERR_USAGE, nowhere, "the options of --slurm must stand on one line");
+    for (const char *at = text + count_blanks(text); *at != '\0'; at += count_blanks(at))
+        at += measure_word(at, &comment);
+    if (!comment)
+        return true;
+    err_set(err, ERR_USAGE, nowhere, "sbatch would not read the options of --slurm from '#' on, "
+            "which begins a comment in a batch file");
+    return err_hint(err, "Write \\# or put the value in quotation marks: --comment=\"a#b\".");
 }
 
 bool slurm_options_read(struct arena *arena, const char *text, struct slurm_options *options,

@@ -51,6 +51,12 @@ static bool submit(struct arena *arena, const char *file, const char *after,
     if (status != 0)
         return refused(file, status, sbatch.said, err);
     sbatch.answer[strcspn(sbatch.answer, ";\n")] = '\0';        /* NUMBER;CLUSTER */
+    if (sbatch.answer[0] == '\0') {
+        err_set(err, ERR_IO, (struct err_pos){ file, 0, 0 },
+                "sbatch took it, and the number of the job was not read");
+        return err_hint(err, "`squeue --me` names it.  sbatch says: %s",
+                        sbatch.said[0] == '\0' ? "nothing" : sbatch.said);
+    }
     *job = sbatch.answer;
     *said = text_format(arena, "%s%s%s", *said, **said == '\0' ? "" : "\n", sbatch.said);
     return true;

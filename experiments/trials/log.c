@@ -23,6 +23,7 @@
 
 #define STEP 8u                 /* records begin at multiples of it */
 #define RESULT STORE_TABLE_COUNT
+#define PIECE_BYTES ((size_t)16384)     /* a dozen trials without tables */
 
 static const char magic[8] = "cs-log5";
 
@@ -145,32 +146,58 @@ void log_forget(struct log *log)
 
 /* ---- reading ---- */
 
-static bool read_at(int fd, uint64_t place, void *to, size_t count)
+/* Returns how many bytes were read: fewer where the file ends, or on a fault. */
+static size_t read_file(int fd, uint64_t place, char *to, size_t count)
 {
     size_t done = 0;
 
     while (done < count) {
-        ssize_t got = pread(fd, (char *)to + done, count - done, (off_t)(place + done));
+        ssize_t got = pread(fd, to + done, count - done, (off_t)(place + done));
 
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return false;
+            break;
         done += (size_t)got;
     }
+    return done;
+}
+
+static bool has_piece(const struct log_reader *reader, uint64_t place, size_t count)
+{
+    return place >= reader->piece_at &&
+           place + count <= reader->piece_at + reader->piece_bytes;
+}
+
+/* Copies bytes of the file before `end` by way of a piece, which they or another piece
+ * then hold. */
+static bool read_at(struct log_reader *reader, uint64_t place, uint64_t end, void *to,
+                    size_t count)
+{
+    if (count > PIECE_BYTES)
+        return read_file(reader->fd, place, to, count) == count;
+    if (!has_piece(reader, place, count)) {
+        size_t most = end - place < PIECE_BYTES ? (size_t)(end - place) : PIECE_BYTES;
+
+        reader->piece_at = place;
+        reader->piece_bytes = read_file(reader->fd, place, reserve(&reader->piece, most), most);
+    }
+    if (!has_piece(reader, place, count))
+        return false;
+    memcpy(to, reader->piece.bytes + (place - reader->piece_at), count);
     return true;
 }
 
-/* The record at that place, with what it holds in the buffer.  False: none is whole
+/* The record at that place, with what it holds in reader->record.  False: none is whole
  * there. */
-static bool get(int fd, uint64_t place, uint64_t file_bytes, struct head *head,
-                struct log_buffer *buffer)
+static bool get(struct log_reader *reader, uint64_t place, uint64_t end, struct head *head)
 {
-    return place + sizeof *head <= file_bytes && read_at(fd, place, head, sizeof *head) &&
+    return place + sizeof *head <= end && read_at(reader, place, end, head, sizeof *head) &&
            memcmp(head->magic, magic, sizeof magic) == 0 && head->what <= RESULT &&
-           head->bytes <= file_bytes - place - sizeof *head &&
-           read_at(fd, place + sizeof *head, reserve(buffer, head->bytes), head->bytes) &&
-           sum_of(head, buffer->bytes) == head->sum;
+           head->bytes <= end - place - sizeof *head &&
+           read_at(reader, place + sizeof *head, end, reserve(&reader->record, head->bytes),
+                   head->bytes) &&
+           sum_of(head, reader->record.bytes) == head->sum;
 }
 
 static uint64_t bytes_of_file(int fd)
@@ -180,78 +207,85 @@ static uint64_t bytes_of_file(int fd)
     return fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
 }
 
-static bool get_tail(const struct head *head, const struct log_buffer *buffer,
+static bool get_tail(const struct head *head, const struct log_reader *reader,
                      struct tail *tail)
 {
     uint64_t bytes = sizeof *tail;
 
     if (head->what != RESULT || head->bytes < sizeof *tail)
         return false;
-    memcpy(tail, buffer->bytes, sizeof *tail);
+    memcpy(tail, reader->record.bytes, sizeof *tail);
     for (unsigned t = 0; t < STORE_TABLE_COUNT; t++)
         bytes += tail->bytes[t];
     return bytes == head->bytes;
 }
 
 /* The records of rows before the result. */
-static bool read_rows(int fd, const struct tail *tail, uint64_t place, uint64_t hash,
-                      struct log_buffer *buffer, struct out *const out[STORE_TABLE_COUNT])
+static bool read_rows(struct log_reader *reader, const struct tail *tail, uint64_t place,
+                      uint64_t hash, struct out *const out[STORE_TABLE_COUNT])
 {
     uint64_t at = tail->first, rows = 0;
     struct head head;
 
     for (; at < place; at += sizeof head + padded(head.bytes), rows++) {
-        if (!get(fd, at, place, &head, buffer) || head.what == RESULT || head.hash != hash)
+        if (!get(reader, at, place, &head) || head.what == RESULT || head.hash != hash)
             return false;
         if (out != NULL && out[head.what] != NULL)
-            out_bytes(out[head.what], buffer->bytes, head.bytes);
+            out_bytes(out[head.what], reader->record.bytes, head.bytes);
     }
     return at == place && rows == tail->rows;
 }
 
-uint64_t log_scan(int fd, uint64_t from, struct log_buffer *buffer, log_found_fn *found,
-                  void *self)
+void log_scan(struct log_reader *reader, log_found_fn *found, void *self)
 {
-    uint64_t end = bytes_of_file(fd), at = from, place;
+    uint64_t end = bytes_of_file(reader->fd), at = reader->seen, place;
     struct head head;
     struct tail tail;
 
     while (at + sizeof head <= end) {
-        if (!get(fd, at, end, &head, buffer)) {
+        if (!get(reader, at, end, &head)) {
             at += STEP;
             continue;
         }
         place = at;
         at += sizeof head + padded(head.bytes);
-        if (!get_tail(&head, buffer, &tail))
+        if (!get_tail(&head, reader, &tail))
             continue;
-        if (read_rows(fd, &tail, place, head.hash, buffer, NULL))
+        if (read_rows(reader, &tail, place, head.hash, NULL))
             found(self, head.hash, place);
-        from = at;
+        reader->seen = at;
     }
-    return from;
+    reader->piece_bytes = 0;    /* it may go beyond */
 }
 
-bool log_read(int fd, uint64_t place, uint64_t hash, struct log_buffer *buffer,
+bool log_read(struct log_reader *reader, uint64_t place, uint64_t hash,
               struct trial_result *result, struct out *const out[STORE_TABLE_COUNT])
 {
-    uint64_t end = bytes_of_file(fd);
     struct head head;
     struct tail tail;
     const char *rows;
 
-    if (!get(fd, place, end, &head, buffer) || head.hash != hash ||
-        !get_tail(&head, buffer, &tail))
+    if (!get(reader, place, reader->seen, &head) || head.hash != hash ||
+        !get_tail(&head, reader, &tail))
         return false;
     *result = tail.result;
-    if (!read_rows(fd, &tail, place, hash, buffer, out) ||
-        (tail.rows > 0 && !get(fd, place, end, &head, buffer)))
+    if (!read_rows(reader, &tail, place, hash, out) ||
+        (tail.rows > 0 && !get(reader, place, reader->seen, &head)))
         return false;
-    rows = buffer->bytes + sizeof tail;
+    rows = reader->record.bytes + sizeof tail;
     for (unsigned t = 0; t < STORE_TABLE_COUNT; t++) {
         if (out != NULL && out[t] != NULL)
             out_bytes(out[t], rows, tail.bytes[t]);
         rows += tail.bytes[t];
     }
     return true;
+}
+
+void log_reader_close(struct log_reader *reader)
+{
+    if (reader->fd >= 0)
+        (void)close(reader->fd);
+    free(reader->record.bytes);
+    free(reader->piece.bytes);
+    *reader = (struct log_reader){ .fd = -1, .seen = reader->seen };
 }

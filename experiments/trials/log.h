@@ -16,7 +16,7 @@
 
 #include "experiments/trials/store.h"
 
-/* Bytes on their way to a file or from it; its storage is used again. */
+/* Bytes on their way to a file or from it; the storage is used again. */
 struct log_buffer {
     char *bytes;                /* the owner's, who returns it with free() */
     size_t room;
@@ -41,15 +41,30 @@ int log_result(struct log *log, uint64_t hash, const struct trial_result *result
 void log_begin(struct log *log);
 void log_forget(struct log *log);
 
-/* Calls `found` for each whole trial from the offset on, with the place of its result.
- * Returns from where to go on when the file has grown.  What is damaged is passed over. */
-typedef void log_found_fn(void *self, uint64_t hash, uint64_t place);
-uint64_t log_scan(int fd, uint64_t from, struct log_buffer *buffer, log_found_fn *found,
-                  void *self);
+/*
+ * A log that is read.  Trials are mostly asked for in the order in which they stand, so it
+ * is read by pieces that hold several of them.
+ *
+ * Invariant: a piece that is kept ends before `seen`, where no byte changes any more.
+ */
+struct log_reader {
+    int fd;                     /* the owner's; -1: it is not open */
+    uint64_t seen;              /* so far its trials are known */
+    struct log_buffer record;
+    struct log_buffer piece;
+    uint64_t piece_at, piece_bytes;     /* of the file */
+};
 
-/* Reads the trial whose result stands there: rows, in order, go to those of `out` that
- * are not NULL; `out` may be NULL.  False: it is not there, or damaged. */
-bool log_read(int fd, uint64_t place, uint64_t hash, struct log_buffer *buffer,
+/* Calls `found` for each whole trial from `seen` on, with the place of its result, and sets
+ * `seen` to where to go on when the file has grown.  What is damaged is passed over. */
+typedef void log_found_fn(void *self, uint64_t hash, uint64_t place);
+void log_scan(struct log_reader *reader, log_found_fn *found, void *self);
+
+/* Reads the trial whose result stands there, before `seen`: rows, in order, go to those of
+ * `out` that are not NULL; `out` may be NULL.  False: it is not there, or damaged. */
+bool log_read(struct log_reader *reader, uint64_t place, uint64_t hash,
               struct trial_result *result, struct out *const out[STORE_TABLE_COUNT]);
+/* Closes the file and frees what was read of it; `seen` stays. */
+void log_reader_close(struct log_reader *reader);
 
 #endif

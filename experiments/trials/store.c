@@ -40,9 +40,8 @@ static const char suffix[] = ".log";
 /* A log of the folder, as it is read. */
 struct file {
     char name[32];
-    int fd;                     /* -1: not open now */
     bool own;                   /* a thread of this process writes it */
-    uint64_t seen;              /* so far it is in the index */
+    struct log_reader reader;   /* `seen`: so far it is in the index */
 };
 
 struct place {
@@ -83,7 +82,6 @@ struct store {
     uint32_t file_count, file_room, open_count;
     struct place *slot;         /* open addressing; room is a power of two */
     uint32_t place_count, room;
-    struct log_buffer buffer;
 };
 
 /* ---- the index ---- */
@@ -140,7 +138,7 @@ static int open_file(const struct store *store, const char *name, int flags)
 
 static uint32_t add_file(struct store *store, const char *name, bool own)
 {
-    struct file file = { .fd = -1, .own = own };
+    struct file file = { .own = own, .reader.fd = -1 };
 
     snprintf(file.name, sizeof file.name, "%s", name);
     ARENA_ADD(NULL, store->file, store->file_count, store->file_room, file);
@@ -156,22 +154,21 @@ static uint32_t find_file(const struct store *store, const char *name)
     return i;
 }
 
-/* Returns its handle, or -1. */
-static int reach_file(struct store *store, uint32_t index)
+/* Returns its reader, which is open, or NULL. */
+static struct log_reader *reach_file(struct store *store, uint32_t index)
 {
-    struct file *file = &store->file[index];
+    struct log_reader *reader = &store->file[index].reader;
 
-    if (file->fd >= 0)
-        return file->fd;
+    if (reader->fd >= 0)
+        return reader;
     for (uint32_t i = 0; store->open_count >= OPEN_MAX_FILES && i < store->file_count; i++)
-        if (store->file[i].fd >= 0) {
-            (void)close(store->file[i].fd);
-            store->file[i].fd = -1;
+        if (store->file[i].reader.fd >= 0) {
+            log_reader_close(&store->file[i].reader);
             store->open_count--;
         }
-    file->fd = open_file(store, file->name, O_RDONLY);
-    store->open_count += file->fd >= 0;
-    return file->fd;
+    reader->fd = open_file(store, store->file[index].name, O_RDONLY);
+    store->open_count += reader->fd >= 0;
+    return reader->fd < 0 ? NULL : reader;
 }
 
 static DIR *list_of(const struct store *store)
@@ -213,11 +210,10 @@ static void found(void *self, uint64_t hash, uint64_t at)
 static void look_at(struct store *store, uint32_t index)
 {
     struct looking looking = { store, index };
-    int fd = reach_file(store, index);
+    struct log_reader *reader = reach_file(store, index);
 
-    if (fd >= 0)
-        store->file[index].seen = log_scan(fd, store->file[index].seen, &store->buffer,
-                                           found, &looking);
+    if (reader != NULL)
+        log_scan(reader, found, &looking);
 }
 
 static void look_at_others(struct store *store)
@@ -239,16 +235,16 @@ void store_look(struct store *store)
  * is behind that. */
 static void settle(struct store *store, struct writer *writer)
 {
-    struct file *file = &store->file[writer->file];
+    struct log_reader *reader = &store->file[writer->file].reader;
 
     for (uint32_t i = 0; i < writer->made_count; i++)
         add_place(store, writer->made[i]);
     writer->made_count = 0;
-    if (file->seen < writer->seen)
-        file->seen = writer->seen;
-    if (file->seen < *writer->log.end)
+    if (reader->seen < writer->seen)
+        reader->seen = writer->seen;
+    if (reader->seen < *writer->log.end)
         look_at(store, writer->file);
-    writer->seen = store->file[writer->file].seen;
+    writer->seen = reader->seen;
 }
 
 void store_settle(struct store *store)
@@ -264,14 +260,14 @@ bool store_read(struct store *store, uint64_t hash, struct trial_result *result,
                 struct out *const out[STORE_TABLE_COUNT])
 {
     const struct place *place;
+    struct log_reader *reader;
     bool ok = false;
-    int fd;
 
     pthread_mutex_lock(&store->lock);
     place = store->room == 0 ? NULL : find(store, hash);
     if (place != NULL && place->used != 0) {
-        fd = reach_file(store, place->file);
-        ok = fd >= 0 && log_read(fd, place->at, hash, &store->buffer, result, out);
+        reader = reach_file(store, place->file);
+        ok = reader != NULL && log_read(reader, place->at, hash, result, out);
     }
     pthread_mutex_unlock(&store->lock);
     return ok;
@@ -541,11 +537,9 @@ void store_close(struct store *store)
         return;
     close_writers(store);
     for (uint32_t i = 0; i < store->file_count; i++)
-        if (store->file[i].fd >= 0)
-            (void)close(store->file[i].fd);
+        log_reader_close(&store->file[i].reader);
     (void)munmap(store->end, THREADS_MAX * sizeof *store->end);
     pthread_mutex_destroy(&store->lock);
-    free(store->buffer.bytes);
     free(store->writer);
     free(store->file);
     free(store->slot);

@@ -102,11 +102,22 @@ static double student_quantile(double confidence, double n)
     return gsl_cdf_tdist_Pinv(0.5 + confidence / 2, n - 1) / sqrt(n);
 }
 
+/* |third moment| / second moment ^ 1.5 / sqrt(n) */
+static double skew_of(const struct sample *s)
+{
+    double skew = NAN;
+
+    if (s->n >= HALL_LEAST)
+        skew = fabs(s->skewness) * (s->n - 2) / (s->n * sqrt(s->n - 1));
+    assert(!(skew > 1 + 1e-9));
+    return skew;
+}
+
 /* Returns the values of the mean that at least one of the two tests does not
  * reject. */
 static struct stats_mean interval_of(const struct sample *s, double confidence)
 {
-    struct stats_mean m = { (size_t)s->n, NAN, NAN, NAN };
+    struct stats_mean m = { (size_t)s->n, NAN, NAN, NAN, skew_of(s) };
     double t;
 
     if (!(s->n > 0))
@@ -128,24 +139,6 @@ struct stats_mean stats_mean(const double *x, size_t count,
 
     assert(confidence > 0 && confidence < 1);
     return interval_of(&s, confidence);
-}
-
-/* |third moment| / second moment ^ 1.5 / sqrt(n) */
-static double skew_of(const struct sample *s)
-{
-    double skew = NAN;
-
-    if (s->n >= HALL_LEAST)
-        skew = fabs(s->skewness) * (s->n - 2) / (s->n * sqrt(s->n - 1));
-    assert(!(skew > 1 + 1e-9));
-    return skew;
-}
-
-double stats_skew(const double *x, size_t count)
-{
-    struct sample s = sample_of(x, NULL, 0, count);
-
-    return skew_of(&s);
 }
 
 /* The distance from `value` at which both tests reject, in standard errors. */
@@ -325,7 +318,7 @@ struct stats_delta stats_delta(const double *x, const double *base,
     delta.low = m.low;
     delta.high = m.high;
     delta.p_value = p_value(&d);
-    delta.skew = skew_of(&d);
+    delta.skew = m.skew;
     if (m.count == 0 || moments.b == 0)
         return delta;
     delta.percent = 100 * m.mean / fabs(moments.b);

@@ -13,6 +13,8 @@
 struct stats_mean {
     size_t count;
     double mean, low, high;     /* what neither Student's nor Hall's test rejects */
+    double skew;                /* how much few samples decide: |skewness| / sqrt(samples),
+                                   from 0 to 1; NAN below three samples */
 };
 
 /* Differences of pairs, in the unit of the samples and in percent of the
@@ -22,7 +24,7 @@ struct stats_delta {
     double mean, low, high;
     double percent, percent_low, percent_high;
     double p_value;             /* two-sided: the larger of the two tests */
-    double skew;                /* stats_skew() of the differences */
+    double skew;                /* of the differences, as of a mean */
 };
 
 /* Samples that are not finite are left out. */
@@ -32,9 +34,6 @@ struct stats_mean stats_mean(const double *x, size_t count,
  * out. */
 struct stats_delta stats_delta(const double *x, const double *base,
                                size_t count, double confidence);
-/* Returns how much few samples decide: |skewness| / sqrt(samples), from 0 to 1.
- * The skewness is the third moment over that of the second; NAN below three. */
-double stats_skew(const double *x, size_t count);
 /* Replaces p-values by Holm's (Scand. J. Stat. 6, 1979, 65): to reject where
  * one is below a keeps the chance of any wrong rejection among all below a.
  * NAN stays, and does not count. */

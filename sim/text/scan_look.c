@@ -7,8 +7,8 @@
 #include "sim/text/scan_look.h"
 
 #include <assert.h>
-#include <string.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 

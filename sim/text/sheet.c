@@ -458,8 +458,6 @@ void sheet_csv(const struct sheet *sheet, struct out *out)
     }
 }
 
-/* Cells of columns that are aligned to the right are numbers, and are written
- * as they are. */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -494,6 +492,7 @@ static bool is_json_number(const char *text)
     return *text == '\0';
 }
 
+/* A cell of a column of numbers, or of texts. */
 static void put_json_cell(struct out *out, const char *text, bool number)
 {
     if (number && *text == '\0')
@@ -504,6 +503,7 @@ static void put_json_cell(struct out *out, const char *text, bool number)
         out_json_text(out, text);
 }
 
+/* Columns that are aligned to the right are of numbers. */
 void sheet_json(const struct sheet *sheet, struct out *out)
 {
     assert(sheet->columns > 0 || sheet->count == 0);

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "experiments/process/self.h"
 #include "tests/bench/probe.h"
 
 #define FEW 100u                /* trials of the run that shows what a run takes without */
@@ -31,6 +32,7 @@ struct run {
     double wall_ns, peak_bytes; /* 0: the run failed */
 };
 
+static const char name[] = "clustersim";
 static const char text[] =
     "experiment: many\n"
     "cluster: {nodes: [{name: gpu, count: 4, gpus: {type: generic, count: 8}}]}\n"
@@ -44,12 +46,12 @@ static const char text[] =
 
 static void find_program(char path[PATH_MAX])
 {
-    ssize_t bytes = readlink("/proc/self/exe", path, PATH_MAX - 16);
     char *slash;
 
-    path[bytes < 0 ? 0 : bytes] = '\0';
+    if (!self_path(path, PATH_MAX - sizeof name))
+        path[0] = '\0';
     slash = strrchr(path, '/');
-    strcpy(slash == NULL ? path : slash + 1, "clustersim");
+    strcpy(slash == NULL ? path : slash + 1, name);
 }
 
 static void *many_make(uint64_t size, bool quick)
@@ -81,7 +83,7 @@ static void become(const struct many *many, const char *threads, const char *tri
 
     if (null < 0 || chdir(many->folder) != 0 || dup2(null, 1) < 0)
         _exit(1);
-    execl(many->program, "clustersim", "run", "many.yaml", "-q", "-j", threads, "--seeds",
+    execl(many->program, name, "run", "many.yaml", "-q", "-j", threads, "--seeds",
           trials, "-o", threads, (char *)NULL);
     _exit(1);
 }

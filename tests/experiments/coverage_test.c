@@ -200,7 +200,7 @@ static void try_group(struct arena *arena, const struct world *w, uint32_t n,
 
         count_group(tried, m.low <= truth && truth <= m.high,
                     student_holds(x, base, n, 0, truth),
-                    trust_text(arena, shape_few(&all), stats_skew(x, n), n));
+                    trust_text(arena, shape_few(&all), m.skew, n));
     }
 }
 
@@ -344,8 +344,7 @@ static void try_table(struct arena *arena, const struct grid *grid,
                             student_holds(x, base, n, paired ? 1 + truth : 0,
                                           paired ? 0 : truth),
                             paired ? trust_pairs_text(arena, jobs, d.skew, n)
-                                   : trust_text(arena, jobs, stats_skew(x, n),
-                                                n));
+                                   : trust_text(arena, jobs, m.skew, n));
             }
         }
 }

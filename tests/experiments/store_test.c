@@ -270,6 +270,24 @@ static void what_another_process_appends_is_seen_at_the_next_look(void **state)
     store_close(other);
 }
 
+/* What was read behind the last whole trial is read again: another process had not ended it. */
+static void a_trial_that_becomes_whole_is_seen_at_the_next_look(void **state)
+{
+    struct world *w = *state;
+    struct stat st;
+
+    assert_true(put(w, 0, 1, 2, 5, NULL));
+    assert_true(put(w, 0, 2, 4, 6, NULL));
+    assert_int_equal(stat(only_log(w), &st), 0);
+    change_byte(only_log(w), (long)st.st_size - 9);
+    reopen(w);
+    assert_absent(w, 2);
+    change_byte(only_log(w), (long)st.st_size - 9);
+    store_look(w->store);
+    assert_there(w, 1, 2, 5);
+    assert_there(w, 2, 4, 6);
+}
+
 /* As trials of policies that are not built in. */
 static void a_forked_process_appends_for_the_thread_that_waits_for_it(void **state)
 {
@@ -389,6 +407,7 @@ int main(void)
         TEST(a_damaged_trial_is_as_good_as_absent),
         TEST(a_trial_that_was_damaged_since_is_not_read),
         TEST(what_another_process_appends_is_seen_at_the_next_look),
+        TEST(a_trial_that_becomes_whole_is_seen_at_the_next_look),
         TEST(a_forked_process_appends_for_the_thread_that_waits_for_it),
         TEST(rows_that_cannot_be_written_stop_the_run),
         TEST(a_log_goes_only_when_all_of_its_trials_are_of_no_more_use),

@@ -81,6 +81,22 @@ static void options_of_sbatch_are_read_as_it_reads_them(void **state)
              "#SBATCH -a 1-4%2 -t 5\n");
     run_line(w, "$cs run e.yaml -o r --slurm '--array=\"1-4\"' --dry-run && cat r.sbatch", 0,
              "--shard \"$SLURM_ARRAY_TASK_ID/4\"");
+    /* In single quotation marks, too, a backslash takes the meaning of the mark behind it. */
+    run_line(w, "$cs run e.yaml -o r --slurm \"--comment='a\\\\' -n 9' -n 6\" --dry-run && "
+                "cat r.sbatch", 0,
+             "#SBATCH --nodes=1 --ntasks=1 --array=1-6\n");
+}
+
+/* From a # on, sbatch takes its line for a comment, and the job would have one node. */
+static void options_that_sbatch_would_not_read_are_refused(void **state)
+{
+    struct shell *w = *state;
+
+    run_line(w, "$cs run e.yaml -o r --slurm '--comment=a#b -N 3'", 2, "from '#' on");
+    run_line(w, "$cs run e.yaml -o r --slurm '-N 3 # nodes'", 2, "from '#' on");
+    run_line(w, "test ! -e r.sbatch && test ! -e asked", 0, NULL);
+    run_line(w, "$cs run e.yaml -o r --slurm '--comment=\"a#b\" -J c\\#d -N 3' --dry-run && "
+                "cat r.sbatch", 0, "#SBATCH --comment=\"a#b\" -J c\\#d\n");
 }
 
 /* 2^32 + 3 and such are no 3. */
@@ -104,6 +120,16 @@ static void what_sbatch_refuses_is_told_in_its_words(void **state)
     run_line(w, "$cs run e.yaml -o r --slurm '-n 2'", 2, "It says: sbatch: no such partition");
     run_line(w, "rm sbatch; PATH=/nowhere; $cs run e.yaml -o r --slurm '-n 2'", 2,
              "there is none on PATH");
+}
+
+/* Without its number no job could wait for it. */
+static void job_without_a_number_is_an_error(void **state)
+{
+    struct shell *w = *state;
+
+    scratch_write(&w->scratch, "sbatch", "#!/bin/sh\necho x >>asked\n");
+    run_line(w, "$cs run e.yaml -o r --slurm '-n 2'", 4, "the number of the job was not read");
+    run_line(w, "cat asked | wc -l", 0, "1");
 }
 
 static void what_jobs_cannot_do_is_refused_before_anything_is_written(void **state)
@@ -130,8 +156,10 @@ int main(int argc, char **argv)
         TEST(batch_files_run_what_they_say),
         TEST(merge_says_which_shard_is_missing),
         TEST(options_of_sbatch_are_read_as_it_reads_them),
+        TEST(options_that_sbatch_would_not_read_are_refused),
         TEST(counts_out_of_range_are_refused),
         TEST(what_sbatch_refuses_is_told_in_its_words),
+        TEST(job_without_a_number_is_an_error),
         TEST(what_jobs_cannot_do_is_refused_before_anything_is_written),
     };
 
