@@ -424,7 +424,7 @@ static void options_run_as_policies_with_keys_of_their_own(void **state)
     const char *options = write_experiment(program, "o.yaml",
         "policies: [fcfs, {policy: sjf, name: short, blocking: skip}]\n"
         "options:\n"
-        "  - today\n"
+        "  - {name: today, policy: fcfs}\n"
         "  - {name: sorted, policy: short}\n"
         "  - {name: more, set: {cluster.nodes.a.count: 3, policies.fcfs.blocking: skip}}\n"
         "sweep: {workload.arrival.rate: [2/h, 4/h]}\n");
@@ -464,7 +464,7 @@ static void a_folder_decides_again_and_markdown_says_it(void **state)
     struct program *program = *state;
     const char *path = write_experiment(program, "o.yaml",
         "policies: [fcfs, sjf]\n"
-        "options: [today, {name: sorted, policy: sjf}]\n"
+        "options: [{name: today, policy: fcfs}, {name: sorted, policy: sjf}]\n"
         "decide: {metric: jct_mean_s}\n"
         "expect: [{metric: jobs_done, policy: sorted, at_least: 1}]\n");
     char *said, *text;
