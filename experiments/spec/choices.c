@@ -52,7 +52,7 @@ static const struct conf_field decide_field[] = {
     CONF_KEY("keep", CONF_NODE, decide_keys, keep, CONF_ABSENT,
              "list of conditions that an option must keep"),
     CONF_KEY("quantile", CONF_FRACTION, decide_keys, quantile, "95%",
-             "of the seeds: so many of them are no worse than the value in the table",
+             "share of the seeds; the table has the value that this share reaches or betters",
              .min = 0.5, .max = 0.9999),
 };
 const struct conf_schema experiment_decide_schema =
