@@ -237,7 +237,7 @@ static void put_quality(void *self, const struct check_item *item, enum weight w
 
     if (weight == PASSED)
         return;
-    /* The same finding has the same fingerprint in the next run. */
+    /* From title and name alone, so that a finding keeps its fingerprint in the next run. */
     snprintf(print, sizeof print, "%016" PRIx64,
              hash_text(hash_text(HASH_START, q->title), item->name));
     out_text(q->out, q->any ? ",\n  {" : "\n  {");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * explain.c - `clustersim explain` and `clustersim schema`.
+ * explain.c - `clustersim explain`.
  *
  * One word may mean several things (a key in several tables, a policy, a
  * metric); all of them are printed, an empty line between.  The texts are those
@@ -12,14 +12,14 @@
 #include <string.h>
 
 #include "experiments/cli/command.h"
-#include "experiments/words/explain_results.h"
 #include "experiments/cli/explain_words.h"
-#include "experiments/words/glossary.h"
 #include "experiments/exec/exec.h"
 #include "experiments/plugins/plugin.h"
 #include "experiments/run/trial.h"
-#include "experiments/schema/file_schema.h"
 #include "experiments/schema/schemas.h"
+#include "experiments/words/explain_policy.h"
+#include "experiments/words/explain_results.h"
+#include "experiments/words/glossary.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/place.h"
 #include "policies/host/host.h"
@@ -171,98 +171,10 @@ static void explain_keys(struct explaining *e)
     }
 }
 
-static const char *param_type_name(enum cs_param_type type)
-{
-    static const char *const name[] = { "whole number", "number", "fraction",
-                                        "time", "true or false", "text",
-                                        "one of" };
-
-    return (unsigned)type < 7 ? name[type] : "value";
-}
-
-/* " head, none" */
-static void print_words(FILE *out, const struct cs_policy *policy,
-                        const struct cs_param *p)
-{
-    for (uint32_t i = 0; i < policy->words_count; i++) {
-        const char *word = policy->words[i].words;
-
-        if (p->type != CS_PARAM_CHOICE ||
-            strcmp(policy->words[i].key, p->key) != 0)
-            continue;
-        for (size_t bytes; *word != '\0'; word += bytes) {
-            bytes = strcspn(word, " ");
-            fprintf(out, " %.*s%s", (int)bytes, word,
-                    word[bytes] == ' ' ? "," : "");
-            bytes += word[bytes] == ' ';
-        }
-    }
-}
-
-/* One parameter of a policy: type, words, range, default, help, and what it needs. */
-static void print_param(FILE *out, const struct cs_policy *policy,
-                        const struct cs_param *p)
-{
-    const char *needs = policy_key_needs(policy, p->key);
-
-    fprintf(out, "  %-16s %s", p->key, param_type_name(p->type));
-    print_words(out, policy, p);
-    if (p->min != 0 || p->max != 0)
-        fprintf(out, ", from %g to %g", p->min, p->max);
-    if (p->fallback != NULL && p->fallback[0] != '\0')
-        fprintf(out, ", default %s", p->fallback);
-    fprintf(out, "\n  %-16s %s\n", "", p->help);
-    if (needs != NULL)
-        fprintf(out, "  %-16s needs %s\n", "", needs);
-}
-
-/* The keys of the host that act on the policy. */
-static void print_semantics(const struct explaining *e,
-                            const struct cs_policy *p)
-{
-    unsigned n = 0;
-
-    fputs("  semantics that act: ", e->cli->out);
-    for (size_t i = 0; i < host_rules_schema.count; i++) {
-        const char *key = host_rules_schema.fields[i].key;
-
-        if (strcmp(key, "policy") != 0 && strcmp(key, "name") != 0 &&
-            policy_accepts_key(p, key))
-            fprintf(e->cli->out, "%s%s", n++ == 0 ? "" : ", ", key);
-    }
-    fputc('\n', e->cli->out);
-}
-
-/* Where it starts a role: by types, homes and sizes. */
-static void explain_places(uint32_t flags, FILE *out)
-{
-    fputs(flags & CS_FORECASTS
-              ? "  forecasts: of the GPU types of a role it takes the one where "
-                "a phase is\n  soonest over; of equals the cheaper one, then by "
-                "the GPU's name, then by\n  node\n"
-              : "  does not forecast: of the GPU types of a role it takes the "
-                "first of `types:`\n  that has room; without `types:`, the "
-                "first of `nodes:`\n", out);
-    if (flags & CS_HOMES)
-        fprintf(out, "  each role has a home: `home:`, else `pool:`, else the "
-                "pool that bears its name%s\n",
-                flags & CS_CONFINES ? "; it starts nowhere else" : "");
-    if (flags & (CS_GROWS | CS_RESIZES))
-        fputs("  may use up to `max` GPUs of a role\n", out);
-}
-
-static void explain_policy(struct explaining *e, const struct cs_policy *p)
+static void explain_one_policy(struct explaining *e, const struct cs_policy *p)
 {
     print_separator(e);
-    fprintf(e->cli->out, "%s: policy\n  %s\n  leases for %s%s%s\n",
-            p->name, p->summary == NULL ? "" : p->summary,
-            p->flags & CS_PER_PHASE ? "a phase" : "a job's life",
-            p->flags & CS_PREEMPTS ? "; preempts" : "",
-            p->flags & CS_CLAIRVOYANT ? "; knows true run times" : "");
-    explain_places(p->flags, e->cli->out);
-    for (uint32_t k = 0; k < p->param_count; k++)
-        print_param(e->cli->out, p, &p->param[k]);
-    print_semantics(e, p);
+    explain_policy(e->cli->out, p);
 }
 
 /* The word may be a policy, or a key of some policies. */
@@ -272,7 +184,7 @@ static void explain_policies(struct explaining *e)
 
     for (size_t i = 0; (p = registry_at(i)) != NULL; i++) {
         if (strcmp(p->name, e->word) == 0) {
-            explain_policy(e, p);
+            explain_one_policy(e, p);
             continue;
         }
         for (uint32_t k = 0; k < p->param_count; k++) {
@@ -280,7 +192,7 @@ static void explain_policies(struct explaining *e)
                 continue;
             print_separator(e);
             fprintf(e->cli->out, "%s: key of the policy %s\n", e->word, p->name);
-            print_param(e->cli->out, p, &p->param[k]);
+            explain_param(e->cli->out, p, &p->param[k]);
         }
     }
 }
@@ -371,7 +283,7 @@ static int explain_file(struct explaining *e, const char *path)
 
     if (!plugin_load(e->cli->arena, path, nowhere, &plugin, &err))
         return command_fail(e->cli, &err);
-    explain_policy(e, plugin.policy);
+    explain_one_policy(e, plugin.policy);
     return 0;
 }
 
@@ -386,7 +298,7 @@ static int explain_program(struct explaining *e, const char *command)
     policy = exec_load(e->cli->arena, command, ".", nowhere, &hash, &err);
     if (policy == NULL)
         return command_fail(e->cli, &err);
-    explain_policy(e, policy);
+    explain_one_policy(e, policy);
     return 0;
 }
 
@@ -489,35 +401,6 @@ static int explain_all(struct cli *cli, const struct args *args)
     return command_fail(cli, &err);
 }
 
-/* Without a kind, the schema of all. */
-static int run_schema(struct cli *cli, const struct args *args)
-{
-    const char *kind = args->word_count > 0 ? args->word[0] : NULL, *near;
-    const struct catalogue *catalogue;
-    struct err_pos nowhere = { NULL, 0, 0 };
-    struct err err = { 0 };
-    size_t i = 0;
-
-    while (kind != NULL && file_schema_kinds[i] != NULL &&
-           strcmp(file_schema_kinds[i], kind) != 0)
-        i++;
-    if (kind != NULL && file_schema_kinds[i] == NULL) {
-        near = conf_nearest(kind, file_schema_kinds);
-        err_set(&err, ERR_USAGE, nowhere, "there is no kind of file '%.60s'",
-                kind);
-        err_hint(&err, "%s%s%s", near == NULL ? "Kinds are experiment, "
-                 "advise, cluster, workload, catalogue and weights."
-                 : "Did you mean ", near == NULL ? "" : near,
-                 near == NULL ? "" : "?");
-        return command_fail(cli, &err);
-    }
-    catalogue = catalogue_load(cli->arena, NULL, 0, &err);
-    if (catalogue == NULL)
-        return command_fail(cli, &err);
-    fputs(file_schema(cli->arena, catalogue, kind), cli->out);
-    return 0;
-}
-
 const struct command command_explain = {
     "explain", "WORD... [--json]",
     "type, unit, default, meaning",
@@ -528,14 +411,4 @@ const struct command command_explain = {
     "such as lease or home pool.  All that match are printed.  ./FILE.c and\n"
     "./FILE.so are policies from files.  --json prints a list of {title, text}.\n",
     ARG_BIT(ARG_JSON), 1, 3, run_explain
-};
-
-const struct command command_schema = {
-    "schema", "[experiment|advise|cluster|workload|catalogue|weights]",
-    "JSON Schema of a kind of file, for editors",
-    "Printed from the key tables that read the files, with the names of the\n"
-    "catalogue, of recipes and of policies; draft 07.  Without a kind: one for\n"
-    "all files, which tells them apart by their keys.  What only a reader can\n"
-    "know (sums, ranges of quantities, files) it does not: see `validate`.\n",
-    0, 0, 1, run_schema
 };

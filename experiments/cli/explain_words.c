@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/lists/lists.h"
 #include "experiments/words/glossary.h"
-#include "experiments/cli/list_rows.h"
 #include "models/catalogue/catalogue.h"
 #include "policies/params.h"
 #include "policies/policy.h"
@@ -124,7 +124,7 @@ unsigned explain_words(const struct explain_words *e, const char *word,
                 explain_choice(e, word, e->schema[i],
                                &e->schema[i]->fields[k], &found);
     explain_params(e, word, &found);
-    return list_rows(e->out, e->catalogue, word, found);
+    return lists_find(e->out, e->catalogue, word, found);
 }
 
 /* ---- names ---- */

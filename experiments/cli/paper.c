@@ -194,9 +194,11 @@ static int run_reproduce(struct cli *cli, const struct args *args)
     if (!archive_reproduce(cli->arena, args->word[0], cli->out, &told, &err))
         return command_fail(cli, &err);
     if (told.different == 0)
-        fprintf(cli->out, "%u tables are the same, to the byte\n", told.tables);
+        fprintf(cli->out, "%u files (tables and audit.json) are the same, to the byte\n",
+                told.files);
     else
-        fprintf(cli->out, "%u of %u tables differ\n", told.different, told.tables);
+        fprintf(cli->out, "%u of %u files (tables and audit.json) differ\n", told.different,
+                told.files);
     return told.different == 0 ? 0 : 1;
 }
 
@@ -213,11 +215,12 @@ const struct command command_archive = {
 
 const struct command command_reproduce = {
     "reproduce", "NAME.tar.zst",
-    "run an archive again, and compare its tables to the byte",
+    "run an archive again, and compare its results to the byte",
     "Unpacks into a folder of its own below $TMPDIR or /tmp, runs the experiment\n"
-    "with this program and compares every table.  Of a table that differs it\n"
-    "prints file:line and both lines; the exit status is then 1.  Names that\n"
-    "leave the folder, links and absurd sizes are refused.\n\n"
+    "with this program and compares every table, and audit.json, which has the\n"
+    "digest of all events.  Of a file that differs it prints file:line and both\n"
+    "lines; the exit status is then 1.  Names that leave the folder, links and\n"
+    "absurd sizes are refused.\n\n"
     "An archive may hold policies, which are compiled and run: reproduce only\n"
     "archives of people whom you trust as you would trust a program of theirs.\n",
     0, 1, 1, run_reproduce

@@ -321,11 +321,12 @@ static const struct table_column options_column[] = {
       "options at all points; of the metric that decides" },
     { "bad_seeds", TABLE_COUNT, "in which it breaks a condition or is worse than the first "
       "option; of a condition, in which it breaks that" },
-    { "risk_fraction", TABLE_REAL, "of the seeds that are bad" },
+    { "risk_fraction", TABLE_REAL, "share of the seeds that are bad" },
     { "risk_ci95_low", TABLE_REAL, "lower end of its 95% interval (Clopper and Pearson)" },
     { "risk_ci95_high", TABLE_REAL, "upper end of that interval" },
-    { "quantile", TABLE_REAL, "of the seeds, to tell a bad one by" },
-    { "quantile_value", TABLE_REAL, "so many of the seeds are no worse than this" },
+    { "quantile", TABLE_REAL, "share of the seeds that `quantile_value` stands for" },
+    { "quantile_value", TABLE_REAL,
+      "that share of the seeds has this value or a better one" },
     { "worst", TABLE_REAL, "value of the worst seed" },
     { "sentence", TABLE_TEXT, "which option to take at this point, in words" },
 };

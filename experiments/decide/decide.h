@@ -55,7 +55,7 @@ struct decide_option {
     struct stats_delta above;   /* to the best one likewise */
     double above_p_holm;
     struct decide_risk risk;    /* a condition is broken, or it is worse than the first */
-    double tail, worst;         /* the quantile of the seeds, and the worst of them */
+    double tail, worst;         /* value at the quantile of the seeds, and of the worst */
 };
 
 enum decide_outcome {
@@ -65,11 +65,11 @@ enum decide_outcome {
 struct decide_point {
     const char *label;
     struct decide_option *option;   /* in the order of the experiment */
-    uint32_t best;              /* option with the best mean of those that keep the
-                                   conditions; UINT32_MAX: none does */
+    uint32_t best;              /* the best mean among the options that keep the
+                                   conditions; UINT32_MAX: no option keeps them */
     enum decide_outcome outcome;
-    const char *sentence;       /* which one to take, and why, */
-    size_t headline;            /* of which so many bytes say what to do */
+    const char *sentence;       /* which one to take, and why */
+    size_t headline;            /* bytes at its beginning that say what to do */
 };
 
 struct decision {

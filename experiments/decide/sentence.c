@@ -197,7 +197,8 @@ static const char *conditions(const struct words *w)
     return text;
 }
 
-/* The option with the least distance to the first, of those that are worse than it. */
+/* Adds the best of the other options: among those that are worse than the first, the
+ * nearest to it. */
 static void add_nearest(struct words *w)
 {
     double better = w->info->better, least = INFINITY;

@@ -277,13 +277,14 @@ const char *decide_legend(struct arena *arena, const struct decision *decision)
 
     return text_format(
         arena, "Risk: the seeds in which an option %shas a worse %s than %s, and the 95%% "
-        "interval of their share. %.10g%% of seeds at %s: so many of them are no worse%s. "
+        "interval of their share. %.10g%% of seeds at %s: that share of the seeds has this "
+        "value or a better one%s. "
         "[low, high]: 95%% intervals, differences paired by seed; level: the interval of the "
         "difference to the best contains 0, or its p-value, corrected for all pairs, is 5%% "
         "or more.",
         spec->keep_count > 0 ? "breaks a condition or " : "", decide_title(info),
         spec->choice[0].name, 100 * spec->quantile, info->better < 0 ? "most" : "least",
-        few ? "; of so few seeds that is the worst one" : "");
+        few ? "; with so few seeds it is the worst seed" : "");
 }
 
 /* Breaks a text into lines that a terminal holds. */

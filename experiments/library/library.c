@@ -17,6 +17,7 @@
 #include "experiments/preflight/idle_keys.h"
 #include "experiments/preflight/places.h"
 #include "experiments/process/isolate.h"
+#include "experiments/process/scratch.h"
 #include "experiments/process/system.h"
 #include "experiments/session/session.h"
 #include "experiments/spec/experiment.h"
@@ -214,8 +215,10 @@ static bool run_all(struct clustersim *run, const char *path, struct err *err)
     if (!check_options(run, path, err))
         return false;
     run->dir = run->options.dir;
-    if (run->dir == NULL && !run->options.check_only && !run->options.usual_dir &&
-        !scratch_make(run, err))
+    run->temporary = run->dir == NULL && !run->options.check_only && !run->options.usual_dir;
+    if (run->temporary)
+        run->dir = scratch_make(run->arena, err);
+    if (run->temporary && run->dir == NULL)
         return false;
     run->experiment = read_experiment(run, path, err);
     if (run->experiment == NULL)
@@ -274,7 +277,7 @@ void clustersim_free(struct clustersim *run)
     if (run == NULL)
         return;
     arena = run->arena;
-    if (run->temporary)
+    if (run->temporary && run->dir != NULL)
         scratch_remove(run->dir);
     arena_free(arena);
 }

@@ -46,8 +46,4 @@ struct told *told_new(struct clustersim *run, const struct err *err);
 /* For warnings: self is the run. */
 void told_warn(void *self, const struct err *err);
 
-/* Makes a folder for results that nobody asked for, or removes it. */
-bool scratch_make(struct clustersim *run, struct err *err);
-void scratch_remove(const char *dir);
-
 #endif

@@ -25,12 +25,13 @@ bool archive_make(struct arena *arena, const char *dir, const char *path, struct
 
 /* What came of running an archive again. */
 struct archive_told {
-    uint32_t tables, different;
+    uint32_t files, different;  /* tables and audit.json */
 };
 
 /* Unpacks the file into a folder of its own below $TMPDIR or /tmp, runs it with the program
- * of this process, compares every table to the byte, tells `file` what differs, and removes
- * the folder.  False: err says why it could not. */
+ * of this process, compares every table and audit.json to the byte, tells `file` what
+ * differs, and removes the folder, also where SIGINT, SIGTERM or SIGHUP ends it early.
+ * False: err says why it could not. */
 bool archive_reproduce(struct arena *arena, const char *path, FILE *file,
                        struct archive_told *told, struct err *err);
 

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "experiments/process/stop.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/out.h"
@@ -254,6 +255,8 @@ static bool copy_entry(struct reading *r, struct archive *archive, const char *n
     while ((got = archive_read_data(archive, block, sizeof block)) > 0) {
         bytes += (uint64_t)got;
         r->bytes += (uint64_t)got;
+        if (stop_waits())
+            return err_set(err, ERR_IO, pos, "was not unpacked: interrupted");
         if (bytes > r->limits->file_bytes || r->bytes > r->limits->bytes)
             return refuse(r, name, "is larger than an archive may be", err);
         if (!write_all(fd, block, (size_t)got))

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +15,9 @@
 #include "experiments/paper/archive.h"
 #include "experiments/paper/pack.h"
 #include "experiments/process/program.h"
+#include "experiments/process/scratch.h"
 #include "experiments/process/self.h"
+#include "experiments/process/stop.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
@@ -32,24 +35,10 @@ struct again {
     const struct conf_node *tree;       /* of archive.json */
     FILE *file;
     struct archive_told *told;
+    sigset_t held;              /* the signals' mask before stop_hold() */
+    const char **name;          /* what is compared; some of them twice */
+    uint32_t names, room;
 };
-
-/* Removes a folder and all in it; nothing is followed.  What cannot be removed stays. */
-static void remove_tree(int at, const char *name)
-{
-    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    struct dirent *entry;
-
-    if (dir != NULL) {
-        while ((entry = readdir(dir)) != NULL)
-            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-                unlinkat(fd, entry->d_name, 0) != 0)
-                remove_tree(fd, entry->d_name);
-        closedir(dir);
-    }
-    (void)unlinkat(at, name, AT_REMOVEDIR);
-}
 
 static const char *text_at(const struct again *a, const char *key, struct err *err)
 {
@@ -192,7 +181,7 @@ static bool run_again(struct again *a, struct err *err)
     const char *folder = text_at(a, "folder", err);
     char *word[OPTIONS_MAX + 8], said[4096];
     struct program program = { .word = word, .folder = -1, .said = said,
-                               .said_bytes = sizeof said };
+                               .said_bytes = sizeof said, .held = &a->held };
     struct err_pos pos = { a->path, 0, 0 };
     int status;
 
@@ -212,7 +201,7 @@ static bool run_again(struct again *a, struct err *err)
     return status == 0 || status == TRIALS_FAILED || run_failed(a, status, said, err);
 }
 
-/* Prints what of a line stands around its byte `at`; NULL: the table has no such line. */
+/* Prints what of a line stands around its byte `at`; NULL: the file has no such line. */
 static void tell_text(const struct again *a, const char *whose, const char *line, size_t at)
 {
     size_t from = at < SHOWN_BYTES / 2 ? 0 : at - SHOWN_BYTES / 2;
@@ -225,7 +214,7 @@ static void tell_text(const struct again *a, const char *whose, const char *line
                 line + from, bytes - from > SHOWN_BYTES ? "..." : "");
 }
 
-/* Tells where two tables differ first; a line is NULL past the end of its table. */
+/* Tells where two files differ first; a line is NULL past the end of its file. */
 static void tell_line(const struct again *a, const char *name, uint64_t number, char *was,
                       char *is)
 {
@@ -263,13 +252,13 @@ static bool same_files(const struct again *a, const char *name, FILE *was, FILE 
     return same;
 }
 
-static void compare_table(struct again *a, const char *name)
+static void compare_file(struct again *a, const char *name)
 {
     FILE *was = fopen(text_format(a->arena, "%s/results/%s", a->top, name), "rb");
     FILE *is = fopen(text_format(a->arena, "%s/again/%s", a->top, name), "rb");
     bool same = was != NULL && is != NULL && same_files(a, name, was, is);
 
-    a->told->tables++;
+    a->told->files++;
     a->told->different += !same;
     if (was == NULL || is == NULL)
         fprintf(a->file, "%s: only %s\n", name, was != NULL ? "in the archive" : "here");
@@ -279,11 +268,12 @@ static void compare_table(struct again *a, const char *name)
         fclose(is);
 }
 
-static bool is_table(const char *name)
+/* Tables, and the audit: it has the digest of all events, and nothing of the machine. */
+static bool is_compared(const char *name)
 {
     size_t n = strlen(name);
 
-    return n > 4 && strcmp(name + n - 4, ".csv") == 0;
+    return (n > 4 && strcmp(name + n - 4, ".csv") == 0) || strcmp(name, "audit.json") == 0;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -291,53 +281,48 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Adds the tables of a folder to names, which has room for `most`; returns how many. */
-static size_t list_tables(struct again *a, const char *folder, const char **names,
-                          size_t count, size_t most)
+/* Adds what is compared of a folder to the names; returns how many there are. */
+static uint32_t list_files(struct again *a, const char *folder)
 {
     DIR *dir = opendir(path_join(a->arena, a->top, folder));
     struct dirent *entry;
 
     while (dir != NULL && (entry = readdir(dir)) != NULL)
-        if (is_table(entry->d_name) && count < most)
-            names[count++] = arena_text(a->arena, entry->d_name);
+        if (is_compared(entry->d_name))
+            ARENA_ADD(a->arena, a->name, a->names, a->room,
+                      arena_text(a->arena, entry->d_name));
     if (dir != NULL)
         closedir(dir);
-    return count;
+    return a->names;
 }
 
-static bool compare_tables(struct again *a, struct err *err)
+static bool compare_files(struct again *a, struct err *err)
 {
-    const char *names[256];
     struct err_pos pos = { a->path, 0, 0 };
-    size_t count = list_tables(a, "results", names, 0, 128);
 
-    if (count == 0)
+    if (list_files(a, "results") == 0)
         return err_set(err, ERR_SCHEMA, pos, "must hold tables, results/*.csv, and has none");
-    count = list_tables(a, "again", names, count, 256);
-    qsort(names, count, sizeof *names, compare_names);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
-            compare_table(a, names[i]);
+    (void)list_files(a, "again");
+    qsort(a->name, a->names, sizeof *a->name, compare_names);
+    for (uint32_t i = 0; i < a->names && !stop_waits(); i++)
+        if (i == 0 || strcmp(a->name[i], a->name[i - 1]) != 0)
+            compare_file(a, a->name[i]);
     return true;
 }
 
 bool archive_reproduce(struct arena *arena, const char *path, FILE *file,
                        struct archive_told *told, struct err *err)
 {
-    const char *below = getenv("TMPDIR");
-    char *top = text_format(arena, "%s/clustersim-XXXXXX",
-                            below == NULL || below[0] != '/' ? "/tmp" : below);
     struct again a = { .arena = arena, .path = path, .file = file, .told = told };
-    struct err_pos pos = { top, 0, 0 };
     bool ok;
 
     *told = (struct archive_told){ 0, 0 };
-    if (mkdtemp(top) == NULL)
-        return err_set(err, ERR_IO, pos, "cannot be made: %s", strerror(errno));
-    a.top = top;
-    ok = pack_read(path, top, &pack_limits, err) && read_json(&a, err) &&
-         tell_program(&a, err) && run_again(&a, err) && compare_tables(&a, err);
-    remove_tree(AT_FDCWD, top);
+    stop_hold(&a.held);
+    a.top = scratch_make(arena, err);
+    ok = a.top != NULL && pack_read(path, a.top, &pack_limits, err) && read_json(&a, err) &&
+         tell_program(&a, err) && run_again(&a, err) && compare_files(&a, err);
+    if (a.top != NULL)
+        scratch_remove(a.top);
+    stop_release(&a.held);
     return ok;
 }

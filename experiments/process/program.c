@@ -11,10 +11,17 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "experiments/process/stop.h"
+
+#define LISTEN_MS 100           /* between two looks for a signal that waits */
 
 /* The child, after fork: only functions that a signal handler may call, since
  * other threads of the parent may have held locks. */
@@ -24,7 +31,8 @@ static void exec_program(const struct program *program, const int *pipe_fd, int 
 
     if (null < 0 || dup2(null, 0) < 0 || dup2(answer_fd < 0 ? null : answer_fd, 1) < 0 ||
         dup2(pipe_fd[1], 2) < 0 ||
-        (program->folder >= 0 && fchdir(program->folder) != 0))
+        (program->folder >= 0 && fchdir(program->folder) != 0) ||
+        (program->held != NULL && sigprocmask(SIG_SETMASK, program->held, NULL) != 0))
         _exit(1);
     close(pipe_fd[0]);
     close(pipe_fd[1]);
@@ -32,14 +40,29 @@ static void exec_program(const struct program *program, const int *pipe_fd, int 
     _exit(errno == ENOENT ? PROGRAM_NOT_THERE : 1);
 }
 
+/* Waits until there is something to read.  A signal that waits is sent on, once: from a
+ * terminal the program has it already. */
+static void listen_to(const struct program *program, int fd, pid_t pid, bool *sent)
+{
+    struct pollfd ready = { .fd = fd, .events = POLLIN };
+
+    while (program->held != NULL && poll(&ready, 1, *sent ? -1 : LISTEN_MS) <= 0)
+        if (!*sent && stop_waits()) {
+            (void)kill(pid, SIGTERM);
+            *sent = true;
+        }
+}
+
 /* Reads stderr to its end and keeps what fits: a program whose pipe is not emptied
  * would wait for ever. */
-static void read_all(const struct program *program, int fd)
+static void read_all(const struct program *program, int fd, pid_t pid)
 {
     char block[512];
     size_t used = 0;
     ssize_t got;
+    bool sent = false;
 
+    listen_to(program, fd, pid, &sent);
     while ((got = read(fd, block, sizeof block)) != 0) {
         size_t rest = program->said_bytes - 1 - used;
 
@@ -52,6 +75,7 @@ static void read_all(const struct program *program, int fd)
             rest = (size_t)got;
         memcpy(program->said + used, block, rest);
         used += rest;
+        listen_to(program, fd, pid, &sent);
     }
     program->said[used] = '\0';
 }
@@ -98,7 +122,7 @@ int program_run(const struct program *program)
     if (pipe_fd[1] >= 0)
         close(pipe_fd[1]);
     if (pid > 0) {
-        read_all(program, pipe_fd[0]);
+        read_all(program, pipe_fd[0], pid);
         status = wait_for_exit(pid);
     }
     if (pipe_fd[0] >= 0)

@@ -10,6 +10,8 @@
 /* Returned where there is no such program, as a shell would say. */
 #define PROGRAM_NOT_THERE 127
 
+#include <signal.h>
+
 struct program {
     char *const *word;          /* its name and its arguments, then NULL */
     int folder;                 /* handle of the folder to run in; -1: this one */
@@ -18,6 +20,8 @@ struct program {
     size_t said_bytes;
     char *answer;               /* [answer_bytes]: likewise of stdout; or NULL */
     size_t answer_bytes;
+    const sigset_t *held;       /* mask before stop_hold(), which the program gets: it is
+                                   ended by a signal that waits here; or NULL */
 };
 
 /* Runs the program and waits for its end, without a limit of time.  Its name is

@@ -26,7 +26,8 @@ struct summary_column {
     double largest;             /* mean; 0 if none is above */
 };
 /* Fills a column.  jobs: the column of METRIC_JOBS_DONE at that point, which may be
- * `column` itself: a policy that left jobs undone is not best of those that did them. */
+ * `column` itself.  A policy that did fewer jobs than another one is not marked best; only
+ * METRIC_JCT_RESTRICTED is over all jobs, and marks it. */
 void summary_fill(struct arena *arena, const struct grid *grid, uint32_t point,
                   enum metric metric, const struct summary_column *jobs,
                   struct summary_column *column);

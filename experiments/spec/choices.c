@@ -30,8 +30,8 @@ static const struct conf_field option_field[] = {
     CONF_KEY("name", CONF_TEXT, option_keys, name, CONF_REQUIRED,
              "what results call the option, in the column policy"),
     CONF_KEY("policy", CONF_TEXT, option_keys, policy, CONF_ABSENT,
-             "entry of `policies` that it runs; that of the first option if not given, "
-             "and for that the first entry"),
+             "entry of `policies` that it runs; that of the first option if not given. The "
+             "first option needs it if `policies` has more than one entry"),
     CONF_KEY("set", CONF_NODE, option_keys, set, CONF_ABSENT,
              "map from a dotted key (workload. cluster. policies.NAME.) to its value in "
              "this option; the jobs stay the same"),
@@ -52,7 +52,7 @@ static const struct conf_field decide_field[] = {
     CONF_KEY("keep", CONF_NODE, decide_keys, keep, CONF_ABSENT,
              "list of conditions that an option must keep"),
     CONF_KEY("quantile", CONF_FRACTION, decide_keys, quantile, "95%",
-             "of the seeds: so many of them are no worse than the value in the table",
+             "share of the seeds; the table has the value that this share reaches or betters",
              .min = 0.5, .max = 0.9999),
 };
 const struct conf_schema experiment_decide_schema =
@@ -90,6 +90,26 @@ static bool read_option(const struct conf_node *item, struct option_keys *keys,
     return true;
 }
 
+/* Sets the policy of an option that names none: that of the first option, or the only one
+ * there is.  False, with err: there are several, and their order shall not decide. */
+static bool complete_policy(const struct opening *o, const struct conf_node *item,
+                            struct option_keys *keys, struct err *err)
+{
+    size_t count = conf_count(o->policies);
+    const char *example;
+
+    if (keys->policy == NULL)
+        keys->policy = o->policy;
+    if (keys->policy != NULL || count < 2)
+        return true;
+    example = experiment_entry_name(conf_item(o->policies, 0));
+    err_set(err, ERR_SCHEMA, conf_pos(item), "the first option, '%.60s', must name its "
+            "policy, since `policies` has %zu entries", keys->name, count);
+    return err_hint(err, "Write {name: %.60s, policy: %.60s}, for example. Options without "
+                    "`policy` run that of the first.", keys->name,
+                    example == NULL ? "NAME" : example);
+}
+
 /* Returns the entry of `policies:` that the option runs; NULL: err says why. */
 static const struct conf_node *find_entry(struct opening *o, const struct conf_node *item,
                                           struct option_keys *keys, struct err *err)
@@ -98,8 +118,8 @@ static const struct conf_node *find_entry(struct opening *o, const struct conf_n
     const char **all = arena_alloc(o->arena, count + 1, sizeof *all), *near;
     size_t known = 0;
 
-    if (keys->policy == NULL)
-        keys->policy = o->policy;
+    if (!complete_policy(o, item, keys, err))
+        return NULL;
     for (size_t i = 0; i < count; i++) {
         const char *name = experiment_entry_name(conf_item(o->policies, i));
 

@@ -386,9 +386,10 @@ bool experiment_output(struct arena *arena, const struct conf_node *node,
 /* False, with err, for a percentage of nothing, or a fraction that no trial can
  * reach.  The gaps to a bound are fractions too, and may be larger than 1. */
 static bool check_limit(const struct conf_node *node, const struct metric_info *info,
-                        bool percent, bool compares, double limit,
+                        const struct experiment_expect *e, bool percent, double limit,
                         struct err *err)
 {
+    bool compares = e->versus != NULL || e->versus_point != NULL;
     enum metric metric = metric_find(NULL, info->name);
     bool fraction = strcmp(info->unit, "fraction") == 0;
 
@@ -396,7 +397,9 @@ static bool check_limit(const struct conf_node *node, const struct metric_info *
         err_set(err, ERR_RANGE, conf_pos(node), "%s has no percentage without "
                 "something to compare it with, found '%.40s'", info->name,
                 conf_text(node));
-        return err_hint(err, "Add vs: POLICY, or write a number.");
+        return err_hint(err, e->policy == NULL ? "Write a number: a condition is not compared "
+                                                 "with another option."
+                                               : "Add vs: POLICY, or write a number.");
     }
     if (percent || !fraction || fabs(limit) <= 1 ||
         metric == METRIC_GAP || metric == METRIC_MAKESPAN_GAP)
@@ -431,7 +434,7 @@ static bool read_limit(const struct conf_node *node, const char *key,
         return true;
     }
     if (!conf_read(node, &as_number, limit, err) ||
-        !check_limit(node, info, *percent, compares, *limit, err))
+        !check_limit(node, info, e, *percent, *limit, err))
         return false;
     *percent = *percent && compares;
     if (*percent)

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/base/arena.h"
+
 static const char scratch_cluster[] =
     "nodes:\n"
     "  - {name: gpu, count: 4, gpus: {type: generic, count: 8}}\n";
@@ -19,6 +21,7 @@ void scratch_open(struct scratch *scratch)
 {
     const char *made;
 
+    scratch->arena = arena_new(1 << 16);
     strcpy(scratch->dir, "/tmp/clustersim-test-XXXXXX");
     made = mkdtemp(scratch->dir);
     assert(made != NULL);
@@ -35,20 +38,26 @@ void scratch_close(struct scratch *scratch)
         _exit(127);
     }
     assert(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+    arena_free(scratch->arena);
+}
+
+int scratch_state(void **state, size_t bytes)
+{
+    *state = calloc(1, bytes);
+    assert(*state != NULL);
+    scratch_open(*state);
+    return 0;
 }
 
 int scratch_setup(void **state)
 {
-    static struct scratch scratch;      /* one test runs at a time */
-
-    scratch_open(&scratch);
-    *state = &scratch;
-    return 0;
+    return scratch_state(state, sizeof(struct scratch));
 }
 
 int scratch_teardown(void **state)
 {
     scratch_close(*state);
+    free(*state);
     return 0;
 }
 

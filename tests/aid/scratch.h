@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * scratch.h - a folder for one test's files, gone when the test is done.
+ * scratch.h - a folder for one test's files and an arena, gone when the test is done.
  */
 #ifndef TESTS_SCRATCH_H
 #define TESTS_SCRATCH_H
 
+#include <stddef.h>
+
+struct arena;
+
 struct scratch {
+    struct arena *arena;
     char dir[64];
     char path[256];             /* of scratch_path, until the next call */
 };
@@ -15,6 +20,9 @@ void scratch_close(struct scratch *scratch);
 /* For cmocka_unit_test_setup_teardown: a scratch of its own is a test's state. */
 int scratch_setup(void **state);
 int scratch_teardown(void **state);
+/* Makes a test's state of so many bytes, zeroed, whose first member is a struct scratch,
+ * which is opened.  scratch_teardown frees it.  Returns 0. */
+int scratch_state(void **state, size_t bytes);
 /* DIR/name, good until the next call. */
 const char *scratch_path(struct scratch *scratch, const char *name);
 /* Writes a file; its folder is there. */

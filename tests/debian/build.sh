@@ -5,8 +5,8 @@
 # installs, in BUILD/deb.  For dpkg-deb and dpkg-shlibdeps; needs no root.
 #
 # A tree whose CHANGES begins with a version that is not released yet makes packages of
-# NEXT~dev, which sorts behind the last release and before the next.  Times in them
-# are that of the last commit, or of CHANGES where there is no git.
+# NEXT~dev, by the rule that stands there.  Times in them are that of the last commit, or
+# of CHANGES where there is no git.
 set -eu
 cd "$(dirname "$0")/../.."
 build=$1 version=$2 libs=$3

@@ -18,31 +18,6 @@
 #include "sim/text/folder.h"
 #include "tests/aid/scratch.h"
 
-struct world {
-    struct arena *arena;
-    struct scratch scratch;
-};
-
-static int setup(void **state)
-{
-    struct world *world = calloc(1, sizeof *world);
-
-    world->arena = arena_new(1 << 14);
-    scratch_open(&world->scratch);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *world = *state;
-
-    scratch_close(&world->scratch);
-    arena_free(world->arena);
-    free(world);
-    return 0;
-}
-
 /* Policies a and b, `seeds` seeds; a's JCT is 100 + seed, b's 90 + 2 seed. */
 static struct grid *make_grid(struct arena *arena, uint32_t seeds)
 {
@@ -70,14 +45,14 @@ static struct experiment_expect expect(const char *policy, const char *versus,
     };
 }
 
-static enum check_verdict judge(struct world *world, const struct grid *grid,
+static enum check_verdict judge(struct scratch *w, const struct grid *grid,
                                 struct experiment_expect e)
 {
-    struct experiment_expect *copy = arena_alloc(world->arena, 1, sizeof *copy);
+    struct experiment_expect *copy = arena_alloc(w->arena, 1, sizeof *copy);
     struct check_list list;
 
     *copy = e;
-    list = check_expects(world->arena, grid, copy, 1);
+    list = check_expects(w->arena, grid, copy, 1);
     assert_int_equal(list.count, 1);
     assert_int_equal(list.held + list.failed + list.undecided +
                      list.not_judged + list.trial_failed, 1);
@@ -89,7 +64,7 @@ static enum check_verdict judge(struct world *world, const struct grid *grid,
 /* Four seeds: mean 101.5, half width 3.182446 x 1.290994 / 2 = 2.0543. */
 static void interval_inside_holds_and_outside_does_not(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     const struct grid *grid = make_grid(w->arena, 4);
 
     assert_int_equal(judge(w, grid, expect("a", NULL, -INFINITY, 103.6, 0)),
@@ -107,7 +82,7 @@ static void interval_inside_holds_and_outside_does_not(void **state)
 /* Pairs differ by -10, -9, -8, -7: mean -8.5, half width 2.0543. */
 static void versus_judges_the_paired_difference(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     const struct grid *grid = make_grid(w->arena, 4);
 
     assert_int_equal(judge(w, grid, expect("b", "a", -INFINITY, -6.4, 0)),
@@ -122,7 +97,7 @@ static void versus_judges_the_paired_difference(void **state)
 
 static void one_seed_is_judged_by_its_value(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     const struct grid *grid = make_grid(w->arena, 1);
 
     assert_int_equal(judge(w, grid, expect("a", NULL, 100, 100, 0)),
@@ -133,7 +108,7 @@ static void one_seed_is_judged_by_its_value(void **state)
 
 static void missing_values_are_undecided(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     struct grid *grid = make_grid(w->arena, 1);
 
     grid_set(grid, 0, 0, 0, METRIC_JCT_MEAN, NAN);
@@ -143,7 +118,7 @@ static void missing_values_are_undecided(void **state)
 
 static void what_was_not_run_is_not_judged_and_does_not_pass(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     struct experiment_expect e = expect("c", NULL, 0, 1, 0);
     struct check_list list;
 
@@ -160,7 +135,7 @@ static void what_was_not_run_is_not_judged_and_does_not_pass(void **state)
 
 static void fewer_samples_than_are_needed_do_not_judge(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     struct grid *grid = make_grid(w->arena, 1);
     struct experiment_expect e = expect("a", NULL, 0, 1000, 0);
     bool fixed[] = { true, false };
@@ -173,7 +148,7 @@ static void fewer_samples_than_are_needed_do_not_judge(void **state)
 
 static void failed_trial_is_a_verdict_of_its_own(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     struct grid *grid = make_grid(w->arena, 4);
     uint32_t failed[] = { 0, 1 };
 
@@ -190,7 +165,7 @@ static void failed_trial_is_a_verdict_of_its_own(void **state)
 /* Ten copies are one sample, with neither interval nor p-value. */
 static void copies_are_judged_by_their_value_alone(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     struct grid *grid = make_grid(w->arena, 4);
     struct experiment_expect e = expect("b", "a", -INFINITY, -6.5, 0);
     struct check_list list;
@@ -206,7 +181,7 @@ static void copies_are_judged_by_their_value_alone(void **state)
 
 static void any_seed_that_got_worse_is_a_regression(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     const struct grid *before = make_grid(w->arena, 4);
     struct grid *now = make_grid(w->arena, 4);
     struct check_list list;
@@ -227,7 +202,7 @@ static void any_seed_that_got_worse_is_a_regression(void **state)
 
 static void trial_that_is_gone_is_a_regression(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     struct grid *now = make_grid(w->arena, 4);
     struct check_list list;
 
@@ -248,7 +223,7 @@ static void trial_that_is_gone_is_a_regression(void **state)
 /* The draws of b are compared with a value that no seed moves. */
 static void what_draws_has_an_interval_against_what_does_not(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     struct grid *grid = make_grid(w->arena, 4);
     struct experiment_expect e = expect("b", "a", -INFINITY, -6.9, 0);
     bool fixed[] = { true, false };
@@ -265,20 +240,20 @@ static void what_draws_has_an_interval_against_what_does_not(void **state)
 
 static void expectations_come_back_from_checks_csv(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     struct experiment_expect e[2] = { expect("b", "a", -INFINITY, -6.5, true),
                                  expect("a", NULL, 90, 110, false) };
     const struct experiment_expect *back;
     struct check_list list;
     struct err err = { 0 };
-    struct folder *folder = folder_make(w->arena, w->scratch.dir, &err);
+    struct folder *folder = folder_make(w->arena, w->dir, &err);
     uint32_t count;
 
     e[0].claim = "A \"3\", first";
     list = check_expects(w->arena, make_grid(w->arena, 4), e, 2);
     assert_true(check_write(w->arena, folder, &list, &err));
     folder_close(folder);
-    assert_true(check_read(w->arena, w->scratch.dir, NULL, &back, &count, &err));
+    assert_true(check_read(w->arena, w->dir, NULL, &back, &count, &err));
     assert_int_equal(count, 2);
     assert_string_equal(back[0].claim, e[0].claim);
     assert_true(back[0].percent && isinf(back[0].low));
@@ -290,16 +265,16 @@ static void expectations_come_back_from_checks_csv(void **state)
 
 static void absent_checks_csv_has_no_expectations(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     const struct experiment_expect *back;
     struct err err = { 0 };
     uint32_t count = 9;
 
-    assert_true(check_read(w->arena, w->scratch.dir, NULL, &back, &count, &err));
+    assert_true(check_read(w->arena, w->dir, NULL, &back, &count, &err));
     assert_int_equal(count, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
 int main(void)
 {

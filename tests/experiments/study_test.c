@@ -20,29 +20,13 @@
 #include "tests/aid/scratch.h"
 
 struct world {
-    struct arena *arena;
     struct scratch scratch;
     struct err err;
 };
 
 static int setup(void **state)
 {
-    struct world *world = calloc(1, sizeof *world);
-
-    world->arena = arena_new(1 << 16);
-    scratch_open(&world->scratch);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *world = *state;
-
-    scratch_close(&world->scratch);
-    arena_free(world->arena);
-    free(world);
-    return 0;
+    return scratch_state(state, sizeof(struct world));
 }
 
 static const struct experiment *read_with(struct world *w, const char *text,
@@ -50,7 +34,7 @@ static const struct experiment *read_with(struct world *w, const char *text,
 {
     memset(&w->err, 0, sizeof w->err);
     scratch_experiment(&w->scratch, text);
-    return experiment_read(w->arena, scratch_path(&w->scratch, "e.yaml"), options,
+    return experiment_read(w->scratch.arena, scratch_path(&w->scratch, "e.yaml"), options,
                            &w->err);
 }
 
@@ -201,7 +185,7 @@ static void changed_trace_file_changes_the_hash(void **state)
 
     scratch_write(&w->scratch, "jobs.csv",
                   "job,submit,duration,gpus\n0,0,10,1\n");
-    b = experiment_read(w->arena, scratch_path(&w->scratch, "e.yaml"), &none,
+    b = experiment_read(w->scratch.arena, scratch_path(&w->scratch, "e.yaml"), &none,
                         &w->err);
     assert_true(a != NULL && b != NULL);
     assert_int_equal(a->input_count, 3);
@@ -302,7 +286,7 @@ static void missing_cluster_file_is_located_where_it_is_named(void **state)
 
     scratch_write(&w->scratch, "e.yaml", "experiment: x\npolicies: [fcfs]\n"
                   "seeds: 1\ncluster: no.yaml\nworkload: {}\n");
-    assert_null(experiment_read(w->arena, scratch_path(&w->scratch, "e.yaml"),
+    assert_null(experiment_read(w->scratch.arena, scratch_path(&w->scratch, "e.yaml"),
                                 &none, &w->err));
     assert_int_equal(w->err.kind, ERR_IO);
     assert_int_equal(w->err.pos.line, 4);
@@ -327,7 +311,7 @@ static void error_in_the_cluster_file_is_located_there(void **state)
     assert_int_equal(w->err.pos.line, 2);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, scratch_teardown)
 
 int main(void)
 {

@@ -74,7 +74,8 @@ static void an_archive_runs_again_with_the_same_tables(void **state)
     make(w);
     run_line(w, "mkdir far && mv x.tar.zst far && rm -r e.yaml jobs.csv widest.c out && cd far && "
              "$C reproduce x.tar.zst", 0, "the archive's is the same\n");
-    run_line(w, "$C reproduce far/x.tar.zst", 0, "5 tables are the same, to the byte\n");
+    run_line(w, "$C reproduce far/x.tar.zst", 0,
+             "6 files (tables and audit.json) are the same, to the byte\n");
     assert_tidy(w);
 }
 
@@ -88,7 +89,7 @@ static void files_keep_their_places_beside_each_other(void **state)
              "../../cluster.yaml|' e.yaml >a/b/e.yaml && rm e.yaml", 0, NULL);
     run_line(w, "cd work && $C run ../a/b/e.yaml -q -o out && $C archive out -o ../x.tar.zst && "
              "cd .. && rm -r a data work cluster.yaml && $C reproduce x.tar.zst", 0,
-             "tables are the same");
+             "are the same, to the byte");
     assert_tidy(w);
 }
 
@@ -111,11 +112,36 @@ static void a_table_that_differs_is_told_with_its_line(void **state)
     run_line(w, "mkdir t && cd t && tar xf ../x.tar.zst && sed -i '3s/$/9/' results/jobs.csv && "
              "sed -i '$d' results/summary.csv && tar --zstd -cf ../y.tar.zst * && cd .. && "
              "$C reproduce y.tar.zst", 1, "jobs.csv:3:78: differs\n  archive  ...");
-    run_line(w, "$C reproduce y.tar.zst", 1, "2 of 5 tables differ\n");
+    run_line(w, "$C reproduce y.tar.zst", 1, "2 of 6 files (tables and audit.json) differ\n");
     run_line(w, "$C reproduce y.tar.zst", 1,
              "summary.csv:5:1: differs\n  archive  (no such line)\n");
     run_line(w, "cd t && rm results/jobs.csv && tar --zstd -cf ../z.tar.zst * && cd .. && "
              "$C reproduce z.tar.zst", 1, "jobs.csv: only here\n");
+    assert_tidy(w);
+}
+
+/* The digest of all events, which is in no table. */
+static void an_audit_that_differs_is_told(void **state)
+{
+    struct shell *w = *state;
+
+    make(w);
+    run_line(w, "mkdir t && cd t && tar xf ../x.tar.zst && sed -i 's/digest\": \"./&f/' "
+             "results/audit.json && tar --zstd -cf ../y.tar.zst * && cd .. && "
+             "$C reproduce y.tar.zst", 1, "audit.json:6:");
+    run_line(w, "$C reproduce y.tar.zst", 1, "1 of 6 files (tables and audit.json) differ\n");
+}
+
+/* A run of 100,000 seeds does not end before the signal, which the run does not get. */
+static void a_signal_leaves_nothing_behind(void **state)
+{
+    struct shell *w = *state;
+
+    make(w);
+    run_line(w, "mkdir t && cd t && tar xf ../x.tar.zst && sed -i 's/seeds=2/seeds=100000/' "
+             "archive.json && tar --zstd -cf ../y.tar.zst * && cd .. && rm -r t", 0, NULL);
+    run_line(w, "$C reproduce y.tar.zst & until ls -d tmp/*/again/.trials; do sleep 0.1; done; "
+             "kill -TERM $!; wait $!", 130, "interrupted");
     assert_tidy(w);
 }
 
@@ -232,6 +258,8 @@ int main(int argc, char **argv)
         TEST(files_keep_their_places_beside_each_other),
         TEST(the_same_files_give_the_same_bytes),
         TEST(a_table_that_differs_is_told_with_its_line),
+        TEST(an_audit_that_differs_is_told),
+        TEST(a_signal_leaves_nothing_behind),
         TEST(an_input_of_the_archive_is_what_runs),
         TEST(what_cannot_be_packed_is_refused),
         TEST(an_input_named_by_its_whole_path_is_refused),

@@ -21,31 +21,6 @@
 #include "sim/base/err.h"
 #include "tests/aid/scratch.h"
 
-struct world {
-    struct arena *arena;
-    struct scratch scratch;
-};
-
-static int setup(void **state)
-{
-    struct world *world = calloc(1, sizeof *world);
-
-    world->arena = arena_new(1 << 14);
-    scratch_open(&world->scratch);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *world = *state;
-
-    scratch_close(&world->scratch);
-    arena_free(world->arena);
-    free(world);
-    return 0;
-}
-
 /* One of each verdict, in the order of the enumeration. */
 #define FILE_NAME "./a,b.yaml"
 static struct verdicts make_verdicts(struct arena *arena, bool not_judged_passes)
@@ -76,12 +51,12 @@ static void assert_has(const char *text, const char *part)
 
 static void junit_tells_failures_errors_and_what_is_skipped_apart(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     struct verdicts v = make_verdicts(w->arena, false);
     struct err err = { 0 };
 
-    assert_true(verdicts_junit(w->arena, scratch_path(&w->scratch, "j.xml"), &v, &err));
-    char *text = scratch_read(&w->scratch, "j.xml");
+    assert_true(verdicts_junit(w->arena, scratch_path(w, "j.xml"), &v, &err));
+    char *text = scratch_read(w, "j.xml");
 
     assert_has(text, "<testsuite name=\"suite\" tests=\"5\" failures=\"2\" errors=\"1\" "
                "skipped=\"1\" time=\"2.000\">");
@@ -93,15 +68,15 @@ static void junit_tells_failures_errors_and_what_is_skipped_apart(void **state)
     assert_has(text, "<error type=\"failed trial\"");
     free(text);
     v = make_verdicts(w->arena, true);
-    assert_true(verdicts_junit(w->arena, scratch_path(&w->scratch, "j.xml"), &v, &err));
-    text = scratch_read(&w->scratch, "j.xml");
+    assert_true(verdicts_junit(w->arena, scratch_path(w, "j.xml"), &v, &err));
+    text = scratch_read(w, "j.xml");
     assert_has(text, "failures=\"1\" errors=\"1\" skipped=\"2\"");
     free(text);
 }
 
 static void annotations_are_escaped_lines(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     const struct verdicts v = make_verdicts(w->arena, true);
     char *text = NULL;
     size_t bytes;
@@ -120,13 +95,13 @@ static void annotations_are_escaped_lines(void **state)
 
 static void code_quality_is_a_list_of_findings(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     const struct verdicts v = make_verdicts(w->arena, false);
     struct err err = { 0 };
 
-    assert_true(verdicts_code_quality(w->arena, scratch_path(&w->scratch, "q.json"), &v,
+    assert_true(verdicts_code_quality(w->arena, scratch_path(w, "q.json"), &v,
                                       &err));
-    char *text = scratch_read(&w->scratch, "q.json");
+    char *text = scratch_read(w, "q.json");
 
     assert_has(text, "[\n  {\"description\": \"a<b & \\\"c\\\": 50%\\u000aof it\"");
     assert_has(text, "\"severity\": \"critical\", \"location\": {\"path\": \"a,b.yaml\", "
@@ -168,21 +143,21 @@ static struct grid *make_grid(struct arena *arena)
 
 static void a_baseline_has_as_many_seeds_as_it_has_room_for(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     struct grid *grid = make_grid(w->arena);
     const struct experiment_expect expect = { .metric = METRIC_ENERGY };
     struct baseline_asks asks = { &expect, 1, NULL, 0 };
     struct baseline_told told;
     struct err err = { 0 };
 
-    assert_true(baseline_write(w->arena, w->scratch.dir, grid, &asks, &told, &err));
-    char *text = scratch_read(&w->scratch, "summary.csv");
+    assert_true(baseline_write(w->arena, w->dir, grid, &asks, &told, &err));
+    char *text = scratch_read(w, "summary.csv");
 
     assert_int_equal(strlen(text), told.bytes);
     assert_true(told.bytes <= BASELINE_BYTES && told.seeds >= 2 && told.seeds < SEEDS);
     assert_has(text, "point,policy,seed,jobs,jobs_done,energy_kwh,jct_mean_s,");
     free(text);
-    const struct grid *back = grid_from_folder(w->arena, w->scratch.dir, &err);
+    const struct grid *back = grid_from_folder(w->arena, w->dir, &err);
 
     assert_non_null(back);
     assert_int_equal(back->seed_count, told.seeds);
@@ -190,21 +165,21 @@ static void a_baseline_has_as_many_seeds_as_it_has_room_for(void **state)
                 grid_value(grid, 3, 1, 1, METRIC_ENERGY));
     assert_true(grid_lacks(back, METRIC_SLOWDOWN) && !grid_lacks(back, METRIC_ENERGY));
     asks.seeds_most = 1;                /* of a rule that may end so early */
-    assert_true(baseline_write(w->arena, w->scratch.dir, grid, &asks, &told, &err));
+    assert_true(baseline_write(w->arena, w->dir, grid, &asks, &told, &err));
     assert_int_equal(told.seeds, 1);
 }
 
 /* What it lacks is not compared, and what it has is. */
 static void a_run_is_compared_with_what_a_baseline_has(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     struct grid *grid = make_grid(w->arena);
     const struct baseline_asks asks = { NULL, 0, NULL, 0 };
     struct baseline_told told;
     struct err err = { 0 };
 
-    assert_true(baseline_write(w->arena, w->scratch.dir, grid, &asks, &told, &err));
-    const struct grid *before = grid_from_folder(w->arena, w->scratch.dir, &err);
+    assert_true(baseline_write(w->arena, w->dir, grid, &asks, &told, &err));
+    const struct grid *before = grid_from_folder(w->arena, w->dir, &err);
     struct check_list list = check_regressions(w->arena, before, grid, 0, NULL);
 
     assert_int_equal(list.count, 2 * POINTS);
@@ -221,22 +196,22 @@ static void a_run_is_compared_with_what_a_baseline_has(void **state)
 
 static void a_baseline_does_not_replace_the_results_of_a_run(void **state)
 {
-    struct world *w = *state;
+    struct scratch *w = *state;
     const struct baseline_asks asks = { NULL, 0, NULL, 0 };
     struct baseline_told told;
     struct err err = { 0 };
 
-    scratch_write(&w->scratch, "provenance.json", "{}");
-    assert_false(baseline_write(w->arena, w->scratch.dir, make_grid(w->arena), &asks, &told,
+    scratch_write(w, "provenance.json", "{}");
+    assert_false(baseline_write(w->arena, w->dir, make_grid(w->arena), &asks, &told,
                                 &err));
     assert_int_equal(err.kind, ERR_USAGE);
-    assert_null(scratch_read(&w->scratch, "summary.csv"));
+    assert_null(scratch_read(w, "summary.csv"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
         TEST(junit_tells_failures_errors_and_what_is_skipped_apart),
         TEST(annotations_are_escaped_lines),
         TEST(code_quality_is_a_list_of_findings),
