@@ -18,6 +18,7 @@
 #include "experiments/decide/decide.h"
 #include "experiments/fleet/fleet.h"
 #include "experiments/preflight/abilities.h"
+#include "experiments/preflight/arrivals.h"
 #include "experiments/preflight/defaults.h"
 #include "experiments/preflight/idle_keys.h"
 #include "experiments/preflight/load_print.h"
@@ -175,6 +176,7 @@ void cmd_results_print(struct cli *cli, const struct session *session)
     places_warn(experiment, command_warn, cli);
     abilities_warn(experiment, command_warn, cli);
     idle_keys_warn(experiment, command_warn, cli);
+    arrivals_warn(experiment, command_warn, cli);
     load_warn(cli->arena, experiment, command_warn, cli);
     print_left_out(cli, experiment);
     print_fidelity(cli, experiment, session->grid);
