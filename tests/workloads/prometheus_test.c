@@ -41,6 +41,25 @@ static void a_matrix_becomes_a_series_for_each_result(void **state)
     free(text);
 }
 
+/* Closed brackets say that nothing was cut off; the last line of a CSV says nothing. */
+static void an_answer_of_one_line_needs_no_end_of_it(void **state)
+{
+    static const char *const none[] = { NULL };
+    const struct program *program = the_program(state);
+    char in[160], *said;
+
+    write_file(in_folder(program, "in", in),
+               "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":"
+               "[{\"metric\":{},\"values\":[[1,\"2\"],[2,\"3\"]]}]}}");
+    assert_int_equal(import(program, "prometheus", in, none, &said), 0);
+    assert_null(strstr(said, "has no end"));
+    free(said);
+    write_file(in, "series,time_s,value\na,1,2\na,2,3");
+    assert_int_equal(import(program, "series", in, none, &said), 0);
+    has(said, "the last line has no end");
+    free(said);
+}
+
 static void answers_that_are_no_matrix_are_refused(void **state)
 {
     static const struct { const char *text, *said; } wrong[] = {
@@ -330,6 +349,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_matrix_becomes_a_series_for_each_result),
+        cmocka_unit_test(an_answer_of_one_line_needs_no_end_of_it),
         cmocka_unit_test(answers_that_are_no_matrix_are_refused),
         cmocka_unit_test(arrivals_follow_a_measured_rate),
         cmocka_unit_test(arrivals_use_up_many_rates),
