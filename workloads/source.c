@@ -10,6 +10,7 @@
 #include "workloads/source.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -240,9 +241,16 @@ static bool read_synthetic(struct workload_spec *spec,
         return false;
     spec->jobs_max = keys->jobs > 0 ? (uint64_t)keys->jobs : UINT64_MAX;
     spec->for_ns = keys->for_ns > 0 ? keys->for_ns : CLOCK_NEVER_NS;
-    if (keys->jobs == 0 && (spec->arrival.process == ARRIVAL_ALL_AT_ONCE ||
-                            (keys->for_ns == 0 &&
-                             spec->arrival.time_count == 0)))
+    if (spec->arrival.time_count > 0 && keys->jobs > 0 &&
+        spec->jobs_max > spec->arrival.time_count)
+        return err_set(world->err, ERR_RANGE, conf_pos(conf_get(conf, "jobs")),
+                       "jobs must be at most %zu, as many as arrival has times, "
+                       "and is %" PRIu64, spec->arrival.time_count,
+                       spec->jobs_max);
+    if (keys->jobs == 0 &&
+        (spec->arrival.process == ARRIVAL_ALL_AT_ONCE ||
+         (keys->for_ns == 0 &&
+          arrival_end_ns(&spec->arrival) == CLOCK_NEVER_NS)))
         return err_set(world->err, ERR_SCHEMA, conf_pos(conf),
                        "jobs%s is missing: when do arrivals end",
                        spec->arrival.process == ARRIVAL_ALL_AT_ONCE
@@ -444,6 +452,25 @@ uint64_t workload_jobs(const struct workload_spec *spec)
 int64_t workload_for_ns(const struct workload_spec *spec)
 {
     return spec->trace != NULL ? CLOCK_NEVER_NS : spec->for_ns;
+}
+
+int64_t workload_arrivals_end_ns(const struct workload_spec *spec)
+{
+    return spec->entry_count == 0 ? CLOCK_NEVER_NS
+                                  : arrival_end_ns(&spec->arrival);
+}
+
+uint64_t workload_arrivals(const struct workload_spec *spec, uint64_t seed,
+                           uint32_t replica)
+{
+    struct arrival_clock clock;
+    uint64_t count = 0;
+
+    assert(workload_arrivals_end_ns(spec) != CLOCK_NEVER_NS);
+    arrival_start(&clock, &spec->arrival, seed, replica);
+    while (count < spec->jobs_max && arrival_next(&clock) < spec->for_ns)
+        count++;
+    return count;
 }
 
 struct source_counts workload_counts(const struct workload_spec *spec)

@@ -89,6 +89,13 @@ uint64_t workload_jobs(const struct workload_spec *spec);
 /* Returns the time of `for:`, when a mix's arrivals end; CLOCK_NEVER_NS: the
  * file has no such key. */
 int64_t workload_for_ns(const struct workload_spec *spec);
+/* Returns the time from which no job of a mix arrives because its times or rates have
+ * ended; CLOCK_NEVER_NS: they do not end, or there is no mix. */
+int64_t workload_arrivals_end_ns(const struct workload_spec *spec);
+/* Returns how many jobs of such a mix arrive, by its seed, until `jobs:`, `for:` or that
+ * time.  O(jobs); the jobs themselves are not drawn. */
+uint64_t workload_arrivals(const struct workload_spec *spec, uint64_t seed,
+                           uint32_t replica);
 /* Returns what the trace file held; all zero for a mix. */
 struct source_counts workload_counts(const struct workload_spec *spec);
 /* True: some job has a limit; requests a part of a GPU; has steps. */

@@ -18,6 +18,7 @@
 #include "experiments/decide/decide.h"
 #include "experiments/fleet/fleet.h"
 #include "experiments/preflight/abilities.h"
+#include "experiments/preflight/arrivals.h"
 #include "experiments/preflight/defaults.h"
 #include "experiments/preflight/idle_keys.h"
 #include "experiments/preflight/load_print.h"
@@ -68,11 +69,18 @@ static void print_limits(struct cli *cli, const struct experiment *experiment,
     }
 }
 
-/* ", 12 not taken by where", or nothing for 0. */
-static const char *format_not_taken(struct arena *arena, uint64_t rows)
+/* ", 12 not taken by where, 3 for which where has no value", as far as there are any. */
+static const char *format_where(struct arena *arena,
+                                const struct source_counts *c)
 {
-    return rows == 0 ? "" : text_format(arena, ", %" PRIu64 " not taken by where",
-                                        rows);
+    const char *text = "";
+
+    if (c->not_taken > 0)
+        text = text_format(arena, ", %" PRIu64 " not taken by where", c->not_taken);
+    if (c->no_value > 0)
+        text = text_format(arena, "%s, %" PRIu64 " for which where has no value "
+                           "(x / 0, the root of -1)", text, c->no_value);
+    return text;
 }
 
 /* Prints, of the traces that were read, what did not become a job. */
@@ -96,7 +104,7 @@ static void print_left_out(struct cli *cli, const struct experiment *experiment)
                 "%" PRIu64 " outside the slice%s; %" PRIu64 " blank lines%s",
                 experiment->point[i].label, c.rows, c.jobs, c.skipped_run_time,
                 c.skipped_gpus, c.skipped_too_large, c.skipped_other,
-                c.outside_slice, format_not_taken(cli->arena, c.not_taken),
+                c.outside_slice, format_where(cli->arena, &c),
                 c.blank_lines,
                 c.longer_rows > 0 ? "" : "\n");
         if (c.longer_rows > 0)
@@ -113,7 +121,6 @@ static void print_left_out(struct cli *cli, const struct experiment *experiment)
     }
 }
 
-/* Where the fluid mode is not to be trusted. */
 /* Where the fluid mode is not to be trusted: above this share of the GPU time. */
 #define SHARED_BURSTS 0.01      /* of the GPU time */
 
@@ -169,6 +176,7 @@ void cmd_results_print(struct cli *cli, const struct session *session)
     places_warn(experiment, command_warn, cli);
     abilities_warn(experiment, command_warn, cli);
     idle_keys_warn(experiment, command_warn, cli);
+    arrivals_warn(experiment, command_warn, cli);
     load_warn(cli->arena, experiment, command_warn, cli);
     print_left_out(cli, experiment);
     print_fidelity(cli, experiment, session->grid);

@@ -59,9 +59,9 @@ static bool read_node(void *self, const struct conf_node *object,
         return true;
     }
     node.name = kube_text(object, "metadata.name");
-    node.gpu = kube_label(object, "nvidia.com/gpu.product");
-    if (node.gpu == NULL)
-        node.gpu = kube_label(object, "cloud.google.com/gke-accelerator");
+    for (const char *const *label = kube_gpu_labels;
+         *label != NULL && node.gpu == NULL; label++)
+        node.gpu = kube_label(object, *label);
     if (node.name == NULL)
         node.name = "";
     if (!read_resource(object, "cpu", &cores, err) ||

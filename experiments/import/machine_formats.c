@@ -9,8 +9,8 @@
 static const struct machines_format format_table[] = {
     {"openb-nodes", "nodes of Alibaba's GPU-sharing cluster 2023: sn, cpu_milli, "
                     "memory_mib, gpu, model", openb_nodes_read, true},
-    {"slurm-nodes", "nodes of Slurm: scontrol show node, or the lines NodeName= "
-                    "of slurm.conf", slurm_nodes_read, false},
+    {"slurm-nodes", "nodes of Slurm: scontrol show node, sinfo -N -o '%N %c %m "
+                    "%G %T', or the lines NodeName= of slurm.conf", slurm_nodes_read, false},
     {"kube-nodes", "nodes of Kubernetes: kubectl get nodes -o yaml or json",
      kube_nodes_read, false},
 };

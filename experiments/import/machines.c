@@ -21,7 +21,6 @@
 
 /* What stands for a CPU that nobody names. */
 #define CPU_GUESS "epyc-7763"
-#define CPU_GUESS_CORES 64
 #define NAME_BYTES 64u
 
 bool machines_name(const char *text)
@@ -99,6 +98,7 @@ static void write_gpus(struct machines *machines, struct out *out,
                        const struct machine *machine)
 {
     struct notes *notes = &machines->notes;
+    const int64_t cores = catalogue_cpu(catalogue, CPU_GUESS)->cores;
     char others[120] = "";
     const struct gpu_type *gpu =
         machine->gpu == NULL || machines->format->hidden
@@ -130,7 +130,7 @@ static void write_gpus(struct machines *machines, struct out *out,
                "of the catalogue, with as many cores as the list says");
     out_printf(out, ",\n     gpus: {type: %s, count: %" PRId64 "}, cpu: {type: "
                CPU_GUESS ", sockets: %" PRId64 "}", gpu->name, machine->gpus,
-               (machine->cores + CPU_GUESS_CORES - 1) / CPU_GUESS_CORES);
+               (machine->cores + cores - 1) / cores);
 }
 
 /* One entry of `nodes:`, named as its first node. */

@@ -344,7 +344,10 @@ bool import_paper_end(struct import_paper *paper, struct arena *arena,
     bool good = fclose(paper->file) == 0;
 
     paper->file = NULL;
-    if (good)
+    if (!good)
+        err_set(err, ERR_IO, (struct err_pos){ path, 0, 0 },
+                "no memory for the report");
+    else
         copy = out_open(arena, path, err);
     if (copy != NULL) {
         out_text(copy, paper->text);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * slurm_nodes.c - what `scontrol show node` prints, one node in several lines
- * or, with -o, in one; and the lines NodeName= of slurm.conf, which have the
- * same keys and lists of names, gpu[01-04].
+ * or, with -o, in one; the lines NodeName= of slurm.conf, which have the same
+ * keys and lists of names, gpu[01-04]; and tables of sinfo, whose first line names
+ * the columns (man sinfo, "Output field descriptions").
  *
  * Keys: NodeName, CPUTot or CPUs, RealMemory (MiB), Gres ("gpu:a100:4(S:0-1)").
  * Where there are no CPUs they are boards x sockets x cores x threads (man
@@ -17,6 +18,7 @@
 #include "sim/text/notes.h"
 #include "sim/text/paths.h"
 #include "sim/text/scan.h"
+#include "sim/text/string_set.h"
 
 /* More than any cluster has; so sums and products stay in range. */
 #define COUNT_MAX 1000000000
@@ -30,10 +32,21 @@ struct entry {
     int64_t part[PARTS];        /* 0: not said */
 };
 
+/* Columns of sinfo, and what scontrol calls them. */
+enum { NAME, CPUS, MEMORY, GRES, STATE, COLUMNS };
+static const struct { const char *name, *other, *key; } column_of[COLUMNS] = {
+    {"NODELIST", "HOSTNAMES", "NodeName"}, {"CPUS", "CPUS", "CPUs"},
+    {"MEMORY", "MEMORY", "RealMemory"}, {"GRES", "GRES", "Gres"},
+    {"STATE", "STATE", "State"}};
+#define WORDS_MAX 1024u         /* of a line; a Reason may have many */
+
 struct reading {
     struct machines *machines;
     struct scan *scan;
     struct entry now, base;     /* base: of NodeName=DEFAULT */
+    bool table;                 /* of sinfo */
+    size_t at[COLUMNS];         /* which word of its lines; SIZE_MAX: none */
+    struct string_set names;    /* of its nodes */
 };
 
 static struct err_pos place_of(const struct reading *r, uint32_t col)
@@ -176,25 +189,27 @@ static bool read_part(struct reading *r, int part, const char *key,
                    "%s must be at most %d, found '%.40s'", key, PARTS_MAX, value);
 }
 
+/* IDLE+DRAIN of scontrol; down*, drng, fail of sinfo. */
 static bool read_state(struct reading *r, const char *value)
 {
-    if (strstr(value, "DOWN") != NULL || strstr(value, "DRAIN") != NULL ||
-        strstr(value, "FAIL") != NULL)
+    static const char *const bad[] = {"DOWN", "DRAIN", "FAIL", "down", "drain",
+                                      "drng", "fail"};
+    bool is_bad = false;
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        is_bad = is_bad || strstr(value, bad[i]) != NULL;
+    if (is_bad)
         notes_count(&r->machines->notes, "nodes are down or drained: they are in "
                     "the cluster all the same");
     return true;
 }
 
-/* One "Key=value". */
-static bool read_key(struct reading *r, char *text, uint32_t col,
-                     struct err *err)
+/* A key and its value. */
+static bool read_value(struct reading *r, const char *text, char *value,
+                       uint32_t col, struct err *err)
 {
-    char *value = strchr(text, '=');
     int part;
 
-    if (value == NULL)
-        return true;            /* a word of Reason or OS */
-    *value++ = '\0';
     if (strcmp(text, "NodeName") == 0) {
         if (!end_node(r, err))
             return false;
@@ -215,19 +230,114 @@ static bool read_key(struct reading *r, char *text, uint32_t col,
     return strcmp(text, "State") != 0 || read_state(r, value);
 }
 
-static bool read_line(struct reading *r, char *line, struct err *err)
+/* One "Key=value"; others are words of Reason or OS. */
+static bool read_key(struct reading *r, char *text, uint32_t col,
+                     struct err *err)
 {
-    char *at = line;
+    char *value = strchr(text, '=');
 
-    while (*(at += strspn(at, " \t")) != '\0' && *at != '#') {
-        char *end = at + strcspn(at, " \t");
+    if (value == NULL)
+        return true;
+    *value++ = '\0';
+    return read_value(r, text, value, col, err);
+}
+
+/* Cuts a line into words, in place; returns how many there are, at most WORDS_MAX of
+ * which are kept.  A comment ends it. */
+static size_t cut_words(char *line, char **word)
+{
+    static const char blank[] = " \t|";
+    size_t count = 0;
+
+    for (char *at = line; *(at += strspn(at, blank)) != '\0' && *at != '#';) {
+        char *end = at + strcspn(at, blank);
         bool more = *end != '\0';
 
         *end = '\0';
-        if (!read_key(r, at, (uint32_t)(at - line) + 1, err))
-            return false;
+        if (count < WORDS_MAX)
+            word[count] = at;
+        count++;
         at = end + more;
     }
+    return count;
+}
+
+/* Do these words name the columns of sinfo? */
+static bool find_columns(struct reading *r, char *const *word, size_t count)
+{
+    for (int c = 0; c < COLUMNS; c++) {
+        r->at[c] = SIZE_MAX;
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(word[i], column_of[c].name) == 0 ||
+                strcmp(word[i], column_of[c].other) == 0)
+                r->at[c] = i;
+    }
+    return r->at[NAME] != SIZE_MAX;
+}
+
+/* Without Gres a node would have no GPUs, and nobody would say so. */
+static bool check_columns(const struct reading *r, struct err *err)
+{
+    for (int c = NAME; c < STATE; c++)
+        if (r->at[c] == SIZE_MAX) {
+            err_set(err, ERR_SYNTAX, place_of(r, 1), "table of sinfo has no "
+                    "column %s", column_of[c].name);
+            return err_hint(err, "Print it by: sinfo -N -o '%%N %%c %%m %%G "
+                                 "%%T'.");
+        }
+    return true;
+}
+
+/* A line of sinfo: a node, once for each of its partitions. */
+static bool read_row(struct reading *r, char *const *word, size_t count,
+                     const char *line, struct err *err)
+{
+    bool is_new;
+
+    for (int c = 0; c < COLUMNS; c++)
+        if (r->at[c] != SIZE_MAX && r->at[c] >= count)
+            return err_set(err, ERR_SYNTAX, place_of(r, 1),
+                           "line has %zu words, column %s is number %zu", count,
+                           column_of[c].name, r->at[c] + 1);
+    if (strpbrk(word[r->at[NAME]], "[,") != NULL) {
+        err_set(err, ERR_SYNTAX, place_of(r, 1), "line has several nodes, %.40s",
+                word[r->at[NAME]]);
+        return err_hint(err, "Of each node a line is needed: sinfo -N.");
+    }
+    string_set_keep(&r->names, r->machines->arena, word[r->at[NAME]], &is_new);
+    if (!is_new) {
+        notes_count(&r->machines->notes, "lines name a node of a line above, "
+                    "as of another partition");
+        return true;
+    }
+    for (int c = 0; c < COLUMNS; c++) {
+        char *value = r->at[c] == SIZE_MAX ? NULL : word[r->at[c]];
+
+        if (value != NULL && !read_value(r, column_of[c].key, value,
+                                         (uint32_t)(value - line) + 1, err))
+            return false;
+    }
+    return true;
+}
+
+static bool read_line(struct reading *r, char *line, struct err *err)
+{
+    char *word[WORDS_MAX];
+    size_t count = cut_words(line, word);
+
+    if (count > WORDS_MAX)
+        return err_set(err, ERR_RANGE, place_of(r, 1),
+                       "line has %zu words, at most %u are read", count,
+                       WORDS_MAX);
+    if (r->table && count > 0)
+        return read_row(r, word, count, line, err);
+    if (!r->table && r->now.node.name == NULL && find_columns(r, word, count)) {
+        r->table = true;
+        return check_columns(r, err);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!read_key(r, word[i], (uint32_t)(word[i] - line) + 1, err))
+            return false;
     return true;
 }
 
@@ -256,7 +366,7 @@ bool slurm_nodes_read(struct machines *machines, struct err *err)
     if (good && machines->count == 0)
         return err_set(err, ERR_SYNTAX,
                        (struct err_pos){ machines->file, 1, 1 },
-                       "file has no NodeName=: `scontrol show node` prints "
-                       "what is read");
+                       "file has no NodeName=: `scontrol show node` or `sinfo -N "
+                       "-o '%%N %%c %%m %%G %%T'` prints what is read");
     return good;
 }

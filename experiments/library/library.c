@@ -14,6 +14,7 @@
 #include "experiments/library/run.h"
 #include "experiments/plugins/host_file.h"
 #include "experiments/preflight/abilities.h"
+#include "experiments/preflight/arrivals.h"
 #include "experiments/preflight/idle_keys.h"
 #include "experiments/preflight/places.h"
 #include "experiments/process/isolate.h"
@@ -205,6 +206,7 @@ static bool run_trials(struct clustersim *run, struct err *err)
     places_warn(run->experiment, told_warn, run);
     abilities_warn(run->experiment, told_warn, run);
     idle_keys_warn(run->experiment, told_warn, run);
+    arrivals_warn(run->experiment, told_warn, run);
     if (run->session.first_failure != NULL)
         run->failure = &told_new(run, run->session.first_failure)->error;
     return true;

@@ -134,7 +134,7 @@ static const struct conf_shape shapes[] = {
       "{'required': ['cpu']}]}, {'required': ['requests']}]", NULL },
     { "workload.services[].requests:", "'anyOf': [{'required': ['trace']}, "
       "{'required': ['arrival', 'for']}]", NULL },
-    { "cluster.series:", "'oneOf': [{'required': ['file']}, {'required': "
+    { "time_series:", "'oneOf': [{'required': ['file']}, {'required': "
       "['points']}]", NULL },
     { "cluster.nodes[]:", "'dependencies': {'nvme_type': ['nvme'], 'cpu': "
       "['memory'], 'rent': {'properties': {'billing': {'not': {'const': "
@@ -254,21 +254,21 @@ static const struct conf_shape shapes[] = {
     { "cluster.nodes[].cpu.type", "@cpu@", NULL },
     { "cluster.nodes[].nics.type", "@nic@", NULL },
     { "cluster.nodes[].price", ANY_OF("{'enum': ['on-demand', 'reserved', "
-      "'owned', 'spot']}, @price@, @cluster.series@"), NULL },
-    { "cluster.nodes[].rent.available", "@cluster.series@", NULL },
+      "'owned', 'spot']}, @price@, @time_series@"), NULL },
+    { "cluster.nodes[].rent.available", "@time_series@", NULL },
     { "cluster.network.leaf", ANY_OF("{'type': 'integer', 'minimum': 1}, {"
       STRING ", 'pattern': '^0*[1-9][0-9]* *(nodes?)?$'}"), NULL },
-    { "workload.arrival.rates", "@cluster.series@", NULL },
-    { "cluster.carbon", ANY_OF("@carbon@, @cluster.series@"), NULL },
+    { "workload.arrival.rates", "@time_series@", NULL },
+    { "cluster.carbon", ANY_OF("@carbon@, @time_series@"), NULL },
     { "cluster.electricity", "{" STRING ", 'pattern': "
       "'^([0-9]+[.]?[0-9]*|[.][0-9]+) *USD/kWh$'}", NULL },
     { "cluster.storage.transfer", "{" STRING ", 'pattern': "
       "'^([0-9]+[.]?[0-9]*|[.][0-9]+) *USD/GB$'}", NULL },
     { "cluster.failures.trace.file", "@path@", NULL },
-    { "cluster.series.file", "@path@", NULL },
-    { "cluster.series.points", LIST_OF("{" ARRAY ", 'minItems': 2, "
+    { "time_series.file", "@path@", NULL },
+    { "time_series.points", LIST_OF("{" ARRAY ", 'minItems': 2, "
       "'maxItems': 2, 'items': [@time@, " FROM_0 "]}"), NULL },
-    { "cluster.series.unit", "{'enum': ['USD/h', 'nodes', 'gCO2/kWh', '/s']}",
+    { "time_series.unit", "{'enum': ['USD/h', 'nodes', 'gCO2/kWh', '/s']}",
       NULL },
 
     { "workload.mix", LIST_OF("@mix@"), NULL },

@@ -52,7 +52,7 @@ static const struct conf_field time_series_fields[] = {
              "(counted in series_held_s)", .choices = after_choices),
 };
 const struct conf_schema time_series_schema =
-    CONF_SCHEMA("cluster.series",
+    CONF_SCHEMA("time_series",
                 "a price, nodes to be had or carbon, over time",
                 time_series_fields);
 

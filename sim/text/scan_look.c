@@ -21,6 +21,7 @@ struct looker {
     bool text;                  /* this line has more than blanks */
     bool any;                   /* it has anything */
     bool after_return;          /* the last byte was a CR */
+    char first, last;           /* bytes of the file that are not blank; 0: none */
 };
 
 /* Counts the lines that end in these bytes; the state of a line that goes on
@@ -39,9 +40,20 @@ static void look_at(struct looker *l, const char *bytes, size_t count)
             continue;
         }
         l->any = true;
-        l->text = l->text || (c != ' ' && c != '\t' && c != '\r');
         l->after_return = c == '\r';
+        if (c == ' ' || c == '\t' || c == '\r')
+            continue;
+        l->text = true;
+        l->first = l->first == 0 ? c : l->first;
+        l->last = c;
     }
+}
+
+/* Is it a JSON to its end?  A part of one lacks the last bracket. */
+static bool is_closed(const struct looker *l)
+{
+    return (l->first == '{' && l->last == '}') ||
+           (l->first == '[' && l->last == ']');
 }
 
 /* The file, whatever it is packed by. */
@@ -99,7 +111,7 @@ bool scan_look(const char *path, struct scan_look *look, struct err *err)
     }
     scan_zstd_close(file.zstd);
     gzclose_r(file.file);
-    look->open_end = looker.any;
+    look->open_end = looker.any && !is_closed(&looker);
     look->lines += looker.any;
     look->blank += looker.any && !looker.text;
     return got == 0 || err_set(err, ERR_IO, pos, "cannot read the file again");

@@ -16,7 +16,8 @@ struct scan_look {
     uint64_t returns;           /* that end with CR LF */
     uint64_t blank;             /* with nothing but blanks */
     bool mark;                  /* a byte order mark stands before the first */
-    bool open_end;              /* the last line has no end */
+    bool open_end;              /* the last line has no end, and the file is no
+                                   JSON whose brackets are closed */
 };
 
 /* Reads all of a file, plain, gzip or zstd, that scan_line has read to its end. */

@@ -253,6 +253,15 @@ static const struct { const char *format, *text, *said; } wrong[] = {
       "in:1:22: range error: CoresPerSocket must be at most 4096" },
     { "slurm-nodes", "NodeName=n RealMemory=10\n",
       "in:1:1: range error: node n must have 1 to 65536 CPUs, and has 0" },
+    { "slurm-nodes", "NODELIST   NODES PARTITION       STATE CPUS    S:C:T MEMORY\n"
+      "gpu01          1      gpu        idle    8    2:4:1   1000\n",
+      "in:1:1: syntax error: table of sinfo has no column GRES" },
+    { "slurm-nodes", "NODELIST CPUS MEMORY GRES\ngpu[01-02] 8 100 gpu:4\n",
+      "in:2:1: syntax error: line has several nodes, gpu[01-02]" },
+    { "slurm-nodes", "NODELIST CPUS MEMORY GRES\ngpu01 8+ 100 gpu:4\n",
+      "in:2:7: syntax error: CPUs must be a whole number, found '8+'" },
+    { "slurm-nodes", "NODELIST CPUS MEMORY GRES\ngpu01 8 100\n",
+      "in:2:1: syntax error: line has 3 words, column GRES is number 4" },
     { "kube-nodes", "{kind: Node, metadata: {name: n}, status: {capacity: "
       "{cpu: 4, memory: 1XB}}}\n", "a quantity such as 8, 500m or 64Gi" },
     { "kube-nodes", "{kind: Node, metadata: {name: n}, status: {capacity: "
@@ -276,6 +285,49 @@ static void what_is_wrong_is_told_with_its_place(void **state)
         free(said);
         assert_int_equal(access(yaml, F_OK), -1);
     }
+}
+
+/* sinfo says of the nodes what scontrol does: nodes and GPUs, written alike.  Of a node
+ * of two partitions it has two lines. */
+static void sinfo_says_what_scontrol_does(void **state)
+{
+    static const char *const tables[] = {
+        "Mon Jan 12 08:00:00 2026\n"
+        "NODELIST CPUS MEMORY GRES STATE\n"
+        "gpu01 128 1031000 gpu:a100:8(S:0-1) idle\n"
+        "gpu01 128 1031000 gpu:a100:8(S:0-1) idle\n"
+        "gpu02 128 1031000 gpu:a100:8(S:0-1),nvme:1 down*\n"
+        "cpu01 64 250000 (null) mixed\n",
+        "GRES|HOSTNAMES|STATE|PARTITION|MEMORY|CPUS\n"
+        "gpu:a100:8|gpu01|idle|all|1031000|128\n"
+        "gpu:a100:8|gpu02|drng|gpu|1031000|128\n"
+        "(null)|cpu01|idle|all|250000|64\n"
+        "(null)|cpu01|idle|cpu|250000|64\n" };
+    static const char list[] =
+        "NodeName=gpu01 CPUTot=128 RealMemory=1031000 Gres=gpu:a100:8\n"
+        "NodeName=gpu02 CPUTot=128 RealMemory=1031000 Gres=gpu:a100:8\n"
+        "NodeName=cpu01 CPUTot=64 RealMemory=250000 Gres=(null)\n";
+    const struct program *program = the_program(state);
+    static const char *const none[] = { NULL };
+    char in[160], yaml[160], *said, *want, *got;
+
+    write_file(in_folder(program, "in", in), list);
+    assert_int_equal(import(program, "slurm-nodes", in, none, &said), 0);
+    free(said);
+    want = program_read(in_folder(program, "w.yaml", yaml));
+    has(want, "name: gpu01, count: 2");
+    for (size_t i = 0; i < 2; i++) {
+        write_file(in, tables[i]);
+        assert_int_equal(import(program, "slurm-nodes", in, none, &said), 0);
+        has(said, "nodes        3, 2 with GPUs, in 2 groups\nGPUs         16\n");
+        has(said, "  1 lines name a node of a line above");
+        has(said, "  1 nodes are down or drained");
+        got = program_read(yaml);
+        assert_string_equal(got, want);
+        free(got);
+        free(said);
+    }
+    free(want);
 }
 
 /* The lists of nodes become clusters on which the jobs run: the type that a log
@@ -328,6 +380,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(kube_reads_json_and_repeated_pods),
         cmocka_unit_test(sacct_knows_older_columns),
         cmocka_unit_test(slurm_conf_has_defaults),
+        cmocka_unit_test(sinfo_says_what_scontrol_does),
         cmocka_unit_test(sacct_tells_what_cannot_be),
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
         cmocka_unit_test(jobs_run_on_the_nodes_of_the_same_system),

@@ -3,11 +3,13 @@
  * prometheus_test.c - answers of Prometheus become series, and a measured rate
  * becomes arrivals.
  */
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 #include "sim/base/arena.h"
@@ -37,6 +39,25 @@ static void a_matrix_becomes_a_series_for_each_result(void **state)
     has(text, "gpu=1/modelName=NVIDIA A100-SXM4-80GB,1768204920,0\n");
     assert_null(strstr(text, "1768204980"));
     free(text);
+}
+
+/* Closed brackets say that nothing was cut off; the last line of a CSV says nothing. */
+static void an_answer_of_one_line_needs_no_end_of_it(void **state)
+{
+    static const char *const none[] = { NULL };
+    const struct program *program = the_program(state);
+    char in[160], *said;
+
+    write_file(in_folder(program, "in", in),
+               "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":"
+               "[{\"metric\":{},\"values\":[[1,\"2\"],[2,\"3\"]]}]}}");
+    assert_int_equal(import(program, "prometheus", in, none, &said), 0);
+    assert_null(strstr(said, "has no end"));
+    free(said);
+    write_file(in, "series,time_s,value\na,1,2\na,2,3");
+    assert_int_equal(import(program, "series", in, none, &said), 0);
+    has(said, "the last line has no end");
+    free(said);
 }
 
 static void answers_that_are_no_matrix_are_refused(void **state)
@@ -193,6 +214,8 @@ static void rates_that_are_wrong_are_refused(void **state)
         { "{process: series, rates: {unit: /s, points: [[0s, 1], [9s, 2]], "
           "from: 9s}}", "nothing arrives: rates are 0 from the begin of" },
         { "{process: series, rates: {unit: USD/h, points: [[0s, 1]]}}", "unit" },
+        { "{process: series, rates: {unit: /s, points: [[0s, 1]], form: 1}}",
+          "key 'form' is not known in 'time_series'" },
     };
     struct arena *arena = arena_new(0);
     struct arrival arrival;
@@ -212,16 +235,130 @@ static void rates_that_are_wrong_are_refused(void **state)
     arena_free(arena);
 }
 
+/* Runs an experiment of these arrivals; what it said, to be freed. */
+static char *run_arrivals(const struct program *program, const char *jobs)
+{
+    char path[160], yaml[160], text[1000], *said;
+    const char *words[] = { "run", in_folder(program, "e.yaml", yaml), "-o",
+                            in_folder(program, "out", path), NULL };
+
+    snprintf(text, sizeof text, "experiment: e\nseeds: 4\ncluster: {nodes: [{name: "
+             "n, count: 1, gpus: {type: generic, count: 4}}]}\nworkload:\n%s\n"
+             "policies: [fcfs, sjf]\noutput: {tables: [summary], plots: []}\n", jobs);
+    write_file(yaml, text);
+    if (run(program, words, &said) != 0)
+        fail_msg("%s", said);
+    return said;
+}
+
+#define MIX "\n  mix: [{recipe: trace, gpus: 1, duration: 1s}]"
+
+/* The fewest jobs of any row of summary.csv, and how many rows have fewer than 20. */
+static long fewest_jobs(const struct program *program, int *low)
+{
+    char path[160], cell[64];
+    char *text = program_read(in_folder(program, "out/summary.csv", path));
+    size_t at = csv_column(text, "jobs");
+    long least = LONG_MAX;
+
+    *low = 0;
+    for (const char *line = strchr(text, '\n'); line && line[1];
+         line = strchr(line + 1, '\n')) {
+        csv_field(line + 1, at, cell, sizeof cell);
+        *low += atol(cell) < 20;
+        least = atol(cell) < least ? atol(cell) : least;
+    }
+    free(text);
+    return least;
+}
+
+/* What is said is what the run had, of which each seed stands twice in the table. */
+static void rates_that_end_before_all_jobs_came_are_told(void **state)
+{
+    const struct program *program = the_program(state);
+    char want[160], *said;
+    long least;
+    int low;
+
+    said = run_arrivals(program, "  arrival: {process: series, rates: {unit: /s, "
+                        "points: [[0s, 1], [20s, 1]]}}\n  jobs: 20" MIX);
+    least = fewest_jobs(program, &low);
+    assert_true(least < 20 && low > 0 && low < 8);
+    snprintf(want, sizeof want, "the rates of arrival end at 20 s, before all jobs "
+             "came, in %d of 4 draws; the fewest are %ld of 20 jobs (base)", low / 2,
+             least);
+    has(said, want);
+    free(said);
+}
+
+static void rates_that_suffice_are_not_told(void **state)
+{
+    static const char *const jobs[] = {
+        "  arrival: {process: series, rates: {unit: /s, points: [[0s, 1], [20s, "
+        "1]], after: hold}}\n  jobs: 20" MIX,
+        "  arrival: {process: series, rates: {unit: /s, points: [[0s, 9], [20s, "
+        "1]]}}\n  jobs: 20" MIX,
+        "  arrival: {process: series, rates: {unit: /s, points: [[0s, 1], [20s, "
+        "1]]}}\n  jobs: 20\n  for: 15s" MIX,
+        /* the end of the rates is an end of arrivals */
+        "  arrival: {process: series, rates: {unit: /s, points: [[0s, 1], [20s, "
+        "1]]}}" MIX,
+        "  arrival: {process: fixed, times: [1s, 2s]}" MIX,
+    };
+
+    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
+        char *said = run_arrivals(the_program(state), jobs[i]);
+
+        assert_null(strstr(said, "rates of arrival end"));
+        free(said);
+    }
+}
+
+static void requests_that_end_before_their_span_are_told(void **state)
+{
+    static const char service[] =
+        "  services:\n    - name: chat\n      model: llama-3-8b\n      gpu: {tp: 1, "
+        "types: [l40s]}\n      replicas: {min: 1, max: 1}\n      slo: {ttft: 1s}\n"
+        "      requests: {prompt: 100, output: 10, for: %s, arrival: {process: series, "
+        "rates: {unit: /s, points: [[0s, 1], [20s, 1]]}}}";
+    const struct program *program = the_program(state);
+    static const char *const spans[] = { "1m", "20s" };
+    char yaml[160], text[1200], *said;
+    const char *words[] = { "validate", in_folder(program, "e.yaml", yaml), NULL };
+
+    for (size_t i = 0; i < 2; i++) {
+        int n = snprintf(text, sizeof text, "experiment: e\ncluster: {nodes: [{name: "
+                         "n, count: 1, gpus: {type: l40s, count: 4}, cpu: {type: "
+                         "epyc-7763, sockets: 1}, memory: 512GB}]}\nworkload:\n");
+
+        n += snprintf(text + n, sizeof text - (size_t)n, service, spans[i]);
+        snprintf(text + n, sizeof text - (size_t)n, "\npolicies: [fcfs]\n");
+        write_file(yaml, text);
+        if (run(program, words, &said) != 0)
+            fail_msg("%s", said);
+        if (i == 0)
+            has(said, "arrival of service chat end at 20 s, before `for`, 60 s: it has "
+                "no requests");
+        else
+            assert_null(strstr(said, "rates of arrival"));
+        free(said);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_matrix_becomes_a_series_for_each_result),
+        cmocka_unit_test(an_answer_of_one_line_needs_no_end_of_it),
         cmocka_unit_test(answers_that_are_no_matrix_are_refused),
         cmocka_unit_test(arrivals_follow_a_measured_rate),
         cmocka_unit_test(arrivals_use_up_many_rates),
         cmocka_unit_test(the_rate_is_the_mean_of_a_round),
         cmocka_unit_test(counts_have_the_mean_of_the_integral),
         cmocka_unit_test(rates_that_are_wrong_are_refused),
+        cmocka_unit_test(rates_that_end_before_all_jobs_came_are_told),
+        cmocka_unit_test(rates_that_suffice_are_not_told),
+        cmocka_unit_test(requests_that_end_before_their_span_are_told),
     };
 
     (void)argc;

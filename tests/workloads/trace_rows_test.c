@@ -23,16 +23,14 @@
 #define COLUMNS "columns: {job: id, submit: t, duration: run, gpus: n, tenant: " \
     "vc}"
 
-/* Runs the trace with these keys; the status, and jobs.csv or what was said, to be
- * freed. */
-static int run_trace(const struct program *program, const char *keys,
-                     char **text)
+/* Runs the trace with these keys; the status, and what was said, to be freed. */
+static int run_said(const struct program *program, const char *keys,
+                    char **text)
 {
     char path[160], yaml[160], experiment[2048];
-    const char *words[] = { "run", in_folder(program, "e.yaml", yaml), "-q",
-                            "-o", in_folder(program, "out", path), NULL };
-    char csv[160], *said;
-    int status;
+    const char *words[] = { "run", in_folder(program, "e.yaml", yaml), "-o",
+                            in_folder(program, "out", path), NULL };
+    char csv[160];
 
     write_file(in_folder(program, "jobs.csv", csv), JOBS);
     snprintf(experiment, sizeof experiment, "experiment: e\n" CLUSTER
@@ -40,11 +38,19 @@ static int run_trace(const struct program *program, const char *keys,
              "policies: [{policy: fcfs, blocking: skip}]\n"
              "output: {tables: [summary, jobs], plots: []}\n", keys);
     write_file(yaml, experiment);
-    status = run(program, words, &said);
-    *text = said;
+    return run(program, words, text);
+}
+
+/* The same, and of a good run its jobs.csv. */
+static int run_trace(const struct program *program, const char *keys,
+                     char **text)
+{
+    char csv[160];
+    int status = run_said(program, keys, text);
+
     if (status != 0)
         return status;
-    free(said);
+    free(*text);
     *text = program_read(in_folder(program, "out/jobs.csv", csv));
     return 0;
 }
@@ -90,6 +96,34 @@ static void where_takes_rows_by_numbers_and_texts(void **state)
                 sprintf(found + strlen(found), "%s%s", found[0] ? " " : "",
                         job);
         assert_string_equal(found, want[i].jobs);
+        free(text);
+    }
+}
+
+/* 1 / (n - 2) of n: 4, 4, 2, 2, 9; the root of 100 - run: 100, 100, 100, 50, 50.
+ * An empty cell of run_b decides, and is no fault of the condition. */
+static void rows_without_a_value_are_told_apart(void **state)
+{
+    static const struct { const char *where, *said; } want[] = {
+        { "1 / (n - 2) > 0.2",
+          "5 rows, 2 jobs; left out: 0 without run time, 0 without GPUs, 0 too "
+          "large, 0 by other reasons, 0 outside the slice, 1 not taken by where, "
+          "2 for which where has no value (x / 0, the root of -1); 0 blank" },
+        { "sqrt(60 - run) > 0 and n < 9",
+          "5 rows, 1 jobs; left out: 0 without run time, 0 without GPUs, 0 too "
+          "large, 0 by other reasons, 0 outside the slice, 1 not taken by where, "
+          "3 for which where has no value (x / 0, the root of -1); 0 blank" },
+        { "run_b / 0 > 0 or run_b > 0 and n < 9",
+          "1 not taken by where, 1 for which" },
+        { "n < 9 and run_b > 0", "outside the slice, 2 not taken by where; 0 blank" },
+    };
+    char keys[400], *text;
+
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+        snprintf(keys, sizeof keys, COLUMNS "\n    where: '%s'", want[i].where);
+        if (run_said(the_program(state), keys, &text) != 0)
+            fail_msg("%s", text);
+        has(text, want[i].said);
         free(text);
     }
 }
@@ -192,8 +226,16 @@ static void keys_that_are_wrong_are_told_at_their_place(void **state)
         { COLUMNS "\n    where: [n]", "where must be a condition, such as" },
         { COLUMNS "\n    where: 'n < 0'",
           "The condition `where` does not take the other 5 rows." },
+        { COLUMNS "\n    where: 'n / 0 < 3 and n < 9'",
+          "where` does not take: 1; for which it has no value (x / 0, the root of "
+          "-1): 4." },
         { COLUMNS "\n    run_times: {C: run_a}",
           "run_times names C, which is no pool and no GPU type" },
+        { COLUMNS "\n    run_times: {vcA: run_a, A: run_b}",
+          "run_times.A is of a pool that a key above names, too" },
+        { COLUMNS "\n    run_times: {vca: run_a}", "The nearest is vcA." },
+        { COLUMNS "\n    rates: {A: 1, vcB: 1, B: 2}",
+          "rates.B is of a pool that a key above names, too" },
         { COLUMNS "\n    run_times: {A: run_x}",
           "run_times names column run_x, which the trace does not have" },
         { COLUMNS "\n    run_times: {A: state}",
@@ -220,6 +262,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(where_takes_rows_by_numbers_and_texts),
+        cmocka_unit_test(rows_without_a_value_are_told_apart),
         cmocka_unit_test(rows_that_where_leaves_out_are_no_faults),
         cmocka_unit_test(jobs_of_a_tenant_use_its_pool_alone),
         cmocka_unit_test(many_tenants_have_a_pool_each),

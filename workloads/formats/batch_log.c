@@ -4,7 +4,7 @@
  * objects of Kubernetes.  workloads/logs makes rows of the same columns of all
  * of them; here a row becomes a job, in one way for all.
  *
- * A job of one node asks for its cores and memory there (a pod); of jobs of
+ * A job that ran on one node asks for its cores and memory there (a pod); of jobs of
  * several nodes only GPUs count, since how the rest is divided is not known.  So
  * a job without GPUs is one if it lies on one node.
  */
@@ -94,12 +94,14 @@ static bool read_row(struct importer *importer, struct import_row *row,
     return true;
 }
 
+#define ONE_NODE "# A job that ran on one node is placed on one, with its cores and " \
+                 "memory.\n"
+
 const struct import_format import_sacct = {
     .name = "sacct",
     .summary = "Slurm's accounting: sacct --parsable2, with whichever columns",
-    .about = "# Slurm's sacct: the account is the tenant, Timelimit the limit; "
-             "jobs of one node lie on\n"
-             "# one node, with their cores and memory.\n",
+    .about = "# Slurm's sacct: the account is the tenant, Timelimit the limit.\n"
+             ONE_NODE,
     .source = sacct_open, .row = read_row,
 };
 
@@ -109,7 +111,7 @@ const struct import_format import_pbs = {
                "date;E;id;key=value ...",
     .about = "# A log of PBS: records E, of jobs that ended.  The project, "
              "account or group is the\n"
-             "# tenant, Resource_List.walltime the limit.\n",
+             "# tenant, Resource_List.walltime the limit.\n" ONE_NODE,
     .source = pbs_open, .row = read_row,
 };
 
@@ -117,7 +119,7 @@ const struct import_format import_sge = {
     .name = "sge",
     .summary = "the file accounting of Sun, Univa and Open Grid Engine",
     .about = "# The file accounting of Grid Engine: the project or group is "
-             "the tenant, h_rt the limit.\n",
+             "the tenant, h_rt the limit.\n" ONE_NODE,
     .source = sge_open, .row = read_row,
 };
 
@@ -126,6 +128,6 @@ const struct import_format import_kube = {
     .summary = "Kubernetes: pods, jobs, workloads of Kueue, jobs of Volcano, as "
                "kubectl get -o yaml or json prints them",
     .about = "# Objects of Kubernetes: pods of one owner are a job, its queue "
-             "or namespace is the tenant.\n",
+             "or namespace is the tenant.\n" ONE_NODE,
     .source = kube_open, .row = read_row,
 };

@@ -36,6 +36,7 @@ struct source_counts {
     uint64_t skipped_other;     /* by any other reason of `skip` */
     uint64_t outside_slice;
     uint64_t not_taken;         /* by `where` */
+    uint64_t no_value;          /* `where` has no value for them: x / 0 */
     uint64_t never_drawn;       /* jobs of a last block that `resample` does
                                    not draw */
     uint64_t blank_lines;       /* not counted as rows */

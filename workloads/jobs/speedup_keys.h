@@ -7,6 +7,7 @@
 #define WORKLOADS_JOBS_SPEEDUP_KEYS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "models/jobs/speedup.h"
@@ -21,8 +22,16 @@ struct job_form;
 bool speedup_keys_read(const struct world *world, const struct conf_node *elastic,
                        const struct conf_node *rates, struct job_form *form,
                        const struct job_rates **out);
+#define SPEEDUP_SIZES_MAX 64u   /* rows of a table of rates */
+/* Sets the rate of a row in all pools of the mask. */
+void speedup_set_rate(double *row, uint32_t pools, uint32_t mask, double rate);
 /* Returns the pools that a name means, as bits: one, or those of a GPU type; 0: none. */
 uint32_t speedup_pools_named(const struct world *world, const char *name);
+/* Returns the pools that key i of the map `what` means, and adds them to *taken.  0:
+ * the key names none, or one of *taken; *world->err is set. */
+uint32_t speedup_pools_key(const struct world *world, const char *what,
+                           const struct conf_node *map, size_t i,
+                           uint32_t *taken);
 /* Returns the largest number of GPUs of one type in these pools (0: in all). */
 uint32_t speedup_gpus_max(const struct world *world, uint32_t pool_mask);
 

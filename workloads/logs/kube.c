@@ -56,17 +56,6 @@ static const char *const row_names[] = {
 
 /* ---- objects --------------------------------------------------------------- */
 
-static bool is_kind(const struct conf_node *object, const char *kind,
-                    const char *group)
-{
-    const char *its = kube_text(object, "kind");
-    const char *api = kube_text(object, "apiVersion");
-
-    return its != NULL && strcmp(its, kind) == 0 &&
-           (group == NULL || (api != NULL &&
-                              strncmp(api, group, strlen(group)) == 0));
-}
-
 /* "namespace/name" of the owner that controls it, else its own. */
 static const char *owner_of(struct arena *arena,
                             const struct conf_node *object)
@@ -238,8 +227,8 @@ static bool read_whole(struct kube *kube, const struct conf_node *object,
                        struct err *err)
 {
     struct pods pods = new_pods(kube, object);
-    bool kueue = is_kind(object, "Workload", NULL);
-    bool volcano = is_kind(object, "Job", "batch.volcano.sh");
+    bool kueue = kube_is(object, "Workload", NULL);
+    bool volcano = kube_is(object, "Job", "batch.volcano.sh");
     double times;
 
     pods.whole = true;
@@ -279,11 +268,11 @@ static bool read_object(void *self, const struct conf_node *object,
     if (kind == NULL)
         return err_set(err, ERR_SCHEMA, conf_pos(object),
                        "an object of Kubernetes, with kind:, is expected here");
-    if (is_kind(object, "Pod", "v1"))
+    if (kube_is(object, "Pod", "v1"))
         return read_pod(kube, object, err);
-    if (is_kind(object, "Job", "batch/") ||
-        is_kind(object, "Job", "batch.volcano.sh") ||
-        is_kind(object, "Workload", "kueue.x-k8s.io"))
+    if (kube_is(object, "Job", "batch/") ||
+        kube_is(object, "Job", "batch.volcano.sh") ||
+        kube_is(object, "Workload", "kueue.x-k8s.io"))
         return read_whole(kube, object, err);
     if (!kube_queues_has(object))
         notes_count(&kube->record.notes, "objects of kind %.40s are not read",

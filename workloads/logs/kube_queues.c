@@ -16,29 +16,19 @@
 #include "sim/base/err.h"
 #include "workloads/logs/kube_read.h"
 
-static bool is_of(const struct conf_node *object, const char *kind,
-                  const char *group)
-{
-    const char *its = kube_text(object, "kind");
-    const char *api = kube_text(object, "apiVersion");
-
-    return its != NULL && api != NULL && strcmp(its, kind) == 0 &&
-           strncmp(api, group, strlen(group)) == 0;
-}
-
 static bool is_cluster_queue(const struct conf_node *object)
 {
-    return is_of(object, "ClusterQueue", "kueue.x-k8s.io");
+    return kube_is(object, "ClusterQueue", "kueue.x-k8s.io");
 }
 
 static bool is_local_queue(const struct conf_node *object)
 {
-    return is_of(object, "LocalQueue", "kueue.x-k8s.io");
+    return kube_is(object, "LocalQueue", "kueue.x-k8s.io");
 }
 
 static bool is_volcano_queue(const struct conf_node *object)
 {
-    return is_of(object, "Queue", "scheduling.volcano.sh");
+    return kube_is(object, "Queue", "scheduling.volcano.sh");
 }
 
 bool kube_queues_has(const struct conf_node *object)
@@ -64,9 +54,7 @@ static bool add_flavor(const struct conf_node *flavor, double *gpus,
         const struct conf_node *quota = kube_at(item, "nominalQuota");
         double value;
 
-        if (name == NULL || quota == NULL ||
-            (strcmp(name, "nvidia.com/gpu") != 0 &&
-             strcmp(name, "amd.com/gpu") != 0))
+        if (name == NULL || quota == NULL || !kube_is_gpu(name))
             continue;
         if (!kube_quantity(quota, &value, err))
             return false;
@@ -101,7 +89,7 @@ static bool read_deserved(const struct conf_node *object, double *gpus,
 
         for (size_t k = 0; map != NULL && conf_kind(map) == CONF_MAP &&
                            k < conf_count(map); k++)
-            if (strcmp(conf_key(map, k), "nvidia.com/gpu") == 0)
+            if (kube_is_gpu(conf_key(map, k)))
                 return kube_quantity(conf_value(map, k), gpus, err);
     }
     return true;

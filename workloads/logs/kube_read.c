@@ -56,6 +56,17 @@ const char *kube_text(const struct conf_node *object, const char *path)
                                                           : NULL;
 }
 
+bool kube_is(const struct conf_node *object, const char *kind,
+             const char *group)
+{
+    const char *its = kube_text(object, "kind");
+    const char *api = kube_text(object, "apiVersion");
+
+    return its != NULL && strcmp(its, kind) == 0 &&
+           (group == NULL || (api != NULL &&
+                              strncmp(api, group, strlen(group)) == 0));
+}
+
 const char *kube_label(const struct conf_node *object, const char *key)
 {
     static const char *const where[] = {"metadata.labels",
@@ -121,12 +132,25 @@ bool kube_time(const struct conf_node *object, const char *path, int64_t *ns,
                    "%.60s must be a time such as 2026-01-12T08:00:00Z", path);
 }
 
-static bool is_gpu(const char *name)
+bool kube_is_gpu(const char *resource)
 {
-    return strcmp(name, "nvidia.com/gpu") == 0 ||
-           strcmp(name, "amd.com/gpu") == 0 ||
-           strncmp(name, "nvidia.com/mig-", 15) == 0;
+    return strcmp(resource, "nvidia.com/gpu") == 0 ||
+           strcmp(resource, "amd.com/gpu") == 0;
 }
+
+static bool is_slice(const char *resource)
+{
+    return strncmp(resource, "nvidia.com/mig-", 15) == 0;
+}
+
+static bool is_gpu(const char *resource)
+{
+    return kube_is_gpu(resource) || is_slice(resource);
+}
+
+const char *const kube_gpu_labels[] = {
+    "nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", NULL
+};
 
 /* One resource of a container, unless `unless` has it too. */
 static bool add_resource(const struct conf_node *map, size_t i,
@@ -153,7 +177,7 @@ static bool add_resource(const struct conf_node *map, size_t i,
         request->memory_bytes += value;
     else
         request->gpus += (int64_t)value;
-    request->mig = request->mig || strncmp(name, "nvidia.com/mig-", 15) == 0;
+    request->mig = request->mig || is_slice(name);
     return true;
 }
 
@@ -177,8 +201,6 @@ static bool add_container(const struct conf_node *container, double times,
 bool kube_request_add(const struct conf_node *spec, double times,
                       struct kube_request *request, struct err *err)
 {
-    static const char *const labels[] = {"nvidia.com/gpu.product",
-                                         "cloud.google.com/gke-accelerator"};
     const struct conf_node *containers = kube_at(spec, "containers");
     const struct conf_node *selector = kube_at(spec, "nodeSelector");
 
@@ -187,9 +209,8 @@ bool kube_request_add(const struct conf_node *spec, double times,
                        i < conf_count(containers); i++)
         if (!add_container(conf_item(containers, i), times, request, err))
             return false;
-    for (size_t i = 0; i < 2; i++) {
-        const struct conf_node *type = member(selector, labels[i],
-                                              strlen(labels[i]));
+    for (const char *const *label = kube_gpu_labels; *label != NULL; label++) {
+        const struct conf_node *type = member(selector, *label, strlen(*label));
         if (type != NULL && conf_kind(type) == CONF_SCALAR)
             request->gpu_type = conf_text(type);
     }

@@ -25,6 +25,13 @@ const struct conf_node *kube_at(const struct conf_node *object,
                                 const char *path);
 /* Its text; NULL: absent, or no text. */
 const char *kube_text(const struct conf_node *object, const char *path);
+/* Is the object of that kind, and of an API whose name begins so?  NULL: of any API. */
+bool kube_is(const struct conf_node *object, const char *kind,
+             const char *group);
+/* Is it the name of a resource of which a unit is a GPU?  Slices of MIG are no such. */
+bool kube_is_gpu(const char *resource);
+/* Labels that name the GPU type of a node, ended by NULL. */
+extern const char *const kube_gpu_labels[];
 /* A label or an annotation, whose key holds dots. */
 const char *kube_label(const struct conf_node *object, const char *key);
 /* "500m", "64Gi", "1e3": false, and an err at its place: no quantity. */

@@ -306,10 +306,7 @@ bool pbs_open(struct arena *arena, const char *path,
 {
     struct pbs *log = arena_alloc(arena, 1, sizeof *log);
 
-    log->record.path = path;
-    log->record.notes.arena = arena;
     *source = (struct csv_source){row_names, log, next_job, close_log,
                                   &log->record.notes};
-    log->record.scan = scan_open(path, err);
-    return log->record.scan != NULL;
+    return record_open(&log->record, arena, path, err);
 }

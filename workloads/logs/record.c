@@ -15,6 +15,15 @@
 #include "sim/text/scan.h"
 #include "sim/text/trace_date.h"
 
+bool record_open(struct record *record, struct arena *arena, const char *path,
+                 struct err *err)
+{
+    record->path = path;
+    record->notes.arena = arena;
+    record->scan = scan_open(path, err);
+    return record->scan != NULL;
+}
+
 void record_begin(struct record *record, uint32_t line, uint32_t col)
 {
     for (int i = 0; i < LOG_COLUMNS; i++)

@@ -33,6 +33,9 @@ struct cell {
     uint32_t col;               /* in its line, from 1 */
 };
 
+/* Opens a log of lines; its notes live in the arena.  False: it cannot be read. */
+bool record_open(struct record *record, struct arena *arena, const char *path,
+                 struct err *err);
 /* Begins a row at that line: all fields are empty. */
 void record_begin(struct record *record, uint32_t line, uint32_t col);
 /* Sets a field.  The text is not copied, and lives as long as the line. */

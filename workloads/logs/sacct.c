@@ -20,6 +20,7 @@
 #include "sim/text/notes.h"
 #include "sim/text/scan.h"
 #include "workloads/logs/record.h"
+#include "workloads/logs/sacct.h"
 
 static const char *const row_names[] = {
     "JobID", "Account", "Submit", "Start", "End", "Elapsed", "Timelimit",
@@ -27,258 +28,28 @@ static const char *const row_names[] = {
     "NNodes", "Priority", "State", NULL
 };
 
-/* Columns that are read, and what it means that one is absent; NULL: it is one of
- * several that say the same. */
-enum { ID, SUBMIT, ELIGIBLE, START, END, ELAPSED, ELAPSED_RAW, LIMIT, LIMIT_RAW,
-       ALLOC, REQ, ALLOC_GRES, REQ_GRES, NODES, CPUS, MEMORY, USER, ACCOUNT,
-       STATE, WANTED };
-static const struct {
-    const char *name, *absent;
-} wanted[WANTED] = {
-    [ID] = {"JobID", NULL}, [SUBMIT] = {"Submit", NULL},
-    [ELIGIBLE] = {"Eligible", "waiting for other jobs counts as waiting for "
-                              "GPUs"},
-    [START] = {"Start", NULL}, [END] = {"End", NULL},
-    [ELAPSED] = {"Elapsed", NULL}, [ELAPSED_RAW] = {"ElapsedRaw", NULL},
-    [LIMIT] = {"Timelimit", NULL}, [LIMIT_RAW] = {"TimelimitRaw", NULL},
-    [ALLOC] = {"AllocTRES", NULL}, [REQ] = {"ReqTRES", NULL},
-    [ALLOC_GRES] = {"AllocGRES", NULL}, [REQ_GRES] = {"ReqGRES", NULL},
-    [NODES] = {"NNodes", NULL}, [CPUS] = {"NCPUS", NULL},
-    [MEMORY] = {"ReqMem", NULL}, [USER] = {"User", NULL},
-    [ACCOUNT] = {"Account", NULL},
-    [STATE] = {"State", "that jobs failed or were cancelled is not known"},
+/* What it means that a column is absent, beside what note_absent() says. */
+static const char *const absence[WANTED] = {
+    [ELIGIBLE] = "waiting for other jobs counts as waiting for GPUs",
+    [STATE] = "that jobs failed or were cancelled is not known",
 };
-
-struct sacct {
-    struct record record;
-    struct cell cell[RECORD_CELLS_MAX];
-    size_t columns;             /* of the header */
-    size_t at[WANTED];          /* SIZE_MAX: absent */
-    char types[120];
-    char nothing[1];            /* an empty text */
-};
-
-/* More than any job has; so sums stay in range. */
-#define COUNT_MAX 1000000000
-#define BYTES_MAX 1e15
-
-/* Resources of a job in all; 0 or empty: not said. */
-struct tres {
-    int64_t gpus, cores, nodes;
-    double memory_bytes;
-    char types[120];            /* "a100|h100" */
-};
-
-static bool has(const struct sacct *log, int column)
-{
-    return log->at[column] != SIZE_MAX;
-}
-
-/* An absent column has empty cells. */
-static struct cell cell_of(struct sacct *log, int column)
-{
-    return has(log, column) ? log->cell[log->at[column]]
-                            : (struct cell){log->nothing, 1};
-}
-
-/* ---- resources ------------------------------------------------------------- */
-
-/* Adds a name to "a|b"; one that does not fit is left out, so that the job may
- * take any type. */
-static void add_type(char types[120], const char *name, size_t bytes)
-{
-    size_t used = strlen(types);
-
-    if (used + bytes + 2 > 120)
-        return;
-    if (used > 0)
-        types[used++] = '|';
-    memcpy(types + used, name, bytes);
-    types[used + bytes] = '\0';
-}
-
-/* The value of one name.  GPUs of a type stand beside their sum, gres/gpu, or alone. */
-static bool read_value(const char *text, const char *value, struct tres *tres,
-                       int64_t *typed)
-{
-    static const char gpu[] = "gres/gpu";
-    const char *rest;
-    int64_t count;
-
-    if (strcmp(text, "mem") == 0)
-        return record_bytes(value, 1024.0 * 1024.0, &tres->memory_bytes,
-                            &rest) && *rest == '\0';
-    if (strcmp(text, "cpu") != 0 && strcmp(text, "node") != 0 &&
-        strncmp(text, gpu, sizeof gpu - 1) != 0)
-        return true;
-    if (!scan_i64(value, strlen(value), &count) || count < 0 ||
-        count > COUNT_MAX)
-        return false;
-    if (text[0] == 'c')
-        tres->cores = count;
-    else if (text[0] == 'n')
-        tres->nodes = count;
-    else if (text[sizeof gpu - 1] == '\0')
-        tres->gpus = count;
-    else if (text[sizeof gpu - 1] == ':' && count > 0) {
-        *typed += count;
-        add_type(tres->types, text + sizeof gpu, strlen(text + sizeof gpu));
-    }
-    return true;
-}
-
-/* One "name=value"; left as it is where it is wrong. */
-static bool read_resource(char *text, struct tres *tres, int64_t *typed)
-{
-    char *value = strchr(text, '=');
-
-    if (value == NULL)
-        return false;
-    *value = '\0';
-    if (read_value(text, value + 1, tres, typed))
-        return true;
-    *value = '=';
-    return false;
-}
-
-/* "billing=8,cpu=8,gres/gpu:a100=4,mem=64G,node=2" */
-static bool read_tres(struct sacct *log, int column, struct tres *tres,
-                      struct err *err)
-{
-    struct cell whole = cell_of(log, column), part[64];
-    int64_t typed = 0;
-    size_t count;
-
-    memset(tres, 0, sizeof *tres);
-    if (whole.text[0] == '\0')
-        return true;
-    count = record_cut(whole.text, ',', part, 64);
-    for (size_t i = 0; i < count && i < 64; i++) {
-        part[i].col += whole.col - 1;
-        if (!read_resource(part[i].text, tres, &typed))
-            return record_fault(&log->record, part[i], wanted[column].name,
-                                "NAME=COUNT between commas", err);
-    }
-    if (typed > tres->gpus)
-        tres->gpus = typed;
-    return true;
-}
-
-/* "gpu:a100:4" or "gpu:4", of each node, as Slurm wrote it before 20.11. */
-static bool read_gres(struct sacct *log, int column, int64_t nodes,
-                      struct tres *tres, struct err *err)
-{
-    struct cell whole = cell_of(log, column), part[8];
-    size_t count;
-    int64_t gpus;
-
-    memset(tres, 0, sizeof *tres);
-    if (strncmp(whole.text, "gres:", 5) == 0)
-        whole.text += 5;
-    if (strncmp(whole.text, "gpu", 3) != 0)
-        return true;
-    count = record_cut(whole.text, ':', part, 8);
-    if (count > 3 || count < 2 ||
-        !scan_i64(part[count - 1].text, strlen(part[count - 1].text), &gpus) ||
-        gpus < 0 || gpus > 1000)
-        return record_fault(&log->record, whole, wanted[column].name,
-                            "such as gpu:a100:4", err);
-    tres->gpus = gpus * (nodes > 0 ? nodes : 1);
-    if (count == 3)
-        add_type(tres->types, part[1].text, strlen(part[1].text));
-    return true;
-}
-
-/* "4000Mc" is of a core, "4Gn" of a node; "4G" of the job, since Slurm 21.08. */
-static bool read_memory(struct sacct *log, struct tres *tres,
-                        struct err *err)
-{
-    struct cell cell = cell_of(log, MEMORY);
-    const char *rest;
-    double bytes;
-
-    if (tres->memory_bytes > 0.0 || cell.text[0] == '\0' ||
-        strcmp(cell.text, "0") == 0)
-        return true;
-    if (!record_bytes(cell.text, 1024.0 * 1024.0, &bytes, &rest) ||
-        (*rest != '\0' && rest[1] != '\0') || strchr("cn", *rest) == NULL)
-        return record_fault(&log->record, cell, "ReqMem",
-                            "memory such as 64G, 4000Mc or 4Gn", err);
-    if (*rest == 'c')
-        bytes *= (double)tres->cores;
-    else if (*rest == 'n')
-        bytes *= (double)(tres->nodes > 0 ? tres->nodes : 1);
-    tres->memory_bytes = bytes <= BYTES_MAX ? bytes : BYTES_MAX;
-    return true;
-}
-
-/* A column of its own says it where the resources do not. */
-static bool read_count(struct sacct *log, int column, int64_t *count,
-                       struct err *err)
-{
-    struct cell cell = cell_of(log, column);
-
-    if (*count > 0 || cell.text[0] == '\0')
-        return true;
-    return (scan_i64(cell.text, strlen(cell.text), count) && *count >= 0 &&
-            *count <= COUNT_MAX) ||
-           record_fault(&log->record, cell, wanted[column].name,
-                        "a whole number", err);
-}
-
-/* What the job held, or asked for, if it never ran. */
-static bool put_resources(struct sacct *log, struct err *err)
-{
-    struct record *record = &log->record;
-    struct tres held, asked;
-    uint32_t col = cell_of(log, has(log, ALLOC) ? ALLOC : REQ).col;
-
-    if (!read_tres(log, REQ, &asked, err) ||
-        !read_tres(log, ALLOC, &held, err))
-        return false;
-    if (held.gpus == 0 && held.cores == 0)
-        held = asked;
-    if (!read_count(log, NODES, &held.nodes, err) ||
-        !read_count(log, CPUS, &held.cores, err) ||
-        (held.gpus == 0 &&
-         !read_gres(log, has(log, ALLOC_GRES) ? ALLOC_GRES : REQ_GRES,
-                    held.nodes, &asked, err)) ||
-        !read_memory(log, &held, err))
-        return false;
-    if (held.gpus == 0)
-        held.gpus = asked.gpus;
-    record_put_count(record, LOG_GPUS, held.gpus, col);
-    if (held.nodes > 0)
-        record_put_count(record, LOG_NODES, held.nodes, col);
-    if (held.cores > 0)
-        record_put_count(record, LOG_CORES, held.cores, col);
-    if (held.memory_bytes > 0.0)
-        record_put_count(record, LOG_MEMORY,
-                         (int64_t)(held.memory_bytes / 1048576.0), col);
-    memcpy(log->types, asked.types, sizeof log->types);
-    record_put(record, LOG_TYPES, log->types, col);
-    if (asked.types[0] != '\0')
-        notes_count(&record->notes, "jobs asked for GPU type %s, and are kept "
-                    "to the types of that name", asked.types);
-    return true;
-}
 
 /* ---- times ----------------------------------------------------------------- */
 
 static bool read_moment(struct sacct *log, int column, int64_t *ns,
                         bool *known, struct err *err)
 {
-    struct cell cell = cell_of(log, column);
+    struct cell cell = sacct_cell(log, column);
 
     return record_moment(cell.text, ns, known) ||
-           record_fault(&log->record, cell, wanted[column].name,
+           record_fault(&log->record, cell, sacct_columns[column],
                         "a date such as 2026-01-05T09:00:00, or Unknown", err);
 }
 
 /* "1-02:00:00", UNLIMITED, Partition_Limit; or TimelimitRaw, minutes. */
 static bool put_limit(struct sacct *log, struct err *err)
 {
-    struct cell cell = cell_of(log, has(log, LIMIT) ? LIMIT : LIMIT_RAW);
+    struct cell cell = sacct_cell(log, sacct_has(log, LIMIT) ? LIMIT : LIMIT_RAW);
     int64_t ns;
 
     if (cell.text[0] == '\0' || strcmp(cell.text, "UNLIMITED") == 0 ||
@@ -289,9 +60,9 @@ static bool put_limit(struct sacct *log, struct err *err)
         return record_fault(&log->record, cell, "Timelimit",
                             "a time such as 1-12:00:00, UNLIMITED or "
                             "Partition_Limit", err);
-    if (!has(log, LIMIT) && ns > INT64_MAX / 60)
+    if (!sacct_has(log, LIMIT) && ns > INT64_MAX / 60)
         return true;            /* no limit that matters */
-    if (!has(log, LIMIT))
+    if (!sacct_has(log, LIMIT))
         ns *= 60;
     record_put_ns(&log->record, LOG_LIMIT, ns, cell.col);
     return true;
@@ -300,7 +71,8 @@ static bool put_limit(struct sacct *log, struct err *err)
 /* Elapsed leaves out the time for which a job was suspended. */
 static bool put_run(struct sacct *log, int64_t held_ns, struct err *err)
 {
-    struct cell cell = cell_of(log, has(log, ELAPSED) ? ELAPSED : ELAPSED_RAW);
+    struct cell cell = sacct_cell(log, sacct_has(log, ELAPSED) ? ELAPSED
+                                                              : ELAPSED_RAW);
     int64_t ns;
 
     if (cell.text[0] == '\0')
@@ -336,7 +108,7 @@ static bool put_submit(struct sacct *log, struct err *err)
         ns = eligible_ns;
     }
     if (known)
-        record_put_ns(&log->record, LOG_SUBMIT, ns, cell_of(log, SUBMIT).col);
+        record_put_ns(&log->record, LOG_SUBMIT, ns, sacct_cell(log, SUBMIT).col);
     return true;
 }
 
@@ -347,7 +119,7 @@ static bool put_times(struct sacct *log, struct err *err)
     struct record *record = &log->record;
     bool started, ended, cancelled;
     int64_t start_ns, end_ns, held_ns = CLOCK_NEVER_NS;
-    const char *state = cell_of(log, STATE).text;
+    const char *state = sacct_cell(log, STATE).text;
 
     if (!put_submit(log, err) ||
         !read_moment(log, START, &start_ns, &started, err) ||
@@ -356,9 +128,9 @@ static bool put_times(struct sacct *log, struct err *err)
     cancelled = started && ended && start_ns == end_ns &&
                 strncmp(state, "CANCELLED", 9) == 0;
     if (started && !cancelled)
-        record_put_ns(record, LOG_START, start_ns, cell_of(log, START).col);
+        record_put_ns(record, LOG_START, start_ns, sacct_cell(log, START).col);
     if (ended)
-        record_put_ns(record, LOG_END, end_ns, cell_of(log, END).col);
+        record_put_ns(record, LOG_END, end_ns, sacct_cell(log, END).col);
     if (started && ended)
         held_ns = end_ns - start_ns;
     return put_run(log, held_ns, err) && put_limit(log, err);
@@ -371,16 +143,16 @@ static void put_state(struct sacct *log)
         LOG_GOOD, "BOOT_FAIL", "CANCELLED", "COMPLETING", "DEADLINE", "FAILED",
         "LAUNCH_FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PENDING", "PREEMPTED",
         "REQUEUED", "RESIZING", "REVOKED", "RUNNING", "SUSPENDED", "TIMEOUT"};
-    struct cell cell = cell_of(log, STATE);
+    struct cell cell = sacct_cell(log, STATE);
     size_t bytes = strcspn(cell.text, " +"), i = 0;     /* CANCELLED by 1003 */
 
     while (i < sizeof known / sizeof *known &&
            (strlen(known[i]) != bytes || memcmp(known[i], cell.text, bytes) != 0))
         i++;
-    if (has(log, STATE) && i == sizeof known / sizeof *known)
+    if (sacct_has(log, STATE) && i == sizeof known / sizeof *known)
         notes_count(&log->record.notes, "jobs have the state '%.40s', which is "
                     "not known; they count as failed", cell.text);
-    record_put(&log->record, LOG_STATE, has(log, STATE) ? cell.text : LOG_GOOD,
+    record_put(&log->record, LOG_STATE, sacct_has(log, STATE) ? cell.text : LOG_GOOD,
                cell.col);
 }
 
@@ -419,7 +191,7 @@ static enum csv_step next_job(void *self, struct csv_field *field,
             return step;
         if (!cut_line(log, line, err))
             return CSV_ERROR;
-        id = cell_of(log, ID);
+        id = sacct_cell(log, ID);
         if (strchr(id.text, '.') == NULL)
             break;
         notes_count(&record->notes, "lines are steps of jobs, whose own lines "
@@ -427,10 +199,10 @@ static enum csv_step next_job(void *self, struct csv_field *field,
     }
     record_begin(record, scan_pos(record->scan, 1).line, 1);
     record_put(record, LOG_JOB, id.text, id.col);
-    owner = cell_of(log, has(log, ACCOUNT) ? ACCOUNT : USER);
+    owner = sacct_cell(log, sacct_has(log, ACCOUNT) ? ACCOUNT : USER);
     record_put(record, LOG_TENANT, owner.text, owner.col);
     put_state(log);
-    if (!put_times(log, err) || !put_resources(log, err))
+    if (!put_times(log, err) || !sacct_put_resources(log, err))
         return CSV_ERROR;
     memcpy(field, record->field, sizeof record->field);
     return CSV_ROW;
@@ -442,17 +214,17 @@ static void note_absent(struct sacct *log)
     struct notes *notes = &log->record.notes;
 
     for (int i = 0; i < WANTED; i++)
-        if (!has(log, i) && wanted[i].absent != NULL)
-            notes_file(notes, "column %s is absent: %s", wanted[i].name,
-                       wanted[i].absent);
-    if (!has(log, LIMIT) && !has(log, LIMIT_RAW))
+        if (!sacct_has(log, i) && absence[i] != NULL)
+            notes_file(notes, "column %s is absent: %s", sacct_columns[i],
+                       absence[i]);
+    if (!sacct_has(log, LIMIT) && !sacct_has(log, LIMIT_RAW))
         notes_file(notes, "column Timelimit is absent: jobs have no limit");
-    if (!has(log, ACCOUNT))
-        notes_file(notes, has(log, USER)
+    if (!sacct_has(log, ACCOUNT))
+        notes_file(notes, sacct_has(log, USER)
                        ? "column Account is absent: the user is the tenant"
                        : "columns Account and User are absent: jobs have no "
                          "tenant");
-    if (!has(log, REQ))
+    if (!sacct_has(log, REQ))
         notes_file(notes, "column ReqTRES is absent: jobs take any GPU type");
     notes_file(notes, "dates without a zone are taken for UTC");
 }
@@ -462,22 +234,22 @@ static bool check_columns(const struct sacct *log, struct err *err)
 {
     const char *lacks = NULL;
 
-    if (!has(log, ID))
+    if (!sacct_has(log, ID))
         lacks = "JobID";
-    else if (!has(log, SUBMIT))
+    else if (!sacct_has(log, SUBMIT))
         lacks = "Submit";
-    else if (!has(log, START))
+    else if (!sacct_has(log, START))
         lacks = "Start";
-    else if (!has(log, END))
+    else if (!sacct_has(log, END))
         lacks = "End";
-    else if (!has(log, ALLOC) && !has(log, REQ) && !has(log, ALLOC_GRES) &&
-             !has(log, REQ_GRES))
+    else if (!sacct_has(log, ALLOC) && !sacct_has(log, REQ) && !sacct_has(log, ALLOC_GRES) &&
+             !sacct_has(log, REQ_GRES))
         lacks = "AllocTRES or ReqTRES";
     if (lacks == NULL)
         return true;
     err_set(err, ERR_SYNTAX, (struct err_pos){log->record.path, 1, 1},
             "file has no column %s, and format sacct needs it", lacks);
-    return err_hint(err, "Print it by: sacct -a -X -P --format=JobID,User,"
+    return err_hint(err, "Print it by: sacct -a -X -P --starttime DATE --format=JobID,User,"
                          "Account,State,Submit,Eligible,Start,End,Elapsed,"
                          "Timelimit,NNodes,ReqTRES,AllocTRES.");
 }
@@ -509,7 +281,7 @@ static bool read_header(struct sacct *log, struct err *err)
     for (int i = 0; i < WANTED; i++) {
         log->at[i] = SIZE_MAX;
         for (size_t j = 0; j < count && log->at[i] == SIZE_MAX; j++)
-            if (strcmp(log->cell[j].text, wanted[i].name) == 0)
+            if (strcmp(log->cell[j].text, sacct_columns[i]) == 0)
                 log->at[i] = j;
     }
     return check_columns(log, err);
@@ -525,12 +297,9 @@ bool sacct_open(struct arena *arena, const char *path,
 {
     struct sacct *log = arena_alloc(arena, 1, sizeof *log);
 
-    log->record.path = path;
-    log->record.notes.arena = arena;
     *source = (struct csv_source){row_names, log, next_job, close_log,
                                   &log->record.notes};
-    log->record.scan = scan_open(path, err);
-    if (log->record.scan == NULL)
+    if (!record_open(&log->record, arena, path, err))
         return false;
     if (read_header(log, err)) {
         note_absent(log);

@@ -285,10 +285,7 @@ bool sge_open(struct arena *arena, const char *path,
 {
     struct sge *log = arena_alloc(arena, 1, sizeof *log);
 
-    log->record.path = path;
-    log->record.notes.arena = arena;
     *source = (struct csv_source){row_names, log, next_job, close_log,
                                   &log->record.notes};
-    log->record.scan = scan_open(path, err);
-    return log->record.scan != NULL;
+    return record_open(&log->record, arena, path, err);
 }

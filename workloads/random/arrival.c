@@ -319,10 +319,13 @@ static int64_t next_diurnal(struct arrival_clock *clock)
     }
 }
 
-/* When the last rate ends; CLOCK_NEVER_NS: it repeats, or the last one holds. */
-static int64_t end_rates(const struct time_series *rates)
+int64_t arrival_end_ns(const struct arrival *arrival)
 {
-    return rates->repeat_ns > 0 || rates->hold
+    const struct time_series *rates = arrival->rates;
+
+    if (arrival->time_count > 0)
+        return clock_after(arrival->time_ns[arrival->time_count - 1], 1);
+    return rates == NULL || rates->repeat_ns > 0 || rates->hold
                ? CLOCK_NEVER_NS : rates->time_ns[rates->count - 1];
 }
 
@@ -331,7 +334,7 @@ static int64_t next_series(struct arrival_clock *clock)
 {
     const struct time_series *rates = clock->arrival->rates;
     double need = rng_exponential(&clock->gaps, 1.0);
-    int64_t now = clock->now_ns, end = end_rates(rates);
+    int64_t now = clock->now_ns, end = arrival_end_ns(clock->arrival);
 
     while (now < end) {
         double rate = time_series_at(rates, now);
@@ -465,7 +468,7 @@ static double integrate_bursty(struct arrival_clock *clock, int64_t until_ns)
 static double integrate_series(const struct arrival *a, int64_t from_ns,
                                int64_t until_ns)
 {
-    int64_t end_ns = end_rates(a->rates);
+    int64_t end_ns = arrival_end_ns(a);
 
     if (until_ns > end_ns)
         until_ns = end_ns;

@@ -46,6 +46,9 @@ struct arrival {
 bool arrival_read(struct arena *arena, const struct conf_node *conf,
                   struct arrival *out, struct err *err);
 extern const struct conf_schema arrival_schema, arrival_burst_schema;
+/* Returns the time from which nothing arrives any more: behind the last of fixed times,
+ * or the last point of a series.  CLOCK_NEVER_NS: arrivals go on. */
+int64_t arrival_end_ns(const struct arrival *arrival);
 
 struct arrival_clock {
     const struct arrival *arrival;

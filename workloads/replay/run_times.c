@@ -48,20 +48,10 @@ const struct run_times *run_times_read(const struct world *world,
     times->rate = arena_alloc(world->arena, times->pools, sizeof *times->rate);
     times->last = arena_alloc(world->arena, 1, sizeof *times->last);
     for (uint32_t i = 0; i < times->count; i++) {
-        times->mask[i] = speedup_pools_named(world, conf_key(map, i));
-        if ((times->pool_mask & times->mask[i]) != 0) {
-            err_set(world->err, ERR_SCHEMA, conf_key_pos(map, i),
-                    "run_times.%s is of a pool that a key above names, too",
-                    conf_key(map, i));
+        times->mask[i] = speedup_pools_key(world, "run_times", map, i,
+                                           &times->pool_mask);
+        if (times->mask[i] == 0)
             return NULL;
-        }
-        times->pool_mask |= times->mask[i];
-        if (times->mask[i] == 0) {
-            err_set(world->err, ERR_REFERENCE, conf_key_pos(map, i),
-                    "run_times names %s, which is no pool and no GPU type of "
-                    "the cluster", conf_key(map, i));
-            return NULL;
-        }
         if (conf_kind(conf_value(map, i)) == CONF_SCALAR)
             continue;
         err_set(world->err, ERR_SCHEMA, conf_pos(conf_value(map, i)),

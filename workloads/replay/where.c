@@ -88,7 +88,7 @@ static struct expr_cell cell_of(const void *self, uint32_t column)
 
     if (field.bytes > 0 && cells->where->column[column].type == EXPR_NUMBER &&
         !scan_f64(field.text, field.bytes, &cell.number))
-        cell.number = NAN;      /* where_holds() has told it */
+        cell.number = NAN;      /* where_judge() has told it */
     return cell;
 }
 
@@ -115,8 +115,8 @@ static bool check_cells(const struct where *where, const struct csv *csv,
     return true;
 }
 
-bool where_holds(const struct where *where, const struct csv *csv, bool *holds,
-                 struct err *err)
+bool where_judge(const struct where *where, const struct csv *csv,
+                 enum where_verdict *verdict, struct err *err)
 {
     const struct cells cells = {where, csv};
     const struct expr_cells row = {cell_of, &cells};
@@ -125,6 +125,10 @@ bool where_holds(const struct where *where, const struct csv *csv, bool *holds,
     assert(where->expr != NULL);
     if (!check_cells(where, csv, err))
         return false;
-    *holds = expr_value(where->expr, NULL, &row, &gap) == 1.0;
+    if (expr_value(where->expr, NULL, &row, &gap) == 1.0)
+        *verdict = WHERE_TAKEN;
+    else
+        *verdict = gap == EXPR_BY_ZERO || gap == EXPR_NOT_FINITE
+                       ? WHERE_NO_VALUE : WHERE_NOT_TAKEN;
     return true;
 }

@@ -4,7 +4,7 @@
  *
  * A column is a number if all of its cells are, of the first WHERE_ROWS rows,
  * else a text.  An empty cell is an empty number: what is compared with it does
- * not hold.
+ * not hold.  A condition that needs x / 0, or the root of -1, has no value.
  */
 #ifndef WORKLOADS_REPLAY_WHERE_H
 #define WORKLOADS_REPLAY_WHERE_H
@@ -27,9 +27,11 @@ void where_look(struct where *where, const struct csv *csv);
 /* Reads the condition.  False: err says what is wrong with it, at its place. */
 bool where_read(struct where *where, struct arena *arena,
                 const struct conf_node *text, struct err *err);
-/* Sets *holds for the row that csv has read.  False: a cell of a column of numbers
- * holds none; err says so. */
-bool where_holds(const struct where *where, const struct csv *csv, bool *holds,
-                 struct err *err);
+/* Rows that are not taken, and those for which there is no saying, are told apart. */
+enum where_verdict { WHERE_TAKEN, WHERE_NOT_TAKEN, WHERE_NO_VALUE };
+/* Judges the row that csv has read.  False: a cell of a column of numbers holds none;
+ * err says so. */
+bool where_judge(const struct where *where, const struct csv *csv,
+                 enum where_verdict *verdict, struct err *err);
 
 #endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * sacct.h - the line of sacct that is read, for sacct.c and sacct_resources.c.
+ */
+#ifndef WORKLOADS_LOGS_SACCT_H
+#define WORKLOADS_LOGS_SACCT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "workloads/logs/record.h"
+
+/* Columns that are read, and what sacct calls them. */
+enum {
+    ID, SUBMIT, ELIGIBLE, START, END, ELAPSED, ELAPSED_RAW, LIMIT, LIMIT_RAW,
+    ALLOC, REQ, ALLOC_GRES, REQ_GRES, NODES, CPUS, MEMORY, USER, ACCOUNT,
+    STATE, WANTED
+};
+extern const char *const sacct_columns[WANTED];
+
+struct sacct {
+    struct record record;
+    struct cell cell[RECORD_CELLS_MAX];
+    size_t columns;             /* of the header */
+    size_t at[WANTED];          /* SIZE_MAX: absent */
+    char types[120];
+    char nothing[1];            /* an empty text */
+};
+
+/* Does the header have the column? */
+static inline bool sacct_has(const struct sacct *log, int column)
+{
+    return log->at[column] != SIZE_MAX;
+}
+
+/* Returns the cell of a column; an absent column has empty cells. */
+static inline struct cell sacct_cell(struct sacct *log, int column)
+{
+    return sacct_has(log, column) ? log->cell[log->at[column]]
+                                  : (struct cell){log->nothing, 1};
+}
+
+/* Puts GPUs, nodes, cores, memory and GPU types of the line into the record.  False:
+ * err says what cannot be read, and where. */
+bool sacct_put_resources(struct sacct *log, struct err *err);
+
+#endif

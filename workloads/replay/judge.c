@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * judge.c - is a row a job?  It is, or it is left out for a reason that the workload
+ * names, or it is an error.
+ */
+#include "workloads/replay/judge.h"
+
+#include <string.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/catalogue/goodput.h"
+#include "models/cluster/cluster.h"
+#include "models/jobs/speedup.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/config/conf.h"
+#include "sim/text/csv.h"
+#include "sim/text/scan.h"
+#include "workloads/replay/kind.h"
+#include "workloads/replay/run_times.h"
+#include "workloads/replay/spec.h"
+
+/* Names that are bits: whole numbers below 2^26, so at most 8 MiB. */
+#define SEEN_BITS (INT64_C(1) << 26)
+
+/* Says that a job is larger than any place for it. */
+static void report_too_large(const struct reading *in, const struct row *row,
+                             uint32_t gpus_max, struct err *err)
+{
+    struct err_pos pos = csv_pos(in->csv, in->at.gpus);
+
+    if (row->pod)
+        err_set(err, ERR_RANGE, pos,
+                "job asks for %lld GPUs, %.3f cores and %.1f GB of one node "
+                "and can never run: no node that it may use has them",
+                (long long)row->gpus, (double)row->core_milli / 1e3,
+                (double)row->memory_bytes / 1e9);
+    else
+        err_set(err, ERR_RANGE, pos,
+                "job asks for %lld GPUs and can never run: the cluster has %u "
+                "that it may use", (long long)row->gpus, gpus_max);
+    err_hint(err, "Leave such rows out with skip: {larger_than_cluster: true}.");
+}
+
+/* Was the name met above?  It was not, and now it is. */
+static bool is_duplicate(struct seen *seen, const char *name)
+{
+    int64_t number;
+    size_t bytes = strlen(name), at;
+    uint8_t mask;
+    bool is_new;
+
+    if (bytes == 0 || name[0] == '+' || name[0] == '-' ||
+        (name[0] == '0' && bytes > 1) || !scan_i64(name, bytes, &number) ||
+        number >= SEEN_BITS) {
+        string_set_keep(&seen->texts, seen->arena, name, &is_new);
+        return !is_new;
+    }
+    at = (size_t)number / 8;
+    mask = (uint8_t)(1u << number % 8);
+    ARENA_REACH(seen->arena, seen->bit, seen->bytes, at);
+    if (seen->bit[at] & mask)
+        return true;
+    seen->bit[at] |= mask;
+    return false;
+}
+
+enum fate judge_reason(struct reading *in, enum import_reason reason,
+                              size_t column, struct err *err)
+{
+    const char *meaning;
+    const char *name = import_reason_name(reason, &meaning);
+
+    if (in->spec->skip.reason[reason]) {
+        in->counts.skipped_other++;
+        return FATE_SKIP;
+    }
+    err_set(err, ERR_RANGE, csv_pos(in->csv, column),
+            "row is no job: %s (column %s is \"%.40s\")", meaning,
+            csv_names(in->csv)[column],
+            csv_field(in->csv, column)->text);
+    err_hint(err, "Leave such rows out with skip: {%s: true}.", name);
+    return FATE_ERROR;
+}
+
+/* With tenant_pools: the pool of the job's tenant.  False: it has none. */
+static bool find_pool(const struct reading *in, struct row *row)
+{
+    const struct cluster_spec *cluster;
+    uint32_t pool;
+
+    if (!in->spec->keys.tenant_pools || in->spec->world == NULL)
+        return true;
+    cluster = in->spec->world->cluster;
+    pool = row->tenant == NULL ? UINT32_MAX
+                               : cluster_pool(cluster, row->tenant);
+    row->pool = pool == UINT32_MAX ? NULL : cluster->pool_name[pool];
+    return row->pool != NULL;
+}
+
+/* What is asked beside GPUs: a kind of its own where it is more.  False: the
+ * cluster has none of the types that the row wants. */
+static bool find_kind(struct reading *in, struct row *row)
+{
+    const struct trace_spec *spec = in->spec;
+
+    if (spec->keys.constraints == 1)
+        row->types = NULL;
+    row->kind = NULL;
+    if (!trace_kind_needed(row))
+        return true;
+    row->kind = spec->world != NULL
+                    ? trace_kind_make(spec->tasks, spec->world, row)
+                    : trace_kind_find(spec->tasks, row);
+    return row->kind != NULL && row->kind->has_type;
+}
+
+/* Could it run if the cluster were free? */
+static bool has_place(const struct reading *in, const struct row *row,
+                      uint32_t *gpus_max)
+{
+    *gpus_max = row->kind == NULL ? in->spec->gpus_max
+                                  : row->kind->gpus_max;
+    if (in->spec->resample.until_milli > 0 && row->pod)
+        return true;            /* it arrives, and finds no room */
+    if (row->gpus == 0)
+        return row->kind != NULL && row->kind->runs;
+    return row->gpus <= (int64_t)*gpus_max;
+}
+
+/* Of a kind that the table of rates knows at that size, on some pool? */
+static bool has_rate(const struct trace_spec *spec,
+                     const struct row *row)
+{
+    if (spec->applications != NULL)
+        return row->application != NULL;
+    if (spec->kinds == NULL && spec->run_times == NULL)
+        return true;
+    struct job_request request = {
+        .form = &spec->form, .gpus = (uint32_t)row->gpus,
+        .rates = row->rates, .rate_known = row->rate_known};
+    for (uint32_t p = 0; row->rates != NULL && p < row->rates->pool_count;
+         p++)
+        if (speedup_of(&request, p, request.gpus) > 0.0)
+            return true;
+    return false;
+}
+
+/* Why an application's job has no rate: nobody knows the application (its
+ * column is that of the run time), or not so many GPUs and that batch. */
+static void report_application(const struct reading *in,
+                               const struct row *row, struct err *err)
+{
+    const struct catalogue *catalogue = in->spec->world->catalogue;
+    const char *name = csv_field(in->csv, in->at.duration)->text, *near;
+    const struct application *app = catalogue_application(catalogue, name);
+
+    if (app != NULL) {
+        err_set(err, ERR_RANGE, csv_pos(in->csv, in->at.gpus),
+                "application %s cannot have %lld GPUs with that batch: it "
+                "takes batches of %u to %u samples, %u a GPU at least, on "
+                "GPU types that it is known on",
+                name, (long long)row->gpus, app->batch_first, app->batch_max,
+                app->local_min);
+        err_hint(err, "Its types: `clustersim list applications`.  Leave such "
+                      "rows out with skip: {no_length: true}.");
+        return;
+    }
+    near = conf_nearest(name, catalogue_names(catalogue, CATALOGUE_APPLICATIONS));
+    err_set(err, ERR_REFERENCE, csv_pos(in->csv, in->at.duration),
+            "application \"%.40s\" is not in the catalogue", name);
+    err_hint(err, "%s%s%sLeave such rows out with skip: {no_length: true}.",
+             near != NULL ? "The nearest is " : "", near != NULL ? near : "",
+             near != NULL ? ".  " : "");
+}
+
+/* A row without a rate: left out if the workload says so, else an error with
+ * the reason. */
+static enum fate judge_rate(struct reading *in, const struct row *row,
+                            struct err *err)
+{
+    const struct trace_spec *spec = in->spec;
+
+    if (spec->applications == NULL || spec->skip.reason[IMPORT_NO_LENGTH])
+        return judge_reason(in, IMPORT_NO_LENGTH, in->at.gpus, err);
+    report_application(in, row, err);
+    return FATE_ERROR;
+}
+
+/* A run time below 0 stands for one that is not known. */
+static void assume_run_time(struct reading *in, struct row *row)
+{
+    int64_t unknown_ns = in->spec->keys.unknown_run_ns;
+
+    if (in->import != NULL || unknown_ns == 0 || row->duration_ns >= 0)
+        return;
+    row->duration_ns = unknown_ns;
+    in->counts.assumed_run_time++;
+}
+
+/* Does it ask for GPUs?  A pod may run on cores alone; but `rates` and
+ * `elastic` say how fast GPUs are, and nothing of cores. */
+static bool requests_enough(const struct reading *in, const struct row *row)
+{
+    return row->gpus > 0 || (row->pod && row->gpus == 0 &&
+                             row->core_milli > 0 && !in->spec->form.paced);
+}
+
+enum fate judge_values(struct reading *in, struct row *row,
+                              struct err *err)
+{
+    const struct trace_spec *spec = in->spec;
+    const struct trace_skip *skip = &spec->skip;
+    uint32_t gpus_max;
+
+    assume_run_time(in, row);
+    if (row->duration_ns <= 0) {
+        if (skip->reason[IMPORT_RUN_TIME]) {
+            in->counts.skipped_run_time++;
+            return FATE_SKIP;
+        }
+        row_fault(in->csv, in->at.duration, ERR_RANGE,
+                  "greater than 0", err);
+        err_hint(err, "Leave such rows out with skip: "
+                      "{run_time_not_positive: true}%s.",
+                 row->duration_ns < 0 && in->import == NULL
+                     ? ", or say how long they run with unknown_run_time: 10s"
+                     : "");
+        return FATE_ERROR;
+    }
+    if (!requests_enough(in, row)) {
+        if (skip->reason[IMPORT_GPUS]) {
+            in->counts.skipped_gpus++;
+            return FATE_SKIP;
+        }
+        row_fault(in->csv, in->at.gpus, ERR_RANGE, "greater than 0",
+                  err);
+        err_hint(err, "Leave such rows out with skip: {gpus_not_positive: "
+                      "true}%s.", row->pod && in->spec->form.paced
+                          ? ", or leave out rates and elastic, which say "
+                            "nothing of jobs without GPUs" : "");
+        return FATE_ERROR;
+    }
+    if (!find_pool(in, row))
+        return judge_reason(in, IMPORT_NO_POOL,
+                            in->import == NULL ? in->at.tenant : in->at.submit,
+                            err);
+    if (!find_kind(in, row))
+        return judge_reason(in, IMPORT_TYPES, in->at.types, err);
+    if (spec->run_times != NULL &&
+        !run_times_row(spec->run_times, in->arena, in->csv, row, err))
+        return FATE_ERROR;
+    if (has_place(in, row, &gpus_max)) {
+        if (!has_rate(in->spec, row))
+            return judge_rate(in, row, err);
+        if (in->seen == NULL || row->name == NULL ||
+            !is_duplicate(in->seen, row->name))
+            return FATE_JOB;
+        return judge_reason(in, IMPORT_DUPLICATE, in->at.job, err);
+    }
+    if (skip->reason[IMPORT_TOO_LARGE]) {
+        in->counts.skipped_too_large++;
+        return FATE_SKIP;
+    }
+    report_too_large(in, row, gpus_max, err);
+    return FATE_ERROR;
+}
