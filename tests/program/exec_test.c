@@ -222,6 +222,7 @@ static const char bad_py[] =
     "    print('about to', way, file=sys.stderr, flush=True)\n"
     "    if way == 'twice': say(good + good)\n"
     "    elif way == 'again': say('{\"n\":%d}\\n' % (n - 1))\n"
+    "    elif way == 'ahead': say('{\"n\":%d}\\n' % (n + 1))\n"
     "    elif way == 'later': say(good); time.sleep(0.3); say(good)\n"
     "    elif way == 'never': time.sleep(100)\n"
     "    elif way == 'half': say('{\"n\":'); time.sleep(100)\n"
@@ -281,6 +282,7 @@ static const struct bad_way bad_ways[] = {
     { "twice", "answers twice", false },
     { "again", "it answers message 5 again, and message 6 is open", false },
     { "later", "it answers message 6 again, and message 7 is open", false },
+    { "ahead", "it answers message 7, and message 6 is open", false },
     { "never", "gave no answer within 2 s of wall time", true },
     { "half", "did not end its line within 2 s of wall time", true },
     { "garbage", "column 1: a JSON value is expected", false },
@@ -302,10 +304,18 @@ static const struct bad_way bad_ways[] = {
     { "\"do\":[{\"start\":0.5}]", "column 23: a whole number is expected here", false },
     { "\"do\":[{\"start\":-1}]", "column 23: -1 is not from 0 to ", false },
     { "\"do\":[{\"start\":0,\"pools\":6}]", "wants pools 6, a mask of more than the 1", false },
-    { "\"do\":[{\"begin\":0}]", "key 'begin' is not known here", false },
+    { "\"do\":[{\"begin\":0}]", "column 15: there is no key 'begin'", false },
+    { "\"do\":[{\"strat\":0}]", "there is no key 'strat' (did you mean 'start'?)", false },
+    { "\"do\":[{\"start\":0,\"start\":1}]", "column 25: key 'start' is given twice", false },
+    { "\"do\":[{\"start\":0,\"stop\":1}]", "a request has one verb", false },
+    { "\"do\":[{\"start\":0,\"gpus\":1,\"gpus\":1}]", "key 'gpus' is given twice", false },
+    { "\"do\":[{\"start\":0,\"roles\":[{\"cores\":1,\"cores\":1}]}]",
+      "key 'cores' is given twice", false },
+    { "\"do\":[],\"do\":[]", "key 'do' is given twice", false },
+    { "\"skip\":true,\"skip\":true", "key 'skip' is given twice", false },
     { "\"do\":{\"start\":0}", "column 13: a list is expected here", false },
     { "\"again\":\"yes\"", "again is refused, always or never, and not 'yes'", false },
-    { "\"n\":7", "it answers message 7", false },
+    { "\"n\":6", "key 'n' is given twice", false },
 };
 #define BAD_WAYS (sizeof bad_ways / sizeof bad_ways[0])
 
@@ -817,6 +827,10 @@ static void parameters_that_make_no_sense_are_refused(void **state)
           "param exec stands there twice" },
         { "\"key\":\"X\",\"kind\":\"int\",\"default\":1,\"help\":\"h\"",
           "must match [a-z][a-z0-9_]*" },
+        { "\"key\":\"x\",\"kind\":\"int\",\"default\":1,\"default\":2,\"help\":\"h\"",
+          "key 'default' is given twice" },
+        { "\"key\":\"x\",\"kind\":\"int\",\"default\":1,\"help\":\"h\"}],\"params\":[{",
+          "key 'params' is given twice" },
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

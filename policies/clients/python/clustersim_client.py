@@ -25,7 +25,7 @@ PROTOCOL = 1
 WHOLE = -1                      # the role of a task that is a whole job
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
-_decode = json.JSONDecoder().raw_decode
+_scan = json.JSONDecoder().scan_once
 
 
 class Task:
@@ -55,7 +55,7 @@ class _Unread:
 
     def read(self):
         if self.jobs is None:
-            self.jobs = {job["job"]: job for job in _decode(self.text)[0]}
+            self.jobs = {job["job"]: job for job in _scan(self.text, 0)[0]}
             for job in self.jobs.values():
                 job.setdefault("submit_ns", self.now)
             self.text = None
@@ -218,16 +218,17 @@ class Policy:
     def _read(self, line):
         """Returns a message, and its jobs if they are not read yet."""
         text = line.decode()
-        at = -1 if self._reads else text.find(',"jobs":[')
+        # A shorter message is read faster than it is taken apart: measured with one job.
+        at = -1 if self._reads or len(text) < 300 else text.find(',"jobs":[')
         if at >= 0:
             # Within a text a quotation mark has a backslash before it: these are keys.
             end = max(text.find('],"ended":['), 0) or text.find('],"waits":[')
             jobs, rest = text[at + 8:end + 1], text[:at] + text[end + 1:]
-            message, known = _decode(rest)[0] if end > at else {}, self._jobs
+            message, known = _scan(rest, 0)[0] if end > at else {}, self._jobs
             new = [0 for item in message.get("waits", ()) if item["job"] not in known]
             if new and len(new) == jobs.count('{"job":'):
                 return message, _Unread(jobs, message["now"])
-        return _decode(text)[0], None
+        return _scan(text, 0)[0], None
 
     def _settle(self, requests, verdicts):
         """Takes what was started from what waits."""
