@@ -41,6 +41,7 @@ BEYOND = [
      "names that the file itself gives"),
     (r"(option '[^']+' (changes nothing|sets keys of)|no option runs the policy)",
      "what other places of the file say"),
+    (r"the first option, .* must name its policy", "what other places of the file say"),
     (r"of set (changes nothing|replaces|names the policy)|set changes the jobs",
      "what other places of the file say"),
     (r"two (options|policies|groups of nodes|points of the sweep|entries of mix)",

@@ -6,6 +6,7 @@
 
 
 #include "experiments/cli/shard.h"
+#include "experiments/cli/trial.h"
 #include "experiments/fleet/fleet.h"
 #include "experiments/options/args.h"
 #include "experiments/preflight/places.h"
@@ -15,6 +16,7 @@
 #include "experiments/sensitivity/sensitivity.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/train/train.h"
+#include "experiments/trials/crashed.h"
 #include "experiments/tune/tune.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -103,6 +105,12 @@ static int tell_failures(struct cli *cli, const struct session *session)
                 session->experiment->dir);
     fputs("; the first:\n", cli->err);
     (void)command_fail(cli, session->first_failure);
+    if (session->passed_over > 0)
+        fprintf(cli->err, "note: %u of them were lost in an earlier run and passed over; "
+                "without --resume, or\nwithout %s/.trials/%s, they run again\n",
+                session->passed_over, session->experiment->dir, CRASHED_FILE);
+    if (session->broken && session->grid != NULL)
+        cmd_trial_keep(cli, session);
     return session->broken ? err_exit_status(ERR_BUG) : 5;
 }
 
@@ -133,7 +141,7 @@ int cmd_experiment_run_ranks(struct cli *cli, const struct args *args,
         .shard_count = 1,
         .resume = args->given[ARG_RESUME],
         .progress = first && cli->progress && !args->given[ARG_QUIET],
-        .fleet = fleet,
+        .fleet = fleet, .begin_anew = fleet == NULL,
         .command = { args->argc, args->argv },
         .warn = command_warn, .self = cli
     };

@@ -13,6 +13,7 @@
 #include "experiments/cli/command.h"
 #include "experiments/cli/experiment.h"
 #include "experiments/cli/slurm.h"
+#include "experiments/cli/trial.h"
 #include "experiments/cli/tuned.h"
 #include "experiments/columns/metric.h"
 #include "experiments/decide/decide.h"
@@ -241,7 +242,7 @@ static int run_run(struct cli *cli, const struct args *args)
         err_hint(&err, "`clustersim check %.200s` asks it.", args->word[0]);
         return command_fail(cli, &err);
     }
-    if (!cmd_slurm_check(args, &err))
+    if (!cmd_trial_check(args, &err) || !cmd_slurm_check(args, &err))
         return command_fail(cli, &err);
     if (args->given[ARG_SLURM])
         return cmd_slurm_run(cli, args);
@@ -252,6 +253,8 @@ static int run_run(struct cli *cli, const struct args *args)
         experiment = cmd_tuned_read(cli, args, &err);
         if (experiment == NULL)
             return command_fail(cli, &err);
+        if (args->given[ARG_TRIAL])
+            return cmd_trial_run(cli, args, experiment);
         status = cmd_experiment_run(cli, args, experiment, &session);
     }
     if (args->given[ARG_QUIET] || session.done == 0 ||
@@ -270,7 +273,7 @@ static int run_run(struct cli *cli, const struct args *args)
 const struct command command_run = {
     "run", "EXPERIMENT.yaml [-o DIR] [-j N] [--set KEY=VALUE]... [--seeds N]\n"
     "       [--only POLICY,..] [--shard I/N] [--resume] [-q]\n"
-    "       [--slurm OPTIONS [--dry-run]]",
+    "       [--slurm OPTIONS [--dry-run]] [--trial N]",
     "run an experiment: points x policies x seeds",
     "Reads and checks everything first, runs every trial, writes the results\n"
     "folder (out/EXPERIMENT unless the file or -o says otherwise) and ends "
@@ -283,8 +286,11 @@ const struct command command_run = {
     "Open MPI.  --slurm '-p cpu -N 8' writes a batch file, OUTPUT.sbatch,\n"
     "and submits it with these options: ranks of MPI where the program has\n"
     "it, else an array of shards and a job that merges them.\n"
+    "A trial that crashes the program fails alone: status 70, and repro.txt.\n"
+    "--trial N runs one alone, where a debugger can look at it.\n"
     "Expectations are judged and printed, but do not change the status;\n"
     "`clustersim check` is for that.\n",
-    EXPERIMENT_ARGS | ARG_BIT(ARG_SHARD) | ARG_BIT(ARG_SLURM) | ARG_BIT(ARG_DRY_RUN),
+    EXPERIMENT_ARGS | ARG_BIT(ARG_SHARD) | ARG_BIT(ARG_SLURM) | ARG_BIT(ARG_DRY_RUN) |
+    ARG_BIT(ARG_TRIAL),
     1, 1, run_run
 };

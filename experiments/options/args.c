@@ -87,6 +87,8 @@ static const struct arg_info info[ARG_COUNT] = {
                     "submit it to Slurm, with these options of sbatch" },
     [ARG_DRY_RUN] = { "--dry-run", 0, NULL,
                       "with --slurm: write the batch file, submit nothing" },
+    [ARG_TRIAL] = { "--trial", 0, "N",
+                    "run only trial N, in this process, and write nothing" },
     [ARG_PAPER] = { "--paper", 0, "STYLE",
                     "for print, in PDF and TeX: ieee, acm, usenix or slide" },
     [ARG_TABLE_FORM] = { "--format", 0, "FORM", "text, latex, markdown or csv (text)" },

@@ -23,6 +23,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
+#include "sim/text/folder.h"
 #include "sim/text/hash.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
@@ -227,21 +228,24 @@ static const char *relative_path(const struct making *m, const char *from, const
     return text_format(m->arena, "%s%s", up, to + common + (to[common] == '/'));
 }
 
-/* Options that say what is run; where results go and how many threads run does not. */
-static bool write_options(const struct making *m, struct out *out, struct err *err)
+/* Options that say what is run, as "--set=a=b"; where results go and how many threads run
+ * does not.  Returns them, in the arena, and their number; NULL: err. */
+static const char **list_options(const struct making *m, size_t *kept_count, struct err *err)
 {
     static const char *const kept[] = { "--set", "--seeds", "--only" };
     const struct conf_node *list = conf_get(m->tree, "command");
     struct err_pos pos = { m->provenance, 0, 0 };
     size_t count = list == NULL || conf_kind(list) != CONF_LIST ? 0 : conf_count(list);
-    bool begun = false;
+    const char **option = arena_alloc(m->arena, count + 1, sizeof *option);
 
+    *kept_count = 0;
     for (size_t i = 0; i < count; i++) {
         const char *word = conf_text(conf_item(list, i));
 
         if (strncmp(word, "--shard", 7) == 0) {
             err_set(err, ERR_USAGE, pos, "%s is a shard of a run", m->dir);
-            return err_hint(err, "`clustersim merge` puts shards together.");
+            err_hint(err, "`clustersim merge` puts shards together.");
+            return NULL;
         }
         for (size_t k = 0; k < 3; k++) {
             size_t n = strlen(kept[k]);
@@ -249,14 +253,25 @@ static bool write_options(const struct making *m, struct out *out, struct err *e
 
             if (!joined && (strcmp(word, kept[k]) != 0 || i + 1 == count))
                 continue;
-            out_text(out, begun ? ", " : "");
-            out_json_text(out, text_format(m->arena, "%s=%s", kept[k], joined ? word + n + 1
-                          : conf_text(conf_item(list, ++i))));
-            begun = true;
+            option[(*kept_count)++] =
+                text_format(m->arena, "%s=%s", kept[k],
+                            joined ? word + n + 1 : conf_text(conf_item(list, ++i)));
             break;
         }
     }
-    return true;
+    return option;
+}
+
+static bool write_options(const struct making *m, struct out *out, struct err *err)
+{
+    size_t count;
+    const char **option = list_options(m, &count, err);
+
+    for (size_t i = 0; option != NULL && i < count; i++) {
+        out_text(out, i > 0 ? ", " : "");
+        out_json_text(out, option[i]);
+    }
+    return option != NULL;
 }
 
 static void write_key(struct out *out, const char *key, const char *text)
@@ -294,6 +309,76 @@ static bool add_json(struct making *m, const char *here, struct err *err)
     fclose(memory);
     add_item(m, (struct pack_item){ "archive.json", NULL, arena_text(m->arena, text) });
     free(text);
+    return ok;
+}
+
+/* The word as a shell takes it: in quotation marks. */
+static const char *quote_word(struct arena *arena, const char *word)
+{
+    const char *quoted = "'";
+
+    for (; *word != '\0'; word++)
+        quoted = *word == '\'' ? text_format(arena, "%s'\\''", quoted)
+                               : text_format(arena, "%s%c", quoted, *word);
+    return text_format(arena, "%s'", quoted);
+}
+
+/* Copies one item below the folder `to`. */
+static bool copy_item(const struct making *m, const char *to, const struct pack_item *item,
+                      struct err *err)
+{
+    const char *whole = path_join(m->arena, to, item->name), *slash = strrchr(whole, '/');
+    struct err_pos pos = { item->path, 0, 0 };
+    struct folder *folder =
+        folder_make(m->arena, text_format(m->arena, "%.*s", (int)(slash - whole), whole), err);
+    struct out *out = folder == NULL ? NULL : out_in(m->arena, folder, slash + 1, err);
+    FILE *in = out == NULL ? NULL : fopen(item->path, "rb");
+    char block[1 << 14];
+    bool ok = in != NULL;
+    size_t got;
+
+    if (out != NULL && in == NULL)
+        (void)err_set(err, ERR_IO, pos, "cannot be read: %s", strerror(errno));
+    while (ok && (got = fread(block, 1, sizeof block, in)) > 0)
+        out_bytes(out, block, got);
+    if (in != NULL)
+        fclose(in);
+    if (ok)
+        ok = out_close(out, err);
+    else
+        out_abandon(out);
+    folder_close(folder);
+    return ok;
+}
+
+bool archive_copy(struct arena *arena, const char *dir, const char *to,
+                  struct archive_copy *copy, struct err *err)
+{
+    struct making m = { .arena = arena, .dir = dir,
+                        .provenance = path_join(arena, dir, "provenance.json") };
+    struct err_pos pos = { ".", 0, 0 };
+    const char *here = real_path(&m, "."), *file, **option;
+    struct folder *folder;
+    size_t options = 0;
+    bool ok = true;
+
+    if (here == NULL)
+        return err_set(err, ERR_IO, pos, "cannot be looked up: %s", strerror(errno));
+    if (!read_provenance(&m, err) || !add_inputs(&m, here, err) ||
+        (file = text_at(&m, "file", err)) == NULL ||
+        (option = list_options(&m, &options, err)) == NULL)
+        return false;
+    for (size_t i = 0; ok && i < m.count; i++)
+        ok = copy_item(&m, to, &m.item[i], err);
+    copy->folder = text_format(arena, "inputs%s", here + strlen(m.root));
+    folder = ok ? folder_make(arena, path_join(arena, to, copy->folder), err) : NULL;
+    folder_close(folder);
+    ok = folder != NULL;
+    copy->experiment = relative_path(&m, here, real_path(&m, file));
+    copy->options = "";
+    for (size_t i = 0; i < options; i++)
+        copy->options = text_format(arena, "%s %s", copy->options,
+                                    quote_word(arena, option[i]));
     return ok;
 }
 

@@ -23,6 +23,19 @@ struct err;
  * there.  False: err says why, as where an input has changed since. */
 bool archive_make(struct arena *arena, const char *dir, const char *path, struct err *err);
 
+/* How a run that was copied is run again. */
+struct archive_copy {
+    const char *folder;         /* below that of the copy: where the program is started */
+    const char *experiment;     /* the file, from there */
+    const char *options;        /* that it was run with, each after a blank, for a shell */
+};
+
+/* Copies what the results folder `dir` was made from into the folder `to`, which is made, as
+ * archive_make() packs it; nothing of the results.  *copy lies in the arena.  False: err says
+ * why. */
+bool archive_copy(struct arena *arena, const char *dir, const char *to,
+                  struct archive_copy *copy, struct err *err);
+
 /* What came of running an archive again. */
 struct archive_told {
     uint32_t files, different;  /* tables and audit.json */

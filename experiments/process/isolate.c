@@ -107,16 +107,8 @@ void isolate_limit_cpu(unsigned seconds)
 void isolate_limit_memory(uint64_t bytes)
 {
     set_limit(RLIMIT_CORE, 0);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    return;
-#endif
-#endif
-    if (bytes > 0)
+    if (bytes > 0 && !system_is_sanitized())
         set_limit(RLIMIT_AS, (rlim_t)bytes);
-#endif
-    (void)bytes;
 }
 
 /* The child.  Signals go back to their defaults, stderr into the pipe

@@ -36,6 +36,19 @@
 #include "sim/base/clock.h"
 #endif
 
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define SANITIZED 1
+#elif defined __has_feature
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define SANITIZED 0
+#endif
+
+bool system_is_sanitized(void)
+{
+    return SANITIZED;
+}
+
 static unsigned count_online(void)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);

@@ -26,6 +26,8 @@ bool system_pipe(int fd[2]);
 /* Returns how many processors this process may run on, at least 1; where the system does
  * not say, all that are on. */
 unsigned system_processors(void);
+/* Was this program built with a sanitizer that watches memory or threads? */
+bool system_is_sanitized(void);
 /* Can system_has_ended() be asked? */
 bool system_sees_others(void);
 /* Has a process of this user ended that another one started and has not waited for yet?

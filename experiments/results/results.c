@@ -22,7 +22,7 @@
 
 static const char *const result_files[] = {
     "summary.csv", "compare.csv", "jobs.csv", "phases.csv", "timeline.csv",
-    "decisions.csv", "arrived.csv", "failures.csv", "checks.csv", "seeds.csv",
+    "decisions.csv", "arrived.csv", "failures.csv", REPRO_FILE, "checks.csv", "seeds.csv",
     "metrics.csv", "services.csv", "tenants.csv", "options.csv", "audit.json",
     "provenance.json", "trace.json", "report.html", NULL
 };

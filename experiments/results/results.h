@@ -18,6 +18,9 @@ struct runner_trial;
 struct experiment;
 struct store;
 
+/* Says how trials that failed by a fault of the program are run again. */
+#define REPRO_FILE "repro.txt"
+
 /* The folder, locked, and DIR/.trials, where finished trials wait to be put
  * together. */
 struct results {

@@ -51,12 +51,14 @@ struct guest {
     struct pool *pool;
     struct isolate *isolate;    /* NULL: the thread had no such trial yet */
     struct exec_stand *stand;   /* the program of its policy, if it stays; or NULL */
+    double memory_bytes;        /* of the isolate */
     uint32_t index;             /* of the trial */
-    int64_t event_limit_ns;     /* of wall time */
+    int64_t event_limit_ns, time_limit_ns;      /* of wall time */
     /* Of the pool's lock: the watch reads and writes them, too. */
-    bool runs, slow;
+    bool runs;
+    bool slow, late;            /* ended, as one event or all of it took too long */
     uint64_t seen_events;       /* at `seen` */
-    struct timespec seen;
+    struct timespec began, seen;
 };
 
 struct pool {
@@ -174,7 +176,7 @@ static enum runner_state run_trial(const struct guest *guest, uint32_t index,
                                                       : RUNNER_WAITING;
 }
 
-/* ---- trials of policies that are not built in ---- */
+/* ---- trials in processes of their own ---- */
 
 /* In the process of the trial. */
 static void run_guest(void *self)
@@ -198,25 +200,45 @@ static void run_guest(void *self)
     page->returned = true;
 }
 
+/* Is it the program's own fault?  Not of a policy that is not built in, nor where a limit
+ * that the user set was met. */
+static enum err_kind fault_of(const struct guest *guest, const struct trial_spec *spec,
+                              const struct isolate_end *end)
+{
+    bool assertion = strstr(end->said, "Assertion") != NULL;
+
+    if (spec->policy->guest)
+        return ERR_POLICY;
+    if (guest->slow || guest->late ||
+        (end->signal == SIGABRT && !assertion && spec->guest.memory_bytes > 0))
+        return ERR_LIMIT;
+    return ERR_BUG;
+}
+
 /* Says how the process ended, and what the policy asked for before. */
-static void tell_end(const struct guest *guest, const char *policy,
+static void tell_end(const struct guest *guest, const struct trial_spec *spec,
                      const struct isolate_end *end, struct err *err)
 {
     const struct trial_watch *watch =
         &((const struct guest_page *)isolate_page(guest->isolate))->watch;
+    enum err_kind kind = fault_of(guest, spec, end);
     struct err_pos nowhere = { NULL, 0, 0 };
     struct arena *arena = arena_new(4096);
-    const char *last = "";
+    const char *last = "", *policy = spec->policy->name;
     uint64_t first = watch->requests < TRIAL_LAST ? 0 : watch->requests - TRIAL_LAST;
     char when[32];
 
     clock_format_s(watch->pulse.now_ns, when, sizeof when);
-    if (guest->slow)
-        err_set(err, ERR_POLICY, nowhere, "policy %.40s needs more than %u s of wall "
-                "time for one event, at %s s of simulated time", policy,
-                (unsigned)clock_s_from_ns(guest->event_limit_ns), when);
+    if (kind == ERR_LIMIT && !guest->slow && !guest->late)
+        err_set(err, kind, nowhere, "policy %.40s needs more than %.4g MB of memory, at %s s of "
+                "simulated time", policy, spec->guest.memory_bytes / 1e6, when);
+    else if (guest->slow || guest->late)
+        err_set(err, kind, nowhere, "policy %.40s needs more than %.4g s of wall "
+                "time for %s, at %s s of simulated time", policy,
+                clock_s_from_ns(guest->slow ? guest->event_limit_ns : guest->time_limit_ns),
+                guest->slow ? "one event" : "a trial", when);
     else
-        err_set(err, ERR_POLICY, nowhere, "policy %.40s %s at %s s of simulated time",
+        err_set(err, kind, nowhere, "policy %.40s %s at %s s of simulated time",
                 policy, isolate_why(arena, end), when);
     for (uint64_t i = first; i < watch->requests; i++)
         last = text_format(arena, "%s%s%s", last, i == first ? "" : "; ",
@@ -231,32 +253,48 @@ static void set_runs(struct guest *guest, bool runs)
     pthread_mutex_lock(&guest->pool->lock);
     guest->runs = runs;
     guest->slow = guest->slow && !runs;
+    guest->late = guest->late && !runs;
     clock_gettime(CLOCK_MONOTONIC, &guest->seen);
+    if (runs)
+        guest->began = guest->seen;
     guest->seen_events = 0;
     pthread_mutex_unlock(&guest->pool->lock);
 }
 
-/* Runs a trial in a process of its own. */
+/* Makes the process's page, unless the last trial of this thread had one like it. */
+static void set_isolate(struct guest *guest, const struct trial_spec *spec)
+{
+    if (guest->isolate != NULL && guest->memory_bytes != spec->guest.memory_bytes) {
+        isolate_free(guest->isolate);
+        guest->isolate = NULL;
+    }
+    if (guest->isolate == NULL) {
+        guest->isolate = isolate_new(sizeof(struct guest_page),
+                                     (uint64_t)spec->guest.memory_bytes);
+        isolate_set_gate(guest->isolate, exec_stands_gate(guest->pool->stands));
+    }
+    guest->memory_bytes = spec->guest.memory_bytes;
+    guest->event_limit_ns = spec->guest.event_limit_ns;
+    guest->time_limit_ns = spec->guest.time_limit_ns;
+    isolate_tell(guest->isolate, spec->guest.fork,
+                 clock_s_from_ns(spec->guest.event_limit_ns));
+}
+
+/* Runs a trial in a process of its own; *lost: that ended before it could tell how. */
 static enum runner_state run_apart(struct guest *guest, uint32_t index,
                                    const struct trial_spec *spec,
-                                   struct outcome *trial)
+                                   struct outcome *trial, bool *lost)
 {
     struct pool *pool = guest->pool;
     struct guest_page *page;
     struct isolate_end end;
 
-    if (guest->isolate == NULL) {
-        guest->isolate = isolate_new(sizeof *page, (uint64_t)spec->guest.memory_bytes);
-        isolate_set_gate(guest->isolate, exec_stands_gate(pool->stands));
-    }
+    set_isolate(guest, spec);
     guest->stand = exec_stand_lend(pool->stands, (uint32_t)(guest - pool->guest),
                                    spec->policy->policy, (uint64_t)spec->guest.memory_bytes);
-    isolate_tell(guest->isolate, spec->guest.fork,
-                 clock_s_from_ns(spec->guest.event_limit_ns));
     page = isolate_page(guest->isolate);
     memset(page, 0, sizeof *page);
     guest->index = index;
-    guest->event_limit_ns = spec->guest.event_limit_ns;
     set_runs(guest, true);
     end = isolate_run(guest->isolate, run_guest, guest);
     set_runs(guest, false);
@@ -264,9 +302,10 @@ static enum runner_state run_apart(struct guest *guest, uint32_t index,
                       end.done && page->returned && page->state == RUNNER_DONE);
     trial->result = page->result;
     if (!end.done || !page->returned) {
-        if (end.killed && !guest->slow)         /* called off */
+        if (end.killed && !guest->slow && !guest->late)     /* called off */
             return RUNNER_WAITING;
-        tell_end(guest, spec->policy->name, &end, &trial->err);
+        tell_end(guest, spec, &end, &trial->err);
+        *lost = true;
         return RUNNER_FAILED;
     }
     trial->err = page->err;
@@ -295,10 +334,14 @@ static void look_at_guest(struct guest *guest, bool stopped)
         isolate_kill(guest->isolate);           /* it was told at the last look */
     /* The trial that waits for its program gives it up a little earlier, and can say
      * more of it; before the first event, an interpreter may have to start. */
-    if ((double)(now.tv_sec - guest->seen.tv_sec) <=
+    if ((double)(now.tv_sec - guest->seen.tv_sec) >
         clock_s_from_ns(guest->event_limit_ns) + (events == 0 ? BEGIN_S : 1))
+        guest->slow = true;
+    else if ((double)(now.tv_sec - guest->began.tv_sec) >
+             clock_s_from_ns(guest->time_limit_ns))
+        guest->late = true;
+    else
         return;
-    guest->slow = true;
     isolate_kill(guest->isolate);
 }
 
@@ -348,14 +391,16 @@ static void run_one(struct guest *guest, uint32_t index)
     struct outcome outcome = { .err.kind = ERR_NONE };
     uint32_t mask = 0;
     struct trial_spec spec = pool->plan->spec(pool->plan->self, index, &mask);
+    bool lost = false;
     struct timespec from;
 
     clock_gettime(CLOCK_MONOTONIC, &from);
-    enum runner_state state = spec.policy->guest && spec.guest.apart
-        ? run_apart(guest, index, &spec, &outcome)
+    enum runner_state state = spec.alone || (spec.policy->guest && spec.guest.apart)
+        ? run_apart(guest, index, &spec, &outcome, &lost)
         : run_trial(guest, index, &spec, mask, &pool->stop, &outcome);
 
     tell_outcome(pool, &pool->trial[index], state, &outcome);
+    pool->trial[index].lost = lost;
     pool->trial[index].wall_s = seconds_since(&from);
     atomic_fetch_add(&pool->events, outcome.result.event_count);
     atomic_fetch_add(&pool->simulated_ns, outcome.result.end_ns);
@@ -390,12 +435,17 @@ static void *work(void *self)
 {
     struct guest *guest = self;
     struct pool *pool = guest->pool;
-    uint32_t index;
+    const struct runner_plan *plan = pool->plan;
+    uint32_t thread = (uint32_t)(guest - pool->guest), index;
 
+    if (plan->enter != NULL)
+        plan->enter(plan->self, thread);
     while (!pool_stopped(pool) && next_trial(pool, &index))
         if (pool->trial[index].state == RUNNER_WAITING && take(pool, index))
             run_one(guest, index);
-    exec_stands_leave(pool->stands, (uint32_t)(guest - pool->guest));
+    exec_stands_leave(pool->stands, thread);
+    if (plan->leave != NULL)
+        plan->leave(plan->self, thread);
     pthread_mutex_lock(&pool->lock);
     pool->working--;
     pthread_cond_signal(&pool->change);

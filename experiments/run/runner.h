@@ -2,8 +2,8 @@
 /*
  * runner.h - many trials on some threads.
  *
- * A trial of a policy that is not built in may run in a process of its own: if it
- * crashes, spins or takes all memory, that trial fails and no other.
+ * A trial may run in a process of its own (trial_spec: `alone`, or a policy that is not
+ * built in): if it crashes, spins or takes all memory, that trial fails and no other.
  *
  * Trials share nothing that changes.  Results stand by trial index, so that
  * what is made of them is the same for any number of threads.  A trial that
@@ -32,6 +32,7 @@ enum runner_state {
 struct runner_trial {
     uint8_t state;      /* enum runner_state */
     bool known;         /* RUNNER_DONE, and not by this run */
+    bool lost;          /* RUNNER_FAILED since the process that it had for its own ended */
     float wall_s;       /* that it took; 0: it was known, or another process ran it */
     /* Where the result goes, the caller's; NULL: `keep` has it, and nobody else. */
     struct trial_result *result;
@@ -77,6 +78,9 @@ struct runner_plan {
      * run with err. */
     bool (*keep)(void *begun, const struct trial_result *result,
                  struct err *err);
+    /* Called by each thread before its first trial and after its last; NULL: neither. */
+    void (*enter)(void *self, uint32_t thread);
+    void (*leave)(void *self, uint32_t thread);
     void *self;
     const struct runner_ear *ear;   /* NULL: of the program; Ctrl-C ends the run, and
                                        a second one the process */

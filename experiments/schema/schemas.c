@@ -32,14 +32,14 @@ const struct conf_schema *const *schemas_all(struct arena *arena,
                                              size_t *count)
 {
     const struct conf_schema *const own[] = {
-        &experiment_schema, &experiment_plugins_schema, &experiment_output_schema,
-        &experiment_expect_schema, &experiment_option_schema, &experiment_decide_schema,
-        &experiment_keep_schema, &experiment_seeds_schema, &own_metrics_schema,
-        &train_schema, &train_seeds_schema, &train_validation_schema, &border_schema, &tune_schema,
-        &tune_split_schema, &tune_range_schema, &sensitivity_schema, &input_schema,
-        &sobol_schema, &sweep_schema, &host_rules_schema,
-        &host_rounds_schema, &host_preemption_schema,
-        &advice_schema, &advice_expect_schema, &advice_inputs_schema, &application_speed_schema
+        &experiment_schema, &experiment_plugins_schema, &experiment_trial_limits_schema,
+        &experiment_output_schema, &experiment_expect_schema, &experiment_option_schema,
+        &experiment_decide_schema, &experiment_keep_schema, &experiment_seeds_schema,
+        &own_metrics_schema, &train_schema, &train_seeds_schema, &train_validation_schema,
+        &border_schema, &tune_schema, &tune_split_schema, &tune_range_schema,
+        &sensitivity_schema, &input_schema, &sobol_schema, &sweep_schema, &host_rules_schema,
+        &host_rounds_schema, &host_preemption_schema, &advice_schema, &advice_expect_schema,
+        &advice_inputs_schema, &application_speed_schema
     };
     const size_t own_count = sizeof own / sizeof own[0];
     const struct conf_schema *const *cluster, *const *workload, **all;

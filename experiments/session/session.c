@@ -28,6 +28,7 @@
 #include "experiments/results/stop.h"
 #include "experiments/results/trace_json.h"
 #include "experiments/run/runner.h"
+#include "experiments/session/crash.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/trials/store.h"
 #include "sim/base/arena.h"
@@ -40,6 +41,7 @@
 struct keeper {
     const struct experiment *experiment;     /* of the seeds that are run now */
     struct results results;
+    struct crash *crash;
 };
 
 /* What trial `index` is to run, and which of the large tables it writes: phases,
@@ -50,12 +52,14 @@ static struct trial_spec make_trial_spec(void *self, uint32_t index,
 {
     const struct keeper *keeper = self;
     const struct experiment *experiment = keeper->experiment;
+    struct trial_spec spec = experiment_trial_spec(experiment, index);
 
     *tables = experiment->tables;
     if (experiment_trial(experiment, index).seed >= experiment->detail_seeds)
         *tables &= ~(uint32_t)(EXPERIMENT_PHASES | EXPERIMENT_TIMELINE |
                                 EXPERIMENT_DECISIONS);
-    return experiment_trial_spec(experiment, index);
+    spec.alone = spec.alone || crash_is_alone(keeper->crash, experiment, index);
+    return spec;
 }
 
 static void *begin_trial(void *self, uint32_t thread, uint32_t index,
@@ -63,6 +67,7 @@ static void *begin_trial(void *self, uint32_t thread, uint32_t index,
 {
     const struct keeper *keeper = self;
 
+    crash_mark(keeper->crash, thread, keeper->experiment, index);
     return store_begin(keeper->results.store, thread,
                        experiment_trial_hash(keeper->experiment, index), tables, stop);
 }
@@ -73,6 +78,16 @@ static bool keep_trial(void *begun, const struct trial_result *result,
                        struct err *err)
 {
     return store_end(begun, result, err);
+}
+
+static void enter_thread(void *self, uint32_t thread)
+{
+    crash_enter(((const struct keeper *)self)->crash, thread);
+}
+
+static void leave_thread(void *self, uint32_t thread)
+{
+    crash_leave(((const struct keeper *)self)->crash, thread);
 }
 
 /* Skips copies (nothing is drawn, so seed 0 stands for all seeds), and the trials
@@ -148,12 +163,13 @@ static void draw_and_report(const struct session *session,
 /* Writes tables, checks and provenance, in this order; then drops from .trials
  * what is no longer needed, but only if all trials are done.  Charts are drawn
  * only if some trial is. */
-static bool put_together(struct arena *arena, const struct results *results,
+static bool put_together(struct arena *arena, const struct keeper *keeper,
                          struct session *session,
                          const struct session_options *options,
                          struct err *err)
 {
     const struct experiment *experiment = session->experiment;
+    const struct results *results = &keeper->results;
 
     if (!results_write(arena, results, experiment, session->trial, &session->grid,
                        err))
@@ -169,6 +185,8 @@ static bool put_together(struct arena *arena, const struct results *results,
          !list_plots(arena, results, experiment, err)) ||
         !provenance_write(arena, results->dir, experiment, &options->command, err))
         return false;
+    if (session->failed == 0)
+        crash_forget(arena, keeper->crash);
     if (session->failed == 0)
         session->others_kept = !results_end(arena, results, experiment);
     if (session->done > 0 && !options->plain)
@@ -217,7 +235,7 @@ static bool run_with_ranks(struct keeper *keeper, struct runner_plan plan,
 /* Runs what is not known of the keeper's experiment. */
 static bool run_trials(struct arena *arena, struct keeper *keeper,
                        const struct session_options *options,
-                       struct runner_trial *trial, struct err *err)
+                       struct runner_trial *trial, uint32_t *passed, struct err *err)
 {
     const struct experiment *experiment = keeper->experiment;
     const struct runner_plan plan = {
@@ -226,18 +244,24 @@ static bool run_trials(struct arena *arena, struct keeper *keeper,
         .threads = options->threads,
         .timeline_step_ns = experiment->timeline_step_ns,
         .progress = options->progress,
-        .spec = make_trial_spec, .begin = begin_trial, .keep = keep_trial, .self = keeper,
+        .spec = make_trial_spec, .begin = begin_trial, .keep = keep_trial,
+        .enter = enter_thread, .leave = leave_thread, .self = keeper,
         .ear = options->ear
     };
+    bool ok;
 
     if (options->resume)
         results_recall(&keeper->results, experiment, trial);
     skip_trials(experiment, options, trial);
+    crash_pass_over(keeper->crash, experiment, trial, passed);
     if (!store_threads(keeper->results.store, options->threads, err))
         return false;
-    return options->fleet == NULL
+    crash_arm(keeper->crash);
+    ok = options->fleet == NULL
         ? runner_run(&plan, trial, err)
         : run_with_ranks(keeper, plan, options->fleet, trial, err);
+    crash_disarm(keeper->crash);
+    return crash_note(arena, keeper->crash, experiment, trial, err) && ok;
 }
 
 /* Moves the trials of `before` seeds to the places that they have among more
@@ -280,7 +304,7 @@ static bool run_looks(struct arena *arena, struct keeper *keeper,
         now->seeds = looks_size(whole->stop.rule, whole->stop.at_most, k);
         trial = more_trials(arena, now, before, trial, options->results);
         session->trial = trial;
-        if (!run_trials(arena, keeper, options, trial, err) ||
+        if (!run_trials(arena, keeper, options, trial, &session->passed_over, err) ||
             !gather_trials(arena, &keeper->results, now, trial, false, &gathered, err))
             return false;
         if (stop_judge(arena, now, gathered.grid))
@@ -298,7 +322,7 @@ static bool run_number(struct arena *arena, struct keeper *keeper,
         arena, experiment_trial_count(keeper->experiment), options->results);
 
     session->trial = trial;
-    return run_trials(arena, keeper, options, trial, err);
+    return run_trials(arena, keeper, options, trial, &session->passed_over, err);
 }
 
 /* Shards run without knowing of each other, so a number of seeds that follows from
@@ -330,17 +354,23 @@ static bool run_rank(struct arena *arena, struct keeper *keeper,
         .count = count, .arena = arena, .threads = options->threads,
         .timeline_step_ns = experiment->timeline_step_ns,
         .spec = make_trial_spec, .begin = begin_trial, .keep = keep_trial, .self = keeper,
+        .enter = enter_thread, .leave = leave_thread,
         .next = fleet_next, .next_self = options->fleet
     };
+    struct session_options here = *options;
     bool ok;
 
+    here.resume = true;             /* rank 0 has forgotten what is to be forgotten */
     session->trial = trial;
     if (!fleet_wait(options->fleet))
         return true;
     if (!results_join(arena, experiment->dir, &keeper->results, err))
         return false;
-    ok = store_threads(keeper->results.store, options->threads, err) &&
-         runner_run(&plan, trial, err);
+    keeper->crash = crash_open(arena, experiment, &keeper->results, &here);
+    ok = store_threads(keeper->results.store, options->threads, err);
+    crash_arm(keeper->crash);
+    ok = ok && runner_run(&plan, trial, err);
+    crash_disarm(keeper->crash);
     results_close(&keeper->results);
     return ok;
 }
@@ -359,6 +389,7 @@ bool session_run(struct arena *arena, const struct experiment *experiment,
         return run_rank(arena, &keeper, options, session, err);
     if (!results_begin(arena, experiment, &keeper.results, err))
         return false;
+    keeper.crash = crash_open(arena, experiment, &keeper.results, options);
     ok = (options->shard_text == NULL ||
           results_tell_shard(arena, &keeper.results, options->shard_text, err)) &&
          (experiment->stop.rule == LOOKS_NONE
@@ -366,7 +397,7 @@ bool session_run(struct arena *arena, const struct experiment *experiment,
         : run_looks(arena, &keeper, options, session, err));
     count_trials(session);
     if (ok && options->shard_count <= 1)
-        ok = put_together(arena, &keeper.results, session, options, err);
+        ok = put_together(arena, &keeper, session, options, err);
     results_close(&keeper.results);
     return ok;
 }

@@ -28,6 +28,7 @@ struct session_options {
     /* runs trials i with i % shard_count == shard; shard_count <= 1: all */
     uint32_t shard, shard_count;
     bool resume, progress;      /* recall what .trials has; show a line on stderr */
+    bool begin_anew;                /* by `command`, where a trial crashes the process */
     bool plain;                     /* neither charts nor report */
     const char *shard_text;         /* for results_tell_shard(), or NULL */
     struct fleet *fleet;            /* the ranks that run it together, or NULL */
@@ -50,6 +51,7 @@ struct session {
     const struct decision *decision;    /* on `options:`; NULL: there are none */
     /* trials; known ones are done ones that were recalled */
     uint32_t done, known, failed;
+    uint32_t passed_over;           /* of those that failed: they crashed in an earlier run */
     const struct err *first_failure; /* in order of trials; NULL: none */
     bool broken;                    /* an audit failed: our bug */
     bool others_kept;               /* .trials holds some of other runs */

@@ -70,12 +70,14 @@ struct trial_spec experiment_trial_spec(const struct experiment *experiment, uin
     struct experiment_trial trial = experiment_trial(experiment, index);
     const struct experiment_point *point =
         experiment->point[trial.point].met[trial.policy];
+    bool guest = point->policy[trial.policy]->guest;
 
     return (struct trial_spec){
         .cluster = point->cluster,
         .workload = point->workload,
         .policy = point->policy[trial.policy],
-        .guest = experiment->guest,
+        .guest = guest ? experiment->process.guest : experiment->process.built_in,
+        .alone = !guest && experiment->process.built_in.apart,
         .seed = experiment->seed,
         .replica = trial.seed,
         .warmup_ns = experiment->warmup_ns,

@@ -114,7 +114,7 @@ struct experiment {
     struct experiment_stop stop;
     int64_t until_ns, warmup_ns, stalled_ns;
     uint64_t event_count_max;
-    struct trial_guest guest;   /* of policies that are not built in */
+    struct trial_processes process;
 
     const struct experiment_point *point;
     uint32_t point_count;
@@ -230,6 +230,7 @@ struct trial_spec experiment_trial_spec(const struct experiment *experiment, uin
 uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t index);
 
 extern const struct conf_schema experiment_schema, experiment_plugins_schema,
+                                experiment_trial_limits_schema,
     experiment_output_schema, experiment_expect_schema, experiment_seeds_schema,
     experiment_option_schema, experiment_decide_schema, experiment_keep_schema;
 extern const char *const experiment_plot_names[];    /* ends with NULL */

@@ -72,8 +72,44 @@ bool guests_read(const struct conf_node *node, const struct registry_guests *gue
                            "process of its trial");
         exec_set_limit(guests->item[i].policy, keys.event_limit_ns);
     }
-    *out = (struct trial_guest){ keys.isolate, keys.memory_bytes, keys.event_limit_ns,
-                                 NULL };
+    *out = (struct trial_guest){ .apart = keys.isolate, .memory_bytes = keys.memory_bytes,
+                                 .event_limit_ns = keys.event_limit_ns,
+                                 .time_limit_ns = CLOCK_NEVER_NS };
+    return true;
+}
+
+static const struct conf_field limits_field[] = {
+    CONF_KEY("event", CONF_TIME, trial_guest, event_limit_ns, CONF_ABSENT,
+             "wall time after which a trial that gets no event further is ended",
+             .min = 1, .max = 1e6),
+    CONF_KEY("time", CONF_TIME, trial_guest, time_limit_ns, CONF_ABSENT,
+             "wall time after which a trial is ended", .min = 1, .max = 1e7),
+    CONF_KEY("memory", CONF_BYTES, trial_guest, memory_bytes, CONF_ABSENT,
+             "memory that a trial may have, this program's own included", .min = 1e8,
+             .max = 1e15),
+};
+const struct conf_schema experiment_trial_limits_schema =
+    CONF_SCHEMA("experiment.trial_limits", "what one trial may take: each has a process of "
+                "its own, and one that takes more fails alone", limits_field);
+
+/* `plugins` has those of policies that are not built in, but for the time in all. */
+bool guests_read_limits(const struct conf_node *node, struct trial_processes *out,
+                        struct err *err)
+{
+    struct trial_guest limits = { .event_limit_ns = CLOCK_NEVER_NS,
+                                  .time_limit_ns = CLOCK_NEVER_NS };
+
+    out->built_in = limits;
+    if (node == NULL)
+        return true;
+    if (!conf_fill(node, &experiment_trial_limits_schema, &limits, err))
+        return false;
+    if (conf_count(node) == 0)
+        return err_set(err, ERR_SCHEMA, conf_pos(node), "trial_limits needs event, time or "
+                       "memory");
+    limits.apart = true;
+    out->guest.time_limit_ns = limits.time_limit_ns;
+    out->built_in = limits;
     return true;
 }
 

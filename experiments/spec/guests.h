@@ -20,6 +20,11 @@ struct registry_guests;
 bool guests_read(const struct conf_node *node, const struct registry_guests *guests,
                  struct trial_guest *out, struct err *err);
 
+/* Reads `trial_limits:` into *out, where guests_read() has set what guests have; node NULL:
+ * there are none.  False: err says what is wrong. */
+bool guests_read_limits(const struct conf_node *node, struct trial_processes *out,
+                        struct err *err);
+
 /* Loads each file or program that an entry names and that is not among the guests
  * yet: compiles it, or starts the program to hear what it is.  Returns the
  * experiment, in the arena, where each such entry has a `name:`, that of the

@@ -53,6 +53,9 @@ static const struct conf_field top_field[] = {
              "results have them in this order"),
     CONF_KEY("plugins", CONF_NODE, experiment_top, plugins, CONF_ABSENT,
              "how trials of policies from files (.c, .so) and programs run"),
+    CONF_KEY("trial_limits", CONF_NODE, experiment_top, trial_limits, CONF_ABSENT,
+             "wall time and memory that one trial may take; one that takes more fails, and "
+             "no other"),
     CONF_KEY("controls", CONF_NODE, experiment_top, controls, CONF_ABSENT,
              "list of what else to run, so that results say what decides: "
              "random (the floor), no_growth, no_lending (each policy with that "

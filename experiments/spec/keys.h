@@ -15,7 +15,7 @@ struct experiment_top {
     int64_t seed, warmup_ns, stalled_ns, event_count_max;
     int fidelity;               /* 1: step by step */
     const struct conf_node *seeds, *cluster, *workload, *until, *policies, *controls,
-        *sweep, *output, *metrics, *expect, *catalogue, *plugins, *train, *border,
+        *sweep, *output, *metrics, *expect, *catalogue, *plugins, *trial_limits, *train, *border,
         *sensitivity, *tune, *options, *decide;
     bool tuned;
 };

@@ -598,9 +598,10 @@ static int64_t read_file_seeds(const struct conf_node *root)
  * threads of this process. */
 static bool read_guests(struct reader *r, struct err *err)
 {
-    struct trial_guest *guest = &r->experiment->guest;
+    struct trial_guest *guest = &r->experiment->process.guest;
 
-    if (!guests_read(r->top.plugins, &r->guests, guest, err))
+    if (!guests_read(r->top.plugins, &r->guests, guest, err) ||
+        !guests_read_limits(r->top.trial_limits, &r->experiment->process, err))
         return false;
     guest->fork = r->options->fork;
     return guest->fork == NULL || guest->apart || r->options->guest_count == 0 ||

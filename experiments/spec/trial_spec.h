@@ -25,12 +25,19 @@ struct trial_watch {
     char last[TRIAL_LAST][120]; /* request i at i % TRIAL_LAST */
 };
 
-/* How a policy that is not built in runs. */
+/* The process of a trial that has one of its own. */
 struct trial_guest {
     bool apart;                 /* in a process of its own, which may have */
-    double memory_bytes;        /* so much memory, */
-    int64_t event_limit_ns;     /* and so much wall time for one event */
+    double memory_bytes;        /* so much memory; 0: as this one; */
+    int64_t event_limit_ns;     /* so much wall time for one event; CLOCK_NEVER_NS: any; */
+    int64_t time_limit_ns;      /* and so much in all; likewise */
     const struct isolate_fork *fork;    /* whom forks are told; or NULL */
+};
+
+/* Those of an experiment's trials. */
+struct trial_processes {
+    struct trial_guest guest;   /* of policies that are not built in */
+    struct trial_guest built_in;        /* of all others; `apart`: they have one */
 };
 
 /* One trial.  All of it is read-only and shared by threads. */
@@ -38,7 +45,8 @@ struct trial_spec {
     const struct cluster_spec *cluster;
     const struct workload_spec *workload;
     const struct host_policy *policy;
-    struct trial_guest guest;   /* for a policy that is not built in */
+    struct trial_guest guest;   /* read where the policy is not built in, or: */
+    bool alone;                 /* in a process of its own, whatever the policy */
     uint64_t seed;              /* of the experiment */
     uint32_t replica;           /* which of its seeds, from 0 */
     int64_t warmup_ns;          /* jobs submitted before it do not count */
