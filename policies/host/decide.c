@@ -293,6 +293,7 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
 
     (void)loop;
     (void)arg;
+    assert(!host->decision->held && !host->decision->in_decide);
     host->decision->done_before = host->counts.decisions;
     host->decision->had_news = host->decision->news_count > 0;
     memset(&host->decision->decide_event, 0, sizeof host->decision->decide_event);

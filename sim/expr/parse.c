@@ -38,6 +38,7 @@
 struct parser {
     struct arena *arena;
     const char *text;
+    size_t bytes;               /* of the text, without its NUL */
     const struct expr_table *scalars, *rows;
     struct expr *expr;
     struct expr_token token;    /* the next one */
@@ -59,6 +60,7 @@ static uint32_t parse_sign(struct parser *p);
 static bool next_token(struct parser *p)
 {
     *p->at = p->token.at + p->token.bytes;
+    assert(*p->at <= p->bytes);
     if (expr_token_read(p->text, *p->at, &p->token, p->err))
         return true;
     *p->at = p->token.at;
@@ -76,6 +78,7 @@ static const char *token_text(struct parser *p, char out[WORD_BYTES + 1])
 {
     size_t bytes = p->token.bytes < WORD_BYTES ? p->token.bytes : WORD_BYTES;
 
+    assert(p->token.at + bytes <= p->bytes);
     memcpy(out, p->text + p->token.at, bytes);
     out[bytes] = '\0';
     return p->token.kind == TOKEN_END ? "its end" : out;
@@ -95,18 +98,38 @@ static bool take_mark(struct parser *p, const char *mark)
 
 /* ---- nodes ---- */
 
-/* Appends a node.  The array has room for a node a byte of the text (expr_parse),
- * and no node comes from fewer. */
+/* Returns how many nodes, aggregates and mentions of columns the arrays hold.  Each
+ * comes from a byte of the text that no other of its kind comes from. */
+static size_t array_room(const struct parser *p)
+{
+    return p->bytes + 2;
+}
+
+/* Appends a node, whose children are there already, and returns its index. */
 static uint32_t add_node(struct parser *p, struct expr_node node)
 {
-    p->expr->node[p->expr->node_count] = node;
-    return p->expr->node_count++;
+    uint32_t index = p->expr->node_count++;
+
+    assert(index < array_room(p));
+    for (unsigned i = 0; i < 3; i++)
+        assert(node.child[i] == NO_NODE || node.child[i] < index);
+    p->expr->node[index] = node;
+    return index;
+}
+
+/* Appends a node without children. */
+static uint32_t add_leaf(struct parser *p, struct expr_node node)
+{
+    for (unsigned i = 0; i < 3; i++)
+        node.child[i] = NO_NODE;
+    return add_node(p, node);
 }
 
 /* Appends a node with up to two children. */
 static uint32_t add_operation(struct parser *p, enum expr_op op, enum expr_type type,
                               uint32_t left, uint32_t right)
 {
+    assert(type != EXPR_TEXT && left < right);      /* NO_NODE is the largest */
     return add_node(p, (struct expr_node){
         .op = op, .type = type, .child = { left, right, NO_NODE } });
 }
@@ -124,6 +147,7 @@ static const char *type_name(enum expr_type type)
         [EXPR_TEXT] = "a text",
     };
 
+    assert((unsigned)type < sizeof name / sizeof name[0]);
     return name[type];
 }
 
@@ -131,6 +155,7 @@ static const char *type_name(enum expr_type type)
  * too: 1 or 0. */
 static bool check_number(struct parser *p, const char *of, uint32_t node, size_t at)
 {
+    assert(at < p->bytes);
     if (type_of(p, node) != EXPR_TEXT)
         return true;
     *p->at = at;
@@ -142,6 +167,7 @@ static bool check_number(struct parser *p, const char *of, uint32_t node, size_t
  * true or false by itself, so that `where gpus` is found to be a slip. */
 static bool check_condition(struct parser *p, const char *of, uint32_t node, size_t at)
 {
+    assert(at < p->bytes);
     if (type_of(p, node) == EXPR_CONDITION)
         return true;
     *p->at = at;
@@ -166,6 +192,7 @@ static const char *nearest_column(struct parser *p, const struct expr_table *tab
 {
     const char **names = arena_alloc(p->arena, table->count + 1, sizeof *names);
 
+    assert(find_column(table, name) == UINT32_MAX);
     for (uint32_t i = 0; i < table->count; i++)
         names[i] = table->column[i].name;
     return conf_nearest(name, names);
@@ -211,6 +238,7 @@ static uint32_t parse_column(struct parser *p)
     char *name = arena_alloc(p->arena, p->token.bytes + 1, 1);
     uint32_t i;
 
+    assert(p->token.kind == TOKEN_NAME && p->expr->read_count < array_room(p));
     memcpy(name, p->text + p->token.at, p->token.bytes);
     i = find_column(table, name);
     if (i == UINT32_MAX)
@@ -219,7 +247,7 @@ static uint32_t parse_column(struct parser *p)
         .column = i, .aggregate = p->aggregate, .divisor = p->divisor };
     if (!next_token(p))
         return NO_NODE;
-    return add_node(p, (struct expr_node){
+    return add_leaf(p, (struct expr_node){
         .op = OP_COLUMN, .type = table->column[i].type, .column = i });
 }
 
@@ -232,6 +260,7 @@ static bool has_several(const struct parser *p, size_t from)
     struct err ignored = { 0 };
     unsigned open = 1;
 
+    assert(from > 0 && p->text[from - 1] == '(');
     while (open > 0 && expr_token_read(p->text, from, &token, &ignored) &&
            token.kind != TOKEN_END) {
         open += expr_token_is(p->text, &token, "(");
@@ -249,9 +278,11 @@ static uint32_t refuse_function(struct parser *p)
     const char *names[32] = { NULL }, *near;
     char word[WORD_BYTES + 1];
 
+    assert(p->token.kind == TOKEN_NAME);
     for (unsigned i = 0; i < 31; i++)
         if ((names[i] = expr_function_name(i)) == NULL)
             break;
+    assert(names[30] == NULL);      /* none is left out of the comparison */
     token_text(p, word);
     near = conf_nearest(word, names);
     *p->at = p->token.at;
@@ -268,6 +299,7 @@ static uint32_t refuse_function(struct parser *p)
 /* False, with err: the function takes another number of arguments. */
 static bool refuse_count(struct parser *p, const struct expr_function *f, size_t at)
 {
+    assert(at <= p->bytes && f->least <= f->most);
     *p->at = at;
     err_set(p->err, ERR_SCHEMA, nowhere, "%s takes another number of arguments", f->name);
     if (f->fold == AGGREGATE_QUANTILE && f->most == 2)
@@ -283,9 +315,8 @@ static bool refuse_count(struct parser *p, const struct expr_function *f, size_t
  * the sums must know it before rows come. */
 static bool read_share(struct parser *p, double *share)
 {
-    size_t at = p->token.at;
-
-    *p->at = at;
+    assert(p->aggregate != EXPR_NO_AGGREGATE);
+    *p->at = p->token.at;
     if (p->token.kind != TOKEN_NUMBER)
         return err_set(p->err, ERR_SCHEMA, nowhere,
                        "the second of quantile must be a number such as 0.9");
@@ -304,6 +335,7 @@ static bool read_folded(struct parser *p, const struct expr_function *f,
 {
     size_t at = p->token.at;
 
+    assert(f->op == OP_AGGREGATE && fold->value == NO_NODE);
     if (token_is(p, ")") || token_is(p, "where"))
         return f->least == 0 || refuse_count(p, f, at);
     fold->value = parse_either(p);
@@ -325,6 +357,7 @@ static bool read_where(struct parser *p, struct expr_fold *fold)
 {
     size_t at;
 
+    assert(p->aggregate != EXPR_NO_AGGREGATE && fold->where == NO_NODE);
     if (!token_is(p, "where"))
         return true;
     if (!next_token(p))
@@ -342,6 +375,8 @@ static uint32_t parse_aggregate(struct parser *p, const struct expr_function *f,
     struct expr_fold fold = { f->fold, NO_NODE, NO_NODE, share };
     uint32_t number = p->expr->fold_count;
 
+    assert(number < array_room(p));
+    assert(share == 0 || f->fold == AGGREGATE_QUANTILE);
     if (p->aggregate != EXPR_NO_AGGREGATE) {
         *p->at = name_at;
         err_set(p->err, ERR_SCHEMA, nowhere, "%.*s stands within another aggregate",
@@ -353,11 +388,11 @@ static uint32_t parse_aggregate(struct parser *p, const struct expr_function *f,
     p->aggregate = p->expr->fold_count++;
     if (!read_folded(p, f, &fold) || !read_where(p, &fold) || !take_mark(p, ")"))
         return NO_NODE;
+    assert(p->aggregate == number);     /* aggregates do not nest */
     p->aggregate = EXPR_NO_AGGREGATE;
     p->expr->fold[number] = fold;
-    return add_node(p, (struct expr_node){
-        .op = OP_AGGREGATE, .type = EXPR_NUMBER, .column = number,
-        .child = { NO_NODE, NO_NODE, NO_NODE } });
+    return add_leaf(p, (struct expr_node){
+        .op = OP_AGGREGATE, .type = EXPR_NUMBER, .column = number });
 }
 
 /* Checks argument `i` of a function, and joins it to those before: min(a, b, c) is
@@ -365,6 +400,7 @@ static uint32_t parse_aggregate(struct parser *p, const struct expr_function *f,
 static uint32_t add_argument(struct parser *p, const struct expr_function *f,
                              unsigned i, uint32_t so_far, uint32_t next, size_t at)
 {
+    assert(i < f->most && (i == 0) == (so_far == NO_NODE));
     if (f->op == OP_IF && i == 0 ? !check_condition(p, f->name, next, at)
                                  : !check_number(p, f->name, next, at))
         return NO_NODE;
@@ -374,6 +410,7 @@ static uint32_t add_argument(struct parser *p, const struct expr_function *f,
         return next;
     if (f->op != OP_IF || i == 1)
         return add_operation(p, f->op, EXPR_NUMBER, so_far, next);
+    assert(p->expr->node[so_far].op == OP_IF && so_far < next);
     p->expr->node[so_far].child[2] = next;      /* the node comes before this child */
     return so_far;
 }
@@ -384,6 +421,7 @@ static uint32_t parse_function(struct parser *p, const struct expr_function *f)
     uint32_t node = NO_NODE;
     unsigned count = 0;
 
+    assert(f->op != OP_AGGREGATE && f->least > 0);
     while (!token_is(p, ")")) {
         size_t at = p->token.at;
         uint32_t next;
@@ -409,6 +447,7 @@ static uint32_t parse_call(struct parser *p, const struct expr_token *name)
     const struct expr_function *f = expr_function_find(
         word, name->bytes, has_several(p, p->token.at + p->token.bytes));
 
+    assert(name->kind == TOKEN_NAME && token_is(p, "("));
     if (f == NULL) {
         p->token = *name;
         return refuse_function(p);
@@ -432,13 +471,14 @@ static uint32_t parse_primary(struct parser *p)
 
     switch (token.kind) {
     case TOKEN_NUMBER:
-        return !next_token(p) ? NO_NODE : add_node(p, (struct expr_node){
+        return !next_token(p) ? NO_NODE : add_leaf(p, (struct expr_node){
             .op = OP_NUMBER, .type = EXPR_NUMBER, .number = token.number });
     case TOKEN_TEXT: {
         char *text = arena_alloc(p->arena, token.bytes, 1);
 
+        assert(token.bytes >= 2);       /* both quotation marks */
         memcpy(text, p->text + token.at + 1, token.bytes - 2);
-        return !next_token(p) ? NO_NODE : add_node(p, (struct expr_node){
+        return !next_token(p) ? NO_NODE : add_leaf(p, (struct expr_node){
             .op = OP_TEXT, .type = EXPR_TEXT, .text = text });
     }
     case TOKEN_NAME:
@@ -465,6 +505,7 @@ static uint32_t parse_primary(struct parser *p)
  * nothing is read. */
 static bool too_deep(struct parser *p)
 {
+    assert(p->depth <= EXPR_DEPTH);
     if (p->depth++ < EXPR_DEPTH)
         return false;
     *p->at = p->token.at;
@@ -490,6 +531,7 @@ static uint32_t parse_sign(struct parser *p)
     } else {
         node = parse_primary(p);
     }
+    assert(p->depth > 0);
     p->depth--;
     return node;
 }
@@ -522,6 +564,7 @@ static uint32_t parse_product(struct parser *p)
     while (left != NO_NODE && (o = find_operator(p, list)) != NULL) {
         bool divisor = p->divisor;
 
+        assert(at < p->token.at);
         if (!check_number(p, o->mark, left, at) || !next_token(p))
             return NO_NODE;
         at = p->token.at;
@@ -561,6 +604,7 @@ static bool can_compare(struct parser *p, const struct operator *o, uint32_t lef
 {
     bool texts = type_of(p, left) == EXPR_TEXT && type_of(p, right) == EXPR_TEXT;
 
+    assert(left < right && at < p->bytes);
     if (texts ? o->op == OP_EQUAL || o->op == OP_NOT_EQUAL
               : type_of(p, left) != EXPR_TEXT && type_of(p, right) != EXPR_TEXT)
         return true;
@@ -604,6 +648,7 @@ static uint32_t parse_denial(struct parser *p)
 
     if (!token_is(p, "not"))
         return parse_comparison(p);
+    assert(p->token.kind == TOKEN_NAME);
     if (too_deep(p) || !next_token(p))
         return NO_NODE;
     at = p->token.at;
@@ -620,6 +665,7 @@ static uint32_t parse_chain(struct parser *p, const char *word, enum expr_op op,
     size_t at = p->token.at;
     uint32_t left = part(p), right;
 
+    assert(op == OP_AND || op == OP_OR);
     while (left != NO_NODE && token_is(p, word)) {
         if (!check_condition(p, word, left, at) || !next_token(p))
             return NO_NODE;
@@ -656,6 +702,7 @@ static bool parse_whole(struct parser *p)
     p->expr->root = parse_either(p);
     if (p->expr->root == NO_NODE)
         return false;
+    assert(p->depth == 0 && !p->divisor && p->aggregate == EXPR_NO_AGGREGATE);
     if (p->token.kind == TOKEN_END && type_of(p, p->expr->root) != EXPR_TEXT)
         return true;
     if (p->token.kind == TOKEN_END) {
@@ -679,23 +726,23 @@ const struct expr *expr_parse(struct arena *arena, const char *text,
                               const struct expr_table *rows, size_t *at,
                               struct err *err)
 {
-    size_t room = strlen(text) + 2;     /* no node and no mention without a byte */
     struct expr *expr = arena_alloc(arena, 1, sizeof *expr);
     struct parser p = {
-        .arena = arena, .text = text, .scalars = scalars, .rows = rows, .expr = expr,
-        .aggregate = EXPR_NO_AGGREGATE, .at = at, .err = err
+        .arena = arena, .text = text, .bytes = strlen(text), .scalars = scalars,
+        .rows = rows, .expr = expr, .aggregate = EXPR_NO_AGGREGATE, .at = at,
+        .err = err
     };
 
     assert(scalars != NULL && rows != NULL && at != NULL && err != NULL);
     *at = 0;
-    if (strlen(text) > EXPR_TEXT_BYTES) {
+    if (p.bytes > EXPR_TEXT_BYTES) {
         err_set(err, ERR_RANGE, nowhere, "the expression must have at most %u bytes, "
-                "and has %zu", EXPR_TEXT_BYTES, strlen(text));
+                "and has %zu", EXPR_TEXT_BYTES, p.bytes);
         return NULL;
     }
-    expr->node = arena_alloc(arena, room, sizeof *expr->node);
-    expr->fold = arena_alloc(arena, room, sizeof *expr->fold);
-    expr->read = arena_alloc(arena, room, sizeof *expr->read);
+    expr->node = arena_alloc(arena, array_room(&p), sizeof *expr->node);
+    expr->fold = arena_alloc(arena, array_room(&p), sizeof *expr->fold);
+    expr->read = arena_alloc(arena, array_room(&p), sizeof *expr->read);
     return parse_whole(&p) ? expr : NULL;
 }
 
@@ -707,6 +754,8 @@ const struct expr_read *expr_reads(const struct expr *expr, uint32_t *count)
 
 enum expr_type expr_type(const struct expr *expr)
 {
+    assert(expr->root < expr->node_count);
+    assert(expr->node[expr->root].type != EXPR_TEXT);
     return expr->node[expr->root].type;
 }
 
