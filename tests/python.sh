@@ -8,7 +8,7 @@
 #   index  the same with pandas, matplotlib, gymnasium and pytest, where a package index is reached;
 #          with stable-baselines3 and sb3-contrib, too, if CLUSTERSIM_PPO is set
 #
-# A part that cannot run here says "skip: ..." and why.  The blocks of its README.md are
+# A part that cannot run here says "skip: ..." and why.  The blocks of its chapters are
 # tests of their own (tests/test_readme.py there).
 set -eu
 cd "$(dirname "$0")/.."
@@ -112,6 +112,8 @@ test_index() {
 cp -r policies/python/tests "$scratch/tests"
 cp -r policies/python/examples policies/python/core "$scratch"
 cp policies/python/README.md "$scratch/README.md"
+mkdir "$scratch/clustersim"
+cp policies/python/clustersim/README.md "$scratch/clustersim/README.md"
 # Experiments that must come back from Python as they are.
 mkdir "$scratch/tree"
 cp -r experiments models workloads policies "$scratch/tree"

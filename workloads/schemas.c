@@ -19,7 +19,7 @@
 #include "workloads/requests/services.h"
 #include "workloads/series/series.h"
 
-extern const struct conf_schema workload_schema;        /* source.c */
+extern const struct conf_schema workload_schema;        /* read.c */
 
 static const struct conf_schema *const all[] = {
     &workload_schema, &arrival_schema, &arrival_burst_schema,

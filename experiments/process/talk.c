@@ -7,7 +7,7 @@
  *
  * All three pipes are non-blocking on our side, and every wait is a poll() with a limit
  * that also empties stderr: a program that writes much there would else wait for us
- * while we wait for it.  A fourth pipe, closed by exec, tells why exec failed.
+ * while we wait for it.  spawn.c starts the program.
  *
  * Invariant of the buffer: bytes [from, used) were received and not returned yet; a line
  * that was returned is overwritten only by the next talk_receive().
@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "experiments/process/isolate.h"
+#include "experiments/process/spawn.h"
 #include "experiments/process/system.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -79,86 +79,17 @@ static void keep_last(struct talk *talk, char mark, const char *line, size_t byt
 
 /* ---- begin and end ---- */
 
-/* Both ends of the four pipes, [0] to read from and [1] to write to. */
-struct ends {
-    int in[2], out[2], said[2], fault[2];
-};
-
-/* The child, after fork.  The program gets the usual signals, a group of its own,
- * so that Ctrl-C does not reach it, and no file of ours.  If it cannot be started,
- * errno goes through the fourth pipe. */
-static _Noreturn void exec_program(const struct talk_plan *plan, const struct ends *ends,
-                                   pid_t parent)
+/* Returns a talk with a program that was started, or NULL, with `why`. */
+static struct talk *make_talk(const struct talk_plan *plan, char *why, size_t why_bytes)
 {
-    struct sigaction usual = { .sa_handler = SIG_DFL };
-    sigset_t none;
-    int why;
+    struct spawned child;
+    struct talk *talk;
 
-    system_end_with_parent();
-    (void)setpgid(0, 0);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    sigaction(SIGPIPE, &usual, NULL);
-    system_hide_files(3);
-    if (plan->memory_bytes > 0)
-        isolate_limit_memory(plan->memory_bytes);
-    if (getppid() == parent && dup2(ends->in[0], 0) >= 0 && dup2(ends->out[1], 1) >= 0 &&
-        dup2(ends->said[1], 2) >= 0 && chdir(plan->folder) == 0)
-        execvp(plan->word[0], plan->word);
-    why = errno;
-    (void)!write(ends->fault[1], &why, sizeof why);
-    _exit(127);
-}
-
-/* Opens all pipes or none. */
-static bool open_ends(struct ends *ends)
-{
-    int (*pair[4])[2] = { &ends->in, &ends->out, &ends->said, &ends->fault };
-
-    for (int i = 0; i < 4; i++)
-        if (!system_pipe(*pair[i])) {
-            while (i-- > 0) {
-                close((*pair[i])[0]);
-                close((*pair[i])[1]);
-            }
-            return false;
-        }
-    return true;
-}
-
-/* Closes the child's ends, then reads the fourth pipe: it is closed without a byte
- * when exec succeeds.  Returns 0 once the program runs, else the errno why it does
- * not. */
-static int read_fault(struct ends *ends)
-{
-    int why = 0;
-    ssize_t got;
-
-    close(ends->in[0]);
-    close(ends->out[1]);
-    close(ends->said[1]);
-    close(ends->fault[1]);
-    while ((got = read(ends->fault[0], &why, sizeof why)) < 0 && errno == EINTR)
-        continue;
-    close(ends->fault[0]);
-    return got > 0 ? why : 0;
-}
-
-static void wait_for_end(pid_t pid)
-{
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
-}
-
-/* SIGPIPE is ignored while a talk is open: a program that left is seen by write()
- * returning EPIPE. */
-static struct talk *make_talk(const struct talk_plan *plan, const struct ends *ends,
-                              pid_t pid)
-{
-    struct talk *talk = arena_resize_own(NULL, 1, sizeof *talk);
-
+    if (!spawn_start(plan, &child, why, why_bytes))
+        return NULL;
+    talk = arena_resize_own(NULL, 1, sizeof *talk);
     *talk = (struct talk){
-        .pid = pid, .in = ends->in[1], .out = ends->out[0], .said_fd = ends->said[0],
+        .pid = child.pid, .in = child.in, .out = child.out, .said_fd = child.said,
         .limit_ns = plan->limit_ns, .due_ns = clock_after(wall_ns(), plan->limit_ns),
         .room = 1 << 16,
     };
@@ -169,6 +100,8 @@ static struct talk *make_talk(const struct talk_plan *plan, const struct ends *e
     return talk;
 }
 
+/* SIGPIPE is ignored while a talk is open: a program that left is seen by write()
+ * returning EPIPE. */
 static void ignore_pipe(struct talk *talk)
 {
     struct sigaction ignore = { .sa_handler = SIG_IGN };
@@ -176,39 +109,9 @@ static void ignore_pipe(struct talk *talk)
     sigaction(SIGPIPE, &ignore, &talk->pipe_before);
 }
 
-/* On every failure all ends are closed and the child is collected. */
-static struct talk *start_program(const struct talk_plan *plan, char *why, size_t why_bytes)
-{
-    struct ends ends;
-    pid_t parent = getpid(), pid;
-    int fault;
-
-    assert(plan->word[0] != NULL && plan->limit_ns > 0);
-    if (!open_ends(&ends)) {
-        snprintf(why, why_bytes, "cannot be started: %s", strerror(errno));
-        return NULL;
-    }
-    pid = fork();
-    if (pid == 0)
-        exec_program(plan, &ends, parent);
-    fault = read_fault(&ends);
-    if (pid > 0 && fault == 0)
-        return make_talk(plan, &ends, pid);
-    if (pid > 0)
-        wait_for_end(pid);
-    close(ends.in[1]);
-    close(ends.out[0]);
-    close(ends.said[0]);
-    if (fault == ENOENT)
-        snprintf(why, why_bytes, "is not there");
-    else
-        snprintf(why, why_bytes, "cannot be started: %s", strerror(fault ? fault : EAGAIN));
-    return NULL;
-}
-
 struct talk *talk_open(const struct talk_plan *plan, char *why, size_t why_bytes)
 {
-    struct talk *talk = start_program(plan, why, why_bytes);
+    struct talk *talk = make_talk(plan, why, why_bytes);
 
     if (talk != NULL)
         ignore_pipe(talk);
@@ -220,7 +123,7 @@ struct talk *talk_stand(const struct talk_plan *plan, char *why, size_t why_byte
     struct talk *talk = NULL;
 
     if (system_sees_others())
-        talk = start_program(plan, why, why_bytes);
+        talk = make_talk(plan, why, why_bytes);
     else
         snprintf(why, why_bytes, "cannot stay for several processes on this system");
     if (talk != NULL)
@@ -280,7 +183,7 @@ static void end_program(struct talk *talk, bool leaves)
     (void)kill(-talk->pid, SIGKILL);
     (void)kill(talk->pid, SIGKILL);
     if (!talk->taken)
-        wait_for_end(talk->pid);
+        spawn_collect(talk->pid);
 }
 
 void talk_drop(struct talk *talk)

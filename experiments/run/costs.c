@@ -58,6 +58,8 @@ void costs_watch(struct costs *costs, const struct cs_host *host)
     rent_watch(costs->rent, host);
 }
 
+/* Costs so far are forgotten.  A job that holds GPUs now is charged at its end for
+ * all that it held, so what it owes by now is subtracted. */
 void costs_begin(struct costs *costs, int64_t now_ns)
 {
     energy_begin(costs->energy, now_ns);
@@ -76,6 +78,7 @@ void costs_count(struct costs *costs, int64_t now_ns, uint32_t gpus,
     energy_count(costs->energy, now_ns, gpus, start);
 }
 
+/* A job has ended: what it was charged goes to its causes. */
 void costs_charge(struct costs *costs, const struct host_job *job)
 {
     costs->held_usd += job->usd;
@@ -155,6 +158,8 @@ static void money(struct costs *costs, int64_t end_ns, double *value,
     value[METRIC_ENERGY] = joules / 3.6e6;
 }
 
+/* Returns what the cluster costs up to now: nodes, storage, electricity where it is
+ * not in the price, and transfers of jobs that have ended. */
 double costs_until(struct costs *costs, int64_t now_ns)
 {
     const struct cluster_spec *spec = costs->spec->cluster;
@@ -207,6 +212,8 @@ static void carbon_until(struct costs *costs, int64_t now)
 
 static void carbon_arm(struct costs *costs);
 
+/* The carbon intensity changes: energy so far is counted at the old one.  While no
+ * job is in the system it stops, since what follows may not be of the run. */
 static void carbon_changes(struct loop *loop, void *self, uint64_t arg)
 {
     struct costs *costs = self;
@@ -219,6 +226,8 @@ static void carbon_changes(struct loop *loop, void *self, uint64_t arg)
     carbon_arm(costs);
 }
 
+/* Schedules the next change of the carbon intensity, if there is a series and none
+ * is scheduled. */
 static void carbon_arm(struct costs *costs)
 {
     const struct time_series *carbon = costs->spec->cluster->carbon;
@@ -232,6 +241,7 @@ static void carbon_arm(struct costs *costs)
     loop_at(costs->loop, next, LOOP_RANK_SAMPLE, carbon_changes, costs, 0);
 }
 
+/* With the first job in the system, the carbon of the time without one is counted. */
 void costs_job_came(struct costs *costs, int64_t now_ns)
 {
     if (host_jobs_left(costs->host) == 1)
@@ -260,6 +270,8 @@ void costs_result(struct costs *costs, int64_t end_ns,
         : value[METRIC_ENERGY] * spec->carbon_g_per_kwh / 1000;
 }
 
+/* Are the parts of the cost all of it, up to 1e-9?  True where a part is not known
+ * (NAN). */
 bool costs_add_up(const struct trial_result *result)
 {
     double sum = 0, cost = result->value[METRIC_COST];

@@ -37,6 +37,7 @@
 
 __extension__ typedef __int128 wide_ns;
 
+/* What the GPUs of a lease do. */
 struct idle_lease {
     enum gpu_does does;
     int64_t milli;
@@ -49,29 +50,33 @@ struct idle {
     struct cs_host *host;
     struct idle_lease *lease;
     uint32_t lease_room;
-    int64_t level[GPU_DOES_COUNT];
+    int64_t level[GPU_DOES_COUNT];      /* thousandths of GPUs; they add up to all */
     int64_t known_milli;        /* sum of the levels of GPUs that are not free */
     int64_t *free_milli;        /* by pool, now */
-    wide_ns sum[GPU_DOES_COUNT];
+    wide_ns sum[GPU_DOES_COUNT];        /* level x ns */
     int64_t from_ns, last_ns;
     struct fact *later;         /* that wait for the next job */
     uint32_t laters, later_room;
     bool stale;                 /* what is free was not counted again yet */
 };
 
+/* Returns the entry of a lease; the array grows with the largest number. */
 static struct idle_lease *lease_of(struct idle *idle, uint32_t lease)
 {
     ARENA_REACH(idle->arena, idle->lease, idle->lease_room, lease);
     return &idle->lease[lease];
 }
 
-/* Of GPUs that are not free to be leased. */
+/* Changes the level of a cause by `milli` thousandths of GPUs, of GPUs that are not
+ * free to be leased. */
 static void raise_level(struct idle *idle, enum gpu_does does, int64_t milli)
 {
     idle->level[does] += milli;
     idle->known_milli += milli;
 }
 
+/* Moves the GPUs of a lease to another cause.  `held` false: the lease has ended,
+ * and its GPUs are free. */
 static void now_does(struct idle *idle, uint32_t i, bool held,
                      enum gpu_does does)
 {
@@ -85,6 +90,9 @@ static void now_does(struct idle *idle, uint32_t i, bool held,
     lease->does = does;
 }
 
+/* GPUs leave service or come back; fact->amount is their number.  A rented node is
+ * away until it is ordered, rented while it starts or is under notice, and free in
+ * between. */
 static void node_fact(struct idle *idle, const struct fact *fact)
 {
     int64_t gpus = llround(fact->amount * GPU_MILLI), all;
@@ -109,12 +117,14 @@ static void node_fact(struct idle *idle, const struct fact *fact)
     }
 }
 
+/* Is it a fact of nodes, and not of jobs and leases? */
 static bool is_node_fact(const struct fact *fact)
 {
     return fact->kind == FACT_NODE_DOWN || fact->kind == FACT_NODE_UP ||
            (fact->kind >= FACT_RENT_ORDER && fact->kind <= FACT_RENT_TAKEN);
 }
 
+/* The GPUs of a lease do something else now. */
 static void lease_fact(struct idle *idle, const struct fact *fact)
 {
     struct lease_id id = { fact->subject };
@@ -136,7 +146,10 @@ static void lease_fact(struct idle *idle, const struct fact *fact)
     }
 }
 
-/* What the free GPUs of a pool are free for. */
+/* Returns why the free GPUs of a pool are free; milli[]: free GPUs by pool, in
+ * thousandths.  Nobody wants them; tasks want other pools; the smallest task is too
+ * large; a task behind the first would fit; or a task would fit and does not,
+ * because of nodes, cores or the policy. */
 static enum gpu_does free_for(const struct idle *idle, uint32_t pool,
                               const int64_t *milli)
 {
@@ -151,7 +164,8 @@ static enum gpu_does free_for(const struct idle *idle, uint32_t pool,
         ? GPU_BEHIND : GPU_FRAGMENT;
 }
 
-/* What is free, pool by pool; returns how much in all. */
+/* Adds the free GPUs of each pool to their cause, and returns how many there are in
+ * all, in thousandths. */
 static int64_t count_pools(struct idle *idle)
 {
     int64_t *milli = idle->free_milli, sum = 0;
@@ -166,6 +180,7 @@ static int64_t count_pools(struct idle *idle)
     return sum;
 }
 
+/* Counts anew what is free, and why; without jobs, all of it is unwanted. */
 static void count_free(struct idle *idle)
 {
     int64_t left = (int64_t)idle->spec->gpu_count * GPU_MILLI -
@@ -188,6 +203,8 @@ static void settle(void *self)
         count_free(idle);
 }
 
+/* Integrates all levels up to now.  The loop has told before that the last instant
+ * was over, so that no level is stale. */
 static void advance(struct idle *idle, int64_t now)
 {
     int64_t ns = now - idle->last_ns;
@@ -201,6 +218,7 @@ static void advance(struct idle *idle, int64_t now)
     idle->last_ns = now;
 }
 
+/* Enters what nodes did while no job was in the system. */
 static void enter_later(struct idle *idle)
 {
     for (uint32_t i = 0; i < idle->laters; i++) {
@@ -230,6 +248,8 @@ static bool is_late_alarm(const struct idle *idle, const struct fact *fact)
            (idle->laters > 0 || fact->time_ns > idle->last_ns);
 }
 
+/* Takes in a fact.  What is free is not counted again here but at the end of the
+ * instant (settle): a decision starts many tasks at once. */
 static void hear(void *self, const struct fact *fact)
 {
     struct idle *idle = self;
@@ -275,6 +295,7 @@ void idle_watch(struct idle *idle, struct cs_host *host)
     idle->host = host;
 }
 
+/* For a run in which GPUs are a count: what `working` leaves is free for one cause. */
 void idle_count(struct idle *idle, int64_t now_ns, uint32_t working_gpus,
                 uint32_t wanted_gpus, uint32_t behind_gpus)
 {
@@ -310,6 +331,7 @@ void idle_until(struct idle *idle, int64_t end_ns)
     advance(idle, end_ns);
 }
 
+/* The whole seconds apart, so that no digit is lost. */
 double idle_gpu_s(const struct idle *idle, enum gpu_does does)
 {
     assert((unsigned)does < GPU_DOES_COUNT);
@@ -319,6 +341,7 @@ double idle_gpu_s(const struct idle *idle, enum gpu_does does)
             (double)(sum % CLOCK_NS_PER_S) / 1e9) / GPU_MILLI;
 }
 
+/* All GPUs of the cluster over the time, without rented ones while they were away. */
 double idle_all_gpu_s(const struct idle *idle)
 {
     return (double)idle->spec->gpu_count *

@@ -47,6 +47,7 @@ void job_rows_watch(struct job_rows *rows, const struct cs_host *host)
     rows->host = host;
 }
 
+/* Writes the name of a job, or its number. */
 static void name_cell(struct table *table, const struct job_request *request)
 {
     if (request->name)
@@ -72,6 +73,7 @@ static void row_keys(struct job_rows *rows, struct table *table)
                      rows->keys_bytes);
 }
 
+/* Returns the GPUs that a job asks for in all its roles, in thousandths. */
 static uint64_t milli_asked(const struct job_request *request)
 {
     uint64_t milli = 0;
@@ -82,6 +84,7 @@ static uint64_t milli_asked(const struct job_request *request)
     return milli;
 }
 
+/* Writes a time in seconds; CLOCK_NEVER_NS is an empty cell. */
 static void time_or_empty(struct table *table, int64_t ns)
 {
     if (ns == CLOCK_NEVER_NS)
@@ -90,16 +93,20 @@ static void time_or_empty(struct table *table, int64_t ns)
         table_time(table, ns);
 }
 
+/* Returns what a job paid while it neither computed nor switched.  Not below 0,
+ * where rounding would make it so. */
 static double waited_usd(const struct host_job *job)
 {
     return fmax(0, job->usd - job->usd_compute - job->usd_switch);
 }
 
+/* Has the job a deadline? */
 static bool is_due(const struct job_request *request)
 {
     return request->deadline_ns != CLOCK_NEVER_NS && request->deadline_ns != 0;
 }
 
+/* Was the job done by its deadline? */
 static bool met_deadline(const struct host_job *job, enum job_status status)
 {
     return status == JOB_DONE && job->end_ns <= job->request.deadline_ns;
@@ -178,6 +185,7 @@ void job_rows_view(struct job_view *view, const struct host_job *job,
     *decimal_put(view->number, job->request.id.i) = '\0';
 }
 
+/* Returns a cell of a text column for an expression; never NULL. */
 static const char *text_cell(const struct job_view *view, enum job_cell column)
 {
     const struct host_job *job = view->job;
@@ -196,6 +204,8 @@ static const char *text_cell(const struct job_view *view, enum job_cell column)
     return text != NULL ? text : "";
 }
 
+/* Returns a cell of a column of times, in seconds; NAN: it is empty, as in
+ * jobs.csv. */
 static double time_cell(const struct job_view *view, enum job_cell column)
 {
     const struct host_job *job = view->job;
@@ -218,6 +228,7 @@ static double time_cell(const struct job_view *view, enum job_cell column)
     return ns == CLOCK_NEVER_NS ? NAN : clock_s_from_ns(ns - from_ns);
 }
 
+/* Returns a cell of any other column; NAN: it is empty. */
 static double number_cell(const struct job_view *view, enum job_cell column)
 {
     const struct host_job *job = view->job;
@@ -241,6 +252,8 @@ static double number_cell(const struct job_view *view, enum job_cell column)
     }
 }
 
+/* Columns are numbered as in jobs.csv without the three keys of a row (point,
+ * policy, seed). */
 struct expr_cell job_rows_cell(const void *self, uint32_t column)
 {
     assert(column < JOB_CELL_COUNT);

@@ -7,6 +7,10 @@
  * (loading or saving), bubble (leased, and its role waits for another phase,
  * or its phase for a link), idle with tasks waiting, idle with none.  What it
  * costs is in costs.c, the rows of jobs and phases in job_rows.c.
+ *
+ * It hears facts from the journal.  What happened before from_ns (the warm-up, or
+ * the first job of a trace) does not count: counters are set back there, and a
+ * phase that began before counts from there on.
  */
 #include "experiments/run/metrics.h"
 
@@ -115,11 +119,14 @@ void metrics_watch_count(struct metrics *m, const struct metrics_count *count)
     m->count = count;
 }
 
+/* Returns the counters of the host, or of the count of GPUs that runs in its place
+ * (trial_count.c). */
 static const struct host_counts *counts_of(const struct metrics *m)
 {
     return m->count ? m->count->counts : host_counts(m->host);
 }
 
+/* Does no job run or wait? */
 static bool none_left(const struct metrics *m)
 {
     if (m->count)
@@ -127,6 +134,7 @@ static bool none_left(const struct metrics *m)
     return host_running(m->host) == 0 && host_pending(m->host) == 0;
 }
 
+/* Begins a gauge anew at its level. */
 static void restart(struct gauge *gauge, int64_t now)
 {
     double level = gauge->level;
@@ -136,6 +144,8 @@ static void restart(struct gauge *gauge, int64_t now)
     gauge_set(gauge, now, level);
 }
 
+/* Forgets what was counted so far.  Counters of the host cannot be set back, so
+ * that what they had is subtracted at the end. */
 void metrics_begin(struct metrics *m)
 {
     const struct host_counts *counts = counts_of(m);
@@ -156,18 +166,19 @@ void metrics_begin(struct metrics *m)
     m->from_ns = now;
 }
 
+/* Changes the level of a gauge. */
 static void add(struct gauge *gauge, int64_t now, double change)
 {
     gauge_set(gauge, now, gauge->level + change);
 }
 
-/* Of GPUs, parts counted as such. */
+/* Returns the GPUs of a lease; a part of a GPU counts as that part. */
 static double lease_gpus(const struct cs_lease *lease)
 {
     return (double)((uint64_t)lease->gpus * lease->gpu_milli) / GPU_MILLI;
 }
 
-/* Host memory of a lease. */
+/* Returns the host memory of the lease that a fact is of, in bytes. */
 static double lease_memory(struct metrics *m, const struct fact *fact)
 {
     const struct placement *place =
@@ -190,7 +201,9 @@ static double most(double a, double b)
     return a > b ? a : b;
 }
 
-/* Adds the time of a phase, whole or cut short; returns the busy share. */
+/* Adds the GPU-seconds of a phase, from `start` to `end`, and returns its busy
+ * fraction.  `whole`: it ran to its end, so that what it took beyond its time alone
+ * was waiting for links, and is neither busy nor tail. */
 static double add_phase(struct metrics *m, const struct host_phase_run *run,
                         double gpus, int64_t start, int64_t end, bool whole)
 {
@@ -229,6 +242,9 @@ static void own_row(struct metrics *m, const struct host_job *job,
     own_book_job(m->own, &row, status == JOB_DONE);
 }
 
+/* Counts a job that ended, in whatever way.  Means are over jobs that were
+ * submitted after the warm-up and are done; a job that is not done counts up to
+ * `until` in the restricted mean. */
 static void job_ended(struct metrics *m, const struct host_job *job,
                       enum job_status status, uint64_t seed, int64_t now)
 {
@@ -279,6 +295,8 @@ static void job_ended(struct metrics *m, const struct host_job *job,
     tally_add(&m->bounded, most(1, jct / most(BOUND_S, job->ideal_s)));
 }
 
+/* Counts a job that came.  Before the first job of a trace nothing counts, so that
+ * all metrics of a row have one clock. */
 static void job_submitted(struct metrics *m, const struct host_job *job,
                           int64_t now)
 {
@@ -300,7 +318,7 @@ static void job_submitted(struct metrics *m, const struct host_job *job,
     m->jobs++;
 }
 
-/* The metrics that hear a fact; it is of the run. */
+/* Returns the metrics that hear a fact, and notes that the run lasted until it. */
 static inline struct metrics *hears(void *self, const struct fact *fact)
 {
     struct metrics *m = self;
@@ -328,6 +346,7 @@ static void hear_end(void *self, const struct fact *fact)
     costs_job_ended(m->costs, fact->time_ns);
 }
 
+/* A failure cost so many GPU-seconds. */
 static void hear_interrupt(void *self, const struct fact *fact)
 {
     hears(self, fact)->lost_s += fact->amount;
@@ -373,6 +392,8 @@ static void hear_other(void *self, const struct fact *fact)
     (void)hears(self, fact);
 }
 
+/* Facts that are not listed do not end a run: a sample of the timeline, for
+ * example, is no part of it. */
 static void listen(struct metrics *m, struct journal *journal)
 {
     static const struct {
@@ -416,6 +437,7 @@ void metrics_count_started(struct metrics *m, const struct host_job *job)
     count_held(m, job, m->last_fact_ns, +1);
 }
 
+/* A job of known length on GPUs that are a count: it was busy for all of its time. */
 void metrics_count_ended(struct metrics *m, const struct host_job *job)
 {
     int64_t now = m->last_fact_ns = loop_now_ns(m->parts.loop);
@@ -452,6 +474,7 @@ int64_t metrics_stop(struct metrics *m)
     return m->end_ns;
 }
 
+/* Returns the host memory of all nodes, in bytes. */
 static double host_memory(const struct cluster_spec *spec)
 {
     double bytes = 0;
@@ -462,6 +485,8 @@ static double host_memory(const struct cluster_spec *spec)
     return bytes;
 }
 
+/* Divides each cause by all GPU-seconds.  A bubble is what leases waited, and what
+ * phases waited for links. */
 static void gpu_time(struct metrics *m, double *value)
 {
     const struct idle *idle = m->idle;
@@ -484,6 +509,8 @@ static void gpu_time(struct metrics *m, double *value)
     idle_result(idle, value);
 }
 
+/* Returns the mean of `count` times, in seconds, from their exact sum in ns: the
+ * same for any order of the addends. */
 static double mean_s(wide_ns sum, uint64_t count)
 {
     if (count == 0)
@@ -502,6 +529,7 @@ static double jain_of(const struct tally *tally)
     return square / (square + tally->square_sum / (double)tally->count);
 }
 
+/* Metrics of the times of jobs; 0 where there is no job. */
 static void job_times(struct metrics *m, double *value)
 {
     value[METRIC_JOBS] = (double)m->jobs;
@@ -526,7 +554,8 @@ static void job_times(struct metrics *m, double *value)
     value[METRIC_STEPS_DONE] = (double)m->steps;
 }
 
-/* What the run has, beside all that it lost. */
+/* Metrics that also hold where some jobs are not done.  A run that should have
+ * drained and did not has none: nothing says how long its jobs would have taken. */
 static void survivors(struct metrics *m, double *value)
 {
     bool drained = m->parts.spec->until_ns == CLOCK_NEVER_NS;

@@ -61,6 +61,8 @@ struct guest {
     struct timespec began, seen;
 };
 
+/* What all threads share.  Counters are atomic; what follows `lock` is read and written
+ * under it alone. */
 struct pool {
     const struct runner_plan *plan;
     struct guest *guest;        /* [thread_count] */
@@ -83,17 +85,19 @@ struct pool {
     struct timespec start;
 };
 
-/* Of the trial that a thread runs now. */
+/* What became of a trial, before it is told: on the stack of its thread. */
 struct outcome {
     struct trial_result result;
     struct err err;
 };
 
+/* Returns a table of that kind, or NULL if it is not wanted. */
 static struct table *make(const struct csv_kind *kind, bool wanted)
 {
     return wanted ? table_new(kind->columns, kind->count) : NULL;
 }
 
+/* Returns the tables of one trial, by a mask of EXPERIMENT_ constants. */
 static struct trial_tables tables_new(uint32_t mask, int64_t step_ns)
 {
     return (struct trial_tables){
@@ -129,6 +133,8 @@ static bool pool_stopped(const struct pool *pool)
     return __atomic_load_n(&pool->stop, __ATOMIC_RELAXED) != 0;
 }
 
+/* Ends the whole run: something failed that is not of one trial, such as a full
+ * disk.  The first such error is kept. */
 static void pool_fail(struct pool *pool, const struct err *err)
 {
     pthread_mutex_lock(&pool->lock);
@@ -139,7 +145,9 @@ static void pool_fail(struct pool *pool, const struct err *err)
     pool_stop(pool);
 }
 
-/* Tells whoever keeps trials of the end of this one. */
+/* Gives the rows of a trial that ended to whoever keeps them; `result` NULL: the
+ * trial came to nothing, and what was begun is dropped.  False: it could not be
+ * kept, and the run ends. */
 static bool keep(struct pool *pool, void *begun,
                  const struct trial_result *result)
 {
@@ -178,7 +186,9 @@ static enum runner_state run_trial(const struct guest *guest, uint32_t index,
 
 /* ---- trials in processes of their own ---- */
 
-/* In the process of the trial. */
+/* The child process: runs the trial and writes what became of it to the page that
+ * both processes see.  The lock of the pool is initialised anew, since the copy may
+ * be held by a thread that does not exist here. */
 static void run_guest(void *self)
 {
     struct guest *guest = self;
@@ -248,6 +258,8 @@ static void tell_end(const struct guest *guest, const struct trial_spec *spec,
     arena_free(arena);
 }
 
+/* Marks that the process of a guest runs, or has ended, for the watch.  Its clock
+ * begins anew. */
 static void set_runs(struct guest *guest, bool runs)
 {
     pthread_mutex_lock(&guest->pool->lock);
@@ -280,7 +292,13 @@ static void set_isolate(struct guest *guest, const struct trial_spec *spec)
                  clock_s_from_ns(spec->guest.event_limit_ns));
 }
 
-/* Runs a trial in a process of its own; *lost: that ended before it could tell how. */
+/* Runs a trial in a process of its own, so that a policy that crashes, hangs or
+ * takes all memory takes nothing else with it.  The child inherits everything by
+ * fork, and returns one page.
+ *
+ * RUNNER_WAITING: the run was called off.  RUNNER_FAILED: the policy failed, or its
+ * process ended before the trial did, which is *lost; err says how, and what the policy
+ * asked for last. */
 static enum runner_state run_apart(struct guest *guest, uint32_t index,
                                    const struct trial_spec *spec,
                                    struct outcome *trial, bool *lost)
@@ -318,7 +336,9 @@ static enum runner_state run_apart(struct guest *guest, uint32_t index,
     return page->state;
 }
 
-/* Ends a trial that is called off, or has not got further for too long. */
+/* Looks after one child: tells it when the run is called off, kills it at the next
+ * look if it still runs, and kills it when it has not got a single event further
+ * within its limit of wall time. */
 static void look_at_guest(struct guest *guest, bool stopped)
 {
     struct guest_page *page = isolate_page(guest->isolate);
@@ -345,6 +365,7 @@ static void look_at_guest(struct guest *guest, bool stopped)
     isolate_kill(guest->isolate);
 }
 
+/* Looks after all children that run.  Called by the watch every WATCH_NS. */
 static void look_at_guests(struct pool *pool)
 {
     bool stopped = pool_stopped(pool);
@@ -358,7 +379,8 @@ static void look_at_guests(struct pool *pool)
 
 /* ---- threads ---- */
 
-/* The thread's outcome becomes the trial's. */
+/* Copies what became of a trial to where the caller reads it.  Errors live in the
+ * arena of the plan, which threads share, hence the lock. */
 static void tell_outcome(struct pool *pool, struct runner_trial *trial,
                          enum runner_state state, const struct outcome *outcome)
 {
@@ -376,6 +398,7 @@ static void tell_outcome(struct pool *pool, struct runner_trial *trial,
     trial->state = (uint8_t)state;
 }
 
+/* Returns the wall time since then, in seconds. */
 static float seconds_since(const struct timespec *from)
 {
     struct timespec now;
@@ -385,6 +408,8 @@ static float seconds_since(const struct timespec *from)
                    (double)(now.tv_nsec - from->tv_nsec) / 1e9);
 }
 
+/* Runs a trial in this thread, or in a process of its own if its policy asks for
+ * that, and tells what became of it. */
 static void run_one(struct guest *guest, uint32_t index)
 {
     struct pool *pool = guest->pool;
@@ -413,6 +438,8 @@ static void run_one(struct guest *guest, uint32_t index)
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* Is the trial for this runner?  Ranks of MPI and shards share the trials among
+ * them. */
 static bool take(struct pool *pool, uint32_t index)
 {
     const struct runner_plan *plan = pool->plan;
@@ -420,6 +447,8 @@ static bool take(struct pool *pool, uint32_t index)
     return plan->take == NULL || plan->take(plan->self, index, &pool->trial[index]);
 }
 
+/* Stores the number of the next trial; false: there is none.  Numbers only rise, so
+ * each trial is met once. */
 static bool next_trial(struct pool *pool, uint32_t *index)
 {
     const struct runner_plan *plan = pool->plan;
@@ -431,6 +460,7 @@ static bool next_trial(struct pool *pool, uint32_t *index)
     return *index < plan->count;
 }
 
+/* A thread: takes trials until there is none or the run is stopped. */
 static void *work(void *self)
 {
     struct guest *guest = self;
@@ -453,6 +483,7 @@ static void *work(void *self)
     return NULL;
 }
 
+/* Returns the wall time since the run began, in seconds. */
 static double elapsed_s(const struct pool *pool)
 {
     struct timespec now;
@@ -462,6 +493,8 @@ static double elapsed_s(const struct pool *pool)
            1e-9 * (double)(now.tv_nsec - pool->start.tv_nsec);
 }
 
+/* Rewrites the progress line.  The time left is that of the trials so far, on
+ * average: trials may differ. */
 static void show_progress(struct pool *pool)
 {
     unsigned done = atomic_load(&pool->done);
@@ -476,6 +509,9 @@ static void show_progress(struct pool *pool)
     fflush(stderr);
 }
 
+/* The thread that takes signals: the first one stops the run after the trials at
+ * work have ended, the second one ends the program.  SIGUSR1 comes from
+ * run_threads() when all is done. */
 static void *watch(void *self)
 {
     struct pool *pool = self;
@@ -519,6 +555,7 @@ static bool wait_for_change(struct pool *pool)
     return works;
 }
 
+/* Has the trial ended, or was it never to be run? */
 static bool has_ended(struct pool *pool, uint32_t index)
 {
     pthread_mutex_lock(&pool->lock);
@@ -546,6 +583,8 @@ static void listen(struct pool *pool)
     }
 }
 
+/* Starts a thread.  A system that has no more threads leaves nothing sensible to
+ * do. */
 static void start_thread(pthread_t *thread, void *(*fn)(void *), void *self)
 {
     int why = pthread_create(thread, NULL, fn, self);
@@ -554,8 +593,9 @@ static void start_thread(pthread_t *thread, void *(*fn)(void *), void *self)
     (void)why;
 }
 
-/* Threads inherit a mask without signals.  With an ear, this one then has its own
- * back. */
+/* Starts the threads and waits for them.  Threads inherit a mask in which signals
+ * are blocked; with an ear this thread gets its own mask back, and tells trials
+ * meanwhile. */
 static void run_threads(struct pool *pool)
 {
     uint32_t count = pool->plan->threads;
@@ -593,7 +633,9 @@ static void run_threads(struct pool *pool)
     free(worker);
 }
 
-/* What is not run is known or another's: it has ended. */
+/* Makes the lock and, with an ear, the list of trials that have ended.  A trial
+ * that is not to be run, because it is known or for another rank, has ended from
+ * the start. */
 static void set_up(struct pool *pool)
 {
     pthread_condattr_t attributes;

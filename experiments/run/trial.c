@@ -5,6 +5,11 @@
  * Arrivals are a cursor over the source, never more than one event; the same
  * job stream meets every policy.  All that a trial makes lives in its arena
  * and is dropped at the end.
+ *
+ * From opening to closing: trial_open() builds everything and puts the first events
+ * into the loop, trial_go() runs the loop until it is over or a policy that is
+ * another program is asked, trial_close() judges the run and fills the result.  A
+ * failed trial has a result too: what it came to.
  */
 #include "experiments/run/trial.h"
 
@@ -61,6 +66,8 @@ struct trial {
     struct err err;
 };
 
+/* Takes the next job of the source into trial->next.  False: there is none.  An
+ * error of the source stops the loop, and judge() tells it. */
 static bool fetch(struct trial *trial)
 {
     enum source_step step =
@@ -74,6 +81,9 @@ static bool fetch(struct trial *trial)
     return trial->to_come;
 }
 
+/* Submits all jobs of this instant, and schedules itself at the next arrival.  Jobs
+ * are numbered by submission: replicas of services are jobs of the host, too, so a
+ * job has another number there than in its trace. */
 static void arrive(struct loop *loop, void *self, uint64_t arg)
 {
     struct trial *trial = self;
@@ -93,6 +103,7 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
                 arrive, trial, 0);
 }
 
+/* The warm-up is over. */
 static void begin_counting(struct loop *loop, void *self, uint64_t arg)
 {
     struct trial *trial = self;
@@ -102,6 +113,7 @@ static void begin_counting(struct loop *loop, void *self, uint64_t arg)
     metrics_begin(trial->metrics);
 }
 
+/* The time of `until` is reached. */
 static void end_of_run(struct loop *loop, void *self, uint64_t arg)
 {
     (void)self;
@@ -109,6 +121,8 @@ static void end_of_run(struct loop *loop, void *self, uint64_t arg)
     loop_stop(loop);
 }
 
+/* Keeps a request of the policy in words, for the message if the process of the
+ * trial ends: the last TRIAL_LAST of them, in a ring. */
 static void note_request(struct trial_watch *watch, const struct cs_host *host,
                          const struct host_decision *d)
 {
@@ -126,6 +140,7 @@ static void note_request(struct trial_watch *watch, const struct cs_host *host,
              host_verdict_name(d->verdict));
 }
 
+/* Writes a decision into decisions.csv, if there is such a table. */
 static void decision_row(void *self, const struct host_decision *d)
 {
     struct trial *trial = self;
@@ -164,6 +179,13 @@ static void decision_row(void *self, const struct host_decision *d)
 /* 146 years: from there on, sums of times stay below "never". */
 #define END_OF_TIME_NS (CLOCK_NEVER_NS / 2)
 
+/* Makes all parts of a trial.  False, with trial->err: the policy's init failed, or
+ * the workload could not be read for PLACE_FGD, which knows the mix of jobs
+ * beforehand.
+ *
+ * The order matters: whoever listens to the journal is made before the host, so
+ * that no fact is missed; the audit first, so that it hears a broken fact before
+ * others work with it. */
 static bool build(struct trial *trial)
 {
     const struct trial_spec *spec = trial->spec;
@@ -212,7 +234,8 @@ static bool build(struct trial *trial)
     return true;
 }
 
-/* A run that came to nothing: how, and which job waits for what. */
+/* Fails a run that came to nothing: says how, and which job waits for what
+ * (policies/host/stall.h).  Always returns false, with trial->err. */
 static bool stalled(struct trial *trial, const char *how)
 {
     const struct trial_spec *spec = trial->spec;
@@ -228,7 +251,7 @@ static bool stalled(struct trial *trial, const char *how)
                                 "count as unfinished.", stall.why);
 }
 
-/* Nothing will happen any more: are jobs left? */
+/* The loop has no event left.  True if no job is left either. */
 static bool nobody_starves(struct trial *trial)
 {
     uint32_t first = 0;
@@ -237,6 +260,8 @@ static bool nobody_starves(struct trial *trial)
            stalled(trial, " leaves jobs waiting for ever: nothing happens any more");
 }
 
+/* The loop has reached the end of time, which it cannot count beyond.  True if no
+ * job is left. */
 static bool time_sufficed(struct trial *trial)
 {
     uint32_t first = 0;
@@ -245,6 +270,8 @@ static bool time_sufficed(struct trial *trial)
            stalled(trial, ": 146 years have passed");
 }
 
+/* A run without an end gets a watchdog, which fails it when nothing has moved for
+ * stalled_ns. */
 static void set_watchdog(struct trial *trial)
 {
     const struct trial_spec *spec = trial->spec;
@@ -256,6 +283,8 @@ static void set_watchdog(struct trial *trial)
     trial->look_ns = watchdog_next_ns(trial->dog, loop_now_ns(trial->loop));
 }
 
+/* Runs the loop in pieces, from one look of the watchdog to the next.  A policy
+ * that is held stops the loop: the caller answers it, and calls again. */
 enum trial_state trial_go(struct trial *trial)
 {
     uint32_t first = 0;
@@ -296,6 +325,8 @@ static bool stood_still(struct trial *trial, bool in_vain)
     return stalled(trial, how);
 }
 
+/* Puts the first events into the loop: the services, the first arrival, the end of
+ * the warm-up, the end of the run. */
 static void begin(struct trial *trial)
 {
     const struct trial_spec *spec = trial->spec;
@@ -314,7 +345,9 @@ static void begin(struct trial *trial)
     set_watchdog(trial);
 }
 
-/* Did it come to its end as it should? */
+/* Did the run come to its end as it should?  False, with trial->err.  What is
+ * checked first is what explains the most: a policy that broke its contract also
+ * stands still. */
 static bool judge(struct trial *trial, struct trial_result *result)
 {
     const struct trial_spec *spec = trial->spec;
@@ -345,7 +378,8 @@ static bool judge(struct trial *trial, struct trial_result *result)
                : trial->end != LOOP_DRAINED || nobody_starves(trial);
 }
 
-/* A series that ended before the run says nothing of the rest of it. */
+/* A series of prices or carbon must last as long as the run, since it says nothing
+ * of the time after its end.  False, with trial->err. */
 static bool series_last(struct trial *trial, struct trial_result *result)
 {
     const struct time_series *over =
@@ -363,6 +397,9 @@ static bool series_last(struct trial *trial, struct trial_result *result)
                     "its last value, which is counted in series_held_s.");
 }
 
+/* Stops all measuring, closes the host, and fills the result, whether the run
+ * succeeded or not.  Returns whether the trial succeeded.  Jobs that are left end
+ * here as unfinished, which the audit wants to see. */
 static bool finish(struct trial *trial, struct trial_result *result,
                    bool ran)
 {

@@ -2,6 +2,10 @@
 /*
  * trial_serve.c - a replica that a service wants becomes a job; a lease that
  * is ready becomes a replica; what the job cost is the service's.
+ *
+ * It stands between the service (models/serving), which knows requests and how many
+ * replicas it wants, and the host, which knows jobs and leases.  Neither knows the
+ * other.
  */
 #include "experiments/run/trial_serve.h"
 
@@ -28,6 +32,7 @@
 
 #define NAME_BYTES 96u
 
+/* A service of the trial. */
 struct served {
     struct trial_serve *serve;
     const struct service_entry *entry;
@@ -82,6 +87,8 @@ void trial_serve_free(struct trial_serve *t)
 
 /* ---- replicas as jobs --------------------------------------------------- */
 
+/* Notes that a job is a replica of a service.  Jobs that came between are those of
+ * users. */
 static void own(struct trial_serve *t, uint32_t job, uint32_t service,
                 uint32_t replica)
 {
@@ -93,6 +100,8 @@ static void own(struct trial_serve *t, uint32_t job, uint32_t service,
     t->owner[job] = (struct replica_job) { service, replica };
 }
 
+/* The service wants one more replica: submits it as a job of one phase.  Replicas
+ * are numbered from 0 by the service, in order. */
 static void start(void *self, uint32_t replica, enum serve_side side)
 {
     struct served *s = self;
@@ -115,6 +124,7 @@ static void start(void *self, uint32_t replica, enum serve_side side)
     host_submit(t->host, &request, &truth);
 }
 
+/* The service no longer wants a replica: its job ends, and is done. */
 static void stop(void *self, uint32_t replica)
 {
     struct served *s = self;
@@ -122,6 +132,8 @@ static void stop(void *self, uint32_t replica)
     host_serve_end(s->serve->host, (struct job_id) { s->job[replica] });
 }
 
+/* The service says how busy a replica is: `recent` for its power, `mean` for its
+ * GPU time.  More than 1 (requests that wait) is busy. */
 static void busy(void *self, uint32_t replica, double recent, double mean)
 {
     struct served *s = self;
@@ -132,6 +144,7 @@ static void busy(void *self, uint32_t replica, double recent, double mean)
 
 /* ---- what the host tells ------------------------------------------------ */
 
+/* Returns the host memory of a placement, in bytes. */
 static double host_bytes(const struct placement *placement)
 {
     double bytes = 0;
@@ -141,6 +154,7 @@ static double host_bytes(const struct placement *placement)
     return bytes;
 }
 
+/* Adds what a replica cost to its service, when its job has ended. */
 static void settle(struct served *s, const struct host_job *job)
 {
     s->usd += job->usd;
@@ -149,6 +163,8 @@ static void settle(struct served *s, const struct host_job *job)
     s->core_s += job->core_seconds;
 }
 
+/* A replica has its lease and may serve, loses it, or has ended.  Facts of jobs of
+ * users are passed over. */
 static void hear(void *self, const struct fact *fact)
 {
     struct trial_serve *t = self;
@@ -213,6 +229,7 @@ bool trial_serve_verdict(const struct trial_serve *t, struct err *err)
     return true;
 }
 
+/* Requests that came so far: as long as they come, the run makes progress. */
 uint64_t trial_serve_requests(const struct trial_serve *t)
 {
     uint64_t count = 0;
@@ -228,11 +245,14 @@ void trial_serve_stop(struct trial_serve *t)
         t->served[i].result = service_close(t->served[i].service);
 }
 
+/* Returns the mean; NAN without samples, which is an empty cell. */
 static double mean_or_nan(const struct tally *tally)
 {
     return tally->count > 0 ? tally->mean : NAN;
 }
 
+/* Writes mean, median, 95th and 99th percentile of times in seconds; empty without
+ * samples. */
 static void put_times(struct table *table, const struct tally *tally,
                       struct quantile *q)
 {
@@ -243,6 +263,8 @@ static void put_times(struct table *table, const struct tally *tally,
         table_real_or_empty(table, tally->count > 0 ? quantile_at(q, p[i]) : NAN);
 }
 
+/* Writes the replicas of one side: the most at a time, starts, hours, busy
+ * fraction. */
 static void put_side(struct table *table, const struct service_result *r,
                      enum serve_side side)
 {
@@ -254,6 +276,7 @@ static void put_side(struct table *table, const struct service_result *r,
     table_real_or_empty(table, of->replica_s > 0 ? of->busy_s / of->replica_s : NAN);
 }
 
+/* Writes the row of a service into services.csv, in the order of its columns. */
 static void row(const struct served *s, struct table *table)
 {
     const struct trial_spec *spec = s->serve->parts.spec;

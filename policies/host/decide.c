@@ -6,6 +6,13 @@
  * Invariant: decide is called at most once for the news of an instant, after
  * all of it; when rounds are asked for, only at their boundaries, and no
  * oftener than `resolve_at_most_every`.
+ *
+ * An instant goes like this: events (arrivals, ends, failures) call host_wake(),
+ * which schedules one decision behind all events of the instant; decide_event()
+ * tells the policy the news, lets it decide, and then rents nodes, looks for a
+ * policy that turns in circles, and sets the wake-up that the policy asked for.  A
+ * policy that is another program may hold the decision (host_hold): the loop stops,
+ * and host_resume() goes on.
  */
 #include "policies/host/decide.h"
 
@@ -56,7 +63,9 @@ static int64_t idle_decision_time(struct cs_host *host, int64_t at)
     return at;
 }
 
-/* The next instant at which the policy may be asked, from at on. */
+/* Returns the earliest instant, not before `at`, at which the policy may be asked:
+ * `at` itself without rounds, else the next boundary of a round.  CLOCK_NEVER_NS:
+ * not before something else happens. */
 static int64_t decision_time(struct cs_host *host, int64_t at)
 {
     int64_t round = host->rules->round_ns;
@@ -92,6 +101,7 @@ void host_wake(struct cs_host *host)
                                      decide_event, host, 0);
 }
 
+/* The wake-up that a policy asked for by cs_wake_at(). */
 static void wake_later(struct loop *loop, void *self, uint64_t arg)
 {
     (void)loop;
@@ -133,7 +143,8 @@ static void task_gone(struct cs_host *host, uint32_t task)
         host_turned_add(host, host->tasks->slot[task].pub.job.i);
 }
 
-/* Puts a task at its place of now, in the order and among the turns. */
+/* Puts a task at the place that it now has by the policy's order, and among the
+ * turns, if they are kept. */
 static void order_again(struct cs_host *host, uint32_t task)
 {
     assert(host->tasks->slot[task].live);
@@ -144,7 +155,9 @@ static void order_again(struct cs_host *host, uint32_t task)
     }
 }
 
-/* Tells the policy one piece of news. */
+/* Calls the policy's function for one piece of news.  A lease that became idle and
+ * has gone meanwhile is not told.  With CS_ORDER_AT_NEWS the policy may have
+ * changed the place of the new job in the order. */
 static void tell_policy(struct cs_host *host, const struct host_news *news)
 {
     const struct cs_policy *policy = host->policy;
@@ -183,7 +196,8 @@ static uint32_t next_to_try(struct cs_host *host, uint32_t *i)
     return rank_tree_at(host->waiting->order, *i);
 }
 
-/* A task does not fit: the next one is tried. */
+/* The task does not fit, and blocking allows to try the next one: with moving keys
+ * it is set aside until the decision is over, else the index moves on. */
 static void pass_over(struct cs_host *host, uint32_t task, uint32_t *i)
 {
     assert(host->rules->blocking == HOST_SKIP);
@@ -193,7 +207,8 @@ static void pass_over(struct cs_host *host, uint32_t task, uint32_t *i)
         ++*i;
 }
 
-/* In order of before; strict ends at the first that does not fit. */
+/* Starts tasks in the policy's order.  At the first that does not fit: HOST_SKIP
+ * goes on behind it, HOST_DROP drops the job, and any other rule ends the decision. */
 static void serve_in_order(struct cs_host *host)
 {
     uint32_t i = 0, task;
@@ -213,6 +228,7 @@ static void serve_in_order(struct cs_host *host)
     }
 }
 
+/* Decides for a policy that has an order and no function `decide`. */
 static void decide_default(struct cs_host *host)
 {
     serve_in_order(host);
@@ -220,9 +236,9 @@ static void decide_default(struct cs_host *host)
         host_tops_back(host);
 }
 
-/* While nothing is held, many decisions in a row of which nothing comes are
- * taken for the last: a policy that wakes itself for ever, or nodes that are
- * rented and given back for ever, would not let a run end. */
+/* Fails the trial after vain_max decisions in a row without news, leases or
+ * requests that were carried out.  A policy that wakes itself for ever, or nodes
+ * that are rented and given back for ever, would not let a run end. */
 static void note_idle(struct cs_host *host, bool news, uint64_t decisions)
 {
     assert(host->counts.decisions >= decisions);
@@ -250,7 +266,8 @@ void host_decide(struct cs_host *host)
     host->decision->in_decide = host->decision->held;
 }
 
-/* What follows once the policy has decided. */
+/* What follows once the policy has decided: nodes are rented or given back, and the
+ * wake-up that the policy asked for is set. */
 static void decision_over(struct cs_host *host)
 {
     struct host_decisions *decision = host->decision;
@@ -287,12 +304,15 @@ void host_resume(struct cs_host *host)
     decision_over(host);
 }
 
+/* One decision.  Tells all news first, then lets the policy decide.  While it does,
+ * in_decide keeps its own requests from waking it again: it knows of them. */
 static void decide_event(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
 
     (void)loop;
     (void)arg;
+    assert(!host->decision->held && !host->decision->in_decide);
     host->decision->done_before = host->counts.decisions;
     host->decision->had_news = host->decision->news_count > 0;
     memset(&host->decision->decide_event, 0, sizeof host->decision->decide_event);

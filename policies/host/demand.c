@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * demand.c - nodes that are rented ahead of the jobs.
+ *
+ * Time is cut into slots.  What jobs ask for in each slot, in nodes, is a series
+ * with a season (a day, usually), and sim/stats/seasonal.h forecasts it.  A group
+ * is to have as many nodes as jobs will ask for until new nodes could be there, at
+ * the quantile `ready`: demand is taken as Poisson in units of a mean job.
  */
 #include "policies/host/demand.h"
 
@@ -32,6 +37,7 @@ struct host_demand {
     uint32_t errors, room;
 };
 
+/* Returns the keys of the forecast of a rented group. */
 static const struct rent_forecast *forecast_of(const struct cs_host *host,
                                                uint32_t g)
 {
@@ -39,6 +45,7 @@ static const struct rent_forecast *forecast_of(const struct cs_host *host,
     return &host->spec->group[g].rent->forecast;
 }
 
+/* Returns the demand of a group; NULL: its nodes are not rented by forecast. */
 static struct host_demand *demand_of(const struct cs_host *host, uint32_t g)
 {
     assert(host->nodes->rent != NULL);
@@ -62,7 +69,8 @@ struct host_demand *host_demand_new(struct cs_host *host, uint32_t group)
     return demand;
 }
 
-/* Notes how far off the forecast of the slot was that is over. */
+/* Notes how far off the forecast of the slot was that has just ended.  A first
+ * season has no forecast to compare. */
 static void note_error(struct arena *arena, struct host_demand *demand)
 {
     const struct seasonal *series = &demand->series;
@@ -74,7 +82,7 @@ static void note_error(struct arena *arena, struct host_demand *demand)
         ARENA_ADD(arena, demand->error, demand->errors, demand->room, error);
 }
 
-/* Adds the slots that are over to the series. */
+/* Adds all slots that are over to the series; slots in which nobody asked count 0. */
 static void end_slots(struct cs_host *host, uint32_t g)
 {
     struct host_demand *demand = demand_of(host, g);
@@ -109,7 +117,8 @@ void host_demand_add(struct cs_host *host, uint32_t group, double nodes)
     demand->squares += nodes * nodes;
 }
 
-/* Returns the mean number of nodes that jobs ask for from now on until a time. */
+/* Returns the mean number of nodes that jobs are expected to ask for from now until
+ * end_ns: the forecast of each slot, by the part of the slot that lies between. */
 static double mean_until(const struct cs_host *host, uint32_t g, int64_t end_ns)
 {
     const struct host_demand *demand = demand_of(host, g);
@@ -130,6 +139,8 @@ static double mean_until(const struct cs_host *host, uint32_t g, int64_t end_ns)
     return nodes;
 }
 
+/* squares / sum is the mean size of a job as a node asks for it: larger jobs count
+ * more, since they need their nodes together.  At most the whole group. */
 uint32_t host_demand_ahead(const struct cs_host *host, uint32_t group)
 {
     const struct rent_spec *spec = host->spec->group[group].rent;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * empty.c - the cluster of a trial as if no job ran.
+ *
+ * The message of a trial that makes no progress asks it whether a task fits at all:
+ * what does not fit here never will.  Nodes that cannot be rented now are taken
+ * out.
  */
 #include "policies/host/empty.h"
 
@@ -59,7 +63,8 @@ void host_empty_end(struct host_empty *empty)
     empty->arena = NULL;
 }
 
-/* Returns the fewest GPUs that a role may get. */
+/* Returns the fewest GPUs that a role may get, at least 1 and at most what it asks
+ * for. */
 static uint32_t find_least_gpus(const struct cs_host *host,
                                 struct job_id job, uint32_t role)
 {

@@ -25,7 +25,8 @@ int64_t host_hole_length(const struct hole *hole)
     return hole->end_ns == NEVER ? NEVER : hole->end_ns - hole->start_ns;
 }
 
-/* Of the tree: sums of a hole from those of its two children. */
+/* Sums of a subtree, for the tree: its longest hole, and the end of its last one.
+ * They let host_holes_find() skip subtrees without a hole that is long enough. */
 static void sum_holes(void *owner, uint32_t item, uint32_t left,
                       uint32_t right)
 {
@@ -58,7 +59,8 @@ void host_holes_clear(struct holes *holes)
     holes->count = holes->spares = 0;
 }
 
-/* Returns a new hole that is not in the tree yet. */
+/* Returns a hole that is not in the tree yet.  Entries of dropped holes are used
+ * again, so memory follows the most holes at a time. */
 static uint32_t make_hole(struct holes *holes, int64_t start_ns,
                           int64_t end_ns)
 {
@@ -83,6 +85,7 @@ static uint32_t make_hole(struct holes *holes, int64_t start_ns,
     return i;
 }
 
+/* Takes a hole out of the tree; its entry is free for another. */
 static void drop_hole(struct holes *holes, uint32_t i)
 {
     assert(i < holes->count && holes->spares < holes->count);
@@ -119,6 +122,7 @@ static uint32_t find_hole_at(const struct holes *holes, int64_t time_ns,
     return found;
 }
 
+/* Returns the earliest hole; NONE: there is none.  O(log n). */
 static uint32_t find_leftmost(const struct holes *holes)
 {
     uint32_t at = holes->tree.root;
@@ -129,6 +133,8 @@ static uint32_t find_leftmost(const struct holes *holes)
     return at;
 }
 
+/* The span lies within one hole, which disappears, becomes shorter at one end, or
+ * is cut in two. */
 void host_holes_close(struct holes *holes, int64_t start_ns, int64_t end_ns)
 {
     uint32_t later, i = find_hole_at(holes, start_ns, &later);
@@ -153,6 +159,8 @@ void host_holes_close(struct holes *holes, int64_t start_ns, int64_t end_ns)
     }
 }
 
+/* The span lies between holes.  It is joined with those that it touches, so that no
+ * two holes touch. */
 void host_holes_open(struct holes *holes, int64_t start_ns, int64_t end_ns)
 {
     uint32_t later, i = find_hole_at(holes, start_ns, &later);
@@ -180,6 +188,8 @@ void host_holes_open(struct holes *holes, int64_t start_ns, int64_t end_ns)
     }
 }
 
+/* The past has no room for anything: holes that are over go, and the one that lasts
+ * begins now. */
 void host_holes_forget(struct holes *holes, int64_t now_ns)
 {
     struct hole *hole = holes->hole;
@@ -194,7 +204,9 @@ void host_holes_forget(struct holes *holes, int64_t now_ns)
     }
 }
 
-/* host_holes_find() in a subtree. */
+/* host_holes_find() in a subtree: the earliest hole that starts at from_ns or later
+ * and is long enough, or lasts until before_ns.  A subtree is entered only if its
+ * sums allow one, so it is O(log n) but for holes that start too early. */
 static uint32_t find_below(const struct holes *holes, uint32_t at,
                            int64_t from_ns, int64_t run_ns, int64_t before_ns)
 {

@@ -2,6 +2,10 @@
 /*
  * host.c - the scheduler around a policy: its parts, arrivals, the end, and what
  * a trial asks of it.  When the policy decides, decide.c says.
+ *
+ * A trial makes a host (host_new), submits jobs as they come (host_submit), runs
+ * the event loop, and closes it (host_close): what has not ended then is
+ * unfinished. host_verdict() says whether the policy kept its contract.
  */
 #include "policies/host/host.h"
 
@@ -46,6 +50,7 @@
 #include "sim/containers/rank_tree.h"
 #include "sim/flow/flow.h"
 
+/* With rounds that end early, the last arrival lets the next round begin at once. */
 void host_submit_none(struct cs_host *host)
 {
     assert(!host->decision->submits_over);
@@ -55,7 +60,9 @@ void host_submit_none(struct cs_host *host)
         host_wake(host);
 }
 
-/* A lease is loaded: starts its phase, or lets its job go on. */
+/* A lease is loaded.  If it was granted for a phase, the first phase of its role
+ * that is ready runs on it, without a second request; else its job goes on with
+ * what is ready. */
 static void lease_ready(struct cs_host *host, uint32_t lease)
 {
     struct host_job_slot *job =
@@ -80,7 +87,9 @@ static void lease_ready(struct cs_host *host, uint32_t lease)
     host_wake(host);
 }
 
-/* Makes the policy's own memory and lets it begin; false: err says why it cannot. */
+/* Makes the memory of the policy, with its parameters in it, and calls init.
+ * False: init failed, and err says why, in the words of cs_fail() and cs_note() if
+ * it used them.  One byte more is asked for, so that no memory is NULL. */
 static bool make_self(struct cs_host *host, struct err *err)
 {
     const struct cs_policy *policy = host->policy;
@@ -102,7 +111,7 @@ static bool make_self(struct cs_host *host, struct err *err)
     return true;
 }
 
-/* A host whose parts are all zero. */
+/* Returns a host whose parts are there and all zero. */
 static struct cs_host *make_host(struct arena *arena)
 {
     struct cs_host *host = arena_alloc(arena, 1, sizeof *host);
@@ -124,6 +133,8 @@ static struct cs_host *make_host(struct arena *arena)
     return host;
 }
 
+/* The order matters: the cluster before the placer, queues before what indexes
+ * them, and the policy last, since its init may ask anything. */
 struct cs_host *host_new(const struct host_parts *parts, struct err *err)
 {
     struct arena *arena = parts->arena;
@@ -181,7 +192,9 @@ void host_free(struct cs_host *host)
         host->policy->fini(host->self);
 }
 
-/* Returns a copy of a name that lives as long as the job; NULL: no name. */
+/* Returns a copy of a name that lives as long as the job; NULL: it has none.  Short
+ * names lie within the slot of the job, so that a million jobs need no memory
+ * beside it. */
 static const char *name_kept(struct cs_host *host, struct host_job_slot *job,
                              const char *name)
 {
@@ -194,6 +207,9 @@ static const char *name_kept(struct cs_host *host, struct host_job_slot *job,
     return memcpy(job->name, name, bytes);
 }
 
+/* Jobs are numbered from 0 in the order in which they are submitted.  A job whose
+ * policy leases for phases asks for its first phases at once, any other for all its
+ * roles. */
 void host_submit(struct cs_host *host, const struct job_request *request,
                  const struct job_truth *truth)
 {
@@ -244,6 +260,8 @@ const struct gang *host_gang(const struct cs_host *host,
     return &host->leases->slot[lease.i].gang;
 }
 
+/* Ends jobs that have not ended; while it closes, nothing starts and no policy is
+ * asked. */
 void host_close(struct cs_host *host)
 {
     assert(!host->decision->closing);
@@ -255,6 +273,7 @@ void host_close(struct cs_host *host)
     assert(host->decision->jobs_left == 0);
 }
 
+/* Walks from the last job to the first, so that *first is the lowest number. */
 uint32_t host_unfinished(const struct cs_host *host, uint32_t *first)
 {
     uint32_t left = 0;
@@ -268,6 +287,8 @@ uint32_t host_unfinished(const struct cs_host *host, uint32_t *first)
     return left;
 }
 
+/* Of jobs that have not ended: what their ended leases cost, and what the leases
+ * that they hold have cost so far. */
 double host_held_usd(const struct cs_host *host)
 {
     double usd = 0;
@@ -364,9 +385,12 @@ int64_t host_pool_free_milli(const struct cs_host *host, uint32_t pool)
            (int64_t)(now->allocated_milli + now->away_milli);
 }
 
-/* Nothing starts before the first.  With GPUs as a count nothing but the
- * first's reservation can hold back who wants no more than are free; on nodes
- * it may be the nodes. */
+/* Does nothing start before the first of the queue?  Then the first one holds back
+ * all others, and idle GPUs are its doing.
+ *
+ * With GPUs as a count, a reservation holds back only a task that wants no more
+ * than are free; on nodes it may be the nodes that do, so that only GPUs as a count
+ * are decided. */
 static bool starts_in_order(const struct cs_host *host)
 {
     const struct cs_policy *policy = host->policy;
@@ -382,7 +406,8 @@ static bool starts_in_order(const struct cs_host *host)
             (!rules->backfill || rules->placement == PLACE_COUNT));
 }
 
-/* The GPUs of the smallest of its roles that could use the pool; 0: none. */
+/* Returns the GPUs of the smallest role of a task that may use the pool; 0: none
+ * may. */
 static uint32_t wants_of_pool(const struct cs_host *host, uint32_t task,
                               uint32_t pool)
 {
@@ -401,7 +426,8 @@ static uint32_t wants_of_pool(const struct cs_host *host, uint32_t task,
     return least;
 }
 
-/* Does one of its roles want more GPUs than are free in any pool for it? */
+/* Does a role of the task want more GPUs than are free in every pool that it may
+ * use? free_milli[]: by pool, in thousandths of a GPU. */
 static bool is_short(const struct cs_host *host, uint32_t task,
                      const int64_t *free_milli)
 {
@@ -424,6 +450,9 @@ static bool is_short(const struct cs_host *host, uint32_t task,
     return false;
 }
 
+/* Returns the least number of GPUs that a task behind the first of the queue wants
+ * in the pool; 0: none, or the first is not what holds it back.  Idle time of these
+ * GPUs is then head of line blocking. */
 uint32_t host_pool_behind(struct cs_host *host, uint32_t pool,
                           const int64_t *free_milli)
 {

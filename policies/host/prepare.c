@@ -43,6 +43,7 @@ enum cs_verdict cs_prepare(struct cs_host *host, struct job_id id,
         return host_answer(host, HOST_START, id, role, CS_NO_ROOM, NULL);
     host_answer(host, HOST_START, id, role, CS_DONE, &place);
     host_grant(host, id.i, role, &place);
+    assert(job->lease[role] != ID_NONE);
     return CS_DONE;
 }
 
@@ -89,6 +90,7 @@ bool cs_settled(const struct cs_host *host, struct job_id id)
     const struct job_form *form = cs_request(host, id)->form;
     uint32_t roles = 0;
 
+    assert(form->role_count > 0);
     for (uint32_t r = 0; r < form->role_count; r++) {
         roles += form->role[r].gpus > 0;
         if (form->role[r].gpus > 0 && cs_role_lease(host, id, r).i != ID_NONE)

@@ -44,6 +44,7 @@
 #define KEEP_MIN_NS CLOCK_NS_PER_S
 #define AHEAD_KEEP_MIN_NS (60 * CLOCK_NS_PER_S)
 
+/* Returns how the nodes of a group are rented; NULL: the node is owned. */
 static const struct rent_spec *spec_of(const struct cs_host *host,
                                        uint32_t node)
 {
@@ -51,6 +52,7 @@ static const struct rent_spec *spec_of(const struct cs_host *host,
     return cluster_group_of(host->spec, node)->rent;
 }
 
+/* Returns the counters of the group of a rented node. */
 static struct rent_group *group_of(const struct cs_host *host, uint32_t node)
 {
     const struct node_group *group = cluster_group_of(host->spec, node);
@@ -154,6 +156,8 @@ static void lose_state(struct cs_host *host, uint32_t i, bool saved)
         host_suspend(host, j);
 }
 
+/* Ends all leases on a node that goes without notice, or at the end of one.  Losing
+ * one may end others of the same job, so the walk begins again. */
 static void lose_leases(struct cs_host *host, uint32_t n)
 {
     assert(host->nodes->rent->node[n].state != RENT_AWAY);
@@ -168,8 +172,8 @@ static void lose_leases(struct cs_host *host, uint32_t n)
     }
 }
 
-/* The memory of a node is gone.  If its parked state is not saved, the jobs
- * that own it are interrupted. */
+/* The memory of a node is gone, with the state of roles that was parked there.
+ * `saved`: it was written to the storage in time; else its jobs are interrupted. */
 static void lose_parked(struct cs_host *host, uint32_t n, bool saved)
 {
     assert(n < host->spec->node_count);
@@ -182,6 +186,8 @@ static void lose_parked(struct cs_host *host, uint32_t n, bool saved)
     }
 }
 
+/* The node goes now: its leases are lost, then what is parked on it, then the
+ * rental ends, unless the last lease ended it. */
 static void take_node_away(struct cs_host *host, uint32_t n, bool saved)
 {
     struct rent_node *node = &host->nodes->rent->node[n];
@@ -193,6 +199,7 @@ static void take_node_away(struct cs_host *host, uint32_t n, bool saved)
         end_rental(host, n);
 }
 
+/* The time of the notice is over. */
 static void end_notice(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -231,6 +238,9 @@ static void save_lease(struct cs_host *host, uint32_t i)
     host_job_advance(host, j);
 }
 
+/* Saves what is on a node under notice.  Saving a lease may end it and others, so
+ * the walk begins again after every change; leases that need nothing are stepped
+ * over. */
 static void save_leases(struct cs_host *host, uint32_t n)
 {
     uint32_t done = 0;          /* the leases before it need nothing more */
@@ -247,6 +257,8 @@ static void save_leases(struct cs_host *host, uint32_t n)
     }
 }
 
+/* A node that nobody uses goes at once.  Else it stays for notice_ns: its free GPUs
+ * are blocked, and with `on_notice: save` its leases save their state meanwhile. */
 void host_rental_notice(struct cs_host *host, uint32_t n)
 {
     struct rent_node *node = &host->nodes->rent->node[n];
@@ -273,6 +285,7 @@ void host_rental_notice(struct cs_host *host, uint32_t n)
     host->hooks.wake(host);
 }
 
+/* The provider takes the node back, if it is still here. */
 static void reclaim_due(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -283,6 +296,8 @@ static void reclaim_due(struct loop *loop, void *self, uint64_t arg)
         host_rental_notice(host, (uint32_t)arg);
 }
 
+/* A rented node that fails does not come back: its leases and its parked state are
+ * lost, and the rental ends. */
 void host_rental_failed(struct cs_host *host, uint32_t n)
 {
     enum rent_state state = host->nodes->rent->node[n].state;
@@ -319,6 +334,9 @@ static bool is_ahead(const struct cs_host *host, uint32_t g)
     return ahead > 0 && spare <= ahead;
 }
 
+/* The time for which an idle node is kept is over.  It stays on if tasks are
+ * expected (forecast or spare) or if the group would have fewer than nodes_min;
+ * else its rental ends. */
 static void end_keep(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -395,6 +413,8 @@ static void arm_reclaim(struct cs_host *host, uint32_t n)
                                 LOOP_RANK_OUTAGE, reclaim_due, host, n);
 }
 
+/* The node is here: it is unblocked and counted, its time idle begins, and the
+ * provider may take it back from now on. */
 static void begin_rental(struct cs_host *host, uint32_t n)
 {
     struct rent_node *node = &host->nodes->rent->node[n];
@@ -415,6 +435,7 @@ static void begin_rental(struct cs_host *host, uint32_t n)
     host->hooks.wake(host);
 }
 
+/* A node that was ordered has started. */
 static void finish_start(struct loop *loop, void *self, uint64_t arg)
 {
     (void)loop;
@@ -422,6 +443,7 @@ static void finish_start(struct loop *loop, void *self, uint64_t arg)
     begin_rental(self, (uint32_t)arg);
 }
 
+/* A node is paid for from its order on, and is there after start_ns. */
 void host_rental_order(struct cs_host *host, uint32_t n, int64_t start_ns)
 {
     struct rent_node *node = &host->nodes->rent->node[n];
@@ -442,6 +464,8 @@ void host_rental_order(struct cs_host *host, uint32_t n, int64_t start_ns)
                           LOOP_RANK_FINISH, finish_start, host, n);
 }
 
+/* Counts the leases on each rented node of a placement.  Without leases a node is
+ * idle, and its time to be kept begins; one under notice goes with its last lease. */
 void host_rental_held(struct cs_host *host, uint32_t lease, bool is_taken)
 {
     const struct cs_lease *held = lease_of(host, lease);

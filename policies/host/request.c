@@ -5,6 +5,11 @@
  *
  * Every request is checked and answered by a verdict, and every request, done
  * or refused, is told to whoever records decisions.
+ *
+ * The path of a start: is the task live, has the want a shape that the role can
+ * have, is there room (a search of the cluster), and then the grant.  Nothing is
+ * changed before the place is found, so that a refusal leaves everything as it
+ * was.  README.md has the path file by file.
  */
 #include "policies/host/request.h"
 
@@ -47,6 +52,9 @@
 #include "sim/base/rng.h"
 #include "sim/event/loop.h"
 
+/* Counts a verdict, tells it to the recorder of decisions and to the journal, and
+ * returns it.  CS_NO_ROOM is counted alone: it is the usual answer of a full
+ * cluster, and is neither a decision nor a mistake of the policy. */
 enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
                             struct job_id job, uint32_t role,
                             enum cs_verdict verdict,
@@ -92,7 +100,8 @@ static enum cs_verdict refuse(struct cs_host *host, enum host_action action,
 
 static const struct job_id no_job = { ID_NONE };
 
-/* Keeps what the policy wants first, if stall.c asks for it. */
+/* Keeps what the policy wants first in this decision, if stall.c asks for it: the
+ * message of a trial that makes no progress says what was wanted. */
 static void note_wants(struct cs_host *host, const struct cs_want *want,
                        uint32_t count)
 {
@@ -103,8 +112,9 @@ static void note_wants(struct cs_host *host, const struct cs_want *want,
     host->decision->tries->wants = count;
 }
 
-/* Until its phase has started, a lease for a phase ends when it is loaded and
- * the phase has run. */
+/* Sets when a lease for a phase is expected to end: when it is loaded and the phase
+ * has run on it.  It holds until the phase has started, whose own forecast is
+ * better.  A lease for a whole job has its expectation from its grant. */
 static void expect(struct cs_host *host, const struct cs_task *task,
                    uint32_t lease)
 {
@@ -123,7 +133,8 @@ static void expect(struct cs_host *host, const struct cs_task *task,
                       clock_after(host_now(host), clock_ns_for_work(s, 1.0)));
 }
 
-/* An ask for one role: on a new lease, thrown out of the old if it had one. */
+/* Starts a task for one role on a new lease.  A lease that the role still held is
+ * dropped, and what it had loaded is loaded again. */
 static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
                                   const struct cs_want *want)
 {
@@ -157,7 +168,9 @@ static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
     return CS_DONE;
 }
 
-/* Finds room for one of the roles of a job, where it wants it.  look: nothing is drawn. */
+/* Finds room for one role of a job, where the want says.  *more_mw: the power that
+ * roles found before will take, to which that of this place is added.  `look`: the
+ * answer alone is wanted, and no random number is drawn for it. */
 static bool find_there(struct cs_host *host, const struct host_job_slot *job,
                        uint32_t role, const struct cs_want *want, bool look,
                        int64_t *more_mw, struct placement *place)
@@ -199,7 +212,10 @@ static bool find_role(struct cs_host *host, const struct host_job_slot *job,
     return false;
 }
 
-/* Finds room for all roles before any is granted. */
+/* Finds room for all roles before any is granted.  Each place is taken in the
+ * cluster while the next role is searched for, and given back afterwards, so that
+ * two roles do not get the same GPUs.  False: one of them has no room, and nothing
+ * has changed. */
 static bool find_all(struct cs_host *host, const struct host_job_slot *job,
                      const struct cs_want *want, bool look, struct placement *place)
 {
@@ -221,7 +237,11 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
     return r == roles;
 }
 
-/* The same as asked; a search that is known to fail is not made again. */
+/* As find_all(), for what the job asks for.  A search that failed is not made again
+ * until GPUs are freed: jobs of one form that ask for the same number fail alike.
+ *
+ * That holds only where nothing else tells such jobs apart (rates, parts of GPUs)
+ * and where a placement rule that fails for a number fails for larger ones too. */
 static bool find_as_asked(struct cs_host *host,
                           const struct host_job_slot *job, uint32_t gpus,
                           bool look, struct placement *place)
@@ -280,7 +300,9 @@ enum cs_verdict cs_start_want(struct cs_host *host, struct task_id id,
     return start_role(host, id, want);
 }
 
-/* A look at the counters, which saves most searches in a full cluster. */
+/* Are there enough free GPUs at all?  Reads counters only, and saves most searches
+ * in a full cluster.  True where the counters do not decide: several roles, cores,
+ * parts of GPUs. */
 static bool has_gpus(const struct cs_host *host, const struct cs_task *task)
 {
     const struct job_form *form = host_form_of(host_job_slot(host, task->job.i));
@@ -316,6 +338,8 @@ bool host_fits(struct cs_host *host, struct task_id id, const struct cs_want *wa
            host_look(host, job, role, want, place);
 }
 
+/* What policies call most: a whole job as it asks, a phase on the lease that its
+ * role holds, or else on a new one. */
 enum cs_verdict cs_start(struct cs_host *host, struct task_id id)
 {
     struct cs_want as_asked = { 0 };

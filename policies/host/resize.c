@@ -33,6 +33,8 @@
 
 static const struct job_id no_job = { ID_NONE };
 
+/* Returns the cores that a placement has for each of its GPUs, rounded down; 0
+ * without GPUs. */
 static uint32_t cores_per_gpu(const struct placement *placement)
 {
     uint32_t gpus = placement_gpus(placement);
@@ -41,6 +43,8 @@ static uint32_t cores_per_gpu(const struct placement *placement)
     return gpus ? placement_cores(placement) / gpus : 0;
 }
 
+/* Are both the same GPUs and the same numbers of cores, share by share?  Then a
+ * move would only cost a restart. */
 static bool is_same_placement(const struct placement *a,
                               const struct placement *b)
 {
@@ -54,8 +58,9 @@ static bool is_same_placement(const struct placement *a,
     return same;
 }
 
-/* Finds another placement for a lease, its own GPUs being free; false: there is
- * none.  Nothing is taken. */
+/* Finds another placement for a lease as if its own GPUs were free.  False: there
+ * is none, or only the one that it has.  Nothing is taken.  On a node that is being
+ * taken away its own GPUs are not free for it. */
 static bool find_other_place(struct cs_host *host,
                              const struct host_lease_slot *lease,
                              const struct cs_want *want, struct placement *out)
@@ -71,7 +76,9 @@ static bool find_other_place(struct cs_host *host,
     return found && !is_same_placement(out, &lease->pub.placement);
 }
 
-/* Returns CS_DONE if a lease may change to so many GPUs, else why not. */
+/* Returns CS_DONE if a lease may change to so many GPUs, else why not: it is
+ * leaving; it serves, shares its GPUs, or is idle between phases; or its role
+ * cannot have that size. */
 static enum cs_verdict may_change(const struct cs_host *host,
                                   const struct host_lease_slot *lease,
                                   uint32_t gpus)
@@ -89,7 +96,8 @@ static enum cs_verdict may_change(const struct cs_host *host,
                                                            : CS_BAD_SHAPE;
 }
 
-/* Replaces lease i by one at another placement; its job pays for a restart. */
+/* Replaces lease i by one at another placement.  What its phase has done is kept as
+ * far as a stop would keep it, and the job owes a restart, as after a stop. */
 static void change_lease(struct cs_host *host, uint32_t i,
                          const struct placement *place)
 {
@@ -215,13 +223,16 @@ uint32_t cs_cores_now(const struct cs_host *host, struct job_id id)
                ? 0 : cores_per_gpu(&cs_lease(host, lease)->placement);
 }
 
-/* Has the job several roles?  Then its one size is all that it asked for. */
+/* Does the job have several roles?  Then it has one size only: all that it asked
+ * for. */
 static bool is_whole(const struct cs_host *host, struct job_id id)
 {
     assert(id.i < host->jobs->count);
     return host_form_of(host_job_slot(host, id.i))->role_count != 1;
 }
 
+/* The pool in which it is fastest.  A job of several roles runs at 1 on what it
+ * asked for, and at nothing else. */
 double cs_best_speedup(struct cs_host *host, struct job_id id, uint32_t gpus)
 {
     double best = 0;
@@ -262,6 +273,8 @@ static void find_size_range(const struct cs_host *host, struct job_id id,
     assert(*least <= *most);
 }
 
+/* Sizes are searched one by one, since a role may accept multiples only and a
+ * goodput any number that its batch allows. */
 uint32_t cs_size_below(const struct cs_host *host, struct job_id id,
                        uint32_t gpus)
 {

@@ -53,12 +53,16 @@ uint32_t host_next_unfinished(const struct cs_host *host, uint32_t from,
     return ID_NONE;
 }
 
+/* True after as many decisions in a row as end a trial: nothing runs, and nothing
+ * came of them. */
 bool host_in_vain(const struct cs_host *host)
 {
     assert(host->parts.vain_max > 0);
     return host->decision->idle_decides >= host->parts.vain_max;
 }
 
+/* True if some phase that is no service has been running since then: it may just be
+ * long. */
 bool host_works_since(const struct cs_host *host, int64_t since_ns)
 {
     assert(since_ns <= host_now(host));
@@ -74,9 +78,10 @@ bool host_works_since(const struct cs_host *host, int64_t since_ns)
 
 /* ---- words --------------------------------------------------------------- */
 
+/* A text that is written piece by piece; what does not fit is cut off. */
 struct words {
     char *out;
-    size_t bytes, used;         /* used < bytes */
+    size_t bytes, used;         /* used < bytes: room for the NUL is always left */
 };
 
 /* Appends to a text; cuts off what does not fit. */
@@ -99,6 +104,7 @@ static void say(struct words *words, const char *format, ...)
         words->used = words->bytes - 1;
 }
 
+/* "job NAME", or its number if it has no name. */
 static void say_job(struct words *words, const struct job_request *job)
 {
     assert(job->form != NULL);
@@ -108,6 +114,7 @@ static void say_job(struct words *words, const struct job_request *job)
         say(words, "job %u", job->id.i);
 }
 
+/* "8 GPUs", "2.5 cores on one node" (a pod), or "4 cores". */
 static void say_want(struct words *words, const struct fit_want *want)
 {
     assert(want->core_milli == 0 || want->pod);
@@ -122,6 +129,7 @@ static void say_want(struct words *words, const struct fit_want *want)
 
 /* ---- room ---------------------------------------------------------------- */
 
+/* May the role use the type of GPU of the group?  Without types, any. */
 static bool suits_type(const struct node_group *group,
                        const struct fit_want *want)
 {
@@ -132,8 +140,9 @@ static bool suits_type(const struct node_group *group,
     return want->gpu_type_count == 0;
 }
 
-/* Returns how many GPUs of one node have the cores and the host memory that are
- * wanted. */
+/* Returns how many GPUs of one node have the cores and the host memory that the
+ * want asks for each of them.  A pod needs its cores and memory on the node once:
+ * all GPUs, or none. */
 static int64_t count_served_gpus(const struct node_group *group,
                            const struct fit_want *want)
 {
@@ -161,7 +170,8 @@ struct pool_room {
     double memory_bytes;        /* likewise */
 };
 
-/* Counts the GPUs of a pool that a role could use. */
+/* Counts the GPUs of a pool that a role could use, with the first thing that is
+ * short for the others. */
 static struct pool_room measure_pool(const struct cs_host *host,
                                      uint32_t pool,
                                      const struct fit_want *want)
@@ -218,6 +228,7 @@ static void say_pool(struct words *words, const struct cs_host *host,
         say(words, "has %lld GPUs", (long long)room.suited);
 }
 
+/* One clause a pool, in the order of the file. */
 static void say_pools(struct words *words, const struct cs_host *host,
                       const struct fit_want *want)
 {
@@ -237,6 +248,7 @@ static const struct cs_task *task_at(const struct cs_host *host, uint32_t k)
     return cs_task(host, cs_pending(host, k));
 }
 
+/* "job NAME waits since 120 s for 8 GPUs of role train". */
 static void say_waits(struct words *what, const struct job_request *job,
                       uint32_t role, const struct fit_want *fit)
 {
@@ -248,8 +260,13 @@ static void say_waits(struct words *what, const struct job_request *job,
     say(what, " of role %.30s", job->form->role[role].name);
 }
 
-/* Each of these returns whether it found its reason; `what` and `why` are still
- * empty if it did not. */
+/* A waiting task for which even the empty cluster has no room.  It is told apart
+ * whether the role alone would fit: then the other roles of the job are in its
+ * way.  Only the first TASKS_LOOKED_AT of the queue are looked at, so that an
+ * overload is told in seconds.
+ *
+ * Each of these functions returns whether it found its reason; `what` and `why` are
+ * still empty if it did not. */
 static bool explain_no_room(struct cs_host *host, struct host_empty *empty,
                             struct words *what, struct words *why)
 {
@@ -304,6 +321,8 @@ static bool explain_power(struct cs_host *host, struct host_empty *empty,
     return false;
 }
 
+/* A job that was interrupted again and again, the one with the most interruptions:
+ * it would never end. */
 static bool explain_set_back(struct cs_host *host, struct words *what,
                              struct words *why)
 {
@@ -329,6 +348,8 @@ static bool explain_set_back(struct cs_host *host, struct words *what,
     return true;
 }
 
+/* For each rented group, how many of its nodes are here.  A gang that needs owned
+ * and rented nodes together waits for ever. */
 static void say_rented(struct words *why, const struct cs_host *host)
 {
     const struct host_rent *rent = host->nodes->rent;
@@ -342,7 +363,8 @@ static void say_rented(struct words *why, const struct cs_host *host)
                 host->spec->group[g].node_count);
 }
 
-/* Lets the policy decide once more and says what it asked for. */
+/* Lets the policy decide once more, and says what it asked for first and what it
+ * was answered.  The cluster has room for the job, so it is up to the policy. */
 static bool explain_policy(struct cs_host *host, struct host_empty *empty,
                            struct words *what, struct words *why)
 {
@@ -395,6 +417,8 @@ static bool explain_policy(struct cs_host *host, struct host_empty *empty,
     return true;
 }
 
+/* The last resort: a job that holds leases and whose phase does not end, or no job
+ * at all. */
 static void explain_unfinished(struct cs_host *host, struct words *what,
                                struct words *why)
 {

@@ -133,12 +133,14 @@ bool cs_skips(const struct cs_host *host)
     return host->rules->blocking == HOST_SKIP;
 }
 
+/* 0 where the host asks by ticks: a tick is not a round of the policy. */
 int64_t cs_round_ns(const struct cs_host *host)
 {
     assert(host->rules->round_ns >= 0 && host->rules->tick_ns >= 0);
     return host->rules->tick_ns > 0 ? 0 : host->rules->round_ns;
 }
 
+/* Counts each decision once, however often the policy says it. */
 void cs_limit_reached(struct cs_host *host)
 {
     host->counts.limited += !host->decision->limited;
@@ -146,6 +148,8 @@ void cs_limit_reached(struct cs_host *host)
     assert(host->counts.limited <= host->counts.decide);
 }
 
+/* True at most once in `resolve_at_most_every`; the first question is always
+ * answered so. */
 bool cs_may_solve(struct cs_host *host)
 {
     assert(host->decision->solved_ns <= host_now(host));
@@ -162,6 +166,8 @@ static bool in_mask(uint32_t mask, uint32_t pool)
     return mask == 0 || (mask >> pool & 1);
 }
 
+/* GPUs in service: without those that failed, and without those that are not rented
+ * now. */
 uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
 {
     uint32_t gpus = 0;
@@ -278,6 +284,7 @@ uint32_t cs_slot(const struct cs_host *host, struct job_id id)
     return host_job_slot(host, id.i)->seat;
 }
 
+/* GPU-seconds a second: the GPUs that it holds now. */
 double cs_attained_per_s(const struct cs_host *host, struct job_id id)
 {
     assert(id.i < host->jobs->count);
@@ -302,6 +309,9 @@ uint32_t host_want_role(const struct cs_task *task, const struct cs_want *want)
     return task->role == CS_ALL_ROLES ? want->role : task->role;
 }
 
+/* By the law of the phase on that gang, with lengths of responses at their mean and
+ * free links; by the estimate of the task where there is no law (a whole job, a
+ * length that is known, a copy of weights), or where the law knows no end there. */
 double host_run_s(struct cs_host *host, const struct cs_task *task,
                   const struct gang *gang)
 {
@@ -334,6 +344,8 @@ bool cs_forecast_held(struct cs_host *host, struct task_id id,
     return true;
 }
 
+/* A count of GPUs that saves most searches in a full cluster.  True where parts of
+ * GPUs are in play: then whole GPUs say nothing. */
 bool host_room_at_all(const struct cs_host *host, const struct cs_want *want,
                       uint32_t gpus)
 {
@@ -347,6 +359,8 @@ bool host_room_at_all(const struct cs_host *host, const struct cs_want *want,
     return room >= gpus;
 }
 
+/* Looks for a place and takes none: no random number is drawn, so that a forecast
+ * does not change what follows. */
 bool cs_forecast(struct cs_host *host, struct task_id id,
                  const struct cs_want *want, struct cs_forecast *out)
 {
@@ -392,7 +406,10 @@ uint32_t cs_home_pools(const struct cs_host *host, struct task_id id,
     return cs_role_homes(host, task->job, r);
 }
 
-/* When pools have so many GPUs that are free or idle, by a walk over all leases. */
+/* Returns when the pools will have `gpus` GPUs that are free or idle, by the
+ * expected ends of leases; CLOCK_NEVER_NS: never.  It steps from end to end and
+ * counts all leases again each time, O(leases^2) at worst: only where no calendar
+ * of ends is kept. */
 static int64_t room_by_walk(const struct cs_host *host, uint32_t pool_mask,
                             uint32_t gpus)
 {
@@ -419,6 +436,7 @@ static int64_t room_by_walk(const struct cs_host *host, uint32_t pool_mask,
     }
 }
 
+/* INFINITY: by what is expected, never. */
 double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
                     uint32_t gpus)
 {
@@ -500,6 +518,7 @@ double cs_phase_s(const struct cs_host *host, struct job_id id, uint32_t phase)
     return host->forms->form[job->form].phase_s[phase];
 }
 
+/* A service is a job of one phase, whose law is LAW_SERVE. */
 bool cs_serves(const struct cs_host *host, struct job_id id)
 {
     const struct job_form *form = host_form_of(host_job_slot(host, id.i));

@@ -15,6 +15,9 @@
 #include "policies/state/terms.h"
 #include "sim/base/clock.h"
 
+/* A lease pays for a part of each node: its part of the GPUs, on nodes without GPUs
+ * its part of the cores.  Shares lie in the order of nodes, so that shares of one
+ * group are next to each other and are priced together. */
 double host_gpu_usd_per_h(const struct cluster_spec *spec,
                           const struct placement *placement, int64_t at_ns)
 {
@@ -42,6 +45,8 @@ double host_gpu_usd_per_h(const struct cluster_spec *spec,
     return usd;
 }
 
+/* Prices that change over time are integrated; else the price at the end holds for
+ * all of it.  0 if no node has a price. */
 double host_lease_usd(const struct cluster_spec *spec,
                       const struct placement *placement, int64_t from_ns,
                       int64_t to_ns)
@@ -55,6 +60,8 @@ double host_lease_usd(const struct cluster_spec *spec,
            host_gpu_usd_per_h(spec, placement, to_ns);
 }
 
+/* Only bytes to or from rented nodes are paid for.  They are taken to be spread
+ * evenly over the shares. */
 double host_transfer_usd(const struct cluster_spec *spec,
                          const struct placement *placement, double bytes)
 {
@@ -70,6 +77,8 @@ double host_transfer_usd(const struct cluster_spec *spec,
                placement->share_count;
 }
 
+/* Of a phase that ran s seconds, the seconds in which its GPUs were at work.  A
+ * phase that links slowed down worked no longer than it would have alone. */
 double host_busy_s(const struct host_phase_run *run, bool done, double s)
 {
     double work_s = s;
@@ -82,7 +91,9 @@ double host_busy_s(const struct host_phase_run *run, bool done, double s)
     return run->busy_fraction > 1 ? work_s : work_s * run->busy_fraction;
 }
 
-/* The slowest of the links that loading crosses, all free. */
+/* Returns the bandwidth, in bytes a second, of the slowest link that loading
+ * crosses, all free: PCIe of all GPUs; from elsewhere (not at_home) the NICs, the
+ * storage and the link of a remote site too. */
 static double load_bps(const struct cluster_spec *spec, bool at_home,
                        const struct placement *placement)
 {

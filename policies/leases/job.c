@@ -2,6 +2,11 @@
 /*
  * job.c - a job from step to step: which of its phases is ready and starts
  * or asks for GPUs, and its end.
+ *
+ * A step is one run through the graph of phases.  A phase is ready when those
+ * before it are done in this step.  With leases for a phase it then asks for its
+ * role (a task); with leases for a job's life it starts on the lease that its role
+ * has.
  */
 #include "policies/leases/job.h"
 
@@ -25,7 +30,8 @@
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
-/* Makes the task for a phase that is ready, with its role's lease if it holds one. */
+/* Makes the task of a phase that is ready, at the end of the queue by the policy's
+ * order.  If the role holds a lease, the task may continue on it (held). */
 static void task_for(struct cs_host *host, uint32_t j, uint32_t p)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -51,7 +57,7 @@ static void task_for(struct cs_host *host, uint32_t j, uint32_t p)
     host_task_waits(host, i, +1);
 }
 
-/* A job has waited long enough to run anywhere. */
+/* The job has waited long enough to run anywhere: the policy is asked again. */
 static void relax(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -61,6 +67,8 @@ static void relax(struct loop *loop, void *self, uint64_t arg)
     host->hooks.wake(host);
 }
 
+/* The task of a whole job, with all its roles.  With consolidation and a limit of
+ * waiting, the policy is woken when the limit is reached. */
 void host_task_job(struct cs_host *host, uint32_t j)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -92,7 +100,9 @@ void host_task_job(struct cs_host *host, uint32_t j)
     host_task_waits(host, i, +1);
 }
 
-/* Starts a phase that is ready on its role's idle lease, or makes a task for it. */
+/* Starts a phase that is ready on the idle lease of its role, or makes a task for
+ * it.  Nothing happens while the lease loads or runs another phase, or if the role
+ * waits already: the end of that calls again. */
 static void try_phase(struct cs_host *host, uint32_t j, uint32_t p)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -113,7 +123,8 @@ static void try_phase(struct cs_host *host, uint32_t j, uint32_t p)
     }
 }
 
-/* Starts or asks for what is ready; true if the step is complete. */
+/* Starts or asks for all phases of the step that are ready.  Phases that are not
+ * due in this step (every n-th) count as done.  True: the step is complete. */
 static bool advance_step(struct cs_host *host, uint32_t j)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -134,8 +145,8 @@ static bool advance_step(struct cs_host *host, uint32_t j)
     return job->phases_done == all;
 }
 
-/* A step is over in which a checkpoint was taken: from here on a job that is
- * interrupted goes on. */
+/* The step in which a checkpoint was taken is over.  A job that is interrupted from
+ * now on goes on from here: step, work and cost so far are noted. */
 static void checkpointed(const struct cs_host *host,
                          struct host_job_slot *job)
 {
@@ -147,6 +158,8 @@ static void checkpointed(const struct cs_host *host,
     job->saved_flops = job->pub.flops;
 }
 
+/* Goes on to the next step as often as steps are complete: a step in which nothing
+ * is due is over at once. */
 void host_job_advance(struct cs_host *host, uint32_t j)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -164,6 +177,8 @@ void host_job_advance(struct cs_host *host, uint32_t j)
     }
 }
 
+/* The lease is idle now.  If it was wanted back (cs_take_back) it leaves, and the
+ * policy is not told of it; the job goes on in both cases. */
 void host_phase_over(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -222,7 +237,7 @@ void host_serve_end(struct cs_host *host, struct job_id id)
     host_job_end(host, id.i, JOB_DONE);
 }
 
-/* Drops a lease; returns its GPUs. */
+/* Ends a lease and the phase on it, and returns its GPUs. */
 static uint32_t drop_one(struct cs_host *host, uint32_t lease)
 {
     assert(host->leases->slot[lease].live);
@@ -234,6 +249,8 @@ static uint32_t drop_one(struct cs_host *host, uint32_t lease)
     return gpus;
 }
 
+/* Ends all leases of a job, and returns their GPUs.  Leases that are saving their
+ * state belong to no role any more, and are found among all that are held. */
 uint32_t host_job_drop(struct cs_host *host, uint32_t j)
 {
     struct host_job_slot *job = host_job_slot(host, j);

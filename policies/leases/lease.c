@@ -45,8 +45,10 @@
 #include "sim/event/loop.h"
 #include "sim/flow/flow.h"
 
-/* A placement that the policy names node by node, by the rule that is nearest to
- * the experiment's. */
+/* Finds a placement that the policy names node by node (want->spot).  On each node
+ * the GPUs are chosen by the fit rule that is nearest to the placement rule of the
+ * experiment.  The shares go to life->scratch, in the order of the spots.  False: a
+ * node lacks room. */
 static bool find_spots(struct cs_host *host, const struct cs_want *want,
                        struct fit_want *fit, struct placement *out)
 {
@@ -69,7 +71,10 @@ static bool find_spots(struct cs_host *host, const struct cs_want *want,
     return true;
 }
 
-/* look: nothing is drawn for it. */
+/* Finds a place for one role of a job by one want: within its nodes, with the GPUs
+ * of idle leases if it takes them, and within the limit of power.  `look`: the
+ * answer alone is wanted, and no random number is drawn for it.  The place lies in
+ * life->scratch until the next search. */
 static bool search_one(struct cs_host *host, const struct host_job_slot *job,
                    uint32_t role, const struct cs_want *want, bool look,
                    struct placement *out)
@@ -99,6 +104,8 @@ static bool search_one(struct cs_host *host, const struct host_job_slot *job,
            host_power_allows(host->nodes, host->cluster, out, &more_mw);
 }
 
+/* As search_one(); a role that may run on GPUs or on cores tries both, in the order
+ * of its `types:`. */
 static bool search(struct cs_host *host, const struct host_job_slot *job,
                    uint32_t role, const struct cs_want *want, bool look,
                    struct placement *out)
@@ -147,7 +154,8 @@ void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)
         power_gpu_w(lease->gang.gpu, lease->busy_now < 1 ? lease->busy_now : 1);
 }
 
-/* Gives a lease a state and a busy fraction; the indexes over leases follow. */
+/* Gives a lease a state and a busy fraction (0 to 1, of its GPUs).  The counters of
+ * pools, the list of idle leases and the calendar of ends are kept along. */
 static void set_state(struct cs_host *host, uint32_t i, enum cs_lease_state state,
                       double busy)
 {
@@ -195,7 +203,8 @@ static void change_state(struct cs_host *host, uint32_t i, enum cs_lease_state s
     set_state(host, i, state, 0);
 }
 
-/* Adds what a lease held and cost, from its grant to now, to its job. */
+/* Adds to the job what its lease held and cost from the grant to now: GPU-seconds,
+ * core-seconds, joules, USD, and the part of USD that went into a switch. */
 static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
 {
     struct host_job *job = &lease->owner->pub;
@@ -213,7 +222,8 @@ static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
                                           host_now(host));
 }
 
-/* A waiting task of a role no longer has a lease to continue on. */
+/* The lease of a role has gone.  A task of that role that waits to continue on it
+ * must start anew. */
 static void lose_held(struct cs_host *host, const struct host_job_slot *job,
                       uint32_t role)
 {
@@ -225,6 +235,10 @@ static void lose_held(struct cs_host *host, const struct host_job_slot *job,
     host_task_lost_lease(host, task);
 }
 
+/* Ends a lease at once.  Everything that knows it is told: flows and events are
+ * cancelled, its work in progress is lost, the job is charged, GPUs and power are
+ * free again, and counters and indexes forget it.  A job without leases no longer
+ * runs.  A job that shared the GPUs has them alone from now on. */
 void host_drop(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -273,7 +287,9 @@ static void left(void *self, uint64_t arg)
     host_drop(self, (uint32_t)arg);
 }
 
-/* Starts a flow of so many bytes over these links, or at the cap alone. */
+/* Starts a flow of `bytes` bytes, at most bps_max bytes a second, over the first
+ * `uses` links in life->uses; without links, at bps_max alone.  `done` is called
+ * with the lease when all is copied. */
 static struct flow_handle copy(struct cs_host *host, double bytes,
                                double bps_max, uint32_t uses,
                                flow_done_fn *done, uint32_t lease)
@@ -322,6 +338,10 @@ bool host_on_leaving_node(const struct host_nodes *nodes,
     return false;
 }
 
+/* Gives an idle lease up.  Its state is first saved over the PCIe links of its
+ * GPUs, and for that time it loads and no longer belongs to its role; a node that
+ * is being taken away saves to the shared storage.  Without state or links it ends
+ * at once. */
 void host_leave(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -352,6 +372,8 @@ void host_leave(struct cs_host *host, uint32_t i)
     lease->flow = copy(host, role->save_bytes, bps, uses, left, i);
 }
 
+/* Sums over the idle leases in the way: what saving their state now and loading it
+ * again later takes on free links, and waking their processes. */
 double host_evict_s(struct cs_host *host, const struct placement *placement)
 {
     const uint32_t *found;
@@ -370,8 +392,10 @@ double host_evict_s(struct cs_host *host, const struct placement *placement)
     return s;
 }
 
-/* Throws out idle leases: first those on the very GPUs, then, while cores or
- * memory are short, any on those nodes.  Returns the bytes they leave. */
+/* Throws out idle leases until the placement can be taken: first those on the very
+ * GPUs, then, while cores or memory are short, any on those nodes.  Returns the
+ * bytes of state that they must save, which are copied before the new lease loads;
+ * 0 if nothing was in the way. */
 static double evict(struct cs_host *host, const struct placement *placement)
 {
     double bytes = 0;
@@ -398,7 +422,8 @@ static double evict(struct cs_host *host, const struct placement *placement)
     return bytes;
 }
 
-/* The role's process is up: the lease becomes idle, and the job goes on. */
+/* The process of the role is up.  The lease becomes idle, which ends the cost of
+ * the switch, and the job goes on with what is ready. */
 static void loaded(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -413,6 +438,7 @@ static void loaded(void *self, uint64_t arg)
     host->hooks.lease_ready(host, i);
 }
 
+/* The event at the end of start_process(). */
 static void started(struct loop *loop, void *self, uint64_t arg)
 {
     (void)loop;
@@ -423,7 +449,9 @@ static void started(struct loop *loop, void *self, uint64_t arg)
  * it (assumption). */
 #define SWITCH_WEIGHT 0.2
 
-/* A later start of a role took so long since it was granted. */
+/* Moves the average of how long a role of this form takes to have its GPUs back:
+ * `s` seconds this time, from the start of loading to the end of waking.  The first
+ * one is taken as it is. */
 static void note_switch(struct cs_host *host,
                         const struct host_lease_slot *lease, double s)
 {
@@ -434,7 +462,9 @@ static void note_switch(struct cs_host *host,
     *mean_s = *mean_s > 0 ? *mean_s + SWITCH_WEIGHT * (s - *mean_s) : s;
 }
 
-/* When the bytes are in, the process still has to come up. */
+/* The bytes are loaded; the process still has to come up: role->start_s seconds the
+ * first time, wake_s later, and the penalty that a stop laid on the job.  From now
+ * on the node of the first share is the home of the role's state. */
 static void start_process(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -464,9 +494,9 @@ static void start_process(void *self, uint64_t arg)
                            LOOP_RANK_FINISH, started, host, arg);
 }
 
-/* Cores have their state in the memory of the node: it comes from the shared
- * storage the first time, over the network from another node, and is there
- * already on the node that kept it. */
+/* Loads the state of a role on cores, which lies in the memory of the node: from
+ * the shared storage the first time, over the network from another node, and not at
+ * all on the node that kept it. */
 static void load_memory(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -496,7 +526,12 @@ static void load_memory(struct cs_host *host, uint32_t i)
         lease->flow = copy(host, bytes, INFINITY, uses, start_process, i);
 }
 
-/* Starts to load the role's state, after `saved` bytes of the leases that had to go. */
+/* Starts to load the state of a role onto its GPUs.  `saved`: bytes that the leases
+ * in the way must save first, over the same PCIe links; both copies are one flow,
+ * so that the links are shared with others for all of the bytes.
+ *
+ * The state comes from the shared storage the first time, and later from the node
+ * that has it.  Without bytes or links the process starts at once. */
 static void begin_loading(struct cs_host *host, uint32_t i, double saved)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -539,7 +574,8 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
         lease->flow = copy(host, bytes + saved, bps, uses, start_process, i);
 }
 
-/* Is this the start of the job?  Cores to prepare data are none if it waits for GPUs. */
+/* Does this lease start the job?  The first lease with GPUs or with cores to
+ * compute on does.  Cores that prepare data do only if no role of the job has GPUs. */
 static bool starts(const struct host_job_slot *job,
                    const struct host_lease_slot *lease)
 {
@@ -554,7 +590,7 @@ static bool starts(const struct host_job_slot *job,
     return true;
 }
 
-/* A mask of the pools on whose nodes it lies. */
+/* Returns the pools, as a mask, on whose nodes a placement lies; never 0. */
 static uint32_t pools_of(const struct cluster_spec *spec,
                          const struct placement *placement)
 {
@@ -571,8 +607,9 @@ static uint32_t pools_of(const struct cluster_spec *spec,
     return pools;
 }
 
-/* Takes a placement for a role, in a lease that does not load yet; speedup 0: the job's
- * own there. */
+/* Makes a lease of a placement and counts it everywhere; returns its number.  It
+ * does not load yet.  `speedup`: how fast the job runs there against what it asked
+ * for; 0: by the law.  The part of a phase that a stop kept goes on in it. */
 static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
                      const struct placement *placement, double speedup)
 {
@@ -626,6 +663,8 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     return i;
 }
 
+/* Throws out what is in the way, takes the placement, and starts to load.  The
+ * lease is there at once, and idle or busy later. */
 uint32_t host_grant_at(struct cs_host *host, uint32_t j, uint32_t role,
                        const struct placement *placement, double speedup)
 {
@@ -643,7 +682,8 @@ uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
     return host_grant_at(host, j, role, placement, 0);
 }
 
-/* The state of the lease that moved is saved; `self`: the host, `arg`: the new lease. */
+/* The state that was on the old GPUs is saved: the new lease may load it.  `self`
+ * is the host, `arg` the new lease. */
 static void moved(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -653,6 +693,10 @@ static void moved(void *self, uint64_t arg)
     begin_loading(host, (uint32_t)arg, 0);
 }
 
+/* Moves or resizes a lease: ends the old one and takes the new placement in one
+ * step, so that the job keeps running and the part of the phase that is done is
+ * kept.  The state is saved from the old GPUs first, and then loaded.  A lease that
+ * is moved while it loads has only what it has still to save. */
 uint32_t host_regrant_at(struct cs_host *host, uint32_t old,
                          const struct placement *placement, double speedup)
 {

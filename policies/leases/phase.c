@@ -3,9 +3,13 @@
  * phase.c - a phase on a lease: how fast it runs, when it is over, and
  * what is kept of it where it is cut short.
  *
- * A phase that crosses no shared link ends at a time known at its start; any
- * other is a fluid flow, slowed down by whoever shares its links.  What follows
- * is the job's affair: hooks.phase_over.
+ * A phase that crosses no shared link ends at a time that is known at its start: one
+ * event.  Any other is a fluid flow, which slows down while others share its links.
+ * With `fidelity: step` training goes step by step (step.c) and a rollout response by
+ * response.  What follows a phase is up to its job: hooks.phase_over.
+ *
+ * Parts of a phase count from 0 to 1.  lease->part is the part that was done before,
+ * on a lease of the same phase, and need not be done again.
  */
 #include "policies/leases/phase.h"
 
@@ -47,14 +51,16 @@ static double part_before(const struct host_lease_slot *lease)
     return lease->part_phase == lease->phase ? lease->part : 0;
 }
 
-/* What the end of a phase will look at: where many jobs run, none of it is
- * near, and it is there sooner if it is asked for all at once. */
+/* Asks for memory that the end of a phase will read.  Where many jobs run, none of
+ * it is in the cache; asked for all at once, it is there sooner.  A hint alone:
+ * nothing depends on it. */
 static void fetch(const void *at, size_t bytes)
 {
     for (size_t b = 0; b < bytes; b += HOST_LINE_BYTES)
         __builtin_prefetch((const char *)at + b);
 }
 
+/* Asks for a lease, its job and its placement. */
 static void fetch_for(const struct cs_host *host, uint64_t i)
 {
     const struct host_lease_slot *lease = &host->leases->slot[i];
@@ -64,6 +70,7 @@ static void fetch_for(const struct cs_host *host, uint64_t i)
     __builtin_prefetch(lease->pub.placement.share);
 }
 
+/* A phase that crosses no link, or runs step by step, is over. */
 static void over_by_event(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -73,8 +80,8 @@ static void over_by_event(struct loop *loop, void *self, uint64_t arg)
     host->hooks.phase_over(host, (uint32_t)arg);
 }
 
-/* Others on its links slowed the phase down: then the link is what set its
- * pace, whatever the law says of a phase alone. */
+/* A phase is over that was a flow.  If it took longer than it would have alone, the
+ * link that its flow ended at is noted as its bottleneck. */
 static void over_by_flow(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -93,7 +100,7 @@ static void over_by_flow(void *self, uint64_t arg)
     host->hooks.phase_over(host, (uint32_t)arg);
 }
 
-/* Puts the end of a lease's phase after so many nanoseconds. */
+/* Schedules the end of the phase on a lease `ns` from now. */
 static void end_after(struct cs_host *host, uint32_t lease, int64_t ns)
 {
     host->leases->slot[lease].event =
@@ -101,14 +108,16 @@ static void end_after(struct cs_host *host, uint32_t lease, int64_t ns)
                 LOOP_RANK_FINISH, over_by_event, host, lease);
 }
 
-/* Returns what is left of a job's known length. */
+/* Returns how much of the known length of a job is left, in ns of what it asked
+ * for. */
 static int64_t known_left_ns(const struct host_job_slot *job)
 {
     assert(job->truth.duration_ns >= job->done_ns);
     return job->truth.duration_ns - job->done_ns;
 }
 
-/* Returns how long a phase of known length takes on a lease, what is done being done. */
+/* Returns how long a phase of known length takes on a lease from now: by its law,
+ * else what is left of the job at the speed of the lease. */
 static int64_t fixed_ns(const struct cs_host *host,
                         const struct host_job_slot *job,
                         const struct phase_law *law,
@@ -119,8 +128,9 @@ static int64_t fixed_ns(const struct cs_host *host,
     return host_ran_ns(host, job, lease, job->done_ns, known_left_ns(job));
 }
 
-/* The links of work on one lease, and of what it sends to another: while the
- * other holds nothing, to a buffer behind the sender's NIC. */
+/* Fills life->uses with the links of a phase, and returns their number: those of
+ * its own work, and those over which it sends its results to lease `to`.  While
+ * that one holds nothing (ID_NONE), it sends to a buffer behind its own NIC. */
 static uint32_t work_uses(struct cs_host *host, uint32_t to,
                           const struct host_lease_slot *lease,
                           const struct phase_law *law,
@@ -139,8 +149,9 @@ static uint32_t work_uses(struct cs_host *host, uint32_t to,
                             law->bytes, law->zero_copy, host->life->uses, uses);
 }
 
-/* The links of a phase; for a sync those between two leases, and none (the
- * weights go with the next load) while the other role holds nothing. */
+/* Fills life->uses with the links of a phase, and returns their number.  A sync
+ * uses those between two leases.  *nothing: there is nothing to do, since the other
+ * role holds no GPUs: the new weights go with its next load. */
 static uint32_t phase_uses(struct cs_host *host,
                            const struct host_lease_slot *lease,
                            const struct phase_law *law,
@@ -161,7 +172,8 @@ static uint32_t phase_uses(struct cs_host *host,
                               law->bytes, host->life->uses);
 }
 
-/* Starts a phase whose speed links may limit; one that crosses none ends at a known time. */
+/* Starts a phase whose speed links may limit: as a flow if it crosses any, and else
+ * as one event.  Work is what is left of the phase, 1 for all of it. */
 static void start_flow(struct cs_host *host, uint32_t i,
                        const struct phase_law *law,
                        const struct phase_plan *plan)
@@ -186,8 +198,9 @@ static void start_flow(struct cs_host *host, uint32_t i,
     }
 }
 
-/* Training on several nodes counts on the links between them; does another
- * too?  The fluid mode takes both at their mean, while bursts can collide. */
+/* Counts a lease that trains over several nodes on the links between them, or (sign
+ * -1) takes it off.  If another one trains over the same link, run.shares_bursts is
+ * set: the fluid mode takes both at their mean, while bursts can collide. */
 static void count_bursts(struct cs_host *host, uint32_t i, int sign)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -207,7 +220,8 @@ static void count_bursts(struct cs_host *host, uint32_t i, int sign)
     }
 }
 
-/* Response by response: nothing outside can change it. */
+/* Runs a rollout response by response.  Its time is drawn at its start, since
+ * nothing outside can change it: it crosses no link. */
 static void start_rollout(struct cs_host *host, uint32_t i,
                           const struct phase_law *law)
 {
@@ -241,7 +255,8 @@ static void start_work(struct cs_host *host, uint32_t i,
         start_flow(host, i, law, plan);
 }
 
-/* When a phase whose end is not known yet should be over. */
+/* Returns when a phase will be over if it runs at rate_max (in phases per second)
+ * from now on, what was done before being left out. */
 static int64_t phase_end_ns(const struct cs_host *host,
                             const struct host_lease_slot *lease,
                             double rate_max)
@@ -263,7 +278,9 @@ static void fail_phase(struct cs_host *host, const struct phase_spec *phase)
     loop_stop(host->parts.loop);
 }
 
-/* How a phase runs on a lease, links being free. */
+/* Returns how a phase runs on a lease with free links: rate, links, busy fraction,
+ * bottleneck.  What is random in it (lengths of responses) is drawn by (job, step,
+ * phase), so that all policies meet the same. */
 static struct phase_plan plan_of(struct cs_host *host,
                                  const struct host_lease_slot *lease,
                                  const struct phase_law *law, uint32_t p)
@@ -281,7 +298,7 @@ static struct phase_plan plan_of(struct cs_host *host,
     return plan;
 }
 
-/* A rollout that was cut short goes on where its responses were kept. */
+/* A rollout that was cut short goes on where its finished responses were kept. */
 static void take_kept(struct host_lease_slot *lease, struct host_job_slot *job,
                       const struct phase_law *law, uint32_t p)
 {
@@ -336,7 +353,9 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
         start_work(host, i, law, &plan);
 }
 
-/* Adds what the phase on a lease cost in s seconds to its job; done: it ran to its end. */
+/* Adds to the job what the phase on a lease cost: the busy part of s seconds as
+ * computing, and the bytes it read from the storage, in proportion to what ran.
+ * `done`: it ran to its end. */
 static void phase_cost(struct cs_host *host,
                        const struct host_lease_slot *lease, bool done,
                        double s)
@@ -374,7 +393,8 @@ void host_phase_off(struct cs_host *host, uint32_t i, bool done)
     job->even_from_ns = CLOCK_NEVER_NS;
 }
 
-/* So much of a known length is done; in GPU-seconds of what was asked for. */
+/* Counts known_ns of the length of a job as done, and as work in GPU-seconds of
+ * what it asked for. */
 static void known_done(struct host_job_slot *job, int64_t known_ns)
 {
     assert(known_ns >= 0);
@@ -383,6 +403,8 @@ static void known_done(struct host_job_slot *job, int64_t known_ns)
                             job_role_amount(&job->pub.request, 0);
 }
 
+/* Of a job of known length, what ran counts as done.  Of any other phase nothing
+ * does: host_phase_pause() and host_phase_cut_keep() keep a part first. */
 void host_phase_cut(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -404,7 +426,8 @@ void host_phase_cut(struct cs_host *host, uint32_t i)
     host_phase_off(host, i, false);
 }
 
-/* Returns how much of the phase was done on this lease, as a part of the whole. */
+/* Returns the part of the phase that was done on this lease so far, 0 to 1: by its
+ * steps, by what is left of its flow, or by the time at its rate. */
 static double part_ran(struct cs_host *host, uint32_t i,
                        const struct phase_law *law)
 {
@@ -422,6 +445,9 @@ static double part_ran(struct cs_host *host, uint32_t i,
     return fmin(fmax(ran, 0), 1 - before);
 }
 
+/* Training keeps whole steps, of which the last is never kept: a phase that is as
+ * good as done must still end by itself.  What lies between two steps is lost.
+ * SLOWER absorbs rounding, so that a step that is just over counts. */
 double host_phase_pause(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -447,8 +473,9 @@ double host_phase_pause(struct cs_host *host, uint32_t i)
     return kept;
 }
 
-/* Of a rollout that ran for so much of its time: what need not be done again,
- * as a part of the time of the whole on this gang. */
+/* Returns the part of a rollout that need not be done again, in time of the whole
+ * on this gang, after `before` was kept and `ran` more has run. rollout_rest() says
+ * what is left to generate.  Below 1, so that the phase has an end. */
 static double responses_kept(const struct host_lease_slot *lease,
                              const struct phase_law *law, double before,
                              double ran)
@@ -462,6 +489,8 @@ static double responses_kept(const struct host_lease_slot *lease,
     return fmax(before, fmin(0.999, 1 - rest_s / whole_s));
 }
 
+/* A rollout leaves its finished responses with the job.  If the job keeps a part
+ * already, of another cut, that one stands. */
 void host_phase_cut_keep(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];

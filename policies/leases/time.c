@@ -39,6 +39,9 @@
 
 #define PI 3.14159265358979323846
 
+/* What was asked for is always allowed.  Other sizes are by the goodput of the
+ * application, by `elastic:` of a job of known length, or by the range and multiple
+ * of a role.  Parts of a GPU and pods cannot change. */
 bool host_shape_ok(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,
                    uint32_t gpus)
@@ -59,7 +62,8 @@ bool host_shape_ok(const struct cs_host *host,
            gpus % (spec->gpus_multiple ? spec->gpus_multiple : 1) == 0;
 }
 
-/* Has it waited so long that it may lie anywhere? */
+/* Has the job waited for relax_ns, so that its GPUs may lie anywhere?  Never with
+ * relax_ns 0. */
 static bool host_relaxed(const struct cs_host *host,
                          const struct host_job_slot *job)
 {
@@ -79,7 +83,8 @@ static bool narrow(uint32_t *mask, uint32_t to)
     return *mask != 0;
 }
 
-/* Pools in which a job with rates makes progress. */
+/* Returns the pools, as a mask, in which a job with rates makes progress on `gpus`
+ * GPUs; 0: none. */
 static uint32_t pools_with_speedup(const struct cs_host *host,
                                    const struct job_request *request,
                                    uint32_t gpus)
@@ -93,7 +98,8 @@ static uint32_t pools_with_speedup(const struct cs_host *host,
     return mask;
 }
 
-/* Narrows the types of GPU to the one wanted (index + 1; 0: any); false: it may not be used. */
+/* Narrows the types of GPU in *out to one: `type` is its index + 1, and 0 allows
+ * any.  False: the role may not use that type, or the cluster has none of it. */
 static bool one_type(const struct cluster_spec *spec, uint32_t type,
                      struct fit_want *out)
 {
@@ -115,6 +121,7 @@ static bool one_type(const struct cluster_spec *spec, uint32_t type,
     return false;
 }
 
+/* May the role run on GPUs or on cores? */
 static bool has_choice(const struct host_job_slot *job, uint32_t role)
 {
     assert(role < host_form_of(job)->role_count);
@@ -137,6 +144,8 @@ bool host_may_use_cores(const struct cs_host *host,
            host_hardware_ok(host, &host_form_of(job)->role[role], true);
 }
 
+/* A want that names a number, a type or a place is tried as it is.  The rules of
+ * the policy's entry may rule out one of the two kinds of hardware. */
 uint32_t host_want_options(const struct cs_host *host,
                            const struct host_job_slot *job, uint32_t role,
                            const struct cs_want *want,
@@ -173,7 +182,8 @@ uint32_t host_want_gpus(const struct cs_host *host,
     return want->gpus ? want->gpus : job_role_gpus(&job->pub.request, role);
 }
 
-/* Turns what a role needs of GPUs into what it needs of cores. */
+/* Turns what a role needs of GPUs into what it needs of cores; false: it cannot run
+ * on cores. */
 static bool on_cores(const struct role_spec *spec, struct fit_want *out)
 {
     assert(out != NULL);
@@ -186,6 +196,8 @@ static bool on_cores(const struct role_spec *spec, struct fit_want *out)
     return out->cores > 0;
 }
 
+/* The pools are narrowed three times: by what the file says of the role, by the
+ * pools in which the job makes progress, and by the want. */
 bool host_fit_want(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,
                    const struct cs_want *want, struct fit_want *out)
@@ -226,14 +238,17 @@ bool host_fit_want(const struct cs_host *host,
     return one_type(host->spec, want->gpu_type, out);
 }
 
-/* What a phase is measured on: the cluster empty, made when it is needed. */
+/* What the phases of a form are measured on: the empty cluster, made when it is
+ * first needed. */
 struct bench {
     struct cluster *empty;
     const struct host_speedup *at; /* other GPUs and cores of role 0; NULL: none */
     bool home;                  /* only in the role's home */
 };
 
-/* Seconds of a phase on one site, or (NULL) on cores; INFINITY: no room. */
+/* Returns the seconds of a phase on one site of the empty cluster, or (site NULL)
+ * wherever its role may lie; INFINITY: it has no room there.  The placement is the
+ * first choice of the experiment's rule, and links are free. */
 static double site_phase_s(struct cs_host *host, struct bench *bench,
                            const struct host_form *form, uint32_t p,
                            const struct host_site *site)
@@ -291,8 +306,9 @@ static double least_phase_s(struct cs_host *host, struct bench *bench,
     return least_s;
 }
 
-/* Seconds of a phase at home, else where it is soonest over; INFINITY: it can
- * run nowhere. */
+/* Returns the seconds of a phase per step: at home, or else where it is over
+ * soonest; INFINITY: it can run nowhere.  A phase that comes every n steps counts
+ * with its n-th part. */
 static double form_phase_s(struct cs_host *host, struct bench *bench,
                            const struct host_form *form, uint32_t p)
 {
@@ -311,7 +327,11 @@ static double form_phase_s(struct cs_host *host, struct bench *bench,
     return s / phase->every;
 }
 
-/* The longest path of a step; what phases take goes to phase_s. */
+/* Returns the seconds of a step of a form: the longest path through the graph of
+ * its phases, if each starts as soon as those before it have ended.  Phases are in
+ * topological order, so one pass is enough. phase_s[] gets the seconds of each
+ * phase; what fits nowhere counts 0, unless other hardware is measured: then the
+ * step is INFINITY. */
 static double form_step_s(struct cs_host *host, struct bench *bench,
                           const struct host_form *form, double *phase_s)
 {
@@ -330,7 +350,8 @@ static double form_step_s(struct cs_host *host, struct bench *bench,
     return step_s;
 }
 
-/* Pools that have GPUs which a role can use. */
+/* Returns the pools, as a mask, that have GPUs which the role can use; `mask`
+ * restricts them, 0 does not. */
 static uint32_t gpu_pools(const struct cluster_spec *spec,
                           const struct role_spec *role, uint32_t mask)
 {
@@ -348,7 +369,8 @@ static uint32_t gpu_pools(const struct cluster_spec *spec,
     return pools;
 }
 
-/* Finds pools, sites and times of a new form. */
+/* Finds pools, homes, sites and times of a form.  Done once: forms are few, and
+ * jobs of one form share them. */
 static void form_measure(struct cs_host *host, struct host_form *form)
 {
     struct bench bench = { .empty = NULL };
@@ -370,6 +392,8 @@ static void form_measure(struct cs_host *host, struct host_form *form)
     assert(form->step_s >= 0);
 }
 
+/* Forms are few, so they are searched one by one.  A pointer to
+ * host->forms->form[i] does not survive a new form: the array grows. */
 uint32_t host_form_index(struct cs_host *host, const struct job_form *form)
 {
     for (uint32_t i = 0; i < host->forms->count; i++)
@@ -389,13 +413,15 @@ uint32_t host_form_index(struct cs_host *host, const struct job_form *form)
     return host->forms->count++;
 }
 
+/* Rounds seconds to ns; 0 for a negative number. */
 static int64_t ns_from_s(double s)
 {
     assert(!isnan(s));
     return s > 0 ? clock_ns_for_work(s, 1.0) : 0;
 }
 
-/* Returns how long a job really takes on what it asked for. */
+/* Returns how long the job really takes on what it asked for, alone: policies do
+ * not see it unless they are clairvoyant. */
 static int64_t truth_ns(const struct cs_host *host,
                         const struct host_job_slot *job)
 {
@@ -419,6 +445,9 @@ static double noise(const struct cs_host *host,
     return exp(sqrt(var) * sqrt(-2 * log(u)) * cos(2 * PI * v) - var / 2);
 }
 
+/* `exact` is the true length, `requested` the limit of the owner where there is
+ * one, `noisy` the true length times a factor that is fixed by the job, so that all
+ * policies are told the same. */
 void host_estimate(struct cs_host *host, struct host_job_slot *job)
 {
     int64_t exact = truth_ns(host, job);
@@ -434,6 +463,8 @@ void host_estimate(struct cs_host *host, struct host_job_slot *job)
     assert(job->estimate_ns >= 0);
 }
 
+/* A job with phases counts its whole steps.  One of known length adds what the
+ * phase that runs has passed, by its speedup. */
 int64_t host_done_ns(const struct cs_host *host,
                      const struct host_job_slot *job)
 {
@@ -466,6 +497,8 @@ double host_progress(const struct cs_host *host, uint32_t j)
            job->kept;
 }
 
+/* Leases that have ended are in pub.gpu_seconds; those that are held count up to
+ * now. */
 double host_attained_gpu_s(const struct cs_host *host,
                            const struct host_job_slot *job)
 {
@@ -501,6 +534,8 @@ int64_t host_left_ns(const struct cs_host *host,
 
 /* ---- other GPUs than were asked for ------------------------------------ */
 
+/* Rounded down, and host_ran_ns() rounds up, so that a phase is never over before
+ * its length has passed. */
 int64_t host_known_ns(const struct cs_host *host,
                       const struct host_job_slot *job,
                       const struct host_lease_slot *lease, int64_t ran_ns)
@@ -533,7 +568,8 @@ int64_t host_ran_ns(const struct cs_host *host,
     return (int64_t)fmin(ceil((double)known_ns / speedup), 4e18);
 }
 
-/* Measures a speedup on an empty cluster; 0: the form cannot run there. */
+/* Measures how fast a form is on other hardware, on an empty cluster made for it:
+ * its usual step over its step there.  0: it cannot run there. */
 static double measure_speedup(struct cs_host *host, const struct host_form *form,
                               const struct host_speedup *at)
 {
@@ -574,6 +610,8 @@ static double known_speedup(struct cs_host *host,
     return made->speedup;
 }
 
+/* Three kinds of jobs: applications with a goodput, jobs of known length with
+ * rates, and jobs with phases, whose laws are asked once for each hardware. */
 double host_speedup(struct cs_host *host, const struct host_job_slot *job,
                     uint32_t pool, uint32_t gpus, uint32_t cores)
 {

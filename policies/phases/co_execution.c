@@ -28,19 +28,22 @@ extern const struct cs_policy co_execution_policy;
 #define CO_SIDES 2u
 #define CO_NONE UINT32_MAX
 
+/* Nodes of one pool, neighbours, that several jobs use in turns. */
 struct co_slot {
-    uint32_t pool, first, nodes;
+    uint32_t pool, first, nodes;        /* first: the number of its first node */
     double busy_s;              /* of all its jobs, per step */
     double state_bytes;         /* per node */
     double alone_s;             /* least step of a job of it, alone */
-    uint32_t jobs;
+    uint32_t jobs;              /* 0: the entry is free */
 };
 
+/* What a job needs on each side, and the slots that it has. */
 struct co_job {
     uint32_t slot[CO_SIDES];    /* CO_NONE: not placed */
-    uint32_t pool[CO_SIDES], nodes[CO_SIDES];
-    double busy_s[CO_SIDES], state_bytes[CO_SIDES];
-    double alone_s;
+    uint32_t pool[CO_SIDES], nodes[CO_SIDES];   /* nodes 0: nothing on that side */
+    double busy_s[CO_SIDES];    /* of its phases there, in a step */
+    double state_bytes[CO_SIDES];       /* per node */
+    double alone_s;             /* of a step, with nobody beside it */
     int64_t turn_ns;            /* its last one */
     bool paired;                /* it has roles in two pools */
 };
@@ -72,8 +75,9 @@ static const struct cs_param co_param[] = {
 
 /* ---- what a job is ------------------------------------------------------- */
 
-/* Nodes of a pool that so many GPUs take; all its nodes are taken to be
- * alike. */
+/* Returns how many nodes of a pool `gpus` GPUs take, by the size of its first node
+ * with GPUs: all nodes of a pool are taken to be alike.  CO_NONE: the pool has no
+ * GPUs. */
 static uint32_t co_nodes_for(const struct cs_host *host, uint32_t pool,
                              uint32_t gpus)
 {
@@ -85,7 +89,7 @@ static uint32_t co_nodes_for(const struct cs_host *host, uint32_t pool,
     return CO_NONE;
 }
 
-/* The pool of a mask of one; CO_NONE: of none. */
+/* Returns the lowest pool of a mask; CO_NONE for an empty mask. */
 static uint32_t co_pool(uint32_t mask)
 {
     for (uint32_t p = 0; mask != 0; p++)
@@ -94,8 +98,9 @@ static uint32_t co_pool(uint32_t mask)
     return CO_NONE;
 }
 
-/* Adds a role to its side: nodes, seconds of its phases in a step, and state
- * per node. */
+/* Adds a role to the side of its home pool: its nodes, the seconds of its phases in
+ * a step, and the bytes of its state on each node.  A role without GPUs or without
+ * a home, and a third pool, are on no side. */
 static void co_add_role(struct co_job *job, const struct cs_host *host,
                         struct job_id id, uint32_t r)
 {
@@ -121,7 +126,9 @@ static void co_add_role(struct co_job *job, const struct cs_host *host,
             job->busy_s[side] += cs_phase_s(host, id, p);
 }
 
-/* What a job needs on each side, and how long its step takes alone. */
+/* Sets what a job needs on each side, and how long a step of it takes alone, in
+ * seconds.  Sides are in the order of their pools for all jobs, so that two jobs
+ * can be compared side by side. */
 static void co_measure(struct co_job *job, const struct cs_host *host,
                        struct job_id id)
 {
@@ -147,8 +154,8 @@ static void co_measure(struct co_job *job, const struct cs_host *host,
 
 /* ---- which slot ---------------------------------------------------------- */
 
-/* Has a slot room for the job: fewer than jobs_max, of its size, and memory
- * for one more state? */
+/* May a job join a slot?  The slot must have the size that the job needs, fewer
+ * than jobs_max jobs, and memory for the state of one more on every node. */
 static bool co_holds(const struct co *co, const struct cs_host *host,
                      const struct co_slot *slot, const struct co_job *job,
                      uint32_t side)
@@ -159,8 +166,13 @@ static bool co_holds(const struct co *co, const struct cs_host *host,
                co->memory * cs_node(host, slot->first).memory_bytes;
 }
 
-/* The fullest slot that slows nobody down too much; with `squeeze`, the one
- * that does least. */
+/* Returns the slot that a job should join; CO_NONE: there is none.  A slot is
+ * "full" by the busy seconds of all its jobs in a step, over the shortest step of a
+ * job alone.
+ *
+ * Usually the fullest slot in which nobody becomes slower than `slowdown` is taken,
+ * so that slots are filled one after another.  With `squeeze` no slot is left that
+ * satisfies this, and the least full one is taken. */
 static uint32_t co_best(const struct co *co, const struct cs_host *host,
                         const struct co_job *job, uint32_t side, bool squeeze)
 {
@@ -182,7 +194,8 @@ static uint32_t co_best(const struct co *co, const struct cs_host *host,
     return best;
 }
 
-/* So many neighbours of a pool that no slot has; CO_NONE: there are none. */
+/* Returns the first of `nodes` neighbouring nodes of a pool that no slot has;
+ * CO_NONE: there are none. */
 static uint32_t co_free_nodes(const struct co *co, const struct cs_host *host,
                               uint32_t pool, uint32_t nodes)
 {
@@ -196,7 +209,8 @@ static uint32_t co_free_nodes(const struct co *co, const struct cs_host *host,
     return CO_NONE;
 }
 
-/* A slot of nodes that no other has; CO_NONE: there are too few. */
+/* Opens a slot on nodes that no other slot has, and returns its number.  The entry
+ * of a slot without jobs is used again.  CO_NONE: there are too few neighbours. */
 static uint32_t co_new_slot(struct co *co, struct cs_host *host,
                             const struct co_job *job, uint32_t side)
 {
@@ -225,7 +239,8 @@ static uint32_t co_new_slot(struct co *co, struct cs_host *host,
     return i;
 }
 
-/* The shortest step of the jobs in a slot, after one came or went. */
+/* Sets the shortest step alone of the jobs in a slot, after one came or left;
+ * INFINITY for an empty slot.  O(jobs). */
 static void co_shortest(struct co *co, uint32_t slot, uint32_t side)
 {
     double least = INFINITY;
@@ -236,7 +251,8 @@ static void co_shortest(struct co *co, uint32_t slot, uint32_t side)
     co->slot[slot].alone_s = least;
 }
 
-/* The job takes its turns in a slot from now on; co_part() is the other way. */
+/* Puts a job into a slot: it takes its turns there from now on. co_part() undoes
+ * it. */
 static void co_join(struct co *co, struct co_job *job, uint32_t side,
                     uint32_t i)
 {
@@ -265,7 +281,9 @@ static void co_part(struct co *co, struct co_job *job, uint32_t side)
     co_shortest(co, i, side);
 }
 
-/* On both sides, or not at all. */
+/* Gives a job a slot on both sides, or on none.  True at once for a job that has
+ * its slots, and for one that needs none.  False: on one side no slot has memory
+ * for it. */
 static bool co_place(struct co *co, struct cs_host *host, struct job_id id)
 {
     struct co_job *job = &co->job[id.i];
@@ -288,6 +306,7 @@ static bool co_place(struct co *co, struct cs_host *host, struct job_id id)
     return true;
 }
 
+/* A job was submitted: room for its entry, and what it needs. */
 static void co_submitted(void *self, struct cs_host *host, struct job_id id)
 {
     struct co *co = self;
@@ -305,7 +324,7 @@ static void co_submitted(void *self, struct cs_host *host, struct job_id id)
     co_measure(&co->job[id.i], host, id);
 }
 
-/* A job in place holds a slot on each side, and gives both back. */
+/* A job has ended.  If it was placed it holds a slot on each side, and leaves both. */
 static void co_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct co *co = self;
@@ -332,7 +351,8 @@ static bool co_before(const void *self, const struct cs_host *host,
     return x != y ? x < y : i < j;
 }
 
-/* Idle leases stay where they are while there is other room. */
+/* Starts a task by a want where it is over soonest: first on GPUs that are free,
+ * and only then in place of idle leases, so that these stay warm where they can. */
 static bool co_start_there(struct cs_host *host, struct task_id task,
                            struct cs_want want)
 {
@@ -347,8 +367,9 @@ static bool co_start_there(struct cs_host *host, struct task_id task,
            cs_start_want(host, task, &idle) == CS_DONE;
 }
 
-/* Continues a lease that is held, or starts one on the nodes of the job's
- * slot. */
+/* Continues the lease that a task holds, or starts one on the nodes of the job's
+ * slot.  Roles without GPUs or without a side go where there is room.  False: it
+ * waits on. */
 static bool co_start(struct co *co, struct cs_host *host, struct task_id task)
 {
     const struct cs_task *pub = cs_task(host, task);
@@ -369,8 +390,8 @@ static bool co_start(struct co *co, struct cs_host *host, struct task_id task)
     return co_start_there(host, task, want);
 }
 
-/* A job without a slot waits; others take their turn if their nodes have
- * room. */
+/* Goes through the queue once.  A job without slots waits; a task that starts has
+ * had its turn, and its job goes behind the others. */
 static void co_decide(void *self, struct cs_host *host)
 {
     struct co *co = self;

@@ -57,7 +57,8 @@ static const struct cs_param dynamic_param[] = {
               "GPUs back between phases" },
 };
 
-/* What the rule says, bent by advice. */
+/* Returns question->value, in the unit of its kind, times the factor of the
+ * advice.  Without advice, and with a factor of 1, that is the rule as it stands. */
 static double dynamic_advised(const struct dynamic *dynamic,
                               struct cs_host *host,
                               const struct cs_question *question)
@@ -68,7 +69,8 @@ static double dynamic_advised(const struct dynamic *dynamic,
                                        dynamic->advice->self, host, question);
 }
 
-/* Roles that have GPUs: a job with one of them cannot lend to itself. */
+/* Returns how many roles of a job use GPUs.  A job with one such role has no idle
+ * time of its own to lend. */
 static uint32_t dynamic_gpu_roles(const struct cs_host *host, struct job_id job)
 {
     const struct job_form *form = cs_request(host, job)->form;
@@ -79,10 +81,12 @@ static uint32_t dynamic_gpu_roles(const struct cs_host *host, struct job_id job)
     return count;
 }
 
+/* The best place for a phase so far, and what the search that goes on allows. */
 struct dynamic_choice {
     struct cs_want want;
     double over_s;              /* from now until the phase has run */
-    bool found, held;
+    bool found;                 /* there is a best: `want`, or the held lease */
+    bool held;                  /* the best is the lease that the task holds */
     bool holds;                 /* it has an idle lease */
     bool away;                  /* it is looked for outside its home */
     bool spares;                /* idle leases are not taken */
@@ -91,8 +95,9 @@ struct dynamic_choice {
     bool beyond;                /* only advice makes it looked at */
 };
 
-/* Roles that found no room in this decision, idle leases included: what follows
- * takes room only, so that others of the kind need not look again. */
+/* Roles that found no room in this decision, idle leases included.  Later starts only
+ * take room, so a task of the same form, role and size need not be tried.  A role that
+ * does not fit in the list is tried again: that costs time and changes nothing. */
 #define DYNAMIC_FULL_MAX 16u
 
 struct dynamic_full {
@@ -100,7 +105,14 @@ struct dynamic_full {
     uint32_t role[DYNAMIC_FULL_MAX], gpus[DYNAMIC_FULL_MAX], count;
 };
 
-/* Takes the want if it is over earlier; switching is charged at gain_min. */
+/* Makes `want` the best if the phase would be over earlier there.  "Over" is in
+ * seconds from now: run time, the switch to these GPUs, and gain_min times what the
+ * idle leases in the way lose.  A want that has no room, or no finite forecast,
+ * changes nothing.
+ *
+ * Two surcharges keep jobs where they are: a task that would leave a warm lease
+ * pays the switch gain_min times, and a phase away from home pays gain_min switches
+ * more, because the next phase of the role comes home again. */
 static void dynamic_consider(const struct dynamic *dynamic,
                              struct cs_host *host, struct task_id task,
                              struct cs_want want,
@@ -132,12 +144,15 @@ static void dynamic_consider(const struct dynamic *dynamic,
     best->held = false;
 }
 
-/* On free GPUs, then on those of idle leases too: a search that may take idle
- * ones does not prefer the free, and nobody is thrown out for nothing.  Where
- * switching costs more than the phase itself, a lease is thrown out only when
- * it has been idle for the difference: a job that comes back sooner finds it (as in
- * ski rental, where one rents until renting has cost as much as buying, Karlin et
- * al. 1988).  So dear switches are seldom, and no lease is safe for ever. */
+/* Considers a want on free GPUs, and then on those of idle leases too.  The order
+ * matters: a search that may take idle leases does not prefer free GPUs, and no
+ * lease should be thrown out where free GPUs do.
+ *
+ * Where switching costs more than the phase itself, a lease is thrown out only if
+ * it has been idle for the difference, so that a job that comes back sooner still
+ * finds it.  This is the ski rental rule: one rents until renting has cost as much
+ * as buying (Karlin et al. 1988).  So dear switches are rare, and no lease is safe
+ * for ever. */
 static void dynamic_consider_both(const struct dynamic *dynamic,
                                   struct cs_host *host, struct task_id task,
                                   struct cs_want want,
@@ -160,8 +175,8 @@ static void dynamic_consider_both(const struct dynamic *dynamic,
         cs_wake_when_idle(host, want.idle_ns);
 }
 
-/* On every site within those pools, or with `pools` 0 on all; of roles without
- * GPUs, wherever there are cores. */
+/* Considers a want on every site within its pools; pool_mask 0 means all pools.  A
+ * role without GPUs has no sites and is considered once, wherever there are cores. */
 static void dynamic_consider_sites(const struct dynamic *dynamic,
                                    struct cs_host *host, struct task_id task,
                                    struct cs_want want,
@@ -176,7 +191,9 @@ static void dynamic_consider_sites(const struct dynamic *dynamic,
             dynamic_consider_both(dynamic, host, task, want, best);
 }
 
-/* Sizes that the rule does not look at. */
+/* Considers `gpus` GPUs on every site, free first and then with idle leases.  The
+ * rule by itself does not look at such sizes: only advice can make one of them the
+ * best. */
 static void dynamic_consider_beyond(const struct dynamic *dynamic,
                                     struct cs_host *host, struct task_id task,
                                     enum cs_advice_kind kind, uint32_t gpus,
@@ -195,7 +212,9 @@ static void dynamic_consider_beyond(const struct dynamic *dynamic,
     best->beyond = false;
 }
 
-/* More GPUs than asked: if nobody else waits, or on advice; fewer on advice. */
+/* Considers other sizes than the one that was asked for.  The rule takes more GPUs
+ * only if no other task waits.  With advice, the largest and the smallest size of
+ * the role are looked at as well. */
 static void dynamic_consider_sizes(const struct dynamic *dynamic,
                                    struct cs_host *host, struct task_id task,
                                    struct dynamic_choice *best)
@@ -219,6 +238,12 @@ static void dynamic_consider_sizes(const struct dynamic *dynamic,
     }
 }
 
+/* Returns the place where the phase would be over first: the held lease, the home
+ * pool, any other pool, another size.  Nothing found means that no place has room.
+ *
+ * Idle leases of other pools are spared where the job's own switches are too dear
+ * to give GPUs back between phases (release_max): a borrower would then pay as much
+ * as it gains. */
 static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
                                             struct cs_host *host,
                                             struct task_id task)
@@ -251,7 +276,8 @@ static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
     return best;
 }
 
-/* Would the phase be over earlier if it waited for its own pool? */
+/* Would the phase be over earlier if it waited for its own pool?  False for a role
+ * without a home, and if the home has room now: then waiting gains nothing. */
 static bool dynamic_waits(const struct dynamic *dynamic,
                           struct cs_host *host, struct task_id task,
                           const struct dynamic_choice *best)
@@ -268,7 +294,9 @@ static bool dynamic_waits(const struct dynamic *dynamic,
             best->over_s;
 }
 
-/* Did an equal role find no room in this decision?  Nothing was freed since. */
+/* Did a task of the same form, role and size find no room in this decision?
+ * Nothing has been freed since.  A task with a held lease is never full: it can go
+ * on there. */
 static bool dynamic_is_full(const struct dynamic_full *full,
                             const struct cs_host *host,
                             const struct cs_task *task)
@@ -282,6 +310,7 @@ static bool dynamic_is_full(const struct dynamic_full *full,
     return false;
 }
 
+/* Notes that a task found no room, for dynamic_is_full(). */
 static void dynamic_note_full(struct dynamic_full *full,
                               const struct cs_host *host,
                               const struct cs_task *task)
@@ -296,8 +325,9 @@ static void dynamic_note_full(struct dynamic_full *full,
     full->count++;
 }
 
-/* More than is free or idle: those that hold an idle lease want no more, and some
- * may go on cores.  On advice they may start on fewer. */
+/* Is the task larger than all GPUs that are free or idle?  Then no search can find
+ * room.  Never true of a role that may run on cores instead; with advice, its
+ * smallest size counts. */
 static bool dynamic_too_large(const struct dynamic *dynamic,
                               const struct cs_host *host,
                               const struct cs_task *task)
@@ -316,7 +346,11 @@ static bool dynamic_too_large(const struct dynamic *dynamic,
     return least > (gpus > 0 ? gpus : 1);
 }
 
-/* Starts it, or says what the same answer would be given to. */
+/* Tries to start one task, and tells the host which others would get the same
+ * answer (cs_tried).
+ *
+ * A job that has no lease yet and whose switches are too dear to lend (lend_max) is
+ * settled instead: it starts with all its roles in their homes, and keeps them. */
 static void dynamic_try(const struct dynamic *dynamic, struct cs_host *host,
                         struct task_id task, struct dynamic_full *full)
 {

@@ -28,7 +28,8 @@ static const struct cs_param elastic_param[] = {
       .help = "a phase changes its size if it is over so many times sooner" },
 };
 
-/* GPUs that other roles of the job hold and use. */
+/* Returns the GPUs that the other roles of the job hold and use now.  Idle leases
+ * do not count: they can be given up. */
 static uint32_t elastic_used(const struct cs_host *host,
                              const struct cs_task *task)
 {
@@ -45,7 +46,8 @@ static uint32_t elastic_used(const struct cs_host *host,
     return used;
 }
 
-/* Frees idle leases of the job's other roles: their GPUs are wanted here. */
+/* Gives up the idle leases of the other roles of the job, so that their GPUs are
+ * free for this task.  A role whose next phase waits already keeps its lease. */
 static void elastic_give(struct cs_host *host, const struct cs_task *task)
 {
     struct job_id job = task->job;
@@ -61,7 +63,8 @@ static void elastic_give(struct cs_host *host, const struct cs_task *task)
     }
 }
 
-/* Does another role of the job wait too?  Then it will want its part. */
+/* Does another role of the job with GPUs wait too?  Then that role will want its
+ * part of the GPUs of the job. */
 static bool elastic_both(const struct cs_host *host, const struct cs_task *task)
 {
     const struct job_form *form = cs_request(host, task->job)->form;
@@ -73,7 +76,9 @@ static bool elastic_both(const struct cs_host *host, const struct cs_task *task)
     return false;
 }
 
-/* Seconds of the job's other phases with GPUs, on all that a size leaves. */
+/* Returns how many seconds the other phases of the job with GPUs take if they get
+ * `left` GPUs, by linear speedup from what they asked for.  1e300: `left` is too
+ * few for one of them. */
 static double elastic_others_s(const struct cs_host *host,
                                const struct cs_task *task, uint32_t left)
 {
@@ -91,7 +96,8 @@ static double elastic_others_s(const struct cs_host *host,
     return s;
 }
 
-/* The next smaller size to try: what was asked for is never passed over. */
+/* Returns the next smaller size to try: 8 less, below 8 the half.  The size that
+ * was asked for is never skipped. */
 static uint32_t elastic_below(uint32_t asked, uint32_t gpus)
 {
     uint32_t next = gpus > 8 ? gpus - 8 : gpus / 2;
@@ -99,8 +105,16 @@ static uint32_t elastic_below(uint32_t asked, uint32_t gpus)
     return gpus > asked && next < asked ? asked : next;
 }
 
-/* Starts the task if it can; else says what need not be tried.  A job that may
- * take all that it asked for tries every size that others of its form would. */
+/* Starts a task at the size at which it is over soonest, or continues its lease if
+ * no other size gains a factor of gain_min.  Returns which tasks need not be tried
+ * after it.
+ *
+ * With `schedule: one-step-off` (lag above 0) the other phases run at the same
+ * time, so that the longer of the two counts: GPUs that one side gains are lost to
+ * the other.
+ *
+ * CS_ALIKE_ALL only if the job may take all GPUs that it may hold: then it has
+ * tried every size that another job of its form would. */
 static enum cs_alike elastic_start(const struct elastic *self,
                                    struct cs_host *host, struct task_id id)
 {
@@ -155,8 +169,8 @@ static enum cs_alike elastic_start(const struct elastic *self,
     return CS_ALIKE_NONE;
 }
 
-/* Roles without GPUs go where there are cores; the others by
- * elastic_start(). */
+/* Starts or continues one task.  A role without GPUs goes where there are cores;
+ * all others are decided by elastic_start(). */
 static enum cs_alike elastic_try(const struct elastic *self,
                                  struct cs_host *host, struct task_id task)
 {
@@ -172,6 +186,7 @@ static enum cs_alike elastic_try(const struct elastic *self,
     return CS_ALIKE_ALL;
 }
 
+/* Tries every candidate once, in the order of the queue. */
 static void elastic_decide(void *self, struct cs_host *host)
 {
     struct task_id task;

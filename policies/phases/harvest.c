@@ -52,6 +52,7 @@ static bool harvest_before(const void *self, const struct cs_host *host,
     return s != t ? s : x.i < y.i;
 }
 
+/* Returns all pools but those of a mask. */
 static uint32_t harvest_all_but(const struct cs_host *host, uint32_t mask)
 {
     uint32_t all = 0;
@@ -61,7 +62,8 @@ static uint32_t harvest_all_but(const struct cs_host *host, uint32_t mask)
     return all & ~mask;
 }
 
-/* The GPUs of the pool that rollouts may have now. */
+/* Returns how many GPUs of the pool of the services rollouts may have now: the free
+ * and the idle ones, less the reserve. */
 static uint32_t harvest_spare(const struct harvest *harvest,
                               const struct cs_host *host, uint32_t serve)
 {
@@ -71,7 +73,9 @@ static uint32_t harvest_spare(const struct harvest *harvest,
     return spare > keep ? spare - (uint32_t)keep : 0;
 }
 
-/* Returns the most GPUs that a role can use of `spare`; 0: none. */
+/* Returns the most GPUs that a role can use of `spare`: at most `most`, a multiple
+ * of what the role needs, and not below its least.  If there is no such number,
+ * what was asked for, if that fits; else 0. */
 static uint32_t harvest_size(const struct role_spec *role, uint32_t asked,
                              uint32_t most, uint32_t spare)
 {
@@ -85,8 +89,8 @@ static uint32_t harvest_size(const struct role_spec *role, uint32_t asked,
     return asked <= spare ? asked : 0;
 }
 
-/* Takes the place where it is over first: the held lease, its own pool, or
- * what services do not use. */
+/* Starts a rollout where it is over first: on the lease that it holds, in its own
+ * pools, or on what the services do not use.  False: it waits on. */
 static bool harvest_rollout(const struct harvest *harvest,
                             struct cs_host *host, struct task_id task,
                             uint32_t serve)
@@ -117,7 +121,8 @@ static bool harvest_rollout(const struct harvest *harvest,
     return own_s < 1e300 && cs_start_want(host, task, &own) == CS_DONE;
 }
 
-/* Leases of others in the pool, the last first, until a replica has room. */
+/* Takes leases of rollouts in the pool back, the one that began last first, until
+ * `gpus` GPUs are free or will be after the delay.  Leases of services stay. */
 static void harvest_take_back(const struct harvest *harvest,
                               struct cs_host *host, uint32_t serve,
                               uint32_t gpus)
@@ -138,7 +143,8 @@ static void harvest_take_back(const struct harvest *harvest,
     }
 }
 
-/* Where the phase is over soonest. */
+/* Starts a task within the want where it is over soonest; false: it cannot start
+ * now. */
 static bool harvest_start(struct cs_host *host, struct task_id task,
                           struct cs_want want)
 {
@@ -148,8 +154,9 @@ static bool harvest_start(struct cs_host *host, struct task_id task,
            cs_start_want(host, task, &want) == CS_DONE;
 }
 
-/* A replica starts in the pool of the services.  If it has no room, as many
- * rollouts are taken back as all waiting replicas need. */
+/* Starts a replica of a service in its pool.  Without room there, rollouts are
+ * taken back until all replicas that wait in this decision have room; *wanted adds
+ * up their GPUs.  With a delay the replica starts in a later decision. */
 static bool harvest_replica(const struct harvest *harvest,
                             struct cs_host *host, struct task_id task,
                             uint32_t serve, uint32_t *wanted)
@@ -182,7 +189,8 @@ static bool harvest_other(struct cs_host *host, struct task_id task,
     return harvest_start(host, task, want);
 }
 
-/* Once a replica waits, no rollout borrows any more in this decision. */
+/* Goes through the queue once, services first.  As soon as a replica waits, no
+ * rollout borrows in this decision: it would be taken back at once. */
 static void harvest_decide(void *self, struct cs_host *host)
 {
     const struct harvest *harvest = self;

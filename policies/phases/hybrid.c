@@ -31,12 +31,13 @@
 
 extern const struct cs_policy hybrid_policy;
 
-/* Of normal errors, 95% are not larger to the wrong side than two mean ones. */
+/* Of errors that are normally distributed, 95% are not larger, to the wrong side, than
+ * two mean absolute errors. */
 #define GAIN_ERRORS 2.0
 /* Weight of the newest error, as of the newest switch (cs_switch_s). */
 #define ERROR_WEIGHT 0.2
 
-/* What a role's lease was started for. */
+/* What a lease of a role was forecast to take, to be compared when its phase ends. */
 struct hybrid_start {
     int64_t start_ns;
     double forecast_s;          /* 0: nothing to compare */
@@ -66,6 +67,7 @@ static const struct cs_param hybrid_param[] = {
               "GPUs back between phases" },
 };
 
+/* No phase has ended yet, so that nothing is known of the error of forecasts (NAN). */
 static bool hybrid_init(void *self, struct cs_host *host)
 {
     struct hybrid *hybrid = self;
@@ -87,16 +89,18 @@ static struct hybrid_start *hybrid_start_of(struct hybrid *hybrid,
     return &hybrid->start[(size_t)slot * FORM_ROLES_MAX + role];
 }
 
-/* Nothing of the job is timed: a phase that was cut short would be.  A new job
- * may have the slot of one that failed in a phase. */
+/* Forgets what was forecast for all roles of a job, so that nothing of it is
+ * timed.  It is called for a new job, which may have the slot of one that failed
+ * within a phase, and for a job that is settled. */
 static void hybrid_forget(void *self, struct cs_host *host, struct job_id job)
 {
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
         hybrid_start_of(self, host, job, r)->forecast_s = 0;
 }
 
-/* Starts a phase as forecast.  On free GPUs it will be timed; in place of idle
- * leases not, whose saving is in the time and not in the forecast. */
+/* Starts a phase by the want and notes its forecast, in seconds until it is over.
+ * In place of idle leases nothing is noted: their saving is in the measured time
+ * but not in the forecast, and the comparison would be unfair. */
 static enum cs_verdict hybrid_start_as(struct hybrid *hybrid,
                                        struct cs_host *host,
                                        struct task_id task,
@@ -115,7 +119,8 @@ static enum cs_verdict hybrid_start_as(struct hybrid *hybrid,
     return verdict;
 }
 
-/* A phase has ended: how wrong was its forecast? */
+/* A phase has ended on this lease: compares how long it took with its forecast, and
+ * moves the mean error by ERROR_WEIGHT.  Each forecast counts once. */
 static void hybrid_learn(struct hybrid *hybrid, struct cs_host *host,
                          const struct cs_lease *lease)
 {
@@ -131,13 +136,15 @@ static void hybrid_learn(struct hybrid *hybrid, struct cs_host *host,
     start->forecast_s = 0;
 }
 
-/* How many times longer a phase may take than its forecast. */
+/* Returns the factor by which a phase may take longer than its forecast; at least
+ * 1, and exactly 1 before any phase has ended. */
 static double hybrid_margin(const struct hybrid *hybrid)
 {
     return isnan(hybrid->error) ? 1 : 1 + GAIN_ERRORS * hybrid->error;
 }
 
-/* Pools, other than the task's own, that can lend so many GPUs. */
+/* Returns the pools, as a mask, that can lend `gpus` GPUs: all but the home, where
+ * free and idle GPUs exceed that by the reserve.  0: no pool can. */
 static uint32_t hybrid_lenders(const struct hybrid *hybrid,
                                const struct cs_host *host, uint32_t home,
                                uint32_t gpus)
@@ -154,7 +161,8 @@ static uint32_t hybrid_lenders(const struct hybrid *hybrid,
     return mask;
 }
 
-/* As cs_switch_loss(), if all roles of the job switched as cheaply as the cheapest. */
+/* Returns cs_switch_loss() as it would be if every role of the job switched as
+ * cheaply as the cheapest one: a share of a step.  0 for a job that never switches. */
 static double hybrid_least_loss(const struct cs_host *host, struct job_id job)
 {
     const struct job_form *form = cs_request(host, job)->form;
@@ -171,8 +179,10 @@ static double hybrid_least_loss(const struct cs_host *host, struct job_id job)
     return sum_s > 0 ? cs_switch_loss(host, job) * roles * least_s / sum_s : 0;
 }
 
-/* In place of idle leases.  Where switching costs more than the phase, only of
- * those that have been idle for the difference; see dynamic.c. */
+/* Starts a phase in place of idle leases.  Where switching costs more than the
+ * phase, only leases that have been idle for the difference may go (dynamic.c says
+ * why); if none has, the host is asked to wake the policy when one could.  Returns
+ * which tasks need not be tried after this one. */
 static enum cs_alike hybrid_take(struct hybrid *hybrid, struct cs_host *host,
                                  struct task_id task, struct cs_want want)
 {
@@ -190,8 +200,12 @@ static enum cs_alike hybrid_take(struct hybrid *hybrid, struct cs_host *host,
     return CS_ALIKE_AS_LONG;
 }
 
-/* Is another pool, whose GPUs are free, forecast to be so much sooner than home
- * that the error of forecasts cannot turn it?  *want and *f become its. */
+/* Is a phase forecast to end so much sooner on the free GPUs of another pool that
+ * the error of forecasts cannot turn the comparison?  True: *want and *f are those
+ * of that pool.
+ *
+ * The switch counts twice, since the next phase of the role comes home again.
+ * False as long as no phase has ended, because the error is not known then. */
 static bool hybrid_leaves(const struct hybrid *hybrid, struct cs_host *host,
                           struct task_id task, uint32_t home,
                           struct cs_want *want, struct cs_forecast *f)
@@ -215,8 +229,9 @@ static bool hybrid_leaves(const struct hybrid *hybrid, struct cs_host *host,
     return true;
 }
 
-/* These two try to start a phase, and say what need not be tried if that
- * failed.  In its own pool: on free GPUs, else in place of an idle lease. */
+/* Tries to start a phase for the owner of a pool: on free GPUs at home, or
+ * elsewhere if hybrid_leaves() says so; else in place of an idle lease at home.
+ * Returns which tasks need not be tried if it failed. */
 static enum cs_alike hybrid_own(struct hybrid *hybrid, struct cs_host *host,
                                 struct task_id task, uint32_t home)
 {
@@ -232,7 +247,9 @@ static enum cs_alike hybrid_own(struct hybrid *hybrid, struct cs_host *host,
     return hybrid_take(hybrid, host, task, want);
 }
 
-/* Borrowing pays if the phase is over before its own pool has room. */
+/* Tries to start a phase on GPUs of another pool.  Borrowing pays only if the phase
+ * is over, with the margin of error, before its own pool has room and has run it.
+ * Returns which tasks need not be tried after this one. */
 static enum cs_alike hybrid_borrow(struct hybrid *hybrid,
                                    struct cs_host *host, struct task_id task,
                                    uint32_t home)
@@ -261,8 +278,9 @@ static enum cs_alike hybrid_borrow(struct hybrid *hybrid,
     return CS_ALIKE_AS_LONG;
 }
 
-/* Borrowed GPUs go back at once; one's own where having them back costs little.
- * A job that waits for its GPUs holds no cores. */
+/* A phase is over.  Borrowed GPUs are given back at once; GPUs of the home pool
+ * only if having them back costs little (release_max) and no phase of the role
+ * waits already.  A job that waits for its GPUs holds no cores either. */
 static void hybrid_lease_idle(void *self, struct cs_host *host,
                               struct lease_id id)
 {
@@ -287,8 +305,9 @@ static void hybrid_lease_idle(void *self, struct cs_host *host,
         cs_release(host, id);
 }
 
-/* First pass: owners, in their homes.  Second pass: borrowers.  A job whose
- * switches are dear is settled: it holds the GPUs of all its roles. */
+/* Tries one task.  `owners`: the first pass, in which tasks start at home; else the
+ * second, in which they borrow.  A job whose switches are dear is settled in the
+ * first pass: it then holds the GPUs of all its roles for its life. */
 static enum cs_alike hybrid_try(struct hybrid *hybrid,
                                 struct cs_host *host, struct task_id task,
                                 bool owners)
@@ -315,8 +334,7 @@ static enum cs_alike hybrid_try(struct hybrid *hybrid,
     return CS_ALIKE_ALL;
 }
 
-/* Owners go before borrowers, so that nobody borrows what an owner waits
- * for. */
+/* Serves owners before borrowers, so that nobody borrows what an owner waits for. */
 static void hybrid_decide(void *self, struct cs_host *host)
 {
     for (int owners = 1; owners >= 0; owners--) {

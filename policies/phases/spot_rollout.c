@@ -33,7 +33,13 @@ static const struct cs_param spot_param[] = {
               "where that is sooner" },
 };
 
-/* The best size in those pools, over sooner than `than_s`; false: none. */
+/* Looks for the number of GPUs, within the pools, at which the phase is over
+ * soonest.  Sizes go from the role's largest down in steps of 8, below 8 by halves,
+ * rounded to what the role accepts: neighbouring sizes differ little, and each
+ * costs a forecast.
+ *
+ * True: *want and *than_s are the best, which is over sooner than *than_s was (in
+ * seconds from now).  False: both are as they were. */
 static bool spot_best(struct cs_host *host, struct task_id task, uint32_t pools,
                       struct cs_want *want, double *than_s)
 {
@@ -61,8 +67,8 @@ static bool spot_best(struct cs_host *host, struct task_id task, uint32_t pools,
     return found;
 }
 
-/* Where the rollout is over first: on what it holds, on reserved GPUs, on spot
- * ones, or on both together. */
+/* Starts a rollout where it is over first: on the lease that it holds, on reserved
+ * GPUs, on spot instances, or on both kinds together.  False: it waits on. */
 static bool spot_generate(const struct spot *self, struct cs_host *host,
                           struct task_id task, uint32_t spot)
 {
@@ -87,7 +93,8 @@ static bool spot_generate(const struct spot *self, struct cs_host *host,
     return else_s < 1e300 && cs_start_want(host, task, &other) == CS_DONE;
 }
 
-/* All that cannot be taken away runs on reserved GPUs. */
+/* Starts any other phase on reserved GPUs, or continues its lease there.  A role
+ * without GPUs may go to any pool.  False: it waits on. */
 static bool spot_other(const struct spot *self, struct cs_host *host,
                        struct task_id task)
 {

@@ -25,7 +25,7 @@ static const struct cs_param static_param[] = {
       .help = "largest share of the GPUs that one kind of job may hold" },
 };
 
-/* GPUs that all jobs of a form hold together. */
+/* Returns the GPUs that all jobs of a form hold together.  O(leases). */
 static uint32_t static_held(const struct cs_host *host,
                             const struct job_form *form)
 {
@@ -39,7 +39,9 @@ static uint32_t static_held(const struct cs_host *host,
     return gpus;
 }
 
-/* All roles at once, each in its home, or none. */
+/* Starts all roles of a job at once, each in its home pool, or none of them.
+ * CS_NO_ROOM: a home is too full, or the kind of job would hold more than its share
+ * of all GPUs.  A kind whose single job is larger than its share may still run one. */
 static enum cs_verdict static_start(const struct divided *divided,
                                     struct cs_host *host, struct task_id id)
 {
@@ -59,7 +61,9 @@ static enum cs_verdict static_start(const struct divided *divided,
     return cs_start_wants(host, id, want, form->role_count);
 }
 
-/* What found no room stands for all that is alike. */
+/* Starts jobs in order.  With `blocking: strict` the first job that does not fit
+ * stops the decision; else later jobs may pass it, and a job that found no room
+ * stands for all that are alike. */
 static void static_decide(void *self, struct cs_host *host)
 {
     struct task_id task;

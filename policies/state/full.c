@@ -97,6 +97,7 @@ bool host_full_by_form(const struct cs_host *host, uint32_t *gpus_max)
     for (uint32_t i = 0; i < host->forms->count; i++) {
         uint32_t *most = &gpus_max[i % ORDER_GROUP_COUNT];
         bool full = host_known_full(host, i, UINT32_MAX);
+        assert(!full || host->forms->form[i].full_gpus > 0);
         uint32_t gpus = full ? host->forms->form[i].full_gpus - 1 : UINT32_MAX;
         *most = gpus > *most ? gpus : *most;
         some |= full;

@@ -95,6 +95,7 @@ uint32_t cs_order_from(const struct cs_order *order, int64_t key)
         } else {
             at = tree->node[at].right;
         }
+    assert(found == ID_NONE || key_of(&order->order, found) >= key);
     return found;
 }
 
@@ -110,5 +111,6 @@ uint32_t cs_order_pop(struct cs_order *order)
 
     if (item != ORDER_NONE)
         order_remove(&order->order, item);
+    assert(item == ORDER_NONE || !order_holds(&order->order, item));
     return item;
 }

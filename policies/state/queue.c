@@ -170,7 +170,7 @@ uint32_t host_search(struct cs_host *host, struct order *order, uint32_t from,
     uint32_t place = order_find(order, from, filter);
 
     host->counts.tasks_seen += order->seen - seen;
-    assert(order->seen >= seen);
+    assert(order->seen >= seen && place <= order_count(order));
     return place;
 }
 

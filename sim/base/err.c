@@ -451,6 +451,7 @@ static void sink_source(struct sink *sink, struct err_pos pos,
         sink_text(sink, "...");
     uint32_t first = sink_window(sink, source, from, from + WINDOW_WIDTH,
                                  &more);
+    assert(first <= caret && caret < from + WINDOW_WIDTH);      /* it is seen */
     if (more)
         sink_text(sink, "...");
     sink_text(sink, "\n      | ");

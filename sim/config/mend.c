@@ -601,6 +601,7 @@ bool conf_mend_next(struct conf_mend *mend, struct err *err)
 {
     assert(mend != NULL && mend->root != NULL);
     assert(err != NULL && err->kind != ERR_NONE);
+    assert(mend->round_count < CONF_MEND_ROUNDS_MAX);
     bool of_file = err->kind == ERR_SCHEMA || err->kind == ERR_RANGE ||
         err->kind == ERR_REFERENCE || err->kind == ERR_SYNTAX ||
         err->kind == ERR_IO;
@@ -610,6 +611,7 @@ bool conf_mend_next(struct conf_mend *mend, struct err *err)
     if (mend->found_count == 0 ||
         (found && !is_consequence(mend, err, &place)))
         keep_error(mend, err);
+    assert(mend->found_count > 0);
     mend->round_count++;
     if (!found || mend->round_count == CONF_MEND_ROUNDS_MAX)
         return false;
@@ -649,6 +651,8 @@ static void sort_errs(struct err *errs, size_t count, const char *first)
             errs[j] = errs[j - 1];
         errs[j] = moved;
     }
+    for (size_t i = 1; i < count; i++)
+        assert(compare_errs(&errs[i - 1], &errs[i], first) <= 0);
 }
 
 bool conf_mend_end(struct conf_mend *mend, struct err *err)
@@ -663,6 +667,7 @@ bool conf_mend_end(struct conf_mend *mend, struct err *err)
     for (size_t i = 0; i + 1 < told; i++)
         mend->found[i].next = &mend->found[i + 1];
     mend->found[told - 1].more = (uint32_t)(mend->found_count - told);
+    assert(mend->found[told - 1].next == NULL);
     *err = mend->found[0];
     return false;
 }

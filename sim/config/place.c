@@ -29,6 +29,7 @@ static void next_line(struct walk *walk)
     char *line;
     size_t bytes;
 
+    assert(walk->line != NULL);         /* the file has not ended yet */
     walk->line = scan_line(walk->scan, &line, &bytes, &ignored) == SCAN_LINE ? line
                                                                            : NULL;
     walk->pos.line++;
@@ -62,6 +63,7 @@ static char open_text(struct walk *walk, const struct conf_node *scalar)
 {
     char quote = '\0';
 
+    assert(walk->pos.line < scalar->pos.line && scalar->pos.col > 0);
     while (walk->line != NULL && walk->pos.line < scalar->pos.line)
         next_line(walk);
     while (walk->line != NULL && *walk->line != '\0' &&
@@ -80,13 +82,14 @@ static char open_text(struct walk *walk, const struct conf_node *scalar)
 /* Goes to the byte that is the next of the text.  False: another one is there. */
 static bool match_byte(struct walk *walk, char quote, char next)
 {
+    assert(next != '\0' && !is_blank(next));
     skip_blanks(walk);
     if (walk->line == NULL)
         return false;
     if ((quote == '"' && *walk->line == '\\') ||
         (quote == '\'' && next == '\'' && strncmp(walk->line, "''", 2) == 0))
         next_byte(walk);
-    return *walk->line == next && next != '\0';
+    return *walk->line == next;
 }
 
 /* Blanks of the text are passed over unless one of them is asked for: a fold
@@ -119,5 +122,6 @@ struct err_pos conf_text_pos(const struct conf_node *scalar, size_t offset)
         found = walk.pos;       /* the end of the text is behind its last byte */
     }
     scan_close(walk.scan);
+    assert(found.line >= scalar->pos.line);
     return i == offset || (i == end && offset == end) ? found : scalar->pos;
 }

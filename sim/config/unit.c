@@ -191,6 +191,7 @@ bool conf_unit_size(enum conf_type type, const char *name, double *size)
 
     if (unit != NULL)
         *size = unit_size(unit);
+    assert(unit == NULL || *size > 0);
     return unit != NULL;
 }
 

@@ -48,6 +48,7 @@ static void least_spans(uint32_t *span, const struct order_bound *left,
 {
     const struct order_bound *one = left != NULL ? left : right;
 
+    assert(left == NULL || left != right);
     for (uint32_t c = 0; one == NULL && c < ORDER_GPU_CLASSES; c++)
         span[c] = BOUND_NONE;
     if (one != NULL)
@@ -115,6 +116,7 @@ static void sum_takes(struct order_sum *sum, const struct order_item *own,
         sum->gpus += right->gpus;
         sum->taken += right->taken;
     }
+    assert(sum->gpus >= own->gpus);     /* the sum of a queue does not overflow */
 }
 
 /* Sets the shortest span of a subtree. */

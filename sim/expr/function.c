@@ -8,6 +8,7 @@
  */
 #include "sim/expr/function.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Enough arguments for any formula; a bound, because the manual must name one. */
@@ -54,6 +55,7 @@ double expr_percentile(const char *name, size_t bytes)
             return 0;
         percent = percent * 10 + (unsigned)(name[i] - '0');
     }
+    assert(percent <= 99);
     return percent / 100.0;
 }
 
@@ -64,6 +66,7 @@ const struct expr_function *expr_function_find(const char *name, size_t bytes,
 {
     const struct expr_function *found = NULL;
 
+    assert(bytes > 0);
     if (expr_percentile(name, bytes) > 0)
         return &percentile;
     for (size_t i = 0; i < FUNCTIONS; i++) {

@@ -3,9 +3,10 @@
  * node.h - the tree of an expression, for the files of this room alone.
  *
  * Nodes lie in one array; a child is an index into it.  A child lies before its
- * parent, but for the third child of OP_IF.  A child of OP_COLUMN, OP_NUMBER
- * and OP_TEXT is NO_NODE.  Functions of many arguments (min, max, coalesce) are
- * chains of nodes with two children, from the left.
+ * parent, but for the third child of OP_IF.  OP_COLUMN, OP_NUMBER, OP_TEXT and
+ * OP_AGGREGATE have no children: all three are NO_NODE.  Functions of many
+ * arguments (min, max, coalesce) are chains of nodes with two children, from the
+ * left.
  */
 #ifndef SIM_EXPR_NODE_H
 #define SIM_EXPR_NODE_H

@@ -27,180 +27,14 @@
 
 #include "sim/expr/function.h"
 #include "sim/expr/node.h"
+#include "sim/expr/parser.h"
+#include "sim/expr/refuse.h"
 #include "sim/expr/token.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
-#include "sim/config/conf.h"
-
-/* Bytes of the text that a message quotes at most. */
-#define WORD_BYTES 60
-
-struct parser {
-    struct arena *arena;
-    const char *text;
-    const struct expr_table *scalars, *rows;
-    struct expr *expr;
-    struct expr_token token;    /* the next one */
-    uint32_t aggregate;         /* that is being read; or EXPR_NO_AGGREGATE */
-    bool divisor;
-    unsigned depth;
-    size_t *at;
-    struct err *err;
-};
-
-static const struct err_pos nowhere = { NULL, 0, 0 };
 
 static uint32_t parse_either(struct parser *p);
 static uint32_t parse_sign(struct parser *p);
-
-/* ---- tokens ---- */
-
-/* Moves to the next token.  False: it is none, err says why. */
-static bool next_token(struct parser *p)
-{
-    *p->at = p->token.at + p->token.bytes;
-    if (expr_token_read(p->text, *p->at, &p->token, p->err))
-        return true;
-    *p->at = p->token.at;
-    return false;
-}
-
-static bool token_is(const struct parser *p, const char *word)
-{
-    return expr_token_is(p->text, &p->token, word);
-}
-
-/* Copies the token for a message, cut to WORD_BYTES; "its end" at the end of the
- * text. */
-static const char *token_text(struct parser *p, char out[WORD_BYTES + 1])
-{
-    size_t bytes = p->token.bytes < WORD_BYTES ? p->token.bytes : WORD_BYTES;
-
-    memcpy(out, p->text + p->token.at, bytes);
-    out[bytes] = '\0';
-    return p->token.kind == TOKEN_END ? "its end" : out;
-}
-
-/* Takes the token if it is the mark, or says that it must be. */
-static bool take_mark(struct parser *p, const char *mark)
-{
-    char found[WORD_BYTES + 1];
-
-    if (token_is(p, mark))
-        return next_token(p);
-    *p->at = p->token.at;
-    return err_set(p->err, ERR_SCHEMA, nowhere, "the expression must go on with "
-                   "'%s', found %s", mark, token_text(p, found));
-}
-
-/* ---- nodes ---- */
-
-/* Appends a node.  The array has room for a node a byte of the text (expr_parse),
- * and no node comes from fewer. */
-static uint32_t add_node(struct parser *p, struct expr_node node)
-{
-    p->expr->node[p->expr->node_count] = node;
-    return p->expr->node_count++;
-}
-
-/* Appends a node with up to two children. */
-static uint32_t add_operation(struct parser *p, enum expr_op op, enum expr_type type,
-                              uint32_t left, uint32_t right)
-{
-    return add_node(p, (struct expr_node){
-        .op = op, .type = type, .child = { left, right, NO_NODE } });
-}
-
-static enum expr_type type_of(const struct parser *p, uint32_t node)
-{
-    assert(node < p->expr->node_count);
-    return p->expr->node[node].type;
-}
-
-static const char *type_name(enum expr_type type)
-{
-    static const char *const name[] = {
-        [EXPR_NUMBER] = "a number", [EXPR_CONDITION] = "a condition",
-        [EXPR_TEXT] = "a text",
-    };
-
-    return name[type];
-}
-
-/* False, with err at byte `at`, if the node is a text.  A condition is a number
- * too: 1 or 0. */
-static bool check_number(struct parser *p, const char *of, uint32_t node, size_t at)
-{
-    if (type_of(p, node) != EXPR_TEXT)
-        return true;
-    *p->at = at;
-    err_set(p->err, ERR_SCHEMA, nowhere, "'%s' needs a number, found a text", of);
-    return err_hint(p->err, "Texts can only be compared, by == and !=.");
-}
-
-/* False, with err at byte `at`, unless the node is a condition: a number is not
- * true or false by itself, so that `where gpus` is found to be a slip. */
-static bool check_condition(struct parser *p, const char *of, uint32_t node, size_t at)
-{
-    if (type_of(p, node) == EXPR_CONDITION)
-        return true;
-    *p->at = at;
-    err_set(p->err, ERR_SCHEMA, nowhere, "'%s' needs a condition, found %s", of,
-            type_name(type_of(p, node)));
-    return err_hint(p->err, "A condition compares: gpus <= 8, tenant == 'a'.");
-}
-
-/* ---- names ---- */
-
-/* Returns the number of the column, or UINT32_MAX. */
-static uint32_t find_column(const struct expr_table *table, const char *name)
-{
-    for (uint32_t i = 0; i < table->count; i++)
-        if (strcmp(table->column[i].name, name) == 0)
-            return i;
-    return UINT32_MAX;
-}
-
-static const char *nearest_column(struct parser *p, const struct expr_table *table,
-                                  const char *name)
-{
-    const char **names = arena_alloc(p->arena, table->count + 1, sizeof *names);
-
-    for (uint32_t i = 0; i < table->count; i++)
-        names[i] = table->column[i].name;
-    return conf_nearest(name, names);
-}
-
-/* NO_NODE, with err.  The most common slip is a column of the other table: jct_s,
- * which is of each job, outside of an aggregate; it has a message of its own. */
-static uint32_t refuse_column(struct parser *p, const struct expr_table *table,
-                              const char *name)
-{
-    bool inside = p->aggregate != EXPR_NO_AGGREGATE;
-    const struct expr_table *other = inside ? p->scalars : p->rows;
-    const char *near = nearest_column(p, table, name);
-
-    *p->at = p->token.at;
-    if (find_column(other, name) != UINT32_MAX) {
-        err_set(p->err, ERR_REFERENCE, nowhere, "'%.*s' is a column of %s, which %s "
-                "within an aggregate", WORD_BYTES, name, other->name,
-                inside ? "cannot stand" : "stands only");
-        if (inside)
-            err_hint(p->err, "Within an aggregate stand columns of %s.", table->name);
-        else
-            err_hint(p->err, "Write mean(%.60s), sum(%.60s), p95(%.60s) ...", name,
-                     name, name);
-        return NO_NODE;
-    }
-    err_set(p->err, ERR_REFERENCE, nowhere, "there is no column '%.*s' of %s",
-            WORD_BYTES, name, table->name);
-    if (near != NULL)
-        err_hint(p->err, "Did you mean %s?", near);
-    else if (inside)
-        err_hint(p->err, "A text stands in quotation marks; `clustersim explain %s` "
-                 "lists the columns.", table->name);
-    return NO_NODE;
-}
 
 /* A name that is no call.  Notes the mention, for own_metrics.c to derive of what
  * the metric is. */
@@ -211,15 +45,16 @@ static uint32_t parse_column(struct parser *p)
     char *name = arena_alloc(p->arena, p->token.bytes + 1, 1);
     uint32_t i;
 
+    assert(p->token.kind == TOKEN_NAME && p->expr->read_count < parser_room(p));
     memcpy(name, p->text + p->token.at, p->token.bytes);
-    i = find_column(table, name);
+    i = parser_find_column(table, name);
     if (i == UINT32_MAX)
         return refuse_column(p, table, name);
     p->expr->read[p->expr->read_count++] = (struct expr_read){
         .column = i, .aggregate = p->aggregate, .divisor = p->divisor };
-    if (!next_token(p))
+    if (!parser_next(p))
         return NO_NODE;
-    return add_node(p, (struct expr_node){
+    return parser_add_leaf(p, (struct expr_node){
         .op = OP_COLUMN, .type = table->column[i].type, .column = i });
 }
 
@@ -232,6 +67,7 @@ static bool has_several(const struct parser *p, size_t from)
     struct err ignored = { 0 };
     unsigned open = 1;
 
+    assert(from > 0 && p->text[from - 1] == '(');
     while (open > 0 && expr_token_read(p->text, from, &token, &ignored) &&
            token.kind != TOKEN_END) {
         open += expr_token_is(p->text, &token, "(");
@@ -243,57 +79,20 @@ static bool has_several(const struct parser *p, size_t from)
     return false;
 }
 
-/* NO_NODE, with err and the nearest name. */
-static uint32_t refuse_function(struct parser *p)
-{
-    const char *names[32] = { NULL }, *near;
-    char word[WORD_BYTES + 1];
-
-    for (unsigned i = 0; i < 31; i++)
-        if ((names[i] = expr_function_name(i)) == NULL)
-            break;
-    token_text(p, word);
-    near = conf_nearest(word, names);
-    *p->at = p->token.at;
-    err_set(p->err, ERR_REFERENCE, nowhere, "there is no function '%s'", word);
-    if (near != NULL)
-        err_hint(p->err, "Did you mean %s?", near);
-    else
-        err_hint(p->err, "Aggregates are count, sum, mean, min, max, quantile and p50 "
-                         "to p99; functions are min, max, abs, sqrt, log, exp, if, "
-                         "coalesce.");
-    return NO_NODE;
-}
-
-/* False, with err: the function takes another number of arguments. */
-static bool refuse_count(struct parser *p, const struct expr_function *f, size_t at)
-{
-    *p->at = at;
-    err_set(p->err, ERR_SCHEMA, nowhere, "%s takes another number of arguments", f->name);
-    if (f->fold == AGGREGATE_QUANTILE && f->most == 2)
-        return err_hint(p->err, "Write quantile(jct_s, 0.9) or p90(jct_s).");
-    if (f->op == OP_IF)
-        return err_hint(p->err, "Write if(CONDITION, VALUE, OTHERWISE).");
-    return f->least == f->most
-        ? err_hint(p->err, "It takes %u.", f->least)
-        : err_hint(p->err, "It takes %u to %u.", f->least, f->most);
-}
-
 /* Reads the share of a quantile: a number as it stands, not an expression, since
  * the sums must know it before rows come. */
 static bool read_share(struct parser *p, double *share)
 {
-    size_t at = p->token.at;
-
-    *p->at = at;
+    assert(p->aggregate != EXPR_NO_AGGREGATE);
+    *p->at = p->token.at;
     if (p->token.kind != TOKEN_NUMBER)
-        return err_set(p->err, ERR_SCHEMA, nowhere,
+        return err_set(p->err, ERR_SCHEMA, parser_nowhere,
                        "the second of quantile must be a number such as 0.9");
     *share = p->token.number;
     if (!(*share >= 0 && *share <= 1))
-        return err_set(p->err, ERR_RANGE, nowhere,
+        return err_set(p->err, ERR_RANGE, parser_nowhere,
                        "the second of quantile must be from 0 to 1, found %.6g", *share);
-    return next_token(p);
+    return parser_next(p);
 }
 
 /* Reads what is aggregated, up to `where` or the parenthesis. count() takes
@@ -304,20 +103,21 @@ static bool read_folded(struct parser *p, const struct expr_function *f,
 {
     size_t at = p->token.at;
 
-    if (token_is(p, ")") || token_is(p, "where"))
+    assert(f->op == OP_AGGREGATE && fold->value == NO_NODE);
+    if (parser_sees(p, ")") || parser_sees(p, "where"))
         return f->least == 0 || refuse_count(p, f, at);
     fold->value = parse_either(p);
     if (fold->value == NO_NODE || !check_number(p, f->name, fold->value, at))
         return false;
-    if (fold->kind == AGGREGATE_COUNT && type_of(p, fold->value) == EXPR_CONDITION) {
+    if (fold->kind == AGGREGATE_COUNT && parser_type(p, fold->value) == EXPR_CONDITION) {
         *p->at = at;
-        err_set(p->err, ERR_SCHEMA, nowhere, "count of a condition counts all rows");
+        err_set(p->err, ERR_SCHEMA, parser_nowhere, "count of a condition counts all rows");
         return err_hint(p->err, "Write count(where CONDITION).");
     }
     if (f->most == 2)
-        return token_is(p, ",") ? next_token(p) && read_share(p, &fold->share)
+        return parser_sees(p, ",") ? parser_next(p) && read_share(p, &fold->share)
                           : refuse_count(p, f, p->token.at);
-    return !token_is(p, ",") || refuse_count(p, f, p->token.at);
+    return !parser_sees(p, ",") || refuse_count(p, f, p->token.at);
 }
 
 /* Reads the condition behind `where`, if there is one. */
@@ -325,9 +125,10 @@ static bool read_where(struct parser *p, struct expr_fold *fold)
 {
     size_t at;
 
-    if (!token_is(p, "where"))
+    assert(p->aggregate != EXPR_NO_AGGREGATE && fold->where == NO_NODE);
+    if (!parser_sees(p, "where"))
         return true;
-    if (!next_token(p))
+    if (!parser_next(p))
         return false;
     at = p->token.at;
     fold->where = parse_either(p);
@@ -342,22 +143,24 @@ static uint32_t parse_aggregate(struct parser *p, const struct expr_function *f,
     struct expr_fold fold = { f->fold, NO_NODE, NO_NODE, share };
     uint32_t number = p->expr->fold_count;
 
+    assert(number < parser_room(p));
+    assert(share == 0 || f->fold == AGGREGATE_QUANTILE);
     if (p->aggregate != EXPR_NO_AGGREGATE) {
         *p->at = name_at;
-        err_set(p->err, ERR_SCHEMA, nowhere, "%.*s stands within another aggregate",
+        err_set(p->err, ERR_SCHEMA, parser_nowhere, "%.*s stands within another aggregate",
                 (int)strcspn(p->text + name_at, " ("), p->text + name_at);
         err_hint(p->err, "An aggregate is over rows of %s, and an aggregate is one "
                          "number.", p->rows->name);
         return NO_NODE;
     }
     p->aggregate = p->expr->fold_count++;
-    if (!read_folded(p, f, &fold) || !read_where(p, &fold) || !take_mark(p, ")"))
+    if (!read_folded(p, f, &fold) || !read_where(p, &fold) || !parser_take(p, ")"))
         return NO_NODE;
+    assert(p->aggregate == number);     /* aggregates do not nest */
     p->aggregate = EXPR_NO_AGGREGATE;
     p->expr->fold[number] = fold;
-    return add_node(p, (struct expr_node){
-        .op = OP_AGGREGATE, .type = EXPR_NUMBER, .column = number,
-        .child = { NO_NODE, NO_NODE, NO_NODE } });
+    return parser_add_leaf(p, (struct expr_node){
+        .op = OP_AGGREGATE, .type = EXPR_NUMBER, .column = number });
 }
 
 /* Checks argument `i` of a function, and joins it to those before: min(a, b, c) is
@@ -365,15 +168,17 @@ static uint32_t parse_aggregate(struct parser *p, const struct expr_function *f,
 static uint32_t add_argument(struct parser *p, const struct expr_function *f,
                              unsigned i, uint32_t so_far, uint32_t next, size_t at)
 {
+    assert(i < f->most && (i == 0) == (so_far == NO_NODE));
     if (f->op == OP_IF && i == 0 ? !check_condition(p, f->name, next, at)
                                  : !check_number(p, f->name, next, at))
         return NO_NODE;
     if (f->most == 1)
-        return add_operation(p, f->op, EXPR_NUMBER, next, NO_NODE);
+        return parser_add_operation(p, f->op, EXPR_NUMBER, next, NO_NODE);
     if (i == 0)
         return next;
     if (f->op != OP_IF || i == 1)
-        return add_operation(p, f->op, EXPR_NUMBER, so_far, next);
+        return parser_add_operation(p, f->op, EXPR_NUMBER, so_far, next);
+    assert(p->expr->node[so_far].op == OP_IF && so_far < next);
     p->expr->node[so_far].child[2] = next;      /* the node comes before this child */
     return so_far;
 }
@@ -384,7 +189,8 @@ static uint32_t parse_function(struct parser *p, const struct expr_function *f)
     uint32_t node = NO_NODE;
     unsigned count = 0;
 
-    while (!token_is(p, ")")) {
+    assert(f->op != OP_AGGREGATE && f->least > 0);
+    while (!parser_sees(p, ")")) {
         size_t at = p->token.at;
         uint32_t next;
 
@@ -394,12 +200,12 @@ static uint32_t parse_function(struct parser *p, const struct expr_function *f)
         if (next == NO_NODE)
             return NO_NODE;
         node = add_argument(p, f, count++, node, next, at);
-        if (node == NO_NODE || (!token_is(p, ")") && !take_mark(p, ",")))
+        if (node == NO_NODE || (!parser_sees(p, ")") && !parser_take(p, ",")))
             return NO_NODE;
     }
     if (count < f->least)
         return refuse_count(p, f, p->token.at), NO_NODE;
-    return next_token(p) ? node : NO_NODE;
+    return parser_next(p) ? node : NO_NODE;
 }
 
 /* Reads NAME(...); the token is the parenthesis. */
@@ -409,11 +215,12 @@ static uint32_t parse_call(struct parser *p, const struct expr_token *name)
     const struct expr_function *f = expr_function_find(
         word, name->bytes, has_several(p, p->token.at + p->token.bytes));
 
+    assert(name->kind == TOKEN_NAME && parser_sees(p, "("));
     if (f == NULL) {
         p->token = *name;
         return refuse_function(p);
     }
-    if (!next_token(p))               /* the parenthesis */
+    if (!parser_next(p))               /* the parenthesis */
         return NO_NODE;
     return f->op == OP_AGGREGATE
         ? parse_aggregate(p, f, name->at, expr_percentile(word, name->bytes))
@@ -432,32 +239,33 @@ static uint32_t parse_primary(struct parser *p)
 
     switch (token.kind) {
     case TOKEN_NUMBER:
-        return !next_token(p) ? NO_NODE : add_node(p, (struct expr_node){
+        return !parser_next(p) ? NO_NODE : parser_add_leaf(p, (struct expr_node){
             .op = OP_NUMBER, .type = EXPR_NUMBER, .number = token.number });
     case TOKEN_TEXT: {
         char *text = arena_alloc(p->arena, token.bytes, 1);
 
+        assert(token.bytes >= 2);       /* both quotation marks */
         memcpy(text, p->text + token.at + 1, token.bytes - 2);
-        return !next_token(p) ? NO_NODE : add_node(p, (struct expr_node){
+        return !parser_next(p) ? NO_NODE : parser_add_leaf(p, (struct expr_node){
             .op = OP_TEXT, .type = EXPR_TEXT, .text = text });
     }
     case TOKEN_NAME:
-        if (token_is(p, "where") || token_is(p, "and") || token_is(p, "or"))
+        if (parser_sees(p, "where") || parser_sees(p, "and") || parser_sees(p, "or"))
             break;
         if (expr_token_read(p->text, token.at + token.bytes, &after, p->err) &&
             expr_token_is(p->text, &after, "("))
-            return next_token(p) ? parse_call(p, &token) : NO_NODE;
+            return parser_next(p) ? parse_call(p, &token) : NO_NODE;
         *p->err = (struct err){ 0 };        /* what follows is told when it is met */
         return parse_column(p);
     default:
-        if (!token_is(p, "("))
+        if (!parser_sees(p, "("))
             break;
-        node = next_token(p) ? parse_either(p) : NO_NODE;
-        return node == NO_NODE || !take_mark(p, ")") ? NO_NODE : node;
+        node = parser_next(p) ? parse_either(p) : NO_NODE;
+        return node == NO_NODE || !parser_take(p, ")") ? NO_NODE : node;
     }
     *p->at = token.at;
-    err_set(p->err, ERR_SCHEMA, nowhere, "the expression needs a number, a column or "
-            "a function, found %s", token_text(p, found));
+    err_set(p->err, ERR_SCHEMA, parser_nowhere, "the expression needs a number, a column or "
+            "a function, found %s", parser_word(p, found));
     return NO_NODE;
 }
 
@@ -465,10 +273,11 @@ static uint32_t parse_primary(struct parser *p)
  * nothing is read. */
 static bool too_deep(struct parser *p)
 {
+    assert(p->depth <= EXPR_DEPTH);
     if (p->depth++ < EXPR_DEPTH)
         return false;
     *p->at = p->token.at;
-    return !err_set(p->err, ERR_RANGE, nowhere,
+    return !err_set(p->err, ERR_RANGE, parser_nowhere,
                     "the expression is nested more than %u deep", EXPR_DEPTH);
 }
 
@@ -479,17 +288,18 @@ static uint32_t parse_sign(struct parser *p)
 
     if (too_deep(p))
         return NO_NODE;
-    if (token_is(p, "-")) {
-        if (!next_token(p))
+    if (parser_sees(p, "-")) {
+        if (!parser_next(p))
             return NO_NODE;
         at = p->token.at;
         node = parse_sign(p);
         if (node != NO_NODE)
             node = check_number(p, "-", node, at)
-                 ? add_operation(p, OP_NEGATE, EXPR_NUMBER, node, NO_NODE) : NO_NODE;
+                 ? parser_add_operation(p, OP_NEGATE, EXPR_NUMBER, node, NO_NODE) : NO_NODE;
     } else {
         node = parse_primary(p);
     }
+    assert(p->depth > 0);
     p->depth--;
     return node;
 }
@@ -504,71 +314,52 @@ static const struct operator *find_operator(const struct parser *p,
                                             const struct operator *list)
 {
     for (; list->mark != NULL; list++)
-        if (token_is(p, list->mark))
+        if (parser_sees(p, list->mark))
             return list;
     return NULL;
 }
 
-/* While a divisor is read, mentions of columns are marked (struct expr_read); a
- * divisor of a divisor is marked too, as it still can be 0. */
-static uint32_t parse_product(struct parser *p)
+/* Reads one or more of `part`, joined by operators of the list, from the left.  While a
+ * divisor is read, mentions of columns are marked (struct expr_read); a divisor of a
+ * divisor is marked too, as it still can be 0. */
+static uint32_t parse_joined(struct parser *p, const struct operator *list,
+                             uint32_t (*part)(struct parser *p))
 {
-    static const struct operator list[] = {
-        { "*", OP_MULTIPLY }, { "/", OP_DIVIDE }, { NULL, 0 } };
     size_t at = p->token.at;
-    uint32_t left = parse_sign(p), right;
+    uint32_t left = part(p), right;
     const struct operator *o;
 
     while (left != NO_NODE && (o = find_operator(p, list)) != NULL) {
         bool divisor = p->divisor;
 
-        if (!check_number(p, o->mark, left, at) || !next_token(p))
+        assert(at < p->token.at);
+        if (!check_number(p, o->mark, left, at) || !parser_next(p))
             return NO_NODE;
         at = p->token.at;
         p->divisor = divisor || o->op == OP_DIVIDE;
-        right = parse_sign(p);
+        right = part(p);
         p->divisor = divisor;
         if (right == NO_NODE || !check_number(p, o->mark, right, at))
             return NO_NODE;
-        left = add_operation(p, o->op, EXPR_NUMBER, left, right);
+        left = parser_add_operation(p, o->op, EXPR_NUMBER, left, right);
     }
     return left;
+}
+
+static uint32_t parse_product(struct parser *p)
+{
+    static const struct operator list[] = {
+        { "*", OP_MULTIPLY }, { "/", OP_DIVIDE }, { NULL, 0 } };
+
+    return parse_joined(p, list, parse_sign);
 }
 
 static uint32_t parse_sum(struct parser *p)
 {
     static const struct operator list[] = {
         { "+", OP_ADD }, { "-", OP_SUBTRACT }, { NULL, 0 } };
-    size_t at = p->token.at;
-    uint32_t left = parse_product(p), right;
-    const struct operator *o;
 
-    while (left != NO_NODE && (o = find_operator(p, list)) != NULL) {
-        if (!check_number(p, o->mark, left, at) || !next_token(p))
-            return NO_NODE;
-        at = p->token.at;
-        right = parse_product(p);
-        if (right == NO_NODE || !check_number(p, o->mark, right, at))
-            return NO_NODE;
-        left = add_operation(p, o->op, EXPR_NUMBER, left, right);
-    }
-    return left;
-}
-
-/* Two texts are equal or not; all other comparisons are of numbers. */
-static bool can_compare(struct parser *p, const struct operator *o, uint32_t left,
-                        uint32_t right, size_t at)
-{
-    bool texts = type_of(p, left) == EXPR_TEXT && type_of(p, right) == EXPR_TEXT;
-
-    if (texts ? o->op == OP_EQUAL || o->op == OP_NOT_EQUAL
-              : type_of(p, left) != EXPR_TEXT && type_of(p, right) != EXPR_TEXT)
-        return true;
-    *p->at = at;
-    err_set(p->err, ERR_SCHEMA, nowhere, "'%s' cannot compare %s with %s", o->mark,
-            type_name(type_of(p, left)), type_name(type_of(p, right)));
-    return err_hint(p->err, "Texts are compared with texts, by == and !=; numbers "
-                            "stand without quotation marks.");
+    return parse_joined(p, list, parse_product);
 }
 
 /* `at` is the place of the operator: a comparison of a text with a number is wrong
@@ -583,18 +374,18 @@ static uint32_t parse_comparison(struct parser *p)
     const struct operator *o = left == NO_NODE ? NULL : find_operator(p, list);
     size_t at = p->token.at;
 
-    if (o == NULL || !next_token(p))
+    if (o == NULL || !parser_next(p))
         return o == NULL ? left : NO_NODE;
     right = parse_sum(p);
-    if (right == NO_NODE || !can_compare(p, o, left, right, at))
+    if (right == NO_NODE || !check_comparison(p, o->mark, o->op, left, right, at))
         return NO_NODE;
     if (find_operator(p, list) != NULL) {
         *p->at = p->token.at;
-        err_set(p->err, ERR_SCHEMA, nowhere, "a comparison cannot be compared again");
+        err_set(p->err, ERR_SCHEMA, parser_nowhere, "a comparison cannot be compared again");
         err_hint(p->err, "Write a < b and b < c.");
         return NO_NODE;
     }
-    return add_operation(p, o->op, EXPR_CONDITION, left, right);
+    return parser_add_operation(p, o->op, EXPR_CONDITION, left, right);
 }
 
 static uint32_t parse_denial(struct parser *p)
@@ -602,15 +393,16 @@ static uint32_t parse_denial(struct parser *p)
     size_t at;
     uint32_t node;
 
-    if (!token_is(p, "not"))
+    if (!parser_sees(p, "not"))
         return parse_comparison(p);
-    if (too_deep(p) || !next_token(p))
+    assert(p->token.kind == TOKEN_NAME);
+    if (too_deep(p) || !parser_next(p))
         return NO_NODE;
     at = p->token.at;
     node = parse_denial(p);
     p->depth--;
     return node == NO_NODE || !check_condition(p, "not", node, at)
-        ? NO_NODE : add_operation(p, OP_NOT, EXPR_CONDITION, node, NO_NODE);
+        ? NO_NODE : parser_add_operation(p, OP_NOT, EXPR_CONDITION, node, NO_NODE);
 }
 
 /* Reads one or more of `part`, joined by the word, from the left. */
@@ -620,14 +412,15 @@ static uint32_t parse_chain(struct parser *p, const char *word, enum expr_op op,
     size_t at = p->token.at;
     uint32_t left = part(p), right;
 
-    while (left != NO_NODE && token_is(p, word)) {
-        if (!check_condition(p, word, left, at) || !next_token(p))
+    assert(op == OP_AND || op == OP_OR);
+    while (left != NO_NODE && parser_sees(p, word)) {
+        if (!check_condition(p, word, left, at) || !parser_next(p))
             return NO_NODE;
         at = p->token.at;
         right = part(p);
         if (right == NO_NODE || !check_condition(p, word, right, at))
             return NO_NODE;
-        left = add_operation(p, op, EXPR_CONDITION, left, right);
+        left = parser_add_operation(p, op, EXPR_CONDITION, left, right);
     }
     return left;
 }
@@ -656,18 +449,19 @@ static bool parse_whole(struct parser *p)
     p->expr->root = parse_either(p);
     if (p->expr->root == NO_NODE)
         return false;
-    if (p->token.kind == TOKEN_END && type_of(p, p->expr->root) != EXPR_TEXT)
+    assert(p->depth == 0 && !p->divisor && p->aggregate == EXPR_NO_AGGREGATE);
+    if (p->token.kind == TOKEN_END && parser_type(p, p->expr->root) != EXPR_TEXT)
         return true;
     if (p->token.kind == TOKEN_END) {
         *p->at = 0;
-        err_set(p->err, ERR_SCHEMA, nowhere, "the expression must be a number or a "
+        err_set(p->err, ERR_SCHEMA, parser_nowhere, "the expression must be a number or a "
                 "condition, and is a text");
         return err_hint(p->err, "Texts can only be compared, by == and !=.");
     }
     *p->at = p->token.at;
-    err_set(p->err, ERR_SCHEMA, nowhere, "the expression must end here or go on with an "
-            "operator, found %s", token_text(p, found));
-    return !token_is(p, "where") ? false
+    err_set(p->err, ERR_SCHEMA, parser_nowhere, "the expression must end here or go on with an "
+            "operator, found %s", parser_word(p, found));
+    return !parser_sees(p, "where") ? false
         : err_hint(p->err, "A where stands within an aggregate: mean(jct_s where "
                            "gpus <= 8).");
 }
@@ -679,38 +473,22 @@ const struct expr *expr_parse(struct arena *arena, const char *text,
                               const struct expr_table *rows, size_t *at,
                               struct err *err)
 {
-    size_t room = strlen(text) + 2;     /* no node and no mention without a byte */
     struct expr *expr = arena_alloc(arena, 1, sizeof *expr);
     struct parser p = {
-        .arena = arena, .text = text, .scalars = scalars, .rows = rows, .expr = expr,
-        .aggregate = EXPR_NO_AGGREGATE, .at = at, .err = err
+        .arena = arena, .text = text, .bytes = strlen(text), .scalars = scalars,
+        .rows = rows, .expr = expr, .aggregate = EXPR_NO_AGGREGATE, .at = at,
+        .err = err
     };
 
     assert(scalars != NULL && rows != NULL && at != NULL && err != NULL);
     *at = 0;
-    if (strlen(text) > EXPR_TEXT_BYTES) {
-        err_set(err, ERR_RANGE, nowhere, "the expression must have at most %u bytes, "
-                "and has %zu", EXPR_TEXT_BYTES, strlen(text));
+    if (p.bytes > EXPR_TEXT_BYTES) {
+        err_set(err, ERR_RANGE, parser_nowhere, "the expression must have at most %u bytes, "
+                "and has %zu", EXPR_TEXT_BYTES, p.bytes);
         return NULL;
     }
-    expr->node = arena_alloc(arena, room, sizeof *expr->node);
-    expr->fold = arena_alloc(arena, room, sizeof *expr->fold);
-    expr->read = arena_alloc(arena, room, sizeof *expr->read);
+    expr->node = arena_alloc(arena, parser_room(&p), sizeof *expr->node);
+    expr->fold = arena_alloc(arena, parser_room(&p), sizeof *expr->fold);
+    expr->read = arena_alloc(arena, parser_room(&p), sizeof *expr->read);
     return parse_whole(&p) ? expr : NULL;
-}
-
-const struct expr_read *expr_reads(const struct expr *expr, uint32_t *count)
-{
-    *count = expr->read_count;
-    return expr->read;
-}
-
-enum expr_type expr_type(const struct expr *expr)
-{
-    return expr->node[expr->root].type;
-}
-
-uint32_t expr_aggregate_count(const struct expr *expr)
-{
-    return expr->fold_count;
 }

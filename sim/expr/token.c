@@ -54,6 +54,7 @@ static size_t number_bytes(const char *text)
     if (text[n] != 'e' && text[n] != 'E')
         return n;
     power += text[power] == '+' || text[power] == '-';
+    assert(n > 0);
     return is_digit(text[power]) ? power + count_digits(text + power) : n;
 }
 
@@ -84,6 +85,10 @@ static bool read_unit(const char *text, struct expr_token *token, struct err *er
                                  "or the number alone.");
         }
     }
+    if (!isfinite(token->number * size))
+        return err_set(err, ERR_RANGE, nowhere, "'%.*s' is too large",
+                       (int)(token->bytes + bytes < 40 ? token->bytes + bytes : 40),
+                       text + token->at);
     token->number *= size;
     token->bytes += bytes;
     return true;
@@ -108,8 +113,10 @@ static bool read_text(const char *text, struct expr_token *token, struct err *er
 {
     struct err_pos nowhere = { NULL, 0, 0 };
     const char *start = text + token->at;
-    const char *end = strchr(start + 1, *start);
+    const char *end;
 
+    assert(*start == '"' || *start == '\'');
+    end = strchr(start + 1, *start);
     token->kind = TOKEN_TEXT;
     if (end == NULL) {
         err_set(err, ERR_SCHEMA, nowhere, "a text has no end");
@@ -126,6 +133,7 @@ static bool read_mark(const char *text, struct expr_token *token, struct err *er
     struct err_pos nowhere = { NULL, 0, 0 };
     const char *at = text + token->at;
 
+    assert(*at != '\0');
     token->kind = TOKEN_MARK;
     token->bytes = 2;
     for (size_t i = 0; i < sizeof two / sizeof two[0]; i++)

@@ -47,6 +47,7 @@ static double evaluate(struct valuing *v, uint32_t node);
 /* Returns NAN, and notes why if nothing was noted before. */
 static double make_empty(struct valuing *v, enum expr_gap gap)
 {
+    assert(gap != EXPR_WHOLE && gap != EXPR_ROWS_BY_ZERO);
     if (v->gap == EXPR_WHOLE)
         v->gap = gap;
     return NAN;
@@ -56,6 +57,12 @@ static double make_empty(struct valuing *v, enum expr_gap gap)
 static double finite_or_empty(struct valuing *v, double x)
 {
     return isfinite(x) || isnan(x) ? x : make_empty(v, EXPR_NOT_FINITE);
+}
+
+/* Returns x if `good` says that it has a real value, and x is finite; else empty. */
+static double keep_finite(struct valuing *v, bool good, double x)
+{
+    return good ? finite_or_empty(v, x) : make_empty(v, EXPR_NOT_FINITE);
 }
 
 /* ---- aggregates ---- */
@@ -78,6 +85,7 @@ static void total_add(struct total *total, double x)
 {
     double sum = total->sum + x;
 
+    assert(isfinite(x) && total->values < total->rows);
     total->lost += fabs(total->sum) >= fabs(x) ? (total->sum - sum) + x
                                                : (x - sum) + total->sum;
     total->sum = sum;
@@ -120,16 +128,19 @@ void expr_sums_add(struct expr_sums *sums, uint32_t aggregate,
 static double total_value(struct valuing *v, const struct expr_fold *fold,
                           const struct total *total)
 {
-    double sum = total->sum + total->lost;
+    double sum = total->sum + total->lost;      /* NAN or infinite: it overflowed */
 
+    assert(total->values <= total->rows);
+    assert(total->values == 0 || total->min <= total->max);
     if (fold->kind == AGGREGATE_COUNT)
         return (double)total->values;
     if (total->values == 0)
         return fold->kind == AGGREGATE_SUM && total->rows == 0
             ? 0 : make_empty(v, total->by_zero > 0 ? EXPR_BY_ZERO : EXPR_NO_ROW);
     switch (fold->kind) {
-    case AGGREGATE_SUM: return finite_or_empty(v, sum);
-    case AGGREGATE_MEAN: return finite_or_empty(v, sum / (double)total->values);
+    case AGGREGATE_SUM: return keep_finite(v, isfinite(sum), sum);
+    case AGGREGATE_MEAN:
+        return keep_finite(v, isfinite(sum), sum / (double)total->values);
     case AGGREGATE_MIN: return total->min;
     case AGGREGATE_MAX: return total->max;
     default: return quantile_at(total->quantile, fold->share);
@@ -144,14 +155,6 @@ static double divide(struct valuing *v, double a, double b)
     if (isnan(a) || isnan(b))
         return NAN;
     return b == 0 ? make_empty(v, EXPR_BY_ZERO) : finite_or_empty(v, a / b);
-}
-
-/* Returns x if `good` says that the function has a real value there, and x is
- * finite; else empty. */
-static double keep_finite(struct valuing *v, bool good, double x)
-{
-    return isnan(x) && good ? x : good ? finite_or_empty(v, x)
-                                       : make_empty(v, EXPR_NOT_FINITE);
 }
 
 /* NAN in, NAN out, with the reason noted where it came from. min and max are
@@ -189,6 +192,8 @@ static double compare_children(struct valuing *v, const struct expr_node *n)
 {
     double a, b;
 
+    assert((v->expr->node[n->child[0]].type == EXPR_TEXT) ==
+           (v->expr->node[n->child[1]].type == EXPR_TEXT));
     if (v->expr->node[n->child[0]].type == EXPR_TEXT)
         return (strcmp(node_text(v, n->child[0]), node_text(v, n->child[1])) == 0) ==
                (n->op == OP_EQUAL);
@@ -212,6 +217,7 @@ static double combine(struct valuing *v, const struct expr_node *n)
 {
     double decides = n->op == OP_OR, a = evaluate(v, n->child[0]), b;
 
+    assert(a == 0 || a == 1 || isnan(a));
     if (a == decides)
         return a;
     b = evaluate(v, n->child[1]);
@@ -233,6 +239,7 @@ static double evaluate(struct valuing *v, uint32_t node)
     const struct expr_node *n = &v->expr->node[node];
     double a;
 
+    assert(node < v->expr->node_count);
     switch (n->op) {
     case OP_NUMBER: return n->number;
     case OP_COLUMN: return cell_number(v, n->column);
@@ -267,6 +274,7 @@ double expr_value(const struct expr *expr, struct expr_sums *sums,
     assert(expr->fold_count == 0 || (sums != NULL && sums->expr == expr));
     x = evaluate(&v, expr->root);
     *gap = isnan(x) ? v.gap : EXPR_WHOLE;
+    assert(isnan(x) == (*gap != EXPR_WHOLE));   /* none is empty without a reason */
     for (uint32_t i = 0; i < expr->fold_count && *gap == EXPR_WHOLE; i++)
         if (sums->total[i].by_zero > 0)
             *gap = EXPR_ROWS_BY_ZERO;

@@ -89,6 +89,7 @@ static void find_percentiles(double *draw, size_t count, double *low, double *hi
     qsort(draw, count, sizeof *draw, order_doubles);
     *low = draw[tail];
     *high = draw[count - 1 - tail];
+    assert(*low <= *high);
 }
 
 void indices_of(struct arena *arena, struct rng *rng,

@@ -67,6 +67,7 @@ static uint64_t key_of(double sample)
 {
     uint64_t bits;
 
+    assert(!isnan(sample));             /* it has no place in an order */
     memcpy(&bits, &sample, sizeof bits);
     return bits ^ (bits >> 63 ? UINT64_MAX : UINT64_C(1) << 63);
 }
@@ -77,6 +78,7 @@ static double value_of(uint64_t key)
     double sample;
 
     memcpy(&sample, &bits, sizeof sample);
+    assert(key_of(sample) == key);
     return sample;
 }
 

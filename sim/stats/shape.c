@@ -24,6 +24,7 @@ void shape_add(struct shape *shape, double value)
     shape->squares += square;
     shape->mean += by;
     shape->count = n;
+    assert(square >= 0);                /* so that squares never fall */
 }
 
 static int is_flat(const struct shape *shape)

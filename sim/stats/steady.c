@@ -34,6 +34,8 @@ double steady_growth(const double quarter[4])
     double growth = quarter[3] - quarter[2] -
                     (1 - before / last) * quarter[3];
 
+    for (unsigned i = 0; i < 4; i++)
+        assert(!(quarter[i] < 0));      /* a number in the system */
     return quarter[0] < quarter[1] && quarter[1] < quarter[2]
         ? growth : fmin(growth, 0);
 }

@@ -46,6 +46,7 @@ static struct block_bits classify_block(const char *at)
         bits.low |= (uint64_t)(uint32_t)_mm_movemask_epi8(low) << i;
         bits.other |= (uint64_t)(uint32_t)_mm_movemask_epi8(other) << i;
     }
+    assert((bits.other & ~bits.low) == 0);
     return bits;
 }
 #else
@@ -61,6 +62,7 @@ static struct block_bits classify_block(const char *at)
         bits.low |= low << i;
         bits.other |= (uint64_t)(low && at[i] != ' ') << i;
     }
+    assert((bits.other & ~bits.low) == 0);
     return bits;
 }
 #endif

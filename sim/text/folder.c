@@ -162,6 +162,7 @@ static bool is_file_of(const char *name, const char *but)
 {
     size_t bytes = strlen(but), end = strlen(".tmp"), length = strlen(name);
 
+    assert(is_plain(but));
     return strncmp(name, but, bytes) == 0 &&
            (name[bytes] == '\0' ||
             (name[bytes] == '.' && length >= bytes + end &&
@@ -188,6 +189,7 @@ void folder_clear_parts(const struct folder *folder, const char *name)
     DIR *list = open_list(folder);
     const struct dirent *entry;
 
+    assert(is_plain(name));     /* nothing outside of the folder is removed */
     while (list != NULL && (entry = readdir(list)) != NULL)
         if (is_file_of(entry->d_name, name) && strcmp(entry->d_name, name) != 0)
             (void)unlinkat(folder_handle(folder), entry->d_name, 0);

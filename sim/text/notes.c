@@ -21,6 +21,7 @@ static struct note *find_note(struct notes *notes, const char *text)
     for (size_t i = notes->count; i > 0; i--)
         if (strcmp(notes->note[i - 1].text, text) == 0)
             return &notes->note[i - 1];
+    assert(notes->count <= NOTES_MAX);
     if (notes->count == NOTES_MAX)
         return find_note(notes, notes->note[NOTES_MAX - 1].text);
     ARENA_REACH(notes->arena, notes->note, notes->room, notes->count);

@@ -136,6 +136,7 @@ static bool unpack_zstd(struct scan *scan, char *to, size_t *count, struct err *
     enum scan_zstd_fault fault;
 
     *count = scan_zstd_read(scan->zstd, to, BLOCK_BYTES, &fault);
+    assert(*count <= BLOCK_BYTES);
     if (fault == SCAN_ZSTD_FILE) {
         scan->failed = true;
         return fail_open(err, scan->path, errno);
@@ -172,6 +173,7 @@ static bool read_gzip(struct scan *scan, char *to, size_t *count, struct err *er
         report_fault(scan, err, ERR_IO, 0, "the gzip data is corrupt");
         return err_hint(err, "The file is damaged; fetch it again.");
     }
+    assert((size_t)got <= BLOCK_BYTES);
     *count = (size_t)got;
     return true;
 }

@@ -7,6 +7,7 @@
 #include "sim/text/scan_look.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,6 +84,7 @@ static int read_packed(const struct packed *packed, char *block, unsigned bytes)
     if (packed->zstd == NULL)
         return gzread(packed->file, block, bytes);
     got = scan_zstd_read(packed->zstd, block, bytes, &fault);
+    assert(got <= bytes && bytes <= INT_MAX);
     return fault == SCAN_ZSTD_NONE ? (int)got : -1;
 }
 

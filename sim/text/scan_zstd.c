@@ -63,6 +63,7 @@ static bool read_more(struct scan_zstd *zstd, enum scan_zstd_fault *fault)
 {
     ssize_t got;
 
+    assert(zstd->in.pos == zstd->in.size);      /* nothing read would be lost */
     do
         got = pread(zstd->fd, zstd->chunk, sizeof zstd->chunk, zstd->at);
     while (got < 0 && errno == EINTR);
@@ -83,6 +84,7 @@ size_t scan_zstd_read(struct scan_zstd *zstd, void *to, size_t bytes,
 {
     ZSTD_outBuffer out = { to, bytes, 0 };
 
+    assert(bytes > 0 && zstd->in.pos <= zstd->in.size);
     *fault = SCAN_ZSTD_NONE;
     while (out.pos < out.size) {
         size_t before = out.pos, code;

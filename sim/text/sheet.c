@@ -102,7 +102,7 @@ void sheet_gap(struct sheet *sheet, int blanks)
 /* Appends a cell without a class. */
 static void add_cell(struct sheet *sheet, const char *text)
 {
-    assert(text != NULL);
+    assert(text != NULL && sheet->columns > 0);
     if (sheet->count == sheet->room) {
         size_t more = 2 * sheet->room + 8 * sheet->columns;
 
@@ -383,6 +383,7 @@ static void write_latex_title(struct out *out, const char *title)
 static void write_latex_row(const struct sheet *sheet, const struct cell *cell,
                             size_t first, struct out *out)
 {
+    assert(first < sheet->columns);     /* else it would be an empty row */
     for (size_t c = first; c < sheet->columns; c++) {
         bool best = cell != NULL && strcmp(cell[c].class, "best") == 0;
 
@@ -402,6 +403,7 @@ static void write_latex_row(const struct sheet *sheet, const struct cell *cell,
 static void write_latex_group(const struct sheet *sheet, const char *text, bool later,
                               struct out *out)
 {
+    assert(sheet->columns > 1 && text[0] != '\0');
     out_printf(out, "%s\\multicolumn{%zu}{@{}l}{\\textit{", later ? "\\addlinespace\n" : "",
                sheet->columns - 1);
     out_latex_text(out, text);

@@ -171,6 +171,7 @@ void table_milli(struct table *table, uint64_t milli)
 {
     char *out = begin_cell(table, TABLE_COUNT, NUMBER_BYTES_MAX);
 
+    assert(milli <= INT64_MAX / 1000000);
     end_cell(table, clock_put_s(out, (int64_t)milli * 1000000));
 }
 

@@ -124,6 +124,8 @@ static void what_cannot_be_computed_is_empty_and_says_why(void **state)
         { "p95(jct where gpus > 100)", EXPR_NO_ROW },
         { "sum(limit where gpus == 8)", EXPR_NO_ROW },
         { "mean(1 / (gpus - gpus))", EXPR_BY_ZERO },
+        { "sum(jct * 5.9e306)", EXPR_NOT_FINITE },      /* each product is finite */
+        { "mean(jct * 5.9e306) * 0", EXPR_NOT_FINITE },
     };
     enum expr_gap gap;
 
@@ -174,6 +176,7 @@ static void mistakes_are_told_at_their_place(void **state)
         { "cost = 5", 5, "'=' compares nothing", "==" },
         { "cost ? 1", 5, "'?' has no meaning", "" }, { "'a", 0, "has no end", "" },
         { "5GB", 1, "'GB' behind a number", "10min" }, { "cost \x01", 5, "byte 0x01", "" },
+        { "cost + 1e308h", 7, "'1e308h' is too large", "" },
     };
 
     (void)state;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The blocks of README.md: those with `# file: NAME` are written, other Python is run as doctest,
-and what `python3 NAME` prints is compared with what stands below it."""
+"""The blocks of both chapters: those with `# file: NAME` are written, other Python is run as
+doctest, and what `python3 NAME` prints is compared with what stands below it."""
 import contextlib
 import doctest
 import io
@@ -13,14 +13,16 @@ import unittest
 from importlib.util import find_spec
 from pathlib import Path
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+PACKAGE = Path(__file__).resolve().parent.parent
+CHAPTERS = (PACKAGE / "README.md", PACKAGE / "clustersim" / "README.md")
 BLOCK = re.compile(r"^```(yaml|python|console|c)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 class Readme(unittest.TestCase):
     def setUp(self):
-        blocks = BLOCK.findall(README.read_text(encoding="utf-8"))
+        blocks = [block for chapter in CHAPTERS
+                  for block in BLOCK.findall(chapter.read_text(encoding="utf-8"))]
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.addCleanup(os.chdir, os.getcwd())
@@ -37,8 +39,8 @@ class Readme(unittest.TestCase):
                                          re.MULTILINE)
 
     def test_what_the_manual_shows_comes_out(self):
-        examples = doctest.DocTestParser().get_doctest(self.code, {}, "README.md", str(README),
-                                                       0)
+        examples = doctest.DocTestParser().get_doctest(self.code, {}, "README.md",
+                                                       str(CHAPTERS[0]), 0)
         self.assertGreater(len(examples.examples), 15)
         runner, said = doctest.DocTestRunner(optionflags=FLAGS), io.StringIO()
         with contextlib.redirect_stdout(said):
@@ -49,7 +51,7 @@ class Readme(unittest.TestCase):
     def test_the_scripts_of_the_manual_print_what_it_shows(self):
         self.assertEqual([name for name, _ in self.shown], ["mine.py", "same.py"])
         paths = [os.environ.get("PYTHONPATH", "")]
-        for tree in (os.environ.get("CLUSTERSIM_TREE"), *README.parents):
+        for tree in (os.environ.get("CLUSTERSIM_TREE"), *PACKAGE.parents):
             paths.append(str(Path(tree or "/") / "policies" / "clients" / "python"))
         with_client = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
         for name, shown in self.shown:

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * reader.h - what the files that read an experiment share.  Private to read*.c.
+ */
+#ifndef EXPERIMENTS_SPEC_READER_H
+#define EXPERIMENTS_SPEC_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/spec/experiment.h"
+#include "experiments/spec/keys.h"
+#include "experiments/spec/tree.h"
+#include "policies/registry/registry.h"
+#include "sim/config/mend.h"
+
+/* Which keys of a `with:` change something at some point. */
+struct acting {
+    const struct conf_node *with;
+    const char *word;           /* its key */
+    bool *acts;                 /* by key */
+};
+
+/* One reading of a file; read_root() begins anew with all but inputs, mend, guests,
+ * and what --set has made of the tree. */
+struct reader {
+    struct arena *arena;
+    struct experiment *experiment;
+    struct experiment_inputs inputs;
+    const struct experiment_options *options;
+    const struct conf_node *root;       /* with --set, before the sweep */
+    int64_t file_seeds;                 /* as the file says, without --set */
+    size_t file_policies;               /* without those of `controls:` */
+    struct experiment_top top;
+    struct experiment_point *point;
+    const struct conf_node *swept;      /* map of the swept keys, or NULL */
+    /* Those of which the cluster or the workload was read, not shared. */
+    const struct experiment_point **known;
+    size_t known_count, known_room;
+    struct acting *acting;      /* each `with:` that was met */
+    size_t acting_count, acting_room;
+    struct conf_mend mend;
+    struct experiment empty;    /* the experiment before any reading */
+    bool set;                           /* --set is in mend.root */
+    struct registry_guests guests;      /* policies from files */
+};
+
+/* Reads all points of the sweep into r->experiment, with the policies that
+ * name_policies() found.  The top, the catalogue and the names of policies are there
+ * already.  False, with err: a point is wrong, or two have one label. */
+bool reader_points(struct reader *r, struct err *err);
+
+#endif
