@@ -28,43 +28,46 @@
 
 /* summary.csv and compare.csv. */
 
-#define WHOLE_MAX 1e9           /* whole numbers below it are written as they are */
+#define EXACT_NS (INT64_C(1) << 53)     /* below it each whole number is a double */
 
-static void put_cell(struct table *table, enum table_type type, double value)
+/* Puts a time, and returns what a reader takes it for. */
+static double put_time(struct table *table, double value)
 {
+    const char *row;
+    size_t before = table_begun(table, &row), after;
+    double read = NAN;
     int64_t ns;
 
-    if (!isfinite(value)) {
+    if (!clock_ns_from_s(value, &ns)) {
         table_empty(table);
-    } else if (type == TABLE_COUNT) {
-        table_count(table, (uint64_t)(value + 0.5));
-    } else if (type == TABLE_TIME) {
-        if (clock_ns_from_s(value, &ns))
-            table_time(table, ns);
-        else
-            table_empty(table);
-    } else {
-        table_real(table, value);
+        return NAN;
     }
+    table_time(table, ns);
+    if (ns > -EXACT_NS && ns < EXACT_NS)
+        return (double)ns / (double)CLOCK_NS_PER_S;     /* one rounding, as of a reader */
+    after = table_begun(table, &row);
+    assert(after > before);             /* a comma at least */
+    (void)scan_f64(row + before, after - before - 1, &read);
+    return read;
 }
 
 /* Puts the value, and returns what a reader of the table will take it for: so all that
  * is made of it is the same now and when the folder is read again. */
 static double put_metric(struct table *table, enum table_type type, double value)
 {
-    const char *row;
-    size_t before = table_begun(table, &row), after;
-    double read = NAN;
+    uint64_t count;
 
-    put_cell(table, type, value);
-    if (fabs(value) < WHOLE_MAX && value == trunc(value))
-        return value + 0.0;             /* each type writes it whole */
-    if (type == TABLE_REAL && isfinite(value))
-        return table_read_real(value);
-    after = table_begun(table, &row);
-    assert(after > before);             /* a comma at least */
-    (void)scan_f64(row + before, after - before - 1, &read);
-    return read;
+    if (!isfinite(value)) {
+        table_empty(table);
+        return NAN;
+    }
+    if (type == TABLE_TIME)
+        return put_time(table, value);
+    if (type != TABLE_COUNT)
+        return table_real_read(table, value);
+    count = (uint64_t)(value + 0.5);
+    table_count(table, count);
+    return (double)count;
 }
 
 /* Behind the columns that every summary.csv has stand the experiment's own. */
