@@ -26,8 +26,8 @@
 #include "experiments/results/gather.h"
 #include "experiments/results/results.h"
 #include "experiments/results/stop.h"
-#include "experiments/results/trace_json.h"
 #include "experiments/run/runner.h"
+#include "experiments/session/trace_json.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/trials/store.h"
 #include "sim/base/arena.h"
@@ -155,8 +155,8 @@ static bool put_together(struct arena *arena, const struct results *results,
 {
     const struct experiment *experiment = session->experiment;
 
-    if (!results_write(arena, results, experiment, session->trial, &session->grid,
-                       err))
+    if (!results_write(arena, results, experiment, session->trial, options->threads,
+                       &session->grid, err))
         return false;
     session->checks = check_expects(arena, session->grid, experiment->expect,
                                     experiment->expect_count);
