@@ -69,7 +69,8 @@ static const char *module_path(struct arena *arena)
     const char *program = host_file_target(arena);
     const char *path = path_beside(arena, program, MODULE_FILE);
 
-    return path_is_file(path) ? path : path_beside(arena, program, "../lib/clustersim/" MODULE_FILE);
+    return path_is_file(path) ? path
+                              : path_beside(arena, program, "../lib/clustersim/" MODULE_FILE);
 }
 
 bool fleet_has_module(struct arena *arena)

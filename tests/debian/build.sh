@@ -106,7 +106,8 @@ for package in $packages; do
         awk -v package="$package" 'BEGIN { RS = "" }
             $0 ~ "^Package: " package "\n"' "$here/control" |
             sed "s|@clustersim@|$clustersim|; s|@libclustersim0@|$libclustersim0|
-                s|@mpi@|${mpi:-}|; s|@version@|$version_deb|; s|^Architecture: any|Architecture: $arch|"
+                s|@mpi@|${mpi:-}|; s|@version@|$version_deb|
+                s|^Architecture: any|Architecture: $arch|"
         echo "Source: clustersim"
         echo "Version: $version_deb"
         echo "Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f1)"
