@@ -13,7 +13,7 @@ if [ "$1" = --remove ]; then
     exec rm -rf share/man/man1/clustersim.1 share/bash-completion/completions/clustersim \
         share/zsh/site-functions/_clustersim share/fish/vendor_completions.d/clustersim.fish \
         include/clustersim lib/libclustersim.a lib/libclustersim.so* \
-        lib/clustersim_mpi.so lib/pkgconfig/clustersim.pc bin/clustersim bin/clustersim-bench
+        lib/clustersim lib/pkgconfig/clustersim.pc bin/clustersim bin/clustersim-bench
 fi
 build=$1 at=$2$3 prefix=$3 version=$4 libs=$5
 
@@ -35,7 +35,8 @@ if [ -f "$build/clustersim" ]; then
     put 'completion fish' fish/vendor_completions.d clustersim.fish
 fi
 install -m 644 "$build/libclustersim.a" "$build/libclustersim.so.$version" "$at/lib"
-[ ! -f "$build/clustersim_mpi.so" ] || install -m 644 "$build/clustersim_mpi.so" "$at/lib"
+[ ! -f "$build/clustersim_mpi.so" ] ||
+    install -D -m 644 -t "$at/lib/clustersim" "$build/clustersim_mpi.so"
 ln -sf "libclustersim.so.$version" "$at/lib/libclustersim.so.${version%%.*}"
 ln -sf "libclustersim.so.${version%%.*}" "$at/lib/libclustersim.so"
 install -m 644 experiments/library/clustersim.h experiments/env/env.h "$at/include/clustersim"

@@ -107,7 +107,7 @@ done
 # date, so that a version has the same bytes wherever it is built.
 page=$dest/usr/share/man/man1/clustersim.1
 if command -v mandoc >/dev/null; then
-    lint=$(mandoc -Tlint -W warning "$page" | grep -v 'missing date' || true)
+    lint=$(mandoc -Tlint "$page" | grep -v 'missing date' || true)
 elif command -v groff >/dev/null; then
     lint=$(groff -man -Tutf8 -ww "$page" 2>&1 >/dev/null)
 else

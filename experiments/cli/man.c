@@ -126,10 +126,11 @@ static int print_man(struct cli *cli, const struct args *args)
           ".SH NAME\nclustersim \\- simulate GPU clusters to compare scheduling policies\n"
           ".SH SYNOPSIS\n\\fBclustersim\\fR \\fIEXPERIMENT.yaml\\fR [options of run]\n.br\n"
           "\\fBclustersim\\fR \\fICOMMAND\\fR ...\n"
-          ".SH DESCRIPTION\nAn experiment is a YAML file: a cluster, a workload, policies, a "
-          "number of seeds and\nvalues to sweep.  Its run writes a folder of tables, charts and "
-          "a report, with\nconfidence intervals.  \\fBclustersim explain\\fR \\fIWORD\\fR "
-          "explains every key, value\nand name; \\fBclustersim new\\fR writes a first "
+          ".SH DESCRIPTION\nAn experiment is a YAML file: a cluster, a workload, policies, "
+          "a number of\nseeds and values to sweep.  Its run writes a folder of tables, charts "
+          "and a\nreport, with confidence intervals.\n"
+          "\\fBclustersim explain\\fR \\fIWORD\\fR explains every key, value and name;\n"
+          "\\fBclustersim new\\fR writes a first "
           "experiment.\n.SH COMMANDS\n", cli->out);
     for (size_t i = 0; i < cli->command_count; i++)
         put_command(cli->out, cli->command[i]);

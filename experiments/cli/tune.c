@@ -35,11 +35,11 @@ const struct command command_tune = {
     "tune", "EXPERIMENT.yaml [-o DIR] [-j N] [--set KEY=VALUE]... [--only POLICY,..]\n"
     "       [-q]",
     "find the best keys of each policy",
-    "The key `tune:` of the experiment says which metric, which keys may vary, and how\n"
-    "many trials each policy gets; `clustersim explain tune` shows its keys.  The best\n"
-    "candidate is judged on seeds that neither the search nor the experiment has.  What\n"
-    "was found is written to DIR/tuned.yaml as entries of `policies:`; an entry that\n"
-    "nothing beats stays as it is.\n\n"
+    "The key `tune:` of the experiment says which metric, which keys may vary, and\n"
+    "how many trials each policy gets; `clustersim explain tune` shows its keys.\n"
+    "The best candidate is judged on seeds that neither the search nor the\n"
+    "experiment has.  What was found is written to DIR/tuned.yaml as entries of\n"
+    "`policies:`; an entry that nothing beats stays as it is.\n\n"
     "Ctrl-C keeps the finished trials in DIR/.trials; the same command goes on.\n"
     "Started several times at once, it shares the search.\n",
     (SEARCH_ARGS & ~ARG_BIT(ARG_SEEDS)) | ARG_BIT(ARG_ONLY), 1, 1, run_tune

@@ -57,18 +57,20 @@ static bool no_module(const char *why, struct err *err)
 {
     err_set(err, ERR_USAGE, nowhere, "this is one of several ranks, and MPI is not to be had: "
             "%.120s", why);
-    return err_hint(err, "Build where Open MPI is (Debian: libopenmpi-dev, openmpi-bin): make "
-                    "makes " MODULE_FILE " beside the program.  Or run parts with --shard and "
-                    "put them together with `clustersim merge`.");
+    return err_hint(err, "Install clustersim-mpi, or build where Open MPI is (Debian: "
+                    "libopenmpi-dev, openmpi-bin): make makes " MODULE_FILE " beside the "
+                    "program.  Or run parts with --shard and put them together with "
+                    "`clustersim merge`.");
 }
 
-/* Beside the program, or in the lib beside its bin. */
+/* Beside the program, or in the lib/clustersim beside its bin. */
 static const char *module_path(struct arena *arena)
 {
     const char *program = host_file_target(arena);
     const char *path = path_beside(arena, program, MODULE_FILE);
 
-    return path_is_file(path) ? path : path_beside(arena, program, "../lib/" MODULE_FILE);
+    return path_is_file(path) ? path
+                              : path_beside(arena, program, "../lib/clustersim/" MODULE_FILE);
 }
 
 bool fleet_has_module(struct arena *arena)

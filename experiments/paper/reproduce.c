@@ -310,6 +310,40 @@ static bool compare_files(struct again *a, struct err *err)
     return true;
 }
 
+/* The inputs that provenance.json of that folder lists; NULL: none that can be read. */
+static const struct conf_node *inputs_of(const struct again *a, const char *folder)
+{
+    struct err ignored = { 0 };
+    const char *path = text_format(a->arena, "%s/%s/provenance.json", a->top, folder);
+    const struct conf_node *tree = conf_load(a->arena, path, &ignored);
+    const struct conf_node *list = tree == NULL || conf_kind(tree) != CONF_MAP
+                                       ? NULL : conf_get(tree, "inputs");
+
+    return list == NULL || conf_kind(list) != CONF_LIST ? NULL : list;
+}
+
+/* A key of input `i`; "": it has none. */
+static const char *input_text(const struct conf_node *list, size_t i, const char *key)
+{
+    const struct conf_node *item = conf_item(list, i);
+    const struct conf_node *node = conf_kind(item) == CONF_MAP ? conf_get(item, key) : NULL;
+
+    return node == NULL || conf_kind(node) != CONF_SCALAR ? "" : conf_text(node);
+}
+
+/* Tells which inputs are not those from which the archive's results were made. */
+static void tell_inputs(const struct again *a)
+{
+    const struct conf_node *was = inputs_of(a, "results"), *is = inputs_of(a, "again");
+
+    for (size_t i = 0; was != NULL && is != NULL && i < conf_count(was); i++)
+        for (size_t k = 0; k < conf_count(is); k++)
+            if (strcmp(input_text(was, i, "file"), input_text(is, k, "file")) == 0 &&
+                strcmp(input_text(was, i, "xxh64"), input_text(is, k, "xxh64")) != 0)
+                fprintf(a->file, "input %s: changed after the results were made from it\n",
+                        input_text(was, i, "file"));
+}
+
 bool archive_reproduce(struct arena *arena, const char *path, FILE *file,
                        struct archive_told *told, struct err *err)
 {
@@ -320,7 +354,11 @@ bool archive_reproduce(struct arena *arena, const char *path, FILE *file,
     stop_hold(&a.held);
     a.top = scratch_make(arena, err);
     ok = a.top != NULL && pack_read(path, a.top, &pack_limits, err) && read_json(&a, err) &&
-         tell_program(&a, err) && run_again(&a, err) && compare_files(&a, err);
+         tell_program(&a, err) && run_again(&a, err);
+    if (ok) {
+        tell_inputs(&a);
+        ok = compare_files(&a, err);
+    }
     if (a.top != NULL)
         scratch_remove(a.top);
     stop_release(&a.held);

@@ -58,12 +58,12 @@ bool results_join(struct arena *arena, const char *dir, struct results *results,
 unsigned results_recall(const struct results *results,
                         const struct experiment *experiment, struct runner_trial *trial);
 /* Writes all tables but checks.csv, from .trials and the results in memory, in the
- * order of trials. *grid becomes what summary.csv then says, so that whatever is
- * made of the values is the same now and when the folder is read again.  False:
- * err says why. */
+ * order of trials, on so many threads. *grid becomes what summary.csv then says, so
+ * that whatever is made of the values is the same now and when the folder is read
+ * again.  False: err says why. */
 bool results_write(struct arena *arena, const struct results *results,
                    const struct experiment *experiment, const struct runner_trial *trial,
-                   const struct grid **grid, struct err *err);
+                   uint32_t threads, const struct grid **grid, struct err *err);
 /* Removes this experiment's trials, as nothing is left to resume, and .trials if
  * it holds no others: then true. */
 bool results_end(struct arena *arena, const struct results *results,

@@ -26,9 +26,9 @@
 #include "experiments/results/gather.h"
 #include "experiments/results/results.h"
 #include "experiments/results/stop.h"
-#include "experiments/results/trace_json.h"
 #include "experiments/run/runner.h"
 #include "experiments/session/crash.h"
+#include "experiments/session/trace_json.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/trials/store.h"
 #include "sim/base/arena.h"
@@ -171,8 +171,8 @@ static bool put_together(struct arena *arena, const struct keeper *keeper,
     const struct experiment *experiment = session->experiment;
     const struct results *results = &keeper->results;
 
-    if (!results_write(arena, results, experiment, session->trial, &session->grid,
-                       err))
+    if (!results_write(arena, results, experiment, session->trial, options->threads,
+                       &session->grid, err))
         return false;
     session->checks = check_expects(arena, session->grid, experiment->expect,
                                     experiment->expect_count);

@@ -97,26 +97,17 @@ uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t ind
     struct experiment_trial trial = experiment_trial(experiment, index);
     const struct experiment_point *point =
         experiment->point[trial.point].met[trial.policy];
+    const uint64_t number[] = {
+        experiment->program_hash, experiment->catalogue_hash, point->cluster_hash,
+        point->workload_hash, point->policy_hash[trial.policy], experiment->seed, trial.seed,
+        (uint64_t)experiment->warmup_ns, (uint64_t)experiment->until_ns,
+        (uint64_t)experiment->stalled_ns, experiment->event_count_max,
+        (uint64_t)experiment->timeline_step_ns, point->by_step, experiment->tables,
+        experiment->perfetto, trial.seed < experiment->detail_seeds, experiment->own->hash
+    };
     uint64_t hash = hash_text(HASH_START, CLUSTERSIM_VERSION);
 
-    hash = hash_u64(hash, experiment->program_hash);
-    hash = hash_u64(hash, experiment->catalogue_hash);
-    hash = hash_u64(hash, point->cluster_hash);
-    hash = hash_u64(hash, point->workload_hash);
-    hash = hash_u64(hash, point->policy_hash[trial.policy]);
     hash = hash_text(hash, point->label);
     hash = hash_text(hash, experiment->policy_name[trial.policy]);
-    hash = hash_u64(hash, experiment->seed);
-    hash = hash_u64(hash, trial.seed);
-    hash = hash_u64(hash, (uint64_t)experiment->warmup_ns);
-    hash = hash_u64(hash, (uint64_t)experiment->until_ns);
-    hash = hash_u64(hash, (uint64_t)experiment->stalled_ns);
-    hash = hash_u64(hash, experiment->event_count_max);
-    hash = hash_u64(hash, (uint64_t)experiment->timeline_step_ns);
-    hash = hash_u64(hash, point->by_step);
-    hash = hash_u64(hash, experiment->tables);
-    hash = hash_u64(hash, experiment->perfetto);
-    hash = hash_u64(hash, trial.seed < experiment->detail_seeds);
-    hash = hash_u64(hash, experiment->own->hash);
-    return hash;
+    return hash_numbers(hash, number, sizeof number / sizeof number[0]);
 }

@@ -21,6 +21,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/node.h"
+#include "sim/text/foreign.h"
 
 #define FILE_BYTES_MAX  ((size_t)64 << 20)
 #define DEPTH_MAX       64
@@ -469,6 +470,8 @@ const struct conf_node *conf_parse(struct arena *arena, const char *path,
     reader.text = text;
     reader.bytes = bytes;
     const char *nul = bytes > 0 ? memchr(text, '\0', bytes) : NULL;
+    if (nul != NULL && foreign_find(reader.file, text, bytes, err))
+        return NULL;
     if (nul != NULL) {
         err_set(err, ERR_SYNTAX, pos_of_byte(&reader, (size_t)(nul - text)),
                 "a NUL byte: the file is not text");

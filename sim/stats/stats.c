@@ -45,6 +45,18 @@ static double pair_term(const double *x, const double *base, double ratio, size_
     return isfinite(x[i]) && isfinite(value) ? value : NAN;
 }
 
+/* Are they finite and all the same?  Most metrics of an experiment are. */
+static bool are_equal(const double *x, size_t count)
+{
+    size_t i = 1;
+
+    if (count == 0 || !isfinite(x[0]))
+        return false;
+    while (i < count && x[i] == x[0])
+        i++;
+    return i == count;
+}
+
 /* Describes the terms of all pairs with that ratio; the skewness needs a
  * second pass. */
 static struct sample sample_of(const double *x, const double *base,
@@ -55,6 +67,8 @@ static struct sample sample_of(const double *x, const double *base,
     struct sample s;
 
     assert(count == 0 || (x != NULL && !isnan(ratio)));
+    if (base == NULL && are_equal(x, count))
+        return (struct sample){ (double)count, x[0] + 0.0, 0, 0 };
     for (size_t i = 0; i < count; i++) {
         double value = pair_term(x, base, ratio, i);
 

@@ -39,6 +39,12 @@ uint64_t hash_u64(uint64_t hash, uint64_t value)
     return hash_bytes(hash, bytes, sizeof bytes);
 }
 
+uint64_t hash_numbers(uint64_t hash, const uint64_t *value, size_t count)
+{
+    assert(value != NULL && count > 0);
+    return XXH64(value, count * sizeof *value, hash);
+}
+
 bool hash_file(const char *path, uint64_t *hash)
 {
     FILE *file = fopen(path, "rb");

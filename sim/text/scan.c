@@ -19,6 +19,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/decimal.h"
+#include "sim/text/foreign.h"
 #include "sim/text/scan_gzip.h"
 #include "sim/text/scan_zstd.h"
 
@@ -228,33 +229,6 @@ static size_t character_bytes(const unsigned char *text, size_t bytes)
     return wanted;
 }
 
-/* What is read after unpacking, and is no text, by its first bytes. */
-static bool is_archive(const struct scan *scan, struct err *err)
-{
-    assert(scan->end <= sizeof scan->buffer);
-    static const struct {
-        const char *name, *magic;
-    } known[] = {
-        { "a zip archive, or a workbook of Excel", "PK\003\004" },
-        { "Parquet", "PAR1" }, { "bzip2 data", "BZh91AY&SY" },
-        { "xz data", "\xFD" "7zXZ" }, { "zstd data within other data", "\x28\xB5\x2F\xFD" },
-        { "a 7z archive", "7z\xBC\xAF" },
-        { "gzip data within gzip data", "\x1F\x8B" },
-    };
-    struct err_pos pos = {scan->path, 1, 1};
-
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        size_t bytes = strlen(known[i].magic);
-        if (scan->end >= bytes &&
-            memcmp(scan->buffer, known[i].magic, bytes) == 0) {
-            err_set(err, ERR_SYNTAX, pos, "the file is %s", known[i].name);
-            err_hint(err, "Unpack it: text is read, plain, gzip or zstd.");
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Half of the bytes of plain text in UTF-16 are 0. */
 static bool is_utf16(const struct scan *scan)
 {
@@ -300,7 +274,7 @@ static bool check_first_block(struct scan *scan, struct err *err)
     struct err_pos pos = {scan->path, 1, 1};
 
     assert(scan->start == 0);
-    if (is_archive(scan, err)) {
+    if (foreign_find(scan->path, scan->buffer, scan->end, err)) {
         scan->failed = true;
         return false;
     }

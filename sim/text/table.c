@@ -357,33 +357,6 @@ static uint32_t nine_digits(double value, int *exp10)
     return digits;
 }
 
-double table_read_real(double value)
-{
-    static const double power[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
-                                   1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
-                                   1e20, 1e21, 1e22};
-    const int most = (int)(sizeof power / sizeof power[0]) - 1;
-    struct decimal decimal;
-    char text[32];
-    double read = 0;
-    int exp10;
-
-    assert(isfinite(value));
-    if (value == 0)
-        return 0;
-    read = nine_digits(fabs(value), &exp10);
-    exp10 -= 8;
-    /* Both numbers are exact, so there is one rounding: it gives the nearest double. */
-    if (exp10 >= 0 && exp10 <= most)
-        read *= power[exp10];
-    else if (exp10 < 0 && -exp10 <= most)
-        read /= power[-exp10];
-    else if (decimal_read(text, table_format_real(fabs(value), text), &decimal) == 0 ||
-             !decimal_to_f64(&decimal, &read))
-        return NAN;
-    return value < 0 ? -read : read;
-}
-
 /* Nine digits at out, without the zeros at their end. */
 static char *put_fraction(char *out, uint32_t digits)
 {
@@ -434,6 +407,12 @@ static char *put_plain(char *out, uint32_t digits, int exp10)
     return put_fraction(out, rest);
 }
 
+static char *put_digits(char *out, uint32_t digits, int exp10)
+{
+    return exp10 < -4 || exp10 >= 9 ? put_scientific(out, digits, exp10)
+                                    : put_plain(out, digits, exp10);
+}
+
 /* Nine significant digits, without zeros at the end; whole numbers below 1e9
  * exactly. */
 size_t table_format_real(double value, char out[32])
@@ -449,10 +428,51 @@ size_t table_format_real(double value, char out[32])
         end = decimal_put(end, (uint32_t)value);
     } else {
         uint32_t digits = nine_digits(value, &exp10);
-        end = exp10 < -4 || exp10 >= 9 ? put_scientific(end, digits, exp10)
-                                       : put_plain(end, digits, exp10);
+        end = put_digits(end, digits, exp10);
     }
     *end = '\0';
     assert(end - out < 32);
     return (size_t)(end - out);
+}
+
+/* The double nearest to the nine digits, which stand as a text, too. */
+static double read_digits(uint32_t digits, int exp10, const char *text, size_t bytes)
+{
+    static const double power[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
+                                   1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+                                   1e20, 1e21, 1e22};
+    const int most = (int)(sizeof power / sizeof power[0]) - 1;
+    struct decimal decimal;
+    double read;
+
+    exp10 -= 8;
+    /* Both numbers are exact, so there is one rounding: it gives the nearest double. */
+    if (exp10 >= 0 && exp10 <= most)
+        return digits * power[exp10];
+    if (exp10 < 0 && -exp10 <= most)
+        return digits / power[-exp10];
+    return decimal_read(text, bytes, &decimal) != 0 && decimal_to_f64(&decimal, &read) ? read
+                                                                                      : NAN;
+}
+
+double table_real_read(struct table *table, double value)
+{
+    double size = fabs(value), read;
+    uint32_t digits;
+    char *out, *from;
+    int exp10;
+
+    assert(isfinite(value));
+    if (size < 1e9 && size == (double)(uint32_t)size) {
+        table_real(table, value);
+        return value + 0.0;             /* -0 is written as 0 */
+    }
+    from = out = begin_cell(table, TABLE_REAL, NUMBER_BYTES_MAX);
+    if (value < 0)
+        *from++ = '-';
+    digits = nine_digits(size, &exp10);
+    out = put_digits(from, digits, exp10);
+    read = read_digits(digits, exp10, from, (size_t)(out - from));
+    end_cell(table, out);
+    return value < 0 ? -read : read;
 }

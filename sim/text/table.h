@@ -38,6 +38,8 @@ void table_number(struct table *table, uint64_t number);    /* as a text */
 void table_milli(struct table *table, uint64_t milli);  /* a count: 0.46, 8 */
 void table_time(struct table *table, int64_t time_ns);      /* exact */
 void table_real(struct table *table, double value);         /* "%.9g" */
+/* Likewise; returns the double that a reader takes the cell for, without reading it. */
+double table_real_read(struct table *table, double value);
 void table_real_or_empty(struct table *table, double value);    /* not finite */
 void table_reals(struct table *table, const double *value, size_t count);
 void table_empty(struct table *table);                      /* any type */
@@ -63,7 +65,5 @@ size_t table_header(const struct table_column *columns, size_t count,
 
 /* "%.9g" and its bytes, without the cost or the locale of printf. */
 size_t table_format_real(double value, char out[32]);
-/* Returns the double that a reader takes those bytes for, without reading them. */
-double table_read_real(double value);
 
 #endif

@@ -13,6 +13,8 @@ build=$1 version=$2 libs=$3
 here=tests/debian deb=$build/deb
 changes=experiments/CHANGES.md
 packages='clustersim libclustersim0 libclustersim-dev'
+module=lib/clustersim/clustersim_mpi.so         # made where Open MPI is
+[ ! -f "$build/clustersim_mpi.so" ] || packages="$packages clustersim-mpi"
 
 next=$(sed -n 's/^## \([0-9.]*\).*/\1/p' "$changes" | head -n 1)
 [ "$next" = "$version" ] || version_deb=$next~dev
@@ -39,6 +41,13 @@ mv "$all/lib/libclustersim.a" "$all/lib/libclustersim.so" "$dev/$multi"
 sed "s|^libdir=.*|libdir=\${prefix}/${multi#usr/}|" "$all/lib/pkgconfig/clustersim.pc" \
     >"$dev/$multi/pkgconfig/clustersim.pc"
 mv "$all"/lib/libclustersim.so.* "$so/$multi"
+if [ -f "$all/$module" ]; then
+    mkdir -p "$deb/clustersim-mpi/usr/lib/clustersim"
+    mv "$all/$module" "$deb/clustersim-mpi/usr/lib/clustersim"
+    strip --strip-unneeded --remove-section=.comment --remove-section=.note \
+        "$deb/clustersim-mpi/usr/$module"
+    chmod 644 "$deb/clustersim-mpi/usr/$module"
+fi
 strip --remove-section=.comment --remove-section=.note "$main"/usr/bin/*
 strip --strip-unneeded --remove-section=.comment --remove-section=.note \
     "$so/$multi/libclustersim.so.$version"
@@ -85,6 +94,7 @@ depends_of() {
     (cd "$deb" && dpkg-shlibdeps -O "$@" 2>/dev/null) | sed -n 's/^shlibs:Depends=//p'
 }
 clustersim=$(depends_of clustersim/usr/bin/clustersim clustersim/usr/bin/clustersim-bench)
+[ ! -d "$deb/clustersim-mpi" ] || mpi=$(depends_of "clustersim-mpi/usr/$module")
 libclustersim0=$(depends_of "libclustersim0/$multi/libclustersim.so.$version")
 for package in $packages; do
     root=$deb/$package
@@ -96,7 +106,8 @@ for package in $packages; do
         awk -v package="$package" 'BEGIN { RS = "" }
             $0 ~ "^Package: " package "\n"' "$here/control" |
             sed "s|@clustersim@|$clustersim|; s|@libclustersim0@|$libclustersim0|
-                s|@version@|$version_deb|; s|^Architecture: any|Architecture: $arch|"
+                s|@mpi@|${mpi:-}|; s|@version@|$version_deb|
+                s|^Architecture: any|Architecture: $arch|"
         echo "Source: clustersim"
         echo "Version: $version_deb"
         echo "Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f1)"

@@ -51,6 +51,17 @@ if (cd "$scratch" && all/usr/bin/clustersim "all/$first" --seeds 1 -q -o out &&
 else
     failed 'the program of the package does not run its example'
 fi
+# The module of MPI is where the program looks for it.
+if ! command -v mpirun >/dev/null || [ ! -f "$deb"/clustersim-mpi_*.deb ]; then
+    echo 'skip: no Open MPI'
+elif (cd "$scratch" && mpirun --oversubscribe --allow-run-as-root --mca btl self,vader -n 2 \
+    all/usr/bin/clustersim "all/$first" --seeds 1 -q -o ranks >log 2>&1 &&
+    cmp out/summary.csv ranks/summary.csv); then
+    passed
+else
+    tail -n 5 "$scratch/log"
+    failed 'two ranks of the packages do not give the tables of one'
+fi
 # The same files give the same packages.
 sum=$(cksum "$deb"/*.deb)
 make --no-print-directory deb >/dev/null

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "sim/text/foreign.h"
 #include "sim/text/scan.h"
 
 struct place {
@@ -365,6 +366,7 @@ static void archives_and_old_line_ends_are_named(void **state)
     } wrong[] = {
         { "PK\003\004abc", "the file is a zip archive, or a workbook of Excel", 1 },
         { "BZh91AY&SYabc", "the file is bzip2 data", 1 },
+        { "PAR1\025\004", "the file is Parquet", 1 },
         { "a,b\r1,2\r", "a carriage return that ends no line", 4 },
     };
     struct place *place = *state;
@@ -379,6 +381,29 @@ static void archives_and_old_line_ends_are_named(void **state)
     }
     write_bytes(place->path, "a,b\r\n1,2\r", 9);
     assert_int_equal(lines_of(place->path), 2);
+}
+
+/* The hint is a command that can be pasted, or names no file. */
+static void parquet_comes_with_the_command_that_converts_it(void **state)
+{
+    static const struct { const char *path, *command; } is[] = {
+        { "a/jobs.parquet", "duckdb -c \"COPY (FROM 'a/jobs.parquet') TO 'a/jobs.csv'\"" },
+        { "summary.csv", "COPY (FROM 'summary.csv') TO 'summary.csv.csv'" },
+        { ".parquet", "COPY (FROM '.parquet') TO '.parquet.csv'" },
+        { "it's.parquet", "COPY (FROM 'FILE.parquet') TO 'FILE.csv'" },
+        { "$x.parquet", "COPY (FROM 'FILE.parquet') TO 'FILE.csv'" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof is / sizeof is[0]; i++) {
+        struct err err = { 0 };
+
+        assert_true(foreign_find(is[i].path, "PAR1\025", 5, &err));
+        assert_string_equal(err.text, "the file is Parquet");
+        if (strstr(err.hint, is[i].command) == NULL)
+            fail_msg("%s: %s", is[i].path, err.hint);
+    }
+    assert_false(foreign_find("x", "PAR", 3, &(struct err){ 0 }));
 }
 
 static void bytes_that_are_no_text_are_located(void **state)
@@ -590,6 +615,7 @@ int main(void)
         IN_FOLDER(bytes_that_are_no_text_are_located),
         IN_FOLDER(bytes_behind_gzip_data_are_refused),
         IN_FOLDER(archives_and_old_line_ends_are_named),
+        cmocka_unit_test(parquet_comes_with_the_command_that_converts_it),
         IN_FOLDER(nul_far_into_the_file_is_located),
         cmocka_unit_test(integers_are_whole_fields),
         cmocka_unit_test(reals_equal_strtod_at_the_corners),

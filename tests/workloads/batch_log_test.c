@@ -330,6 +330,49 @@ static void sinfo_says_what_scontrol_does(void **state)
     free(want);
 }
 
+/* ", {policy: quota, ...}" of the report of an import, as it stands there; or "". */
+static const char *policy_said(const char *said, char *out, size_t room)
+{
+    const char *from = strstr(said, "{policy: "), *to;
+
+    out[0] = '\0';
+    if (from == NULL)
+        return out;
+    to = strchr(from, '}');
+    assert_true(to != NULL && (size_t)(to - from) + 4 < room);
+    snprintf(out, room, ", %.*s", (int)(to - from + 1), from);
+    return out;
+}
+
+/* In Kueue, a queue of no cohort borrows from nobody. */
+static void kube_tells_which_queues_borrow(void **state)
+{
+#define QUEUE(NAME, COHORT) "- {apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, " \
+    "metadata: {name: " NAME "}, spec: {" COHORT "resourceGroups: [{flavors: [{name: f, " \
+    "resources: [{name: nvidia.com/gpu, nominalQuota: 3}]}]}]}}\n"
+#define JOB "- {apiVersion: v1, kind: Pod, metadata: {name: p, creationTimestamp: " \
+    "'2026-01-12T08:00:00Z'}, spec: {containers: [{resources: {limits: {nvidia.com/gpu: 2}}}]}, " \
+    "status: {phase: Succeeded, startTime: '2026-01-12T08:00:00Z', containerStatuses: " \
+    "[{state: {terminated: {finishedAt: '2026-01-12T09:00:00Z'}}}]}}\n"
+    static const struct { const char *in, *says; } is[] = {
+        { "items:\n" QUEUE("a", "") QUEUE("b", "") JOB,
+          "{policy: quota, quotas: \"a=3 b=3\", borrow: false}" },
+        { "items:\n" QUEUE("a", "cohort: c, ") QUEUE("b", "") JOB,
+          "{policy: quota, quotas: \"a=3 b=3\"}\n  1 queues are of cohort c" },
+        { "items:\n" QUEUE("a", "cohort: c, ") QUEUE("b", "") JOB,
+          "  1 queues are of no cohort: they borrow nothing there" },
+    };
+    static const char *const none[] = { NULL };
+    char in[160], *said;
+
+    for (size_t i = 0; i < sizeof is / sizeof is[0]; i++) {
+        write_file(in_folder(the_program(state), "in", in), is[i].in);
+        assert_int_equal(import(the_program(state), "kube", in, none, &said), 0);
+        has(said, is[i].says);
+        free(said);
+    }
+}
+
 /* The lists of nodes become clusters on which the jobs run: the type that a log
  * calls a100 is the a100-80 of the cluster. */
 static void jobs_run_on_the_nodes_of_the_same_system(void **state)
@@ -343,7 +386,7 @@ static void jobs_run_on_the_nodes_of_the_same_system(void **state)
           "workloads/traces/kube.yml", "--sort", "still_running", "4" },
     };
     const struct program *program = the_program(state);
-    char cluster[160], experiment[160], cell[64], *said, *summary;
+    char cluster[160], experiment[160], cell[64], policy[200], text[400], *said, *summary;
 
     for (size_t i = 0; i < 2; i++) {
         const char *words[PROGRAM_ARGS_MAX] = {
@@ -356,15 +399,20 @@ static void jobs_run_on_the_nodes_of_the_same_system(void **state)
         free(said);
         assert_int_equal(import(program, pair[i].format, pair[i].log, more,
                                 &said), 0);
+        snprintf(text, sizeof text,
+                 "experiment: mine\ncluster: cluster.yaml\nworkload: w.yaml\n"
+                 "policies: [fcfs%s]\noutput: {tables: [summary], plots: []}\n",
+                 policy_said(said, policy, sizeof policy));
         free(said);
-        write_file(in_folder(program, "e.yaml", experiment),
-                   "experiment: mine\ncluster: cluster.yaml\nworkload: w.yaml\n"
-                   "policies: [fcfs]\noutput: {tables: [summary], plots: []}\n");
+        write_file(in_folder(program, "e.yaml", experiment), text);
         assert_int_equal(program_experiment(program, experiment, "mine", NULL),
                          0);
         summary = program_result(program, "mine", "summary.csv");
         assert_true(csv_cell(summary, "fcfs", NULL, "jobs_done", cell,
                              sizeof cell));
+        assert_string_equal(cell, pair[i].done);
+        assert_int_equal(csv_cell(summary, "quota", NULL, "jobs_done", cell, sizeof cell),
+                         policy[0] != '\0');
         assert_string_equal(cell, pair[i].done);
         free(summary);
     }
@@ -378,6 +426,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sge_reads_the_options_of_a_job),
         cmocka_unit_test(kube_groups_pods_by_their_owner),
         cmocka_unit_test(kube_reads_json_and_repeated_pods),
+        cmocka_unit_test(kube_tells_which_queues_borrow),
         cmocka_unit_test(sacct_knows_older_columns),
         cmocka_unit_test(slurm_conf_has_defaults),
         cmocka_unit_test(sinfo_says_what_scontrol_does),

@@ -107,6 +107,7 @@ static bool add_queue(struct kube_queues *queues,
     queue.cohort = kube_text(object, "spec.cohort");
     if (queue.cohort == NULL)
         queue.cohort = kube_text(object, "spec.cohortName");
+    queue.alone = kueue && queue.cohort == NULL;
     if (!(kueue ? read_nominal(object, &queue.gpus, err)
                 : read_deserved(object, &queue.gpus, err)) ||
         (!kueue && weight != NULL &&
@@ -181,18 +182,33 @@ static bool list_quotas(const struct kube_queues *queues, char *out,
     return used > 0;
 }
 
+/* Queues of Kueue that are of no cohort. */
+static size_t count_alone(const struct kube_queues *queues)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < queues->count; i++)
+        count += queues->queue[i].alone;
+    return count;
+}
+
 void kube_queues_note(const struct kube_queues *queues, struct notes *notes)
 {
-    char quotas[200];
+    size_t alone = count_alone(queues);
+    char quotas[160];
 
     if (queues->count == 0)
         return;
     if (list_quotas(queues, quotas, sizeof quotas))
-        notes_file(notes, "queues own GPUs; for a policy: {policy: quota, "
-                   "quotas: \"%s\"}", quotas);
+        notes_file(notes, "queues own GPUs; for a policy: {policy: quota, quotas: \"%s\"%s}",
+                   quotas, alone == queues->count ? ", borrow: false" : "");
+    else if (quotas[0] != '\0')
+        notes_file(notes, "queues own GPUs, and are too many to list them here as a policy");
     for (size_t i = 0; i < queues->count; i++)
         if (queues->queue[i].cohort != NULL)
-            notes_count(notes, "queues are of cohort %.60s: they borrow from "
-                        "each other (borrow: true of the policy quota)",
-                        queues->queue[i].cohort);
+            notes_count(notes, "queues are of cohort %.60s: they borrow from each other "
+                        "(borrow: true of the policy quota)", queues->queue[i].cohort);
+        else if (queues->queue[i].alone && alone < queues->count)
+            notes_count(notes, "queues are of no cohort: they borrow nothing there, but do "
+                        "under the policy quota, which lends to all or none");
 }

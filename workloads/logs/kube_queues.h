@@ -16,9 +16,10 @@ struct arena;
 
 /* A ClusterQueue of Kueue, or a Queue of Volcano. */
 struct kube_queue {
-    const char *name, *cohort;  /* cohort: NULL, it borrows from nobody */
+    const char *name, *cohort;  /* cohort: or NULL */
     double gpus;                /* that it owns */
     double weight;              /* of Volcano; 0: none */
+    bool alone;                 /* of Kueue, and of no cohort: it borrows nothing */
 };
 
 /* A LocalQueue leads to a ClusterQueue. */
@@ -42,7 +43,8 @@ bool kube_queues_add(struct kube_queues *queues,
 /* The ClusterQueue that a local queue leads to; the name itself, if none does. */
 const char *kube_queues_tenant(const struct kube_queues *queues,
                                const char *space, const char *name);
-/* Notes the quotas, as the policy quota takes them. */
+/* Notes the quotas, as a policy of an experiment that can be pasted, and what of the
+ * queues that policy does not know. */
 void kube_queues_note(const struct kube_queues *queues, struct notes *notes);
 
 #endif

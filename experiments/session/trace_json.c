@@ -6,7 +6,7 @@
  * Times are microseconds, as the format wants.  Source: Trace Event Format,
  * Google, events of type X and M.
  */
-#include "experiments/results/trace_json.h"
+#include "experiments/session/trace_json.h"
 
 #include <math.h>
 #include <string.h>

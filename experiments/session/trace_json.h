@@ -2,8 +2,8 @@
 /*
  * trace_json.h - trace.json for ui.perfetto.dev, made from phases.csv.
  */
-#ifndef EXPERIMENTS_RESULTS_TRACE_JSON_H
-#define EXPERIMENTS_RESULTS_TRACE_JSON_H
+#ifndef EXPERIMENTS_SESSION_TRACE_JSON_H
+#define EXPERIMENTS_SESSION_TRACE_JSON_H
 
 #include <stdbool.h>
 

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * summary_write.c - summary.csv: threads make blocks of rows, one writes them in order.
+ */
+#include "experiments/results/summary_write.h"
+
+#include <assert.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+#include "experiments/columns/columns.h"
+#include "experiments/columns/metric.h"
+#include "experiments/results/csv_out.h"
+#include "experiments/results/grid.h"
+#include "experiments/spec/experiment.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/text/out.h"
+#include "sim/text/scan.h"
+#include "sim/text/table.h"
+
+#define BLOCK_TRIALS 1024u              /* half a MB of rows */
+#define BLOCKS_MOST 16u                 /* at once: so many threads at most */
+#define NAMES 3u                        /* columns before those of metrics */
+#define EXACT_NS (INT64_C(1) << 53)     /* below it each whole number is a double */
+
+struct writing {
+    const struct experiment *experiment;
+    struct grid *grid;
+    struct csv_kind kind;
+    /* By column; METRIC_ROOM: `deterministic`, wherever it stands. */
+    enum metric metric[NAMES + METRIC_ROOM + 1];
+};
+
+/* Rows of trials from..to - 1, which one thread makes. */
+struct block {
+    const struct writing *writing;
+    struct table *table;
+    uint32_t from, to;
+};
+
+/* Puts a time, and returns what a reader takes it for. */
+static double put_time(struct table *table, double value)
+{
+    const char *row;
+    size_t before = table_begun(table, &row), after;
+    double read = NAN;
+    int64_t ns;
+
+    if (!clock_ns_from_s(value, &ns)) {
+        table_empty(table);
+        return NAN;
+    }
+    table_time(table, ns);
+    if (ns > -EXACT_NS && ns < EXACT_NS)
+        return (double)ns / (double)CLOCK_NS_PER_S;     /* one rounding, as of a reader */
+    after = table_begun(table, &row);
+    assert(after > before);             /* a comma at least */
+    (void)scan_f64(row + before, after - before - 1, &read);
+    return read;
+}
+
+/* Puts the value, and returns what a reader of the table will take it for: so all that
+ * is made of it is the same now and when the folder is read again. */
+static double put_metric(struct table *table, enum table_type type, double value)
+{
+    uint64_t count;
+
+    if (!isfinite(value)) {
+        table_empty(table);
+        return NAN;
+    }
+    if (type == TABLE_TIME)
+        return put_time(table, value);
+    if (type != TABLE_COUNT)
+        return table_real_read(table, value);
+    count = (uint64_t)(value + 0.5);
+    table_count(table, count);
+    return (double)count;
+}
+
+/* Threads change values of their own trials; a value that all trials share stays. */
+static void put_value(const struct writing *w, size_t column, uint32_t trial,
+                      struct table *table)
+{
+    const struct grid_column *values = &w->grid->column[w->metric[column]];
+    enum table_type type = w->kind.columns[column].type;
+
+    if (values->value == NULL)
+        (void)put_metric(table, type, values->same);
+    else
+        values->value[trial] = put_metric(table, type, values->value[trial]);
+}
+
+static void put_row(const struct writing *w, uint32_t trial, struct experiment_trial t,
+                    struct table *table)
+{
+    const struct grid *grid = w->grid;
+
+    table_text(table, grid->point[t.point]);
+    table_text(table, grid->policy[t.policy]);
+    table_count(table, grid->seed[t.seed]);
+    for (size_t c = NAMES; c < w->kind.count; c++)
+        if (w->metric[c] == METRIC_ROOM)
+            table_count(table, !experiment_draws(w->experiment, t.point, t.policy));
+        else
+            put_value(w, c, trial, table);
+    table_end_row(table);
+}
+
+static void *make_block(void *self)
+{
+    const struct block *block = self;
+    const struct writing *w = block->writing;
+
+    for (uint32_t i = block->from; i < block->to; i++) {
+        struct experiment_trial t = experiment_trial(w->experiment, i);
+
+        if (grid_present(w->grid, t.point, t.policy, t.seed) &&
+            !experiment_is_copy(w->experiment, i))
+            put_row(w, i, t, block->table);
+    }
+    return NULL;
+}
+
+/* Each on a thread of its own, but the first on this one.  The threads take no signals. */
+static void make_blocks(struct block *block, uint32_t count)
+{
+    pthread_t thread[BLOCKS_MOST];
+    bool begun[BLOCKS_MOST];
+    sigset_t all, before;
+
+    assert(count > 0 && count <= BLOCKS_MOST);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (uint32_t i = 1; i < count; i++)
+        begun[i] = pthread_create(&thread[i], NULL, make_block, &block[i]) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    make_block(&block[0]);
+    for (uint32_t i = 1; i < count; i++)
+        if (begun[i])
+            pthread_join(thread[i], NULL);
+        else
+            make_block(&block[i]);
+}
+
+static void write_blocks(struct block *block, uint32_t count, struct out *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        size_t bytes;
+        const char *rows = table_bytes(block[i].table, &bytes);
+
+        out_bytes(out, rows, bytes);
+        table_clear(block[i].table);
+    }
+}
+
+static void write_rows(const struct writing *w, uint32_t threads, struct out *out)
+{
+    uint32_t trials = experiment_trial_count(w->experiment), next = 0, count;
+    struct block block[BLOCKS_MOST];
+
+    assert(threads > 0);
+    threads = threads < BLOCKS_MOST ? threads : BLOCKS_MOST;
+    for (uint32_t i = 0; i < threads; i++)
+        block[i] = (struct block){ w, table_new(w->kind.columns, w->kind.count), 0, 0 };
+    while (next < trials) {
+        for (count = 0; count < threads && next < trials; count++) {
+            block[count].from = next;
+            next += trials - next < BLOCK_TRIALS ? trials - next : BLOCK_TRIALS;
+            block[count].to = next;
+        }
+        make_blocks(block, count);
+        write_blocks(block, count, out);
+    }
+    for (uint32_t i = 0; i < threads; i++)
+        table_free(block[i].table);
+}
+
+static void end_column(struct grid_column *values, const struct table_column *column)
+{
+    const struct table_column cells[] = { *column, *column, *column };
+    struct table *row;
+
+    if (values->value != NULL || !values->begun)
+        return;
+    row = table_new(cells, 3);
+    table_empty(row);                   /* the cell stands within a row */
+    values->same = put_metric(row, column->type, values->same);
+    table_free(row);
+}
+
+/* What all trials share becomes what a reader has, too, and so do the copies of trials. */
+static void end_grid(const struct writing *w)
+{
+    struct grid *grid = w->grid;
+
+    for (size_t c = NAMES; c < w->kind.count; c++)
+        if (w->metric[c] != METRIC_ROOM)
+            end_column(&grid->column[w->metric[c]], &w->kind.columns[c]);
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            grid_end(grid, t, p, grid_fixed(grid, t, p));
+}
+
+/* Behind the columns that every summary.csv has stand the experiment's own. */
+static struct csv_kind summary_kind(struct arena *arena, const struct metric_set *set)
+{
+    struct csv_kind kind = csv_summary;
+    struct table_column *column = arena_alloc(arena, kind.count + set->own_count,
+                                              sizeof *column);
+
+    memcpy(column, csv_summary.columns, csv_summary.count * sizeof *column);
+    for (uint32_t m = 0; m < set->own_count; m++)
+        column[kind.count++] = (struct table_column){
+            set->own[m].name, TABLE_REAL, set->own[m].help };
+    kind.columns = column;
+    return kind;
+}
+
+bool summary_write(struct arena *arena, const struct folder *dir,
+                   const struct experiment *experiment, struct grid *grid,
+                   uint32_t threads, struct err *err)
+{
+    struct writing w = { experiment, grid, summary_kind(arena, grid->metrics), { 0 } };
+    struct out *out = csv_out_open(arena, dir, &w.kind, err);
+
+    if (out == NULL)
+        return false;
+    assert(csv_summary.count == NAMES + METRIC_COUNT + 1);
+    for (size_t c = NAMES; c < w.kind.count; c++) {
+        w.metric[c] = metric_find(grid->metrics, w.kind.columns[c].name);
+        if (w.metric[c] == metric_count(grid->metrics))
+            w.metric[c] = (enum metric)METRIC_ROOM;
+    }
+    write_rows(&w, threads, out);
+    end_grid(&w);
+    return out_close(out, err);
+}

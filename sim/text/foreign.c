@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * foreign.c - what a file is that is no text, and what makes text of it.
+ */
+#include "sim/text/foreign.h"
+
+#include <string.h>
+
+#include "sim/base/err.h"
+
+/* Does it stand within quotation marks of a shell and of SQL as it is? */
+static bool is_plain(const char *path)
+{
+    return strpbrk(path, "'\"\\$`!") == NULL && strlen(path) < 400;
+}
+
+static void hint_parquet(const char *path, struct err *err)
+{
+    static const char end[] = ".parquet";
+    const char *name = is_plain(path) ? path : "FILE.parquet";
+    size_t bytes = strlen(name), cut = sizeof end - 1;
+
+    if (bytes > cut && strcmp(name + bytes - cut, end) == 0)
+        bytes -= cut;
+    err_hint(err, "Make a CSV of it: duckdb -c \"COPY (FROM '%s') TO '%.*s.csv'\".  "
+             "In Python: duckdb.sql() with the same words, or pandas.", name, (int)bytes, name);
+}
+
+bool foreign_find(const char *path, const char *bytes, size_t count, struct err *err)
+{
+    static const struct {
+        const char *name, *magic;
+    } known[] = {
+        { "Parquet", "PAR1" },
+        { "a zip archive, or a workbook of Excel", "PK\003\004" },
+        { "bzip2 data", "BZh91AY&SY" },
+        { "xz data", "\xFD" "7zXZ" }, { "zstd data within other data", "\x28\xB5\x2F\xFD" },
+        { "a 7z archive", "7z\xBC\xAF" },
+        { "gzip data within gzip data", "\x1F\x8B" },
+    };
+    struct err_pos pos = { path, 1, 1 };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (count < strlen(known[i].magic) ||
+            memcmp(bytes, known[i].magic, strlen(known[i].magic)) != 0)
+            continue;
+        err_set(err, ERR_SYNTAX, pos, "the file is %s", known[i].name);
+        if (i == 0)
+            hint_parquet(path, err);
+        else
+            err_hint(err, "Unpack it: text is read, plain, gzip or zstd.");
+        return true;
+    }
+    return false;
+}
