@@ -54,13 +54,12 @@ enum { TASK, CONTEXT, ORDER_HIDDEN, ORDER, PLACE_HIDDEN, PLACE, LAYERS };
 
 enum advised_encoder { ENCODER_SET, ENCODER_NONE };
 
-/* A task that waits, as it was when it came. */
+/* A task that waits, as it was when it came.  Comparisons look at nothing else. */
 struct advised_row {
     uint32_t job, role, phase;
     bool known;
     int64_t ready_ns;
     int64_t turn_ns;            /* when its job came, by the order head */
-    double embedding[WIDTH];
 };
 
 struct advised {
@@ -72,6 +71,7 @@ struct advised {
     void *of_rule;
     struct cs_advice advice;
     struct advised_row *row;    /* by task */
+    double (*embedding)[WIDTH]; /* likewise */
     uint32_t rows;
     double context[WIDTH];
 };
@@ -222,10 +222,14 @@ static void advised_make_room(struct advised *advised, uint32_t task)
         return;
     uint32_t rows = task < 32 ? 64 : 2 * task;
     struct advised_row *row = cs_alloc(advised->host, rows, sizeof *row);
+    double (*embedding)[WIDTH] = cs_alloc(advised->host, rows, sizeof *embedding);
 
-    if (advised->rows > 0)
+    if (advised->rows > 0) {
         memcpy(row, advised->row, advised->rows * sizeof *row);
+        memcpy(embedding, advised->embedding, advised->rows * sizeof *embedding);
+    }
     advised->row = row;
+    advised->embedding = embedding;
     advised->rows = rows;
 }
 
@@ -248,8 +252,8 @@ static const struct advised_row *advised_score(struct advised *advised, struct t
                                   .phase = task->phase, .known = true,
                                   .ready_ns = task->ready_ns };
     read_task(advised->host, task, x);
-    layer_run(advised->layer[TASK], x, TASK_INPUTS, row->embedding);
-    memcpy(in, row->embedding, sizeof row->embedding);
+    layer_run(advised->layer[TASK], x, TASK_INPUTS, in);
+    memcpy(advised->embedding[id.i], in, sizeof advised->embedding[id.i]);
     memcpy(in + WIDTH, advised->context, sizeof advised->context);
     layer_run(advised->layer[ORDER_HIDDEN], in, ORDER_INPUTS, hidden);
     row->turn_ns = turn_of(task, head_run(advised->layer[ORDER], hidden, x,
@@ -270,6 +274,12 @@ static inline const struct advised_row *advised_row(struct advised *advised,
     return advised_score(advised, id, task);
 }
 
+static const double *advised_embedding(struct advised *advised, struct task_id id)
+{
+    (void)advised_row(advised, id, cs_task(advised->host, id));
+    return advised->embedding[id.i];
+}
+
 /* The mean and the maximum of what waits; 0 without the encoder. */
 static void advised_pool(struct advised *advised, double *mean, double *most)
 {
@@ -281,7 +291,7 @@ static void advised_pool(struct advised *advised, double *mean, double *most)
     }
     for (uint32_t i = 0; i < count; i++) {
         struct task_id id = cs_pending(advised->host, i);
-        const double *e = advised_row(advised, id, cs_task(advised->host, id))->embedding;
+        const double *e = advised_embedding(advised, id);
 
         for (uint32_t h = 0; h < WIDTH; h++) {
             mean[h] += e[h];
@@ -315,8 +325,7 @@ static double advised_factor(void *self, struct cs_host *host,
     double *asked = x + (size_t)2 * WIDTH;
 
     if (question->task.i != ID_NONE) {
-        memcpy(x, advised_row(advised, question->task,
-                              cs_task(host, question->task))->embedding, sizeof hidden);
+        memcpy(x, advised_embedding(advised, question->task), sizeof hidden);
     } else {
         read_job(host, question->job, question->role, job);
         layer_run(advised->layer[TASK], job, TASK_INPUTS, x);
