@@ -67,6 +67,7 @@ static void end_wait(struct loop *loop, void *self, uint64_t arg)
     (void)loop;
     (void)arg;
     continue_batch(r);
+    service_note_load(r);
     if (r->queue.count == 0)            /* all had given up */
         r->service->emptied(r->service, r);
 }
@@ -87,6 +88,7 @@ static void finish_batch(struct loop *loop, void *self, uint64_t arg)
         service_note_done(s, &flight);
     }
     continue_batch(r);
+    service_note_load(r);
     if (r->queue.count == 0)
         s->emptied(s, r);
 }
@@ -105,6 +107,7 @@ void service_batch_take(struct replica *r, const struct flight *flight)
         loop_cancel(r->service->parts.loop, r->event);
         start_batch(r);
     }
+    service_note_load(r);
 }
 
 /* The law is evaluated once for each size of a batch. */

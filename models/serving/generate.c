@@ -131,7 +131,10 @@ static uint32_t steps_ahead(const struct replica *r)
     }
     if (r->service->spec->one_step)
         most = 1;
-    if (blocks_after(r, most) <= r->blocks_max)
+    /* No request takes more than these; as a rule that is room enough. */
+    uint64_t blocks_more = (uint64_t)r->at_work * count_blocks(most);
+    if (r->blocks + blocks_more <= r->blocks_max ||
+        blocks_after(r, most) <= r->blocks_max)
         return most;
     while (most - low > 1) {            /* low fits, most does not */
         uint32_t middle = low + (most - low) / 2;
@@ -170,11 +173,11 @@ static double time_steps(const struct replica *r, uint32_t steps)
 static double mean_context(const struct replica *r, uint32_t decoding)
 {
     assert(decoding > 0 && decoding <= r->at_work);
-    double context = 0;
+    uint64_t context = 0;
 
     for (uint32_t i = 0; i < decoding; i++)
         context += context_of(&r->batch[i]);
-    return context / decoding;
+    return (double)context / decoding;
 }
 
 /* Decodes until the batch changes.  If blocks run out at once, the last that
@@ -183,9 +186,8 @@ static void decode_batch(struct replica *r)
 {
     const struct serve_law *law = &r->service->spec->side[r->side].law;
 
-    while (r->at_work > 1 && steps_ahead(r) == 0)
+    while ((r->steps = steps_ahead(r)) == 0 && r->at_work > 1)
         preempt_last(r);
-    r->steps = steps_ahead(r);
     assert(r->steps > 0);       /* one alone has room: it was looked at */
     double context = mean_context(r, r->at_work);
     r->step_s = serve_step_s(law, &r->gang, r->at_work, context);
@@ -288,15 +290,17 @@ static void advance_batch(struct replica *r, uint32_t from, uint32_t to,
             f->ttft_us = (now - f->arrive_ns) / 1000;
         f->made_tokens += tokens;
         if (f->made_tokens < f->output_tokens) {
-            r->batch[kept++] = *f;
+            if (kept < i)
+                r->batch[kept] = *f;
+            kept++;
             continue;
         }
         r->load_tokens -= f->prompt_tokens + f->output_tokens;
         service_note_done(r->service, f);
     }
-    for (uint32_t i = to; i < r->at_work; i++)
-        r->batch[kept++] = r->batch[i];
-    r->at_work = kept;
+    if (kept < to)
+        memmove(&r->batch[kept], &r->batch[to], (r->at_work - to) * sizeof *r->batch);
+    r->at_work -= to - kept;
     r->blocks = (uint32_t)blocks_after(r, 0);
 }
 
@@ -321,6 +325,7 @@ static void finish_work(struct loop *loop, void *self, uint64_t arg)
         advance_batch(r, 0, r->at_work, r->steps);
     }
     start_work(r);
+    service_note_load(r);
     if (r->does == REPLICA_IDLE)
         r->service->emptied(r->service, r);
 }
@@ -371,6 +376,7 @@ void service_generate_take(struct replica *r, const struct flight *flight)
     else if (r->does == REPLICA_DECODE && r->queue.count == 1 &&
              is_admissible(r, flight))
         cut_steps(r);
+    service_note_load(r);
 }
 
 /* A part of the blocks is kept for prefixes; the rest is for requests at

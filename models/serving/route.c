@@ -2,38 +2,14 @@
 /*
  * route.c - which replica a request goes to.
  *
- * Looking for the least costs one look per open replica; ties go to the lowest
- * number.
+ * Ties go to the lowest number.  Following a prefix costs a look at each open
+ * replica.
  */
 #include <assert.h>
 
 #include "models/serving/prefix_cache.h"
 #include "models/serving/state.h"
 #include "sim/base/rng.h"
-
-/* What a replica has to do: tokens where they are known and asked for, else
- * requests. */
-static uint64_t load_of(const struct replica *r, enum serve_route route)
-{
-    assert(r->ready);
-    if (route == SERVE_LEAST_LOADED && r->load_tokens > 0)
-        return r->load_tokens;
-    return r->queue.count + (r->batch != NULL ? r->at_work : 0);
-}
-
-/* The least loaded open replica, the first of equals. */
-static struct replica *find_least(struct service *s)
-{
-    assert(s->opens > 0);
-    struct replica *best = s->replica[s->open[0]];
-
-    for (uint32_t i = 1; i < s->opens; i++) {
-        struct replica *r = s->replica[s->open[i]];
-        if (load_of(r, s->spec->route) < load_of(best, s->spec->route))
-            best = r;
-    }
-    return best;
-}
 
 /* The rule of SGLang's router, with its default figures: balance first where
  * loads differ by more than 32 requests, else follow a beginning of which half
@@ -47,15 +23,15 @@ static struct replica *find_by_prefix(struct service *s,
                                       const struct request *request)
 {
     assert(s->opens > 0);
-    struct replica *best = NULL, *calm = find_least(s);
-    uint64_t most = 0, fewest = load_of(calm, s->spec->route);
+    struct replica *best = NULL, *calm = service_least(s);
+    uint64_t most = 0, fewest = service_load(calm);
     uint32_t match = 0;
 
     if (request == NULL || request->prefix.count == 0)
         return calm;
     for (uint32_t i = 0; i < s->opens; i++) {
         struct replica *r = s->replica[s->open[i]];
-        uint64_t load = load_of(r, s->spec->route);
+        uint64_t load = service_load(r);
         uint32_t known = r->cache != NULL
             ? prefix_cache_match(r->cache, &request->prefix) : 0;
 
@@ -88,5 +64,5 @@ struct replica *service_route(struct service *s,
     case SERVE_LEAST_LOADED:
         break;
     }
-    return find_least(s);
+    return service_least(s);
 }

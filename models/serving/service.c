@@ -205,6 +205,7 @@ static void close_replica(struct replica *r, struct flight_queue *out)
         flight_push(out, &flight);
     }
     list_remove(s->open, &s->opens, r->number);
+    service_note_open(s);
     r->ready = false;
     r->does = REPLICA_IDLE;
     r->busy_s = r->busy_seen_s = 0;
@@ -283,6 +284,7 @@ static void drain_replica(struct replica *r)
     assert(r->wanted && !r->draining);
     r->draining = true;
     list_remove(r->service->open, &r->service->opens, r->number);
+    service_note_open(r->service);
     hand_over_queue(r);
     if (!r->ready || (r->queue.count == 0 && r->at_work == 0))
         stop_replica(r);
@@ -418,6 +420,7 @@ void service_ready(struct service *s, uint32_t number,
     else
         service_batch_ready(r);
     list_add(s, &s->open, &s->opens, &s->open_room, number);
+    service_note_open(s);
     deliver_backlog(s);
 }
 

@@ -3,7 +3,7 @@
  * state.h - the state of a service, for the files of this room only.
  *
  * The files in layers; none calls a later one: note.c (queues and counters),
- * batch.c and generate.c (how a replica works), route.c, scale.c, service.c
+ * least.c (who has the least to do), batch.c and generate.c (how a replica works), route.c, scale.c, service.c
  * (arrivals and replicas).  The one call in the other direction is the function
  * pointer `emptied`.
  */
@@ -35,7 +35,7 @@ enum replica_does { REPLICA_IDLE, REPLICA_WAITS, REPLICA_BATCH,
 
 struct replica {
     struct service *service;
-    uint32_t number;
+    uint32_t number, place;     /* place: among the open ones, see least.c */
     enum serve_side side;
     bool wanted, ready, draining;
     struct gang gang;
@@ -82,6 +82,8 @@ struct service {
     uint32_t *open;             /* of those, ready and not draining */
     uint32_t opens, open_room;
     uint32_t turn;              /* round robin */
+    uint64_t *least;            /* the tournament of loads; 0 leaves: none */
+    uint32_t leaves, least_room;
     struct rng rng;
     struct flight_queue backlog;        /* while no replica is open */
     struct request next;
@@ -117,6 +119,15 @@ bool service_gave_up(const struct service *service,
                      const struct flight *flight);
 /* Adds the time that the replica worked, up to now. */
 void service_note_busy(struct replica *replica);
+
+/* least.c.  _load: what a ready replica has to do: tokens, where they are known
+ * and the route asks for them, else requests.  _note_load: that may be another
+ * now; nothing is routed before this was told.  _note_open: others are open.
+ * _least: the open replica with the least, the first of equals. */
+uint64_t service_load(const struct replica *replica);
+void service_note_load(struct replica *replica);
+void service_note_open(struct service *service);
+struct replica *service_least(struct service *service);
 
 /* batch.c, generate.c.  _take: adds a request to the queue of a ready replica.
  * _leave: moves all its requests to `out`. */

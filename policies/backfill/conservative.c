@@ -13,11 +13,14 @@
  * with fewer holes to fill.  The plan counts GPUs, not nodes: where whole nodes
  * are needed it may not hold.
  *
- * What is due is found in orders by time, and a hole in the plan by
- * cs_plan_find(): no decision looks at the whole queue or along the plan but
- * where a job ended early or broke its promise.  Where one did, all reservations
- * are tried, and one in five to three moves as a rule: with a long queue and
- * estimates that are too long that is where the time goes.
+ * What is due is found by time, and a hole in the plan by cs_plan_find(): no
+ * decision looks at the whole queue or along the plan but where a job ended
+ * early or broke its promise.  Where one did, all reservations are tried, and one
+ * in five to three moves as a rule: with a long queue and estimates that are too
+ * long that is where the time goes.  So the policy keeps the queue in an array of
+ * its own, and a reservation that moves is added to a heap of starts, whose older
+ * entries of the job no longer hold: moves go forward, and only the first start
+ * is ever asked for.
  */
 #include "policies/order.h"
 #include "policies/phases.h"
@@ -32,15 +35,26 @@ struct con_job {
     int64_t start_ns, end_ns;   /* planned; NEVER: no place in the plan */
     int64_t run_ns;             /* what it asks for: so long, */
     uint32_t gpus;              /* so many */
-    bool runs;
+    bool waits, runs;           /* it has a reservation; it has started */
+};
+
+/* A planned start; it holds while the job waits for that time. */
+struct con_start {
+    int64_t start_ns;
+    uint32_t id;
 };
 
 struct con {
     struct cs_plan *plan;
     struct con_job *job;        /* by id */
     uint32_t job_room;
-    struct cs_order *starts;    /* jobs that wait and have a place, by the
-                                   planned start */
+    uint32_t *line;             /* jobs in the order of the queue; those that do */
+    uint32_t lines, line_room;  /* not wait any more are dropped in passing */
+    uint32_t waits;             /* so many have a reservation */
+    struct con_start *heap;     /* planned starts, and some that hold no more */
+    uint32_t starts, start_room;
+    struct con_start *refused;  /* due, but the host could not start them */
+    uint32_t refused_room;
     struct cs_order *ends;      /* jobs that run, by the planned end */
     uint32_t fresh;             /* so many came, and have no place yet */
     bool early;                 /* something ended before its plan */
@@ -60,7 +74,6 @@ static bool con_init(void *self, struct cs_host *host)
     struct con *con = self;
 
     con->plan = cs_plan_new(host);
-    con->starts = cs_order_new(host);
     con->ends = cs_order_new(host);
     return true;
 }
@@ -79,16 +92,111 @@ static int64_t con_end(int64_t start_ns, int64_t run_ns)
     return clock_after(start_ns, run_ns);
 }
 
+/* ---- the queue, and the starts to come ---- */
+
+static void con_line_up(struct con *con, struct cs_host *host, uint32_t id)
+{
+    con->line = cs_grow(host, con->line, &con->line_room, con->lines, sizeof *con->line);
+    con->line[con->lines++] = id;
+}
+
+static bool con_sooner(const struct con_start *a, const struct con_start *b)
+{
+    return a->start_ns != b->start_ns ? a->start_ns < b->start_ns : a->id < b->id;
+}
+
+static bool con_holds(const struct con *con, const struct con_start *start)
+{
+    const struct con_job *job = &con->job[start->id];
+
+    return job->waits && job->start_ns == start->start_ns;
+}
+
+/* Moves an entry down from a place that is free, or up from there. */
+static void con_sink(struct con *con, uint32_t hole, struct con_start start)
+{
+    uint32_t child;
+
+    while ((child = 2 * hole + 1) < con->starts) {
+        if (child + 1 < con->starts &&
+            con_sooner(&con->heap[child + 1], &con->heap[child]))
+            child++;
+        if (!con_sooner(&con->heap[child], &start))
+            break;
+        con->heap[hole] = con->heap[child];
+        hole = child;
+    }
+    con->heap[hole] = start;
+}
+
+static void con_rise(struct con *con, uint32_t hole, struct con_start start)
+{
+    for (; hole > 0 && con_sooner(&start, &con->heap[(hole - 1) / 2]);
+         hole = (hole - 1) / 2)
+        con->heap[hole] = con->heap[(hole - 1) / 2];
+    con->heap[hole] = start;
+}
+
+/* Drops what holds no more. */
+static void con_clean(struct con *con)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < con->starts; i++)
+        if (con_holds(con, &con->heap[i]))
+            con->heap[kept++] = con->heap[i];
+    con->starts = kept;
+    for (uint32_t i = kept / 2; i-- > 0;)
+        con_sink(con, i, con->heap[i]);
+}
+
+/* A job waits for its planned start. */
+static void con_wait(struct con *con, struct cs_host *host, uint32_t id)
+{
+    struct con_job *job = &con->job[id];
+
+    con->waits += !job->waits;
+    job->waits = true;
+    if (con->starts >= 64 && con->starts >= 4 * con->waits)
+        con_clean(con);
+    con->heap = cs_grow(host, con->heap, &con->start_room, con->starts,
+                        sizeof *con->heap);
+    con_rise(con, con->starts++, (struct con_start) { job->start_ns, id });
+}
+
+static void con_wait_no_more(struct con *con, uint32_t id)
+{
+    con->waits -= con->job[id].waits;
+    con->job[id].waits = false;
+}
+
+/* Returns the first start to come; NULL: no job has a reservation. */
+static const struct con_start *con_first(struct con *con)
+{
+    while (con->starts > 0 && !con_holds(con, &con->heap[0]))
+        con_sink(con, 0, con->heap[--con->starts]);
+    return con->starts > 0 ? &con->heap[0] : NULL;
+}
+
+static int64_t con_first_start_ns(struct con *con)
+{
+    const struct con_start *first = con_first(con);
+
+    return first != NULL ? first->start_ns : NEVER;
+}
+
+/* ---- reservations ---- */
+
 /* Gives a job the earliest place that the plan has for its GPUs and its run
  * time. */
-static void con_reserve(struct con *con, uint32_t id)
+static void con_reserve(struct con *con, struct cs_host *host, uint32_t id)
 {
     struct con_job *job = &con->job[id];
 
     job->start_ns = cs_plan_find(con->plan, job->gpus, job->run_ns, NEVER);
     job->end_ns = con_end(job->start_ns, job->run_ns);
     cs_plan_take(con->plan, job->start_ns, job->end_ns, job->gpus);
-    cs_order_put(con->starts, id, job->start_ns);
+    con_wait(con, host, id);
 }
 
 /* What a job asks for; it has no place. */
@@ -128,20 +236,21 @@ static void con_job_ended(void *self, struct cs_host *host, struct job_id id)
         con->early = true;
     }
     job->runs = false;
-    cs_order_drop(con->starts, id.i);
+    con_wait_no_more(con, id.i);
     cs_order_drop(con->ends, id.i);
 }
 
 /* Jobs that were interrupted wait again, at their old place. */
 static void con_list_anew(struct con *con, struct cs_host *host)
 {
-    while (cs_order_pop(con->starts) != ID_NONE)
-        ;
-    con->fresh = 0;
+    for (uint32_t i = 0; i < con->lines; i++)
+        con_wait_no_more(con, con->line[i]);
+    con->lines = con->starts = con->fresh = 0;
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
         uint32_t id = cs_task(host, cs_pending(host, i))->job.i;
         cs_order_drop(con->ends, id);
-        cs_order_put(con->starts, id, con->job[id].start_ns);
+        con_line_up(con, host, id);
+        con_wait(con, host, id);
     }
 }
 
@@ -151,6 +260,7 @@ static void con_replan(struct con *con, struct cs_host *host)
     int64_t now_ns = cs_now_ns(host);
 
     con_reset(con, host);
+    con->lines = con->starts = 0;
     for (uint32_t i = 0; i < cs_running_count(host); i++) {
         uint32_t id = cs_running(host, i).i;
         struct con_job *job = &con->job[id];
@@ -162,13 +272,14 @@ static void con_replan(struct con *con, struct cs_host *host)
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
         const struct cs_task *task = cs_task(host, cs_pending(host, i));
         con_task(con, task);
-        con_reserve(con, task->job.i);
+        con_line_up(con, host, task->job.i);
+        con_reserve(con, host, task->job.i);
     }
 }
 
 /* A reservation moves forward if there is room: its own place counts as free,
  * so that room that reaches up to it is enough. */
-static void con_advance(struct con *con, uint32_t id)
+static void con_advance(struct con *con, struct cs_host *host, uint32_t id)
 {
     struct con_job *job = &con->job[id];
     int64_t start_ns = cs_plan_find(con->plan, job->gpus, job->run_ns,
@@ -183,41 +294,73 @@ static void con_advance(struct con *con, uint32_t id)
              job->end_ns, -(int64_t)job->gpus);
     job->start_ns = start_ns;
     job->end_ns = end_ns;
-    cs_order_put(con->starts, id, start_ns);
+    con_wait(con, host, id);
 }
 
 /* Moves reservations forward, and makes those of new jobs. */
 static void con_compress(struct con *con, struct cs_host *host)
 {
-    uint32_t count = cs_pending_count(host);
+    uint32_t lines = con->lines, kept = 0;
 
-    for (uint32_t i = con->early ? 0 : count - con->fresh; i < count; i++) {
+    for (uint32_t i = 0; con->early && i < lines; i++) {
+        uint32_t id = con->line[i];
+        if (!con->job[id].waits)
+            continue;
+        con->line[kept++] = id;
+        con_advance(con, host, id);
+    }
+    if (con->early)
+        con->lines = kept;
+    uint32_t count = cs_pending_count(host);
+    for (uint32_t i = count - con->fresh; i < count; i++) {
         uint32_t id = cs_task(host, cs_pending(host, i))->job.i;
-        if (con->job[id].start_ns < NEVER)
-            con_advance(con, id);
-        else
-            con_reserve(con, id);
+        con_line_up(con, host, id);
+        con_reserve(con, host, id);
     }
 }
 
-/* The time of the first in that order. */
-static int64_t con_first_ns(const struct cs_order *order)
+/* The end of the first that ends. */
+static int64_t con_first_end_ns(const struct con *con)
 {
-    uint32_t id = cs_order_from(order, 0);
+    uint32_t id = cs_order_from(con->ends, 0);
 
-    return id != ID_NONE ? cs_order_key(order, id) : NEVER;
+    return id != ID_NONE ? cs_order_key(con->ends, id) : NEVER;
 }
 
 /* Did something outlive its plan, or miss its reservation?  Have nodes come or
  * gone? */
 static bool con_broken(struct con *con, struct cs_host *host)
 {
-    if (cs_pending_count(host) !=
-        cs_order_count(con->starts) + con->fresh)
+    if (cs_pending_count(host) != con->waits + con->fresh)
         con_list_anew(con, host);
     return cs_total_gpus(host, 0) != con->total ||
-           con_first_ns(con->starts) < cs_now_ns(host) ||
-           con_first_ns(con->ends) <= cs_now_ns(host);
+           con_first_start_ns(con) < cs_now_ns(host) ||
+           con_first_end_ns(con) <= cs_now_ns(host);
+}
+
+/* Every reservation that is due starts.  What the host refuses waits on. */
+static void con_start_due(struct con *con, struct cs_host *host)
+{
+    const struct con_start *first;
+    uint32_t refused = 0;
+
+    while ((first = con_first(con)) != NULL && first->start_ns <= cs_now_ns(host)) {
+        struct con_start due = *first;
+        struct con_job *job = &con->job[due.id];
+        struct task_id task = cs_job_task(host, (struct job_id) { due.id }, CS_ALL_ROLES);
+        con_sink(con, 0, con->heap[--con->starts]);
+        if (cs_start(host, task) == CS_DONE) {
+            con_wait_no_more(con, due.id);
+            job->runs = true;
+            cs_order_put(con->ends, due.id, job->end_ns);
+            continue;
+        }
+        con->refused = cs_grow(host, con->refused, &con->refused_room, refused,
+                               sizeof *con->refused);
+        con->refused[refused++] = due;
+    }
+    while (refused > 0)
+        con_wait(con, host, con->refused[--refused].id);
 }
 
 /* First the plan is brought up to date, then every reservation that is due
@@ -237,21 +380,12 @@ static void con_decide(void *self, struct cs_host *host)
         con_compress(con, host);
     con->early = false;
     con->fresh = 0;
-    uint32_t id = cs_order_from(con->starts, 0), next;
-    for (; id != ID_NONE && con->job[id].start_ns <= now_ns; id = next) {
-        struct job_id job = { id };
-        next = cs_order_next(con->starts, id);
-        if (cs_start(host, cs_job_task(host, job, CS_ALL_ROLES)) != CS_DONE)
-            continue;
-        cs_order_drop(con->starts, id);
-        con->job[id].runs = true;
-        cs_order_put(con->ends, id, con->job[id].end_ns);
-    }
+    con_start_due(con, host);
     /* Nothing ends there, where what was to end has been moved forward.  A job
      * that outlives its plan ends an instant from now by it: that is no alarm. */
-    int64_t start_ns = con_first_ns(con->starts);
+    int64_t start_ns = con_first_start_ns(con);
     if (start_ns > now_ns && start_ns < NEVER &&
-        start_ns < con_first_ns(con->ends))
+        start_ns < con_first_end_ns(con))
         cs_wake_at(host, start_ns);
 }
 

@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * holes.c - the stretches of time in which so many GPUs are free, in a tree by
+ * holes.c - the stretches of time in which so many GPUs are free, in blocks by
  * time.
  */
 #include "policies/host/holes.h"
 
 #include <assert.h>
-#include <stdbool.h>
+#include <string.h>
 
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 
-#define NONE HOLE_NONE
 #define NEVER CLOCK_NEVER_NS
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 int64_t host_hole_length(const struct hole *hole)
 {
@@ -25,213 +19,289 @@ int64_t host_hole_length(const struct hole *hole)
     return hole->end_ns == NEVER ? NEVER : hole->end_ns - hole->start_ns;
 }
 
-/* Sums of a subtree, for the tree: its longest hole, and the end of its last one.
- * They let host_holes_find() skip subtrees without a hole that is long enough. */
-static void sum_holes(void *owner, uint32_t item, uint32_t left,
-                      uint32_t right)
-{
-    struct holes *holes = owner;
-    struct hole *hole = &holes->hole[item];
-
-    hole->longest_ns = host_hole_length(hole);
-    hole->last_ns = hole->end_ns;
-    if (left != NONE)
-        hole->longest_ns = larger(hole->longest_ns,
-                                  holes->hole[left].longest_ns);
-    if (right != NONE) {
-        hole->longest_ns = larger(hole->longest_ns,
-                                  holes->hole[right].longest_ns);
-        hole->last_ns = holes->hole[right].last_ns;
-    }
-}
-
 void host_holes_init(struct holes *holes, struct arena *arena, int64_t gpus)
 {
     assert(gpus >= 0);
-    *holes = (struct holes) { .arena = arena, .gpus = gpus };
-    rank_tree_init(&holes->tree, arena, sum_holes, holes);
+    *holes = (struct holes) { .arena = arena, .gpus = gpus, .changes = 1 };
+}
+
+/* ---- blocks ---- */
+
+static void spare_block(struct holes *holes, struct hole_block *block)
+{
+    assert(block != NULL);
+    ARENA_ADD(holes->arena, holes->spare, holes->spares, holes->spare_room, block);
 }
 
 void host_holes_clear(struct holes *holes)
 {
-    assert(holes->spares <= holes->count);
-    rank_tree_clear(&holes->tree);
-    holes->count = holes->spares = 0;
+    holes->changes++;
+    for (uint32_t b = 0; b < holes->count; b++)
+        spare_block(holes, holes->list[b].block);
+    holes->count = 0;
 }
 
-/* Returns a hole that is not in the tree yet.  Entries of dropped holes are used
- * again, so memory follows the most holes at a time. */
-static uint32_t make_hole(struct holes *holes, int64_t start_ns,
-                          int64_t end_ns)
+/* Puts an empty block at a place of the list. */
+static struct hole_block *add_block(struct holes *holes, uint32_t at)
 {
-    uint32_t i;
+    struct hole_block *block = holes->spares > 0
+        ? holes->spare[--holes->spares]
+        : arena_alloc(holes->arena, 1, sizeof *block);
 
-    assert(start_ns < end_ns);
-    if (holes->spares > 0) {
-        i = holes->spare[--holes->spares];
-    } else {
-        if (holes->count == holes->room) {
-            uint32_t room = holes->room > 0 ? 2 * holes->room : 64;
-            holes->hole = arena_grow(holes->arena, holes->hole, holes->room,
-                                     room, sizeof *holes->hole);
-            holes->spare = arena_grow(holes->arena, holes->spare, holes->room,
-                                      room, sizeof *holes->spare);
-            holes->room = room;
-        }
-        i = holes->count++;
+    assert(at <= holes->count);
+    ARENA_REACH(holes->arena, holes->list, holes->room, holes->count);
+    memmove(&holes->list[at + 1], &holes->list[at],
+            (holes->count - at) * sizeof *holes->list);
+    holes->list[at] = (struct hole_blocks) { 0, 0, block };
+    holes->count++;
+    block->count = 0;
+    return block;
+}
+
+/* Makes what the list knows of a block anew. */
+static void note_block(struct holes *holes, uint32_t at)
+{
+    struct hole_blocks *entry = &holes->list[at];
+    const struct hole_block *block = entry->block;
+    int64_t longest_ns = 0;
+
+    assert(block->count > 0);
+    holes->changes++;
+    for (uint32_t i = 0; i < block->count; i++) {
+        int64_t ns = block->hole[i].end_ns - block->hole[i].start_ns;
+        longest_ns = ns > longest_ns ? ns : longest_ns;
     }
-    holes->hole[i].start_ns = start_ns;
-    holes->hole[i].end_ns = end_ns;
-    return i;
+    if (block->hole[block->count - 1].end_ns == NEVER)
+        longest_ns = NEVER;
+    entry->start_ns = block->hole[0].start_ns;
+    entry->longest_ns = longest_ns;
 }
 
-/* Takes a hole out of the tree; its entry is free for another. */
-static void drop_hole(struct holes *holes, uint32_t i)
+/* The second half of a full block becomes a block of its own. */
+static void split_block(struct holes *holes, uint32_t at)
 {
-    assert(i < holes->count && holes->spares < holes->count);
-    rank_tree_remove(&holes->tree, i);
-    holes->spare[holes->spares++] = i;
+    struct hole_block *rest = add_block(holes, at + 1);
+    struct hole_block *block = holes->list[at].block;
+    uint32_t half = block->count / 2;
+
+    assert(block->count == HOLE_BLOCK);
+    rest->count = block->count - half;
+    memcpy(rest->hole, &block->hole[half], rest->count * sizeof *rest->hole);
+    block->count = half;
+    note_block(holes, at);
+    note_block(holes, at + 1);
 }
+
+/* Inserts a hole at a place of a block that holds some, or is the only one. */
+static void insert_hole(struct holes *holes, uint32_t at, uint32_t i,
+                        struct hole hole)
+{
+    struct hole_block *block = holes->list[at].block;
+
+    if (block->count == HOLE_BLOCK) {
+        split_block(holes, at);
+        if (i > block->count) {
+            i -= block->count;
+            block = holes->list[++at].block;
+        }
+    }
+    assert(i <= block->count);
+    memmove(&block->hole[i + 1], &block->hole[i],
+            (block->count - i) * sizeof hole);
+    block->hole[i] = hole;
+    block->count++;
+    note_block(holes, at);
+}
+
+/* Drops the holes [i, i + count) of a block, and the block if it gets empty. */
+static void drop_holes(struct holes *holes, uint32_t at, uint32_t i, uint32_t count)
+{
+    struct hole_block *block = holes->list[at].block;
+
+    assert(i + count <= block->count);
+    block->count -= count;
+    memmove(&block->hole[i], &block->hole[i + count],
+            (block->count - i) * sizeof *block->hole);
+    if (block->count > 0) {
+        note_block(holes, at);
+        return;
+    }
+    holes->changes++;
+    spare_block(holes, block);
+    holes->count--;
+    memmove(&holes->list[at], &holes->list[at + 1],
+            (holes->count - at) * sizeof *holes->list);
+}
+
+/* ---- where a time is ---- */
+
+/* Returns the last block that starts at a time or before it, else the first. */
+static uint32_t find_block(const struct holes *holes, int64_t time_ns)
+{
+    uint32_t low = 0, high = holes->count;
+
+    while (low + 1 < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (holes->list[middle].start_ns <= time_ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Returns how many holes of a block start at a time or before it. */
+static uint32_t count_begun(const struct hole_block *block, int64_t time_ns)
+{
+    uint32_t low = 0, high = block->count;
+
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (block->hole[middle].start_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- changes ---- */
 
 void host_holes_append(struct holes *holes, int64_t start_ns, int64_t end_ns)
 {
-    uint32_t root = holes->tree.root;
-
-    assert(root == NONE || holes->hole[root].last_ns < start_ns);
-    rank_tree_insert(&holes->tree, make_hole(holes, start_ns, end_ns), NULL);
+    assert(start_ns < end_ns);
+    if (holes->count == 0)
+        add_block(holes, 0);
+    uint32_t last = holes->count - 1;
+    insert_hole(holes, last, holes->list[last].block->count,
+                (struct hole) { start_ns, end_ns });
 }
 
-/* Returns the last hole that starts at a time or before it, and sets *later to
- * the first that starts after it; NONE: there is none. */
-static uint32_t find_hole_at(const struct holes *holes, int64_t time_ns,
-                             uint32_t *later)
-{
-    uint32_t at = holes->tree.root, found = NONE;
-
-    *later = NONE;
-    while (at != NONE) {
-        const struct rank_tree_node *node = &holes->tree.node[at];
-        bool by_then = holes->hole[at].start_ns <= time_ns;
-        if (by_then)
-            found = at;
-        else
-            *later = at;
-        at = by_then ? node->right : node->left;
-    }
-    assert(found == NONE || found != *later);
-    return found;
-}
-
-/* Returns the earliest hole; NONE: there is none.  O(log n). */
-static uint32_t find_leftmost(const struct holes *holes)
-{
-    uint32_t at = holes->tree.root;
-
-    assert(at == NONE || at < holes->count);
-    while (at != NONE && holes->tree.node[at].left != NONE)
-        at = holes->tree.node[at].left;
-    return at;
-}
-
-/* The span lies within one hole, which disappears, becomes shorter at one end, or
- * is cut in two. */
 void host_holes_close(struct holes *holes, int64_t start_ns, int64_t end_ns)
 {
-    uint32_t later, i = find_hole_at(holes, start_ns, &later);
+    uint32_t at = find_block(holes, start_ns);
 
-    assert(start_ns < end_ns);
-    assert(i != NONE && holes->hole[i].end_ns >= end_ns);
-    bool from_start = holes->hole[i].start_ns == start_ns;
-    bool to_end = holes->hole[i].end_ns == end_ns;
+    assert(holes->count > 0 && start_ns < end_ns);
+    uint32_t i = count_begun(holes->list[at].block, start_ns);
+    assert(i > 0);
+    struct hole *hole = &holes->list[at].block->hole[--i];
+    assert(hole->end_ns >= end_ns);
+    bool from_start = hole->start_ns == start_ns, to_end = hole->end_ns == end_ns;
     if (from_start && to_end) {
-        drop_hole(holes, i);
-    } else if (to_end) {
-        holes->hole[i].end_ns = start_ns;
-        rank_tree_touch(&holes->tree, i);
-    } else if (from_start) {
-        holes->hole[i].start_ns = end_ns;
-        rank_tree_touch(&holes->tree, i);
-    } else {
-        uint32_t rest = make_hole(holes, holes->hole[i].start_ns, start_ns);
-        holes->hole[i].start_ns = end_ns;
-        /* Inserted below i, so that both sums are made again. */
-        rank_tree_insert_at(&holes->tree, rest, i);
+        drop_holes(holes, at, i, 1);
+        return;
     }
+    struct hole rest = { end_ns, hole->end_ns };
+    if (from_start)
+        hole->start_ns = end_ns;
+    else
+        hole->end_ns = start_ns;
+    if (from_start || to_end)
+        note_block(holes, at);
+    else
+        insert_hole(holes, at, i + 1, rest);
 }
 
-/* The span lies between holes.  It is joined with those that it touches, so that no
- * two holes touch. */
+/* Two neighbours, the second at (at, i), become one. */
+static void join_holes(struct holes *holes, struct hole *first, uint32_t first_at,
+                       uint32_t at, uint32_t i)
+{
+    first->end_ns = holes->list[at].block->hole[i].end_ns;
+    note_block(holes, first_at);
+    drop_holes(holes, at, i, 1);
+}
+
 void host_holes_open(struct holes *holes, int64_t start_ns, int64_t end_ns)
 {
-    uint32_t later, i = find_hole_at(holes, start_ns, &later);
-    bool joins = i != NONE && holes->hole[i].end_ns == start_ns;
-    bool meets = later != NONE && holes->hole[later].start_ns == end_ns;
-
     assert(start_ns < end_ns);
-    assert(i == NONE || holes->hole[i].end_ns <= start_ns);
-    if (joins && meets) {
-        end_ns = holes->hole[later].end_ns;
-        drop_hole(holes, later);
+    if (holes->count == 0) {
+        host_holes_append(holes, start_ns, end_ns);
+        return;
     }
-    if (joins) {
-        holes->hole[i].end_ns = end_ns;
-        rank_tree_touch(&holes->tree, i);
+    uint32_t at = find_block(holes, start_ns);
+    struct hole_block *block = holes->list[at].block;
+    uint32_t i = count_begun(block, start_ns);
+    /* The hole after it: in this block, or the first of the next one. */
+    bool in_next = i == block->count && at + 1 < holes->count;
+    uint32_t later_at = in_next ? at + 1 : at, later_i = in_next ? 0 : i;
+    struct hole_block *later = holes->list[later_at].block;
+    bool joins = i > 0 && block->hole[i - 1].end_ns == start_ns;
+    bool meets = later_i < later->count && later->hole[later_i].start_ns == end_ns;
+
+    assert(i == 0 || block->hole[i - 1].end_ns <= start_ns);
+    if (joins && meets) {
+        join_holes(holes, &block->hole[i - 1], at, later_at, later_i);
+    } else if (joins) {
+        block->hole[i - 1].end_ns = end_ns;
+        note_block(holes, at);
     } else if (meets) {
-        holes->hole[later].start_ns = start_ns;
-        rank_tree_touch(&holes->tree, later);
+        later->hole[later_i].start_ns = start_ns;
+        note_block(holes, later_at);
     } else {
-        i = make_hole(holes, start_ns, end_ns);
-        if (later != NONE)
-            rank_tree_insert_at(&holes->tree, i, later);
-        else
-            rank_tree_insert(&holes->tree, i, NULL);
+        insert_hole(holes, at, i, (struct hole) { start_ns, end_ns });
     }
 }
 
-/* The past has no room for anything: holes that are over go, and the one that lasts
- * begins now. */
 void host_holes_forget(struct holes *holes, int64_t now_ns)
 {
-    struct hole *hole = holes->hole;
-    uint32_t at;
-
     assert(now_ns >= 0);
-    while ((at = find_leftmost(holes)) != NONE && hole[at].end_ns <= now_ns)
-        drop_hole(holes, at);
-    if (at != NONE && hole[at].start_ns < now_ns) {
-        hole[at].start_ns = now_ns;
-        rank_tree_touch(&holes->tree, at);
+    while (holes->count > 0 && holes->list[0].start_ns < now_ns) {
+        struct hole_block *block = holes->list[0].block;
+        uint32_t over = 0;
+        while (over < block->count && block->hole[over].end_ns <= now_ns)
+            over++;
+        if (over < block->count && block->hole[over].start_ns < now_ns)
+            block->hole[over].start_ns = now_ns;
+        drop_holes(holes, 0, 0, over);
     }
 }
 
-/* host_holes_find() in a subtree: the earliest hole that starts at from_ns or later
- * and is long enough, or lasts until before_ns.  A subtree is entered only if its
- * sums allow one, so it is O(log n) but for holes that start too early. */
-static uint32_t find_below(const struct holes *holes, uint32_t at,
-                           int64_t from_ns, int64_t run_ns, int64_t before_ns)
+/* Looks through the holes from a time on.  False: there is none, and *found is the
+ * first that starts too late; it starts at NEVER if no hole does. */
+static bool look_from(const struct holes *holes, int64_t from_ns, int64_t run_ns,
+                      int64_t before_ns, struct hole *found)
 {
-    while (at != NONE && (holes->hole[at].longest_ns >= run_ns ||
-                          holes->hole[at].last_ns >= before_ns)) {
-        const struct hole *hole = &holes->hole[at];
-        if (hole->start_ns >= from_ns) {
-            uint32_t found = find_below(holes, holes->tree.node[at].left,
-                                        from_ns, run_ns, before_ns);
-            if (found != NONE)
-                return found;
-            if (host_hole_length(hole) >= run_ns || hole->end_ns >= before_ns)
-                return at;
+    uint32_t at = find_block(holes, from_ns);
+
+    for (; at < holes->count; at++) {
+        const struct hole_blocks *entry = &holes->list[at];
+        const struct hole_block *block = entry->block;
+        *found = block->hole[0];
+        if (entry->start_ns >= before_ns)
+            return false;
+        if (entry->longest_ns < run_ns &&
+            block->hole[block->count - 1].end_ns < before_ns)
+            continue;
+        uint32_t i = entry->start_ns < from_ns ? count_begun(block, from_ns - 1) : 0;
+        for (; i < block->count; i++) {
+            *found = block->hole[i];
+            if (found->start_ns >= before_ns)
+                return false;
+            if (found->end_ns >= before_ns || host_hole_length(found) >= run_ns)
+                return true;
         }
-        at = holes->tree.node[at].right;
     }
-    return NONE;
+    found->start_ns = NEVER;
+    return false;
 }
 
-uint32_t host_holes_find(const struct holes *holes, int64_t from_ns,
-                         int64_t run_ns, int64_t before_ns)
+bool host_holes_find(struct holes *holes, int64_t from_ns, int64_t run_ns,
+                     int64_t before_ns, struct hole *found)
 {
-    uint32_t found = find_below(holes, holes->tree.root, from_ns, run_ns,
-                                before_ns);
+    struct hole_search *last = &holes->last;
+    bool knows = last->changes == holes->changes, all = from_ns == 0;
 
-    assert(found == NONE || holes->hole[found].start_ns >= from_ns);
-    return found;
+    assert(run_ns >= 0);
+    if (all && knows && last->run_ns <= run_ns && last->before_ns <= before_ns) {
+        if (before_ns <= last->next_ns)
+            return false;
+        from_ns = last->before_ns;
+    }
+    if (look_from(holes, from_ns, run_ns, before_ns, found))
+        return true;
+    if (all && (!knows || run_ns < last->run_ns ||
+                (run_ns == last->run_ns && before_ns > last->before_ns)))
+        *last = (struct hole_search) { run_ns, before_ns, found->start_ns,
+                                       holes->changes };
+    return false;
 }

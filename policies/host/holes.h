@@ -3,35 +3,55 @@
  * holes.h - for one number of GPUs, the stretches of time in which a plan has
  * so many free: its holes.
  *
- * The holes lie in a tree by time, which knows the longest hole of each
- * subtree.  Every function below costs the logarithm of their number.
+ * The holes lie by time in blocks of up to HOLE_BLOCK, and a list of the blocks
+ * knows the first start and the longest hole of each.  Every function below
+ * looks through that list, and through one block: with 10,000 holes that is less
+ * than the way down a tree and up again, and with fifty much less.
  *
- * Invariant: holes rise in time and do not touch.
+ * Invariant: holes rise in time and do not touch; no block is empty.
  */
 #ifndef POLICIES_HOST_HOLES_H
 #define POLICIES_HOST_HOLES_H
 
+#include <stdbool.h>
 #include <stdint.h>
-
-#include "sim/containers/rank_tree.h"
 
 struct arena;
 
-#define HOLE_NONE RANK_TREE_NONE
+#define HOLE_BLOCK 64u
 
 struct hole {
     int64_t start_ns, end_ns;   /* CLOCK_NEVER_NS: it does not end */
-    int64_t longest_ns;         /* the longest hole of its subtree */
-    int64_t last_ns;            /* the last end in its subtree */
+};
+
+struct hole_block {
+    uint32_t count;
+    struct hole hole[HOLE_BLOCK];
+};
+
+struct hole_blocks {
+    int64_t start_ns;           /* the first start in the block */
+    int64_t longest_ns;         /* its longest hole */
+    struct hole_block *block;
+};
+
+/* What a search did not find: a hole that starts before before_ns, and is as long
+ * as run_ns or lasts until then.  It holds until the holes change. */
+struct hole_search {
+    int64_t run_ns, before_ns;
+    int64_t next_ns;            /* the first start from before_ns on */
+    uint64_t changes;
 };
 
 struct holes {
     struct arena *arena;
     int64_t gpus;
-    struct rank_tree tree;
-    struct hole *hole;
-    uint32_t count, room;       /* of hole[], the spare ones included */
-    uint32_t *spare, spares;
+    uint64_t changes;           /* so many times the holes have changed, + 1 */
+    struct hole_search last;
+    struct hole_blocks *list;
+    uint32_t count, room;
+    struct hole_block **spare;
+    uint32_t spares, spare_room;
 };
 
 /* Makes an empty list for a number of GPUs.  Memory comes from the arena. */
@@ -45,10 +65,11 @@ void host_holes_close(struct holes *holes, int64_t start_ns, int64_t end_ns);
 void host_holes_open(struct holes *holes, int64_t start_ns, int64_t end_ns);
 /* Drops what is before a time. */
 void host_holes_forget(struct holes *holes, int64_t now_ns);
-/* Returns the first hole that starts at from_ns or later, and that is as long
- * as run_ns or lasts until before_ns; HOLE_NONE: there is none. */
-uint32_t host_holes_find(const struct holes *holes, int64_t from_ns,
-                         int64_t run_ns, int64_t before_ns);
+/* Finds the first hole that starts at from_ns or later, but before before_ns,
+ * and that is as long as run_ns or lasts until before_ns.  False: there is none;
+ * the next search for such a hole, or a longer one, goes on from there. */
+bool host_holes_find(struct holes *holes, int64_t from_ns, int64_t run_ns,
+                     int64_t before_ns, struct hole *found);
 /* Returns the length of a hole, or CLOCK_NEVER_NS. */
 int64_t host_hole_length(const struct hole *hole);
 

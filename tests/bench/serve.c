@@ -21,7 +21,6 @@
 #include "sim/event/loop.h"
 #include "tests/bench/probe.h"
 
-#define REPLICAS 8u
 #define PASSES_PER_TURN 2000000u
 #define ANSWERS_PER_TURN 20000u
 
@@ -67,7 +66,8 @@ static const struct job_form *any_form(void)
     return (const struct job_form *)(const void *)&some;    /* not looked at */
 }
 
-static struct world *make(const char *gpu, const char *llm, bool generates)
+static struct world *make(const char *gpu, const char *llm, bool generates,
+                          uint32_t replicas)
 {
     struct world *w = calloc(1, sizeof *w);
     struct err err = { 0 };
@@ -86,15 +86,15 @@ static struct world *make(const char *gpu, const char *llm, bool generates)
         .scaling = { SERVE_RATE, 1e9, INT64_C(60) * CLOCK_NS_PER_S, 0 },
     };
     w->spec.side[SERVE_GPU] = (struct serve_side_spec) {
-        .form = any_form(), .min = REPLICAS, .max = REPLICAS,
+        .form = any_form(), .min = replicas, .max = replicas,
         .law = { generates ? SERVE_GENERATE : SERVE_ENCODE,
                  catalogue_llm(catalogue, llm), NULL,
                  generates ? PRECISION_BF16 : PRECISION_INT8, 1, 128, 0, 0 },
     };
     /* Half of what batches of the largest size would do. */
-    w->gap_s = generates ? 0.25 / REPLICAS
+    w->gap_s = generates ? 0.25 / replicas
                          : 2 * serve_batch_s(&w->spec.side[SERVE_GPU].law,
-                                             &w->gang, 32) / 32 / REPLICAS;
+                                             &w->gang, 32) / 32 / replicas;
     w->loop = loop_new((struct loop_limits){ INT64_MAX, UINT64_MAX, NULL });
     w->ops = (struct service_ops) { .start = start, .self = w };
     rng_init(&w->rng, 1, "bench", 0);
@@ -108,16 +108,14 @@ static struct world *make(const char *gpu, const char *llm, bool generates)
 
 static void *make_passes(uint64_t size, bool quick)
 {
-    (void)size;
     (void)quick;
-    return make("t4", "bert-base", false);
+    return make("t4", "bert-base", false, (uint32_t)size);
 }
 
 static void *make_answers(uint64_t size, bool quick)
 {
-    (void)size;
     (void)quick;
-    return make("l40s", "llama-3-8b", true);
+    return make("l40s", "llama-3-8b", true, (uint32_t)size);
 }
 
 static double stretch(void *self)

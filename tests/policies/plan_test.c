@@ -19,67 +19,82 @@
 #include "sim/containers/rank_tree.h"
 #include "tests/aid/world.h"
 
-#define HORIZON 400             /* from then on nothing changes */
+#define HORIZON_MAX 12000
 #define NEVER INT64_MAX
 
 /* ---- the plan alone ---- */
 
-static int64_t slow_find(const int64_t *free, int64_t now, int64_t gpus,
+/* What is free at each instant; from the last one on nothing changes. */
+struct instants {
+    int64_t free[HORIZON_MAX + 1], last;
+};
+
+static int64_t slow_find(const struct instants *at, int64_t now, int64_t gpus,
                          int64_t run, int64_t before)
 {
-    for (int64_t t = now; t <= HORIZON && t < before; t++) {
+    for (int64_t t = now; t <= at->last && t < before; t++) {
         int64_t u = t;
-        while (u <= HORIZON && free[u] >= gpus)
+        while (u <= at->last && u < before && u - t < run && at->free[u] >= gpus)
             u++;
-        if (u > HORIZON || u - t >= run || u >= before)
+        if (u > at->last || u - t >= run || u >= before)
             return t;
     }
     return before;
 }
 
-static void slow_take(int64_t *free, int64_t start, int64_t end, int64_t gpus)
+static void slow_take(struct instants *at, int64_t start, int64_t end, int64_t gpus)
 {
-    for (int64_t t = start; t <= HORIZON && t < end; t++)
-        free[t] -= gpus;
+    for (int64_t t = start; t <= at->last && t < end; t++)
+        at->free[t] -= gpus;
 }
 
-static int64_t some_time(struct rng *rng, int64_t now, uint32_t never_part)
+static int64_t some_time(struct rng *rng, int64_t now, int64_t span, uint32_t never_part)
 {
     return rng_below(rng, never_part) == 0
-               ? NEVER : now + (int64_t)rng_below(rng, HORIZON / 2);
+               ? NEVER : now + (int64_t)rng_below(rng, (uint64_t)span);
 }
 
-/* sizes: jobs want 1 to so many GPUs. */
-static void plan_meets_the_array(uint64_t seed, uint32_t gpus, uint32_t sizes)
+/* sizes: jobs want 1 to so many GPUs.  Where the instants are many, so are the steps
+ * and holes of the plan, and they lie in many blocks. */
+static void plan_meets_the_array(uint64_t seed, uint32_t gpus, uint32_t sizes,
+                                 int64_t last)
 {
+    static struct instants at;
     struct arena *arena = arena_new(1 << 12);
     struct cs_host host = { .parts = { .arena = arena } };
     struct cs_plan *plan = cs_plan_new(&host);
-    int64_t free[HORIZON + 1], now = 0;
+    int64_t now = 0;
     struct rng rng;
 
     rng_init(&rng, seed, "plan", 0);
+    at.last = last;
     for (uint32_t round = 0; round < 1500; round++) {
-        if (round == 0 || rng_below(&rng, 300) == 0 || now > HORIZON / 2) {
+        if (round == 0 || rng_below(&rng, (uint64_t)last) == 0 || now > last / 2) {
             now = (int64_t)rng_below(&rng, 20);
             cs_plan_clear(plan, now, gpus);
-            for (int64_t t = 0; t <= HORIZON; t++)
-                free[t] = gpus;
+            for (int64_t t = 0; t <= last; t++)
+                at.free[t] = gpus;
         }
         uint32_t want = 1 + (uint32_t)rng_below(&rng, sizes);
-        int64_t run = 1 + (int64_t)rng_below(&rng, 60);
-        int64_t before = some_time(&rng, now, 3);
-        int64_t start = slow_find(free, now, want, run, before);
-        assert_true(cs_plan_find(plan, want, run, before) == start);
-        if (start < before && start + run < HORIZON) {
+        int64_t run = 1, before = NEVER, start = NEVER;
+        for (uint64_t looks = 1 + rng_below(&rng, 4); looks > 0; looks--) {
+            run = 1 + (int64_t)rng_below(&rng, 60);
+            before = some_time(&rng, now, last / 2, 3);
+            start = slow_find(&at, now, want, run, before);
+            assert_true(cs_plan_find(plan, want, run, before) == start);
+        }
+        if (start < before && start + run < last) {
             cs_plan_take(plan, start, start + run, want);
-            slow_take(free, start, start + run, want);
-        } else if (rng_below(&rng, 8) == 0) {   /* whatever comes of it */
+            slow_take(&at, start, start + run, want);
+        }
+        if (last > 1000 || rng_below(&rng, 8) == 0) {   /* whatever comes of it */
             int64_t some = (int64_t)rng_below(&rng, sizes) - sizes / 2;
-            int64_t end = some_time(&rng, now, 50);
-            start = some_time(&rng, now, 50);
+            start = some_time(&rng, now, last / 2, 50);
+            int64_t end = rng_below(&rng, 2) == 0 ? start + 1 + run % 5
+                              : some_time(&rng, now, last / 2, 50);
+            start = start < last ? start : last;
             cs_plan_take(plan, start, end, some);
-            slow_take(free, start, end, some);
+            slow_take(&at, start, end, some);
         }
         if (rng_below(&rng, 3) == 0) {
             now += (int64_t)rng_below(&rng, 4);
@@ -93,10 +108,12 @@ static void a_plan_finds_what_a_walk_over_instants_finds(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 8; seed++) {
-        plan_meets_the_array(seed, 4, 5);
-        plan_meets_the_array(seed, 24, 16);
-        plan_meets_the_array(seed, 100, 60);    /* more than have levels */
-        plan_meets_the_array(seed, 1000, 900);
+        plan_meets_the_array(seed, 4, 5, 400);
+        plan_meets_the_array(seed, 24, 16, 400);
+        plan_meets_the_array(seed, 100, 60, 400);       /* more than have levels */
+        plan_meets_the_array(seed, 1000, 900, 400);
+        plan_meets_the_array(seed, 8, 12, HORIZON_MAX);
+        plan_meets_the_array(seed, 60, 70, HORIZON_MAX);
     }
 }
 

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * route_test.c - the replica with the least to do, against a look at each, in random
+ * services whose replicas come, go and are lost.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/serving/state.h"
+#include "models/types/gang.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/base/rng.h"
+#include "sim/event/loop.h"
+
+#define REQUESTS 4000u
+
+struct world {
+    struct arena *arena;
+    struct loop *loop;
+    struct service *service;
+    struct service_spec spec;
+    struct gang gang;
+    struct rng rng;
+    double now_s, gap_s;
+    int64_t unit_ns;            /* what comes and goes takes times like this */
+    uint32_t left, looks, ties;
+    bool generates;
+};
+
+/* The definition: the first of those that have the least. */
+static const struct replica *look_at_each(struct world *w)
+{
+    const struct service *s = w->service;
+    const struct replica *best = NULL;
+    uint64_t least = 0;
+
+    for (uint32_t i = 0; i < s->replicas; i++) {
+        const struct replica *r = s->replica[i];
+        if (!r->wanted || !r->ready || r->draining)
+            continue;
+        uint64_t has = r->queue.count + (w->generates ? r->at_work : 0);
+        if (s->spec->route == SERVE_LEAST_LOADED && r->load_tokens > 0)
+            has = r->load_tokens;
+        w->ties += best != NULL && has == least;
+        if (best == NULL || has < least) {
+            best = r;
+            least = has;
+        }
+    }
+    return best;
+}
+
+static void look(struct world *w)
+{
+    if (w->service->opens == 0)
+        return;
+    w->looks++;
+    assert_ptr_equal(service_least(w->service), look_at_each(w));
+}
+
+static bool give_request(void *self, struct request *out)
+{
+    struct world *w = self;
+
+    if (w->service != NULL)
+        look(w);
+    if (w->left-- == 0)
+        return false;
+    w->now_s += rng_exponential(&w->rng, w->gap_s);
+    *out = (struct request) {
+        .arrive_ns = (int64_t)(w->now_s * 1e9),
+        .prompt_tokens = 1 + (uint32_t)rng_below(&w->rng, 600),
+        .output_tokens = w->generates ? 1 + (uint32_t)rng_below(&w->rng, 300) : 0,
+    };
+    return true;
+}
+
+static void make_ready(struct loop *loop, void *self, uint64_t replica)
+{
+    struct world *w = self;
+
+    (void)loop;
+    service_ready(w->service, (uint32_t)replica, &w->gang, 0);
+    look(w);
+}
+
+static void lose(struct loop *loop, void *self, uint64_t replica)
+{
+    struct world *w = self;
+
+    service_lost(w->service, (uint32_t)replica);
+    look(w);
+    loop_at(loop, clock_after(loop_now_ns(loop), w->unit_ns / 2), LOOP_RANK_OUTAGE,
+            make_ready, w, replica);
+}
+
+static int64_t some_time(struct world *w)
+{
+    return (int64_t)rng_below(&w->rng, (uint64_t)w->unit_ns);
+}
+
+static void start_soon(void *self, uint32_t replica, enum serve_side side)
+{
+    struct world *w = self;
+    int64_t now_ns = loop_now_ns(w->loop);
+
+    (void)side;
+    loop_at(w->loop, clock_after(now_ns, some_time(w) / 3),
+            LOOP_RANK_OUTAGE, make_ready, w, replica);
+    if (rng_below(&w->rng, 3) == 0)
+        loop_at(w->loop, clock_after(now_ns, w->unit_ns + 9 * some_time(w)),
+                LOOP_RANK_OUTAGE, lose, w, replica);
+}
+
+static void serve_random(uint64_t seed, enum serve_route route, bool generates,
+                         uint32_t replicas)
+{
+    static const char some = 0;
+    struct err err = { 0 };
+    struct world w = { .arena = arena_new(1 << 20), .left = REQUESTS,
+                       .generates = generates,
+                       .unit_ns = generates ? CLOCK_NS_PER_S : 20000000 };
+    const struct catalogue *catalogue = catalogue_load(w.arena, NULL, 0, &err);
+    const struct service_ops ops = { .start = start_soon, .self = &w };
+
+    assert_non_null(catalogue);
+    rng_init(&w.rng, seed, "route", 0);
+    w.gap_s = (generates ? 0.3 : 0.002) / replicas;
+    w.gang = (struct gang) { .gpu = catalogue_gpu(catalogue, generates ? "l40s" : "t4"),
+                             .gpus = 1, .nodes = 1, .intra_bps = 1e10 };
+    w.spec = (struct service_spec) {
+        .name = "s", .route = route, .batch_max = 8, .chunk_tokens = 256,
+        .batch_delay_ns = 2000000, .timeout_ns = seed % 2 == 0 ? 3 * w.unit_ns : 0,
+        .scaling = { SERVE_CONCURRENCY, generates ? 6 : 2, w.unit_ns, 0 },
+    };
+    w.spec.side[SERVE_GPU] = (struct serve_side_spec) {
+        .form = (const struct job_form *)(const void *)&some,   /* not looked at */
+        .min = 1, .max = replicas,
+        .law = { generates ? SERVE_GENERATE : SERVE_ENCODE,
+                 catalogue_llm(catalogue, generates ? "llama-3-8b" : "bert-base"), NULL,
+                 generates ? PRECISION_BF16 : PRECISION_INT8, 1, 128, 0, 0 },
+    };
+    w.loop = loop_new((struct loop_limits){ INT64_MAX, UINT64_MAX, NULL });
+    struct service_parts parts = { w.arena, w.loop, &w.spec, &ops, give_request, &w, 1, 0,
+                                   NULL };
+    struct service *service = service_new(&parts);
+    service_begin(service);
+    w.service = service;
+    loop_run(w.loop);
+    const struct service_result *result = service_close(service);
+    assert_true(result->requests == REQUESTS && result->done > REQUESTS / 2);
+    if (w.looks < REQUESTS * 9 / 10 || w.ties == 0 || result->side[SERVE_GPU].most <= replicas / 2)
+        fail_msg("seed %d: %u looks, %u ties, %u replicas", (int)seed, w.looks, w.ties,
+                 result->side[SERVE_GPU].most);
+    service_free(service);
+    loop_free(w.loop);
+    arena_free(w.arena);
+}
+
+static void the_least_is_what_a_look_at_each_finds(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++)
+        for (uint32_t generates = 0; generates < 2; generates++) {
+            serve_random(seed, SERVE_SHORTEST_QUEUE, generates, 5);
+            serve_random(seed, SERVE_LEAST_LOADED, generates, 33);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_least_is_what_a_look_at_each_finds),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
