@@ -3,8 +3,8 @@
  * state.h - the state of a service, for the files of this room only.
  *
  * The files in layers; none calls a later one: note.c (queues and counters),
- * least.c (who has the least to do), batch.c and generate.c (how a replica works), route.c, scale.c, service.c
- * (arrivals and replicas).  The one call in the other direction is the function
+ * least.c (who has the least to do), batch.c and generate.c (how a replica
+ * works), route.c, scale.c, service.c (arrivals and replicas).  The one call in the other direction is the function
  * pointer `emptied`.
  */
 #ifndef MODELS_SERVING_STATE_H
