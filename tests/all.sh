@@ -49,6 +49,7 @@ results() {
     stage 'the page' tests/page.sh build
     stage 'the CI kit' tests/ci.sh build
     stage 'pictures' tests/pictures.sh build
+    stage 'pairs of experiments' tests/pairs.sh build
 }
 others() {
     stage 'gates' tests/check.sh build
