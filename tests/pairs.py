@@ -169,6 +169,9 @@ def by_shards(r, folder, x, tables):
     for i in range(n):
         call(folder, ["run", path, "-q", "--shard", "%d/%d" % (i + 1, n), "-o", parts[i]])
     call(folder, ["merge"] + parts + ["-o", "other"])
+    if not os.path.exists(os.path.join(folder, "other", "summary.csv")):
+        # Trials that failed are missing: they fail again, and are listed.
+        call(folder, ["run", path, "-q", "-o", "other", "--resume"])
     same(tables, read(folder, "other"), "%d shards" % n)
 
 
