@@ -191,7 +191,9 @@ def by_resuming(r, folder, x, tables):
     path = write(folder, "other.yaml", x)
     p = subprocess.Popen([PROGRAM, "run", path, "-q", "-o", "other"], cwd=folder,
                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(r.uniform(0.005, 0.1))
+    while p.poll() is None and not os.path.exists(os.path.join(folder, "other", ".trials")):
+        time.sleep(0.001)               # before that it does not listen yet
+    time.sleep(r.uniform(0, 0.1))
     p.send_signal(r.choice([signal.SIGINT, signal.SIGKILL, signal.SIGTERM]))
     if p.wait() not in (0, 5, 130, -signal.SIGKILL):
         raise Wrong("a signal ends it with status %d" % p.returncode)
