@@ -81,11 +81,11 @@ if [ -n "$root" ]; then
     [ -d "$root/etc" ] || debootstrap --variant=minbase bookworm "$root" \
         "${MIRROR:-http://deb.debian.org/debian}" >"$scratch/log" 2>&1
     mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
-    rm -rf "$root/deb"
-    mkdir "$root/deb"
+    rm -rf "$root/deb" "$root/tmp/work"
+    mkdir "$root/deb" "$root/tmp/work"
     cp "$deb"/*.deb "$root/deb"
     if in_root "apt-get -qq update && apt-get install -qq -y --no-install-recommends \
-        /deb/clustersim_*.deb && cd /tmp && clustersim /$first --seeds 1 -q -o out &&
+        /deb/clustersim_*.deb && cd /tmp/work && clustersim /$first --seeds 1 -q -o out &&
         test -s out/summary.csv && clustersim new --jobs dpo --load 60% &&
         clustersim first.yaml -q" \
         >"$scratch/log" 2>&1; then passed; else
@@ -93,7 +93,7 @@ if [ -n "$root" ]; then
         failed 'the package does not run in a new root'
     fi
     if in_root "apt-get install -qq -y --no-install-recommends gcc libc6-dev pkg-config \
-        /deb/lib*.deb && cd /tmp && printf '%s\n' '#include <clustersim/clustersim.h>' \
+        /deb/lib*.deb && cd /tmp/work && printf '%s\n' '#include <clustersim/clustersim.h>' \
         '#include <stdio.h>' 'int main(void) { return puts(clustersim_version()) < 0; }' >v.c &&
         gcc v.c \$(pkg-config --cflags --libs clustersim) -o v && ./v &&
         clustersim new policy mine && clustersim explain ./mine.c" >"$scratch/log" 2>&1
@@ -101,7 +101,15 @@ if [ -n "$root" ]; then
         tail -n 5 "$scratch/log"
         failed 'the library does not serve a program in a new root'
     fi
-    if in_root "apt-get purge -qq -y clustersim libclustersim0 &&
+    if [ ! -f "$deb"/clustersim-mpi_*.deb ]; then
+        echo 'skip: no package of MPI'
+    elif in_root "apt-get install -qq -y /deb/clustersim-mpi_*.deb && cd /tmp/work &&
+        mpirun --oversubscribe --allow-run-as-root -n 2 clustersim /$first --seeds 1 -q -o two &&
+        cmp out/summary.csv two/summary.csv" >"$scratch/log" 2>&1; then passed; else
+        tail -n 5 "$scratch/log"
+        failed 'two ranks do not run in a new root'
+    fi
+    if in_root "apt-get purge -qq -y 'clustersim*' libclustersim0 &&
         ! find /usr -name '*clustersim*' | grep ." >"$scratch/log" 2>&1; then passed; else
         cat "$scratch/log"
         failed 'the packages leave files'
