@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "sim/base/arena.h"
+#include "sim/base/decimal.h"
 
 /* Makes room for some bytes and a NUL; returns where they go. */
 static char *reserve_bytes(struct line *line, size_t bytes)
@@ -53,34 +54,43 @@ void line_append(struct line *line, const struct line *more)
 }
 
 /* The last byte tells whether a comma is due, so no nesting is kept. */
-void line_item(struct line *line)
+static bool comma_is_due(const struct line *line)
 {
     char last = line->used > 0 ? line->text[line->used - 1] : '[';
 
-    if (last != '[' && last != '{' && last != ':')
+    return last != '[' && last != '{' && last != ':';
+}
+
+void line_item(struct line *line)
+{
+    if (comma_is_due(line))
         put_bytes(line, ",", 1);
 }
 
+/* Most that is written are keys and numbers: each makes room once. */
 void line_key(struct line *line, const char *key)
 {
-    line_item(line);
-    put_bytes(line, "\"", 1);
-    line_raw(line, key);
-    put_bytes(line, "\":", 2);
+    size_t bytes = strlen(key);
+    char *end = reserve_bytes(line, bytes + 4);
+
+    if (comma_is_due(line))
+        *end++ = ',';
+    *end++ = '"';
+    end = (char *)memcpy(end, key, bytes) + bytes;
+    *end++ = '"';
+    *end++ = ':';
+    line->used = (size_t)(end - line->text);
 }
 
 /* Without printf, which takes several times as long. */
 void line_int(struct line *line, int64_t value)
 {
-    char digits[24], *at = digits + sizeof digits;
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    char *end = reserve_bytes(line, 21);
 
-    do
-        *--at = (char)('0' + rest % 10);
-    while ((rest /= 10) > 0);
     if (value < 0)
-        *--at = '-';
-    put_bytes(line, at, (size_t)(digits + sizeof digits - at));
+        *end++ = '-';
+    end = decimal_put(end, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    line->used = (size_t)(end - line->text);
 }
 
 /* 17 digits read back as the same double; JSON has no infinity, so what is not
@@ -96,23 +106,31 @@ void line_real(struct line *line, double value)
     line_raw(line, text);
 }
 
-/* Escapes what JSON must have escaped; bytes from 0x80 on are UTF-8 and pass. */
+static bool is_plain(unsigned char c)
+{
+    return c >= ' ' && c != '"' && c != '\\';
+}
+
+/* Escapes what JSON must have escaped; bytes from 0x80 on are UTF-8 and pass.  Bytes that
+ * need nothing go out together: names are most of a message. */
 void line_words(struct line *line, const char *text, size_t bytes)
 {
+    size_t from = 0;
+
     put_bytes(line, "\"", 1);
     for (size_t i = 0; i < bytes; i++) {
         unsigned char c = (unsigned char)text[i];
         char code[8];
 
-        if (c < ' ') {
-            snprintf(code, sizeof code, "\\u%04x", c);
-            line_raw(line, code);
+        if (is_plain(c))
             continue;
-        }
-        if (c == '"' || c == '\\')
-            put_bytes(line, "\\", 1);
-        put_bytes(line, text + i, 1);
+        put_bytes(line, text + from, i - from);
+        from = i + (c < ' ');
+        if (c < ' ')
+            snprintf(code, sizeof code, "\\u%04x", c);
+        line_raw(line, c < ' ' ? code : "\\");
     }
+    put_bytes(line, text + from, bytes - from);
     put_bytes(line, "\"", 1);
 }
 
