@@ -249,6 +249,17 @@ def name_of(cls: Type[Policy]) -> str:
 
 _in_trial = False
 
+# The watch has a signal and a timer of its own where there are such: alarm() and setitimer() are
+# a policy's, who may limit the time of a solver by them.
+_TICK = signal.SIGRTMAX if hasattr(_core, "tick") else signal.SIGALRM
+
+
+def _tick(tick_s: float) -> None:
+    if hasattr(_core, "tick"):
+        _core.tick(_TICK, tick_s)
+    else:
+        signal.setitimer(signal.ITIMER_REAL, tick_s, tick_s)
+
 
 def _end_copies() -> None:
     if _in_trial:
@@ -261,7 +272,7 @@ if hasattr(os, "register_at_fork"):
 
 def _watch(host: Host, limit_s: float) -> None:
     """Raises where a method has not returned for so long, so that the error says where.  A
-    second later the process of the trial is ended from outside."""
+    second later the process of the trial is ended from outside, whatever it does to signals."""
     tick_s = min(limit_s / 8, 0.2)
     still = 0
 
@@ -272,9 +283,9 @@ def _watch(host: Host, limit_s: float) -> None:
             still = 0
             raise TimeoutError(f"it has not returned for more than {limit_s:.4g} s")
 
-    signal.signal(signal.SIGALRM, look)
-    signal.siginterrupt(signal.SIGALRM, False)
-    signal.setitimer(signal.ITIMER_REAL, tick_s, tick_s)
+    signal.signal(_TICK, look)
+    signal.siginterrupt(_TICK, False)
+    _tick(tick_s)
 
 
 def _make(cls: Type[Policy], params: Dict[str, Any], host: Host, limit_s: float) -> Policy:
@@ -291,7 +302,8 @@ def _make(cls: Type[Policy], params: Dict[str, Any], host: Host, limit_s: float)
 
 def _tell(error: BaseException) -> Tuple[str, str]:
     """What a trial failed of: in a word, and the traceback on one line."""
-    frames = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+              if frame.filename != __file__]            # the watch raises here
     place = f", at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     what = traceback.format_exception_only(type(error), error)[-1].strip()
     lines = [line.strip() for part in traceback.format_exception(type(error), error,
@@ -308,7 +320,7 @@ def _plain(text: str) -> str:
 
 
 def _end() -> None:
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    _tick(0)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

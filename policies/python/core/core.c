@@ -7,7 +7,10 @@
  */
 #include "core.h"
 
+#include <signal.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #ifdef CLUSTERSIM_CHECKOUT
 #include "experiments/library/clustersim.h"
@@ -216,7 +219,40 @@ static PyObject *core_run(PyObject *module, PyObject *args)
     return result;
 }
 
+/* ---- the watch of a trial ---- */
+
+#if defined _POSIX_TIMERS && _POSIX_TIMERS > 0
+#define HAS_TIMERS
+
+/* Sends this process a signal every so many seconds of wall time, 0: no more.  By a timer
+ * of its own, since alarm() and setitimer() are the policies'. */
+static PyObject *core_tick(PyObject *module, PyObject *arguments)
+{
+    static timer_t timer;
+    static pid_t owner;                 /* a copy of the process has no timer */
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL };
+    struct itimerspec spec;
+    double tick_s;
+
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "id", &event.sigev_signo, &tick_s))
+        return NULL;
+    spec.it_interval = (struct timespec){ (time_t)tick_s,
+                                          (long)((tick_s - (double)(time_t)tick_s) * 1e9) };
+    spec.it_value = spec.it_interval;
+    if (owner != getpid() && timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
+        return PyErr_SetFromErrno(PyExc_OSError);
+    owner = getpid();
+    if (timer_settime(timer, 0, &spec, NULL) != 0)
+        return PyErr_SetFromErrno(PyExc_OSError);
+    Py_RETURN_NONE;
+}
+#endif
+
 static PyMethodDef core_methods[] = {
+#ifdef HAS_TIMERS
+    { "tick", core_tick, METH_VARARGS, "Sends a signal every so many seconds; see policy.py." },
+#endif
     { "run", core_run, METH_VARARGS, "Runs an experiment; see run.py." },
     { "table", py_table_new, METH_VARARGS, "A class as the table of a policy; see policy.py." },
     { "set_verdicts", py_host_set_verdicts, METH_O, "The members of Verdict, in their order." },

@@ -2,6 +2,7 @@
 """Policies in Python that go wrong in each way and in each method: their trials fail, or go on as
 if nothing were, and those of others are whole."""
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -79,8 +80,25 @@ class Methods(Case):
     def test_a_method_that_does_not_return_is_ended(self):
         for m, told in self.told(lambda m: spins if METHODS.index(m) % 2 else sleeps,
                                  plugins={"event_limit": "1s"}):
-            self.assertIn(f"{m}() raised TimeoutError: it has not returned for more than 1 s",
-                          told)
+            self.assertIn(f"{m}() raised TimeoutError: it has not returned for more than 1 s, "
+                          "at test_faults.py:", told)
+
+    def test_a_policy_may_use_alarms_and_is_ended_whatever_signals_it_holds_back(self):
+        def rings():
+            signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
+            signal.alarm(10000)                 # in place of another one, if there is one
+            spins()
+
+        def holds():
+            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+            spins()
+
+        rung = []
+        results = self.run_small([made("rings", "decide", rings), made("holds", "decide", holds)],
+                                 seeds=1, settings={"plugins": {"event_limit": "1s"}})
+        told = {row["policy"]: row["message"] for row in results.table("failures")}
+        self.assertIn("raised TimeoutError: it has not returned for more than 1 s", told["rings"])
+        self.assertIn("needs more than 1 s of wall time for one event", told["holds"])
 
 
 class NoRepr:
