@@ -21,14 +21,31 @@ static void decide(void *self, struct cs_host *host)
         (void)cs_start(host, cs_pending(host, 0));
 }
 
-const struct cs_policy agent_jobs_policy = {
-    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
-    .name = "agent", .summary = "decisions from outside, job by job",
-    .flags = CS_ASKS_ESTIMATES, .decide = decide,
-};
+/* One that may change what runs is asked where nothing waits, too. */
+static void decide_all(void *self, struct cs_host *host)
+{
+    bool waits = cs_pending_count(host) > 0;
 
-const struct cs_policy agent_phases_policy = {
-    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
-    .name = "agent", .summary = "decisions from outside, phase by phase",
-    .flags = CS_ASKS_ESTIMATES | CS_PER_PHASE, .decide = decide,
-};
+    (void)self;
+    if ((waits || cs_running_count(host) > 0) && !host_hold(host) && waits)
+        (void)cs_start(host, cs_pending(host, 0));
+}
+
+#define AGENT(SUMMARY, DECIDE, FLAGS) \
+    { .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy), \
+      .name = "agent", .summary = SUMMARY, .flags = CS_ASKS_ESTIMATES | (FLAGS), \
+      .decide = DECIDE }
+
+const struct cs_policy *agent_policy(bool phases, bool stops)
+{
+    static const struct cs_policy table[2][2] = {
+        { AGENT("decisions from outside, job by job", decide, 0),
+          AGENT("decisions from outside, job by job, of what runs, too", decide_all,
+                CS_PREEMPTS | CS_RESIZES) },
+        { AGENT("decisions from outside, phase by phase", decide, CS_PER_PHASE),
+          AGENT("decisions from outside, phase by phase, of what runs, too", decide_all,
+                CS_PER_PHASE | CS_PREEMPTS | CS_RESIZES) },
+    };
+
+    return &table[phases][stops];
+}

@@ -5,10 +5,13 @@
 #ifndef EXPERIMENTS_ENV_AGENT_H
 #define EXPERIMENTS_ENV_AGENT_H
 
+#include <stdbool.h>
+
 struct cs_policy;
 
-/* Tasks are whole jobs, or phases of jobs.  Both are called "agent": one of them is the
- * guest of an experiment. */
-extern const struct cs_policy agent_jobs_policy, agent_phases_policy;
+/* Returns the table of an agent whose tasks are whole jobs, or phases of jobs; `stops`: it
+ * may stop and resize what runs.  All are called "agent": one of them is the guest of an
+ * experiment. */
+const struct cs_policy *agent_policy(bool phases, bool stops);
 
 #endif

@@ -131,10 +131,12 @@ static const struct named feature[] = {
 #define TASK_FEATURE(ID, NAME, HELP) { "task", NAME, HELP },
 #define PLACE_FEATURE(ID, NAME, HELP) { "place", NAME, HELP },
 #define CLOCK_FEATURE(ID, NAME, HELP) { "clock", NAME, HELP },
+#define RUNNING_FEATURE(ID, NAME, HELP) { "running", NAME, HELP },
 #include "experiments/env/features.def"
 #undef TASK_FEATURE
 #undef PLACE_FEATURE
 #undef CLOCK_FEATURE
+#undef RUNNING_FEATURE
 #define REWARD(ID, NAME, METRIC, HELP) { "reward", NAME, HELP },
 #include "experiments/env/rewards.def"
 #undef REWARD

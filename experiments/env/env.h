@@ -13,11 +13,14 @@
  * cluster, workload and keys of the experiment, and an agent in place of its policies.  The
  * agent is asked where it has a choice: something waits that could start now.
  *
- * Actions are numbers below shape.actions.  row * places + place starts the task of that row
- * at that place; the last action waits until something changes.  Place 0 is where the job's
+ * Actions are numbers below shape.actions (see there): one starts the task of a row at a
+ * place, in a size; the last one waits until something changes.  Place 0 is where the job's
  * owner asks for; the others are pools, or GPU types within a pool, by their names.  A mask
  * has 1 for each action that would be carried out.  Another one changes nothing, and its
  * verdict says why.
+ *
+ * With options.running, the agent sees jobs that run, too, and may stop them, or change them
+ * to one of its sizes.  It is then asked wherever it could do so.
  *
  * Seeds name what is drawn: point and replica of the experiment.  Seed s is its point
  * s % points and, of the split's replicas, number s / points.  The splits have no replica in
@@ -66,6 +69,8 @@ struct clustersim_env_options {
     const uint32_t *sizes;      /* GPUs that a task may start on beside what its owner
                                    asks: where its job allows it, and no role of several */
     uint32_t size_count;        /* times places + 1: at most 64 choices of a task */
+    uint32_t running;           /* jobs that run, those that ran first at the front, which
+                                   the agent sees, and may stop or resize; 0: none */
 };
 
 struct clustersim_env_error {
@@ -76,13 +81,16 @@ struct clustersim_env_error {
     uint32_t line, column;
 };
 
-/* An observation is `floats` numbers: rows of tasks, then places, then the clock's.  An
- * action is row * choices + size * places + place, size 0 being what the owner asks; the
- * last one, rows * choices, waits. */
+/* An observation is `floats` numbers: rows of tasks, then places, then the clock's, then
+ * rows of what runs.  An action is row * choices + size * places + place, size 0 being what
+ * the owner asks; from rows * choices on, row * ends + end stops the job of a running row
+ * (end 0) or changes it to the size of that number; the last one waits. */
 struct clustersim_env_shape {
     uint32_t count, rows, row_features, places, place_features, clock_features;
     uint32_t actions, floats, points;
     uint32_t choices;           /* of a task: places * (1 + sizes) */
+    uint32_t running_rows, running_features;
+    uint32_t ends;              /* of a running job: 1 + sizes */
 };
 
 /* Where answers are written, by trial; all are the caller's. */
@@ -106,8 +114,8 @@ void clustersim_env_close(struct clustersim_env *env);          /* accepts NULL 
 const struct clustersim_env_error *clustersim_env_error(const struct clustersim_env *env);
 /* Returns the sizes of arrays; fixed once the environment is open. */
 const struct clustersim_env_shape *clustersim_env_shape(const struct clustersim_env *env);
-/* Returns the name of number `i` of a kind: features ("task", "place", "clock"),
- * places ("places") and rewards ("reward"); NULL past the last. *help is set for
+/* Returns the name of number `i` of a kind: features ("task", "place", "clock",
+ * "running"), places ("places") and rewards ("reward"); NULL past the last. *help is set for
  * all but places; `help` may be NULL. */
 const char *clustersim_env_name(const struct clustersim_env *env, const char *kind,
                                 uint32_t i, const char **help);

@@ -5,8 +5,8 @@
  *
  * The loop of the trial is left and entered again: what decides is no callback,
  * so no thread or second stack is needed.  Within a decision a step is a call
- * of the host.  A decision without a choice (nothing that waits could start) is
- * passed by.
+ * of the host.  A decision without a choice (nothing that waits could start, nothing
+ * that runs could be changed) is passed by.
  *
  * Rewards are differences of a potential (score.h) between two stops, so they
  * sum up to the episode's score, however many steps there are.
@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "experiments/env/plan.h"
+#include "experiments/env/running.h"
 #include "policies/host/host.h"
 #include "policies/phases.h"
 #include "sim/base/arena.h"
@@ -110,8 +111,12 @@ bool episode_act(struct episode *episode, uint32_t action, const struct episode_
     episode->steps++;
     if (wait)
         *verdict = episode->look.may_wait ? CS_DONE : CS_NOT_ALLOWED;
-    else
+    else if (action < shape->rows * shape->choices)
         *verdict = start_task(episode, action / shape->choices, action % shape->choices);
+    else
+        *verdict = running_act(&episode->look.running,
+                               (action - shape->rows * shape->choices) / shape->ends,
+                               (action - shape->rows * shape->choices) % shape->ends);
     bool fine = true;
     if (*verdict == CS_DONE)
         fine = run_to_choice(episode, !wait, view, err);

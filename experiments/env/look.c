@@ -13,16 +13,13 @@
  * they came, only new ones are added at the end; where a task may come back to
  * an earlier place (a preemption, a failure), `stale` makes all rows be read
  * anew.
- *
- * Features are numbers from 0 to 1: x / (x + half) for what has no bound, part /
- * all for shares (features.def has their meaning).
  */
 #include "experiments/env/look.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
+#include "experiments/env/scale.h"
 #include "experiments/run/trial.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
@@ -32,35 +29,6 @@
 #include "policies/phases.h"
 #include "sim/base/arena.h"
 #include "sim/event/journal.h"
-
-/* Times at which a feature is 1/2: of waiting, and of the clock. */
-#define HOUR_NS 3.6e12
-#define DAY_NS 8.64e13
-
-/* Maps [0, inf) ns to [0, 1), 1/2 at `half`. */
-static float scale_time(int64_t ns, double half)
-{
-    return ns <= 0 ? 0.0f : (float)((double)ns / ((double)ns + half));
-}
-
-/* Maps a count to [0, 1), 1/2 at the number of rows that are seen. */
-static float scale_count(uint32_t n, uint32_t rows)
-{
-    return (float)n / (float)(n + rows);
-}
-
-static float scale_share(double part, double all)
-{
-    return all <= 0 || part <= 0 ? 0.0f : part >= all ? 1.0f : (float)(part / all);
-}
-
-/* Maps priorities to (0, 1): 1/2 at 0, rising. */
-static float scale_priority(int32_t priority)
-{
-    double p = priority;
-
-    return (float)(0.5 + p / (2 * fabs(p) + 20));
-}
 
 /* ---- the begin ---- */
 
@@ -113,6 +81,7 @@ void look_begin(struct look *look, const struct plan *plan, struct arena *arena,
             if (is_of_place(&plan->place[p], &cluster->group[g]))
                 look->place_gpus[p] += cluster->group[g].gpus * cluster->group[g].node_count;
     tenants_begin(&look->tenants, arena, trial);
+    running_begin(&look->running, plan, arena, look->host, &look->tenants, look->gpus);
     journal_listen(trial_journal(trial),
                    UINT64_C(1) << FACT_JOB_STOP | UINT64_C(1) << FACT_JOB_INTERRUPT |
                        UINT64_C(1) << FACT_NODE_DOWN | UINT64_C(1) << FACT_JOB_END,
@@ -193,7 +162,7 @@ static void fill_row(struct look *look, uint32_t r)
     out[TASK_AT_TASK] = 1;
     out[TASK_AT_GPUS] = scale_share((double)task->gpus * task->gpu_milli / GPU_MILLI, look->gpus);
     out[TASK_AT_WAITED] = out[TASK_AT_TENANT] = 0;
-    out[TASK_AT_ESTIMATE] = scale_time(task->estimate_ns, HOUR_NS);
+    out[TASK_AT_ESTIMATE] = scale_time(task->estimate_ns, SCALE_HOUR_NS);
     out[TASK_AT_PRIORITY] = scale_priority(task->priority);
     out[TASK_AT_PHASE] = task->role == CS_ALL_ROLES ? 0 : (float)(task->phase + 1) /
                          (float)cs_request(look->host, task->job)->form->phase_count;
@@ -361,7 +330,7 @@ static void see_clock(struct look *look)
     uint32_t waiting = cs_pending_count(look->host), rows = look->plan->shape.rows;
     float *out = look->clock;
 
-    out[CLOCK_AT_NOW] = scale_time(cs_now_ns(look->host), DAY_NS);
+    out[CLOCK_AT_NOW] = scale_time(cs_now_ns(look->host), SCALE_DAY_NS);
     out[CLOCK_AT_WAITING] = scale_count(waiting, rows);
     out[CLOCK_AT_UNSEEN] = waiting <= rows ? 0 : scale_share(waiting - rows, waiting);
     out[CLOCK_AT_RUNNING] = scale_count(cs_running_count(look->host), rows);
@@ -388,7 +357,8 @@ static bool will_change(const struct look *look)
 bool look_anew(struct look *look)
 {
     see_rows(look);
-    if (see_fits(look) == 0)
+    bool starts = see_fits(look) != 0;
+    if (!running_see(&look->running, look->rows > 0) && !starts)
         return false;
     look->may_wait = will_change(look);
     see_rest(look);
@@ -398,6 +368,7 @@ bool look_anew(struct look *look)
 void look_end(struct look *look)
 {
     look->rows = 0;
+    running_end(&look->running);
     look->may_wait = true;
     see_rest(look);
 }
@@ -413,7 +384,7 @@ static void write_rows(const struct look *look, float *out)
 
     memcpy(out, row->number, look->rows * TASK_FEATURES * sizeof *out);
     for (uint32_t r = 0; r < look->rows; r++, out += TASK_FEATURES) {
-        out[TASK_AT_WAITED] = scale_time(now_ns - row->ready_ns[r], HOUR_NS);
+        out[TASK_AT_WAITED] = scale_time(now_ns - row->ready_ns[r], SCALE_HOUR_NS);
         if (row->tenant[r] != TENANT_NONE)
             out[TASK_AT_TENANT] =
                 scale_share(look->tenants.tenant[row->tenant[r]].gpus, look->gpus);
@@ -437,5 +408,8 @@ void look_write(const struct look *look, float *observation, uint8_t *mask)
         for (; choices != 0; choices &= choices - 1)
             mask[r * shape->choices + (uint32_t)__builtin_ctzll(choices)] = 1;
     }
+    running_write(&look->running,
+                  out + (size_t)shape->places * PLACE_FEATURES + CLOCK_FEATURES,
+                  mask + (size_t)shape->rows * shape->choices);
     mask[shape->actions - 1] = look->may_wait;
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "experiments/env/plan.h"
+#include "experiments/env/running.h"
 #include "experiments/env/tenants.h"
 #include "policies/policy.h"
 
@@ -53,6 +54,7 @@ struct look {
     struct cs_host *host;
     struct arena *arena;
     struct tenants tenants;
+    struct running running;
     double gpus;                /* of the cluster */
     uint32_t place_gpus[PLAN_PLACES_MAX];
     bool shape_of_job;          /* where jobs alike may differ in what fits */
@@ -72,8 +74,8 @@ struct look {
  * which lives as long as the trial. */
 void look_begin(struct look *look, const struct plan *plan, struct arena *arena,
                 const struct trial *trial, const struct trial_spec *spec);
-/* Looks anew, while a decision is held.  False: nothing that waits could start, so
- * there is no choice. */
+/* Looks anew, while a decision is held.  False: nothing that waits could start, and nothing
+ * that runs could be stopped or resized, so there is no choice. */
 bool look_anew(struct look *look);
 /* Tells it that the task of a row was started: later rows move up by one. */
 void look_started(struct look *look, uint32_t row);

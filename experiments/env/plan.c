@@ -72,6 +72,7 @@ static bool check_options(struct plan *plan, const char *path,
     plan->shape.count = options->count == 0 ? 1 : options->count;
     plan->shape.rows = options->rows == 0 ? ROWS_USUAL : options->rows;
     plan->phases = options->phases;
+    plan->shape.running_rows = options->running;
     plan->split = options->split;
     plan->steps_max = options->steps_max;
     if (path == NULL)
@@ -82,6 +83,9 @@ static bool check_options(struct plan *plan, const char *path,
     if (plan->shape.rows > PLAN_ROWS_MAX)
         return err_set(err, ERR_USAGE, nowhere, "rows must be from 1 to %u, found %u",
                        PLAN_ROWS_MAX, plan->shape.rows);
+    if (options->running > PLAN_ROWS_MAX)
+        return err_set(err, ERR_USAGE, nowhere, "running must be from 0 to %u, found %u",
+                       PLAN_ROWS_MAX, options->running);
     if ((unsigned)options->split >= CLUSTERSIM_ENV_SPLIT_COUNT)
         return err_set(err, ERR_USAGE, nowhere, "split must be from 0 to %u, found %u",
                        CLUSTERSIM_ENV_SPLIT_COUNT - 1, (unsigned)options->split);
@@ -128,8 +132,7 @@ static const struct experiment *read_experiment(struct arena *arena, const char 
                                                 const struct clustersim_env_options *options,
                                                 struct err *err)
 {
-    const struct cs_policy *agent = options->phases ? &agent_phases_policy
-                                                    : &agent_jobs_policy;
+    const struct cs_policy *agent = agent_policy(options->phases, options->running > 0);
     struct registry_guest *guest = arena_alloc(arena, 1, sizeof *guest);
     struct experiment_options reading = {
         .text = options->text,
@@ -272,12 +275,14 @@ bool plan_read(struct plan *plan, struct arena *arena, const char *path,
     shape->row_features = TASK_FEATURES;
     shape->place_features = PLACE_FEATURES;
     shape->clock_features = CLOCK_FEATURES;
+    shape->running_features = RUNNING_FEATURES;
     if (!read_sizes(plan, options, err))
         return false;
     shape->choices = shape->places * plan->sizes;
-    shape->actions = shape->rows * shape->choices + 1;
+    shape->ends = plan->sizes;
+    shape->actions = shape->rows * shape->choices + shape->running_rows * shape->ends + 1;
     shape->floats = shape->rows * TASK_FEATURES + shape->places * PLACE_FEATURES +
-                    CLOCK_FEATURES;
+                    CLOCK_FEATURES + shape->running_rows * RUNNING_FEATURES;
     shape->points = plan->experiment->point_count;
     return true;
 }

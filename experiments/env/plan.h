@@ -22,6 +22,7 @@ struct trial_spec;
 #define TASK_FEATURE(ID, NAME, HELP) TASK_AT_##ID,
 #define PLACE_FEATURE(ID, NAME, HELP)
 #define CLOCK_FEATURE(ID, NAME, HELP)
+#define RUNNING_FEATURE(ID, NAME, HELP)
 /* Features by number, in the order of features.def. */
 enum task_feature {
 #include "experiments/env/features.def"
@@ -43,9 +44,18 @@ enum clock_feature {
 #include "experiments/env/features.def"
     CLOCK_FEATURES
 };
+#undef CLOCK_FEATURE
+#undef RUNNING_FEATURE
+#define CLOCK_FEATURE(ID, NAME, HELP)
+#define RUNNING_FEATURE(ID, NAME, HELP) RUNNING_AT_##ID,
+enum running_feature {
+#include "experiments/env/features.def"
+    RUNNING_FEATURES
+};
 #undef TASK_FEATURE
 #undef PLACE_FEATURE
 #undef CLOCK_FEATURE
+#undef RUNNING_FEATURE
 
 enum reward {
 #define REWARD(ID, NAME, METRIC, HELP) REWARD_##ID,

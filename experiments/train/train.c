@@ -20,6 +20,7 @@
 #include "experiments/train/training.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
+#include "sim/config/conf.h"
 #include "sim/stats/stats.h"
 #include "sim/text/out.h"
 #include "sim/text/table.h"
@@ -94,8 +95,10 @@ static bool run_generation(struct training *t, struct err *err)
     train_draw(t, batch);
     if (!train_run_batch(t, batch, count, t->cell, t->cell_count, &o, err))
         return false;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         batch[i].score = train_score(t, &o, i, &t->reference, t->cell_count);
+        t->matters |= batch[i].score != 1;
+    }
     train_move(t, batch);
     t->generation++;
     if (t->keys.validation.every == 0 && batch[0].score < t->best.score)
@@ -137,6 +140,20 @@ static bool run_generations(struct training *t, struct err *err)
             return false;
     }
     return true;
+}
+
+/* Weights that no policy reads, or advice where there is no choice, would be written as if
+ * they had been learned. */
+static bool check_matters(const struct training *t, struct err *err)
+{
+    if (t->matters)
+        return true;
+    train_state_drop(t);
+    err_set(err, ERR_RANGE, conf_pos(t->experiment->train),
+            "no weights changed %s: of %u vectors a generation, all did as the initial ones",
+            t->keys.objective_name, (uint32_t)t->keys.population);
+    return err_hint(err, "Policy %.60s may read none of these weights, or has no choice on these "
+                    "jobs. Nothing was written.", t->keys.policy_name);
 }
 
 /* ---- the verdict --------------------------------------------------------- */
@@ -335,8 +352,9 @@ bool train_run(struct arena *arena, const struct experiment *experiment,
         return false;
     if (options->resume && !train_state_read(&t, err) && err->kind != ERR_NONE)
         return false;
-    if (!run_generations(&t, err) || !judge_weights(&t, &j, err) ||
-        !write_weights(&t, &j, err))
+    t.matters = t.generation > 0;       /* what was before is not known */
+    if (!run_generations(&t, err) || !check_matters(&t, err) ||
+        !judge_weights(&t, &j, err) || !write_weights(&t, &j, err))
         return false;
     train_state_drop(&t);
     put_judgement(&t, &j, text, sizeof text);

@@ -14,10 +14,12 @@
 #include "policies/host/host.h"
 #include "policies/params.h"
 #include "policies/policy.h"
+#include "policies/registry/registry.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/rng.h"
 #include "sim/config/conf.h"
+#include "sim/text/paths.h"
 
 static const char *const method_names[] = { "cross_entropy", "evolution", NULL };
 
@@ -218,9 +220,22 @@ static bool find_objective(const struct experiment *experiment, struct train_key
                    "and is '%.60s'", keys->objective_name);
 }
 
+/* The built-in policies that ask for weights: "`learned`, `advised`". */
+static const char *list_learners(struct arena *arena)
+{
+    const struct cs_policy *table;
+    const char *list = "";
+
+    for (size_t i = 0; (table = registry_at(i)) != NULL; i++)
+        if (table->flags & CS_ASKS_WEIGHTS)
+            list = text_format(arena, "%s%s`%s`", list, list[0] == '\0' ? "" : ", ",
+                               table->name);
+    return list;
+}
+
 /* Whatever it learned would change nothing. */
-static bool has_weights(const struct experiment *experiment, const struct train_keys *keys,
-                        struct err *err)
+static bool has_weights(struct arena *arena,const struct experiment *experiment,
+                        const struct train_keys *keys, struct err *err)
 {
     const struct cs_policy *table = experiment->point[0].policy[keys->policy]->policy;
 
@@ -229,17 +244,17 @@ static bool has_weights(const struct experiment *experiment, const struct train_
     err_set(err, ERR_SCHEMA, conf_pos(experiment->train),
             "policy %.60s asks for no weights, so there is nothing to learn",
             keys->policy_name);
-    return err_hint(err, "Of the built-in policies `learned` does; one of your own calls "
-                         "cs_weight().");
+    return err_hint(err, "Of the built-in policies these do: %s. One of your own calls "
+                         "cs_weight().", list_learners(arena));
 }
 
-static bool find_policy(const struct experiment *experiment, struct train_keys *keys,
-                        struct err *err)
+static bool find_policy(struct arena *arena, const struct experiment *experiment,
+                        struct train_keys *keys, struct err *err)
 {
     for (uint32_t p = 0; p < experiment->policy_count; p++)
         if (strcmp(experiment->policy_name[p], keys->policy_name) == 0) {
             keys->policy = p;
-            return has_weights(experiment, keys, err);
+            return has_weights(arena, experiment, keys, err);
         }
     return err_set(err, ERR_REFERENCE, conf_pos(experiment->train),
                    "policy '%.60s' is not among the policies of the "
@@ -395,7 +410,7 @@ bool train_keys_read(struct arena *arena, const struct experiment *experiment,
                      struct train_keys *keys, struct err *err)
 {
     return read_keys(experiment, keys, err) && find_objective(experiment, keys, err) &&
-           find_policy(experiment, keys, err) && seeds_differ(experiment, keys, err) &&
+           find_policy(arena, experiment, keys, err) && seeds_differ(experiment, keys, err) &&
            read_validation(arena, experiment, keys, err) &&
            read_against(arena, experiment, keys, err) &&
            read_weights(arena, experiment, keys, err);

@@ -47,6 +47,7 @@ struct training {
     uint32_t stale;                 /* validations since the best */
     struct rng rng;                 /* cross-entropy: of all generations */
     uint64_t trials;
+    bool matters;                   /* some vector did otherwise than the initial one */
     /* What is trained on, and what the initial weights did there. */
     struct train_cell *cell, *validation_cell;
     uint32_t cell_count, validation_count;

@@ -53,6 +53,8 @@ void host_resume(struct cs_host *host);
 /* Would cs_start(), or with a want cs_start_want(), start the task now?  Draws nothing
  * and changes nothing but counts of what was searched. */
 bool host_fits(struct cs_host *host, struct task_id task, const struct cs_want *want);
+/* Would cs_resize() change the lease now?  Draws and changes nothing, likewise. */
+bool host_could_resize(struct cs_host *host, struct lease_id lease, uint32_t gpus);
 
 /* False if the policy failed: err says why. */
 bool host_verdict(const struct cs_host *host, struct err *err);

@@ -17,6 +17,7 @@
 #include "models/jobs/speedup.h"
 #include "models/laws/phase.h"
 #include "models/types/placement.h"
+#include "policies/host/host.h"
 #include "policies/host/request.h"
 #include "policies/known.h"
 #include "policies/leases/goodput.h"
@@ -59,19 +60,22 @@ static bool is_same_placement(const struct placement *a,
 }
 
 /* Finds another placement for a lease as if its own GPUs were free.  False: there
- * is none, or only the one that it has.  Nothing is taken.  On a node that is being
- * taken away its own GPUs are not free for it. */
+ * is none, or only the one that it has.  Nothing is taken; who only looks draws nothing,
+ * either.  On a node that is being taken away its own GPUs are not free for it. */
 static bool find_other_place(struct cs_host *host,
                              const struct host_lease_slot *lease,
-                             const struct cs_want *want, struct placement *out)
+                             const struct cs_want *want, bool looks,
+                             struct placement *out)
 {
     const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    bool (*find)(struct cs_host *, const struct host_job_slot *, uint32_t,
+                 const struct cs_want *, struct placement *) = looks ? host_look : host_find;
 
     assert(lease->live && want->role == lease->pub.role);
     if (host_on_leaving_node(host->nodes, &lease->pub.placement))
-        return host_find(host, job, lease->pub.role, want, out);
+        return find(host, job, lease->pub.role, want, out);
     cluster_release(host->cluster, &lease->pub.placement);
-    bool found = host_find(host, job, lease->pub.role, want, out);
+    bool found = find(host, job, lease->pub.role, want, out);
     cluster_take(host->cluster, &lease->pub.placement);
     return found && !is_same_placement(out, &lease->pub.placement);
 }
@@ -131,7 +135,7 @@ static enum cs_verdict change_to(struct cs_host *host,
     enum cs_verdict verdict = may_change(host, lease, want->gpus);
     struct placement place;
 
-    if (verdict == CS_DONE && !find_other_place(host, lease, want, &place))
+    if (verdict == CS_DONE && !find_other_place(host, lease, want, false, &place))
         verdict = CS_NO_ROOM;
     if (verdict != CS_DONE)
         return host_answer(host, action, job, role, verdict, NULL);
@@ -142,6 +146,15 @@ static enum cs_verdict change_to(struct cs_host *host,
     return CS_DONE;
 }
 
+/* So many GPUs, in the pools and with the cores of a GPU that the lease has. */
+static struct cs_want want_of_size(const struct host_lease_slot *lease, uint32_t gpus)
+{
+    assert(lease->pub.placement.share_count > 0);
+    return (struct cs_want){ .role = lease->pub.role, .gpus = gpus,
+                             .pool_mask = lease->pool_mask,
+                             .cores = cores_per_gpu(&lease->pub.placement) };
+}
+
 enum cs_verdict cs_resize(struct cs_host *host, struct lease_id id,
                           uint32_t gpus)
 {
@@ -150,14 +163,23 @@ enum cs_verdict cs_resize(struct cs_host *host, struct lease_id id,
                            cs_lease_held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
                            NULL);
     const struct host_lease_slot *lease = &host->leases->slot[id.i];
-    assert(lease->pub.placement.share_count > 0);
-    struct cs_want want = { .role = lease->pub.role, .gpus = gpus,
-                            .pool_mask = lease->pool_mask,
-                            .cores = cores_per_gpu(&lease->pub.placement) };
+    struct cs_want want = want_of_size(lease, gpus);
     if (gpus == 0 || gpus == lease->pub.gpus)
         return host_answer(host, HOST_RESIZE, lease->pub.job, lease->pub.role,
                            CS_BAD_SHAPE, NULL);
     return change_to(host, HOST_RESIZE, id, &want);
+}
+
+bool host_could_resize(struct cs_host *host, struct lease_id id, uint32_t gpus)
+{
+    if (!(host->policy->flags & CS_RESIZES) || !cs_lease_held(host, id))
+        return false;
+    const struct host_lease_slot *lease = &host->leases->slot[id.i];
+    struct cs_want want = want_of_size(lease, gpus);
+    struct placement place;
+
+    return gpus > 0 && gpus != lease->pub.gpus && may_change(host, lease, gpus) == CS_DONE &&
+           find_other_place(host, lease, &want, true, &place);
 }
 
 enum cs_verdict cs_move(struct cs_host *host, struct lease_id id,

@@ -22,6 +22,7 @@
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/registry/registry.h"
+#include "policies/resize.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/rng.h"
@@ -151,7 +152,7 @@ static int64_t first_that_fits(const struct clustersim_env_shape *shape,
 {
     (void)observation;
     (void)rng;
-    for (uint32_t a = 0; a < shape->actions; a += shape->places)
+    for (uint32_t a = 0; a < shape->rows * shape->choices; a += shape->choices)
         if (mask[a])
             return a;
     return shape->actions - 1;
@@ -386,6 +387,160 @@ static void the_same_holds_phase_by_phase(void **state)
         assert_copied(phased, "[in-order]", &in_order, seed);
 }
 
+/* ---- agents that stop and resize what runs ---- */
+
+#define HELD 2                  /* of the numbers of a running row */
+#define LONG_NS (6 * 60 * INT64_C(1000000000))
+
+/* The last number is that of the last running row. */
+static const float *running_row(const struct clustersim_env_shape *shape,
+                                const float *observation, uint32_t row)
+{
+    return observation + shape->floats - (shape->running_rows - row) * shape->running_features;
+}
+
+/* Starts the first that fits; else stops the first that has run for six minutes; else gives
+ * one of these another size, the largest that it can have. */
+static int64_t starts_stops_or_grows(const struct clustersim_env_shape *shape,
+                                     const float *observation, const uint8_t *mask,
+                                     struct rng *rng)
+{
+    int64_t action = first_that_fits(shape, observation, mask, rng);
+    const uint8_t *may = mask + (size_t)shape->rows * shape->choices;
+    const float six_minutes = 0.1f / 1.1f;
+
+    if (action < (int64_t)shape->rows * shape->choices)
+        return action;
+    for (uint32_t r = 0; r < shape->running_rows; r++)
+        if (may[r * shape->ends] && running_row(shape, observation, r)[HELD] > six_minutes)
+            return may + r * shape->ends - mask;
+    for (uint32_t r = 0; r < shape->running_rows; r++)
+        for (uint32_t end = shape->ends - 1; end > 0; end--)
+            if (may[r * shape->ends + end] &&
+                running_row(shape, observation, r)[HELD] > six_minutes)
+                return may + r * shape->ends + end - mask;
+    return shape->actions - 1;
+}
+
+static const uint32_t own_sizes[] = { 1, 2, 4, 8 };
+
+static bool stop_or_grow(struct cs_host *host)
+{
+    int64_t now_ns = cs_now_ns(host);
+
+    for (uint32_t i = 0; i < cs_running_count(host) && cs_pending_count(host) > 0; i++) {
+        struct lease_id lease = cs_role_lease(host, cs_running(host, i), 0);
+        if (now_ns - cs_lease(host, lease)->since_ns > LONG_NS)
+            return cs_stop(host, cs_running(host, i)) == CS_DONE;
+    }
+    for (uint32_t i = 0; i < cs_running_count(host); i++) {
+        struct lease_id lease = cs_role_lease(host, cs_running(host, i), 0);
+        bool elastic = cs_size_least(host, cs_running(host, i)) == 1;
+        for (int k = 3; k >= 0 && now_ns - cs_lease(host, lease)->since_ns > LONG_NS; k--)
+            if (own_sizes[k] != cs_lease(host, lease)->gpus && elastic &&
+                cs_resize(host, lease, own_sizes[k]) == CS_DONE)
+                return true;
+    }
+    return false;
+}
+
+static void decide_stops(void *self, struct cs_host *host)
+{
+    do
+        decide_what_fits(self, host);
+    while (stop_or_grow(host));
+}
+
+static const struct cs_policy stops = {
+    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+    .name = "stops", .summary = "starts, stops and resizes", .decide = decide_stops,
+    .flags = CS_ASKS_ESTIMATES | CS_PREEMPTS | CS_RESIZES,
+};
+
+static const char elastic[] =
+    "experiment: elastic\n"
+    "seeds: 4\n"
+    "cluster: {nodes: [{name: a, count: 2, gpus: {type: generic, count: 8}}]}\n"
+    "workload:\n"
+    "  arrival: {process: poisson, rate: 10/h}\n"
+    "  jobs: 60\n"
+    "  mix:\n"
+    "    - {recipe: trace, name: wide, share: 2, gpus: 4,\n"
+    "       duration: {lognormal: {mean: 10min, cv: 1}, min: 1s, max: 1h},\n"
+    "       elastic: {min: 1, max: 8, scaling: {table: {1: 1, 8: 5}}}}\n"
+    "    - {recipe: trace, name: node, share: 1, gpus: 8, duration: 14min}\n"
+    "policies: [fcfs]\n";
+
+static void an_agent_that_stops_and_resizes_gives_what_a_policy_gives(void **state)
+{
+    static const char *const rules[] = { "preemption: {cost: 20s}", "placement: random" };
+    char list[80], keys[80];
+    double stopped = 0, resized = 0;
+    struct clustersim_env_options options = options_of(elastic);
+
+    (void)state;
+    options.split = CLUSTERSIM_ENV_TEST;
+    options.running = 16;
+    options.sizes = own_sizes;
+    options.size_count = 4;
+    for (uint32_t seed = 0; seed < 8; seed++) {
+        snprintf(list, sizeof list, "[{policy: stops, %s}]", rules[seed % 2]);
+        snprintf(keys, sizeof keys, "{%s}", rules[seed % 2]);
+        struct trial_result theirs = built_in(elastic, list, &stops, seed / 2);
+        options.rules = keys;
+        struct trial_result ours = played(&options, seed / 2, starts_stops_or_grows);
+
+        assert_alike(&theirs, &ours, true);
+        stopped += theirs.value[METRIC_PREEMPTIONS];
+        resized += theirs.value[METRIC_RESIZES];
+    }
+    assert_true(stopped > 100 && resized > 30);
+}
+
+/* Whatever is chosen, each job is touched once at an instant, so an episode ends. */
+static void an_agent_cannot_keep_an_instant_from_passing(void **state)
+{
+    const char *const text[] = { elastic, phased };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct clustersim_env_options options = options_of(text[i]);
+        options.running = 16;
+        options.phases = i == 1;
+        options.steps_max = 100000;
+        struct field field = open_field(&options);
+        const struct clustersim_env_shape *shape = field.shape;
+        const size_t first = (size_t)shape->rows * shape->choices;
+        const float *now = field.out.observation + shape->rows * shape->row_features +
+                           shape->places * shape->place_features;
+        uint32_t stopped = 0, at_once = 0;
+
+        reset(&field, 0, 3);
+        while (!field.out.terminated[0] && !field.out.truncated[0]) {
+            const uint8_t *mask = field.out.mask;
+            int64_t action = shape->actions - 1;
+            for (size_t a = 0; a < first && stopped < 40 && action >= (int64_t)first; a++)
+                if (mask[a])
+                    action = (int64_t)a;
+            for (size_t a = first; a + 1 < shape->actions && stopped < 40; a++)
+                if (mask[a])            /* rather than start */
+                    action = (int64_t)a;
+            if (stopped >= 40)
+                action = first_that_fits(shape, field.out.observation, mask, NULL);
+            bool ends = action >= (int64_t)first && action < (int64_t)shape->actions - 1;
+            stopped += ends;
+            float before = *now;
+            step(&field, &action);
+            at_once = *now == before ? at_once + ends : 0;
+            assert_true(at_once <= shape->running_rows);
+            assert_int_equal(field.out.verdict[0], CS_DONE);
+        }
+        assert_false(field.out.truncated[0]);
+        assert_int_equal(stopped, 40);
+        close_field(&field);
+    }
+}
+
 /* ---- masks ---- */
 
 /* Takes any action; it is carried out if the mask says so, and else nothing changes. */
@@ -400,8 +555,12 @@ static void take_any(struct field *field, uint64_t seed, uint32_t rows, uint32_t
     reset(field, 0, seed);
     while (!field->out.terminated[0]) {
         bool last = rng_below(&rng, 4) == 0;
+        bool runs = shape->running_rows > 0 && rng_below(&rng, 16) == 0;
         int64_t action = last ? shape->actions - 1
-                              : (int64_t)rng_below(&rng, (uint64_t)rows * shape->places);
+                              : (int64_t)rng_below(&rng, (uint64_t)rows * shape->choices);
+        if (runs)
+            action = (int64_t)shape->rows * shape->choices +
+                     (int64_t)rng_below(&rng, (uint64_t)shape->running_rows * shape->ends);
         bool allowed = field->out.mask[action];
 
         memcpy(before, field->out.observation, bytes);
@@ -419,16 +578,19 @@ static void take_any(struct field *field, uint64_t seed, uint32_t rows, uint32_t
 
 static void a_mask_allows_what_is_carried_out_and_nothing_else(void **state)
 {
-    static const char *const text[] = { small, phased, phased };
+    static const char *const text[] = { small, phased, phased, elastic, phased };
     uint32_t counts[2] = { 0, 0 };
 
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         struct clustersim_env_options options = options_of(text[i]);
 
-        options.phases = i == 1;
+        options.phases = i == 1 || i == 4;
+        options.running = i < 3 ? 0 : 8;
+        options.sizes = own_sizes;
+        options.size_count = i < 3 ? 0 : 4;
         struct field field = open_field(&options);
-        assert_int_equal(field.shape->places, i == 0 ? 1 : 4);
+        assert_int_equal(field.shape->places, text[i] == phased ? 4 : 1);
         for (uint64_t seed = 0; seed < 5; seed++)
             take_any(&field, seed, 20, counts);
         close_field(&field);
@@ -719,6 +881,8 @@ int main(void)
         cmocka_unit_test(every_metric_is_the_same_if_the_tables_say_alike),
         cmocka_unit_test(the_same_holds_where_nodes_fail),
         cmocka_unit_test(the_same_holds_phase_by_phase),
+        cmocka_unit_test(an_agent_that_stops_and_resizes_gives_what_a_policy_gives),
+        cmocka_unit_test(an_agent_cannot_keep_an_instant_from_passing),
         cmocka_unit_test(a_mask_allows_what_is_carried_out_and_nothing_else),
         cmocka_unit_test(numbers_lie_between_0_and_1),
         cmocka_unit_test(rewards_sum_to_the_metric_that_they_name),

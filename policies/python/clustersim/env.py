@@ -13,14 +13,18 @@
         done = terminated or truncated
 
 The cluster, the workload and the host keys are the experiment's; the agent takes the place of
-its policies.  It is asked where something that waits could start now.
+its policies.  It is asked where something that waits could start now, and with `running` also
+where a job that runs could be stopped for what waits, or get another size.
 
 Observation, all numbers from 0 to 1 (`feature_help()` says what each one is):
     tasks   (rows, 9)    what waits, the oldest first; rows without a task are 0
     places  (places, 4)  the whole cluster, then each type of GPU in each pool
     clock   (5,)         time, and how much waits and runs
+    running (running, 6) jobs that run, those that ran first at the front; not if `running` is 0
 Action: row * choices + size * places + place starts a task at a place, size 0 being the GPUs that
-its owner asks for, and the last one waits until something changes.  `action_masks()` tells which would be carried out.  Another one changes nothing, and
+its owner asks for (`action_of()`).  From rows * choices on, row * ends + size stops the job of a
+running row (size 0), or changes it to a size (`action_on()`).  The last one waits until something
+changes.  `action_masks()` tells which would be carried out.  Another one changes nothing, and
 info["verdict"] says why.
 Reward: what the potential named `reward` has grown by, in seconds (`reward_help()`).
 
@@ -88,12 +92,13 @@ class _Trials:
     def __init__(self, experiment: Any, split: str, count: int, rows: int, phases: bool,
                  reward: str, rules: Optional[Mapping[str, Any]],
                  settings: Optional[Mapping[str, Any]], max_steps: Optional[int],
-                 sizes: Sequence[int], go_on: bool) -> None:
+                 sizes: Sequence[int], running: int, go_on: bool) -> None:
         path, text = _source(experiment)
-        for name, number, most in (("num_envs", count, 65536), ("rows", rows, 4096)):
-            if not isinstance(number, int) or not 0 < number <= most:
-                raise Error(f"{name} must be a whole number from 1 to {most}, found {number!r}",
-                            key=name)
+        for name, number, least, most in (("num_envs", count, 1, 65536), ("rows", rows, 1, 4096),
+                                          ("running", running, 0, 4096)):
+            if not isinstance(number, int) or not least <= number <= most:
+                raise Error(f"{name} must be a whole number from {least} to {most}, "
+                            f"found {number!r}", key=name)
         for size in sizes:
             if not isinstance(size, int) or not 0 < size < 2**32:
                 raise Error(f"sizes must be whole numbers of GPUs, found {size!r}", key="sizes")
@@ -101,7 +106,7 @@ class _Trials:
         try:
             self.env = _core.Env(path, text, words, json.dumps(dict(rules)) if rules else None,
                                  count, rows, phases, reward, _index_of(split), max_steps or 0,
-                                 go_on, tuple(sizes))
+                                 go_on, tuple(sizes), running)
         except RuntimeError as why:
             raise _as_error(why) from None
         shape = self.shape = self.env.shape()
@@ -116,15 +121,31 @@ class _Trials:
                       self.verdict, self.action)
         self.tasks_end = shape["rows"] * shape["row_features"]
         self.places_end = self.tasks_end + shape["places"] * shape["place_features"]
+        self.clock_end = self.places_end + shape["clock_features"]
         self.tasks_shape = (shape["rows"], shape["row_features"])
         self.places_shape = (shape["places"], shape["place_features"])
+        self.running_shape = (shape["running"], shape["running_features"])
 
     def space(self) -> spaces.Dict:
         def box(*sizes: int) -> spaces.Box:
             return spaces.Box(0.0, 1.0, sizes, np.float32)
 
-        return spaces.Dict({"tasks": box(*self.tasks_shape), "places": box(*self.places_shape),
-                            "clock": box(self.shape["clock_features"])})
+        seen = {"tasks": box(*self.tasks_shape), "places": box(*self.places_shape),
+                "clock": box(self.shape["clock_features"])}
+        if self.shape["running"]:
+            seen["running"] = box(*self.running_shape)
+        return spaces.Dict(seen)
+
+    def part(self, flat: np.ndarray) -> Dict[str, np.ndarray]:
+        """The numbers of a trial, or of many, by their names; they are no copies."""
+        many = flat.shape[:-1]
+        seen = {"tasks": flat[..., :self.tasks_end].reshape(*many, *self.tasks_shape),
+                "places": flat[..., self.tasks_end:self.places_end].reshape(
+                    *many, *self.places_shape),
+                "clock": flat[..., self.places_end:self.clock_end]}
+        if self.shape["running"]:
+            seen["running"] = flat[..., self.clock_end:].reshape(*many, *self.running_shape)
+        return seen
 
     def reset(self, i: int, seed: int) -> None:
         try:
@@ -156,6 +177,9 @@ class ScheduleEnv(gymnasium.Env):
     settings: {"workload.arrival.rate": "4/h"}: keys that are replaced
     max_steps: an episode is truncated after so many
     sizes: GPUs that a task may start on beside what its owner asks for, in rising order: (1, 2, 4)
+    running: jobs that run and are seen; each may be stopped, or changed to one of `sizes`.  A job
+        that got its GPUs at this instant stays.  Set max_steps, too: an agent may stop jobs so
+        often that none ends.
     """
 
     metadata: Dict[str, Any] = {"render_modes": []}
@@ -164,13 +188,13 @@ class ScheduleEnv(gymnasium.Env):
                  phases: bool = False, reward: str = "jct",
                  rules: Optional[Mapping[str, Any]] = None,
                  settings: Optional[Mapping[str, Any]] = None,
-                 max_steps: Optional[int] = None, sizes: Sequence[int] = (),
+                 max_steps: Optional[int] = None, sizes: Sequence[int] = (), running: int = 0,
                  render_mode: Optional[str] = None) -> None:
         if render_mode is not None:
             raise Error(f"render_mode must be None, found {render_mode!r}", key="render_mode")
         self.render_mode = None
         self._trials = _Trials(experiment, split, 1, rows, phases, reward, rules, settings,
-                               max_steps, sizes, False)
+                               max_steps, sizes, running, False)
         self._step = self._trials.env.step
         self._flat = self._trials.flat[0]
         self._mask = self._trials.mask[0]
@@ -178,10 +202,7 @@ class ScheduleEnv(gymnasium.Env):
         self.action_space = spaces.Discrete(self._trials.shape["actions"])
 
     def _observe(self) -> Dict[str, np.ndarray]:
-        trials, flat = self._trials, self._flat.copy()
-        return {"tasks": flat[:trials.tasks_end].reshape(trials.tasks_shape),
-                "places": flat[trials.tasks_end:trials.places_end].reshape(trials.places_shape),
-                "clock": flat[trials.places_end:]}
+        return self._trials.part(self._flat.copy())
 
     def reset(self, *, seed: Optional[int] = None,
               options: Optional[Dict[str, Any]] = None
@@ -226,9 +247,17 @@ class ScheduleEnv(gymnasium.Env):
             raise Error(f"there is no action of row {row}, place {place}, size {size}")
         return row * shape["choices"] + size * shape["places"] + place
 
+    def action_on(self, row: int, size: int = 0) -> int:
+        """The action that stops the job of a running row, or with a size changes it to so many
+        GPUs, sizes[size - 1]."""
+        shape = self._trials.shape
+        if not (0 <= row < shape["running"] and 0 <= size < shape["ends"]):
+            raise Error(f"there is no action on running row {row}, size {size}")
+        return shape["rows"] * shape["choices"] + row * shape["ends"] + size
+
     def feature_help(self) -> Dict[str, Dict[str, str]]:
         """What each number of an observation is, in its order."""
-        return self._trials.help_of("task", "place", "clock")
+        return self._trials.help_of("task", "place", "clock", "running")
 
     def reward_help(self) -> Dict[str, str]:
         """What each reward sums to."""
@@ -254,14 +283,15 @@ class ScheduleVec(VectorEnv):
                  rules: Optional[Mapping[str, Any]] = None,
                  settings: Optional[Mapping[str, Any]] = None,
                  max_steps: Optional[int] = None, copy: bool = True,
-                 sizes: Sequence[int] = (), render_mode: Optional[str] = None) -> None:
+                 sizes: Sequence[int] = (), running: int = 0,
+                 render_mode: Optional[str] = None) -> None:
         if render_mode is not None:
             raise Error(f"render_mode must be None, found {render_mode!r}", key="render_mode")
         self.render_mode = None
         self.num_envs = num_envs
         self.copy = copy
         self._trials = _Trials(experiment, split, num_envs, rows, phases, reward, rules,
-                               settings, max_steps, sizes, True)
+                               settings, max_steps, sizes, running, True)
         self.single_observation_space = self._trials.space()
         self.single_action_space = spaces.Discrete(self._trials.shape["actions"])
         self.observation_space = gymnasium.vector.utils.batch_space(
@@ -270,12 +300,8 @@ class ScheduleVec(VectorEnv):
             self.single_action_space, num_envs)
 
     def _observe(self) -> Dict[str, np.ndarray]:
-        trials, n = self._trials, self.num_envs
-        flat = trials.flat.copy() if self.copy else trials.flat
-        return {"tasks": flat[:, :trials.tasks_end].reshape(n, *trials.tasks_shape),
-                "places": flat[:, trials.tasks_end:trials.places_end].reshape(
-                    n, *trials.places_shape),
-                "clock": flat[:, trials.places_end:]}
+        flat = self._trials.flat
+        return self._trials.part(flat.copy() if self.copy else flat)
 
     def reset(self, *, seed: Union[int, Sequence[Optional[int]], None] = None,
               options: Optional[Dict[str, Any]] = None

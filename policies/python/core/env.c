@@ -70,7 +70,8 @@ static bool check_ready(const struct env_object *self)
 
 /* ---- begin and end ---- */
 
-/* Env(path, text, set, rules, count, rows, phases, reward, split, steps_max, go_on, sizes) */
+/* Env(path, text, set, rules, count, rows, phases, reward, split, steps_max, go_on, sizes,
+ * running) */
 static PyObject *env_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     struct clustersim_env_options options = { .size_bytes = sizeof options };
@@ -82,10 +83,10 @@ static PyObject *env_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     struct env_object *self;
 
     (void)kwargs;
-    if (!PyArg_ParseTuple(args, "szO!zIIpziKpO!", &path, &options.text, &PyList_Type, &set,
+    if (!PyArg_ParseTuple(args, "szO!zIIpziKpO!I", &path, &options.text, &PyList_Type, &set,
                           &options.rules, &options.count, &options.rows, &phases,
                           &options.reward, &split, &steps_max, &go_on,
-                          &PyTuple_Type, &sizes))
+                          &PyTuple_Type, &sizes, &options.running))
         return NULL;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes) && i < 64; i++)
         size[i] = (uint32_t)PyLong_AsUnsignedLongMask(PyTuple_GET_ITEM(sizes, i));
@@ -251,12 +252,14 @@ static PyObject *env_shape(struct env_object *self, PyObject *none)
     if (self->env == NULL)
         return PyErr_Format(PyExc_ValueError, "the environment is closed");
     shape = clustersim_env_shape(self->env);
-    return Py_BuildValue("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "count", shape->count,
-                         "rows", shape->rows, "row_features", shape->row_features, "places",
-                         shape->places, "place_features", shape->place_features,
-                         "clock_features", shape->clock_features, "actions", shape->actions,
-                         "floats", shape->floats, "points", shape->points, "choices",
-                         shape->choices);
+    return Py_BuildValue("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "count",
+                         shape->count, "rows", shape->rows, "row_features",
+                         shape->row_features, "places", shape->places, "place_features",
+                         shape->place_features, "clock_features", shape->clock_features,
+                         "actions", shape->actions, "floats", shape->floats, "points",
+                         shape->points, "choices", shape->choices, "running",
+                         shape->running_rows, "running_features", shape->running_features,
+                         "ends", shape->ends);
 }
 
 /* names(kind) -> [(name, help)] */
@@ -356,7 +359,8 @@ static PyMethodDef env_methods[] = {
     METHOD(step, METH_O, "One action of one trial."),
     METHOD(step_all, METH_NOARGS, "The bound actions, one for each trial."),
     METHOD(shape, METH_NOARGS, "Sizes."),
-    METHOD(names, METH_VARARGS, "Names and help of task, place, clock, reward or places."),
+    METHOD(names, METH_VARARGS,
+           "Names and help of task, place, clock, running, reward or places."),
     METHOD(score, METH_VARARGS, "The sum of the rewards of an episode, in seconds."),
     METHOD(seed, METH_VARARGS, "Seed and steps of an episode."),
     METHOD(metric, METH_VARARGS, "A metric of the last episode that came to its end."),

@@ -86,7 +86,8 @@ class Case(unittest.TestCase):
 
 class OneTest(Case):
     def test_passes_the_checker_of_gymnasium(self):
-        for more in ({}, {"sizes": (1, 2, 8)}, {"phases": True, "reward": "makespan", "rows": 5, "max_steps": 9}):
+        for more in ({}, {"sizes": (1, 2, 8), "running": 8},
+                     {"phases": True, "reward": "makespan", "rows": 5, "max_steps": 9}):
             env = gymnasium.make("clustersim/Schedule-v0", experiment=self.small, **more)
             self.addCleanup(env.close)
             with warnings.catch_warnings():
@@ -153,6 +154,50 @@ class OneTest(Case):
                 self.assertAlmostEqual(row[name], env.metric(name), msg=name,
                                        delta=1e-6 * abs(env.metric(name)))
             self.assertEqual(set(used), set(sizes))
+
+    def test_an_agent_that_stops_jobs_gives_the_rows_of_the_policy_that_it_copies(self):
+        class Shortest(cs.Policy):
+            """the shortest that fits; else stops the one with most left, if it has more than
+            twice as much as what waits"""
+            flags = ("preempts", "asks_estimates")
+
+            def decide(self, host):
+                while host.pending_count():
+                    waits = [host.pending(i) for i in range(host.pending_count())]
+                    waits.sort(key=lambda task: task.estimate_ns)
+                    if any(host.start(task) == cs.policy.DONE for task in waits):
+                        continue
+                    left = {job: host.left_ns(job) for job in map(host.running, range(host.running_count()))
+                            if host.lease(host.role_lease(job, 0)).since_ns < host.now_ns()}
+                    if not left or max(left.values()) <= 2 * waits[0].estimate_ns:
+                        return
+                    host.stop(max(left, key=left.get))
+
+        results = run(self.small, policies=[Shortest], out=self.dir / "out", draw=False)
+        self.assertEqual(results.status, 0, results.failures)
+        env = self.make(split="test", running=16)
+
+        def hours(number):
+            return number / (1 - number)
+
+        def choose(observation, mask):
+            tasks, running = observation["tasks"], observation["running"]
+            for row in np.argsort(hours(tasks[:int(tasks[:, 0].sum()), ESTIMATE]), kind="stable"):
+                if mask[row]:
+                    return row
+            may = [row for row in range(16) if mask[env.action_on(row)]]
+            most = max(may, key=lambda row: running[row, ESTIMATE], default=None)
+            least = min(tasks[:int(tasks[:, 0].sum()), ESTIMATE])
+            if most is None or hours(running[most, ESTIMATE]) <= 2 * hours(least):
+                return len(mask) - 1
+            return env.action_on(most)
+
+        for row in results.table("summary"):
+            self.play(env, row["seed"], choose)
+            self.assertGreater(row["preemptions"], 5)
+            for name in ("jct_mean_s", "wait_mean_s", "makespan_s", "preemptions", "jct_p99_s"):
+                self.assertAlmostEqual(row[name], env.metric(name), msg=name,
+                                       delta=1e-6 * abs(env.metric(name)))
 
     def test_sizes_that_make_no_sense_are_errors(self):
         for sizes, said in (((0,), "whole numbers of GPUs"), ((1.5,), "whole numbers of GPUs"),
@@ -286,6 +331,7 @@ class WrongTest(Case):
                 ({"split": "dev"}, "split must be one of train, validation, test, found 'dev'"),
                 ({"reward": "usd"}, "reward must be jct, wait or makespan, found 'usd'"),
                 ({"rows": 0}, "rows must be a whole number from 1 to 4096, found 0"),
+                ({"running": -1}, "running must be a whole number from 0 to 4096, found -1"),
                 ({"rules": {"placments": "count"}}, "'placments' is not known")):
             with self.assertRaisesRegex(cs.Error, message):
                 self.make(**words)
@@ -304,7 +350,7 @@ class WrongTest(Case):
             env.step(0)
 
     def test_arrays_of_the_wrong_size_are_refused(self):
-        env = _core.Env(str(self.small), None, [], None, 1, 4, False, "jct", 0, 0, False, ())
+        env = _core.Env(str(self.small), None, [], None, 1, 4, False, "jct", 0, 0, False, (), 0)
         with self.assertRaisesRegex(ValueError, "array 0 must have"):
             env.bind(*[bytearray(3) for _ in range(7)])
         with self.assertRaisesRegex(ValueError, "closed"):
