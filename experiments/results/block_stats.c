@@ -48,6 +48,7 @@ static struct ratio ratio_of(const double *sum, const double *by,
     return r;
 }
 
+/* For qsort(): the smaller number first. */
 static int by_size(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -103,6 +104,7 @@ struct block_ratio block_ratio(struct arena *arena, const double *sum,
 
 /* ---- signed ranks ---- */
 
+/* For qsort(): the number nearer to 0 first. */
 static int by_distance(const void *a, const void *b)
 {
     double x = fabs(*(const double *)a), y = fabs(*(const double *)b);

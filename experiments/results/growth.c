@@ -68,6 +68,7 @@ const char *growth_text(struct arena *arena, const struct grid *grid,
         grid->policy[policy], points_text(arena, grid, in));
 }
 
+/* For qsort(): the smaller number first. */
 static int order(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
