@@ -112,6 +112,7 @@ static uint32_t find_step(const struct cs_plan *plan, int64_t time_ns)
     return found;
 }
 
+/* Order of the tree: by time. */
 static bool is_sooner(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_plan *plan = owner;
@@ -149,6 +150,7 @@ static uint32_t make_step(struct cs_plan *plan, int64_t time_ns, int64_t free,
     return i;
 }
 
+/* Takes a step out of list and tree; its entry is free for another. */
 static void drop_step(struct cs_plan *plan, uint32_t i)
 {
     const struct step *step = &plan->step[i];

@@ -74,6 +74,7 @@ static void print_scalar(const struct conf_node *node, FILE *file)
         print_text(text, file);
 }
 
+/* Prints a node, indented by two blanks a level. */
 static void print_node(const struct conf_node *node, int depth, FILE *file)
 {
     bool map = node->kind == CONF_MAP;
