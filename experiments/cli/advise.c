@@ -224,6 +224,8 @@ static bool advise_one(const struct advising *a, const struct advise_job *job,
                         err));
 }
 
+/* Writes the experiment that the advice amounts to (-o).  False, with err: there is
+ * none, or it cannot be written. */
 static bool write_service_plan(const struct advising *a,
                                const struct advise_service *service,
                                struct err *err)
@@ -243,6 +245,7 @@ static bool write_service_plan(const struct advising *a,
     return out_close(out, err);
 }
 
+/* Answers for one service: searches, prints, and writes what options ask for. */
 static bool advise_service(const struct advising *a,
                            struct advise_service *service, struct err *err)
 {

@@ -171,6 +171,7 @@ static void explain_keys(struct explaining *e)
     }
 }
 
+/* Explains a policy, an empty line before it if something was explained already. */
 static void explain_one_policy(struct explaining *e, const struct cs_policy *p)
 {
     print_separator(e);
@@ -221,6 +222,7 @@ static const struct command *const commands[] = {
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
+/* Explains the word as a command, if it is one. */
 static void explain_commands(struct explaining *e)
 {
     for (size_t i = 0; i < COMMANDS; i++)

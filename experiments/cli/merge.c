@@ -22,6 +22,8 @@ struct merging {
     const struct experiment *experiment;
 };
 
+/* Reads what each folder says of itself.  False, with err: one is no shard, or of
+ * another experiment than the first. */
 static bool read_shards(struct merging *m, const struct args *args, struct err *err)
 {
     m->count = (uint32_t)args->word_count;
@@ -60,6 +62,8 @@ static void set_args(struct merging *m, const struct args *args)
     m->args.given[ARG_RESUME] = true;
 }
 
+/* Is the experiment still that of the shards?  The hash covers its files, its
+ * options and the program. */
 static bool same_experiment(const struct merging *m, struct err *err)
 {
     struct err_pos pos = { m->shard[0].file, 0, 0 };
@@ -110,6 +114,7 @@ static struct share *count_shares(const struct merging *m, const struct runner_t
     return share;
 }
 
+/* Returns the folder of a shard; NULL: it was not given. */
 static const char *dir_of(const struct merging *m, uint32_t index)
 {
     for (uint32_t i = 0; i < m->count; i++)
@@ -118,6 +123,7 @@ static const char *dir_of(const struct merging *m, uint32_t index)
     return NULL;
 }
 
+/* Were all shards cut into the same number? */
 static bool equal_counts(const struct merging *m)
 {
     for (uint32_t i = 1; i < m->count; i++)
@@ -149,6 +155,8 @@ static int tell_missing(const struct merging *m, const struct runner_trial *tria
     return 5;
 }
 
+/* Takes the trials of all shards into one folder and makes its tables.  Nothing
+ * runs again; status 5 if trials are missing, with how to get them. */
 static int merge(struct cli *cli, const struct args *args)
 {
     struct err_pos nowhere = { NULL, 0, 0 };

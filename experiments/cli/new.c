@@ -51,6 +51,7 @@ static bool write_skeleton(struct cli *cli, const char *name, const char *path,
     return out_close(out, err);
 }
 
+/* Writes the skeleton of a policy. */
 static int new_policy(struct cli *cli, const struct args *args)
 {
     struct err err = { 0 };
@@ -73,6 +74,7 @@ static const enum arg answer_of[START_COUNT] = {
     [START_POLICIES] = ARG_POLICIES,
 };
 
+/* Does an option answer one of the questions?  Then none is asked. */
 static bool any_answer(const struct args *args)
 {
     for (int q = 0; q < START_COUNT; q++)
@@ -100,6 +102,8 @@ static bool set_answers(struct start *start, const struct args *args, struct err
     return true;
 }
 
+/* Makes a first experiment from options, or from answers on a terminal.  Nothing is
+ * written before all is checked. */
 static int new_experiment(struct cli *cli, const struct args *args)
 {
     struct err err = { 0 };
@@ -123,6 +127,7 @@ static int new_experiment(struct cli *cli, const struct args *args)
     return 0;
 }
 
+/* Chooses between an experiment and a policy. */
 static int new_file(struct cli *cli, const struct args *args)
 {
     struct err err = { 0 };

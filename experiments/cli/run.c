@@ -227,6 +227,8 @@ static int run_ranks(struct cli *cli, const struct args *args, struct session *s
     return status;
 }
 
+/* Runs an experiment here, in ranks of MPI, or by Slurm, and prints its table.
+ * Status 5 if a trial failed. */
 static int run_run(struct cli *cli, const struct args *args)
 {
     struct session session = { 0 };

@@ -43,6 +43,8 @@ static bool may_submit(const struct args *args, const struct experiment *experim
     return err_hint(err, "`clustersim tune` writes an experiment with what it finds.");
 }
 
+/* False, with err, for a rank of MPI and beside --shard: the run would be submitted
+ * several times. */
 static bool may_ask(const struct args *args, struct err *err)
 {
     if (fleet_is_one_of_many())
@@ -52,6 +54,7 @@ static bool may_ask(const struct args *args, struct err *err)
            err_set(err, ERR_USAGE, nowhere, "--slurm runs all shards: leave out --shard");
 }
 
+/* Appends an option with its value, quoted for the shell; NULL appends nothing. */
 static const char *add(struct arena *arena, const char *words, const char *option,
                        const char *value)
 {
@@ -71,6 +74,7 @@ static const char *words_of(struct arena *arena, const struct args *args)
     return args->given[ARG_QUIET] ? text_format(arena, "%s -q", words) : words;
 }
 
+/* Submits the run and says by which jobs it goes on. */
 static int submit(struct cli *cli, const struct args *args, const struct slurm_batch *batch,
                   const char *dir)
 {
