@@ -105,7 +105,7 @@ static int run_compare(struct cli *cli, const struct args *args)
     struct two two;
 
     if (args->given[ARG_JOBS] && args->given[ARG_JSON]) {
-        err_set(&err, ERR_USAGE, nowhere, "--json is of trials, not of --jobs");
+        err_set(&err, ERR_USAGE, nowhere, "--json compares trials: leave out --jobs");
         return command_fail(cli, &err);
     }
     if (args->given[ARG_JOBS])

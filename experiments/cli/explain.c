@@ -395,7 +395,7 @@ static int explain_all(struct cli *cli, const struct args *args)
         return 0;
     near = find_nearest(&e, &words);
     err_set(&err, ERR_USAGE, nowhere,
-            "nothing bears the name '%.80s': no term, key, value, metric, "
+            "nothing is called '%.80s': no term, key, value, metric, "
             "column, chart, command, policy, preset, type, model, recipe or "
             "format", e.word);
     if (near != NULL)

@@ -35,8 +35,8 @@ static bool read_shards(struct merging *m, const struct args *args, struct err *
             return false;
         if (m->shard[i].hash == m->shard[0].hash)
             continue;
-        err_set(err, ERR_IO, pos, "a shard of another experiment than %.200s, of other "
-                "inputs or options, or by another program file", m->shard[0].dir);
+        err_set(err, ERR_IO, pos, "is a shard of another experiment than %.200s: inputs, "
+                "options or the program file differ", m->shard[0].dir);
         return err_hint(err, "Merge the shards of one experiment; run this one again with "
                         "the options of the others.");
     }
@@ -70,8 +70,8 @@ static bool same_experiment(const struct merging *m, struct err *err)
 
     if (shard_hash(m->experiment) == m->shard[0].hash)
         return true;
-    err_set(err, ERR_IO, pos, "is another experiment than the shards were run from: it, a "
-            "file it names or the program has changed");
+    err_set(err, ERR_IO, pos, "is no longer the experiment of the shards: this file, a "
+            "file that it names, or the program has changed");
     return err_hint(err, "Merge with the program and the files of the shards, or run them "
                     "again.");
 }

@@ -199,7 +199,7 @@ static const struct experiment *read_for_ranks(struct cli *cli, const struct arg
 
     if (experiment == NULL || !experiment->tuned)
         return experiment;
-    err_set(err, ERR_USAGE, pos, "the experiment tunes its policies, which ranks do not do "
+    err_set(err, ERR_USAGE, pos, "the experiment tunes its policies, and ranks cannot tune "
             "together");
     err_hint(err, "`clustersim tune` writes an experiment with what it finds.");
     return NULL;

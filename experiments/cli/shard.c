@@ -103,6 +103,6 @@ bool shard_read(struct arena *arena, const char *dir, struct shard *shard,
     }
     if (shard->file != NULL && shard->count > 0 && shard->index < shard->count)
         return true;
-    err_set(err, ERR_IO, pos, "no shard: no run with --shard wrote it");
+    err_set(err, ERR_IO, pos, "is no shard: no run with --shard wrote it");
     return err_hint(err, "`clustersim run EXPERIMENT.yaml --shard I/N` makes one.");
 }
