@@ -7,6 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 build=$(cd "$1" && pwd)
 . tests/count.sh
+. tests/ranks.sh
 if ! command -v mpirun >/dev/null || [ ! -f "$build/clustersim_mpi.so" ]; then
     echo 'skip: no Open MPI here (Debian: libopenmpi-dev, openmpi-bin)'
     exit 0
@@ -18,33 +19,7 @@ ranks() {
     shift
     mpirun --oversubscribe --allow-run-as-root --mca btl self,vader -n "$n" "$@"
 }
-holds() {
-    what=$1
-    shift
-    if "$@" >"$work/said" 2>&1; then
-        passed
-    else
-        failed "$what"
-        sed 's/^/    | /' "$work/said"
-    fi
-}
-same() {
-    for file in summary compare jobs phases timeline; do
-        cmp "$work/one/$file.csv" "$1/$file.csv" || return 1
-    done
-}
-
-cat >"$work/e.yaml" <<END
-experiment: ranks
-seeds: 120
-cluster: {nodes: [{name: gpu, count: 4, gpus: {type: generic, count: 8}}]}
-workload:
-  arrival: {process: poisson, rate: 12/h}
-  jobs: 200
-  mix: [{recipe: trace, gpus: {choice: {1: 1, 4: 1, 8: 1}}, duration: {exponential: {mean: 1h}}}]
-policies: [fcfs, {policy: easy, name: backfill}, {policy: sjf, name: short}]
-output: {plots: []}
-END
+many_trials ranks 120 200 >"$work/e.yaml"
 cs=$build/clustersim
 "$cs" run "$work/e.yaml" -q -j 1 -o "$work/one"
 
@@ -57,7 +32,6 @@ holds 'two ranks of two threads give the bytes of one thread' \
 holds 'the bytes of two ranks of two threads' same "$work/two"
 
 # Kills the $2-th rank as soon as more trials are there; mpirun then ends the others.
-kept() { cat "$1"/.trials/*.log 2>/dev/null | wc -c; }
 killed() {
     out=$1 place=$2 before=$(kept "$out")
     ranks 4 "$cs" run "$work/e.yaml" -q -o "$out" --resume >/dev/null 2>&1 &

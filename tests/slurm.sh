@@ -8,6 +8,7 @@ set -eu
 cd "$(dirname "$0")/.."
 build=$(cd "$1" && pwd)
 . tests/count.sh
+. tests/ranks.sh
 PATH=$PATH:/usr/sbin:/sbin
 for command in sbatch slurmctld slurmd munged; do
     command -v $command >/dev/null || {
@@ -127,21 +128,6 @@ fi
 
 # ---- runs ----
 
-holds() {
-    what=$1
-    shift
-    if "$@" >"$work/said" 2>&1; then
-        passed
-    else
-        failed "$what"
-        tail -n 20 "$work/said" | sed 's/^/    | /'
-    fi
-}
-same() {    # FOLDER [OTHER]: of results
-    for file in "${2:-$work/one}"/*.csv; do
-        cmp "$file" "$1/${file##*/}" || return 1
-    done
-}
 experiment=e
 # Submits $experiment with the program $1 into the folder $2, and leaves the last job in $job.
 submit() {
@@ -154,7 +140,6 @@ submit() {
 has_ended() { [ -z "$(squeue -h -j "$job" 2>/dev/null)" ] && answers; }
 answers() { scontrol ping | grep -q 'is UP'; }
 state_of() { scontrol -o show job "$job" | sed -n 's/.* JobState=\([A-Z_]*\).*/\1/p' | head -n 1; }
-kept() { cat "$1"/.trials/*.log 2>/dev/null | wc -c; }
 # Enough of the trials are there that some are lost if they are not kept.
 is_amid() { [ "$(kept "$1")" -gt 150000 ] || [ -f "$1/summary.csv" ]; }
 # Processes of the run into that folder.
@@ -162,17 +147,7 @@ ranks_of() {
     ps -eo pid,comm,args | awk -v out="$1" '$2 == "clustersim" && index($0, out) { print $1 }'
 }
 
-cat >"$work/e.yaml" <<END
-experiment: jobs_of_slurm
-seeds: 70
-cluster: {nodes: [{name: gpu, count: 4, gpus: {type: generic, count: 8}}]}
-workload:
-  arrival: {process: poisson, rate: 12/h}
-  jobs: 1000
-  mix: [{recipe: trace, gpus: {choice: {1: 1, 4: 1, 8: 1}}, duration: {exponential: {mean: 1h}}}]
-policies: [fcfs, {policy: easy, name: backfill}, {policy: sjf, name: short}]
-output: {plots: []}
-END
+many_trials jobs_of_slurm 70 1000 >"$work/e.yaml"
 "$cs" run "$work/e.yaml" -q -j 1 -o "$work/one"
 # 2,000 trials, of which some are still to come when the first are seen.
 sed 's/seeds: .*/seeds: 1000/; s/jobs: .*/jobs: 400/; s/policies: .*/policies: [fcfs, sjf]/

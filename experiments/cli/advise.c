@@ -175,8 +175,8 @@ static bool read_all(struct advising *a, struct err *err)
         (a->args->given[ARG_OUT] || a->args->given[ARG_PLOT] ||
          ((a->args->given[ARG_CSV] || a->args->given[ARG_JSON]) &&
           a->job_count > 0 && a->service_count > 0)))
-        return err_set(err, ERR_USAGE, nowhere, "-o, --plot, and --csv and --json of "
-                       "jobs beside services are for one: there are %zu, "
+        return err_set(err, ERR_USAGE, nowhere, "-o and --plot, and beside services "
+                       "--csv and --json, take one job or service: there are %zu; "
                        "choose one with --job",
                        a->job_count + a->service_count);
     return true;
@@ -224,6 +224,8 @@ static bool advise_one(const struct advising *a, const struct advise_job *job,
                         err));
 }
 
+/* Writes the experiment that the advice amounts to (-o).  False, with err: there is
+ * none, or it cannot be written. */
 static bool write_service_plan(const struct advising *a,
                                const struct advise_service *service,
                                struct err *err)
@@ -243,6 +245,7 @@ static bool write_service_plan(const struct advising *a,
     return out_close(out, err);
 }
 
+/* Answers for one service: searches, prints, and writes what options ask for. */
 static bool advise_service(const struct advising *a,
                            struct advise_service *service, struct err *err)
 {
@@ -310,8 +313,8 @@ static bool check_json(const struct args *args, struct err *err)
     struct err_pos nowhere = { NULL, 0, 0 };
 
     return !args->given[ARG_JSON] || !(args->given[ARG_CSV] || args->given[ARG_MEMORY]) ||
-           err_set(err, ERR_USAGE, nowhere, "--json stands in place of --csv, and --memory "
-                   "has no rows");
+           err_set(err, ERR_USAGE, nowhere, "--json cannot be given with --csv or "
+                   "--memory: it prints the rows of --csv");
 }
 
 /* The CSV is opened before the search, so that a path that cannot be written is

@@ -39,6 +39,8 @@ struct counts {
     size_t solid, predicted;
 };
 
+/* Counts the rows that are solid enough to be judged by, and those of them that can
+ * be predicted. */
 static struct counts count_rows(const struct calibrate_samples *samples)
 {
     struct counts n = { 0, 0 };
@@ -87,6 +89,9 @@ static void print_refused(FILE *out, const char *solid_name,
     }
 }
 
+/* Does a suite meet its targets?  A target of 0 is none; COVERAGE_MIN of the solid
+ * rows must have been predicted, so that a law that refuses what it cannot do does
+ * not look good. */
 static bool meets_target(const struct calibrate_suite *suite,
                          const struct calibrate_error *e, const struct counts *n)
 {
@@ -96,6 +101,8 @@ static bool meets_target(const struct calibrate_suite *suite,
            (suite->error_max <= 0.0 || e->max <= suite->error_max);
 }
 
+/* Prints the targets of a suite beside the best that was published, and counts
+ * whether they are met. */
 static void print_target(struct calibrating *c,
                          const struct calibrate_suite *suite,
                          const struct calibrate_error *held,
@@ -147,6 +154,7 @@ static void print_suite(struct calibrating *c,
         print_target(c, suite, &held, &n);
 }
 
+/* Writes measured and predicted values as CSV, if asked for. */
 static void write_rows(struct calibrating *c,
                        const struct calibrate_suite *suite,
                        const struct calibrate_samples *samples)

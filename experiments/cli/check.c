@@ -189,6 +189,8 @@ static double find_wall(const struct checking *c, const char *point, const char 
     return sum;
 }
 
+/* Returns where a verdict stands in the file of the experiment, and how much wall
+ * time its trials took. */
 static struct verdict_place find_place(const struct checking *c,
                                        const struct check_item *item)
 {
@@ -205,6 +207,7 @@ static struct verdict_place find_place(const struct checking *c,
     return place;
 }
 
+/* Finds the place of each verdict, for reports that show it in the file. */
 static void find_places(struct checking *c)
 {
     for (int i = 0; i < LISTS; i++) {
@@ -217,6 +220,7 @@ static void find_places(struct checking *c)
     }
 }
 
+/* Returns the wall time since then, in seconds. */
 static double seconds_since(const struct timespec *from)
 {
     struct timespec now;
@@ -227,6 +231,7 @@ static double seconds_since(const struct timespec *from)
 
 /* ---- files and lines for CI systems ---- */
 
+/* Writes the verdicts in every form that options ask for. */
 static bool write_files(struct checking *c, struct err *err)
 {
     const struct args *args = c->args;
@@ -378,6 +383,7 @@ static int gather(struct checking *c, struct err *err)
     return 5;
 }
 
+/* Status 0 if all hold, 1 if not, 5 if a trial failed. */
 static int run_check(struct cli *cli, const struct args *args)
 {
     struct checking c = { .cli = cli, .args = args };

@@ -28,6 +28,7 @@ static const struct command *const commands[] = {
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
+/* Two lines, for usage errors. */
 static void print_usage(FILE *file)
 {
     fputs("usage: clustersim EXPERIMENT.yaml [options of run]\n"
@@ -35,6 +36,7 @@ static void print_usage(FILE *file)
           "`clustersim --help` lists the commands\n", file);
 }
 
+/* All commands, a line each, and the exit statuses. */
 static void print_help(FILE *file)
 {
     fputs("clustersim " CLUSTERSIM_VERSION
@@ -48,6 +50,7 @@ static void print_help(FILE *file)
     fputs(command_exit_text, file);
 }
 
+/* The line of usage of one command. */
 static void print_command(FILE *file, const struct command *command)
 {
     fprintf(file, "usage: clustersim %s%s%s\n", command->name,
@@ -78,6 +81,7 @@ static void print_command_help(FILE *file, const struct command *command)
     }
 }
 
+/* Version and compiler, as they stand in provenance.json. */
 static void print_version(FILE *file)
 {
     fprintf(file, "clustersim %s (%s)\n", CLUSTERSIM_VERSION,
@@ -93,6 +97,7 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
+/* Does the text end so? */
 static bool ends_with(const char *text, const char *end)
 {
     size_t bytes = strlen(text), tail = strlen(end);
@@ -100,6 +105,7 @@ static bool ends_with(const char *text, const char *end)
     return bytes >= tail && strcmp(text + bytes - tail, end) == 0;
 }
 
+/* Is the first word a file to run, and not a command? */
 static bool is_experiment(const char *word)
 {
     return ends_with(word, ".yaml") || ends_with(word, ".yml");

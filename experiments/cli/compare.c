@@ -21,6 +21,7 @@ struct two {
     const struct grid *left, *right;
 };
 
+/* Reads both folders; false: err says what is wrong with which. */
 static bool read_two(struct cli *cli, const struct args *args,
                      struct two *two, struct err *err)
 {
@@ -66,6 +67,7 @@ static bool read_block(struct cli *cli, const struct args *args,
     return false;
 }
 
+/* `--jobs`: job by job, of two folders or of the policies of one. */
 static int compare_by_job(struct cli *cli, const struct args *args)
 {
     struct compare_jobs what = {
@@ -79,6 +81,7 @@ static int compare_by_job(struct cli *cli, const struct args *args)
     return 0;
 }
 
+/* One object: how many trials both have, and the metrics that moved. */
 static int print_json(struct cli *cli, const struct two *two)
 {
     struct compare_only only = compare_count(two->left, two->right);
@@ -94,6 +97,7 @@ static int print_json(struct cli *cli, const struct two *two)
     return out_close(out, &err) ? 0 : command_fail(cli, &err);
 }
 
+/* Status 0 whether anything moved or not: `check` gives verdicts. */
 static int run_compare(struct cli *cli, const struct args *args)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -101,7 +105,7 @@ static int run_compare(struct cli *cli, const struct args *args)
     struct two two;
 
     if (args->given[ARG_JOBS] && args->given[ARG_JSON]) {
-        err_set(&err, ERR_USAGE, nowhere, "--json is of trials, not of --jobs");
+        err_set(&err, ERR_USAGE, nowhere, "--json compares trials: leave out --jobs");
         return command_fail(cli, &err);
     }
     if (args->given[ARG_JOBS])
@@ -125,6 +129,7 @@ static int run_compare(struct cli *cli, const struct args *args)
     return 0;
 }
 
+/* Prints the first decision that differs, and then the metrics that do. */
 static int run_diff(struct cli *cli, const struct args *args)
 {
     struct err err = { 0 };

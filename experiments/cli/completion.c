@@ -28,6 +28,7 @@ struct value {
 
 /* ---- names ------------------------------------------------------------- */
 
+/* The names of all policies, a blank between. */
 static const char *join_policies(struct arena *arena)
 {
     const struct cs_policy *policy;
@@ -38,6 +39,7 @@ static const char *join_policies(struct arena *arena)
     return text;
 }
 
+/* The names of all recipes, a blank between. */
 static const char *join_recipes(struct arena *arena)
 {
     const char *text = "";
@@ -47,6 +49,7 @@ static const char *join_recipes(struct arena *arena)
     return text;
 }
 
+/* The names of all metrics, a blank between. */
 static const char *join_metrics(struct arena *arena)
 {
     const char *text = "";
@@ -80,6 +83,8 @@ static const char *split_choices(struct arena *arena, const char *text)
     }
 }
 
+/* What completes a value, by the word that --help shows for it: its choices, names
+ * of a kind, or files. */
 static struct value value_of(struct arena *arena, const char *shown)
 {
     struct value value = { .words = split_choices(arena, shown) };
@@ -142,12 +147,14 @@ static const char bash_tail[] =
     "}\n"
     "complete -o filenames -F _clustersim clustersim\n";
 
+/* Three assignments, which the head of the script reads. */
 static void put_bash_value(FILE *out, struct value value)
 {
     fprintf(out, "words='%s' files=%s list=%s", value.words, value.files ? "1" : "",
             value.list ? "1" : "");
 }
 
+/* The case of one command: its options, and what completes the value of each. */
 static void put_bash_command(struct cli *cli, const struct command *command)
 {
     fprintf(cli->out, "    %s)\n        options='", command->name);
@@ -172,6 +179,7 @@ static void put_bash_command(struct cli *cli, const struct command *command)
     fputs(" ;;\n        esac ;;\n", cli->out);
 }
 
+/* The whole script for bash. */
 static void put_bash(struct cli *cli)
 {
     fputs(bash_head, cli->out);
@@ -199,6 +207,7 @@ static void put_zsh_text(FILE *out, const char *text)
         }
 }
 
+/* What _arguments takes for a value. */
 static void put_zsh_value(FILE *out, struct value value)
 {
     if (value.list)
@@ -211,6 +220,7 @@ static void put_zsh_value(FILE *out, struct value value)
         fputc(' ', out);
 }
 
+/* The case of one command, as arguments of _arguments. */
 static void put_zsh_command(struct cli *cli, const struct command *command)
 {
     FILE *out = cli->out;
@@ -242,6 +252,7 @@ static void put_zsh_command(struct cli *cli, const struct command *command)
     fputs("' ;;\n", out);
 }
 
+/* The whole script for zsh; it works as a file of fpath and when sourced. */
 static void put_zsh(struct cli *cli)
 {
     fputs("#compdef clustersim\n"
@@ -277,6 +288,7 @@ static void put_fish_text(FILE *out, const char *text)
     fputc('\'', out);
 }
 
+/* The lines of one command: fish has a line for each option. */
 static void put_fish_command(struct cli *cli, const struct command *command)
 {
     struct value operand = operand_of(cli->arena, command);
@@ -311,6 +323,7 @@ static void put_fish_command(struct cli *cli, const struct command *command)
     }
 }
 
+/* The whole script for fish. */
 static void put_fish(struct cli *cli)
 {
     fputs("# fish completion of clustersim, made by `clustersim completion fish`\n", cli->out);
@@ -320,6 +333,7 @@ static void put_fish(struct cli *cli)
 
 /* ---- the command ------------------------------------------------------- */
 
+/* Status 2 for a shell that is not known. */
 static int print_completion(struct cli *cli, const struct args *args)
 {
     static const char *const shells[] = { "bash", "zsh", "fish", NULL };

@@ -121,8 +121,8 @@ static bool is_alone(struct err *err)
 
     if (!fleet_is_one_of_many())
         return true;
-    err_set(err, ERR_USAGE, nowhere, "this is one of several ranks, and each of them would do "
-            "all of it");
+    err_set(err, ERR_USAGE, nowhere, "this process is one of several ranks, and each of them "
+            "would do all of it");
     return err_hint(err, "Let mpirun start `clustersim run`, and run the other commands once.");
 }
 

@@ -171,6 +171,7 @@ static void explain_keys(struct explaining *e)
     }
 }
 
+/* Explains a policy, an empty line before it if something was explained already. */
 static void explain_one_policy(struct explaining *e, const struct cs_policy *p)
 {
     print_separator(e);
@@ -221,6 +222,7 @@ static const struct command *const commands[] = {
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
+/* Explains the word as a command, if it is one. */
 static void explain_commands(struct explaining *e)
 {
     for (size_t i = 0; i < COMMANDS; i++)
@@ -393,7 +395,7 @@ static int explain_all(struct cli *cli, const struct args *args)
         return 0;
     near = find_nearest(&e, &words);
     err_set(&err, ERR_USAGE, nowhere,
-            "nothing bears the name '%.80s': no term, key, value, metric, "
+            "nothing is called '%.80s': no term, key, value, metric, "
             "column, chart, command, policy, preset, type, model, recipe or "
             "format", e.word);
     if (near != NULL)

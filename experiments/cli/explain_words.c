@@ -55,6 +55,7 @@ static void explain_choice(const struct explain_words *e, const char *word,
     }
 }
 
+/* May a name hold the character?  ASCII in every locale. */
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -137,6 +138,7 @@ static void add_name(const char **names, size_t *n, const char *name)
     (*n)++;
 }
 
+/* Adds the names of all formats of traces, series and requests. */
 static void add_formats(const char **names, size_t *n)
 {
     const char *name, *meaning;

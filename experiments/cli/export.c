@@ -108,6 +108,8 @@ static bool check_trace(const struct exporting *e,
                    "%.80s would be overwritten: give -o another name", path);
 }
 
+/* Reads the workload against a cluster that has room for all of it, and checks that
+ * its jobs have a run time to write. */
 static bool read_workload(struct exporting *e, struct err *err)
 {
     struct arena *arena = e->cli->arena;
@@ -193,6 +195,7 @@ static bool draw_jobs(struct exporting *e, struct err *err)
                     "the workload has no jobs"));
 }
 
+/* Reads --format; false, with err and the nearest name. */
 static bool read_shape(struct exporting *e, const char *name, struct err *err)
 {
     const char *near;
@@ -348,6 +351,7 @@ static bool write_simulator(const struct exporting *e, struct err *err)
     return e->shape == SHAPE_BATSIM || write_beside(e, err);
 }
 
+/* Writes the jobs, and tells how many of them lost what the format cannot hold. */
 static bool write_jobs(const struct exporting *e, struct err *err)
 {
     const char *path = e->args->value[ARG_OUT];

@@ -71,6 +71,7 @@ static void print_fits(FILE *file, const struct trace_fit_fits *fits,
     }
 }
 
+/* Returns a size in GPUs; a part of a GPU is a part. */
 static double size_gpus(const struct trace_fit_entry *entry, size_t size)
 {
     return (double)entry->size[size].gpu_milli / 1000.0;
@@ -91,6 +92,8 @@ static void print_sizes(FILE *file, const struct trace_fit_entry *entry)
     fputc('\n', file);
 }
 
+/* Prints how well each family fits: the distances of Kolmogorov-Smirnov and
+ * Anderson-Darling, and AIC; less is better. */
 static void print_report(FILE *file, const struct fitting *fitting)
 {
     const struct trace_fit *fit = &fitting->fit;
@@ -215,6 +218,8 @@ static bool write_yaml(const struct fitting *fitting, struct err *err)
     return out_close(out, err);
 }
 
+/* Returns how many samples of an entry are written: SAMPLES_MAX at most, evenly
+ * taken. */
 static size_t count_samples(const struct trace_fit_entry *entry)
 {
     return entry->jobs < SAMPLES_MAX ? entry->jobs : SAMPLES_MAX;

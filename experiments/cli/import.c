@@ -117,12 +117,14 @@ static bool report_jobs(struct cli *cli, const struct imported *imported,
     return good;
 }
 
+/* Prints err and drops the report that was begun. */
 static int fail(struct cli *cli, struct import_paper *paper, const struct err *err)
 {
     import_paper_drop(paper);
     return command_fail(cli, err);
 }
 
+/* A series over time: its CSV, and the file that names it. */
 static int import_series_file(struct cli *cli, const struct args *args)
 {
     struct series_import import = {
@@ -145,6 +147,7 @@ static int import_series_file(struct cli *cli, const struct args *args)
     return 0;
 }
 
+/* Requests of a service: a workload that reads the file where it lies. */
 static int import_requests(struct cli *cli, const struct args *args)
 {
     struct requests_import import = {
@@ -192,6 +195,7 @@ static int import_machines(struct cli *cli, const struct args *args)
     return 0;
 }
 
+/* Jobs of a trace, or what else the format is of. */
 static int import(struct cli *cli, const struct args *args)
 {
     struct import_request request = {

@@ -60,6 +60,7 @@ static int list_own_metrics(struct cli *cli, const struct args *args)
     return 0;
 }
 
+/* Prints one list, as text or as JSON. */
 static int print_one(struct cli *cli, const struct args *args, const struct list *list)
 {
     struct err err = { 0 };
@@ -100,6 +101,7 @@ static int refuse_list(struct cli *cli, const char *word)
     return command_fail(cli, &err);
 }
 
+/* Status 2, with the nearest name, for a list that is not there. */
 static int run_list(struct cli *cli, const struct args *args)
 {
     const struct list *list;

@@ -69,6 +69,7 @@ static void put_synopsis(FILE *out, const struct command *command)
     fputs(command->synopsis[0] == '\0' ? "\n.fi\n" : ".fi\n", out);
 }
 
+/* The options that a command takes, in the order of the table. */
 static void put_options(FILE *out, const struct command *command)
 {
     for (int a = 0; a < ARG_COUNT; a++) {
@@ -92,6 +93,7 @@ static void put_options(FILE *out, const struct command *command)
     }
 }
 
+/* The section of one command. */
 static void put_command(FILE *out, const struct command *command)
 {
     fprintf(out, ".SS clustersim %s\n", command->name);
@@ -105,6 +107,7 @@ static void put_command(FILE *out, const struct command *command)
     put_options(out, command);
 }
 
+/* The statuses, from the text that --help prints. */
 static void put_exit_status(FILE *out)
 {
     fputs(".SH EXIT STATUS\n", out);

@@ -22,6 +22,8 @@ struct merging {
     const struct experiment *experiment;
 };
 
+/* Reads what each folder says of itself.  False, with err: one is no shard, or of
+ * another experiment than the first. */
 static bool read_shards(struct merging *m, const struct args *args, struct err *err)
 {
     m->count = (uint32_t)args->word_count;
@@ -33,8 +35,8 @@ static bool read_shards(struct merging *m, const struct args *args, struct err *
             return false;
         if (m->shard[i].hash == m->shard[0].hash)
             continue;
-        err_set(err, ERR_IO, pos, "a shard of another experiment than %.200s, of other "
-                "inputs or options, or by another program file", m->shard[0].dir);
+        err_set(err, ERR_IO, pos, "is a shard of another experiment than %.200s: inputs, "
+                "options or the program file differ", m->shard[0].dir);
         return err_hint(err, "Merge the shards of one experiment; run this one again with "
                         "the options of the others.");
     }
@@ -60,14 +62,16 @@ static void set_args(struct merging *m, const struct args *args)
     m->args.given[ARG_RESUME] = true;
 }
 
+/* Is the experiment still that of the shards?  The hash covers its files, its
+ * options and the program. */
 static bool same_experiment(const struct merging *m, struct err *err)
 {
     struct err_pos pos = { m->shard[0].file, 0, 0 };
 
     if (shard_hash(m->experiment) == m->shard[0].hash)
         return true;
-    err_set(err, ERR_IO, pos, "is another experiment than the shards were run from: it, a "
-            "file it names or the program has changed");
+    err_set(err, ERR_IO, pos, "is no longer the experiment of the shards: this file, a "
+            "file that it names, or the program has changed");
     return err_hint(err, "Merge with the program and the files of the shards, or run them "
                     "again.");
 }
@@ -110,6 +114,7 @@ static struct share *count_shares(const struct merging *m, const struct runner_t
     return share;
 }
 
+/* Returns the folder of a shard; NULL: it was not given. */
 static const char *dir_of(const struct merging *m, uint32_t index)
 {
     for (uint32_t i = 0; i < m->count; i++)
@@ -118,6 +123,7 @@ static const char *dir_of(const struct merging *m, uint32_t index)
     return NULL;
 }
 
+/* Were all shards cut into the same number? */
 static bool equal_counts(const struct merging *m)
 {
     for (uint32_t i = 1; i < m->count; i++)
@@ -149,6 +155,8 @@ static int tell_missing(const struct merging *m, const struct runner_trial *tria
     return 5;
 }
 
+/* Takes the trials of all shards into one folder and makes its tables.  Nothing
+ * runs again; status 5 if trials are missing, with how to get them. */
 static int merge(struct cli *cli, const struct args *args)
 {
     struct err_pos nowhere = { NULL, 0, 0 };

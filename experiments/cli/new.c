@@ -41,7 +41,7 @@ static bool write_skeleton(struct cli *cli, const char *name, const char *path,
     struct out *out;
 
     if (path_is_file(path) || path_is_folder(path)) {
-        err_set(err, ERR_IO, pos, "is there already, and is not written over");
+        err_set(err, ERR_IO, pos, "is there already, and is not overwritten");
         return err_hint(err, "-o names another file.");
     }
     out = out_open(cli->arena, path, err);
@@ -51,6 +51,7 @@ static bool write_skeleton(struct cli *cli, const char *name, const char *path,
     return out_close(out, err);
 }
 
+/* Writes the skeleton of a policy. */
 static int new_policy(struct cli *cli, const struct args *args)
 {
     struct err err = { 0 };
@@ -73,6 +74,7 @@ static const enum arg answer_of[START_COUNT] = {
     [START_POLICIES] = ARG_POLICIES,
 };
 
+/* Does an option answer one of the questions?  Then none is asked. */
 static bool any_answer(const struct args *args)
 {
     for (int q = 0; q < START_COUNT; q++)
@@ -84,8 +86,8 @@ static bool any_answer(const struct args *args)
 /* Without a terminal nobody can be asked. */
 static bool tell_options(struct err *err)
 {
-    err_set(err, ERR_USAGE, nowhere, "no question can be asked: this is no terminal, and "
-            "no option answers one");
+    err_set(err, ERR_USAGE, nowhere, "no question can be asked: input or output "
+            "is no terminal, and no option answers one");
     return err_hint(err, "Give one or more of --compare, --gpus, --jobs, --load, --policies; "
                     "for the others defaults are taken.");
 }
@@ -100,6 +102,8 @@ static bool set_answers(struct start *start, const struct args *args, struct err
     return true;
 }
 
+/* Makes a first experiment from options, or from answers on a terminal.  Nothing is
+ * written before all is checked. */
 static int new_experiment(struct cli *cli, const struct args *args)
 {
     struct err err = { 0 };
@@ -123,6 +127,7 @@ static int new_experiment(struct cli *cli, const struct args *args)
     return 0;
 }
 
+/* Chooses between an experiment and a policy. */
 static int new_file(struct cli *cli, const struct args *args)
 {
     struct err err = { 0 };
@@ -131,8 +136,8 @@ static int new_file(struct cli *cli, const struct args *args)
     if (args->word_count == 0)
         return new_experiment(cli, args);
     if (!policy) {
-        err_set(&err, ERR_USAGE, nowhere, "new makes an experiment or a policy, and no "
-                "'%.40s'", args->word[0]);
+        err_set(&err, ERR_USAGE, nowhere, "new makes an experiment or a policy, "
+                "found '%.40s'", args->word[0]);
         err_hint(&err, "Write: clustersim new, or clustersim new policy NAME");
     } else if (args->word_count == 1)
         err_set(&err, ERR_USAGE, nowhere, "new policy needs a name");
@@ -149,7 +154,7 @@ const struct command command_new = {
     "checked and ready to run.  On a terminal and without options it asks five\n"
     "questions.  Each option answers one of them; defaults answer the others.\n"
     "A recipe gets the largest of its models that fits the GPUs.  No file is\n"
-    "written over.\n\n"
+    "overwritten.\n\n"
     "`new policy NAME` writes NAME.c, a whole policy in C that an experiment uses\n"
     "by its path, `policies: [fcfs, ./NAME.c]`.  It is compiled when it is first\n"
     "used.  The manual: experiments/plugins/README.md, policies/README.md.\n",

@@ -21,6 +21,7 @@
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 
+/* Reads --format of plot; false, with err. */
 static bool check_format(const char *format, struct err *err)
 {
     if (strcmp(format, "png") == 0 || strcmp(format, "svg") == 0 ||
@@ -101,6 +102,7 @@ const struct command command_plot = {
     ARG_BIT(ARG_FORMAT) | ARG_BIT(ARG_PAPER), 1, 1, run_plot
 };
 
+/* Reads --format of table, text by default; false, with err. */
 static bool read_form(const struct args *args, enum table_form *form, struct err *err)
 {
     const char *name = args->given[ARG_TABLE_FORM] ? args->value[ARG_TABLE_FORM] : "text";
@@ -112,6 +114,7 @@ static bool read_form(const struct args *args, enum table_form *form, struct err
                    "--format must be text, latex, markdown or csv, and is '%.40s'", name);
 }
 
+/* Prints the means and intervals of chosen metrics as a table for a paper. */
 static int run_table(struct cli *cli, const struct args *args)
 {
     struct table_wish wish = { .dir = args->word[0], .metrics = args->value[ARG_METRICS] };
@@ -135,6 +138,7 @@ const struct command command_table = {
     ARG_BIT(ARG_TABLE_FORM) | ARG_BIT(ARG_METRICS), 1, 1, run_table
 };
 
+/* Prints BibTeX of this program, and of what an experiment or a folder used. */
 static int run_cite(struct cli *cli, const struct args *args)
 {
     const char *what = args->word_count > 0 ? args->word[0] : NULL;
@@ -167,6 +171,7 @@ const struct command command_cite = {
     0, 0, 1, run_cite
 };
 
+/* Packs a folder with all that its run read, to be reproduced elsewhere. */
 static int run_archive(struct cli *cli, const struct args *args)
 {
     const char *out = args->value[ARG_OUT];

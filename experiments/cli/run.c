@@ -200,7 +200,7 @@ static const struct experiment *read_for_ranks(struct cli *cli, const struct arg
 
     if (experiment == NULL || !experiment->tuned)
         return experiment;
-    err_set(err, ERR_USAGE, pos, "the experiment tunes its policies, which ranks do not do "
+    err_set(err, ERR_USAGE, pos, "the experiment tunes its policies, and ranks cannot tune "
             "together");
     err_hint(err, "`clustersim tune` writes an experiment with what it finds.");
     return NULL;
@@ -228,6 +228,8 @@ static int run_ranks(struct cli *cli, const struct args *args, struct session *s
     return status;
 }
 
+/* Runs an experiment here, in ranks of MPI, or by Slurm, and prints its table.
+ * Status 5 if a trial failed. */
 static int run_run(struct cli *cli, const struct args *args)
 {
     struct session session = { 0 };

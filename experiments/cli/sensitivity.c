@@ -28,6 +28,8 @@ static int vary_advice(struct cli *cli, const struct args *args)
                ? 0 : command_fail(cli, &err);
 }
 
+/* Varies the inputs of an experiment or of a question, and says which of them turn
+ * a verdict. */
 static int run_sensitivity(struct cli *cli, const struct args *args)
 {
     bool quiet = args->given[ARG_QUIET];

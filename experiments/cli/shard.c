@@ -29,6 +29,7 @@ uint64_t shard_hash(const struct experiment *experiment)
     return hash;
 }
 
+/* Appends a line "WORD BYTES VALUE"; NULL appends nothing. */
 static const char *add(struct arena *arena, const char *text, const char *word,
                        const char *value)
 {
@@ -37,6 +38,8 @@ static const char *add(struct arena *arena, const char *text, const char *word,
                                        value);
 }
 
+/* Returns the path from the root, so that a shard can be merged from another
+ * folder. */
 static const char *from_root(struct arena *arena, const char *path)
 {
     char here[PATH_MAX];
@@ -59,6 +62,7 @@ const char *shard_text(struct arena *arena, const struct args *args,
                text_format(arena, "%016" PRIx64, shard_hash(experiment)));
 }
 
+/* Takes in one line.  Words of later versions are passed over. */
 static void take(struct arena *arena, struct shard *shard, const char *word,
                  const char *value)
 {
@@ -99,6 +103,6 @@ bool shard_read(struct arena *arena, const char *dir, struct shard *shard,
     }
     if (shard->file != NULL && shard->count > 0 && shard->index < shard->count)
         return true;
-    err_set(err, ERR_IO, pos, "no shard: no run with --shard wrote it");
+    err_set(err, ERR_IO, pos, "is no shard: no run with --shard wrote it");
     return err_hint(err, "`clustersim run EXPERIMENT.yaml --shard I/N` makes one.");
 }

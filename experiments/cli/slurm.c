@@ -20,7 +20,8 @@ bool cmd_slurm_check(const struct args *args, struct err *err)
 {
     if (args->given[ARG_SLURM] || !args->given[ARG_DRY_RUN])
         return true;
-    err_set(err, ERR_USAGE, nowhere, "--dry-run is of --slurm: it writes the batch file alone");
+    err_set(err, ERR_USAGE, nowhere, "--dry-run needs --slurm: it writes the batch "
+            "file and submits nothing");
     return err_hint(err, "`clustersim validate %.200s` reads and checks all, and runs nothing.",
                     args->word[0]);
 }
@@ -32,26 +33,30 @@ static bool may_submit(const struct args *args, const struct experiment *experim
     struct err_pos pos = { args->word[0], 0, 0 };
 
     if (experiment->stop.rule != LOOKS_NONE) {
-        err_set(err, ERR_USAGE, pos, "--slurm needs a number of seeds: when there are enough "
-                "(until: %.40s) follows from all trials together", experiment->stop.text);
+        err_set(err, ERR_USAGE, pos, "--slurm needs a number of seeds: whether "
+                "they suffice (until: %.40s) can only be told from all trials together",
+                experiment->stop.text);
         return err_hint(err, "--seeds N gives a number.");
     }
     if (!experiment->tuned)
         return true;
-    err_set(err, ERR_USAGE, pos, "the experiment tunes its policies, which jobs of Slurm do "
-            "not do together");
+    err_set(err, ERR_USAGE, pos, "the experiment tunes its policies, and jobs of Slurm "
+            "cannot tune together");
     return err_hint(err, "`clustersim tune` writes an experiment with what it finds.");
 }
 
+/* False, with err, for a rank of MPI and beside --shard: the run would be submitted
+ * several times. */
 static bool may_ask(const struct args *args, struct err *err)
 {
     if (fleet_is_one_of_many())
-        return err_set(err, ERR_USAGE, nowhere, "this is one of several ranks, and each of "
-                       "them would submit all of it");
+        return err_set(err, ERR_USAGE, nowhere, "this process is one of several ranks, "
+                       "and each of them would submit all of it");
     return !args->given[ARG_SHARD] ||
            err_set(err, ERR_USAGE, nowhere, "--slurm runs all shards: leave out --shard");
 }
 
+/* Appends an option with its value, quoted for the shell; NULL appends nothing. */
 static const char *add(struct arena *arena, const char *words, const char *option,
                        const char *value)
 {
@@ -71,6 +76,7 @@ static const char *words_of(struct arena *arena, const struct args *args)
     return args->given[ARG_QUIET] ? text_format(arena, "%s -q", words) : words;
 }
 
+/* Submits the run and says by which jobs it goes on. */
 static int submit(struct cli *cli, const struct args *args, const struct slurm_batch *batch,
                   const char *dir)
 {

@@ -8,6 +8,7 @@
 #include "experiments/train/train.h"
 #include "sim/base/err.h"
 
+/* Trains the weights of a policy, and writes them where -o says. */
 static int run_train(struct cli *cli, const struct args *args)
 {
     struct experiment_options experiment_options = {

@@ -47,6 +47,7 @@ struct validating {
     bool told;                  /* what is wrong was printed already */
 };
 
+/* Reads the file as a tree. */
 static bool load_root(struct validating *v, struct err *err)
 {
     struct experiment_inputs inputs = { .arena = v->cli->arena };
@@ -55,6 +56,7 @@ static bool load_root(struct validating *v, struct err *err)
     return v->root != NULL;
 }
 
+/* Loads the catalogue, when it is first needed. */
 static bool load_catalogue(struct validating *v, struct err *err)
 {
     if (v->catalogue == NULL)
@@ -62,6 +64,7 @@ static bool load_catalogue(struct validating *v, struct err *err)
     return v->catalogue != NULL;
 }
 
+/* Returns "s", but for one. */
 static const char *plural_ending(uint32_t count)
 {
     return count == 1 ? "" : "s";
@@ -112,6 +115,7 @@ static bool validate_experiment(struct validating *v, struct err *err)
     return true;
 }
 
+/* Reads a question to advise, and answers nothing. */
 static bool validate_advice(struct validating *v, struct err *err)
 {
     struct advice_check_options options = { .read_only = true };
@@ -126,6 +130,7 @@ static bool validate_advice(struct validating *v, struct err *err)
     return true;
 }
 
+/* Reads a cluster, and says what it has. */
 static bool validate_cluster(struct validating *v, struct err *err)
 {
     const struct cluster_spec *spec;
@@ -171,6 +176,7 @@ static const struct cluster_spec *make_any_cluster(struct validating *v,
                         : cluster_read(arena, root, v->catalogue, err);
 }
 
+/* Reads the cluster that --cluster names; NULL: err says what is wrong. */
 static const struct cluster_spec *read_cluster(struct validating *v,
                                                struct err *err)
 {
@@ -209,6 +215,7 @@ static bool validate_workload(struct validating *v, struct err *err)
     return true;
 }
 
+/* Reads entries for the catalogue, and says what it has with them. */
 static bool validate_catalogue(struct validating *v, struct err *err)
 {
     const struct catalogue *all =
@@ -244,11 +251,13 @@ static bool validate_weights(struct validating *v, struct err *err)
     return true;
 }
 
+/* Has the map that key? */
 static bool has_key(const struct conf_node *root, const char *key)
 {
     return conf_get(root, key) != NULL;
 }
 
+/* Has the map a key of the table?  `name` does not count: many tables have it. */
 static bool has_key_of(const struct conf_node *root,
                        const struct conf_schema *schema)
 {
@@ -326,6 +335,7 @@ static bool validate_one(struct validating *v, struct err *err)
     return true;
 }
 
+/* False, with err: --json is for one file. */
 static bool check_json(const struct args *args, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };

@@ -19,6 +19,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
+#include "sim/stats/stats.h"
 
 #define DRAWS 9999u
 #define EXACT_MAX 200u
@@ -46,13 +47,6 @@ static struct ratio ratio_of(const double *sum, const double *by,
     }
     r.error = sqrt(k / (k - 1) * squares) / fabs(y);
     return r;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 /* How many errors the drawn ratio lies off. */
@@ -91,7 +85,7 @@ struct block_ratio block_ratio(struct arena *arena, const double *sum,
             times[rng_below(&rng, blocks)]++;
         off[d] = errors_off(ratio_of(sum, by, times, blocks), all.value);
     }
-    qsort(off, DRAWS, sizeof *off, by_size);
+    qsort(off, DRAWS, sizeof *off, stats_order);
     if (all.error > 0) {
         out.low = all.value - off[(DRAWS + 1) / 40 * 39 - 1] * all.error;
         out.high = all.value - off[(DRAWS + 1) / 40 - 1] * all.error;
@@ -103,6 +97,7 @@ struct block_ratio block_ratio(struct arena *arena, const double *sum,
 
 /* ---- signed ranks ---- */
 
+/* For qsort(): the number nearer to 0 first. */
 static int by_distance(const void *a, const void *b)
 {
     double x = fabs(*(const double *)a), y = fabs(*(const double *)b);

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * check.c - judging expectations.
+ *
+ * An expectation speaks of two sides (a policy and what it is compared with, or a
+ * policy alone) at a point.  It is judged in this order: was all of it run, did a
+ * trial fail, are there enough seeds, and then, does the interval lie within the
+ * limits.
  */
 #include "experiments/results/check.h"
 
@@ -35,6 +40,7 @@ uint32_t check_bad(const struct check_list *list)
 
 /* In words. */
 
+/* Returns the unit behind a figure: "%", " s", " USD", or nothing. */
 static const char *unit_text(const struct experiment_expect *e,
                              const struct metric_info *info)
 {
@@ -46,6 +52,7 @@ static const char *unit_text(const struct experiment_expect *e,
                                          : "";
 }
 
+/* "at most 5%", "at least 0.9" or "between 1 s and 2 s". */
 static const char *limit_text(struct arena *arena,
                               const struct experiment_expect *e,
                               const struct metric_info *info)
@@ -60,6 +67,8 @@ static const char *limit_text(struct arena *arena,
                        e->high, unit);
 }
 
+/* The expectation in words, as "C1: jct_mean_s of easy vs fcfs at most -10%
+ * (rate=4/h)".  The point is left out if there is only one. */
 static const char *expect_name(struct arena *arena,
                                const struct experiment_expect *e,
                                const struct metric_info *info,
@@ -78,6 +87,9 @@ static const char *expect_name(struct arena *arena,
                        one_point ? "" : point, one_point ? "" : ")");
 }
 
+/* The figures of a verdict in words: the value, its interval, over how many seeds,
+ * and what they are not of or not to be trusted for.  Without an interval it says
+ * why there is none. */
 static const char *figures(struct arena *arena, const struct check_item *item)
 {
     const struct experiment_expect *e = item->expect;
@@ -138,6 +150,8 @@ static void note_lost(struct arena *arena, struct survivors of,
                                  what);
 }
 
+/* The whole interval within the limits holds, all of it outside fails, and anything
+ * else is undecided.  A value without an interval is judged by itself. */
 static enum check_verdict judge(const struct experiment_expect *e,
                                 const struct check_item *item)
 {
@@ -174,6 +188,7 @@ struct speaks {
     bool compares;
 };
 
+/* Returns the two sides that an expectation speaks of at a point. */
 static struct speaks speaks_of(struct arena *arena, const struct grid *grid,
                                uint32_t point, const struct experiment_expect *e)
 {
@@ -192,6 +207,7 @@ static bool is_fixed(const struct grid *grid, const struct speaks *at)
            grid_fixed(grid, at->other_point, at->other);
 }
 
+/* Notes if a mean is not over all jobs on one of the sides. */
 static void note_sides(struct arena *arena, const struct grid *grid,
                        const struct speaks *at, struct check_item *item)
 {
@@ -203,6 +219,8 @@ static void note_sides(struct arena *arena, const struct grid *grid,
                                           metric) : none, item);
 }
 
+/* Sets the value of an expectation and its interval: of the mean, or of the paired
+ * difference, in percent if the limit is. */
 static void measure(struct arena *arena, const struct grid *grid,
                     const struct speaks *at, struct check_item *item)
 {
@@ -240,6 +258,7 @@ static void measure(struct arena *arena, const struct grid *grid,
         d.skew, (double)d.count);
 }
 
+/* The expectation is not judged by its figures, for that reason. */
 static void leave(struct check_item *item, enum check_verdict verdict,
                   const char *reason)
 {
@@ -304,6 +323,7 @@ static bool suffices(struct arena *arena, const struct grid *grid,
     return false;
 }
 
+/* Judges one expectation at one point. */
 static void judge_item(struct arena *arena, const struct grid *grid,
                        const struct speaks *at, struct check_item *item)
 {
@@ -326,6 +346,7 @@ void check_count(struct check_list *list, enum check_verdict verdict)
     list->trial_failed += verdict == CHECK_TRIAL_FAILED;
 }
 
+/* Returns an expectation that is not judged yet. */
 static struct check_item item_of(struct arena *arena, const struct grid *grid,
                                  const struct experiment_expect *e,
                                  const char *point)

@@ -19,6 +19,7 @@
 #include "sim/text/table.h"
 
 #define VS_POINT 15
+/* Writes a verdict as a row of checks.csv, in the order of its columns. */
 static void check_row(struct table *table, const struct check_item *item)
 {
     const struct experiment_expect *e = item->expect;
@@ -59,11 +60,14 @@ bool check_write(struct arena *arena, const struct folder *dir,
     return csv_out_close(out, table, err);
 }
 
+/* Returns a copy of a text; NULL for an empty one. */
 static const char *text_or_null(struct arena *arena, const char *text)
 {
     return text[0] == '\0' ? NULL : arena_text(arena, text);
 }
 
+/* Reads an expectation back from a row of checks.csv.  What was kept from being
+ * judged stays so: it asks for one seed more than there are. */
 static bool read_row(struct arena *arena, const struct csv *in,
                      const struct metric_set *metrics, const size_t *c,
                      struct experiment_expect *e, struct err *err)
@@ -100,6 +104,8 @@ static bool read_row(struct arena *arena, const struct csv *in,
     return true;
 }
 
+/* Reads all expectations of a folder.  Column 9 is missing in folders of an older
+ * version. */
 static bool read_rows(struct arena *arena, struct csv *in,
                       const struct metric_set *metrics,
                       const struct experiment_expect **expect, uint32_t *count,

@@ -23,6 +23,8 @@ struct regression {
     const struct check_left *left;
 };
 
+/* Did a metric get worse by more than the tolerance, a part of its size before?  A
+ * value that is gone is worse; one that had no value before is not compared. */
 static bool worse(double before, double now, int better, double tolerance)
 {
     if (better == 0 || isnan(before))
@@ -94,6 +96,7 @@ static void add_reason(struct arena *arena, struct check_item *item,
         : text_format(arena, "%s; %s", item->reason, text);
 }
 
+/* Is the name in a list that ends with NULL?  NULL is an empty list. */
 static bool is_among(const char *const *list, const char *name)
 {
     for (; list != NULL && *list != NULL; list++)
@@ -164,6 +167,8 @@ static bool is_gone(const struct regression *r, enum metric metric)
            metric_count(r->metrics);
 }
 
+/* Says which own metrics are not compared, since their expression is another one
+ * now. */
 static void note_gone(struct arena *arena, const struct regression *r,
                       struct check_item *item)
 {
@@ -174,6 +179,8 @@ static void note_gone(struct arena *arena, const struct regression *r,
                 item->reason, metric_info(r->before->metrics, (enum metric)m)->name);
 }
 
+/* Judges one policy at one point against the baseline: trials that are gone, other
+ * jobs, then each metric.  WORSE_TOLD metrics are named, and the others counted. */
 static void regress(struct arena *arena, const struct regression *r,
                     uint32_t point, uint32_t policy, struct check_item *item)
 {

@@ -60,6 +60,7 @@ static struct stats_delta delta_of(const struct grid *grid,
     return delta;
 }
 
+/* Returns room for the samples of both sides. */
 static struct scratch scratch_new(struct arena *arena, const struct grid *grid)
 {
     return (struct scratch){
@@ -91,6 +92,9 @@ struct deltas {
     double *p_holm;             /* those of one metric are one family */
 };
 
+/* Computes all differences to the baseline, by metric, point and policy.  Holm's
+ * correction is over all comparisons of one metric, so it needs all of them at
+ * once. */
 static struct deltas deltas_of(struct arena *arena, const struct grid *grid,
                                struct scratch *scratch, uint32_t baseline)
 {
@@ -121,6 +125,8 @@ struct row {
     bool known, grows;          /* the queue; is it known? */
 };
 
+/* Writes a row of compare.csv, in the order of its columns.  A policy against
+ * itself has a mean and no difference. */
 static void compare_row(struct arena *arena, const struct grid *grid,
                         struct scratch *scratch, const struct row *row,
                         enum metric metric, struct table *table)
@@ -248,11 +254,13 @@ struct compare_only compare_count(const struct grid *left,
     return only;
 }
 
+/* Are both the same number, or both empty? */
 static bool same(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
 }
 
+/* Does one of the samples differ? */
 static bool moved(const double *a, const double *b, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -283,6 +291,7 @@ struct pairing {
     double *p_holm;             /* by row_at */
 };
 
+/* Are the means of both folders over all jobs?  Else they cannot be compared. */
 static bool both_whole(const struct pairing *r, uint32_t point, uint32_t policy,
                        enum metric metric)
 {
@@ -326,6 +335,7 @@ static void correct_changes(struct arena *arena, struct pairing *r)
     }
 }
 
+/* Is the interval of the difference not to be trusted? */
 static bool doubted(const struct pairing *r, uint32_t point, uint32_t policy,
                     const struct stats_delta *d)
 {
@@ -360,6 +370,8 @@ static void sure_text(const struct pairing *r, uint32_t point, uint32_t policy,
         snprintf(out, bytes, "seeds are alike: no interval");
 }
 
+/* Adds the line of a metric that moved to the sheet: before, after, change, and how
+ * sure it is. */
 static void add_line(struct sheet *sheet, const struct pairing *r,
                      uint32_t point, uint32_t policy, enum metric metric)
 {

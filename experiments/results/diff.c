@@ -37,6 +37,7 @@ struct walk {
     unsigned same, parted, alone;
 };
 
+/* The trial of a row in words. */
 static const char *key_of(struct arena *arena, const struct side *s)
 {
     return text_format(arena, "%s, %s, seed %s",
@@ -45,6 +46,7 @@ static const char *key_of(struct arena *arena, const struct side *s)
                        csv_text(s->in, s->column[SEED]));
 }
 
+/* Is the row of the trial with that key? */
 static bool key_is(const struct side *s, const char *const *key)
 {
     for (int i = 0; i < KEYS; i++)
@@ -53,12 +55,15 @@ static bool key_is(const struct side *s, const char *const *key)
     return true;
 }
 
+/* Reads the next row of one side; false: err says what is wrong. */
 static bool next(struct side *s, struct err *err)
 {
     s->step = csv_next(s->in, err);
     return s->step != CSV_ERROR;
 }
 
+/* Opens the log of a folder at its first row.  False, with err: it has none, or
+ * lacks a column. */
 static bool open_side(struct arena *arena, const char *dir, struct side *s,
                       struct err *err)
 {
@@ -109,6 +114,7 @@ static bool list_trials(struct arena *arena, const char *dir, struct side *s,
     return open_side(arena, dir, s, err);
 }
 
+/* Does the side still have that trial, from here on? */
 static bool has_trial(const struct side *s, const char *key)
 {
     for (unsigned i = s->at; i < s->count; i++)
@@ -117,14 +123,13 @@ static bool has_trial(const struct side *s, const char *key)
     return false;
 }
 
+/* Passes over all rows of the trial at which a side stands. */
 static bool skip_trial(struct side *s, struct err *err)
 {
-    const char *name = s->trial[s->at];
     struct arena *arena = arena_new(4096);
     const char *key[KEYS];
     bool ok = true;
 
-    (void)name;
     for (int i = 0; i < KEYS; i++)
         key[i] = arena_text(arena, csv_text(s->in, s->column[i]));
     while (ok && s->step == CSV_ROW && key_is(s, key))
@@ -134,6 +139,8 @@ static bool skip_trial(struct side *s, struct err *err)
     return ok;
 }
 
+/* Did both decide the same at the same time?  The keys of the trial are not
+ * compared. */
 static bool rows_agree(const struct side *a, const struct side *b)
 {
     for (int f = TIME; f < FIELDS; f++)
@@ -156,6 +163,8 @@ static bool seek_trial(struct side *s, const char *point, const char *policy,
     return true;
 }
 
+/* Returns the decision of a row in words; `there` false: the log of this trial has
+ * ended. */
 static struct diff_choice read_choice(struct arena *arena, const struct side *s, bool there)
 {
     if (!there)
@@ -209,6 +218,7 @@ bool diff_find_part(struct arena *arena, const char *dir, const char *point,
     return ok;
 }
 
+/* Prints the decision at which a side stands. */
 static void print_choice(FILE *file, const struct side *s, bool there)
 {
     if (!there) {
@@ -264,6 +274,7 @@ static bool walk_trial(struct walk *w, struct err *err)
     return ok;
 }
 
+/* Names a trial that only one side has, and passes over it. */
 static bool walk_alone(struct walk *w, struct side *s, struct err *err)
 {
     fprintf(w->file, "%s: only in the %s\n", s->trial[s->at], s->name);
@@ -271,6 +282,7 @@ static bool walk_alone(struct walk *w, struct side *s, struct err *err)
     return skip_trial(s, err);
 }
 
+/* Walks both logs to their ends, trial by trial, and prints how many agree. */
 static bool walk_all(struct walk *w, struct err *err)
 {
     struct side *a = &w->side[0], *b = &w->side[1];

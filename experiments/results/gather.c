@@ -45,6 +45,7 @@ static const struct csv_kind *const kind_of[STORE_TABLE_COUNT] = {
     &csv_arrived, &csv_tenants
 };
 
+/* Opens one of the tables for writing, with its header. */
 static bool open_table(struct gathering *g, enum store_table table, struct err *err)
 {
     g->set.out[table] = csv_out_open(g->arena, g->results->dir, kind_of[table], err);
@@ -66,6 +67,8 @@ static bool open_set(struct gathering *g, struct err *err)
     return true;
 }
 
+/* Closes all tables, which gives them their names; after a failure none of them
+ * gets it. */
 static bool close_set(struct csv_set *set, bool ok, struct err *err)
 {
     for (int t = 0; ok && t < STORE_TABLE_COUNT; t++)
@@ -76,6 +79,7 @@ static bool close_set(struct csv_set *set, bool ok, struct err *err)
     return ok;
 }
 
+/* False, with err: a trial that was kept is no longer there. */
 static bool is_gone(const struct store *store, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -97,6 +101,8 @@ static bool begin_tenants(struct gathering *g, uint64_t hash, struct err *err)
            is_gone(g->results->store, err);
 }
 
+/* Reads what was kept of a trial, and copies its rows to the tables.  The table of
+ * tenants is begun by the first trial that has any. */
 static bool read_trial(struct gathering *g, uint32_t index, struct trial_result *result,
                        struct err *err)
 {
@@ -108,6 +114,7 @@ static bool read_trial(struct gathering *g, uint32_t index, struct trial_result 
            begin_tenants(g, hash, err);
 }
 
+/* Adds the counts of a trial to the sums of the run. */
 static void add_audit(struct audit_sum *sum, const struct trial_result *result)
 {
     sum->done++;
@@ -119,6 +126,8 @@ static void add_audit(struct audit_sum *sum, const struct trial_result *result)
         sum->status[s] += result->status_count[s];
 }
 
+/* Adds a trial to grid and tables.  One that failed leaves an empty cell; one that
+ * is not done is passed over. */
 static bool add_trial(struct gathering *g, uint32_t index, const struct runner_trial *trial,
                       struct err *err)
 {
@@ -141,6 +150,8 @@ static bool add_trial(struct gathering *g, uint32_t index, const struct runner_t
     return true;
 }
 
+/* Adds all trials in the order of the experiment.  After the last seed of a policy
+ * the grid learns whether seeds differ at all. */
 static bool add_all(struct gathering *g, const struct runner_trial *trial, struct err *err)
 {
     const struct experiment *experiment = g->experiment;

@@ -20,6 +20,7 @@
 #include "sim/text/hash.h"
 #include "sim/text/paths.h"
 
+/* Returns the place of a trial in a column. */
 static size_t cell(const struct grid *grid, uint32_t point, uint32_t policy,
                    uint32_t seed)
 {
@@ -29,6 +30,7 @@ static size_t cell(const struct grid *grid, uint32_t point, uint32_t policy,
            seed;
 }
 
+/* Returns how many trials the grid has. */
 static size_t count_cells(const struct grid *grid)
 {
     return (size_t)grid->point_count * grid->policy_count * grid->seed_count;
@@ -45,6 +47,8 @@ void grid_begin(struct arena *arena, struct grid *grid)
     grid->column = arena_alloc(arena, metric_count(grid->metrics), sizeof *grid->column);
 }
 
+/* Are both the same bits, as results of one trial must be?  An empty value equals
+ * an empty one. */
 static bool same_value(double a, double b)
 {
     return (a == b && signbit(a) == signbit(b)) || (isnan(a) && isnan(b));
@@ -77,6 +81,7 @@ static double value_at(const struct grid *grid, unsigned metric, size_t at)
     return column->value != NULL ? column->value[at] : column->begun ? column->same : NAN;
 }
 
+/* Returns the place of a point and a policy. */
 static size_t pair_of(const struct grid *grid, uint32_t point,
                       uint32_t policy)
 {
@@ -101,6 +106,8 @@ static void spread_fixed(struct grid *grid, size_t pair)
     }
 }
 
+/* Sets the rule by which seeds were stopped, and with it the confidence of all
+ * intervals of the folder. */
 static void set_stop(struct grid *grid, struct experiment_stop stop)
 {
     grid->stop = stop;
@@ -212,6 +219,7 @@ static uint32_t *slot_of(const struct names *names, const char *name)
     return &names->slot[at];
 }
 
+/* Doubles the hash table of names, and puts all names into it again. */
 static void more_slots(struct arena *arena, struct names *names)
 {
     names->slots = names->slots == 0 ? 64 : 2 * names->slots;
@@ -242,6 +250,8 @@ struct columns {
     size_t point, policy, seed, fixed, metric[METRIC_ROOM];
 };
 
+/* Finds the columns of a summary.  A metric that is not there (SIZE_MAX) was not
+ * known when the folder was written. */
 static bool find_columns(const struct csv *in, const struct metric_set *metrics,
                          struct columns *c, struct err *err)
 {
@@ -260,6 +270,8 @@ struct axes {
     struct names point, policy, seed;
 };
 
+/* Reads the names of points, policies and seeds, in the order in which they first
+ * stand in the file. */
 static bool read_axes(struct arena *arena, const char *path,
                       struct axes *axes, struct err *err)
 {
@@ -277,6 +289,7 @@ static bool read_axes(struct arena *arena, const char *path,
     return step == CSV_END;
 }
 
+/* Gives the grid its axes; seeds are numbers. */
 static void set_axes(struct arena *arena, const struct axes *axes,
                      struct grid *grid)
 {
@@ -294,6 +307,8 @@ static void set_axes(struct arena *arena, const struct axes *axes,
     grid->seed_count = axes->seed.count;
 }
 
+/* Reads one trial.  False, with err: a field is no number, or the trial stands
+ * there twice. */
 static bool read_row(struct grid *grid, const struct csv *in,
                      const struct columns *c, struct err *err)
 {
@@ -357,6 +372,7 @@ static bool read_failures(struct arena *arena, const char *dir,
     return step == CSV_END;
 }
 
+/* Reads all trials into a grid whose axes are known: the second pass over the file. */
 static bool read_values(struct arena *arena, const char *path,
                         struct grid *grid, struct err *err)
 {
@@ -454,6 +470,7 @@ uint32_t grid_run_count(const struct grid *grid, uint32_t point,
     return count;
 }
 
+/* Are both the same number, or both empty? */
 static bool equal(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
@@ -508,6 +525,7 @@ struct stats_mean grid_mean(const struct grid *grid, uint32_t point, uint32_t po
     return mean;
 }
 
+/* Returns the place of a name in a list; UINT32_MAX: it is not there. */
 static uint32_t find(const char *const *names, uint32_t count,
                      const char *name)
 {

@@ -68,13 +68,6 @@ const char *growth_text(struct arena *arena, const struct grid *grid,
         grid->policy[policy], points_text(arena, grid, in));
 }
 
-static int order(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The median over the seeds, those without a value last; NAN: that is one. */
 static double median(struct arena *arena, const struct grid *grid,
                      uint32_t point, uint32_t policy, enum metric metric)
@@ -87,7 +80,7 @@ static double median(struct arena *arena, const struct grid *grid,
 
         x[s] = isnan(value) ? INFINITY : value;
     }
-    qsort(x, n, sizeof *x, order);
+    qsort(x, n, sizeof *x, stats_order);
     return isinf(x[n / 2]) ? NAN : x[n / 2];
 }
 

@@ -15,6 +15,7 @@
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
 
+/* Adds a line; its text must live as long as the notes. */
 static void add(struct arena *arena, struct notes *notes, const char *line)
 {
     notes->line = arena_grow(arena, notes->line, notes->count,
@@ -31,6 +32,7 @@ static const char *join(struct arena *arena, const char *list,
     return text_format(arena, "%s%s%s", list, last ? " and " : ", ", name);
 }
 
+/* The names of the policies in a set, as "a, b and c". */
 static const char *names_of(struct arena *arena, const struct grid *grid,
                             const bool *in)
 {
@@ -47,6 +49,8 @@ static const char *names_of(struct arena *arena, const struct grid *grid,
 
 /* ---- seeds ---- */
 
+/* Returns at how many points a policy draws nothing, so that one trial stands for
+ * all seeds. */
 static uint32_t fixed_points(const struct grid *grid, uint32_t policy)
 {
     uint32_t count = 0;
@@ -56,6 +60,7 @@ static uint32_t fixed_points(const struct grid *grid, uint32_t policy)
     return count;
 }
 
+/* Says which policies are deterministic, everywhere or at some points. */
 static void note_fixed(struct arena *arena, const struct grid *grid,
                        struct notes *notes)
 {
@@ -81,6 +86,7 @@ static void note_fixed(struct arena *arena, const struct grid *grid,
             count == 1 ? "stands for all" : "each stands for all"));
 }
 
+/* Says whose seeds gave equal results although something could have been drawn. */
 static void note_alike(struct arena *arena, const struct grid *grid,
                        struct notes *notes)
 {
@@ -101,6 +107,7 @@ static void note_alike(struct arena *arena, const struct grid *grid,
 
 /* ---- no steady state ---- */
 
+/* Says whose queue grew, and whose run was still filling up. */
 static void note_growth(struct arena *arena, const struct grid *grid,
                         struct notes *notes)
 {
@@ -151,6 +158,7 @@ static bool note_empty(struct arena *arena, const struct grid *grid,
 
 /* ---- metrics without a value ---- */
 
+/* Says which own metrics have no value in some trials, and why. */
 static void note_own(struct arena *arena, const struct grid *grid,
                      struct notes *notes)
 {
@@ -175,6 +183,8 @@ static bool is_result(enum metric metric)
     return metric != METRIC_DECISIONS && metric != METRIC_REFUSED;
 }
 
+/* Did two policies give the same results in a trial?  What only tells how they were
+ * run does not count. */
 static bool same_trial(const struct grid *grid, uint32_t point, uint32_t seed,
                        uint32_t a, uint32_t b)
 {
@@ -191,6 +201,7 @@ static bool same_trial(const struct grid *grid, uint32_t point, uint32_t seed,
     return true;
 }
 
+/* Did two policies give the same results in all trials? */
 static bool same_policy(const struct grid *grid, uint32_t a, uint32_t b)
 {
     for (uint32_t t = 0; t < grid->point_count; t++)
@@ -200,6 +211,7 @@ static bool same_policy(const struct grid *grid, uint32_t a, uint32_t b)
     return true;
 }
 
+/* Returns how many trials a policy has. */
 static uint32_t trials_of(const struct grid *grid, uint32_t policy)
 {
     uint32_t count = 0;
@@ -209,6 +221,7 @@ static uint32_t trials_of(const struct grid *grid, uint32_t policy)
     return count;
 }
 
+/* Says which policies gave equal results everywhere; each is named in one group. */
 static void note_same(struct arena *arena, const struct grid *grid,
                       struct notes *notes)
 {

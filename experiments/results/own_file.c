@@ -23,11 +23,13 @@
 
 /* ---- why values are empty ---- */
 
+/* Is a value empty for that reason? */
 static bool is_empty(enum expr_gap gap)
 {
     return gap != EXPR_WHOLE && gap != EXPR_ROWS_BY_ZERO;
 }
 
+/* Sums up what became of a metric over all trials, in words. */
 static struct own_told told(struct arena *arena, const uint32_t count[EXPR_GAP_COUNT])
 {
     struct own_told out = { 0, 0, "" };
@@ -71,6 +73,7 @@ enum {
     C_COUNT
 };
 
+/* Writes a metric as a row of metrics.csv, in the order of its columns. */
 static void put_row(struct table *table, const struct metric_info *info,
                     const struct own_told *what)
 {

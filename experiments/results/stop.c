@@ -15,6 +15,7 @@
 #include "sim/stats/stats.h"
 #include "sim/text/paths.h"
 
+/* Returns how many trials failed. */
 static uint32_t failed_trials(const struct grid *grid)
 {
     uint32_t count = 0;
@@ -38,6 +39,8 @@ struct widths {
     enum metric metric;
 };
 
+/* Is the mean, or that of the baseline, not over all jobs?  Then it has no
+ * interval. */
 static bool lost(const struct widths *w, uint32_t point, uint32_t policy,
                  enum metric metric)
 {
@@ -65,6 +68,8 @@ static double width_of(struct widths *w, uint32_t point, uint32_t policy,
     return fmax(d.percent_high - d.percent, d.percent - d.percent_low);
 }
 
+/* Looks at one interval, and keeps it if it is the widest so far.  Seeds that are
+ * all alike are known exactly, and are passed over. */
 static void measure(struct widths *w, uint32_t point, uint32_t policy,
                     enum metric metric)
 {
@@ -88,6 +93,7 @@ static void measure(struct widths *w, uint32_t point, uint32_t policy,
     w->metric = metric;
 }
 
+/* Looks at all intervals that the rule speaks of. */
 static void measure_all(struct widths *w)
 {
     const struct experiment_stop *stop = &w->experiment->stop;
@@ -99,6 +105,7 @@ static void measure_all(struct widths *w)
                     measure(w, t, p, stop->metric[m]);
 }
 
+/* Says how well everything is known, and what is known least. */
 static const char *widest_text(struct arena *arena, const struct widths *w)
 {
     const char *what = w->paired ? text_format(
@@ -119,6 +126,8 @@ static const char *widest_text(struct arena *arena, const struct widths *w)
             w->left_out));
 }
 
+/* Is every interval as narrow as `until: ±2%` asks?  True if none has an interval:
+ * more seeds would not help. */
 static bool is_narrow(struct arena *arena, const struct experiment *experiment,
                       const struct grid *grid, const char **why)
 {
@@ -143,6 +152,7 @@ static bool is_open(const struct check_item *item)
            !isnan(item->value);
 }
 
+/* Is no expectation undecided that more seeds could decide? */
 static bool is_decided(struct arena *arena, const struct experiment *experiment,
                        const struct grid *grid, const char **why)
 {

@@ -40,6 +40,8 @@ bool stop_write(struct arena *arena, const struct folder *dir,
     return csv_out_close(out, table, err);
 }
 
+/* Reads seeds.csv back.  False, with err: a column is missing, or a field is not
+ * what it should be. */
 static bool read_row(struct arena *arena, const struct csv *in,
                      struct experiment_stop *stop, struct err *err)
 {

@@ -73,6 +73,8 @@ double summary_half(struct stats_mean m)
     return fmax(m.high - m.mean, m.mean - m.low);
 }
 
+/* "*1.23 ± 0.04 h": a star for the best, a question mark for an interval that is
+ * not to be trusted, "-" without a value. */
 static void cell_text(char *out, struct stats_mean m, struct summary_unit unit,
                       bool best, bool trusted)
 {
@@ -92,6 +94,7 @@ static void cell_text(char *out, struct stats_mean m, struct summary_unit unit,
              trusted || !(m.high > m.low) ? "" : "?", unit.name);
 }
 
+/* Returns how many trials a policy has at a point. */
 static double seeds_there(const struct grid *grid, uint32_t point,
                           uint32_t policy)
 {
@@ -140,6 +143,8 @@ static bool may_be_best(const struct grid *grid, uint32_t point,
     return true;
 }
 
+/* Marks the best mean of a metric at a point.  Nobody is best if all are equal, nor
+ * a policy that may not be (may_be_best). */
 static void mark_best(const struct grid *grid, uint32_t point,
                       enum metric metric, const struct summary_column *jobs,
                       struct summary_column *column)
@@ -186,6 +191,7 @@ void summary_fill(struct arena *arena, const struct grid *grid, uint32_t point,
     mark_best(grid, point, metric, jobs, column);
 }
 
+/* Fills one column of the table at the end of a run. */
 static void fill_column(struct arena *arena, const struct grid *grid,
                         uint32_t point, const struct shown *shows,
                         const struct column *jobs, struct column *column)
@@ -275,6 +281,7 @@ static void print_seeds(FILE *file, const struct grid *grid, uint32_t point)
                 grid->seed_count == 1 ? "" : "s");
 }
 
+/* Does any mean have an interval? */
 static bool has_intervals(const struct grid *grid)
 {
     for (uint32_t t = 0; t < grid->point_count; t++)
@@ -284,6 +291,7 @@ static bool has_intervals(const struct grid *grid)
     return false;
 }
 
+/* Prints what a reader of the table must know, a line each. */
 static void print_notes(FILE *file, const struct grid *grid)
 {
     struct arena *arena = arena_new(1 << 14);

@@ -10,6 +10,8 @@
 #include "experiments/columns/metric.h"
 #include "experiments/results/grid.h"
 
+/* Sums two metrics over the seeds: how many are done, and how many there are.
+ * Seeds that are all alike count once. */
 static struct survivors sum_over(const struct grid *grid, uint32_t point,
                                  uint32_t policy, enum metric done_of,
                                  enum metric all_of)

@@ -26,6 +26,7 @@ struct fluid {
     double sum_s;               /* of ends, or of mean instants of work */
 };
 
+/* Puts a job into the heap of those that wait, by its key. */
 static void push(struct fluid *f, size_t job, double key)
 {
     lazy_heap_push(&f->waits,
@@ -33,6 +34,8 @@ static void push(struct fluid *f, size_t job, double key)
                    NULL, NULL);
 }
 
+/* Returns how long a job takes if it has all GPUs for itself, its work being the
+ * same. */
 static double machine_s(const struct bounds_job *job, double gpus)
 {
     return job->length_s * job->gpus / gpus;
@@ -90,6 +93,9 @@ static double fluid_sum(const struct bounds_job *job, size_t count,
     return f.sum_s;
 }
 
+/* Returns a bound of the makespan in seconds: for each job, all work that came with
+ * it or later cannot be done before it came.  One pass from the last job to the
+ * first. */
 static double makespan(const struct bounds_job *job, size_t count,
                        double gpus)
 {

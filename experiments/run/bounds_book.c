@@ -73,6 +73,7 @@ void bounds_book_submit(struct bounds_book *book, const struct host_job *job)
               });
 }
 
+/* Is it a job of one phase whose length is known? */
 static bool of_known_length(const struct job_request *request)
 {
     const struct job_form *form = request->form;
@@ -138,6 +139,7 @@ static void relax(const struct bounds_book *book,
     out->length_s /= best;
 }
 
+/* Adds an entry for a kind of job to a list, with nothing measured yet (INFINITY). */
 static struct known_goodput *goodput_add(struct bounds_book *book,
                                          struct known_goodput **list,
                                          const struct goodput_job *job)
@@ -152,6 +154,8 @@ static struct known_goodput *goodput_add(struct bounds_book *book,
     return known;
 }
 
+/* Returns the least that an application takes with the best batch size, measured at
+ * its first job. */
 static const struct goodput_least *goodput_tuned(struct bounds_book *book,
                                                  const struct goodput_job *job)
 {
@@ -187,6 +191,7 @@ static void relax_goodput(struct bounds_book *book,
     out->gpus = gpu_s / out->length_s;
 }
 
+/* Returns the bounds of a form, computed at its first job; NULL: none are known. */
 static const struct bounds_form *form_bounds(struct bounds_book *book,
                                              const struct job_form *form)
 {
@@ -201,12 +206,15 @@ static const struct bounds_form *form_bounds(struct bounds_book *book,
     return known.bounds;
 }
 
+/* Adds the least cost of a job, if it came after the warm-up. */
 static void add_usd(struct bounds_book *book, uint32_t job, double usd)
 {
     if (book->job[job].submit_s >= clock_s_from_ns(book->spec->warmup_ns))
         book->usd += usd;
 }
 
+/* Sets the least length of a job of phases, and how many GPUs it then has on
+ * average.  With steps simulated one by one, nothing is known. */
 static void phases_done(struct bounds_book *book, const struct host_job *job,
                         uint64_t seed, struct bounds_job *out)
 {
@@ -265,6 +273,8 @@ static double known(double bound)
     return bound > 0 ? bound : NAN;
 }
 
+/* Returns how far a value lies above its bound, as a part of the bound; NAN where
+ * one is not known.  What rounding makes of 0 is 0. */
 static double gap(double value, double bound)
 {
     double over = value > 0 ? value / known(bound) - 1 : NAN;
@@ -272,6 +282,7 @@ static double gap(double value, double bound)
     return over < NO_GAP ? 0 : over;
 }
 
+/* Leaves all cells of bounds empty. */
 static void no_bounds(double *value)
 {
     value[METRIC_MAKESPAN_BOUND] = value[METRIC_COST_BOUND] = NAN;

@@ -45,6 +45,8 @@ struct kind {
     uint32_t gpus, per_node;
 };
 
+/* May a role use the nodes of a group, by pool and type of GPU?  A role without
+ * GPUs needs nodes with cores. */
 static bool may_use(const struct cluster_spec *cluster,
                     const struct node_group *group,
                     const struct role_spec *role)
@@ -61,11 +63,14 @@ static bool may_use(const struct cluster_spec *cluster,
     return role->gpu_type_count == 0;
 }
 
+/* Returns a bandwidth, and a very large one where the file gives none. */
 static double given(double bps)
 {
     return bps > 0 ? bps : FABRIC_UNLIMITED_BPS;
 }
 
+/* Improves a kind of gang by a group of nodes: the best of each link, core and
+ * price.  No real gang is better, so that the bound holds. */
 static void add_group(struct kind *kind, const struct node_group *group)
 {
     struct gang *gang = &kind->gang;
@@ -110,6 +115,7 @@ static struct kind kind_of(const struct cluster_spec *cluster,
     return kind;
 }
 
+/* Returns the seconds of a phase by its plan; INFINITY: it cannot run. */
 static double seconds_of(const struct phase_plan *plan)
 {
     if (!(plan->rate_max > 0))
@@ -124,6 +130,9 @@ static double seconds_of(const struct phase_plan *plan)
 #define BETWEEN 0.03
 #define BETWEEN_CV 0.5
 
+/* Tries a phase on a gang, and keeps the least time, GPU-seconds and cost.  A
+ * rollout is tried at DRAWS lengths of its longest response, since what is best
+ * depends on it; a bound between two of them is lowered by BETWEEN. */
 static void try_gang(struct least *least, const struct phase_law *law,
                      const struct gang *gang, double usd_per_gpu_s)
 {
@@ -179,6 +188,8 @@ static bool is_alike(const struct phase_law *law, uint32_t gpus,
            (gpus - 1) / nodes == (gpus - 1) / (nodes - 1);
 }
 
+/* Lies this number of GPUs between two that are tried?  Rollouts of long tails
+ * change little from one size to the next, so that sizes between need not be tried. */
 static bool lies_between(const struct phase_law *law, uint32_t gpus,
                          uint32_t from, uint32_t step, uint32_t most)
 {
@@ -246,6 +257,7 @@ static void try_cores(struct least *least, const struct phase_law *law,
     }
 }
 
+/* May a role that can run on cores use the nodes of a group? */
 static bool may_compute(const struct cluster_spec *cluster,
                         const struct node_group *group,
                         const struct role_spec *role)
@@ -268,6 +280,8 @@ static bool is_first(const struct cluster_spec *cluster,
     return true;
 }
 
+/* Finds the least that any gang takes for a phase: each kind of GPU once, and
+ * cores.  False: nothing is known, or no gang can run it. */
 static bool least_of(const struct cluster_spec *cluster,
                      const struct role_spec *role,
                      const struct phase_law *law, struct least *least)

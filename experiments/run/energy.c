@@ -34,6 +34,8 @@ struct energy {
     int64_t from_ns;
 };
 
+/* Returns the busy fraction of a lease, 0 for a new one; the array grows with the
+ * largest number. */
 static double *busy_of(struct energy *energy, uint32_t lease)
 {
     ARENA_REACH(energy->parts.arena, energy->busy, energy->busy_room, lease);
@@ -102,6 +104,7 @@ static void change(struct energy *energy, const struct fact *fact,
     }
 }
 
+/* A lease became more or less busy, or ended. */
 static void hear(void *self, const struct fact *fact)
 {
     struct energy *energy = self;
@@ -148,6 +151,8 @@ void energy_watch(struct energy *energy, const struct cs_host *host)
     energy->host = host;
 }
 
+/* Returns how many core-seconds the cores of a node have worked; 0 for a node
+ * without. */
 static double core_seconds(struct energy *energy, uint32_t node)
 {
     uint32_t link = fabric_link(energy->parts.fabric, FABRIC_CPU, node);

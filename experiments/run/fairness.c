@@ -68,6 +68,7 @@ struct fairness {
     struct level *envy;         /* by tenant and other; NULL: below 2 */
 };
 
+/* Sets a level from now on, and integrates what it was. */
 static void level_set(struct level *level, int64_t to, int64_t now)
 {
     level->area += (wide)level->now * (now - level->since_ns);
@@ -75,6 +76,7 @@ static void level_set(struct level *level, int64_t to, int64_t now)
     level->now = to;
 }
 
+/* Returns the integral of a level up to end_ns, in GPU-seconds. */
 static double level_s(const struct level *level, int64_t end_ns)
 {
     wide area = level->area + (wide)level->now * (end_ns - level->since_ns);
@@ -92,6 +94,7 @@ static int64_t wants(const struct tenant *i, const struct tenant *j)
     return most > i->held.now ? most - i->held.now : 0;
 }
 
+/* Counts from now on whether tenant i would rather have what j has. */
 static void compare_pair(struct fairness *f, uint32_t i, uint32_t j, int64_t now)
 {
     struct level *envy = &f->envy[i * FAIRNESS_TENANTS_MAX + j];
@@ -101,6 +104,9 @@ static void compare_pair(struct fairness *f, uint32_t i, uint32_t j, int64_t now
         level_set(envy, to, now);
 }
 
+/* A tenant holds or asks for something else: it is compared with all others, both
+ * ways.  Beyond FAIRNESS_TENANTS_MAX tenants nothing is compared, for it would cost
+ * their square. */
 static void tenant_moved(struct fairness *f, uint32_t i, int64_t now)
 {
     if (f->envy == NULL || f->count > FAIRNESS_TENANTS_MAX)
@@ -112,6 +118,8 @@ static void tenant_moved(struct fairness *f, uint32_t i, int64_t now)
         }
 }
 
+/* Returns the number of a tenant, or count.  The last one asked for is looked at
+ * first: jobs of a tenant come in bursts. */
 static uint32_t tenant_find(const struct fairness *f, const char *name)
 {
     uint32_t t = 0;
@@ -123,6 +131,8 @@ static uint32_t tenant_find(const struct fairness *f, const char *name)
     return t;
 }
 
+/* Returns the number of a tenant, which is added if it is new.  Envy is kept once
+ * there are two. */
 static uint32_t tenant_of(struct fairness *f, const char *name, int64_t now)
 {
     uint32_t t = tenant_find(f, name);
@@ -145,6 +155,7 @@ static uint32_t tenant_of(struct fairness *f, const char *name, int64_t now)
     return t;
 }
 
+/* Changes what a tenant holds and asks for, in thousandths of GPUs. */
 static void tenant_add(struct fairness *f, uint32_t t, int64_t held,
                        int64_t asked, int64_t now)
 {
@@ -158,6 +169,7 @@ static void tenant_add(struct fairness *f, uint32_t t, int64_t held,
 
 /* ---- jobs --------------------------------------------------------------- */
 
+/* Returns the GPUs that a job asks for in all roles, in thousandths. */
 static int64_t asked_milli(const struct job_request *request)
 {
     int64_t milli = 0;
@@ -183,6 +195,8 @@ static void spare_block(struct fairness *f, uint32_t block)
     f->jobs[block] = NULL;
 }
 
+/* Returns the block of a job, made when its first job comes.  Blocks whose jobs
+ * have all ended are used again, so memory follows the jobs in the system. */
 static struct fair_jobs *block_of(struct fairness *f, uint32_t job)
 {
     uint32_t block = job / JOBS_TOGETHER, before = f->block;
@@ -204,6 +218,7 @@ static struct fair_jobs *block_of(struct fairness *f, uint32_t job)
     return jobs;
 }
 
+/* Integrates the jobs in the system up to now, and changes their number. */
 static void population(struct fairness *f, int64_t now, int change)
 {
     f->area += (wide)f->in_system * (now - f->last_ns);

@@ -32,19 +32,22 @@ struct metrics_parts {
 /* Returns the accumulator, in the arena of the parts; it listens to the journal
  * from now on. */
 struct metrics *metrics_new(const struct metrics_parts *parts);
+/* Tells which host the facts are of, before the first of them. */
 void metrics_watch(struct metrics *metrics, struct cs_host *host);
-/* Of a trial without a host and its facts (trial_count.h): what it would be
- * asked, and what is told by hand. */
 struct host_counts;
 struct host_job;
+/* A trial without a host (trial_count.h) has no facts: it keeps these counters, which
+ * are read at each of the calls below, and tells by them what happened. */
 struct metrics_count {
     uint32_t pending, running, working_gpus;
     uint32_t first_gpus;        /* of the first that waits; 0: none does */
     struct demand_count waits;
     const struct host_counts *counts;
 };
+/* Watches such counters in the place of a host; they must live as long. */
 void metrics_watch_count(struct metrics *metrics,
                          const struct metrics_count *count);
+/* A job came; a job started on what it asks for. */
 void metrics_count_submitted(struct metrics *metrics,
                              const struct host_job *job);
 void metrics_count_started(struct metrics *metrics,

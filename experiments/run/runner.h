@@ -43,8 +43,8 @@ struct runner_trial {
  * results. */
 struct runner_trial *runner_trials(struct arena *arena, uint32_t count, bool results);
 
-/* Of a program that is not ours, which runs trials: it takes its signals itself.  Both
- * are called by the thread that called runner_run(). */
+/* For a program that is not clustersim and runs trials through the library.  It takes its
+ * signals itself.  Both functions are called by the thread that called runner_run(). */
 struct runner_ear {
     /* Told how many trials have ended, five times a second or more; false ends the
      * run. */
@@ -54,11 +54,12 @@ struct runner_ear {
     void *self;
 };
 
+/* What is to be run, and how.  Functions get `self`, but for next() and keep(). */
 struct runner_plan {
     uint32_t count;
-    struct arena *arena;        /* of what is told of trials that fail */
-    uint32_t threads;
-    int64_t timeline_step_ns;
+    struct arena *arena;        /* for the errors of trials that fail */
+    uint32_t threads;           /* at least 1 */
+    int64_t timeline_step_ns;   /* as in struct trial_tables */
     bool progress;      /* a line on stderr that is rewritten */
     /* What trial `index` is, and which tables (enum experiment_table) it fills. */
     struct trial_spec (*spec)(void *self, uint32_t index, uint32_t *tables);
@@ -66,16 +67,17 @@ struct runner_plan {
      * NULL: all, in their order. */
     bool (*next)(void *next_self, uint32_t *index);
     void *next_self;
-    /* May it be run here now?  False: another process has run it, and *trial is its
-     * result, or runs it, and it stays RUNNER_WAITING.  NULL: all are run here. */
+    /* May trial `index` be run here now?  False: another process has run it, and *trial
+     * is its result; or another one runs it now, and it stays RUNNER_WAITING.  NULL: all
+     * are run here. */
     bool (*take)(void *self, uint32_t index, struct runner_trial *trial);
     /* A trial begins to fill these tables, on a thread that counts from 0; what it
      * returns is its `keep`'s.  1 in *stop ends the run.  Both are called by the thread
      * that runs the trial, and may be NULL together. */
     void *(*begin)(void *self, uint32_t thread, uint32_t index,
                    const struct trial_tables *tables, volatile int *stop);
-    /* It is done; `result` is NULL where it was not finished.  False ends the
-     * run with err. */
+    /* The trial is done; `result` is NULL if it was not finished.  False ends the run
+     * with err. */
     bool (*keep)(void *begun, const struct trial_result *result,
                  struct err *err);
     /* Called by each thread before its first trial and after its last; NULL: neither. */

@@ -34,25 +34,28 @@ enum audit_check {
 /* Returns the name of a check in audit.json, static. */
 const char *audit_check_name(enum audit_check check);
 
+/* What a trial came to.  A failed one has what was measured until then. */
 struct trial_result {
     double value[METRIC_ROOM];      /* times in seconds; behind the built-in ones
                                        those of the experiment's own */
     uint8_t own_gap[METRIC_OWN_MAX];    /* enum expr_gap: why those have no value */
     uint64_t event_count;
-    uint64_t digest;
+    uint64_t digest;            /* of all events, in order: two runs that agree in it
+                                   did the same */
     uint64_t nodes_seen, tasks_seen;     /* by searches: what a run costs */
     uint64_t arena_bytes;
     uint64_t audit_count[AUDIT_CHECK_COUNT];
     uint64_t status_count[8];       /* by enum job_status */
     uint32_t tenant_count;          /* 0: no rows of tenants.csv */
     int64_t end_ns;                 /* simulated */
-    bool interrupted;
-    bool clairvoyant;
+    bool interrupted;           /* it was called off, and is not whole */
+    bool clairvoyant;           /* its policy knew true lengths */
 };
 
-/* A trial whose policy holds its decisions (policies/host/host.h) stops at each of
- * them: opened, gone on with until it is over, and closed.  trial_open() without
- * trial_run()'s shorter way for clusters that only count. */
+/* For a trial whose policy holds its decisions (policies/host/host.h): trial_open(),
+ * then trial_go() until it is over, answering what the policy asks in between, then
+ * trial_close().  trial_run() does all of it; only that takes the shorter way for
+ * clusters that are a count of GPUs. */
 enum trial_state { TRIAL_ASKS, TRIAL_OVER };
 struct trial;
 /* Begins a trial and stops before its first event.  `spec` and `tables` must live

@@ -116,6 +116,9 @@ static const void *param(const struct host_policy *policy, const char *key)
     return NULL;
 }
 
+/* Is the policy first come, first served, or EASY with a bounded depth, on GPUs
+ * that are a count, asked at every event?  Then this file gives the same results as
+ * the host. */
 static bool policy_applies(const struct host_policy *policy)
 {
     const struct host_rules *rules = &policy->rules;
@@ -134,6 +137,7 @@ static bool policy_applies(const struct host_policy *policy)
     return depth != NULL && *depth <= DEPTH_MAX;
 }
 
+/* Is the cluster one group of GPUs that never fail and cost the same at all times? */
 static bool cluster_applies(const struct cluster_spec *cluster)
 {
     return cluster->group_count == 1 && cluster->group[0].gpus > 0 &&
@@ -142,6 +146,7 @@ static bool cluster_applies(const struct cluster_spec *cluster)
            !(cluster->power_cap_w > 0);
 }
 
+/* May a role use that type of GPU? */
 static bool runs_on(const struct role_spec *role, const struct gpu_type *gpu)
 {
     for (uint32_t i = 0; i < role->gpu_type_count; i++)
@@ -188,6 +193,8 @@ bool trial_count_applies(const struct trial_spec *spec,
 
 /* ---- the audit ---- */
 
+/* Counts a check of the audit; the first that does not hold stops the run, and is
+ * told at its end. */
 static void check(struct count_trial *t, enum audit_check kind, bool holds,
                   const char *what, uint32_t subject)
 {
@@ -217,6 +224,8 @@ static int64_t settle(struct count_trial *t)
     return now;
 }
 
+/* The checks that need the whole run.  False, with err: one of all checks did not
+ * hold. */
 static bool close_audit(struct count_trial *t, struct trial_result *result)
 {
     struct count_audit *audit = &t->audit;
@@ -240,6 +249,8 @@ static bool close_audit(struct count_trial *t, struct trial_result *result)
 
 /* ---- slots and the queue ---- */
 
+/* Returns a slot for a job.  Slots of jobs that ended are used again, so memory
+ * follows the jobs in the system; the array may move. */
 static uint32_t job_make(struct count_trial *t)
 {
     if (t->job_spares > 0)
@@ -256,6 +267,7 @@ static uint32_t job_make(struct count_trial *t)
     return t->jobs++;
 }
 
+/* Returns a slot for a job that runs. */
 static uint32_t lease_make(struct count_trial *t)
 {
     if (t->lease_spares > 0)
@@ -266,6 +278,8 @@ static uint32_t lease_make(struct count_trial *t)
     return t->leases++;
 }
 
+/* Appends a job to the queue.  Its beginning moves as jobs start; half of the room
+ * being empty there, the rest is moved down. */
 static void queue_add(struct count_trial *t, uint32_t job)
 {
     if (t->end == t->queue_room && t->first > t->queue_room / 2) {
@@ -278,6 +292,7 @@ static void queue_add(struct count_trial *t, uint32_t job)
     demand_count_add(&t->now.waits, t->job[job].gpus, +1);
 }
 
+/* Returns the i-th job of the queue. */
 static const struct count_job *waiting(const struct count_trial *t,
                                        uint32_t i)
 {
@@ -298,6 +313,8 @@ static uint32_t queue_take(struct count_trial *t, uint32_t i)
 
 /* ---- expected ends, for EASY ---- */
 
+/* Makes the calendar of expected ends of all that runs.  Only a reservation needs
+ * it, so it is made at the first. */
 static void ends_begin(struct count_trial *t)
 {
     t->ends = calendar_new(t->arena);
@@ -327,6 +344,7 @@ static int64_t promise(struct count_trial *t, uint32_t gpus, uint32_t *spare)
 
 static void decide(struct loop *loop, void *self, uint64_t arg);
 
+/* Schedules a decision behind all events of this instant, if there is none yet. */
 static void wake(struct count_trial *t)
 {
     if (t->decide_due)
@@ -360,6 +378,8 @@ static struct host_job *told(struct count_trial *t,
     return out;
 }
 
+/* A job has run its length: it is charged, checked and counted as done, and its
+ * GPUs are free. */
 static void over(struct loop *loop, void *self, uint64_t lease)
 {
     struct count_trial *t = self;
@@ -408,6 +428,7 @@ static void over(struct loop *loop, void *self, uint64_t lease)
     wake(t);
 }
 
+/* Starts the i-th job of the queue on free GPUs, of which there are enough. */
 static void start(struct count_trial *t, uint32_t i)
 {
     uint32_t slot = queue_take(t, i), lease = lease_make(t);
@@ -462,6 +483,8 @@ static void backfill(struct count_trial *t)
     }
 }
 
+/* Starts jobs in order as long as the first one fits; then those behind it may
+ * pass, if the policy is EASY. */
 static void decide(struct loop *loop, void *self, uint64_t arg)
 {
     struct count_trial *t = self;
@@ -479,6 +502,7 @@ static void decide(struct loop *loop, void *self, uint64_t arg)
     metrics_count_told(t->metrics);
 }
 
+/* Takes in the job that comes now.  A short name lies within its slot. */
 static void submit(struct count_trial *t)
 {
     const struct job_request *request = &t->next.request;
@@ -509,6 +533,8 @@ static void submit(struct count_trial *t)
     queue_add(t, slot);
 }
 
+/* Takes the next job of the source; false: there is none, or it failed, which ends
+ * the run. */
 static bool fetch(struct count_trial *t)
 {
     enum source_step step = source_next(t->source, &t->next, t->err);
@@ -520,6 +546,7 @@ static bool fetch(struct count_trial *t)
     return step == SOURCE_JOB;
 }
 
+/* Submits all jobs of this instant, and schedules itself at the next arrival. */
 static void arrive(struct loop *loop, void *self, uint64_t arg)
 {
     struct count_trial *t = self;
@@ -538,6 +565,7 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
 
 /* ---- the trial ---- */
 
+/* Fails the run: jobs wait, and nothing will happen any more. */
 static bool starved(const struct trial_spec *spec, uint32_t left,
                     uint32_t jobs, uint32_t first, struct err *err)
 {
@@ -552,6 +580,7 @@ static bool starved(const struct trial_spec *spec, uint32_t left,
                     "count as unfinished.");
 }
 
+/* Runs the loop to its end and judges it.  False, with err. */
 static bool run(struct count_trial *t, struct trial_result *result)
 {
     struct err_pos nowhere = { 0 };
@@ -578,6 +607,8 @@ static bool run(struct count_trial *t, struct trial_result *result)
                    waiting(t, 0)->id, t->err);
 }
 
+/* Makes all parts of the run.  Memory is of the arena, but for the loop and the
+ * net. */
 static void open_trial(struct count_trial *t,
                        const struct trial_tables *tables,
                        struct flow_net **net)

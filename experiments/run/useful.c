@@ -63,6 +63,9 @@ static enum work work_of(const struct job_form *form)
     return work;
 }
 
+/* Counts what a lease held since the warm-up, by what the work of its job is
+ * measured in; for FLOPs also what its GPUs could have done at their peak.  Leases
+ * on cores hold no GPUs: their work has no denominator. */
 static void hear_drop(void *self, const struct fact *fact)
 {
     struct useful *useful = self;
@@ -131,6 +134,7 @@ void useful_job(struct useful *useful, const struct host_job *job, double gpu_s)
         useful->gpu_s += job->work_done_s - job->work_lost_s;
 }
 
+/* Returns of / by, not below 0; NAN if there is nothing to divide by. */
 static double ratio(double of, double by)
 {
     return by > 0 ? fmax(0, of) / by : NAN;

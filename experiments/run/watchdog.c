@@ -51,6 +51,7 @@ int64_t watchdog_next_ns(const struct watchdog *dog, int64_t now_ns)
     return clock_after(now_ns, dog->stalled_ns / LOOKS + 1);
 }
 
+/* Notes how far each job that is left has got, when no more jobs come. */
 static void take_records(struct watchdog *dog)
 {
     double done;

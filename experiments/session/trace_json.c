@@ -44,11 +44,13 @@ struct writer {
     bool first;
 };
 
+/* Returns a field of the row of phases.csv at which the writer stands. */
 static const char *field(const struct writer *w, enum field f)
 {
     return csv_text(w->in, w->column[f]);
 }
 
+/* Writes an event that names a process (tid 0) or a thread. */
 static void meta(struct writer *w, const char *what, unsigned tid,
                  const char *name)
 {
@@ -60,6 +62,7 @@ static void meta(struct writer *w, const char *what, unsigned tid,
     w->first = false;
 }
 
+/* Begins a process, if the row is of another trial than the one before. */
 static void enter_process(struct writer *w)
 {
     const char *name = text_format(w->arena, "%s %s seed %s",
@@ -74,6 +77,7 @@ static void enter_process(struct writer *w)
     meta(w, "process_name", 0, name);
 }
 
+/* Returns the thread of a role of a job, from 1; a new one gets its name. */
 static unsigned thread_id(struct writer *w)
 {
     struct names *t = &w->thread;
@@ -93,6 +97,7 @@ static unsigned thread_id(struct writer *w)
     return t->count;
 }
 
+/* Writes the phase of a row.  Phases that never started or ended have no event. */
 static bool event(struct writer *w, struct err *err)
 {
     double start, end;
@@ -120,6 +125,7 @@ static bool event(struct writer *w, struct err *err)
     return true;
 }
 
+/* Writes all phases, in the order of the table. */
 static bool write_all(struct writer *w, struct err *err)
 {
     enum csv_step step;

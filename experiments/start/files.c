@@ -63,7 +63,7 @@ bool start_check_free(const struct start *start, struct err *err)
 
         if (path_is_file(path) || path_is_folder(path)) {
             err_set(err, ERR_IO, (struct err_pos){ path, 0, 0 },
-                    "is there already, and is not written over");
+                    "is there already, and is not overwritten");
             return err_hint(err, "-o FILE.yaml names another experiment.");
         }
     }

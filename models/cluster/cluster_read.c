@@ -42,6 +42,7 @@ static bool read_quantity(const struct conf_node *node,
     return false;
 }
 
+/* Reads all groups of nodes in the order of the file. */
 static bool read_groups(const struct cluster_reader *reader,
                         const struct conf_node *nodes)
 {
@@ -152,6 +153,7 @@ static bool read_failures(struct arena *arena, struct cluster_spec *spec,
     return err_hint(err, "Give `network: {leaf: 16 nodes}`.");
 }
 
+/* Reads the shared storage; without the key there is none that limits anything. */
 static bool read_storage(struct cluster_spec *spec,
                          const struct conf_node *conf, struct err *err)
 {

@@ -105,6 +105,8 @@ static bool read_row(void *self, const char *name, int64_t time_ns,
     return true;
 }
 
+/* For qsort(): by time, then by server, so that the order of the file does not
+ * matter. */
 static int compare_times(const void *a, const void *b)
 {
     const struct fault *x = a, *y = b;

@@ -237,6 +237,7 @@ static const struct kept_task *keep_task(struct placer *placer,
     return &placer->kept[i];
 }
 
+/* Does the placement that is being put together have the node already? */
 static bool is_chosen(const struct search *search, uint32_t node)
 {
     for (uint32_t i = 0; i < search->chosen; i++)
@@ -425,6 +426,8 @@ static void give_share(const struct search *search, uint32_t node, uint32_t gpu,
     out->gpu_mask = mask;
 }
 
+/* Returns the node that the rule chooses, and on it the GPU of a part; UINT32_MAX:
+ * none has room. */
 static uint32_t find_node(const struct search *search, uint32_t *gpu)
 {
     return search->placer->parts.rule == PLACE_RANDOM
@@ -446,6 +449,7 @@ static void aim_search(struct search *search, uint32_t gpus)
     search->kept = keep_task(search->placer, &search->task);
 }
 
+/* Places a request that lies on one node; false: none has room. */
 static bool place_on_node(struct search *search, struct share *share,
                           struct placement *out)
 {
@@ -460,6 +464,7 @@ static bool place_on_node(struct search *search, struct share *share,
     return true;
 }
 
+/* For qsort(): by number of the node. */
 static int compare_nodes(const void *left, const void *right)
 {
     const struct share *a = left, *b = right;
@@ -492,6 +497,7 @@ static bool place_on_nodes(struct search *search, uint32_t size,
     return true;
 }
 
+/* Did an earlier group have nodes of the same size? */
 static bool size_seen(const struct cluster_spec *spec, uint32_t before)
 {
     for (uint32_t i = 0; i < before; i++)

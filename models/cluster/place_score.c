@@ -26,6 +26,7 @@ static uint32_t left_sum(const struct place_node *node)
     return milli;
 }
 
+/* Does the task ask for a part of one GPU? */
 static bool is_part(const struct place_task *task)
 {
     return task->gpus == 1 && task->gpu_milli < GPU_MILLI;
@@ -70,6 +71,8 @@ static double left_over(const struct place_world *world,
            gpus / world->gpu_milli_max * 0.5;
 }
 
+/* Best fit: the less a node has left behind it, over all resources, the higher its
+ * score. */
 static int32_t best_fit(const struct place_world *world,
                         const struct place_node *node,
                         const struct place_task *task, uint32_t *gpu)
@@ -115,6 +118,7 @@ static int32_t dot_product(const struct place_world *world,
     return (int32_t)(SCORE_MAX * (1.0 - sum / 2.0));
 }
 
+/* Returns how many GPUs of a node are wholly free. */
 static uint32_t idle_gpus(const struct place_node *node)
 {
     uint32_t idle = 0;

@@ -26,6 +26,7 @@ static struct node_free sum_free(const struct node_free *free,
     };
 }
 
+/* Returns what is free of a node in the cluster, idle leases not counted. */
 static struct node_free free_now(const struct cluster *cluster, uint32_t node)
 {
     assert(node < cluster->spec->node_count);
@@ -36,6 +37,7 @@ static struct node_free free_now(const struct cluster *cluster, uint32_t node)
     };
 }
 
+/* What is free of a node has changed: the index follows. */
 static void move_node(struct reclaimable *spare, uint32_t node,
                       const struct node_free *before, const struct node_free *now)
 {

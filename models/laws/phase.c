@@ -282,6 +282,8 @@ static struct phase_plan plan_train(const struct phase_law *law,
     return plan_fed(law, gang, &step);
 }
 
+/* A forward pass over the sequences, on GPUs or on cores; data are fed to GPUs by a
+ * loader. */
 static struct phase_plan plan_forward(const struct phase_law *law,
                                       const struct gang *gang)
 {
@@ -333,6 +335,7 @@ struct phase_plan phase_rollout_drawn(const struct phase_law *law,
     };
 }
 
+/* A rollout whose longest response has the quantile u. */
 static struct phase_plan plan_rollout(const struct phase_law *law,
                                       const struct gang *gang, double u)
 {

@@ -55,6 +55,9 @@ double renewal_time(const struct renewal *r, double ends)
  * ends of value(age at `since`), and value(since) for the first. */
 typedef double value_fn(const struct renewal *r, double age, double x);
 
+/* Sums a value over the age of the process: `since` after a start that is certain,
+ * weighted by how likely the last renewal was that long ago.  Midpoints of a grid,
+ * the last cell in part. */
 static double sum_over_ages(const struct renewal *r, double since, double x,
                             value_fn *value)
 {

@@ -91,6 +91,8 @@ static struct micro micro_time(const struct train_shape *shape,
     return m;
 }
 
+/* Returns how many parameters are trained: all, or those of the adapters; by
+ * default adapters of rank 16. */
 static double trained_params(const struct train_shape *shape)
 {
     assert(shape->llm != NULL);

@@ -37,6 +37,8 @@ static uint32_t count_blocks(uint32_t tokens)
     return (tokens + SERVE_BLOCK_TOKENS - 1) / SERVE_BLOCK_TOKENS;
 }
 
+/* Returns the tokens in the KV cache of a request: its prompt and what was
+ * generated. */
 static uint32_t context_of(const struct flight *flight)
 {
     assert(flight->prompt_tokens > 0);

@@ -177,12 +177,6 @@ static double find_capacity(const struct replica *r)
 
 /* ---- a tick ------------------------------------------------------------- */
 
-static bool is_within(double seconds, int64_t promised_ns)
-{
-    assert(promised_ns >= 0);
-    return promised_ns == 0 || seconds <= clock_s_from_ns(promised_ns);
-}
-
 /* One drawn request stands for SAMPLE_REQUESTS. */
 static void note_sample(struct service *s, double ttft, double tpot,
                         double latency, double tokens)
@@ -202,9 +196,9 @@ static void note_sample(struct service *s, double ttft, double tpot,
         quantile_add(result->tpot_q, tpot);
     }
     s->mass.samples++;
-    s->mass.kept += is_within(latency, s->spec->latency_ns) &&
-                    is_within(ttft, s->spec->ttft_ns) &&
-                    is_within(tpot, s->spec->tpot_ns);
+    s->mass.kept += service_keeps(latency, s->spec->latency_ns) &&
+                    service_keeps(ttft, s->spec->ttft_ns) &&
+                    service_keeps(tpot, s->spec->tpot_ns);
 }
 
 /* What a tick is like for those that come in it. */

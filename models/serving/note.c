@@ -74,12 +74,6 @@ void flight_free(struct flight_queue *queue)
     memset(queue, 0, sizeof *queue);
 }
 
-static bool is_within(double seconds, int64_t promised_ns)
-{
-    assert(promised_ns >= 0);
-    return promised_ns == 0 || seconds <= clock_s_from_ns(promised_ns);
-}
-
 /* Latency is from arrival to the last token; TTFT to the first, TPOT the mean
  * between tokens.  A pass without tokens has one latency for all three. */
 static void measure_request(struct service *service,
@@ -107,9 +101,9 @@ static void measure_request(struct service *service,
         tally_add(&result->tpot, tpot_s);
         quantile_add(result->tpot_q, tpot_s);
     }
-    result->in_slo += is_within(latency_s, spec->latency_ns) &&
-                      is_within(ttft_s, spec->ttft_ns) &&
-                      is_within(tpot_s, spec->tpot_ns);
+    result->in_slo += service_keeps(latency_s, spec->latency_ns) &&
+                      service_keeps(ttft_s, spec->ttft_ns) &&
+                      service_keeps(tpot_s, spec->tpot_ns);
     service->last_ns = service_now(service);
 }
 

@@ -64,6 +64,7 @@ static uint32_t find_block(const struct prefix_cache *c, uint64_t block)
     return i;
 }
 
+/* Puts an entry into the chain of its bucket. */
 static void chain_in(struct prefix_cache *c, uint32_t i)
 {
     uint32_t *head = &c->bucket[bucket_of(c, c->entry[i].block)];
@@ -99,6 +100,7 @@ static void unlink_use(struct prefix_cache *c, uint32_t i)
         c->newest = e->older;
 }
 
+/* Puts an entry at the young end of the list by last use. */
 static void link_newest(struct prefix_cache *c, uint32_t i)
 {
     c->entry[i].older = c->newest;
@@ -125,6 +127,7 @@ static void drop_oldest(struct prefix_cache *c)
     c->spare = i;
 }
 
+/* Adds a block that was just used. */
 static void add_block(struct prefix_cache *c, uint64_t block, uint32_t tokens)
 {
     uint32_t i = c->spare;

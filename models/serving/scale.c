@@ -70,6 +70,7 @@ static uint32_t window_most(struct service *s, uint32_t now)
     return most;
 }
 
+/* Returns n, rounded down, within the limits of the side. */
 static uint32_t clamp_replicas(double n, const struct serve_side_spec *side)
 {
     assert(side->min <= side->max);

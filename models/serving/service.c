@@ -41,6 +41,7 @@ static void list_add(struct service *s, uint32_t **list, uint32_t *count,
     (*list)[i] = number;
 }
 
+/* Takes a number out of a list and keeps the order of the others. */
 static void list_remove(uint32_t *list, uint32_t *count, uint32_t number)
 {
     uint32_t kept = 0;
@@ -109,6 +110,7 @@ static void deliver_backlog(struct service *s)
     }
 }
 
+/* Takes the next request of the source; requests come in order of time. */
 static void fetch_request(struct service *s)
 {
     s->more = s->parts.next(s->parts.source, &s->next);

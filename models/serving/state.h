@@ -10,8 +10,11 @@
 #ifndef MODELS_SERVING_STATE_H
 #define MODELS_SERVING_STATE_H
 
+#include <assert.h>
+
 #include "models/serving/service.h"
 #include "models/types/gang.h"
+#include "sim/base/clock.h"
 #include "sim/base/rng.h"
 #include "sim/event/loop.h"
 
@@ -150,5 +153,12 @@ void service_mass_begin(struct service *service);
 /* scale.c: stores in want[] how many replicas of each side there should be. */
 void service_scale_begin(struct service *service);
 void service_scale_wish(struct service *service, uint32_t want[SERVE_SIDES]);
+
+/* Was a promise kept?  0 promises nothing. */
+static inline bool service_keeps(double seconds, int64_t promised_ns)
+{
+    assert(promised_ns >= 0);
+    return promised_ns == 0 || seconds <= clock_s_from_ns(promised_ns);
+}
 
 #endif

@@ -69,6 +69,7 @@ static int64_t con_least(int64_t a, int64_t b)
 
 /* ---- the plan ---- */
 
+/* Makes the plan, and the orders of planned starts and ends. */
 static bool con_init(void *self, struct cs_host *host)
 {
     struct con *con = self;
@@ -209,6 +210,7 @@ static void con_task(struct con *con, const struct cs_task *task)
     job->start_ns = job->end_ns = NEVER;
 }
 
+/* Notes a new job; it gets its place in the plan at the next decision. */
 static void con_job_submitted(void *self, struct cs_host *host,
                               struct job_id job)
 {

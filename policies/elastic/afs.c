@@ -54,6 +54,7 @@ static void afs_submitted(void *self, struct cs_host *host, struct job_id id)
     afs->changed = true;
 }
 
+/* Forgets the job, and keeps the order of the others. */
 static void afs_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct afs *afs = self;

@@ -50,6 +50,7 @@ struct ef {
     bool changed;
 };
 
+/* Makes the calendar: the free GPUs of each slot. */
 static bool ef_init(void *self, struct cs_host *host)
 {
     struct ef *ef = self;
@@ -87,6 +88,7 @@ static void ef_submitted(void *self, struct cs_host *host, struct job_id id)
     ef->changed = true;
 }
 
+/* Forgets the job, and keeps the order of the others. */
 static void ef_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct ef *ef = self;

@@ -35,6 +35,7 @@ struct optimus {
     uint32_t count, room;
 };
 
+/* Adds a job to those of this decision; the array doubles. */
 static void optimus_add(struct optimus *o, struct cs_host *host,
                         struct job_id job)
 {

@@ -59,6 +59,7 @@ struct fair_share {
                                    their next task */
 };
 
+/* Asks the host to tell which jobs start and stop. */
 static bool fair_share_init(void *self, struct cs_host *host)
 {
     (void)self;
@@ -81,6 +82,8 @@ static void fair_share_grow(struct fair_share *fair, struct cs_host *host)
     fair->serves.item = cs_alloc(host, fair->tenants, sizeof *fair->serves.item);
 }
 
+/* Adds the job to its tenant.  Entries are by slot, so that memory follows the jobs
+ * in the system. */
 static void fair_share_job_submitted(void *self, struct cs_host *host,
                                      struct job_id job)
 {
@@ -156,6 +159,7 @@ static void fair_share_join(struct fair_share *fair, struct cs_host *host,
     fair_share_add(tenant, job, 1);
 }
 
+/* What the job has had stays with its tenant. */
 static void fair_share_job_ended(void *self, struct cs_host *host,
                                  struct job_id id)
 {

@@ -135,6 +135,7 @@ static double quota_amount(const struct quota_tenant *tenant, uint32_t gpus)
     return tenant->share ? tenant->amount / 100 * gpus : tenant->amount;
 }
 
+/* Returns the quota of a tenant in GPUs: a number, or a share of all. */
 static double quota_gpus(const struct cs_host *host,
                          const struct quota_tenant *tenant)
 {

@@ -90,6 +90,8 @@ static double find_alone(const struct themis *t, struct cs_host *host,
     return most;
 }
 
+/* Adds a job, with the time that it would take alone on as many GPUs as help it.
+ * The table of choices has a cell for each job and number of GPUs. */
 static void themis_submitted(void *self, struct cs_host *host,
                              struct job_id id)
 {
@@ -112,6 +114,7 @@ static void themis_submitted(void *self, struct cs_host *host,
     t->free = true;
 }
 
+/* Forgets the job; its GPUs are dealt anew. */
 static void themis_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct themis *t = self;

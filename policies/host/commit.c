@@ -65,6 +65,7 @@ static bool gives_back(const struct cs_host *host, uint32_t job)
            job_role_milli(&slot->pub.request, 0) == GPU_MILLI;
 }
 
+/* For qsort(): the smaller number first. */
 static int by_number(const void *left, const void *right)
 {
     const uint32_t *a = left, *b = right;
@@ -100,6 +101,8 @@ static int64_t expected_end(const struct cs_host *host, uint32_t i)
     return clock_after(job->pub.start_ns, job->estimate_ns);
 }
 
+/* For qsort(): leases that end as expected, by their end, then those that are late;
+ * of equals, the one that was granted first. */
 static int by_end(const void *left, const void *right)
 {
     const struct host_ended *a = left, *b = right;
@@ -199,6 +202,7 @@ static uint64_t next_seq(const struct cs_host *host)
                             : host->waiting->next_seq;
 }
 
+/* Is the task of an arrival that is not let into the queue yet? */
 static bool comes_later(const struct cs_host *host, uint32_t task)
 {
     assert(task < host->tasks->count);

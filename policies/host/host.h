@@ -30,16 +30,25 @@ struct job_truth;
 struct journal;
 struct loop;
 
+/* Makes the scheduler of a trial, in the arena of the parts, and lets the policy
+ * begin.  The parts must live as long as the host.  NULL, with err: the policy
+ * refused, by its own words. */
 struct cs_host *host_new(const struct host_parts *parts, struct err *err);
-void host_free(struct cs_host *host);                   /* accepts NULL */
+/* Lets the policy end; memory goes with the arena.  Accepts NULL. */
+void host_free(struct cs_host *host);
+/* Submits a job at this instant. request->id is the number of jobs submitted
+ * before; the host copies both structs and the name, but not the form.  The policy
+ * is told in its next decision. */
 void host_submit(struct cs_host *host, const struct job_request *request,
                  const struct job_truth *truth);
 /* No job of the workload will be submitted any more; replicas of services may be. */
 void host_submit_none(struct cs_host *host);
-/* What a lease offers to the laws. */
+/* Returns the hardware of a lease as the laws see it: number and type of GPUs,
+ * links, cores.  Good as long as the lease. */
 const struct gang *host_gang(const struct cs_host *host,
                              struct lease_id lease);
-/* Ends what still runs as JOB_UNFINISHED and tells so. */
+/* Ends all jobs that have not ended, as JOB_UNFINISHED, and tells the journal.
+ * Nothing may be submitted afterwards. */
 void host_close(struct cs_host *host);
 
 /* For a policy whose decisions are made outside of the loop.  host_hold(), called by its
@@ -56,48 +65,61 @@ bool host_fits(struct cs_host *host, struct task_id task, const struct cs_want *
 /* Would cs_resize() change the lease now?  Draws and changes nothing, likewise. */
 bool host_could_resize(struct cs_host *host, struct lease_id lease, uint32_t gpus);
 
-/* False if the policy failed: err says why. */
+/* Did the policy keep its contract?  False: err has its words, or ours. */
 bool host_verdict(const struct cs_host *host, struct err *err);
 
+/* Returns what was counted since the host was made; it changes as the run goes on. */
 const struct host_counts *host_counts(const struct cs_host *host);
 
-/* Of one that has ended: while that is told, and until the policy has had a
- * chance to decide on it; then it is forgotten. */
+/* Returns what is known of a job, for those who listen.  One that has ended is
+ * known while its end is told and until the policy has decided on it; then it is
+ * forgotten, and must not be asked for. */
 const struct host_job *host_job(const struct cs_host *host, struct job_id id);
-/* What no policy knows of it; as long as host_job(). */
+/* Returns what no policy knows of a job, such as its true length.  Good as long as
+ * host_job(). */
 const struct job_truth *host_job_truth(const struct cs_host *host,
                                        struct job_id id);
-/* Jobs that have not ended, and the first of them. */
+/* Returns how many jobs have not ended; *first becomes the lowest number of them,
+ * if there is one.  O(jobs). */
 uint32_t host_unfinished(const struct cs_host *host, uint32_t *first);
 uint32_t host_job_count(const struct cs_host *host);    /* submitted */
-/* What they have held up to now. */
+/* Returns what the jobs that have not ended owe for all that they have held up to
+ * now, in USD. */
 double host_held_usd(const struct cs_host *host);
-/* What they have done up to now and not lost: model FLOPs of whole phases, and
- * of jobs of known length GPU-seconds at the speed of their measurement. */
+/* Stores what these jobs have done up to now and not lost: *flops, model FLOPs of
+ * whole phases, and *gpu_s, of jobs of known length GPU-seconds at the speed of
+ * their measurement. */
 void host_work_now(const struct cs_host *host, double *flops, double *gpu_s);
 
+/* Returns the phase that runs on a lease, or ran last; good while a fact of it is
+ * told. */
 const struct host_phase_run *host_phase_run(const struct cs_host *host,
                                             struct lease_id lease);
 
-/* Counters of a pool; they change with the host. */
+/* Returns what the GPUs of a pool do now.  The counters change with the host. */
 const struct host_pool_now *host_pool_now(const struct cs_host *host, uint32_t pool);
-/* Thousandths of GPUs. */
+/* Returns the GPUs of a pool that are free and in service, in thousandths. */
 int64_t host_pool_free_milli(const struct cs_host *host, uint32_t pool);
+/* Return how many jobs hold a lease, and how many tasks wait. */
 uint32_t host_running(const struct cs_host *host);
 uint32_t host_pending(const struct cs_host *host);
-/* Submitted and not ended. */
+/* Returns how many jobs were submitted and have not ended. */
 uint32_t host_jobs_left(const struct cs_host *host);
-/* How far off forecasts of demand were from a time on: host_demand_error(). */
+/* Returns how far off forecasts of demand were from a time on, as a part of the
+ * demand; NAN: there were none. */
 double host_rent_error(const struct cs_host *host, int64_t from_ns);
-/* As host_pool_waits(), of what is held back behind the first in the order: the policy
- * starts nothing before it, and it wants more GPUs than are free.  free_milli:
- * thousandths of GPUs by pool.  0: nothing is. */
+/* As host_pool_waits(), for tasks that are held back behind the first in the order:
+ * the policy starts nothing before that one, and it wants more GPUs than are free.
+ * free_milli: thousandths of GPUs by pool.  0: no task is held back so. */
 uint32_t host_pool_behind(struct cs_host *host, uint32_t pool,
                           const int64_t *free_milli);
 
+/* Return the name in decisions.csv: static text. */
 const char *host_verdict_name(enum cs_verdict verdict);
 const char *host_action_name(enum host_action action);
 
+/* Calls fn for every request of the policy, carried out or refused, from now on.
+ * The host_decision is good during the call. */
 void host_on_decision(struct cs_host *host, host_decision_fn *fn, void *self);
 
 #endif

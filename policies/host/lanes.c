@@ -82,6 +82,8 @@ static bool stood_before(const struct cs_host *host, const struct host_left *x,
     return p->per_ns > q->per_ns;
 }
 
+/* Does job a stand before job b now?  By the moving key; of equals, as they stood
+ * before, so that equal keys do not take turns. */
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
     struct cs_host *host = owner;

@@ -83,6 +83,8 @@ static void take_news(struct cs_host *host)
 #define FEW_WAIT 2u             /* times those that run */
 #define MANY_WAIT 6u
 
+/* Is the index worth its upkeep?  It pays where many wait for few that run.  Two
+ * limits, so that it is not made and dropped in turns. */
 static bool worth_it(const struct cs_host *host)
 {
     uint32_t running = cs_running_count(host);

@@ -63,6 +63,8 @@ static const struct outage_spec *spec_of(const struct cs_host *host)
     return host->spec->failures;
 }
 
+/* Returns how many leaf switches there are, the last one perhaps with fewer nodes;
+ * 0: switches do not fail. */
 static uint32_t count_switches(const struct cluster_spec *spec)
 {
     assert(spec->node_count > 0);
@@ -177,6 +179,7 @@ static double roll_back_job(struct cs_host *host, uint32_t j)
     return lost;
 }
 
+/* A job that is interrupted waits for nothing, and its parked state is gone. */
 static void drop_tasks(struct cs_host *host, struct host_job_slot *job)
 {
     assert(job->leases == 0);
@@ -304,6 +307,7 @@ static void interrupt_all_on(struct cs_host *host, uint32_t node)
             host_interrupt(host, j);
 }
 
+/* A node is repaired: its GPUs are free again, and the policy is told. */
 static void return_node(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -409,6 +413,9 @@ static int64_t find_due_ns(const struct host_outage *o)
     return recorded < o->next_ns ? recorded : o->next_ns;
 }
 
+/* Carries out the next failure: a drawn one, or the next of the record.  A recorded
+ * server that plays no node of this cluster, and an outage that is over already, do
+ * nothing. */
 static void fail_next(struct cs_host *host)
 {
     struct host_outage *o = host->nodes->outage;
@@ -427,6 +434,8 @@ static void fail_next(struct cs_host *host)
         take_node_down(host, node, f->up_ns);
 }
 
+/* A failure is due.  When no job is left nothing fails any more, so that the run
+ * can end. */
 static void handle_failure(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -457,6 +466,7 @@ void host_outage_wake(struct cs_host *host)
             host, 0);
 }
 
+/* A failure that is of the job and of no node is due. */
 static void interrupt_job(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;

@@ -25,6 +25,8 @@
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
+/* Takes a lease back: what runs is cut short and keeps what it can, state is saved,
+ * and the job goes on with what is ready elsewhere. */
 static void recall_now(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -42,6 +44,7 @@ static void recall_now(struct cs_host *host, uint32_t i)
     host->hooks.wake(host);
 }
 
+/* The time that a lease was given is over. */
 static void recall_due(struct loop *loop, void *self, uint64_t arg)
 {
     (void)loop;

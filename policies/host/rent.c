@@ -213,6 +213,7 @@ static int64_t count_waiting(struct cs_host *host)
     return next;
 }
 
+/* The time has come to look at the number of rented nodes again. */
 static void scale_again(struct loop *loop, void *self, uint64_t arg)
 {
     (void)loop;
@@ -337,6 +338,7 @@ static void follow_supply(struct cs_host *host)
     host->hooks.wake(host);
 }
 
+/* A series of prices or supply changes now. */
 static void handle_change(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;

@@ -141,6 +141,7 @@ static double as_factor(double out)
     return out >= 0 ? 1 + out : 1 / (1 - out);
 }
 
+/* Returns part / whole; 0 of nothing. */
 static double share_of(double part, double whole)
 {
     return whole > 0 ? part / whole : 0;
@@ -148,6 +149,8 @@ static double share_of(double part, double whole)
 
 /* ---- what the network reads ---------------------------------------------- */
 
+/* Inputs of a job, each about 0 to 1: time left, what switching loses, how free its
+ * home is, its size. */
 static void read_job(const struct cs_host *host, struct job_id job,
                      uint32_t role, double *x)
 {
@@ -162,6 +165,8 @@ static void read_job(const struct cs_host *host, struct job_id job,
     x[3] = share_of(cs_job_gpus(host, job), cs_total_gpus(host, 0));
 }
 
+/* Inputs of a task: those of its job, then estimate, size, whether it holds a
+ * lease, whether it ever ran. */
 static void read_task(const struct cs_host *host, const struct cs_task *task,
                       double *x)
 {
@@ -173,6 +178,8 @@ static void read_task(const struct cs_host *host, const struct cs_task *task,
     x[7] = task->started;
 }
 
+/* Inputs of the whole: free and idle GPUs, how many wait (twice: linear for few,
+ * logarithmic for many), how many run. */
 static void read_state(const struct cs_host *host, double *x)
 {
     double total = cs_total_gpus(host, 0), waiting = cs_pending_count(host);
@@ -185,6 +192,8 @@ static void read_state(const struct cs_host *host, double *x)
     x[5] = share_of(cs_running_count(host), total * 0.125);
 }
 
+/* Inputs of a question: its kind as one of several, the place that it is about, and
+ * the forecast there, if there is one.  Times are squeezed, all others are shares. */
 static void read_question(const struct cs_host *host,
                           const struct cs_question *question, double *x)
 {
@@ -216,6 +225,7 @@ static void read_question(const struct cs_host *host,
 
 /* ---- rows and context ---------------------------------------------------- */
 
+/* Makes room for a row by number of task; rows double. */
 static void advised_make_room(struct advised *advised, uint32_t task)
 {
     if (task < advised->rows)
@@ -302,6 +312,8 @@ static void advised_pool(struct advised *advised, double *mean, double *most)
         mean[h] /= count;
 }
 
+/* Looks at the whole queue once a decision; all questions of it are asked in this
+ * context. */
 static void advised_look(struct advised *advised)
 {
     double x[CONTEXT_INPUTS] = { 0 };
@@ -317,6 +329,9 @@ static void advised_look(struct advised *advised)
 /* What the rule would not look at must be better by more than this. */
 #define BEYOND 0.25
 
+/* Answers a question of the rule: the factor by which its value is bent.  1 changes
+ * nothing.  A place that only advice makes looked at is refused (INFINITY) unless
+ * the answer is clearly for it. */
 static double advised_factor(void *self, struct cs_host *host,
                              const struct cs_question *question)
 {
@@ -346,6 +361,8 @@ static double advised_factor(void *self, struct cs_host *host,
 
 /* ---- the policy ---------------------------------------------------------- */
 
+/* Finds the layers among the weights.  Without weights there is no advice, and the
+ * rule decides alone. */
 static bool advised_init(void *self, struct cs_host *host)
 {
     struct advised *advised = self;
@@ -360,6 +377,8 @@ static bool advised_init(void *self, struct cs_host *host)
     return true;
 }
 
+/* By priority, then by the turn that the score gives a task; without weights by
+ * age. */
 static bool advised_before(const void *self, const struct cs_host *host,
                            struct task_id a, struct task_id b)
 {

@@ -11,6 +11,7 @@
 
 extern const struct cs_policy edf_policy;
 
+/* The earlier deadline first; jobs without one come last. */
 static bool edf_before(const void *self, const struct cs_host *host,
                        struct task_id a, struct task_id b)
 {

@@ -22,6 +22,7 @@ static double hrrn_ratio(const struct cs_host *host, struct task_id id)
     return (double)wait_ns / (double)run_ns;
 }
 
+/* The higher ratio first. */
 static bool hrrn_before(const void *self, const struct cs_host *host,
                         struct task_id a, struct task_id b)
 {
@@ -29,6 +30,7 @@ static bool hrrn_before(const void *self, const struct cs_host *host,
     return hrrn_ratio(host, a) > hrrn_ratio(host, b);
 }
 
+/* The ratio as a line over time: it grows by one in each time that the job takes. */
 static void hrrn_line(const void *self, const struct cs_host *host,
                       struct task_id id, struct cs_line *out)
 {

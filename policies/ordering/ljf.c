@@ -12,6 +12,7 @@
 
 extern const struct cs_policy ljf_policy;
 
+/* The longer estimate first. */
 static bool ljf_before(const void *self, const struct cs_host *host,
                        struct task_id a, struct task_id b)
 {

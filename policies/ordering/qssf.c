@@ -124,6 +124,7 @@ static double qssf_service(const struct qssf *q, const struct cs_host *host,
     return job < q->job_room ? q->service_s[job] : 0;
 }
 
+/* The less predicted GPU time first. */
 static bool qssf_before(const void *self, const struct cs_host *host,
                         struct task_id a, struct task_id b)
 {

@@ -10,6 +10,7 @@
 
 extern const struct cs_policy sjf_policy;
 
+/* The shorter estimate first. */
 static bool sjf_before(const void *self, const struct cs_host *host,
                        struct task_id a, struct task_id b)
 {

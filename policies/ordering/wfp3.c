@@ -41,6 +41,8 @@ static double wfp3_ratio(const struct wfp3 *wfp3, const struct cs_host *host,
     return (double)(until_ns - task->submit_ns) / (double)run_ns;
 }
 
+/* The score: (waited / estimate) cubed, times GPUs (Tang et al.).  It favours jobs
+ * that have waited long for their length, and large ones. */
 static double wfp3_score(const struct wfp3 *wfp3, const struct cs_host *host,
                          struct task_id id)
 {
@@ -62,6 +64,7 @@ static void wfp3_line(const void *self, const struct cs_host *host,
     out->per_ns = wfp3->wait == WAIT_UNSET ? 0 : 1 / (double)run_ns;
 }
 
+/* The higher score first. */
 static bool wfp3_before(const void *self, const struct cs_host *host,
                         struct task_id a, struct task_id b)
 {

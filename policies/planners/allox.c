@@ -46,6 +46,7 @@ struct allox {
     struct task_id *first;      /* tasks that start now; pools: in machine[] */
 };
 
+/* Adds a machine of a pool that is free in free_s seconds; 0: now. */
 static void add_machine(struct allox *a, uint32_t pool, double free_s)
 {
     a->pool[a->machines] = pool;

@@ -163,6 +163,7 @@ static void gavel_submitted(void *self, struct cs_host *host,
     g->changed = true;
 }
 
+/* Forgets the job, and keeps the order of the others.  The shares are planned anew. */
 static void gavel_ended(void *self, struct cs_host *host, struct job_id job)
 {
     struct gavel *g = self;

@@ -52,6 +52,7 @@ struct lucid {
     uint32_t room;
 };
 
+/* Has one of the pools a node with GPUs? */
 static bool lucid_has_gpus(const struct cs_host *host, uint32_t pools)
 {
     for (uint32_t n = 0; n < cs_node_count(host); n++)

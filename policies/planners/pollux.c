@@ -145,6 +145,8 @@ static bool pollux_can_deal(const struct pollux *px, struct cs_host *host,
     return cs_can_move(host, id) && cs_size_least(host, id) <= px->pool_most;
 }
 
+/* Makes room for `jobs` jobs.  The allocations of the last decision are kept; the
+ * states of the search are not, since they are drawn anew. */
 static void pollux_room(struct pollux *px, struct cs_host *host, uint32_t jobs)
 {
     size_t half = (size_t)px->population, bytes = 2 * half * px->nodes;
@@ -164,6 +166,7 @@ static void pollux_room(struct pollux *px, struct cs_host *host, uint32_t jobs)
     px->none_sum = cs_alloc(host, (size_t)room + 1, sizeof *px->none_sum);
 }
 
+/* Adds a job to those of this interval, if the policy can deal with it. */
 static void pollux_add_job(struct pollux *px, struct cs_host *host,
                            struct job_id id)
 {
@@ -186,6 +189,7 @@ static void pollux_add_job(struct pollux *px, struct cs_host *host,
     job->hosts = job->each[0] > 0 || job->each[1] > 0;
 }
 
+/* Order of the jobs: least attained GPU time first, then the older one. */
 static bool goes_first(const struct pollux_job *a, const struct pollux_job *b)
 {
     if (a->attained != b->attained)
@@ -342,6 +346,7 @@ static const struct pollux_known *pollux_known(
 
 /* ---- the search -------------------------------------------------------------- */
 
+/* Returns the GPUs that job j has on each node, in a matrix. */
 static uint8_t *pollux_row(const struct pollux *px,
                            const struct pollux_matrix *m, uint32_t j)
 {
@@ -453,6 +458,7 @@ static void pollux_trim(const struct pollux *px, uint8_t *row, uint32_t from,
     }
 }
 
+/* Returns the GPUs of a row. */
 static uint32_t pollux_count_gpus(const struct pollux *px, const uint8_t *row)
 {
     uint32_t gpus = 0;
@@ -520,6 +526,8 @@ static void pollux_bound_hosts(const struct pollux *px, const struct pollux_job 
         }
 }
 
+/* Returns on how many nodes a row has GPUs.  In one pass without branches: it is
+ * asked for in every repair. */
 static uint32_t pollux_count_nodes(const struct pollux *px, const uint8_t *row)
 {
     uint32_t nodes = 0, count = px->nodes;

@@ -106,6 +106,7 @@ static void make_room(struct shockwave *s, struct cs_host *host)
     s->piece = cs_alloc(host, (size_t)s->entry_room * POINTS, sizeof *s->piece);
 }
 
+/* Adds a job; the windows are planned anew. */
 static void shockwave_submitted(void *self, struct cs_host *host,
                                 struct job_id job)
 {
@@ -118,6 +119,7 @@ static void shockwave_submitted(void *self, struct cs_host *host,
     s->changed = true;
 }
 
+/* Forgets the job, and keeps the order of the others. */
 static void shockwave_ended(void *self, struct cs_host *host,
                             struct job_id job)
 {
@@ -178,6 +180,7 @@ static void look_at_job(struct cs_host *host, struct entry *x)
     x->left_s = fmax(forecast_s(&e), TINY);
 }
 
+/* Returns the time in seconds. */
 static double now_s(const struct cs_host *host)
 {
     return 1e-9 * (double)cs_now_ns(host);

@@ -94,6 +94,8 @@ static bool sia_can_deal(const struct sia *sia, struct cs_host *host,
     return false;
 }
 
+/* Makes room for `jobs` jobs, each with all its configurations, as columns of the
+ * program.  Nothing is kept from before. */
 static void sia_room(struct sia *sia, struct cs_host *host, uint32_t jobs)
 {
     if (jobs < sia->room)
@@ -114,6 +116,7 @@ static void sia_room(struct sia *sia, struct cs_host *host, uint32_t jobs)
     sia->at = cs_alloc(host, (size_t)room * sia->nodes, sizeof *sia->at);
 }
 
+/* Adds a job to those of this round, if the policy can deal with it. */
 static void sia_add_job(struct sia *sia, struct cs_host *host, struct job_id id)
 {
     struct sia_job *job;
@@ -266,6 +269,8 @@ static void sia_weigh_configs(struct sia *sia, const struct sia_job *job)
     }
 }
 
+/* Have two jobs the same configurations with the same gains?  Then one set of
+ * columns of the program serves both, with a larger bound. */
 static bool are_alike(const struct sia *sia, const struct sia_job *a,
                       const struct sia_job *b)
 {
@@ -379,6 +384,7 @@ static void sia_take(struct sia *sia, uint32_t j, uint32_t node, uint32_t gpus)
         sia->host_left[node * HOST_KINDS + k] -= sia->job[j].each[k] * gpus;
 }
 
+/* Gives back what a job has on a node: GPUs, cores and memory. */
 static void sia_give_back(struct sia *sia, uint32_t j, uint32_t node)
 {
     uint32_t gpus = sia->at[j * sia->nodes + node];

@@ -33,6 +33,7 @@ struct synergy {
     uint32_t part[POOLS];       /* cores per GPU of a pool */
 };
 
+/* Notes the cores that a GPU of each pool has by its share of the node. */
 static bool synergy_init(void *self, struct cs_host *host)
 {
     struct synergy *s = self;

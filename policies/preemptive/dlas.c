@@ -92,6 +92,7 @@ static const struct cs_param dlas_param[] = {
               "goes back to the first queue; 0: never" },
 };
 
+/* Reads the two choices, and asks the host to tell which jobs start and stop. */
 static bool dlas_init(void *self, struct cs_host *host)
 {
     struct dlas *dlas = self;
@@ -104,6 +105,7 @@ static bool dlas_init(void *self, struct cs_host *host)
     return true;
 }
 
+/* Returns the entry of a job, by its slot. */
 static struct dlas_job *dlas_of(const struct dlas *dlas,
                                 const struct cs_host *host, struct job_id id)
 {
@@ -235,6 +237,7 @@ static void dlas_job_submitted(void *self, struct cs_host *host,
     dlas->news = true;
 }
 
+/* The job can be demoted no more. */
 static void dlas_job_ended(void *self, struct cs_host *host,
                            struct job_id job)
 {
@@ -244,6 +247,7 @@ static void dlas_job_ended(void *self, struct cs_host *host,
     dlas->news = true;
 }
 
+/* Does the job run?  Then it has no task that waits. */
 static bool dlas_runs(const struct cs_host *host, struct job_id job)
 {
     return cs_job_task(host, job, CS_ALL_ROLES).i == ID_NONE;
@@ -255,6 +259,8 @@ static int64_t dlas_place(const struct dlas_job *job)
     return ((int64_t)job->queue << 50) + ((int64_t)job->list << 48) + job->place;
 }
 
+/* The place of a job in the order: queue, then arrival in it.  It changes at
+ * demotions alone. */
 static double dlas_key(const void *self, const struct cs_host *host,
                        struct job_id id)
 {

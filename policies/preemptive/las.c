@@ -35,6 +35,8 @@ static double las_key(const void *self, const struct cs_host *host,
     return cs_attained_gpu_s(host, job);
 }
 
+/* How fast the key grows: by the GPUs that it holds.  Keys of waiting jobs stand
+ * still. */
 static double las_per_ns(const void *self, const struct cs_host *host,
                          struct job_id job)
 {

@@ -19,6 +19,7 @@ static double srsf_key(const void *self, const struct cs_host *host,
     return (double)cs_left_ns(host, job) * cs_job_gpus(host, job);
 }
 
+/* How fast the key falls: by the GPUs of the job, while it runs. */
 static double srsf_per_ns(const void *self, const struct cs_host *host,
                           struct job_id job)
 {

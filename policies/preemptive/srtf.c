@@ -14,6 +14,7 @@
 
 extern const struct cs_policy srtf_policy;
 
+/* The key: the time that is left by the estimate, in ns. */
 static double srtf_key(const void *self, const struct cs_host *host,
                        struct job_id job)
 {
@@ -21,6 +22,7 @@ static double srtf_key(const void *self, const struct cs_host *host,
     return (double)cs_left_ns(host, job);
 }
 
+/* How fast the key falls while the job runs; NAN where it is not even. */
 static double srtf_per_ns(const void *self, const struct cs_host *host,
                           struct job_id job)
 {

@@ -247,6 +247,7 @@ static void time_slice_line_up(struct time_slice *ts, struct cs_host *host)
 
 /* ---- two on the GPUs of one ------------------------------------------------ */
 
+/* Jobs of one form with the same rates share GPUs alike. */
 static struct kind kind_of(const struct cs_host *host, struct job_id job)
 {
     const struct job_request *request = cs_request(host, job);

@@ -14,7 +14,7 @@ struct cs_policy;
 
 /* A policy that is not built in, and the file that an entry names to have it. */
 struct registry_guest {
-    const char *written;
+    const char *written;        /* as the experiment writes it: "./mine.c" */
     const struct cs_policy *policy;
     uint64_t hash;              /* of its code */
 };
@@ -23,12 +23,14 @@ struct registry_guests {
     size_t count, room;
 };
 
-const struct cs_policy *registry_find(const char *name);    /* or NULL */
+/* Returns the built-in policy of that name; NULL: there is none. */
+const struct cs_policy *registry_find(const char *name);
 /* Returns the guest of that name, or NULL; guests may be NULL. */
 const struct registry_guest *registry_guest(const struct registry_guests *guests,
                                             const char *written);
-const struct cs_policy *registry_at(size_t i);      /* NULL past the end */
-/* The name nearest to one that is not known; NULL: none is near. */
+/* Returns built-in policy i, in the order of the list; NULL behind the last. */
+const struct cs_policy *registry_at(size_t i);
+/* Returns the name nearest to one that is not known; NULL: none is near. */
 const char *registry_nearest(const char *name);
 /* Translates a name from the literature or from another simulator: "FIFO" into
  * "fcfs", "Tiresias" into "{policy: dlas, semantics: tiresias}".  NULL: it is

@@ -26,9 +26,10 @@
 /* The fields that a decision reads of every job that runs come first and fill
  * one line of the cache: with many jobs a decision costs the lines it reads. */
 #define HOST_LINE_BYTES 64u
+/* What the host knows of a job.  `pub` is for listeners; all else is the host's own. */
 struct host_job_slot {
-    int64_t estimate_ns;            /* of the whole job */
-    int64_t done_ns;                /* recipe `trace`: run so far */
+    int64_t estimate_ns;            /* of the whole job, on what it asked for */
+    int64_t done_ns;                /* of a known length: in phases that ended */
     int64_t penalty_ns;             /* owed at the next start */
     int64_t restart_until_ns;       /* of the restart that goes on */
     int64_t even_from_ns;           /* since then it runs, of known length and
@@ -41,18 +42,18 @@ struct host_job_slot {
     uint32_t phases_running;        /* a mask, of this step */
     uint32_t leases;                /* held now */
 
-    uint32_t lease[FORM_ROLES_MAX];
-    uint32_t role_task[FORM_ROLES_MAX];      /* CS_PER_PHASE */
+    uint32_t lease[FORM_ROLES_MAX];     /* of each role, or ID_NONE */
+    uint32_t role_task[FORM_ROLES_MAX]; /* that waits, or ID_NONE; CS_PER_PHASE alone */
     uint32_t phases_done;           /* a mask, of this step */
     uint32_t place;                 /* among the running */
-    uint64_t seq;
+    uint64_t seq;                   /* of its submission, among jobs and tasks */
     struct host_job pub;
     struct job_truth truth;
     uint32_t home[FORM_ROLES_MAX];  /* node that keeps a role's state */
     double stopped_part;            /* of training that was stopped: done */
     double kept;                /* of a rollout that was cut short: by the
                                    responses that were done */
-    double saved_work_s, saved_gpu_s, saved_flops;
+    double saved_work_s, saved_gpu_s, saved_flops;  /* at the last checkpoint */
     int64_t gap_ns, gap_from_ns;    /* to its next interruption; < 0: none
                                        drawn yet */
     struct loop_handle gap_event;
@@ -97,6 +98,8 @@ static inline bool host_job_page_gone(const struct cs_host *host, uint32_t job)
     return host->jobs->page[job / HOST_JOB_PAGE] == NULL;
 }
 
+/* Returns the slot of a job that is not forgotten.  It stays where it is as long as the
+ * job is known. */
 static inline struct host_job_slot *host_job_slot(const struct cs_host *host,
                                                   uint32_t job)
 {
@@ -108,6 +111,7 @@ static inline struct host_job_slot *host_job_slot(const struct cs_host *host,
     return slot;
 }
 
+/* Has the job ended?  True of one that is forgotten. */
 static inline bool host_job_over(const struct cs_host *host, uint32_t job)
 {
     const struct host_job_slot *slot;

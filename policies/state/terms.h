@@ -22,9 +22,12 @@ struct flow_net;
 struct journal;
 struct loop;
 
-/* HOST_COMMIT: strict, and what came first once stays first.  HOST_DROP: what
- * finds no room when it is first tried ends there. */
+/* What happens when the first task of the order finds no room.  HOST_STRICT: all
+ * others wait behind it.  HOST_SKIP: others may start.  HOST_COMMIT: as strict, and it
+ * stays the first, also if the order changes.  HOST_DROP: its job is dropped. */
 enum host_blocking { HOST_STRICT, HOST_SKIP, HOST_COMMIT, HOST_DROP };
+/* What policies are told of the length of a job: the truth, the limit that its owner
+ * asked for, or the truth times a random factor. */
 enum host_estimate { HOST_EXACT, HOST_REQUESTED, HOST_NOISY };
 
 /* Preemption: seconds lost at the restart, by GPUs of the job. */
@@ -34,9 +37,11 @@ struct host_cost_step {
 };
 #define HOST_COST_STEPS_MAX 8u
 
-/* What roles may use that may run on GPUs or on cores. */
+/* What roles that may run on GPUs or on cores are allowed to use. */
 enum host_hardware { HOST_ANY_HARDWARE, HOST_GPUS_ALONE, HOST_CORES_ALONE };
 
+/* The rules of an entry of `policies:` that are the host's and not the policy's.  Read
+ * once and shared by all trials. */
 struct host_rules {
     enum host_blocking blocking;
     bool backfill;              /* HOST_COMMIT: shorter jobs start meanwhile */
@@ -57,7 +62,7 @@ struct host_rules {
     uint32_t cost_count;
 };
 
-/* A number, or a list of them. */
+/* An entry of `weights:`: a number, or a list of them. */
 struct host_weight {
     const char *key;
     double value;
@@ -86,6 +91,7 @@ struct host_policy {
     const char *semantics;      /* "blocking=strict placement=count ..." */
 };
 
+/* What a host is made of.  All pointers are the trial's and live as long as the host. */
 struct host_parts {
     struct arena *arena;        /* of the trial */
     struct loop *loop;
@@ -102,18 +108,18 @@ struct host_parts {
     uint32_t vain_max;          /* 0: HOST_VAIN_MAX */
 };
 
-/* A run ends with its reason where so many decisions or stops in a row came to
- * nothing: it would never end. */
+/* So many decisions or stops in a row that came to nothing end a run, with the reason:
+ * it would never end by itself. */
 #define HOST_VAIN_MAX 1000000u
-/* The same of stops, for each job that waits or runs: jobs that all had so many
- * turns and saved nothing do not get anywhere. */
+/* The same for stops, per job that waits or runs: if all jobs had so many turns and
+ * saved nothing, none of them gets anywhere. */
 #define HOST_VAIN_TURNS 1000u
 
 /* Why a role has a pool of its own. */
 enum host_home { HOST_HOME_NONE, HOST_HOME_SAID, HOST_HOME_POOL,
                  HOST_HOME_NAME };
 
-/* What listeners may look at. */
+/* Counters since the host was made. */
 struct host_counts {
     uint64_t ended[JOB_STATUS_COUNT];   /* jobs, by their status */
     uint64_t decide, preemptions, refused, interruptions, resizes, moves;
@@ -124,17 +130,19 @@ struct host_counts {
     uint64_t limited;           /* decisions: cs_limit_reached() */
 };
 
+/* A job, as those see it who listen to the journal.  It is charged when a lease ends;
+ * what its leases hold now is not in the sums yet. */
 struct host_job {
-    struct job_request request;
+    struct job_request request;         /* as its owner submitted it */
     int64_t start_ns, end_ns;   /* start: of its first lease with GPUs, if it
                                    asks for any; CLOCK_NEVER_NS: not yet */
     enum job_status status;
     uint32_t preemptions;
     uint32_t interruptions;     /* by failures */
     uint32_t step;              /* steps done */
-    double gpu_seconds;         /* held */
-    double core_seconds;
-    double usd;                 /* of what it held; of that: */
+    double gpu_seconds;         /* held by leases that have ended */
+    double core_seconds;        /* likewise */
+    double usd;                 /* price of what it held; of that: */
     double usd_compute, usd_switch;     /* at work; loading, saving */
     double usd_transfer;        /* beside it: storage, of rented nodes */
     double joules;
@@ -143,29 +151,29 @@ struct host_job {
     double work_lost_s;         /* of the latter, by failures: done again */
     double flops;               /* model FLOPs of phases that are done, without
                                    what failures lost */
-    double ideal_s;             /* alone on what it asks for */
+    double ideal_s;             /* its length, alone on what it asks for */
     const char *gpu_type;       /* of its last GPU lease, or NULL */
 };
 
-/* The phase that runs on a lease, while FACT_PHASE_* is told. */
+/* The phase that runs on a lease.  Complete while FACT_PHASE_END is told. */
 struct host_phase_run {
     struct job_id job;
     const struct phase_spec *phase;
     struct lease_id lease;
     int64_t start_ns;
-    double rate;                /* runs per second, the last one */
-    double rate_max;
-    double busy_fraction;
-    double tail_fraction;
-    double mfu, hfu;            /* at rate_max */
+    double rate;                /* runs per second, measured at the end; 0: cut short */
+    double rate_max;            /* the same with free links */
+    double busy_fraction;       /* of the time at rate_max: GPUs compute */
+    double tail_fraction;       /* ... wait for the longest responses */
+    double mfu, hfu;            /* FLOPs utilization of model, hardware, at rate_max */
     double flops;               /* model FLOPs of a whole run of the phase */
-    const char *bottleneck;
-    uint32_t step;
+    const char *bottleneck;     /* the slowest resource; "": not known */
+    uint32_t step;              /* of the job, from 0 */
     bool shares_bursts;         /* exchanges gradients over a link on which
                                    another lease does so too */
 };
 
-/* GPUs by what they do now, per pool: for gauges. */
+/* What the GPUs of a pool do now: for gauges. */
 struct host_pool_now {
     uint32_t gpus, allocated, idle_leased;
     uint64_t allocated_milli;   /* GPUs in thousandths, parts as such; of these: */
@@ -182,31 +190,31 @@ enum host_action { HOST_START, HOST_CONTINUE, HOST_RELEASE, HOST_STOP,
 /* Every request a policy makes, carried out or refused: for decisions.csv. */
 struct host_decision {
     int64_t time_ns;
-    uint64_t seq;
+    uint64_t seq;               /* counts requests from 1, those without room left out */
     enum host_action action;
     struct job_id job;
-    uint32_t role;              /* CS_ALL_ROLES */
+    uint32_t role;              /* or CS_ALL_ROLES */
     enum cs_verdict verdict;
     struct placement placement; /* empty if refused; of the first role */
     uint32_t pending, free_gpus;
 };
 typedef void host_decision_fn(void *self, const struct host_decision *d);
 
-
-/* A replica of a service (LAW_SERVE): its job is done, now or before it ever
+/* Ends the job of a replica of a service (LAW_SERVE) as done, also if it never
  * started. */
 void host_serve_end(struct cs_host *host, struct job_id job);
-/* Share of the time it is at work, of late and since its phase began; nothing
- * where no phase runs. */
+/* Says which part of the time a replica is at work, 0 to 1: of late, for its power, and
+ * since its phase began, for its GPU time.  Without effect while no phase runs. */
 void host_serve_busy(struct cs_host *host, struct job_id job, double recent,
                      double mean);
-/* The pool that a role has for its own, and why; UINT32_MAX: it has none. */
+/* Returns the pool that is the home of a role, and stores why; UINT32_MAX: none is. */
 uint32_t host_home_pool(const struct cluster_spec *spec,
                         const struct role_spec *role, enum host_home *rule);
-/* GPUs of the least of what waits for GPUs and could use a pool: exact up to
- * 32, above that the power of two below; 0: nothing does. */
+/* Returns the GPUs of the smallest task that waits and could use a pool: exact up to 32,
+ * above that the power of two below; 0: no such task waits. */
 uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool);
-/* Of a phase that ran so long: how much of it the GPUs were at work. */
+/* Returns for how many of the s seconds that a phase ran its GPUs were at work; done: it
+ * ran to its end. */
 double host_busy_s(const struct host_phase_run *run, bool done, double s);
 
 #endif

@@ -99,6 +99,7 @@ struct arena *arena_new(size_t block_bytes)
     return arena;
 }
 
+/* Returns a block to where it came from: a mapping, or malloc(). */
 static void block_free(struct block *block)
 {
     if (block->map_bytes > 0)

@@ -64,6 +64,7 @@ static void whole_step(struct whole *whole, uint32_t factor, uint32_t term)
     }
 }
 
+/* Multiplies by 5^exponent, thirteen powers at a time. */
 static void whole_times_power_of_5(struct whole *whole, int exponent)
 {
     const uint32_t five_to_13 = 1220703125;     /* the largest in 32 bits */
@@ -75,6 +76,7 @@ static void whole_times_power_of_5(struct whole *whole, int exponent)
         whole_step(whole, 5, 0);
 }
 
+/* Multiplies by 2^bits: whole words are moved, and the rest is one multiplication. */
 static void whole_shift_left(struct whole *whole, int bits)
 {
     assert(bits >= 0);

@@ -17,6 +17,7 @@
 #define FIELD_COUNT_MAX 128     /* of a table: names of keys are listed on the
                                    stack */
 
+/* Returns the row of a key; NULL: the table has no such key. */
 static const struct conf_field *find_field(const struct conf_schema *schema,
                                            const char *key)
 {

@@ -12,35 +12,7 @@
 
 #include "sim/config/conf.h"
 #include "sim/config/node.h"
-
-static size_t count_digits(const char *text)
-{
-    return strspn(text, "0123456789");
-}
-
-/* Is it a number by the grammar of RFC 8259?  "007", "+1", ".5" and "1." are not. */
-static bool is_number(const char *text)
-{
-    text += *text == '-';
-    size_t count = count_digits(text);
-    if (count == 0 || (count > 1 && text[0] == '0'))
-        return false;
-    text += count;
-    if (*text == '.') {
-        count = count_digits(text + 1);
-        if (count == 0)
-            return false;
-        text += 1 + count;
-    }
-    if (*text == 'e' || *text == 'E') {
-        text += text[1] == '+' || text[1] == '-' ? 2 : 1;
-        count = count_digits(text);
-        if (count == 0)
-            return false;
-        text += count;
-    }
-    return *text == '\0';
-}
+#include "sim/text/json.h"
 
 /* A JSON string; UTF-8 is passed through. */
 static void print_text(const char *text, FILE *file)
@@ -68,12 +40,13 @@ static void print_scalar(const struct conf_node *node, FILE *file)
     if (conf_is_null(node))
         fputs("null", file);
     else if (node->plain && (strcmp(text, "true") == 0 || strcmp(text, "false") == 0 ||
-                             is_number(text)))
+                             json_is_number(text)))
         fputs(text, file);
     else
         print_text(text, file);
 }
 
+/* Prints a node, indented by two blanks a level. */
 static void print_node(const struct conf_node *node, int depth, FILE *file)
 {
     bool map = node->kind == CONF_MAP;

@@ -37,6 +37,7 @@ static const char *text_of(struct arena *arena, const char *before,
     return page.text;
 }
 
+/* Has the field limits that can be told? */
 static bool has_range(const struct conf_field *field)
 {
     assert(field->min <= field->max);
@@ -209,6 +210,7 @@ static const char *find_shape(const struct writing *writing, const char *key)
     return NULL;
 }
 
+/* Is it the name of one of the tables, and not of a shape? */
 static bool is_table(const struct writing *writing, const char *name)
 {
     assert(name[0] != '\0');
@@ -334,6 +336,7 @@ static void put_fallback(struct page *page, const struct conf_field *field)
     }
 }
 
+/* Writes the schema of one key: its type or shape, and what an editor shows of it. */
 static void put_own_field(const struct writing *writing,
                           const struct conf_field *field)
 {
@@ -439,6 +442,7 @@ static void put_required(struct page *page, const struct conf_schema *schema)
     page_put(page, "],\n");
 }
 
+/* Begins a definition, under the name that references use. */
 static void put_name(const struct writing *writing, const char *name)
 {
     assert(name[0] != '\0');

@@ -110,6 +110,7 @@ static bool find_below(const struct search *search, struct place *place)
     return false;
 }
 
+/* Does a stand after b in one file? */
 static bool is_behind(struct err_pos a, struct err_pos b)
 {
     return a.line > b.line || (a.line == b.line && a.col > b.col);
@@ -252,6 +253,7 @@ static bool is_own_name(const struct err *err, const struct place *place)
            node->kind == CONF_SCALAR && strstr(err->text, node->text) != NULL;
 }
 
+/* Is the error in what the stock put in, and not in the file of the user? */
 static bool is_stock(const struct conf_mend *mend, struct err_pos pos)
 {
     return mend->stock != NULL && pos.file == mend->stock->pos.file;
@@ -563,6 +565,7 @@ static bool repair_place(struct conf_mend *mend, const struct err *err,
     return stock_up(mend, place) || take_out(mend, place);
 }
 
+/* Keeps an error that will be told. */
 static void keep_error(struct conf_mend *mend, const struct err *err)
 {
     assert(mend->found_count < CONF_MEND_ROUNDS_MAX);

@@ -49,6 +49,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n';
 }
 
+/* Goes to the next byte that is no blank, over ends of lines. */
 static void skip_blanks(struct walk *walk)
 {
     while (walk->line != NULL && (*walk->line == '\0' || is_blank(*walk->line)))

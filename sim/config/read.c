@@ -29,6 +29,7 @@ struct reading {
     char shown[SHOWN_BYTES + 4];        /* the text, clipped */
 };
 
+/* False, with err: "KEY MUST, found VALUE". */
 static bool report_fault(const struct reading *reading, enum err_kind kind,
                          const char *must)
 {
@@ -261,6 +262,7 @@ static bool read_time(const struct reading *reading, int64_t *out)
     return true;
 }
 
+/* False, with err: the key stands there without a value. */
 static bool report_no_value(const struct reading *reading)
 {
     enum conf_type type = reading->field->type;

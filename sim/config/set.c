@@ -29,11 +29,13 @@ struct setting {
     struct err *err;
 };
 
+/* Is the step of a path that name? */
 static bool step_is(const char *step, size_t bytes, const char *name)
 {
     return strlen(name) == bytes && memcmp(step, name, bytes) == 0;
 }
 
+/* Returns the place of a key in a map, or NOT_FOUND. */
 static size_t find_pair(const struct conf_node *map, const char *step,
                         size_t bytes)
 {
@@ -108,6 +110,7 @@ const struct conf_node *conf_find(const struct conf_node *root, const char *path
     return node;
 }
 
+/* Sets err: what is wrong with a step of the path. */
 static void report_step(const struct setting *setting, enum err_kind kind,
                         const char *what, const char *step, size_t bytes)
 {

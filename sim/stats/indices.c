@@ -15,6 +15,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
+#include "sim/stats/stats.h"
 #include "sim/stats/sample.h"
 
 /* Points are laid out as A, B, then for each input A with that column of B
@@ -70,13 +71,6 @@ static struct pair estimate_pair(const struct indices_design *design, const doub
     return (struct pair){ first / variance, total / variance };
 }
 
-static int order_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The ends of the middle 95% of the draws that have a value. */
 static void find_percentiles(double *draw, size_t count, double *low, double *high)
 {
@@ -86,7 +80,7 @@ static void find_percentiles(double *draw, size_t count, double *low, double *hi
     *low = *high = NAN;
     if (count == 0)
         return;
-    qsort(draw, count, sizeof *draw, order_doubles);
+    qsort(draw, count, sizeof *draw, stats_order);
     *low = draw[tail];
     *high = draw[count - 1 - tail];
     assert(*low <= *high);

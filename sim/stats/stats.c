@@ -345,3 +345,11 @@ struct stats_delta stats_delta(const double *x, const double *base,
     }
     return delta;
 }
+
+int stats_order(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    assert(!isnan(x) && !isnan(y));
+    return (x > y) - (x < y);
+}

@@ -39,4 +39,7 @@ struct stats_delta stats_delta(const double *x, const double *base,
  * NAN stays, and does not count. */
 void stats_holm(double *p, size_t count);
 
+/* For qsort() over doubles, none of them NAN: rising. */
+int stats_order(const void *a, const void *b);
+
 #endif

@@ -356,3 +356,33 @@ bool json_expect(struct json *json, enum json_token token, const char *what,
         json->pos.file = json->path;
     return err_set(err, ERR_SYNTAX, json->pos, "%s is expected here", what);
 }
+
+/* Returns how many digits the text begins with. */
+static size_t count_digits(const char *text)
+{
+    return strspn(text, "0123456789");
+}
+
+bool json_is_number(const char *text)
+{
+    assert(text != NULL);
+    text += *text == '-';
+    size_t count = count_digits(text);
+    if (count == 0 || (count > 1 && text[0] == '0'))
+        return false;
+    text += count;
+    if (*text == '.') {
+        count = count_digits(text + 1);
+        if (count == 0)
+            return false;
+        text += 1 + count;
+    }
+    if (*text == 'e' || *text == 'E') {
+        text += text[1] == '+' || text[1] == '-' ? 2 : 1;
+        count = count_digits(text);
+        if (count == 0)
+            return false;
+        text += count;
+    }
+    return *text == '\0';
+}

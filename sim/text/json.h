@@ -55,4 +55,8 @@ bool json_skip(struct json *json, enum json_token token, struct err *err);
 bool json_expect(struct json *json, enum json_token token, const char *what,
                  struct err *err);
 
+/* Is the whole text a number by the grammar of RFC 8259?  "007", "+1", ".5" and "1."
+ * are not. */
+bool json_is_number(const char *text);
+
 #endif

@@ -19,17 +19,19 @@ char *text_format(struct arena *arena, const char *fmt, ...)
 char *text_vformat(struct arena *arena, const char *fmt, va_list list)
     __attribute__((format(printf, 2, 0)));
 
-/* `name` as seen from the folder of `file`; absolute names stay. */
+/* Returns `name` as seen from the folder of `file`, which may be NULL; a name from the
+ * root stays as it is.  New texts are in the arena, here and below. */
 const char *path_beside(struct arena *arena, const char *file,
                         const char *name);
-/* "dir/name", with one slash between. */
+/* Returns "dir/name", with one slash between. */
 const char *path_join(struct arena *arena, const char *dir, const char *name);
-/* The name without folders and without its last ".ext". */
+/* Returns the name without folders and without its last ".ext"; ".bashrc" stays. */
 const char *path_stem(struct arena *arena, const char *path);
 
+/* Is there such a folder, or such a regular file?  Links are followed. */
 bool path_is_folder(const char *path);
-bool path_is_file(const char *path);        /* a regular one */
-/* Do both names mean one file?  false if either cannot be looked at. */
+bool path_is_file(const char *path);
+/* Do both names mean one file?  False if either cannot be looked at. */
 bool path_same(const char *a, const char *b);
 /* Makes the folder and those above it.  True also if it is there; false and an
  * err that names it. */

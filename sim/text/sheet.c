@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "sim/base/arena.h"
+#include "sim/text/json.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 #include "sim/text/table.h"
@@ -460,46 +461,12 @@ void sheet_csv(const struct sheet *sheet, struct out *out)
     }
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static const char *skip_digits(const char *text)
-{
-    while (is_digit(*text))
-        text++;
-    return text;
-}
-
-/* Is it a number as JSON writes one: no plus in front, no zero before other digits, digits on
- * both sides of the point? */
-static bool is_json_number(const char *text)
-{
-    text += *text == '-';
-    if (!is_digit(*text) || (*text == '0' && is_digit(text[1])))
-        return false;
-    text = skip_digits(text);
-    if (*text == '.') {
-        if (!is_digit(text[1]))
-            return false;
-        text = skip_digits(text + 1);
-    }
-    if (*text == 'e' || *text == 'E') {
-        text += text[1] == '+' || text[1] == '-' ? 2 : 1;
-        if (!is_digit(*text))
-            return false;
-        text = skip_digits(text);
-    }
-    return *text == '\0';
-}
-
 /* A cell of a column of numbers, or of texts. */
 static void put_json_cell(struct out *out, const char *text, bool number)
 {
     if (number && *text == '\0')
         out_text(out, "null");
-    else if (number && is_json_number(text))
+    else if (number && json_is_number(text))
         out_text(out, text);
     else
         out_json_text(out, text);

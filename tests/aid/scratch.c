@@ -123,3 +123,15 @@ void scratch_experiment(struct scratch *scratch, const char *text)
              "submit: submit, duration: duration, gpus: gpus}}\n%s", text);
     scratch_write(scratch, "e.yaml", all);
 }
+
+void scratch_program(char *path, size_t room, const char *argv0)
+{
+    char here[2000] = "";
+    const char *slash = strrchr(argv0, '/');
+
+    assert(slash != NULL);
+    if (argv0[0] != '/' && getcwd(here, sizeof here) == NULL)
+        assert(!"the current folder has a name");
+    snprintf(path, room, "%s%s%.*s../clustersim", here, argv0[0] == '/' ? "" : "/",
+             (int)(slash + 1 - argv0), argv0);
+}

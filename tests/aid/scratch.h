@@ -36,4 +36,8 @@ char *scratch_read(struct scratch *scratch, const char *name);
  * e.yaml, whose text is given but for cluster and workload. */
 void scratch_experiment(struct scratch *scratch, const char *text);
 
+/* Writes the path of the program that was built with the test, from the root, so that
+ * it can be run from any folder.  argv0: of the test, as main got it. */
+void scratch_program(char *path, size_t room, const char *argv0);
+
 #endif

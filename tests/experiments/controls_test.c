@@ -128,13 +128,8 @@ int main(int argc, char **argv)
         TEST(each_part_is_off_where_its_control_says_so),
         TEST(what_would_change_nothing_is_refused),
     };
-    char here[2000];
 
     (void)argc;
-    if (getcwd(here, sizeof here) == NULL)
-        return 1;
-    snprintf(program, sizeof program, "%s%s%.*s../clustersim",
-             argv[0][0] == '/' ? "" : here, argv[0][0] == '/' ? "" : "/",
-             (int)(strrchr(argv[0], '/') + 1 - argv[0]), argv[0]);
+    scratch_program(program, sizeof program, argv[0]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -558,13 +558,8 @@ int main(int argc, char **argv)
         TEST(a_tuned_run_that_goes_on_searches_once),
         TEST(a_race_finds_the_best_within_its_budget),
     };
-    char here[2000];
 
     (void)argc;
-    if (getcwd(here, sizeof here) == NULL)
-        return 1;
-    snprintf(program, sizeof program, "%s%s%.*s../clustersim",
-             argv[0][0] == '/' ? "" : here, argv[0][0] == '/' ? "" : "/",
-             (int)(strrchr(argv[0], '/') + 1 - argv[0]), argv[0]);
+    scratch_program(program, sizeof program, argv[0]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

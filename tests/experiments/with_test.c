@@ -293,13 +293,8 @@ int main(int argc, char **argv)
         TEST(every_policy_meets_the_same_jobs),
         TEST(a_cluster_that_drops_jobs_of_the_trace_is_refused),
     };
-    char here[2000];
 
     (void)argc;
-    if (getcwd(here, sizeof here) == NULL)
-        return 1;
-    snprintf(program, sizeof program, "%s%s%.*s../clustersim",
-             argv[0][0] == '/' ? "" : here, argv[0][0] == '/' ? "" : "/",
-             (int)(strrchr(argv[0], '/') + 1 - argv[0]), argv[0]);
+    scratch_program(program, sizeof program, argv[0]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

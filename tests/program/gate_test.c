@@ -312,13 +312,8 @@ int main(int argc, char **argv)
         TEST(jobs_of_two_policies_are_paired_over_days),
         TEST(copies_are_not_run_and_have_no_interval),
     };
-    char here[2000];
 
     (void)argc;
-    if (getcwd(here, sizeof here) == NULL)
-        return 1;
-    snprintf(program, sizeof program, "%s%s%.*s../clustersim",
-             argv[0][0] == '/' ? "" : here, argv[0][0] == '/' ? "" : "/",
-             (int)(strrchr(argv[0], '/') + 1 - argv[0]), argv[0]);
+    scratch_program(program, sizeof program, argv[0]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

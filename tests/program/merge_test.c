@@ -110,15 +110,15 @@ static void other_experiments_are_refused(void **state)
     run_line(w, "$C run e.yaml -q -o s1 --shard 1/2", 0, NULL);
     run_line(w, "$C run e.yaml -q -o s2 --shard 2/2 --seeds 8", 0, NULL);
     run_line(w, "$C merge s1 s2 -o all", 4,
-             "s2: file error: a shard of another experiment than s1");
-    run_line(w, "$C merge s1 nowhere -o all", 4, "nowhere: file error: no shard");
+             "s2: file error: is a shard of another experiment than s1");
+    run_line(w, "$C merge s1 nowhere -o all", 4, "nowhere: file error: is no shard");
     run_line(w, "$C run e.yaml -q -o whole", 0, NULL);
-    run_line(w, "$C merge whole -o all", 4, "whole: file error: no shard");
+    run_line(w, "$C merge whole -o all", 4, "whole: file error: is no shard");
     run_line(w, "$C merge s1", 2, "merge needs -o DIR");
     run_line(w, "$C merge -o all", 2, "merge needs an operand");
     snprintf(text, sizeof text, "%swarmup: 100s\n", drawn);
     scratch_experiment(&w->scratch, text);
-    run_line(w, "$C merge s1 -o all", 4, "is another experiment than the shards were run from");
+    run_line(w, "$C merge s1 -o all", 4, "is no longer the experiment of the shards");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, shell_teardown)

@@ -139,7 +139,7 @@ static void what_jobs_cannot_do_is_refused_before_anything_is_written(void **sta
     run_line(w, "$cs run e.yaml -o r --slurm '-p cpu'", 2, "does not say how many");
     run_line(w, "$cs run e.yaml -o r --slurm '-a 0-3'", 2, "must be 1-N");
     run_line(w, "$cs run e.yaml -o r --slurm '-n 2' --shard 1/2", 2, "leave out --shard");
-    run_line(w, "$cs run e.yaml -o r --dry-run", 2, "--dry-run is of --slurm");
+    run_line(w, "$cs run e.yaml -o r --dry-run", 2, "--dry-run needs --slurm");
     run_line(w, "$cs run e.yaml -o r --slurm '-n 2' "
                 "--set 'seeds={until: \"±5%\", at_most: 40}'", 2,
              "--seeds N gives a number");
