@@ -85,6 +85,6 @@ stage 'build with clang, ASan and UBSan' $make asan GOAL='all tests' &&
 stage 'same bytes' tests/same_bytes.sh build build/clang build/asan
 stage 'build with TSan' $make tsan GOAL='build/tsan/clustersim build/tsan/tests/runner_test' &&
     stage 'threads, TSan' threads
-stage 'fuzz' $make fuzz FUZZ_S=12
+stage 'fuzz' $make fuzz FUZZ_S=9
 
 count_sum
