@@ -49,10 +49,10 @@ results() {
     stage 'the page' tests/page.sh build
     stage 'the CI kit' tests/ci.sh build
     stage 'pictures' tests/pictures.sh build
-    stage 'pairs of experiments' tests/pairs.sh build
 }
 others() {
     stage 'gates' tests/check.sh build
+    stage 'pairs of experiments' tests/pairs.sh build
     stage 'what is installed' tests/installed.sh
     stage 'Debian packages' tests/debian/test.sh
     stage 'the Python package' tests/python.sh build

@@ -29,8 +29,8 @@
     "  mix: [{recipe: trace, name: x, share: 1, gpus: 4, duration: 4min}]\n"    \
     "output: {tables: [summary, compare], plots: []}\n"
 
-/* A trial of half a second or more, so that it can be met. */
-#define LONG HEAD("200000") "policies: [fcfs, sjf]\n"
+/* A trial of a quarter of a second or more, so that it can be met. */
+#define LONG HEAD("60000") "policies: [fcfs, sjf]\n"
 
 static void assert_says(const char *said, const char *part)
 {
