@@ -1,20 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# run.sh - runs the cmocka programs of one build, two at a time, and prints
-# the last lines of each.  `run.sh BUILD [NAME...]`: all of tests/*/*_test.c, or
-# those named (queue_test).  A program that crashes, hangs for fifteen minutes,
-# or runs no test counts as one failure.  $LEAVE names programs that are left out
-# of all.  The longest begin, so that no core waits for one of them at the end.
-# $PINNED gives each a processor of its own, so that the program takes one thread unless
-# it is told more.
+# run.sh - runs the cmocka programs of one build, one more at a time than there are
+# processors, since some wait more than they work, and prints the last lines of each.
+# `run.sh BUILD [NAME...]`: all of tests/*/*_test.c, or those named (queue_test).  A program
+# that crashes, hangs for fifteen minutes, or runs no test counts as one failure.  $LEAVE
+# names programs that are left out of all.  The longest begin, so that no core waits for
+# one of them at the end.  $PINNED keeps each on one processor, so that the program takes
+# one thread unless it is told more.
 set -eu
 cd "$(dirname "$0")/.."
 LONGEST='order_test keys_test glossary_test bad_input_test extreme_test exec_test'
 
 one() {
     name=$(basename "$1") log=$1.log status=0 began=$(date +%s)
-    [ -z "${PINNED:-}" ] || taskset -pc "${SLOT:-0}" $$ >/dev/null 2>&1 || true
+    [ -z "${PINNED:-}" ] ||
+        taskset -pc $((${SLOT:-0} % $(nproc))) $$ >/dev/null 2>&1 || true
     timeout 900 "$1" >"$log" 2>&1 || status=$?
     took=$(($(date +%s) - began))
     awk -v name="$name" -v status="$status" -v counts="$COUNTS" -v took="$took" '
@@ -55,6 +56,6 @@ shift
         END { for (i = 1; i <= count; i++) print rest[i] }')
 for name in "$@"; do
     echo "$build/tests/$name"
-done | xargs -P 2 --process-slot-var=SLOT -n 1 "$0" --one
+done | xargs -P $(($(nproc) + 1)) --process-slot-var=SLOT -n 1 "$0" --one
 echo "$build: $(count_sum)"
 count_sum >/dev/null
