@@ -2,6 +2,10 @@
 /*
  * holes.c - the stretches of time in which so many GPUs are free, in blocks by
  * time.
+ *
+ * Holes are disjoint, none touches another, and they are sorted by time; each entry
+ * is a node of a tree whose sums are the longest hole and the last end below it.
+ * So a place for a job is found, and a hole cut or joined, in O(log n).
  */
 #include "policies/host/holes.h"
 
