@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * read.c - a workload file: its mix of recipes, or its trace, and its services.
+ *
+ * The order of `mix:` and of `services:` does not matter: entries are sorted by
+ * name before anything is drawn.
  */
 #include "workloads/source.h"
 

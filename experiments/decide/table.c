@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * table.c - the options of a point side by side.
+ *
+ * Rows are options, columns are metrics: those that decide, those of conditions,
+ * and some that a design review asks of anyway.  One sheet serves the terminal,
+ * Markdown and the page.
  */
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * pack.c - entries to and from libarchive.
+ *
+ * Writing: the entries are sorted, and have one mode and no date, so that one
+ * folder gives one archive.  Reading: each entry is checked before a byte of it is
+ * written (name, kind, size), the bytes are counted as they come, and files are
+ * only made anew, so that an archive can neither leave its folder nor fill a disk.
  */
 #include "experiments/paper/pack.h"
 

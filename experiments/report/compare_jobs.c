@@ -74,6 +74,7 @@ static struct trial_jobs *trial_for(struct arena *arena,
     return last;
 }
 
+/* Reads a row of jobs.csv.  A job that was not done has no time (NAN). */
 static bool read_job(struct arena *arena, struct trial_jobs *trial,
                      const struct csv *in, const size_t *c,
                      struct err *err)
@@ -93,6 +94,7 @@ static bool read_job(struct arena *arena, struct trial_jobs *trial,
            csv_number(in, c[JCT], &job->jct_s, err);
 }
 
+/* For qsort(): by name, then by submission, since names may repeat. */
 static int compare_names(const void *a, const void *b)
 {
     const struct job_row *x = a, *y = b;
@@ -175,11 +177,13 @@ static uint64_t hash_jobs(const struct trial_jobs *t)
     return hash;
 }
 
+/* Returns a copy with more room, whose new sums are 0. */
 static double *grow_sums(struct arena *arena, double *old, size_t had, size_t room)
 {
     return arena_grow(arena, old, had, room, sizeof *old);
 }
 
+/* Makes room for `count` blocks. */
 static void reach_block(struct pairing *p, size_t count)
 {
     struct blocks *b = &p->blocks;
@@ -215,6 +219,8 @@ static void add_pair(struct pairing *p, const struct job_row *left,
     p->blocks.jobs[block]++;
 }
 
+/* Returns when the first job of a trial came, where the first block begins;
+ * INFINITY without jobs. */
 static double first_submit_s(const struct trial_jobs *t)
 {
     double first = INFINITY;
@@ -276,6 +282,7 @@ struct sides {
     uint64_t lines;
 };
 
+/* "1.5 h": a time in the unit that fits it. */
 static const char *format_time(struct arena *arena, double s)
 {
     struct plot_unit unit = plot_time_unit(s);

@@ -98,6 +98,8 @@ static const struct plot_file *find_template(const char *name)
     return NULL;
 }
 
+/* Puts the style that all charts share beside them, so that a chart can be drawn
+ * again by hand. */
 static bool copy_style(struct drawing *d, struct err *err)
 {
     const struct plot_file *style = find_template("style.gp");
@@ -233,6 +235,7 @@ static bool make_figure(struct drawing *d, unsigned f, struct err *err)
     return ok;
 }
 
+/* Removes all files of a figure that an earlier run drew. */
 static bool remove_figure(struct drawing *d, const char *name,
                           struct err *err)
 {

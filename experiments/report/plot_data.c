@@ -210,6 +210,8 @@ static void correct_deltas(const struct plot_source *source,
     }
 }
 
+/* Reads the differences of compare.csv into a table by point, policy and metric;
+ * without the file no chart has them. */
 static bool read_deltas(struct plot_source *source, struct err *err)
 {
     const struct grid *grid = source->grid;

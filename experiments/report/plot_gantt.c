@@ -177,6 +177,7 @@ static uint32_t choose_tone(struct toned *last, uint64_t job)
     return tone;
 }
 
+/* Writes a bar that is complete, and notes its colour for the legend. */
 static void put_bar(struct gantt *g, struct out *out, uint32_t row,
                     const struct bar *bar)
 {
@@ -207,6 +208,9 @@ static void add_bar(struct gantt *g, struct out *out, struct bar *bars,
     *last = *next;
 }
 
+/* Writes the bars of one side, row by row of GPUs.  Neighbouring rows of one run
+ * are one bar, and runs that follow each other get another tone, so that their
+ * border is seen. */
 static void write_runs(struct gantt *g, struct out *out,
                        const struct gantt_side *side)
 {
@@ -283,6 +287,7 @@ static void write_chosen(const struct gantt *g, struct out *out)
     out_text(out, "\n");
 }
 
+/* Writes the names of the nodes that have rows, and where their rows begin. */
 static void write_nodes(struct gantt *g, struct out *out)
 {
     const char **name = arena_alloc(g->source->arena, g->rows + 1,
@@ -322,6 +327,7 @@ static void write_colours(struct gantt *g, struct out *out)
                    g->hue[c] + 1, c + 1, g->shade[c]);
 }
 
+/* Returns the time that the axis counts from, the same for both sides. */
 static double find_zero(const struct gantt *g)
 {
     double first = INFINITY, last = 0;
@@ -334,6 +340,7 @@ static double find_zero(const struct gantt *g)
     return plot_zero(first, last);
 }
 
+/* Writes all that the template must know of the chart. */
 static void write_head(struct gantt *g, struct out *out,
                        const struct gantt_kinds *label, bool gaps)
 {

@@ -34,6 +34,7 @@ struct job_of {
     uint32_t kind;              /* NO_KIND: jobs.csv does not say */
 };
 
+/* For qsort(): by the number of the job. */
 static int compare_jobs(const void *a, const void *b)
 {
     const struct job_of *x = a, *y = b;

@@ -56,6 +56,7 @@ uint32_t gantt_shade(const char *phase)
     return 1;
 }
 
+/* Returns the text at a key; "" if there is none. */
 static const char *find_text(const struct conf_node *map, const char *key)
 {
     const struct conf_node *node = conf_get(map, key);
@@ -64,6 +65,7 @@ static const char *find_text(const struct conf_node *map, const char *key)
                                                           : "";
 }
 
+/* Returns the number at a key, at most GANTT_NODES_MAX; 0 if there is none. */
 static uint32_t find_number(const struct conf_node *map, const char *key)
 {
     unsigned long number = strtoul(find_text(map, key), NULL, 10);

@@ -18,6 +18,7 @@
 #include "experiments/columns/columns.h"
 #include "experiments/results/grid.h"
 #include "sim/base/arena.h"
+#include "sim/stats/stats.h"
 #include "sim/text/csv.h"
 #include "sim/text/hash.h"
 
@@ -171,13 +172,6 @@ static void take_extent(struct reader *reader, const struct row *row)
 
 /* ---- the second pass ---- */
 
-static int compare_values(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Do jobs have one phase again and again?  Then it is their stays that a reader
  * wants to see. */
 static bool has_one_phase(const struct gantt *g)
@@ -204,7 +198,7 @@ static void set_length(struct reader *reader)
                                             (double)side->stays);
     w->length_s = fmin(w->length_s, side->last_s - side->first_s);
     /* Equal numbers are the same bytes in either order. */
-    qsort(w->start_s, w->count, sizeof *w->start_s, compare_values);
+    qsort(w->start_s, w->count, sizeof *w->start_s, stats_order);
     for (int s = 0; s < 2; s++)
         w->busy[s] = arena_alloc(g->source->arena, WINDOWS_MAX + 1,
                                  sizeof *w->busy[s]);
@@ -276,6 +270,7 @@ static void find_rows(struct gantt *g)
 
 /* ---- the third pass ---- */
 
+/* For qsort(): by start, then by place in the file. */
 static int compare_starts(const void *a, const void *b)
 {
     const struct gantt_run *x = a, *y = b;
@@ -285,6 +280,7 @@ static int compare_starts(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
+/* Keeps a run that the chart shows, with copies of its texts. */
 static void keep_run(struct gantt *g, struct gantt_side *side,
                      const struct gantt_run *run, const struct row *row)
 {
@@ -368,6 +364,8 @@ static bool read_row(struct reader *reader, const struct csv *in,
     return true;
 }
 
+/* Reads phases.csv once, and shows each row to `take`.  False, with err or with a
+ * reason in the sink why there is no chart. */
 static bool read_pass(struct reader *reader,
                       void (*take)(struct reader *, const struct row *),
                       struct plot_sink *sink, struct err *err)

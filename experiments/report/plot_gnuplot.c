@@ -84,6 +84,7 @@ bool plot_gnuplot(struct arena *arena, const struct folder *dir,
     return ok;
 }
 
+/* Removes the parts of a figure for TeX. */
 static bool remove_tex(struct arena *arena, const struct folder *dir,
                        const char *name, struct err *err)
 {

@@ -54,6 +54,7 @@ static bool add_job(const struct plot_source *source, struct curve *curves,
     return true;
 }
 
+/* Reads jobs.csv into a curve for each point and policy. */
 static enum csv_step read_jobs(const struct plot_source *source,
                                struct curve *curves, struct plot_sink *sink,
                                struct err *err)
@@ -110,6 +111,7 @@ static void write_curve(struct out *out, const struct curve *curve)
     }
 }
 
+/* Writes the curves; gnuplot knows them by their order, two empty lines between. */
 static void write_curves(const struct plot_source *source,
                          const struct curve *curves, struct out *out)
 {
@@ -230,6 +232,7 @@ static bool add_interval(const struct plot_source *source,
     return true;
 }
 
+/* Reads timeline.csv into a series for each policy. */
 static enum csv_step read_timeline(const struct plot_source *source,
                                    struct series *series, double *seed,
                                    struct plot_sink *sink, struct err *err)
@@ -250,6 +253,7 @@ static enum csv_step read_timeline(const struct plot_source *source,
     return step;
 }
 
+/* Writes a series; an empty one is a line of NaN, which gnuplot skips. */
 static void write_series(struct out *out, const struct series *s)
 {
     if (s->count == 0)

@@ -36,12 +36,14 @@ static struct stats_mean find_mean(const struct plot_source *source,
     return stats_mean(scratch, n, grid_confidence(source->grid, CONFIDENCE));
 }
 
+/* Returns room for the samples of one mean. */
 static double *make_scratch(const struct plot_source *source)
 {
     return arena_alloc(source->arena, source->grid->seed_count + 1,
                        sizeof(double));
 }
 
+/* Writes a mean and its interval; NaN without samples. */
 static void write_mean(struct out *out, struct stats_mean m)
 {
     plot_real(out, m.count > 0 ? m.mean : NAN);
@@ -226,6 +228,7 @@ static const struct swept *read_all_swept(const struct plot_source *source)
     return swept;
 }
 
+/* Returns the distance of the least swept value and the largest. */
 static double find_span(const struct swept *swept, uint32_t count)
 {
     double low = swept[0].value, high = swept[0].value;
@@ -269,6 +272,8 @@ struct charted {
     uint32_t count;
 };
 
+/* Returns the metrics of a chart: those it always has, and all of the experiment's
+ * own. */
 static struct charted chart_metrics(const struct plot_source *source,
                                     const enum metric *always, uint32_t count)
 {
@@ -280,6 +285,7 @@ static struct charted chart_metrics(const struct plot_source *source,
     return c;
 }
 
+/* Returns what is known of metric i of a chart. */
 static const struct metric_info *charted_info(const struct charted *c, size_t i)
 {
     return metric_info(c->set, c->metric[i]);
@@ -443,6 +449,7 @@ static void widen_whiskers(void *self, uint32_t point, uint32_t policy,
     range[1].high = fmax(range[1].high, fmin(delta->high, high));
 }
 
+/* Returns a value within the range of the axis; NAN stays. */
 static double clamp_value(const struct delta_range *range, double value)
 {
     return isfinite(value) ? fmin(fmax(value, range->low), range->high) : NAN;

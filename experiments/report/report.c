@@ -33,6 +33,7 @@
 #include "sim/text/scan.h"
 #include "sim/text/sheet.h"
 
+/* Returns the path of a file of the folder. */
 static const char *join_path(const struct report *r, const char *name)
 {
     return path_join(r->arena, r->source.dir, name);
@@ -51,6 +52,7 @@ static const struct conf_node *read_json(struct report *r, const char *name)
     return tree != NULL && conf_kind(tree) == CONF_MAP ? tree : NULL;
 }
 
+/* Returns the table of services; NULL: there are none, or err is set. */
 static struct sheet *report_services(const struct report *r, struct err *err)
 {
     const struct services_table *table =
@@ -101,6 +103,7 @@ static void write_limits(const struct report *r)
         }
 }
 
+/* Writes what a reader of the figures must know, a paragraph each. */
 static void write_notes(const struct report *r)
 {
     struct notes notes = notes_of(r->arena, r->source.grid);
@@ -109,6 +112,7 @@ static void write_notes(const struct report *r)
         html_element(r->out, "p", notes.line[i]);
 }
 
+/* Writes the tables of each point, and its seeds one by one. */
 static void write_points(const struct report *r)
 {
     for (uint32_t t = 0; t < r->source.grid->point_count; t++) {
@@ -117,6 +121,7 @@ static void write_points(const struct report *r)
     }
 }
 
+/* Writes the command line of the run. */
 static void put_command(const struct report *r)
 {
     const struct conf_node *command = report_list(r->made_from, "command");
@@ -153,11 +158,13 @@ static const char *page_text(const char *name)
     return page_file[i].text;
 }
 
+/* Writes the style of the charts that can be zoomed. */
 static void put_style(const struct report *r)
 {
     out_text(r->out, page_text("uplot.min.css"));
 }
 
+/* Writes the scripts that draw them; the page needs nothing from elsewhere. */
 static void put_script(const struct report *r)
 {
     out_text(r->out, page_text("uplot.iife.min.js"));
@@ -192,6 +199,8 @@ static const char *find_word(const struct report *r, const char *name)
     return report_word(r->audit, name);
 }
 
+/* Returns the place of a table by its name in the template; REPORT_TABLES: it is
+ * none. */
 static size_t find_table(const char *name)
 {
     size_t t = 0;
@@ -201,6 +210,7 @@ static size_t find_table(const char *name)
     return t;
 }
 
+/* Has the page that part?  Sections of parts that are not there are left out. */
 static bool part_is_there(void *self, const char *name)
 {
     const struct report *r = self;
@@ -209,6 +219,7 @@ static bool part_is_there(void *self, const char *name)
     return t < REPORT_TABLES ? r->table[t] != NULL : find_word(r, name)[0] != '\0';
 }
 
+/* Writes what stands at a name of the template: a table, a part, or a word. */
 static void write_part(void *self, const char *name)
 {
     const struct report *r = self;
@@ -238,6 +249,7 @@ static bool make_tables(struct report *r, struct err *err)
     return true;
 }
 
+/* Writes the page beside and renames it, so that it is there whole or not at all. */
 static bool write_page(struct report *r, struct err *err)
 {
     const struct html_filler filler = { r, part_is_there, write_part };

@@ -35,6 +35,7 @@ static const char *find_title(const struct report *r, const char *name)
 
 /* ---- of expectations ---- */
 
+/* Are two verdicts of one claim? */
 static bool same_claim(const struct check_row *a, const struct check_row *b)
 {
     return strcmp(a->claim, b->claim) == 0;
@@ -64,6 +65,7 @@ struct tally_of_checks {
     unsigned all, held, failed, open;
 };
 
+/* Counts the verdicts of a claim: held, failed, and open. */
 static struct tally_of_checks count_checks(const struct check_rows *rows,
                                            const struct check_row *claim)
 {
@@ -107,6 +109,7 @@ static void write_headline(const struct report *r, const struct check_row *claim
     out_text(r->out, ".</p>\n");
 }
 
+/* Returns the number of a point; UINT32_MAX: it is not in the summary. */
 static uint32_t find_point(const struct report *r, const char *label)
 {
     return grid_point(r->source.grid, label);
@@ -184,6 +187,7 @@ static const struct check_row *next_by_value(const struct check_rows *rows,
     return best;
 }
 
+/* Returns at how many points a question is asked. */
 static size_t count_rows(const struct check_rows *rows,
                          const struct check_row *question)
 {
@@ -210,6 +214,7 @@ static void write_range(const struct report *r, const struct check_row *question
     write_figure(r, most);
 }
 
+/* Writes the figures of a question, point by point. */
 static void write_rows(const struct report *r, const struct check_row *question)
 {
     const char *before = "";
@@ -281,6 +286,7 @@ static void write_claims(const struct report *r)
 
 /* ---- without them ---- */
 
+/* Returns the difference of a policy to the baseline at a point. */
 static struct stats_delta compare_with_baseline(const struct report *r,
                                                 uint32_t point, uint32_t policy,
                                                 enum metric metric)
@@ -309,6 +315,7 @@ static bool write_delta(const struct report *r, uint32_t point, uint32_t policy,
     return true;
 }
 
+/* Can the policy be compared with the baseline at some point? */
 static bool is_compared(const struct report *r, uint32_t policy,
                         enum metric metric)
 {
@@ -318,6 +325,7 @@ static bool is_compared(const struct report *r, uint32_t policy,
     return false;
 }
 
+/* Writes a policy's differences to the baseline, at FIGURES_SHOWN points. */
 static void put_policy(const struct report *r, uint32_t policy,
                        enum metric metric)
 {
@@ -335,6 +343,8 @@ static void put_policy(const struct report *r, uint32_t policy,
                          ? "; more points below.</li>\n" : ".</li>\n");
 }
 
+/* Writes the answer where nothing was expected: each policy against the baseline,
+ * by time and by cost. */
 static void put_baseline(const struct report *r)
 {
     static const enum metric metrics[] = { METRIC_JCT_MEAN,

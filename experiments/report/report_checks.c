@@ -34,6 +34,7 @@ static const char *found_text(const struct report *r,
                        check_row_number(source, row, row->high));
 }
 
+/* Returns the class that colours a verdict. */
 static const char *verdict_class(const char *verdict)
 {
     if (strcmp(verdict, "holds") == 0)

@@ -25,6 +25,8 @@
 static const enum metric judged[] = { METRIC_JCT_MEAN, METRIC_COST_PER_JOB };
 #define JUDGED COUNT_OF(judged)
 
+/* A difference in percent with its interval; "within 0.1%" if all of it is that
+ * small. */
 static const char *delta_text(struct arena *arena, const struct stats_delta *d)
 {
     if (!isfinite(d->percent))
@@ -70,6 +72,7 @@ static uint32_t find_best(const struct report *r, uint32_t point,
     return any ? best : UINT32_MAX;
 }
 
+/* Returns how much a policy is above the best of a point; NAN: there is no best. */
 static struct stats_delta above_best(const struct report *r, uint32_t point,
                                      uint32_t policy, enum metric metric)
 {
@@ -100,6 +103,7 @@ static const char *level_text(const struct report *r, uint32_t point,
     return list;
 }
 
+/* Adds the best policy of a point, and those that cannot be told from it. */
 static void add_best(const struct report *r, struct sheet *sheet,
                      uint32_t point, enum metric metric)
 {
@@ -139,6 +143,8 @@ struct sheet *report_best(const struct report *r, struct err *err)
 
 /* ---- what another choice costs ---- */
 
+/* Adds the largest loss that a policy has anywhere against the best of the point.
+ * A policy that has no mean at some point is not compared. */
 static void add_regret(const struct report *r, struct sheet *sheet,
                        uint32_t policy, enum metric metric)
 {
@@ -201,6 +207,7 @@ static const struct {
 };
 #define WHOLE COUNT_OF(whole)
 
+/* Is there a control that is a policy of its own? */
 static bool has_whole(const struct report *r)
 {
     for (size_t i = 0; i < WHOLE; i++)
@@ -231,6 +238,7 @@ static bool has_control(const struct report *r, uint32_t policy,
     return false;
 }
 
+/* Has the policy a control with a part off? */
 static bool has_controls(const struct report *r, uint32_t policy)
 {
     for (unsigned i = 0; controls_part(i) != NULL; i++)
@@ -239,6 +247,7 @@ static bool has_controls(const struct report *r, uint32_t policy)
     return false;
 }
 
+/* Is the policy the control of another one? */
 static bool is_control(const struct report *r, uint32_t policy)
 {
     for (uint32_t p = 0; p < r->source.grid->policy_count; p++)
@@ -251,6 +260,7 @@ static bool is_control(const struct report *r, uint32_t policy)
     return false;
 }
 
+/* A policy's difference to the baseline, in words. */
 static const char *against_baseline(const struct report *r, uint32_t point,
                                     uint32_t policy, enum metric metric)
 {
@@ -282,6 +292,7 @@ static void add_control(const struct report *r, struct sheet *sheet,
                 delta_text(r->arena, &gain));
 }
 
+/* Adds a row: a policy against the baseline, and against each control. */
 static void add_controls(const struct report *r, struct sheet *sheet,
                          uint32_t point, uint32_t policy, enum metric metric)
 {
@@ -303,6 +314,7 @@ static void add_controls(const struct report *r, struct sheet *sheet,
                         find_control(r, policy, controls_part(i)), metric);
 }
 
+/* Returns the empty table, with a column for each control that was run. */
 static struct sheet *controls_sheet(const struct report *r)
 {
     struct sheet *sheet =

@@ -25,6 +25,7 @@
 /* The charts that page.js draws (`looks` there). */
 static const char *const closer[] = { "jct_cdf", "timeline", "sweep", "gantt" };
 
+/* Can the page draw that chart anew? */
 static bool is_closer(const char *name)
 {
     for (size_t i = 0; i < COUNT_OF(closer); i++)
@@ -72,6 +73,7 @@ static const char *style_text(void)
     return plot_file[i].text;
 }
 
+/* Writes the picture as gnuplot drew it, PNG if there is one, else SVG. */
 static void put_picture(const struct report *r, const char *name, const char *question)
 {
     const char *picture = text_format(r->arena, "plots/%s.png", name);
@@ -87,6 +89,7 @@ static void put_picture(const struct report *r, const char *name, const char *qu
                "</figcaption>", question, name, name, name, name);
 }
 
+/* Did the run draw that chart? */
 static bool is_drawn(const struct report *r, const char *name)
 {
     static const char *const format[] = { "png", "svg" };
@@ -98,6 +101,8 @@ static bool is_drawn(const struct report *r, const char *name)
     return false;
 }
 
+/* Writes a chart: its picture, and its numbers if the page can draw it anew and
+ * they are not too many. */
 static void put_figure(const struct report *r, const char *name, const char *question)
 {
     const char *script = NULL, *numbers = NULL;

@@ -31,6 +31,7 @@ static const char *group_text(struct arena *arena, const struct conf_node *group
                        strcmp(count, "1") == 0 ? "" : "s", what, pool);
 }
 
+/* The nodes, in words; of one point where the cluster is swept. */
 static void put_cluster(const struct report *r)
 {
     const struct conf_node *nodes = report_list(r->source.cluster, "nodes");
@@ -49,6 +50,7 @@ static void put_cluster(const struct report *r)
     out_text(r->out, ".</li>\n");
 }
 
+/* The prices of the catalogue that were taken, and which of them are assumptions. */
 static void put_prices(const struct report *r)
 {
     const struct conf_node *prices = report_list(r->made_from, "prices");
@@ -69,6 +71,7 @@ static void put_prices(const struct report *r)
     out_text(r->out, ".</li>\n");
 }
 
+/* How many seeds there are, and when runs begin and end to count. */
 static void put_seeds(const struct report *r)
 {
     const char *until = report_word(r->made_from, "until_s"),
@@ -87,6 +90,7 @@ static void put_seeds(const struct report *r)
     out_text(r->out, ".</li>\n");
 }
 
+/* Returns an offered load of provenance.json. */
 static double rho_of(const struct conf_node *item)
 {
     return strtod(report_word(item, "rho"), NULL);
@@ -110,6 +114,7 @@ static bool is_fullest(const struct conf_node *load, size_t at)
     return true;
 }
 
+/* Names the pools on which more work comes than they can do. */
 static void put_overload(const struct report *r)
 {
     const struct conf_node *load = report_list(r->made_from, "load");
@@ -134,6 +139,7 @@ static void put_overload(const struct report *r)
                  "mean time says how long they came.</li>\n");
 }
 
+/* Says how many values were decided by defaults, and where they stand. */
 static void put_defaults(const struct report *r)
 {
     const struct conf_node *list = report_list(r->made_from, "defaults");
@@ -162,6 +168,8 @@ void report_ground(const struct report *r)
 
 #define SEEDS_SHOWN 500u        /* a page of 100,000 rows is of use to nobody */
 
+/* Adds a row: a metric of one seed under each policy.  Where one trial stands for
+ * all seeds, the others are empty. */
 static void add_seed(struct sheet *sheet, const struct report *r,
                      uint32_t point, enum metric metric, uint32_t seed)
 {

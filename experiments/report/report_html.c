@@ -68,6 +68,7 @@ void html_number(char text[HTML_NUMBER_BYTES], double value, int decimals)
         snprintf(text, HTML_NUMBER_BYTES, "%.*f", decimals, value);
 }
 
+/* Writes a file as base64 (RFC 4648), as pictures stand in a page. */
 static void base64(struct out *out, FILE *file)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -18,6 +18,7 @@
 
 #define PAIRS_MAX 60u           /* each reads the file once; beyond: one point alone */
 
+/* Adds a decision with its time. */
 static void add_choice(struct sheet *sheet, const struct diff_choice *choice)
 {
     if (choice->time_s[0] == '\0')
@@ -26,6 +27,8 @@ static void add_choice(struct sheet *sheet, const struct diff_choice *choice)
         sheet_cell(sheet, "%s s: %s", choice->time_s, choice->text);
 }
 
+/* Adds the first decision in which a policy differs from the baseline at a point,
+ * if the log has one. */
 static bool add_parting(const struct report *r, struct sheet *sheet, uint32_t point,
                         const char *const policy[2], struct err *err)
 {

@@ -98,6 +98,8 @@ static size_t kind_bytes(const char *of)
     return strcspn(of, " ");
 }
 
+/* Are two defaults the same, but for which of several jobs they are of?  Then they
+ * share a row. */
 static bool same_default(const struct conf_node *a, const struct conf_node *b)
 {
     const char *x = report_word(a, "of"), *y = report_word(b, "of");
@@ -229,6 +231,7 @@ struct sheet *report_provenance(const struct report *r, struct err *err)
     return sheet;
 }
 
+/* Adds the counts of one part of audit.json. */
 static void add_counts(struct sheet *sheet, const struct conf_node *map,
                        const char *what)
 {

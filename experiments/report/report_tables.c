@@ -28,6 +28,7 @@
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define SMALLEST_SHARE 0.005    /* of GPU time that a sentence names */
 
+/* Returns the mean of a metric with its interval. */
 static struct stats_mean mean_of(const struct plot_source *source,
                                  uint32_t point, uint32_t policy,
                                  enum metric metric)
@@ -72,6 +73,8 @@ struct row {
     int decimals;
 };
 
+/* Returns how a row of means is written: unit, decimals, and which mean is the
+ * best.  Means that are not over all jobs are never the best. */
 static struct row row_of(const struct plot_source *source, uint32_t point,
                          enum metric metric)
 {
@@ -167,12 +170,15 @@ static struct sheet *policies_sheet(const struct grid *grid, const char *first)
     return sheet;
 }
 
+/* Writes a table and frees it. */
 static void put_sheet(struct out *out, struct sheet *sheet)
 {
     sheet_html(sheet, 1, out);
     sheet_free(sheet);
 }
 
+/* Adds the row of a metric: means, intervals, doubts, and differences to the
+ * baseline. */
 static void add_means(struct sheet *sheet, const struct plot_source *source,
                       uint32_t point, enum metric metric, const char *title)
 {
@@ -235,6 +241,7 @@ static const char *own_title(const struct plot_source *source, enum metric metri
                        strcmp(info->unit, "fraction") == 0 ? "%" : info->unit);
 }
 
+/* Writes the table of means of a point. */
 static void means_table(struct out *out, const struct plot_source *source,
                         uint32_t point)
 {
@@ -278,6 +285,7 @@ struct shares {
     double share[CAUSES], leased, really;
 };
 
+/* Returns the parts of GPU time by cause, under one policy. */
 static struct shares shares_of(const struct plot_source *source,
                                uint32_t point, uint32_t policy)
 {
@@ -290,6 +298,7 @@ static struct shares shares_of(const struct plot_source *source,
     return s;
 }
 
+/* Writes the table of GPU time by cause. */
 static void cause_table(struct out *out, const struct plot_source *source,
                         uint32_t point)
 {
@@ -322,6 +331,8 @@ static size_t next_largest(const double *value, bool *named, double least)
     return best;
 }
 
+/* Says how much of the GPU time is leased and computing, and what the rest is, the
+ * largest part first. */
 static void losses_sentence(struct out *out, const struct shares *s)
 {
     bool named[CAUSES] = { false }, first = true;
@@ -338,6 +349,7 @@ static void losses_sentence(struct out *out, const struct shares *s)
     out_text(out, first ? "" : ".");
 }
 
+/* Says which three parts differ most from the baseline. */
 static void moved_sentence(struct out *out, const struct shares *s,
                            const struct shares *base, const char *baseline)
 {
@@ -363,6 +375,7 @@ static void moved_sentence(struct out *out, const struct shares *s,
         out_printf(out, "; computing %+.1f points.", 100 * moved[0]);
 }
 
+/* Writes these sentences for each policy. */
 static void reasons(struct out *out, const struct plot_source *source,
                     uint32_t point)
 {

@@ -97,6 +97,7 @@ static bool put_effect(struct sheet *sheet, const struct csv *in, size_t column,
     return true;
 }
 
+/* Adds a row: an input, how much it moves the metric, and where the verdict turns. */
 static bool put_input(struct sheet *sheet, const struct csv *in, const size_t *column,
                       struct err *err)
 {

@@ -53,6 +53,7 @@ struct services_table {
     size_t count, room;
 };
 
+/* Returns the row of a point, policy and service, which is added if it is new. */
 static struct services_row *row_of(struct arena *arena,
                                    struct services_table *t,
                                    const char *const key[KEYS])
@@ -77,6 +78,7 @@ static struct services_row *row_of(struct arena *arena,
     return row;
 }
 
+/* Adds a row of services.csv to the sums of its service. */
 static bool add_row(struct arena *arena, struct services_table *t,
                     const struct csv *in, const size_t *at,
                     struct err *err)
@@ -99,6 +101,7 @@ static bool add_row(struct arena *arena, struct services_table *t,
     return true;
 }
 
+/* Reads services.csv; false, with err. */
 static bool read_rows(struct arena *arena, struct services_table *t,
                       struct csv *in, struct err *err)
 {
@@ -143,6 +146,7 @@ static bool says_nothing(const struct services_table *t, size_t c)
     return true;
 }
 
+/* Is key k the same in all rows?  Then its column is left out. */
 static bool same_keys(const struct services_table *t, int k)
 {
     for (size_t i = 1; i < t->count; i++)
@@ -151,6 +155,7 @@ static bool same_keys(const struct services_table *t, int k)
     return true;
 }
 
+/* Writes the mean over the seeds of column c. */
 static void figure(char text[HTML_NUMBER_BYTES], const struct services_row *r,
                    size_t c)
 {

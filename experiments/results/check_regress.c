@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * check_regress.c - is a run worse than the one before?
+ *
+ * Trials are deterministic, so two versions of the program are compared trial by
+ * trial, and any value that got worse by more than the tolerance is a regression;
+ * no statistics is needed.  Another number of jobs fails as well: then it is
+ * another workload that is compared.
  */
 #include <assert.h>
 #include <math.h>

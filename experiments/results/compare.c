@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * compare.c - paired comparisons; the statistics are stats.c's.
+ *
+ * compare_rows() fills compare.csv: each policy at each point against the baseline,
+ * seed by seed.  Two folders (compare_sheet) are paired by names of points,
+ * policies and seeds; what only one of them has is counted, and a metric is shown
+ * if any of its values moved.
  */
 #include "experiments/results/compare.h"
 

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * grid.c - one block of doubles, and names for its axes.
+ *
+ * A grid is filled in one of two ways.  A run puts its trials one by one, in the
+ * order of the experiment (grid_new, grid_put, grid_end).  A folder is read in two
+ * passes over summary.csv: the first finds the names of points, policies and seeds,
+ * the second the values (grid_from_folder).  Both end in the same grid, so that a
+ * verdict does not depend on which way it came.
+ *
+ * A column that has one value for all trials has no array; put_value() makes it at
+ * the first value that differs.  Where nothing is drawn, the one trial that was run
+ * is copied to every seed.
  */
 #include "experiments/results/grid.h"
 

@@ -2,6 +2,10 @@
 /*
  * notes.c - trials without a job, seeds that are copies, policies that gave equal
  * results.
+ *
+ * A note is a sentence about the figures above it that a reader would miss: nobody
+ * can see from a mean that its seeds are copies.  They are printed at the end of a
+ * run and stand in the report, in the order of notes_of().
  */
 #include "experiments/results/notes.h"
 

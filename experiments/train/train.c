@@ -19,6 +19,7 @@
 #include "experiments/train/train_keys.h"
 #include "experiments/train/training.h"
 #include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "sim/base/rng.h"
 #include "sim/config/conf.h"
 #include "sim/stats/stats.h"

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * loader.c - the rate of a prefetched input pipeline.
+ *
+ * A batch passes stages in a pipeline: read, receive, decode on the cores of
+ * workers, copy to the GPU.  They work at the same time, so the slowest sets the
+ * rate, and how busy the others are follows from it.  How many bytes are read
+ * follows from what the cache of the node misses.
  */
 #include "models/laws/loader.h"
 

@@ -2,6 +2,14 @@
 /*
  * rollout.c - the time of a rollout from the laws of a step: slots that are
  * filled again, then the drain, then the last of the replicas.
+ *
+ * A plan (rollout_plan_init) has two tables by the time since the queue ran empty,
+ * so that a rollout is drawn in O(log rows) for any quantile of its longest
+ * response: how many responses are still at work, and with which probability all
+ * are done.  Times are in seconds, lengths in tokens.
+ *
+ * The steady part before, in which a slot that is done takes the next response,
+ * follows from means alone (refill_init).
  */
 #include "models/laws/rollout.h"
 

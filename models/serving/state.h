@@ -4,8 +4,8 @@
  *
  * The files in layers; none calls a later one: note.c (queues and counters),
  * least.c (who has the least to do), batch.c and generate.c (how a replica
- * works), route.c, scale.c, service.c (arrivals and replicas).  The one call in the other direction is the function
- * pointer `emptied`.
+ * works), route.c, scale.c, service.c (arrivals and replicas).  The one call in the
+ * other direction is the function pointer `emptied`.
  */
 #ifndef MODELS_SERVING_STATE_H
 #define MODELS_SERVING_STATE_H

@@ -20,12 +20,12 @@
 
 #include <assert.h>
 
-#include "policies/host/holes.h"
-#include "policies/host/steps.h"
 #include "policies/policy.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
+#include "sim/containers/holes.h"
+#include "sim/containers/steps.h"
 
 #define NEVER CLOCK_NEVER_NS
 #define MANY (INT64_MAX / 2)      /* GPUs: more than there are */
@@ -56,15 +56,15 @@ static struct holes *make_level(struct cs_plan *plan, int64_t gpus)
 {
     const struct steps *steps = &plan->steps;
     struct holes *level = arena_alloc(plan->arena, 1, sizeof *level);
-    struct step_at step = { 0, 0 }, to = host_steps_end(steps);
+    struct step_at step = { 0, 0 }, to = steps_end(steps);
     bool ends = true;
 
-    host_holes_init(level, plan->arena, gpus);
-    while (ends && host_steps_seek(steps, &step, to, gpus, MANY, true)) {
-        int64_t start_ns = host_step_time_ns(steps, step);
-        ends = host_steps_seek(steps, &step, to, gpus, MANY, false);
-        host_holes_append(level, start_ns,
-                          ends ? host_step_time_ns(steps, step) : NEVER);
+    holes_init(level, plan->arena, gpus);
+    while (ends && steps_seek(steps, &step, to, gpus, MANY, true)) {
+        int64_t start_ns = step_time_ns(steps, step);
+        ends = steps_seek(steps, &step, to, gpus, MANY, false);
+        holes_append(level, start_ns,
+                          ends ? step_time_ns(steps, step) : NEVER);
     }
     assert(plan->levels < LEVELS_MAX + POWERS);
     plan->level[plan->levels++] = level;
@@ -92,18 +92,18 @@ static void cross_level(const struct steps *steps, struct holes *level,
 {
     int64_t low = smaller(level->gpus, level->gpus + gpus);
     int64_t high = larger(level->gpus, level->gpus + gpus);
-    int64_t to_ns = to.at < steps->count ? host_step_time_ns(steps, to) : NEVER;
+    int64_t to_ns = to.at < steps->count ? step_time_ns(steps, to) : NEVER;
     bool ends = true;
 
     assert(low < high);
-    while (ends && host_steps_seek(steps, &from, to, low, high, true)) {
-        int64_t start_ns = host_step_time_ns(steps, from);
-        ends = host_steps_seek(steps, &from, to, low, high, false);
-        int64_t end_ns = ends ? host_step_time_ns(steps, from) : to_ns;
+    while (ends && steps_seek(steps, &from, to, low, high, true)) {
+        int64_t start_ns = step_time_ns(steps, from);
+        ends = steps_seek(steps, &from, to, low, high, false);
+        int64_t end_ns = ends ? step_time_ns(steps, from) : to_ns;
         if (gpus > 0)
-            host_holes_close(level, start_ns, end_ns);
+            holes_close(level, start_ns, end_ns);
         else
-            host_holes_open(level, start_ns, end_ns);
+            holes_open(level, start_ns, end_ns);
     }
 }
 
@@ -115,27 +115,27 @@ struct cs_plan *cs_plan_new(struct cs_host *host)
 
     assert(plan->levels == 0);
     plan->arena = host->parts.arena;
-    host_steps_init(&plan->steps, plan->arena);
+    steps_init(&plan->steps, plan->arena);
     return plan;
 }
 
 void cs_plan_clear(struct cs_plan *plan, int64_t from_ns, uint32_t gpus)
 {
     assert(plan != NULL && from_ns >= 0);
-    host_steps_clear(&plan->steps, from_ns, gpus);
+    steps_clear(&plan->steps, from_ns, gpus);
     for (uint32_t i = 0; i < plan->levels; i++) {
-        host_holes_clear(plan->level[i]);
+        holes_clear(plan->level[i]);
         if (plan->level[i]->gpus <= gpus)
-            host_holes_append(plan->level[i], from_ns, NEVER);
+            holes_append(plan->level[i], from_ns, NEVER);
     }
 }
 
 void cs_plan_forget(struct cs_plan *plan, int64_t now_ns)
 {
     assert(plan->steps.count > 0);
-    host_steps_forget(&plan->steps, now_ns);
+    steps_forget(&plan->steps, now_ns);
     for (uint32_t i = 0; i < plan->levels; i++)
-        host_holes_forget(plan->level[i], now_ns);
+        holes_forget(plan->level[i], now_ns);
 }
 
 void cs_plan_take(struct cs_plan *plan, int64_t start_ns, int64_t end_ns,
@@ -147,16 +147,16 @@ void cs_plan_take(struct cs_plan *plan, int64_t start_ns, int64_t end_ns,
     assert(steps->count > 0 && start_ns >= 0);
     if (start_ns >= end_ns || gpus == 0)
         return;
-    struct step_at from = host_steps_cut(steps, start_ns, NULL);
-    struct step_at to = host_steps_cut(steps, end_ns, &from);
-    host_steps_bound(steps, from, to, &least, &most);
+    struct step_at from = steps_cut(steps, start_ns, NULL);
+    struct step_at to = steps_cut(steps, end_ns, &from);
+    steps_bound(steps, from, to, &least, &most);
     for (uint32_t i = 0; i < plan->levels; i++)
         if (plan->level[i]->gpus > smaller(least, least - gpus) &&
             plan->level[i]->gpus <= larger(most, most - gpus))
             cross_level(steps, plan->level[i], from, to, gpus);
-    host_steps_add(steps, from, to, -gpus);
-    host_steps_join(steps, to);
-    host_steps_join(steps, from);
+    steps_add(steps, from, to, -gpus);
+    steps_join(steps, to);
+    steps_join(steps, from);
 }
 
 /* Returns the first time in a hole of fewer GPUs, [start, end), from which so
@@ -166,18 +166,18 @@ static int64_t find_within(const struct cs_plan *plan, int64_t start_ns,
                            int64_t before_ns)
 {
     const struct steps *steps = &plan->steps;
-    struct step_at step = host_steps_find(steps, start_ns), all = host_steps_end(steps);
+    struct step_at step = steps_find(steps, start_ns), all = steps_end(steps);
     bool ends = true;
 
     assert(start_ns < end_ns);
-    while (ends && host_steps_seek(steps, &step, all, gpus, MANY, true)) {
-        struct hole hole = { larger(host_step_time_ns(steps, step), start_ns), NEVER };
+    while (ends && steps_seek(steps, &step, all, gpus, MANY, true)) {
+        struct hole hole = { larger(step_time_ns(steps, step), start_ns), NEVER };
         if (hole.start_ns >= end_ns)
             return NEVER;
-        ends = host_steps_seek(steps, &step, all, gpus, MANY, false);
+        ends = steps_seek(steps, &step, all, gpus, MANY, false);
         if (ends)
-            hole.end_ns = host_step_time_ns(steps, step);
-        if (host_hole_length(&hole) >= run_ns || hole.end_ns >= before_ns)
+            hole.end_ns = step_time_ns(steps, step);
+        if (hole_length(&hole) >= run_ns || hole.end_ns >= before_ns)
             return hole.start_ns;
     }
     return NEVER;
@@ -192,7 +192,7 @@ int64_t cs_plan_find(struct cs_plan *plan, uint32_t gpus, int64_t run_ns,
     assert(run_ns >= 0);
     for (;;) {
         struct hole hole;
-        if (!host_holes_find(level, from_ns, run_ns, before_ns, &hole))
+        if (!holes_find(level, from_ns, run_ns, before_ns, &hole))
             return before_ns;
         int64_t start_ns = hole.start_ns;
         if (level->gpus < gpus)

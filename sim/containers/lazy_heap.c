@@ -101,6 +101,7 @@ const struct lazy_heap_item *lazy_heap_top(struct lazy_heap *heap, lazy_heap_hol
 {
     while (holds != NULL && heap->count > 0 && !holds(self, &heap->item[0]))
         lazy_heap_pop(heap);
+    assert(heap->count <= heap->room);
     return heap->count > 0 ? &heap->item[0] : NULL;
 }
 

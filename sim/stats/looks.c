@@ -39,7 +39,10 @@
 /* The samples of the look before one of this size: two thirds, rounded up. */
 static uint32_t size_before(uint32_t size)
 {
-    return (2 * size + 2) / 3;
+    uint64_t before = (2 * (uint64_t)size + 2) / 3;
+
+    assert(before <= size || size == 0);
+    return (uint32_t)before;
 }
 
 uint32_t looks_count(enum looks_rule rule, uint32_t at_most)

@@ -39,7 +39,7 @@ struct stats_delta stats_delta(const double *x, const double *base,
  * NAN stays, and does not count. */
 void stats_holm(double *p, size_t count);
 
-/* For qsort() over doubles, none of them NAN: rising. */
+/* For qsort() over doubles: rising.  NAN has no place in that order. */
 int stats_order(const void *a, const void *b);
 
 #endif

@@ -32,6 +32,7 @@ bool scan_zstd_is(int fd)
     static const unsigned char magic[4] = { 0x28, 0xB5, 0x2F, 0xFD };
     unsigned char begin[sizeof magic];
 
+    assert(fd >= 0);
     return pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
            memcmp(begin, magic, sizeof magic) == 0;
 }

@@ -78,6 +78,7 @@ static inline char *reserve_bytes(struct table *table, size_t bytes)
 {
     if ((size_t)(table->buffer_end - table->at) < bytes)
         grow_buffer(table, bytes);
+    assert(bytes <= (size_t)(table->buffer_end - table->at));
     return table->at;
 }
 

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * speedup_kinds.c - Gavel's table of rates, of kinds of jobs alone and in pairs.
+ *
+ * The file is JSON, as Gavel publishes it: by type of GPU, by kind and size of a
+ * job, the rate alone ("null") and beside each other kind.  It is streamed, since
+ * it has a row for each pair.  Rates become speedups over the type of GPU on which
+ * lengths were measured.
  */
 #include <stdlib.h>
 #include <string.h>

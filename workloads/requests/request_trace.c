@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * request_trace.c - the formats of request_trace.h, read a row at a time.
+ *
+ * The file is read twice: by request_trace_read(), before anything runs, which
+ * counts it and refuses what is wrong; and then by each trial, which streams it
+ * (request_trace_next) and checks that it gives no more than was counted.  A row is
+ * CSV, an object of JSON, or drawn from the windows of a client (ServeGen); all
+ * become an instant and two numbers of tokens.
  */
 #include "workloads/requests/request_trace.h"
 

@@ -10,8 +10,8 @@
  *
  * Invariant: holes rise in time and do not touch; no block is empty.
  */
-#ifndef POLICIES_HOST_HOLES_H
-#define POLICIES_HOST_HOLES_H
+#ifndef SIM_CONTAINERS_HOLES_H
+#define SIM_CONTAINERS_HOLES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,22 +55,22 @@ struct holes {
 };
 
 /* Makes an empty list for a number of GPUs.  Memory comes from the arena. */
-void host_holes_init(struct holes *holes, struct arena *arena, int64_t gpus);
-void host_holes_clear(struct holes *holes);
+void holes_init(struct holes *holes, struct arena *arena, int64_t gpus);
+void holes_clear(struct holes *holes);
 /* Adds a hole after all others. */
-void host_holes_append(struct holes *holes, int64_t start_ns, int64_t end_ns);
+void holes_append(struct holes *holes, int64_t start_ns, int64_t end_ns);
 /* The GPUs are no longer free in [start, end), which lies in one hole. */
-void host_holes_close(struct holes *holes, int64_t start_ns, int64_t end_ns);
+void holes_close(struct holes *holes, int64_t start_ns, int64_t end_ns);
 /* The GPUs are free in [start, end), which meets no hole. */
-void host_holes_open(struct holes *holes, int64_t start_ns, int64_t end_ns);
+void holes_open(struct holes *holes, int64_t start_ns, int64_t end_ns);
 /* Drops what is before a time. */
-void host_holes_forget(struct holes *holes, int64_t now_ns);
+void holes_forget(struct holes *holes, int64_t now_ns);
 /* Finds the first hole that starts at from_ns or later, but before before_ns,
  * and that is as long as run_ns or lasts until before_ns.  False: there is none;
  * the next search for such a hole, or a longer one, goes on from there. */
-bool host_holes_find(struct holes *holes, int64_t from_ns, int64_t run_ns,
+bool holes_find(struct holes *holes, int64_t from_ns, int64_t run_ns,
                      int64_t before_ns, struct hole *found);
 /* Returns the length of a hole, or CLOCK_NEVER_NS. */
-int64_t host_hole_length(const struct hole *hole);
+int64_t hole_length(const struct hole *hole);
 
 #endif

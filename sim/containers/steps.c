@@ -2,7 +2,7 @@
 /*
  * steps.c - numbers of free GPUs over time, in blocks.
  */
-#include "policies/host/steps.h"
+#include "sim/containers/steps.h"
 
 #include <assert.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-void host_steps_init(struct steps *steps, struct arena *arena)
+void steps_init(struct steps *steps, struct arena *arena)
 {
     assert(arena != NULL);
     *steps = (struct steps) { .arena = arena };
@@ -114,6 +114,7 @@ static void join_blocks(struct steps *steps, uint32_t at)
         return;
     for (uint32_t i = 0; i < next->block->count; i++)
         next->block->free[i] += next->add - entry->add;
+    assert(steps->time_ns[at] < steps->time_ns[at + 1]);
     move_steps(entry->block, next->block, 0);
     entry->least = smaller(entry->least, next->least);
     entry->most = larger(entry->most, next->most);
@@ -140,7 +141,7 @@ static void drop_steps(struct steps *steps, uint32_t at, uint32_t i, uint32_t co
         join_blocks(steps, at);
 }
 
-void host_steps_clear(struct steps *steps, int64_t from_ns, int64_t free)
+void steps_clear(struct steps *steps, int64_t from_ns, int64_t free)
 {
     while (steps->count > 0)
         drop_block(steps, steps->count - 1);
@@ -171,7 +172,7 @@ static uint32_t find_time(const int64_t *time_ns, uint32_t count, int64_t at_ns)
     return found;
 }
 
-struct step_at host_steps_find(const struct steps *steps, int64_t time_ns)
+struct step_at steps_find(const struct steps *steps, int64_t time_ns)
 {
     uint32_t at = find_time(steps->time_ns, steps->count, time_ns);
     const struct step_block *block = steps->list[at].block;
@@ -187,7 +188,7 @@ static uint32_t end_in(const struct steps *steps, uint32_t at, struct step_at to
     return at == to.at ? to.i : steps->list[at].block->count;
 }
 
-bool host_steps_seek(const struct steps *steps, struct step_at *step, struct step_at to,
+bool steps_seek(const struct steps *steps, struct step_at *step, struct step_at to,
                      int64_t low, int64_t high, bool within)
 {
     assert(low <= high && step->at <= to.at);
@@ -223,15 +224,15 @@ static void make_room(struct steps *steps, struct step_at *step, struct step_at 
         *keep = (struct step_at) { at + 1, keep->i - half };
 }
 
-struct step_at host_steps_cut(struct steps *steps, int64_t time_ns,
+struct step_at steps_cut(struct steps *steps, int64_t time_ns,
                               struct step_at *keep)
 {
     if (time_ns == CLOCK_NEVER_NS)
-        return host_steps_end(steps);
-    struct step_at step = host_steps_find(steps, time_ns);
-    if (host_step_time_ns(steps, step) == time_ns)
+        return steps_end(steps);
+    struct step_at step = steps_find(steps, time_ns);
+    if (step_time_ns(steps, step) == time_ns)
         return step;
-    assert(host_step_time_ns(steps, step) < time_ns);
+    assert(step_time_ns(steps, step) < time_ns);
     if (steps->list[step.at].block->count == STEP_BLOCK)
         make_room(steps, &step, keep);
     struct step_block *block = steps->list[step.at].block;
@@ -241,23 +242,25 @@ struct step_at host_steps_cut(struct steps *steps, int64_t time_ns,
     block->time_ns[i] = time_ns;
     block->free[i] = block->free[i - 1];
     block->count++;
+    assert(block->count <= STEP_BLOCK && block->time_ns[i - 1] < time_ns);
     return step;
 }
 
-void host_steps_join(struct steps *steps, struct step_at step)
+void steps_join(struct steps *steps, struct step_at step)
 {
     struct step_at before = { step.at, step.i - 1 };
 
+    assert(step.at <= steps->count);
     if (step.at == steps->count || (step.at == 0 && step.i == 0))
         return;
     if (step.i == 0)
         before = (struct step_at) { step.at - 1,
                                     steps->list[step.at - 1].block->count - 1 };
-    if (host_step_free(steps, step) == host_step_free(steps, before))
+    if (step_free(steps, step) == step_free(steps, before))
         drop_steps(steps, step.at, step.i, 1);
 }
 
-void host_steps_forget(struct steps *steps, int64_t now_ns)
+void steps_forget(struct steps *steps, int64_t now_ns)
 {
     assert(steps->count > 0);
     while (steps->count > 1 && steps->time_ns[1] <= now_ns)
@@ -266,13 +269,14 @@ void host_steps_forget(struct steps *steps, int64_t now_ns)
     uint32_t over = find_time(block->time_ns, block->count, now_ns);
     block->time_ns[over] = larger(block->time_ns[over], now_ns);
     drop_steps(steps, 0, 0, over);
+    assert(steps->count > 0 && steps->time_ns[0] >= now_ns);
 }
 
-void host_steps_bound(const struct steps *steps, struct step_at from, struct step_at to,
+void steps_bound(const struct steps *steps, struct step_at from, struct step_at to,
                       int64_t *least, int64_t *most)
 {
     assert(from.at < steps->count && from.at <= to.at);
-    *least = *most = host_step_free(steps, from);
+    *least = *most = step_free(steps, from);
     for (uint32_t at = from.at, i = from.i; at < steps->count && at <= to.at;
          at++, i = 0) {
         const struct step_blocks *entry = &steps->list[at];
@@ -287,9 +291,10 @@ void host_steps_bound(const struct steps *steps, struct step_at from, struct ste
             *most = larger(*most, entry->block->free[i] + entry->add);
         }
     }
+    assert(*least <= *most);
 }
 
-void host_steps_add(struct steps *steps, struct step_at from, struct step_at to,
+void steps_add(struct steps *steps, struct step_at from, struct step_at to,
                     int64_t add)
 {
     assert(from.at < steps->count && from.at <= to.at);

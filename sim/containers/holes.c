@@ -2,8 +2,12 @@
 /*
  * holes.c - the stretches of time in which so many GPUs are free, in blocks by
  * time.
+ *
+ * A block is cut when it is full and dropped when it is empty.  A hole that is closed
+ * disappears, becomes shorter at one end, or is cut in two; one that is opened is
+ * joined with those that it touches.
  */
-#include "policies/host/holes.h"
+#include "sim/containers/holes.h"
 
 #include <assert.h>
 #include <string.h>
@@ -13,13 +17,13 @@
 
 #define NEVER CLOCK_NEVER_NS
 
-int64_t host_hole_length(const struct hole *hole)
+int64_t hole_length(const struct hole *hole)
 {
     assert(hole->start_ns < hole->end_ns);
     return hole->end_ns == NEVER ? NEVER : hole->end_ns - hole->start_ns;
 }
 
-void host_holes_init(struct holes *holes, struct arena *arena, int64_t gpus)
+void holes_init(struct holes *holes, struct arena *arena, int64_t gpus)
 {
     assert(gpus >= 0);
     *holes = (struct holes) { .arena = arena, .gpus = gpus, .changes = 1 };
@@ -33,8 +37,9 @@ static void spare_block(struct holes *holes, struct hole_block *block)
     ARENA_ADD(holes->arena, holes->spare, holes->spares, holes->spare_room, block);
 }
 
-void host_holes_clear(struct holes *holes)
+void holes_clear(struct holes *holes)
 {
+    assert(holes->spares <= holes->spare_room);
     holes->changes++;
     for (uint32_t b = 0; b < holes->count; b++)
         spare_block(holes, holes->list[b].block);
@@ -147,6 +152,7 @@ static uint32_t find_block(const struct holes *holes, int64_t time_ns)
         else
             high = middle;
     }
+    assert(low == 0 || holes->list[low].start_ns <= time_ns);
     return low;
 }
 
@@ -162,22 +168,25 @@ static uint32_t count_begun(const struct hole_block *block, int64_t time_ns)
         else
             high = middle;
     }
+    assert(low == 0 || block->hole[low - 1].start_ns <= time_ns);
     return low;
 }
 
 /* ---- changes ---- */
 
-void host_holes_append(struct holes *holes, int64_t start_ns, int64_t end_ns)
+void holes_append(struct holes *holes, int64_t start_ns, int64_t end_ns)
 {
     assert(start_ns < end_ns);
     if (holes->count == 0)
         add_block(holes, 0);
     uint32_t last = holes->count - 1;
+    const struct hole_block *block = holes->list[last].block;
+    assert(block->count == 0 || block->hole[block->count - 1].end_ns < start_ns);
     insert_hole(holes, last, holes->list[last].block->count,
                 (struct hole) { start_ns, end_ns });
 }
 
-void host_holes_close(struct holes *holes, int64_t start_ns, int64_t end_ns)
+void holes_close(struct holes *holes, int64_t start_ns, int64_t end_ns)
 {
     uint32_t at = find_block(holes, start_ns);
 
@@ -211,11 +220,11 @@ static void join_holes(struct holes *holes, struct hole *first, uint32_t first_a
     drop_holes(holes, at, i, 1);
 }
 
-void host_holes_open(struct holes *holes, int64_t start_ns, int64_t end_ns)
+void holes_open(struct holes *holes, int64_t start_ns, int64_t end_ns)
 {
     assert(start_ns < end_ns);
     if (holes->count == 0) {
-        host_holes_append(holes, start_ns, end_ns);
+        holes_append(holes, start_ns, end_ns);
         return;
     }
     uint32_t at = find_block(holes, start_ns);
@@ -242,7 +251,7 @@ void host_holes_open(struct holes *holes, int64_t start_ns, int64_t end_ns)
     }
 }
 
-void host_holes_forget(struct holes *holes, int64_t now_ns)
+void holes_forget(struct holes *holes, int64_t now_ns)
 {
     assert(now_ns >= 0);
     while (holes->count > 0 && holes->list[0].start_ns < now_ns) {
@@ -277,7 +286,7 @@ static bool look_from(const struct holes *holes, int64_t from_ns, int64_t run_ns
             *found = block->hole[i];
             if (found->start_ns >= before_ns)
                 return false;
-            if (found->end_ns >= before_ns || host_hole_length(found) >= run_ns)
+            if (found->end_ns >= before_ns || hole_length(found) >= run_ns)
                 return true;
         }
     }
@@ -285,7 +294,7 @@ static bool look_from(const struct holes *holes, int64_t from_ns, int64_t run_ns
     return false;
 }
 
-bool host_holes_find(struct holes *holes, int64_t from_ns, int64_t run_ns,
+bool holes_find(struct holes *holes, int64_t from_ns, int64_t run_ns,
                      int64_t before_ns, struct hole *found)
 {
     struct hole_search *last = &holes->last;

@@ -10,8 +10,8 @@
  *
  * Invariant: steps rise in time; no block is empty.
  */
-#ifndef POLICIES_HOST_STEPS_H
-#define POLICIES_HOST_STEPS_H
+#ifndef SIM_CONTAINERS_STEPS_H
+#define SIM_CONTAINERS_STEPS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,40 +48,40 @@ struct step_at {
 };
 
 /* Makes steps of which there are none yet; then so many GPUs, from then on. */
-void host_steps_init(struct steps *steps, struct arena *arena);
-void host_steps_clear(struct steps *steps, int64_t from_ns, int64_t free);
+void steps_init(struct steps *steps, struct arena *arena);
+void steps_clear(struct steps *steps, int64_t from_ns, int64_t free);
 /* Returns the last step at a time or before it, else the first step. */
-struct step_at host_steps_find(const struct steps *steps, int64_t time_ns);
+struct step_at steps_find(const struct steps *steps, int64_t time_ns);
 /* Returns the step that begins at a time, which is no sooner than the first one
  * (CLOCK_NEVER_NS: the end); makes it, as free as before, if there is none.  An
  * earlier step in *keep (NULL: none) still holds then. */
-struct step_at host_steps_cut(struct steps *steps, int64_t time_ns,
+struct step_at steps_cut(struct steps *steps, int64_t time_ns,
                               struct step_at *keep);
 /* Drops a step that is as free as the one before it.  Earlier steps still hold. */
-void host_steps_join(struct steps *steps, struct step_at step);
+void steps_join(struct steps *steps, struct step_at step);
 /* Steps that end by then are dropped; the first begins no sooner. */
-void host_steps_forget(struct steps *steps, int64_t now_ns);
+void steps_forget(struct steps *steps, int64_t now_ns);
 /* Bounds of what is free in the steps [from, to). */
-void host_steps_bound(const struct steps *steps, struct step_at from, struct step_at to,
+void steps_bound(const struct steps *steps, struct step_at from, struct step_at to,
                       int64_t *least, int64_t *most);
-void host_steps_add(struct steps *steps, struct step_at from, struct step_at to,
+void steps_add(struct steps *steps, struct step_at from, struct step_at to,
                     int64_t add);
 /* Moves `step` to the first step from there on, before `to`, whose number is in
  * [low, high), or is not (`within` false); false: there is none. */
-bool host_steps_seek(const struct steps *steps, struct step_at *step, struct step_at to,
+bool steps_seek(const struct steps *steps, struct step_at *step, struct step_at to,
                      int64_t low, int64_t high, bool within);
 
-static inline struct step_at host_steps_end(const struct steps *steps)
+static inline struct step_at steps_end(const struct steps *steps)
 {
     return (struct step_at) { steps->count, 0 };
 }
 
-static inline int64_t host_step_time_ns(const struct steps *steps, struct step_at step)
+static inline int64_t step_time_ns(const struct steps *steps, struct step_at step)
 {
     return steps->list[step.at].block->time_ns[step.i];
 }
 
-static inline int64_t host_step_free(const struct steps *steps, struct step_at step)
+static inline int64_t step_free(const struct steps *steps, struct step_at step)
 {
     return steps->list[step.at].block->free[step.i] + steps->list[step.at].add;
 }
