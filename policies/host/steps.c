@@ -11,6 +11,7 @@
 #include "sim/base/clock.h"
 
 #define FEW (STEP_BLOCK / 2)    /* two blocks that hold so many become one */
+#define CHANGES_MAX 16u         /* bounds get wider by them, then are made anew */
 
 static int64_t larger(int64_t a, int64_t b)
 {
@@ -76,6 +77,7 @@ static void note_bounds(struct steps *steps, uint32_t at)
     }
     entry->least = least + entry->add;
     entry->most = most + entry->add;
+    entry->changes = 0;
 }
 
 /* Copies the steps of one block from i on behind those of another. */
@@ -223,12 +225,10 @@ static void make_room(struct steps *steps, struct step_at *step, struct step_at 
         *keep = (struct step_at) { at + 1, keep->i - half };
 }
 
-struct step_at host_steps_cut(struct steps *steps, int64_t time_ns,
-                              struct step_at *keep)
+/* host_steps_cut() after a step, the last one at the time or before it. */
+static struct step_at cut_step(struct steps *steps, int64_t time_ns, struct step_at step,
+                               struct step_at *keep)
 {
-    if (time_ns == CLOCK_NEVER_NS)
-        return host_steps_end(steps);
-    struct step_at step = host_steps_find(steps, time_ns);
     if (host_step_time_ns(steps, step) == time_ns)
         return step;
     assert(host_step_time_ns(steps, step) < time_ns);
@@ -242,6 +242,28 @@ struct step_at host_steps_cut(struct steps *steps, int64_t time_ns,
     block->free[i] = block->free[i - 1];
     block->count++;
     return step;
+}
+
+struct step_at host_steps_cut(struct steps *steps, int64_t time_ns)
+{
+    if (time_ns == CLOCK_NEVER_NS)
+        return host_steps_end(steps);
+    return cut_step(steps, time_ns, host_steps_find(steps, time_ns), NULL);
+}
+
+struct step_at host_steps_cut_after(struct steps *steps, int64_t time_ns,
+                                    struct step_at *earlier)
+{
+    struct step_at step = *earlier;
+    const struct step_block *block = steps->list[step.at].block;
+
+    if (time_ns == CLOCK_NEVER_NS)
+        return host_steps_end(steps);
+    if (step.at + 1 < steps->count && steps->time_ns[step.at + 1] <= time_ns)
+        step = host_steps_find(steps, time_ns);
+    else
+        step.i += find_time(&block->time_ns[step.i], block->count - step.i, time_ns);
+    return cut_step(steps, time_ns, step, earlier);
 }
 
 void host_steps_join(struct steps *steps, struct step_at step)
@@ -307,6 +329,9 @@ void host_steps_add(struct steps *steps, struct step_at from, struct step_at to,
             continue;
         for (; i < end; i++)
             entry->block->free[i] += add;
-        note_bounds(steps, at);
+        entry->least += smaller(add, 0);
+        entry->most += larger(add, 0);
+        if (++entry->changes == CHANGES_MAX)
+            note_bounds(steps, at);
     }
 }
