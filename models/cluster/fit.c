@@ -21,6 +21,7 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/capacity_index.h"
@@ -459,15 +460,55 @@ static void add_seats(struct survey *sum, const struct seat *seat,
         sum->seats_above += (uint32_t)count;
 }
 
+/* The seats of a hunt by what they have: most nodes are like many others, so that
+ * one pass over them serves for all sums. */
+#define KINDS_MAX 64u           /* a power of two */
+
+struct seat_kinds {
+    struct seat seat[KINDS_MAX];
+    uint32_t seats[KINDS_MAX];  /* 0: the slot is empty */
+    uint32_t count;
+    bool known;                 /* false: no pass was made, or too many differ */
+};
+
+/* Counts a seat; false: there is no slot left for its kind. */
+static bool count_kind(struct seat_kinds *kinds, const struct seat *seat)
+{
+    uint32_t i = (seat->cap * 7 + seat->free) % KINDS_MAX;
+
+    while (kinds->seats[i] > 0 && (kinds->seat[i].cap != seat->cap ||
+                                   kinds->seat[i].free != seat->free))
+        i = (i + 1) % KINDS_MAX;
+    if (kinds->seats[i]++ > 0)
+        return true;
+    kinds->seat[i] = *seat;
+    return ++kinds->count < KINDS_MAX;
+}
+
+/* Looks at all seats once; where GPUs alone limit, the index says as much. */
+static void look_at_kinds(const struct hunt *hunt, struct seat_kinds *kinds)
+{
+    struct seat seat = { 0 };
+
+    kinds->count = 0;
+    memset(kinds->seats, 0, sizeof kinds->seats);
+    kinds->known = !hunt->loose;
+    while (kinds->known && seat_next(hunt, &seat, ANY_COUNT))
+        kinds->known = count_kind(kinds, &seat);
+}
+
 /* Sums for a threshold: caps above it, caps cut down to it, seats with a cap
  * of at least `cap_min` and more than `threshold` free. */
-static struct survey survey_seats(const struct hunt *hunt, uint32_t threshold,
-                                  uint32_t cap_min)
+static struct survey survey_seats(const struct hunt *hunt, const struct seat_kinds *kinds,
+                                  uint32_t threshold, uint32_t cap_min)
 {
     const struct cluster_spec *spec = hunt->cluster->spec;
     struct survey sum = { .cap_min_holding = UINT32_MAX };
     struct seat seat = { 0 };
-    while (!hunt->loose && seat_next(hunt, &seat, ANY_COUNT))
+    for (uint32_t i = 0; kinds->known && i < KINDS_MAX; i++)
+        if (kinds->seats[i] > 0)
+            add_seats(&sum, &kinds->seat[i], kinds->seats[i], threshold, cap_min);
+    while (!hunt->loose && !kinds->known && seat_next(hunt, &seat, ANY_COUNT))
         add_seats(&sum, &seat, 1, threshold, cap_min);
     for (uint32_t i = 0; hunt->loose && i < spec->group_count; i++) {
         if (!group_matches(hunt, &spec->group[i]))
@@ -600,23 +641,25 @@ static bool fit_pack(struct hunt *hunt)
     struct capacity_index *caps = find_index(hunt);
     if (caps != NULL)
         return pack_ordered(hunt, caps);
-    struct survey sum = survey_seats(hunt, 0, 0);
+    struct seat_kinds kinds;
+    look_at_kinds(hunt, &kinds);
+    struct survey sum = survey_seats(hunt, &kinds, 0, 0);
     if (sum.cap < hunt->units)
         return false;
     uint32_t low = 0, high = sum.cap_max;   /* above `high` is too little */
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (survey_seats(hunt, middle, 0).cap_above < hunt->units)
+        if (survey_seats(hunt, &kinds, middle, 0).cap_above < hunt->units)
             high = middle;
         else
             low = middle + 1;
     }
     uint32_t t = high;
     assert(t > 0);
-    uint32_t left = hunt->units - (uint32_t)survey_seats(hunt, t, 0).cap_above;
+    uint32_t left = hunt->units - (uint32_t)survey_seats(hunt, &kinds, t, 0).cap_above;
     uint32_t whole = (left - 1) / t;
     left -= whole * t;
-    uint32_t tight = survey_seats(hunt, 0, left).cap_min_holding;
+    uint32_t tight = survey_seats(hunt, &kinds, 0, left).cap_min_holding;
     assert(tight <= t);
     struct seat seat = { 0 };
     while (seat_next(hunt, &seat,
@@ -644,32 +687,36 @@ static bool fit_pack(struct hunt *hunt)
  * full, in the last one the emptiest seats are served. */
 static bool fit_spread(struct hunt *hunt)
 {
-    struct survey sum = survey_seats(hunt, 0, 0);
+    struct seat_kinds kinds;
+    look_at_kinds(hunt, &kinds);
+    struct survey sum = survey_seats(hunt, &kinds, 0, 0);
     if (sum.cap < hunt->units)
         return false;
     uint32_t low = 0, high = sum.cap_max - 1;
     while (low < high) {            /* the largest level that is not enough */
         uint32_t middle = low + (high - low + 1) / 2;
-        if (survey_seats(hunt, middle, 0).level_sum < hunt->units)
+        if (survey_seats(hunt, &kinds, middle, 0).level_sum < hunt->units)
             low = middle;
         else
             high = middle - 1;
     }
     uint32_t level = low;
-    uint32_t rest = hunt->units - (uint32_t)survey_seats(hunt, level, 0).level_sum;
+    uint32_t rest = hunt->units - (uint32_t)survey_seats(hunt, &kinds, level, 0).level_sum;
     /* The least number of free units with no more than `rest` seats above. */
     uint32_t bar = 0, top = sum.free_max;
     while (bar < top) {
         uint32_t middle = bar + (top - bar) / 2;
-        if (survey_seats(hunt, middle, level + 1).seats_above <= rest)
+        if (survey_seats(hunt, &kinds, middle, level + 1).seats_above <= rest)
             top = middle;
         else
             bar = middle + 1;
     }
-    uint32_t at_bar = rest - survey_seats(hunt, bar, level + 1).seats_above;
+    uint32_t at_bar = rest - survey_seats(hunt, &kinds, bar, level + 1).seats_above;
+    uint32_t left = hunt->units;
     struct seat seat = { 0 };
-    while (seat_next(hunt, &seat,
-                     !hunt->loose || level > 0
+    while (left > 0 &&
+           seat_next(hunt, &seat,
+                     !hunt->indexed || level > 0
                          ? ANY_COUNT
                          : gpu_index_from(bar + 1) |
                                (at_bar > 0 ? gpu_index_exactly(bar) : 0))) {
@@ -682,6 +729,7 @@ static bool fit_spread(struct hunt *hunt)
         }
         if (take > 0 && !give_units(hunt, seat.at, take))
             return false;
+        left -= take;
     }
     return true;
 }

@@ -14,6 +14,11 @@
  *
  * Lengths are the host's estimates, as AFS-L knows them.  Where a job cannot
  * have every number of GPUs, its next step counts as one GPU.
+ *
+ * Who wins against all others is found by a contest in the order of submission,
+ * as the rule is not transitive.  While no job with GPUs would get twice as fast by
+ * its next step, those without win against all that have some, and the shortest
+ * wins among them: such first steps are dealt from a heap.
  */
 #include "policies/params.h"
 #include "policies/policy.h"
@@ -26,6 +31,7 @@ struct afs_job {
     double left_s;
     double speedup, next_speedup;     /* 0 with no GPU */
     uint32_t gpus, next;        /* next 0: no more */
+    double end_s;               /* time to the end, of a job with GPUs */
 };
 
 /* Parameters first, which the host fills; then the jobs that may be resized,
@@ -35,6 +41,7 @@ struct afs {
     struct afs_job *job;
     struct cs_size *size;
     uint32_t *won;              /* who won against all before it, in turn */
+    uint32_t *heap;             /* of jobs without GPUs */
     uint32_t count, room;
     uint32_t total;             /* GPUs that there were, at the last look */
     bool changed, once;
@@ -49,6 +56,7 @@ static void afs_submitted(void *self, struct cs_host *host, struct job_id id)
         afs->job = cs_grow(host, afs->job, &afs->room, afs->count, sizeof *afs->job);
         afs->size = cs_alloc(host, afs->room, sizeof *afs->size);
         afs->won = cs_alloc(host, afs->room, sizeof *afs->won);
+        afs->heap = cs_alloc(host, afs->room, sizeof *afs->heap);
     }
     afs->job[afs->count++] = (struct afs_job) { .job = id };
     afs->changed = true;
@@ -75,6 +83,9 @@ static void afs_look_ahead(struct afs_job *job, struct cs_host *host)
     job->next_speedup = job->next ? cs_best_speedup(host, job->job, job->next) : 0;
     if (!(job->next_speedup > job->speedup))
         job->next = 0;
+    if (job->next == 0 || job->gpus == 0)
+        return;
+    job->end_s = job->left_s / job->speedup;
 }
 
 /* The larger of a step in GPUs and the widest one so far. */
@@ -86,17 +97,17 @@ static uint32_t find_widest(const struct afs_job *job, uint32_t widest)
 }
 
 /* Time to the end at the speed now; jobs that have none go by what is left. */
-static bool afs_ends_first(const struct afs_job *x, const struct afs_job *y)
+static inline bool afs_ends_first(const struct afs_job *x, const struct afs_job *y)
 {
-    double a = x->speedup > 0 && y->speedup > 0 ? x->left_s / x->speedup : x->left_s;
-    double b = x->speedup > 0 && y->speedup > 0 ? y->left_s / y->speedup : y->left_s;
+    bool both = x->gpus > 0 && y->gpus > 0;
+    double a = both ? x->end_s : x->left_s, b = both ? y->end_s : y->left_s;
 
     return a != b ? a < b : x->job.i < y->job.i;
 }
 
 /* Does x get the next GPU rather than y?  By the inequality above; of two
  * without GPUs the one that would end first. */
-static bool afs_wins(const struct afs_job *x, const struct afs_job *y)
+static inline bool afs_wins(const struct afs_job *x, const struct afs_job *y)
 {
     bool first = afs_ends_first(x, y);
     if (!(x->speedup > 0) && !(y->speedup > 0))
@@ -108,17 +119,73 @@ static bool afs_wins(const struct afs_job *x, const struct afs_job *y)
     return to_b != first;
 }
 
+/* ---- first GPUs ---- */
+
+/* Of two jobs without GPUs. */
+static bool afs_shorter(const struct afs *afs, uint32_t a, uint32_t b)
+{
+    return afs_ends_first(&afs->job[a], &afs->job[b]);
+}
+
+static void afs_sink(struct afs *afs, uint32_t count, uint32_t hole)
+{
+    uint32_t item = afs->heap[hole], child;
+
+    while ((child = 2 * hole + 1) < count) {
+        if (child + 1 < count && afs_shorter(afs, afs->heap[child + 1], afs->heap[child]))
+            child++;
+        if (afs_shorter(afs, item, afs->heap[child]))
+            break;
+        afs->heap[hole] = afs->heap[child];
+        hole = child;
+    }
+    afs->heap[hole] = item;
+}
+
+/* Jobs take their first GPUs, the shortest first, as long as that is what the
+ * contest would do; returns what is left of the room. */
+static uint32_t afs_deal_first(struct afs *afs, struct cs_host *host, uint32_t room)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < afs->count; i++)
+        if (afs->job[i].next > 0)
+            afs->heap[count++] = i;
+    for (uint32_t i = count / 2; i-- > 0;)
+        afs_sink(afs, count, i);
+    while (count > 0 && room > 0) {
+        struct afs_job *job = &afs->job[afs->heap[0]];
+        afs->heap[0] = afs->heap[--count];
+        afs_sink(afs, count, 0);
+        if (job->next > room)
+            continue;
+        room -= job->next;
+        job->gpus = job->next;
+        job->speedup = job->next_speedup;
+        afs_look_ahead(job, host);
+        /* Twice as fast by the next step, up to rounding. */
+        if (job->next > 0 && job->next_speedup > 1.999999999 * job->speedup)
+            break;
+    }
+    return room;
+}
+
+/* ---- the contest ---- */
+
 /* Goes on with the contest from a job. */
 static void afs_contest(struct afs *afs, uint32_t from, uint32_t room,
                         uint32_t *winners)
 {
+    const struct afs_job *best = *winners > 0 ? &afs->job[afs->won[*winners - 1]] : NULL;
+
     for (uint32_t i = from; i < afs->count; i++) {
         const struct afs_job *job = &afs->job[i];
         if (job->next == 0 || job->next - job->gpus > room)
             continue;
-        if (*winners == 0 ||
-            afs_wins(job, &afs->job[afs->won[*winners - 1]]))
-            afs->won[(*winners)++] = i;
+        if (best != NULL && !afs_wins(job, best))
+            continue;
+        afs->won[(*winners)++] = i;
+        best = job;
     }
 }
 
@@ -129,9 +196,10 @@ static void afs_deal(struct afs *afs, struct cs_host *host, uint32_t room)
 {
     uint32_t winners = 0, from = 0, widest = 0;
 
-    for (uint32_t i = 0; i < afs->count; i++)
+    room = afs_deal_first(afs, host, room);
+    for (uint32_t i = 0; room > 0 && i < afs->count; i++)
         widest = find_widest(&afs->job[i], widest);
-    for (;;) {
+    while (room > 0) {
         afs_contest(afs, from, room, &winners);
         if (winners == 0)
             return;

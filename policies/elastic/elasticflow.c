@@ -43,7 +43,7 @@ struct ef {
     double slack;
     struct ef_job *job;         /* by deadline, then age */
     struct cs_size *size;
-    uint32_t *heap;             /* of jobs, the oldest first */
+    uint32_t *heap;             /* of jobs */
     uint32_t *free;             /* GPUs by slot */
     uint32_t count, room;
     uint32_t total;             /* GPUs that there were, at the last look */
@@ -215,35 +215,42 @@ static void ef_look_ahead(struct ef_job *job, struct cs_host *host)
                     (job->next - job->gpus);
 }
 
-/* The job whose next step fits and raises its GPU-time least; NULL: none. */
-static struct ef_job *ef_cheapest(struct ef *ef, uint32_t room)
-{
-    struct ef_job *best = NULL;
+/* Of two jobs, which stands before the other in a heap? */
+typedef bool ef_order(const struct ef *ef, uint32_t a, uint32_t b);
 
-    for (uint32_t i = 0; i < ef->count; i++) {
-        struct ef_job *job = &ef->job[i];
-        if (isfinite(job->rise) && job->next - job->gpus <= room &&
-            (!best || job->rise < best->rise))
-            best = job;
-    }
-    return best;
+static bool ef_older(const struct ef *ef, uint32_t a, uint32_t b)
+{
+    return ef->job[a].job.i < ef->job[b].job.i;
 }
 
-/* Moves a job down the heap of ages. */
-static void ef_sink(struct ef *ef, uint32_t count, uint32_t hole)
+/* Whose GPU-time rises less by its next step; of equals the first by deadline. */
+static bool ef_cheaper(const struct ef *ef, uint32_t a, uint32_t b)
+{
+    double x = ef->job[a].rise, y = ef->job[b].rise;
+
+    return x != y ? x < y : a < b;
+}
+
+/* Moves a job down a heap. */
+static void ef_sink(struct ef *ef, uint32_t count, uint32_t hole, ef_order *before)
 {
     uint32_t item = ef->heap[hole], child;
 
     while ((child = 2 * hole + 1) < count) {
-        if (child + 1 < count && ef->job[ef->heap[child + 1]].job.i <
-                                     ef->job[ef->heap[child]].job.i)
+        if (child + 1 < count && before(ef, ef->heap[child + 1], ef->heap[child]))
             child++;
-        if (ef->job[ef->heap[child]].job.i > ef->job[item].job.i)
+        if (before(ef, item, ef->heap[child]))
             break;
         ef->heap[hole] = ef->heap[child];
         hole = child;
     }
     ef->heap[hole] = item;
+}
+
+static void ef_heapify(struct ef *ef, uint32_t count, ef_order *before)
+{
+    for (uint32_t i = count / 2; i-- > 0;)
+        ef_sink(ef, count, i, before);
 }
 
 /* Jobs without GPUs take their least, the oldest first; returns what is left
@@ -256,8 +263,7 @@ static uint32_t ef_start_oldest(struct ef *ef, struct cs_host *host,
     for (uint32_t i = 0; i < ef->count; i++)
         if (ef->job[i].gpus == 0)
             ef->heap[count++] = i;
-    for (uint32_t i = count / 2; i-- > 0;)
-        ef_sink(ef, count, i);
+    ef_heapify(ef, count, ef_older);
     while (count > 0 && room > 0) {
         struct ef_job *job = &ef->job[ef->heap[0]];
         uint32_t least = cs_size_least(host, job->job);
@@ -266,23 +272,36 @@ static uint32_t ef_start_oldest(struct ef *ef, struct cs_host *host,
             room -= least;
         }
         ef->heap[0] = ef->heap[--count];
-        ef_sink(ef, count, 0);
+        ef_sink(ef, count, 0, ef_older);
     }
     return room;
 }
 
-/* First jobs without GPUs start, then those that run grow. */
+/* First jobs without GPUs start, then those that run grow, step by step, the
+ * cheapest step first.  A step that is larger than the room will never fit. */
 static void ef_give_rest(struct ef *ef, struct cs_host *host, uint32_t room)
 {
-    struct ef_job *job;
+    uint32_t count = 0;
 
     room = ef_start_oldest(ef, host, room);
-    for (uint32_t i = 0; i < ef->count; i++)
+    for (uint32_t i = 0; room > 0 && i < ef->count; i++) {
         ef_look_ahead(&ef->job[i], host);
-    while ((job = ef_cheapest(ef, room)) != NULL) {
-        room -= job->next - job->gpus;
-        job->gpus = job->next;
-        ef_look_ahead(job, host);
+        if (isfinite(ef->job[i].rise))
+            ef->heap[count++] = i;
+    }
+    ef_heapify(ef, count, ef_cheaper);
+    while (count > 0 && room > 0) {
+        struct ef_job *job = &ef->job[ef->heap[0]];
+        if (job->next - job->gpus <= room) {
+            room -= job->next - job->gpus;
+            job->gpus = job->next;
+            ef_look_ahead(job, host);
+        } else {
+            job->rise = INFINITY;
+        }
+        if (!isfinite(job->rise))
+            ef->heap[0] = ef->heap[--count];
+        ef_sink(ef, count, 0, ef_cheaper);
     }
 }
 

@@ -36,6 +36,7 @@ struct cs_plan {
     struct arena *arena;
     struct steps steps;
     struct holes *level[LEVELS_MAX + POWERS];
+    int64_t level_gpus[LEVELS_MAX + POWERS];
     uint32_t levels;
 };
 
@@ -67,6 +68,7 @@ static struct holes *make_level(struct cs_plan *plan, int64_t gpus)
                           ends ? step_time_ns(steps, step) : NEVER);
     }
     assert(plan->levels < LEVELS_MAX + POWERS);
+    plan->level_gpus[plan->levels] = gpus;
     plan->level[plan->levels++] = level;
     return level;
 }
@@ -76,7 +78,7 @@ static struct holes *level_of(struct cs_plan *plan, int64_t gpus)
 {
     assert(gpus >= 0 && plan->steps.count > 0);
     for (uint32_t i = 0; i < plan->levels; i++)
-        if (plan->level[i]->gpus == gpus)
+        if (plan->level_gpus[i] == gpus)
             return plan->level[i];
     if (plan->levels < LEVELS_MAX || (gpus & (gpus - 1)) == 0)
         return make_level(plan, gpus);
@@ -147,12 +149,12 @@ void cs_plan_take(struct cs_plan *plan, int64_t start_ns, int64_t end_ns,
     assert(steps->count > 0 && start_ns >= 0);
     if (start_ns >= end_ns || gpus == 0)
         return;
-    struct step_at from = steps_cut(steps, start_ns, NULL);
-    struct step_at to = steps_cut(steps, end_ns, &from);
+    struct step_at from = steps_cut(steps, start_ns);
+    struct step_at to = steps_cut_after(steps, end_ns, &from);
     steps_bound(steps, from, to, &least, &most);
+    int64_t above = smaller(least, least - gpus), up_to = larger(most, most - gpus);
     for (uint32_t i = 0; i < plan->levels; i++)
-        if (plan->level[i]->gpus > smaller(least, least - gpus) &&
-            plan->level[i]->gpus <= larger(most, most - gpus))
+        if (plan->level_gpus[i] > above && plan->level_gpus[i] <= up_to)
             cross_level(steps, plan->level[i], from, to, gpus);
     steps_add(steps, from, to, -gpus);
     steps_join(steps, to);

@@ -82,6 +82,21 @@ static void note_block(struct holes *holes, uint32_t at)
     entry->longest_ns = longest_ns;
 }
 
+/* A hole of a block, which was length_ns long (0: longer is all that it got), is new
+ * or has changed. */
+static void note_hole(struct holes *holes, uint32_t at, const struct hole *hole,
+                      int64_t length_ns)
+{
+    struct hole_blocks *entry = &holes->list[at];
+
+    holes->changes++;
+    entry->start_ns = entry->block->hole[0].start_ns;
+    if (hole_length(hole) >= entry->longest_ns)
+        entry->longest_ns = hole_length(hole);
+    else if (length_ns == entry->longest_ns)
+        note_block(holes, at);
+}
+
 /* The second half of a full block becomes a block of its own. */
 static void split_block(struct holes *holes, uint32_t at)
 {
@@ -115,7 +130,7 @@ static void insert_hole(struct holes *holes, uint32_t at, uint32_t i,
             (block->count - i) * sizeof hole);
     block->hole[i] = hole;
     block->count++;
-    note_block(holes, at);
+    note_hole(holes, at, &block->hole[i], 0);
 }
 
 /* Drops the holes [i, i + count) of a block, and the block if it gets empty. */
@@ -201,13 +216,13 @@ void holes_close(struct holes *holes, int64_t start_ns, int64_t end_ns)
         return;
     }
     struct hole rest = { end_ns, hole->end_ns };
+    int64_t length_ns = hole_length(hole);
     if (from_start)
         hole->start_ns = end_ns;
     else
         hole->end_ns = start_ns;
-    if (from_start || to_end)
-        note_block(holes, at);
-    else
+    note_hole(holes, at, hole, length_ns);
+    if (!from_start && !to_end)
         insert_hole(holes, at, i + 1, rest);
 }
 
@@ -242,10 +257,10 @@ void holes_open(struct holes *holes, int64_t start_ns, int64_t end_ns)
         join_holes(holes, &block->hole[i - 1], at, later_at, later_i);
     } else if (joins) {
         block->hole[i - 1].end_ns = end_ns;
-        note_block(holes, at);
+        note_hole(holes, at, &block->hole[i - 1], 0);
     } else if (meets) {
         later->hole[later_i].start_ns = start_ns;
-        note_block(holes, later_at);
+        note_hole(holes, later_at, &later->hole[later_i], 0);
     } else {
         insert_hole(holes, at, i, (struct hole) { start_ns, end_ns });
     }

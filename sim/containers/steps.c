@@ -11,6 +11,7 @@
 #include "sim/base/clock.h"
 
 #define FEW (STEP_BLOCK / 2)    /* two blocks that hold so many become one */
+#define CHANGES_MAX 16u         /* bounds get wider by them, then are made anew */
 
 static int64_t larger(int64_t a, int64_t b)
 {
@@ -76,6 +77,7 @@ static void note_bounds(struct steps *steps, uint32_t at)
     }
     entry->least = least + entry->add;
     entry->most = most + entry->add;
+    entry->changes = 0;
 }
 
 /* Copies the steps of one block from i on behind those of another. */
@@ -114,7 +116,6 @@ static void join_blocks(struct steps *steps, uint32_t at)
         return;
     for (uint32_t i = 0; i < next->block->count; i++)
         next->block->free[i] += next->add - entry->add;
-    assert(steps->time_ns[at] < steps->time_ns[at + 1]);
     move_steps(entry->block, next->block, 0);
     entry->least = smaller(entry->least, next->least);
     entry->most = larger(entry->most, next->most);
@@ -224,12 +225,10 @@ static void make_room(struct steps *steps, struct step_at *step, struct step_at 
         *keep = (struct step_at) { at + 1, keep->i - half };
 }
 
-struct step_at steps_cut(struct steps *steps, int64_t time_ns,
-                              struct step_at *keep)
+/* steps_cut() after a step, the last one at the time or before it. */
+static struct step_at cut_step(struct steps *steps, int64_t time_ns, struct step_at step,
+                               struct step_at *keep)
 {
-    if (time_ns == CLOCK_NEVER_NS)
-        return steps_end(steps);
-    struct step_at step = steps_find(steps, time_ns);
     if (step_time_ns(steps, step) == time_ns)
         return step;
     assert(step_time_ns(steps, step) < time_ns);
@@ -242,15 +241,35 @@ struct step_at steps_cut(struct steps *steps, int64_t time_ns,
     block->time_ns[i] = time_ns;
     block->free[i] = block->free[i - 1];
     block->count++;
-    assert(block->count <= STEP_BLOCK && block->time_ns[i - 1] < time_ns);
     return step;
+}
+
+struct step_at steps_cut(struct steps *steps, int64_t time_ns)
+{
+    if (time_ns == CLOCK_NEVER_NS)
+        return steps_end(steps);
+    return cut_step(steps, time_ns, steps_find(steps, time_ns), NULL);
+}
+
+struct step_at steps_cut_after(struct steps *steps, int64_t time_ns,
+                                    struct step_at *earlier)
+{
+    struct step_at step = *earlier;
+    const struct step_block *block = steps->list[step.at].block;
+
+    if (time_ns == CLOCK_NEVER_NS)
+        return steps_end(steps);
+    if (step.at + 1 < steps->count && steps->time_ns[step.at + 1] <= time_ns)
+        step = steps_find(steps, time_ns);
+    else
+        step.i += find_time(&block->time_ns[step.i], block->count - step.i, time_ns);
+    return cut_step(steps, time_ns, step, earlier);
 }
 
 void steps_join(struct steps *steps, struct step_at step)
 {
     struct step_at before = { step.at, step.i - 1 };
 
-    assert(step.at <= steps->count);
     if (step.at == steps->count || (step.at == 0 && step.i == 0))
         return;
     if (step.i == 0)
@@ -269,7 +288,6 @@ void steps_forget(struct steps *steps, int64_t now_ns)
     uint32_t over = find_time(block->time_ns, block->count, now_ns);
     block->time_ns[over] = larger(block->time_ns[over], now_ns);
     drop_steps(steps, 0, 0, over);
-    assert(steps->count > 0 && steps->time_ns[0] >= now_ns);
 }
 
 void steps_bound(const struct steps *steps, struct step_at from, struct step_at to,
@@ -291,7 +309,6 @@ void steps_bound(const struct steps *steps, struct step_at from, struct step_at 
             *most = larger(*most, entry->block->free[i] + entry->add);
         }
     }
-    assert(*least <= *most);
 }
 
 void steps_add(struct steps *steps, struct step_at from, struct step_at to,
@@ -312,6 +329,9 @@ void steps_add(struct steps *steps, struct step_at from, struct step_at to,
             continue;
         for (; i < end; i++)
             entry->block->free[i] += add;
-        note_bounds(steps, at);
+        entry->least += smaller(add, 0);
+        entry->most += larger(add, 0);
+        if (++entry->changes == CHANGES_MAX)
+            note_bounds(steps, at);
     }
 }

@@ -30,6 +30,7 @@ struct step_blocks {
     int64_t least, most;        /* bounds of its numbers, with what is added */
     int64_t add;
     struct step_block *block;
+    uint32_t changes;           /* since the bounds were made */
 };
 
 struct steps {
@@ -53,10 +54,11 @@ void steps_clear(struct steps *steps, int64_t from_ns, int64_t free);
 /* Returns the last step at a time or before it, else the first step. */
 struct step_at steps_find(const struct steps *steps, int64_t time_ns);
 /* Returns the step that begins at a time, which is no sooner than the first one
- * (CLOCK_NEVER_NS: the end); makes it, as free as before, if there is none.  An
- * earlier step in *keep (NULL: none) still holds then. */
-struct step_at steps_cut(struct steps *steps, int64_t time_ns,
-                              struct step_at *keep);
+ * (CLOCK_NEVER_NS: the end); makes it, as free as before, if there is none.
+ * _after: of a later time than that of a step, which still holds then. */
+struct step_at steps_cut(struct steps *steps, int64_t time_ns);
+struct step_at steps_cut_after(struct steps *steps, int64_t time_ns,
+                                    struct step_at *earlier);
 /* Drops a step that is as free as the one before it.  Earlier steps still hold. */
 void steps_join(struct steps *steps, struct step_at step);
 /* Steps that end by then are dropped; the first begins no sooner. */

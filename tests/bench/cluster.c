@@ -70,6 +70,10 @@ struct row {
     ROW("conservative-late", 10000, 13, BURST, "{policy: conservative, " \
         "placement: count, estimate: requested}", .curve = BY_POLICY, \
         .once = true)
+/* Like a public trace of which the requested times are far too long. */
+#define RICC(JOBS, ...) \
+    ROW("conservative-ricc", JOBS, 1024, BENCH_ROWS, "{policy: conservative, " \
+        "placement: count, estimate: requested}", .once = true, __VA_ARGS__)
 /* Chosen and backfilled as RLScheduler does, all jobs of a burst at once. */
 #define COMMIT(JOBS, BURST) \
     ROW("commit-backfill", JOBS, 13, BURST, "{policy: sjf, semantics: " \
@@ -145,6 +149,7 @@ static const struct row rows[] = {
     BACKLOGS("dlas"), BACKLOG("dlas", 100000, 100000),
     BACKLOGS("las"), BACKLOGS("gittins"), BACKLOGS("time-slice"),
     LATE(10), LATE(100), LATE(1000),
+    RICC(60000, .quick = true), RICC(447794, .goal_s = 60),
     COMMIT(10000, 1000), COMMIT(10000, 10000), COMMIT(100000, 100000),
     COMMIT_MOVING("wfp3", 10000, 1000), COMMIT_MOVING("wfp3", 10000, 10000),
     COMMIT_MOVING("wfp3", 100000, 100000),
@@ -250,7 +255,7 @@ static void print_row(const struct row *row, const struct bench_report *report)
 
     if (report->bare_s > 0)
         snprintf(bare, sizeof bare, "%.1f", report->cpu_s / report->bare_s);
-    if (row->load.burst > 0 && row->load.burst < BENCH_ELASTIC)
+    if (row->load.burst > 0 && row->load.burst < BENCH_ROWS)
         snprintf(burst, sizeof burst, "%u", row->load.burst);
     printf("%-18s %8u %7u %7s %8.3f %9.0f %8.0f %7s %8.1f %6.0f %8s %s\n",
            row->name, row->load.jobs, row->load.nodes * 8, burst,
@@ -273,7 +278,7 @@ static void number_or_empty(FILE *csv, double value)
 static void write_row(FILE *csv, const struct row *row,
                       const struct bench_report *report)
 {
-    bool burst = row->load.burst < BENCH_ELASTIC;
+    bool burst = row->load.burst < BENCH_ROWS;
     double bare_s = report->bare_s;
     char goal[32];
     const char *met = goal_met(row, report, goal);

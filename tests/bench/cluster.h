@@ -25,15 +25,19 @@ bool bench_cluster(const struct bench_cluster_options *options,
  * simulator. */
 #define BENCH_PHASES UINT32_MAX
 #define BENCH_ELASTIC (UINT32_MAX - 1)
+#define BENCH_ROWS (UINT32_MAX - 2)
 struct bench_load {
     uint32_t jobs, nodes;       /* nodes of 8 GPUs */
     uint32_t burst;             /* so many at once; 0: one by one, as many as
                                    keep 90% of the GPUs busy; BENCH_PHASES:
                                    jobs of five phases that share links;
                                    BENCH_ELASTIC: jobs of 1 to 16 GPUs, twice
-                                   as many as could be served */
+                                   as many as could be served; BENCH_ROWS:
+                                   those of rows.c */
     const char *policy;         /* one entry of `policies:` */
 };
+/* rows.c: the jobs of BENCH_ROWS, as rows of SWF. */
+void bench_write_rows(const struct bench_load *load, FILE *file);
 /* DIR/jobs.swf and DIR/experiment.yaml. */
 bool bench_write(const struct bench_load *load, const char *dir,
                  struct err *err);

@@ -173,7 +173,9 @@ bool bench_write(const struct bench_load *load, const char *dir,
 
     if (file == NULL)
         return false;
-    for (uint32_t i = 1; i <= load->jobs; i++) {
+    if (load->burst == BENCH_ROWS)
+        bench_write_rows(load, file);
+    for (uint32_t i = 1; load->burst != BENCH_ROWS && i <= load->jobs; i++) {
         struct drawn job = draw(&drawer);
         fprintf(file, "%u %lld -1 %lld %u -1 -1 %u %lld -1 1 %u 1 1 1 1 -1 "
                       "-1\n", i, (long long)job.submit_s,

@@ -97,7 +97,7 @@ static bool run_trial(const struct bench_trial *trial,
 
 static double run_bare(const struct bench_trial *trial)
 {
-    if (trial->load->burst >= BENCH_ELASTIC)
+    if (trial->load->burst >= BENCH_ROWS)
         return 0;
     return trial->written ? bench_bare_written_s(trial->load, trial->dir)
                         : bench_bare_s(trial->load);

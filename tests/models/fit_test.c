@@ -451,6 +451,49 @@ static void nothing_is_written_to_the_answer_when_nothing_fits(void **state)
     world_close(&w);
 }
 
+/* More kinds of nodes than are counted: nodes of 100 to 1 free cores, of which the
+ * emptiest get one more.  Rounds of one core for each node that has one left. */
+static void nodes_that_all_differ_are_spread_over_like_others(void **state)
+{
+    enum { MANY = 100 };
+    struct share share[MANY];
+    uint32_t given[MANY] = { 0 };
+    struct world w;
+
+    (void)state;
+    world_open(&w, 1);
+    w.group[0] = (struct node_group){ .name = "g", .node_count = MANY, .cores = MANY,
+                                      .memory_bytes = 1000 };
+    spec_add(&w.spec, &w.group[0]);
+    w.cluster = cluster_new(w.arena, &w.spec);
+    for (uint32_t i = 1; i < MANY; i++) {
+        struct share taken = { .node = i, .cores = i };
+        cluster_take(w.cluster, &(struct placement){ .share = &taken, .share_count = 1 });
+    }
+    for (uint32_t cores = 1; cores <= MANY * (MANY + 1) / 2; cores++) {
+        /* The next core goes to the emptiest node of those with the fewest. */
+        uint32_t next = MANY;
+        for (uint32_t i = 0; i < MANY; i++)
+            if (given[i] < MANY - i && (next == MANY || given[i] < given[next]))
+                next = i;
+        given[next]++;
+        if (cores % 97 != 0 && cores > 2 * MANY)
+            continue;
+        const struct fit_want want = { .cores = cores };
+        assert_true(fit_find(w.cluster, FIT_SPREAD, &want, share, MANY, &w.place));
+        uint32_t at = 0;
+        for (uint32_t i = 0; i < MANY; i++) {
+            if (given[i] == 0)
+                continue;
+            assert_true(at < w.place.share_count);
+            assert_int_equal(share[at].node, i);
+            assert_int_equal(share[at++].cores, given[i]);
+        }
+        assert_int_equal(at, w.place.share_count);
+    }
+    world_close(&w);
+}
+
 static void lowest_free_gpus_of_a_node_are_taken_first(void **state)
 {
     (void)state;
@@ -626,6 +669,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_agree_with_slow_ones_on_random_clusters),
         cmocka_unit_test(nothing_is_written_to_the_answer_when_nothing_fits),
+        cmocka_unit_test(nodes_that_all_differ_are_spread_over_like_others),
         cmocka_unit_test(lowest_free_gpus_of_a_node_are_taken_first),
         cmocka_unit_test(free_gpus_go_before_those_of_idle_leases),
         cmocka_unit_test(best_fit_takes_the_fullest_node_that_holds_the_gang),
