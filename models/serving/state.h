@@ -82,6 +82,7 @@ struct service {
     uint32_t *open;             /* of those, ready and not draining */
     uint32_t opens, open_room;
     uint32_t turn;              /* round robin */
+    bool closed;                /* its result is final */
     struct rng rng;
     struct flight_queue backlog;        /* while no replica is open */
     struct request next;
