@@ -44,7 +44,7 @@ TESTS := $(patsubst %.o,$(B)/tests/%,$(notdir $(TEST)))
 FUZZ  := $(patsubst tests/fuzz/%.c,$(B)/tests/%,$(wildcard tests/fuzz/*.c))
 AIDS  := $(patsubst %.c,$(B)/%,$(wildcard tests/aid/*.c tests/oracles/*.c))
 BENCH := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
-.PHONY: all lib tests unit clang asan tsan check house test demo bench bless validate \
+.PHONY: all lib tests unit clang asan tsan check house test demo bench bless validate faults \
         weights claims pictures deb fuzz format install uninstall dist clean clean-root help FORCE
 # The module of ranks is built where Open MPI is; the program links with none of it.
 MPI     := $(if $(SAN),,$(shell pkg-config --cflags --libs ompi-c 2>/dev/null))
@@ -87,7 +87,6 @@ $(TESTS): $(B)/libaids.a $(LIB)
 $(B)/tests/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(LIB)
 	echo '  LINK   $@'
 	$(CC) $(MODE) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
-
 # What reads no text need not tell a fuzzer of each of its comparisons.
 MUTE    = $(and $(findstring fuzzer,$(SAN)),$(filter models/% policies/% tests/%,$(<D)/))
 COMPILE = echo '  CC     $@'; mkdir -p $(@D); $(CC) $(ALL) \
@@ -127,6 +126,7 @@ fuzz:                           ## each fuzz harness for FUZZ_S seconds (20)
 	+$(MAKE) --no-print-directory B=build/asan $(WITH_asan) fuzz-tests
 	tests/fuzz.sh build/asan $(or $(FUZZ_S),20)
 fuzz-tests: $(FUZZ)
+faults: all; tests/faults.py $(B) --list ## plant faults where figures are made
 bench: all; $(B)/clustersim-bench ## the engine's own speed on this machine
 validate: all; tests/validate.sh $(B) $(DATA) ## predict published measurements (DATA=DIR too)
 claims: all; experiments/claims/run.sh $(B) ## put every claim to the test: out/claims/report.html

@@ -111,7 +111,7 @@ static int run_experiment(struct checking *c)
     c->expect = experiment->expect;
     c->expect_count = experiment->expect_count;
     c->left = (struct check_left){
-        experiment->left_out, experiment->fewer_seeds ||
+        experiment->left_out, experiment->option.fewer_seeds ||
                               (c->now != NULL && c->now->stop.rule != LOOKS_NONE)
     };
     c->name = experiment->name;

@@ -4,6 +4,8 @@
  */
 #include "experiments/cli/experiment.h"
 
+#include <string.h>
+
 
 #include "experiments/cli/shard.h"
 #include "experiments/cli/trial.h"
@@ -54,6 +56,20 @@ static const char *choose_folder(struct cli *cli, const struct args *args,
                        count);
 }
 
+/* Reads --audit; *full keeps its value if it was not given. */
+static bool read_audit(const struct args *args, bool *full, struct err *err)
+{
+    const char *value = args->value[ARG_AUDIT];
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    if (!args->given[ARG_AUDIT])
+        return true;
+    *full = strcmp(value, "full") == 0;
+    return *full || strcmp(value, "quick") == 0 ||
+           err_set(err, ERR_USAGE, nowhere, "--audit must be quick or full, found '%s'",
+                   value);
+}
+
 /* With --only, the parts that name policies are not checked: what they name may
  * have been left out. */
 const struct experiment *cmd_experiment_read(struct cli *cli, const struct args *args,
@@ -79,7 +95,7 @@ const struct experiment *cmd_experiment_read(struct cli *cli, const struct args 
     moved = arena_alloc(cli->arena, 1, sizeof *moved);
     *moved = *experiment;
     moved->dir = choose_folder(cli, args, experiment, shard, count);
-    return moved;
+    return read_audit(args, &moved->option.audit_full, err) ? moved : NULL;
 }
 
 /* Tells how to go on; returns the status. */

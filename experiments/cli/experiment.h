@@ -15,7 +15,7 @@ struct fleet;
 #define EXPERIMENT_ARGS \
     (ARG_BIT(ARG_OUT) | ARG_BIT(ARG_THREADS) | ARG_BIT(ARG_SET) | \
      ARG_BIT(ARG_SEEDS) | ARG_BIT(ARG_ONLY) | ARG_BIT(ARG_RESUME) | \
-     ARG_BIT(ARG_QUIET))
+     ARG_BIT(ARG_QUIET) | ARG_BIT(ARG_AUDIT))
 
 /* Stores the number of threads: one per processor if -j does not say.  False: err
  * says what is wrong with -j. */

@@ -274,7 +274,7 @@ static int run_run(struct cli *cli, const struct args *args)
 
 const struct command command_run = {
     "run", "EXPERIMENT.yaml [-o DIR] [-j N] [--set KEY=VALUE]... [--seeds N]\n"
-    "       [--only POLICY,..] [--shard I/N] [--resume] [-q]\n"
+    "       [--only POLICY,..] [--shard I/N] [--resume] [--audit full] [-q]\n"
     "       [--slurm OPTIONS [--dry-run]] [--trial N]",
     "run an experiment: points x policies x seeds",
     "Reads and checks everything first, runs every trial, writes the results\n"

@@ -73,6 +73,7 @@ static const char *words_of(struct arena *arena, const struct args *args)
         words = add(arena, words, "--set", args->set[i]);
     words = add(arena, words, "--seeds", args->value[ARG_SEEDS]);
     words = add(arena, words, "--only", args->value[ARG_ONLY]);
+    words = add(arena, words, "--audit", args->value[ARG_AUDIT]);
     return args->given[ARG_QUIET] ? text_format(arena, "%s -q", words) : words;
 }
 

@@ -109,6 +109,8 @@ static const struct arg_info info[ARG_COUNT] = {
     [ARG_LOAD] = { "--load", 0, "PERCENT",
                    "work that comes over what the fullest pool can do (80%)" },
     [ARG_POLICIES] = { "--policies", 0, "POLICY,..", "policies to compare" },
+    [ARG_AUDIT] = { "--audit", 0, "quick|full",
+                    "full: count again all that can be, at its price (quick)" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };
 

@@ -14,6 +14,7 @@
  *           1961): a sum of whole nanoseconds, so equal to the last one
  * links     no link carries more than its capacity
  * gpus      what GPUs did, by cause, adds up to all of their time
+ * figures   what is published, counted again (experiments/recount)
  */
 #include "experiments/run/audit.h"
 
@@ -625,6 +626,7 @@ const char *audit_check_name(enum audit_check kind)
 {
     static const char *const name[AUDIT_CHECK_COUNT] = {
         "capacity", "states", "work", "cost", "time", "little", "links", "gpus",
+        "figures",
     };
     assert((unsigned)kind < AUDIT_CHECK_COUNT);
     return name[kind];

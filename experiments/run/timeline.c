@@ -13,12 +13,10 @@
 #include "experiments/run/rent.h"
 #include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"
-#include "models/types/facts.h"
 #include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
-#include "sim/event/journal.h"
 #include "sim/event/loop.h"
 #include "sim/flow/flow.h"
 #include "sim/stats/tally.h"
@@ -62,10 +60,14 @@ static void take(struct timeline *t)
     gauge_set(&t->running, now, host_running(t->host));
 }
 
-static void hear(void *self, const struct fact *fact)
+/* Facts are told in the midst of what they change: what a decision leaves is seen when
+ * its instant is over. */
+static void instant_over(void *self)
 {
-    (void)fact;
-    take(self);
+    struct timeline *t = self;
+
+    if (t->host != NULL)
+        take(t);
 }
 
 struct timeline *timeline_new(const struct metrics_parts *parts)
@@ -81,13 +83,7 @@ struct timeline *timeline_new(const struct metrics_parts *parts)
     t->allocated = arena_alloc(parts->arena, t->pools, sizeof(struct gauge));
     t->busy = arena_alloc(parts->arena, t->pools, sizeof(struct gauge));
     t->then = arena_alloc(parts->arena, t->pools, sizeof *t->then);
-    journal_listen(parts->journal,
-                   UINT64_C(1) << FACT_LEASE_TAKE |
-                       UINT64_C(1) << FACT_LEASE_DROP |
-                       UINT64_C(1) << FACT_LEASE_BUSY |
-                       UINT64_C(1) << FACT_DECISION |
-                       UINT64_C(1) << FACT_DECIDE,
-                   hear, t);
+    loop_when_over(parts->loop, instant_over, t);
     return t;
 }
 

@@ -19,6 +19,7 @@
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
+#include "experiments/recount/recount.h"
 #include "experiments/run/audit.h"
 #include "experiments/run/costs.h"
 #include "experiments/run/metrics.h"
@@ -55,6 +56,7 @@ struct trial {
     struct source *source;
     struct audit *audit;
     struct metrics *metrics;
+    struct recount *recount;
     struct timeline *timeline;
     struct trial_serve *serve;  /* NULL: no services */
     struct job_birth next;
@@ -111,6 +113,7 @@ static void begin_counting(struct loop *loop, void *self, uint64_t arg)
     (void)loop;
     (void)arg;
     metrics_begin(trial->metrics);
+    recount_begin(trial->recount);
 }
 
 /* The time of `until` is reached. */
@@ -209,6 +212,11 @@ static bool build(struct trial *trial)
     trial->metrics = metrics_new(&parts);
     if (trial->tables->timeline)
         trial->timeline = timeline_new(&parts);
+    struct recount_parts again = {
+        arena, journal, trial->loop, trial->net, fabric, spec, trial->tables->jobs,
+        trial->tables->timeline, trial->tables->tenants, trial->tables->services,
+    };
+    trial->recount = recount_new(&again);
     struct trial_serve_parts serving = { arena, trial->loop, journal, spec };
     trial->serve = trial_serve_new(&serving);
     struct host_parts host = {
@@ -225,6 +233,7 @@ static bool build(struct trial *trial)
         return false;
     audit_watch(trial->audit, trial->host);
     metrics_watch(trial->metrics, trial->host);
+    recount_watch(trial->recount, trial->host);
     if (trial->timeline)
         timeline_watch(trial->timeline, trial->host);
     if (trial->tables->decisions != NULL || spec->watch != NULL)
@@ -421,7 +430,10 @@ static bool finish(struct trial *trial, struct trial_result *result,
     struct err audit = { 0 };
     audit_causes(trial->audit, metrics_gpus_add_up(trial->metrics),
                  costs_add_up(result));
-    if (!audit_close(trial->audit, result->audit_count, &audit) && ran) {
+    bool whole = audit_close(trial->audit, result->audit_count, &audit) &&
+                 (!ran || recount_close(trial->recount, result->value, result->end_ns,
+                                        &result->audit_count[AUDIT_FIGURES], &audit));
+    if (!whole && ran) {
         trial->err = audit;
         return false;
     }
@@ -485,6 +497,16 @@ bool trial_job_to_come(const struct trial *trial)
     return trial->to_come;
 }
 
+/* An audit that never looked has found nothing. */
+static bool was_audited(bool ran, const struct trial_result *result, struct err *err)
+{
+    struct err_pos nowhere = { 0 };
+
+    if (!ran || result->audit_count[AUDIT_FIGURES] > 0)
+        return ran;
+    return err_set(err, ERR_BUG, nowhere, "the audit failed: no figure was counted again");
+}
+
 bool trial_run(const struct trial_spec *spec,
                const struct trial_tables *tables, struct trial_result *result,
                struct err *err)
@@ -493,12 +515,12 @@ bool trial_run(const struct trial_spec *spec,
 
     assert(spec->cluster && spec->workload && spec->policy && err);
     if (!spec->by_host && trial_count_applies(spec, tables))
-        return trial_count_run(spec, tables, result, err);
+        return was_audited(trial_count_run(spec, tables, result, err), result, err);
     memset(result, 0, sizeof *result);
     trial = trial_open(spec, tables, err);
     if (trial == NULL)
         return false;
     while (trial_go(trial) == TRIAL_ASKS)
         continue;
-    return trial_close(trial, result, err);
+    return was_audited(trial_close(trial, result, err), result, err);
 }

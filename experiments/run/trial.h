@@ -29,7 +29,7 @@ struct trial_tables {
 /* What the audit checked, how often. */
 enum audit_check {
     AUDIT_CAPACITY, AUDIT_STATES, AUDIT_WORK, AUDIT_COST, AUDIT_TIME,
-    AUDIT_LITTLE, AUDIT_LINKS, AUDIT_GPUS, AUDIT_CHECK_COUNT
+    AUDIT_LITTLE, AUDIT_LINKS, AUDIT_GPUS, AUDIT_FIGURES, AUDIT_CHECK_COUNT
 };
 /* Returns the name of a check in audit.json, static. */
 const char *audit_check_name(enum audit_check check);

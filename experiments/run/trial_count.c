@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "experiments/recount/recount.h"
 #include "experiments/run/metrics.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
@@ -81,10 +82,12 @@ struct count_audit {
 struct count_trial {
     const struct trial_spec *spec;
     const struct node_group *group;
+    double gpu_w;               /* of one that works */
     struct arena *arena;
     struct loop *loop;
     struct source *source;
     struct metrics *metrics;
+    struct recount *recount;
     struct job_birth next;
     bool source_failed, decide_due;
     struct err *err;
@@ -218,6 +221,8 @@ static int64_t settle(struct count_trial *t)
 
     check(t, AUDIT_TIME, past >= 0, "an event is earlier than the one before",
           0);
+    if (past == 0)
+        return now;
     audit->held += (wide)past * held;
     audit->in_system += (wide)past * (t->now.pending + t->now.running);
     audit->last_ns = now;
@@ -409,7 +414,7 @@ static void over(struct loop *loop, void *self, uint64_t lease)
         run.rate_max = 1 / out->ideal_s;
         out->usd_compute = out->usd * host_busy_s(&run, true, s) / s;
     }
-    out->joules = s * job->gpus * power_gpu_w(t->group->gpu, 1);
+    out->joules = s * job->gpus * t->gpu_w;
     t->audit.charged += (wide)ran * job->gpus;
     t->audit.sojourn += (wide)(now - job->submit_ns);
     t->audit.ended++;
@@ -424,6 +429,7 @@ static void over(struct loop *loop, void *self, uint64_t lease)
     t->now.running--;
     t->counts.ended[JOB_DONE]++;
     metrics_count_ended(t->metrics, out);
+    recount_count_ended(t->recount, out, now);
     t->job_spare[t->job_spares++] = slot;
     wake(t);
 }
@@ -530,6 +536,7 @@ static void submit(struct count_trial *t)
     settle(t);
     t->audit.submitted++;
     metrics_count_submitted(t->metrics, told(t, job));
+    recount_count_submitted(t->recount, &t->told.request, job->submit_ns);
     queue_add(t, slot);
 }
 
@@ -628,9 +635,15 @@ static void open_trial(struct count_trial *t,
         fabric_new(t->arena, spec->cluster, *net), spec, tables,
     };
     t->metrics = metrics_new(&parts);
+    struct recount_parts again = {
+        t->arena, parts.journal, t->loop, *net, parts.fabric, spec, tables->jobs, NULL,
+        tables->tenants, NULL,
+    };
+    t->recount = recount_new(&again);
     metrics_watch_count(t->metrics, &t->now);
     t->now.counts = &t->counts;
     t->group = &spec->cluster->group[0];
+    t->gpu_w = power_gpu_w(t->group->gpu, 1);
     t->free_gpus = spec->cluster->gpu_count;
     t->depth_max = depth ? *depth : 0;
     t->unreserved = reservation && *reservation == 1;     /* head, none */
@@ -655,7 +668,9 @@ bool trial_count_run(const struct trial_spec *spec,
         metrics_result(t.metrics, result);
         memcpy(result->status_count, t.counts.ended, sizeof t.counts.ended);
         result->arena_bytes = arena_used_bytes(t.arena);
-        done = close_audit(&t, result) && done;
+        done = close_audit(&t, result) && done &&
+               recount_close(t.recount, result->value, result->end_ns,
+                             &result->audit_count[AUDIT_FIGURES], err);
         metrics_own_result(t.metrics, result);
     }
     flow_free(net);

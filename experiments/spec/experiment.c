@@ -85,6 +85,7 @@ struct trial_spec experiment_trial_spec(const struct experiment *experiment, uin
         .stalled_ns = experiment->stalled_ns,
         .event_count_max = experiment->event_count_max,
         .by_step = point->by_step,
+        .audit_full = experiment->option.audit_full,
         .own = experiment->own,
         .point = point->label,
         .stop = NULL

@@ -104,6 +104,12 @@ struct experiment_stop {
     const char *why;            /* in words */
 };
 
+/* What options of the command line changed. */
+struct experiment_option {
+    bool fewer_seeds;           /* than the file says: --seeds */
+    bool audit_full;            /* --audit full */
+};
+
 /* The whole experiment, as read.  All pointers lie in the arena of experiment_read(). */
 struct experiment {
     const char *path;           /* of the experiment file */
@@ -127,7 +133,7 @@ struct experiment {
     uint32_t baseline;          /* UINT32_MAX: it is not among the policies */
     const char *const *left_out;        /* policies of the file, by --only;
                                            ends with NULL */
-    bool fewer_seeds;           /* than the file says, by --seeds */
+    struct experiment_option option;
 
     const char *dir;
     uint32_t tables;            /* enum experiment_table */

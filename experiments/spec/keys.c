@@ -556,7 +556,7 @@ bool experiment_expects(struct arena *arena, const struct conf_node *node,
         if (!read_expect(experiment, conf_item(node, i), &expect[i], err))
             return false;
         /* A flag must not turn an interval into a value that holds alone. */
-        expect[i].seeds_min = experiment->fewer_seeds ? 2 : 0;
+        expect[i].seeds_min = experiment->option.fewer_seeds ? 2 : 0;
     }
     experiment->expect = expect;
     experiment->expect_count = (uint32_t)conf_count(node);

@@ -253,7 +253,7 @@ static bool read_top(struct reader *r, struct err *err)
         return false;
     if (r->options->seeds != 0)
         experiment->seeds = r->options->seeds;
-    experiment->fewer_seeds = experiment->seeds < r->file_seeds;
+    experiment->option.fewer_seeds = experiment->seeds < r->file_seeds;
     experiment->warmup_ns = r->top.warmup_ns;
     experiment->stalled_ns = r->top.stalled_ns;
     experiment->event_count_max = (uint64_t)r->top.event_count_max;

@@ -56,6 +56,7 @@ struct trial_spec {
     uint32_t vain_max;          /* see host_parts; 0: as usual */
     bool by_step;               /* fidelity: step */
     bool by_host;               /* even where GPUs are a count alone */
+    bool audit_full;            /* all that experiments/recount can look at */
     const struct own_metrics *own;  /* metrics of the experiment's own; NULL: none */
     const char *point;          /* label, for the rows */
     const volatile int *stop;   /* set by Ctrl-C; polled; may be NULL */

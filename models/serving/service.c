@@ -433,7 +433,7 @@ void service_lost(struct service *s, uint32_t number)
     struct replica *r = s->replica[number];
 
     assert(number < s->replicas);
-    if (!r->wanted || !r->ready)
+    if (!r->wanted || !r->ready || s->closed)
         return;
     close_replica(r, &left);
     if (r->draining)            /* nobody waits for it to come back */
@@ -468,6 +468,7 @@ const struct service_result *service_close(struct service *s)
         result->side[r->side].replica_s +=
             clock_s_from_ns(service_now(s) - r->start_ns);
     }
+    s->closed = true;           /* leases that end now take nothing any more */
     result->unfinished = s->in_service;
     if (s->spec->aggregate_ns > 0)      /* who came first is answered first */
         result->answered = result->done > s->mass.early

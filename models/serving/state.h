@@ -87,6 +87,7 @@ struct service {
     uint32_t turn;              /* round robin */
     uint64_t *least;            /* the tournament of loads; 0 leaves: none */
     uint32_t leaves, least_room;
+    bool closed;                /* its result is final */
     struct rng rng;
     struct flight_queue backlog;        /* while no replica is open */
     struct request next;

@@ -29,8 +29,10 @@ struct loop {
     uint64_t event_count;
     uint64_t digest;
     bool stopped;
-    loop_over_fn *over;         /* NULL: nobody asked */
-    void *over_self;
+    struct {
+        loop_over_fn *call;     /* NULL: nobody asked */
+        void *self;
+    } over[LOOP_OVER_MAX];
     struct loop_pulse *pulse;   /* or NULL */
     struct queue queue;
 };
@@ -95,9 +97,21 @@ void loop_until(struct loop *loop, int64_t until_ns)
 
 void loop_when_over(struct loop *loop, loop_over_fn *over, void *self)
 {
-    assert(over != NULL && loop->over == NULL);
-    loop->over = over;
-    loop->over_self = self;
+    uint32_t i = 0;
+
+    assert(over != NULL);
+    while (i < LOOP_OVER_MAX && loop->over[i].call != NULL)
+        i++;
+    assert(i < LOOP_OVER_MAX);
+    loop->over[i].call = over;
+    loop->over[i].self = self;
+}
+
+/* An instant is over. */
+static inline void tell_over(const struct loop *loop)
+{
+    for (uint32_t i = 0; i < LOOP_OVER_MAX && loop->over[i].call != NULL; i++)
+        loop->over[i].call(loop->over[i].self);
 }
 
 /* One turn: peek, check what may end the run, pop, move the clock, call. The
@@ -112,8 +126,8 @@ enum loop_end loop_run(struct loop *loop)
         struct queue_entry entry;
         if (!queue_peek(queue, &entry))
             return LOOP_DRAINED;
-        if ((int64_t)entry.time_ns > loop->now_ns && loop->over != NULL)
-            loop->over(loop->over_self);
+        if ((int64_t)entry.time_ns > loop->now_ns)
+            tell_over(loop);
         if (entry.time_ns > until_ns) {
             loop->now_ns = (int64_t)until_ns;
             return LOOP_TIME_LIMIT;

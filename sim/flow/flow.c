@@ -35,6 +35,7 @@
 
 /* A flow in time; its rate is the solver's. */
 struct flow {
+    double work;                /* all of it */
     double left;                /* work at since_ns; in a crowd, see end */
     struct share_sum end;       /* on the crowd's clock */
     int64_t since_ns;
@@ -72,6 +73,8 @@ struct flow_net {
     struct flow_crowd *crowd;   /* beside share.crowd */
     uint32_t crowd_room;
     bool settle_pending;
+    flow_heard_fn *heard;       /* or NULL */
+    void *heard_self;
 };
 
 struct flow_net *flow_new(struct loop *loop)
@@ -297,6 +300,24 @@ static double left_now(const struct flow_net *net, uint32_t slot)
     return left > 0 ? left : 0;
 }
 
+/* Tells what was done of a flow. */
+static void tell_done(const struct flow_net *net, uint32_t slot, double left,
+                      flow_heard_fn *heard, void *self)
+{
+    const struct share_flow *shared = &net->share.flow[slot];
+    const struct share_use *use = share_uses(&net->share, shared);
+    struct flow_use told[64];
+    double done = net->flow[slot].work - left;
+
+    for (uint32_t k = 0; k < shared->use_count;) {
+        uint32_t n = 0;
+
+        for (; n < 64 && k < shared->use_count; n++, k++)
+            told[n] = (struct flow_use){ use[k].link, use[k].per_unit };
+        heard(self, told, n, done);
+    }
+}
+
 /* Its last event's slot is passed as the argument; gone means gone. */
 static void flow_remove(struct flow_net *net, uint32_t slot)
 {
@@ -319,6 +340,8 @@ static void finish_flow(struct flow_net *net, uint32_t slot)
     struct flow flow = net->flow[slot];
 
     assert((flow.generation & 1) == 1);
+    if (net->heard != NULL)
+        tell_done(net, slot, 0, net->heard, net->heard_self);
     net->ended_at = net->share.flow[slot].bottleneck;
     flow_remove(net, slot);
     settle_later(net);
@@ -614,7 +637,7 @@ struct flow_handle flow_start(struct flow_net *net,
     slot = slot_take(net, spec);
     assert(slot < net->flow_room && (net->flow[slot].generation & 1) == 0);
     flow = &net->flow[slot];
-    flow->left = spec->work;
+    flow->work = flow->left = spec->work;
     flow->since_ns = loop_now_ns(net->loop);
     flow->finish_ns = CLOCK_NEVER_NS;
     flow->generation++;
@@ -643,6 +666,8 @@ double flow_stop(struct flow_net *net, struct flow_handle handle)
     left = left_now(net, handle.slot);
     if (flow->finish_ns != CLOCK_NEVER_NS)
         loop_cancel(net->loop, flow->finish);
+    if (net->heard != NULL)
+        tell_done(net, handle.slot, left, net->heard, net->heard_self);
     flow_remove(net, handle.slot);
     settle_later(net);
     assert(left >= 0);
@@ -694,4 +719,33 @@ uint32_t flow_bottleneck(struct flow_net *net, struct flow_handle handle)
     settle_rates(net);
     assert(!share_is_dirty(&net->share));
     return net->share.flow[handle.slot].bottleneck;
+}
+
+/* For audits -------------------------------------------------------------- */
+
+void flow_listen(struct flow_net *net, flow_heard_fn *heard, void *self)
+{
+    assert(heard != NULL && net->heard == NULL);
+    net->heard = heard;
+    net->heard_self = self;
+}
+
+void flow_each(struct flow_net *net, flow_heard_fn *heard, void *self)
+{
+    assert(heard != NULL);
+    for (uint32_t i = 0; i < net->share.flow_count; i++)
+        if (net->share.flow[i].live)
+            tell_done(net, i, left_now(net, i), heard, self);
+}
+
+bool flow_is_fair(const struct flow_net *net, uint32_t *flow)
+{
+    assert(!share_is_dirty(&net->share));
+    return share_is_fair(&net->share, flow);
+}
+
+uint32_t flow_count(const struct flow_net *net)
+{
+    assert(net->share.live_count <= net->share.flow_count);
+    return net->share.live_count;
 }

@@ -91,4 +91,18 @@ double flow_link_load(struct flow_net *net, uint32_t link);
 double flow_link_area(struct flow_net *net, uint32_t link);
 double flow_link_capacity(const struct flow_net *net, uint32_t link);
 
+/* A second opinion, for audits.  flow_listen(): from now on heard(self, use, count, work)
+ * is called when a flow ends or is stopped, with the work that was done of it; one
+ * listener at most.  flow_each() calls it so for every flow that runs, with what is done
+ * of it so far. */
+typedef void flow_heard_fn(void *self, const struct flow_use *use, uint32_t use_count,
+                           double work);
+void flow_listen(struct flow_net *net, flow_heard_fn *heard, void *self);
+void flow_each(struct flow_net *net, flow_heard_fn *heard, void *self);
+/* Are the rates in force weighted max-min fair?  By the definition, link by link; only
+ * when all changes of the instant are solved.  False: *flow is one that is not. */
+bool flow_is_fair(const struct flow_net *net, uint32_t *flow);
+/* Returns how many flows run that use links. */
+uint32_t flow_count(const struct flow_net *net);
+
 #endif

@@ -235,4 +235,8 @@ uint32_t share_joins(const struct share *share, uint32_t flow);
 void share_commit(struct share *share, uint32_t flow, uint32_t crowd);
 void share_limits(struct share *share);
 
+/* Are the present rates weighted max-min fair?  By the definition (share_fair.c).  False:
+ * *flow is one whose rate is not. */
+bool share_is_fair(const struct share *share, uint32_t *flow);
+
 #endif

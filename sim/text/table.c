@@ -28,6 +28,7 @@ struct table {
     char *buffer, *buffer_end;
     char *at;                   /* of the buffer, where the next cell goes */
     char *row;                  /* where this row began */
+    bool sunk;                  /* a sink has rows */
     table_sink_fn *sink;        /* or NULL */
     void *sink_self;
 };
@@ -247,6 +248,7 @@ void table_end_row(struct table *table)
     table->next = table->columns;
     if (table->sink != NULL && count_used(table) >= SINK_BYTES) {
         table->sink(table->sink_self, table->buffer, count_used(table));
+        table->sunk = true;
         table->at = table->buffer;
     }
     table->row = table->at;
@@ -286,6 +288,12 @@ const char *table_bytes(const struct table *table, size_t *bytes)
     assert(table->next == table->columns);
     *bytes = count_used(table);
     return table->buffer == NULL ? "" : table->buffer;
+}
+
+bool table_is_whole(const struct table *table)
+{
+    assert(table != NULL && table->next == table->columns);
+    return !table->sunk;
 }
 
 void table_clear(struct table *table)

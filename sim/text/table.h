@@ -58,6 +58,8 @@ void table_sink(struct table *table, table_sink_fn *fn, void *self);
 
 /* The rows so far, without a header line; good until the next call. */
 const char *table_bytes(const struct table *table, size_t *bytes);
+/* Are all rows that were written among them?  False: a sink has some. */
+bool table_is_whole(const struct table *table);
 void table_clear(struct table *table);      /* forgets rows, keeps columns */
 /* "a,b,c\n" in out; returns the bytes it wanted, as snprintf does. */
 size_t table_header(const struct table_column *columns, size_t count,

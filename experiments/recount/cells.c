@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cells.c - RFC 4180, one character at a time.
+ */
+#include "experiments/recount/cells.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+bool cells_read(const char **at, const char *end, struct cells *cells)
+{
+    const char *c = *at;
+    bool quoted = false;
+    unsigned bytes = 0;
+
+    cells->count = 0;
+    for (; c < end && cells->count < CELLS_MAX; c++) {
+        char *text = cells->text[cells->count];
+        bool ends = !quoted && (*c == ',' || *c == '\n');
+
+        if (ends) {
+            text[bytes] = '\0';
+            bytes = 0;
+            cells->count++;
+            if (*c == '\n') {
+                *at = c + 1;
+                return true;
+            }
+        } else if (*c == '"' && quoted && c + 1 < end && c[1] == '"') {
+            if (bytes + 1 < CELL_BYTES)
+                text[bytes++] = *c;
+            c++;
+        } else if (*c == '"')
+            quoted = !quoted;
+        else if (bytes + 1 < CELL_BYTES)
+            text[bytes++] = *c;
+    }
+    return false;
+}
+
+double cells_number(const struct cells *cells, unsigned column)
+{
+    const char *text = cells->text[column];
+    char *end;
+    double number;
+
+    assert(column < cells->count);
+    number = strtod(text, &end);
+    return end == text || *end != '\0' ? NAN : number;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cells.h - rows of a table as a reader of the CSV has them.
+ */
+#ifndef EXPERIMENTS_RECOUNT_CELLS_H
+#define EXPERIMENTS_RECOUNT_CELLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CELLS_MAX 48u
+#define CELL_BYTES 128u         /* of a text; longer ones are cut */
+
+struct cells {
+    char text[CELLS_MAX][CELL_BYTES];
+    unsigned count;
+};
+
+/* Reads the row at *at, which ends with a line feed, and moves *at behind it.  False:
+ * there is none, or it has more cells than fit. */
+bool cells_read(const char **at, const char *end, struct cells *cells);
+/* Returns a number; NAN: the cell is empty, or no number. */
+double cells_number(const struct cells *cells, unsigned column);
+
+#endif

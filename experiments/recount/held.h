@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * held.h - what leases held, did, drew and cost: one integral a lease.
+ */
+#ifndef EXPERIMENTS_RECOUNT_HELD_H
+#define EXPERIMENTS_RECOUNT_HELD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/jobs/job.h"
+
+struct arena;
+struct cs_host;
+struct events;
+struct fact;
+struct host_job;
+struct host_phase_run;
+struct rows;
+struct trial_spec;
+
+/* What GPUs of a lease do. */
+enum held_does { HELD_LOADS, HELD_WAITS, HELD_WORKS, HELD_COUNT };
+
+struct held_lease {
+    bool live;
+    uint32_t job;
+    enum held_does does;
+    int64_t milli, since_ns, take_ns, busy_ns, load_ns;
+    double busy, watts;         /* watts: above idle, of all its GPUs, now */
+    double usd_per_h;           /* where no price changes */
+    int64_t memory;
+    double cores, idle_w;
+};
+
+/* Thousandths of GPUs x ns where it says so, else in seconds; from the warm-up on. */
+struct held {
+    struct arena *arena;
+    const struct trial_spec *spec;
+    const struct cs_host *host;
+    struct rows *rows;
+    int64_t from_ns;
+    struct held_lease *lease;
+    uint32_t room;
+    __int128_t does[HELD_COUNT];
+    struct events *events;      /* NULL: not of the full form */
+    bool by_pool;               /* set from outside: the next two are wanted */
+    __int128_t *pool;           /* GPUs, by pool */
+    double *pool_busy;          /* GPUs x busy fraction x s, by pool */
+    double memory_s;            /* bytes x s */
+    double busy_s, tail_s, phase_s, bursts_s, lost_s;   /* GPU-seconds */
+    double *group_j;            /* above idle, by group; without PUE */
+    double usd;
+    /* Over all time, beside what rows say. */
+    double gpu_s, core_s, all_usd, all_compute_usd, all_switch_usd, all_j;
+    double peak_flops, flops_s, length_s, unknown_s;    /* held, by what is known */
+    double useful_flops, useful_s;      /* what rows of jobs say that was kept */
+    bool on_cores;
+    int64_t now_milli;
+    double *idle_w, *work_w;    /* of a GPU, by group; work: above idle */
+    const struct job_form *form;        /* the last one that was asked for, */
+    int form_known;             /* ... and what is known of its work */
+};
+
+struct held *held_new(struct arena *arena, const struct trial_spec *spec, struct rows *rows);
+void held_take(struct held *held, const struct fact *fact);
+void held_drop(struct held *held, const struct fact *fact);
+void held_busy(struct held *held, const struct fact *fact);
+void held_does(struct held *held, const struct fact *fact, enum held_does does);
+void held_phase(struct held *held, const struct fact *fact);
+/* A row of a job that has ended. */
+void held_row(struct held *held, const struct host_job *job, enum job_status status);
+/* Without a host: what a role had beside its GPUs for so long, and at the end what follows
+ * from rows_gpu_ns(). */
+void held_count(struct held *held, const struct role_spec *role, uint32_t gpus, int64_t ns);
+void held_counted(struct held *held);
+
+#endif

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recount.c - hears what happens, and asks the books at the end.
+ */
+#include "experiments/recount/recount.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "experiments/recount/arrivals.h"
+#include "experiments/recount/books.h"
+#include "experiments/recount/events.h"
+#include "experiments/recount/held.h"
+#include "experiments/recount/judge.h"
+#include "experiments/recount/nodes.h"
+#include "experiments/recount/published.h"
+#include "experiments/recount/rows.h"
+#include "experiments/recount/tables.h"
+#include "experiments/spec/trial_spec.h"
+#include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
+#include "models/laws/phase.h"
+#include "models/types/facts.h"
+#include "models/types/placement.h"
+#include "policies/host/host.h"
+#include "policies/policy.h"
+#include "policies/state/terms.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/event/journal.h"
+#include "sim/event/loop.h"
+#include "sim/flow/flow.h"
+#include "workloads/source.h"
+
+#define FAIR_EVERY 64u          /* decisions between two looks at rates, */
+#define FAIR_FLOWS 64u          /* if no more flows run; full: FAIR_FLOWS_FULL */
+#define FAIR_FLOWS_FULL 1024u
+
+struct recount {
+    struct recount_parts parts;
+    struct recount_books books;
+    struct arrivals *arrivals;  /* or NULL */
+    struct cs_host *host;
+    bool full, fair_due, services;
+    uint32_t rows_read;         /* of jobs.csv, */
+    size_t bytes_read;          /* ... and their bytes */
+    uint64_t decides;
+    int64_t free_was;           /* of GPUs that were free while tasks waited, ... */
+    int64_t idle_was[IDLE_KINDS];       /* of those, by what for; full */
+    int64_t waits_was, runs_was, over_ns;   /* ... since that instant */
+    struct judge judge;
+};
+
+/* ---- what is heard ------------------------------------------------------ */
+
+static bool counts(const struct recount *r, int64_t now)
+{
+    return r->parts.spec->warmup_ns == 0 || now > r->parts.spec->warmup_ns;
+}
+
+static struct recount_books *moves(struct recount *r, const struct fact *fact)
+{
+    r->books.last_ns = fact->time_ns;
+    return &r->books;
+}
+
+/* Before the first job of a trace nothing counts. */
+static void note_first(struct recount_books *b, int64_t now)
+{
+    if (b->begun)
+        return;
+    b->begun = true;
+    b->first_ns = now;
+    if (b->alone && b->held->from_ns < now)
+        b->held->from_ns = now;
+}
+
+static void hear_submit(void *self, const struct fact *fact)
+{
+    struct recount *r = self;
+    struct recount_books *b = moves(r, fact);
+    struct job_id id = { fact->subject };
+    const struct job_request *request = &host_job(r->host, id)->request;
+
+    nodes_job(b->nodes);
+    rows_submit(b->rows, request, fact->time_ns);
+    arrivals_job(r->arrivals, request);
+    note_first(b, fact->time_ns);
+}
+
+/* The row of jobs.csv that was written last. */
+static void read_row(struct recount *r, const struct host_job *job, enum job_status status)
+{
+    if (r->parts.jobs != NULL && (r->full || r->rows_read < TABLES_JOBS)) {
+        tables_job(r->parts.jobs, &r->bytes_read, job, status, &r->judge);
+        r->rows_read++;
+    }
+}
+
+static void hear_end(void *self, const struct fact *fact)
+{
+    struct recount *r = self;
+    struct recount_books *b = moves(r, fact);
+    const struct host_job *job = host_job(r->host, (struct job_id){ fact->subject });
+
+    rows_end(b->rows, job, (enum job_status)fact->object, fact->time_ns);
+    b->told.gpu_s += job->gpu_seconds;
+    b->told.core_s += job->core_seconds;
+    b->told.usd += job->usd;
+    b->told.compute_usd += job->usd_compute;
+    b->told.switch_usd += job->usd_switch;
+    b->told.joules += job->joules;
+    b->told.preemptions += job->preemptions;
+    b->told.interruptions += job->interruptions;
+    b->told.dropped += fact->object == JOB_DROPPED;
+    if (job->usd_transfer > 0)
+        judge_holds(&r->judge, "cost_transfer_usd of jobs.csv",
+                    rows_had_rented(b->rows, fact->subject),
+                    "a job pays for transfers that held no rented node");
+    if (counts(r, fact->time_ns))
+        b->told.transfer_usd += job->usd_transfer;
+    held_row(b->held, job, (enum job_status)fact->object);
+    if (r->services && job->request.form->phase[0].law->kind == LAW_SERVE) {
+        b->told.service.gpu_s += job->gpu_seconds;
+        b->told.service.core_s += job->core_seconds;
+        b->told.service.usd += job->usd;
+        b->told.service.joules += job->joules;
+    }
+    read_row(r, job, (enum job_status)fact->object);
+}
+
+static void nodes_of(struct recount *r, const struct fact *fact, int change)
+{
+    const struct placement *place;
+
+    if (!r->books.pays_held)
+        return;
+    place = &cs_lease(r->host, (struct lease_id){ fact->subject })->placement;
+    for (uint32_t s = 0; s < place->share_count; s++)
+        nodes_lease(r->books.nodes, place->share[s].node, fact->time_ns, change);
+}
+
+static void hear_take(void *self, const struct fact *fact)
+{
+    struct recount *r = self;
+
+    held_take(moves(r, fact)->held, fact);
+    nodes_of(r, fact, +1);
+}
+
+static void hear_drop(void *self, const struct fact *fact)
+{
+    struct recount *r = self;
+
+    held_drop(moves(r, fact)->held, fact);
+    nodes_of(r, fact, -1);
+}
+
+static void hear_ready(void *self, const struct fact *fact)
+{
+    held_does(((struct recount *)self)->books.held, fact, HELD_WAITS);
+}
+
+static void hear_leave(void *self, const struct fact *fact)
+{
+    held_does(moves(self, fact)->held, fact, HELD_LOADS);
+}
+
+static void hear_phase(void *self, const struct fact *fact)
+{
+    held_does(((struct recount *)self)->books.held, fact, HELD_WORKS);
+}
+
+static void hear_phase_end(void *self, const struct fact *fact)
+{
+    struct held *held = moves(self, fact)->held;
+
+    held_phase(held, fact);
+    held_does(held, fact, HELD_WAITS);
+}
+
+static void hear_busy(void *self, const struct fact *fact)
+{
+    held_busy(((struct recount *)self)->books.held, fact);
+}
+
+static void hear_node(void *self, const struct fact *fact)
+{
+    struct recount *r = self;
+
+    nodes_fact(r->books.nodes, fact, rows_inside(r->books.rows));
+}
+
+static void hear_other(void *self, const struct fact *fact)
+{
+    (void)moves(self, fact);
+}
+
+static void hear_interrupt(void *self, const struct fact *fact)
+{
+    struct recount *r = self;
+
+    moves(r, fact)->told.all_interrupts++;
+    if (!counts(r, fact->time_ns))
+        return;
+    r->books.told.interrupts++;
+    r->books.held->lost_s += fact->amount;
+}
+
+static void hear_decide(void *self, const struct fact *fact)
+{
+    struct recount *r = self;
+    uint64_t n = r->decides++;
+
+    if (rows_inside(r->books.rows) > 0)
+        (void)moves(r, fact);
+    r->fair_due |= r->full || (n & (n - 1)) == 0 || n % FAIR_EVERY == 0;
+}
+
+static void hear_decision(void *self, const struct fact *fact)
+{
+    struct recount *r = self;
+    struct recount_told *told = &r->books.told;
+    bool done = fact->amount == CS_DONE;
+
+    told->stops += done && fact->object == HOST_STOP;
+    told->take_backs += done && fact->object == HOST_TAKE_BACK;
+    if (!counts(r, fact->time_ns))
+        return;
+    told->decisions += done;
+    told->refused += !done;
+    told->changes += done && (fact->object == HOST_RESIZE || fact->object == HOST_MOVE);
+}
+
+static void flow_heard(void *self, const struct flow_use *use, uint32_t count, double work)
+{
+    struct recount *r = self;
+    struct recount_books *b = &r->books;
+
+    for (uint32_t k = 0; k < count; k++)
+        if (use[k].link < b->links) {
+            b->carried[use[k].link].units += work * use[k].per_unit;
+            b->carried[use[k].link].ends++;
+        }
+}
+
+static void begin_heard(void *self, const struct flow_use *use, uint32_t count, double work)
+{
+    struct recount *r = self;
+
+    for (uint32_t k = 0; k < count; k++)
+        if (use[k].link < r->books.links)
+            r->books.carried[use[k].link].before += work * use[k].per_unit;
+}
+
+/* What the free GPUs of each pool are free for: see experiments/run/README.md. */
+static void classify(struct recount *r)
+{
+    uint32_t pools = r->parts.spec->cluster->pool_count;
+    int64_t milli[32] = { 0 };
+
+    memset(r->idle_was, 0, sizeof r->idle_was);
+    for (uint32_t p = 0; p < pools; p++)
+        milli[p] = host_pool_free_milli(r->host, p);
+    for (uint32_t p = 0; p < pools && r->free_was > 0; p++) {
+        int64_t least = (int64_t)host_pool_waits(r->host, p) * 1000, behind = 0;
+        enum recount_idle kind = IDLE_UNSUITED;
+
+        if (least > milli[p])
+            kind = IDLE_GANG;
+        else if (least > 0) {
+            behind = (int64_t)host_pool_behind(r->host, p, milli) * 1000;
+            kind = behind > 0 && behind <= milli[p] ? IDLE_BEHIND : IDLE_FRAGMENT;
+        }
+        r->idle_was[kind] += milli[p];
+    }
+}
+
+/* From the instant that was over last to this one. */
+static void level_until(struct recount *r, int64_t now)
+{
+    struct recount_books *b = &r->books;
+    int64_t from = r->over_ns > b->held->from_ns ? r->over_ns : b->held->from_ns;
+
+    if (now > from)
+        b->queued += (__int128_t)r->free_was * (now - from);
+    for (int k = 0; r->full && now > from && k < IDLE_KINDS; k++)
+        b->idle[k] += (__int128_t)r->idle_was[k] * (now - from);
+    if (r->parts.timeline != NULL) {
+        b->pending += (__int128_t)r->waits_was * (now - r->over_ns);
+        b->running += (__int128_t)r->runs_was * (now - r->over_ns);
+    }
+    r->over_ns = now;
+}
+
+/* All that happens at this instant has happened. */
+static void instant_over(void *self)
+{
+    struct recount *r = self;
+    struct recount_books *b = &r->books;
+    int64_t now = loop_now_ns(r->parts.loop), gone;
+    uint32_t flow;
+
+    if (r->host == NULL)
+        return;
+    level_until(r, now);
+    arrivals_over(r->arrivals, b->held->now_milli);
+    r->waits_was = host_pending(r->host);
+    r->runs_was = host_running(r->host);
+    if (b->held->events != NULL)
+        events_add(b->held->events, (struct event){ now, UINT32_MAX, (double)r->waits_was,
+                                                    (double)r->runs_was });
+    gone = b->held->now_milli + nodes_gone_milli(b->nodes);
+    r->free_was = r->waits_was > 0 && rows_inside(b->rows) > 0
+                      ? (int64_t)r->parts.spec->cluster->gpu_count * 1000 - gone : 0;
+    if (r->full)
+        classify(r);
+    if (!r->fair_due)
+        return;
+    r->fair_due = false;
+    if (flow_count(r->parts.net) <= (r->full ? FAIR_FLOWS_FULL : FAIR_FLOWS))
+        judge_holds(&r->judge, "rates of links", flow_is_fair(r->parts.net, &flow),
+                    "a flow has another rate than its max-min fair share");
+}
+
+static void listen(struct recount *r, struct journal *journal)
+{
+    static const struct {
+        enum fact_kind kind;
+        journal_fn *hear;
+    } ear[] = {
+        { FACT_JOB_SUBMIT, hear_submit }, { FACT_JOB_END, hear_end },
+        { FACT_JOB_STOP, hear_other }, { FACT_JOB_INTERRUPT, hear_interrupt },
+        { FACT_LEASE_TAKE, hear_take }, { FACT_LEASE_DROP, hear_drop },
+        { FACT_LEASE_READY, hear_ready }, { FACT_LEASE_LEAVE, hear_leave },
+        { FACT_LEASE_BUSY, hear_busy }, { FACT_PHASE_START, hear_phase },
+        { FACT_PHASE_END, hear_phase_end }, { FACT_DECIDE, hear_decide },
+        { FACT_DECISION, hear_decision },
+        { FACT_NODE_DOWN, hear_node }, { FACT_NODE_UP, hear_node },
+        { FACT_RENT_ORDER, hear_node }, { FACT_RENT_UP, hear_node },
+        { FACT_RENT_NOTICE, hear_node }, { FACT_RENT_END, hear_node },
+        { FACT_RENT_TAKEN, hear_node },
+    };
+
+    for (size_t i = 0; i < sizeof ear / sizeof *ear; i++)
+        journal_listen(journal, UINT64_C(1) << ear[i].kind, ear[i].hear, r);
+}
+
+struct recount *recount_new(const struct recount_parts *parts)
+{
+    const struct cluster_spec *cluster = parts->spec->cluster;
+    struct recount *r = arena_alloc(parts->arena, 1, sizeof *r);
+    struct recount_books *b = &r->books;
+
+    r->parts = *parts;
+    r->full = b->full = parts->spec->audit_full;
+    b->rows = rows_new(parts->arena, parts->spec, r->full ? UINT32_MAX : RECOUNT_ROWS);
+    b->held = held_new(parts->arena, parts->spec, b->rows);
+    b->held->by_pool = parts->timeline != NULL;
+    if (r->full && parts->timeline != NULL)
+        b->held->events = events_new(parts->arena);
+    r->arrivals = arrivals_new(parts->arena, parts->spec);
+    b->nodes = nodes_new(parts->arena, cluster);
+    r->services = workload_service_count(parts->spec->workload) > 0;
+    b->alone = workload_is_trace_alone(parts->spec->workload);
+    for (uint32_t g = 0; g < cluster->group_count; g++)
+        b->pays_held |= cluster->group[g].billed_held;
+    b->links = flow_link_count(parts->net);
+    b->carried = arena_alloc(parts->arena, b->links, sizeof *b->carried);
+    listen(r, parts->journal);
+    return r;
+}
+
+void recount_watch(struct recount *r, struct cs_host *host)
+{
+    r->host = host;
+    r->books.held->host = host;
+    r->books.host = host;
+    flow_listen(r->parts.net, flow_heard, r);
+    loop_when_over(r->parts.loop, instant_over, r);
+}
+
+void recount_begin(struct recount *r)
+{
+    for (uint32_t l = 0; l < r->books.links; l++)
+        r->books.carried[l].before = r->books.carried[l].units;
+    flow_each(r->parts.net, begin_heard, r);
+}
+
+void recount_count_submitted(struct recount *r, const struct job_request *request,
+                             int64_t now)
+{
+    struct recount_books *b = &r->books;
+
+    rows_submit(b->rows, request, now);
+    note_first(b, now);
+}
+
+void recount_count_ended(struct recount *r, const struct host_job *job, int64_t now)
+{
+    struct recount_books *b = &r->books;
+    const struct role_spec *role = &job->request.form->role[0];
+    uint32_t gpus = job_role_gpus(&job->request, 0);
+
+    b->last_ns = now;
+    rows_end_plain(b->rows, job, gpus, now);
+    if (role->memory_bytes > 0 || role->cores > 0)
+        held_count(b->held, role, gpus, now - job->start_ns);
+    if (r->parts.jobs == NULL)
+        return;
+    read_row(r, job, JOB_DONE);
+    b->told.gpu_s += job->gpu_seconds;
+    b->told.core_s += job->core_seconds;
+    b->told.usd += job->usd;
+    b->told.compute_usd += job->usd_compute;
+    b->told.joules += job->joules;
+}
+
+bool recount_close(struct recount *r, const double *value, int64_t end_ns,
+                   uint64_t *compared, struct err *err)
+{
+    struct err_pos nowhere = { 0 };
+
+    r->judge.value = value;
+    if (r->host != NULL) {
+        level_until(r, end_ns);
+        arrivals_judge(r->arrivals, &r->judge);
+    }
+    published_judge(&r->books, &r->parts, end_ns, &r->judge);
+    tables_judge(&r->books, &r->parts, end_ns, &r->judge);
+    if (r->books.held->events != NULL)
+        events_judge_lines(r->books.held->events, &r->parts, end_ns, &r->judge);
+    *compared = r->judge.compared;
+    if (r->judge.broken[0] == '\0')
+        return true;
+    return err_set(err, ERR_BUG, nowhere, "the audit failed: figures: %s", r->judge.broken);
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * rows.c - sums over all jobs, and the rows themselves while they are few.
+ *
+ * Times are added up in whole nanoseconds.  Run times are added up less the first
+ * of them, so that their moments do not cancel.
+ */
+#include "experiments/recount/rows.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/columns/metric.h"
+#include "experiments/recount/histogram.h"
+#include "experiments/recount/judge.h"
+#include "experiments/spec/trial_spec.h"
+#include "models/cluster/cluster.h"
+#include "models/laws/phase.h"
+#include "policies/state/terms.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "workloads/source.h"
+
+#define BOUND_S 10.0            /* Feitelson 2001 */
+#define FLAT 1e-12              /* variance over mean^2 that nobody can judge */
+
+struct rows {
+    struct arena *arena;
+    const struct trial_spec *spec;
+    uint32_t most;
+    struct job_row *row;
+    uint32_t count, room;
+    bool over;                  /* there were more */
+    bool rigid;                 /* jobs of a known length that nothing speeds up */
+    bool plain;                 /* no warm-up and no services: all rows count */
+    const char **tenant;
+    uint32_t tenants, tenant_room;
+    int64_t inside, users, since_ns;    /* users: without replicas */
+    __int128_t area;            /* users x ns */
+    uint64_t jobs, done, failed, steps, due, in_time;
+    int64_t first_ns, last_ns;
+    __int128_t jct_sum, wait_sum, lost_sum, gpu_sum;
+    struct { double sum, square; uint64_t count; } slowdown;
+    double bounded, ideal_first, ideal[3];
+    struct histogram jct, wait;
+};
+
+struct rows *rows_new(struct arena *arena, const struct trial_spec *spec, uint32_t most)
+{
+    struct rows *rows = arena_alloc(arena, 1, sizeof *rows);
+
+    assert(most > 0);
+    rows->arena = arena;
+    rows->spec = spec;
+    rows->most = most;
+    rows->rigid = true;
+    for (size_t i = 0; i < workload_form_count(spec->workload); i++) {
+        const struct job_form *form = workload_form(spec->workload, i);
+
+        rows->rigid = rows->rigid && form->phase_count == 1 && !form->paced &&
+                      form->phase[0].law->kind == LAW_FIXED && form->packing == NULL;
+    }
+    rows->plain = spec->warmup_ns == 0 && workload_service_count(spec->workload) == 0;
+    rows->first_ns = CLOCK_NEVER_NS;
+    return rows;
+}
+
+int64_t rows_inside(const struct rows *rows)
+{
+    return rows->inside;
+}
+
+static bool is_replica(const struct job_request *request)
+{
+    return request->form->phase[0].law->kind == LAW_SERVE;
+}
+
+static uint32_t tenant_of(struct rows *rows, const char *name)
+{
+    uint32_t t = 0;
+
+    if (name == NULL || name[0] == '\0')
+        return ID_NONE;
+    while (t < rows->tenants && strcmp(rows->tenant[t], name) != 0)
+        t++;
+    if (t == rows->tenants)
+        ARENA_ADD(rows->arena, rows->tenant, rows->tenants, rows->tenant_room,
+                  arena_text(rows->arena, name));
+    return t;
+}
+
+static void inside_moves(struct rows *rows, int64_t now, int change)
+{
+    rows->area += (__int128_t)rows->users * (now - rows->since_ns);
+    rows->since_ns = now;
+    rows->users += change;
+}
+
+static void row_add(struct rows *rows, const struct job_request *request,
+                    int64_t now, bool replica)
+{
+    struct job_row row = {
+        .submit_ns = now, .start_ns = CLOCK_NEVER_NS, .end_ns = CLOCK_NEVER_NS,
+        .tenant = replica ? ID_NONE : tenant_of(rows, request->tenant),
+        .status = JOB_PENDING, .replica = replica,
+    };
+
+    if (rows->count == rows->most || request->id.i != rows->count) {
+        rows->over = true;
+        return;
+    }
+    for (uint32_t r = 0; r < request->form->role_count; r++)
+        row.asked_milli += (int64_t)job_role_gpus(request, r) *
+                           job_role_milli(request, r);
+    if (!replica)
+        inside_moves(rows, now, +1);
+    row.inside = -rows->area;
+    ARENA_ADD(rows->arena, rows->row, rows->count, rows->room, row);
+}
+
+void rows_submit(struct rows *rows, const struct job_request *request, int64_t now)
+{
+    bool replica = !rows->plain && is_replica(request);
+
+    rows->inside++;
+    if (!rows->over)
+        row_add(rows, request, now, replica);
+    if (!rows->plain && (replica || now < rows->spec->warmup_ns))
+        return;
+    rows->jobs++;
+    if (now < rows->first_ns)
+        rows->first_ns = now;
+}
+
+static void row_end(struct rows *rows, const struct host_job *job,
+                    enum job_status status, int64_t now)
+{
+    struct job_row *row = &rows->row[job->request.id.i];
+
+    if (!row->replica)
+        inside_moves(rows, now, -1);
+    row->inside += rows->area;
+    row->status = status;
+    row->start_ns = job->start_ns;
+    row->end_ns = now;
+    row->ideal_s = job->ideal_s;
+    row->usd = job->usd;
+    rows->rigid = rows->rigid && job->request.goodput == NULL;
+}
+
+static inline void add_length(struct rows *rows, double jct_s, double ideal_s)
+{
+    double times, off, bounded = jct_s / (ideal_s > BOUND_S ? ideal_s : BOUND_S);
+
+    rows->bounded += bounded > 1 ? bounded : 1;
+    if (!(ideal_s > 0))
+        return;
+    if (rows->slowdown.count++ == 0)
+        rows->ideal_first = ideal_s;
+    times = jct_s / ideal_s;
+    rows->slowdown.sum += times;
+    rows->slowdown.square += times * times;
+    off = ideal_s - rows->ideal_first;
+    rows->ideal[0] += off;
+    rows->ideal[1] += off * off;
+    rows->ideal[2] += off * off * off;
+}
+
+static inline void add_done(struct rows *rows, const struct host_job *job, int64_t now)
+{
+    int64_t jct = now - job->request.submit_ns;
+    int64_t wait = job->start_ns - job->request.submit_ns;
+    double jct_s = (double)jct / 1e9;
+
+    rows->done++;
+    if (now > rows->last_ns)
+        rows->last_ns = now;
+    rows->jct_sum += jct;
+    rows->wait_sum += wait;
+    histogram_add(&rows->jct, jct_s);
+    histogram_add(&rows->wait, (double)wait / 1e9);
+    add_length(rows, jct_s, job->ideal_s);
+}
+
+static void add_due(struct rows *rows, const struct host_job *job, bool done, int64_t now)
+{
+    if (job->request.deadline_ns == CLOCK_NEVER_NS || job->request.deadline_ns == 0)
+        return;
+    rows->due++;
+    rows->in_time += done && now <= job->request.deadline_ns;
+}
+
+void rows_end(struct rows *rows, const struct host_job *job, enum job_status status,
+              int64_t now)
+{
+    const struct job_request *request = &job->request;
+
+    rows->inside--;
+    if (!rows->over)
+        row_end(rows, job, status, now);
+    if (!rows->plain && (request->submit_ns < rows->spec->warmup_ns || is_replica(request)))
+        return;
+    rows->steps += job->step;
+    rows->failed += status == JOB_FAILED;
+    add_due(rows, job, status == JOB_DONE, now);
+    if (status == JOB_DONE)
+        add_done(rows, job, now);
+    else
+        rows->lost_sum += (__int128_t)(rows->spec->until_ns - request->submit_ns);
+}
+
+void rows_end_plain(struct rows *rows, const struct host_job *job, uint32_t gpus,
+                    int64_t now)
+{
+    int64_t ns = now - job->start_ns;
+
+    assert(rows->plain);
+    rows->inside--;
+    rows->steps++;
+    rows->gpu_sum += (__int128_t)ns * gpus;
+    if (!rows->over) {
+        row_end(rows, job, JOB_DONE, now);
+        rows_held(rows, job->request.id.i, (int64_t)gpus * 1000, ns);
+    }
+    if (job->request.deadline_ns != CLOCK_NEVER_NS)
+        add_due(rows, job, true, now);
+    add_done(rows, job, now);
+}
+
+__int128_t rows_gpu_ns(const struct rows *rows)
+{
+    return rows->gpu_sum;
+}
+
+void rows_held(struct rows *rows, uint32_t job, int64_t milli, int64_t ns)
+{
+    if (!rows->over && job < rows->count && ns > 0)
+        rows->row[job].held += (__int128_t)milli * ns;
+}
+
+void rows_rented(struct rows *rows, uint32_t job)
+{
+    if (!rows->over && job < rows->count)
+        rows->row[job].rented = true;
+}
+
+bool rows_had_rented(const struct rows *rows, uint32_t job)
+{
+    return rows->over || job >= rows->count || rows->row[job].rented;
+}
+
+const struct job_row *rows_all(const struct rows *rows, uint32_t *count)
+{
+    *count = rows->count;
+    return rows->over ? NULL : rows->row;
+}
+
+const char *rows_tenant(const struct rows *rows, uint32_t tenant)
+{
+    return tenant < rows->tenants ? rows->tenant[tenant] : NULL;
+}
+
+double rows_rho(const struct rows *rows, const struct job_row *row)
+{
+    double all = rows->spec->cluster->gpu_count * 1000.0;
+    double jct = (double)(row->end_ns - row->submit_ns);
+
+    if (row->status != JOB_DONE || !(row->ideal_s > 0) || !(jct > 0) ||
+        row->asked_milli == 0 || !(all > 0) ||
+        row->submit_ns < rows->spec->warmup_ns)
+        return NAN;
+    double others = (double)row->inside / jct;       /* N, over its life */
+    double share = all / others / (double)row->asked_milli;
+    return jct / 1e9 / (share < 1 ? row->ideal_s / share : row->ideal_s);
+}
+
+int64_t rows_last_ns(const struct rows *rows)
+{
+    return rows->last_ns;
+}
+
+bool rows_rigid(const struct rows *rows, double *alone_s, double *asked_s)
+{
+    const struct host_rules *rules = &rows->spec->policy->rules;
+
+    *alone_s = *asked_s = 0;
+    if (rows->over || !rows->rigid || rules->tick_ns > 0 || rows->done == 0)
+        return false;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const struct job_row *row = &rows->row[i];
+
+        if (row->status != JOB_DONE || row->replica ||
+            row->submit_ns < rows->spec->warmup_ns)
+            continue;
+        *alone_s += row->ideal_s / (double)rows->done;
+        *asked_s += row->ideal_s * (double)row->asked_milli / 1000;
+    }
+    return true;
+}
+
+/* ---- what is published -------------------------------------------------- */
+
+static double mean_s(__int128_t ns, uint64_t count)
+{
+    return count > 0 ? (double)((long double)ns / 1e9L / (long double)count) : 0;
+}
+
+/* A quantile that is published, and how many rows are below it and not above it. */
+struct rank {
+    enum metric metric;
+    double p, least, most;      /* between them a time is as large as it is */
+    uint64_t below, upto;
+    bool waits;
+};
+
+static void rank_row(const struct rows *rows, const struct job_row *row, struct rank *rank,
+                     uint32_t ranks)
+{
+    double jct_s = (double)(row->end_ns - row->submit_ns) / 1e9;
+    double wait_s = (double)(row->start_ns - row->submit_ns) / 1e9;
+
+    if (row->status != JOB_DONE || row->replica ||
+        row->submit_ns < rows->spec->warmup_ns)
+        return;
+    for (uint32_t i = 0; i < ranks; i++) {
+        double s = rank[i].waits ? wait_s : jct_s;
+
+        rank[i].below += s < rank[i].least;
+        rank[i].upto += s <= rank[i].most;
+    }
+}
+
+/* The smallest time that p of all are not above; of many by their histogram. */
+static void judge_rank(const struct rows *rows, const struct rank *rank, struct judge *judge)
+{
+    double v = judge->value[rank->metric], at = ceil(rank->p * (double)rows->done);
+    const char *name = metric_info(NULL, rank->metric)->name;
+
+    if (rows->done == 0)
+        judge_metric(judge, rank->metric, 0, 0);
+    else if (rows->done > HISTOGRAM_FROM)
+        judge_holds(judge, name,
+                    histogram_holds(rank->waits ? &rows->wait : &rows->jct, v, rank->p),
+                    "another share of the jobs is below it");
+    else if (!rows->over)
+        judge_holds(judge, name, rank->below < rank->upto &&
+                    (double)rank->below < fmax(1, at) && (double)rank->upto >= at,
+                    "another share of the jobs is below it");
+}
+
+static void judge_ranks(const struct rows *rows, struct judge *judge)
+{
+    struct rank rank[] = {
+        { .metric = METRIC_JCT_P50, .p = 0.5 }, { .metric = METRIC_JCT_P95, .p = 0.95 },
+        { .metric = METRIC_JCT_P99, .p = 0.99 },
+        { .metric = METRIC_WAIT_P99, .p = 0.99, .waits = true },
+    };
+    uint32_t ranks = sizeof rank / sizeof rank[0];
+
+    for (uint32_t i = 0; i < ranks; i++) {
+        rank[i].least = judge->value[rank[i].metric] * (1 - 1e-12);
+        rank[i].most = judge->value[rank[i].metric] * (1 + 1e-12);
+    }
+    for (uint32_t i = 0; !rows->over && rows->done <= HISTOGRAM_FROM && i < rows->count; i++)
+        rank_row(rows, &rows->row[i], rank, ranks);
+    for (uint32_t i = 0; i < ranks; i++)
+        judge_rank(rows, &rank[i], judge);
+}
+
+static void judge_shape(const struct rows *rows, struct judge *judge)
+{
+    double n = (double)rows->slowdown.count, first = rows->ideal[0] / n;
+    double second = rows->ideal[1] / n, third = rows->ideal[2] / n;
+    double mean = rows->ideal_first + first, var = second - first * first;
+
+    if (!(n > 0) || var <= FLAT * mean * mean) {
+        judge_holds(judge, "run_time_cv", judge->value[METRIC_RUN_TIME_CV] < 1e-5,
+                    "all run times are equal");
+        return;
+    }
+    judge_metric(judge, METRIC_RUN_TIME_CV, sqrt(var) / fabs(mean),
+                 sqrt(var) / fabs(mean) * second / var);
+    judge_metric(judge, METRIC_RUN_TIME_SKEWNESS,
+                 (third - 3 * first * second + 2 * first * first * first) / pow(var, 1.5),
+                 1 + pow(second / var, 1.5));
+}
+
+static void judge_times(const struct rows *rows, struct judge *judge)
+{
+    double n = (double)rows->done, sum = rows->slowdown.sum;
+    double of = (double)rows->slowdown.count;
+
+    judge_metric(judge, METRIC_JCT_MEAN, mean_s(rows->jct_sum, rows->done), 0);
+    judge_metric(judge, METRIC_WAIT_MEAN, mean_s(rows->wait_sum, rows->done), 0);
+    judge_ranks(rows, judge);
+    judge_metric(judge, METRIC_SLOWDOWN, of > 0 ? sum / of : 0, 0);
+    judge_metric(judge, METRIC_BOUNDED_SLOWDOWN, n > 0 ? rows->bounded / n : 0, 0);
+    judge_metric(judge, METRIC_SLOWDOWN_JAIN,
+                 of > 0 ? sum * sum / (of * rows->slowdown.square) : NAN, 0);
+    judge_shape(rows, judge);
+}
+
+static void judge_counts(const struct rows *rows, struct judge *judge)
+{
+    bool drained = rows->spec->until_ns == CLOCK_NEVER_NS;
+    double cost = judge->value[METRIC_COST];
+
+    judge_metric(judge, METRIC_JOBS, (double)rows->jobs, 0);
+    judge_metric(judge, METRIC_JOBS_DONE, (double)rows->done, 0);
+    judge_metric(judge, METRIC_JOBS_FAILED, (double)rows->failed, 0);
+    judge_metric(judge, METRIC_STEPS_DONE, (double)rows->steps, 0);
+    judge_metric(judge, METRIC_MAKESPAN,
+                 rows->last_ns > 0 ? (double)(rows->last_ns - rows->first_ns) / 1e9 : 0, 0);
+    judge_metric(judge, METRIC_JCT_RESTRICTED,
+                 rows->jobs == 0 || (drained && rows->done < rows->jobs)
+                     ? NAN : mean_s(rows->jct_sum + rows->lost_sum, rows->jobs), 0);
+    judge_metric(judge, METRIC_COST_PER_JOB,
+                 rows->done > 0 ? cost / (double)rows->done : 0, 0);
+    if (workload_service_count(rows->spec->workload) == 0)
+        judge_metric(judge, METRIC_SLO, rows->due > 0
+                         ? (double)rows->in_time / (double)rows->due : 1, 0);
+}
+
+static void judge_rho(const struct rows *rows, struct judge *judge)
+{
+    double sum = 0, most = -1, count = 0, above = 0, near = 0;
+
+    for (uint32_t i = 0; i < rows->count; i++) {
+        double rho = rows->row[i].replica ? NAN : rows_rho(rows, &rows->row[i]);
+
+        if (isnan(rho))
+            continue;
+        count++;
+        sum += rho;
+        most = rho > most ? rho : most;
+        above += rho > 1 + 1e-9;
+        near += fabs(rho - 1 - 1e-9) < 1e-11;
+    }
+    judge_metric(judge, METRIC_RHO_MEAN, count > 0 ? sum / count : NAN, 0);
+    judge_metric(judge, METRIC_RHO_MAX, count > 0 ? most : NAN, 0);
+    judge_metric(judge, METRIC_RHO_OVER, count > 0 ? above / count : NAN,
+                 near / JUDGE_NEAR / fmax(1, count));
+}
+
+static double held_s(const struct rows *rows, uint32_t tenant)
+{
+    __int128_t sum = 0;
+
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (rows->row[i].tenant == tenant)
+            sum += rows->row[i].held;
+    return (double)sum / 1e12;
+}
+
+static void judge_tenants(const struct rows *rows, struct judge *judge)
+{
+    double sum = 0, squares = 0;
+
+    for (uint32_t t = 0; t < rows->tenants; t++) {
+        double s = held_s(rows, t);
+
+        sum += s;
+        squares += s * s;
+    }
+    judge_metric(judge, METRIC_SHARE_JAIN,
+                 rows->tenants < 2 || !(squares > 0)
+                     ? NAN : sum * sum / (rows->tenants * squares), 0);
+}
+
+void rows_judge(const struct rows *rows, struct judge *judge)
+{
+    judge_counts(rows, judge);
+    judge_times(rows, judge);
+    if (rows->over)
+        return;
+    judge_rho(rows, judge);
+    judge_tenants(rows, judge);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recount_test.c - the second opinion on figures: what it compares, and what it found.
+ *
+ * That it stops wrong figures is shown by tests/faults.py, which plants them.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "experiments/recount/cells.h"
+#include "experiments/recount/histogram.h"
+#include "experiments/recount/judge.h"
+#include "sim/event/loop.h"
+#include "sim/flow/flow.h"
+#include "sim/flow/share.h"
+#include "tests/aid/program.h"
+
+static struct program program;
+
+static void figures_within_rounding_are_equal_and_others_are_named(void **state)
+{
+    struct judge judge = { .compared = 0 };
+
+    (void)state;
+    judge_figure(&judge, "a", 1, 1 + 1e-12, 0);
+    judge_figure(&judge, "b", NAN, NAN, 0);
+    judge_figure(&judge, "c", 1e-9, 0, 1000);
+    assert_string_equal(judge.broken, "");
+    judge_figure(&judge, "d", 1, 1 + 1e-6, 0);
+    judge_figure(&judge, "e", 2, 3, 0);
+    assert_string_equal(judge.broken, "d is 1, and 1.000001 when counted again");
+    assert_int_equal(judge.compared, 5);
+}
+
+static void an_empty_figure_is_no_number(void **state)
+{
+    struct judge judge = { .compared = 0 };
+
+    (void)state;
+    judge_figure(&judge, "a", NAN, 0, 0);
+    assert_string_equal(judge.broken, "a is nan, and 0 when counted again");
+}
+
+/* Of 1 to 10,000 all quantiles are known. */
+static void a_histogram_refuses_another_quantile(void **state)
+{
+    static struct histogram histogram;
+
+    (void)state;
+    for (int i = 1; i <= 10000; i++)
+        histogram_add(&histogram, i);
+    assert_true(histogram_holds(&histogram, 9500, 0.95));
+    assert_true(histogram_holds(&histogram, 5000, 0.5));
+    assert_false(histogram_holds(&histogram, 8500, 0.95));
+    assert_false(histogram_holds(&histogram, 4500, 0.5));
+    assert_false(histogram_holds(&histogram, NAN, 0.5));
+}
+
+static void quoted_cells_are_read_as_they_were(void **state)
+{
+    static struct cells cells;
+    const char text[] = "a,\"b,\"\"c\"\"\n\",,1.5\nrest";
+    const char *at = text;
+
+    (void)state;
+    assert_true(cells_read(&at, text + sizeof text - 1, &cells));
+    assert_int_equal(cells.count, 4);
+    assert_string_equal(cells.text[1], "b,\"c\"\n");
+    assert_true(isnan(cells_number(&cells, 2)));
+    assert_true(cells_number(&cells, 3) == 1.5);
+    assert_string_equal(at, "rest");
+    assert_false(cells_read(&at, text + sizeof text - 1, &cells));
+}
+
+/* Two flows on a link of 10, of weights 1 and 3: 2.5 and 7.5 are fair, nothing else. */
+static void rates_are_fair_as_solved_and_no_other_way(void **state)
+{
+    struct share share;
+    uint32_t one, two, unfair;
+
+    (void)state;
+    share_init(&share);
+    (void)share_link_add(&share, 10);
+    one = share_add(&share, 1, INFINITY, 1);
+    two = share_add(&share, 3, INFINITY, 1);
+    share_use(&share, one, 0, 0, 1);
+    share_use(&share, two, 0, 0, 1);
+    share.flow[one].rate = 2.5;
+    share.flow[two].rate = 7.5;
+    assert_true(share_is_fair(&share, &unfair));
+    share.flow[two].rate = 7;           /* the link is not full */
+    assert_false(share_is_fair(&share, &unfair));
+    share.flow[one].rate = 5;           /* full, and the heavier has too little */
+    share.flow[two].rate = 5;
+    assert_false(share_is_fair(&share, &unfair));
+    assert_int_equal(unfair, two);
+    share.flow[one].rate = share.flow[two].rate = 6;    /* too full */
+    assert_false(share_is_fair(&share, &unfair));
+    share.flow[one].rate_max = 1;       /* a cap gives the rest to the other */
+    share.flow[one].rate = 1;
+    share.flow[two].rate = 9;
+    assert_true(share_is_fair(&share, &unfair));
+    share_release(&share);
+}
+
+static void add_work(void *self, const struct flow_use *use, uint32_t count, double work)
+{
+    for (uint32_t k = 0; k < count; k++)
+        ((double *)self)[use[k].link] += work * use[k].per_unit;
+}
+
+/* One flow is done, one is stopped half way, one still runs. */
+static void work_that_is_told_is_what_links_carried(void **state)
+{
+    struct loop *loop = loop_new((struct loop_limits){ .until_ns = 10000000000,
+                                                       .event_count_max = 100 });
+    struct flow_net *net = flow_new(loop);
+    double told[2] = { 0 };
+    struct flow_use use[] = { { flow_link_add(net, 6), 1 }, { flow_link_add(net, 100), 2 } };
+    struct flow_spec spec = { .work = 10, .weight = 1, .rate_max = INFINITY, .use = use,
+                              .use_count = 2 };
+
+    (void)state;
+    flow_listen(net, add_work, told);
+    (void)flow_start(net, &spec);
+    spec.work = 100;
+    struct flow_handle stopped = flow_start(net, &spec);
+    (void)flow_start(net, &spec);
+    (void)loop_run(loop);
+    (void)flow_stop(net, stopped);
+    assert_true(told[0] > 10 && told[0] < 60);
+    flow_each(net, add_work, told);
+    assert_true(fabs(told[0] - flow_link_area(net, 0)) < 1e-6);
+    assert_true(fabs(told[1] - flow_link_area(net, 1)) < 1e-6);
+    assert_true(fabs(told[0] - 60) < 1e-6);
+    flow_free(net);
+    loop_free(loop);
+}
+
+/* The value of a column in the row of a CSV, from 1. */
+static double cell_of(const char *csv, const char *column, int row)
+{
+    char path[600], *text;
+    static struct cells head, cells;
+    unsigned c = 0;
+
+    snprintf(path, sizeof path, "%s/out/%s", program.folder, csv);
+    text = program_read(path);
+    assert_non_null(text);
+    const char *at = text, *end = text + strlen(text);
+    assert_true(cells_read(&at, end, &head));
+    for (int r = 0; r < row; r++)
+        assert_true(cells_read(&at, end, &cells));
+    while (c < head.count && strcmp(head.text[c], column) != 0)
+        c++;
+    assert_true(c < head.count);
+    free(text);
+    return cells_number(&cells, c);
+}
+
+static void run(const char *experiment)
+{
+    char out[600];
+    const char *const argv[] = { program.path, "run", experiment, "-o", out, "-q",
+                                 "--audit", "full", NULL };
+
+    snprintf(out, sizeof out, "%s/out", program.folder);
+    assert_int_equal(program_spawn(argv, NULL), 0);
+}
+
+/* Replicas live when the run is cut off: their time at work was added twice, and their
+ * requests were called rerouted. */
+static void replicas_that_live_at_the_end_count_once(void **state)
+{
+    (void)state;
+    run("tests/faults/chat.yaml");
+    assert_true(cell_of("services.csv", "unfinished", 1) > 0);
+    assert_true(cell_of("services.csv", "gpu_replica_utilization", 1) <= 1);
+    assert_true(cell_of("services.csv", "rerouted", 1) == 0);
+}
+
+/* Every figure of these runs is counted again, in both forms. */
+static void small_runs_of_all_kinds_pass(void **state)
+{
+    (void)state;
+    run("tests/faults/rl.yaml");
+    run("tests/faults/shared.yaml");
+    run("tests/faults/counted.yaml");
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_within_rounding_are_equal_and_others_are_named),
+        cmocka_unit_test(an_empty_figure_is_no_number),
+        cmocka_unit_test(a_histogram_refuses_another_quantile),
+        cmocka_unit_test(quoted_cells_are_read_as_they_were),
+        cmocka_unit_test(rates_are_fair_as_solved_and_no_other_way),
+        cmocka_unit_test(work_that_is_told_is_what_links_carried),
+        cmocka_unit_test(replicas_that_live_at_the_end_count_once),
+        cmocka_unit_test(small_runs_of_all_kinds_pass),
+    };
+
+    (void)argc;
+    program_open(&program, argv[0]);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    program_close(&program);
+    return failed;
+}
