@@ -265,8 +265,8 @@ static void hear(void *self, const struct fact *fact)
         return;                 /* leases of what ends have gone before */
     advance(idle, fact->time_ns);
     lease_fact(idle, fact);
-    if (fact->kind != FACT_LEASE_READY && fact->kind != FACT_LEASE_LEAVE &&
-        fact->kind != FACT_PHASE_END)
+    /* Behind a phase the next one may wait: in rounds long before a decision. */
+    if (fact->kind != FACT_LEASE_READY && fact->kind != FACT_LEASE_LEAVE)
         idle->stale = true;
 }
 
