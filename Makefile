@@ -126,7 +126,7 @@ fuzz:                           ## each fuzz harness for FUZZ_S seconds (20)
 	+$(MAKE) --no-print-directory B=build/asan $(WITH_asan) fuzz-tests
 	tests/fuzz.sh build/asan $(or $(FUZZ_S),20)
 fuzz-tests: $(FUZZ)
-faults: all; tests/faults.py $(B) --list ## plant faults where figures are made
+faults: all; tests/faults.py $(B) --list --audit full ## plant faults where figures are made
 bench: all; $(B)/clustersim-bench ## the engine's own speed on this machine
 validate: all; tests/validate.sh $(B) $(DATA) ## predict published measurements (DATA=DIR too)
 claims: all; experiments/claims/run.sh $(B) ## put every claim to the test: out/claims/report.html

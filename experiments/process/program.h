@@ -9,6 +9,8 @@
 
 /* Returned where there is no such program, as a shell would say. */
 #define PROGRAM_NOT_THERE 127
+/* Returned where the limit of time was over, as timeout(1) would say. */
+#define PROGRAM_TOO_LONG 124
 
 #include <signal.h>
 
@@ -20,14 +22,19 @@ struct program {
     size_t said_bytes;
     char *answer;               /* [answer_bytes]: likewise of stdout; or NULL */
     size_t answer_bytes;
-    const sigset_t *held;       /* mask before stop_hold(), which the program gets: it is
-                                   ended by a signal that waits here; or NULL */
+    const sigset_t *held;       /* mask before stop_hold(), which the program gets; NULL: the
+                                   signals are held back here, for as long as it runs */
+    char *const *env;           /* its environment, ended by NULL; NULL: that of this one */
+    unsigned limit_s;           /* after so many seconds it is ended; 0: never */
 };
 
-/* Runs the program and waits for its end, without a limit of time.  Its name is
- * looked up in PATH; stdin is /dev/null, and so is stdout unless `answer` takes it.
- * Returns the exit status, PROGRAM_NOT_THERE, or 1 where the program could not be
- * started (`said` then has the system's message) or was ended by a signal. */
+/* Runs the program and waits for its end.  Its name is looked up in PATH; stdin is
+ * /dev/null, and so is stdout unless `answer` takes it.  It has a process group of its own:
+ * when a signal of stop.h waits here, or the limit of time is over, all of the group is
+ * ended, by SIGTERM and a second later by SIGKILL, and it ends with this process in any
+ * case (system.h).  Returns the exit status, PROGRAM_NOT_THERE, PROGRAM_TOO_LONG, or 1 where
+ * the program could not be started (`said` then has the system's message) or was ended by
+ * a signal. */
 int program_run(const struct program *program);
 
 #endif

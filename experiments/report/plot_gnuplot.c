@@ -12,12 +12,43 @@
 #include <unistd.h>
 
 #include "experiments/process/program.h"
+#include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/folder.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 
 #define LINE_BYTES 160
+#define LIMIT_S 120u            /* a chart takes a second; one that hangs is ended */
+
+extern char **environ;
+
+/* What would decide about a chart: its terminal and settings, fonts, and the locale. */
+static bool decides(const char *variable)
+{
+    static const char *const begins[] = { "GNUTERM", "GNUPLOT_", "GNUHELP", "FIT_", "GDFONTPATH",
+                                          "FONTLIST", "LC_", "LANG" };
+
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+        if (strncmp(variable, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The environment without those. */
+static char *const *plain_environment(struct arena *arena)
+{
+    size_t count = 0, kept = 0;
+
+    while (environ[count] != NULL)
+        count++;
+    char **env = arena_alloc(arena, count + 2, sizeof *env);
+    for (size_t i = 0; i < count; i++)
+        if (!decides(environ[i]))
+            env[kept++] = environ[i];
+    env[kept++] = text_format(arena, "LC_ALL=C.UTF-8");
+    return env;
+}
 
 /* Finds the line that says what is wrong: one that begins with the script's name
  * in quotation marks, else the first, else none. gnuplot may first show the line
@@ -41,6 +72,9 @@ static bool say_why(struct err_pos pos, int status,
         return err_hint(err, "Install the package gnuplot-nox (Debian), then "
                         "run `clustersim plot` on the folder.");
     }
+    if (status == PROGRAM_TOO_LONG)
+        return err_set(err, ERR_IO, pos, "gnuplot took more than %u s, and was ended",
+                       LIMIT_S);
     return err_set(err, ERR_IO, pos, "gnuplot failed: %s",
                    complaint[0] != '\0' ? complaint : "it did not say why");
 }
@@ -55,7 +89,8 @@ static bool run_script(struct arena *arena, const struct folder *dir, const char
     struct err_pos pos = { folder_join(arena, dir, script), 0, 0 };
     char said[2048], complaint[LINE_BYTES];
     const struct program program = { .word = words, .folder = folder_handle(dir),
-                                     .said = said, .said_bytes = sizeof said };
+                                     .said = said, .said_bytes = sizeof said,
+                                     .env = plain_environment(arena), .limit_s = LIMIT_S };
     int status = program_run(&program);
 
     if (status == 0)

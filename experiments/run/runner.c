@@ -34,6 +34,7 @@
 
 #define BEGIN_S 21              /* for the first event, beside event_limit */
 #define WATCH_NS 200000000L     /* between two looks of the watch */
+#define LOOKS_LEFT 3u           /* in which trials end by themselves after a signal */
 
 /* What a trial in a process of its own shares with this one. */
 struct guest_page {
@@ -509,13 +510,30 @@ static void show_progress(struct pool *pool)
     fflush(stderr);
 }
 
+/* A planner may think for minutes, and hears of nothing meanwhile.  What is finished is
+ * kept in its file, as it would be if the machine went down; the trial under way is
+ * dropped either way. */
+static void leave_at_once(const struct pool *pool)
+{
+    static const char text[] = "interrupted in the midst of a decision; finished trials are "
+                               "kept, and --resume goes on\n";
+    ssize_t written;
+
+    if (pool->plan->progress)
+        fputs("\r\033[K", stderr);
+    written = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)written;
+    _exit(130);
+}
+
 /* The thread that takes signals: the first one stops the run after the trials at
- * work have ended, the second one ends the program.  SIGUSR1 comes from
- * run_threads() when all is done. */
+ * work have ended, or leaves them if they do not end by themselves, and the second one
+ * ends the program.  SIGUSR1 comes from run_threads() when all is done. */
 static void *watch(void *self)
 {
     struct pool *pool = self;
     const struct timespec wait = { 0, WATCH_NS };
+    unsigned looks = 0;         /* since a signal came */
 
     for (;;) {
         int got = sigtimedwait(&pool->signals, NULL, &wait);
@@ -524,10 +542,13 @@ static void *watch(void *self)
             break;
         if (got > 0 && pool_stopped(pool))
             _exit(130);
-        if (got > 0)
+        if (got > 0) {
             pool_stop(pool);
-        else if (pool->plan->progress)
+            looks = 1;
+        } else if (pool->plan->progress)
             show_progress(pool);
+        if (looks > 0 && looks++ > LOOKS_LEFT)
+            leave_at_once(pool);
         look_at_guests(pool);
     }
     if (pool->plan->progress)

@@ -20,6 +20,7 @@
 #include "sim/text/csv_blanks.h"
 #include "sim/text/csv_state.h"
 #include "sim/text/scan.h"
+#include "sim/text/table.h"
 
 struct csv *csv_open(struct arena *arena, const char *path,
                      enum csv_format format, struct err *err)
@@ -131,6 +132,16 @@ static enum csv_step report_count(const struct csv *csv, size_t count,
 /* Reads one row and splits it by the format.  Some logs of SWF have rows of
  * more fields than the standard; they are counted and cut.  A PAI file may
  * begin with a row of names, which is skipped. */
+/* Takes off the apostrophes of table.h. */
+static void unguard(struct csv_field *field, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (field[i].text[0] == '\'' && table_guards(field[i].text + 1)) {
+            field[i].text++;
+            field[i].bytes--;
+        }
+}
+
 enum csv_step csv_next(struct csv *csv, struct err *err)
 {
     char *line;
@@ -163,6 +174,8 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
         return csv_next(csv, err);
     }
     csv->begun = true;
+    if (csv->format == CSV_TABLE)
+        unguard(csv->field, count);
     return CSV_ROW;
 }
 

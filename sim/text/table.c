@@ -106,20 +106,46 @@ static inline void end_cell(struct table *table, char *out)
 static const bool not_plain[256] = {
     ['\0'] = true, [','] = true, ['"'] = true, ['\r'] = true, ['\n'] = true};
 
-/* A text that is long, or has to be quoted. */
+/* What a spreadsheet takes for a formula begins so, or has apostrophes before it. */
+static const bool odd_begin[256] = {
+    ['='] = true, ['+'] = true, ['-'] = true, ['@'] = true, ['\t'] = true, ['\r'] = true,
+    ['\''] = true};
+
+/* A number with its sign, perhaps in percent, is none. */
+static bool is_signed_number(const char *text)
+{
+    size_t digits = strspn(text + 1, "0123456789.");
+
+    return (*text == '-' || *text == '+') && digits > 0 &&
+           strspn(text + 1 + digits, "%") == strlen(text + 1 + digits);
+}
+
+bool table_guards(const char *text)
+{
+    const char *after = text + strspn(text, "'");
+
+    return *after != '\0' && odd_begin[(unsigned char)*after] && !is_signed_number(after);
+}
+
+/* A text that is long, or has to be quoted, or guarded by an apostrophe. */
 __attribute__((noinline)) static void put_text(struct table *table, const char *text)
 {
     size_t bytes = strlen(text), plain = 0;
-    char *out = reserve_bytes(table, 2 * bytes + 3);
+    char *out = reserve_bytes(table, 2 * bytes + 4);
+    bool guarded = table_guards(text);
 
     while (!not_plain[(unsigned char)text[plain]])
         plain++;
     if (plain == bytes) {
+        if (guarded)
+            *out++ = '\'';
         memcpy(out, text, bytes);
         end_cell(table, out + bytes);
         return;
     }
     *out++ = '"';
+    if (guarded)
+        *out++ = '\'';
     for (; *text != '\0'; text++) {
         if (*text == '"')
             *out++ = '"';
@@ -139,7 +165,7 @@ void table_text(struct table *table, const char *text)
 
     for (; i < SHORT_TEXT_BYTES && !not_plain[(unsigned char)text[i]]; i++)
         out[i] = text[i];
-    if (i < SHORT_TEXT_BYTES && text[i] == '\0')
+    if (i < SHORT_TEXT_BYTES && text[i] == '\0' && !odd_begin[(unsigned char)text[0]])
         end_cell(table, out + i);
     else
         put_text(table, text);

@@ -5,7 +5,9 @@
  * The unit is part of the printed name: wait_s, energy_kwh, cost_usd.  The
  * same rows give the same bytes on every machine.  A table is written into
  * memory; whoever made it decides in which order tables reach a file.  Texts
- * are quoted as RFC 4180 says where they must be.
+ * are quoted as RFC 4180 says where they must be.  A text that a spreadsheet
+ * would take for a formula has an apostrophe before it, which csv.h takes off
+ * again from a CSV_TABLE.
  */
 #ifndef SIM_TEXT_TABLE_H
 #define SIM_TEXT_TABLE_H
@@ -33,6 +35,10 @@ void table_free(struct table *table);                       /* accepts NULL */
 /* Each fills the next column and asserts that it is of that type; table_reals
  * fills the next `count`. */
 void table_text(struct table *table, const char *text);
+/* Does a text have an apostrophe before it in the table?  It does if it begins with =, +,
+ * -, @, a tab or a carriage return, and is no number, and if apostrophes stand before such
+ * a text already: so one is taken off, and it is as it was. */
+bool table_guards(const char *text);
 void table_count(struct table *table, uint64_t count);
 void table_number(struct table *table, uint64_t number);    /* as a text */
 void table_milli(struct table *table, uint64_t milli);  /* a count: 0.46, 8 */

@@ -2,6 +2,7 @@
 /* table_test.c - CSV cells, their quoting, and "%.9g" to the byte. */
 #include <float.h>
 #include <math.h>
+#include <unistd.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,9 @@
 
 #include <cmocka.h>
 
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/csv.h"
 #include "sim/text/table.h"
 
 static const struct table_column columns[] = {
@@ -66,7 +70,7 @@ static void texts_are_quoted_only_where_they_must_be(void **state)
         {"a,b", "\"a,b\"\n"},
         {"say \"hi\"", "\"say \"\"hi\"\"\"\n"},
         {"two\nlines", "\"two\nlines\"\n"},
-        {"\r", "\"\r\"\n"},
+        {"a\r", "\"a\r\"\n"},
         {"\"", "\"\"\"\"\n"},
         {"na\xC3\xAFve", "na\xC3\xAFve\n"},
     };
@@ -79,6 +83,65 @@ static void texts_are_quoted_only_where_they_must_be(void **state)
         table_clear(table);
     }
     table_free(table);
+}
+
+/* Spreadsheets would compute the first ones. */
+static const char *const odd[] = {
+    "=1+1", "+a", "-a", "@a", "\tcmd", "\rcmd", "-5+cmd|x", "=a,b", "'=1+1", "''@a", "-", "+-1",
+    "'", "''", "'plain", "a=b", "-5", "+0.5", "-10%", "", "plain", "=\"q\"",
+};
+#define ODD (sizeof odd / sizeof odd[0])
+
+static void formulas_have_an_apostrophe_and_numbers_have_none(void **state)
+{
+    struct table *table = table_new(columns, 1);
+
+    (void)state;
+    for (size_t i = 0; i < ODD; i++) {
+        table_text(table, odd[i]);
+        table_end_row(table);
+    }
+    check_rows(table, "'=1+1\n'+a\n'-a\n'@a\n'\tcmd\n\"'\rcmd\"\n'-5+cmd|x\n\"'=a,b\"\n''=1+1\n"
+                      "'''@a\n'-\n'+-1\n'\n''\n'plain\na=b\n-5\n+0.5\n-10%\n\nplain\n"
+                      "\"'=\"\"q\"\"\"\n");
+    table_free(table);
+}
+
+static void guarded_texts_are_read_back_as_they_were(void **state)
+{
+    char path[] = "/tmp/clustersim-table-XXXXXX";
+    struct table *table = table_new(columns, 1);
+    struct arena *arena = arena_new(4096);
+    struct err err = { 0 };
+    FILE *file = fdopen(mkstemp(path), "w");
+    size_t bytes;
+
+    (void)state;
+    assert_non_null(file);
+    fputs("job\n", file);
+    for (size_t i = 0; i < ODD; i++)
+        if (odd[i][0] != '\0' && odd[i][0] != '\r') {    /* a blank line is no row */
+            table_text(table, odd[i]);
+            table_end_row(table);
+        }
+    const char *rows = table_bytes(table, &bytes);
+    assert_int_equal(fwrite(rows, 1, bytes, file), bytes);
+    assert_int_equal(fclose(file), 0);
+    struct csv *csv = csv_open(arena, path, CSV_TABLE, &err);
+    assert_non_null(csv);
+    for (size_t i = 0; i < ODD; i++)
+        if (odd[i][0] != '\0' && odd[i][0] != '\r') {
+            assert_int_equal(csv_next(csv, &err), CSV_ROW);
+            assert_string_equal(csv_text(csv, 0), odd[i]);
+        }
+    csv_close(csv);
+    csv = csv_open(arena, path, CSV_COMMA, &err);       /* a trace is not ours */
+    assert_int_equal(csv_next(csv, &err), CSV_ROW);
+    assert_string_equal(csv_text(csv, 0), "'=1+1");
+    csv_close(csv);
+    arena_free(arena);
+    table_free(table);
+    assert_int_equal(remove(path), 0);
 }
 
 static void header_names_the_columns(void **state)
@@ -285,6 +348,8 @@ int main(void)
         cmocka_unit_test(whole_seconds_are_told_from_others),
         cmocka_unit_test(rows_hold_their_cells_in_order),
         cmocka_unit_test(texts_are_quoted_only_where_they_must_be),
+        cmocka_unit_test(formulas_have_an_apostrophe_and_numbers_have_none),
+        cmocka_unit_test(guarded_texts_are_read_back_as_they_were),
         cmocka_unit_test(header_names_the_columns),
         cmocka_unit_test(reals_equal_printf_at_the_corners),
         cmocka_unit_test(reals_equal_printf_for_random_values),
