@@ -156,6 +156,8 @@ static bool check_names(const struct asking *task, const struct conf_node *map,
 
 /* ---- verdicts --------------------------------------------------------- */
 
+/* Returns the limits of an expectation in words.  A side without a limit is
+ * infinite, and is left out. */
 static const char *format_limits(struct arena *arena,
                                  const struct experiment_expect *e)
 {
@@ -275,6 +277,8 @@ static bool judge_one(struct asking *task, const struct conf_node *map,
     return true;
 }
 
+/* Judges the entries of `expect`, and counts what holds and what fails.  With
+ * `judging` false the entries are only read. */
 static bool judge_all(struct asking *task, const struct conf_node *list,
                       bool judging, struct check_list *checks,
                       struct err *err)

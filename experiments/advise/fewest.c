@@ -152,6 +152,7 @@ static struct window choose_window(const struct advise_service *service)
     return w;
 }
 
+/* Is the latency kept by as large a share of requests as advice asks for? */
 static bool keeps_promise(const struct advise_service_row *row)
 {
     return row->attained >= ADVISE_ATTAINED;

@@ -139,6 +139,7 @@ void advise_csv(struct sheet *sheet, const struct advice *advice, bool by_time)
 
 /* ---- the chart -------------------------------------------------------- */
 
+/* Returns a template of plots/, which is part of the program. */
 static const struct plot_file *find_template(const char *name)
 {
     for (unsigned i = 0; i < plot_file_count; i++)
@@ -204,6 +205,9 @@ struct chart {
     uint32_t places;
 };
 
+/* Writes the points of a service: number in the table, p99 of latency in s, USD a
+ * day, replicas.  `front`: those that no other beats in both, for the line.  Rows
+ * without a number cannot be drawn (no price). */
 static void write_replicas(const struct chart *chart, bool front,
                            struct out *out)
 {
@@ -289,6 +293,8 @@ static void name_file(struct chart *chart, const char *path)
     chart->stem = path_stem(chart->arena, path);
 }
 
+/* Writes the chart's data, script and style into its folder, and runs gnuplot on
+ * them. */
 static bool draw_chart(struct chart *chart, const char *path, struct err *err)
 {
     struct err_pos pos = { path, 0, 0 };

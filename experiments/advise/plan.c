@@ -97,6 +97,9 @@ static const struct role_spec *find_data_role(const struct advise_job *job)
     return NULL;
 }
 
+/* Returns the line of the data role; "" where there is none, or where it stands as
+ * it was.  On a cluster of the user's own the entry is kept; on rented nodes the
+ * role has a pool of its own, whose name replaces what was written. */
 static const char *format_data(const struct advice *advice)
 {
     static const char *const replaced[] = { "pool", "home", "cores",
@@ -138,6 +141,7 @@ static const char *format_layout(struct arena *arena,
                        shape->micro_batch);
 }
 
+/* Returns the key of the role that generates: beside training it makes rollouts. */
 static const char *engine_key(const struct advise_job *job)
 {
     return job->trains ? "rollout" : "infer";
@@ -208,6 +212,8 @@ static const char *format_data_nodes(const struct advice *advice)
                        ceil((double)role->memory_bytes / 1e9) + 1.0);
 }
 
+/* Returns the cluster of a row: the user's own, as it was written, or rented nodes,
+ * as many as this row's roles take and no more. */
 static const char *format_cluster(const struct advice *advice,
                                   const struct advise_row *row)
 {

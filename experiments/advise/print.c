@@ -40,6 +40,7 @@ static const char *format_gpus(struct arena *arena,
                        engine->place->name);
 }
 
+/* Returns USD with cents; "-" where a price is missing. */
 static const char *format_usd(struct arena *arena, double usd)
 {
     return isnan(usd) ? "-" : text_format(arena, "%.2f", usd);

@@ -40,11 +40,14 @@ static int compare_keys(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
+/* Returns seconds: guessed before rows are timed, found after that. */
 static double row_time(const struct advise_row *row, bool guessed)
 {
     return guessed ? row->guess_s : row->time_s;
 }
 
+/* Returns USD, likewise; a row without a price costs infinitely much, and comes
+ * last. */
 static double row_cost(const struct advise_row *row, bool guessed)
 {
     return price_or_infinity(guessed ? row->guess_usd : row->usd);
@@ -71,6 +74,8 @@ static struct key *sort_rows(const struct advice *advice, bool by_time,
     return key;
 }
 
+/* Marks a row of the front: of the guessed one it is to be timed, of the final one
+ * it is shown as such. */
 static void mark_row(struct advise_row *row, bool guessed)
 {
     if (guessed)

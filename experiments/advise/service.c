@@ -81,6 +81,9 @@ static void price_row(struct advise_service_row *row, double each_usd_per_h,
                                        : NAN;
 }
 
+/* Adds the row of a GPU type and a division of the model.  What a GPU of it cannot
+ * hold is the row's missing_bytes, and nothing is simulated.  Its cost is that of
+ * all GPUs of the replicas, by hour. */
 static void try_gpus(struct advise_service *service,
                      const struct advise_place *place, uint32_t tp)
 {
@@ -118,6 +121,7 @@ static void try_place(struct advise_service *service,
             try_gpus(service, place, tp);
 }
 
+/* Adds the row of a processor, with the cores that the service's own form asks for. */
 static void try_cores(struct advise_service *service,
                       const struct cpu_type *cpu)
 {
@@ -140,6 +144,7 @@ static void try_cores(struct advise_service *service,
 
 /* ---- order -------------------------------------------------------------- */
 
+/* A missing value (NAN) comes last in an order. */
 static double value_or_infinity(double value)
 {
     return isnan(value) ? INFINITY : value;
@@ -160,6 +165,8 @@ static int compare_costs(const void *a, const void *b)
     return name != 0 ? name : (int)x->tp - (int)y->tp;
 }
 
+/* Orders by p99 of latency.  Rows that answer in no number of replicas have none;
+ * these come by cost, as those that are equal. */
 static int compare_latencies(const void *a, const void *b)
 {
     const struct advise_service_row *x = a, *y = b;

@@ -189,6 +189,7 @@ static double find_start_delay_s(const struct plan *plan, const double *seconds)
     return late_s - early_s;
 }
 
+/* Returns the share that is used, 0 to 1; 0 of a capacity that is not there. */
 static double clamp_share(double amount, double capacity)
 {
     return capacity > 0.0 ? fmin(1.0, amount / capacity) : 0.0;
@@ -377,6 +378,8 @@ static struct memory_need find_engine_need(const struct advise_job *job,
                          job->context_tokens);
 }
 
+/* Takes the bytes a GPU that are shown.  Where a job trains and generates, those of
+ * training are the row's, and those of generation stand apart. */
 static void choose_memory(const struct advise_job *job,
                           struct advise_row *row)
 {

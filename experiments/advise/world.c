@@ -75,6 +75,8 @@ char *advise_nodes_text(const struct advise_world *world,
     return format_rented(world, place->name, pool, gpus, cores);
 }
 
+/* Reads a cluster from text by the reader of users' files, so that rented nodes
+ * obey the same checks.  NULL: the error is set. */
 static const struct cluster_spec *read_spec(struct advise_world *world,
                                             const char *text,
                                             struct err *err)
@@ -87,6 +89,8 @@ static const struct cluster_spec *read_spec(struct advise_world *world,
                                        err);
 }
 
+/* Makes the place of a GPU type: whole nodes of its instance, for at least gpus_max
+ * GPUs.  Without a price of this tier the cost is NAN, and a row says so. */
 static bool make_rented_place(struct advise_world *world,
                               const struct gpu_type *gpu,
                               struct advise_place *place, struct err *err)

@@ -53,6 +53,8 @@ static struct decide_option *option_at(const struct deciding *d, uint32_t point,
     return &d->decision->point[point].option[i];
 }
 
+/* Returns the place of a pair in p_holm.  The order of i and k does not matter: a
+ * pair has one p-value.  Places of i == k are never used, and stay NAN. */
 static size_t pair_at(const struct deciding *d, uint32_t point, uint32_t i, uint32_t k)
 {
     uint32_t n = d->spec->choice_count;
@@ -105,6 +107,7 @@ static double *find_samples(struct arena *arena, const struct grid *grid, uint32
     return x;
 }
 
+/* Did trials of this cell fail, so that those that are left are no fair sample? */
 static bool is_lost(const struct grid *grid, uint32_t point, uint32_t policy,
                     enum metric metric)
 {
@@ -113,6 +116,10 @@ static bool is_lost(const struct grid *grid, uint32_t point, uint32_t policy,
 
 /* ---- risk ---- */
 
+/* Returns how many of the seeds are bad, with the exact interval of Clopper and
+ * Pearson (Biometrika 26, 1934) for the share.  It is chosen since it holds for few
+ * seeds and for shares of 0 and 1, where the normal interval has no width.  Without
+ * a drawing, or without seeds, there is no interval (NAN). */
 static struct decide_risk make_risk(uint32_t bad, uint32_t seeds, bool drawn)
 {
     struct decide_risk risk = { bad, seeds, NAN, NAN };
@@ -125,12 +132,15 @@ static struct decide_risk make_risk(uint32_t bad, uint32_t seeds, bool drawn)
     return risk;
 }
 
+/* Do the seeds differ by chance?  Not where the trial is the same for each seed by
+ * its nature, nor where all values turned out equal. */
 static bool is_drawn(const struct grid *grid, uint32_t point, uint32_t policy)
 {
     return !grid_fixed(grid, point, policy) &&
            !(grid->seed_count > 1 && grid_alike(grid, point, policy));
 }
 
+/* Is a value outside the limits?  The limits themselves are kept. */
 static bool breaks(const struct experiment_keep *keep, double value)
 {
     return value < keep->low || value > keep->high;
@@ -190,13 +200,6 @@ static struct decide_risk find_risk(const struct deciding *d, uint32_t point, ui
     return make_risk(bad, seeds, drawn);
 }
 
-static int compare_values(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* The quantile is a value of a seed: the best one that leaves no more than its share of
  * seeds worse. */
 static void find_tail(const struct deciding *d, uint32_t point, struct decide_option *o)
@@ -211,7 +214,7 @@ static void find_tail(const struct deciding *d, uint32_t point, struct decide_op
     o->tail = o->worst = NAN;
     if (count == 0)
         return;
-    qsort(x, count, sizeof *x, compare_values);
+    qsort(x, count, sizeof *x, stats_order);
     at = (uint32_t)ceil(d->spec->quantile * count - 1e-9);
     o->tail = -d->better * x[at > 0 ? at - 1 : 0];
     o->worst = -d->better * x[count - 1];
@@ -356,6 +359,10 @@ static bool rank_others(const struct deciding *d, uint32_t point)
     return open || level || option_at(d, point, 0)->policy == UINT32_MAX;
 }
 
+/* Decides one point.  Open is what more seeds could change: a condition that is
+ * undecided, or an option level with the first one.  So `taken` and `kept` are said
+ * only where the interval supports them; the best mean of an open point is marked
+ * as that, no more. */
 static void decide_one(const struct deciding *d, uint32_t point)
 {
     struct decide_point *at = &d->decision->point[point];
@@ -376,6 +383,8 @@ static void decide_one(const struct deciding *d, uint32_t point)
         at->outcome == DECIDE_IS_OPEN ? DECIDE_BEST : DECIDE_TAKE;
 }
 
+/* Finds the options among the policies of the grid.  One that did not run has
+ * policy UINT32_MAX, and counts nowhere.  False: none of them ran. */
 static bool find_options(const struct deciding *d)
 {
     bool any = false;

@@ -40,6 +40,8 @@ struct row {
     enum metric metric;
 };
 
+/* Four cells: seeds that are bad, their share in 0..1, and its interval.  All are
+ * empty where the row's metric carries no risk. */
 static void put_risk(struct table *table, const struct decide_risk *r)
 {
     if (r->seeds == 0) {

@@ -185,6 +185,8 @@ static void add_name(struct arena *arena, struct sheet *sheet,
     sheet_small(sheet, "", "%s%s", choice->policy, break_keys(arena, set));
 }
 
+/* Returns the largest mean of the options, for a unit that fits all of a column.
+ * NAN of an option without values loses each comparison; 0: no option has one. */
 static double largest_mean(struct arena *arena, const struct decision *decision,
                            uint32_t point, enum metric metric)
 {

@@ -37,12 +37,16 @@ struct making {
     size_t count, room;
 };
 
+/* Adds a file of the archive.  Its texts are borrowed and must live as long as
+ * m->arena. */
 static void add_item(struct making *m, struct pack_item item)
 {
     ARENA_REACH(m->arena, m->item, m->room, m->count);
     m->item[m->count++] = item;
 }
 
+/* Returns the path without links and dots, so that two names of one file are one
+ * entry.  NULL: it is not there. */
 static const char *real_path(const struct making *m, const char *path)
 {
     char *whole = realpath(path, NULL);
@@ -64,6 +68,8 @@ static const char *text_at(const struct making *m, const char *path, struct err 
     return NULL;
 }
 
+/* Reads provenance.json, which the results name their inputs in.  It is written
+ * last, so a folder without it holds a run that did not end. */
 static bool read_provenance(struct making *m, struct err *err)
 {
     struct err_pos pos = { m->provenance, 0, 0 };
@@ -160,6 +166,9 @@ static bool check_input(struct making *m, const struct conf_node *input, struct 
                     "the file that names them.");
 }
 
+/* Adds the inputs, each below the folder that holds them all.  The first pass
+ * checks that no input has changed and finds this folder; only then are the names
+ * in the archive known. */
 static bool add_inputs(struct making *m, const char *here, struct err *err)
 {
     const struct conf_node *list = conf_get(m->tree, "inputs");

@@ -36,12 +36,16 @@ const struct pack_limits pack_limits = {
 
 /* ---- writing ---- */
 
+/* Orders by the name in the archive, so that the order of a folder's list is not in
+ * it. */
 static int compare_items(const void *a, const void *b)
 {
     return strcmp(((const struct pack_item *)a)->name,
                   ((const struct pack_item *)b)->name);
 }
 
+/* Takes bytes from libarchive.  A fault is kept in `out`, which tells it as it is
+ * closed. */
 static la_ssize_t write_block(struct archive *archive, void *out, const void *bytes,
                               size_t count)
 {
@@ -58,6 +62,8 @@ static bool write_failed(struct archive *archive, const char *path, struct err *
     return err_set(err, ERR_IO, pos, "cannot be written: %s", archive_error_string(archive));
 }
 
+/* Begins an entry: its size in bytes must be what follows.  Mode and date are the
+ * same for all (see the head of this file). */
 static bool write_header(struct archive *archive, const char *name, int64_t bytes)
 {
     struct archive_entry *entry = archive_entry_new();
@@ -90,6 +96,8 @@ static bool copy_file(struct archive *archive, FILE *file, int64_t bytes)
     return true;
 }
 
+/* Writes a file as an entry, with the length that it had when it was opened; one
+ * that changes meanwhile is an error and never a wrong archive. */
 static bool write_file(struct archive *archive, const struct pack_item *item,
                        const char *path, struct err *err)
 {
@@ -110,6 +118,7 @@ static bool write_file(struct archive *archive, const struct pack_item *item,
     return ok;
 }
 
+/* Writes one entry, from a text in memory or else from a file. */
 static bool write_item(struct archive *archive, const struct pack_item *item,
                        const char *path, struct err *err)
 {
@@ -162,6 +171,8 @@ struct reading {
     uint64_t files, bytes;
 };
 
+/* Sets the error "entry 'NAME' why".  Returns false, so that a check can end with
+ * it. */
 static bool refuse(const struct reading *r, const char *name, const char *why,
                    struct err *err)
 {
@@ -226,6 +237,7 @@ static int make_file(const struct reading *r, const char *name)
     return openat(r->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 }
 
+/* Sets the error of a file that libarchive cannot read on.  Returns false. */
 static bool read_failed(const struct reading *r, struct archive *archive, struct err *err)
 {
     struct err_pos pos = { r->path, 0, 0 };
@@ -235,6 +247,8 @@ static bool read_failed(const struct reading *r, struct archive *archive, struct
                    "it: %.100s", why == NULL ? "it is cut off" : why);
 }
 
+/* Writes all bytes, also where the system takes them in parts.  False: errno says
+ * why. */
 static bool write_all(int fd, const char *bytes, size_t count)
 {
     while (count > 0) {
@@ -270,6 +284,9 @@ static bool copy_entry(struct reading *r, struct archive *archive, const char *n
     return got == 0 || read_failed(r, archive, err);
 }
 
+/* Unpacks one entry, after it was checked.  A folder is not made for its own sake,
+ * only for a file in it.  A name that stands there twice is refused: the second
+ * would replace the first, which was checked. */
 static bool read_entry(struct reading *r, struct archive *archive,
                        struct archive_entry *entry, struct err *err)
 {
@@ -291,6 +308,8 @@ static bool read_entry(struct reading *r, struct archive *archive,
     return ok;
 }
 
+/* Unpacks all entries, up to the first that is refused.  What was unpacked before
+ * stays; the caller removes its folder. */
 static bool read_entries(struct reading *r, struct archive *archive, struct err *err)
 {
     struct archive_entry *entry;

@@ -45,6 +45,8 @@ struct again {
     uint32_t names, room;
 };
 
+/* Returns a text of archive.json; NULL with an error where it is missing or no
+ * text. */
 static const char *text_at(const struct again *a, const char *key, struct err *err)
 {
     const struct conf_node *node = conf_get(a->tree, key);
@@ -56,6 +58,8 @@ static const char *text_at(const struct again *a, const char *key, struct err *e
     return NULL;
 }
 
+/* Reads archive.json and checks its format before anything else of the archive is
+ * used. */
 static bool read_json(struct again *a, struct err *err)
 {
     const char *json = path_join(a->arena, a->top, "archive.json");
@@ -236,6 +240,9 @@ static void tell_line(const struct again *a, const char *name, uint64_t number, 
     tell_text(a, "here", is, at);
 }
 
+/* Compares two tables line by line, and prints the first line that differs: a
+ * reader sees which job or seed it is.  A file that ends earlier differs in the
+ * line that it lacks. */
 static bool same_files(const struct again *a, const char *name, FILE *was, FILE *is)
 {
     char *line[2] = { NULL, NULL };
@@ -257,6 +264,8 @@ static bool same_files(const struct again *a, const char *name, FILE *was, FILE 
     return same;
 }
 
+/* Compares one table of the archive with the one made here.  One that only one side
+ * has counts as different. */
 static void compare_file(struct again *a, const char *name)
 {
     FILE *was = fopen(text_format(a->arena, "%s/results/%s", a->top, name), "rb");
@@ -301,6 +310,8 @@ static uint32_t list_files(struct again *a, const char *folder)
     return a->names;
 }
 
+/* Compares all tables that either side has, by name, each once.  An archive without
+ * tables is refused: nothing would differ, and that would look like success. */
 static bool compare_files(struct again *a, struct err *err)
 {
     struct err_pos pos = { a->path, 0, 0 };

@@ -54,6 +54,8 @@ const char *table_form_name(enum table_form form)
     return name[form];
 }
 
+/* Sets the error of a metric that the experiment does not have, with the nearest
+ * name.  Returns false. */
 static bool refuse_metric(const struct making *m, const char *name, struct err *err)
 {
     const struct metric_set *set = m->source.grid->metrics;
@@ -105,6 +107,7 @@ static bool choose_metrics(struct making *m, struct err *err)
     return true;
 }
 
+/* Computes all cells, and for each column the unit that suits its largest value. */
 static void fill_columns(struct making *m)
 {
     const struct grid *grid = m->source.grid;

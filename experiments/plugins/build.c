@@ -47,6 +47,9 @@ struct build {
 
 /* ---- folders ---- */
 
+/* Returns the folder of compiled policies: that of XDG_CACHE_HOME, or of HOME, or
+ * one of /tmp by the user's number.  A relative name is passed over, as the XDG
+ * rules say, since it would mean another folder in each working directory. */
 static const char *cache_folder(struct arena *arena)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -67,6 +70,8 @@ static bool is_own(const char *folder)
            (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
+/* Makes the folder for its owner alone, and refuses one that others may write: who
+ * can put a file there can have this program load it. */
 static bool make_cache(struct build *b)
 {
     mode_t before = umask(S_IRWXG | S_IRWXO);
@@ -83,6 +88,8 @@ static bool make_cache(struct build *b)
     return err_hint(b->err, "XDG_CACHE_HOME names another folder.");
 }
 
+/* Hashes the headers of policies, names and text: a library compiled against others
+ * is not the one that is wanted. */
 static uint64_t hash_headers(void)
 {
     uint64_t hash = HASH_START;
@@ -143,6 +150,9 @@ static uint64_t hash_compiler(struct build *b, uint64_t hash)
     return hash;
 }
 
+/* Names what belongs to this source.  The library's name holds all that its bytes
+ * depend on but the files that the source includes, which only the compiler knows
+ * (KEY.deps): the path, the text, the headers, the flags and the compiler. */
 static bool name_files(struct build *b)
 {
     uint64_t headers = hash_headers(), text, key;
@@ -279,6 +289,9 @@ static void tell_errors(struct build *b, int status, const char *said)
         last->more = count - ERRORS_MAX;
 }
 
+/* Runs the compiler with its output caught, so that its errors become one message.
+ * It writes beside the library and the result is renamed, so another program sees
+ * all of it or nothing.  Of a compiler that fails, nothing stays. */
 static bool compile(struct build *b)
 {
     char *said = arena_alloc(b->arena, SAID_BYTES, 1);

@@ -45,12 +45,16 @@ struct library {
     struct err *err;
 };
 
+/* Sets the error "NAME why".  Returns false, so that a check can end with it. */
 static bool refuse(struct library *library, const char *why)
 {
     return err_set(library->err, ERR_POLICY, library->pos, "%.120s %s",
                    library->called, why);
 }
 
+/* May a policy call this?  A closed list: a function that it does not name could
+ * read a clock or a file, and a run would not be repeatable. cs_* is left to
+ * note_call(). */
 static bool is_callable(const char *name)
 {
     if (strncmp(name, "cs_", 3) == 0)
@@ -83,6 +87,8 @@ static bool check_kind(struct library *library)
            refuse(library, "is not a shared library: link it with -shared");
 }
 
+/* Notes a symbol that the library leaves to others: one of cs_* that this program
+ * lacks, or one that no policy may call.  All are counted, the first few are named. */
 static void note_call(struct library *library, const char *name)
 {
     if (strncmp(name, "cs_", 3) == 0 && dlsym(library->program, name) == NULL)
@@ -94,6 +100,7 @@ static void note_call(struct library *library, const char *name)
                                      library->calls[0] == '\0' ? "" : ", ", name);
 }
 
+/* Notes a table of a policy, which is known by its name: NAME_policy. */
 static void note_table(struct library *library, const char *name)
 {
     size_t bytes = strlen(name), end = strlen(TABLE_END);
@@ -104,6 +111,8 @@ static void note_table(struct library *library, const char *name)
     library->table_count++;
 }
 
+/* Walks the dynamic symbols.  The first one of a section is reserved (all zero) and
+ * left out.  A section whose entries have no size has none. */
 static void read_symbols(struct library *library, Elf_Scn *section,
                          const GElf_Shdr *head)
 {
@@ -124,6 +133,8 @@ static void read_symbols(struct library *library, Elf_Scn *section,
     }
 }
 
+/* Does each C program have this library anyway?  Versions behind the name do not
+ * matter. */
 static bool is_of_c(const char *name)
 {
     for (size_t i = 0; i < sizeof of_c / sizeof of_c[0]; i++)
@@ -132,6 +143,8 @@ static bool is_of_c(const char *name)
     return false;
 }
 
+/* Walks the libraries that must be loaded with this one.  One that C does not bring
+ * is refused: its code would run unchecked. */
 static bool read_needs(struct library *library, Elf_Scn *section,
                        const GElf_Shdr *head)
 {
@@ -151,6 +164,9 @@ static bool read_needs(struct library *library, Elf_Scn *section,
     return true;
 }
 
+/* Walks the sections of the file.  False: a needed library is refused, and the
+ * error is set.  What is found of calls and tables is judged later, when all is
+ * known. */
 static bool read_sections(struct library *library)
 {
     Elf_Scn *section = NULL;
@@ -167,6 +183,8 @@ static bool read_sections(struct library *library)
     return true;
 }
 
+/* A function that this program does not have is told first: it means another ABI,
+ * and then what else is called matters little. */
 static bool check_calls(struct library *library)
 {
     if (library->lacks != NULL)
@@ -182,6 +200,7 @@ static bool check_calls(struct library *library)
                     "of its own.");
 }
 
+/* One file, one policy: an experiment names the file and not the table. */
 static bool check_table(struct library *library)
 {
     if (library->table_count == 1)

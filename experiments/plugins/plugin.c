@@ -26,6 +26,7 @@
 /* Seconds of a processor that a library may take to load: it needs none. */
 #define LOAD_CPU_S 10u
 
+/* Does the text end so, with something before it?  ".so" alone names no file. */
 static bool ends_with(const char *text, const char *end)
 {
     size_t bytes = strlen(text), most = strlen(end);
@@ -45,6 +46,10 @@ struct loading {
     bool reading;                       /* the table: its code has started */
 };
 
+/* Maps the library into this process and finds its table.  Constructors of the
+ * library run here, so this comes after library_check() accepted the file, and
+ * first in a process of its own (try_load).  The handle is never closed: the policy
+ * is used until the program ends. */
 static void load(void *self)
 {
     struct loading *loading = self;
@@ -56,8 +61,6 @@ static void load(void *self)
         snprintf(loading->why, sizeof loading->why, "%s", dlerror());
 }
 
-/* Loads the library, and follows all that its table points to.  For a process of its
- * own: code that runs at the start may do anything, and so may a wrong pointer. */
 /* The table of version 2.0 ends before this member; later ones are longer. */
 #define TABLE_LEAST offsetof(struct cs_policy, weights_count)
 
@@ -75,6 +78,10 @@ static const struct cs_policy *widen_table(const struct cs_policy *table,
     return wide;
 }
 
+/* Loads the library, and follows all that its table points to.  For a process of
+ * its own: code that runs at the start may do anything, and so may a wrong
+ * pointer.  What the table says is checked again by the caller; here only a crash
+ * or a loop counts. */
 static void try_load(void *self)
 {
     struct loading *loading = self;

@@ -65,6 +65,8 @@ static bool run_reference(struct training *t, struct err *err)
 
 /* ---- generations --------------------------------------------------------- */
 
+/* Prints a line for a generation, after train_move() sorted it: the best is the
+ * first. */
 static void log_generation(struct training *t, const struct candidate *batch)
 {
     uint32_t failed = 0, undone = 0, count = (uint32_t)t->keys.population;
@@ -85,6 +87,9 @@ static void log_generation(struct training *t, const struct candidate *batch)
     fputc('\n', t->options->log);
 }
 
+/* Tries the vectors of one generation, scores them and moves the mean.  Without
+ * validation the best vector ever seen is kept here; with it, validate_mean() keeps
+ * the best mean. */
 static bool run_generation(struct training *t, struct err *err)
 {
     uint32_t count = (uint32_t)t->keys.population;
@@ -128,6 +133,9 @@ static bool validate_mean(struct training *t, struct err *err)
     return true;
 }
 
+/* Runs generations until the last one, or until validations bring nothing better
+ * `patience` times.  State is written after each, so --resume loses one generation
+ * at most. */
 static bool run_generations(struct training *t, struct err *err)
 {
     const struct train_validation *v = &t->keys.validation;
@@ -169,6 +177,7 @@ struct judgement {
     uint32_t best;              /* of them: against which least is gained */
 };
 
+/* Adds the jobs that a trial left undone; NAN is a trial that failed. */
 static void add_undone(double undone, double *sum, uint32_t *failed)
 {
     if (isnan(undone))
@@ -196,6 +205,9 @@ static void judge_against(struct training *t, struct judgement *j,
     }
 }
 
+/* Judges what was learned: the initial weights, the best ones and the rivals on
+ * seeds that were never used.  All meet the same cells, so that differences are
+ * paired. */
 static bool judge_weights(struct training *t, struct judgement *j,
                           struct err *err)
 {
@@ -224,6 +236,8 @@ static bool judge_weights(struct training *t, struct judgement *j,
     return true;
 }
 
+/* Writes the judgement as one sentence.  Jobs left undone and failed trials are
+ * told only where there are any, since the means would then mislead. */
 static void put_judgement(struct training *t, const struct judgement *j,
                           char *text, size_t bytes)
 {
@@ -253,6 +267,7 @@ static void put_against(const struct training *t, const struct judgement *j,
                    100 * j->against[a].high);
 }
 
+/* Writes how the weights were made, as comments of the file. */
 static void put_training(const struct training *t, struct out *out)
 {
     const struct train_keys *keys = &t->keys;
@@ -271,6 +286,7 @@ static void put_training(const struct training *t, struct out *out)
 
 #define NUMBERS_A_LINE 6u
 
+/* Writes the weights of one key, in as few digits as give the same number back. */
 static void put_group(struct out *out, const struct train_group *group,
                       const double *weight)
 {
@@ -286,6 +302,8 @@ static void put_group(struct out *out, const struct train_group *group,
     out_text(out, group->list ? "]\n" : "\n");
 }
 
+/* Writes the file of weights.  Its head holds all that is needed to make it again:
+ * version, command, seeds, and the hashes of the inputs. */
 static bool write_weights(struct training *t, const struct judgement *j,
                           struct err *err)
 {

@@ -97,6 +97,7 @@ static bool read_seeds(const struct conf_node *node, struct train_seeds *seeds,
     return node == NULL || conf_fill(node, &train_seeds_schema, seeds, err);
 }
 
+/* Do two ranges share a seed?  Then a judgement would see what was trained on. */
 static bool seeds_overlap(const struct train_seeds *a,
                           const struct train_seeds *b)
 {
@@ -154,6 +155,7 @@ static bool read_validation(struct arena *arena, const struct experiment *experi
     return hold_points(arena, experiment, keys, err);
 }
 
+/* Reads the rivals: policies of the experiment, each once. */
 static bool read_against(struct arena *arena, const struct experiment *experiment,
                          struct train_keys *keys, struct err *err)
 {
@@ -179,6 +181,8 @@ static bool read_against(struct arena *arena, const struct experiment *experimen
     return true;
 }
 
+/* Reads `train:` but for what needs the policies.  Defaults: 4 seeds from 1000 to
+ * train on, and 20 from 0 to judge. */
 static bool read_keys(const struct experiment *experiment, struct train_keys *keys,
                       struct err *err)
 {
@@ -206,6 +210,7 @@ static bool read_keys(const struct experiment *experiment, struct train_keys *ke
     return true;
 }
 
+/* Finds the metric that is made better.  One without a better side cannot be one. */
 static bool find_objective(const struct experiment *experiment, struct train_keys *keys,
                            struct err *err)
 {
@@ -248,6 +253,8 @@ static bool has_weights(struct arena *arena,const struct experiment *experiment,
                          "cs_weight().", list_learners(arena));
 }
 
+/* Finds the policy that learns, which must be one of the experiment and take
+ * weights. */
 static bool find_policy(struct arena *arena, const struct experiment *experiment,
                         struct train_keys *keys, struct err *err)
 {
@@ -284,6 +291,8 @@ static double *weights_of(struct train_keys *keys, const char *key)
     return keys->weight + keys->group[g].first;
 }
 
+/* Gives each key its place in the vector of weights: in the order of the keys,
+ * without gaps. */
 static void place_groups(struct arena *arena, struct train_keys *keys)
 {
     uint32_t first = 0;
@@ -296,6 +305,7 @@ static void place_groups(struct arena *arena, struct train_keys *keys)
     }
 }
 
+/* Lists the keys of the vector: those of `weights:` and of `features:`. */
 static bool list_keys(struct train_keys *keys, struct err *err)
 {
     const struct conf_node *map = keys->weights, *list = keys->features;
@@ -311,6 +321,7 @@ static bool list_keys(struct train_keys *keys, struct err *err)
     return true;
 }
 
+/* Fills the vector with the weights that were written. */
 static bool map_weights(struct train_keys *keys, struct err *err)
 {
     const struct conf_node *map = keys->weights;

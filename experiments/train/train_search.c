@@ -21,6 +21,8 @@
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
 
+/* Orders by score, least first.  The index decides between equals, so that a
+ * generation has one order on all machines. */
 static bool goes_first(const struct candidate *a, const struct candidate *b)
 {
     if (a->score != b->score)
@@ -119,6 +121,9 @@ static double rank_of(const struct training *t, const struct candidate *batch,
     return (below + alike / 2.0) / (count - 1);
 }
 
+/* Moves the mean along each pair by the difference of its ranks, -1 to 1.  Ranks in
+ * place of scores: one vector that leaves jobs undone scores 1000 and more, and
+ * would decide alone. */
 static void move_along_pairs(struct training *t, const struct candidate *batch)
 {
     uint32_t pairs = (uint32_t)t->keys.population / 2;

@@ -39,6 +39,7 @@ static const char *inputs_text(const struct training *t)
     return text_format(t->arena, "%016" PRIx64, hash);
 }
 
+/* Writes numbers with 17 digits, which give the same double back. */
 static void put_list(struct out *out, const char *key, const double *x,
                      uint32_t count)
 {
@@ -90,6 +91,7 @@ static const struct conf_field state_field[] = {
 static const struct conf_schema state_schema =
     CONF_SCHEMA("state", "of a training", state_field);
 
+/* Reads as many numbers as there are weights. */
 static bool take_list(const struct training *t, const struct conf_node *list,
                       double *x, struct err *err)
 {
@@ -104,6 +106,8 @@ static bool take_list(const struct training *t, const struct conf_node *list,
     return true;
 }
 
+/* Takes over a state that was read.  It is refused where the inputs or the program
+ * are others: the training would go on as one that nobody can repeat. */
 static bool take_state(struct training *t, const struct conf_node *root,
                        struct err *err)
 {

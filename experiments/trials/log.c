@@ -43,16 +43,22 @@ struct tail {
     uint64_t bytes[STORE_TABLE_COUNT];  /* of each table in this record */
 };
 
+/* Returns the sum of a record.  It begins with the head's own fields, so that a
+ * head whose numbers were damaged does not go with its bytes either. */
 static uint64_t sum_of(const struct head *head, const char *bytes)
 {
     return XXH64(bytes, head->bytes, XXH64(head, offsetof(struct head, sum), 0));
 }
 
+/* Rounds up to where the next record may begin. */
 static uint64_t padded(uint64_t bytes)
 {
     return (bytes + STEP - 1) / STEP * STEP;
 }
 
+/* Returns storage of at least so many bytes.  What it held may move, and pointers
+ * into it are lost.  It grows by half more than is asked, so that many small calls
+ * cost little. */
 static char *reserve(struct log_buffer *buffer, size_t bytes)
 {
     if (bytes > buffer->room) {
@@ -163,6 +169,7 @@ static size_t read_file(int fd, uint64_t place, char *to, size_t count)
     return done;
 }
 
+/* Are these bytes of the file in memory, all of them? */
 static bool has_piece(const struct log_reader *reader, uint64_t place, size_t count)
 {
     return place >= reader->piece_at &&
@@ -200,6 +207,8 @@ static bool get(struct log_reader *reader, uint64_t place, uint64_t end, struct 
            sum_of(head, reader->record.bytes) == head->sum;
 }
 
+/* Returns the length of a file; 0 where it cannot be asked, as of one that is
+ * empty. */
 static uint64_t bytes_of_file(int fd)
 {
     struct stat st;
@@ -207,6 +216,8 @@ static uint64_t bytes_of_file(int fd)
     return fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
 }
 
+/* Takes the tail out of a record that was read.  False: it is no result, or the
+ * lengths inside it do not add up to its own; it then counts as damaged. */
 static bool get_tail(const struct head *head, const struct log_reader *reader,
                      struct tail *tail)
 {

@@ -86,6 +86,8 @@ struct store {
 
 /* ---- the index ---- */
 
+/* Returns the slot of a trial, or the free one where it goes.  The index is at most
+ * half full, so there is always a free one and the search ends. */
 static struct place *find(const struct store *store, uint64_t hash)
 {
     uint32_t at = (uint32_t)(hash >> 32 ^ hash) & (store->room - 1);
@@ -95,6 +97,7 @@ static struct place *find(const struct store *store, uint64_t hash)
     return &store->slot[at];
 }
 
+/* Makes the index twice as large, and moves each trial to its new slot. */
 static void grow_index(struct store *store)
 {
     struct place *old = store->slot;
@@ -109,6 +112,8 @@ static void grow_index(struct store *store)
     free(old);
 }
 
+/* Adds a trial to the index.  Of one that stands in two logs (two programs ran it
+ * at the same time) the first found is kept: their results are the same. */
 static void add_place(struct store *store, struct place place)
 {
     struct place *slot;
@@ -125,17 +130,23 @@ static void add_place(struct store *store, struct place place)
 
 /* ---- files ---- */
 
+/* Is this the name of a log: 16 hexadecimal digits and the suffix? */
 static bool is_log(const char *name)
 {
     return strspn(name, "0123456789abcdef") == 16 && strcmp(name + 16, suffix) == 0;
 }
 
+/* Opens a file of the folder by its handle, so that a folder that is moved stays
+ * the same.  Links are not followed, and a pipe does not block: others may write
+ * into the folder. */
 static int open_file(const struct store *store, const char *name, int flags)
 {
     return openat(folder_handle(store->dir), name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK,
                   0666);
 }
 
+/* Adds a log to those that are known, and returns its number.  It is not opened
+ * yet. */
 static uint32_t add_file(struct store *store, const char *name, bool own)
 {
     struct file file = { .own = own, .reader.fd = -1 };
@@ -145,6 +156,7 @@ static uint32_t add_file(struct store *store, const char *name, bool own)
     return store->file_count - 1;
 }
 
+/* Returns the number of a log; file_count: it is not known. */
 static uint32_t find_file(const struct store *store, const char *name)
 {
     uint32_t i = 0;
@@ -171,6 +183,9 @@ static struct log_reader *reach_file(struct store *store, uint32_t index)
     return reader->fd < 0 ? NULL : reader;
 }
 
+/* Opens the list of the folder anew, through a handle of its own: that of the
+ * folder has one place where it reads, which others use as well.  NULL: it cannot
+ * be read. */
 static DIR *list_of(const struct store *store)
 {
     int fd = openat(folder_handle(store->dir), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -181,6 +196,8 @@ static DIR *list_of(const struct store *store)
     return list;
 }
 
+/* Adds the logs that came into the folder since the last look.  A folder that
+ * cannot be read adds none: its trials are then run again. */
 static void find_files(struct store *store)
 {
     DIR *list = list_of(store);
@@ -200,6 +217,7 @@ struct looking {
     uint32_t file;
 };
 
+/* Is called by log_scan() for each whole trial of a log. */
 static void found(void *self, uint64_t hash, uint64_t at)
 {
     const struct looking *looking = self;
@@ -207,6 +225,7 @@ static void found(void *self, uint64_t hash, uint64_t at)
     add_place(looking->store, (struct place){ hash, at, looking->file, 1 });
 }
 
+/* Reads on in one log, from where it was left. */
 static void look_at(struct store *store, uint32_t index)
 {
     struct looking looking = { store, index };
@@ -216,6 +235,8 @@ static void look_at(struct store *store, uint32_t index)
         log_scan(reader, found, &looking);
 }
 
+/* Reads on in all logs but our own, whose trials are added by the threads that
+ * write them (the invariant at the head of this file). */
 static void look_at_others(struct store *store)
 {
     find_files(store);
@@ -305,6 +326,8 @@ static bool failed(const struct store *store, int why, struct err *err)
                    folder_path(store->dir), strerror(why));
 }
 
+/* Makes the log of one more thread, under a name that no other has: O_EXCL decides
+ * between two programs that try the same one. */
 static bool open_writer(struct store *store, uint32_t index, struct err *err)
 {
     struct writer writer = { .log = { .fd = -1, .end = &store->end[index] } };
@@ -334,6 +357,9 @@ bool store_threads(struct store *store, uint32_t count, struct err *err)
     return true;
 }
 
+/* Writes rows of a trial as they come, so that a long trial needs no memory for
+ * them.  The first error is kept for the end of the trial, and the trial is told to
+ * stop. */
 static void take_rows(void *self, const char *bytes, size_t count)
 {
     struct rows *rows = self;
@@ -367,6 +393,10 @@ struct store_trial *store_begin(struct store *store, uint32_t thread, uint64_t h
     return trial;
 }
 
+/* Writes the result with the rows that are left, which makes the trial whole.
+ * Returns errno.  It is noted for the index only where nothing else was appended
+ * since the last note: else the part between is read from the file (look_at), where
+ * forks wrote it. */
 static int write_result(struct writer *writer, const struct trial_result *result)
 {
     struct store_trial *trial = &writer->trial;
@@ -402,6 +432,7 @@ bool store_end(struct store_trial *trial, const struct trial_result *result,
 
 /* ---- logs of other folders ---- */
 
+/* Copies the rest of one file to another.  A short write goes on where it stopped. */
 static bool copy_all(int from, int to)
 {
     char block[65536];
@@ -469,6 +500,7 @@ struct claims {
     uint32_t count;
 };
 
+/* Is this the claim of a trial that is in the list? */
 static bool is_claim(const void *self, const char *name)
 {
     const struct claims *claims = self;

@@ -135,6 +135,7 @@ const struct conf_schema host_preemption_schema =
     CONF_SCHEMA("experiment.policies[].preemption",
                 "what stopping a job costs it", preemption_field);
 
+/* Returns how a parameter is written in YAML. */
 static enum conf_type conf_type_of(enum cs_param_type type)
 {
     switch (type) {
@@ -290,6 +291,7 @@ static const struct cs_weights *declared_list(const struct cs_policy *policy,
     return NULL;
 }
 
+/* Reads a list of weights, which must have the length that the policy declares. */
 static bool read_weight_list(struct arena *arena, const struct conf_node *node,
                              const struct cs_weights *shape,
                              struct host_weight *out, struct err *err)
@@ -310,6 +312,8 @@ static bool read_weight_list(struct arena *arena, const struct conf_node *node,
     return true;
 }
 
+/* Reads weight i of the map.  A policy that declares its weights takes these alone;
+ * one that declares none takes any number, by key. */
 static bool read_weight(struct arena *arena, const struct conf_node *node,
                         size_t i, const struct cs_policy *policy,
                         struct host_weight *out, struct err *err)
@@ -330,6 +334,8 @@ static bool read_weight(struct arena *arena, const struct conf_node *node,
     return conf_read(conf_value(node, i), &field, &out->value, err);
 }
 
+/* Reads all weights, from the map or from the file that it names.  A declared key
+ * that is missing is an error: 0 in its place would be another policy. */
 static bool read_weights(struct arena *arena, const struct conf_node *node,
                          struct host_policy *out, struct err *err)
 {
@@ -468,6 +474,7 @@ static const char *write_limits(struct arena *arena, const struct heeds *heeds)
     return text;
 }
 
+/* Reads `rounds:` into the rules; times are ns. */
 static bool read_rounds(const struct conf_node *map, struct host_rules *rules,
                         struct err *err)
 {
@@ -481,6 +488,8 @@ static bool read_rounds(const struct conf_node *map, struct host_rules *rules,
     return true;
 }
 
+/* Turns keys as they were written into rules.  A tick is a length of rounds as
+ * well, so a policy has one of the two. */
 static bool read_rules(const struct keys *keys, struct host_rules *rules,
                        struct err *err)
 {

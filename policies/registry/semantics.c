@@ -189,6 +189,8 @@ static bool refuse_preset(const struct conf_node *key, const char *policy,
         : err_hint(err, "Did you mean %s?", near);
 }
 
+/* Returns the entry with the keys of a preset.  A key that the user wrote stays: a
+ * preset is a set of defaults. */
 static const struct conf_node *add_keys(struct arena *arena,
                                         const struct conf_node *entry,
                                         const char *keys, struct err *err)

@@ -30,6 +30,7 @@ static size_t param_bytes(enum cs_param_type type)
     return 0;
 }
 
+/* Is the key among the first `count` parameters? */
 static bool is_param(const struct cs_policy *policy, uint32_t count, const char *key,
                      size_t key_bytes)
 {
@@ -48,6 +49,8 @@ static bool has_words(const struct cs_policy *policy, const char *key)
     return false;
 }
 
+/* Checks one parameter of a table.  Its bytes must lie inside of `self`: the host
+ * writes them there, and a wrong offset would write over memory of its own. */
 static bool check_param(const struct cs_policy *policy, uint32_t i, struct err *err)
 {
     const struct cs_param *param = &policy->param[i];
@@ -96,6 +99,7 @@ static bool check_lists(const struct cs_policy *policy, struct err *err)
     return true;
 }
 
+/* Names stand in files, columns and file names, so they are of few letters. */
 static bool is_valid_name(const char *name)
 {
     if (!name || name[0] < 'a' || name[0] > 'z')
@@ -103,6 +107,8 @@ static bool is_valid_name(const char *name)
     return name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
 }
 
+/* Checks the members that counts and pointers share: a count without its list would
+ * be read through NULL. */
 static bool check_members(const struct cs_policy *policy, struct err *err)
 {
     const char *name = policy->name;

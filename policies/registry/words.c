@@ -108,6 +108,8 @@ static bool refuse_default(const struct cs_policy *policy,
                     policy->name, param->key);
 }
 
+/* Sets the error of a word that is not in the list, with the nearest one.  Returns
+ * false. */
 static bool refuse_word(const struct cs_policy *policy, const char *key,
                         const struct conf_node *value,
                         const char *const *list, struct err *err)

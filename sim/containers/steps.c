@@ -78,6 +78,7 @@ static void note_bounds(struct steps *steps, uint32_t at)
     entry->least = least + entry->add;
     entry->most = most + entry->add;
     entry->changes = 0;
+    assert(entry->least <= entry->most);
 }
 
 /* Copies the steps of one block from i on behind those of another. */
@@ -100,6 +101,7 @@ static void split_block(struct steps *steps, uint32_t at)
 
     assert(entry->block->count == STEP_BLOCK);
     move_steps(rest, entry->block, STEP_BLOCK / 2);
+    assert(entry->block->time_ns[STEP_BLOCK / 2 - 1] < rest->time_ns[0]);
     steps->time_ns[at + 1] = rest->time_ns[0];
     entry[1].add = entry->add;
     note_bounds(steps, at);
@@ -236,6 +238,7 @@ static struct step_at cut_step(struct steps *steps, int64_t time_ns, struct step
         make_room(steps, &step, keep);
     struct step_block *block = steps->list[step.at].block;
     uint32_t i = ++step.i, rest = block->count - i;
+    assert(block->count < STEP_BLOCK && i <= block->count);
     memmove(&block->time_ns[i + 1], &block->time_ns[i], rest * sizeof *block->time_ns);
     memmove(&block->free[i + 1], &block->free[i], rest * sizeof *block->free);
     block->time_ns[i] = time_ns;
@@ -270,6 +273,7 @@ void steps_join(struct steps *steps, struct step_at step)
 {
     struct step_at before = { step.at, step.i - 1 };
 
+    assert(step.at <= steps->count);
     if (step.at == steps->count || (step.at == 0 && step.i == 0))
         return;
     if (step.i == 0)
@@ -288,6 +292,7 @@ void steps_forget(struct steps *steps, int64_t now_ns)
     uint32_t over = find_time(block->time_ns, block->count, now_ns);
     block->time_ns[over] = larger(block->time_ns[over], now_ns);
     drop_steps(steps, 0, 0, over);
+    assert(steps->time_ns[0] >= now_ns);
 }
 
 void steps_bound(const struct steps *steps, struct step_at from, struct step_at to,
@@ -309,6 +314,7 @@ void steps_bound(const struct steps *steps, struct step_at from, struct step_at 
             *most = larger(*most, entry->block->free[i] + entry->add);
         }
     }
+    assert(*least <= *most);
 }
 
 void steps_add(struct steps *steps, struct step_at from, struct step_at to,

@@ -31,6 +31,7 @@ static double link_sum(const struct share *share, const struct share_link *link,
             (const struct share_use *)(const void *)share->uses.items + member[m].use;
         double rate = share_rate(share, flow);
 
+        assert(flow->weight > 0);
         load += rate * use->per_unit;
         *level = fmax(*level, rate / flow->weight);
     }
@@ -42,6 +43,7 @@ static bool is_limited(const struct share *share, const struct share_flow *flow)
     const struct share_use *use = share_uses(share, flow);
     double rate = share_rate(share, flow), level;
 
+    assert(flow->live && flow->use_count > 0);
     if (rate >= flow->rate_max * (1 - NEAR))
         return rate <= flow->rate_max * (1 + NEAR);
     for (uint32_t k = 0; k < flow->use_count; k++) {

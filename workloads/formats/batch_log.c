@@ -16,6 +16,7 @@
 #include "workloads/formats/trace_row.h"
 #include "workloads/logs/log.h"
 
+/* Did the log leave this value out?  An empty field is not a zero. */
 static bool is_empty(const struct csv *csv, enum log_column column)
 {
     return csv_field(csv, column)->bytes == 0;
@@ -42,6 +43,8 @@ static bool read_pod(const struct csv *csv, struct import_job *job,
     return true;
 }
 
+/* Reads what logs may lack: run time, limit, priority, types of GPU.  A value that
+ * is missing stays 0 and is remarked, one that is wrong is an error. */
 static bool read_more(struct importer *importer, struct import_row *row,
                       struct err *err)
 {
@@ -78,6 +81,7 @@ static void judge_cores(const struct csv *csv, struct import_row *row)
         import_drop(row, IMPORT_STILL_RUNNING, LOG_END);
 }
 
+/* Reads a job.  A pod without GPUs is no job of GPUs, but may be one of cores. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

@@ -15,7 +15,6 @@
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
 #include "sim/text/csv.h"
-#include "sim/text/scan.h"
 #include "workloads/formats/row.h"
 #include "workloads/formats/trace_row.h"
 
@@ -42,14 +41,6 @@ static bool open_gavel(struct importer *importer, struct err *err)
                        "row has %zu fields between tabs, traces of Gavel "
                        "have 7 or 10", count);
     return import_lengths_gavel(importer, err);
-}
-
-static bool is_number(const struct csv *csv, size_t column, double wanted)
-{
-    struct csv_field field = *csv_field(csv, column);
-    double value;
-
-    return scan_f64(field.text, field.bytes, &value) && value == wanted;
 }
 
 /* Run time from steps; 0 where the rate is not known. */
@@ -96,9 +87,9 @@ static bool read_row(struct importer *importer, struct import_row *row,
     if (field->weight == ROW_NO_COLUMN)
         return true;
     row->remark[REMARK_WEIGHT] =
-        !is_number(importer->csv, field->weight, 1.0);
+        !import_says(importer->csv, field->weight, 1.0);
     row->remark[REMARK_SLO] =
-        !is_number(importer->csv, field->slo, -1.0);
+        !import_says(importer->csv, field->slo, -1.0);
     return true;
 }
 

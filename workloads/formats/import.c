@@ -213,6 +213,8 @@ static bool take_row(struct walk *walk, struct import_row *row,
     return true;
 }
 
+/* Orders jobs by submission; rows of the same instant stay in the order of the
+ * file. */
 static int compare_submits(const void *left, const void *right)
 {
     const struct import_job *a = left, *b = right;
@@ -282,6 +284,8 @@ static bool check_lengths(const struct import_format *format,
     return err_hint(err, "Say which with --gpu-type, such as v100.");
 }
 
+/* Opens the file as a table.  A log that is none (pods, accounting records) is read
+ * by its own source, which gives rows as a CSV would. */
 static struct csv *open_csv(struct arena *arena,
                             const struct import_format *format,
                             const char *path, struct err *err)

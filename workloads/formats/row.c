@@ -160,6 +160,14 @@ bool import_is_late(const struct import_job *job)
            job->deadline_ns - job->submit_ns < job->run_ns;
 }
 
+bool import_says(const struct csv *csv, size_t column, double wanted)
+{
+    struct csv_field field = *csv_field(csv, column);
+    double value;
+
+    return scan_f64(field.text, field.bytes, &value) && value == wanted;
+}
+
 bool import_amount(const struct csv *csv, size_t column, double *out,
                    struct err *err)
 {

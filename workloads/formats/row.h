@@ -38,6 +38,8 @@ bool import_timed(struct importer *importer, const struct timed_columns *at,
 /* A number from 0 up to 1e9; empty is 0. */
 bool import_amount(const struct csv *csv, size_t column, double *out,
                    struct err *err);
+/* Is the field this number?  False of a text, also of an empty one. */
+bool import_says(const struct csv *csv, size_t column, double wanted);
 /* GPUs of a job; a row without one if they are no whole number. */
 void import_gpus(struct import_row *row, double gpus, size_t column);
 /* Is the deadline before submission + run time, so that it cannot be met? */

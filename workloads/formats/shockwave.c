@@ -19,7 +19,6 @@
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
 #include "sim/text/csv.h"
-#include "sim/text/scan.h"
 #include "workloads/formats/regimes.h"
 #include "workloads/formats/row.h"
 #include "workloads/formats/trace_row.h"
@@ -28,6 +27,8 @@
 
 enum { TYPE, STEPS = 5, GPUS, MODE, WEIGHT, SLO, RUN, ARRIVAL, FIELDS };
 
+/* The file has no header, so the number of its fields is all that tells it from
+ * others. */
 static bool open_shockwave(struct importer *importer, struct err *err)
 {
     size_t count = csv_columns(importer->csv);
@@ -160,14 +161,6 @@ static void find_length(struct importer *importer, enum regime_mode mode,
     import_drop(row, IMPORT_NO_LENGTH, TYPE);
 }
 
-static bool is_number(const struct csv *csv, size_t column, double wanted)
-{
-    struct csv_field field = *csv_field(csv, column);
-    double value;
-
-    return scan_f64(field.text, field.bytes, &value) && value == wanted;
-}
-
 /* With a table of rates the length follows from the steps and the mode, and
  * the file's own run time is not used. */
 static bool read_row(struct importer *importer, struct import_row *row,
@@ -190,8 +183,8 @@ static bool read_row(struct importer *importer, struct import_row *row,
         return row_fault(importer->csv, MODE, ERR_RANGE,
                          "static, accordion or gns", err);
     row->remark[REMARK_DYNAMIC] = mode != 0 && !rated;
-    row->remark[REMARK_WEIGHT] = !is_number(importer->csv, WEIGHT, 1.0);
-    row->remark[REMARK_SLO] = !is_number(importer->csv, SLO, -1.0);
+    row->remark[REMARK_WEIGHT] = !import_says(importer->csv, WEIGHT, 1.0);
+    row->remark[REMARK_SLO] = !import_says(importer->csv, SLO, -1.0);
     if ((rated && !row_whole(importer->csv, STEPS, &steps, err)) ||
         !import_plain(importer, &at, row, err))
         return false;

@@ -17,6 +17,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
+#include "sim/stats/stats.h"
 #include "workloads/formats/import.h"
 
 #define JOBS_MIN 10u
@@ -29,13 +30,6 @@
 #define KS_CHANCE 1.36
 #define DAY_S 86400.0
 
-static int compare_values(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return a < b ? -1 : a > b;
-}
-
 /* More jobs first; then the smaller size. */
 static int compare_jobs(const void *left, const void *right)
 {
@@ -46,6 +40,7 @@ static int compare_jobs(const void *left, const void *right)
     return a->gpu_milli < b->gpu_milli ? -1 : a->gpu_milli > b->gpu_milli;
 }
 
+/* The smaller size first. */
 static int compare_sizes(const void *left, const void *right)
 {
     const struct trace_fit_size *a = left, *b = right;
@@ -106,7 +101,7 @@ static void fit_entry(struct arena *arena, const struct import_result *result,
         if (has_size(entry, milli_of(&result->job[i])))
             run_s[n++] = clock_s_from_ns(result->job[i].run_ns);
     assert(n == entry->jobs);
-    qsort(run_s, n, sizeof *run_s, compare_values);
+    qsort(run_s, n, sizeof *run_s, stats_order);
     entry->run_s = run_s;
     if (!(run_s[0] < run_s[n - 1]))
         return;
@@ -178,7 +173,7 @@ static void fit_gaps(struct arena *arena, const struct import_result *result,
     for (size_t i = 0; i < n; i++)
         gap_s[i] = clock_s_from_ns(result->job[i + 1].submit_ns -
                                    result->job[i].submit_ns);
-    qsort(gap_s, n, sizeof *gap_s, compare_values);
+    qsort(gap_s, n, sizeof *gap_s, stats_order);
     while (gap_s[out->zero_gaps] <= 0.0)
         out->zero_gaps++;
     for (size_t i = 0; i < out->zero_gaps; i++)

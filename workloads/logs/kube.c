@@ -106,6 +106,8 @@ static void keep(struct kube *kube, struct pods pods)
     kube->pods[kube->count++] = pods;
 }
 
+/* Returns pods that have an owner, a tenant and a place in the file, and nothing
+ * else yet. */
 static struct pods new_pods(struct kube *kube, const struct conf_node *object)
 {
     return (struct pods){.job = owner_of(kube->arena, object),
@@ -144,6 +146,8 @@ static bool read_end(const struct conf_node *pod, struct pods *pods,
     return true;
 }
 
+/* Reads a pod.  Times that its state does not have (it waits, it runs) stay
+ * unknown; wrong ones are an error. */
 static bool read_pod(struct kube *kube, const struct conf_node *pod,
                      struct err *err)
 {
@@ -259,6 +263,8 @@ static bool read_queue(void *self, const struct conf_node *object,
     return kube_queues_add(&((struct kube *)self)->queues, object, err);
 }
 
+/* Reads one object of the file.  Kinds that say nothing of jobs or queues are
+ * counted, so that a file of the wrong objects does not look like an empty log. */
 static bool read_object(void *self, const struct conf_node *object,
                         struct err *err)
 {
@@ -370,6 +376,7 @@ static struct pods merge(struct kube *kube, const struct pods *pods,
     return job;
 }
 
+/* Orders by creation; of the same second, as they stand in the file. */
 static int compare_created(const void *left, const void *right)
 {
     const struct pods *a = left, *b = right;
@@ -400,6 +407,9 @@ static void make_jobs(struct kube *kube)
         qsort(kube->pods, jobs, sizeof *kube->pods, compare_created);
 }
 
+/* Gives the next job as a row, in the units of enum log_column.  Cores are written
+ * by the function for times (seconds with a fraction), which keeps thousandths of a
+ * core. */
 static enum csv_step next_job(void *self, struct csv_field *field,
                               struct err *err)
 {

@@ -37,6 +37,7 @@ bool kube_queues_has(const struct conf_node *object)
            is_volcano_queue(object);
 }
 
+/* Returns item i; NULL behind the last, and where there is no list. */
 static const struct conf_node *item_of(const struct conf_node *list, size_t i)
 {
     return list != NULL && conf_kind(list) == CONF_LIST &&
@@ -63,6 +64,7 @@ static bool add_flavor(const struct conf_node *flavor, double *gpus,
     return true;
 }
 
+/* Adds up the GPUs of all flavors of a queue of Kueue. */
 static bool read_nominal(const struct conf_node *object, double *gpus,
                          struct err *err)
 {
@@ -95,6 +97,8 @@ static bool read_deserved(const struct conf_node *object, double *gpus,
     return true;
 }
 
+/* Adds a queue of Kueue or of Volcano.  One of Kueue without a cohort lends and
+ * borrows nothing (`alone`).  An object without a name is passed over. */
 static bool add_queue(struct kube_queues *queues,
                       const struct conf_node *object, struct err *err)
 {

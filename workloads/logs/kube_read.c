@@ -15,6 +15,7 @@
 #include "sim/text/scan.h"
 #include "sim/text/trace_date.h"
 
+/* Is this YAML's null?  It counts as a key that is not there. */
 static bool is_null(const struct conf_node *node)
 {
     return conf_kind(node) == CONF_SCALAR &&
@@ -22,6 +23,8 @@ static bool is_null(const struct conf_node *node)
             strcmp(conf_text(node), "~") == 0 || conf_text(node)[0] == '\0');
 }
 
+/* Returns the value of a key given by its length, a part of a path; NULL: it is not
+ * there. */
 static const struct conf_node *member(const struct conf_node *map,
                                       const char *key, size_t bytes)
 {
@@ -138,6 +141,7 @@ bool kube_is_gpu(const char *resource)
            strcmp(resource, "amd.com/gpu") == 0;
 }
 
+/* A slice of a GPU (MIG) counts as a whole one; the importer notes it. */
 static bool is_slice(const char *resource)
 {
     return strncmp(resource, "nvidia.com/mig-", 15) == 0;
@@ -181,6 +185,8 @@ static bool add_resource(const struct conf_node *map, size_t i,
     return true;
 }
 
+/* Adds what a container asks for, `times` over.  A limit counts where the same
+ * resource has no request, as Kubernetes takes it. */
 static bool add_container(const struct conf_node *container, double times,
                           struct kube_request *request, struct err *err)
 {

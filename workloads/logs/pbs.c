@@ -75,6 +75,7 @@ static void read_keys(struct pbs *log, char *text, uint32_t col)
     }
 }
 
+/* Reads a number that may be missing: *out then stays.  Negative ones are an error. */
 static bool read_whole(const struct pbs *log, int key, int64_t *out,
                        struct err *err)
 {
@@ -143,6 +144,8 @@ static bool read_chunks(struct pbs *log, int key, struct chunks *chunks,
     return true;
 }
 
+/* Puts GPUs, cores, nodes and memory into the row.  Totals (ngpus, ncpus, nodect)
+ * go before the sums of the chunks, since they are what the server charged. */
 static bool put_resources(struct pbs *log, struct err *err)
 {
     struct record *record = &log->record;
@@ -179,6 +182,7 @@ static bool put_resources(struct pbs *log, struct err *err)
     return true;
 }
 
+/* Reads an instant that may be missing; *known says if it was there. */
 static bool read_moment(const struct pbs *log, int key, int64_t *ns,
                         bool *known, struct err *err)
 {
@@ -190,6 +194,8 @@ static bool read_moment(const struct pbs *log, int key, int64_t *ns,
                         "seconds since 1970", err);
 }
 
+/* Puts the times into the row.  A job that was held counts from when it could have
+ * run. */
 static bool put_times(struct pbs *log, struct err *err)
 {
     struct record *record = &log->record;
@@ -263,6 +269,8 @@ static bool cut_record(const struct pbs *log, char *line, struct cell cell[4],
                         "DATE;TYPE;ID;KEY=VALUE ...", err);
 }
 
+/* Gives the next job that ended (record E); other records are counted and passed
+ * over. */
 static enum csv_step next_job(void *self, struct csv_field *field,
                               struct err *err)
 {

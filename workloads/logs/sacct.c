@@ -36,6 +36,7 @@ static const char *const absence[WANTED] = {
 
 /* ---- times ----------------------------------------------------------------- */
 
+/* Reads a date of sacct; "Unknown" and an empty one are not known, and no error. */
 static bool read_moment(struct sacct *log, int column, int64_t *ns,
                         bool *known, struct err *err)
 {
@@ -177,6 +178,8 @@ static bool cut_line(struct sacct *log, char *line, struct err *err)
                                "Comment and such out of --format.") : false;
 }
 
+/* Gives the next job.  Steps of a job (12.batch) are inside its own line, and would
+ * count twice. */
 static enum csv_step next_job(void *self, struct csv_field *field,
                               struct err *err)
 {

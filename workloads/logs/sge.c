@@ -41,6 +41,7 @@ struct asked {
     bool has_gpus, has_limit;
 };
 
+/* Reads a number of 0 or more, which must be there. */
 static bool read_whole(const struct sge *log, int field, const char *what,
                        int64_t *out, struct err *err)
 {
@@ -50,6 +51,7 @@ static bool read_whole(const struct sge *log, int field, const char *what,
            record_fault(&log->record, cell, what, "a whole number", err);
 }
 
+/* Is this one of the names that sites give to GPUs?  SGE has no name of its own. */
 static bool is_gpu(const char *name, size_t bytes)
 {
     static const char *const names[] = {"gpu", "gpus", "ngpus", "GPU", "cuda",

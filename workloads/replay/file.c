@@ -251,6 +251,7 @@ static void close_file(struct reading *in)
 
 /* ---- the reading ------------------------------------------------ */
 
+/* Orders rows by submission; those of one instant by their number in the file. */
 static int compare_submits(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;

@@ -53,6 +53,7 @@ bool trace_kind_needed(const struct row *row)
            (row->types != NULL && row->types[0] != '\0');
 }
 
+/* Returns the types that a row allows, as it has them; "" allows all. */
 static const char *types_of(const struct row *row)
 {
     return row->types == NULL ? "" : row->types;
@@ -145,6 +146,7 @@ static bool has_name(const struct world *world, const char *types,
     }
 }
 
+/* Are there only separators? */
 static bool has_no_name(const char *types)
 {
     return types[strspn(types, "|")] == '\0';

@@ -80,6 +80,7 @@ struct cells {
     const struct csv *csv;
 };
 
+/* Gives a cell to the evaluator; a number that is missing or no number is NAN. */
 static struct expr_cell cell_of(const void *self, uint32_t column)
 {
     const struct cells *cells = self;

@@ -153,6 +153,7 @@ static bool read_tick(struct series_reader *reader, struct json *json,
                       err);
 }
 
+/* Reads the seconds between two points, above 0 and at most 1e6. */
 static bool read_gap(struct json *json, struct ticks *ticks, struct err *err)
 {
     static const char *const keys[] = {"gap_seconds", NULL};

@@ -111,6 +111,8 @@ static bool read_point(struct matrix *m, size_t number, struct err *err)
     return json_expect(m->json, JSON_ARRAY_END, "the end of a point", err);
 }
 
+/* Reads the points of one series.  Its name must have come before: the file is read
+ * as a stream, and points are not kept until a name follows. */
 static bool read_values(struct matrix *m, struct err *err)
 {
     enum json_token token;

@@ -43,6 +43,7 @@ struct placed {
     size_t at;
 };
 
+/* Orders points by time; those of one instant as they stand in the file. */
 static int compare_times(const void *left, const void *right)
 {
     const struct placed *a = left, *b = right;
