@@ -192,17 +192,23 @@ static double pool_usd(const struct recount_books *books, const struct cluster_s
     return usd;
 }
 
+/* *rounded: a flow ends at the next whole nanosecond, and keeps at most all cores of its
+ * node busy until then. */
 static double pool_core_s(const struct recount_books *books,
-                          const struct recount_parts *parts, uint32_t pool)
+                          const struct recount_parts *parts, uint32_t pool, double *rounded)
 {
     const struct cluster_spec *cluster = parts->spec->cluster;
     double s = 0;
 
+    *rounded = 0;
+
     for (uint32_t n = 0; n < cluster->node_count; n++) {
         uint32_t l = fabric_link(parts->fabric, FABRIC_CPU, n);
 
-        if (l < books->links && cluster_group_of(cluster, n)->pool == pool)
-            s += books->carried[l].units;
+        if (l >= books->links || cluster_group_of(cluster, n)->pool != pool)
+            continue;
+        s += books->carried[l].units;
+        *rounded += 1e-9 * (double)books->carried[l].ends * cluster_group_of(cluster, n)->cores;
     }
     return s;
 }
@@ -213,7 +219,7 @@ static void judge_pool(const struct recount_books *books, const struct recount_p
     const struct cluster_spec *cluster = parts->spec->cluster;
     struct line_sum sum = { .any = false };
     double gpus = NAN, all = 0, from_s = books->alone ? (double)books->first_ns / 1e9 : 0;
-    double span_s = end_s - from_s;
+    double span_s = end_s - from_s, core_s, rounded_s;
 
     sum_lines(parts->timeline, cluster->pool_name[pool], end_s, &sum, &gpus);
     for (uint32_t g = 0; g < cluster->group_count; g++)
@@ -230,8 +236,9 @@ static void judge_pool(const struct recount_books *books, const struct recount_p
                  DIGITS * sum.of[LINE_ALLOCATED]);
     judge_figure(judge, "gpus_busy of timeline.csv", sum.of[LINE_BUSY],
                  books->held->pool_busy[pool], DIGITS * (sum.of[LINE_BUSY] + span_s * 1e-3));
-    judge_figure(judge, "cores_busy of timeline.csv", sum.of[LINE_CORES],
-                 pool_core_s(books, parts, pool), 1e5 + DIGITS * sum.of[LINE_CORES]);
+    core_s = pool_core_s(books, parts, pool, &rounded_s);
+    judge_figure(judge, "cores_busy of timeline.csv", sum.of[LINE_CORES], core_s,
+                 rounded_s / JUDGE_NEAR + DIGITS * sum.of[LINE_CORES]);
     judge_figure(judge, "jobs_pending of timeline.csv", sum.of[LINE_PENDING],
                  (double)((long double)books->pending / 1e9L), DIGITS * sum.of[LINE_PENDING]);
     judge_figure(judge, "jobs_running of timeline.csv", sum.of[LINE_RUNNING],

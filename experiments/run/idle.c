@@ -48,6 +48,7 @@ struct idle {
     struct arena *arena;
     const struct cluster_spec *spec;
     struct cs_host *host;
+    const struct loop *loop;
     struct idle_lease *lease;
     uint32_t lease_room;
     int64_t level[GPU_DOES_COUNT];      /* thousandths of GPUs; they add up to all */
@@ -57,6 +58,7 @@ struct idle {
     int64_t from_ns, last_ns;
     struct fact *later;         /* that wait for the next job */
     uint32_t laters, later_room;
+    uint32_t waits;             /* tasks, when the last instant was over */
     bool stale;                 /* what is free was not counted again yet */
 };
 
@@ -194,15 +196,6 @@ static void count_free(struct idle *idle)
     idle->stale = false;
 }
 
-/* All that happens at an instant has happened: nothing before it lasted. */
-static void settle(void *self)
-{
-    struct idle *idle = self;
-
-    if (idle->stale)
-        count_free(idle);
-}
-
 /* Integrates all levels up to now.  The loop has told before that the last instant
  * was over, so that no level is stale. */
 static void advance(struct idle *idle, int64_t now)
@@ -216,6 +209,26 @@ static void advance(struct idle *idle, int64_t now)
         if (idle->level[d] != 0)
             idle->sum[d] += (wide_ns)idle->level[d] * ns;
     idle->last_ns = now;
+}
+
+static uint32_t count_waiting(const struct idle *idle)
+{
+    return idle->host == NULL ? 0 : host_pending(idle->host);
+}
+
+/* All that happens at an instant has happened: nothing before it lasted.  A service takes
+ * back what it asked for without a fact, and in rounds no decision follows: then the levels
+ * until now are those from before. */
+static void settle(void *self)
+{
+    struct idle *idle = self;
+    bool changed = count_waiting(idle) != idle->waits;
+
+    if (changed && !idle->stale && host_jobs_left(idle->host) > 0)
+        advance(idle, loop_now_ns(idle->loop));
+    if (idle->stale || changed)
+        count_free(idle);
+    idle->waits = count_waiting(idle);
 }
 
 /* Enters what nodes did while no job was in the system. */
@@ -276,6 +289,7 @@ struct idle *idle_new(const struct metrics_parts *parts)
     const struct cluster_spec *spec = parts->spec->cluster;
 
     idle->arena = parts->arena;
+    idle->loop = parts->loop;
     idle->spec = spec;
     idle->free_milli = arena_alloc(parts->arena, spec->pool_count + 1,
                                    sizeof *idle->free_milli);
