@@ -62,16 +62,20 @@ static void judge_gpus(const struct asked *a)
         judge_metric(a->judge, METRIC_GPU_IDLE_QUEUED, gpu_s(a->books->queued) / all, 1);
 }
 
+/* Who stands first may change while nothing happens, as under hrrn: what is free behind the
+ * first, and what is free for it, are told apart at other instants here, and summed. */
 static void judge_idle(const struct asked *a)
 {
-    static const enum metric metric[IDLE_KINDS] = {
-        [IDLE_UNSUITED] = METRIC_GPU_UNSUITED, [IDLE_GANG] = METRIC_GPU_GANG,
-        [IDLE_FRAGMENT] = METRIC_GPU_FRAGMENT, [IDLE_BEHIND] = METRIC_GPU_BEHIND,
-    };
+    const __int128_t *idle = a->books->idle;
+    double all = a->all_gpu_s;
 
-    for (int k = 0; a->books->full && a->books->host != NULL && a->all_gpu_s > 0 &&
-                    k < IDLE_KINDS; k++)
-        judge_metric(a->judge, metric[k], gpu_s(a->books->idle[k]) / a->all_gpu_s, 1);
+    if (!a->books->full || a->books->host == NULL || !(all > 0))
+        return;
+    judge_metric(a->judge, METRIC_GPU_UNSUITED, gpu_s(idle[IDLE_UNSUITED]) / all, 1);
+    judge_metric(a->judge, METRIC_GPU_GANG, gpu_s(idle[IDLE_GANG]) / all, 1);
+    judge_figure(a->judge, "gpu_fragment_fraction and gpu_behind_fraction",
+                 a->value[METRIC_GPU_FRAGMENT] + a->value[METRIC_GPU_BEHIND],
+                 gpu_s(idle[IDLE_FRAGMENT] + idle[IDLE_BEHIND]) / all, 1);
 }
 
 static void judge_host(const struct asked *a)

@@ -111,13 +111,17 @@ static const bool odd_begin[256] = {
     ['='] = true, ['+'] = true, ['-'] = true, ['@'] = true, ['\t'] = true, ['\r'] = true,
     ['\''] = true};
 
-/* A number with its sign, perhaps in percent, is none. */
+/* A number with its sign, perhaps in percent, is none, nor is what a verdict says behind
+ * one: "-12.5%; one seed", "-12.5% [-14%, -11%]", "-12.5%: 7 against 8". */
 static bool is_signed_number(const char *text)
 {
     size_t digits = strspn(text + 1, "0123456789.");
+    const char *after = text + 1 + digits;
 
+    after += *after == '%';
     return (*text == '-' || *text == '+') && digits > 0 &&
-           strspn(text + 1 + digits, "%") == strlen(text + 1 + digits);
+           (*after == '\0' || strncmp(after, "; ", 2) == 0 || strncmp(after, ": ", 2) == 0 ||
+            strncmp(after, " [", 2) == 0);
 }
 
 bool table_guards(const char *text)
