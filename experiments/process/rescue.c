@@ -38,6 +38,7 @@ struct rescue_thread {
 };
 
 struct rescue {
+    pid_t process;              /* the one that is armed, not a child of it */
     int folder;
     const char *name;
     const char *program;        /* NULL: it cannot begin anew */
@@ -79,14 +80,35 @@ static bool write_mark(const struct rescue_thread *thread)
     return written;
 }
 
+/* The signal ends a process again, and none waits. */
+static void set_usual(int number)
+{
+    struct sigaction usual;
+    sigset_t none;
+
+    memset(&usual, 0, sizeof usual);
+    usual.sa_handler = SIG_DFL;
+    (void)sigaction(number, &usual, NULL);
+    sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* A child is what a trial runs in, and ends as a process does by that signal. */
+static void end_child(int number)
+{
+    set_usual(number);
+    (void)raise(number);
+    _exit(70);
+}
+
 /* Where the mark was written the trial will not run among others again, so it is
  * for ever that this comes to an end. */
 static void on_fault(int number)
 {
     const struct rescue_thread *thread = this_thread();
-    struct sigaction usual;
-    sigset_t none;
 
+    if (thread != NULL && thread->rescue->process != getpid())
+        end_child(number);
     if (thread == NULL || !thread->marked || !write_mark(thread) ||
         thread->rescue->program == NULL) {
         say("clustersim: a bug in the program, or no memory; results that were not "
@@ -95,11 +117,7 @@ static void on_fault(int number)
     }
     say("\nclustersim: a trial has crashed the program, which begins anew: what has ended is "
         "kept,\nand that trial gets a process of its own\n");
-    memset(&usual, 0, sizeof usual);
-    usual.sa_handler = SIG_DFL;
-    (void)sigaction(number, &usual, NULL);
-    sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    set_usual(number);
     (void)execv(thread->rescue->program, thread->rescue->argv);
     say("clustersim: it could not begin anew; --resume goes on\n");
     _exit(70);
@@ -130,6 +148,7 @@ void rescue_arm(struct rescue *rescue)
 {
     struct sigaction action;
 
+    rescue->process = getpid();
     memset(&action, 0, sizeof action);
     action.sa_handler = on_fault;
     action.sa_flags = SA_ONSTACK;

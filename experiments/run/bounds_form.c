@@ -42,7 +42,7 @@ struct kind {
     double pcie_bps, pcie_latency_s;    /* in the place of NVLink */
     bool by_pcie;               /* some gangs have no NVLink */
     double usd_per_gpu_s;
-    uint32_t gpus, per_node;
+    uint32_t gpus, per_node, cores_per_node;
 };
 
 /* May a role use the nodes of a group, by pool and type of GPU?  A role without
@@ -93,6 +93,8 @@ static void add_group(struct kind *kind, const struct node_group *group)
         fmin(kind->usd_per_gpu_s,
              cluster_node_least_usd_per_h(group) / 3600 / group->gpus);
     kind->gpus += group->gpus * group->node_count;
+    if (group->cores > kind->cores_per_node)
+        kind->cores_per_node = group->cores;
     if (group->gpus > kind->per_node)
         kind->per_node = group->gpus;
 }
@@ -198,6 +200,15 @@ static bool lies_between(const struct phase_law *law, uint32_t gpus,
            !(law->rollout.part_tokens > 0);
 }
 
+/* Some policies give a job more cores than it asked for: all of its nodes at most. */
+static uint32_t most_cores(const struct kind *kind, const struct role_spec *role,
+                           uint32_t gpus, uint32_t nodes)
+{
+    uint32_t asked = role->cores * gpus, most = kind->cores_per_node * nodes;
+
+    return asked > most ? asked : most;
+}
+
 /* False: too many gangs to try. */
 static bool try_kind(struct least *least, const struct phase_law *law,
                      const struct role_spec *role, struct kind kind)
@@ -220,13 +231,12 @@ static bool try_kind(struct least *least, const struct phase_law *law,
 
         if (lies_between(law, gpus, from, step, most))
             continue;
-
-        kind.gang.cores = role->cores * gpus;
         for (uint32_t nodes = fewest; nodes <= gpus; nodes++) {
             if (is_alike(law, gpus, nodes, fewest))
                 continue;
             if (++tried > GANGS_MAX)
                 return false;
+            kind.gang.cores = most_cores(&kind, role, gpus, nodes);
             try_spread(least, law, &kind, gpus, nodes);
         }
     }
