@@ -303,7 +303,7 @@ static void rates_that_suffice_are_not_told(void **state)
         /* the end of the rates is an end of arrivals */
         "  arrival: {process: series, rates: {unit: /s, points: [[0s, 1], [20s, "
         "1]]}}" MIX,
-        "  arrival: {process: fixed, times: [1s, 2s]}" MIX,
+        ("  arrival: {process: fixed, times: [1s, 2s]}" MIX),
     };
 
     for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
