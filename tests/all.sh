@@ -72,19 +72,20 @@ wait
 cat build/results.log
 # Of clang's plain build and of TSan's only what is run is made.
 # Clang compiles what the sanitizers watch, too: the tests run once with it, but those
-# that judge words, pictures, what a key changes and the order of lists, which no
+# that judge words, pictures, what a key changes, the order of lists and searches, which no
 # compiler changes.
 stage 'build with clang' $make clang GOAL=build/clang/clustersim
 # The allocator of clang 14's sanitizer is not locked over fork(): the child of a process
 # with threads sometimes waits for a lock that nobody holds.  So each test has one
 # processor.
 words='order_test glossary_test looks_test plot_test keys_test idle_keys_test'
+words="$words many_errors_test sensitivity_test tune_test"
 stage 'build with clang, ASan and UBSan' $make asan GOAL='all tests' &&
     stage 'tests, clang, ASan and UBSan' env LEAVE="$words" PINNED=1 \
         tests/run.sh build/asan
 stage 'same bytes' tests/same_bytes.sh build build/clang build/asan
 stage 'build with TSan' $make tsan GOAL='build/tsan/clustersim build/tsan/tests/runner_test' &&
     stage 'threads, TSan' threads
-stage 'fuzz' $make fuzz FUZZ_S=9
+stage 'fuzz' $make fuzz FUZZ_S=7
 
 count_sum
