@@ -90,9 +90,9 @@ static void plan_meets_the_array(uint64_t seed, uint32_t gpus, uint32_t sizes,
         if (last > 1000 || rng_below(&rng, 8) == 0) {   /* whatever comes of it */
             int64_t some = (int64_t)rng_below(&rng, sizes) - sizes / 2;
             start = some_time(&rng, now, last / 2, 50);
-            start = start < last ? start : last;
-            int64_t end = rng_below(&rng, 2) == 0 ? start + 1 + run % 5
+            int64_t end = rng_below(&rng, 2) == 0 ? clock_after(start, 1 + run % 5)
                               : some_time(&rng, now, last / 2, 50);
+            start = start < last ? start : last;
             cs_plan_take(plan, start, end, some);
             slow_take(&at, start, end, some);
         }
