@@ -25,7 +25,7 @@ static void on_abort(int number)
 }
 
 /* While trials run these signals are heard by a thread that ends them
- * (run/runner.c); between runs there is nothing to end. */
+ * (runner/runner.c); between runs there is nothing to end. */
 static void on_stop(int number)
 {
     static const char text[] = "interrupted\n";

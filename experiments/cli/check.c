@@ -24,7 +24,7 @@
 #include "experiments/options/args.h"
 #include "experiments/results/check.h"
 #include "experiments/results/grid.h"
-#include "experiments/run/runner.h"
+#include "experiments/runner/runner.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"

@@ -9,7 +9,7 @@
 #include "experiments/cli/shard.h"
 #include "experiments/cli/tuned.h"
 #include "experiments/results/results.h"
-#include "experiments/run/runner.h"
+#include "experiments/runner/runner.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"

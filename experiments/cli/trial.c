@@ -12,7 +12,7 @@
 #include "experiments/options/args.h"
 #include "experiments/paper/archive.h"
 #include "experiments/results/results.h"
-#include "experiments/run/runner.h"
+#include "experiments/runner/runner.h"
 #include "experiments/session/session.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "experiments/library/clustersim.h"
-#include "experiments/run/runner.h"
+#include "experiments/runner/runner.h"
 #include "experiments/session/session.h"
 #include "sim/base/err.h"
 

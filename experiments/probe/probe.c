@@ -27,7 +27,7 @@
 #include "experiments/columns/metric.h"
 #include "experiments/probe/claim.h"
 #include "experiments/results/grid.h"
-#include "experiments/run/runner.h"
+#include "experiments/runner/runner.h"
 #include "experiments/trials/store.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"

@@ -224,7 +224,7 @@ struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *s
     if (pid == 0)
         run_child(isolate, parent, said[1], function, self);
     if (pid > 0)
-        (void)setpgid(pid, pid);        /* here, too: who comes first */
+        (void)setpgid(pid, pid);        /* also here: either may run first */
     isolate->pid = pid > 0 ? pid : 0;
     pthread_mutex_unlock(&isolate->lock);
     if (pid >= 0)

@@ -162,7 +162,7 @@ static int attend(const struct program *program, pid_t pid, int fd)
 {
     struct child child = { .program = program, .pid = pid };
 
-    (void)setpgid(pid, pid);    /* whoever comes first */
+    (void)setpgid(pid, pid);    /* also in the child: either may run first */
     clock_gettime(CLOCK_MONOTONIC, &child.began);
     read_all(&child, fd);
     return wait_for_exit(&child);

@@ -13,7 +13,7 @@
 #include "experiments/results/grid.h"
 #include "experiments/results/results.h"
 #include "experiments/results/stop_file.h"
-#include "experiments/run/runner.h"
+#include "experiments/runner/runner.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/trials/store.h"
 #include "models/jobs/job.h"

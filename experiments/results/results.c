@@ -17,7 +17,7 @@
 #include "experiments/columns/columns.h"
 #include "experiments/columns/figures.h"
 #include "experiments/results/csv_out.h"
-#include "experiments/run/runner.h"
+#include "experiments/runner/runner.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/trials/store.h"
 #include "sim/base/arena.h"

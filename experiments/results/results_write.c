@@ -10,7 +10,7 @@
 #include "experiments/results/results.h"
 #include "experiments/results/stop_file.h"
 #include "experiments/results/summary_write.h"
-#include "experiments/run/runner.h"
+#include "experiments/runner/runner.h"
 #include "experiments/run/trial.h"
 #include "experiments/spec/experiment.h"
 #include "models/jobs/job.h"

@@ -11,7 +11,7 @@
 
 #include "experiments/process/rescue.h"
 #include "experiments/results/results.h"
-#include "experiments/run/runner.h"
+#include "experiments/runner/runner.h"
 #include "experiments/session/session.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/trials/crashed.h"

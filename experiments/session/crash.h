@@ -30,7 +30,7 @@ struct crash *crash_open(struct arena *arena, const struct experiment *experimen
 void crash_arm(struct crash *crash);
 void crash_disarm(struct crash *crash);
 
-/* Of a thread, as the runner calls them (experiments/run/runner.h); crash_mark(): this trial
+/* Of a thread, as the runner calls them (experiments/runner/runner.h); crash_mark(): this trial
  * begins there. */
 void crash_enter(struct crash *crash, uint32_t thread);
 void crash_leave(struct crash *crash, uint32_t thread);

@@ -3,7 +3,7 @@
  * session.c - run what is not known yet, put it together, draw it.
  *
  * A session is: open the results folder, recall finished trials from .trials
- * (--resume), run the others (experiments/run/runner.h), build the grid of
+ * (--resume), run the others (experiments/runner/runner.h), build the grid of
  * points x policies x seeds, judge what is expected, write the tables, then
  * draw.  Trials are numbered by experiment_trial(); runner_trial[i] is trial i
  * in every array here.
@@ -26,7 +26,7 @@
 #include "experiments/results/gather.h"
 #include "experiments/results/results.h"
 #include "experiments/results/stop.h"
-#include "experiments/run/runner.h"
+#include "experiments/runner/runner.h"
 #include "experiments/session/crash.h"
 #include "experiments/session/trace_json.h"
 #include "experiments/spec/experiment.h"

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "experiments/columns/metric.h"
-#include "experiments/run/runner.h"
+#include "experiments/runner/runner.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/train/training.h"
 #include "policies/host/host.h"

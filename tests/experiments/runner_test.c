@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "experiments/columns/columns.h"
-#include "experiments/run/runner.h"
+#include "experiments/runner/runner.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/train/train.h"
 #include "sim/base/arena.h"

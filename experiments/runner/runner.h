@@ -10,8 +10,8 @@
  * fails does not stop the others; Ctrl-C does, after which what was finished
  * is kept.
  */
-#ifndef EXPERIMENTS_RUN_RUNNER_H
-#define EXPERIMENTS_RUN_RUNNER_H
+#ifndef EXPERIMENTS_RUNNER_RUNNER_H
+#define EXPERIMENTS_RUNNER_RUNNER_H
 
 #include <stdbool.h>
 #include <stdint.h>
