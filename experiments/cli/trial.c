@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "experiments/cli/command.h"
+#include "experiments/fleet/fleet.h"
 #include "experiments/options/args.h"
 #include "experiments/paper/archive.h"
 #include "experiments/results/results.h"
@@ -65,6 +66,9 @@ bool cmd_trial_check(const struct args *args, struct err *err)
     static const enum arg idle[] = { ARG_OUT, ARG_THREADS, ARG_SHARD, ARG_RESUME, ARG_SLURM };
     struct err_pos nowhere = { NULL, 0, 0 };
 
+    if (args->given[ARG_TRIAL] && fleet_is_one_of_many())
+        return err_set(err, ERR_USAGE, nowhere, "--trial runs one trial here, and this is one of "
+                       "several ranks");
     for (size_t i = 0; args->given[ARG_TRIAL] && i < sizeof idle / sizeof idle[0]; i++)
         if (args->given[idle[i]])
             return err_set(err, ERR_USAGE, nowhere, "%s has no effect with --trial, which runs "
@@ -105,8 +109,11 @@ static void put_trials(struct cli *cli, const struct session *session,
                        const struct archive_copy *copy, struct out *out)
 {
     const struct experiment *experiment = session->experiment;
+    const char *seeds = "";
     uint32_t told = 0;
 
+    if (experiment->stop.rule != LOOKS_NONE)    /* numbers are those of the seeds that were run */
+        seeds = text_format(cli->arena, " --seeds %u", experiment->seeds);
     for (uint32_t i = 0; i < experiment_trial_count(experiment) && told < KEPT_MAX; i++) {
         const struct runner_trial *trial = &session->trial[i];
 
@@ -115,8 +122,8 @@ static void put_trials(struct cli *cli, const struct session *session,
         out_printf(out, "%s\n  %s\n", trial_text(cli->arena, experiment, i), trial->err->text);
         if (trial->err->hint[0] != '\0')
             out_printf(out, "  %s\n", trial->err->hint);
-        out_printf(out, "  cd repro/%s && clustersim run %s%s --trial %u\n\n", copy->folder,
-                   copy->experiment, copy->options, i);
+        out_printf(out, "  cd repro/%s && clustersim run %s%s%s --trial %u\n\n", copy->folder,
+                   copy->experiment, copy->options, seeds, i);
         told++;
     }
 }

@@ -241,7 +241,7 @@ static const char *relative_path(const struct making *m, const char *from, const
  * does not.  Returns them, in the arena, and their number; NULL: err. */
 static const char **list_options(const struct making *m, size_t *kept_count, struct err *err)
 {
-    static const char *const kept[] = { "--set", "--seeds", "--only" };
+    static const char *const kept[] = { "--set", "--seeds", "--only", "--audit" };
     const struct conf_node *list = conf_get(m->tree, "command");
     struct err_pos pos = { m->provenance, 0, 0 };
     size_t count = list == NULL || conf_kind(list) != CONF_LIST ? 0 : conf_count(list);
@@ -256,7 +256,7 @@ static const char **list_options(const struct making *m, size_t *kept_count, str
             err_hint(err, "`clustersim merge` puts shards together.");
             return NULL;
         }
-        for (size_t k = 0; k < 3; k++) {
+        for (size_t k = 0; k < sizeof kept / sizeof kept[0]; k++) {
             size_t n = strlen(kept[k]);
             bool joined = strncmp(word, kept[k], n) == 0 && word[n] == '=';
 

@@ -100,7 +100,7 @@ static bool tell_program(struct again *a, struct err *err)
     return true;
 }
 
-/* Words of an option as archive.json may have them: of these three alone. */
+/* Words of an option as archive.json may have them: of these four alone. */
 static bool check_option(const struct again *a, const struct conf_node *node,
                          struct err *err)
 {
@@ -108,9 +108,9 @@ static bool check_option(const struct again *a, const struct conf_node *node,
     const char *text = conf_kind(node) == CONF_SCALAR ? conf_text(node) : "";
 
     return strncmp(text, "--set=", 6) == 0 || strncmp(text, "--seeds=", 8) == 0 ||
-           strncmp(text, "--only=", 7) == 0 ||
-           err_set(err, ERR_SCHEMA, pos, "archive.json: an option must be --set, --seeds or "
-                   "--only, and is '%.60s'", text);
+           strncmp(text, "--only=", 7) == 0 || strncmp(text, "--audit=", 8) == 0 ||
+           err_set(err, ERR_SCHEMA, pos, "archive.json: an option must be --set, --seeds, "
+                   "--only or --audit, and is '%.60s'", text);
 }
 
 /* Does a path that is taken from a folder inputs/FOLDER stay in inputs? */

@@ -104,7 +104,8 @@ uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t ind
         (uint64_t)experiment->warmup_ns, (uint64_t)experiment->until_ns,
         (uint64_t)experiment->stalled_ns, experiment->event_count_max,
         (uint64_t)experiment->timeline_step_ns, point->by_step, experiment->tables,
-        experiment->perfetto, trial.seed < experiment->detail_seeds, experiment->own->hash
+        experiment->perfetto, trial.seed < experiment->detail_seeds, experiment->own->hash,
+        experiment->option.audit_full
     };
     uint64_t hash = hash_text(HASH_START, CLUSTERSIM_VERSION);
 
