@@ -4,7 +4,7 @@
     pairs.py BUILD SECONDS [SEED]
 
 An experiment is drawn by lot from the grammar of random_experiment_test, or it is one of this
-tree with few seeds.  It is run, with the audit on, and then once more in another
+tree with few seeds.  It is run, with the full audit, and then once more in another
 way that must give the same rows.  A wrong one ends with status 70 or a signal, or in
 rows that differ.  An experiment that is refused is counted.  Prints "ok" or "no" and what, a
 line for each pair; the file of a wrong pair is kept in BUILD/pairs.
@@ -334,7 +334,7 @@ def main():
         pair = PAIRS[number % len(PAIRS)]
         try:
             x = draw_from_tree(r, files) if r.random() < 0.3 else draw_experiment(r)
-            tables = run(folder, x, "e")
+            tables = run(folder, x, "e", "--audit", "full")
             pair(r, folder, x, tables)
             print("ok %d %s" % (number, pair.__name__))
         except subprocess.TimeoutExpired:
