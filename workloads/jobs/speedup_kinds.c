@@ -115,7 +115,7 @@ static bool add_rate(struct kinds_reading *reading, struct json *json,
     if (!(rate > 0.0))          /* it does not run there */
         return true;
     speedup_set_rate(kind->rate + (size_t)row * reading->kinds->pools,
-             reading->kinds->pools, mask, rate);
+                     reading->kinds->pools, mask, rate);
     if (strcmp(type, reading->known) == 0)
         kind->known[row] = rate;
     return true;
@@ -189,7 +189,7 @@ static bool read_pair(struct kinds_reading *reading, struct json *json,
     struct kind *kind = find_kind(world, reading->kinds, name);
     struct kind *with = find_kind(world, reading->kinds, other);
     speedup_set_rate(find_pair(reading, kind, with, gpus)->rate,
-             reading->kinds->pools, mask, own);
+                     reading->kinds->pools, mask, own);
     return true;
 }
 
