@@ -27,7 +27,7 @@
 #include "experiments/report/services_table.h"
 #include "experiments/results/check.h"
 #include "experiments/results/grid.h"
-#include "experiments/results/limits.h"
+#include "experiments/results/notes.h"
 #include "experiments/results/summary_table.h"
 #include "experiments/spec/experiment.h"
 #include "policies/host/host.h"
@@ -62,8 +62,8 @@ static void print_limits(struct cli *cli, const struct experiment *experiment,
     bool begun = false;
 
     for (uint32_t i = 0; i < experiment->policy_count; i++) {
-        if (!limits_say(grid, i, experiment->point[0].policy[i]->limits, text,
-                        sizeof text))
+        if (!notes_limits(grid, i, experiment->point[0].policy[i]->limits, text,
+                          sizeof text))
             continue;
         fprintf(cli->out, "%s  %s\n", begun ? "" : "\nlimits\n", text);
         begun = true;

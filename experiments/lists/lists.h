@@ -28,8 +28,8 @@ const struct list *lists_at(size_t i);
 /* Prints a list for people. */
 void lists_print(FILE *out, const struct list *list, const struct catalogue *catalogue);
 /* Prints the rows of the lists of values that begin with the word, each below its heading.
- * `found` is how much was printed before; what follows something stands after an empty
- * line.  Returns how much was printed in all. */
+ * `found`: how many rows were printed before; an empty line separates rows.  Returns how
+ * many rows were printed in all. */
 unsigned lists_find(FILE *out, const struct catalogue *catalogue, const char *word,
                     unsigned found);
 /* Returns the metrics of a set as rows, which the caller frees; NULL: the built-in ones. */

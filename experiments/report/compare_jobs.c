@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "experiments/columns/columns.h"
+#include "experiments/report/block_stats.h"
 #include "experiments/report/plot_data.h"
-#include "experiments/results/block_stats.h"
 #include "experiments/results/grid.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"

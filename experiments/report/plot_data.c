@@ -26,6 +26,8 @@
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 
+#define CONFIDENCE 0.95
+
 void plot_keep_err(struct err *err, const char *dir)
 {
     struct err was = *err;
@@ -91,6 +93,13 @@ void plot_real(struct out *out, double value)
         out_text(out, " NaN");
 }
 
+void plot_put_mean(struct out *out, struct stats_mean m)
+{
+    plot_real(out, m.count > 0 ? m.mean : NAN);
+    plot_real(out, m.low);
+    plot_real(out, m.high);
+}
+
 /* Rounded to microseconds, so that sums of doubles print equal bytes. */
 void plot_time(struct out *out, double seconds)
 {
@@ -146,6 +155,13 @@ struct csv *plot_open(const struct plot_source *source, const char *table,
             return NULL;
         }
     return in;
+}
+
+struct stats_mean plot_mean(const struct plot_source *source, uint32_t point,
+                            uint32_t policy, unsigned metric)
+{
+    return grid_mean(source->grid, point, policy, (enum metric)metric,
+                     grid_confidence(source->grid, CONFIDENCE));
 }
 
 const struct plot_delta *plot_delta_of(const struct plot_source *source,

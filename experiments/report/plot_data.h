@@ -21,6 +21,7 @@ struct csv;
 struct err;
 struct grid;
 struct out;
+struct stats_mean;
 
 /* One row of compare.csv; NAN where there is nothing to compare. */
 struct plot_delta {
@@ -49,6 +50,11 @@ bool plot_source_read(struct arena *arena, const char *dir, const struct grid *g
 const struct plot_delta *plot_delta_of(const struct plot_source *source,
                                        uint32_t point, uint32_t policy,
                                        unsigned metric);
+
+/* Returns the mean of a metric over the seeds with its interval of 95%, those of
+ * compare.csv.  metric: enum metric, of the grid's set. */
+struct stats_mean plot_mean(const struct plot_source *source, uint32_t point,
+                            uint32_t policy, unsigned metric);
 
 /* An err whose place lies in an arena that is about to go: the file's name
  * moves into its text, and its place becomes `dir`. */
@@ -81,6 +87,8 @@ void plot_names(struct out *out, const char *name, const char *const *item,
                 uint32_t count, size_t characters);
 /* A blank and "%.9g", or NaN. */
 void plot_real(struct out *out, double value);
+/* A mean and both ends of its interval; NaN without samples. */
+void plot_put_mean(struct out *out, struct stats_mean m);
 
 /* Calendar times need more digits than plot_real writes: microseconds. */
 void plot_time(struct out *out, double seconds);

@@ -22,7 +22,6 @@
 #include "experiments/report/report_tables.h"
 #include "experiments/report/services_table.h"
 #include "experiments/results/grid.h"
-#include "experiments/results/limits.h"
 #include "experiments/results/notes.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -95,8 +94,8 @@ static void write_limits(const struct report *r)
             const struct conf_node *item = conf_item(list, i);
 
             if (strcmp(report_word(item, "name"), grid->policy[p]) != 0 ||
-                !limits_say(grid, p, conf_get(item, "limits") != NULL
-                            ? report_word(item, "limits") : NULL, text, sizeof text))
+                !notes_limits(grid, p, conf_get(item, "limits") != NULL
+                              ? report_word(item, "limits") : NULL, text, sizeof text))
                 continue;
             html_element(r->out, "p", text);
             out_text(r->out, "\n");

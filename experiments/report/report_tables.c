@@ -24,18 +24,8 @@
 #include "sim/text/paths.h"
 #include "sim/text/sheet.h"
 
-#define CONFIDENCE 0.95
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define SMALLEST_SHARE 0.005    /* of GPU time that a sentence names */
-
-/* Returns the mean of a metric with its interval. */
-static struct stats_mean mean_of(const struct plot_source *source,
-                                 uint32_t point, uint32_t policy,
-                                 enum metric metric)
-{
-    return grid_mean(source->grid, point, policy, metric,
-                     grid_confidence(source->grid, CONFIDENCE));
-}
 
 /* Means and the longer sides of their intervals. */
 
@@ -85,7 +75,7 @@ static struct row row_of(const struct plot_source *source, uint32_t point,
     bool differ = false;
 
     for (uint32_t p = 0; p < source->grid->policy_count; p++) {
-        double mean = mean_of(source, point, p, metric).mean;
+        double mean = plot_mean(source, point, p, metric).mean;
 
         if (!isfinite(mean))
             continue;
@@ -187,7 +177,7 @@ static void add_means(struct sheet *sheet, const struct plot_source *source,
     sheet_cell(sheet, "%s%s%s", title,
                row.unit.name[0] ? ", " : "", row.unit.name);
     for (uint32_t p = 0; p < source->grid->policy_count; p++) {
-        struct stats_mean m = mean_of(source, point, p, metric);
+        struct stats_mean m = plot_mean(source, point, p, metric);
         struct survivors of = survivors_of(source->grid, point, p, metric);
 
         add_mean(sheet, m, &row, m.count > 0 && m.mean == row.best &&
@@ -210,7 +200,7 @@ static bool is_known(const struct plot_source *source, uint32_t point,
         !survivors_any(source->grid, point, METRIC_JCT_MEAN))
         return false;
     for (uint32_t p = 0; p < source->grid->policy_count; p++)
-        if (isfinite(mean_of(source, point, p, metric).mean))
+        if (isfinite(plot_mean(source, point, p, metric).mean))
             return true;
     return false;
 }
@@ -292,9 +282,9 @@ static struct shares shares_of(const struct plot_source *source,
     struct shares s;
 
     for (size_t c = 0; c < CAUSES; c++)
-        s.share[c] = mean_of(source, point, policy, cause[c].metric).mean;
-    s.leased = mean_of(source, point, policy, METRIC_GPU_ALLOCATED).mean;
-    s.really = mean_of(source, point, policy, METRIC_GPU_UTILIZATION).mean;
+        s.share[c] = plot_mean(source, point, policy, cause[c].metric).mean;
+    s.leased = plot_mean(source, point, policy, METRIC_GPU_ALLOCATED).mean;
+    s.really = plot_mean(source, point, policy, METRIC_GPU_UTILIZATION).mean;
     return s;
 }
 
@@ -310,7 +300,7 @@ static void cause_table(struct out *out, const struct plot_source *source,
 
         sheet_cell(sheet, "%s", cause[c].title);
         for (uint32_t p = 0; p < grid->policy_count; p++)
-            add_mean(sheet, mean_of(source, point, p, cause[c].metric),
+            add_mean(sheet, plot_mean(source, point, p, cause[c].metric),
                      &percent, false);
     }
     out_text(out, "<h4>GPU time by cause, percent of all GPU time</h4>\n");

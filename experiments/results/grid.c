@@ -3,10 +3,9 @@
  * grid.c - one block of doubles, and names for its axes.
  *
  * A grid is filled in one of two ways.  A run puts its trials one by one, in the
- * order of the experiment (grid_new, grid_put, grid_end).  A folder is read in two
- * passes over summary.csv: the first finds the names of points, policies and seeds,
- * the second the values (grid_from_folder).  Both end in the same grid, so that a
- * verdict does not depend on which way it came.
+ * order of the experiment (grid_new, grid_put, grid_end).  A folder is read from
+ * summary.csv (grid_read.c).  Both end in the same grid, so that a verdict does not
+ * depend on which way it came.
  *
  * A column that has one value for all trials has no array; put_value() makes it at
  * the first value that differs.  Where nothing is drawn, the one trial that was run
@@ -19,16 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
-#include "experiments/results/stop_file.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
-#include "sim/base/err.h"
 #include "sim/stats/looks.h"
-#include "sim/text/csv.h"
-#include "sim/text/hash.h"
-#include "sim/text/paths.h"
 
 /* Returns the place of a trial in a column. */
 static size_t cell(const struct grid *grid, uint32_t point, uint32_t policy,
@@ -91,9 +84,7 @@ static double value_at(const struct grid *grid, unsigned metric, size_t at)
     return column->value != NULL ? column->value[at] : column->begun ? column->same : NAN;
 }
 
-/* Returns the place of a point and a policy. */
-static size_t pair_of(const struct grid *grid, uint32_t point,
-                      uint32_t policy)
+size_t grid_pair(const struct grid *grid, uint32_t point, uint32_t policy)
 {
     assert(point < grid->point_count && policy < grid->policy_count);
     return (size_t)point * grid->policy_count + policy;
@@ -116,9 +107,7 @@ static void spread_fixed(struct grid *grid, size_t pair)
     }
 }
 
-/* Sets the rule by which seeds were stopped, and with it the confidence of all
- * intervals of the folder. */
-static void set_stop(struct grid *grid, struct experiment_stop stop)
+void grid_set_stop(struct grid *grid, struct experiment_stop stop)
 {
     grid->stop = stop;
     grid->confidence = 0;
@@ -179,7 +168,7 @@ void grid_put(struct grid *grid, uint32_t point, uint32_t policy, uint32_t seed,
     double known[METRIC_ROOM];
 
     if (value == NULL) {
-        grid->failed[pair_of(grid, point, policy)]++;
+        grid->failed[grid_pair(grid, point, policy)]++;
         return;
     }
     memcpy(known, value, count * sizeof *known);
@@ -190,7 +179,7 @@ void grid_put(struct grid *grid, uint32_t point, uint32_t policy, uint32_t seed,
 
 void grid_end(struct grid *grid, uint32_t point, uint32_t policy, bool fixed)
 {
-    size_t pair = pair_of(grid, point, policy);
+    size_t pair = grid_pair(grid, point, policy);
 
     grid->fixed[pair] = fixed;
     spread_fixed(grid, pair);
@@ -206,242 +195,7 @@ struct grid *grid_of_experiment(struct arena *arena, const struct experiment *ex
     grid = grid_new(arena, experiment_metrics(experiment), point,
                     experiment->point_count, experiment->policy_name,
                     experiment->policy_count, experiment->seeds);
-    set_stop(grid, experiment->stop);
-    return grid;
-}
-
-/* Reading summary.csv: first who is there, then the numbers. */
-
-struct names {
-    const char **item;
-    uint32_t count, room;
-    uint32_t last;              /* that was added or found */
-    uint32_t *slot, slots;      /* 1 + the item of a hash; at most half are in use */
-};
-
-/* The slot of a name, or the free one where it belongs. */
-static uint32_t *slot_of(const struct names *names, const char *name)
-{
-    uint32_t at = (uint32_t)hash_text(HASH_START, name) & (names->slots - 1);
-
-    while (names->slot[at] != 0 && strcmp(names->item[names->slot[at] - 1], name) != 0)
-        at = (at + 1) & (names->slots - 1);
-    return &names->slot[at];
-}
-
-/* Doubles the hash table of names, and puts all names into it again. */
-static void more_slots(struct arena *arena, struct names *names)
-{
-    names->slots = names->slots == 0 ? 64 : 2 * names->slots;
-    names->slot = arena_alloc(arena, names->slots, sizeof *names->slot);
-    for (uint32_t i = 0; i < names->count; i++)
-        *slot_of(names, names->item[i]) = i + 1;
-}
-
-/* Mostly it is the one of the row before: rows come in the order of trials. */
-static uint32_t names_add(struct arena *arena, struct names *names,
-                          const char *name)
-{
-    uint32_t *slot;
-
-    if (names->count > 0 && strcmp(names->item[names->last], name) == 0)
-        return names->last;
-    if (2 * names->count >= names->slots)
-        more_slots(arena, names);
-    slot = slot_of(names, name);
-    if (*slot == 0) {
-        ARENA_ADD(arena, names->item, names->count, names->room, arena_text(arena, name));
-        *slot = names->count;
-    }
-    return names->last = *slot - 1;
-}
-
-struct columns {
-    size_t point, policy, seed, fixed, metric[METRIC_ROOM];
-};
-
-/* Finds the columns of a summary.  A metric that is not there (SIZE_MAX) was not
- * known when the folder was written. */
-static bool find_columns(const struct csv *in, const struct metric_set *metrics,
-                         struct columns *c, struct err *err)
-{
-    if (!csv_need_column(in, "point", &c->point, err) ||
-        !csv_need_column(in, "policy", &c->policy, err) ||
-        !csv_need_column(in, "seed", &c->seed, err))
-        return false;
-    /* SIZE_MAX: the table was written by a version that did not have it. */
-    c->fixed = csv_find(in, "deterministic");
-    for (unsigned m = 0; m < metric_count(metrics); m++)
-        c->metric[m] = csv_find(in, metric_info(metrics, (enum metric)m)->name);
-    return true;
-}
-
-struct axes {
-    struct names point, policy, seed;
-};
-
-/* Reads the names of points, policies and seeds, in the order in which they first
- * stand in the file. */
-static bool read_axes(struct arena *arena, const char *path,
-                      struct axes *axes, struct err *err)
-{
-    struct csv *in = csv_open(arena, path, CSV_TABLE, err);
-    enum csv_step step = CSV_ERROR;
-    struct columns c;
-
-    if (in != NULL && find_columns(in, NULL, &c, err))
-        while ((step = csv_next(in, err)) == CSV_ROW) {
-            names_add(arena, &axes->point, csv_text(in, c.point));
-            names_add(arena, &axes->policy, csv_text(in, c.policy));
-            names_add(arena, &axes->seed, csv_text(in, c.seed));
-        }
-    csv_close(in);
-    return step == CSV_END;
-}
-
-/* Gives the grid its axes; seeds are numbers. */
-static void set_axes(struct arena *arena, const struct axes *axes,
-                     struct grid *grid)
-{
-    uint32_t *number = arena_alloc(arena, axes->seed.count + 1,
-                                   sizeof *number);
-
-    for (uint32_t i = 0; i < axes->seed.count; i++)
-        for (const char *p = axes->seed.item[i]; *p >= '0' && *p <= '9'; p++)
-            number[i] = number[i] * 10 + (uint32_t)(*p - '0');
-    grid->point = axes->point.item;
-    grid->point_count = axes->point.count;
-    grid->policy = axes->policy.item;
-    grid->policy_count = axes->policy.count;
-    grid->seed = number;
-    grid->seed_count = axes->seed.count;
-}
-
-/* Reads one trial.  False, with err: a field is no number, or the trial stands
- * there twice. */
-static bool read_row(struct grid *grid, const struct csv *in,
-                     const struct columns *c, struct err *err)
-{
-    double number, fixed = 0;
-    uint32_t seed, point, policy;
-    size_t at;
-
-    if (!csv_number(in, c->seed, &number, err) ||
-        (c->fixed != SIZE_MAX && !csv_number(in, c->fixed, &fixed, err)))
-        return false;
-    seed = isfinite(number) && number >= 0 && number < UINT32_MAX
-         ? grid_seed(grid, (uint32_t)number) : UINT32_MAX;
-    if (seed == UINT32_MAX)
-        return err_set(err, ERR_RANGE, csv_pos(in, c->seed),
-                       "seed must be a whole number");
-    point = grid_point(grid, csv_text(in, c->point));
-    policy = grid_policy(grid, csv_text(in, c->policy));
-    at = cell(grid, point, policy, seed);
-    if (grid->present[at])
-        return err_set(err, ERR_SCHEMA, csv_pos(in, c->point),
-                       "the row repeats a point, policy and seed");
-    grid->present[at] = true;
-    if (fixed == 1)
-        grid->fixed[pair_of(grid, point, policy)] = true;
-    for (unsigned m = 0; m < metric_count(grid->metrics); m++) {
-        number = NAN;
-        if (c->metric[m] != SIZE_MAX && !csv_number(in, c->metric[m], &number, err))
-            return false;
-        put_value(grid, m, at, number);
-    }
-    return true;
-}
-
-/* failures.csv, if it is there; `grid` NULL: only who is named in it. */
-static bool read_failures(struct arena *arena, const char *dir,
-                          struct axes *axes, struct grid *grid,
-                          struct err *err)
-{
-    const char *path = path_join(arena, dir, "failures.csv");
-    enum csv_step step = CSV_ERROR;
-    struct csv *in;
-    size_t point, policy, seed;
-
-    if (!path_is_file(path))
-        return true;
-    in = csv_open(arena, path, CSV_TABLE, err);
-    if (in != NULL && csv_need_column(in, "point", &point, err) &&
-        csv_need_column(in, "policy", &policy, err) &&
-        csv_need_column(in, "seed", &seed, err))
-        while ((step = csv_next(in, err)) == CSV_ROW) {
-            uint32_t t = names_add(arena, &axes->point,
-                                   csv_text(in, point));
-            uint32_t p = names_add(arena, &axes->policy,
-                                   csv_text(in, policy));
-
-            names_add(arena, &axes->seed, csv_text(in, seed));
-            if (grid != NULL)
-                grid->failed[pair_of(grid, t, p)]++;
-        }
-    csv_close(in);
-    return step == CSV_END;
-}
-
-/* Reads all trials into a grid whose axes are known: the second pass over the file. */
-static bool read_values(struct arena *arena, const char *path,
-                        struct grid *grid, struct err *err)
-{
-    struct csv *in = csv_open(arena, path, CSV_TABLE, err);
-    enum csv_step step = CSV_ERROR;
-    struct columns c;
-
-    if (in != NULL && find_columns(in, grid->metrics, &c, err)) {
-        for (unsigned m = 0; m < metric_count(grid->metrics); m++)
-            grid->column[m].lacks = c.metric[m] == SIZE_MAX;
-        while ((step = csv_next(in, err)) == CSV_ROW)
-            if (!read_row(grid, in, &c, err)) {
-                step = CSV_ERROR;
-                break;
-            }
-    }
-    csv_close(in);
-    return step == CSV_END;
-}
-
-bool grid_is_there(struct arena *arena, const char *dir, struct err *err)
-{
-    struct err_pos pos = { dir, 0, 0 };
-
-    if (path_is_file(dir))
-        return err_set(err, ERR_IO, pos,
-                       "no results folder: it is a file");
-    if (!path_is_folder(dir) ||
-        path_is_file(path_join(arena, dir, csv_summary.file)))
-        return true;            /* what cannot be read says why */
-    err_set(err, ERR_IO, pos, "no results folder: there is no %s in it",
-            csv_summary.file);
-    if (path_is_folder(path_join(arena, dir, ".trials")))
-        return err_hint(err, "Its trials are not put together: run their "
-                        "experiment with -o %.150s --resume.", dir);
-    return false;
-}
-
-struct grid *grid_from_folder(struct arena *arena, const char *dir,
-                              struct err *err)
-{
-    const char *path = path_join(arena, dir, csv_summary.file);
-    struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
-    struct experiment_stop stop;
-    struct axes axes = { .seed = { .count = 0 } };
-
-    if (!grid_is_there(arena, dir, err) ||
-        !read_axes(arena, path, &axes, err) ||
-        !read_failures(arena, dir, &axes, NULL, err) ||
-        !stop_read(arena, dir, &stop, err) || !own_read(arena, dir, grid, err))
-        return NULL;
-    set_stop(grid, stop);
-    set_axes(arena, &axes, grid);
-    grid_begin(arena, grid);
-    if (!read_values(arena, path, grid, err) ||
-        !read_failures(arena, dir, &axes, grid, err))
-        return NULL;
-    for (size_t i = 0; i < (size_t)grid->point_count * grid->policy_count; i++)
-        spread_fixed(grid, i);
+    grid_set_stop(grid, experiment->stop);
     return grid;
 }
 
@@ -466,7 +220,7 @@ bool grid_present(const struct grid *grid, uint32_t point, uint32_t policy,
 
 bool grid_fixed(const struct grid *grid, uint32_t point, uint32_t policy)
 {
-    return grid->fixed != NULL && grid->fixed[pair_of(grid, point, policy)];
+    return grid->fixed != NULL && grid->fixed[grid_pair(grid, point, policy)];
 }
 
 uint32_t grid_run_count(const struct grid *grid, uint32_t point,
@@ -510,7 +264,7 @@ uint32_t grid_failed(const struct grid *grid, uint32_t point,
                      uint32_t policy)
 {
     return grid->failed == NULL ? 0
-                                : grid->failed[pair_of(grid, point, policy)];
+                                : grid->failed[grid_pair(grid, point, policy)];
 }
 
 uint32_t grid_samples(const struct grid *grid, uint32_t point,

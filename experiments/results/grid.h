@@ -13,6 +13,7 @@
 #define EXPERIMENTS_RESULTS_GRID_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "experiments/run/trial.h"
@@ -50,6 +51,11 @@ struct grid {
     uint32_t *failed;           /* trials that failed */
 };
 
+/* Returns the place of a point and a policy. */
+size_t grid_pair(const struct grid *grid, uint32_t point, uint32_t policy);
+/* Sets the rule by which seeds were stopped, and with it the confidence of all
+ * intervals of the folder. */
+void grid_set_stop(struct grid *grid, struct experiment_stop stop);
 /* Gives a grid with its axes and metrics room for trials, all of which are absent. */
 void grid_begin(struct arena *arena, struct grid *grid);
 /* Returns an empty grid in the arena, that is filled cell by cell: seeds 0, 1, ...

@@ -26,7 +26,7 @@ struct fluid {
     double sum_s;               /* of ends, or of mean instants of work */
 };
 
-/* Puts a job into the heap of those that wait, by its key. */
+/* Adds a job to the heap of waiting jobs, whose top is the job with the least key. */
 static void push(struct fluid *f, size_t job, double key)
 {
     lazy_heap_push(&f->waits,

@@ -45,8 +45,8 @@ struct trial_spec {
     const struct cluster_spec *cluster;
     const struct workload_spec *workload;
     const struct host_policy *policy;
-    struct trial_guest guest;   /* read where the policy is not built in, or: */
-    bool alone;                 /* in a process of its own, whatever the policy */
+    struct trial_guest guest;   /* used if the policy is not built in, or if `alone` */
+    bool alone;                 /* a built-in policy too runs in a process of its own */
     uint64_t seed;              /* of the experiment */
     uint32_t replica;           /* which of its seeds, from 0 */
     int64_t warmup_ns;          /* jobs submitted before it do not count */

@@ -125,9 +125,9 @@ bool service_gave_up(const struct service *service,
 void service_note_busy(struct replica *replica);
 
 /* least.c.  _load: what a ready replica has to do: tokens, where they are known
- * and the route asks for them, else requests.  _note_load: that may be another
- * now; nothing is routed before this was told.  _note_open: others are open.
- * _least: the open replica with the least, the first of equals. */
+ * and the route asks for them, else requests.  _note_load: its load may have changed;
+ * must be called before the next request is routed.  _note_open: a replica opened or
+ * closed.  _least: the open replica with the least load, the first of equals. */
 uint64_t service_load(const struct replica *replica);
 void service_note_load(struct replica *replica);
 void service_note_open(struct service *service);

@@ -48,10 +48,10 @@ struct con {
     struct cs_plan *plan;
     struct con_job *job;        /* by id */
     uint32_t job_room;
-    uint32_t *line;             /* jobs in the order of the queue; those that do */
-    uint32_t lines, line_room;  /* not wait any more are dropped in passing */
-    uint32_t waits;             /* so many have a reservation */
-    struct con_start *heap;     /* planned starts, and some that hold no more */
+    uint32_t *line;             /* jobs in the order of the queue; con_compress() */
+    uint32_t lines, line_room;  /* drops those that no longer wait */
+    uint32_t waits;             /* jobs that have a reservation */
+    struct con_start *heap;     /* planned starts; some no longer hold */
     uint32_t starts, start_room;
     struct con_start *refused;  /* due, but the host could not start them */
     uint32_t refused_room;
@@ -113,7 +113,7 @@ static bool con_holds(const struct con *con, const struct con_start *start)
     return job->waits && job->start_ns == start->start_ns;
 }
 
-/* Moves an entry down from a place that is free, or up from there. */
+/* Puts an entry into the heap at a place that is free, or below it. */
 static void con_sink(struct con *con, uint32_t hole, struct con_start start)
 {
     uint32_t child;
@@ -130,6 +130,7 @@ static void con_sink(struct con *con, uint32_t hole, struct con_start start)
     con->heap[hole] = start;
 }
 
+/* Puts an entry into the heap at a place that is free, or above it. */
 static void con_rise(struct con *con, uint32_t hole, struct con_start start)
 {
     for (; hole > 0 && con_sooner(&start, &con->heap[(hole - 1) / 2]);
@@ -138,7 +139,7 @@ static void con_rise(struct con *con, uint32_t hole, struct con_start start)
     con->heap[hole] = start;
 }
 
-/* Drops what holds no more. */
+/* Drops the entries that no longer hold. */
 static void con_clean(struct con *con)
 {
     uint32_t kept = 0;

@@ -65,7 +65,7 @@ static struct holes *make_level(struct cs_plan *plan, int64_t gpus)
         int64_t start_ns = step_time_ns(steps, step);
         ends = steps_seek(steps, &step, to, gpus, MANY, false);
         holes_append(level, start_ns,
-                          ends ? step_time_ns(steps, step) : NEVER);
+                     ends ? step_time_ns(steps, step) : NEVER);
     }
     assert(plan->levels < LEVELS_MAX + POWERS);
     plan->level_gpus[plan->levels] = gpus;

@@ -60,8 +60,8 @@ static bool is_same_placement(const struct placement *a,
 }
 
 /* Finds another placement for a lease as if its own GPUs were free.  False: there
- * is none, or only the one that it has.  Nothing is taken; who only looks draws nothing,
- * either.  On a node that is being taken away its own GPUs are not free for it. */
+ * is none, or only the one that it has.  Nothing is taken; `looks`: no random number is
+ * drawn either.  On a node that is being taken away its own GPUs are not free for it. */
 static bool find_other_place(struct cs_host *host,
                              const struct host_lease_slot *lease,
                              const struct cs_want *want, bool looks,

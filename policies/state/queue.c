@@ -23,8 +23,9 @@
 #include "sim/containers/order.h"
 #include "sim/containers/rank_tree.h"
 
-/* Of two tasks that neither goes before, the one that was made first does.  So where a was
- * made later, it is enough to ask once: of a new task, which is compared most. */
+/* If the policy puts neither task before the other, the one that was made first goes
+ * first.  So if `a` was made later, one question is enough; a new task, which is compared
+ * most often, was made later than all others. */
 bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b)
 {
     assert(a < host->tasks->count && b < host->tasks->count);

@@ -63,7 +63,7 @@ static struct hole_block *add_block(struct holes *holes, uint32_t at)
     return block;
 }
 
-/* Makes what the list knows of a block anew. */
+/* Computes the entry of a block in the list again. */
 static void note_block(struct holes *holes, uint32_t at)
 {
     struct hole_blocks *entry = &holes->list[at];
@@ -82,8 +82,8 @@ static void note_block(struct holes *holes, uint32_t at)
     entry->longest_ns = longest_ns;
 }
 
-/* A hole of a block, which was length_ns long (0: longer is all that it got), is new
- * or has changed. */
+/* Notes that a hole of a block is new or has changed.  length_ns: its length before;
+ * 0 for a new hole, and for one that only became longer. */
 static void note_hole(struct holes *holes, uint32_t at, const struct hole *hole,
                       int64_t length_ns)
 {
@@ -310,7 +310,7 @@ static bool look_from(const struct holes *holes, int64_t from_ns, int64_t run_ns
 }
 
 bool holes_find(struct holes *holes, int64_t from_ns, int64_t run_ns,
-                     int64_t before_ns, struct hole *found)
+                int64_t before_ns, struct hole *found)
 {
     struct hole_search *last = &holes->last;
     bool knows = last->changes == holes->changes, all = from_ns == 0;

@@ -4,9 +4,9 @@
  * so many free: its holes.
  *
  * The holes lie by time in blocks of up to HOLE_BLOCK, and a list of the blocks
- * knows the first start and the longest hole of each.  Every function below
- * looks through that list, and through one block: with 10,000 holes that is less
- * than the way down a tree and up again, and with fifty much less.
+ * knows the first start and the longest hole of each.  A change looks for its block
+ * by halving the list, and then at that block alone; a search passes over the blocks
+ * whose holes are too short.
  *
  * Invariant: holes rise in time and do not touch; no block is empty.
  */
@@ -46,7 +46,7 @@ struct hole_search {
 struct holes {
     struct arena *arena;
     int64_t gpus;
-    uint64_t changes;           /* so many times the holes have changed, + 1 */
+    uint64_t changes;           /* of the holes so far, + 1 */
     struct hole_search last;
     struct hole_blocks *list;
     uint32_t count, room;
@@ -63,13 +63,13 @@ void holes_append(struct holes *holes, int64_t start_ns, int64_t end_ns);
 void holes_close(struct holes *holes, int64_t start_ns, int64_t end_ns);
 /* The GPUs are free in [start, end), which meets no hole. */
 void holes_open(struct holes *holes, int64_t start_ns, int64_t end_ns);
-/* Drops what is before a time. */
+/* Drops holes that end by a time; a hole that lasts longer starts at that time. */
 void holes_forget(struct holes *holes, int64_t now_ns);
 /* Finds the first hole that starts at from_ns or later, but before before_ns,
  * and that is as long as run_ns or lasts until before_ns.  False: there is none;
  * the next search for such a hole, or a longer one, goes on from there. */
 bool holes_find(struct holes *holes, int64_t from_ns, int64_t run_ns,
-                     int64_t before_ns, struct hole *found);
+                int64_t before_ns, struct hole *found);
 /* Returns the length of a hole, or CLOCK_NEVER_NS. */
 int64_t hole_length(const struct hole *hole);
 

@@ -63,7 +63,7 @@ static void drop_block(struct steps *steps, uint32_t at)
             (steps->count - at) * sizeof *steps->time_ns);
 }
 
-/* Makes the bounds of a block anew. */
+/* Computes the bounds of a block from its steps. */
 static void note_bounds(struct steps *steps, uint32_t at)
 {
     struct step_blocks *entry = &steps->list[at];
@@ -161,7 +161,7 @@ void steps_clear(struct steps *steps, int64_t from_ns, int64_t free)
 /* ---- where a time is ---- */
 
 /* Returns the last of `count` rising times that is no later than one; else 0.
- * Without a branch on what is found, which nothing could foretell. */
+ * No branch depends on a comparison: the processor could not predict it. */
 static uint32_t find_time(const int64_t *time_ns, uint32_t count, int64_t at_ns)
 {
     uint32_t found = 0;
@@ -192,7 +192,7 @@ static uint32_t end_in(const struct steps *steps, uint32_t at, struct step_at to
 }
 
 bool steps_seek(const struct steps *steps, struct step_at *step, struct step_at to,
-                     int64_t low, int64_t high, bool within)
+                int64_t low, int64_t high, bool within)
 {
     assert(low <= high && step->at <= to.at);
     for (; step->at < steps->count && step->at <= to.at; step->at++, step->i = 0) {
@@ -255,7 +255,7 @@ struct step_at steps_cut(struct steps *steps, int64_t time_ns)
 }
 
 struct step_at steps_cut_after(struct steps *steps, int64_t time_ns,
-                                    struct step_at *earlier)
+                               struct step_at *earlier)
 {
     struct step_at step = *earlier;
     const struct step_block *block = steps->list[step.at].block;
@@ -296,7 +296,7 @@ void steps_forget(struct steps *steps, int64_t now_ns)
 }
 
 void steps_bound(const struct steps *steps, struct step_at from, struct step_at to,
-                      int64_t *least, int64_t *most)
+                 int64_t *least, int64_t *most)
 {
     assert(from.at < steps->count && from.at <= to.at);
     *least = *most = step_free(steps, from);
@@ -318,7 +318,7 @@ void steps_bound(const struct steps *steps, struct step_at from, struct step_at 
 }
 
 void steps_add(struct steps *steps, struct step_at from, struct step_at to,
-                    int64_t add)
+               int64_t add)
 {
     assert(from.at < steps->count && from.at <= to.at);
     for (uint32_t at = from.at, i = from.i; at < steps->count && at <= to.at;

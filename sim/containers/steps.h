@@ -48,30 +48,33 @@ struct step_at {
     uint32_t at, i;
 };
 
-/* Makes steps of which there are none yet; then so many GPUs, from then on. */
+/* _init: no steps yet.  Memory comes from the arena.  _clear: one step, in which
+ * `free` GPUs are free from from_ns on. */
 void steps_init(struct steps *steps, struct arena *arena);
 void steps_clear(struct steps *steps, int64_t from_ns, int64_t free);
 /* Returns the last step at a time or before it, else the first step. */
 struct step_at steps_find(const struct steps *steps, int64_t time_ns);
 /* Returns the step that begins at a time, which is no sooner than the first one
- * (CLOCK_NEVER_NS: the end); makes it, as free as before, if there is none.
- * _after: of a later time than that of a step, which still holds then. */
+ * (CLOCK_NEVER_NS: the end).  If there is none, it is made with the number of the step
+ * before.  _after: the time is later than that of *earlier, which is kept valid. */
 struct step_at steps_cut(struct steps *steps, int64_t time_ns);
 struct step_at steps_cut_after(struct steps *steps, int64_t time_ns,
-                                    struct step_at *earlier);
+                               struct step_at *earlier);
 /* Drops a step that is as free as the one before it.  Earlier steps still hold. */
 void steps_join(struct steps *steps, struct step_at step);
 /* Steps that end by then are dropped; the first begins no sooner. */
 void steps_forget(struct steps *steps, int64_t now_ns);
-/* Bounds of what is free in the steps [from, to). */
+/* Stores bounds of what is free in the steps [from, to), which may be wider than the
+ * numbers are. */
 void steps_bound(const struct steps *steps, struct step_at from, struct step_at to,
-                      int64_t *least, int64_t *most);
+                 int64_t *least, int64_t *most);
+/* Adds a number, which may be negative, to the steps [from, to). */
 void steps_add(struct steps *steps, struct step_at from, struct step_at to,
-                    int64_t add);
+               int64_t add);
 /* Moves `step` to the first step from there on, before `to`, whose number is in
  * [low, high), or is not (`within` false); false: there is none. */
 bool steps_seek(const struct steps *steps, struct step_at *step, struct step_at to,
-                     int64_t low, int64_t high, bool within);
+                int64_t low, int64_t high, bool within);
 
 static inline struct step_at steps_end(const struct steps *steps)
 {

@@ -78,7 +78,7 @@ static const char *nearest_column(struct parser *p, const struct expr_table *tab
 /* The most common slip is a column of the other table: jct_s, which is of each job,
  * outside of an aggregate; it has a message of its own. */
 uint32_t refuse_column(struct parser *p, const struct expr_table *table,
-                              const char *name)
+                       const char *name)
 {
     bool inside = p->aggregate != EXPR_NO_AGGREGATE;
     const struct expr_table *other = inside ? p->scalars : p->rows;

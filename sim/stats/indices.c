@@ -15,8 +15,8 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
-#include "sim/stats/stats.h"
 #include "sim/stats/sample.h"
+#include "sim/stats/stats.h"
 
 /* Points are laid out as A, B, then for each input A with that column of B
  * (Saltelli et al. 2010). */

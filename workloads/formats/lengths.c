@@ -10,10 +10,10 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/csv.h"
-#include "sim/text/json.h"
 #include "sim/text/scan.h"
 #include "workloads/formats/row.h"
 #include "workloads/formats/trace_row.h"
+#include "workloads/jobs/gavel_rates.h"
 
 /* A table from a key to a length or a rate, in the order of the file. */
 struct import_lengths {
@@ -83,65 +83,29 @@ bool import_lengths_csv(struct importer *importer, struct err *err)
 
 /* ---- Gavel's JSON -------------------------------------------------------- */
 
-/* "('job type', 1)": {"null": 4.0, "('other', 1)": [1.0, 2.0], ...} */
-static bool read_job(struct importer *importer, struct json *json,
-                     struct import_lengths *lengths, struct err *err)
+struct rates_reading {
+    const struct importer *importer;
+    struct import_lengths *lengths;
+    bool found;                 /* the type of GPU is in the file */
+};
+
+static bool wants_type(void *self, const char *type)
 {
-    enum json_token token;
-    size_t bytes;
-    const char *key = arena_text(importer->arena, json_text(json, &bytes));
+    struct rates_reading *reading = self;
+    bool wanted = strcmp(type, reading->importer->request->gpu_type) == 0;
 
-    if (!json_expect(json, JSON_OBJECT, "an object of rates", err))
-        return false;
-    while ((token = json_next(json, err)) == JSON_KEY) {
-        bool alone = strcmp(json_text(json, &bytes), "null") == 0;
-        const char *text;
-        double rate;
-
-        token = json_next(json, err);
-        text = json_text(json, &bytes);
-        if (!alone) {
-            if (!json_skip(json, token, err))
-                return false;
-            continue;
-        }
-        if (token == JSON_ERROR)
-            return false;
-        if (token != JSON_NUMBER || !scan_f64(text, bytes, &rate))
-            return err_set(err, ERR_SYNTAX, json_pos(json),
-                           "\"null\" must be a rate in steps/s");
-        add_length(importer->arena, lengths, key, rate);
-    }
-    return token == JSON_OBJECT_END;
+    reading->found = reading->found || wanted;
+    return wanted;
 }
 
-/* {"v100": {job: rates, ...}, ...}; other types are passed over. */
-static bool read_types(struct importer *importer, struct json *json,
-                       struct import_lengths *lengths, bool *found,
-                       struct err *err)
+static bool add_rate(void *self, struct json *json, const char *type,
+                     const char *key, double rate)
 {
-    const char *type = importer->request->gpu_type;
-    enum json_token token;
-    size_t bytes;
+    const struct rates_reading *reading = self;
 
-    if (!json_expect(json, JSON_OBJECT, "a JSON of Gavel's throughputs", err))
-        return false;
-    while ((token = json_next(json, err)) == JSON_KEY) {
-        if (strcmp(json_text(json, &bytes), type) != 0) {
-            if (!json_skip(json, json_next(json, err), err))
-                return false;
-            continue;
-        }
-        *found = true;
-        if (!json_expect(json, JSON_OBJECT, "an object of jobs", err))
-            return false;
-        while ((token = json_next(json, err)) == JSON_KEY)
-            if (!read_job(importer, json, lengths, err))
-                return false;
-        if (token != JSON_OBJECT_END)
-            return false;
-    }
-    return token == JSON_OBJECT_END;
+    (void)json, (void)type;
+    add_length(reading->importer->arena, reading->lengths, key, rate);
+    return true;
 }
 
 /* Only the rates of the wanted GPU type are kept. */
@@ -150,14 +114,13 @@ bool import_lengths_gavel(struct importer *importer, struct err *err)
     const struct import_request *request = importer->request;
     struct import_lengths *lengths = arena_alloc(importer->arena, 1,
                                                  sizeof *lengths);
-    struct json *json = json_open(importer->arena, request->lengths, err);
-    bool found = false;
-    bool good = json != NULL &&
-                read_types(importer, json, lengths, &found, err);
+    static const struct gavel_visit visit = {wants_type, add_rate, NULL};
+    struct rates_reading reading = {importer, lengths, false};
+    bool good = gavel_rates_read(importer->arena, request->lengths, &visit,
+                                 &reading, err);
 
-    json_close(json);
     importer->lengths = lengths;
-    if (!good || found)
+    if (!good || reading.found)
         return good;
     err_set(err, ERR_REFERENCE, (struct err_pos){request->lengths, 0, 0},
             "there are no rates of GPU type %.40s", request->gpu_type);

@@ -2,10 +2,7 @@
 /*
  * speedup_kinds.c - Gavel's table of rates, of kinds of jobs alone and in pairs.
  *
- * The file is JSON, as Gavel publishes it: by type of GPU, by kind and size of a
- * job, the rate alone ("null") and beside each other kind.  It is streamed, since
- * it has a row for each pair.  Rates become speedups over the type of GPU on which
- * lengths were measured.
+ * Rates become speedups over the type of GPU on which lengths were measured.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +13,7 @@
 #include "sim/config/conf.h"
 #include "sim/text/json.h"
 #include "sim/text/scan.h"
+#include "workloads/jobs/gavel_rates.h"
 #include "workloads/jobs/speedup_keys.h"
 
 /* One kind of job of the file, while it is read and after. */
@@ -97,9 +95,10 @@ struct kinds_reading {
 };
 
 /* Adds the rate of one kind and size on one type of GPU. */
-static bool add_rate(struct kinds_reading *reading, struct json *json,
-                     const char *type, const char *key, double rate)
+static bool add_rate(void *self, struct json *json, const char *type,
+                     const char *key, double rate)
 {
+    struct kinds_reading *reading = self;
     char name[256];
     uint32_t gpus, mask = speedup_pools_named(reading->world, type), row;
 
@@ -115,7 +114,7 @@ static bool add_rate(struct kinds_reading *reading, struct json *json,
     if (!(rate > 0.0))          /* it does not run there */
         return true;
     speedup_set_rate(kind->rate + (size_t)row * reading->kinds->pools,
-             reading->kinds->pools, mask, rate);
+                     reading->kinds->pools, mask, rate);
     if (strcmp(type, reading->known) == 0)
         kind->known[row] = rate;
     return true;
@@ -166,9 +165,10 @@ static bool read_own(struct json *json, double *own, struct err *err)
 /* A kind beside another on the GPUs of that type: what stands at the key read
  * last.  Both of the same size, since the host puts no others together: pairs
  * of unlike sizes are passed over. */
-static bool read_pair(struct kinds_reading *reading, struct json *json,
-                      const char *type, const char *key)
+static bool read_pair(void *self, struct json *json, const char *type,
+                      const char *key)
 {
+    struct kinds_reading *reading = self;
     const struct world *world = reading->world;
     uint32_t gpus, other_gpus, mask = speedup_pools_named(world, type);
     char name[256], other[256];
@@ -189,71 +189,18 @@ static bool read_pair(struct kinds_reading *reading, struct json *json,
     struct kind *kind = find_kind(world, reading->kinds, name);
     struct kind *with = find_kind(world, reading->kinds, other);
     speedup_set_rate(find_pair(reading, kind, with, gpus)->rate,
-             reading->kinds->pools, mask, own);
+                     reading->kinds->pools, mask, own);
     return true;
-}
-
-/* "('job type', 1)": {"null": 4.0, "('other', 1)": [1.0, 2.0], ...} */
-static bool read_kind(struct kinds_reading *reading, struct json *json,
-                      const char *type)
-{
-    struct err *err = reading->world->err;
-    size_t bytes;
-    const char *key = arena_text(reading->world->arena,
-                                 json_text(json, &bytes));
-    enum json_token token;
-
-    if (!json_expect(json, JSON_OBJECT, "an object of rates", err))
-        return false;
-    while ((token = json_next(json, err)) == JSON_KEY) {
-        double rate;
-
-        if (strcmp(json_text(json, &bytes), "null") != 0) {
-            if (!read_pair(reading, json, type, key))
-                return false;
-            continue;
-        }
-        token = json_next(json, err);
-        const char *text = json_text(json, &bytes);
-        if (token == JSON_ERROR)
-            return false;
-        if (token != JSON_NUMBER || !scan_f64(text, bytes, &rate))
-            return err_set(err, ERR_SYNTAX, json_pos(json),
-                           "\"null\" must be a rate in steps/s");
-        if (!add_rate(reading, json, type, key, rate))
-            return false;
-    }
-    return token == JSON_OBJECT_END;
 }
 
 /* Types that the cluster does not have are passed over, but for the one on
  * which lengths were measured. */
-static bool read_kinds(struct kinds_reading *reading, struct json *json)
+static bool wants_type(void *self, const char *type)
 {
-    struct err *err = reading->world->err;
-    enum json_token token;
-    size_t bytes;
+    const struct kinds_reading *reading = self;
 
-    if (!json_expect(json, JSON_OBJECT, "a JSON of Gavel's throughputs", err))
-        return false;
-    while ((token = json_next(json, err)) == JSON_KEY) {
-        const char *type = arena_text(reading->world->arena,
-                                      json_text(json, &bytes));
-        if (speedup_pools_named(reading->world, type) == 0 &&
-            strcmp(type, reading->known) != 0) {
-            if (!json_skip(json, json_next(json, err), err))
-                return false;
-            continue;
-        }
-        if (!json_expect(json, JSON_OBJECT, "an object of jobs", err))
-            return false;
-        while ((token = json_next(json, err)) == JSON_KEY)
-            if (!read_kind(reading, json, type))
-                return false;
-        if (token != JSON_OBJECT_END)
-            return false;
-    }
-    return token == JSON_OBJECT_END;
+    return speedup_pools_named(reading->world, type) != 0 ||
+           strcmp(type, reading->known) == 0;
 }
 
 /* Pools where a kind can run at some size; those of all. */
@@ -278,12 +225,10 @@ const struct speedup_kinds *speedup_kinds_read(const struct world *world,
 {
     struct speedup_kinds *kinds = arena_alloc(world->arena, 1, sizeof *kinds);
     struct kinds_reading reading = {world, kinds, type};
-    struct json *json = json_open(world->arena, path, world->err);
+    static const struct gavel_visit visit = {wants_type, add_rate, read_pair};
 
     kinds->pools = world->cluster->pool_count;
-    bool good = json != NULL && read_kinds(&reading, json);
-    json_close(json);
-    if (!good)
+    if (!gavel_rates_read(world->arena, path, &visit, &reading, world->err))
         return NULL;
     if (find_pools(kinds) != 0)
         return kinds;

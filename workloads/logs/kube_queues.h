@@ -43,8 +43,8 @@ bool kube_queues_add(struct kube_queues *queues,
 /* The ClusterQueue that a local queue leads to; the name itself, if none does. */
 const char *kube_queues_tenant(const struct kube_queues *queues,
                                const char *space, const char *name);
-/* Notes the quotas, as a policy of an experiment that can be pasted, and what of the
- * queues that policy does not know. */
+/* Notes the quotas, as a policy that can be pasted into an experiment, and the rules of
+ * the queues that this policy does not follow. */
 void kube_queues_note(const struct kube_queues *queues, struct notes *notes);
 
 #endif

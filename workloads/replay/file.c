@@ -426,8 +426,8 @@ static bool read_where(struct trace_spec *spec, const struct world *world)
     return where_read(where, world->arena, spec->keys.where, world->err);
 }
 
-/* After that of read_where() two readings: the first finds time 0, the second judges
- * every row. */
+/* The file is read by read_where(), then twice more: the first reading finds time 0,
+ * the second judges every row. */
 bool trace_check(struct trace_spec *spec, const struct world *world)
 {
     struct reading *in;

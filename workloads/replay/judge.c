@@ -66,7 +66,7 @@ static bool is_duplicate(struct seen *seen, const char *name)
 }
 
 enum fate judge_reason(struct reading *in, enum import_reason reason,
-                              size_t column, struct err *err)
+                       size_t column, struct err *err)
 {
     const char *meaning;
     const char *name = import_reason_name(reason, &meaning);
@@ -206,8 +206,7 @@ static bool requests_enough(const struct reading *in, const struct row *row)
                              row->core_milli > 0 && !in->spec->form.paced);
 }
 
-enum fate judge_values(struct reading *in, struct row *row,
-                              struct err *err)
+enum fate judge_values(struct reading *in, struct row *row, struct err *err)
 {
     const struct trace_spec *spec = in->spec;
     const struct trace_skip *skip = &spec->skip;

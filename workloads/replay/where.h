@@ -27,7 +27,7 @@ void where_look(struct where *where, const struct csv *csv);
 /* Reads the condition.  False: err says what is wrong with it, at its place. */
 bool where_read(struct where *where, struct arena *arena,
                 const struct conf_node *text, struct err *err);
-/* Rows that are not taken, and those for which there is no saying, are told apart. */
+/* WHERE_NO_VALUE: the condition has no value for the row, so it is not taken either. */
 enum where_verdict { WHERE_TAKEN, WHERE_NOT_TAKEN, WHERE_NO_VALUE };
 /* Judges the row that csv has read.  False: a cell of a column of numbers holds none;
  * err says so. */

@@ -5,8 +5,8 @@
  *
  * NAN: not known.  An interval may have no end (-INFINITY, INFINITY).
  */
-#ifndef EXPERIMENTS_RESULTS_BLOCK_STATS_H
-#define EXPERIMENTS_RESULTS_BLOCK_STATS_H
+#ifndef EXPERIMENTS_REPORT_BLOCK_STATS_H
+#define EXPERIMENTS_REPORT_BLOCK_STATS_H
 
 #include <stddef.h>
 #include <stdint.h>

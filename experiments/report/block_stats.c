@@ -10,7 +10,7 @@
  * mean ranks for ties; its distribution is counted, not approximated, as long
  * as that is cheap.
  */
-#include "experiments/results/block_stats.h"
+#include "experiments/report/block_stats.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
