@@ -21,7 +21,8 @@ void bounds_book_submit(struct bounds_book *book, const struct host_job *job);
 /* The job was done.  `seed`: of its draws, models/types/truth.h. */
 void bounds_book_done(struct bounds_book *book, const struct host_job *job,
                       uint64_t seed);
-/* Fills the metrics of bounds and gaps, of `value` by enum metric; the others must be there already. */
+/* Fills the metrics of bounds and gaps in `value`, which enum metric numbers; all other
+ * metrics must be there already. */
 void bounds_book_result(struct bounds_book *book, double *value);
 
 #endif
