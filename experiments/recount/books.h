@@ -33,7 +33,7 @@ struct recount_link {
 enum recount_idle { IDLE_UNSUITED, IDLE_GANG, IDLE_FRAGMENT, IDLE_BEHIND, IDLE_KINDS };
 
 struct recount_books {
-    const struct cs_host *host; /* NULL: of a trial without one */
+    const struct cs_host *host; /* NULL: the trial has none (trial_count.h) */
     struct rows *rows;
     struct held *held;
     struct nodes *nodes;

@@ -175,8 +175,8 @@ static void pools_had(struct held *held, uint32_t i, int64_t from, int64_t to, d
     }
 }
 
-/* The full form's list: a lease has so many GPUs of each pool more, or so much more of
- * them is busy. */
+/* Adds to the full form's list that a lease takes (+1) or gives back (-1) its GPUs of each
+ * pool, or that another part of them is busy. */
 static void events_of(struct held *held, uint32_t i, int64_t now, int held_more, double busy)
 {
     const struct placement *place = place_of(held, i);

@@ -5,13 +5,15 @@
 #include "experiments/recount/judge.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
 void judge_figure(struct judge *judge, const char *name, double have, double again,
                   double scale)
 {
-    double room = JUDGE_NEAR * fmax(fabs(scale), fmax(fabs(have), fabs(again)));
+    double near = fmax(JUDGE_NEAR, (double)judge->terms * DBL_EPSILON);
+    double room = near * fmax(fabs(scale), fmax(fabs(have), fabs(again)));
 
     assert(name != NULL);
     judge->compared++;

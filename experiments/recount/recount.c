@@ -62,6 +62,7 @@ static bool counts(const struct recount *r, int64_t now)
 static struct recount_books *moves(struct recount *r, const struct fact *fact)
 {
     r->books.last_ns = fact->time_ns;
+    r->judge.terms++;
     return &r->books;
 }
 
@@ -182,7 +183,10 @@ static void hear_phase_end(void *self, const struct fact *fact)
 
 static void hear_busy(void *self, const struct fact *fact)
 {
-    held_busy(((struct recount *)self)->books.held, fact);
+    struct recount *r = self;
+
+    r->judge.terms++;
+    held_busy(r->books.held, fact);
 }
 
 static void hear_node(void *self, const struct fact *fact)
@@ -404,6 +408,7 @@ void recount_count_ended(struct recount *r, const struct host_job *job, int64_t 
     uint32_t gpus = job_role_gpus(&job->request, 0);
 
     b->last_ns = now;
+    r->judge.terms++;
     rows_end_plain(b->rows, job, gpus, now);
     if (role->memory_bytes > 0 || role->cores > 0)
         held_count(b->held, role, gpus, now - job->start_ns);

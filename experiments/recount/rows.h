@@ -24,14 +24,15 @@ struct rows *rows_new(struct arena *arena, const struct trial_spec *spec, uint32
 void rows_submit(struct rows *rows, const struct job_request *request, int64_t now_ns);
 void rows_end(struct rows *rows, const struct host_job *job, enum job_status status,
               int64_t now_ns);
-/* The same of one that was done, where no row is left out, and that had so many GPUs from
- * its start on.  Returns GPUs x ns of all those. */
+/* A job was done that held `gpus` GPUs from its start to its end.  Only for a trial without
+ * a warm-up and without services, in which every row counts. */
 void rows_end_plain(struct rows *rows, const struct host_job *job, uint32_t gpus,
                     int64_t now_ns);
+/* Returns GPUs x ns of all jobs of rows_end_plain(). */
 __int128_t rows_gpu_ns(const struct rows *rows);
 /* A job held thousandths of GPUs for some nanoseconds that count. */
 void rows_held(struct rows *rows, uint32_t job, int64_t milli, int64_t ns);
-/* A row, as far as rows are kept. */
+/* What is kept of a job: times, what it held, and how it ended. */
 struct job_row {
     int64_t submit_ns, start_ns, end_ns;    /* CLOCK_NEVER_NS: not yet, or not at all */
     double ideal_s, usd;
@@ -55,8 +56,9 @@ double rows_rho(const struct rows *rows, const struct job_row *row);
 
 /* Returns the last end of a job that was done and counts; 0: none was. */
 int64_t rows_last_ns(const struct rows *rows);
-/* Where all jobs have a known length that nothing changes: their mean time alone, and the
- * GPU-seconds that they ask for, of those that were done. */
+/* False: some job has no known length, or a length that a policy can change.  True: stores
+ * the mean time that the jobs that were done take alone, and the GPU-seconds for which they
+ * ask together. */
 bool rows_rigid(const struct rows *rows, double *alone_s, double *asked_s);
 
 /* Returns how many jobs are in the system. */

@@ -18,9 +18,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "experiments/bounds/bounds_book.h"
 #include "experiments/columns/metric.h"
 #include "experiments/own/own_book.h"
-#include "experiments/run/bounds_book.h"
 #include "experiments/run/costs.h"
 #include "experiments/run/fairness.h"
 #include "experiments/run/fragmentation.h"
@@ -605,7 +605,7 @@ void metrics_result(struct metrics *m, struct trial_result *result)
         m->host != NULL ? host_rent_error(m->host, m->from_ns) : NAN;
     value[METRIC_REFUSED] = (double)(counts->refused - m->refused);
     steady_book_result(m->steady, value);
-    bounds_book_result(m->bounds, result);
+    bounds_book_result(m->bounds, value);
     arrived_result(m->arrived, result);
 }
 

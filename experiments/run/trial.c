@@ -17,11 +17,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
 #include "experiments/recount/recount.h"
 #include "experiments/run/audit.h"
 #include "experiments/run/costs.h"
+#include "experiments/run/decision_rows.h"
 #include "experiments/run/metrics.h"
 #include "experiments/run/timeline.h"
 #include "experiments/run/trial_count.h"
@@ -39,7 +39,6 @@
 #include "sim/event/journal.h"
 #include "sim/event/loop.h"
 #include "sim/flow/flow.h"
-#include "sim/text/table.h"
 #include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 
@@ -124,61 +123,6 @@ static void end_of_run(struct loop *loop, void *self, uint64_t arg)
     loop_stop(loop);
 }
 
-/* Keeps a request of the policy in words, for the message if the process of the
- * trial ends: the last TRIAL_LAST of them, in a ring. */
-static void note_request(struct trial_watch *watch, const struct cs_host *host,
-                         const struct host_decision *d)
-{
-    char *line = watch->last[watch->requests++ % TRIAL_LAST], where[64];
-    char when[32], job[24] = "";
-    const struct job_request *request =
-        d->job.i == ID_NONE ? NULL : cs_request(host, d->job);
-
-    if (request != NULL)
-        snprintf(job, sizeof job, " job %u", d->job.i);
-    clock_format_s(d->time_ns, when, sizeof when);
-    trial_placement_text(&d->placement, where, sizeof where);
-    snprintf(line, sizeof watch->last[0], "at %s s: %s%s%s%s, %s", when,
-             host_action_name(d->action), job, where[0] == '\0' ? "" : " on ", where,
-             host_verdict_name(d->verdict));
-}
-
-/* Writes a decision into decisions.csv, if there is such a table. */
-static void decision_row(void *self, const struct host_decision *d)
-{
-    struct trial *trial = self;
-    struct table *table = trial->tables->decisions;
-    bool known = d->job.i != ID_NONE;
-    const struct job_request *request =
-        known ? cs_request(trial->host, d->job) : NULL;
-    char text[512];
-
-    if (trial->spec->watch != NULL)
-        note_request(trial->spec->watch, trial->host, d);
-    if (table == NULL)
-        return;
-    table_text(table, trial->spec->point);
-    table_text(table, trial->spec->policy->name);
-    table_count(table, trial->spec->replica);
-    table_time(table, d->time_ns);
-    table_count(table, d->seq);
-    table_text(table, host_action_name(d->action));
-    if (request && request->name)
-        table_text(table, request->name);
-    else {
-        clock_format_s((int64_t)d->job.i * CLOCK_NS_PER_S, text, sizeof text);
-        table_text(table, known ? text : "");
-    }
-    table_text(table, known && d->role < request->form->role_count
-                          ? request->form->role[d->role].name : "all");
-    trial_placement_text(&d->placement, text, sizeof text);
-    table_text(table, text);
-    table_text(table, host_verdict_name(d->verdict));
-    table_count(table, d->pending);
-    table_count(table, d->free_gpus);
-    table_end_row(table);
-}
-
 /* 146 years: from there on, sums of times stay below "never". */
 #define END_OF_TIME_NS (CLOCK_NEVER_NS / 2)
 
@@ -236,8 +180,7 @@ static bool build(struct trial *trial)
     recount_watch(trial->recount, trial->host);
     if (trial->timeline)
         timeline_watch(trial->timeline, trial->host);
-    if (trial->tables->decisions != NULL || spec->watch != NULL)
-        host_on_decision(trial->host, decision_row, trial);
+    decision_rows_listen(arena, spec, trial->tables->decisions, trial->host);
     trial->source = source_open(arena, spec->workload, spec->seed,
                                 spec->replica);
     return true;

@@ -75,8 +75,8 @@ struct loop_handle loop_at(struct loop *loop, int64_t time_ns,
                            enum loop_rank rank, loop_fn *fn, void *self,
                            uint64_t arg);
 /* Calls over(self) whenever all events of an instant have run and the clock is
- * about to move; it may look, but must add no event.  LOOP_OVER_MAX times at most;
- * calls are in that order. */
+ * about to move; it may look, but must add no event.  LOOP_OVER_MAX functions at most;
+ * they are called in the order in which they were given. */
 #define LOOP_OVER_MAX 3u
 void loop_when_over(struct loop *loop, loop_over_fn *over, void *self);
 /* Sets another limit of time, for the next loop_run(); not before now. */

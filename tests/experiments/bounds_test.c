@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "experiments/run/bounds.h"
+#include "experiments/bounds/bounds.h"
 #include "tests/aid/world.h"
 
 #define FEW 7

@@ -39,6 +39,23 @@ static void figures_within_rounding_are_equal_and_others_are_named(void **state)
     assert_int_equal(judge.compared, 5);
 }
 
+/* Four million equal terms, each rounded the same way; a fault of one part in 1e8 is seen. */
+static void a_long_sum_may_be_rounded_as_often_as_it_has_terms(void **state)
+{
+    struct judge judge = { .terms = 4000000 }, brief = { .terms = 0 };
+    double sum = 0;
+
+    (void)state;
+    for (uint64_t i = 0; i < judge.terms; i++)
+        sum += 0.1;
+    judge_figure(&judge, "a", sum, 400000, 0);
+    assert_string_equal(judge.broken, "");
+    judge_figure(&judge, "b", 1, 1 + 1e-8, 0);
+    assert_string_equal(judge.broken, "b is 1, and 1.00000001 when counted again");
+    judge_figure(&brief, "c", sum, 400000, 0);
+    assert_string_not_equal(brief.broken, "");
+}
+
 static void an_empty_figure_is_no_number(void **state)
 {
     struct judge judge = { .compared = 0 };
@@ -199,6 +216,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_within_rounding_are_equal_and_others_are_named),
+        cmocka_unit_test(a_long_sum_may_be_rounded_as_often_as_it_has_terms),
         cmocka_unit_test(an_empty_figure_is_no_number),
         cmocka_unit_test(a_histogram_refuses_another_quantile),
         cmocka_unit_test(quoted_cells_are_read_as_they_were),

@@ -8,15 +8,15 @@
  * they may be faster than the law's mean, and no bound is known.  Bounds are
  * over the jobs after the warm-up, as what they bound is.
  */
-#include "experiments/run/bounds_book.h"
+#include "experiments/bounds/bounds_book.h"
 
 #include <math.h>
 #include <stdint.h>
 
 #include "experiments/columns/metric.h"
-#include "experiments/run/bounds.h"
-#include "experiments/run/bounds_form.h"
-#include "experiments/run/trial.h"
+#include "experiments/bounds/bounds.h"
+#include "experiments/bounds/bounds_form.h"
+#include "experiments/spec/trial_spec.h"
 #include "models/catalogue/goodput.h"
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
@@ -290,10 +290,10 @@ static void no_bounds(double *value)
     value[METRIC_MAKESPAN_GAP] = NAN;
 }
 
-void bounds_book_result(struct bounds_book *book, struct trial_result *result)
+void bounds_book_result(struct bounds_book *book, double *value)
 {
     const struct cluster_spec *cluster = book->spec->cluster;
-    double *value = result->value, gpus = cluster->gpu_count;
+    double gpus = cluster->gpu_count;
     double from_s = clock_s_from_ns(book->spec->warmup_ns);
     struct bounds bounds;
 

@@ -6,7 +6,7 @@
  * Sums of a hundred thousand times are rounded; a bound is lowered by one part
  * in 10^9, so that rounding cannot lift it above the schedule that attains it.
  */
-#include "experiments/run/bounds.h"
+#include "experiments/bounds/bounds.h"
 
 #include <assert.h>
 #include <math.h>

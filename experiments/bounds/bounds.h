@@ -18,8 +18,8 @@
  *
  * The bound on the mean is the largest of the first three.
  */
-#ifndef EXPERIMENTS_RUN_BOUNDS_H
-#define EXPERIMENTS_RUN_BOUNDS_H
+#ifndef EXPERIMENTS_BOUNDS_BOUNDS_H
+#define EXPERIMENTS_BOUNDS_BOUNDS_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
 /*
  * bounds_book.h - the jobs of a trial as bounds.h wants them.
  */
-#ifndef EXPERIMENTS_RUN_BOUNDS_BOOK_H
-#define EXPERIMENTS_RUN_BOUNDS_BOOK_H
+#ifndef EXPERIMENTS_BOUNDS_BOUNDS_BOOK_H
+#define EXPERIMENTS_BOUNDS_BOUNDS_BOOK_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,6 @@
 struct arena;
 struct bounds_book;
 struct host_job;
-struct trial_result;
 struct trial_spec;
 
 /* Returns the book of one trial, in the arena; `spec` must outlive it. */
@@ -22,7 +21,8 @@ void bounds_book_submit(struct bounds_book *book, const struct host_job *job);
 /* The job was done.  `seed`: of its draws, models/types/truth.h. */
 void bounds_book_done(struct bounds_book *book, const struct host_job *job,
                       uint64_t seed);
-/* Fills the metrics of bounds and gaps; the others must be there already. */
-void bounds_book_result(struct bounds_book *book, struct trial_result *result);
+/* Fills the metrics of bounds and gaps in `value`, which enum metric numbers; all other
+ * metrics must be there already. */
+void bounds_book_result(struct bounds_book *book, double *value);
 
 #endif

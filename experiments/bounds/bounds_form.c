@@ -5,7 +5,7 @@
  * A gang has GPUs of one type.  Where groups of that type differ, the gang of
  * the bound has the best link, the fastest core and the lowest price of any.
  */
-#include "experiments/run/bounds_form.h"
+#include "experiments/bounds/bounds_form.h"
 
 #include <assert.h>
 #include <math.h>

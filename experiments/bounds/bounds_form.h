@@ -8,8 +8,8 @@
  * free, no loading and no waiting.  The three minima are taken apart.  A
  * rollout is as long as its draw makes it, rounded down to one of 64 draws.
  */
-#ifndef EXPERIMENTS_RUN_BOUNDS_FORM_H
-#define EXPERIMENTS_RUN_BOUNDS_FORM_H
+#ifndef EXPERIMENTS_BOUNDS_BOUNDS_FORM_H
+#define EXPERIMENTS_BOUNDS_BOUNDS_FORM_H
 
 #include <stdbool.h>
 #include <stdint.h>
