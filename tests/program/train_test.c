@@ -158,10 +158,10 @@ static void a_training_does_not_go_on_with_other_inputs(void **state)
     free(said);
 }
 
-/* A weight that the policy does not read, and a network without a choice. */
+/* A weight of places that no job here may have, and a network without a choice. */
 static void weights_that_change_nothing_are_not_written(void **state)
 {
-    static const char *const keys[] = { "policy: learned, elite: 2, features: [agee]",
+    static const char *const keys[] = { "policy: learned, elite: 2, features: [on_cores]",
                                         "policy: advised, method: evolution" };
     const struct program *program = *state;
     char text[900], out[192], *said;
