@@ -240,7 +240,7 @@ static const char *list_learners(struct arena *arena)
 }
 
 /* Whatever it learned would change nothing. */
-static bool has_weights(struct arena *arena,const struct experiment *experiment,
+static bool has_weights(struct arena *arena, const struct experiment *experiment,
                         const struct train_keys *keys, struct err *err)
 {
     const struct cs_policy *table = experiment->point[0].policy[keys->policy]->policy;
