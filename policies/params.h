@@ -48,11 +48,12 @@ static inline bool cs_same_text(const char *a, const char *b)
     return *a == *b;
 }
 
-/* So many numbers under a key.  Training draws them from a normal of this
- * spread to begin with. */
+/* What `weights:` may say under a key: a list of so many numbers, which training draws
+ * from a normal of this spread to begin with; count 0: one number, 0 if it is absent.
+ * A policy has lists alone or numbers alone. */
 struct cs_weights {
     const char *key;
-    uint32_t count;             /* > 0 */
+    uint32_t count;
     double spread;              /* >= 0 */
 };
 

@@ -152,8 +152,8 @@ struct cs_policy {
     const char *limits;
     uint32_t words_count;
     const struct cs_words *words;       /* what each text may say */
-    /* Lists that `weights:` must give, all of them, if it gives any: the
-     * parameters of a network.  With CS_ASKS_WEIGHTS. */
+    /* Keys that `weights:` may have; of lists, the parameters of a network, it must
+     * have all if it has any.  With CS_ASKS_WEIGHTS.  None: any key, one number. */
     uint32_t weights_count;
     const struct cs_weights *weights;
     /* Keys of the works that it follows, with a blank between, as `clustersim cite`

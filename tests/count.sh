@@ -23,3 +23,23 @@ count_sum() {
     awk -v start="$count_start" 'NR > start { p += $1; f += $2 }
         END { printf "%d passed, %d failed\n", p, f; exit f > 0 }' "$COUNTS"
 }
+
+# count_lines NAME LOG COMMAND...: the command prints a line for each thing that it tried,
+# "ok" or another word, and what it was; without a line, and with another status than 0, it
+# failed.
+count_lines() {
+    count_name=$1 count_log=$2
+    shift 2
+    "$@" >"$count_log" || {
+        failed "$count_name: $* ends with status $?"
+        tail -n 5 "$count_log"
+    }
+    while read -r verdict what; do
+        if [ "$verdict" = ok ]; then
+            passed
+        else
+            failed "$count_name: $what"
+        fi
+    done <"$count_log"
+    [ -s "$count_log" ] || failed "$count_name: nothing was tried"
+}

@@ -7,18 +7,6 @@ set -eu
 cd "$(dirname "$0")/.."
 . tests/count.sh
 
-log=build/pairs.log
 mkdir -p build
-python3 tests/pairs.py "$1" "${2:-12}" ${3:+"$3"} >"$log" || {
-    tail -n 5 "$log"
-    failed "pairs: tests/pairs.py ends with status $?"
-}
-while read -r verdict what; do
-    if [ "$verdict" = ok ]; then
-        passed
-    else
-        failed "pairs: $what"
-    fi
-done <"$log"
-[ -s "$log" ] || failed "pairs: none was run"
+count_lines pairs build/pairs.log python3 tests/pairs.py "$1" "${2:-12}" ${3:+"$3"}
 count_sum

@@ -350,6 +350,10 @@ static bool copy_item(const struct making *m, const char *to, const struct pack_
         (void)err_set(err, ERR_IO, pos, "cannot be read: %s", strerror(errno));
     while (ok && (got = fread(block, 1, sizeof block, in)) > 0)
         out_bytes(out, block, got);
+    if (in != NULL && ferror(in)) {
+        (void)err_set(err, ERR_IO, pos, "cannot be read to its end: %s", strerror(errno));
+        ok = false;
+    }
     if (in != NULL)
         fclose(in);
     if (ok)

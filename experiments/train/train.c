@@ -371,7 +371,6 @@ bool train_run(struct arena *arena, const struct experiment *experiment,
         return false;
     if (options->resume && !train_state_read(&t, err) && err->kind != ERR_NONE)
         return false;
-    t.matters = t.generation > 0;       /* what was before is not known */
     if (!run_generations(&t, err) || !check_matters(&t, err) ||
         !judge_weights(&t, &j, err) || !write_weights(&t, &j, err))
         return false;

@@ -15,6 +15,7 @@
 #include "policies/params.h"
 #include "policies/policy.h"
 #include "policies/registry/registry.h"
+#include "policies/registry/rules.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/rng.h"
@@ -239,7 +240,7 @@ static const char *list_learners(struct arena *arena)
 }
 
 /* Whatever it learned would change nothing. */
-static bool has_weights(struct arena *arena,const struct experiment *experiment,
+static bool has_weights(struct arena *arena, const struct experiment *experiment,
                         const struct train_keys *keys, struct err *err)
 {
     const struct cs_policy *table = experiment->point[0].policy[keys->policy]->policy;
@@ -305,18 +306,33 @@ static void place_groups(struct arena *arena, struct train_keys *keys)
     }
 }
 
+/* Adds a key, if it is one of the policy that learns. */
+static bool add_key(struct arena *arena, struct train_keys *keys,
+                    const struct cs_policy *table, const char *key,
+                    struct err_pos pos, struct err *err)
+{
+    if (!host_knows_weight(arena, table, key, pos, err))
+        return false;
+    add_group(keys, key, 1, false);
+    return true;
+}
+
 /* Lists the keys of the vector: those of `weights:` and of `features:`. */
-static bool list_keys(struct train_keys *keys, struct err *err)
+static bool list_keys(struct arena *arena, struct train_keys *keys,
+                      const struct cs_policy *table, struct err *err)
 {
     const struct conf_node *map = keys->weights, *list = keys->features;
 
     for (size_t i = 0; map != NULL && i < conf_count(map); i++)
-        add_group(keys, conf_key(map, i), 1, false);
+        if (!add_key(arena, keys, table, conf_key(map, i), conf_key_pos(map, i), err))
+            return false;
     for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
-        if (conf_kind(conf_item(list, i)) != CONF_SCALAR)
-            return err_set(err, ERR_SCHEMA, conf_pos(conf_item(list, i)),
-                           "a feature must be a name");
-        add_group(keys, conf_text(conf_item(list, i)), 1, false);
+        const struct conf_node *item = conf_item(list, i);
+
+        if (conf_kind(item) != CONF_SCALAR)
+            return err_set(err, ERR_SCHEMA, conf_pos(item), "a feature must be a name");
+        if (!add_key(arena, keys, table, conf_text(item), conf_pos(item), err))
+            return false;
     }
     return true;
 }
@@ -361,14 +377,20 @@ static void take_lists(struct arena *arena, const struct experiment *experiment,
                policy->weight[i].count * sizeof(double));
 }
 
+/* Does it learn lists of its own, and not numbers by key? */
+static bool learns_lists(const struct cs_policy *table)
+{
+    return table->weights_count > 0 && table->weights[0].count > 0;
+}
+
 /* Initial weights: of `train:`, or those the policy has in `policies:`. */
 static bool read_weights(struct arena *arena, const struct experiment *experiment,
                          struct train_keys *keys, struct err *err)
 {
     const struct host_policy *policy = experiment->point[0].policy[keys->policy];
     const struct conf_node *map = keys->weights, *list = keys->features;
-    uint32_t declared = policy->policy->weights_count;
-    size_t room = policy->weight_count + declared;
+    bool lists = learns_lists(policy->policy);
+    size_t room = policy->weight_count + policy->policy->weights_count;
 
     if (map != NULL && conf_kind(map) != CONF_MAP)
         return err_set(err, ERR_SCHEMA, conf_pos(map),
@@ -376,18 +398,18 @@ static bool read_weights(struct arena *arena, const struct experiment *experimen
     if (list != NULL && conf_kind(list) != CONF_LIST)
         return err_set(err, ERR_SCHEMA, conf_pos(list),
                        "features must be a list of names");
-    if (declared > 0 && (map != NULL || list != NULL))
+    if (lists && (map != NULL || list != NULL))
         return err_set(err, ERR_SCHEMA, conf_pos(map != NULL ? map : list),
                        "policy %.60s says itself which weights it has",
                        policy->policy->name);
     room += map != NULL ? conf_count(map) : 0;
     room += list != NULL ? conf_count(list) : 0;
     keys->group = arena_alloc(arena, room + 1, sizeof *keys->group);
-    if (declared > 0) {
+    if (lists) {
         take_lists(arena, experiment, keys);
         return true;
     }
-    if (!list_keys(keys, err))
+    if (!list_keys(arena, keys, policy->policy, err))
         return false;
     if (map == NULL && list == NULL)
         for (uint32_t i = 0; i < policy->weight_count; i++)

@@ -58,8 +58,9 @@ bool train_state_write(const struct training *t, struct err *err)
                " %016" PRIx64 "'\n", inputs_text(t), t->rng.a, t->rng.b, t->rng.c,
                t->rng.counter);
     out_printf(out, "generation: %u\nstale: %u\n"
-               "trials: %" PRIu64 "\nscore: %.17g\n",
-               t->generation, t->stale, t->trials, t->best.score);
+               "trials: %" PRIu64 "\nscore: %.17g\nmatters: %s\n",
+               t->generation, t->stale, t->trials, t->best.score,
+               t->matters ? "true" : "false");
     put_list(out, "mean", t->mean, t->keys.weight_count);
     put_list(out, "spread", t->spread, t->keys.weight_count);
     put_list(out, "best", t->best.weight, t->keys.weight_count);
@@ -70,6 +71,7 @@ struct state {
     const char *inputs, *rng;
     int64_t generation, stale, trials;
     double score;
+    bool matters;
     const struct conf_node *mean, *spread, *best;
 };
 
@@ -84,6 +86,8 @@ static const struct conf_field state_field[] = {
              .max = 1e15),
     CONF_KEY("score", CONF_REAL, state, score, CONF_REQUIRED, "of the best",
              .max = 1e300),
+    CONF_KEY("matters", CONF_BOOL, state, matters, CONF_REQUIRED,
+             "some vector did otherwise than the initial one"),
     CONF_KEY("mean", CONF_NODE, state, mean, CONF_REQUIRED, "of the draw"),
     CONF_KEY("spread", CONF_NODE, state, spread, CONF_REQUIRED, "of the draw"),
     CONF_KEY("best", CONF_NODE, state, best, CONF_REQUIRED, "weights"),
@@ -127,6 +131,7 @@ static bool take_state(struct training *t, const struct conf_node *root,
         return false;
     t->best = train_candidate(t, best, 0);
     t->best.score = s.score;
+    t->matters = s.matters;
     t->generation = (uint32_t)s.generation;
     t->stale = (uint32_t)s.stale;
     t->trials = (uint64_t)s.trials;

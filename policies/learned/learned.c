@@ -24,9 +24,12 @@ enum learned_feature {
     JOB_LEFT, GPUS, SLOWER, USD, START, FEATURE_COUNT
 };
 
-static const char *const learned_key[FEATURE_COUNT] = {
-    "on_held", "at_home", "takes_idle", "grows", "on_cores", "run", "switch",
-    "evict", "age", "job_left", "gpus", "slower", "usd", "start"
+static const struct cs_weights learned_weights[FEATURE_COUNT] = {
+    { .key = "on_held" }, { .key = "at_home" }, { .key = "takes_idle" },
+    { .key = "grows" }, { .key = "on_cores" }, { .key = "run" },
+    { .key = "switch" }, { .key = "evict" }, { .key = "age" },
+    { .key = "job_left" }, { .key = "gpus" }, { .key = "slower" },
+    { .key = "usd" }, { .key = "start" }
 };
 
 struct learned {
@@ -54,7 +57,7 @@ static bool learned_init(void *self, struct cs_host *host)
     struct learned *learned = self;
 
     for (int i = 0; i < FEATURE_COUNT; i++)
-        learned->weight[i] = cs_weight(host, learned_key[i]);
+        learned->weight[i] = cs_weight(host, learned_weights[i].key);
     return true;
 }
 
@@ -192,6 +195,8 @@ const struct cs_policy learned_policy = {
     .self_bytes = sizeof(struct learned),
     .param = learned_param,
     .param_count = sizeof learned_param / sizeof learned_param[0],
+    .weights_count = FEATURE_COUNT,
+    .weights = learned_weights,
     .init = learned_init,
     .decide = learned_decide,
     .limits = "depth_max",

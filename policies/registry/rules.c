@@ -24,6 +24,7 @@
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
+#include "sim/text/paths.h"
 
 #define SEMANTICS_BYTES 512u
 
@@ -281,14 +282,33 @@ static const struct conf_node *load_weights(struct arena *arena,
     return map && conf_kind(map) == CONF_MAP ? map : NULL;
 }
 
-/* The list of that key which the policy declares, or NULL. */
-static const struct cs_weights *declared_list(const struct cs_policy *policy,
-                                              const char *key)
+/* What the policy declares under that key, or NULL. */
+static const struct cs_weights *declared_weights(const struct cs_policy *policy,
+                                                 const char *key)
 {
     for (uint32_t i = 0; i < policy->weights_count; i++)
         if (strcmp(policy->weights[i].key, key) == 0)
             return &policy->weights[i];
     return NULL;
+}
+
+bool host_knows_weight(struct arena *arena, const struct cs_policy *policy,
+                       const char *key, struct err_pos pos, struct err *err)
+{
+    if (policy->weights_count == 0 || declared_weights(policy, key) != NULL)
+        return true;
+    const char **name = arena_alloc(arena, policy->weights_count + 1, sizeof *name);
+    const char *all = "", *near;
+    for (uint32_t i = 0; i < policy->weights_count; i++) {
+        name[i] = policy->weights[i].key;
+        all = text_format(arena, "%s%s%s", all, i == 0 ? "" : ", ", name[i]);
+    }
+    near = conf_nearest(key, name);
+    err_set(err, ERR_REFERENCE, pos, "policy %.60s knows no weight '%.60s'",
+            policy->name, key);
+    return near != NULL
+        ? err_hint(err, "Did you mean '%s'? Its weights are %s.", near, all)
+        : err_hint(err, "Its weights are %s.", all);
 }
 
 /* Reads a list of weights, which must have the length that the policy declares. */
@@ -312,29 +332,24 @@ static bool read_weight_list(struct arena *arena, const struct conf_node *node,
     return true;
 }
 
-/* Reads weight i of the map.  A policy that declares its weights takes these alone;
- * one that declares none takes any number, by key. */
+/* Reads weight i of the map, a number or the list that the policy declares. */
 static bool read_weight(struct arena *arena, const struct conf_node *node,
                         size_t i, const struct cs_policy *policy,
                         struct host_weight *out, struct err *err)
 {
     const struct conf_field field = { .key = conf_key(node, i),
                                       .type = CONF_REAL };
-    const struct cs_weights *shape = declared_list(policy, field.key);
+    const struct cs_weights *shape = declared_weights(policy, field.key);
 
-    if (shape != NULL)
+    if (!host_knows_weight(arena, policy, field.key, conf_key_pos(node, i), err))
+        return false;
+    if (shape != NULL && shape->count > 0)
         return read_weight_list(arena, conf_value(node, i), shape, out, err);
-    if (policy->weights_count > 0) {
-        err_set(err, ERR_REFERENCE, conf_pos(conf_value(node, i)),
-                "policy %.60s knows no weights '%.60s'", policy->name, field.key);
-        return err_hint(err, "Weights are of the policy that was trained: see "
-                             "`policy:` of the file.");
-    }
     *out = (struct host_weight) { .key = field.key };
     return conf_read(conf_value(node, i), &field, &out->value, err);
 }
 
-/* Reads all weights, from the map or from the file that it names.  A declared key
+/* Reads all weights, from the map or from the file that it names.  A declared list
  * that is missing is an error: 0 in its place would be another policy. */
 static bool read_weights(struct arena *arena, const struct conf_node *node,
                          struct host_policy *out, struct err *err)
@@ -355,7 +370,7 @@ static bool read_weights(struct arena *arena, const struct conf_node *node,
         if (!read_weight(arena, node, i, policy, &weight[i], err))
             return false;
     for (uint32_t i = 0; i < policy->weights_count; i++)
-        if (!conf_get(node, policy->weights[i].key))
+        if (policy->weights[i].count > 0 && !conf_get(node, policy->weights[i].key))
             return err_set(err, ERR_SCHEMA, conf_pos(node),
                            "weights of policy %.60s lack the key '%.60s'",
                            policy->name, policy->weights[i].key);

@@ -11,12 +11,18 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 #define PROGRAM_ARGS_MAX 20
 
@@ -127,6 +133,13 @@ static inline int program_say(const struct program *program,
     *said = program_read(log);
     assert(*said);
     return status;
+}
+
+/* What program_say gave must have this part. */
+static inline void assert_part(const char *said, const char *part)
+{
+    if (strstr(said, part) == NULL)
+        fail_msg("does not say \"%s\":\n%s", part, said);
 }
 
 /* Set-up and tear-down of a test with a program of its own as its state; main

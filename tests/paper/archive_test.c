@@ -66,6 +66,17 @@ static void make(struct shell *w)
              "$C archive out -o x.tar.zst", 0, "archive: x.tar.zst");
 }
 
+/* Makes y.tar.zst, the archive of a run with its files changed by a command. */
+static void make_changed(struct shell *w, const char *command)
+{
+    char line[400];
+
+    make(w);
+    snprintf(line, sizeof line, "mkdir t && cd t && tar xf ../x.tar.zst && %s && "
+             "tar --zstd -cf ../y.tar.zst *", command);
+    run_line(w, line, 0, NULL);
+}
+
 /* From another folder, without any of the files that it was made from. */
 static void an_archive_runs_again_with_the_same_tables(void **state)
 {
@@ -108,10 +119,8 @@ static void a_table_that_differs_is_told_with_its_line(void **state)
 {
     struct shell *w = *state;
 
-    make(w);
-    run_line(w, "mkdir t && cd t && tar xf ../x.tar.zst && sed -i '3s/$/9/' results/jobs.csv && "
-             "sed -i '$d' results/summary.csv && tar --zstd -cf ../y.tar.zst * && cd .. && "
-             "$C reproduce y.tar.zst", 1, "jobs.csv:3:78: differs\n  archive  ...");
+    make_changed(w, "sed -i '3s/$/9/' results/jobs.csv && sed -i '$d' results/summary.csv");
+    run_line(w, "$C reproduce y.tar.zst", 1, "jobs.csv:3:78: differs\n  archive  ...");
     run_line(w, "$C reproduce y.tar.zst", 1, "2 of 6 files (tables and audit.json) differ\n");
     run_line(w, "$C reproduce y.tar.zst", 1,
              "summary.csv:5:1: differs\n  archive  (no such line)\n");
@@ -125,10 +134,8 @@ static void an_audit_that_differs_is_told(void **state)
 {
     struct shell *w = *state;
 
-    make(w);
-    run_line(w, "mkdir t && cd t && tar xf ../x.tar.zst && sed -i 's/digest\": \"./&f/' "
-             "results/audit.json && tar --zstd -cf ../y.tar.zst * && cd .. && "
-             "$C reproduce y.tar.zst", 1, "audit.json:6:");
+    make_changed(w, "sed -i 's/digest\": \"./&f/' results/audit.json");
+    run_line(w, "$C reproduce y.tar.zst", 1, "audit.json:6:");
     run_line(w, "$C reproduce y.tar.zst", 1, "1 of 6 files (tables and audit.json) differ\n");
 }
 
@@ -137,9 +144,7 @@ static void a_signal_leaves_nothing_behind(void **state)
 {
     struct shell *w = *state;
 
-    make(w);
-    run_line(w, "mkdir t && cd t && tar xf ../x.tar.zst && sed -i 's/seeds=2/seeds=100000/' "
-             "archive.json && tar --zstd -cf ../y.tar.zst * && cd .. && rm -r t", 0, NULL);
+    make_changed(w, "sed -i 's/seeds=2/seeds=100000/' archive.json");
     run_line(w, "$C reproduce y.tar.zst & until ls -d tmp/*/again/.trials; do sleep 0.1; done; "
              "kill -TERM $!; wait $!", 130, "interrupted");
     assert_tidy(w);
@@ -150,9 +155,8 @@ static void an_input_of_the_archive_is_what_runs(void **state)
 {
     struct shell *w = *state;
 
-    make(w);
-    run_line(w, "mkdir t && cd t && tar xf ../x.tar.zst && sed -i 's/ljf/srtf/' inputs/e.yaml && "
-             "tar --zstd -cf ../y.tar.zst * && cd .. && $C reproduce y.tar.zst", 1,
+    make_changed(w, "sed -i 's/ljf/srtf/' inputs/e.yaml");
+    run_line(w, "$C reproduce y.tar.zst", 1,
              "input e.yaml: changed after the results were made from it\n");
     run_line(w, "$C reproduce x.tar.zst | grep -c ^input || true", 0, "0\n");
     run_line(w, "cd t && rm inputs/jobs.csv && tar --zstd -cf ../y.tar.zst * && cd .. && "

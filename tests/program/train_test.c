@@ -158,33 +158,53 @@ static void a_training_does_not_go_on_with_other_inputs(void **state)
     free(said);
 }
 
-/* A weight that the policy does not read, and a network without a choice. */
+/* A training that has no effect on jobs of one role. */
+static void write_idle(const struct program *program, const char *keys, int generations)
+{
+    char text[900];
+
+    snprintf(text, sizeof text, "experiment: t\nseeds: 2\n"
+             "cluster: {nodes: [{name: a, count: 2, gpus: {type: generic, count: 8}}]}\n"
+             "workload: {arrival: {process: poisson, rate: 20/h}, jobs: 9, mix: "
+             "[{recipe: trace, name: w, gpus: 4, duration: 10min}]}\n"
+             "policies: [learned, advised]\n"
+             "train: {%s, objective: jct_mean_s, population: 4, generations: %d, "
+             "seeds: {from: 10, count: 2}, held_out: {from: 0, count: 2}}\n", keys,
+             generations);
+    program_write(program, "t.yaml", text);
+}
+
+/* Trains into folder/name, which is refused and leaves no file. */
+static void assert_refused(const struct program *program, const char *name,
+                           const char *more)
+{
+    char out[192], left[200], *said;
+    const char *words[] = { "train", program_path(program, "t.yaml"), "-o", out, more,
+                            NULL };
+
+    snprintf(out, sizeof out, "%s/%s", program->folder, name);
+    snprintf(left, sizeof left, "%s.state", out);
+    assert_int_equal(program_say(program, words, &said), 3);
+    assert_part(said, "t.yaml:6:8: ");
+    assert_part(said, "no weights changed jct_mean_s: of 4 vectors");
+    assert_int_equal(access(out, F_OK), -1);
+    assert_int_equal(access(left, F_OK), -1);
+    free(said);
+}
+
+/* A weight of places that no job here may have, and a network without a choice. */
 static void weights_that_change_nothing_are_not_written(void **state)
 {
-    static const char *const keys[] = { "policy: learned, elite: 2, features: [agee]",
+    static const char *const keys[] = { "policy: learned, elite: 2, features: [on_cores]",
                                         "policy: advised, method: evolution" };
-    const struct program *program = *state;
-    char text[900], out[192], *said;
 
     for (size_t i = 0; i < 2; i++) {
-        snprintf(text, sizeof text, "experiment: t\nseeds: 2\n"
-                 "cluster: {nodes: [{name: a, count: 2, gpus: {type: generic, count: 8}}]}\n"
-                 "workload: {arrival: {process: poisson, rate: 20/h}, jobs: 9, mix: "
-                 "[{recipe: trace, name: w, gpus: 4, duration: 10min}]}\n"
-                 "policies: [learned, advised]\n"
-                 "train: {%s, objective: jct_mean_s, population: 4, generations: 2, "
-                 "seeds: {from: 10, count: 2}, held_out: {from: 0, count: 2}}\n", keys[i]);
-        program_write(program, "t.yaml", text);
-        snprintf(out, sizeof out, "%s/w", program->folder);
-        const char *words[] = { "train", program_path(program, "t.yaml"), "-o", out, NULL };
-        assert_int_equal(program_say(program, words, &said), 3);
-        if (strstr(said, "t.yaml:6:8: ") == NULL ||
-            strstr(said, "no weights changed jct_mean_s: of 4 vectors") == NULL)
-            fail_msg("%s", said);
-        assert_int_equal(access(out, F_OK), -1);
-        assert_int_equal(access(program_path(program, "w.state"), F_OK), -1);
-        free(said);
+        write_idle(*state, keys[i], 2);
+        assert_refused(*state, "w", NULL);
     }
+    write_idle(*state, keys[0], 1000);
+    interrupt_training(*state);
+    assert_refused(*state, "part", "--resume");
 }
 
 #define TEST(name) \
