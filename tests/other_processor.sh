@@ -4,7 +4,8 @@
 # other_processor.sh - the program built for aarch64, run under qemu, beside that of this
 # machine: which CSVs of golden and other experiments have other bytes.  For root, with
 # debootstrap, gcc-aarch64-linux-gnu and qemu-user; not part of `make test`.
-# `other_processor.sh BUILD [EXPERIMENT...]`; MIRROR names another package mirror.
+# `other_processor.sh BUILD [EXPERIMENT...]`; MIRROR names another package mirror, ROOT another
+# folder for the packages, which stays.
 set -eu
 cd "$(dirname "$0")/.."
 build=$1
@@ -14,11 +15,13 @@ shift
 [ "$(id -u)" = 0 ] || { echo "other_processor: only root can run debootstrap" >&2; exit 1; }
 triple=aarch64-linux-gnu
 out=build/aarch64
-root=$PWD/$out/root
+# Not below build: make reads what is called *.d there.
+root=${ROOT:-/tmp/clustersim-aarch64}
 
 # The packages are only unpacked: nothing of them runs but libraries.
 if [ ! -d "$root" ]; then
     mkdir -p $out
+    rm -rf "$root.part"
     debootstrap --foreign --arch=arm64 --variant=minbase --include=libgsl-dev,libyaml-dev,\
 zlib1g-dev,libzstd-dev,libelf-dev,libarchive-dev,libglpk-dev,libxxhash-dev \
         bookworm "$root.part" "${MIRROR:-http://deb.debian.org/debian}" >$out/debootstrap.log
@@ -28,9 +31,11 @@ zlib1g-dev,libzstd-dev,libelf-dev,libarchive-dev,libglpk-dev,libxxhash-dev \
     mv "$root.part" "$root"
 fi
 lib=$root/usr/lib/$triple
+# The C library of the cross compiler stands first: that of the packages names its parts by
+# paths that hold below the root alone.
 make --no-print-directory -j2 B=$out CC=$triple-gcc MPI= \
     INCS="-idirafter $root/usr/include -idirafter $root/usr/include/$triple" \
-    LDFLAGS="-L$lib -Wl,-rpath-link,$lib -Wl,-rpath-link,$root/lib/$triple \
+    LDFLAGS="-L/usr/$triple/lib -L$lib -Wl,-rpath-link,$lib -Wl,-rpath-link,$root/lib/$triple \
 -Wl,--allow-shlib-undefined" $out/clustersim
 
 status=0
