@@ -241,6 +241,27 @@ static void faults_are_refused_with_a_place(void **state)
     arena_free(arena);
 }
 
+static void a_key_of_another_process_is_answered_with_those_it_has(void **state)
+{
+    static const char *const said[][2] = {
+        { "{process: fixed, rate: 1/h}", "Process fixed has: times, every." },
+        { "{process: diurnal, rate: 1/h, amplitude: 0.5, cv: 2}",
+          "Process diurnal has: rate, amplitude, peak, period." },
+        { "{process: all_at_once, rate: 1/h}", "Process all_at_once has no other keys." },
+    };
+    struct arena *arena = arena_new(0);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        struct arrival arrival;
+        struct err err;
+
+        assert_false(read_as(arena, said[i][0], &arrival, &err));
+        assert_string_equal(err.hint, said[i][1]);
+    }
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +273,7 @@ int main(void)
         cmocka_unit_test(seeds_and_replicas_give_other_arrivals),
         cmocka_unit_test(fixed_and_all_at_once_are_exact),
         cmocka_unit_test(faults_are_refused_with_a_place),
+        cmocka_unit_test(a_key_of_another_process_is_answered_with_those_it_has),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

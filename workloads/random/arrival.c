@@ -15,6 +15,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "models/cluster/time_series.h"
@@ -107,6 +108,29 @@ static bool is_among(const char *key, const char *const names[3])
     return false;
 }
 
+/* Adds names to a list with commas; returns its length. */
+static int list_names(char *out, size_t room, int used, const char *const names[3])
+{
+    for (size_t i = 0; i < 3 && names[i] != NULL; i++)
+        used += snprintf(out + used, room - (size_t)used, "%s%s", used > 0 ? ", " : "",
+                         names[i]);
+    assert(used >= 0 && (size_t)used < room);
+    return used;
+}
+
+/* Says which keys a process has beside `process`.  Returns false. */
+static bool refuse_key(struct err *err, struct err_pos pos, const char *key, int process)
+{
+    char has[128] = "";
+    int used = list_names(has, sizeof has, 0, process_keys[process].needs);
+
+    used = list_names(has, sizeof has, used, process_keys[process].may);
+    err_set(err, ERR_SCHEMA, pos, "%s has no meaning for process %s", key,
+            process_names[process]);
+    return used > 0 ? err_hint(err, "Process %s has: %s.", process_names[process], has)
+                    : err_hint(err, "Process %s has no other keys.", process_names[process]);
+}
+
 /* Every key has a meaning in the process, and no needed key is missing. */
 static bool check_keys(const struct conf_node *conf, int process,
                        struct err *err)
@@ -119,8 +143,7 @@ static bool check_keys(const struct conf_node *conf, int process,
         if (strcmp(key, "process") != 0 &&
             !is_among(key, process_keys[process].needs) &&
             !is_among(key, process_keys[process].may))
-            return err_set(err, ERR_SCHEMA, conf_key_pos(conf, i),
-                           "%s has no meaning for process %s", key, name);
+            return refuse_key(err, conf_key_pos(conf, i), key, process);
     }
     for (size_t i = 0; i < 3; i++) {
         const char *key = process_keys[process].needs[i];
