@@ -59,6 +59,7 @@ look() {
     need mandoc 'a reader of manual pages' command -v mandoc
     need procps 'pgrep' command -v pgrep
     need git 'git' command -v git
+    need musl-dev 'another libm' eval '[ -f /usr/lib/$(uname -m)-linux-musl/libc.a ]'
     need clang 'clang' command -v clang
     need libclang-rt-dev 'sanitizers of clang' sanitizers
     need python3-jsonschema 'a validator of JSON Schema' \
