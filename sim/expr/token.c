@@ -89,6 +89,7 @@ static bool read_unit(const char *text, struct expr_token *token, struct err *er
         return err_set(err, ERR_RANGE, nowhere, "'%.*s' is too large",
                        (int)(token->bytes + bytes < 40 ? token->bytes + bytes : 40),
                        text + token->at);
+    assert(size > 0 && bytes > 0);
     token->number *= size;
     token->bytes += bytes;
     return true;
@@ -100,6 +101,7 @@ static bool read_number(const char *text, struct expr_token *token, struct err *
 
     token->kind = TOKEN_NUMBER;
     token->bytes = number_bytes(text + token->at);
+    assert(token->bytes > 0);
     if (!scan_f64(text + token->at, token->bytes, &token->number))
         return err_set(err, ERR_SCHEMA, nowhere, "'%.*s' is no number",
                        (int)(token->bytes < 40 ? token->bytes : 40),

@@ -624,6 +624,21 @@ static void rate_unshared(struct flow_net *net, uint32_t slot)
         rate_change(net, slot, SHARE_NONE);
 }
 
+double flow_dominant_weight(const struct flow_net *net, const struct flow_use *use,
+                            uint32_t use_count)
+{
+    double part = 0;
+
+    assert(use != NULL || use_count == 0);
+    for (uint32_t k = 0; k < use_count; k++) {
+        double capacity = flow_link_capacity(net, use[k].link);
+
+        assert(capacity > 0 && use[k].per_unit > 0);
+        part = use[k].per_unit / capacity > part ? use[k].per_unit / capacity : part;
+    }
+    return part > 0 ? 1 / part : 1;
+}
+
 /* Rates are not computed here: all changes of one instant are settled once, at
  * its end. */
 struct flow_handle flow_start(struct flow_net *net,

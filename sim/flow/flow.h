@@ -61,6 +61,14 @@ uint32_t flow_link_add(struct flow_net *net, double capacity);
 void flow_link_set(struct flow_net *net, uint32_t link, double capacity);
 uint32_t flow_link_count(const struct flow_net *net);
 
+/* Returns a weight for a flow with these uses, so that flows whose work is counted in
+ * different units share fairly: 1 / the largest part of a link's capacity (> 0) that one
+ * unit of work takes in a second.  At equal levels each flow then takes the same part of
+ * the link that it needs most (dominant resource fairness, Ghodsi et al., NSDI 2011); on
+ * one link, as many bytes.  1 without uses. */
+double flow_dominant_weight(const struct flow_net *net, const struct flow_use *use,
+                            uint32_t use_count);
+
 /* Starts a flow now.  Its rate is 0 until the changes of this instant are solved.
  * Asserts the ranges of flow_spec.  The uses are copied; self is the caller's. */
 struct flow_handle flow_start(struct flow_net *net,

@@ -4,6 +4,7 @@
  */
 #include "sim/text/foreign.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "sim/base/err.h"
@@ -20,6 +21,7 @@ static void hint_parquet(const char *path, struct err *err)
     const char *name = is_plain(path) ? path : "FILE.parquet";
     size_t bytes = strlen(name), cut = sizeof end - 1;
 
+    assert(is_plain(name));
     if (bytes > cut && strcmp(name + bytes - cut, end) == 0)
         bytes -= cut;
     err_hint(err, "Make a CSV of it: duckdb -c \"COPY (FROM '%s') TO '%.*s.csv'\".  "
@@ -40,6 +42,7 @@ bool foreign_find(const char *path, const char *bytes, size_t count, struct err 
     };
     struct err_pos pos = { path, 1, 1 };
 
+    assert(path != NULL && (bytes != NULL || count == 0));
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (count < strlen(known[i].magic) ||
             memcmp(bytes, known[i].magic, strlen(known[i].magic)) != 0)

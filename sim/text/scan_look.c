@@ -113,6 +113,7 @@ bool scan_look(const char *path, struct scan_look *look, struct err *err)
     }
     scan_zstd_close(file.zstd);
     gzclose_r(file.file);
+    assert(look->returns <= look->lines && look->blank <= look->lines);
     look->open_end = looker.any && !is_closed(&looker);
     look->lines += looker.any;
     look->blank += looker.any && !looker.text;

@@ -620,6 +620,35 @@ static void two_flows_share_one_link_as_processor_sharing_says(void **state)
     world_close(&world);
 }
 
+/* One counts in runs of 4e9 units, one in units, and one needs another link more. */
+static void dominant_weights_divide_links_whatever_the_units(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_open(&world, "dominant", 0);
+    add_link(&world, 12);
+    add_link(&world, 4);
+    world.flow[0] = (struct mirror){ .use = { { 0, 4e9 } }, .use_count = 1 };
+    world.flow[1] = (struct mirror){ .use = { { 0, 1 } }, .use_count = 1 };
+    world.flow[2] = (struct mirror){ .use = { { 0, 6 }, { 1, 8 } }, .use_count = 2 };
+    world.flow_count = 3;
+    for (uint32_t i = 0; i < 3; i++) {
+        world.flow[i].work = 1000;
+        world.flow[i].rate_max = INFINITY;
+        world.flow[i].weight = flow_dominant_weight(world.net, world.flow[i].use,
+                                                    world.flow[i].use_count);
+        start(&world, i);
+    }
+    /* Level x: x 12 + x 12 + x (4 / 8) 6 of the first link = 12. */
+    double x = 12.0 / 27;
+    assert_true(fabs(4e9 * flow_rate(world.net, world.flow[0].handle) - 12 * x) < 1e-9);
+    assert_true(fabs(flow_rate(world.net, world.flow[1].handle) - 12 * x) < 1e-9);
+    assert_true(fabs(8 * flow_rate(world.net, world.flow[2].handle) - 4 * x) < 1e-9);
+    assert_true(flow_dominant_weight(world.net, NULL, 0) == 1);
+    world_close(&world);
+}
+
 static void weights_coefficients_and_caps_divide_a_link(void **state)
 {
     struct world world;
@@ -1280,6 +1309,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_flows_share_one_link_as_processor_sharing_says),
         cmocka_unit_test(weights_coefficients_and_caps_divide_a_link),
+        cmocka_unit_test(dominant_weights_divide_links_whatever_the_units),
         cmocka_unit_test(a_cap_that_ties_with_a_full_link_is_the_bottleneck),
         cmocka_unit_test(
             a_flow_on_a_closed_link_waits_and_goes_on_where_it_was),
