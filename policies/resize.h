@@ -25,10 +25,10 @@ enum cs_verdict cs_move(struct cs_host *host, struct lease_id lease,
 
 /* ---- sizes ---- */
 
-/* Gives jobs so many GPUs each; 0: the job waits.  Some are stopped, some
- * shrink, some start, some grow, in that order and each in the order of the list.
- * A job that finds no room to start takes the largest smaller size that does,
- * and else stays as it is. */
+/* Gives jobs so many GPUs each; 0: the job waits.  A job is listed once.  Some are
+ * stopped, some shrink, some start, some grow, in that order and each in the order of
+ * the list.  A job that finds no room to start takes the largest smaller size that
+ * does, and else stays as it is. */
 struct cs_size {
     struct job_id job;
     uint32_t gpus;
