@@ -42,6 +42,10 @@ uint32_t cs_size_below(const struct cs_host *host, struct job_id job,
 uint32_t cs_size_least(const struct cs_host *host, struct job_id job);
 uint32_t cs_size_above(const struct cs_host *host, struct job_id job,
                        uint32_t gpus);
+/* A small number: jobs of the same number have the same sizes, and the same
+ * cs_best_speedup() on each, for good.  ID_NONE: the job is not known to be like others,
+ * or its speedups change. */
+uint32_t cs_curve(const struct cs_host *host, struct job_id job);
 uint32_t cs_size_now(const struct cs_host *host, struct job_id job);
 
 /* ---- places ---- */

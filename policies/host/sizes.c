@@ -75,6 +75,7 @@ static uint32_t add_curve(const struct cs_host *host, const struct host_job_slot
         .rates = request->rates, .rate_known = request->rate_known,
         .asked = job_role_gpus(request, 0), .milli = job_role_milli(request, 0),
         .least = least, .most = most, .speedup = speedup,
+        .number = host->forms->curve_count++,
     };
     return form->curves++;
 }
@@ -117,6 +118,14 @@ static const struct host_curve *curve_of(const struct cs_host *host,
 }
 
 /* ---- what policies ask ---- */
+
+uint32_t cs_curve(const struct cs_host *host, struct job_id id)
+{
+    const struct host_curve *curve = curve_of(host, host_job_slot(host, id.i));
+
+    assert(curve == NULL || curve->number < host->forms->curve_count);
+    return curve == NULL ? ID_NONE : curve->number;
+}
 
 /* In the pool where it is fastest, by the laws. */
 static double find_best_speedup(struct cs_host *host, struct job_id id, uint32_t gpus)

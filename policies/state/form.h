@@ -43,6 +43,7 @@ struct host_curve {
     const struct job_rates *rates;
     double rate_known;
     uint32_t asked, milli, least, most;
+    uint32_t number;            /* among those of all forms */
     double *speedup;            /* by size from `least` on; NAN: not asked yet; below 0:
                                    no size of these jobs */
 };
@@ -74,6 +75,7 @@ struct host_form {
 struct host_forms {
     struct host_form *form;
     uint32_t count, capacity;
+    uint32_t curve_count;       /* of all forms */
 };
 /* Returns the form of a job that has not been forgotten. */
 const struct host_form *host_job_form(const struct cs_host *host,

@@ -27,6 +27,17 @@ extern const struct cs_policy plain_pollux_policy, plain_afs_policy,
     "10min, cv: 2}}, elastic: {min: 1, max: 12, scaling: {amdahl: 10%}}}, " \
     "{recipe: trace, name: rigid, gpus: 2, duration: 15min}]"
 
+/* Jobs of which one is better off by a second GPU than another by a third, of which
+ * some gain more by each further GPU, and of which intervals overlap in circles. */
+#define CURVES \
+    "arrival: {process: poisson, rate: 120/h}, jobs: 40, mix: [{recipe: trace, " \
+    "name: a, gpus: 1, duration: {lognormal: {mean: 20min, cv: 2}}, elastic: {min: " \
+    "1, max: 9, scaling: linear}}, {recipe: trace, name: b, gpus: {choice: {1: 1, 2: " \
+    "1}}, duration: {lognormal: {mean: 15min, cv: 2}}, elastic: {min: 1, max: 8, " \
+    "scaling: {amdahl: 30%}}}, {recipe: trace, name: c, gpus: 2, duration: {lognormal: " \
+    "{mean: 10min, cv: 1}}, elastic: {min: 2, max: 8, scaling: {table: {1: 1, " \
+    "2: 1.9, 3: 2, 4: 3.9, 6: 4, 8: 7.5}}}}]"
+
 static const struct cs_policy *linear_of(const char *name)
 {
     static const struct cs_policy *const policy[] = {
@@ -91,6 +102,15 @@ static void plans_are_those_of_a_look_at_everything(void **state)
         snprintf(cluster, sizeof cluster, "%s%s", GENERIC, more[m]);
         same_as_their_oracles(cluster, ELASTIC, policies);
     }
+}
+
+static void afs_deals_to_jobs_of_many_curves_as_its_contest_does(void **state)
+{
+    (void)state;
+    same_as_their_oracles(GENERIC, CURVES, "afs, {policy: afs, name: b, interval: 90s, "
+                          "estimate: noisy, noise: 1}");
+    same_as_their_oracles("nodes: [{name: n, count: 16, gpus: {type: generic, count: 4}}], "
+                          "failures: {job_mtbf: 30min, restart: 7s}", CURVES, "afs");
 }
 
 static void plans_for_mixed_gpus_are_those_of_a_look_at_everything(void **state)
@@ -195,6 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_are_those_of_a_look_at_everything),
+        cmocka_unit_test(afs_deals_to_jobs_of_many_curves_as_its_contest_does),
         cmocka_unit_test(plans_for_mixed_gpus_are_those_of_a_look_at_everything),
         cmocka_unit_test(a_window_is_planned_as_by_the_simplex_method),
         cmocka_unit_test(sia_begins_with_the_oldest_of_equal_jobs),
