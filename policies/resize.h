@@ -25,10 +25,10 @@ enum cs_verdict cs_move(struct cs_host *host, struct lease_id lease,
 
 /* ---- sizes ---- */
 
-/* Gives jobs so many GPUs each; 0: the job waits.  Some are stopped, some
- * shrink, some start, some grow, in that order and each in the order of the list.
- * A job that finds no room to start takes the largest smaller size that does,
- * and else stays as it is. */
+/* Gives jobs so many GPUs each; 0: the job waits.  A job is listed once.  Some are
+ * stopped, some shrink, some start, some grow, in that order and each in the order of
+ * the list.  A job that finds no room to start takes the largest smaller size that
+ * does, and else stays as it is. */
 struct cs_size {
     struct job_id job;
     uint32_t gpus;
@@ -42,6 +42,10 @@ uint32_t cs_size_below(const struct cs_host *host, struct job_id job,
 uint32_t cs_size_least(const struct cs_host *host, struct job_id job);
 uint32_t cs_size_above(const struct cs_host *host, struct job_id job,
                        uint32_t gpus);
+/* A small number: jobs of the same number have the same sizes, and the same
+ * cs_best_speedup() on each, for good.  ID_NONE: the job is not known to be like others,
+ * or its speedups change. */
+uint32_t cs_curve(const struct cs_host *host, struct job_id job);
 uint32_t cs_size_now(const struct cs_host *host, struct job_id job);
 
 /* ---- places ---- */

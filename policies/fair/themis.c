@@ -29,39 +29,52 @@ extern const struct cs_policy themis_policy;
 
 struct themis_job {
     struct job_id job;
+    uint32_t now, gpus;         /* what it has, and is to have */
     int64_t since_ns;           /* it came */
     double whole_s;             /* its length alone, on the best size */
     double most;                /* pace there */
-    double crowd_s;             /* jobs x seconds while it was there */
-    double rho;                 /* if it goes on as now */
+    bool offered, keeps;        /* its lease goes on */
+};
+
+/* What a job that is offered GPUs bids. */
+struct themis_bid {
     double log_value[SIZES + 1];        /* of -log rho by size; [0]: none */
     uint32_t size[SIZES + 1];
-    uint32_t sizes, gpus;
-    bool offered, keeps;        /* its lease goes on */
+    uint32_t sizes;
+};
+
+/* How badly a job is treated if all goes on as now. */
+struct themis_rank {
+    double rho;
+    uint32_t job;
 };
 
 /* Parameters, the jobs in order of submission, and the auction's table:
  * best[j][g] is the best sum of the first j offered jobs with g GPUs,
- * choice[j][g] the bid of job j in it. */
+ * choice[j][g] the bid of job j in it.  What each event changes of all jobs lies in an
+ * array of its own. */
 struct themis {
     int64_t lease_ns, last_ns;
     double f;
     struct themis_job *job;
+    double *crowd_s;            /* of each job: jobs x seconds while it was there */
+    struct themis_bid *bid;     /* of the offered, in order */
     struct cs_size *give;
     uint32_t count, room, gpus;
     double *best;               /* [offered job + 1][gpus + 1] */
     uint8_t *choice;
-    uint32_t *heap;             /* of jobs, to find the worst */
+    struct themis_rank *rank;   /* to find the worst */
     bool free;                  /* somebody ended: GPUs are free */
 };
 
 /* Counts who was there. */
 static void pass_time(struct themis *t, const struct cs_host *host)
 {
-    double s = 1e-9 * (double)(cs_now_ns(host) - t->last_ns);
+    double s = 1e-9 * (double)(cs_now_ns(host) - t->last_ns), more = s * t->count;
+    double *crowd_s = t->crowd_s;
 
     for (uint32_t i = 0; i < t->count; i++)
-        t->job[i].crowd_s += s * t->count;
+        crowd_s[i] += more;
     t->last_ns = cs_now_ns(host);
 }
 
@@ -90,42 +103,61 @@ static double find_alone(const struct themis *t, struct cs_host *host,
     return most;
 }
 
-/* Adds a job, with the time that it would take alone on as many GPUs as help it.
- * The table of choices has a cell for each job and number of GPUs. */
+/* The table of choices has a cell for each job and number of GPUs. */
+static void make_room(struct themis *t, struct cs_host *host)
+{
+    uint32_t room = t->room;
+
+    t->job = cs_grow(host, t->job, &t->room, t->count, sizeof *t->job);
+    t->crowd_s = cs_grow(host, t->crowd_s, &room, t->count, sizeof *t->crowd_s);
+    t->give = cs_alloc(host, t->room, sizeof *t->give);
+    t->bid = cs_alloc(host, t->room, sizeof *t->bid);
+    t->rank = cs_alloc(host, t->room, sizeof *t->rank);
+    t->gpus = count_all_gpus(host);
+    size_t choices = ((size_t)t->room + 1) * (t->gpus + 1);
+    t->best = cs_alloc(host, choices, sizeof *t->best);
+    t->choice = cs_alloc(host, choices, 1);
+}
+
+/* Adds a job, with the time that it would take alone on as many GPUs as help it. */
 static void themis_submitted(void *self, struct cs_host *host,
                              struct job_id id)
 {
     struct themis *t = self;
 
     pass_time(t, host);
-    if (t->count == t->room) {
-        t->job = cs_grow(host, t->job, &t->room, t->count, sizeof *t->job);
-        t->give = cs_alloc(host, t->room, sizeof *t->give);
-        t->heap = cs_alloc(host, t->room, sizeof *t->heap);
-        t->gpus = count_all_gpus(host);
-        size_t choices = ((size_t)t->room + 1) * (t->gpus + 1);
-        t->best = cs_alloc(host, choices, sizeof *t->best);
-        t->choice = cs_alloc(host, choices, 1);
-    }
+    if (t->count == t->room)
+        make_room(t, host);
     double most = find_alone(t, host, id);
+    t->crowd_s[t->count] = 0;
     t->job[t->count++] = (struct themis_job) {
         .job = id, .since_ns = cs_now_ns(host), .most = most,
         .whole_s = 1e-9 * (double)cs_left_ns(host, id) / most };
     t->free = true;
 }
 
-/* Forgets the job; its GPUs are dealt anew. */
+/* Forgets the job; its GPUs are dealt anew.  Jobs stand in the order of their
+ * numbers. */
 static void themis_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct themis *t = self;
-    uint32_t kept = 0;
+    uint32_t at = 0, end = t->count;
 
     pass_time(t, host);
-    for (uint32_t i = 0; i < t->count; i++)
-        if (t->job[i].job.i != id.i)
-            t->job[kept++] = t->job[i];
-    t->count = kept;
+    while (at < end) {
+        uint32_t middle = at + (end - at) / 2;
+        if (t->job[middle].job.i < id.i)
+            at = middle + 1;
+        else
+            end = middle;
+    }
     t->free = true;
+    if (at == t->count || t->job[at].job.i != id.i)
+        return;
+    t->count--;
+    memmove(&t->job[at], &t->job[at + 1], (t->count - at) * sizeof *t->job);
+    memmove(&t->crowd_s[at], &t->crowd_s[at + 1],
+            (t->count - at) * sizeof *t->crowd_s);
 }
 
 /* ---- bids ----------------------------------------------------------------- */
@@ -137,7 +169,7 @@ static double rho_with(const struct themis *t, struct cs_host *host,
 {
     double left_s = 1e-9 * (double)cs_left_ns(host, job->job);
     double age_s = 1e-9 * (double)(cs_now_ns(host) - job->since_ns);
-    double crowd = age_s > 0 ? job->crowd_s / age_s : t->count;
+    double crowd = age_s > 0 ? t->crowd_s[job - t->job] / age_s : t->count;
     double lease_s = 1e-9 * (double)t->lease_ns;
     double shared_s = speedup > 0 ? age_s + left_s / speedup
                                : age_s + lease_s +
@@ -150,14 +182,14 @@ static double rho_with(const struct themis *t, struct cs_host *host,
 static double rho_now(const struct themis *t, struct cs_host *host,
                       const struct themis_job *job)
 {
-    uint32_t now = cs_size_now(host, job->job);
-
-    return rho_with(t, host, job, now ? cs_best_speedup(host, job->job, now) : 0);
+    return rho_with(t, host, job,
+                    job->now ? cs_best_speedup(host, job->job, job->now) : 0);
 }
 
 /* At most SIZES sizes, evenly spread over those that the job may have. */
 static void make_bid(const struct themis *t, struct cs_host *host,
-                     struct themis_job *job, uint32_t room)
+                     const struct themis_job *job, uint32_t room,
+                     struct themis_bid *bid)
 {
     uint32_t n = 0;
 
@@ -165,82 +197,86 @@ static void make_bid(const struct themis *t, struct cs_host *host,
          s = cs_size_above(host, job->job, s))
         n++;
     uint32_t step = n > SIZES ? (n + SIZES - 1) / SIZES : 1;
-    job->sizes = 0;
-    job->log_value[0] = -log(rho_with(t, host, job, 0));
+    bid->sizes = 0;
+    bid->log_value[0] = -log(rho_with(t, host, job, 0));
     n = 0;
     for (uint32_t g = cs_size_least(host, job->job); g > 0 && g <= room;
          g = cs_size_above(host, job->job, g)) {
         double speedup = cs_best_speedup(host, job->job, g);
         if (n++ % step != 0 || !(speedup > 0))
             continue;
-        job->sizes++;
-        job->size[job->sizes] = g;
-        job->log_value[job->sizes] = -log(rho_with(t, host, job, speedup));
+        bid->sizes++;
+        bid->size[bid->sizes] = g;
+        bid->log_value[bid->sizes] = -log(rho_with(t, host, job, speedup));
     }
 }
 
 /* ---- the auction ------------------------------------------------------------ */
 
 /* Of two alike the older. */
-static bool is_worse(const struct themis *t, uint32_t a, uint32_t b)
+static bool is_worse(const struct themis_rank *a, const struct themis_rank *b)
 {
-    if (t->job[a].rho != t->job[b].rho)
-        return t->job[a].rho > t->job[b].rho;
-    return a < b;
+    return a->rho != b->rho ? a->rho > b->rho : a->job < b->job;
 }
 
-/* Moves a job down the heap of the worst. */
-static void sink_job(struct themis *t, uint32_t count, uint32_t hole)
+static void swap_ranks(struct themis_rank *a, struct themis_rank *b)
 {
-    uint32_t item = t->heap[hole], child;
+    struct themis_rank was = *a;
 
-    while ((child = 2 * hole + 1) < count) {
-        if (child + 1 < count && is_worse(t, t->heap[child + 1], t->heap[child]))
-            child++;
-        if (!is_worse(t, t->heap[child], item))
-            break;
-        t->heap[hole] = t->heap[child];
-        hole = child;
-    }
-    t->heap[hole] = item;
+    *a = *b;
+    *b = was;
+}
+
+/* Puts the worse ones of [low, high] before the one in the middle, and the others
+ * behind it; returns where that one stands then. */
+static uint32_t part_ranks(struct themis_rank *rank, uint32_t low, uint32_t high)
+{
+    uint32_t at = low;
+
+    swap_ranks(&rank[low + (high - low) / 2], &rank[high]);
+    for (uint32_t i = low; i < high; i++)
+        if (is_worse(&rank[i], &rank[high]))
+            swap_ranks(&rank[at++], &rank[i]);
+    swap_ranks(&rank[at], &rank[high]);
+    return at;
 }
 
 /* The worst 1 - f of the jobs, one at least. */
 static void choose_offered(struct themis *t)
 {
-    uint32_t most = (uint32_t)ceil((1 - t->f) * t->count), count = t->count;
+    uint32_t most = (uint32_t)ceil((1 - t->f) * t->count);
+    uint32_t low = 0, high = t->count - 1;
 
-    for (uint32_t i = 0; i < t->count; i++) {
-        t->job[i].offered = false;
-        t->heap[i] = i;
+    most = most > 0 ? most : 1;
+    while (low < high) {
+        uint32_t at = part_ranks(t->rank, low, high);
+        if (at + 1 == most)
+            break;
+        if (at < most)
+            low = at + 1;
+        else
+            high = at - 1;
     }
-    for (uint32_t i = count / 2; i-- > 0;)
-        sink_job(t, count, i);
-    for (uint32_t n = 0; (n < most || n == 0) && count > 0; n++) {
-        t->job[t->heap[0]].offered = true;
-        t->heap[0] = t->heap[--count];
-        sink_job(t, count, 0);
-    }
+    for (uint32_t i = 0; i < t->count; i++)
+        t->job[t->rank[i].job].offered = i < most;
 }
 
-/* What is best with this job as well, by how many GPUs there are. */
-static void fill_row(const struct themis_job *job, const double *before,
+/* What is best with this bid as well, by how many GPUs there are. */
+static void fill_row(const struct themis_bid *bid, const double *before,
                      uint32_t columns, double *best, uint8_t *chosen)
 {
-    for (uint32_t r = 0; r < columns; r++) {
-        double most = before[r] + job->log_value[0];
-        uint8_t choice = 0;
-        for (uint32_t s = 1; s <= job->sizes; s++) {
-            if (job->size[s] > r)
-                break;
-            double with = before[r - job->size[s]] + job->log_value[s];
-            if (with > most) {
-                most = with;
-                choice = (uint8_t)s;
-            }
+    for (uint32_t r = 0; r < columns; r++)
+        best[r] = before[r] + bid->log_value[0];
+    memset(chosen, 0, columns);
+    for (uint32_t s = 1; s <= bid->sizes; s++) {
+        double value = bid->log_value[s];
+        uint32_t size = bid->size[s];
+        for (uint32_t r = size; r < columns; r++) {
+            double with = before[r - size] + value;
+            bool more = with > best[r];
+            best[r] = more ? with : best[r];
+            chosen[r] = more ? (uint8_t)s : chosen[r];
         }
-        best[r] = most;
-        chosen[r] = choice;
     }
 }
 
@@ -254,14 +290,16 @@ static void run_auction(struct themis *t, uint32_t room)
         double *before = &t->best[(size_t)rows * columns];
         if (!t->job[i].offered)
             continue;
-        fill_row(&t->job[i], before, columns, before + columns,
-                 &t->choice[(size_t)rows++ * columns]);
+        fill_row(&t->bid[rows], before, columns, before + columns,
+                 &t->choice[(size_t)rows * columns]);
+        rows++;
     }
     for (uint32_t i = t->count; i-- > 0;) {
-        uint8_t s = 0;
-        if (t->job[i].offered)
-            s = t->choice[(size_t)--rows * columns + r];
-        t->job[i].gpus = s ? t->job[i].size[s] : 0;
+        t->job[i].gpus = 0;
+        if (!t->job[i].offered)
+            continue;
+        uint8_t s = t->choice[(size_t)--rows * columns + r];
+        t->job[i].gpus = s ? t->bid[rows].size[s] : 0;
         r -= t->job[i].gpus;
     }
 }
@@ -274,13 +312,15 @@ static void give_rest(struct themis *t, struct cs_host *host, uint32_t room)
 
     for (bool first = true; given && room > 0; first = false) {
         given = false;
-        for (uint32_t k = 0; k < t->count; k++) {
+        for (uint32_t k = 0; k < t->count && room > 0; k++) {
             struct themis_job *job = &t->job[(from + k) % t->count];
-            uint32_t now = cs_size_now(host, job->job), had = job->gpus;
+            uint32_t now = job->now, had = job->gpus;
+            if (job->keeps || (first && had > 0))
+                continue;
             uint32_t to = cs_size_above(host, job->job, had);
             if (first && had == 0 && now > 0 && now <= room)
                 to = now;
-            if (job->keeps || to == 0 || to - had > room || (first && had > 0) ||
+            if (to == 0 || to - had > room ||
                 (had > 0 && !(cs_best_speedup(host, job->job, to) >
                               cs_best_speedup(host, job->job, had))))
                 continue;
@@ -292,8 +332,25 @@ static void give_rest(struct themis *t, struct cs_host *host, uint32_t room)
     }
 }
 
-/* At the end of a lease all GPUs are offered; rho is computed for every job
- * first, as all bids are about one instant. */
+/* rho is computed for every job first, as all bids are about one instant. */
+static void make_bids(struct themis *t, struct cs_host *host, bool due, uint32_t room)
+{
+    uint32_t bids = 0;
+
+    for (uint32_t i = 0; i < t->count; i++) {
+        t->job[i].now = cs_size_now(host, t->job[i].job);
+        t->rank[i] = (struct themis_rank) { rho_now(t, host, &t->job[i]), i };
+    }
+    choose_offered(t);
+    for (uint32_t i = 0; i < t->count; i++) {
+        t->job[i].keeps = !due && t->job[i].now > 0;
+        t->job[i].offered &= !t->job[i].keeps;
+        if (t->job[i].offered)
+            make_bid(t, host, &t->job[i], room, &t->bid[bids++]);
+    }
+}
+
+/* At the end of a lease all GPUs are offered. */
 static void themis_decide(void *self, struct cs_host *host)
 {
     struct themis *t = self;
@@ -313,25 +370,18 @@ static void themis_decide(void *self, struct cs_host *host)
         room = cs_free_gpus(host, 0);
     if (room > t->gpus)
         room = t->gpus;
-    for (uint32_t i = 0; i < t->count; i++)
-        t->job[i].rho = rho_now(t, host, &t->job[i]);
-    choose_offered(t);
-    for (uint32_t i = 0; i < t->count; i++) {
-        t->job[i].keeps = !due && cs_size_now(host, t->job[i].job) > 0;
-        t->job[i].offered &= !t->job[i].keeps;
-        if (t->job[i].offered)
-            make_bid(t, host, &t->job[i], room);
-    }
+    make_bids(t, host, due, room);
     run_auction(t, room);
     for (uint32_t i = 0; i < t->count; i++) {
         if (t->job[i].keeps)
-            t->job[i].gpus = cs_size_now(host, t->job[i].job);
+            t->job[i].gpus = t->job[i].now;
         else
             room -= t->job[i].gpus;
     }
     give_rest(t, host, room);
     for (uint32_t i = 0; i < t->count; i++)
-        t->give[sizes++] = (struct cs_size) { t->job[i].job, t->job[i].gpus };
+        if (t->job[i].gpus != t->job[i].now)
+            t->give[sizes++] = (struct cs_size) { t->job[i].job, t->job[i].gpus };
     cs_set_sizes(host, t->give, sizes);
 }
 

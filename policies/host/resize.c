@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * resize.c - leases that get more GPUs, fewer GPUs, or other GPUs while their
- * job runs; and the sizes that a job may have.
+ * job runs.
  *
  * A change is a checkpoint and a restart, as in Optimus (EuroSys 2018), Gavel
  * (OSDI 2020) and Pollux (OSDI 2021): no job is changed in place.  The search
@@ -20,12 +20,12 @@
 #include "policies/host/host.h"
 #include "policies/host/request.h"
 #include "policies/known.h"
-#include "policies/leases/goodput.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
 #include "policies/leases/time.h"
 #include "policies/policy.h"
 #include "policies/resize.h"
+#include "policies/state/deals.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/lease_slot.h"
 #include "policies/state/read.h"
@@ -245,101 +245,25 @@ uint32_t cs_cores_now(const struct cs_host *host, struct job_id id)
                ? 0 : cores_per_gpu(&cs_lease(host, lease)->placement);
 }
 
-/* Does the job have several roles?  Then it has one size only: all that it asked
- * for. */
+/* Does the job have several roles?  Then it has one size only. */
 static bool is_whole(const struct cs_host *host, struct job_id id)
 {
     assert(id.i < host->jobs->count);
     return host_form_of(host_job_slot(host, id.i))->role_count != 1;
 }
 
-/* The pool in which it is fastest.  A job of several roles runs at 1 on what it
- * asked for, and at nothing else. */
-double cs_best_speedup(struct cs_host *host, struct job_id id, uint32_t gpus)
-{
-    double best = 0;
-
-    if (is_whole(host, id))
-        return gpus > 0 && gpus == cs_job_gpus(host, id) ? 1 : 0;
-    for (uint32_t p = 0; p < host->spec->pool_count; p++)
-        best = fmax(best, cs_speedup(host, id, p, gpus));
-    assert(isfinite(best));
-    return best;
-}
-
 /* ---- sizes -------------------------------------------------------------- */
-
-/* Sets the fewest and the most GPUs of a job of one role: the range of its role
- * or of its scaling curve, widened to the size that it asked for. */
-static void find_size_range(const struct cs_host *host, struct job_id id,
-                            uint32_t *least, uint32_t *most)
-{
-    const struct host_job_slot *job = host_job_slot(host, id.i);
-    const struct job_form *form = host_form_of(job);
-    uint32_t asked = job_role_gpus(&job->pub.request, 0);
-
-    assert(form->role_count == 1);
-    if (job->pub.request.goodput) {
-        *least = 1;
-        *most = host_goodput_gpus_max(host, job->pub.request.goodput);
-        return;
-    }
-    *least = form->role[0].gpus_min;
-    *most = form->role[0].gpus_max;
-    if (host_job_fixed(host, id.i)) {
-        *least = form->scaling ? form->scaling->gpus_min : asked;
-        *most = form->scaling ? form->scaling->gpus_max : asked;
-    }
-    *least = asked < *least ? asked : *least;
-    *most = asked > *most ? asked : *most;
-    assert(*least <= *most);
-}
-
-/* Sizes are searched one by one, since a role may accept multiples only and a
- * goodput any number that its batch allows. */
-uint32_t cs_size_below(const struct cs_host *host, struct job_id id,
-                       uint32_t gpus)
-{
-    uint32_t least, most, whole = cs_job_gpus(host, id);
-
-    if (is_whole(host, id))
-        return whole <= gpus ? whole : 0;
-    find_size_range(host, id, &least, &most);
-    for (uint32_t g = gpus < most ? gpus : most; g >= least && g > 0; g--)
-        if (host_shape_ok(host, host_job_slot(host, id.i), 0, g))
-            return g;
-    return 0;               /* no size is so small */
-}
-
-uint32_t cs_size_above(const struct cs_host *host, struct job_id id,
-                       uint32_t gpus)
-{
-    uint32_t least, most, whole = cs_job_gpus(host, id);
-
-    if (is_whole(host, id))
-        return whole > gpus ? whole : 0;
-    find_size_range(host, id, &least, &most);
-    assert(most < UINT32_MAX);
-    for (uint32_t g = gpus + 1 > least ? gpus + 1 : least; g <= most; g++)
-        if (host_shape_ok(host, host_job_slot(host, id.i), 0, g))
-            return g;
-    return 0;
-}
-
-uint32_t cs_size_least(const struct cs_host *host, struct job_id job)
-{
-    return cs_size_above(host, job, 0);
-}
 
 uint32_t cs_size_now(const struct cs_host *host, struct job_id id)
 {
-    struct lease_id lease = cs_role_lease(host, id, 0);
+    assert(id.i < host->jobs->count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
 
-    if (lease.i == ID_NONE)
+    if (job->lease[0] == ID_NONE)
         return 0;
-    assert(host->leases->slot[lease.i].pub.job.i == id.i);
-    return is_whole(host, id) ? cs_job_gpus(host, id)
-                              : cs_lease(host, lease)->gpus;
+    assert(host->leases->slot[job->lease[0]].pub.job.i == id.i);
+    return host_form_of(job)->role_count != 1 ? cs_job_gpus(host, id)
+                                              : host->leases->slot[job->lease[0]].pub.gpus;
 }
 
 /* Stops, starts or resizes a job, whose size is `now`.  A job that waits starts
@@ -363,25 +287,48 @@ static void set_size(struct cs_host *host, const struct cs_size *size,
             want.gpus = cs_size_below(host, size->job, want.gpus - 1);
 }
 
+/* Copies those of the list whose size is to change, and returns how many.  ID_NONE:
+ * a job has several roles. */
+static uint32_t list_changes(struct cs_host *host, const struct cs_size *size,
+                             uint32_t count)
+{
+    struct host_deals *deals = host->deals;
+    uint32_t changes = 0;
+
+    assert(size != NULL || count == 0);
+    for (uint32_t i = 0; i < count; i++) {
+        if (host_form_of(host_job_slot(host, size[i].job.i))->role_count != 1)
+            return ID_NONE;
+        if (cs_size_now(host, size[i].job) == size[i].gpus)
+            continue;
+        if (changes == deals->resized_room)
+            deals->resized = cs_grow(host, deals->resized, &deals->resized_room,
+                                     changes, sizeof *deals->resized);
+        deals->resized[changes++] = size[i];
+    }
+    return changes;
+}
+
+/* A job stands in the list once, and no change of one job changes another's size. */
 void cs_set_sizes(struct cs_host *host, const struct cs_size *size,
                   uint32_t count)
 {
     enum { STOP, SHRINK, START, GROW, TURNS };
 
     assert(!host_per_phase(host));
-    assert(size != NULL || count == 0);
+    uint32_t changes = list_changes(host, size, count);
+    if (changes == ID_NONE) {
+        cs_fail(host, "jobs that are resized must have one role");
+        return;
+    }
+    const struct cs_size *change = host->deals->resized;
     for (int turn = STOP; turn < TURNS; turn++)
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t now = cs_size_now(host, size[i].job), to = size[i].gpus;
-            if (host_form_of(host_job_slot(host, size[i].job.i))->role_count
-                != 1) {
-                cs_fail(host, "jobs that are resized must have one role");
-                return;
-            }
+        for (uint32_t i = 0; i < changes; i++) {
+            uint32_t now = cs_size_now(host, change[i].job), to = change[i].gpus;
             int due = now == 0 ? START : to == 0 ? STOP
                                        : to < now ? SHRINK : GROW;
             if (due == turn && to != now)
-                set_size(host, &size[i], now);
+                set_size(host, &change[i], now);
         }
 }
 

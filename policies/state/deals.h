@@ -12,6 +12,7 @@
 #include "sim/containers/order.h"
 
 struct cs_moving_key;
+struct cs_size;
 struct host_lanes;
 
 struct host_line {              /* a key that moves; NAN: unknown how */
@@ -56,6 +57,8 @@ struct host_deals {
     double left_per_ns;             /* of the first that ran, and were others */
     bool left_sloped, left_crossing;        /* of another slope? */
     struct order_dealt dealt;       /* entries that stop and start */
+    struct cs_size *resized;        /* by cs_set_sizes() */
+    uint32_t resized_room;
 };
 
 #endif

@@ -14,6 +14,7 @@
 #include "policies/state/state.h"
 
 struct gpu_type;
+struct job_rates;
 
 /* A place where a role could run: one type of GPU, in one pool or in several, or
  * the cores of a pool. */
@@ -36,6 +37,17 @@ struct host_speedup {
     double speedup;             /* 0: it cannot run there */
 };
 
+/* The best speedup of a job of one role on each number of GPUs, of jobs that ask for
+ * as much and have the same rates; made when it is asked for. */
+struct host_curve {
+    const struct job_rates *rates;
+    double rate_known;
+    uint32_t asked, milli, least, most;
+    uint32_t number;            /* among those of all forms */
+    double *speedup;            /* by size from `least` on; NAN: not asked yet; below 0:
+                                   no size of these jobs */
+};
+
 struct host_form {
     const struct job_form *form;
     uint32_t pool_mask[FORM_ROLES_MAX];     /* 0: any pool */
@@ -52,6 +64,8 @@ struct host_form {
     bool fixed;                             /* one phase of known length */
     struct host_speedup *speedup;           /* of one role, by size and pool */
     uint32_t speedups, speedup_capacity;
+    struct host_curve *curve;               /* sizes.c */
+    uint32_t curves, curve_room;
     /* At release number full_at of its pools a search for full_gpus GPUs failed.
      * full_gpus 0: no search has failed yet. */
     uint32_t full_gpus;
@@ -61,6 +75,7 @@ struct host_form {
 struct host_forms {
     struct host_form *form;
     uint32_t count, capacity;
+    uint32_t curve_count;       /* of all forms */
 };
 /* Returns the form of a job that has not been forgotten. */
 const struct host_form *host_job_form(const struct cs_host *host,

@@ -61,6 +61,7 @@ struct host_job_slot {
     uint32_t saved_step;            /* where an interrupted job goes on */
     char name[HOST_NAME_BYTES];     /* pub.request.name, if it is short */
     uint32_t seat;                  /* cs_slot() */
+    uint16_t curve;                 /* 1 + its index, sizes.c; 0: not asked yet, or none */
     bool saving;                    /* a checkpoint was taken in this step */
 };
 _Static_assert(offsetof(struct host_job_slot, lease) == HOST_LINE_BYTES &&
