@@ -172,18 +172,17 @@ static void set_length(struct reader *reader)
 /* Returns how many windows begin at or before `at`, or, if `ended`, end by then. */
 static uint32_t windows_by(const struct windows *w, double at, bool ended)
 {
-    uint32_t low = 0, high = w->count;
+    const double length_s = ended ? w->length_s : 0, *start_s = w->start_s;
+    uint32_t left = w->count;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        double from = w->start_s[middle] + (ended ? w->length_s : 0);
+    /* Without a branch that no processor could foresee: it is asked twice a run. */
+    while (left > 0) {
+        uint32_t half = left / 2;
 
-        if (from <= at)
-            low = middle + 1;
-        else
-            high = middle;
+        start_s += start_s[half] + length_s <= at ? left - half : 0;
+        left = half;
     }
-    return low;
+    return (uint32_t)(start_s - w->start_s);
 }
 
 /* The second pass: a run counts in the windows in which it starts, with all of its

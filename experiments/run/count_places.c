@@ -63,11 +63,13 @@ static uint32_t find_node(struct count_places *places)
            (uint32_t)__builtin_ctzll(places->some[places->first_word]);
 }
 
-/* Returns the lowest `count` bits that are set, of more. */
+/* Returns the lowest `count` bits that are set. */
 static uint64_t lowest_bits(uint64_t mask, uint32_t count)
 {
     uint64_t rest = mask;
 
+    if (count == mask_count(mask))
+        return mask;
     for (uint32_t i = 0; i < count; i++)
         rest &= rest - 1;
     return mask & ~rest;

@@ -17,8 +17,8 @@
 
 static const char *const clusters[] = {
     "{nodes: [{name: n, count: 3, gpus: {type: generic, count: 8}}]}",
-    "{nodes: [{name: n, count: 7, gpus: {type: a100-80, count: 4}, "
-    "cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 17.3USD/h}]}",
+    ("{nodes: [{name: n, count: 7, gpus: {type: a100-80, count: 4}, "
+     "cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 17.3USD/h}]}"),
     "{nodes: [{name: n, count: 150, gpus: {type: generic, count: 1}}]}",
 };
 
