@@ -86,20 +86,19 @@ static char *put_mask(char *out, uint64_t mask)
 {
     const char *start = out;
 
-    for (unsigned g = 0; g < 64; g++) {
-        unsigned last = g;
-        if (!(mask >> g & 1))
-            continue;
-        while (last < 63 && (mask >> (last + 1) & 1))
-            last++;
+    while (mask != 0) {
+        unsigned first = (unsigned)__builtin_ctzll(mask);
+        uint64_t rest = ~(mask >> first);       /* 0: all 64 are set */
+        unsigned last = rest == 0 ? 63 : first + (unsigned)__builtin_ctzll(rest) - 1;
+
         if (out > start)
             *out++ = '+';
-        out = decimal_put(out, g);
-        if (last > g) {
+        out = decimal_put(out, first);
+        if (last > first) {
             *out++ = '-';
             out = decimal_put(out, last);
         }
-        g = last;
+        mask = last == 63 ? 0 : mask >> (last + 1) << (last + 1);
     }
     return out;
 }
@@ -123,8 +122,18 @@ static char *put_share(char *out, const struct share *share)
     return out;
 }
 
-/* Writes share by share, each into a buffer of its own first (256 bytes hold the
- * longest: 64 GPUs that alternate), so that none is cut in its middle. */
+/* Returns the most bytes that put_share() may touch: a node and a part beside the runs, and
+ * the eight that decimal_put() writes at once. */
+static size_t share_bytes_max(const struct share *share)
+{
+    uint64_t mask = share->gpu_mask;
+
+    return sizeof " 4294967295:*0.250" + 6 * mask_count(mask & ~(mask << 1)) + 8;
+}
+
+/* A share that may not have room is written into a buffer of its own first (256 bytes hold
+ * the longest: 64 GPUs that alternate), so that none is cut in its middle.  So is the first
+ * one, whose blank is left out. */
 void trial_placement_text(const struct placement *placement, char *out,
                           size_t out_bytes)
 {
@@ -134,6 +143,11 @@ void trial_placement_text(const struct placement *placement, char *out,
     for (uint32_t i = 0; i < placement->share_count; i++) {
         char text[256];
         const char *from = text + (n == 0);     /* no blank before the first */
+
+        if (n > 0 && n + share_bytes_max(&placement->share[i]) + 5 <= out_bytes) {
+            n = (size_t)(put_share(out + n, &placement->share[i]) - out);
+            continue;
+        }
         size_t bytes = (size_t)(put_share(text, &placement->share[i]) - from);
 
         if (n + bytes + 5 > out_bytes) {

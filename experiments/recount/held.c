@@ -400,6 +400,10 @@ void held_counted(struct held *held)
     held->does[HELD_WORKS] = rows_gpu_ns(held->rows) * 1000;
     held->busy_s = held->phase_s = held->gpu_s = held->length_s = held->useful_s = gpu_s;
     held->group_j[0] = gpu_s * held->work_w[0];
+    if (held->by_pool) {
+        held->pool[group->pool] = (__int128_t)rows_gpu_ns(held->rows) * 1000;
+        held->pool_busy[group->pool] = gpu_s;
+    }
     held->all_j = gpu_s * (held->work_w[0] + held->idle_w[0]);
     if (!cluster->unpriced)
         held->usd = gpu_s / 3600 / group->gpus * group->usd_per_h;

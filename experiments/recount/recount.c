@@ -42,6 +42,7 @@ struct recount {
     struct recount_books books;
     struct arrivals *arrivals;  /* or NULL */
     struct cs_host *host;
+    const uint32_t *waits, *runs;       /* without a host */
     bool full, fair_due, services;
     uint32_t rows_read;         /* of jobs.csv, */
     size_t bytes_read;          /* ... and their bytes */
@@ -306,6 +307,11 @@ static void instant_over(void *self)
     int64_t now = loop_now_ns(r->parts.loop), gone;
     uint32_t flow;
 
+    if (r->waits != NULL) {
+        level_until(r, now);
+        r->waits_was = *r->waits;
+        r->runs_was = *r->runs;
+    }
     if (r->host == NULL)
         return;
     level_until(r, now);
@@ -385,6 +391,15 @@ void recount_watch(struct recount *r, struct cs_host *host)
     loop_when_over(r->parts.loop, instant_over, r);
 }
 
+void recount_watch_count(struct recount *r, const uint32_t *pending,
+                         const uint32_t *running)
+{
+    r->waits = pending;
+    r->runs = running;
+    if (r->parts.timeline != NULL)
+        loop_when_over(r->parts.loop, instant_over, r);
+}
+
 void recount_begin(struct recount *r)
 {
     for (uint32_t l = 0; l < r->books.links; l++)
@@ -428,10 +443,9 @@ bool recount_close(struct recount *r, const double *value, int64_t end_ns,
     struct err_pos nowhere = { 0 };
 
     r->judge.value = value;
-    if (r->host != NULL) {
-        level_until(r, end_ns);
+    level_until(r, end_ns);
+    if (r->host != NULL)
         arrivals_judge(r->arrivals, &r->judge);
-    }
     published_judge(&r->books, &r->parts, end_ns, &r->judge);
     tables_judge(&r->books, &r->parts, end_ns, &r->judge);
     if (r->books.held->events != NULL)

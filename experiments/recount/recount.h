@@ -50,6 +50,10 @@ void recount_watch(struct recount *recount, struct cs_host *host);
 /* The warm-up is over at this instant. */
 void recount_begin(struct recount *recount);
 
+/* Without a host: how many jobs wait and run, to be looked at when an instant is over, for
+ * timeline.csv.  They must live as long. */
+void recount_watch_count(struct recount *recount, const uint32_t *pending,
+                         const uint32_t *running);
 /* By hand, without a host: a job came, or was done now that had what it asks for of group 0
  * from its start on. */
 void recount_count_submitted(struct recount *recount, const struct job_request *request,

@@ -265,6 +265,28 @@ static bool write_skipped(struct drawing *d, struct err *err)
                        : out_close_fast(out, err);
 }
 
+/* Makes all wanted figures, and removes the others.  The last one is made first: the
+ * Gantt chart knows of which jobs it wants to know more only once it has read their phases,
+ * so it reads jobs.csv, for the distribution of JCT, too. */
+static bool make_figures(struct drawing *d, struct err *err)
+{
+    for (unsigned f = FIGURES; f-- > 0;)
+        if ((d->wanted[f] && !make_figure(d, f, err)) ||
+            ((!d->wanted[f] || d->skip[f] != NULL) &&
+             !remove_figure(d, figure[f].name, err)))
+            return false;
+    return true;
+}
+
+/* Is a figure wanted? */
+static bool wants(const struct drawing *d, plot_maker *make)
+{
+    for (unsigned f = 0; f < FIGURES; f++)
+        if (figure[f].make == make)
+            return d->wanted[f];
+    return false;
+}
+
 /* A paper's charts have a folder of their own in that of the charts. */
 static bool enter_paper(struct drawing *d, struct err *err)
 {
@@ -292,12 +314,8 @@ static bool draw_figures(struct drawing *d, const char *results, struct err *err
     if (d->dir == NULL || !read_list(d, err) || !enter_paper(d, err) ||
         !copy_style(d, err))
         return false;
-    for (unsigned f = 0; f < FIGURES; f++)
-        if ((d->wanted[f] && !make_figure(d, f, err)) ||
-            ((!d->wanted[f] || d->skip[f] != NULL) &&
-             !remove_figure(d, figure[f].name, err)))
-            return false;
-    if (!write_skipped(d, err))
+    d->source.jobs = plot_jobs_new(d->arena, wants(d, plot_make_jct_cdf));
+    if (!make_figures(d, err) || !write_skipped(d, err))
         return false;
     for (unsigned f = 0; f < FIGURES; f++)
         if (d->wanted[f] && d->skip[f] == NULL &&

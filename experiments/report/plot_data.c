@@ -157,6 +157,42 @@ struct csv *plot_open(const struct plot_source *source, const char *table,
     return in;
 }
 
+/* Are these the cells that were kept last?  If they are others, they are kept. */
+static bool keep_cells(struct plot_trial *trial, const struct csv *in,
+                       const size_t column[3])
+{
+    char *kept = trial->text;
+    size_t bytes = 0;
+    bool same = true;
+
+    for (int i = 0; i < 3; i++)
+        bytes += csv_field(in, column[i])->bytes + 1;
+    if (bytes > sizeof trial->text) {
+        trial->kept = false;
+        return false;
+    }
+    for (int i = 0; i < 3; i++) {
+        const struct csv_field *field = csv_field(in, column[i]);
+
+        same = same && trial->kept && memcmp(kept, field->text, field->bytes + 1) == 0;
+        if (!same)
+            memcpy(kept, field->text, field->bytes + 1);
+        kept += field->bytes + 1;
+    }
+    trial->kept = true;
+    return same;
+}
+
+bool plot_find_trial(const struct plot_source *source, const struct csv *in,
+                     const size_t column[3], struct plot_trial *trial, struct err *err)
+{
+    if (keep_cells(trial, in, column))
+        return true;
+    trial->point = grid_point(source->grid, csv_text(in, column[0]));
+    trial->policy = grid_policy(source->grid, csv_text(in, column[1]));
+    return csv_number(in, column[2], &trial->seed, err);
+}
+
 struct stats_mean plot_mean(const struct plot_source *source, uint32_t point,
                             uint32_t policy, unsigned metric)
 {

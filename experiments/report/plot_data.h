@@ -21,6 +21,8 @@ struct csv;
 struct err;
 struct grid;
 struct out;
+struct plot_jobs;
+struct quantile;
 struct stats_mean;
 
 /* One row of compare.csv; NAN where there is nothing to compare. */
@@ -38,6 +40,7 @@ struct plot_source {
     const struct grid *grid;        /* summary.csv */
     const struct plot_delta *delta; /* use plot_delta_of; NULL: no table */
     uint32_t baseline;              /* policy; UINT32_MAX: none */
+    struct plot_jobs *jobs;         /* jobs.csv, of all charts; NULL: nobody draws */
 };
 
 /* Reads summary.csv, compare.csv and the name in provenance.json; only the
@@ -105,11 +108,52 @@ struct plot_unit plot_time_unit(double seconds);
 /* time_unit = ..., time_name = ... */
 void plot_put_unit(struct out *out, struct plot_unit unit);
 
+/* The trial of a row.  Rows of one trial mostly follow each other, so the texts of the last
+ * row are kept; all zero: no row yet. */
+struct plot_trial {
+    uint32_t point, policy;     /* of the grid; UINT32_MAX: not there */
+    double seed;
+    bool kept;                  /* text has the three cells, each with its NUL */
+    char text[256];
+};
+/* Finds the trial of the row that was read last.  column: those of point, policy and seed.
+ * False: err says that the seed is no number. */
+bool plot_find_trial(const struct plot_source *source, const struct csv *in,
+                     const size_t column[3], struct plot_trial *trial, struct err *err);
+
 /* Opens a table of the folder and finds its columns.  NULL: skip or err is
  * set. */
 struct csv *plot_open(const struct plot_source *source, const char *table,
                       const char *const *names, size_t *column,
                       size_t count, struct plot_sink *sink,
                       struct err *err);
+
+/* jobs.csv, read once for all charts.  Memory does not grow with the number of jobs: of
+ * more than a few thousand, a distribution is that of sim/stats/tally.h's quantiles. */
+/* A row; the texts are good until the next one. */
+struct plot_job {
+    uint32_t point, policy;     /* of the grid; UINT32_MAX: not there */
+    double seed;
+    const char *name, *kind;
+};
+typedef void plot_job_fn(void *self, const struct plot_job *job);
+
+/* The JCTs of one policy at one point, all seeds. */
+struct plot_curve {
+    struct quantile *jct_s;     /* of those that were done */
+    uint64_t submitted;
+};
+
+/* Returns what nothing is read of yet.  curves: will plot_jobs_curves() be asked? */
+struct plot_jobs *plot_jobs_new(struct arena *arena, bool curves);
+/* Reads source->jobs and shows each row to fn (NULL: to nobody).  The first reading makes
+ * the curves, too.  False: sink->skip says that there is no table, or err why it cannot be
+ * read. */
+bool plot_jobs_read(const struct plot_source *source, plot_job_fn *fn, void *self,
+                    struct plot_sink *sink, struct err *err);
+/* Returns the curves by point and policy; reads the table unless that was done. NULL: as
+ * plot_jobs_read(). */
+const struct plot_curve *plot_jobs_curves(const struct plot_source *source,
+                                          struct plot_sink *sink, struct err *err);
 
 #endif

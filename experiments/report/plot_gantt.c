@@ -135,20 +135,20 @@ static bool write_gaps(struct gantt *g, struct out *out,
 {
     struct gantt_run *last = arena_alloc(g->source->arena, g->rows + 1,
                                          sizeof *last);
-    uint32_t first, end, node = 0;
     bool any = false;
 
     for (uint32_t r = 0; r < g->rows; r++)
         last[r] = side->edge[r].before;
     for (size_t i = 0; i < side->runs; i++) {
         const struct gantt_run *run = &side->run[i];
-        const char *text = run->nodes;
 
-        while (gantt_next_gpus(&text, &node, &first, &end))
-            for (uint32_t gpu = first; gpu <= end && gpu < g->gpus[node];
-                 gpu++)
-                any = write_gap(g, out, g->row[node] + gpu,
-                                &last[g->row[node] + gpu], run) || any;
+        for (uint32_t p = 0; p < run->places; p++) {
+            struct gantt_place at = run->place[p];
+            uint32_t row = g->row[at.node];
+
+            for (uint32_t gpu = at.first; gpu <= at.last && gpu < g->gpus[at.node]; gpu++)
+                any = write_gap(g, out, row + gpu, &last[row + gpu], run) || any;
+        }
     }
     for (uint32_t r = 0; r < g->rows; r++)
         any = write_gap(g, out, r, &last[r], &side->edge[r].after) || any;
@@ -218,26 +218,26 @@ static void write_runs(struct gantt *g, struct out *out,
                                      sizeof *last);
     struct bar *bars = arena_alloc(g->source->arena, g->rows + 1,
                                    sizeof *bars);
-    uint32_t first, end, node = 0;
 
     for (size_t i = 0; i < side->runs; i++) {
         const struct gantt_run *run = &side->run[i];
-        const char *text = run->nodes;
         struct bar bar = { { run->start_s, run->end_s }, 0, 1 +
                            (run->colour < COLOURS_MAX ? run->colour
                                                       : COLOURS_MAX - 1), 0,
                            bar_job(g, run->name) };
 
-        while (gantt_next_gpus(&text, &node, &first, &end))
-            if (end < g->gpus[node]) {
-                uint32_t row = g->row[node] + first;
+        for (uint32_t p = 0; p < run->places; p++) {
+            struct gantt_place at = run->place[p];
+            uint32_t row = g->row[at.node] + at.first;
 
-                for (uint32_t r = row; r <= g->row[node] + end; r++)
-                    bar.tone = r == row ? choose_tone(&last[r], run->job)
-                                        : (last[r] = last[row], bar.tone);
-                bar.rows = end - first + 1;
-                add_bar(g, out, bars, row, &bar);
-            }
+            if (at.last >= g->gpus[at.node])
+                continue;
+            for (uint32_t r = row; r <= row + at.last - at.first; r++)
+                bar.tone = r == row ? choose_tone(&last[r], run->job)
+                                    : (last[r] = last[row], bar.tone);
+            bar.rows = at.last - at.first + 1u;
+            add_bar(g, out, bars, row, &bar);
+        }
     }
     for (uint32_t r = 0; r < g->rows; r++)
         put_bar(g, out, r, &bars[r]);

@@ -5,7 +5,7 @@
  * Two trials side by side; the window in which the less busy of them is
  * busiest; rows are GPUs: all of the cluster, or of each pool its share.
  * Only runs that are drawn are kept: memory grows with the window and not with
- * the table, which is read three times.
+ * the table, which is read once.
  */
 #ifndef EXPERIMENTS_REPORT_PLOT_GANTT_H
 #define EXPERIMENTS_REPORT_PLOT_GANTT_H
@@ -20,9 +20,30 @@
 #define GANTT_NODES_MAX 65536u
 #define GANTT_NO_JOB UINT64_MAX
 
+struct spool;
+
+/* GPUs of one node that lie side by side, both ends included. */
+struct gantt_place {
+    uint16_t node;
+    uint8_t first, last;
+};
+
+/* A run as the table has it. */
+struct gantt_row {
+    double start_s, end_s, gpus;
+    uint32_t kind;              /* of the phase */
+    uint32_t places;
+    uint32_t job_bytes;         /* with the NUL */
+    uint16_t side;              /* of the chart */
+    uint16_t cut;               /* 1: the table does not tell all places */
+    const struct gantt_place *place;
+    const char *job;            /* its name */
+};
+
 struct gantt_run {
     double start_s, end_s;
-    const char *nodes;          /* "3:0-7 5:0+2" */
+    const struct gantt_place *place;
+    uint32_t places;
     uint64_t job;               /* FNV-1a of its name */
     const char *name;           /* of the job */
     uint32_t kind;              /* of the phase */
@@ -86,6 +107,17 @@ struct gantt {
  * set; true, but rows is 0: there is nothing to show. */
 bool gantt_read(struct gantt *gantt, struct plot_sink *sink, struct err *err);
 
+/* plot_gantt_text.c: calls `take` for each run of both trials, in the order of the table;
+ * what a row points at is good until it returns.  False: as gantt_read(). */
+typedef void gantt_row_fn(void *self, const struct gantt_row *row);
+bool gantt_read_text(struct gantt *gantt, gantt_row_fn *take, void *self,
+                     struct plot_sink *sink, struct err *err);
+/* Puts a copy of a run into a spool; calls `take` for each run of a spool.  False: err says
+ * that the disk failed. */
+void gantt_put(struct spool *spool, const struct gantt_row *row);
+bool gantt_get_all(const struct gantt *gantt, const struct spool *spool, gantt_row_fn *take,
+                   void *self, struct err *err);
+
 /* plot_gantt_rows.c: the cluster of the middle point; then, once g->gpus says
  * how many GPUs of each node ran something, the rows: g->row, g->gpus, g->rows
  * and g->rows_left_out. */
@@ -115,9 +147,5 @@ uint32_t gantt_shade(const char *phase);
 /* Its number, in the order in which names are met. */
 uint32_t gantt_name(struct gantt *gantt, struct gantt_kinds *names,
                     const char *name);
-/* The next run of GPUs in a placement: node, first and last; false: no more.
- * *node is the node of the last call, for the parts after a plus sign. */
-bool gantt_next_gpus(const char **text, uint32_t *node, uint32_t *first,
-                     uint32_t *last);
 
 #endif

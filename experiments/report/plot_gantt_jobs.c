@@ -10,13 +10,10 @@
 #include "experiments/report/plot_gantt.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "experiments/columns/columns.h"
 #include "experiments/results/grid.h"
 #include "sim/base/arena.h"
-#include "sim/text/csv.h"
 #include "sim/text/hash.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
@@ -29,88 +26,61 @@
 #define PANELS_PX 1090.0
 #define NO_KIND UINT32_MAX
 
+/* A job that is drawn.  They stand by their hash in slots, a power of two of them, of which
+ * most are empty: of a table of millions few are drawn. */
 struct job_of {
-    uint64_t job;
+    uint64_t job;               /* GANTT_NO_JOB: an empty slot */
     uint32_t kind;              /* NO_KIND: jobs.csv does not say */
 };
 
-/* For qsort(): by the number of the job. */
-static int compare_jobs(const void *a, const void *b)
-{
-    const struct job_of *x = a, *y = b;
-
-    return (x->job > y->job) - (x->job < y->job);
-}
-
-/* Returns the jobs that are drawn, each once, sorted by hash; stores their number. */
-static struct job_of *list_jobs(struct gantt *g, size_t *count)
-{
-    size_t runs = g->side[0].runs + g->side[1].runs, kept = 0;
-    struct job_of *job = arena_alloc(g->source->arena, runs + 1, sizeof *job);
-
-    for (int s = 0; s < 2; s++)
-        for (size_t i = 0; i < g->side[s].runs; i++)
-            job[kept++] = (struct job_of){ g->side[s].run[i].job, NO_KIND };
-    if (kept > 0)
-        qsort(job, kept, sizeof *job, compare_jobs);
-    *count = 0;
-    for (size_t i = 0; i < kept; i++)
-        if (*count == 0 || job[*count - 1].job != job[i].job)
-            job[(*count)++] = job[i];
-    return job;
-}
-
-enum kind_column { K_POINT, K_SEED, K_JOB, K_KIND, K_COUNT };
-static const char *const kind_name[K_COUNT] = {
-    "point", "seed", "job", "kind"
+struct jobs {
+    struct gantt *g;
+    struct job_of *slot;
+    size_t mask;                /* slots - 1 */
 };
 
-/* Only jobs of the trials that are drawn. */
-static bool read_kind(struct gantt *g, struct job_of *job, size_t count,
-                      const struct csv *in, const size_t *c,
-                      struct err *err)
+/* Returns the slot of a job, or the empty one where it would stand. */
+static struct job_of *find_slot(const struct jobs *jobs, uint64_t job)
 {
-    const struct grid *grid = g->source->grid;
-    struct job_of key = { hash_text(HASH_START, csv_text(in, c[K_JOB])),
-                          NO_KIND }, *found;
-    double seed;
+    size_t at = (size_t)job & jobs->mask;
 
-    if (!csv_number(in, c[K_SEED], &seed, err))
-        return false;
-    if (seed != g->seed || grid_point(grid, csv_text(in, c[K_POINT])) !=
-                               grid->point_count / 2)
-        return true;
-    found = bsearch(&key, job, count, sizeof *job, compare_jobs);
-    if (found != NULL)
-        found->kind = gantt_name(g, &g->job_kind,
-                                 csv_text(in, c[K_KIND]));
-    return true;
+    while (jobs->slot[at].job != job && jobs->slot[at].job != GANTT_NO_JOB)
+        at = (at + 1) & jobs->mask;
+    return &jobs->slot[at];
 }
 
-/* Reads the kind of each drawn job.  A folder without jobs.csv has bars without
- * kinds. */
-static bool read_kinds(struct gantt *g, struct job_of *job, size_t count,
-                       struct err *err)
+/* Puts the jobs that are drawn into slots, four or more for each run. */
+static void list_jobs(struct gantt *g, struct jobs *jobs)
 {
-    struct plot_sink none = { NULL, NULL, NULL };
-    size_t column[K_COUNT];
-    struct csv *in;
-    enum csv_step step;
+    size_t runs = g->side[0].runs + g->side[1].runs, slots = 64;
 
-    if (!path_is_file(path_join(g->source->arena, g->source->dir,
-                                csv_jobs.file)))
-        return true;
-    in = plot_open(g->source, csv_jobs.file, kind_name, column, K_COUNT,
-                   &none, err);
-    if (in == NULL)
-        return false;
-    while ((step = csv_next(in, err)) == CSV_ROW)
-        if (!read_kind(g, job, count, in, column, err)) {
-            step = CSV_ERROR;
-            break;
+    while (slots < 4 * runs)
+        slots *= 2;
+    jobs->g = g;
+    jobs->slot = arena_alloc(g->source->arena, slots, sizeof *jobs->slot);
+    jobs->mask = slots - 1;
+    for (size_t i = 0; i < slots; i++)
+        jobs->slot[i].job = GANTT_NO_JOB;
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < g->side[s].runs; i++) {
+            uint64_t job = g->side[s].run[i].job;
+
+            *find_slot(jobs, job) = (struct job_of){ job, NO_KIND };
         }
-    csv_close(in);
-    return step == CSV_END;
+}
+
+/* Notes the kind of a job that is drawn. */
+static void take_kind(void *self, const struct plot_job *row)
+{
+    struct jobs *jobs = self;
+    struct gantt *g = jobs->g;
+    struct job_of *found;
+
+    if (row->seed != g->seed || row->point != g->source->grid->point_count / 2)
+        return;
+    found = find_slot(jobs, hash_text(HASH_START, row->name));
+    if (found->job != GANTT_NO_JOB)
+        found->kind = gantt_name(g, &g->job_kind, row->kind);
 }
 
 /* Returns the colour of a kind of job in a phase, made at its first use.  Moves of
@@ -139,24 +109,24 @@ static uint32_t find_colour(struct gantt *g, uint32_t kind, uint32_t phase)
     return colour;
 }
 
-/* Kind by kind, so that colours of one kind stand together in the legend. */
+/* Kind by kind, so that colours of one kind stand together in the legend.  A folder without
+ * jobs.csv has bars without kinds. */
 bool gantt_find_kinds(struct gantt *g, struct err *err)
 {
-    size_t count;
-    struct job_of *job = list_jobs(g, &count);
+    struct plot_sink none = { NULL, NULL, NULL };
+    struct jobs jobs;
 
-    if (!read_kinds(g, job, count, err))
+    list_jobs(g, &jobs);
+    if (!plot_jobs_read(g->source, take_kind, &jobs, &none, err) && none.skip == NULL)
         return false;
-    for (uint32_t k = 0; k < g->job_kind.count + 1; k++)    /* kind by kind */
+    for (uint32_t k = 0; k < g->job_kind.count + 1; k++)
         for (int s = 0; s < 2; s++)
             for (size_t i = 0; i < g->side[s].runs; i++) {
-                struct job_of key = { g->side[s].run[i].job, NO_KIND };
-                uint32_t kind = ((struct job_of *)bsearch(
-                    &key, job, count, sizeof *job, compare_jobs))->kind;
+                struct gantt_run *run = &g->side[s].run[i];
+                uint32_t kind = find_slot(&jobs, run->job)->kind;
 
                 if (kind == k || (kind == NO_KIND && k == g->job_kind.count))
-                    g->side[s].run[i].colour =
-                        find_colour(g, kind, g->side[s].run[i].kind);
+                    run->colour = find_colour(g, kind, run->kind);
             }
     return true;
 }
@@ -218,16 +188,16 @@ void gantt_put_labels(struct gantt *g, const struct gantt_side *side,
 {
     struct block *block = arena_alloc(g->source->arena, g->rows + 1,
                                       sizeof *block);
-    uint32_t first, last, node = 0;
 
-    for (size_t i = 0; i < side->runs; i++) {
-        const char *text = side->run[i].nodes;
+    for (size_t i = 0; i < side->runs; i++)
+        for (uint32_t p = 0; p < side->run[i].places; p++) {
+            struct gantt_place at = side->run[i].place[p];
+            uint32_t row = g->row[at.node] + at.first;
 
-        while (gantt_next_gpus(&text, &node, &first, &last))
-            if (last < g->gpus[node])
-                extend_block(g, &block[g->row[node] + first], &side->run[i],
-                             g->row[node] + first, last - first + 1, label, data);
-    }
+            if (at.last < g->gpus[at.node])
+                extend_block(g, &block[row], &side->run[i], row,
+                             at.last - at.first + 1u, label, data);
+        }
     for (uint32_t r = 0; r < g->rows; r++)
         write_block(g, &block[r], label, data);
     out_text(data, "-1 -1 1\n");        /* outside; gnuplot 5.4 dies of labels at NaN alone */

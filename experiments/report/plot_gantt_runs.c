@@ -6,6 +6,8 @@
  * and up to WINDOWS_MAX starts of runs as windows to choose from.  Second: how
  * busy each window is, in whole numbers, so that equal windows compare equal
  * and the first of them is taken.  Third: the runs in that window.
+ *
+ * The text is read once.  What the second and third pass need of it goes to a spool.
  */
 #include "experiments/report/plot_data.h"
 #include "experiments/report/plot_gantt.h"
@@ -15,65 +17,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/columns/columns.h"
-#include "experiments/results/grid.h"
 #include "sim/base/arena.h"
+#include "sim/base/spool.h"
 #include "sim/stats/stats.h"
-#include "sim/text/csv.h"
 #include "sim/text/hash.h"
 
 /* What a reader can tell apart on a page; chosen by eye. */
 #define WINDOW_RUNS 40.0        /* length of the window in mean runs */
 #define WINDOW_STAYS 8.0        /* or of mean stays of a job on a node */
 #define WINDOWS_MAX 2048u       /* an even number */
+#define SPOOL_BYTES ((size_t)1 << 18)   /* of runs that stay in memory */
 #define BUSY_UNITS 1e6          /* of a GPU that is busy all the window */
-
-enum column {
-    C_POINT, C_POLICY, C_SEED, C_JOB, C_PHASE, C_START, C_END, C_GPUS, C_NODES,
-    C_COUNT
-};
-static const char *const column_name[C_COUNT] = {
-    "point", "policy", "seed", "job", "phase", "start_s", "end_s", "gpus",
-    "nodes"
-};
-
-/* "+" joins runs of GPUs of one node, a blank begins another node. */
-bool gantt_next_gpus(const char **text, uint32_t *node, uint32_t *first,
-                     uint32_t *last)
-{
-    const char *p = *text;
-    char *end;
-
-    for (;;) {
-        bool same_node = *p == '+';
-
-        while (*p == ' ' || *p == '+')
-            p++;
-        if (*p < '0' || *p > '9')
-            return false;
-        *first = (uint32_t)strtoul(p, &end, 10);
-        if (!same_node) {
-            *node = *first;
-            if (*end != ':') {          /* a node without GPUs */
-                p = end;
-                continue;
-            }
-            *first = (uint32_t)strtoul(end + 1, &end, 10);
-        }
-        *last = *end == '-' ? (uint32_t)strtoul(end + 1, &end, 10) : *first;
-        *text = end;
-        return *node < GANTT_NODES_MAX && *first <= *last && *last < 64;
-    }
-}
-
-/* Rows of one trial, whose kinds are all known after the first pass. */
-struct row {
-    unsigned side;
-    double start_s, end_s, gpus;
-    const char *nodes, *job;
-    uint32_t kind;
-    uint64_t index;
-};
 
 struct windows {
     double *start_s;
@@ -90,12 +44,13 @@ struct stay {
     bool any;
 };
 
-/* One reading of the table; `take` is what this pass does with a row. */
+/* The three passes over the runs. */
 struct reader {
     struct gantt *g;
     struct stay *stay[2];       /* by node */
     struct windows windows;
-    void (*take)(struct reader *reader, const struct row *row);
+    struct spool *spool;
+    uint64_t index;             /* of the run at hand, in the third pass */
 };
 
 /* ---- the first pass ---- */
@@ -124,50 +79,60 @@ static void end_stay(struct gantt_side *side, const struct stay *stay)
     side->stays_s += stay->any ? stay->end_s - stay->start_s : 0;
 }
 
-/* Extends the stay of the row's job on a node, or ends the stay of the job before
+/* Extends the stay of a run's job on a node, or ends the stay of the job before
  * it.  A job that shares its node with others has stays that are cut short. */
-static void add_stay(struct reader *reader, const struct row *row,
+static void add_stay(struct reader *reader, const struct gantt_row *run, uint64_t job,
                      uint32_t node)
 {
-    uint64_t job = hash_text(HASH_START, row->job);
-    struct stay *stay = &reader->stay[row->side][node];
+    struct stay *stay = &reader->stay[run->side][node];
 
     if (!stay->any || stay->job != job) {
-        end_stay(&reader->g->side[row->side], stay);
-        *stay = (struct stay){ row->start_s, row->end_s, job, true };
+        end_stay(&reader->g->side[run->side], stay);
+        *stay = (struct stay){ run->start_s, run->end_s, job, true };
     }
-    stay->end_s = fmax(stay->end_s, row->end_s);
+    stay->end_s = fmax(stay->end_s, run->end_s);
+}
+
+/* Windows begin with runs of the left side, if it has any. */
+static void offer_window(struct reader *reader, const struct gantt_row *run)
+{
+    struct windows *w = &reader->windows;
+    uint64_t left = reader->g->side[0].count;
+
+    if (run->side == 1 && left == 0)
+        add_window(w, reader->g->side[1].count, run->start_s);
+    if (run->side == 0 && left == 0) {
+        w->count = 0;
+        w->stride = 1;
+    }
+    if (run->side == 0)
+        add_window(w, left, run->start_s);
 }
 
 /* The first pass: extents, windows, stays, and GPUs by node. */
-static void take_extent(struct reader *reader, const struct row *row)
+static void take_extent(void *self, const struct gantt_row *run)
 {
+    struct reader *reader = self;
     struct gantt *g = reader->g;
-    struct gantt_side *side = &g->side[row->side];
-    const char *text = row->nodes;
-    uint32_t first, last, node = 0;
+    struct gantt_side *side = &g->side[run->side];
+    uint64_t job = hash_text(HASH_START, run->job);
 
-    if (side->count == 0 || row->start_s < side->first_s)
-        side->first_s = row->start_s;
-    side->last_s = fmax(side->last_s, row->end_s);
-    side->sum_s += row->end_s - row->start_s;
-    /* Windows begin with runs of the left side, if it has any. */
-    if (row->side == 1 && g->side[0].count == 0)
-        add_window(&reader->windows, side->count, row->start_s);
-    if (row->side == 0 && side->count == 0) {
-        reader->windows.count = 0;
-        reader->windows.stride = 1;
-    }
-    if (row->side == 0)
-        add_window(&reader->windows, side->count, row->start_s);
+    if (side->count == 0 || run->start_s < side->first_s)
+        side->first_s = run->start_s;
+    side->last_s = fmax(side->last_s, run->end_s);
+    side->sum_s += run->end_s - run->start_s;
+    offer_window(reader, run);
     side->count++;
-    while (gantt_next_gpus(&text, &node, &first, &last)) {
-        add_stay(reader, row, node);
-        if (g->gpus[node] < last + 1)
-            g->gpus[node] = last + 1;
-        if (g->nodes < node + 1)
-            g->nodes = node + 1;
+    for (uint32_t p = 0; p < run->places; p++) {
+        const struct gantt_place *at = &run->place[p];
+
+        add_stay(reader, run, job, at->node);
+        if (g->gpus[at->node] < at->last + 1u)
+            g->gpus[at->node] = at->last + 1u;
+        if (g->nodes < at->node + 1u)
+            g->nodes = at->node + 1u;
     }
+    gantt_put(reader->spool, run);
 }
 
 /* ---- the second pass ---- */
@@ -207,30 +172,29 @@ static void set_length(struct reader *reader)
 /* Returns how many windows begin at or before `at`, or, if `ended`, end by then. */
 static uint32_t windows_by(const struct windows *w, double at, bool ended)
 {
-    uint32_t low = 0, high = w->count;
+    const double length_s = ended ? w->length_s : 0, *start_s = w->start_s;
+    uint32_t left = w->count;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        double from = w->start_s[middle] + (ended ? w->length_s : 0);
+    /* Without a branch that no processor could foresee: it is asked twice a run. */
+    while (left > 0) {
+        uint32_t half = left / 2;
 
-        if (from <= at)
-            low = middle + 1;
-        else
-            high = middle;
+        start_s += start_s[half] + length_s <= at ? left - half : 0;
+        left = half;
     }
-    return low;
+    return (uint32_t)(start_s - w->start_s);
 }
 
 /* The second pass: a run counts in the windows in which it starts, with all of its
  * time.  Differences at two places, summed up later: O(log windows) a run. */
-static void take_busy(struct reader *reader, const struct row *row)
+static void take_busy(void *self, const struct gantt_row *run)
 {
-    struct windows *w = &reader->windows;
-    double part = (row->end_s - row->start_s) * row->gpus / w->length_s;
+    struct windows *w = &((struct reader *)self)->windows;
+    double part = (run->end_s - run->start_s) * run->gpus / w->length_s;
     int64_t busy = llround(fmin(part, 1e9) * BUSY_UNITS);
 
-    w->busy[row->side][windows_by(w, row->start_s, true)] += busy;
-    w->busy[row->side][windows_by(w, row->start_s, false)] -= busy;
+    w->busy[run->side][windows_by(w, run->start_s, true)] += busy;
+    w->busy[run->side][windows_by(w, run->start_s, false)] -= busy;
 }
 
 /* The window whose less busy side is busiest; equal ones: the first. */
@@ -280,118 +244,79 @@ static int compare_starts(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Keeps a run that the chart shows, with copies of its texts. */
+/* Keeps a run that the chart shows, with copies of its places and of its name. */
 static void keep_run(struct gantt *g, struct gantt_side *side,
-                     const struct gantt_run *run, const struct row *row)
+                     const struct gantt_run *run, const struct gantt_row *row)
 {
+    struct arena *arena = g->source->arena;
+    struct gantt_place *place = arena_alloc(arena, row->places, sizeof *place);
+
     if (side->runs == side->room) {
         size_t room = side->room * 2 + 1024;
 
-        side->run = arena_grow(g->source->arena, side->run, side->room, room,
-                               sizeof *side->run);
+        side->run = arena_grow(arena, side->run, side->room, room, sizeof *side->run);
         side->room = room;
     }
     side->run[side->runs] = *run;
-    side->run[side->runs].name = arena_text(g->source->arena, row->job);
-    side->run[side->runs++].nodes = arena_text(g->source->arena, row->nodes);
+    side->run[side->runs].name = arena_text(arena, row->job);
+    side->run[side->runs++].place = memcpy(place, row->place,
+                                           row->places * sizeof *place);
+}
+
+/* Takes a run outside the window for the edge of a GPU, if none is nearer. */
+static void take_edge(struct gantt_edge *edge, const struct gantt_run *run, bool early,
+                      bool late)
+{
+    if (early && (edge->before.job == GANTT_NO_JOB ||
+                  compare_starts(&edge->before, run) < 0))
+        edge->before = *run;
+    if (late && (edge->after.job == GANTT_NO_JOB ||
+                 compare_starts(&edge->after, run) > 0))
+        edge->after = *run;
+}
+
+/* Is a GPU of the run shown? */
+static bool is_shown(const struct gantt *g, const struct gantt_row *row)
+{
+    for (uint32_t p = 0; p < row->places; p++)
+        if (row->place[p].first < g->gpus[row->place[p].node])
+            return true;
+    return false;
 }
 
 /* The third pass: keeps the runs in the window, and of each GPU the last before it
  * and the first after it. */
-static void take_run(struct reader *reader, const struct row *row)
+static void take_run(void *self, const struct gantt_row *row)
 {
+    struct reader *reader = self;
     struct gantt *g = reader->g;
     struct gantt_side *side = &g->side[row->side];
-    struct gantt_run run = { row->start_s, row->end_s, NULL,
-                             hash_text(HASH_START, row->job), NULL, row->kind,
-                             0, row->index };
-    bool drawn = false, early = row->end_s <= g->start_s;
-    bool late = row->start_s >= g->end_s;
-    uint32_t first, last, node = 0;
+    bool early = row->end_s <= g->start_s, late = row->start_s >= g->end_s;
+    struct gantt_run run = { .start_s = row->start_s, .end_s = row->end_s,
+                             .places = row->places, .kind = row->kind,
+                             .index = reader->index++ };
 
-    for (const char *text = row->nodes;
-         gantt_next_gpus(&text, &node, &first, &last);)
-        for (uint32_t gpu = first; gpu <= last && gpu < g->gpus[node];
-             gpu++) {
-            struct gantt_edge *edge = &side->edge[g->row[node] + gpu];
-
-            drawn = true;
-            if (early && (edge->before.job == GANTT_NO_JOB ||
-                          compare_starts(&edge->before, &run) < 0))
-                edge->before = run;
-            if (late && (edge->after.job == GANTT_NO_JOB ||
-                         compare_starts(&edge->after, &run) > 0))
-                edge->after = run;
-        }
-    if (drawn && !early && !late)
-        keep_run(g, side, &run, row);
-    if (!early && !late && strstr(row->nodes, "...") != NULL)
+    if (!early && !late && row->cut)
         g->cut = true;
-}
+    if (!is_shown(g, row))
+        return;
+    run.job = hash_text(HASH_START, row->job);
+    for (uint32_t p = 0; (early || late) && p < row->places; p++) {
+        const struct gantt_place *at = &row->place[p];
 
-/* ---- all of them ---- */
-
-/* Rows of other points, policies and seeds are passed over. */
-static bool read_row(struct reader *reader, const struct csv *in,
-                     const size_t *c, uint64_t index, struct err *err)
-{
-    struct gantt *g = reader->g;
-    const struct grid *grid = g->source->grid;
-    uint32_t policy = grid_policy(grid, csv_text(in, c[C_POLICY]));
-    double value[C_COUNT];
-
-    if (grid_point(grid, csv_text(in, c[C_POINT])) !=
-            grid->point_count / 2 ||
-        policy == UINT32_MAX ||
-        (policy != g->side[0].policy && policy != g->side[1].policy))
-        return true;
-    for (int i = C_SEED; i <= C_GPUS; i++)
-        if (i != C_JOB && i != C_PHASE &&
-            !csv_number(in, c[i], &value[i], err))
-            return false;
-    if (isnan(g->seed))
-        g->seed = value[C_SEED];
-    if (value[C_SEED] != g->seed || !(value[C_GPUS] > 0) ||
-        !(value[C_END] > value[C_START]))
-        return true;
-    struct row row = {
-        policy == g->side[1].policy, value[C_START], value[C_END],
-        value[C_GPUS], csv_text(in, c[C_NODES]),
-        csv_text(in, c[C_JOB]),
-        gantt_name(g, &g->kind, csv_text(in, c[C_PHASE])), index
-    };
-    reader->take(reader, &row);
-    return true;
-}
-
-/* Reads phases.csv once, and shows each row to `take`.  False, with err or with a
- * reason in the sink why there is no chart. */
-static bool read_pass(struct reader *reader,
-                      void (*take)(struct reader *, const struct row *),
-                      struct plot_sink *sink, struct err *err)
-{
-    size_t column[C_COUNT];
-    struct csv *in = plot_open(reader->g->source, csv_phases.file,
-                                  column_name, column, C_COUNT, sink, err);
-    enum csv_step step;
-
-    if (in == NULL)
-        return false;
-    reader->take = take;
-    for (uint64_t i = 0; (step = csv_next(in, err)) == CSV_ROW; i++)
-        if (!read_row(reader, in, column, i, err)) {
-            step = CSV_ERROR;
-            break;
-        }
-    csv_close(in);
-    return step == CSV_END;
+        for (uint32_t gpu = at->first; gpu <= at->last && gpu < g->gpus[at->node]; gpu++)
+            take_edge(&side->edge[g->row[at->node] + gpu], &run, early, late);
+    }
+    if (!early && !late)
+        keep_run(g, side, &run, row);
 }
 
 /* Memory is that of the window's runs, not of the table. */
 bool gantt_read(struct gantt *g, struct plot_sink *sink, struct err *err)
 {
     struct arena *arena = g->source->arena;
-    struct reader reader = { .g = g, .windows.stride = 1 };
+    struct reader reader = { .g = g, .windows.stride = 1,
+                             .spool = spool_new(arena, SPOOL_BYTES) };
 
     g->row = arena_alloc(arena, GANTT_NODES_MAX, sizeof *g->row);
     g->gpus = arena_alloc(arena, GANTT_NODES_MAX, sizeof *g->gpus);
@@ -400,16 +325,16 @@ bool gantt_read(struct gantt *g, struct plot_sink *sink, struct err *err)
         reader.stay[s] = arena_alloc(arena, GANTT_NODES_MAX,
                                      sizeof *reader.stay[s]);
     gantt_cluster_read(g);
-    if (!read_pass(&reader, take_extent, sink, err))
+    if (!gantt_read_text(g, take_extent, &reader, sink, err))
         return false;
     if (g->side[0].count + g->side[1].count == 0)
         return true;
     set_length(&reader);
-    if (!read_pass(&reader, take_busy, sink, err))
+    if (!gantt_get_all(g, reader.spool, take_busy, &reader, err))
         return false;
     choose_window(g, &reader.windows);
     find_rows(g);
-    if (!read_pass(&reader, take_run, sink, err))
+    if (!gantt_get_all(g, reader.spool, take_run, &reader, err))
         return false;
     for (int s = 0; s < 2; s++)
         if (g->side[s].runs > 1)

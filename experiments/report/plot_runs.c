@@ -2,9 +2,6 @@
 /*
  * plot_runs.c - charts of single jobs and intervals: the distribution of JCT,
  * and the cluster over time.
- *
- * Memory does not grow with the number of jobs: of more than a few thousand,
- * the distribution is that of sim/stats/tally.h's quantiles.
  */
 #include <assert.h>
 #include <math.h>
@@ -21,62 +18,117 @@
 #define CURVE_STEPS 400u        /* as many as a chart can show */
 #define JCT_LEAST_S 0.001       /* the axis is logarithmic */
 
-/* The JCTs of one policy at one point, all seeds. */
-struct curve {
-    struct quantile *jct_s;
-    uint64_t submitted;
+struct plot_jobs {
+    struct arena *arena;
+    bool curves;                /* they are wanted */
+    struct plot_curve *curve;   /* NULL: not read yet */
 };
 
-enum job_column { J_POINT, J_POLICY, J_JCT, J_STATUS, J_COUNT };
-static const char *const job_name[J_COUNT] = {
-    "point", "policy", "jct_s", "status"
+/* One reading of the table. */
+struct reading {
+    const struct plot_source *source;
+    struct plot_trial trial;    /* of the row at hand */
+    struct plot_curve *curve;   /* NULL: not wanted */
+    plot_job_fn *fn;
+    void *self;
 };
+
+enum job_column { J_POINT, J_POLICY, J_SEED, J_JOB, J_KIND, J_JCT, J_STATUS, J_COUNT };
+static const char *const job_name[J_COUNT] = {
+    "point", "policy", "seed", "job", "kind", "jct_s", "status"
+};
+
+struct plot_jobs *plot_jobs_new(struct arena *arena, bool curves)
+{
+    struct plot_jobs *jobs = arena_alloc(arena, 1, sizeof *jobs);
+
+    jobs->arena = arena;
+    jobs->curves = curves;
+    return jobs;
+}
+
+/* Returns empty curves for all points and policies. */
+static struct plot_curve *make_curves(struct arena *arena, const struct grid *grid)
+{
+    size_t count = (size_t)grid->point_count * grid->policy_count;
+    struct plot_curve *curve = arena_alloc(arena, count, sizeof *curve);
+
+    for (size_t i = 0; i < count; i++)
+        curve[i].jct_s = quantile_new(arena);
+    return curve;
+}
 
 /* Jobs that were not done count as submitted, so a curve ends below 1. */
-static bool add_job(const struct plot_source *source, struct curve *curves,
-                    const struct csv *in, const size_t *c, struct err *err)
+static bool add_jct(const struct reading *r, const struct csv *in, const size_t *c,
+                    struct err *err)
 {
-    uint32_t point = grid_point(source->grid, csv_text(in, c[J_POINT]));
-    uint32_t policy = grid_policy(source->grid,
-                                  csv_text(in, c[J_POLICY]));
-    struct curve *curve;
+    const struct plot_trial *trial = &r->trial;
+    struct plot_curve *curve;
     double jct;
 
     if (!csv_number(in, c[J_JCT], &jct, err))
         return false;
-    if (point == UINT32_MAX || policy == UINT32_MAX)
+    if (trial->point == UINT32_MAX || trial->policy == UINT32_MAX)
         return true;
-    curve = &curves[(size_t)point * source->grid->policy_count + policy];
+    curve = &r->curve[(size_t)trial->point * r->source->grid->policy_count + trial->policy];
     curve->submitted++;
-    if (isnan(jct) || strcmp(csv_text(in, c[J_STATUS]), "done") != 0)
-        return true;
-    quantile_add(curve->jct_s, fmax(jct, JCT_LEAST_S));
+    if (!isnan(jct) && strcmp(csv_text(in, c[J_STATUS]), "done") == 0)
+        quantile_add(curve->jct_s, fmax(jct, JCT_LEAST_S));
     return true;
 }
 
-/* Reads jobs.csv into a curve for each point and policy. */
-static enum csv_step read_jobs(const struct plot_source *source,
-                               struct curve *curves, struct plot_sink *sink,
-                               struct err *err)
+/* Shows a row to all who want it. */
+static bool read_job(struct reading *r, const struct csv *in, const size_t *c,
+                     struct err *err)
 {
+    if (!plot_find_trial(r->source, in, &c[J_POINT], &r->trial, err) ||
+        (r->curve != NULL && !add_jct(r, in, c, err)))
+        return false;
+    if (r->fn != NULL) {
+        struct plot_job job = { r->trial.point, r->trial.policy, r->trial.seed,
+                                csv_text(in, c[J_JOB]), csv_text(in, c[J_KIND]) };
+
+        r->fn(r->self, &job);
+    }
+    return true;
+}
+
+bool plot_jobs_read(const struct plot_source *source, plot_job_fn *fn, void *self,
+                    struct plot_sink *sink, struct err *err)
+{
+    struct plot_jobs *jobs = source->jobs;
+    struct reading reading = { .source = source, .fn = fn, .self = self };
     size_t column[J_COUNT];
-    struct csv *in = plot_open(source, csv_jobs.file, job_name, column,
-                                  J_COUNT, sink, err);
-    enum csv_step step = CSV_ERROR;
+    struct csv *in = plot_open(source, csv_jobs.file, job_name, column, J_COUNT, sink,
+                               err);
+    enum csv_step step;
 
     if (in == NULL)
-        return CSV_ERROR;
+        return false;
+    if (jobs->curves && jobs->curve == NULL)
+        reading.curve = make_curves(jobs->arena, source->grid);
     while ((step = csv_next(in, err)) == CSV_ROW)
-        if (!add_job(source, curves, in, column, err)) {
+        if (!read_job(&reading, in, column, err)) {
             step = CSV_ERROR;
             break;
         }
     csv_close(in);
-    return step;
+    if (reading.curve != NULL)
+        jobs->curve = reading.curve;
+    return step == CSV_END;
+}
+
+const struct plot_curve *plot_jobs_curves(const struct plot_source *source,
+                                          struct plot_sink *sink, struct err *err)
+{
+    assert(source->jobs->curves);
+    if (source->jobs->curve == NULL && !plot_jobs_read(source, NULL, NULL, sink, err))
+        return NULL;
+    return source->jobs->curve;
 }
 
 /* Returns the JCT of that rank, from 1. */
-static double find_jct(const struct curve *curve, uint64_t rank)
+static double find_jct(const struct plot_curve *curve, uint64_t rank)
 {
     uint64_t count = quantile_count(curve->jct_s);
 
@@ -84,7 +136,7 @@ static double find_jct(const struct curve *curve, uint64_t rank)
 }
 
 /* A point of the curve: JCT, and the share of submitted jobs done by then. */
-static void write_corner(struct out *out, const struct curve *curve,
+static void write_corner(struct out *out, const struct plot_curve *curve,
                          uint64_t rank, uint64_t jobs)
 {
     plot_real(out, find_jct(curve, rank));
@@ -93,7 +145,7 @@ static void write_corner(struct out *out, const struct curve *curve,
 }
 
 /* Writes a step up at each JCT; of many jobs, at every n-th. */
-static void write_curve(struct out *out, const struct curve *curve)
+static void write_curve(struct out *out, const struct plot_curve *curve)
 {
     uint64_t count = quantile_count(curve->jct_s);
     uint64_t steps = count < CURVE_STEPS ? count : CURVE_STEPS;
@@ -113,7 +165,7 @@ static void write_curve(struct out *out, const struct curve *curve)
 
 /* Writes the curves; gnuplot knows them by their order, two empty lines between. */
 static void write_curves(const struct plot_source *source,
-                         const struct curve *curves, struct out *out)
+                         const struct plot_curve *curves, struct out *out)
 {
     const struct grid *grid = source->grid;
 
@@ -132,12 +184,10 @@ enum plot_made plot_make_jct_cdf(const struct plot_source *source,
 {
     const struct grid *grid = source->grid;
     size_t count = (size_t)grid->point_count * grid->policy_count, known = 0;
-    struct curve *curves = arena_alloc(source->arena, count, sizeof *curves);
+    const struct plot_curve *curves = plot_jobs_curves(source, sink, err);
     double low = INFINITY, high = 0;
 
-    for (size_t i = 0; i < count; i++)
-        curves[i].jct_s = quantile_new(source->arena);
-    if (read_jobs(source, curves, sink, err) == CSV_ERROR)
+    if (curves == NULL)
         return sink->skip != NULL ? PLOT_SKIPPED : PLOT_FAILED;
     write_curves(source, curves, sink->data);
     for (size_t i = 0; i < count; i++) {

@@ -27,7 +27,6 @@ struct job_rows {
     struct arena *arena;
     const struct trial_spec *spec;
     const struct trial_tables *tables;
-    const struct cs_host *host;
     const char *keys;           /* cells that begin each row; NULL: none yet */
     size_t keys_bytes;
 };
@@ -40,11 +39,6 @@ struct job_rows *job_rows_new(const struct metrics_parts *parts)
     rows->spec = parts->spec;
     rows->tables = parts->tables;
     return rows;
-}
-
-void job_rows_watch(struct job_rows *rows, const struct cs_host *host)
-{
-    rows->host = host;
 }
 
 /* Writes the name of a job, or its number. */
@@ -263,12 +257,12 @@ struct expr_cell job_rows_cell(const void *self, uint32_t column)
         .number = number_cell(self, (enum job_cell)column) };
 }
 
-/* Of this lease: roles of one job may run on several types. */
-static const char *lease_gpu_type(const struct job_rows *rows,
-                                  const struct cs_lease *lease)
+/* Of this placement: roles of one job may run on several types. */
+static const char *placed_gpu_type(const struct job_rows *rows,
+                                   const struct placement *at)
 {
-    for (uint32_t i = 0; i < lease->placement.share_count; i++) {
-        const struct share *share = &lease->placement.share[i];
+    for (uint32_t i = 0; i < at->share_count; i++) {
+        const struct share *share = &at->share[i];
         if (share->gpu_mask)
             return cluster_group_of(rows->spec->cluster, share->node)
                 ->gpu->name;
@@ -276,27 +270,25 @@ static const char *lease_gpu_type(const struct job_rows *rows,
     return "";
 }
 
-void job_rows_phase(struct job_rows *rows, const struct host_phase_run *run,
-                    const struct cs_lease *lease, int64_t end_ns,
-                    double busy_fraction)
+void job_rows_phase(struct job_rows *rows, const struct host_job *job,
+                    const struct host_phase_run *run, const struct placement *at,
+                    uint64_t gpu_milli, int64_t end_ns, double busy_fraction)
 {
     struct table *table = rows->tables->phases;
-
-    if (table == NULL)
-        return;
-    const struct host_job *job = host_job(rows->host, run->job);
     const struct job_form *form = job->request.form;
     char where[256];
 
+    if (table == NULL)
+        return;
     row_keys(rows, table);
     name_cell(table, &job->request);
     table_text(table, run->phase->name);
     table_text(table, form->role[run->phase->role].name);
     table_time(table, run->start_ns);
     table_time(table, end_ns);
-    table_milli(table, (uint64_t)lease->gpus * lease->gpu_milli);
-    table_text(table, lease_gpu_type(rows, lease));
-    trial_placement_text(&lease->placement, where, sizeof where);
+    table_milli(table, gpu_milli);
+    table_text(table, placed_gpu_type(rows, at));
+    trial_placement_text(at, where, sizeof where);
     table_text(table, where);
     table_text(table, run->bottleneck);
     double share = isfinite(run->rate_max) && run->rate_max > 0.0

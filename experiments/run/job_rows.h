@@ -11,16 +11,14 @@
 #include "sim/expr/expr.h"
 #include "models/jobs/job.h"
 
-struct cs_host;
-struct cs_lease;
 struct host_job;
 struct host_phase_run;
 struct job_rows;
 struct metrics_parts;
+struct placement;
 
 /* Returns the writer, in the arena of the parts. */
 struct job_rows *job_rows_new(const struct metrics_parts *parts);
-void job_rows_watch(struct job_rows *rows, const struct cs_host *host);
 /* Appends the row of a job that has ended; nothing happens where that table is not
  * wanted. */
 void job_rows_job(struct job_rows *rows, const struct host_job *job,
@@ -37,10 +35,10 @@ void job_rows_view(struct job_view *view, const struct host_job *job,
 /* Returns what stands in the cell of jobs.csv; `self` is a struct job_view,
  * `column` an enum job_cell. */
 struct expr_cell job_rows_cell(const void *self, uint32_t column);
-/* Appends the row of a phase that ended at end_ns; busy_fraction: the busy share
- * of its GPUs. */
-void job_rows_phase(struct job_rows *rows, const struct host_phase_run *run,
-                    const struct cs_lease *lease, int64_t end_ns,
-                    double busy_fraction);
+/* Appends the row of a phase that ended at end_ns, if that table is wanted.  It held
+ * gpu_milli thousandths of GPUs there; busy_fraction: their busy share. */
+void job_rows_phase(struct job_rows *rows, const struct host_job *job,
+                    const struct host_phase_run *run, const struct placement *at,
+                    uint64_t gpu_milli, int64_t end_ns, double busy_fraction);
 
 #endif

@@ -107,7 +107,6 @@ void metrics_watch(struct metrics *m, struct cs_host *host)
 {
     m->host = host;
     costs_watch(m->costs, host);
-    job_rows_watch(m->rows, host);
     idle_watch(m->idle, host);
     arrived_watch(m->arrived, host);
     useful_watch(m->useful, host);
@@ -375,7 +374,9 @@ static void hear_phase_end(void *self, const struct fact *fact)
     double busy = add_phase(m, run, lease_gpus(lease), run->start_ns,
                             fact->time_ns, fact->amount > 0);
 
-    job_rows_phase(m->rows, run, lease, fact->time_ns, busy);
+    if (m->parts.tables->phases != NULL)
+        job_rows_phase(m->rows, host_job(m->host, run->job), run, &lease->placement,
+                       (uint64_t)lease->gpus * lease->gpu_milli, fact->time_ns, busy);
 }
 
 /* What policies do when all jobs have ended is not of the run. */
@@ -438,14 +439,20 @@ void metrics_count_started(struct metrics *m, const struct host_job *job)
 }
 
 /* A job of known length on GPUs that are a count: it was busy for all of its time. */
-void metrics_count_ended(struct metrics *m, const struct host_job *job)
+void metrics_count_ended(struct metrics *m, const struct host_job *job,
+                         const struct placement *at)
 {
     int64_t now = m->last_fact_ns = loop_now_ns(m->parts.loop);
-    struct host_phase_run run = { .rate_max = 1 / job->ideal_s,
-                                  .busy_fraction = 1 };
+    double s = clock_s_from_ns(now - job->start_ns);
+    struct host_phase_run run = { .phase = &job->request.form->phase[0],
+                                  .start_ns = job->start_ns, .rate = s > 0 ? 1 / s : 0,
+                                  .rate_max = 1 / job->ideal_s, .busy_fraction = 1,
+                                  .bottleneck = "" };
+    uint32_t gpus = job_role_gpus(&job->request, 0);
+    double busy = add_phase(m, &run, gpus, job->start_ns, now, true);
 
-    add_phase(m, &run, job_role_gpus(&job->request, 0), job->start_ns, now,
-              true);
+    if (at != NULL)
+        job_rows_phase(m->rows, job, &run, at, (uint64_t)gpus * GPU_MILLI, now, busy);
     count_held(m, job, now, -1);
     job_ended(m, job, JOB_DONE, 0, now);
 }

@@ -18,6 +18,7 @@ struct flow_net;
 struct journal;
 struct loop;
 struct metrics;
+struct placement;
 
 struct metrics_parts {
     struct arena *arena;
@@ -52,8 +53,10 @@ void metrics_count_submitted(struct metrics *metrics,
                              const struct host_job *job);
 void metrics_count_started(struct metrics *metrics,
                            const struct host_job *job);
-/* The job was done; it held what it asks for from its start to now. */
-void metrics_count_ended(struct metrics *metrics, const struct host_job *job);
+/* The job was done; it held what it asks for from its start to now, on those GPUs (NULL: no
+ * rows of phases are wanted). */
+void metrics_count_ended(struct metrics *metrics, const struct host_job *job,
+                         const struct placement *at);
 /* All that happened at this instant was told. */
 void metrics_count_told(struct metrics *metrics);
 /* From here on things count: the end of the warm-up. */

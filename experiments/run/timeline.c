@@ -34,22 +34,38 @@ struct cell {
 
 struct timeline {
     struct metrics_parts parts;
-    struct cs_host *host;
+    struct cs_host *host;       /* NULL: count */
+    const struct metrics_count *count;
     int64_t step_ns, start_ns;          /* of the interval under way */
     bool fixed_step;
     int64_t *interval_ns;               /* starts */
     struct cell *cell;                  /* interval x pool */
-    uint32_t count, room, pools;
+    uint32_t intervals, room, pools;
     size_t cell_room;
     struct gauge *allocated, *busy, pending, running;
     struct cell *then;                  /* areas at start_ns, per pool */
     struct rent *rent;                  /* or NULL */
 };
 
+/* Without a host there is one group, and GPUs work from the instant they are taken. */
+static void take_count(struct timeline *t, int64_t now)
+{
+    uint32_t pool = t->parts.spec->cluster->group[0].pool;
+
+    gauge_set(&t->allocated[pool], now, t->count->working_gpus);
+    gauge_set(&t->busy[pool], now, t->count->working_gpus);
+    gauge_set(&t->pending, now, t->count->pending);
+    gauge_set(&t->running, now, t->count->running);
+}
+
 static void take(struct timeline *t)
 {
     int64_t now = loop_now_ns(t->parts.loop);
 
+    if (t->count != NULL) {
+        take_count(t, now);
+        return;
+    }
     for (uint32_t p = 0; p < t->pools; p++) {
         const struct host_pool_now *pool = host_pool_now(t->host, p);
         gauge_set(&t->allocated[p], now,
@@ -66,7 +82,7 @@ static void instant_over(void *self)
 {
     struct timeline *t = self;
 
-    if (t->host != NULL)
+    if (t->host != NULL || t->count != NULL)
         take(t);
 }
 
@@ -128,9 +144,9 @@ static struct cell areas(struct timeline *t, uint32_t pool, int64_t now)
 
 static void room_for_one(struct timeline *t)
 {
-    size_t cells = (size_t)t->count * t->pools;
+    size_t cells = (size_t)t->intervals * t->pools;
 
-    ARENA_REACH(t->parts.arena, t->interval_ns, t->room, t->count);
+    ARENA_REACH(t->parts.arena, t->interval_ns, t->room, t->intervals);
     ARENA_REACH(t->parts.arena, t->cell, t->cell_room, cells + t->pools - 1);
 }
 
@@ -140,20 +156,20 @@ static void close_interval(struct timeline *t, int64_t now)
     room_for_one(t);
     for (uint32_t p = 0; p < t->pools; p++) {
         struct cell all = areas(t, p, now), *then = &t->then[p];
-        t->cell[t->count * t->pools + p] = (struct cell) {
+        t->cell[t->intervals * t->pools + p] = (struct cell) {
             all.allocated - then->allocated, all.busy - then->busy,
             all.cores - then->cores, all.pending - then->pending,
             all.running - then->running, all.usd - then->usd,
         };
         *then = all;
     }
-    t->interval_ns[t->count++] = t->start_ns;
+    t->interval_ns[t->intervals++] = t->start_ns;
     t->start_ns = now;
 }
 
 static void merge_neighbours(struct timeline *t)
 {
-    for (uint32_t i = 0; i < t->count / 2; i++) {
+    for (uint32_t i = 0; i < t->intervals / 2; i++) {
         t->interval_ns[i] = t->interval_ns[2 * i];
         for (uint32_t p = 0; p < t->pools; p++) {
             const struct cell *a = &t->cell[2 * i * t->pools + p];
@@ -165,7 +181,7 @@ static void merge_neighbours(struct timeline *t)
             };
         }
     }
-    t->count /= 2;
+    t->intervals /= 2;
     t->step_ns *= 2;
 }
 
@@ -175,9 +191,9 @@ static void sample(struct loop *loop, void *self, uint64_t arg)
 
     (void)arg;
     close_interval(t, loop_now_ns(loop));
-    if (!t->fixed_step && t->count == INTERVALS_MAX)
+    if (!t->fixed_step && t->intervals == INTERVALS_MAX)
         merge_neighbours(t);
-    if (t->count == FIXED_INTERVALS_MAX) {
+    if (t->intervals == FIXED_INTERVALS_MAX) {
         loop_stop(loop);
         return;
     }
@@ -199,18 +215,30 @@ static void open_first(struct loop *loop, void *self, uint64_t arg)
     loop_at(loop, clock_after(t->start_ns, t->step_ns), LOOP_RANK_SAMPLE, sample, t, 0);
 }
 
-void timeline_watch(struct timeline *t, struct cs_host *host)
+/* Schedules the first sample. */
+static void begin(struct timeline *t)
 {
     const struct workload_spec *workload = t->parts.spec->workload;
     int64_t begin_ns = workload_is_trace_alone(workload)
                            ? workload_begin_ns(workload) : 0;
 
-    t->host = host;
-    rent_watch(t->rent, host);
     if (begin_ns > 0)
         loop_at(t->parts.loop, begin_ns, LOOP_RANK_SAMPLE, open_first, t, 0);
     else
         loop_at(t->parts.loop, t->step_ns, LOOP_RANK_SAMPLE, sample, t, 0);
+}
+
+void timeline_watch(struct timeline *t, struct cs_host *host)
+{
+    t->host = host;
+    rent_watch(t->rent, host);
+    begin(t);
+}
+
+void timeline_watch_count(struct timeline *t, const struct metrics_count *count)
+{
+    t->count = count;
+    begin(t);
 }
 
 static double pool_usd_per_h(const struct cluster_spec *spec, uint32_t pool)
@@ -235,7 +263,8 @@ static void row(struct timeline *t, uint32_t i, uint32_t p, int64_t end_ns)
     table_count(table, spec->replica);
     table_time(table, t->interval_ns[i]);
     table_text(table, spec->cluster->pool_name[p]);
-    table_count(table, host_pool_now(t->host, p)->gpus);
+    table_count(table, t->count != NULL ? spec->cluster->gpu_count
+                                        : host_pool_now(t->host, p)->gpus);
     table_real(table, cell->allocated / s);
     table_real(table, cell->busy / s);
     table_real(table, cell->cores / s);
@@ -250,7 +279,7 @@ bool timeline_fits(const struct timeline *t, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
 
-    if (t->count < FIXED_INTERVALS_MAX)
+    if (t->intervals < FIXED_INTERVALS_MAX)
         return true;
     err_set(err, ERR_LIMIT, nowhere, "timeline.csv has more than %u "
             "intervals per trial (key output.timeline_step)",
@@ -265,8 +294,8 @@ void timeline_close(struct timeline *t, int64_t end_ns)
 
     if (now > t->start_ns)
         close_interval(t, now);
-    for (uint32_t i = 0; i < t->count; i++) {
-        int64_t end = i + 1 < t->count ? t->interval_ns[i + 1] : now;
+    for (uint32_t i = 0; i < t->intervals; i++) {
+        int64_t end = i + 1 < t->intervals ? t->interval_ns[i + 1] : now;
         if (end > end_ns)       /* nothing happened in the rest of it */
             end = end_ns;
         for (uint32_t p = 0; p < t->pools && end > t->interval_ns[i]; p++)

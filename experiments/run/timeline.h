@@ -13,6 +13,8 @@ struct timeline;
  * asked for. */
 struct timeline *timeline_new(const struct metrics_parts *parts);
 void timeline_watch(struct timeline *timeline, struct cs_host *host);
+/* Watches counters in the place of a host (metrics.h); they must live as long. */
+void timeline_watch_count(struct timeline *timeline, const struct metrics_count *count);
 /* False: the user's step gives more intervals than a table should have, and the
  * run was stopped for it; err says so. */
 bool timeline_fits(const struct timeline *timeline, struct err *err);

@@ -6,8 +6,9 @@
  * A policy that asks for no more than a number of GPUs, of nodes that are all
  * alike, gets any: where they stand changes nothing that is measured.  So
  * there is one number of free GPUs, a queue, and for EASY the expected ends of
- * what runs.  Events, their order and what they are called by are the host's,
- * and so is the digest of the run.
+ * what runs.  Only rows of phases tell where a job stands, and then that is noted.
+ * Events, their order and what they are called by are the host's, and so is the
+ * digest of the run.
  *
  * The audit counts GPUs, as the host's does, and checks with whole numbers:
  * GPU-nanoseconds charged are the integral of GPUs held (cost), jobs in the
@@ -20,7 +21,9 @@
 #include <string.h>
 
 #include "experiments/recount/recount.h"
+#include "experiments/run/count_places.h"
 #include "experiments/run/metrics.h"
+#include "experiments/run/timeline.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"
@@ -105,6 +108,8 @@ struct count_trial {
     uint32_t first, end, queue_room;
     struct count_lease *lease;
     uint32_t *lease_spare, lease_spares, leases, lease_room;
+    struct count_places *places;        /* of leases; NULL: nobody asked */
+    struct timeline *timeline;          /* or NULL */
     struct calendar *ends;                  /* of leases; NULL: nobody asked */
 };
 
@@ -177,7 +182,7 @@ static bool form_applies(const struct job_form *form,
 bool trial_count_applies(const struct trial_spec *spec,
                          const struct trial_tables *tables)
 {
-    bool listened = tables->phases || tables->timeline || tables->decisions;
+    bool listened = tables->decisions || (tables->timeline && spec->audit_full);
 
     if (listened || spec->warmup_ns > 0 || spec->by_step ||
         spec->until_ns != CLOCK_NEVER_NS ||
@@ -428,7 +433,10 @@ static void over(struct loop *loop, void *self, uint64_t lease)
     t->lease_spare[t->lease_spares++] = (uint32_t)lease;
     t->now.running--;
     t->counts.ended[JOB_DONE]++;
-    metrics_count_ended(t->metrics, out);
+    metrics_count_ended(t->metrics, out, t->places == NULL ? NULL
+                            : count_places_of(t->places, (uint32_t)lease));
+    if (t->places != NULL)
+        count_places_drop(t->places, (uint32_t)lease);
     recount_count_ended(t->recount, out, now);
     t->job_spare[t->job_spares++] = slot;
     wake(t);
@@ -456,6 +464,8 @@ static void start(struct count_trial *t, uint32_t i)
     };
     if (t->ends != NULL)
         calendar_add(t->ends, t->lease[lease].end_ns, lease, job->gpus);
+    if (t->places != NULL)
+        count_places_take(t->places, lease, job->gpus);
     t->counts.decisions++;
     metrics_count_started(t->metrics, told(t, job));
     loop_at(t->loop, clock_after(now, job->duration_ns), LOOP_RANK_FINISH, over, t,
@@ -609,6 +619,8 @@ static bool run(struct count_trial *t, struct trial_result *result)
         return err_set(t->err, ERR_LIMIT, nowhere,
                        "event limit reached: %llu (key event_count_max)",
                        (unsigned long long)t->spec->event_count_max);
+    if (t->timeline != NULL && !timeline_fits(t->timeline, t->err))
+        return false;
     return end != LOOP_DRAINED || t->now.pending == 0 ||
            starved(t->spec, t->now.pending, (uint32_t)t->audit.submitted,
                    waiting(t, 0)->id, t->err);
@@ -636,11 +648,18 @@ static void open_trial(struct count_trial *t,
     };
     t->metrics = metrics_new(&parts);
     struct recount_parts again = {
-        t->arena, parts.journal, t->loop, *net, parts.fabric, spec, tables->jobs, NULL,
-        tables->tenants, NULL,
+        t->arena, parts.journal, t->loop, *net, parts.fabric, spec, tables->jobs,
+        tables->timeline, tables->tenants, NULL,
     };
+    if (tables->timeline != NULL)
+        t->timeline = timeline_new(&parts);
     t->recount = recount_new(&again);
     metrics_watch_count(t->metrics, &t->now);
+    recount_watch_count(t->recount, &t->now.pending, &t->now.running);
+    if (t->timeline != NULL)
+        timeline_watch_count(t->timeline, &t->now);
+    if (tables->phases != NULL)
+        t->places = count_places_new(t->arena, &spec->cluster->group[0]);
     t->now.counts = &t->counts;
     t->group = &spec->cluster->group[0];
     t->gpu_w = power_gpu_w(t->group->gpu, 1);
@@ -665,6 +684,8 @@ bool trial_count_run(const struct trial_spec *spec,
     bool done = run(&t, result);
     if (done || t.audit.broken) {
         result->end_ns = metrics_stop(t.metrics);
+        if (t.timeline != NULL)
+            timeline_close(t.timeline, result->end_ns);
         metrics_result(t.metrics, result);
         memcpy(result->status_count, t.counts.ended, sizeof t.counts.ended);
         result->arena_bytes = arena_used_bytes(t.arena);

@@ -146,6 +146,7 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
 {
     char *line;
     size_t count, columns = csv->columns;
+    bool plain = true;          /* nothing is guarded */
     enum csv_step step;
 
     assert((csv->scan != NULL) != (csv->source.next != NULL));  /* it is open */
@@ -158,6 +159,8 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
         count = blanks_split(line, csv->field, csv->cut);
     else if (csv->format == CSV_ALEA)
         count = blanks_split_rest(line, csv->field, columns);
+    else if (csv->format == CSV_TABLE)
+        count = csv_split_table(csv, line, csv->field, columns, &plain, err);
     else if (csv->format == CSV_TAB)
         count = csv_split_tabs(line, csv->field, columns);
     else
@@ -174,7 +177,7 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
         return csv_next(csv, err);
     }
     csv->begun = true;
-    if (csv->format == CSV_TABLE)
+    if (!plain)
         unguard(csv->field, count);
     return CSV_ROW;
 }

@@ -11,6 +11,7 @@
 #include "sim/base/err.h"
 #include "sim/text/csv.h"
 #include "sim/text/csv_blanks.h"
+#include "sim/text/csv_commas.h"
 #include "sim/text/csv_state.h"
 #include "sim/text/scan.h"
 
@@ -96,13 +97,11 @@ static void end_field(struct csv_field *field)
     ((char *)field->text)[field->bytes] = '\0';
 }
 
-/* Splits in place: the zero byte of a field is written over the comma behind it,
- * once that was looked at. */
-size_t csv_split_commas(const struct csv *csv, char *line,
-                        struct csv_field *field, size_t max, struct err *err)
+/* Splits in place from the field at `at` on, before which there are `count`: the zero byte
+ * of a field is written over the comma behind it, once that was looked at. */
+static size_t split_rest(const struct csv *csv, char *line, char *at, size_t count,
+                         struct csv_field *field, size_t max, struct err *err)
 {
-    char *at = line;
-    size_t count = 0;
     bool more = true;
 
     assert(csv->comma != '\0' && (field != NULL || max == 0));
@@ -126,6 +125,24 @@ size_t csv_split_commas(const struct csv *csv, char *line,
     }
     assert(count > 0 && at > line);
     return count;
+}
+
+size_t csv_split_commas(const struct csv *csv, char *line,
+                        struct csv_field *field, size_t max, struct err *err)
+{
+    return split_rest(csv, line, line, 0, field, max, err);
+}
+
+size_t csv_split_table(const struct csv *csv, char *line, struct csv_field *field,
+                       size_t max, bool *plain, struct err *err)
+{
+    char *rest;
+    size_t count;
+
+    assert(csv->format == CSV_TABLE && csv->comma == ',');
+    count = commas_split(line, field, max, &rest);
+    *plain = rest == NULL;
+    return *plain ? count : split_rest(csv, line, rest, count, field, max, err);
 }
 
 /* Blanks within a field stay, around it they go. */

@@ -45,6 +45,9 @@ enum csv_step csv_next_line(struct csv *csv, char **line, struct err *err);
  * has.  csv_split_commas: SIZE_MAX and an err if a quotation is not closed. */
 size_t csv_split_commas(const struct csv *csv, char *line,
                         struct csv_field *field, size_t max, struct err *err);
+/* Likewise, of a CSV_TABLE; plain: no field is quoted, or may have a guard (table.h). */
+size_t csv_split_table(const struct csv *csv, char *line, struct csv_field *field,
+                       size_t max, bool *plain, struct err *err);
 size_t csv_split_tabs(char *line, struct csv_field *field, size_t max);
 
 #endif

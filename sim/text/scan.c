@@ -448,9 +448,39 @@ bool scan_i64(const char *text, size_t bytes, int64_t *out)
     return true;
 }
 
-bool scan_f64(const char *text, size_t bytes, double *out)
+/* Reads digits with at most one point among them, so few that the digits and the power of
+ * ten are doubles, and their quotient is rounded once: the nearest double. */
+static bool read_plain_f64(const char *text, size_t bytes, double *out)
 {
-    assert(text != NULL || bytes == 0);
+    static const double power[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
+                                   1e11, 1e12, 1e13, 1e14, 1e15};
+    uint64_t lead = 0;
+    size_t point = bytes;       /* where it stands */
+
+    if (bytes == 0 || bytes > sizeof power / sizeof *power)
+        return false;
+    for (size_t i = 0; i < bytes; i++) {
+        uint32_t digit = (uint32_t)(unsigned char)text[i] - '0';
+
+        if (digit <= 9)
+            lead = lead * 10 + digit;
+        else if (text[i] == '.' && point == bytes)
+            point = i;
+        else
+            return false;
+    }
+    if (point < bytes && bytes == 1)
+        return false;
+    if (point == bytes && bytes == sizeof power / sizeof *power)
+        return false;           /* 16 digits */
+    *out = (double)lead / power[point < bytes ? bytes - 1 - point : 0];
+    return true;
+}
+
+/* Apart from scan_f64, which needs no registers saved without it. */
+__attribute__((noinline)) static bool read_decimal_f64(const char *text, size_t bytes,
+                                                       double *out)
+{
     struct decimal decimal;
 
     return decimal_read(text, bytes, &decimal) == bytes && bytes > 0 &&
@@ -465,6 +495,12 @@ __attribute__((noinline)) static bool read_decimal_time(const char *text,
 
     return decimal_read(text, bytes, &decimal) == bytes && bytes > 0 &&
            decimal_to_ns(&decimal, ns);
+}
+
+bool scan_f64(const char *text, size_t bytes, double *out)
+{
+    assert(text != NULL || bytes == 0);
+    return read_plain_f64(text, bytes, out) || read_decimal_f64(text, bytes, out);
 }
 
 bool scan_time(const char *text, size_t bytes, int64_t *ns)

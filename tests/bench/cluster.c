@@ -42,7 +42,7 @@
 
 enum curve { NO_CURVE, BY_JOBS, BY_GPUS, BY_BACKLOG, BY_POLICY };
 
-/* A goal of 0 is no goal; the goals are for a core at 3 GHz or so.  A peer is
+/* A goal of 0 is no goal; the goals in seconds are for a core at 3 GHz or so.  A peer is
  * a published simulator that was given 20,000 jobs: its jobs a second, where a
  * hundred times as many are the goal. */
 struct row {
@@ -50,6 +50,8 @@ struct row {
     struct bench_load load;
     enum curve curve;
     double goal_s;
+    double goal_bare;           /* x the bare loop; 0: no goal */
+    bool whole;                 /* the run with all tables, charts and the report */
     bool written;               /* with the table of jobs, written to a file */
     bool quick;
     double peer_jobs_s;
@@ -170,6 +172,9 @@ static const struct row rows[] = {
         .goal_s = 0.5, .written = true, .by_host = true),
     ROW("easy-100-host", 1000000, 1250, 0, EASY_100,
         .goal_s = 1, .written = true, .by_host = true),
+    ROW("default-output", 100000, 1250, 0, COUNT, .whole = true, .quick = true),
+    ROW("default-output", 1000000, 1250, 0, COUNT, .goal_bare = 8, .whole = true),
+    ROW("default-best-fit", 1000000, 1250, 0, BEST, .goal_bare = 8, .whole = true),
     ROW("fifo-large", 1000000, 12500, 0, BEST, .curve = NO_CURVE),
     ROW("easy-large", 1000000, 12500, 0, EASY, .curve = NO_CURVE),
     ROW("srtf-large", 1000000, 12500, 0, SRTF, .curve = NO_CURVE),
@@ -201,10 +206,11 @@ struct session {
 static bool measure(struct session *session, const struct row *row,
                     struct bench_report *out, struct err *err)
 {
-    bool brief = row->load.jobs <= TURN_JOBS_MAX || row->written;
+    bool brief = row->load.jobs <= TURN_JOBS_MAX || row->written || row->whole;
     uint32_t turns = brief && !row->once ? TURNS : 1;
     struct bench_trial trial = { .name = row->name, .load = &row->load,
                                  .written = row->written, .by_host = row->by_host,
+                                 .whole = row->whole,
                                  .dir = session->dir };
 
     if (!bench_write(&row->load, session->dir, err))
@@ -241,6 +247,10 @@ static const char *goal_met(const struct row *row,
     if (row->peer_jobs_s > 0) {
         snprintf(goal, 32, "%.0f/s", PEER_RATIO * row->peer_jobs_s);
         return jobs_s >= PEER_RATIO * row->peer_jobs_s ? "yes" : "no";
+    }
+    if (row->goal_bare > 0) {
+        snprintf(goal, 32, "%.0f x", row->goal_bare);
+        return report->cpu_s <= row->goal_bare * report->bare_s ? "yes" : "no";
     }
     if (row->goal_s == 0)
         return "-";

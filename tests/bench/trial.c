@@ -19,7 +19,7 @@
 #include "sim/text/table.h"
 #include "tests/bench/probe.h"
 
-static double peak_bytes(void)
+double bench_peak_bytes(void)
 {
     struct rusage usage;
 
@@ -75,7 +75,9 @@ static bool run_trial(const struct bench_trial *trial,
     char path[128];
 
     snprintf(path, sizeof path, "%s/experiment.yaml", trial->dir);
-    report->base_bytes = peak_bytes();
+    report->base_bytes = bench_peak_bytes();
+    if (trial->whole)
+        return bench_whole(trial, report);
     double begin = bench_cpu_ns();
     const struct experiment *experiment = experiment_read(arena, path, &options,
                                                           &report->err);
@@ -91,7 +93,7 @@ static bool run_trial(const struct bench_trial *trial,
         ok = close_jobs(tables.jobs, file, &report->err) && ok;
     report->cpu_s = (bench_cpu_ns() - begin) / 1e9;
     report->events = (double)result.event_count;
-    report->peak_bytes = peak_bytes();
+    report->peak_bytes = bench_peak_bytes();
     return ok;
 }
 
@@ -99,7 +101,7 @@ static double run_bare(const struct bench_trial *trial)
 {
     if (trial->load->burst >= BENCH_ROWS)
         return 0;
-    return trial->written ? bench_bare_written_s(trial->load, trial->dir)
+    return trial->written || trial->whole ? bench_bare_written_s(trial->load, trial->dir)
                         : bench_bare_s(trial->load);
 }
 

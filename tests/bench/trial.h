@@ -17,6 +17,7 @@ struct bench_trial {
     const struct bench_load *load;
     bool written;               /* with the table of jobs, written to a file */
     bool by_host;               /* on the path of every policy, not trial_count */
+    bool whole;                 /* the run with all tables, charts and the report */
     const char *dir;            /* of bench_write() */
     uint32_t cpu_max_s;         /* it is stopped after so long; 0: never */
 };
@@ -28,6 +29,11 @@ struct bench_report {
     bool ok, late;              /* late: it was stopped */
     struct err err;
 };
+
+/* whole.c: the run to its results folder, in this process.  False: report->err says why. */
+bool bench_whole(const struct bench_trial *trial, struct bench_report *report);
+/* The most memory that this process had. */
+double bench_peak_bytes(void);
 
 /* Runs it, or (bare) the loop over its jobs. */
 bool bench_trial(const struct bench_trial *trial, bool bare,

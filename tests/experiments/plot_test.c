@@ -764,7 +764,8 @@ static void a_broken_table_is_named_with_its_line(void **state)
     (void)state;
     results_make(dir, &results_plain);
     results_write_text(dir, "jobs.csv",
-                       "point,policy,jct_s,status\nx=1/h,first,ten,done\n");
+                       "point,policy,seed,job,kind,jct_s,status\n"
+                       "x=1/h,first,0,a,k,ten,done\n");
     assert_false(plot_draw(dir, "png", &err));
     assert_int_equal(err.kind, ERR_SYNTAX);
     assert_string_equal(err.pos.file, dir);

@@ -17,8 +17,9 @@
 
 static const char *const clusters[] = {
     "{nodes: [{name: n, count: 3, gpus: {type: generic, count: 8}}]}",
-    "{nodes: [{name: n, count: 7, gpus: {type: a100-80, count: 4}, "
-    "cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 17.3USD/h}]}",
+    ("{nodes: [{name: n, count: 7, gpus: {type: a100-80, count: 4}, "
+     "cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 17.3USD/h}]}"),
+    "{nodes: [{name: n, count: 150, gpus: {type: generic, count: 1}}]}",
 };
 
 static const char *const policies[] = {
@@ -62,10 +63,17 @@ static void write_jobs(const struct world *world, uint64_t seed)
 
 struct answer {
     struct trial_result result;
-    struct table *jobs, *tenants;
+    struct table *jobs, *tenants, *phases, *timeline;
 };
 
-static struct answer run(const struct world *world, bool by_host)
+/* What is wanted beside jobs and tenants. */
+struct detail {
+    bool phases, timeline;
+    int64_t step_ns;            /* of the timeline; 0: as many as a chart shows */
+};
+
+static struct answer run(const struct world *world, const struct detail *detail,
+                         bool by_host)
 {
     struct trial_spec spec = experiment_trial_spec(world->experiment, 0);
     struct answer answer = {
@@ -73,9 +81,15 @@ static struct answer run(const struct world *world, bool by_host)
         .tenants = table_new(csv_tenants.columns, csv_tenants.count)
     };
     struct trial_tables tables = { .jobs = answer.jobs,
-                                   .tenants = answer.tenants };
+                                   .tenants = answer.tenants,
+                                   .timeline_step_ns = detail->step_ns };
     struct err err = { 0 };
 
+    if (detail->phases)
+        tables.phases = answer.phases = table_new(csv_phases.columns, csv_phases.count);
+    if (detail->timeline)
+        tables.timeline = answer.timeline = table_new(csv_timeline.columns,
+                                                      csv_timeline.count);
     assert_true(trial_count_applies(&spec, &tables));
     spec.by_host = by_host;
     if (!trial_run(&spec, &tables, &answer.result, &err))
@@ -94,10 +108,22 @@ static void rows_are_equal(const struct table *a, const struct table *b)
     assert_memory_equal(rows, others, bytes);
 }
 
+static void free_answer(struct answer *a)
+{
+    table_free(a->jobs);
+    table_free(a->tenants);
+    table_free(a->phases);
+    table_free(a->timeline);
+}
+
 static void are_equal(const struct answer *a, const struct answer *b)
 {
     rows_are_equal(a->jobs, b->jobs);
     rows_are_equal(a->tenants, b->tenants);
+    if (a->phases != NULL)
+        rows_are_equal(a->phases, b->phases);
+    if (a->timeline != NULL)
+        rows_are_equal(a->timeline, b->timeline);
     for (int m = 0; m < METRIC_COUNT; m++)
         if (memcmp(&a->result.value[m], &b->result.value[m],
                    sizeof(double)) != 0)
@@ -114,6 +140,10 @@ static void are_equal(const struct answer *a, const struct answer *b)
 
 static void a_count_gives_what_the_host_gives(void **state)
 {
+    static const struct detail details[] = {
+        { false, false, 0 }, { true, true, 0 }, { false, true, 7000000000 }, { true, false, 0 },
+    };
+
     (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++)
         for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
@@ -130,16 +160,17 @@ static void a_count_gives_what_the_host_gives(void **state)
                      "submit: submit, duration: duration, gpus: gpus, limit: "
                      "limit, tenant: tenant, priority: priority}}}\n"
                      "policies: [{policy: %s, placement: count}]\n",
-                     clusters[seed % 2], policies[p]);
+                     clusters[seed % 3], policies[p]);
             if (!world_open(&world, text))
                 fail_msg("%s", world_error(&world));
-            struct answer count = run(&world, false);
-            struct answer host = run(&world, true);
-            are_equal(&count, &host);
-            table_free(count.jobs);
-            table_free(host.jobs);
-            table_free(count.tenants);
-            table_free(host.tenants);
+            for (size_t d = 0; d < sizeof details / sizeof *details; d++) {
+                struct answer count = run(&world, &details[d], false);
+                struct answer host = run(&world, &details[d], true);
+
+                are_equal(&count, &host);
+                free_answer(&count);
+                free_answer(&host);
+            }
             world_close(&world);
         }
 }

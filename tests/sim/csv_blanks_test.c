@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* csv_blanks_test.c - lines cut at blanks, against a cut by strtok; names of
- * columns in a list. */
+/* csv_blanks_test.c - lines cut at blanks, against a cut by strtok, and at commas, against
+ * one by strchr; names of columns in a list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +17,7 @@
 #include "sim/base/rng.h"
 #include "sim/text/csv.h"
 #include "sim/text/csv_blanks.h"
+#include "sim/text/csv_commas.h"
 #include "sim/text/scan.h"
 
 #define LINE_MAX_BYTES 300u
@@ -88,6 +89,61 @@ static void fields_may_end_with_a_block_of_64(void **state)
     }
 }
 
+/* Up to the field in which a mark stands, or 64 characters before it. */
+static void same_as_strchr(const char *text, size_t max)
+{
+    char line[LINE_MAX_BYTES + SCAN_SLACK], *rest;
+    struct csv_field field[FIELDS];
+    const char *at = text, *mark = strpbrk(text, "\"'");
+    size_t wanted = 0;
+
+    memset(line, ',', sizeof line);     /* what stands behind is not read on */
+    strcpy(line, text);
+    size_t count = commas_split(line, field, max, &rest);
+    assert_true((rest != NULL) == (mark != NULL));
+    for (; at != NULL && (rest == NULL || at < text + (rest - line)); wanted++) {
+        const char *comma = strchr(at, ',');
+        size_t bytes = comma != NULL ? (size_t)(comma - at) : strlen(at);
+
+        if (wanted < max) {
+            assert_int_equal(field[wanted].bytes, bytes);
+            assert_int_equal(strlen(field[wanted].text), bytes);
+            assert_memory_equal(field[wanted].text, at, bytes);
+            assert_int_equal(field[wanted].col, (size_t)(at - text) + 1);
+        }
+        at = comma != NULL ? comma + 1 : NULL;
+    }
+    assert_int_equal(count, wanted);
+    if (rest == NULL)
+        return;
+    assert_ptr_equal(at, text + (rest - line));         /* a field begins there */
+    assert_string_equal(rest, at);                      /* and is as it was */
+    assert_true(at <= mark);
+}
+
+static void lines_are_cut_as_strchr_cuts_them(void **state)
+{
+    static const char plain[] = "0123456789-. =+\t\x01\xc3\xa9";
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 8, "commas", 0);
+    for (unsigned round = 0; round < 20000; round++) {
+        char text[LINE_MAX_BYTES];
+        size_t bytes = rng_u64(&rng) % (LINE_MAX_BYTES - 1);
+        unsigned commas = (unsigned)(rng_u64(&rng) % 100);
+
+        for (size_t i = 0; i < bytes; i++) {
+            uint64_t lot = rng_u64(&rng);
+            text[i] = lot % 100 < commas ? ',' : plain[lot / 100 % (sizeof plain - 1)];
+        }
+        if (round % 4 == 0 && bytes > 0)
+            text[rng_u64(&rng) % bytes] = round % 8 == 0 ? '"' : '\'';
+        text[bytes] = '\0';
+        same_as_strchr(text, 1 + rng_u64(&rng) % FIELDS);
+    }
+}
+
 static void last_field_takes_the_rest(void **state)
 {
     char line[LINE_MAX_BYTES] = "  1\t {2,  3}  a b =  c \r";
@@ -143,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_cut_as_strtok_cuts_them),
         cmocka_unit_test(fields_may_end_with_a_block_of_64),
+        cmocka_unit_test(lines_are_cut_as_strchr_cuts_them),
         cmocka_unit_test(last_field_takes_the_rest),
         cmocka_unit_test(a_list_of_columns_keeps_to_its_room),
     };

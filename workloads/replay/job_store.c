@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * job_store.c - rows behind each other: a head, the name, and, where the row has
- * more than nearly all have, the whole of it.
- *
- * Invariant: first come the parts that stand in the arena's file, in order, then
- * what is in memory; no row is cut between two of them.
+ * job_store.c - rows in a spool: a head, the name, and, where the row has more than
+ * nearly all have, the whole of it.
  */
 #include "workloads/replay/job_store.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-
-#define BLOCK_BYTES ((size_t)1 << 16)   /* that a reader takes at once */
+#include "sim/base/spool.h"
 
 /* Times in seconds; a submit time since the row before. */
 struct head {
@@ -32,42 +25,24 @@ struct head {
  * row is put whole, and nothing is lost. */
 #define SAME_FROM offsetof(struct row, deadline_ns)
 
-/* Of the file. */
-struct part {
-    uint64_t at;
-    size_t bytes;
-};
-
 struct job_store {
-    struct arena *arena;
-    FILE *file;                 /* the arena's; NULL: not asked for yet */
-    bool refused;               /* no file, or no more room in it */
-    struct part *part;
-    size_t parts, part_room;
-    char *memory;
-    size_t used_bytes, room_bytes, memory_bytes;
-    size_t longest_bytes;       /* of the rows */
+    struct spool *spool;
     uint64_t count;
     struct row last;            /* as put last, in what heads do not tell of
                                    a row itself, but since it */
 };
 
 struct job_store_reader {
-    const struct job_store *job_store;
-    size_t part, part_at;       /* read up to there */
+    struct spool_reader *from;
     uint64_t left;              /* rows */
-    const char *at, *end;       /* read and not yet given */
     struct row last;
-    char *block;                /* NULL: the parts are read */
-    size_t block_bytes;
 };
 
 struct job_store *job_store_new(struct arena *arena, size_t memory_bytes)
 {
     struct job_store *job_store = arena_alloc(arena, 1, sizeof *job_store);
 
-    job_store->arena = arena;
-    job_store->memory_bytes = memory_bytes;
+    job_store->spool = spool_new(arena, memory_bytes);
     return job_store;
 }
 
@@ -78,53 +53,7 @@ uint64_t job_store_count(const struct job_store *job_store)
 
 size_t job_store_memory_bytes(const struct job_store *job_store)
 {
-    return job_store->used_bytes;
-}
-
-/* What the file has got from memory is a part, or the last one's end. */
-static void note_part(struct job_store *job_store, uint64_t at, size_t bytes)
-{
-    struct part *last = job_store->parts > 0 ? &job_store->part[job_store->parts - 1]
-                                         : NULL;
-
-    if (last != NULL && last->at + last->bytes == at) {
-        last->bytes += bytes;
-        return;
-    }
-    ARENA_ADD(job_store->arena, job_store->part, job_store->parts,
-              job_store->part_room, (struct part){at, bytes});
-}
-
-/* What is in memory goes to the file; if it cannot, it stays. */
-static void write_out(struct job_store *job_store)
-{
-    struct arena_file *into = arena_file(job_store->arena);
-
-    job_store->file = into->file;
-    job_store->refused = into->file == NULL;
-    for (size_t done = 0; !job_store->refused && done < job_store->used_bytes;) {
-        ssize_t put = pwrite(fileno(into->file), job_store->memory + done,
-                             job_store->used_bytes - done,
-                             (off_t)(into->used_bytes + done));
-        job_store->refused = put == 0 || (put < 0 && errno != EINTR);
-        done += put > 0 ? (size_t)put : 0;
-    }
-    if (job_store->refused)
-        return;
-    note_part(job_store, into->used_bytes, job_store->used_bytes);
-    into->used_bytes += job_store->used_bytes;
-    job_store->used_bytes = 0;
-}
-
-/* Makes room for a row; if memory is full, what it has is written out first. */
-static char *reserve_bytes(struct job_store *job_store, size_t bytes)
-{
-    if (job_store->used_bytes + bytes > job_store->memory_bytes &&
-        job_store->used_bytes > 0 && !job_store->refused)
-        write_out(job_store);
-    ARENA_REACH(job_store->arena, job_store->memory, job_store->room_bytes,
-                job_store->used_bytes + bytes);
-    return job_store->memory + job_store->used_bytes;
+    return spool_memory_bytes(job_store->spool);
 }
 
 /* Whole seconds that fit. */
@@ -163,7 +92,7 @@ void job_store_put(struct job_store *job_store, const struct row *row)
 {
     size_t name_bytes = row->name == NULL ? 0 : strlen(row->name) + 1;
     size_t most = HEAD_BYTES + sizeof *row + name_bytes;
-    char *out = reserve_bytes(job_store, most), *start = out;
+    char *out = spool_reserve(job_store->spool, most), *start = out;
     struct head head = {.name_bytes = (uint32_t)name_bytes};
 
     assert(name_bytes < UINT32_MAX);
@@ -178,9 +107,7 @@ void job_store_put(struct job_store *job_store, const struct row *row)
     job_store->last.number = row->number;
     if (name_bytes > 0)
         out = put_bytes(out, row->name, name_bytes);
-    job_store->used_bytes += (size_t)(out - start);
-    if (job_store->longest_bytes < most)
-        job_store->longest_bytes = most;
+    spool_put(job_store->spool, (size_t)(out - start), most);
     job_store->count++;
 }
 
@@ -191,71 +118,9 @@ struct job_store_reader *job_store_read(const struct job_store *job_store,
 {
     struct job_store_reader *reader = arena_alloc(arena, 1, sizeof *reader);
 
-    reader->job_store = job_store;
+    reader->from = spool_read(job_store->spool, arena);
     reader->left = job_store->count;
-    if (job_store->parts > 0) {
-        reader->block_bytes = BLOCK_BYTES + job_store->longest_bytes;
-        reader->block = arena_alloc(arena, reader->block_bytes, 1);
-        reader->at = reader->end = reader->block;
-    } else {
-        reader->at = reader->end = job_store->memory;
-        if (job_store->used_bytes > 0)
-            reader->end += job_store->used_bytes;
-    }
     return reader;
-}
-
-/* More of the part behind what is left of the block; with none left, the next
- * part; and after the last, what is in memory. */
-static bool refill_block(struct job_store_reader *reader)
-{
-    const struct job_store *job_store = reader->job_store;
-    const struct part *part = job_store->part + reader->part;
-    size_t left = (size_t)(reader->end - reader->at);
-    ssize_t got;
-
-    assert(reader->block != NULL);
-    if (reader->part_at == part->bytes) {
-        assert(left == 0);
-        reader->part_at = 0;
-        part++;
-        reader->part++;
-    }
-    if (reader->part == job_store->parts) {
-        reader->at = reader->end = job_store->memory;
-        reader->end += job_store->used_bytes;
-        reader->block = NULL;
-        return true;
-    }
-    size_t more = part->bytes - reader->part_at;
-    if (more > reader->block_bytes - left)
-        more = reader->block_bytes - left;
-    memmove(reader->block, reader->at, left);
-    do
-        got = pread(fileno(job_store->file), reader->block + left, more,
-                    (off_t)(part->at + reader->part_at));
-    while (got < 0 && errno == EINTR);
-    if (got == 0)
-        errno = EIO;            /* it is shorter than what was written */
-    if (got <= 0)
-        return false;
-    reader->part_at += (size_t)got;
-    reader->at = reader->block;
-    reader->end = reader->block + left + got;
-    return true;
-}
-
-/* So many bytes, or NULL: the disk fails. */
-static const char *take_bytes(struct job_store_reader *reader, size_t bytes)
-{
-    const char *taken;
-
-    while ((size_t)(reader->end - reader->at) < bytes)
-        if (!refill_block(reader))
-            return NULL;
-    taken = reader->at;
-    reader->at += bytes;
-    return taken;
 }
 
 /* The row is the last one again, but for what a head says. */
@@ -278,19 +143,19 @@ enum job_store_step job_store_next(struct job_store_reader *reader,
 
     if (reader->left == 0)
         return JOB_STORE_END;
-    if ((from = take_bytes(reader, HEAD_BYTES)) == NULL)
+    if ((from = spool_take(reader->from, HEAD_BYTES)) == NULL)
         return JOB_STORE_ERROR;
     memcpy(&head, from, HEAD_BYTES);
     if (!head.whole) {
         unpack_head(&head, &reader->last);
     } else {
-        if ((from = take_bytes(reader, sizeof **row)) == NULL)
+        if ((from = spool_take(reader->from, sizeof **row)) == NULL)
             return JOB_STORE_ERROR;
         memcpy(&reader->last, from, sizeof **row);
     }
     reader->last.name = NULL;
     if (head.name_bytes > 0 &&
-        (reader->last.name = take_bytes(reader, head.name_bytes)) == NULL)
+        (reader->last.name = spool_take(reader->from, head.name_bytes)) == NULL)
         return JOB_STORE_ERROR;
     reader->left--;
     *row = &reader->last;
