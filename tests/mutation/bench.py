@@ -29,13 +29,32 @@ def asked(*words):
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
 
 
+def read(path):
+    """The bytes of a file; none: of one that is not there."""
+    if not os.path.exists(path):
+        return b""
+    with open(path, "rb") as file:
+        return file.read()
+
+
 class Bench:
     """The programs of one build, in the folder BUILD/mutation."""
 
     def __init__(self, build):
         self.build = os.path.abspath(build)
         self.folder = os.path.join(self.build, "mutation")
-        self.golden = sorted(glob.glob(os.path.join(ROOT, "tests/golden/*/experiment.yaml")))
+        # Golden experiments: name, then words and what they must give (tests/golden.sh).
+        self.golden = {}
+        for path in glob.glob(os.path.join(ROOT, "tests/golden/*/experiment.yaml")):
+            expected = glob.glob(os.path.join(os.path.dirname(path), "expected/*.csv"))
+            self.golden["golden:" + path.split("/")[-2]] = ["run", path, "-j", "1"], {
+                os.path.basename(csv): read(csv) for csv in expected}
+        for section in read(os.path.join(ROOT, "tests/golden/claims/checks.csv"))[2:].split(
+                b"\n# "):
+            name, _newline, answers = section.partition(b"\n")
+            path = os.path.join(ROOT, "experiments/claims", name.decode() + ".yaml")
+            self.golden["golden:" + name.decode()] = ["check", path, "--seeds", "1"], {
+                "checks.csv": answers.rstrip(b"\n")}
         self.compile = ["gcc", "-std=c11", "-ffp-contract=off", "-fPIC", "-pthread",
                         "-I" + ROOT, *asked("pkg-config", "--cflags", *PACKAGES),
                         "-D_POSIX_C_SOURCE=200809L", '-DCLUSTERSIM_VERSION="mutant"',
@@ -74,7 +93,7 @@ class Bench:
 
     def prepare(self, test):
         """Links a test's program, unless it is there; returns whether it has an object."""
-        if test.startswith("golden:"):
+        if test in self.golden:
             return True
         if not os.path.exists(self.object_of(test)):
             return False
@@ -114,9 +133,8 @@ class Bench:
         environment = dict(os.environ, LD_LIBRARY_PATH=library, **more)
         out = os.path.join(library, "out")
         words = [os.path.join(self.folder, "tests", test)]
-        if test.startswith("golden:"):
-            words = [self.folder + "/clustersim", "run", "tests/golden/%s/experiment.yaml"
-                     % test[7:], "-o", out, "-j", "1", "-q"]
+        if test in self.golden:
+            words = [self.folder + "/clustersim", *self.golden[test][0], "-q", "-o", out]
 
         def limits():
             resource.setrlimit(resource.RLIMIT_CPU, (int(limit_s) + 1, int(limit_s) + 1))
@@ -130,19 +148,16 @@ class Bench:
                                      preexec_fn=limits)
             status, used = wait(child, 10 * limit_s + 20)
         failed = status != 0
-        if test.startswith("golden:") and not failed:
-            failed = not self.is_golden(test[7:], out)
-            shutil.rmtree(out)
+        if test in self.golden:
+            failed = status not in (0, 1) or any(
+                read(os.path.join(out, name)).rstrip(b"\n") != text.rstrip(b"\n")
+                for name, text in self.golden[test][1].items())
+            shutil.rmtree(out, ignore_errors=True)
         with open(os.path.join(library, "said"), encoding="utf-8", errors="replace") as said:
             return failed, used, said.read()
 
-    def is_golden(self, name, out):
-        expected = glob.glob(os.path.join(ROOT, "tests/golden", name, "expected/*.csv"))
-        return all(os.path.exists(os.path.join(out, os.path.basename(path))) and filecmp.cmp(
-            path, os.path.join(out, os.path.basename(path)), shallow=False) for path in expected)
-
     def all_tests(self):
-        return sorted(self.room) + ["golden:" + path.split("/")[-2] for path in self.golden]
+        return sorted(self.room) + sorted(self.golden)
 
 
 def wait(child, wall_s):

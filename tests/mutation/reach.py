@@ -123,7 +123,7 @@ def learn(bench, jobs, say, known_alone=False):
 
 def measured(bench, test, calls, lines, size):
     """Runs a test with the product that notes its blocks."""
-    work = os.path.join(bench.folder, "reach", "of." + test)
+    work = os.path.join(bench.folder, "reach", "of." + test.replace(":", "."))
     os.makedirs(work, exist_ok=True)
     noted, library = os.path.join(work, "noted"), os.path.join(work, "libmutant.so")
     if not os.path.lexists(library):
