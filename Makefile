@@ -45,7 +45,7 @@ FUZZ  := $(patsubst tests/fuzz/%.c,$(B)/tests/%,$(wildcard tests/fuzz/*.c))
 AIDS  := $(patsubst %.c,$(B)/%,$(wildcard tests/aid/*.c tests/oracles/*.c))
 BENCH := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
 .PHONY: all lib tests unit clang asan tsan check house test demo bench bless validate faults \
-        weights claims pictures deb fuzz format install uninstall dist clean clean-root help FORCE
+        mutants weights claims pictures deb fuzz format install uninstall dist clean clean-root help FORCE
 # The module of ranks is built where Open MPI is; the program links with none of it.
 MPI     := $(if $(SAN),,$(shell pkg-config --cflags --libs ompi-c 2>/dev/null))
 PROGRAM := $(if $(wildcard experiments/main.c),$(B)/clustersim $(B)/clustersim-bench \
@@ -118,8 +118,7 @@ demo:                           ## install what is missing, build, run an experi
 	+tests/bootstrap.sh demo && $(MAKE) --no-print-directory -j2 all
 	build/clustersim experiments/dpo_vs_static.yaml
 	echo 'charts: out/dpo_vs_static/plots/*.png   report: out/dpo_vs_static/report.html'
-test:                           ## install what is missing, then all that CI checks
-	tests/bootstrap.sh test && tests/all.sh
+test:; tests/bootstrap.sh test && tests/all.sh ## install what is missing, then all that CI checks
 check: all; tests/check.sh $(B) ## the structural gates
 house: all; tests/house.sh $(B) ## the shape of the tree in figures, beside their goals
 fuzz:                           ## each fuzz harness for FUZZ_S seconds (20)
@@ -127,6 +126,7 @@ fuzz:                           ## each fuzz harness for FUZZ_S seconds (20)
 	tests/fuzz.sh build/asan $(or $(FUZZ_S),20)
 fuzz-tests: $(FUZZ)
 faults: all; tests/faults.py $(B) --list --audit full ## plant faults where figures are made
+mutants: all tests; tests/mutants.py $(B) $(MUTANTS) ## plant faults that a test should find
 bench: all; $(B)/clustersim-bench ## the engine's own speed on this machine
 validate: all; tests/validate.sh $(B) $(DATA) ## predict published measurements (DATA=DIR too)
 claims: all; experiments/claims/run.sh $(B) ## put every claim to the test: out/claims/report.html

@@ -35,67 +35,10 @@ import sys
 import tempfile
 import time
 
+from mutation.places import ROOT, lines_of, planted
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(HERE)
 CPU_S = 30                      # of one run, which takes 0.1: only to end a hang
-
-# What a change replaces, by what. Longer tokens stand before their beginnings.
-SWAPS = [
-    ("relation", r"<=", ["<"]), ("relation", r">=", [">"]),
-    ("relation", r"==", ["!="]), ("relation", r"!=", ["=="]),
-    ("relation", r"(?<![-<>])>(?![>=])", [">=", "<"]),
-    ("relation", r"(?<!<)<(?![<=])", ["<=", ">"]),
-    ("arithmetic", r"\+=", ["-=", "="]), ("arithmetic", r"-=", ["+="]),
-    ("arithmetic", r"(?<= )\+(?= )", ["-"]), ("arithmetic", r"(?<= )-(?= )", ["+"]),
-    ("arithmetic", r"(?<= )\*(?= )", ["/"]), ("arithmetic", r"(?<= )/(?= )", ["*"]),
-    ("logic", r"&&", ["||"]), ("logic", r"\|\|", ["&&"]),
-    ("constant", r"(?<![\w.])0(?![\w.])", ["1"]), ("constant", r"(?<![\w.])1(?![\w.])", ["2", "0"]),
-    ("constant", r"(?<![\w.])1e9\b", ["1e8"]), ("constant", r"\b3600\b", ["360"]),
-    ("constant", r"\btrue\b", ["false"]), ("constant", r"\bfalse\b", ["true"]),
-]
-STATEMENT = re.compile(r"^\s+[A-Za-z_][\w>.\[\]() ,&*-]*(\([^;]*\)|[-+*/|&]?= [^;]*|\+\+|--);$")
-DECLARATION = re.compile(r"^\s+(const |static |struct |enum |u?int\d+_t |double |bool |char |"
-                         r"wide |wide_ns |size_t |uint|return|else )")
-NOT_CODE = re.compile(r"^\s*(/?\*|//|#|assert\(|_Static_assert|\"|[}{]?$)|^\s*case |^#|_MAX\b.*\[")
-
-
-def code_lines(text):
-    """Numbers and texts of lines that are code within functions."""
-    depth, comment = 0, False
-    for number, line in enumerate(text.split("\n")):
-        bare = re.sub(r'"(\\.|[^"])*"', '""', line)
-        inside = depth > 0 and not comment
-        if "/*" in bare and "*/" not in bare:
-            comment = True
-        if inside and not NOT_CODE.match(line):
-            yield number, line
-        if "*/" in bare:
-            comment = False
-        depth += bare.count("{") - bare.count("}")
-
-
-def changes_of(line):
-    """(kind, new line) of all single changes of a line."""
-    code = line.split("/*")[0]
-    for kind, pattern, by in SWAPS:
-        for found in re.finditer(pattern, code):
-            for new in by:
-                yield kind, line[:found.start()] + new + line[found.end():]
-    if STATEMENT.match(code.rstrip()) and not DECLARATION.match(code):
-        yield "dropped", re.match(r"\s*", line).group() + ";"
-    found = re.search(r"\w\(([\w>.\-]+), ([\w>.\-]+)\)", code)
-    if found and found.group(1) != found.group(2):
-        yield "swapped", (line[:found.start(1)] + found.group(2) + ", " + found.group(1) +
-                          line[found.end(2):])
-
-
-def places_of(files):
-    for name in files:
-        with open(os.path.join(ROOT, name), encoding="utf-8") as file:
-            text = file.read()
-        for number, line in code_lines(text):
-            for kind, new in changes_of(line):
-                yield name, number, kind, new
 
 
 def draw(seed, count, pattern):
@@ -106,9 +49,7 @@ def draw(seed, count, pattern):
     for group, share, names, _why in rows:
         files = [name for name in names.split() if re.search(pattern, name)]
         # One line has many changes: first the line is drawn, then the change.
-        by_line = collections.defaultdict(list)
-        for place in places_of(files):
-            by_line[place[:2]].append(place)
+        by_line = lines_of(files)
         lines = sorted(by_line)
         rng.shuffle(lines)
         wanted = max(1, round(int(share) * count / 100)) if lines else 0
@@ -181,13 +122,10 @@ class Bench:
         name, line, kind, new = fault
         work = os.path.join(self.scratch, "fault%d" % number)
         os.makedirs(work)
-        with open(os.path.join(ROOT, name), encoding="utf-8") as file:
-            text = file.read().split("\n")
-        text[line] = new
         # Beside its own folder, as its includes are from the root.
         source, program = os.path.join(work, "fault.c"), os.path.join(work, "clustersim")
         with open(source, "w", encoding="utf-8") as file:
-            file.write("\n".join(text))
+            file.write(planted(name, line, new))
         words = [*self.compile, "-c", "-o", work + "/fault.o", source]
         built = subprocess.run(words, capture_output=True).returncode == 0
         built = built and subprocess.run(

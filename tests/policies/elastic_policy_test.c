@@ -14,9 +14,9 @@
 
 #define LINEAR "elastic: {min: 1, max: 4, scaling: linear}"
 
-/* Rows: job,submit,duration,gpus,deadline.  GPUs: of one node. */
-static void run(const char *policy, const char *rows, uint32_t gpus,
-                const char *elastic, struct world_job *job)
+/* Rows: job,submit,duration,gpus,deadline. */
+static void run_on(const char *nodes, const char *policy, const char *rows,
+                   const char *elastic, struct world_job *job)
 {
     struct world world = { 0 };
     char text[1024], csv[512];
@@ -27,14 +27,24 @@ static void run(const char *policy, const char *rows, uint32_t gpus,
     world_write(&world, "jobs.csv", csv);
     snprintf(text, sizeof text,
              "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
-             "[{name: n, count: 1, gpus: {type: generic, count: %u}}]}\n"
+             "[%s]}\n"
              "workload: {trace: {file: jobs.csv, format: csv, origin: file, "
              "columns: {job: job, submit: submit, duration: duration, gpus: "
-             "gpus, deadline: due}%s%s}}\npolicies: [{policy: %s}]\n", gpus,
+             "gpus, deadline: due}%s%s}}\npolicies: [{policy: %s}]\n", nodes,
              *elastic ? ", " : "", elastic, policy);
     if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
         fail_msg("%s: %s", policy, world_error(&world));
     world_close(&world);
+}
+
+/* GPUs: of one node. */
+static void run(const char *policy, const char *rows, uint32_t gpus,
+                const char *elastic, struct world_job *job)
+{
+    char node[64];
+
+    snprintf(node, sizeof node, "{name: n, count: 1, gpus: {type: generic, count: %u}}", gpus);
+    run_on(node, policy, rows, elastic, job);
 }
 
 static bool about(double value, double expected)
@@ -111,6 +121,20 @@ static void elasticflow_gives_least_shares_and_the_rest_by_gpu_time(void **state
     assert_true(about(job[1].end_s, 100));
 }
 
+/* Two pools of two GPUs: all four make the second job end in 25 s of its 30, so it is admitted
+ * and the first, without a deadline, waits; then that one has all four. */
+static void elasticflow_counts_the_gpus_of_all_pools(void **state)
+{
+    struct world_job job[2];
+
+    (void)state;
+    run_on("{name: a, count: 1, gpus: {type: generic, count: 2}}, "
+           "{name: b, count: 1, gpus: {type: generic, count: 2}}",
+           "elasticflow, slot: 10s, slack: 0%", "0,0,200,1,\n1,0,100,1,30\n", LINEAR, job);
+    assert_true(about(job[1].end_s, 25));
+    assert_true(about(job[0].end_s, 75));
+}
+
 /* Whoever waited a lease is worse off than who had it: turns of 100 s. */
 static void themis_leases_to_the_job_that_is_worst_off(void **state)
 {
@@ -185,6 +209,7 @@ int main(void)
         cmocka_unit_test(elasticflow_admits_only_what_can_be_on_time),
         cmocka_unit_test(
             elasticflow_gives_least_shares_and_the_rest_by_gpu_time),
+        cmocka_unit_test(elasticflow_counts_the_gpus_of_all_pools),
         cmocka_unit_test(themis_leases_to_the_job_that_is_worst_off),
         cmocka_unit_test(themis_leaves_no_gpu_idle_that_a_job_could_use),
         cmocka_unit_test(every_elastic_policy_ends_all_jobs),

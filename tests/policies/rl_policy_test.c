@@ -295,6 +295,48 @@ static void leases_taken_back_when_phases_end_lose_nothing(void **state)
     world_close(&world);
 }
 
+/* A job of two roles is settled if one of them has a lease. */
+static void ask_settled(void *self, struct cs_host *host)
+{
+    (void)self;
+    for (uint32_t i = 0; i < cs_pending_count(host);) {
+        struct task_id task = cs_pending(host, i);
+        struct job_id job = cs_task(host, task)->job;
+        bool held = cs_task(host, task)->held.i != ID_NONE, leased = false;
+        for (uint32_t r = 0; r < cs_request(host, job)->form->role_count; r++)
+            leased |= cs_request(host, job)->form->role[r].gpus > 0 &&
+                      cs_role_lease(host, job, r).i != ID_NONE;
+        assert_true(cs_settled(host, job) == leased);
+        struct cs_want want = { .role = cs_task(host, task)->role };
+        bool started = held ? cs_continue(host, task) == CS_DONE
+                            : cs_start_want(host, task, &want) == CS_DONE;
+        i += !started;
+    }
+}
+
+/* Also where each of its roles has one GPU. */
+static void a_job_of_two_roles_is_settled_by_its_first_lease(void **state)
+{
+    static const struct cs_policy table = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+        .name = "settler", .summary = "starts all", .flags = CS_PER_PHASE,
+        .self_bytes = 1, .decide = ask_settled,
+    };
+    struct host_policy policy = world_policy(&table);
+    struct world world = { 0 };
+    struct trial_result r;
+
+    (void)state;
+    open_rl(&world, NODE("rollout", "1", "h100", "") NODE("train", "1", "h200", ""),
+            "  arrival: {process: all_at_once}\n  jobs: 1\n",
+            "      method: lora\n      rollout: {gpus: 1, types: [h100]}\n"
+            "      train: {gpus: 1, types: [h200]}\n", "[fcfs]");
+    if (!world_run(&world, 0, &policy, NULL, &r))
+        fail_msg("%s", world_error(&world));
+    assert_true(r.value[METRIC_JOBS_DONE] == 1);
+    world_close(&world);
+}
+
 /* Jobs of a trace bring sizes of their own, beyond their role's. */
 static void elastic_hybrid_runs_whole_jobs_of_any_size(void **state)
 {
@@ -323,6 +365,7 @@ int main(void)
         cmocka_unit_test(spot_rollouts_survive_reclaims),
         cmocka_unit_test(kept_responses_only_shorten_a_rollout),
         cmocka_unit_test(leases_taken_back_when_phases_end_lose_nothing),
+        cmocka_unit_test(a_job_of_two_roles_is_settled_by_its_first_lease),
         cmocka_unit_test(elastic_hybrid_runs_whole_jobs_of_any_size),
     };
 

@@ -105,6 +105,63 @@ static void round_robin_divides_the_load(void **state)
     world_close(&world);
 }
 
+/* Poisson arrivals that a coin deals to four replicas are four queues of a quarter of the rate
+ * each; and the coin of another seed falls otherwise. */
+static void random_routing_makes_queues_of_their_own(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result result;
+
+    (void)state;
+    open_service(&world, PASSES "batch: 1, route: random, times: {request: 10ms}, replicas: "
+                 "{min: 4, max: 4}, requests: {arrival: {process: poisson, rate: 280/s}, "
+                 "prompt: 128, for: 2000s}", "", "", "[fcfs]");
+    struct table *t = run(&world, 0, &result);
+    near(column(t, "latency_mean_s"), 0.010 + 0.7 * 0.010 / (2 * 0.3), 0.03);
+    near(column(t, "cpu_replica_utilization"), 0.7, 0.01);
+    table_free(t);
+    world_close(&world);
+}
+
+/* Three replicas that nothing stops: three starts, three at one time, three times the hours. */
+static void replicas_are_counted_as_they_start_and_stand(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result result;
+
+    (void)state;
+    open_service(&world, PASSES "batch: 1, times: {request: 10ms}, replicas: {min: 3, max: 3}, "
+                 "requests: {arrival: {process: fixed, every: 1s}, prompt: 128, for: 7200s}",
+                 "", "", "[fcfs]");
+    struct table *t = run(&world, 0, &result);
+    assert_true(column(t, "cpu_replicas_max") == 3);
+    assert_true(column(t, "cpu_replica_starts") == 3);
+    near(column(t, "cpu_replica_hours"), 6, 0.001);
+    assert_true(column(t, "gpu_replica_starts") == 0);
+    table_free(t);
+    world_close(&world);
+}
+
+/* A replica of one request at a time, a request each 8 ms that takes 10: of those that wait
+ * longer than 25 ms none is answered, and the replica is never idle for them. */
+static void requests_that_gave_up_cost_no_work(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result result;
+
+    (void)state;
+    open_service(&world, PASSES "batch: 1, timeout: 25ms, times: {request: 10ms}, requests: "
+                 "{arrival: {process: fixed, every: 8ms}, prompt: 128, for: 400s}", "", "",
+                 "[fcfs]");
+    struct table *t = run(&world, 0, &result);
+    near(column(t, "done"), 40000, 0.01);
+    near(column(t, "dropped"), 10000, 0.04);
+    near(column(t, "cpu_replica_utilization"), 1, 0.02);     /* its start apart */
+    assert_true(column(t, "latency_p99_s") <= 0.0351);
+    table_free(t);
+    world_close(&world);
+}
+
 /* A request each millisecond, batches of 4: the first waits 3 ms, the last
  * not at all, then 2 ms of work. */
 static void a_batch_goes_when_it_is_full(void **state)
@@ -387,6 +444,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_replica_of_constant_service_is_m_d_1),
         cmocka_unit_test(round_robin_divides_the_load),
+        cmocka_unit_test(random_routing_makes_queues_of_their_own),
+        cmocka_unit_test(replicas_are_counted_as_they_start_and_stand),
+        cmocka_unit_test(requests_that_gave_up_cost_no_work),
         cmocka_unit_test(a_batch_goes_when_it_is_full),
         cmocka_unit_test(a_batch_goes_when_its_first_has_waited_enough),
         cmocka_unit_test(full_queues_and_timeouts_drop_and_count),

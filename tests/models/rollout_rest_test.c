@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * rollout_rest_test.c - what is left of a rollout that stops early, and what a rollout takes where
+ * it can be worked out: responses of one length.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "models/laws/decode.h"
+#include "models/laws/rollout.h"
+#include "tests/aid/law_aids.h"
+
+static struct rollout_shape shape_of(const struct law_aids *aids, double cv)
+{
+    return (struct rollout_shape){
+        .llm = catalogue_llm(aids->catalogue, "qwen2.5-7b"), .precision = PRECISION_BF16,
+        .tp = 1, .responses = 1000, .responses_per_prompt = 8, .prompt_tokens = 512,
+        .response_mean_tokens = 1000, .response_cv = cv, .response_max_tokens = 8192,
+        .concurrency_max = 32,
+    };
+}
+
+/* While prompts wait, responses end at an even rate: of `queued` that waited at the beginning
+ * the part of that time that has passed is done. */
+static void responses_end_evenly_while_prompts_wait(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    struct gang gang = law_gang(&aids, "a100-80", 8, 1, 0.0);
+    struct rollout_shape shape = shape_of(&aids, 1.0);
+    struct rollout_plan plan;
+
+    (void)state;
+    rollout_plan_init(&plan, &shape, &gang);
+    double slots = 8.0 * 32.0;
+    assert_true(plan.slots == slots && plan.steady_s > 0.0);
+    for (int k = 0; k <= 10; k++) {
+        double at_s = plan.prefill_s + plan.steady_s * k / 10.0 * 0.999999;
+        struct rollout_shape rest = rollout_rest(&shape, &gang, at_s);
+        double left = 1000.0 - (1000.0 - slots) * k / 10.0 * 0.999999;
+        assert_true(law_error(rest.responses, left) < 1e-9);
+        assert_true(rest.response_mean_tokens == shape.response_mean_tokens);
+    }
+    /* Before the prompts are read, nothing is done. */
+    assert_true(rollout_rest(&shape, &gang, plan.prefill_s * 0.99).responses == 1000.0);
+    law_aids_free(&aids);
+}
+
+/* In the drain what is left is longer than what was reached: mean and second moment of the rest
+ * are those of the lengths above it, by sums over a fine grid of the lognormal law. */
+static void the_rest_is_as_long_as_what_is_beyond_says(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    struct gang gang = law_gang(&aids, "a100-80", 8, 1, 0.0);
+    struct rollout_shape shape = shape_of(&aids, 0.8);
+    struct rollout_plan plan;
+
+    (void)state;
+    shape.responses = 256.0;            /* all of them in a slot at once */
+    rollout_plan_init(&plan, &shape, &gang);
+    double sd = sqrt(log(1.0 + 0.8 * 0.8)), mean = log(1000.0) - sd * sd / 2.0;
+    for (int row = 8; row <= 40; row += 8) {
+        struct rollout_shape rest = rollout_rest(&shape, &gang, plan.prefill_s + plan.steady_s +
+                                                 plan.drain_s[row] * (1.0 + 1e-9));
+        double from = plan.x_tokens[row], above = 0.0, sum = 0.0, square = 0.0;
+        for (double x = from + 0.5; x < 8192.0; x += 1.0) {
+            double z = (log(x) - mean) / sd, p = exp(-z * z / 2.0) / x;
+            above += p;
+            sum += p * x;
+            square += p * x * x;
+        }
+        double tail = sqrt(acos(-1.0) / 2.0) * sd * erfc((log(8192.0) - mean) / sd / sqrt(2.0));
+        above += tail;
+        sum += tail * 8192.0;
+        square += tail * 8192.0 * 8192.0;
+        double m = sum / above, cv = sqrt(square / above - m * m) / m;
+        if (law_error(rest.response_mean_tokens, m) > 0.02 ||
+            fabs(rest.response_cv - cv) > 0.02 + 0.1 * cv)
+            fail_msg("row %d: mean %g, cv %g; expected %g, %g", row,
+                     rest.response_mean_tokens, rest.response_cv, m, cv);
+        assert_true(rest.responses < 256.0 && rest.responses >= 1.0);
+    }
+    law_aids_free(&aids);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(responses_end_evenly_while_prompts_wait),
+        cmocka_unit_test(the_rest_is_as_long_as_what_is_beyond_says),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
