@@ -102,12 +102,13 @@ musl=/usr/lib/$(uname -m)-linux-musl/libc.a
 if [ -f "$musl" ]; then
     mkdir $out/musl
     (cd $out/musl && ar x "$musl" && "${CC:-gcc}" -shared -nostdlib -Wl,--no-undefined -o libm.so \
-        cbrt.lo ceil.lo cos.lo erf.lo exp.lo exp2.lo expm1.lo fabs.lo floor.lo fmod.lo hypot.lo log.lo \
-        log10.lo log1p.lo log2.lo pow.lo sin.lo sincos.lo tgamma.lo sqrt.lo scalbn.lo \
+        cbrt.lo ceil.lo cos.lo erf.lo exp.lo exp2.lo expm1.lo fabs.lo floor.lo fmod.lo \
+        hypot.lo log.lo log10.lo log1p.lo log2.lo pow.lo sin.lo sincos.lo tgamma.lo sqrt.lo scalbn.lo \
         exp_data.lo pow_data.lo log_data.lo log2_data.lo __math_*.lo __cos.lo __sin.lo __tan.lo \
         __rem_pio2.lo __rem_pio2_large.lo __fpclassify.lo __signbit.lo -lc)
     LD_PRELOAD=$PWD/$out/musl/libm.so $out/probe >$out/probe.musl
-    ! cmp -s $out/probe.fma $out/probe.musl || failed 'the libm of musl says what that of glibc does'
+    ! cmp -s $out/probe.fma $out/probe.musl ||
+        failed 'the libm of musl says what that of glibc does'
     all_both "LD_PRELOAD=$PWD/$out/musl/libm.so" 'with the libm of musl'
 else
     echo "skipped: musl-dev is not installed, so that its libm cannot be compared"
