@@ -52,8 +52,8 @@ static uint32_t read_number(const char **p)
 }
 
 /* Reads "3:0-7 5:0+2": a blank begins another node, "+" joins runs of GPUs of one node.  A
- * node without GPUs is passed over.  Ends where something else stands. */
-static void read_places(struct text *text, const char *p)
+ * node without GPUs is passed over.  Ends where something else stands, and returns that. */
+static const char *read_places(struct text *text, const char *p)
 {
     uint32_t node = 0, first, last;
 
@@ -64,7 +64,7 @@ static void read_places(struct text *text, const char *p)
         while (*p == ' ' || *p == '+')
             p++;
         if (*p < '0' || *p > '9')
-            return;
+            return p;
         if (!same_node) {
             node = read_number(&p);
             if (*p != ':')
@@ -77,7 +77,7 @@ static void read_places(struct text *text, const char *p)
             last = read_number(&p);
         }
         if (node >= GANTT_NODES_MAX || first > last || last >= 64)
-            return;
+            return p;
         ARENA_ADD(text->g->source->arena, text->place, text->places, text->room,
                   (struct gantt_place){ (uint16_t)node, (uint8_t)first, (uint8_t)last });
     }
@@ -90,7 +90,6 @@ static bool read_row(struct text *text, const struct csv *in, const size_t *c,
     struct gantt *g = text->g;
     const struct plot_trial *trial = &text->trial;
     struct gantt_row run = { .places = 0 };
-    const char *nodes = csv_text(in, c[C_NODES]);
 
     if (!plot_find_trial(g->source, in, &c[C_POINT], &text->trial, err))
         return false;
@@ -105,14 +104,13 @@ static bool read_row(struct text *text, const struct csv *in, const size_t *c,
         g->seed = trial->seed;
     if (trial->seed != g->seed || !(run.gpus > 0) || !(run.end_s > run.start_s))
         return true;
-    read_places(text, nodes);
+    run.cut = strstr(read_places(text, csv_text(in, c[C_NODES])), "...") != NULL;
     run.place = text->place;
     run.places = text->places;
     run.side = trial->policy == g->side[1].policy;
     run.kind = gantt_name(g, &g->kind, csv_text(in, c[C_PHASE]));
     run.job = csv_text(in, c[C_JOB]);
     run.job_bytes = (uint32_t)csv_field(in, c[C_JOB])->bytes + 1;
-    run.cut = strstr(nodes, "...") != NULL;
     text->take(text->self, &run);
     return true;
 }

@@ -14,6 +14,8 @@
 #include <cmocka.h>
 
 #include "experiments/columns/columns.h"
+#include "models/types/placement.h"
+#include "sim/base/rng.h"
 #include "tests/aid/program.h"
 
 const char *program_argv0;
@@ -160,6 +162,75 @@ static void provenance_names_swept_keys(void **state)
     free(text);
 }
 
+#define NODES 40u
+
+/* GPU by GPU: "3:0-1+4", or "3:0*0.250". */
+static size_t share_text(char *out, const struct share *share)
+{
+    size_t n = (size_t)sprintf(out, "%u", share->node);
+    char before = ':';
+
+    for (unsigned g = 0; g < 64; g++) {
+        unsigned last = g;
+
+        if ((share->gpu_mask >> g & 1) == 0)
+            continue;
+        while (last < 63 && (share->gpu_mask >> (last + 1) & 1) != 0)
+            last++;
+        n += (size_t)sprintf(out + n, last > g ? "%c%u-%u" : "%c%u", before, g, last);
+        before = '+';
+        g = last;
+    }
+    if (share->gpu_milli > 0)
+        n += (size_t)sprintf(out + n, "*0.%03u", share->gpu_milli);
+    return n;
+}
+
+/* As many shares as leave five bytes: for a blank, three dots and the end. */
+static void check_place(const struct placement *place, size_t room)
+{
+    char wanted[NODES * 256] = "", *out = malloc(room);
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < place->share_count; i++) {
+        char text[256];
+        size_t bytes = share_text(text, &place->share[i]) + (i > 0);
+
+        if (n + bytes + 5 > room) {
+            n += (size_t)sprintf(wanted + n, " ...");
+            break;
+        }
+        n += (size_t)sprintf(wanted + n, "%s%s", i > 0 ? " " : "", text);
+    }
+    assert_non_null(out);
+    trial_placement_text(place, out, room);     /* and touches nothing behind it */
+    assert_string_equal(out, wanted);
+    free(out);
+}
+
+static void a_placement_is_told_up_to_the_last_node_that_fits(void **state)
+{
+    struct share share[NODES];
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 5, "placement", 0);
+    for (unsigned round = 0; round < 20000; round++) {
+        struct placement place = { share, 1 + (uint32_t)rng_below(&rng, NODES) };
+        uint64_t mask = round % 3 == 0 ? UINT64_MAX : round % 3 == 1 ? 0xff : 1;
+
+        for (uint32_t i = 0; i < place.share_count; i++) {
+            share[i] = (struct share){ .node = (uint32_t)(rng_u64(&rng) >> rng_below(&rng, 64)),
+                                       .gpu_mask = rng_u64(&rng) & mask };
+            if (share[i].gpu_mask == 1 && rng_below(&rng, 2) == 0)
+                share[i].gpu_milli = 1 + (uint16_t)rng_below(&rng, 999);
+            if (rng_below(&rng, 50) == 0)
+                share[i].gpu_mask = UINT64_MAX << rng_below(&rng, 64);
+        }
+        check_place(&place, round % 2 == 0 ? 256 : 6 + rng_below(&rng, 300));
+    }
+}
+
 int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, program_setup, \
@@ -167,6 +238,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_number_has_a_unit),
         cmocka_unit_test(units_are_those_of_the_field),
+        cmocka_unit_test(a_placement_is_told_up_to_the_last_node_that_fits),
         TEST(list_columns_prints_all_tables),
         TEST(validate_prints_a_right_file_as_json),
         TEST(provenance_names_swept_keys),
