@@ -98,9 +98,14 @@ static void afs_set_sizes(struct afs *afs, struct cs_host *host)
             afs->size[sizes++] = (struct cs_size) { afs->job[i].job,
                                                     afs->job[i].now.gpus };
     cs_set_sizes(host, afs->size, sizes);
-    for (uint32_t i = 0; i < afs->count; i++)
-        if (afs->job[i].now.gpus != afs->job[i].had)
-            afs->job[i].had = cs_size_now(host, afs->job[i].job);
+    for (uint32_t i = 0; i < afs->count; i++) {
+        struct afs_job *job = &afs->job[i];
+        if (job->now.gpus == job->had)
+            continue;
+        job->had = cs_size_now(host, job->job);
+        if (job->had == 0)              /* stopped: as long as it waits */
+            job->left_s = 1e-9 * (double)cs_left_ns(host, job->job);
+    }
 }
 
 /* Sizes are computed from nothing, no sooner than an interval after the last time. */

@@ -19,6 +19,7 @@
  * deadline to make up for it.
  */
 #include <math.h>
+#include <string.h>
 
 #include "policies/params.h"
 #include "policies/policy.h"
@@ -26,15 +27,34 @@
 
 extern const struct cs_policy elasticflow_policy;
 
+#define CLOSE 1e-9              /* far above what sums are rounded by */
+#define SLOTS_CLEAR 1e6
+
 /* A job that waits or runs: what it must have done by when, in seconds of work
  * at speed 1, and the GPUs of this and of the next deal. */
 struct ef_job {
     struct job_id job;
+    uint32_t curve;             /* cs_curve() */
     int64_t deadline_ns;
     double left_s;
-    uint32_t gpus, next;
+    uint32_t had, gpus, next;   /* had: GPUs before this deal */
     double rise;                /* of its GPU-time, a GPU, by the next step */
     bool admitted, judged;
+};
+
+/* The sizes of jobs that are alike, the smallest first, and the speed on each. */
+struct ef_curve {
+    uint32_t *size;
+    double *speedup;
+    uint32_t *below;            /* by GPUs: how many sizes are no larger */
+    uint32_t count, most;       /* count 0: not made yet */
+    bool rises;                 /* no size is slower than a smaller one */
+};
+
+/* How far a fill has come. */
+struct ef_fill {
+    uint32_t none;              /* so many slots from the first have no free GPU */
+    bool rises;                 /* no slot has fewer free GPUs than one before it */
 };
 
 struct ef {
@@ -44,8 +64,11 @@ struct ef {
     struct ef_job *job;         /* by deadline, then age */
     struct cs_size *size;
     uint32_t *heap;             /* of jobs */
-    uint32_t *free;             /* GPUs by slot */
-    uint32_t count, room;
+    uint32_t *free, *kept;      /* GPUs by slot; kept: before a trial */
+    struct ef_fill at, kept_at;
+    struct ef_curve *curve;     /* by number */
+    uint32_t curve_room;
+    uint32_t count, room, unjudged;
     uint32_t total;             /* GPUs that there were, at the last look */
     bool changed;
 };
@@ -56,6 +79,7 @@ static bool ef_init(void *self, struct cs_host *host)
     struct ef *ef = self;
 
     ef->free = cs_alloc(host, (size_t)ef->slots_max, sizeof *ef->free);
+    ef->kept = cs_alloc(host, (size_t)ef->slots_max, sizeof *ef->kept);
     return true;
 }
 
@@ -67,24 +91,72 @@ static bool ef_before(const struct ef_job *a, const struct ef_job *b)
     return a->job.i < b->job.i;
 }
 
+/* Returns how many jobs go before one. */
+static uint32_t ef_find(const struct ef *ef, const struct ef_job *job)
+{
+    uint32_t at = 0, end = ef->count;
+
+    while (at < end) {
+        uint32_t middle = at + (end - at) / 2;
+        if (ef_before(&ef->job[middle], job))
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    return at;
+}
+
+/* Lists the sizes of a curve by asking for one of its jobs. */
+static void ef_make_curve(struct ef_curve *curve, struct cs_host *host, struct job_id job)
+{
+    uint32_t room = 0;
+
+    curve->rises = true;
+    for (uint32_t g = cs_size_least(host, job); g > 0; g = cs_size_above(host, job, g)) {
+        if (curve->count == room) {
+            uint32_t before = room;
+            curve->size = cs_grow(host, curve->size, &room, before, sizeof *curve->size);
+            curve->speedup = cs_grow(host, curve->speedup, &before, curve->count,
+                                     sizeof *curve->speedup);
+        }
+        double speedup = cs_best_speedup(host, job, g);
+        curve->rises &= curve->count == 0 || speedup >= curve->speedup[curve->count - 1];
+        curve->size[curve->count] = g;
+        curve->speedup[curve->count++] = speedup;
+        curve->most = g;
+    }
+    curve->below = cs_alloc(host, (size_t)curve->most + 1, sizeof *curve->below);
+    for (uint32_t i = 0; i < curve->count; i++)
+        for (uint32_t g = curve->size[i]; g <= curve->most; g++)
+            curve->below[g] = i + 1;
+}
+
 /* Inserted by deadline; whether it is admitted is judged at the next
- * decision. */
+ * decision.  What is left of a job without GPUs stays so. */
 static void ef_submitted(void *self, struct cs_host *host, struct job_id id)
 {
     struct ef *ef = self;
     struct ef_job new_job = {
-        .job = id, .deadline_ns = cs_request(host, id)->deadline_ns };
-    uint32_t at;
+        .job = id, .deadline_ns = cs_request(host, id)->deadline_ns,
+        .left_s = 1e-9 * (double)cs_left_ns(host, id), .curve = cs_curve(host, id) };
 
     if (ef->count == ef->room) {
         ef->job = cs_grow(host, ef->job, &ef->room, ef->count, sizeof *ef->job);
         ef->size = cs_alloc(host, ef->room, sizeof *ef->size);
         ef->heap = cs_alloc(host, ef->room, sizeof *ef->heap);
     }
-    for (at = ef->count++; at > 0 && ef_before(&new_job, &ef->job[at - 1]);
-         at--)
-        ef->job[at] = ef->job[at - 1];
+    if (new_job.curve != ID_NONE) {
+        if (new_job.curve >= ef->curve_room)
+            ef->curve = cs_grow(host, ef->curve, &ef->curve_room, new_job.curve,
+                                sizeof *ef->curve);
+        if (ef->curve[new_job.curve].count == 0)
+            ef_make_curve(&ef->curve[new_job.curve], host, id);
+    }
+    uint32_t at = ef_find(ef, &new_job);
+    memmove(&ef->job[at + 1], &ef->job[at], (ef->count - at) * sizeof *ef->job);
     ef->job[at] = new_job;
+    ef->count++;
+    ef->unjudged++;
     ef->changed = true;
 }
 
@@ -92,14 +164,47 @@ static void ef_submitted(void *self, struct cs_host *host, struct job_id id)
 static void ef_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct ef *ef = self;
-    uint32_t kept = 0;
+    uint32_t at = ef_find(ef, &(struct ef_job) {
+        .job = id, .deadline_ns = cs_request(host, id)->deadline_ns });
 
-    (void)host;
-    for (uint32_t i = 0; i < ef->count; i++)
-        if (ef->job[i].job.i != id.i)
-            ef->job[kept++] = ef->job[i];
-    ef->count = kept;
     ef->changed = true;
+    if (at == ef->count || ef->job[at].job.i != id.i)
+        return;
+    ef->unjudged -= !ef->job[at].judged;
+    ef->count--;
+    memmove(&ef->job[at], &ef->job[at + 1], (ef->count - at) * sizeof *ef->job);
+}
+
+/* ---- sizes ---- */
+
+/* The largest size up to so many GPUs, and the speed on it; 0: there is none. */
+static uint32_t ef_size_below(const struct ef *ef, struct cs_host *host,
+                              const struct ef_job *job, uint32_t gpus, double *speedup)
+{
+    if (job->curve == ID_NONE) {
+        uint32_t size = cs_size_below(host, job->job, gpus);
+        *speedup = size ? cs_best_speedup(host, job->job, size) : 0;
+        return size;
+    }
+    const struct ef_curve *curve = &ef->curve[job->curve];
+    uint32_t i = curve->below[gpus < curve->most ? gpus : curve->most];
+    *speedup = i ? curve->speedup[i - 1] : 0;
+    return i ? curve->size[i - 1] : 0;
+}
+
+/* The next size above so many GPUs, and the speed on it; 0: there is none. */
+static uint32_t ef_size_above(const struct ef *ef, struct cs_host *host,
+                              const struct ef_job *job, uint32_t gpus, double *speedup)
+{
+    if (job->curve == ID_NONE) {
+        uint32_t size = cs_size_above(host, job->job, gpus);
+        *speedup = size ? cs_best_speedup(host, job->job, size) : 0;
+        return size;
+    }
+    const struct ef_curve *curve = &ef->curve[job->curve];
+    uint32_t i = curve->below[gpus < curve->most ? gpus : curve->most];
+    *speedup = i < curve->count ? curve->speedup[i] : 0;
+    return i < curve->count ? curve->size[i] : 0;
 }
 
 /* ---- minimum satisfactory shares ----------------------------------------- */
@@ -118,28 +223,62 @@ static double ef_slots(const struct ef *ef, struct cs_host *host,
     return fmin(slots, (double)ef->slots_max);
 }
 
-/* With at most n GPUs in each slot, does it end in time?  If take, they are
- * no longer free; *first: what it has in the first slot. */
+/* Takes GPUs in the slots [from, to), and notes whether free GPUs still rise. */
+static void ef_take(struct ef *ef, uint32_t from, uint32_t to, uint32_t gpus)
+{
+    for (uint32_t t = from; t < to; t++)
+        ef->free[t] -= gpus;
+    if (from > 0 && ef->free[from - 1] > ef->free[from])
+        ef->at.rises = false;
+    if (to < ef->slots_max && ef->free[to - 1] > ef->free[to])
+        ef->at.rises = false;
+}
+
+/* Has a job with that speed in all of so many slots ended, and in which?  False: that
+ * is too close to the end of a slot to be known without adding slot by slot. */
+static bool ef_is_clear(double left_s, double slot_s, double slots, double *ends)
+{
+    *ends = left_s / slot_s;
+    if (!(slot_s > 0) || !(*ends < SLOTS_CLEAR))
+        return false;
+    double whole = (double)(uint32_t)(*ends + 0.5);
+    return fabs(*ends - slots) > CLOSE * (1 + slots) &&
+           fabs(*ends - whole) > CLOSE * (1 + *ends);
+}
+
+/* With at most n GPUs in each slot, n being a size of its, does it end in time?  If
+ * *take, they are no longer free; *first: what it has in the first slot.  Once n are free,
+ * they are free in all slots that follow if free GPUs rise.  If it has n in all its slots
+ * and ends in time, they are taken and *take is set. */
 static bool ef_ends(struct ef *ef, struct cs_host *host,
-                    const struct ef_job *job, uint32_t n, bool take,
+                    const struct ef_job *job, double slots, uint32_t n, bool *take,
                     uint32_t *first)
 {
-    double slots = ef_slots(ef, host, job), left_s = job->left_s;
-    double slot_s = 1e-9 * (double)ef->slot_ns, speedup = 0;
-    uint32_t last_room = UINT32_MAX, gpus = 0;
+    bool apart = false;
+    double left_s = job->left_s, slot_s = 1e-9 * (double)ef->slot_ns, speedup = 0, ends;
+    uint32_t last_room = UINT32_MAX, gpus = 0, t = ef->at.none;
 
-    for (uint32_t t = 0; t < slots && left_s > 0; t++) {
+    if (slots > 0)
+        *first = 0;
+    for (; t < slots && left_s > 0; t++) {
         uint32_t room = ef->free[t] < n ? ef->free[t] : n;
         if (room != last_room) {
-            gpus = cs_size_below(host, job->job, room);
-            speedup = gpus ? cs_best_speedup(host, job->job, gpus) : 0;
+            gpus = ef_size_below(ef, host, job, room, &speedup);
             last_room = room;
         }
-        left_s -= speedup * slot_s * fmin(1, slots - t);
-        if (take)
-            ef->free[t] -= gpus;
         if (t == 0)
             *first = gpus;
+        if (room == n && ef->at.rises &&
+            ef_is_clear(left_s, speedup * slot_s, slots - t, &ends)) {
+            *take |= !apart && ends < slots - t;
+            if (*take)
+                ef_take(ef, t, t + (uint32_t)ends + 1, gpus);
+            return ends < slots - t;
+        }
+        left_s -= speedup * slot_s * fmin(1, slots - t);
+        if (*take)
+            ef_take(ef, t, t + 1, gpus);
+        apart |= gpus > 0;
     }
     return left_s <= 0;
 }
@@ -147,13 +286,26 @@ static bool ef_ends(struct ef *ef, struct cs_host *host,
 /* The share of a job beside those that were taken; false: there is none. */
 static bool ef_fill(struct ef *ef, struct cs_host *host, struct ef_job *job)
 {
+    double slots = ef_slots(ef, host, job), speedup;
+    double slot_s = 1e-9 * (double)ef->slot_ns;
+    bool rises = job->curve != ID_NONE && ef->curve[job->curve].rises;
     uint32_t first = 0;
 
-    for (uint32_t n = cs_size_least(host, job->job); n > 0;
-         n = cs_size_above(host, job->job, n)) {
-        if (!ef_ends(ef, host, job, n, false, &first))
+    for (uint32_t n = ef_size_above(ef, host, job, 0, &speedup); n > 0;
+         n = ef_size_above(ef, host, job, n, &speedup)) {
+        /* Too slow on n GPUs in all slots, whatever is free. */
+        if (rises && job->left_s > 0 &&
+            job->left_s > speedup * slot_s * slots * (1 + CLOSE))
             continue;
-        ef_ends(ef, host, job, n, true, &first);
+        bool take = false;
+        if (!ef_ends(ef, host, job, slots, n, &take, &first))
+            continue;
+        if (!take) {
+            take = true;
+            ef_ends(ef, host, job, slots, n, &take, &first);
+        }
+        while (ef->at.none < ef->slots_max && ef->free[ef->at.none] == 0)
+            ef->at.none++;
         job->gpus = first;
         return true;
     }
@@ -161,55 +313,94 @@ static bool ef_fill(struct ef *ef, struct cs_host *host, struct ef_job *job)
 }
 
 /* All GPUs are free in all slots. */
-static void ef_clear(struct ef *ef, const struct cs_host *host)
+static void ef_clear(struct ef *ef)
 {
-    uint32_t all = cs_total_gpus(host, 0);
-
     for (int64_t t = 0; t < ef->slots_max; t++)
-        ef->free[t] = all;
+        ef->free[t] = ef->total;
+    ef->at = (struct ef_fill) { .rises = true };
 }
 
-/* All that are admitted, and one that asks to be. */
-static bool ef_all_fit(struct ef *ef, struct cs_host *host,
-                       const struct ef_job *tasks)
+/* Fills the shares of the jobs from one on that are admitted.  One that can no longer
+ * be on time has lost its claim. */
+static void ef_fill_from(struct ef *ef, struct cs_host *host, uint32_t from)
 {
-    ef_clear(ef, host);
-    for (uint32_t i = 0; i < ef->count; i++)
-        if ((ef->job[i].admitted || &ef->job[i] == tasks) &&
-            !ef_fill(ef, host, &ef->job[i]))
+    for (uint32_t i = from; i < ef->count; i++) {
+        struct ef_job *job = &ef->job[i];
+        job->gpus = 0;
+        if (job->admitted && !ef_fill(ef, host, job))
+            job->admitted = false;
+    }
+}
+
+/* Do the jobs of [from, to) that are admitted have shares? */
+static bool ef_all_fit(struct ef *ef, struct cs_host *host, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++) {
+        ef->job[i].gpus = 0;
+        if (ef->job[i].admitted && !ef_fill(ef, host, &ef->job[i]))
             return false;
+    }
     return true;
 }
 
-/* The oldest first, of those that came since the last time. */
+/* Admits a job if all that are admitted, and it, have shares.  True: the shares are
+ * filled then as they are to be.  Those before the job are the same with and without
+ * it. */
+static bool ef_judge(struct ef *ef, struct cs_host *host, uint32_t at)
+{
+    ef_clear(ef);
+    if (!ef_all_fit(ef, host, 0, at))
+        return false;
+    memcpy(ef->kept, ef->free, (size_t)ef->slots_max * sizeof *ef->free);
+    ef->kept_at = ef->at;
+    ef->job[at].admitted = true;
+    if (ef_all_fit(ef, host, at, ef->count))
+        return true;
+    ef->job[at].admitted = false;
+    if (ef->unjudged > 0)
+        return false;
+    memcpy(ef->free, ef->kept, (size_t)ef->slots_max * sizeof *ef->free);
+    ef->at = ef->kept_at;
+    ef_fill_from(ef, host, at);
+    return true;
+}
+
+/* Judges those that came since the last time, the oldest first, and fills the shares of
+ * all that are admitted. */
 static void ef_admit(struct ef *ef, struct cs_host *host)
 {
-    for (;;) {
-        struct ef_job *next = NULL;
+    bool filled = false;
+
+    while (ef->unjudged > 0) {
+        uint32_t next = UINT32_MAX;
         for (uint32_t i = 0; i < ef->count; i++)
             if (!ef->job[i].judged &&
-                (!next || ef->job[i].job.i < next->job.i))
-                next = &ef->job[i];
-        if (!next)
-            return;
-        next->judged = true;
-        next->admitted = next->deadline_ns < INT64_MAX &&
-                         ef_all_fit(ef, host, next);
+                (next == UINT32_MAX || ef->job[i].job.i < ef->job[next].job.i))
+                next = i;
+        ef->job[next].judged = true;
+        ef->unjudged--;
+        if (ef->job[next].deadline_ns < INT64_MAX)
+            filled = ef_judge(ef, host, next);
     }
+    if (filled)
+        return;
+    ef_clear(ef);
+    ef_fill_from(ef, host, 0);
 }
 
 /* ---- what is left ----------------------------------------------------------- */
 
 /* What the next size costs more: GPU-time to the end there, less that at the
  * present size, over the GPUs of the step. */
-static void ef_look_ahead(struct ef_job *job, struct cs_host *host)
+static void ef_look_ahead(const struct ef *ef, struct cs_host *host, struct ef_job *job)
 {
-    job->next = cs_size_above(host, job->job, job->gpus);
+    double speedup, next;
+
+    job->next = ef_size_above(ef, host, job, job->gpus, &next);
     job->rise = INFINITY;
     if (job->next == 0 || job->gpus == 0)
         return;
-    double speedup = cs_best_speedup(host, job->job, job->gpus);
-    double next = cs_best_speedup(host, job->job, job->next);
+    ef_size_below(ef, host, job, job->gpus, &speedup);
     if (next > speedup)
         job->rise = job->left_s * (job->next / next - job->gpus / speedup) /
                     (job->next - job->gpus);
@@ -259,14 +450,15 @@ static uint32_t ef_start_oldest(struct ef *ef, struct cs_host *host,
                                 uint32_t room)
 {
     uint32_t count = 0;
+    double speedup;
 
-    for (uint32_t i = 0; i < ef->count; i++)
+    for (uint32_t i = 0; room > 0 && i < ef->count; i++)
         if (ef->job[i].gpus == 0)
             ef->heap[count++] = i;
     ef_heapify(ef, count, ef_older);
     while (count > 0 && room > 0) {
         struct ef_job *job = &ef->job[ef->heap[0]];
-        uint32_t least = cs_size_least(host, job->job);
+        uint32_t least = ef_size_above(ef, host, job, 0, &speedup);
         if (least > 0 && least <= room) {
             job->gpus = least;
             room -= least;
@@ -285,7 +477,7 @@ static void ef_give_rest(struct ef *ef, struct cs_host *host, uint32_t room)
 
     room = ef_start_oldest(ef, host, room);
     for (uint32_t i = 0; room > 0 && i < ef->count; i++) {
-        ef_look_ahead(&ef->job[i], host);
+        ef_look_ahead(ef, host, &ef->job[i]);
         if (isfinite(ef->job[i].rise))
             ef->heap[count++] = i;
     }
@@ -295,7 +487,7 @@ static void ef_give_rest(struct ef *ef, struct cs_host *host, uint32_t room)
         if (job->next - job->gpus <= room) {
             room -= job->next - job->gpus;
             job->gpus = job->next;
-            ef_look_ahead(job, host);
+            ef_look_ahead(ef, host, job);
         } else {
             job->rise = INFINITY;
         }
@@ -309,9 +501,28 @@ static void ef_give_rest(struct ef *ef, struct cs_host *host, uint32_t room)
 static bool ef_lost(const struct ef *ef, const struct cs_host *host)
 {
     for (uint32_t i = 0; i < ef->count; i++)
-        if (cs_size_now(host, ef->job[i].job) < ef->job[i].gpus)
+        if (ef->job[i].had > 0 && cs_size_now(host, ef->job[i].job) < ef->job[i].had)
             return true;
     return false;
+}
+
+/* The host may grant fewer GPUs; what it granted is remembered. */
+static void ef_set_sizes(struct ef *ef, struct cs_host *host)
+{
+    uint32_t sizes = 0;
+
+    for (uint32_t i = 0; i < ef->count; i++)
+        if (ef->job[i].gpus != ef->job[i].had)
+            ef->size[sizes++] = (struct cs_size) { ef->job[i].job, ef->job[i].gpus };
+    cs_set_sizes(host, ef->size, sizes);
+    for (uint32_t i = 0; i < ef->count; i++) {
+        struct ef_job *job = &ef->job[i];
+        if (job->gpus == job->had)
+            continue;
+        job->had = cs_size_now(host, job->job);
+        if (job->had == 0)              /* stopped: as long as it waits */
+            job->left_s = 1e-9 * (double)cs_left_ns(host, job->job);
+    }
 }
 
 /* Admits, fills the shares of all that are admitted by deadline, and deals out
@@ -326,24 +537,18 @@ static void ef_decide(void *self, struct cs_host *host)
     ef->total = room;
     if (ef->count == 0 || (!ef->changed && !ef_lost(ef, host)))
         return;
-    for (uint32_t i = 0; i < ef->count; i++)
-        ef->job[i].left_s = 1e-9 * (double)cs_left_ns(host, ef->job[i].job);
-    ef_admit(ef, host);
-    ef_clear(ef, host);
     for (uint32_t i = 0; i < ef->count; i++) {
         struct ef_job *job = &ef->job[i];
-        job->gpus = 0;
-        /* One that can no longer be on time has lost its claim. */
-        if (job->admitted && !ef_fill(ef, host, job))
-            job->admitted = false;
-        room -= job->gpus;
+        if (job->had == 0)
+            continue;
+        job->left_s = 1e-9 * (double)cs_left_ns(host, job->job);
+        job->had = cs_size_now(host, job->job);
     }
+    ef_admit(ef, host);
+    for (uint32_t i = 0; i < ef->count; i++)
+        room -= ef->job[i].gpus;
     ef_give_rest(ef, host, room);
-    for (uint32_t i = 0; i < ef->count; i++)
-        ef->size[i] = (struct cs_size) { ef->job[i].job, ef->job[i].gpus };
-    cs_set_sizes(host, ef->size, ef->count);
-    for (uint32_t i = 0; i < ef->count; i++)
-        ef->job[i].gpus = cs_size_now(host, ef->job[i].job);
+    ef_set_sizes(ef, host);
     ef->changed = false;
 }
 

@@ -12,7 +12,7 @@
 #include "tests/aid/family_aid.h"
 
 extern const struct cs_policy plain_pollux_policy, plain_afs_policy,
-    plain_themis_policy, plain_shockwave_policy;
+    plain_themis_policy, plain_shockwave_policy, plain_elasticflow_policy;
 
 #define FEW "population: 7, generations: 4"
 #define GENERIC "nodes: [{name: n, count: 4, gpus: {type: generic, count: 4}}]"
@@ -42,6 +42,7 @@ static const struct cs_policy *linear_of(const char *name)
 {
     static const struct cs_policy *const policy[] = {
         &plain_pollux_policy, &plain_afs_policy, &plain_themis_policy,
+        &plain_elasticflow_policy,
     };
 
     for (size_t i = 0; i < sizeof policy / sizeof *policy; i++)
@@ -111,6 +112,35 @@ static void afs_deals_to_jobs_of_many_curves_as_its_contest_does(void **state)
                           "estimate: noisy, noise: 1}");
     same_as_their_oracles("nodes: [{name: n, count: 16, gpus: {type: generic, count: 4}}], "
                           "failures: {job_mtbf: 30min, restart: 7s}", CURVES, "afs");
+}
+
+/* Deadlines that can be kept and that cannot, sizes with gaps, speeds that fall, and
+ * whole numbers of slots. */
+static void elasticflow_fills_slots_as_if_one_by_one(void **state)
+{
+    static const char *const elastic[] = {
+        "{min: 1, max: 12, scaling: {amdahl: 10%}}", "{min: 1, max: 5, scaling: linear}",
+        "{min: 1, max: 8, scaling: {table: {1: 1, 2: 1.9, 4: 1.5, 8: 4}}}",
+        "{min: 4, max: 6, scaling: {table: {1: 1, 4: 4, 6: 5}}}",
+    };
+    static const char policies[] =
+        "elasticflow, {policy: elasticflow, name: b, slot: 300s, slack: 0%}, {policy: "
+        "elasticflow, name: c, slots_max: 9}, {policy: elasticflow, name: d, estimate: "
+        "noisy, noise: 1}";
+    char workload[600];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof elastic / sizeof *elastic; i++) {
+        snprintf(workload, sizeof workload, "arrival: {process: poisson, rate: 150/h}, jobs: "
+                 "60, mix: [{recipe: trace, gpus: {choice: {1: 3, 2: 1}}, duration: "
+                 "{choice: {5min: 1, 10min: 1, 17min: 1, 1h: 1}}, deadline: {lognormal: "
+                 "{mean: 25min, cv: 1}}, elastic: %s}, {recipe: trace, name: b, gpus: 1, "
+                 "duration: {exponential: {mean: 10min}}, elastic: %s}]",
+                 elastic[i], elastic[i]);
+        same_as_their_oracles(GENERIC, workload, policies);
+        same_as_their_oracles(GENERIC ", failures: {job_mtbf: 30min, restart: 7s}", workload,
+                              policies);
+    }
 }
 
 static void plans_for_mixed_gpus_are_those_of_a_look_at_everything(void **state)
@@ -216,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_are_those_of_a_look_at_everything),
         cmocka_unit_test(afs_deals_to_jobs_of_many_curves_as_its_contest_does),
+        cmocka_unit_test(elasticflow_fills_slots_as_if_one_by_one),
         cmocka_unit_test(plans_for_mixed_gpus_are_those_of_a_look_at_everything),
         cmocka_unit_test(a_window_is_planned_as_by_the_simplex_method),
         cmocka_unit_test(sia_begins_with_the_oldest_of_equal_jobs),
