@@ -171,7 +171,7 @@ static void sia_read_job(struct sia *sia, const struct cs_host *host, struct sia
     const struct placement *place = sia_placement(host, job->id);
 
     for (uint32_t s = 0; place != NULL && s < place->share_count; s++) {
-        uint32_t node = place->share[s].node, gpus = mask_count(place->share[s].gpu_mask);
+        uint32_t node = place->share[s].node, gpus = cs_gpus_on(host, job->id, node);
         sia->capacity[node] += gpus;
         job->now.gpus += gpus;
         job->now.nodes += gpus > 0;
@@ -463,9 +463,9 @@ static void sia_keep_place(struct sia *sia, struct cs_host *host, struct sia_job
 
     job->seat = sia->seats;
     for (uint32_t s = 0; s < place->share_count; s++) {
-        uint32_t gpus = mask_count(place->share[s].gpu_mask);
+        uint32_t node = place->share[s].node, gpus = cs_gpus_on(host, job->id, node);
         if (gpus > 0)
-            sia_take(sia, host, job, place->share[s].node, gpus);
+            sia_take(sia, host, job, node, gpus);
     }
     job->placed = true;
 }
@@ -539,11 +539,10 @@ static bool sia_moves(const struct sia *sia, const struct cs_host *host,
             seat[k - 1] = was;
         }
     for (uint32_t s = 0; place != NULL && s < place->share_count; s++) {
-        uint32_t gpus = mask_count(place->share[s].gpu_mask);
+        uint32_t node = place->share[s].node, gpus = cs_gpus_on(host, job->id, node);
         if (gpus == 0)
             continue;
-        if (at == job->seats || seat[at].node != place->share[s].node ||
-            seat[at].gpus != gpus)
+        if (at == job->seats || seat[at].node != node || seat[at].gpus != gpus)
             return true;
         at++;
     }
