@@ -220,7 +220,7 @@ static double ef_slots(const struct ef *ef, struct cs_host *host,
 
     if (slots > (double)ef->slots_max)
         cs_limit_reached(host);
-    return fmin(slots, (double)ef->slots_max);
+    return slots < (double)ef->slots_max ? slots : (double)ef->slots_max;
 }
 
 /* Takes GPUs in the slots [from, to), and notes whether free GPUs still rise. */
@@ -275,7 +275,7 @@ static bool ef_ends(struct ef *ef, struct cs_host *host,
                 ef_take(ef, t, t + (uint32_t)ends + 1, gpus);
             return ends < slots - t;
         }
-        left_s -= speedup * slot_s * fmin(1, slots - t);
+        left_s -= speedup * slot_s * (slots - t < 1 ? slots - t : 1);
         if (*take)
             ef_take(ef, t, t + 1, gpus);
         apart |= gpus > 0;

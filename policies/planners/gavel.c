@@ -60,6 +60,7 @@ struct entry {
     double equal;               /* rate of an equal share */
     double left_s, solved_left_s;       /* work at speed 1; at the last program */
     double alone, alone_s;      /* rate on 1/n now; time spent at such rates */
+    bool over;                  /* the job has ended */
 };
 
 struct combo {
@@ -81,6 +82,7 @@ struct gavel {
     double cap[POOLS], usd[POOLS], all;
     struct entry *entry;
     uint32_t count, room;
+    uint32_t ended;             /* of them: those that are over */
     bool changed, packing;      /* changed: since it was solved */
     struct combo *combo;        /* the entries, then pairs of them */
     uint32_t combos, combo_room;
@@ -163,18 +165,43 @@ static void gavel_submitted(void *self, struct cs_host *host,
     g->changed = true;
 }
 
-/* Forgets the job, and keeps the order of the others.  The shares are planned anew. */
+/* Notes that the job is over.  Jobs stand in the order of their numbers.  The shares are
+ * planned anew. */
 static void gavel_ended(void *self, struct cs_host *host, struct job_id job)
 {
     struct gavel *g = self;
-    uint32_t kept = 0;
+    uint32_t at = 0, end = g->count;
 
     (void)host;
-    for (uint32_t i = 0; i < g->count; i++)
-        if (g->entry[i].job.i != job.i)
-            g->entry[kept++] = g->entry[i];
+    while (at < end) {
+        uint32_t middle = at + (end - at) / 2;
+        if (g->entry[middle].job.i < job.i)
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    if (at < g->count && g->entry[at].job.i == job.i) {
+        g->entry[at].over = true;
+        g->ended++;
+    }
     g->changed = true;
+}
+
+/* Forgets the jobs that are over, and keeps the order of the others: once a round,
+ * since entries are large. */
+static void forget_ended(struct gavel *g)
+{
+    uint32_t kept = 0;
+
+    if (g->ended == 0)
+        return;
+    for (uint32_t i = 0; i < g->count; i++) {
+        if (!g->entry[i].over && kept != i)
+            g->entry[kept] = g->entry[i];
+        kept += !g->entry[i].over;
+    }
     g->count = kept;
+    g->ended = 0;
 }
 
 /* ---- combinations ----------------------------------------------------------- */
@@ -775,7 +802,7 @@ static void gavel_decide(void *self, struct cs_host *host)
     int64_t now = cs_now_ns(host), round = g->round_ns;
     bool solves;
 
-    if (g->count == 0)
+    if (g->count == g->ended)
         return;
     if (cs_round_ns(host) > 0) {            /* it is asked at boundaries alone */
         cs_wake_at(host, clock_after(now, round));
@@ -784,6 +811,7 @@ static void gavel_decide(void *self, struct cs_host *host)
         if (now % round != 0)
             return;
     }
+    forget_ended(g);
     g->changed |= nodes_changed(g, host);
     solves = g->changed && cs_may_solve(host);
     if (g->changed && !solves)

@@ -51,7 +51,13 @@ struct sia_job {
     uint32_t restarts, first, count;    /* columns */
     uint32_t like, members;     /* the first job that is alike; of that: how many */
     double each[HOST_KINDS];            /* per GPU */
-    bool placed, tried;
+    uint32_t seat, seats;       /* GPUs to be: its entries in sia->seat */
+    bool placed;
+};
+
+/* GPUs of a node, for one job. */
+struct sia_seat {
+    uint32_t node, gpus;
 };
 
 struct sia {
@@ -70,7 +76,11 @@ struct sia {
     uint32_t node_most[POOLS], most[POOLS];     /* largest nodes, how many */
     uint32_t node_gpus[POOLS], whole[POOLS], total[POOLS];
     struct cs_node_gpus *spot;
-    uint16_t *at;               /* [job][node]: GPUs to be */
+    uint32_t spot_room;
+    struct sia_seat *seat;              /* job by job, as they are placed */
+    uint32_t seats, seat_room;
+    uint64_t *with_left;        /* [GPUs][word]: a bit for each node that has so many left */
+    uint32_t words;
 };
 
 /* ---- the jobs and nodes of a deal ------------------------------------------- */
@@ -112,8 +122,6 @@ static void sia_room(struct sia *sia, struct cs_host *host, uint32_t jobs)
     sia->row = cs_alloc(host, 2 * columns, sizeof *sia->row);
     sia->column = cs_alloc(host, 2 * columns, sizeof *sia->column);
     sia->limit = cs_alloc(host, room + POOLS, sizeof *sia->limit);
-    sia->spot = cs_alloc(host, (size_t)room * sia->nodes, sizeof *sia->spot);
-    sia->at = cs_alloc(host, (size_t)room * sia->nodes, sizeof *sia->at);
 }
 
 /* Adds a job to those of this round, if the policy can deal with it. */
@@ -149,6 +157,29 @@ static void sia_list_jobs(struct sia *sia, struct cs_host *host)
         cs_limit_reached(host);
 }
 
+/* The GPUs that a job holds; NULL: none. */
+static const struct placement *sia_placement(const struct cs_host *host, struct job_id id)
+{
+    struct lease_id lease = cs_role_lease(host, id, 0);
+
+    return lease.i == ID_NONE ? NULL : &cs_lease(host, lease)->placement;
+}
+
+/* Counts what a job holds now, which its nodes have for the listed jobs. */
+static void sia_read_job(struct sia *sia, const struct cs_host *host, struct sia_job *job)
+{
+    const struct placement *place = sia_placement(host, job->id);
+
+    for (uint32_t s = 0; place != NULL && s < place->share_count; s++) {
+        uint32_t node = place->share[s].node, gpus = cs_gpus_on(host, job->id, node);
+        sia->capacity[node] += gpus;
+        job->now.gpus += gpus;
+        job->now.nodes += gpus > 0;
+        if (gpus > 0)
+            job->now.pool = sia->pool[node];
+    }
+}
+
 /* Counts what each node has for the listed jobs, free GPUs and those that they
  * hold; what each job holds now; and by pool the most that one node has, and how
  * many nodes have that. */
@@ -161,22 +192,17 @@ static void sia_read_nodes(struct sia *sia, struct cs_host *host)
         struct cs_node node = cs_node(host, n);
         sia->pool[n] = node.pool;
         sia->capacity[n] = node.here ? node.free_gpus : 0;
-        for (uint32_t j = 0; j < sia->jobs; j++) {
-            struct sia_config *now = &sia->job[j].now;
-            uint32_t gpus = cs_gpus_on(host, sia->job[j].id, n);
-            sia->capacity[n] += gpus;
-            now->gpus += gpus;
-            now->nodes += gpus > 0;
-            if (gpus > 0)
-                now->pool = node.pool;
+    }
+    for (uint32_t j = 0; j < sia->jobs; j++)
+        sia_read_job(sia, host, &sia->job[j]);
+    for (uint32_t n = 0; n < sia->nodes; n++) {
+        uint32_t pool = sia->pool[n], gpus = sia->capacity[n];
+        sia->total[pool] += gpus;
+        if (gpus > sia->node_gpus[pool]) {
+            sia->node_gpus[pool] = gpus;
+            sia->whole[pool] = 0;
         }
-        sia->total[node.pool] += sia->capacity[n];
-        if (sia->capacity[n] > sia->node_gpus[node.pool]) {
-            sia->node_gpus[node.pool] = sia->capacity[n];
-            sia->whole[node.pool] = 0;
-        }
-        sia->whole[node.pool] += sia->capacity[n] > 0 &&
-                                 sia->capacity[n] == sia->node_gpus[node.pool];
+        sia->whole[pool] += gpus > 0 && gpus == sia->node_gpus[pool];
     }
 }
 
@@ -359,85 +385,118 @@ static void sia_share_out(struct sia *sia)
 
 /* ---- places --------------------------------------------------------------------- */
 
+/* Sets what a node has left. */
+static void sia_set_left(struct sia *sia, uint32_t node, uint32_t gpus)
+{
+    uint64_t bit = UINT64_C(1) << node % 64;
+
+    sia->with_left[(size_t)sia->left[node] * sia->words + node / 64] &= ~bit;
+    sia->with_left[(size_t)gpus * sia->words + node / 64] |= bit;
+    sia->left[node] = gpus;
+}
+
 /* Returns the node of a job's pool that has least left of those that have enough
- * (best fit); UINT32_MAX: none. */
+ * (best fit), of equals the first; UINT32_MAX: none. */
 static uint32_t sia_find_node(const struct sia *sia, const struct sia_job *job,
                               uint32_t gpus)
 {
-    uint32_t best = UINT32_MAX;
-
-    for (uint32_t n = 0; n < sia->nodes; n++)
-        if (sia->pool[n] == job->next.pool && sia->left[n] >= gpus &&
-            sia->host_left[n * HOST_KINDS] >= job->each[0] * gpus &&
-            sia->host_left[n * HOST_KINDS + 1] >= job->each[1] * gpus &&
-            (best == UINT32_MAX || sia->left[n] < sia->left[best]))
-            best = n;
-    return best;
+    for (uint32_t left = gpus; left <= sia->node_gpus[job->next.pool]; left++)
+        for (uint32_t w = 0; w < sia->words; w++) {
+            uint64_t word = sia->with_left[(size_t)left * sia->words + w];
+            for (; word != 0; word &= word - 1) {
+                uint32_t n = 64 * w + (uint32_t)__builtin_ctzll(word);
+                if (sia->pool[n] == job->next.pool &&
+                    sia->host_left[n * HOST_KINDS] >= job->each[0] * gpus &&
+                    sia->host_left[n * HOST_KINDS + 1] >= job->each[1] * gpus)
+                    return n;
+            }
+        }
+    return UINT32_MAX;
 }
 
-/* Gives GPUs of a node to a job, with its cores and memory for each. */
-static void sia_take(struct sia *sia, uint32_t j, uint32_t node, uint32_t gpus)
+/* Gives GPUs of a node to the job that is being placed, with its cores and memory for
+ * each. */
+static void sia_take(struct sia *sia, struct cs_host *host, struct sia_job *job,
+                     uint32_t node, uint32_t gpus)
 {
-    sia->at[j * sia->nodes + node] = (uint16_t)gpus;
-    sia->left[node] -= gpus;
+    if (sia->seats == sia->seat_room)
+        sia->seat = cs_grow(host, sia->seat, &sia->seat_room, sia->seats,
+                            sizeof *sia->seat);
+    sia->seat[sia->seats++] = (struct sia_seat) { node, gpus };
+    job->seats++;
+    sia_set_left(sia, node, sia->left[node] - gpus);
     for (uint32_t k = 0; k < HOST_KINDS; k++)
-        sia->host_left[node * HOST_KINDS + k] -= sia->job[j].each[k] * gpus;
+        sia->host_left[node * HOST_KINDS + k] -= job->each[k] * gpus;
 }
 
-/* Gives back what a job has on a node: GPUs, cores and memory. */
-static void sia_give_back(struct sia *sia, uint32_t j, uint32_t node)
+/* Gives back what a job was given last: GPUs, cores and memory. */
+static void sia_give_back(struct sia *sia, struct sia_job *job)
 {
-    uint32_t gpus = sia->at[j * sia->nodes + node];
+    struct sia_seat seat = sia->seat[--sia->seats];
 
-    sia->at[j * sia->nodes + node] = 0;
-    sia->left[node] += gpus;
+    job->seats--;
+    sia_set_left(sia, seat.node, sia->left[seat.node] + seat.gpus);
     for (uint32_t k = 0; k < HOST_KINDS; k++)
-        sia->host_left[node * HOST_KINDS + k] += sia->job[j].each[k] * gpus;
+        sia->host_left[seat.node * HOST_KINDS + k] += job->each[k] * seat.gpus;
 }
 
 /* Places a job on as many nodes as its configuration says, alike on each, or
  * takes all back. */
-static bool sia_place_job(struct sia *sia, uint32_t j)
+static bool sia_place_job(struct sia *sia, struct cs_host *host, struct sia_job *job)
 {
-    struct sia_job *job = &sia->job[j];
-    uint32_t node, on = 0, each = job->next.gpus / job->next.nodes;
+    uint32_t node, each = job->next.gpus / job->next.nodes;
 
-    while (on < job->next.nodes &&
-           (node = sia_find_node(sia, job, each)) != UINT32_MAX) {
-        sia_take(sia, j, node, each);
-        on++;
-    }
-    job->placed = on == job->next.nodes;
-    for (node = 0; !job->placed && node < sia->nodes; node++)
-        sia_give_back(sia, j, node);
+    job->seat = sia->seats;
+    while (job->seats < job->next.nodes &&
+           (node = sia_find_node(sia, job, each)) != UINT32_MAX)
+        sia_take(sia, host, job, node, each);
+    job->placed = job->seats == job->next.nodes;
+    while (!job->placed && job->seats > 0)
+        sia_give_back(sia, job);
     return job->placed;
 }
 
 /* A job that keeps its configuration keeps its GPUs. */
-static void sia_keep_place(struct sia *sia, struct cs_host *host, uint32_t j)
+static void sia_keep_place(struct sia *sia, struct cs_host *host, struct sia_job *job)
 {
-    struct sia_job *job = &sia->job[j];
+    const struct placement *place = sia_placement(host, job->id);
 
-    for (uint32_t n = 0; n < sia->nodes; n++) {
-        uint32_t gpus = cs_gpus_on(host, job->id, n);
+    job->seat = sia->seats;
+    for (uint32_t s = 0; s < place->share_count; s++) {
+        uint32_t node = place->share[s].node, gpus = cs_gpus_on(host, job->id, node);
         if (gpus > 0)
-            sia_take(sia, j, n, gpus);
+            sia_take(sia, host, job, node, gpus);
     }
     job->placed = true;
 }
 
-/* The largest that has no place yet; sia->jobs: none. */
-static uint32_t sia_find_largest(const struct sia *sia)
+/* All nodes have what the listed jobs may use. */
+static void sia_clear_places(struct sia *sia)
 {
-    uint32_t best = sia->jobs;
+    memset(sia->with_left, 0,
+           (size_t)(NODE_GPUS_MAX + 1) * sia->words * sizeof *sia->with_left);
+    for (uint32_t n = 0; n < sia->nodes; n++) {
+        sia->left[n] = sia->capacity[n];
+        sia_set_left(sia, n, sia->capacity[n]);
+    }
+    memcpy(sia->host_left, sia->host,
+           sia->nodes * HOST_KINDS * sizeof *sia->host);
+    sia->seats = 0;
+}
 
-    for (uint32_t j = 0; j < sia->jobs; j++)
-        if (sia->job[j].next.nodes > 0 && !sia->job[j].placed &&
-            !sia->job[j].tried &&
-            (best == sia->jobs ||
-             sia->job[j].next.gpus > sia->job[best].next.gpus))
-            best = j;
-    return best;
+/* The largest number of GPUs below one that a job is to have and that has no place
+ * yet; 0: there is none. */
+static uint32_t sia_next_size(const struct sia *sia, uint32_t below)
+{
+    uint32_t size = 0;
+
+    for (uint32_t j = 0; j < sia->jobs; j++) {
+        const struct sia_job *job = &sia->job[j];
+        if (job->next.nodes > 0 && !job->placed && job->next.gpus < below &&
+            job->next.gpus > size)
+            size = job->next.gpus;
+    }
+    return size;
 }
 
 /* Places all jobs, the largest first; with `keep`, those whose configuration stays
@@ -445,45 +504,69 @@ static uint32_t sia_find_largest(const struct sia *sia)
 static bool sia_place_all(struct sia *sia, struct cs_host *host, bool keep)
 {
     bool all = true, kept = false;
-    uint32_t j;
+    uint32_t size = UINT32_MAX;
 
-    memcpy(sia->left, sia->capacity, sia->nodes * sizeof *sia->left);
-    memcpy(sia->host_left, sia->host,
-           sia->nodes * HOST_KINDS * sizeof *sia->host);
-    memset(sia->at, 0, (size_t)sia->jobs * sia->nodes * sizeof *sia->at);
-    for (j = 0; j < sia->jobs; j++) {
+    sia_clear_places(sia);
+    for (uint32_t j = 0; j < sia->jobs; j++) {
         struct sia_job *job = &sia->job[j];
-        job->tried = job->placed = false;
+        job->placed = false;
+        job->seats = 0;
         if (keep && job->next.nodes > 0 && is_same_config(job->next, job->now))
-            sia_keep_place(sia, host, j);
+            sia_keep_place(sia, host, job);
         kept |= job->placed;
     }
-    while ((j = sia_find_largest(sia)) < sia->jobs) {
-        sia->job[j].tried = true;
-        all &= sia_place_job(sia, j);
-    }
+    while ((size = sia_next_size(sia, size)) > 0)
+        for (uint32_t j = 0; j < sia->jobs; j++) {
+            struct sia_job *job = &sia->job[j];
+            if (job->next.nodes > 0 && !job->placed && job->next.gpus == size)
+                all &= sia_place_job(sia, host, job);
+        }
     return all || !kept;
+}
+
+/* Sorts what a job is to have by node, and compares it with what it has. */
+static bool sia_moves(const struct sia *sia, const struct cs_host *host,
+                      const struct sia_job *job)
+{
+    const struct placement *place = sia_placement(host, job->id);
+    struct sia_seat *seat = sia->seat + job->seat;
+    uint32_t at = 0;
+
+    for (uint32_t i = 1; i < job->seats; i++)
+        for (uint32_t k = i; k > 0 && seat[k].node < seat[k - 1].node; k--) {
+            struct sia_seat was = seat[k];
+            seat[k] = seat[k - 1];
+            seat[k - 1] = was;
+        }
+    for (uint32_t s = 0; place != NULL && s < place->share_count; s++) {
+        uint32_t node = place->share[s].node, gpus = cs_gpus_on(host, job->id, node);
+        if (gpus == 0)
+            continue;
+        if (at == job->seats || seat[at].node != node || seat[at].gpus != gpus)
+            return true;
+        at++;
+    }
+    return at < job->seats;
 }
 
 /* Hands the placement to the host in one call, and counts a restart for each
  * job that had run and moves. */
 static void sia_apply(struct sia *sia, struct cs_host *host)
 {
-    uint32_t count = 0;
+    uint32_t count = 0, most = sia->seats + sia->jobs;
 
+    if (most > sia->spot_room)
+        sia->spot = cs_grow(host, sia->spot, &sia->spot_room, most, sizeof *sia->spot);
     for (uint32_t j = 0; j < sia->jobs; j++) {
         struct sia_job *job = &sia->job[j];
-        uint32_t first = count;
-        bool moved = false;
-        for (uint32_t n = 0; n < sia->nodes; n++) {
-            uint32_t gpus = sia->at[j * sia->nodes + n];
-            moved |= gpus != cs_gpus_on(host, job->id, n);
-            if (gpus > 0)
-                sia->spot[count++] = (struct cs_node_gpus) { job->id, n, gpus };
+        bool moves = sia_moves(sia, host, job);
+        for (uint32_t i = 0; i < job->seats; i++) {
+            struct sia_seat seat = sia->seat[job->seat + i];
+            sia->spot[count++] = (struct cs_node_gpus) { job->id, seat.node, seat.gpus };
         }
-        if (count == first)
+        if (job->seats == 0)
             sia->spot[count++] = (struct cs_node_gpus) { job->id, 0, 0 };
-        else if (moved && cs_attained_gpu_s(host, job->id) > 0)
+        else if (moves && cs_attained_gpu_s(host, job->id) > 0)
             sia->restarts[job->id.i]++;
     }
     cs_set_node_gpus(host, sia->spot, count);
@@ -541,6 +624,9 @@ static bool sia_init(void *self, struct cs_host *host)
     sia->pool = cs_alloc(host, sia->nodes, sizeof *sia->pool);
     sia->capacity = cs_alloc(host, sia->nodes, sizeof *sia->capacity);
     sia->left = cs_alloc(host, sia->nodes, sizeof *sia->left);
+    sia->words = (sia->nodes + 63) / 64;
+    sia->with_left = cs_alloc(host, (size_t)(NODE_GPUS_MAX + 1) * sia->words,
+                              sizeof *sia->with_left);
     sia->host = cs_alloc(host, sia->nodes * HOST_KINDS, sizeof *sia->host);
     sia->host_left = cs_alloc(host, sia->nodes * HOST_KINDS,
                               sizeof *sia->host_left);

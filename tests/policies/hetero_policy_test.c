@@ -118,12 +118,12 @@ static void an_assignment_is_the_best_of_all(void **state)
 static void places_meet_the_matrix(struct rng *rng)
 {
     uint32_t rows = 1 + (uint32_t)rng_below(rng, 12), machines, n = 0;
-    uint32_t kind[8], column[12], other[12];
-    double time_s[24], free_s[8], cost[12 * 8 * 12];
+    uint32_t kind[24], column[12], other[12];
+    double time_s[24], free_s[24], cost[12 * 24 * 12];
     struct cs_places in = { .rows = rows, .kinds = 2, .time_s = time_s,
                             .kind = kind, .free_s = free_s };
 
-    in.machines = machines = 1 + (uint32_t)rng_below(rng, 8);
+    in.machines = machines = 1 + (uint32_t)rng_below(rng, 24);
     in.places = (rows + machines - 1) / machines;
     in.places += (uint32_t)rng_below(rng, rows - in.places + 1);
     for (uint32_t m = 0; m < machines; m++) {
