@@ -44,8 +44,8 @@ TESTS := $(patsubst %.o,$(B)/tests/%,$(notdir $(TEST)))
 FUZZ  := $(patsubst tests/fuzz/%.c,$(B)/tests/%,$(wildcard tests/fuzz/*.c))
 AIDS  := $(patsubst %.c,$(B)/%,$(wildcard tests/aid/*.c tests/oracles/*.c))
 BENCH := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
-.PHONY: all lib tests unit clang asan tsan check house test demo bench bless validate faults \
-        mutants weights claims pictures deb fuzz format install uninstall dist clean clean-root help FORCE
+.PHONY: all lib tests unit clang asan tsan check house test demo bench bless validate faults help \
+        mutants weights claims pictures deb fuzz format install uninstall dist clean clean-root FORCE
 # The module of ranks is built where Open MPI is; the program links with none of it.
 MPI     := $(if $(SAN),,$(shell pkg-config --cflags --libs ompi-c 2>/dev/null))
 PROGRAM := $(if $(wildcard experiments/main.c),$(B)/clustersim $(B)/clustersim-bench \

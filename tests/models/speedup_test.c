@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * speedup_test.c - how fast a job is on other GPUs and beside other jobs, by hand: two pools,
- * three sizes, two kinds of jobs.
+ * three sizes, two kinds of jobs; names that results print, what a request overrides.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -192,6 +192,33 @@ static void items_have_the_bytes_of_their_format(void **state)
     assert_true(loader_item(LOADER_TEXT, 100).handover_s == 0);
 }
 
+static void every_phase_and_status_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    for (int a = 0; a < PHASE_KIND_COUNT; a++)
+        for (int b = 0; b < a; b++)
+            assert_string_not_equal(phase_kind_name((enum phase_kind)a),
+                                    phase_kind_name((enum phase_kind)b));
+    for (int a = 0; a < JOB_STATUS_COUNT; a++)
+        for (int b = 0; b < a; b++)
+            assert_string_not_equal(job_status_name((enum job_status)a),
+                                    job_status_name((enum job_status)b));
+    assert_string_equal(phase_kind_name(PHASE_ROLLOUT), "rollout");
+    assert_string_equal(job_status_name(JOB_UNFINISHED), "unfinished");
+}
+
+static void a_request_overrides_the_gpus_of_its_first_role_only(void **state)
+{
+    (void)state;
+    struct job_form form = { .role_count = 2,
+                             .role = { { .gpus = 4 }, { .gpus = 2 } } };
+    struct job_request request = { .form = &form };
+    assert_int_equal(job_role_gpus(&request, 0), 4);
+    request.gpus = 16;
+    assert_int_equal(job_role_gpus(&request, 0), 16);
+    assert_int_equal(job_role_gpus(&request, 1), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +228,8 @@ int main(void)
         cmocka_unit_test(stated_pairs_share_by_the_names_of_forms),
         cmocka_unit_test(a_family_means_its_largest_card),
         cmocka_unit_test(items_have_the_bytes_of_their_format),
+        cmocka_unit_test(every_phase_and_status_has_a_name_of_its_own),
+        cmocka_unit_test(a_request_overrides_the_gpus_of_its_first_role_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

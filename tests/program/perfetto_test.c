@@ -30,7 +30,8 @@ static const char experiment[] =
     "  mix:\n    - recipe: grpo\n      name: grpo\n      share: 1\n"
     "      model: qwen2.5-7b\n      method: lora\n      prompts: 32\n      responses: 4\n"
     "      prompt_tokens: 512\n      response: {mean: 1000, cv: 1, max: 8192}\n"
-    "      reward: {on: cpu, core_time: 20ms}\n      data: {cores: 8}\n      steps: {uniform: [2, 4]}\n"
+    "      reward: {on: cpu, core_time: 20ms}\n      data: {cores: 8}\n"
+    "      steps: {uniform: [2, 4]}\n"
     "      rollout: {gpus: 8}\n      train: {gpus: 8}\n"
     "policies: [fcfs, static]\n"
     "output: {plots: [], tables: [summary, phases], detail_seeds: all, trace: perfetto}\n";
