@@ -44,8 +44,9 @@ TESTS := $(patsubst %.o,$(B)/tests/%,$(notdir $(TEST)))
 FUZZ  := $(patsubst tests/fuzz/%.c,$(B)/tests/%,$(wildcard tests/fuzz/*.c))
 AIDS  := $(patsubst %.c,$(B)/%,$(wildcard tests/aid/*.c tests/oracles/*.c))
 BENCH := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
-.PHONY: all lib tests unit clang asan tsan check house test demo bench bless validate faults help \
-        mutants weights claims pictures deb fuzz format install uninstall dist clean clean-root FORCE
+.PHONY: all lib tests unit clang asan tsan check house test demo bench bless validate faults \
+        mutants weights claims pictures deb fuzz format install uninstall dist clean clean-root \
+        help FORCE
 # The module of ranks is built where Open MPI is; the program links with none of it.
 MPI     := $(if $(SAN),,$(shell pkg-config --cflags --libs ompi-c 2>/dev/null))
 PROGRAM := $(if $(wildcard experiments/main.c),$(B)/clustersim $(B)/clustersim-bench \
@@ -101,8 +102,7 @@ $(B)/embed/rng_table.c: sim/base/rng_table.awk; mkdir -p $(@D); awk -f $< > $@
 # A stamp is touched only when its text changes: with the flags, or the list of sources.
 stamp = mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' > $@
 $(B)/flags.stamp: FORCE; $(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
-$(B)/sources.stamp: FORCE
-	$(call stamp,$(SRC) $(AIDS) $(foreach e,$(EMBEDS),$($(e))))
+$(B)/sources.stamp: FORCE; $(call stamp,$(SRC) $(AIDS) $(foreach e,$(EMBEDS),$($(e))))
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
 # The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.
 GOAL = all tests
