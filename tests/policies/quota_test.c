@@ -61,6 +61,23 @@ static void what_is_lent_is_taken_back(void **state)
     world_close(&world);
 }
 
+/* Pools of 8 and 10 GPUs: nine in numbers and a half of all are enough for jobs of nine. */
+static void a_share_is_one_of_all_pools(void **state)
+{
+    struct owned_job job[] = { { 0, 1000, 9, "a" }, { 0, 1000, 9, "b" } };
+    struct world_job end[2];
+    struct world world = { 0 };
+
+    (void)state;
+    if (!open_owned(&world, job, 2, "nodes: [{name: m, count: 1, gpus: {type: generic, count: "
+                    "8}}, {name: n, count: 1, gpus: {type: generic, count: 10}}]",
+                    "[{policy: quota, quotas: a=9 b=50%, borrow: false}]") ||
+        !world_run(&world, 0, NULL, end, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(end[0].start_s == 0 && end[1].start_s == 0);
+    world_close(&world);
+}
+
 /* Nothing of a service or a trace may wait for ever without a word. */
 static void what_may_never_start_ends_the_run_with_its_reason(void **state)
 {
@@ -220,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_may_never_start_ends_the_run_with_its_reason),
         cmocka_unit_test(what_is_lent_is_taken_back),
+        cmocka_unit_test(a_share_is_one_of_all_pools),
         cmocka_unit_test(nothing_is_lent_or_taken_back_if_it_is_forbidden),
         cmocka_unit_test(quotas_that_are_none_fail_the_trial),
         cmocka_unit_test(quotas_lose_no_job),
