@@ -103,7 +103,8 @@ if [ -f "$musl" ]; then
     mkdir $out/musl
     (cd $out/musl && ar x "$musl" && "${CC:-gcc}" -shared -nostdlib -Wl,--no-undefined -o libm.so \
         cbrt.lo ceil.lo cos.lo erf.lo exp.lo exp2.lo expm1.lo fabs.lo floor.lo fmod.lo \
-        hypot.lo log.lo log10.lo log1p.lo log2.lo pow.lo sin.lo sincos.lo tgamma.lo sqrt.lo scalbn.lo \
+        hypot.lo log.lo log10.lo log1p.lo log2.lo pow.lo sin.lo sincos.lo tgamma.lo \
+        sqrt.lo scalbn.lo \
         exp_data.lo pow_data.lo log_data.lo log2_data.lo __math_*.lo __cos.lo __sin.lo __tan.lo \
         __rem_pio2.lo __rem_pio2_large.lo __fpclassify.lo __signbit.lo -lc)
     LD_PRELOAD=$PWD/$out/musl/libm.so $out/probe >$out/probe.musl

@@ -130,10 +130,13 @@ uint32_t cs_curve(const struct cs_host *host, struct job_id id)
 /* In the pool where it is fastest, by the laws. */
 static double find_best_speedup(struct cs_host *host, struct job_id id, uint32_t gpus)
 {
+    const struct host_job_slot *job = host_job_slot(host, id.i);
     double best = 0;
 
+    if (host_form_of(job)->role_count != 1 || gpus == 0)
+        return 0;
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
-        best = fmax(best, cs_speedup(host, id, p, gpus));
+        best = fmax(best, host_speedup(host, job, p, gpus, 0));
     assert(isfinite(best));
     return best;
 }
