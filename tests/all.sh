@@ -54,6 +54,7 @@ others() {
     stage 'gates' tests/check.sh build
     stage 'pairs of experiments' tests/pairs.sh build
     stage 'endurance' python3 tests/endurance.py build --quick
+    stage 'mutants' tests/mutants.sh build
     stage 'what is installed' tests/installed.sh
     stage 'Debian packages' tests/debian/test.sh
     stage 'the Python package' tests/python.sh build

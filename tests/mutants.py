@@ -11,15 +11,19 @@ one of them fails:
                tests/mutation/equivalent.tsv
   survived     no test failed; `not run` of these: no test runs the line
 
-    tests/mutants.py BUILD [--seed N] [--count N] [--files PATTERN] [--seconds S] [-j N]
-                     [--at-least FRACTION] [--near] [--write-near]
+    tests/mutants.py BUILD [--seed N] [--count N] [--files PATTERN] [--seconds S] [--each S]
+                     [--leave PATTERN] [--at-least FRACTION] [--known] [--near]
+                     [--write-near] [--log FILE] [-j N]
 
 --count is for each folder of the product that has files of the PATTERN.  --seconds is
-processor time; what is not judged by then is left.  The first run measures which test runs
-which line, some six minutes.  --near does not: it runs the few tests that near.tsv has for a
-file, and takes the week's number for the seed; --write-near writes this table from what runs
-have seen.  Status 1: the share of killed is below --at-least, by more than a sample of this
-size may be by chance (1 in 100), or equivalent.tsv has a line that no file has.
+processor time of all, what is not judged by then is left; --each is that of one fault, and
+once more for golden experiments.  --leave names tests that do not run.  The first run measures
+which test runs which line, some ten minutes; --known takes what is measured.  --near needs
+none of it: it runs the few tests that near.tsv has for a file, and takes the week's number
+for the seed; --write-near writes this table from what runs have seen.  Verdicts go to --log
+(stderr) as they come.  Status 1: the share of killed is below --at-least, by more than a
+sample of this size may be by chance (1 in 100), or equivalent.tsv has a line that its
+function has no more.
 """
 import argparse
 import collections
@@ -38,12 +42,11 @@ import threading
 
 from mutation import reach
 from mutation.bench import Bench
-from mutation.places import ROOT, in_words, line_at, lines_of
+from mutation.places import ROOT, function_at, in_words, line_at, lines_of
 
 HERE = os.path.join(ROOT, "tests", "mutation")
 NEAR = 8                        # tests for a file in near.tsv
 NEAR_S = 4                      # seconds of a test there
-VERDICTS = ["killed", "by golden", "equivalent", "survived", "not run"]
 
 
 def rows_of(name):
@@ -77,7 +80,7 @@ class Judge:
         self.bench, self.near, self.each_s = bench, args.near, args.each
         self.leave = re.compile(args.leave or "^$")
         self.scratch = tempfile.mkdtemp(prefix="clustersim-mutants-")
-        self.equivalent = {tuple(row[:3]) for row in rows_of("equivalent.tsv")}
+        self.equivalent = {tuple(row[:4]) for row in rows_of("equivalent.tsv")}
         self.lock = threading.Lock()
         self.kills_path = os.path.join(bench.folder, "kills.json")
         self.kills = collections.defaultdict(collections.Counter)
@@ -108,7 +111,7 @@ class Judge:
         tests = [test for test in in_file if lines & self.reached[test]["set"][name]]
         if not tests and line_at(name, number).lstrip().startswith((".", "{", "[")):
             tests = in_file
-        tests.sort(key=lambda test: (test.startswith("golden:"), -worth(test), test))
+        tests.sort(key=lambda test: (test in self.bench.golden, -worth(test), test))
         return [(test, self.reached[test]["cpu"]) for test in tests]
 
     def judge(self, at, fault):
@@ -117,17 +120,19 @@ class Judge:
         work = os.path.join(self.scratch, str(at))
         os.makedirs(work)
         try:
-            if (name, line_at(name, number).strip(), new.strip()) in self.equivalent:
+            if (name, function_at(name, number), line_at(name, number).strip(),
+                    new.strip()) in self.equivalent:
                 return fault, "equivalent", ""
             if not self.bench.make(work, fault):
                 return None
-            tests, spent_s, ran = self.tests_of(name, number), 0, 0
+            tests, ran = self.tests_of(name, number), 0
+            left_s = {False: self.each_s, True: self.each_s}
             for test, cpu_s in tests:
-                golden = test.startswith("golden:")
-                if spent_s + cpu_s > self.each_s and not golden:
+                golden = test in self.bench.golden
+                if cpu_s > left_s[golden]:
                     continue
                 failed, used_s, _said = self.bench.run(test, work, 3 * cpu_s + 3)
-                ran, spent_s = ran + 1, spent_s + used_s
+                ran, left_s[golden] = ran + 1, left_s[golden] - used_s
                 if failed:
                     with self.lock:
                         self.kills[name][test] += 1
@@ -188,67 +193,76 @@ def chance(killed, planted, share):
 
 
 def report(results, at_least):
-    """Prints the table and the survivors; returns whether a folder is below its floor."""
+    """Prints the table and the survivors; returns whether the share of killed is below its
+    floor by more than chance."""
     print("| folder | planted | equivalent | killed | of these by golden alone | survived | "
           "of these not run | score |\n|---|--:|--:|--:|--:|--:|--:|--:|")
-    below = False
-    for folder, rows in results.items():
+    every = [row for rows in results.values() for row in rows]
+    for folder, rows in [*results.items(), ("all", every)]:
         counts = collections.Counter(verdict for _fault, verdict, _by in rows)
         killed = counts["killed"] + counts["by golden"]
         effect = len(rows) - counts["equivalent"]
         print("| %s | %d | %d | %d | %d | %d | %d | %.1f%% |" % (
             folder, len(rows), counts["equivalent"], killed, counts["by golden"],
             effect - killed, counts["not run"], 100 * killed / max(1, effect)))
-        below |= at_least > 0 and (effect == 0 or (
-            killed < at_least * effect and chance(killed, effect, at_least) < 0.01))
-    for rows in results.values():
-        for (name, number, kind, new), verdict, by in sorted(rows):
-            if verdict in ("survived", "not run"):
-                print("%s (%s): %s:%d: %s:\n    %s\n    %s" % (
-                    verdict, by, name, number + 1, kind, line_at(name, number).strip(),
-                    new.strip()))
-    return below
+    for (name, number, kind, new), verdict, by in sorted(every):
+        if verdict in ("survived", "not run"):
+            print("%s (%s): %s:%d: %s:\n    %s\n    %s" % (
+                verdict, by, name, number + 1, kind, line_at(name, number).strip(),
+                new.strip()))
+    return at_least > 0 and (effect == 0 or chance(killed, effect, at_least) < 0.01)
 
 
 def stale():
-    """Entries of equivalent.tsv whose line is in its file no more."""
+    """Entries of equivalent.tsv whose line is no more in its function, or without a reason."""
     gone = []
     for row in rows_of("equivalent.tsv"):
         path = os.path.join(ROOT, row[0])
         lines = []
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
-                lines = [line.strip() for line in file]
-        if row[1] not in lines or len(row) < 4:
+                lines = file.read().split("\n")
+        if len(row) != 5 or not any(
+                line.strip() == row[2] and function_at(row[0], number) == row[1]
+                for number, line in enumerate(lines)):
             gone.append(row)
     for row in gone:
-        print("equivalent.tsv: no such line: " + ": ".join(row[:2]))
+        print("equivalent.tsv: no such line: " + ": ".join(row[:3]))
     return bool(gone)
 
 
+def choose_near(judge, name, cheap):
+    """Of cheap tests those that killed in the file most, then those that run most of its lines
+    that fewer than two chosen ones do."""
+    chosen = [test for test, _n in judge.kills[name].most_common() if test in cheap][:NEAR - 3]
+    left = collections.Counter({n: 2 for entry in cheap.values() for n in entry["set"][name]})
+    for test in chosen:
+        left.subtract(list(cheap[test]["set"][name]))
+
+    def adds(test):
+        return sum(left[n] > 0 for n in cheap[test]["set"][name]) / (cheap[test]["cpu"] + 0.2)
+
+    while len(chosen) < min(NEAR, len(cheap)):
+        test = max(sorted(set(cheap) - set(chosen)), key=adds)
+        if adds(test) == 0:
+            break
+        left.subtract(list(cheap[test]["set"][name]))
+        chosen.append(test)
+    return sorted(chosen, key=lambda test: -(judge.kills[name][test] + 0.5) /
+                  (cheap[test]["cpu"] + 0.1))
+
+
 def write_near(judge):
-    """For each file the tests that killed there, and those that run most of its lines."""
-    text = ["# file\ttests that are run for it by `mutants.py --near`, in this order: see there"]
+    """For each file a few tests, and two golden experiments behind them."""
+    text = ["# file\ttests that `mutants.py --near` runs for it, in this order"]
     for name in reach.sources():
-        if name.split("/")[0] not in ("models", "policies"):
-            continue
         cheap = {test: entry for test, entry in judge.reached.items() if not entry["failed"] and
                  entry["cpu"] < NEAR_S and name in entry["set"]}
-        killers = [test for test, _n in judge.kills[name].most_common() if test in cheap]
-        chosen = killers[:NEAR - 3]
-        left = collections.Counter(
-            {number: 2 for entry in cheap.values() for number in entry["set"][name]})
-        for test in chosen:
-            left.subtract(n for n in cheap[test]["set"][name])
-        while len(chosen) < NEAR and len(chosen) < len(cheap):
-            test = max(sorted(set(cheap) - set(chosen)), key=lambda test: sum(
-                left[n] > 0 for n in cheap[test]["set"][name]) / (cheap[test]["cpu"] + 0.2))
-            if not any(left[n] > 0 for n in cheap[test]["set"][name]):
-                break
-            left.subtract(n for n in cheap[test]["set"][name])
-            chosen.append(test)
-        chosen.sort(key=lambda test: -(judge.kills[name][test] + 0.5) / (cheap[test]["cpu"] + 0.1))
-        text.append(name + "\t" + " ".join(chosen))
+        if not cheap or name.split("/")[0] not in ("models", "policies"):
+            continue
+        golden = {test: cheap.pop(test) for test in list(cheap) if test in judge.bench.golden}
+        tests = choose_near(judge, name, cheap) + choose_near(judge, name, golden)[:2]
+        text.append(name + "\t" + " ".join(tests))
     with open(os.path.join(HERE, "near.tsv"), "w", encoding="utf-8") as file:
         file.write("\n".join(text) + "\n")
 
@@ -260,7 +274,7 @@ def main():
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--files", default="^(models|policies)/")
     parser.add_argument("--seconds", type=float, default=float("inf"))
-    parser.add_argument("--each", type=float, default=20)
+    parser.add_argument("--each", type=float, default=30)
     parser.add_argument("--leave")
     parser.add_argument("--at-least", type=float, default=0)
     parser.add_argument("--near", action="store_true")

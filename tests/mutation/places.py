@@ -95,3 +95,14 @@ def in_words(name, number, new):
 def line_at(name, number):
     with open(os.path.join(ROOT, name), encoding="utf-8") as file:
         return file.read().split("\n")[number]
+
+
+def function_at(name, number):
+    """The function that has the line: the name before the last parenthesis that begins one."""
+    with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+        text = file.read().split("\n")
+    for line in reversed(text[:number]):
+        found = re.match(r"^[A-Za-z_][^=;]*?(\w+)\(", line)
+        if found:
+            return found.group(1)
+    return "-"
