@@ -94,10 +94,33 @@ static void a_part_of_a_gpu_brings_its_part_of_cores_and_memory(void **state)
     }
 }
 
+/* Two GPUs, first come first served.  a: 0 to 300 s on both, due at 400.  b waits for it
+ * and ends at 500, due at 450: late.  c (900 s) runs from 300 s and is cut off at 1000 s:
+ * due at 2000, of which nobody knows.  d comes at 600 s and is cut off too, due at 800:
+ * late.  So one of three kept its deadline. */
+static void a_deadline_after_the_end_of_the_run_is_neither_kept_nor_missed(void **state)
+{
+    (void)state;
+    run("experiment: e\nseeds: 1\nuntil: 1000s\ncluster:\n  nodes:\n"
+        "    - {name: a, count: 1, gpus: {type: generic, count: 2}}\n"
+        "workload:\n  trace: {file: jobs.csv, format: csv,\n"
+        "    columns: {job: job, submit: t, duration: d, gpus: g, deadline: due}}\n"
+        "policies: [fcfs]\noutput: {plots: []}\n",
+        "job,t,d,g,due\na,0,300,2,400\nb,50,200,1,450\nc,60,900,1,2000\n"
+        "d,600,500,1,800\n");
+    near(cell("jobs.csv", "fcfs", "a", "deadline_met"), 1);
+    near(cell("jobs.csv", "fcfs", "b", "deadline_met"), 0);
+    assert_true(isnan(cell("jobs.csv", "fcfs", "c", "deadline_met")));
+    near(cell("jobs.csv", "fcfs", "c", "deadline_s"), 2000);
+    near(cell("jobs.csv", "fcfs", "d", "deadline_met"), 0);
+    near(cell("summary.csv", "fcfs", NULL, "slo_attained_fraction"), 1.0 / 3);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_part_of_a_gpu_brings_its_part_of_cores_and_memory),
+        cmocka_unit_test(a_deadline_after_the_end_of_the_run_is_neither_kept_nor_missed),
     };
 
     (void)argc;
