@@ -64,6 +64,28 @@ static double cell(const char *table, const char *policy, const char *job, const
     return value;
 }
 
+/* The n-th (from 0) run of a phase of the only job under a policy: its start or end. */
+static double phase(const char *policy, const char *name, int n, const char *column)
+{
+    char *text = program_result(&program, "out", "phases.csv"), of[64], what[64];
+    double at = NAN;
+
+    assert_non_null(text);
+    size_t wanted = csv_column(text, column);
+    for (const char *line = strchr(text, '\n'); line && line[1] && isnan(at);
+         line = strchr(line + 1, '\n')) {
+        csv_field(line + 1, 1, of, sizeof of);
+        csv_field(line + 1, 4, what, sizeof what);
+        if (strcmp(of, policy) != 0 || strcmp(what, name) != 0 || n-- > 0)
+            continue;
+        csv_field(line + 1, wanted, of, sizeof of);
+        at = strtod(of, NULL);
+    }
+    free(text);
+    assert_false(isnan(at));
+    return at;
+}
+
 static void near(double value, double expected)
 {
     if (!(fabs(value - expected) <= 1e-6 * fabs(expected)))
@@ -116,10 +138,63 @@ static void a_deadline_after_the_end_of_the_run_is_neither_kept_nor_missed(void 
     near(cell("summary.csv", "fcfs", NULL, "slo_attained_fraction"), 1.0 / 3);
 }
 
+/* A job of 100 steps in runs of 10 saves after every second run, to a storage of 2 GB/s:
+ * 14 bytes for each of 7.6e9 parameters, 53 s.  Its rented node is given notice at
+ * notice_s, in the midst of the third or fourth run. */
+static void reclaim(const char *notice_s, const char *notice)
+{
+    char yaml[1500];
+
+    snprintf(yaml, sizeof yaml,
+             "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             "    - {name: spot, count: 1, gpus: {type: a100-80, count: 8},\n"
+             "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 10USD/h,\n"
+             "       rent: {start: 4min, keep: 10min, notice: %s, on_notice: save,\n"
+             "         available: {unit: nodes, points: [[0h, 1], [%s, 0], [20min, 1]],\n"
+             "           after: hold}}}\n"
+             "  storage: {bandwidth: 2GB/s, transfer: 0.02USD/GB}\n"
+             "workload:\n  arrival: {process: fixed, times: [0s]}\n  mix:\n"
+             "    - {recipe: sft, name: s, model: qwen2.5-7b, zero: 3, batch: 64,\n"
+             "       sequence: 2048, micro_batch: 1, recompute: full, steps: 100,\n"
+             "       checkpoint_every: 20, train: {gpus: 8, cores: 8}}\n"
+             "policies: [fcfs, dynamic]\noutput: {plots: []}\n", notice, notice_s);
+    run(yaml, NULL);
+}
+
+/* Of the third run 8 whole steps are done at 520 s.  A notice of 2 min is time enough to
+ * save them: 2 of 10 are left.  Seven copies and the saved one, of 106.6 GB each, cross
+ * the line at 0.02 USD/GB.  At 530 s the fourth run has done no step: after 2 min of
+ * notice the next save comes one run after the job is back, after 1 s, in which nothing
+ * can be saved, two runs, as the third is lost.  All this under leases for a job's life
+ * and for a phase alike. */
+static void a_notice_saves_whole_steps_if_it_is_long_enough(void **state)
+{
+    static const char *const policy[] = { "fcfs", "dynamic" };
+
+    (void)state;
+    for (int p = 0; p < 2; p++) {
+        reclaim("520s", "2min");
+        double all = phase(policy[p], "train", 0, "end_s") -
+                     phase(policy[p], "train", 0, "start_s");
+        near(floor((520 - phase(policy[p], "train", 2, "start_s")) / (all / 10)), 8);
+        near(phase(policy[p], "train", 3, "end_s") - phase(policy[p], "train", 3, "start_s"),
+             0.2 * all);
+        assert_float_equal((float)cell("summary.csv", policy[p], NULL, "cost_transfer_usd"),
+                           (float)(8 * 14 * 7.6156e9 * 0.02e-9), 0.01f);
+        reclaim("530s", "2min");
+        near(phase(policy[p], "checkpoint", 1, "start_s") -
+                 phase(policy[p], "train", 4, "start_s"), all);
+        reclaim("530s", "1s");
+        near(phase(policy[p], "checkpoint", 1, "start_s") -
+                 phase(policy[p], "train", 4, "start_s"), 2 * all);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_part_of_a_gpu_brings_its_part_of_cores_and_memory),
+        cmocka_unit_test(a_notice_saves_whole_steps_if_it_is_long_enough),
         cmocka_unit_test(a_deadline_after_the_end_of_the_run_is_neither_kept_nor_missed),
     };
 
