@@ -190,11 +190,38 @@ static void a_notice_saves_whole_steps_if_it_is_long_enough(void **state)
     }
 }
 
+/* A replica answers in 1 s each and fails at 300 s, half a second into the third request;
+ * its node is back at 320 s.  It answers that request and all others again: what it did
+ * before was not for nothing, so no GPU time is lost. */
+static void a_replica_that_fails_loses_no_answers(void **state)
+{
+    (void)state;
+    program_write(&program, "f.csv",
+                  "series,time_s,value\ns,0,0\ns,300,1\ns,320,0\ns,100000,0\n");
+    run("experiment: e\nseeds: 1\nuntil: 600s\ncluster:\n  nodes:\n"
+        "    - {name: a, count: 1, gpus: {type: t4, count: 1},\n"
+        "       cpu: {type: epyc-7742, sockets: 1}, memory: 256GB}\n"
+        "  failures: {trace: {file: f.csv, servers: 1}, restart: 60s}\n"
+        "workload:\n  services:\n    - name: cls\n      model: bert-base\n"
+        "      gpu: {tp: 1, types: [t4], cores: 2}\n      replicas: {min: 1, max: 1}\n"
+        "      batch: 1\n      times: {batch: 0ms, request: 1s}\n"
+        "      requests:\n        arrival: {process: fixed, times: [100s, 200s, 299.5s, "
+        "310s, 500s]}\n        prompt: 100\n        for: 1h\n"
+        "      slo: {latency: 1s}\n"
+        "policies: [fcfs]\noutput: {plots: []}\n", NULL);
+    near(cell("summary.csv", "fcfs", NULL, "interruptions"), 1);
+    near(cell("summary.csv", "fcfs", NULL, "requests_done"), 5);
+    near(cell("summary.csv", "fcfs", NULL, "slo_attained_fraction"), 3.0 / 5);
+    near(cell("summary.csv", "fcfs", NULL, "gpu_down_fraction"), 20.0 / 600);
+    near(cell("summary.csv", "fcfs", NULL, "gpu_lost_fraction"), 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_part_of_a_gpu_brings_its_part_of_cores_and_memory),
         cmocka_unit_test(a_notice_saves_whole_steps_if_it_is_long_enough),
+        cmocka_unit_test(a_replica_that_fails_loses_no_answers),
         cmocka_unit_test(a_deadline_after_the_end_of_the_run_is_neither_kept_nor_missed),
     };
 
