@@ -235,6 +235,14 @@ bool workload_has_choices(const struct workload_spec *spec)
     return false;
 }
 
+bool workload_states_priority(const struct workload_spec *spec)
+{
+    for (size_t i = 0; i < spec->entry_count; i++)
+        if (spec->entry[i].priority != 0)
+            return true;
+    return spec->trace != NULL && trace_states_priority(spec->trace);
+}
+
 enum workload_estimate workload_estimate(const struct workload_spec *spec)
 {
     return spec->trace != NULL ? trace_estimate(spec->trace)

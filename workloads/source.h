@@ -104,6 +104,8 @@ bool workload_has_parts(const struct workload_spec *spec);
 bool workload_has_steps(const struct workload_spec *spec);
 /* True: a role may run on GPUs or on cores. */
 bool workload_has_choices(const struct workload_spec *spec);
+/* True: some jobs state a priority. */
+bool workload_states_priority(const struct workload_spec *spec);
 
 /* Returns what policies know of run times; ESTIMATE_EXACT for a mix. */
 enum workload_estimate workload_estimate(const struct workload_spec *spec);

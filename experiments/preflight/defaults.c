@@ -17,6 +17,7 @@
 #include "models/jobs/job.h"
 #include "models/laws/outage.h"
 #include "policies/host/host.h"
+#include "policies/registry/registry.h"
 #include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
@@ -171,6 +172,11 @@ static void add_policy(struct rows *all, const struct experiment_point *point,
                 "rule");
     if (workload_has_choices(point->workload))
         add_row(all, of, "hardware", describe_hardware(point->policy[p]), "rule");
+    if (workload_states_priority(point->workload) &&
+        (policy->flags & CS_ASKS_PRIORITY || registry_find(policy->name) == policy))
+        add_row(all, of, "priority", policy->flags & CS_ASKS_PRIORITY
+                    ? "jobs of larger priority go first"
+                    : "it does not look at the priority of jobs", "rule");
     if (policy->flags & CS_HOMES)
         add_homes(all, point, of);
 }

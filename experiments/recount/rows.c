@@ -183,10 +183,15 @@ static inline void add_done(struct rows *rows, const struct host_job *job, int64
     add_length(rows, jct_s, job->ideal_s);
 }
 
-static void add_due(struct rows *rows, const struct host_job *job, bool done, int64_t now)
+static void add_due(struct rows *rows, const struct host_job *job, enum job_status status,
+                    int64_t now)
 {
+    bool done = status == JOB_DONE;
+
     if (job->request.deadline_ns == CLOCK_NEVER_NS || job->request.deadline_ns == 0)
         return;
+    if (status == JOB_UNFINISHED && now < job->request.deadline_ns)
+        return;                 /* cut off before it was due */
     rows->due++;
     rows->in_time += done && now <= job->request.deadline_ns;
 }
@@ -203,7 +208,7 @@ void rows_end(struct rows *rows, const struct host_job *job, enum job_status sta
         return;
     rows->steps += job->step;
     rows->failed += status == JOB_FAILED;
-    add_due(rows, job, status == JOB_DONE, now);
+    add_due(rows, job, status, now);
     if (status == JOB_DONE)
         add_done(rows, job, now);
     else
@@ -224,7 +229,7 @@ void rows_end_plain(struct rows *rows, const struct host_job *job, uint32_t gpus
         rows_held(rows, job->request.id.i, (int64_t)gpus * 1000, ns);
     }
     if (job->request.deadline_ns != CLOCK_NEVER_NS)
-        add_due(rows, job, true, now);
+        add_due(rows, job, JOB_DONE, now);
     add_done(rows, job, now);
 }
 

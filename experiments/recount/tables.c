@@ -94,7 +94,8 @@ static void judge_words(const struct cells *cells, const struct host_job *job,
         [JOB_DROPPED] = "dropped",
     };
     const struct job_request *request = &job->request;
-    bool due = request->deadline_ns != CLOCK_NEVER_NS && request->deadline_ns != 0;
+    bool cut = status == JOB_UNFINISHED && job->end_ns < request->deadline_ns;
+    bool due = request->deadline_ns != CLOCK_NEVER_NS && request->deadline_ns != 0 && !cut;
     double gpus = 0;
 
     for (uint32_t r = 0; r < request->form->role_count; r++)

@@ -94,10 +94,17 @@ static double waited_usd(const struct host_job *job)
     return fmax(0, job->usd - job->usd_compute - job->usd_switch);
 }
 
-/* Has the job a deadline? */
-static bool is_due(const struct job_request *request)
+static bool has_deadline(const struct job_request *request)
 {
     return request->deadline_ns != CLOCK_NEVER_NS && request->deadline_ns != 0;
+}
+
+/* Did the run tell whether the job meets its deadline?  Of one that `until` cuts off
+ * before it nobody knows. */
+static bool is_due(const struct host_job *job, enum job_status status)
+{
+    return has_deadline(&job->request) &&
+           (status != JOB_UNFINISHED || job->end_ns >= job->request.deadline_ns);
 }
 
 /* Was the job done by its deadline? */
@@ -111,9 +118,9 @@ static void owner_cells(struct table *table, const struct host_job *job,
                         enum job_status status)
 {
     const struct job_request *request = &job->request;
-    bool due = is_due(request);
+    bool dated = has_deadline(request);
 
-    if (request->tenant == NULL && request->priority == 0 && !due &&
+    if (request->tenant == NULL && request->priority == 0 && !dated &&
         request->limit_ns <= 0) {
         table_repeat(table, ",,,,,", 5, 5);
         return;
@@ -123,13 +130,14 @@ static void owner_cells(struct table *table, const struct host_job *job,
         table_real(table, request->priority);
     else
         table_empty(table);
-    if (due) {
+    if (dated)
         table_time(table, request->deadline_ns);
+    else
+        table_empty(table);
+    if (is_due(job, status))
         table_count(table, met_deadline(job, status));
-    } else {
+    else
         table_empty(table);
-        table_empty(table);
-    }
     time_or_empty(table, request->limit_ns > 0 ? request->limit_ns
                                                : CLOCK_NEVER_NS);
 }
@@ -215,7 +223,7 @@ static double time_cell(const struct job_view *view, enum job_cell column)
     case JOB_CELL_END_S: case JOB_CELL_JCT_S:
         ns = ended ? job->end_ns : CLOCK_NEVER_NS;
         break;
-    case JOB_CELL_DEADLINE_S: ns = is_due(request) ? request->deadline_ns : ns; break;
+    case JOB_CELL_DEADLINE_S: ns = has_deadline(request) ? request->deadline_ns : ns; break;
     case JOB_CELL_LIMIT_S: ns = request->limit_ns > 0 ? request->limit_ns : ns; break;
     default: assert(false); break;
     }
@@ -241,7 +249,7 @@ static double number_cell(const struct job_view *view, enum job_cell column)
     case JOB_CELL_INTERRUPTIONS: return job->interruptions;
     case JOB_CELL_PRIORITY: return job->request.priority;
     case JOB_CELL_DEADLINE_MET:
-        return is_due(&job->request) ? met_deadline(job, view->status) : NAN;
+        return is_due(job, view->status) ? met_deadline(job, view->status) : NAN;
     default: return time_cell(view, column);
     }
 }

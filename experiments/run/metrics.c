@@ -268,8 +268,8 @@ static void job_ended(struct metrics *m, const struct host_job *job,
     if (status == JOB_DONE && now > m->last_end_ns)
         m->last_end_ns = now;
     m->steps += job->step;
-    if (job->request.deadline_ns != CLOCK_NEVER_NS &&
-        job->request.deadline_ns != 0) {
+    if (job->request.deadline_ns != CLOCK_NEVER_NS && job->request.deadline_ns != 0 &&
+        (status != JOB_UNFINISHED || now >= job->request.deadline_ns)) {
         m->deadlines++;
         m->in_time += status == JOB_DONE &&
                       now <= job->request.deadline_ns;

@@ -88,6 +88,8 @@ static void print_places(uint32_t flags, FILE *out)
         fprintf(out, "  each role has a home: `home:`, else `pool:`, else the "
                 "pool that bears its name%s\n",
                 flags & CS_CONFINES ? "; it starts nowhere else" : "");
+    if (flags & CS_ASKS_PRIORITY)
+        fputs("  jobs of larger `priority` go first\n", out);
     if (flags & (CS_GROWS | CS_RESIZES))
         fputs("  may use up to `max` GPUs of a role\n", out);
 }

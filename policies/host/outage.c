@@ -172,6 +172,8 @@ static double roll_back_job(struct cs_host *host, uint32_t j)
         job->pub.step = job->saved_step;
         job->pub.flops = job->saved_flops;
     }
+    if (cs_serves(host, job->pub.request.id))
+        lost = 0;               /* what it answered stays answered */
     job->kept = 0;              /* `lost` includes it */
     job->saved_gpu_s = job->pub.gpu_seconds;
     job->stopped_part = 0;

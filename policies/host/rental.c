@@ -14,17 +14,21 @@
  * goes back to what it saved.  A role that saves nothing (generation) loses
  * its lease and the running phase; its job continues.
  */
+#include "models/jobs/job.h"
 #include "models/types/facts.h"
 #include "policies/host/block.h"
 #include "policies/host/demand.h"
 #include "policies/host/outage.h"
 #include "policies/host/rental.h"
+#include "policies/host/request.h"
+#include "policies/leases/cost.h"
 #include "policies/leases/idle.h"
 #include "policies/leases/job.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
 #include "policies/leases/power.h"
 #include "policies/policy.h"
+#include "policies/state/job_slot.h"
 #include "policies/state/jobs.h"
 #include "policies/state/nodes.h"
 #include "policies/state/read.h"
@@ -212,9 +216,37 @@ static void end_notice(struct loop *loop, void *self, uint64_t arg)
 
 /* ---- notice ------------------------------------------------------------- */
 
+/* Has the state of a job that has leases for its life the time to reach the shared
+ * storage before the notice is over, over free links?  If so, its whole steps are kept,
+ * and its bytes are paid for. */
+static bool store_job(struct cs_host *host, uint32_t j, int64_t notice_ns)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    const struct job_form *form = host_form_of(job);
+    double s = 0, usd = 0;
+
+    for (uint32_t r = 0; r < form->role_count; r++) {
+        if (job->lease[r] == ID_NONE)
+            continue;
+        const struct cs_lease *lease = lease_of(host, job->lease[r]);
+        if (lease->state == CS_LEASE_LOADING || !(form->role[r].save_bytes > 0))
+            continue;
+        s += host_store_s(host->spec, &form->role[r], &lease->placement);
+        usd += host_transfer_usd(host->spec, &lease->placement, form->role[r].save_bytes);
+    }
+    if (s > clock_s_from_ns(notice_ns))
+        return false;
+    for (uint32_t r = 0; r < form->role_count; r++)
+        if (job->lease[r] != ID_NONE)
+            host_keep_steps(host, job->lease[r]);
+    job->pub.usd_transfer += usd;
+    return true;
+}
+
 /* The node of lease i is under notice: a job with state there stops and saves
- * it.  A role that saves nothing runs until the notice ends. */
-static void save_lease(struct cs_host *host, uint32_t i)
+ * it.  A role that saves nothing runs until the notice ends, and so does a job whose
+ * state would not be saved by then. */
+static void save_lease(struct cs_host *host, uint32_t i, uint32_t n)
 {
     const struct cs_lease *lease = lease_of(host, i);
     const struct job_form *form = cs_request(host, lease->job)->form;
@@ -225,13 +257,15 @@ static void save_lease(struct cs_host *host, uint32_t i)
         return;
     if (host_job_fixed(host, j) || !host_per_phase(host) ||
         lease->state == CS_LEASE_LOADING) {
-        lose_state(host, i, true);
+        if (host_job_fixed(host, j) || host_per_phase(host) ||
+            store_job(host, j, spec_of(host, n)->notice_ns))
+            lose_state(host, i, true);
         return;
     }
     if (!(form->role[lease->role].save_bytes > 0))
         return;
     host_note_interruption(host, j);
-    if (host_lease_runs(host, i))
+    if (!host_keep_steps(host, i) && host_lease_runs(host, i))
         host_phase_cut(host, i);
     host_leave(host, i);
     host_tell(host, FACT_JOB_INTERRUPT, j, 0, 0);
@@ -249,7 +283,7 @@ static void save_leases(struct cs_host *host, uint32_t n)
     while (done < cs_lease_count(host)) {
         uint32_t i = cs_lease_at(host, done).i, count = cs_lease_count(host);
         if (host_stands_on(lease_of(host, i), n))
-            save_lease(host, i);
+            save_lease(host, i, n);
         if (cs_lease_count(host) == count && cs_lease_at(host, done).i == i)
             done++;
         else

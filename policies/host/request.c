@@ -396,6 +396,26 @@ int64_t host_stop_cost_ns(const struct host_rules *rules, uint32_t gpus)
     return 0;
 }
 
+bool host_keep_steps(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->leases->slot[i];
+    struct host_job_slot *job = lease->owner;
+    uint32_t phase = lease->phase;
+    bool pauses = lease->running && !host_job_fixed(host, lease->pub.job.i) &&
+                  host_form_of(job)->phase[phase].law->kind == LAW_TRAIN;
+
+    if (pauses) {
+        lease->part = host_phase_pause(host, i);
+        lease->part_phase = phase;
+    }
+    if (lease->part > 0 && !(job->stopped_part > 0)) {
+        job->stopped_part = lease->part;
+        job->stopped_phase = lease->part_phase;
+        lease->part = 0;
+    }
+    return pauses;
+}
+
 /* A job that is stopped saves its state: whole steps of a phase that trains
  * need not be done again.  What the saving takes is owed at the restart. */
 static void save_job(struct cs_host *host, struct host_job_slot *job)
@@ -406,19 +426,8 @@ static void save_job(struct cs_host *host, struct host_job_slot *job)
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
         if (job->lease[r] == ID_NONE)
             continue;
-        struct host_lease_slot *lease = &host->leases->slot[job->lease[r]];
-        uint32_t phase = lease->phase;
         save_s += host_save_s(host, job->lease[r]);
-        if (lease->running && !host_job_fixed(host, job->pub.request.id.i) &&
-            host_form_of(job)->phase[phase].law->kind == LAW_TRAIN) {
-            lease->part = host_phase_pause(host, job->lease[r]);
-            lease->part_phase = phase;
-        }
-        if (lease->part > 0 && !(job->stopped_part > 0)) {
-            job->stopped_part = lease->part;
-            job->stopped_phase = lease->part_phase;
-            lease->part = 0;
-        }
+        host_keep_steps(host, job->lease[r]);
     }
     if (save_s > 0)
         job->penalty_ns = clock_after(job->penalty_ns,

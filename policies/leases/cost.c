@@ -116,6 +116,13 @@ static double load_bps(const struct cluster_spec *spec, bool at_home,
     return bps;
 }
 
+double host_store_s(const struct cluster_spec *spec, const struct role_spec *role,
+                    const struct placement *placement)
+{
+    assert(role->save_bytes >= 0);
+    return role->save_bytes / load_bps(spec, false, placement);
+}
+
 double host_load_bytes(const struct role_spec *role, bool gpus)
 {
     assert(role->load_bytes >= 0);

@@ -25,6 +25,10 @@ double host_lease_usd(const struct cluster_spec *spec,
  * storage: the part of its shares that lies on rented nodes pays. */
 double host_transfer_usd(const struct cluster_spec *spec,
                          const struct placement *placement, double bytes);
+/* Returns the seconds that the saved state of a role takes from a placement to the
+ * shared storage, over free links. */
+double host_store_s(const struct cluster_spec *spec, const struct role_spec *role,
+                    const struct placement *placement);
 /* Returns what a role loads before it can work, on GPUs or on cores. */
 double host_load_bytes(const struct role_spec *role, bool gpus);
 /* Returns the seconds from the grant of a placement until a role can work, if

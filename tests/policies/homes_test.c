@@ -372,6 +372,28 @@ static void defaults_that_decide_stand_beside_the_semantics(void **state)
     free(text);
 }
 
+static void who_looks_at_priorities_is_told(void **state)
+{
+    char workload[256];
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        snprintf(workload, sizeof workload, "workload: {arrival: {process: all_at_once}, "
+                 "jobs: 9, mix: [{recipe: trace, gpus: 4, duration: 1h%s}]}\n",
+                 k ? ", priority: 5" : "");
+        write_experiment("cluster: {nodes: [{name: a, count: 1, gpus: {type: generic, "
+                         "count: 8}}]}\n", workload, "[fcfs, sjf, hybrid]");
+        char *text = say("validate", 0);
+        if (k == 0) {
+            lacks(text, "priority");
+        } else {
+            has(text, "policy fcfs, sjf: priority: it does not look at the priority of jobs");
+            has(text, "policy hybrid: priority: jobs of larger priority go first");
+        }
+        free(text);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +410,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_mix_far_above_capacity_is_told_everywhere),
         cmocka_unit_test(what_comes_at_no_rate_has_no_load),
         cmocka_unit_test(defaults_that_decide_stand_beside_the_semantics),
+        cmocka_unit_test(who_looks_at_priorities_is_told),
     };
 
     (void)argc;

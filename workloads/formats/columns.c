@@ -30,7 +30,8 @@ static const struct conf_field columns_fields[] = {
     CONF_KEY("tenant", CONF_TEXT, trace_columns, tenant, CONF_ABSENT,
              "whose job it is"),
     CONF_KEY("priority", CONF_TEXT, trace_columns, priority, CONF_ABSENT,
-             "whole number, larger goes first"),
+             "whole number, larger goes first, under a policy that looks at it "
+             "(`explain POLICY`)"),
     CONF_KEY("deadline", CONF_TEXT, trace_columns, deadline, CONF_ABSENT,
              "when it should be done, by the clock of submit; empty: none"),
     CONF_KEY("cores", CONF_TEXT, trace_columns, cores, CONF_ABSENT,

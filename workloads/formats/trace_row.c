@@ -78,7 +78,6 @@ bool row_gpus(const struct csv *csv, size_t column, struct row *row,
     }
     row->gpus = 1;
     row->gpu_milli = milli;
-    row->pod = true;
     return true;
 }
 

@@ -148,7 +148,8 @@ extern const size_t recipe_count;
     CONF_KEY("share", CONF_REAL, recipe_keys, share, "1", \
              "weight of this entry among the jobs that arrive", .max = 1e9), \
     CONF_KEY("priority", CONF_INT, recipe_keys, priority, "0", \
-             "larger goes first", .min = -1e6, .max = 1e6), \
+             "larger goes first, under a policy that looks at it " \
+             "(`explain POLICY`)", .min = -1e6, .max = 1e6), \
     CONF_KEY("tenant", CONF_TEXT, recipe_keys, tenant, CONF_ABSENT, \
              "whose jobs these are"), \
     CONF_KEY("deadline", CONF_NODE, recipe_keys, deadline, CONF_ABSENT, \

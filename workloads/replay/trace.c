@@ -522,6 +522,11 @@ enum workload_estimate trace_estimate(const struct trace_spec *spec)
     return (enum workload_estimate)spec->keys.estimate;
 }
 
+bool trace_states_priority(const struct trace_spec *spec)
+{
+    return spec->columns.priority != NULL;
+}
+
 bool trace_draws(const struct trace_spec *spec)
 {
     return spec->keys.resample != NULL;

@@ -33,6 +33,8 @@ int64_t trace_begin_ns(const struct trace_spec *spec);
  * long. */
 bool trace_fits_services(const struct trace_spec *spec, struct err *err);
 enum workload_estimate trace_estimate(const struct trace_spec *spec);
+/* True: the file names a column of priorities. */
+bool trace_states_priority(const struct trace_spec *spec);
 /* True: each replica has another list. */
 bool trace_draws(const struct trace_spec *spec);
 

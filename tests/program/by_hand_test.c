@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * by_hand_test.c - worlds of one or two nodes whose answer is worked out by hand,
+ * from what the manual says.  The working stands above each test, and no law of the
+ * product is called.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/aid/program.h"
+
+static struct program program;
+
+/* Runs an experiment of one seed into FOLDER/out.  jobs: a CSV that it reads, or NULL. */
+static void run(const char *yaml, const char *jobs)
+{
+    char *said;
+
+    program_write(&program, "e.yaml", yaml);
+    if (jobs != NULL)
+        program_write(&program, "jobs.csv", jobs);
+    const char *words[] = { "run", program_path(&program, "e.yaml"), "-q", "-o",
+                            program_path(&program, "out"), NULL };
+    int status = program_say(&program, words, &said);
+    if (status != 0)
+        print_error("%s\n", said);
+    free(said);
+    assert_int_equal(status, 0);
+}
+
+/* The cell of a row of a table, by its policy and, where the table has one, its fourth
+ * column (the job); "" is NAN. */
+static double cell(const char *table, const char *policy, const char *job, const char *column)
+{
+    char *text = program_result(&program, "out", table), field[64];
+    double value = NAN;
+    bool found = false;
+
+    assert_non_null(text);
+    size_t wanted = csv_column(text, column);
+    for (const char *line = strchr(text, '\n'); line && line[1] && !found;
+         line = strchr(line + 1, '\n')) {
+        csv_field(line + 1, 1, field, sizeof field);
+        if (strcmp(field, policy) != 0)
+            continue;
+        csv_field(line + 1, 3, field, sizeof field);
+        if (job != NULL && strcmp(field, job) != 0)
+            continue;
+        found = true;
+        csv_field(line + 1, wanted, field, sizeof field);
+        value = field[0] ? strtod(field, NULL) : NAN;
+    }
+    free(text);
+    if (!found)
+        fail_msg("%s has no row of %s, %s", table, policy, job ? job : "any job");
+    return value;
+}
+
+/* The n-th (from 0) run of a phase of the only job under a policy: its start or end. */
+static double phase(const char *policy, const char *name, int n, const char *column)
+{
+    char *text = program_result(&program, "out", "phases.csv"), of[64], what[64];
+    double at = NAN;
+
+    assert_non_null(text);
+    size_t wanted = csv_column(text, column);
+    for (const char *line = strchr(text, '\n'); line && line[1] && isnan(at);
+         line = strchr(line + 1, '\n')) {
+        csv_field(line + 1, 1, of, sizeof of);
+        csv_field(line + 1, 4, what, sizeof what);
+        if (strcmp(of, policy) != 0 || strcmp(what, name) != 0 || n-- > 0)
+            continue;
+        csv_field(line + 1, wanted, of, sizeof of);
+        at = strtod(of, NULL);
+    }
+    free(text);
+    assert_false(isnan(at));
+    return at;
+}
+
+static void near(double value, double expected)
+{
+    if (!(fabs(value - expected) <= 1e-6 * fabs(expected)))
+        fail_msg("%.9g for %.9g", value, expected);
+}
+
+/* A GPU brings 4 cores and 8 GB.  Half a GPU for an hour: 2 cores and 4 GB, so 7,200
+ * core-seconds.  Two halves and a whole one for half an hour: of 256 GB for an hour
+ * 4 + 4 + 8 / 2 GB are held. */
+static void a_part_of_a_gpu_brings_its_part_of_cores_and_memory(void **state)
+{
+    (void)state;
+    run("experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+        "    - {name: a, count: 1, gpus: {type: generic, count: 2}, cores: 64,\n"
+        "       memory: 256GB}\n"
+        "workload:\n  trace: {file: jobs.csv, format: csv,\n"
+        "    columns: {job: job, submit: t, duration: d, gpus: g},\n"
+        "    role: {cores: 4, memory: 8GB}}\n"
+        "policies: [fcfs, {policy: fcfs, name: best, placement: best_fit}]\n"
+        "output: {plots: []}\n",
+        "job,t,d,g\na,0,3600,0.5\nb,0,3600,0.5\nc,0,1800,1\n");
+    const char *const policy[] = { "fcfs", "best" };
+    for (int i = 0; i < 2; i++) {
+        near(cell("jobs.csv", policy[i], "a", "core_seconds"), 7200);
+        near(cell("jobs.csv", policy[i], "b", "core_seconds"), 7200);
+        near(cell("jobs.csv", policy[i], "c", "core_seconds"), 7200);
+        near(cell("summary.csv", policy[i], NULL, "memory_utilization"), 12.0 / 256);
+    }
+}
+
+/* Two GPUs, first come first served.  a: 0 to 300 s on both, due at 400.  b waits for it
+ * and ends at 500, due at 450: late.  c (900 s) runs from 300 s and is cut off at 1000 s:
+ * due at 2000, of which nobody knows.  d comes at 600 s and is cut off too, due at 800:
+ * late.  So one of three kept its deadline. */
+static void a_deadline_after_the_end_of_the_run_is_neither_kept_nor_missed(void **state)
+{
+    (void)state;
+    run("experiment: e\nseeds: 1\nuntil: 1000s\ncluster:\n  nodes:\n"
+        "    - {name: a, count: 1, gpus: {type: generic, count: 2}}\n"
+        "workload:\n  trace: {file: jobs.csv, format: csv,\n"
+        "    columns: {job: job, submit: t, duration: d, gpus: g, deadline: due}}\n"
+        "policies: [fcfs]\noutput: {plots: []}\n",
+        "job,t,d,g,due\na,0,300,2,400\nb,50,200,1,450\nc,60,900,1,2000\n"
+        "d,600,500,1,800\n");
+    near(cell("jobs.csv", "fcfs", "a", "deadline_met"), 1);
+    near(cell("jobs.csv", "fcfs", "b", "deadline_met"), 0);
+    assert_true(isnan(cell("jobs.csv", "fcfs", "c", "deadline_met")));
+    near(cell("jobs.csv", "fcfs", "c", "deadline_s"), 2000);
+    near(cell("jobs.csv", "fcfs", "d", "deadline_met"), 0);
+    near(cell("summary.csv", "fcfs", NULL, "slo_attained_fraction"), 1.0 / 3);
+}
+
+/* A job of 100 steps in runs of 10 saves after every second run, to a storage of 2 GB/s:
+ * 14 bytes for each of 7.6e9 parameters, 53 s.  Its rented node is given notice at
+ * notice_s, in the midst of the third or fourth run. */
+static void reclaim(const char *notice_s, const char *notice)
+{
+    char yaml[1500];
+
+    snprintf(yaml, sizeof yaml,
+             "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             "    - {name: spot, count: 1, gpus: {type: a100-80, count: 8},\n"
+             "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 10USD/h,\n"
+             "       rent: {start: 4min, keep: 10min, notice: %s, on_notice: save,\n"
+             "         available: {unit: nodes, points: [[0h, 1], [%s, 0], [20min, 1]],\n"
+             "           after: hold}}}\n"
+             "  storage: {bandwidth: 2GB/s, transfer: 0.02USD/GB}\n"
+             "workload:\n  arrival: {process: fixed, times: [0s]}\n  mix:\n"
+             "    - {recipe: sft, name: s, model: qwen2.5-7b, zero: 3, batch: 64,\n"
+             "       sequence: 2048, micro_batch: 1, recompute: full, steps: 100,\n"
+             "       checkpoint_every: 20, train: {gpus: 8, cores: 8}}\n"
+             "policies: [fcfs, dynamic]\noutput: {plots: []}\n", notice, notice_s);
+    run(yaml, NULL);
+}
+
+/* Of the third run 8 whole steps are done at 520 s.  A notice of 2 min is time enough to
+ * save them: 2 of 10 are left.  Seven copies and the saved one, of 106.6 GB each, cross
+ * the line at 0.02 USD/GB.  At 530 s the fourth run has done no step: after 2 min of
+ * notice the next save comes one run after the job is back, after 1 s, in which nothing
+ * can be saved, two runs, as the third is lost.  All this under leases for a job's life
+ * and for a phase alike. */
+static void a_notice_saves_whole_steps_if_it_is_long_enough(void **state)
+{
+    static const char *const policy[] = { "fcfs", "dynamic" };
+
+    (void)state;
+    for (int p = 0; p < 2; p++) {
+        reclaim("520s", "2min");
+        double all = phase(policy[p], "train", 0, "end_s") -
+                     phase(policy[p], "train", 0, "start_s");
+        near(floor((520 - phase(policy[p], "train", 2, "start_s")) / (all / 10)), 8);
+        near(phase(policy[p], "train", 3, "end_s") - phase(policy[p], "train", 3, "start_s"),
+             0.2 * all);
+        assert_float_equal((float)cell("summary.csv", policy[p], NULL, "cost_transfer_usd"),
+                           (float)(8 * 14 * 7.6156e9 * 0.02e-9), 0.01f);
+        reclaim("530s", "2min");
+        near(phase(policy[p], "checkpoint", 1, "start_s") -
+                 phase(policy[p], "train", 4, "start_s"), all);
+        reclaim("530s", "1s");
+        near(phase(policy[p], "checkpoint", 1, "start_s") -
+                 phase(policy[p], "train", 4, "start_s"), 2 * all);
+    }
+}
+
+/* A replica answers in 1 s each and fails at 300 s, half a second into the third request;
+ * its node is back at 320 s.  It answers that request and all others again: what it did
+ * before was not for nothing, so no GPU time is lost. */
+static void a_replica_that_fails_loses_no_answers(void **state)
+{
+    (void)state;
+    program_write(&program, "f.csv",
+                  "series,time_s,value\ns,0,0\ns,300,1\ns,320,0\ns,100000,0\n");
+    run("experiment: e\nseeds: 1\nuntil: 600s\ncluster:\n  nodes:\n"
+        "    - {name: a, count: 1, gpus: {type: t4, count: 1},\n"
+        "       cpu: {type: epyc-7742, sockets: 1}, memory: 256GB}\n"
+        "  failures: {trace: {file: f.csv, servers: 1}, restart: 60s}\n"
+        "workload:\n  services:\n    - name: cls\n      model: bert-base\n"
+        "      gpu: {tp: 1, types: [t4], cores: 2}\n      replicas: {min: 1, max: 1}\n"
+        "      batch: 1\n      times: {batch: 0ms, request: 1s}\n"
+        "      requests:\n        arrival: {process: fixed, times: [100s, 200s, 299.5s, "
+        "310s, 500s]}\n        prompt: 100\n        for: 1h\n"
+        "      slo: {latency: 1s}\n"
+        "policies: [fcfs]\noutput: {plots: []}\n", NULL);
+    near(cell("summary.csv", "fcfs", NULL, "interruptions"), 1);
+    near(cell("summary.csv", "fcfs", NULL, "requests_done"), 5);
+    near(cell("summary.csv", "fcfs", NULL, "slo_attained_fraction"), 3.0 / 5);
+    near(cell("summary.csv", "fcfs", NULL, "gpu_down_fraction"), 20.0 / 600);
+    near(cell("summary.csv", "fcfs", NULL, "gpu_lost_fraction"), 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_part_of_a_gpu_brings_its_part_of_cores_and_memory),
+        cmocka_unit_test(a_notice_saves_whole_steps_if_it_is_long_enough),
+        cmocka_unit_test(a_replica_that_fails_loses_no_answers),
+        cmocka_unit_test(a_deadline_after_the_end_of_the_run_is_neither_kept_nor_missed),
+    };
+
+    (void)argc;
+    program_open(&program, argv[0]);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    program_close(&program);
+    return failed;
+}
