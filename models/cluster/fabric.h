@@ -70,6 +70,10 @@ uint32_t fabric_uses_send(const struct fabric *fabric,
                           const struct placement *to, double bytes,
                           bool zero_copy, struct flow_use *use,
                           uint32_t count);
+/* Adds the `more_count` entries of `more` to the `count` entries of `use`, both in
+ * ascending order of links; returns how many there are then. */
+uint32_t fabric_uses_join(struct flow_use *use, uint32_t count,
+                          const struct flow_use *more, uint32_t more_count);
 /* Returns the rate at which these GPUs of a node together copy to or from host
  * memory, if nothing else uses the links. */
 double fabric_pcie_bps(const struct node_group *group, uint64_t gpu_mask);

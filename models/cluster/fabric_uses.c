@@ -265,6 +265,14 @@ static uint32_t use_add(struct flow_use *use, uint32_t count, uint32_t link,
     return count + 1;
 }
 
+uint32_t fabric_uses_join(struct flow_use *use, uint32_t count,
+                          const struct flow_use *more, uint32_t more_count)
+{
+    for (uint32_t i = 0; i < more_count; i++)
+        count = use_add(use, count, more[i].link, more[i].per_unit);
+    return count;
+}
+
 /* Every sender sends to every receiver alike.  What stays on a node uses no
  * NIC. */
 uint32_t fabric_uses_send(const struct fabric *fabric,

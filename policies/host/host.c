@@ -167,9 +167,9 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->life->scratch = arena_alloc(arena, (size_t)spec->node_count *
                                            FORM_ROLES_MAX,
                                 sizeof *host->life->scratch);
-    host->life->uses = arena_alloc(
-        arena, fabric_use_max(parts->fabric, 2 * spec->node_count),
-        sizeof *host->life->uses);
+    uint32_t uses = fabric_use_max(parts->fabric, 2 * spec->node_count);
+    host->life->uses = arena_alloc(arena, uses, sizeof *host->life->uses);
+    host->life->more_uses = arena_alloc(arena, uses, sizeof *host->life->more_uses);
     host->life->bursts = arena_alloc(arena, flow_link_count(parts->net) + 1,
                                sizeof *host->life->bursts);
     host->pools->pool = arena_alloc(arena, spec->pool_count, sizeof *host->pools->pool);

@@ -29,6 +29,7 @@
 #include "models/types/facts.h"
 #include "models/types/placement.h"
 #include "policies/leases/job.h"
+#include "policies/leases/kept.h"
 #include "policies/state/decision.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/nodes.h"
@@ -190,6 +191,7 @@ static void drop_tasks(struct cs_host *host, struct host_job_slot *job)
             host_task_drop(host, job->role_task[r]);
         job->role_task[r] = ID_NONE;
         job->home[r] = ID_NONE;
+        host_kept_owe(host, job, r, r, 0);
     }
     if (job->task != ID_NONE)
         host_task_drop(host, job->task);
@@ -262,7 +264,7 @@ bool host_parked_on(const struct host_job_slot *job, uint32_t node)
     if (job->pub.end_ns != CLOCK_NEVER_NS)
         return false;
     for (uint32_t r = 0; r < form->role_count; r++)
-        if (job->home[r] == node && job->lease[r] == ID_NONE &&
+        if (job->lease[r] == ID_NONE && host_kept_on(job, r, node) &&
             form->role[r].save_bytes > 0)
             return true;
     return false;
@@ -274,7 +276,7 @@ void host_forget_home(struct cs_host *host, uint32_t j, uint32_t role,
     struct host_job_slot *job = host_job_slot(host, j);
 
     assert(role < host_form_of(job)->role_count);
-    if (job->home[role] == node)
+    if (host_kept_on(job, role, node))
         job->home[role] = ID_NONE;
 }
 
@@ -284,7 +286,7 @@ void host_forget_parked(struct cs_host *host, uint32_t j, uint32_t node)
 
     assert(node < host->spec->node_count);
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
-        if (job->home[r] == node && job->lease[r] == ID_NONE)
+        if (job->lease[r] == ID_NONE && host_kept_on(job, r, node))
             job->home[r] = ID_NONE;
 }
 

@@ -128,7 +128,9 @@ static void expect(struct cs_host *host, const struct cs_task *task,
 
     assert(slot->live && task->role == slot->pub.role);
     double s = host_run_s(host, task, &slot->gang) +
-               host_switch_s(host->spec, role, woken, &slot->pub.placement);
+               host_switch_s(host->spec, role, woken,
+                             host_role_owed(host, slot->pub.job.i, slot->pub.role),
+                             &slot->pub.placement);
     host_lease_expect(host, lease,
                       clock_after(host_now(host), clock_ns_for_work(s, 1.0)));
 }

@@ -33,6 +33,7 @@
 #include "policies/state/life.h"
 #include "policies/state/pools.h"
 #include "policies/state/queue.h"
+#include "policies/state/read.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
@@ -384,7 +385,8 @@ bool cs_forecast(struct cs_host *host, struct task_id id,
     if (host->forms->form[job->form].fixed)    /* by its rates there, and its size */
         out->run_s /= host_speedup_on(host, job, &place);
     out->switch_s = host_switch_s(host->spec, &host_form_of(job)->role[role],
-                                  job->home[role] != ID_NONE, &place);
+                                  job->home[role] != ID_NONE,
+                                  host_role_owed(host, task->job.i, role), &place);
     out->evict_s = want->take_idle ? host_evict_s(host, &place) : 0;
     out->usd = (out->run_s + out->switch_s + out->evict_s) / 3600 *
                host_gpu_usd_per_h(host->spec, &place, host_now(host));

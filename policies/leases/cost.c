@@ -129,13 +129,27 @@ double host_load_bytes(const struct role_spec *role, bool gpus)
     return gpus ? role->load_bytes : role->on_cores.load_bytes;
 }
 
+/* Returns the bandwidth of the narrowest NICs of a node; each takes all of a copy. */
+static double copy_bps(const struct cluster_spec *spec, const struct placement *placement)
+{
+    double bps = INFINITY;
+
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        double nic = cluster_group_of(spec, placement->share[i].node)->nic_bps;
+        if (nic > 0)
+            bps = fmin(bps, nic);
+    }
+    return bps;
+}
+
 double host_switch_s(const struct cluster_spec *spec,
-                     const struct role_spec *role, bool woken,
+                     const struct role_spec *role, bool woken, double owed,
                      const struct placement *placement)
 {
     double bps = load_bps(spec, woken, placement);
+    double copy_s = owed > 0 ? owed / copy_bps(spec, placement) : 0;
 
     assert(placement->share_count > 0 && bps > 0);
-    return host_load_bytes(role, placement_gpus(placement) > 0) / bps +
+    return fmax(copy_s, host_load_bytes(role, placement_gpus(placement) > 0) / bps) +
            (woken ? role->wake_s : role->start_s);
 }

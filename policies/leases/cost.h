@@ -32,9 +32,10 @@ double host_store_s(const struct cluster_spec *spec, const struct role_spec *rol
 /* Returns what a role loads before it can work, on GPUs or on cores. */
 double host_load_bytes(const struct role_spec *role, bool gpus);
 /* Returns the seconds from the grant of a placement until a role can work, if
- * all links are free.  woken: a node's memory keeps the role's state. */
+ * all links are free.  woken: a node's memory keeps the role's state.  owed: bytes
+ * of new weights, taken to come from other nodes. */
 double host_switch_s(const struct cluster_spec *spec,
-                     const struct role_spec *role, bool woken,
+                     const struct role_spec *role, bool woken, double owed,
                      const struct placement *placement);
 
 #endif

@@ -27,6 +27,7 @@
 #include "models/types/rates.h"
 #include "policies/leases/cost.h"
 #include "policies/leases/idle.h"
+#include "policies/leases/kept.h"
 #include "policies/leases/power.h"
 #include "policies/leases/step.h"
 #include "policies/leases/time.h"
@@ -259,7 +260,7 @@ void host_drop(struct cs_host *host, uint32_t i)
     if (lease->pub.state == CS_LEASE_IDLE)
         host_idle_remove(host, i);
     cluster_release(host->cluster, &lease->pub.placement);
-    job->home[role] = lease->pub.placement.share[0].node;
+    host_kept_put(host, job, role, &lease->pub.placement);
     if (job->lease[role] == i) {
         job->lease[role] = ID_NONE;
         lose_held(host, job, role);
@@ -466,7 +467,7 @@ static void note_switch(struct cs_host *host,
 
 /* The bytes are loaded; the process still has to come up: role->start_s seconds the
  * first time, wake_s later, and the penalty that a stop laid on the job.  From now
- * on the node of the first share is the home of the role's state. */
+ * on the role's state lies on the nodes of the lease. */
 static void start_process(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -486,7 +487,7 @@ static void start_process(void *self, uint64_t arg)
     job->penalty_ns = 0;
     if (s > 0)
         wait_ns = clock_after(wait_ns, clock_ns_for_work(s, 1.0));
-    job->home[lease->pub.role] = lease->pub.placement.share[0].node;
+    host_kept_put(host, job, lease->pub.role, &lease->pub.placement);
     if (wait_ns == 0) {
         loaded(host, arg);
         return;
@@ -528,21 +529,67 @@ static void load_memory(struct cs_host *host, uint32_t i)
         lease->flow = copy(host, bytes, INFINITY, uses, start_process, i);
 }
 
+/* Adds to life->uses what `bytes` of new weights take on their way into the memory of
+ * the nodes; their way from there is that of the load. */
+static uint32_t add_owed(struct cs_host *host, const struct host_lease_slot *lease,
+                         double bytes, uint32_t uses)
+{
+    const struct fabric *fabric = host->parts.fabric;
+    const struct host_job_slot *job = lease->owner;
+    struct flow_use *more = host->life->more_uses;
+    struct share one;
+    uint32_t from, count, nics = 0;
+
+    if (!(host_kept_owed(job, lease->pub.role, &from) > 0) || job->home[from] == ID_NONE)
+        return uses;
+    struct placement home = host_kept_from(job, from, &one);
+    count = fabric_uses_copies(fabric, &home, &lease->pub.placement, bytes, more);
+    for (uint32_t k = 0; k < count; k++)
+        if (fabric_class(fabric, more[k].link) != FABRIC_PCIE)
+            more[nics++] = more[k];
+    return fabric_uses_join(host->life->uses, uses, more, nics);
+}
+
+/* Stores in life->uses what a load moves over links, per byte of state, and returns how
+ * many entries that are.  saved, loaded: parts of a byte that are state of leases in the
+ * way, and the role's own.  owed: bytes of new weights for each byte of state. */
+static uint32_t load_uses(struct cs_host *host, const struct host_lease_slot *lease,
+                          double saved, double loaded, double owed)
+{
+    const struct fabric *fabric = host->parts.fabric;
+    const struct host_job_slot *job = lease->owner;
+    const struct placement *to = &lease->pub.placement;
+    bool kept = job->home[lease->pub.role] != ID_NONE;
+    struct flow_use *use = host->life->uses, *more = host->life->more_uses;
+    struct demand_rates rates = {
+        .pcie_bytes = kept ? saved : saved + loaded,
+        .storage_bytes = kept ? 0 : loaded,
+    };
+    uint32_t uses = fabric_uses(fabric, to, &rates, use);
+    struct share one;
+
+    if (kept && loaded > 0) {
+        struct placement home = host_kept_from(job, lease->pub.role, &one);
+        uses = fabric_uses_join(
+            use, uses, more, fabric_uses_between(fabric, &home, to, loaded, more));
+    }
+    return owed > 0 ? add_owed(host, lease, owed, uses) : uses;
+}
+
 /* Starts to load the state of a role onto its GPUs.  `saved`: bytes that the leases
- * in the way must save first, over the same PCIe links; both copies are one flow,
- * so that the links are shared with others for all of the bytes.
+ * in the way must save first, over the same PCIe links; all copies are one flow, so
+ * that the links are shared with others for all of the bytes.
  *
- * The state comes from the shared storage the first time, and later from the node
- * that has it.  Without bytes or links the process starts at once. */
+ * The state comes from the shared storage the first time, and later from the nodes
+ * that have it; new weights come from the role that trains.  Without bytes or links
+ * the process starts at once. */
 static void begin_loading(struct cs_host *host, uint32_t i, double saved)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
-    const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
+    uint32_t role = lease->pub.role;
     const struct placement *to = &lease->pub.placement;
-    uint32_t home = job->home[lease->pub.role];
-    double bytes = role->load_bytes;
-    uint32_t uses;
+    double bytes = host_form_of(job)->role[role].load_bytes;
 
     assert(saved >= 0 && lease->pub.state == CS_LEASE_LOADING);
 
@@ -550,30 +597,21 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
         load_memory(host, i);
         return;
     }
-    if (!(bytes + saved > 0)) {
+    double owed = host_kept_owed(job, role, NULL), all = bytes + saved;
+    if (!(all > 0)) {
         start_process(host, i);
         return;
     }
     double bps = pcie_bps(host->spec, to);
-    /* Per byte copied: all of it crosses PCIe, the loaded part its way here. */
-    double part = bytes / (bytes + saved);
-    if (home == ID_NONE || saved > 0) {
-        struct demand_rates rates = {
-            .pcie_bytes = 1, .storage_bytes = home == ID_NONE ? part : 0,
-        };
-        if (home == ID_NONE)
-            job->pub.usd_transfer += host_transfer_usd(host->spec, to, bytes);
-        uses = fabric_uses(host->parts.fabric, to, &rates, host->life->uses);
-    } else {
-        struct share share = { .node = home };
-        struct placement from = { .share = &share, .share_count = 1 };
-        uses = fabric_uses_between(host->parts.fabric, &from, to, 1,
-                                   host->life->uses);
-    }
+    uint32_t uses = load_uses(host, lease, saved / all, bytes / all, owed / all);
+
+    if (job->home[role] == ID_NONE)
+        job->pub.usd_transfer += host_transfer_usd(host->spec, to, bytes);
+    host_kept_owe(host, job, role, role, 0);
     if (uses == 0 && !isfinite(bps))
         start_process(host, i);
     else
-        lease->flow = copy(host, bytes + saved, bps, uses, start_process, i);
+        lease->flow = copy(host, all, bps, uses, start_process, i);
 }
 
 /* Does this lease start the job?  The first lease with GPUs or with cores to

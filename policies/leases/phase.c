@@ -25,6 +25,7 @@
 #include "models/types/facts.h"
 #include "models/types/rates.h"
 #include "policies/leases/cost.h"
+#include "policies/leases/kept.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/step.h"
 #include "policies/leases/time.h"
@@ -151,20 +152,21 @@ static uint32_t work_uses(struct cs_host *host, uint32_t to,
 
 /* Fills life->uses with the links of a phase, and returns their number.  A sync
  * uses those between two leases.  *nothing: there is nothing to do, since the other
- * role holds no GPUs: the new weights go with its next load. */
+ * role holds no GPUs: its next load brings the new weights. */
 static uint32_t phase_uses(struct cs_host *host,
                            const struct host_lease_slot *lease,
                            const struct phase_law *law,
                            const struct phase_plan *plan, bool *nothing)
 {
-    const struct host_job_slot *job = lease->owner;
-    uint32_t to = job->lease[lease->run.phase->sync_to];
+    struct host_job_slot *job = lease->owner;
+    uint32_t role = lease->run.phase->sync_to, to = job->lease[role];
 
     assert(lease->running);
     if (law->kind != LAW_SYNC)
         return work_uses(host, to, lease, law, plan);
     *nothing = to == ID_NONE || host->leases->slot[to].pub.state != CS_LEASE_IDLE ||
                !(law->bytes > 0);
+    host_kept_owe(host, job, role, lease->pub.role, *nothing ? law->bytes : 0);
     if (*nothing)
         return 0;
     return fabric_uses_copies(host->parts.fabric, &lease->pub.placement,

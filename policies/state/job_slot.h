@@ -21,7 +21,16 @@
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
-#define HOST_NAME_BYTES 68u
+#define HOST_NAME_BYTES 60u
+
+/* What is kept of a role that spans nodes, or that has to see new weights; see
+ * policies/leases/kept.h. */
+struct host_kept {
+    struct share *share;        /* its nodes, in ascending order */
+    uint32_t nodes, room;
+    uint32_t owed_from;         /* role whose weights it has not seen */
+    double owed_bytes;          /* 0: it has seen all */
+};
 
 /* The fields that a decision reads of every job that runs come first and fill
  * one line of the cache: with many jobs a decision costs the lines it reads. */
@@ -49,7 +58,8 @@ struct host_job_slot {
     uint64_t seq;                   /* of its submission, among jobs and tasks */
     struct host_job pub;
     struct job_truth truth;
-    uint32_t home[FORM_ROLES_MAX];  /* node that keeps a role's state */
+    uint32_t home[FORM_ROLES_MAX];  /* first node that keeps a role's state */
+    struct host_kept *kept_more;    /* by role; NULL: no more is kept */
     double stopped_part;            /* of training that was stopped: done */
     double kept;                /* of a rollout that was cut short: by the
                                    responses that were done */

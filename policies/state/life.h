@@ -19,7 +19,7 @@ struct host_life {
     struct host_steps *steps_spare;
     struct host_rates *rates;       /* of jobs whose goodput is known */
     struct share *scratch;          /* node_count shares, for placer_find */
-    struct flow_use *uses;
+    struct flow_use *uses, *more_uses;  /* links of two placements each */
     uint32_t *bursts;               /* by link: training that exchanges
                                        gradients over it */
 };

@@ -69,6 +69,14 @@ const struct host_form *host_job_form(const struct cs_host *host,
     return &host->forms->form[form];
 }
 
+double host_role_owed(const struct cs_host *host, uint32_t job, uint32_t role)
+{
+    const struct host_job_slot *slot = host_job_slot(host, job);
+
+    assert(role < host_form_of(slot)->role_count);
+    return slot->kept_more != NULL ? slot->kept_more[role].owed_bytes : 0;
+}
+
 uint32_t host_role_home(const struct cs_host *host, uint32_t job,
                         uint32_t role)
 {

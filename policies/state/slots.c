@@ -130,7 +130,11 @@ struct host_job_slot *host_job_make(struct cs_host *host)
     assert(host->jobs->page[at]->slot[number % HOST_JOB_PAGE] == NULL);
     host->jobs->page[at]->slot[number % HOST_JOB_PAGE] = job;
     host->jobs->count++;
+    struct host_kept *kept = job->kept_more;
     memset(job, 0, sizeof *job);
+    job->kept_more = kept;
+    for (uint32_t r = 0; kept != NULL && r < FORM_ROLES_MAX; r++)
+        kept[r].nodes = 0, kept[r].owed_bytes = 0;
     job->task = job->left = job->tenant = ID_NONE;
     job->even_from_ns = CLOCK_NEVER_NS;
     job->seat = host->jobs->free_seat_count > 0

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kept.c - nodes that keep a role's state, and weights that it has not seen yet.
+ *
+ * Most roles stand on one node and owe nothing: of them home[] alone is stored.
+ */
+#include "policies/leases/kept.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "policies/policy.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/state.h"
+#include "sim/base/arena.h"
+
+/* Returns what is kept of a role beyond home[]; the first time of a job it is made. */
+static struct host_kept *more_of(struct cs_host *host, struct host_job_slot *job,
+                                 uint32_t role)
+{
+    assert(role < FORM_ROLES_MAX);
+    if (job->kept_more == NULL)
+        job->kept_more = arena_alloc(host->parts.arena, FORM_ROLES_MAX,
+                                     sizeof *job->kept_more);
+    return &job->kept_more[role];
+}
+
+void host_kept_put(struct cs_host *host, struct host_job_slot *job, uint32_t role,
+                   const struct placement *placement)
+{
+    uint32_t nodes = placement->share_count;
+
+    assert(nodes > 0);
+    job->home[role] = placement->share[0].node;
+    if (nodes == 1 && job->kept_more == NULL)
+        return;
+    struct host_kept *more = more_of(host, job, role);
+    if (nodes > more->room) {
+        more->share = arena_grow(host->parts.arena, more->share, more->room, nodes,
+                                 sizeof *more->share);
+        more->room = nodes;
+    }
+    more->nodes = nodes;
+    memset(more->share, 0, nodes * sizeof *more->share);
+    for (uint32_t s = 0; s < nodes; s++)
+        more->share[s].node = placement->share[s].node;
+}
+
+struct placement host_kept_from(const struct host_job_slot *job, uint32_t role,
+                                struct share *one)
+{
+    assert(role < FORM_ROLES_MAX && job->home[role] != ID_NONE);
+    if (job->kept_more != NULL && job->kept_more[role].nodes > 1)
+        return (struct placement) { .share = job->kept_more[role].share,
+                                    .share_count = job->kept_more[role].nodes };
+    *one = (struct share) { .node = job->home[role] };
+    return (struct placement) { .share = one, .share_count = 1 };
+}
+
+bool host_kept_on(const struct host_job_slot *job, uint32_t role, uint32_t node)
+{
+    struct share one;
+
+    assert(node != ID_NONE);
+    if (job->home[role] == ID_NONE)
+        return false;
+    struct placement from = host_kept_from(job, role, &one);
+    for (uint32_t s = 0; s < from.share_count; s++)
+        if (from.share[s].node == node)
+            return true;
+    return false;
+}
+
+void host_kept_owe(struct cs_host *host, struct host_job_slot *job, uint32_t role,
+                   uint32_t from, double bytes)
+{
+    assert(bytes >= 0 && from < FORM_ROLES_MAX);
+    if (!(bytes > 0) && job->kept_more == NULL)
+        return;
+    struct host_kept *more = more_of(host, job, role);
+    more->owed_bytes = bytes;
+    more->owed_from = from;
+}
+
+double host_kept_owed(const struct host_job_slot *job, uint32_t role, uint32_t *from)
+{
+    assert(role < FORM_ROLES_MAX);
+    if (job->kept_more == NULL || !(job->kept_more[role].owed_bytes > 0))
+        return 0;
+    if (from != NULL)
+        *from = job->kept_more[role].owed_from;
+    return job->kept_more[role].owed_bytes;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kept_test.c - what a switch moves: state that nodes keep in memory while a role has
+ * no GPUs, and weights that were renewed meanwhile.
+ *
+ * Oracles are worked out from published figures alone: Qwen2.5-7B has 7,615,616,512
+ * parameters; its full training keeps 14 bytes for each (weights of 2, and 4 each for
+ * master weights and two moments).  A PCIe 4 slot copies 24 GB/s, the storage of these
+ * worlds 2 GB/s, Ethernet of 10 Gb/s 1.125 GB/s (all sustained, of the catalogue).
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/aid/program.h"
+
+#define PARAMS 7615616512.0
+#define NODES(name, pool, count, nics) \
+    "    - {name: " name ", pool: " pool ", count: " count ",\n" \
+    "       gpus: {type: a100-80, count: 8}, cpu: {type: epyc-7742, sockets: 2},\n" \
+    "       memory: 1TB, nics: {type: " nics ", count: 1}}\n"
+#define TWO_JOBS \
+    "  storage: {bandwidth: 2GB/s}\n%s" \
+    "workload:\n  arrival: {process: fixed, times: [0s, 10s]}\n  mix:\n" \
+    "    - {recipe: sft, name: s, model: qwen2.5-7b, zero: 3, batch: 64, sequence: 2048,\n" \
+    "       micro_batch: 1, recompute: full, steps: 200, checkpoint_every: 0,\n" \
+    "       train: {gpus: 16, cores: 8}}\n" \
+    "policies: [{policy: time-slice, quantum: 400s}]\noutput: {plots: []}\n"
+
+static struct program program;
+
+/* Runs an experiment with this seed into FOLDER/out. */
+static void run(const char *yaml, const char *seed)
+{
+    char set[32], *said;
+
+    program_write(&program, "e.yaml", yaml);
+    snprintf(set, sizeof set, "seed=%s", seed);
+    const char *words[] = { "run", program_path(&program, "e.yaml"), "-q", "--set", set,
+                            "-o", program_path(&program, "out"), NULL };
+    int status = program_say(&program, words, &said);
+    if (status != 0)
+        print_error("%s\n", said);
+    free(said);
+    assert_int_equal(status, 0);
+}
+
+/* The n-th (from 0) row of a phase of a job under a policy: its start or its end. */
+static double phase_at(const char *policy, const char *job, const char *phase, int n,
+                       const char *column)
+{
+    char *text = program_result(&program, "out", "phases.csv"), field[64];
+    double at = NAN;
+
+    assert_non_null(text);
+    size_t wanted = csv_column(text, column);
+    for (const char *line = strchr(text, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
+        const char *const key[] = { policy, job, phase };
+        const size_t where[] = { 1, 3, 4 };
+        bool same = true;
+        for (int k = 0; k < 3; k++) {
+            csv_field(line + 1, where[k], field, sizeof field);
+            same = same && strcmp(field, key[k]) == 0;
+        }
+        if (!same || n-- > 0)
+            continue;
+        csv_field(line + 1, wanted, field, sizeof field);
+        at = strtod(field, NULL);
+        break;
+    }
+    free(text);
+    assert_true(isfinite(at));
+    return at;
+}
+
+static void near(double value, double expected, double part)
+{
+    if (!(fabs(value - expected) <= part * expected))
+        fail_msg("%.9g for %.9g", value, expected);
+}
+
+/* The rollout of `dynamic` has no GPUs when the weights are renewed on another node, so
+ * its next load brings them: 2 bytes a parameter over 1.125 GB/s, 13.54 s, as long as
+ * the sync of `static` takes.  The rest of its load stays on its node, and it is woken:
+ * 2 s at most are granted for that. */
+static void weights_renewed_meanwhile_cross_the_network(void **state)
+{
+    double copy_s = 2 * PARAMS / 1.125e9;
+
+    (void)state;
+    run("experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+        NODES("r", "rollout", "1", "ethernet-10") NODES("t", "train", "1", "ethernet-10")
+        "    - {name: d, pool: data, count: 1, cpu: {type: epyc-7742, sockets: 2},\n"
+        "       memory: 1TB, nics: {type: ethernet-10, count: 1}}\n"
+        "  storage: {bandwidth: 20GB/s}\n"
+        "workload:\n  arrival: {process: fixed, times: [0s]}\n  mix:\n"
+        "    - {recipe: grpo, name: g, model: qwen2.5-7b, method: full, zero: 3,\n"
+        "       prompts: 64, responses: 4, prompt_tokens: 500, micro_batch: 1,\n"
+        "       response: {mean: 300, cv: 0.5, max: 1024}, recompute: full, steps: 2,\n"
+        "       checkpoint_every: 0, rollout: {gpus: 8, pool: rollout},\n"
+        "       train: {gpus: 8, pool: train}, data: {cores: 32}}\n"
+        "policies: [static, {policy: dynamic, release_max: 100%, lend_max: 100%}]\n"
+        "output: {plots: []}\n", "1");
+    near(phase_at("static", "0", "sync", 0, "end_s") -
+             phase_at("static", "0", "sync", 0, "start_s"), copy_s, 1e-3);
+    double gap_s = phase_at("dynamic", "0", "rollout", 1, "start_s") -
+                   phase_at("dynamic", "0", "sync", 0, "end_s");
+    assert_true(gap_s > copy_s && gap_s < copy_s + 2);
+}
+
+/* Two jobs of 16 GPUs take turns on two nodes.  Job 0 loads 14 bytes a parameter from
+ * the storage, 53.3 s, and starts a process, s seconds.  At the end of job 1's turn its
+ * state is saved over 16 slots of PCIe, 0.278 s, and that of job 0, half of which each
+ * of the same two nodes has kept, is loaded over them, 0.278 s: no NIC is crossed. */
+static void a_gang_finds_its_state_on_its_own_nodes(void **state)
+{
+    double bytes = 14 * PARAMS, pcie_s = bytes / (16 * 24e9);
+    char yaml[2048];
+
+    (void)state;
+    snprintf(yaml, sizeof yaml, "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             NODES("a", "a", "2", "ib-hdr") TWO_JOBS, "");
+    run(yaml, "1");
+    double start_s = phase_at("time-slice", "0", "train", 0, "start_s") - bytes / 2e9;
+    assert_true(start_s > 1);
+    near(phase_at("time-slice", "0", "train", 4, "start_s") -
+             phase_at("time-slice", "1", "train", 3, "end_s"),
+         start_s + 2 * pcie_s, 1e-3);
+}
+
+/* The same, and at 600 s one of the two nodes fails, whichever the seed says.  Job 1
+ * runs there and job 0 has half of its state there: both are interrupted, once. */
+static void a_parked_gang_loses_its_state_with_any_of_its_nodes(void **state)
+{
+    const char *const seed[] = { "1", "2", "3", "4", "5", "6" };
+    char yaml[2048];
+
+    (void)state;
+    program_write(&program, "f.csv",
+                  "series,time_s,value\ns0,0,0\ns0,600,1\ns0,700,0\ns0,100000,0\n");
+    snprintf(yaml, sizeof yaml, "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             NODES("a", "a", "2", "ib-hdr") TWO_JOBS,
+             "  failures: {trace: {file: f.csv, servers: 2}, restart: 60s}\n");
+    for (int i = 0; i < 6; i++) {
+        char cell[64];
+        run(yaml, seed[i]);
+        char *text = program_result(&program, "out", "summary.csv");
+        assert_non_null(text);
+        assert_true(csv_cell(text, "time-slice", NULL, "interruptions", cell, sizeof cell));
+        free(text);
+        assert_string_equal(cell, "2");
+    }
+}
+
+/* The first rollout on node 0, all else on node 1, in the place of what is idle there.
+ * Roles: 0 rollout, 1 train, 2 data. */
+static const char MOVER[] =
+    "#include \"policies/policy.h\"\n"
+    "struct mover { int rollouts; };\n"
+    "static void decide(void *self, struct cs_host *host)\n"
+    "{\n"
+    "    struct mover *mover = self;\n"
+    "    for (uint32_t i = 0; i < cs_pending_count(host);) {\n"
+    "        struct task_id id = cs_pending(host, i);\n"
+    "        const struct cs_task *task = cs_task(host, id);\n"
+    "        struct cs_want want = { .pool_mask = 2, .take_idle = true };\n"
+    "        if (task->role == 0 && mover->rollouts == 0)\n"
+    "            want.pool_mask = 1;\n"
+    "        if (task->role == 2)\n"
+    "            want = (struct cs_want) { 0 };\n"
+    "        uint32_t role = task->role;\n"
+    "        enum cs_verdict verdict = task->held.i == UINT32_MAX || role == 0\n"
+    "            ? cs_start_want(host, id, &want) : cs_continue(host, id);\n"
+    "        if (verdict == CS_DONE)\n"
+    "            mover->rollouts += role == 0;\n"
+    "        else\n"
+    "            i++;\n"
+    "    }\n"
+    "}\n"
+    "static void idle(void *self, struct cs_host *host, struct lease_id lease)\n"
+    "{\n"
+    "    (void)self;\n"
+    "    if (cs_lease(host, lease)->role == 0)\n"
+    "        cs_release(host, lease);\n"
+    "}\n"
+    "extern const struct cs_policy mover_policy;\n"
+    "const struct cs_policy mover_policy = {\n"
+    "    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),\n"
+    "    .name = \"mover\", .summary = \"moves\", .flags = CS_PER_PHASE,\n"
+    "    .self_bytes = sizeof(struct mover), .decide = decide, .lease_idle = idle,\n"
+    "};\n";
+
+/* The second rollout takes node 1 from the idle trainer, while its own weights are in
+ * the memory of node 0.  They cross the NICs all the same: 2 bytes a parameter for each
+ * of 8 engines, 108 s, beside which saving the trainer's adapters and waking take 2 s at
+ * most. */
+static void state_crosses_the_network_where_an_idle_lease_is_thrown_out(void **state)
+{
+    double load_s = 8 * 2 * PARAMS / 1.125e9;
+
+    (void)state;
+    program_write(&program, "mover.c", MOVER);
+    run("experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+        NODES("r", "x", "1", "ethernet-10") NODES("t", "y", "1", "ethernet-10")
+        "    - {name: d, pool: data, count: 1, cpu: {type: epyc-7742, sockets: 2},\n"
+        "       memory: 1TB, nics: {type: ethernet-10, count: 1}}\n"
+        "  storage: {bandwidth: 20GB/s}\n"
+        "workload:\n  arrival: {process: fixed, times: [0s]}\n  mix:\n"
+        "    - {recipe: grpo, name: g, model: qwen2.5-7b, method: lora, zero: 3,\n"
+        "       prompts: 64, responses: 4, prompt_tokens: 500, micro_batch: 1,\n"
+        "       response: {mean: 300, cv: 0.5, max: 1024}, recompute: full, steps: 2,\n"
+        "       checkpoint_every: 0, rollout: {gpus: 8}, train: {gpus: 8},\n"
+        "       data: {cores: 32}}\n"
+        "policies: [./mover.c]\noutput: {plots: []}\n", "1");
+    double gap_s = phase_at("mover", "0", "rollout", 1, "start_s") -
+                   phase_at("mover", "0", "sync", 0, "end_s");
+    if (!(gap_s > load_s && gap_s < load_s + 2))
+        fail_msg("%.9g s for %.9g", gap_s, load_s);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(weights_renewed_meanwhile_cross_the_network),
+        cmocka_unit_test(a_gang_finds_its_state_on_its_own_nodes),
+        cmocka_unit_test(a_parked_gang_loses_its_state_with_any_of_its_nodes),
+        cmocka_unit_test(state_crosses_the_network_where_an_idle_lease_is_thrown_out),
+    };
+
+    (void)argc;
+    program_open(&program, argv[0]);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    program_close(&program);
+    return failed;
+}
