@@ -6,9 +6,7 @@
  * switches of all roles, as measured so far (cs_switch_s), by a step of the job
  * alone, decide as in dynamic.c: a job holds the GPUs of all its roles for its
  * life, is lent to those that wait, or gives GPUs back between phases (up to
- * release_max).  It holds them where the role that switches at least cost would
- * be above lend_max, if the others were as cheap: one role whose state crosses
- * slow links is no reason not to lend the other.  Owners are served before borrowers.
+ * release_max).  Owners are served before borrowers.
  * A phase whose pool is full of work may borrow from another as long as a
  * reserve of that pool is not at work; what was borrowed is given back as soon
  * as the phase is over.  There is no reserve by default: 20% and 35% of a pool
@@ -58,8 +56,8 @@ static const struct cs_param hybrid_param[] = {
     { .key = "lend_max", .type = CS_PARAM_FRACTION,
       .offset = offsetof(struct hybrid, lend_max),
       .min = 0, .max = 100, .fallback = "50%",
-      .help = "a job whose switches take a larger part of a step, all as cheap "
-              "as the cheapest role's, keeps its GPUs for its life" },
+      .help = "a job whose switches would take a larger part of a step keeps "
+              "its GPUs for its life" },
     { .key = "release_max", .type = CS_PARAM_FRACTION,
       .offset = offsetof(struct hybrid, release_max),
       .min = 0, .max = 100, .fallback = "10%",
@@ -159,24 +157,6 @@ static uint32_t hybrid_lenders(const struct hybrid *hybrid,
             mask |= bit;
     }
     return mask;
-}
-
-/* Returns cs_switch_loss() as it would be if every role of the job switched as
- * cheaply as the cheapest one: a share of a step.  0 for a job that never switches. */
-static double hybrid_least_loss(const struct cs_host *host, struct job_id job)
-{
-    const struct job_form *form = cs_request(host, job)->form;
-    double sum_s = 0, least_s = INFINITY;
-    uint32_t roles = 0;
-
-    for (uint32_t r = 0; r < form->role_count; r++)
-        if (form->role[r].gpus > 0) {
-            double s = cs_switch_s(host, job, r);
-            sum_s += s;
-            least_s = s < least_s ? s : least_s;
-            roles++;
-        }
-    return sum_s > 0 ? cs_switch_loss(host, job) * roles * least_s / sum_s : 0;
 }
 
 /* Starts a phase in place of idle leases.  Where switching costs more than the
@@ -320,7 +300,7 @@ static enum cs_alike hybrid_try(struct hybrid *hybrid,
         return CS_ALIKE_NONE;
     }
     if (pub->gpus > 0 && !cs_settled(host, pub->job) &&
-        hybrid_least_loss(host, pub->job) > hybrid->lend_max) {
+        cs_switch_loss(host, pub->job) > hybrid->lend_max) {
         if (owners) {
             hybrid_forget(hybrid, host, pub->job);
             cs_settle(host, task);
