@@ -58,8 +58,7 @@ enum cs_policy_flags {
     CS_CLAIRVOYANT    = 1u << 2,   /* may call cs_true_left_ns(); results say so */
     CS_RESIZES        = 1u << 3,   /* may call cs_resize() and cs_move() */
     CS_PACKS          = 1u << 4,   /* may call cs_start_co_located() */
-    CS_TUNES_BATCHES  = 1u << 5,   /* jobs whose goodput is known run at the batch
-                                     of the most goodput, else at their own */
+    CS_TUNES_BATCHES  = 1u << 5,   /* known goodput: a job runs at its best batch */
     CS_DRAWS          = 1u << 6,   /* may call cs_random(); without it, seeds
                                      may be taken for copies */
     /* How its order stands: before() */
@@ -72,6 +71,7 @@ enum cs_policy_flags {
     CS_ASKS_ESTIMATES = 1u << 10,  /* `estimate`: it depends on estimates */
     CS_ASKS_WEIGHTS   = 1u << 11,  /* `weights`: it calls cs_weight() */
     CS_SOLVES         = 1u << 12,  /* `resolve_at_most_every`: cs_may_solve() */
+    CS_ASKS_PRIORITY  = 1u << 21,  /* `priority` of jobs: the larger goes first */
     /* What results say of it; these change nothing */
     CS_RESERVES       = 1u << 13,  /* starts in the order of before(), and others
                                      only where they do not delay the first: GPUs
@@ -85,8 +85,6 @@ enum cs_policy_flags {
     /* What it is not able to do: `validate` refuses such jobs */
     CS_ONE_ROLE       = 1u << 19,  /* deals jobs of one role alone */
     CS_NEEDS_GPUS     = 1u << 20,  /* starts no job that computes on cores alone */
-    /* What results say of it, too */
-    CS_ASKS_PRIORITY  = 1u << 21,  /* larger `priority` goes first */
 };
 
 /* The table of a policy: a constant that the library keeps.  Functions that
@@ -154,8 +152,8 @@ struct cs_policy {
     const char *limits;
     uint32_t words_count;
     const struct cs_words *words;       /* what each text may say */
-    /* Keys that `weights:` may have; of lists, the parameters of a network, it must
-     * have all if it has any.  With CS_ASKS_WEIGHTS.  None: any key, one number. */
+    /* With CS_ASKS_WEIGHTS: keys of `weights:`; of lists (a network's parameters)
+     * all, if any, must be there.  None: any key, one number. */
     uint32_t weights_count;
     const struct cs_weights *weights;
     /* Keys of the works that it follows, with a blank between, as `clustersim cite`

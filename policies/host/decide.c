@@ -59,6 +59,7 @@ static int64_t idle_decision_time(struct cs_host *host, int64_t at)
 {
     if (!host->decision->submits_over && at < resolve_time(host))
         return CLOCK_NEVER_NS;
+    assert(at >= host->decision->round_from_ns);
     host->decision->round_from_ns = at;
     return at;
 }

@@ -225,6 +225,7 @@ static bool store_job(struct cs_host *host, uint32_t j, int64_t notice_ns)
     const struct job_form *form = host_form_of(job);
     double s = 0, usd = 0;
 
+    assert(notice_ns >= 0);
     for (uint32_t r = 0; r < form->role_count; r++) {
         if (job->lease[r] == ID_NONE)
             continue;
@@ -234,6 +235,7 @@ static bool store_job(struct cs_host *host, uint32_t j, int64_t notice_ns)
         s += host_store_s(host->spec, &form->role[r], &lease->placement);
         usd += host_transfer_usd(host->spec, &lease->placement, form->role[r].save_bytes);
     }
+    assert(s >= 0 && usd >= 0);
     if (s > clock_s_from_ns(notice_ns))
         return false;
     for (uint32_t r = 0; r < form->role_count; r++)

@@ -410,6 +410,7 @@ bool host_keep_steps(struct cs_host *host, uint32_t i)
         lease->part = host_phase_pause(host, i);
         lease->part_phase = phase;
     }
+    assert(lease->part >= 0 && lease->part <= 1);
     if (lease->part > 0 && !(job->stopped_part > 0)) {
         job->stopped_part = lease->part;
         job->stopped_phase = lease->part_phase;

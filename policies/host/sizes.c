@@ -102,6 +102,7 @@ static const struct host_curve *curve_of(const struct cs_host *host,
     const struct job_request *request = &job->pub.request;
     uint32_t least, most;
 
+    assert(job->curve <= form->curves);
     if (job->curve > 0)
         return &form->curve[job->curve - 1];
     if (host_form_of(job)->role_count != 1 || request->goodput != NULL)
@@ -154,6 +155,7 @@ double cs_best_speedup(struct cs_host *host, struct job_id id, uint32_t gpus)
     double *speedup = &curve->speedup[gpus - curve->least];
     if (*speedup == NO_SIZE)
         return 0;
+    assert(isnan(*speedup) || *speedup >= 0);
     if (isnan(*speedup))
         *speedup = find_best_speedup(host, id, gpus);
     return *speedup;
@@ -163,6 +165,7 @@ double cs_best_speedup(struct cs_host *host, struct job_id id, uint32_t gpus)
 static bool is_size(const struct cs_host *host, const struct host_job_slot *job,
                     const struct host_curve *curve, uint32_t gpus)
 {
+    assert(curve == NULL || (gpus >= curve->least && gpus <= curve->most));
     return curve != NULL ? curve->speedup[gpus - curve->least] != NO_SIZE
                          : host_shape_ok(host, job, 0, gpus);
 }
@@ -174,6 +177,7 @@ static void read_size_range(const struct cs_host *host, const struct host_job_sl
         find_size_range(host, job, least, most);
         return;
     }
+    assert(curve->least > 0 && curve->least <= curve->most);
     *least = curve->least;
     *most = curve->most;
 }

@@ -540,6 +540,7 @@ static uint32_t add_owed(struct cs_host *host, const struct host_lease_slot *lea
     struct share one;
     uint32_t from, count, nics = 0;
 
+    assert(bytes > 0);
     if (!(host_kept_owed(job, lease->pub.role, &from) > 0) || job->home[from] == ID_NONE)
         return uses;
     struct placement home = host_kept_from(job, from, &one);
@@ -568,6 +569,7 @@ static uint32_t load_uses(struct cs_host *host, const struct host_lease_slot *le
     uint32_t uses = fabric_uses(fabric, to, &rates, use);
     struct share one;
 
+    assert(saved >= 0 && loaded >= 0 && owed >= 0);
     if (kept && loaded > 0) {
         struct placement home = host_kept_from(job, lease->pub.role, &one);
         uses = fabric_uses_join(

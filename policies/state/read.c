@@ -44,6 +44,7 @@ bool cs_lease_held(const struct cs_host *host, struct lease_id lease)
 
 uint32_t cs_lease_room(const struct cs_host *host)
 {
+    assert(host->leases->count <= host->leases->capacity);
     return host->leases->count;
 }
 
@@ -74,6 +75,7 @@ double host_role_owed(const struct cs_host *host, uint32_t job, uint32_t role)
     const struct host_job_slot *slot = host_job_slot(host, job);
 
     assert(role < host_form_of(slot)->role_count);
+    assert(slot->kept_more == NULL || slot->kept_more[role].owed_bytes >= 0);
     return slot->kept_more != NULL ? slot->kept_more[role].owed_bytes : 0;
 }
 

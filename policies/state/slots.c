@@ -443,6 +443,7 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
 void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
                      enum cs_lease_state state, double busy)
 {
+    assert(busy >= 0 && lease->busy_now >= 0);
     for (uint32_t left = lease->pool_mask; left != 0; left &= left - 1) {
         uint32_t p = first_pool(left);
         struct held held = held_of(host, lease, p);

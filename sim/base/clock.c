@@ -77,6 +77,7 @@ char *clock_put_s(char *out, int64_t ns)
     uint64_t whole_s = size_ns / (uint64_t)CLOCK_NS_PER_S;
     uint32_t rest_ns = (uint32_t)(size_ns % (uint64_t)CLOCK_NS_PER_S);
 
+    assert(whole_s <= INT64_MAX / CLOCK_NS_PER_S + 1);
     if (ns < 0)
         *out++ = '-';
     out = decimal_put(out, whole_s);

@@ -39,6 +39,7 @@ struct spool *spool_new(struct arena *arena, size_t memory_bytes)
 {
     struct spool *spool = arena_alloc(arena, 1, sizeof *spool);
 
+    assert(arena != NULL);
     spool->arena = arena;
     spool->memory_bytes = memory_bytes;
     return spool;
@@ -46,6 +47,7 @@ struct spool *spool_new(struct arena *arena, size_t memory_bytes)
 
 size_t spool_memory_bytes(const struct spool *spool)
 {
+    assert(spool->used_bytes <= spool->room_bytes);
     return spool->used_bytes;
 }
 
@@ -54,6 +56,7 @@ static void note_part(struct spool *spool, uint64_t at, size_t bytes)
 {
     struct part *last = spool->parts > 0 ? &spool->part[spool->parts - 1] : NULL;
 
+    assert(bytes > 0 && (last == NULL || last->at + last->bytes <= at));
     if (last != NULL && last->at + last->bytes == at) {
         last->bytes += bytes;
         return;
@@ -67,6 +70,7 @@ static void write_out(struct spool *spool)
 {
     struct arena_file *into = arena_file(spool->arena);
 
+    assert(spool->used_bytes > 0 && !spool->refused);
     spool->file = into->file;
     spool->refused = into->file == NULL;
     for (size_t done = 0; !spool->refused && done < spool->used_bytes;) {
@@ -89,6 +93,7 @@ char *spool_reserve(struct spool *spool, size_t bytes)
         !spool->refused)
         write_out(spool);
     ARENA_REACH(spool->arena, spool->memory, spool->room_bytes, spool->used_bytes + bytes);
+    assert(spool->used_bytes + bytes <= spool->room_bytes);
     return spool->memory + spool->used_bytes;
 }
 
@@ -121,6 +126,7 @@ bool spool_has_more(const struct spool_reader *reader)
 {
     const struct spool *spool = reader->spool;
 
+    assert(reader->at <= reader->end && (reader->block == NULL || spool->parts > 0));
     if (reader->at != reader->end)
         return true;
     return reader->block != NULL &&

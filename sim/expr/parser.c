@@ -39,6 +39,7 @@ bool parser_take(struct parser *p, const char *mark)
 {
     char found[WORD_BYTES + 1];
 
+    assert(mark[0] != '\0');
     if (parser_sees(p, mark))
         return parser_next(p);
     *p->at = p->token.at;
@@ -89,6 +90,7 @@ enum expr_type parser_type(const struct parser *p, uint32_t node)
 
 uint32_t parser_find_column(const struct expr_table *table, const char *name)
 {
+    assert(name != NULL);
     for (uint32_t i = 0; i < table->count; i++)
         if (strcmp(table->column[i].name, name) == 0)
             return i;
@@ -99,6 +101,7 @@ uint32_t parser_find_column(const struct expr_table *table, const char *name)
 
 const struct expr_read *expr_reads(const struct expr *expr, uint32_t *count)
 {
+    assert(count != NULL && (expr->read != NULL || expr->read_count == 0));
     *count = expr->read_count;
     return expr->read;
 }

@@ -473,6 +473,7 @@ static bool read_plain_f64(const char *text, size_t bytes, double *out)
         return false;
     if (point == bytes && bytes == sizeof power / sizeof *power)
         return false;           /* 16 digits */
+    assert(lead <= 999999999999999);
     *out = (double)lead / power[point < bytes ? bytes - 1 - point : 0];
     return true;
 }

@@ -484,6 +484,7 @@ static double read_digits(uint32_t digits, int exp10, const char *text, size_t b
     struct decimal decimal;
     double read;
 
+    assert(digits <= 999999999 && bytes > 0);
     exp10 -= 8;
     /* Both numbers are exact, so there is one rounding: it gives the nearest double. */
     if (exp10 >= 0 && exp10 <= most)
