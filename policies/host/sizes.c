@@ -170,16 +170,28 @@ static bool is_size(const struct cs_host *host, const struct host_job_slot *job,
                          : host_shape_ok(host, job, 0, gpus);
 }
 
-static void read_size_range(const struct cs_host *host, const struct host_job_slot *job,
-                            const struct host_curve *curve, uint32_t *least, uint32_t *most)
+/* What the sizes of a job are searched by. */
+struct sizes {
+    struct host_job_slot *job;
+    const struct host_curve *curve;     /* NULL: none is kept */
+    uint32_t least, most;
+};
+
+/* False: the job has several roles, and so one size. */
+static bool find_sizes(const struct cs_host *host, struct job_id id, struct sizes *sizes)
 {
-    if (curve == NULL) {
-        find_size_range(host, job, least, most);
-        return;
+    sizes->job = host_job_slot(host, id.i);
+    sizes->curve = curve_of(host, sizes->job);
+    if (sizes->curve == NULL && host_form_of(sizes->job)->role_count != 1)
+        return false;
+    if (sizes->curve == NULL) {
+        find_size_range(host, sizes->job, &sizes->least, &sizes->most);
+        return true;
     }
-    assert(curve->least > 0 && curve->least <= curve->most);
-    *least = curve->least;
-    *most = curve->most;
+    sizes->least = sizes->curve->least;
+    sizes->most = sizes->curve->most;
+    assert(sizes->least > 0 && sizes->least <= sizes->most);
+    return true;
 }
 
 /* Sizes are searched one by one, since a role may accept multiples only and a
@@ -187,17 +199,14 @@ static void read_size_range(const struct cs_host *host, const struct host_job_sl
 uint32_t cs_size_below(const struct cs_host *host, struct job_id id,
                        uint32_t gpus)
 {
-    struct host_job_slot *job = host_job_slot(host, id.i);
-    const struct host_curve *curve = curve_of(host, job);
-    uint32_t least, most;
+    struct sizes sizes;
 
-    if (curve == NULL && host_form_of(job)->role_count != 1) {
+    if (!find_sizes(host, id, &sizes)) {
         uint32_t whole = cs_job_gpus(host, id);
         return whole <= gpus ? whole : 0;
     }
-    read_size_range(host, job, curve, &least, &most);
-    for (uint32_t g = gpus < most ? gpus : most; g >= least && g > 0; g--)
-        if (is_size(host, job, curve, g))
+    for (uint32_t g = gpus < sizes.most ? gpus : sizes.most; g >= sizes.least && g > 0; g--)
+        if (is_size(host, sizes.job, sizes.curve, g))
             return g;
     return 0;               /* no size is so small */
 }
@@ -205,17 +214,14 @@ uint32_t cs_size_below(const struct cs_host *host, struct job_id id,
 uint32_t cs_size_above(const struct cs_host *host, struct job_id id,
                        uint32_t gpus)
 {
-    struct host_job_slot *job = host_job_slot(host, id.i);
-    const struct host_curve *curve = curve_of(host, job);
-    uint32_t least, most;
+    struct sizes sizes;
 
-    if (curve == NULL && host_form_of(job)->role_count != 1) {
+    if (!find_sizes(host, id, &sizes)) {
         uint32_t whole = cs_job_gpus(host, id);
         return whole > gpus ? whole : 0;
     }
-    read_size_range(host, job, curve, &least, &most);
-    for (uint32_t g = gpus + 1 > least ? gpus + 1 : least; g <= most; g++)
-        if (is_size(host, job, curve, g))
+    for (uint32_t g = gpus + 1 > sizes.least ? gpus + 1 : sizes.least; g <= sizes.most; g++)
+        if (is_size(host, sizes.job, sizes.curve, g))
             return g;
     return 0;
 }
