@@ -138,6 +138,23 @@ static void a_deadline_after_the_end_of_the_run_is_neither_kept_nor_missed(void 
     near(cell("summary.csv", "fcfs", NULL, "slo_attained_fraction"), 1.0 / 3);
 }
 
+/* The replay begins when the first job comes, at 100 s.  b and c are due at 90 and 100 s:
+ * late as soon as they come.  a is due 300 s later. */
+static void a_deadline_before_the_replay_begins_is_missed(void **state)
+{
+    (void)state;
+    run("experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+        "    - {name: a, count: 1, gpus: {type: generic, count: 2}}\n"
+        "workload:\n  trace: {file: jobs.csv, format: csv,\n"
+        "    columns: {job: job, submit: t, duration: d, gpus: g, deadline: due}}\n"
+        "policies: [fcfs]\noutput: {plots: []}\n",
+        "job,t,d,g,due\na,100,50,1,400\nb,100,50,1,90\nc,100,50,1,100\n");
+    near(cell("jobs.csv", "fcfs", "a", "deadline_met"), 1);
+    near(cell("jobs.csv", "fcfs", "b", "deadline_met"), 0);
+    near(cell("jobs.csv", "fcfs", "c", "deadline_met"), 0);
+    near(cell("summary.csv", "fcfs", NULL, "slo_attained_fraction"), 1.0 / 3);
+}
+
 /* A job of 100 steps in runs of 10 saves after every second run, to a storage of 2 GB/s:
  * 14 bytes for each of 7.6e9 parameters, 53 s.  Its rented node is given notice at
  * notice_s, in the midst of the third or fourth run. */
@@ -223,6 +240,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_notice_saves_whole_steps_if_it_is_long_enough),
         cmocka_unit_test(a_replica_that_fails_loses_no_answers),
         cmocka_unit_test(a_deadline_after_the_end_of_the_run_is_neither_kept_nor_missed),
+        cmocka_unit_test(a_deadline_before_the_replay_begins_is_missed),
     };
 
     (void)argc;

@@ -209,10 +209,11 @@ static void fill_birth(struct trace *trace, const struct row *row,
     birth->request.submit_ns = row->submit_ns - spec->origin_ns;
     birth->request.limit_ns = row->limit_ns;
     birth->request.deadline_ns = CLOCK_NEVER_NS;
+    /* One that is over when the replay begins is missed: 0 would be none. */
     if (row->deadline_ns != CLOCK_NEVER_NS)
         birth->request.deadline_ns =
             row->deadline_ns > spec->origin_ns
-                ? row->deadline_ns - spec->origin_ns : 0;
+                ? row->deadline_ns - spec->origin_ns : 1;
     birth->request.priority = row->priority;
     birth->request.gpus = (uint32_t)row->gpus;
     birth->request.steps = 1;
