@@ -108,7 +108,7 @@ host_faces='policies/(host/host|state/(state|terms))\.h'
 reached() {
     find "$build" -name '*.d' ! -path "$build/tests/*" \
         ! -path "$build/asan/*" ! -path "$build/clang/*" ! -path "$build/tsan/*" \
-        -exec cat {} + | awk '
+        ! -path "$build/mutation/*" -exec cat {} + | awk '
         /^ / || /^[^:]*: *[^ ]/ {
             for (i = 1; i <= NF; i++)
                 if ($i ~ /^policies\/(host|leases|state)\/.*\.h$/) n[$i]++
