@@ -188,7 +188,7 @@ cd "$scratch"
 listed
 used
 for gate in lists rooms text headers; do
-    (cd "$tree" && "tests/gates/$gate.sh" build) >"$scratch/said" 2>&1
+    (cd "$tree" && "tests/gates/$gate.sh" build) >"$scratch/said" 2>&1 || true
     if [ -s "$scratch/said" ]; then
         cat "$scratch/said"
         failed "gate $gate"

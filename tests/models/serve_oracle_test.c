@@ -294,7 +294,8 @@ static void nets_pass_memory_and_launch(void **state)
              pass_s(&net, p, &w.gpu, n, engine, p == PRECISION_INT8 ? 1 : wide, &work));
         same("layers", i, net_eager_pass_s(&net, p, &w.gpu, n),
              pass_s(&net, p, &w.gpu, n, layers, wide, &work));
-        double part = w.gang.cores / 64.0, small = p == PRECISION_INT8;
+        double part = w.gang.cores / 64.0;
+        bool small = p == PRECISION_INT8;
         same("cores", i, net_cpu_pass_s(&net, p, &w.cpu, w.gang.cores, n),
              most(n * net.flops / part / (small ? w.cpu.flops_int8 : w.cpu.flops_fp32),
                   n * (small ? 1 : 4) * (2 * net.activations + 3 * rows) /
