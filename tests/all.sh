@@ -82,6 +82,9 @@ stage 'build with clang' $make clang GOAL=build/clang/clustersim
 # processor.
 words='order_test glossary_test looks_test plot_test keys_test idle_keys_test'
 words="$words many_errors_test sensitivity_test tune_test"
+# Nor do those that compare whole simulations with formulas and papers: what they run, others
+# run, too.
+words="$words naive_world_test rlscheduler_test rollout_fidelity_test analytic_test"
 stage 'build with clang, ASan and UBSan' $make asan GOAL='all tests' &&
     stage 'tests, clang, ASan and UBSan' env LEAVE="$words" PINNED=1 \
         tests/run.sh build/asan
