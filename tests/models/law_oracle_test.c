@@ -331,7 +331,8 @@ static double sent(const struct law_world *w, const struct sums *s)
 {
     double on_node = w->gang.gpus / w->gang.nodes, h = w->llm.hidden;
     double edge = s->pp == 1 || w->gang.nodes == 1 ? 0 :
-        2 * element_bytes(w) * s->tokens * h * law_least(1, law_most(1, floor(on_node / s->tp)) / s->cp);
+        2 * element_bytes(w) * s->tokens * h *
+            law_least(1, law_most(1, floor(on_node / s->tp)) / s->cp);
     double tokens = w->routed == 0 || s->ep == 1 ? 0 :
         w->expert_layers / s->pp * s->exchange *
         leave(&w->gang, EVERY, s->ep, s->expert_tp,

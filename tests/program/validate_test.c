@@ -76,8 +76,9 @@ static void a_workload_is_read_against_a_cluster_or_every_gpu(void **state)
 static void a_catalogue_is_counted_with_what_is_built_in(void **state)
 {
     validate(state, "llms: {}\n", "", 0, "x.yaml: ok: catalogue, which then has");
-    run_line(*state, "$C validate x.yaml >one; printf 'prices:\\n  mine: {of: t4, kind: spot, price: 1USD/h, "
-             "as_of: \"2026\", source: me}\\n' >p.yaml; $C validate p.yaml >two || cat two\n"
+    run_line(*state, "$C validate x.yaml >one; printf 'prices:\\n  mine: {of: t4, kind: spot, "
+             "price: 1USD/h, as_of: \"2026\", source: me}\\n' >p.yaml\n"
+             "$C validate p.yaml >two || cat two\n"
              "test $(($(sed 's/.* \\([0-9]*\\) prices.*/\\1/' one) + 1)) = "
              "$(sed 's/.* \\([0-9]*\\) prices.*/\\1/' two)", 0, NULL);
     run_line(*state, "for kind in gpus cpus links prices; do\n"
