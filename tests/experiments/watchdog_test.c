@@ -252,7 +252,8 @@ static void each_pool_says_what_it_lacks(void **state)
                    "workload:\n  arrival: {process: all_at_once}\n  jobs: 1\n  mix:\n"
                    "    - {recipe: lora, model: qwen2.5-1.5b, recompute: full, batch: 32, "
                    "sequence: 1024, micro_batch: 1, steps: 10, train: {gpus: 16, types: "
-                   "[a100-80], cores: 5, memory: 50GB}}\n", "fcfs", "job 0 waits since 0 s for 16 GPUs of role train",
+                   "[a100-80], cores: 5, memory: 50GB}}\n", "fcfs",
+                   "job 0 waits since 0 s for 16 GPUs of role train",
                    "The empty cluster has no room for it: spot has 16 GPUs, 8 of nodes that can be "
                    "had now, thin has cores and memory for 2 of its 8 GPUs, low has cores and "
                    "memory for 2 of its 8 GPUs, old has no GPU of its types, cpu has no GPUs.");
