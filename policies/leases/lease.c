@@ -297,9 +297,7 @@ static struct flow_handle copy(struct cs_host *host, double bytes,
 {
     assert(bytes > 0 && bps_max > 0);
     struct flow_spec spec = {
-        .work = bytes,
-        .weight = flow_dominant_weight(host->parts.net, host->life->uses, uses),
-        .rate_max = bps_max, .use = host->life->uses,
+        .work = bytes, .rate_max = bps_max, .use = host->life->uses,
         .use_count = uses, .done = done, .self = host, .arg = lease,
     };
     return flow_start(host->parts.net, &spec);
