@@ -42,11 +42,12 @@ import threading
 
 from mutation import reach
 from mutation.bench import Bench
-from mutation.places import ROOT, function_at, in_words, line_at, lines_of
+from mutation.places import ROOT, function_at, in_table, in_words, line_at, lines_of
 
 HERE = os.path.join(ROOT, "tests", "mutation")
 NEAR = 8                        # tests for a file in near.tsv
 NEAR_S = 4                      # seconds of a test there
+TABLES = ("key_bounds_test",)   # tests that read tables of all files, and run none of their lines
 
 
 def rows_of(name):
@@ -94,8 +95,10 @@ class Judge:
 
     def tests_of(self, name, number):
         """The tests that run a line: first those that kill most in a second; goldens last."""
+        data = in_table(name, number)
         if self.near:
-            return [(test, NEAR_S) for test in self.table.get(name, [])
+            return [(test, NEAR_S) for test in (*(TABLES if data else ()),
+                                                *self.table.get(name, []))
                     if self.bench.prepare(test)]
         room, stem = name.split("/")[0], os.path.basename(name)[:-2]
 
@@ -109,8 +112,8 @@ class Judge:
         in_file = [test for test, entry in self.reached.items()
                    if entry["set"].get(name) and not self.leave.search(test)]
         tests = [test for test in in_file if lines & self.reached[test]["set"][name]]
-        if not tests and line_at(name, number).lstrip().startswith((".", "{", "[")):
-            tests = in_file
+        if data:
+            tests = list({*in_file, *(test for test in TABLES if test in self.reached)})
         tests.sort(key=lambda test: (test in self.bench.golden, -worth(test), test))
         return [(test, self.reached[test]["cpu"]) for test in tests]
 
