@@ -47,7 +47,7 @@ from mutation.places import ROOT, function_at, in_table, in_words, line_at, line
 HERE = os.path.join(ROOT, "tests", "mutation")
 NEAR = 8                        # tests for a file in near.tsv
 NEAR_S = 4                      # seconds of a test there
-TABLES = ("key_bounds_test",)   # tests that read tables of all files, and run none of their lines
+TABLES = ("key_bounds_test", "param_range_test")   # read tables, and run none of their lines
 
 
 def rows_of(name):

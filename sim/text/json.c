@@ -233,7 +233,7 @@ static enum json_token cut_word(struct json *json, struct err *err)
         if (strlen(words[i]) == bytes &&
             memcmp(words[i], json->text, bytes) == 0)
             return (enum json_token)(JSON_TRUE + i);
-    if (bytes > 0 && scan_f64(json->text, bytes, &ignored))
+    if (scan_f64(json->text, bytes, &ignored))
         return JSON_NUMBER;
     return report_fault(json, "a JSON value is expected", err);
 }

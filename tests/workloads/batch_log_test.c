@@ -146,6 +146,25 @@ static void kube_reads_json_and_repeated_pods(void **state)
                  "default/j,1768204800,3600,2,default\n", lines);
 }
 
+/* One that waits has no times but that of its creation, which is no fault of the file. */
+static void kube_leaves_out_pods_that_never_began(void **state)
+{
+    static const char *const more[] = { "--skip", "never_ran,still_running", NULL };
+    static const char *const lines[] = { "rows         2\njobs         1\n", NULL };
+    char in[160];
+
+    write_file(in_folder(the_program(state), "in", in),
+               "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": ["
+               "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"p\", "
+               "\"creationTimestamp\": \"2026-01-12T08:00:00Z\"}, \"spec\": {\"containers\": "
+               "[{\"resources\": {\"limits\": {\"nvidia.com/gpu\": \"2\"}}}]}, \"status\": "
+               "{\"phase\": \"Pending\"}},\n"
+               POD("j-2", "2026-01-12T08:10:05Z", "2026-01-12T09:00:00Z", "Succeeded") "]}\n");
+    check_sample(the_program(state), "kube", in, more,
+                 "job,submit_s,run_s,gpus,tenant\n"
+                 "default/j,1768205405,2995,2,default\n", lines);
+}
+
 /* Other spellings of sacct: Unix times, minutes, resources as before Slurm
  * 20.11, a separator at the end of each line. */
 static void sacct_knows_older_columns(void **state)
@@ -426,6 +445,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sge_reads_the_options_of_a_job),
         cmocka_unit_test(kube_groups_pods_by_their_owner),
         cmocka_unit_test(kube_reads_json_and_repeated_pods),
+        cmocka_unit_test(kube_leaves_out_pods_that_never_began),
         cmocka_unit_test(kube_tells_which_queues_borrow),
         cmocka_unit_test(sacct_knows_older_columns),
         cmocka_unit_test(slurm_conf_has_defaults),

@@ -285,6 +285,8 @@ static void inline_faults_are_refused_at_their_place(void **state)
           "skip: {duplicate_job: true}" },
         { "itp", ITP "44,5,7,1\n45,6,7,1\n44,6,7,1\n", "", "in:4:1:",
           "skip: {duplicate_job: true}" },
+        { "itp", "submission_time,job_id,duration,num_gpu\n5,a,7,1\n6,a,7,1\n", "", "in:3:3:",
+          "skip: {duplicate_job: true}" },
         { "itp", ITP "a,5,7,1\nb,4,7,1\n", "", "in:3:3:",
           "unsorted: sort" },
         { "itp", ITP "a,5,-7,1\n", "", "in:2:5:",
