@@ -147,6 +147,8 @@ static const struct {
     { "faults", "[" FAULT("1", "end") "]", "in:1:", "did not start" },
     { "faults", "[" FAULT("1", "pause") "]", "in:1:", "fault_start or" },
     { "faults", "[" FAULT("\"x\"", "start") "]", "in:1:", "days" },
+    { "faults", "[{\"node_id\": \"n\", \"event_time\": 1}]", "in:1:", "no \"event_type\"" },
+    { "faults", "[" FAULT("-1", "start") "]", "in:1:", "at least 0" },
     { "faults", "[" FAULT("2", "start") "," FAULT("1", "start") "]", "in:",
       "is before that" },
     { "faults", "[" FAULT("1", "start") "] 7", "in:", "follows the end" },
