@@ -83,6 +83,7 @@ class Judge:
         self.scratch = tempfile.mkdtemp(prefix="clustersim-mutants-")
         self.equivalent = {tuple(row[:4]) for row in rows_of("equivalent.tsv")}
         self.lock = threading.Lock()
+        self.sound = {}                 # of a test: does it pass without a fault?
         self.kills_path = os.path.join(bench.folder, "kills.json")
         self.kills = collections.defaultdict(collections.Counter)
         if os.path.exists(self.kills_path):
@@ -117,6 +118,19 @@ class Judge:
         tests.sort(key=lambda test: (test in self.bench.golden, -worth(test), test))
         return [(test, self.reached[test]["cpu"]) for test in tests]
 
+    def is_sound(self, test, limit_s):
+        """Does a test pass without a fault?  One that does not has found none."""
+        with self.lock:
+            if test not in self.sound:
+                work = os.path.join(self.scratch, "sound")
+                os.makedirs(work)
+                shutil.copy(os.path.join(self.bench.folder, "none", "libmutant.so"), work)
+                self.sound[test] = not self.bench.run(test, work, limit_s)[0]
+                shutil.rmtree(work)
+                if not self.sound[test]:
+                    print("mutants: %s fails without a fault: left out" % test, file=sys.stderr)
+            return self.sound[test]
+
     def judge(self, at, fault):
         """(fault, verdict, which test failed); None: it does not compile."""
         name, number, _kind, new = fault
@@ -136,7 +150,7 @@ class Judge:
                     continue
                 failed, used_s, _said = self.bench.run(test, work, 3 * cpu_s + 3)
                 ran, left_s[golden] = ran + 1, left_s[golden] - used_s
-                if failed:
+                if failed and self.is_sound(test, 3 * cpu_s + 3):
                     with self.lock:
                         self.kills[name][test] += 1
                     return fault, "by golden" if golden else "killed", test
