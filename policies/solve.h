@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * solve.h - linear programs and assignments.  They know numbers, no jobs.
+ * solve.h - linear programs, assignments, and deals of GPUs by steps.  They know numbers,
+ * no jobs.
  */
 #ifndef POLICIES_SOLVE_H
 #define POLICIES_SOLVE_H
@@ -41,5 +42,28 @@ struct cs_places {
     const double *free_s;               /* by machine */
 };
 void cs_assign_places(const struct cs_places *places, uint32_t *column);
+
+/* ---- GPUs by steps ---- */
+
+struct cs_host;
+struct cs_deal;                 /* what deals of one policy know of its jobs */
+
+/* Returns the size of a job, by its place in the list, above so many GPUs, and sets the
+ * speed on it; 0: it has none. */
+typedef uint32_t cs_next_size(struct cs_host *host, void *self, uint32_t job,
+                              uint32_t gpus, double *speedup);
+struct cs_deal_job {
+    double left_s;              /* seconds to its end at speed 1 */
+    uint32_t curve;             /* jobs of one number have the same sizes and speeds, for
+                                   good; UINT32_MAX: it is not known to be like others */
+    uint32_t gpus;              /* the answer */
+};
+/* Good to the end of the trial.  `self` is handed to next_size(). */
+struct cs_deal *cs_make_deal(struct cs_host *host, cs_next_size *next_size, void *self);
+/* Deals GPUs to jobs that have none, in the order of submission, by the rule of AFS-L:
+ * step by step, each to the job that wins against all others.  Steps that are no faster
+ * are not taken. */
+void cs_deal_gpus(struct cs_deal *deal, struct cs_deal_job *job, uint32_t count,
+                  uint32_t gpus);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * memory_oracle_test.c - bytes per GPU, counted a second time: parameter by parameter from who
- * holds it, and the activations of a layer from Korthikanti et al. 2022, sections 4.1 and 4.2.
- * Models, gangs and shapes come by lot.
+ * memory_oracle_test.c - bytes per GPU, counted a second time.  Each parameter is counted on the
+ * GPUs that hold it; the activations of a layer are those of Korthikanti et al. 2022, sections
+ * 4.1 and 4.2.  Models, gangs and shapes are drawn at random.
  */
 #include <setjmp.h>
 #include <stdarg.h>

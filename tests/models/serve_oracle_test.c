@@ -130,7 +130,7 @@ static void decoding_reads_computes_and_waits_for_its_host(void **state)
         if (e != DECODE_EAGER)
             first = both(first, step_s(&w, e, batch, 0));
         law_same("first token", i, decode_first_token_s(&r, batch, length), first);
-        /* Of those at once that the cache holds, each other one's prompt is seen in part. */
+        /* The cache holds `held` requests; each step has a part of the prompts of the others. */
         double held = memory_decode_batch_max(&w.llm, w.shape.precision, w.shape.tp,
                                               length + out / 2, w.gpu.memory_bytes);
         held = law_least(batch, law_most(1, e == DECODE_KV8 ? 2 * held : held));
