@@ -114,8 +114,6 @@ static enum scan_step find_token(struct json *json, struct err *err)
         if (json->scan == NULL)
             return SCAN_END;
         step = scan_line(json->scan, &json->line, &bytes, err);
-        if (step == SCAN_ERROR)
-            err->pos.file = json->path;
         if (step != SCAN_LINE)
             return step;
         json->at = json->line;
@@ -125,7 +123,6 @@ static enum scan_step find_token(struct json *json, struct err *err)
 
     json->pos = json->scan != NULL ? scan_pos(json->scan, col)
                                    : (struct err_pos){ NULL, json->number, col };
-    json->pos.file = json->path;
     return SCAN_LINE;
 }
 
