@@ -15,7 +15,8 @@ one of them fails:
                      [--leave PATTERN] [--at-least FRACTION] [--known] [--near]
                      [--write-near] [--log FILE] [-j N]
 
---count is for each folder of the product that has files of the PATTERN.  --seconds is
+--count is for each folder of the product that has files of the PATTERN: all but experiments,
+unless it is given.  --seconds is
 processor time of all, what is not judged by then is left; --each is that of one fault, and
 once more for golden experiments.  --leave names tests that do not run.  The first run measures
 which test runs which line, some ten minutes; --known takes what is measured.  --near needs
@@ -45,6 +46,7 @@ from mutation.bench import Bench
 from mutation.places import ROOT, function_at, in_table, in_words, line_at, lines_of
 
 HERE = os.path.join(ROOT, "tests", "mutation")
+FOLDERS = "^(sim|models|workloads|policies)/"
 NEAR = 8                        # tests for a file in near.tsv
 NEAR_S = 4                      # seconds of a test there
 TABLES = ("key_bounds_test", "param_range_test")   # read tables, and run none of their lines
@@ -275,7 +277,7 @@ def write_near(judge):
     for name in reach.sources():
         cheap = {test: entry for test, entry in judge.reached.items() if not entry["failed"] and
                  entry["cpu"] < NEAR_S and name in entry["set"]}
-        if not cheap or name.split("/")[0] not in ("models", "policies"):
+        if not cheap or not re.search(FOLDERS, name):
             continue
         golden = {test: cheap.pop(test) for test in list(cheap) if test in judge.bench.golden}
         tests = choose_near(judge, name, cheap) + choose_near(judge, name, golden)[:2]
@@ -289,7 +291,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--seed", default=None)
     parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--files", default="^(models|policies)/")
+    parser.add_argument("--files", default=FOLDERS)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--each", type=float, default=30)
     parser.add_argument("--leave")
