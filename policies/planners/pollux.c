@@ -170,11 +170,12 @@ static uint32_t pollux_read_held(struct pollux *px, struct cs_host *host, uint32
         px->now = cs_grow(host, px->now, &px->now_room, held + place->share_count,
                           sizeof *px->now);
         for (uint32_t s = 0; s < place->share_count; s++) {
-            uint32_t gpus = mask_count(place->share[s].gpu_mask);
+            uint32_t node = place->share[s].node;
+            uint32_t gpus = cs_gpus_on(host, px->job[j].id, node);
             if (gpus == 0)
                 continue;
-            px->now[held++] = (struct cs_cell) { place->share[s].node, gpus };
-            px->node[place->share[s].node].gpus += gpus;
+            px->now[held++] = (struct cs_cell) { node, gpus };
+            px->node[node].gpus += gpus;
             px->job[j].gpus += gpus;
         }
     }

@@ -24,18 +24,6 @@ struct cs_breed *cs_make_breed(struct cs_host *host, const struct cs_breed_asks 
     return b;
 }
 
-void breed_make_room(struct cs_breed *b, struct breed_matrix *m, uint32_t rows,
-                     uint32_t cells)
-{
-    if (rows >= m->room) {
-        uint32_t room = m->room;
-        m->job = cs_grow(b->host, m->job, &room, rows, sizeof *m->job);
-        m->end = cs_grow(b->host, m->end, &m->room, rows, sizeof *m->end);
-    }
-    if (cells >= m->cell_room)
-        m->cell = cs_grow(b->host, m->cell, &m->cell_room, cells, sizeof *m->cell);
-}
-
 /* ---- jobs and nodes of a search ---- */
 
 static void set_nodes(struct cs_breed *b, const struct cs_breed_node *node, uint32_t nodes)

@@ -131,18 +131,10 @@ static inline uint32_t breed_cell_count(const struct breed_matrix *m)
 void breed_make_room(struct cs_breed *b, struct breed_matrix *m, uint32_t rows,
                      uint32_t cells);
 /* Appends a row; there is room.  A row without cells is none. */
-static inline void breed_append(struct breed_matrix *m, uint32_t job,
-                                const struct cs_cell *cell, uint32_t count)
-{
-    uint32_t at = breed_cell_count(m);
-
-    if (count == 0)
-        return;
-    for (uint32_t i = 0; i < count; i++)
-        m->cell[at + i] = cell[i];
-    m->job[m->count] = job;
-    m->end[m->count++] = at + count;
-}
+void breed_append(struct breed_matrix *m, uint32_t job, const struct cs_cell *cell,
+                  uint32_t count);
+/* Returns the first row of this job or a later one. */
+uint32_t breed_find_row(const struct breed_matrix *m, uint32_t job);
 
 /* ---- parts ---- */
 

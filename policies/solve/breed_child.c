@@ -15,21 +15,6 @@ struct crossing {
     uint32_t at[2], end[2];
 };
 
-/* Returns the first row of a matrix that is of this job or a later one. */
-static uint32_t find_row(const struct breed_matrix *m, uint32_t job)
-{
-    uint32_t from = 0, to = m->count;
-
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (m->job[middle] < job)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
 /* Appends a row as it is mutated: it may be what the job holds, and single nodes drop
  * out. */
 static void append_mutated(struct cs_breed *b, uint32_t job, const struct cs_cell *cell,
@@ -60,8 +45,8 @@ static void append_mutated(struct cs_breed *b, uint32_t job, const struct cs_cel
 static void cross(struct cs_breed *b, const struct breed_matrix *x,
                   const struct breed_matrix *y, uint32_t cut)
 {
-    struct crossing c = { { x, y }, { 0, find_row(y, cut) },
-                          { find_row(x, cut), y->count } };
+    struct crossing c = { { x, y }, { 0, breed_find_row(y, cut) },
+                          { breed_find_row(x, cut), y->count } };
     uint32_t side = 0, h = 0, next = 0;
 
     b->child.count = 0;

@@ -200,7 +200,7 @@ static void take_row(struct cs_breed *b, const struct breed_job *job, uint32_t c
 }
 
 /* Does the job hold just this? */
-static bool is_now(const struct cs_breed *b, const struct cs_breed_job *job, uint32_t count)
+static bool holds_row(const struct cs_breed *b, const struct cs_breed_job *job, uint32_t count)
 {
     if (job->now_count == 0 || job->now_count != count)
         return false;
@@ -251,7 +251,7 @@ double breed_repair(struct cs_breed *b, struct breed_matrix *to,
         }
         take_row(b, &b->job[j], count);
         breed_append(to, j, b->row, count);
-        sum += is_now(b, b->job[j].ask, count) ? known->stays : known->term;
+        sum += holds_row(b, b->job[j].ask, count) ? known->stays : known->term;
     }
     b->gifts = 0;
     sum /= b->jobs;
