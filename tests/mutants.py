@@ -15,16 +15,15 @@ one of them fails:
                      [--leave PATTERN] [--at-least FRACTION] [--known] [--near]
                      [--write-near] [--log FILE] [-j N]
 
---count is for each folder of the product that has files of the PATTERN: all but experiments,
-unless it is given.  --seconds is
-processor time of all, what is not judged by then is left; --each is that of one fault, and
-once more for golden experiments.  --leave names tests that do not run.  The first run measures
-which test runs which line, some ten minutes; --known takes what is measured.  --near needs
-none of it: it runs the few tests that near.tsv has for a file, and takes the week's number
-for the seed; --write-near writes this table from what runs have seen.  Verdicts go to --log
-(stderr) as they come.  Status 1: the share of killed is below --at-least, by more than a
-sample of this size may be by chance (1 in 100), or equivalent.tsv has a line that its
-function has no more.
+--count is for each folder of the product that has files of the PATTERN, which leaves out
+experiments unless it is given.  --seconds is processor time of all, what is not judged by then
+is left; --each is that of one fault, and once more for golden experiments.  --leave names tests
+that do not run.  The first run measures which test runs which line, some ten minutes; --known
+takes what is measured.  --near needs none of it: it runs the few tests that near.tsv has for a
+file, and takes the week's number for the seed; --write-near writes this table from what runs have
+seen.  A test that fails without a fault is left out.  Verdicts go to --log (stderr) as they come.
+Status 1: the share of killed is below --at-least, by more than a sample of this size may be by
+chance (1 in 100), or equivalent.tsv has a line that its function has no more.
 """
 import argparse
 import collections
