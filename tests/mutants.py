@@ -48,7 +48,8 @@ HERE = os.path.join(ROOT, "tests", "mutation")
 FOLDERS = "^(sim|models|workloads|policies)/"
 NEAR = 8                        # tests for a file in near.tsv
 NEAR_S = 4                      # seconds of a test there
-TABLES = ("key_bounds_test", "param_range_test")   # read tables, and run none of their lines
+REFUSALS = ("bad_input_test", "many_errors_test")
+TABLES = ("key_bounds_test", "param_range_test")   # run no line of the tables that they read
 
 
 def rows_of(name):
@@ -104,9 +105,12 @@ class Judge:
                     if self.bench.prepare(test)]
         room, stem = name.split("/")[0], os.path.basename(name)[:-2]
 
+        # Where a fault is handed on, tests of what is refused are near.
+        refuses = line_at(name, number).strip() == "return false;"
+
         def worth(test):
             near = self.kills[name][test] + 0.3 * (self.bench.room.get(test) == room) + \
-                2.0 * (stem in test) + 0.1
+                2.0 * (stem in test) + 5.0 * (refuses and test in REFUSALS) + 0.1
             return near / (self.reached[test]["cpu"] + 0.1)
 
         # The compiler may have given the code of a line to one beside it, and data has none.
