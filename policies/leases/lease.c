@@ -385,9 +385,9 @@ void host_lease_hold(struct cs_host *host, uint32_t i, double s, loop_fn *then)
     if (lease->pub.state != CS_LEASE_LOADING) {
         change_state(host, i, CS_LEASE_LOADING);
         lease->load_from_ns = host_now(host);
+        host_tell(host, FACT_LEASE_LEAVE, i, lease->pub.job.i, 0);
     }
     lease->leaving = true;
-    host_tell(host, FACT_LEASE_LEAVE, i, lease->pub.job.i, 0);
     lease->event = loop_at(host->parts.loop,
                            clock_after(host_now(host), clock_ns_for_work(s, 1.0)),
                            LOOP_RANK_FINISH, then, host, i);
