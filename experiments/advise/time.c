@@ -152,15 +152,17 @@ static double find_slots_bps(const struct plan *plan, uint32_t role)
 static double find_ready_s(const struct plan *plan, uint32_t r)
 {
     const struct role_spec *role = &plan->form->role[r];
-    struct demand_rates rates = { .pcie_bytes = 1.0, .storage_bytes = 1.0 };
+    struct role_load load = job_role_load(role, true, role->gpus > 0,
+                                          plan->placement[r].share_count);
+    struct demand_rates rates = { .pcie_bytes = 1.0, .storage_bytes = load.part };
     uint32_t uses;
     double bps;
 
-    if (role->gpus == 0 || role->load_bytes <= 0.0)
+    if (role->gpus == 0 || load.bytes <= 0.0)
         return role->start_s;
     uses = fabric_uses(plan->fabric, &plan->placement[r], &rates, plan->use);
     bps = fmin(find_links_rate(plan, uses), find_slots_bps(plan, r));
-    return role->start_s + (bps > 0.0 ? role->load_bytes / bps : 0.0);
+    return role->start_s + (bps > 0.0 ? load.bytes / bps : 0.0);
 }
 
 /* Returns how much later the first run ends because its leases have to load: the

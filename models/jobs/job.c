@@ -76,3 +76,16 @@ uint32_t phase_runs(const struct phase_spec *phase, uint32_t steps)
     return (steps - phase->skip_last) / phase->every -
            phase->skip_first / phase->every;
 }
+
+struct role_load job_role_load(const struct role_spec *role, bool first, bool gpus,
+                               uint32_t nodes)
+{
+    bool fewer = first && role->first_bytes > 0;
+    double bytes = fewer ? role->first_bytes : role->load_bytes;
+    double copy = nodes * (fewer ? role->first_copy_bytes : role->copy_bytes);
+
+    assert(bytes >= 0 && copy >= 0 && nodes > 0);
+    if (!gpus)
+        return (struct role_load) { role->on_cores.load_bytes, 1 };
+    return (struct role_load) { bytes, copy > 0 && copy < bytes ? copy / bytes : 1 };
+}

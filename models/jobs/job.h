@@ -60,6 +60,10 @@ struct role_spec {
                                    cluster; NULL: not stated */
     double gpu_memory_bytes;    /* needed per GPU at `gpus`; 0: not checked */
     double load_bytes;          /* copied to all its GPUs before a phase runs */
+    double copy_bytes;          /* of these, one copy: its GPUs on a node read no
+                                   byte twice; 0: all bytes differ */
+    double first_bytes, first_copy_bytes;   /* the same before the job has run: what
+                                   training makes is not there yet; 0: as above */
     double save_bytes;          /* copied from them when the lease is revoked */
     double start_s;             /* first start of the process, beside copying */
     double wake_s;              /* the same for a later start */
@@ -141,6 +145,17 @@ const struct phase_law *phase_law_at(const struct phase_spec *phase,
                                      uint32_t step);
 /* Returns the law that most steps have. */
 const struct phase_law *phase_law_usual(const struct phase_spec *phase);
+
+/* What a role loads before it can work: bytes into the memory of all its GPUs, or of its
+ * node.  part: of these what reaches the nodes over the network, where each of them takes
+ * no byte twice. */
+struct role_load {
+    double bytes, part;
+};
+/* Returns it for so many nodes, on GPUs or on cores.  first: the job has kept nothing that
+ * it did, so that what training makes is not there yet. */
+struct role_load job_role_load(const struct role_spec *role, bool first, bool gpus,
+                               uint32_t nodes);
 
 /* Return the name as results print it; static text. */
 const char *phase_kind_name(enum phase_kind kind);

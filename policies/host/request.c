@@ -30,6 +30,7 @@
 #include "policies/leases/cost.h"
 #include "policies/leases/idle.h"
 #include "policies/leases/job.h"
+#include "policies/leases/kept.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
 #include "policies/leases/power.h"
@@ -124,12 +125,11 @@ static void expect(struct cs_host *host, const struct cs_task *task,
         return;
     const struct role_spec *role =
         &host_form_of(slot->owner)->role[slot->pub.role];
-    bool woken = slot->owner->home[slot->pub.role] != ID_NONE;
 
     assert(slot->live && task->role == slot->pub.role);
     double s = host_run_s(host, task, &slot->gang) +
-               host_switch_s(host->spec, role, woken,
-                             host_role_owed(host, slot->pub.job.i, slot->pub.role),
+               host_switch_s(host->spec, role,
+                             host_standing_of(host, slot->pub.job.i, slot->pub.role),
                              &slot->pub.placement);
     host_lease_expect(host, lease,
                       clock_after(host_now(host), clock_ns_for_work(s, 1.0)));

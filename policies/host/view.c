@@ -18,6 +18,7 @@
 #include "models/jobs/regimes.h"
 #include "models/laws/phase_cache.h"
 #include "policies/leases/cost.h"
+#include "policies/leases/kept.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/time.h"
 #include "policies/params.h"
@@ -385,8 +386,7 @@ bool cs_forecast(struct cs_host *host, struct task_id id,
     if (host->forms->form[job->form].fixed)    /* by its rates there, and its size */
         out->run_s /= host_speedup_on(host, job, &place);
     out->switch_s = host_switch_s(host->spec, &host_form_of(job)->role[role],
-                                  job->home[role] != ID_NONE,
-                                  host_role_owed(host, task->job.i, role), &place);
+                                  host_standing_of(host, task->job.i, role), &place);
     out->evict_s = want->take_idle ? host_evict_s(host, &place) : 0;
     out->usd = (out->run_s + out->switch_s + out->evict_s) / 3600 *
                host_gpu_usd_per_h(host->spec, &place, host_now(host));

@@ -92,41 +92,34 @@ double host_busy_s(const struct host_phase_run *run, bool done, double s)
 }
 
 /* Returns the bandwidth, in bytes a second, of the slowest link that loading
- * crosses, all free: PCIe of all GPUs; from elsewhere (not at_home) the NICs, the
- * storage and the link of a remote site too. */
-static double load_bps(const struct cluster_spec *spec, bool at_home,
+ * crosses, all free: PCIe of all GPUs; of the part that comes from elsewhere (0: none)
+ * the NICs, the storage and the link of a remote site too. */
+static double load_bps(const struct cluster_spec *spec, double part,
                        const struct placement *placement)
 {
-    double pcie = 0, nic = 0, wan = INFINITY;
+    double pcie = 0, nic = 0, far = INFINITY;
 
     for (uint32_t i = 0; i < placement->share_count; i++) {
         const struct node_group *group =
             cluster_group_of(spec, placement->share[i].node);
         pcie += fabric_pcie_bps(group, placement->share[i].gpu_mask);
         nic += group->nic_bps;
-        if (!at_home && group->wan_bps > 0)
-            wan = fmin(wan, group->wan_bps);
+        if (group->wan_bps > 0)
+            far = fmin(far, group->wan_bps);
     }
-    double bps = fmin(wan, pcie > 0 ? pcie : INFINITY);
-    if (!at_home && nic > 0)
-        bps = fmin(bps, nic);
-    if (!at_home && spec->storage_bps > 0)
-        bps = fmin(bps, spec->storage_bps);
-    assert(bps > 0);
-    return bps;
+    if (nic > 0)
+        far = fmin(far, nic);
+    if (spec->storage_bps > 0)
+        far = fmin(far, spec->storage_bps);
+    assert(part >= 0 && part <= 1 && far > 0);
+    return fmin(part > 0 ? far / part : INFINITY, pcie > 0 ? pcie : INFINITY);
 }
 
 double host_store_s(const struct cluster_spec *spec, const struct role_spec *role,
                     const struct placement *placement)
 {
     assert(role->save_bytes >= 0);
-    return role->save_bytes / load_bps(spec, false, placement);
-}
-
-double host_load_bytes(const struct role_spec *role, bool gpus)
-{
-    assert(role->load_bytes >= 0);
-    return gpus ? role->load_bytes : role->on_cores.load_bytes;
+    return role->save_bytes / load_bps(spec, 1, placement);
 }
 
 /* Returns the bandwidth of the narrowest NICs of a node; each takes all of a copy. */
@@ -142,14 +135,17 @@ static double copy_bps(const struct cluster_spec *spec, const struct placement *
     return bps;
 }
 
-double host_switch_s(const struct cluster_spec *spec,
-                     const struct role_spec *role, bool woken, double owed,
-                     const struct placement *placement)
+double host_switch_s(const struct cluster_spec *spec, const struct role_spec *role,
+                     struct host_standing standing, const struct placement *placement)
 {
-    double bps = load_bps(spec, woken, placement);
+    double owed = standing.owed_bytes;
+    struct role_load load =
+        job_role_load(role, standing.first && !standing.woken, placement_gpus(placement) > 0,
+                      placement->share_count);
+    double bps = load_bps(spec, standing.woken ? 0 : load.part, placement);
     double copy_s = owed > 0 ? owed / copy_bps(spec, placement) : 0;
 
-    assert(placement->share_count > 0 && bps > 0);
-    return fmax(copy_s, host_load_bytes(role, placement_gpus(placement) > 0) / bps) +
-           (woken ? role->wake_s : role->start_s);
+    assert(bps > 0);
+    return fmax(copy_s, load.bytes / bps) +
+           (standing.woken ? role->wake_s : role->start_s);
 }

@@ -29,13 +29,15 @@ double host_transfer_usd(const struct cluster_spec *spec,
  * shared storage, over free links. */
 double host_store_s(const struct cluster_spec *spec, const struct role_spec *role,
                     const struct placement *placement);
-/* Returns what a role loads before it can work, on GPUs or on cores. */
-double host_load_bytes(const struct role_spec *role, bool gpus);
+/* How a role stands before it gets a lease. */
+struct host_standing {
+    bool woken;                 /* a node's memory keeps its state */
+    bool first;                 /* its job has not run yet */
+    double owed_bytes;          /* of new weights, taken to come from other nodes */
+};
 /* Returns the seconds from the grant of a placement until a role can work, if
- * all links are free.  woken: a node's memory keeps the role's state.  owed: bytes
- * of new weights, taken to come from other nodes. */
-double host_switch_s(const struct cluster_spec *spec,
-                     const struct role_spec *role, bool woken, double owed,
-                     const struct placement *placement);
+ * all links are free. */
+double host_switch_s(const struct cluster_spec *spec, const struct role_spec *role,
+                     struct host_standing standing, const struct placement *placement);
 
 #endif

@@ -9,8 +9,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "policies/leases/cost.h"
 #include "policies/policy.h"
 #include "policies/state/job_slot.h"
+#include "policies/state/read.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 
@@ -90,4 +92,14 @@ double host_kept_owed(const struct host_job_slot *job, uint32_t role, uint32_t *
     if (from != NULL)
         *from = job->kept_more[role].owed_from;
     return job->kept_more[role].owed_bytes;
+}
+
+struct host_standing host_standing_of(const struct cs_host *host, uint32_t job,
+                                      uint32_t role)
+{
+    assert(role < FORM_ROLES_MAX);
+    return (struct host_standing) {
+        .woken = host_role_home(host, job, role) != ID_NONE,
+        .first = host_job_is_new(host, job), .owed_bytes = host_role_owed(host, job, role),
+    };
 }

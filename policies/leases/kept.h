@@ -19,6 +19,7 @@
 
 struct cs_host;
 struct host_job_slot;
+struct host_standing;
 
 /* The role's state lies on the nodes of a placement from now on. */
 void host_kept_put(struct cs_host *host, struct host_job_slot *job, uint32_t role,
@@ -29,6 +30,10 @@ bool host_kept_on(const struct host_job_slot *job, uint32_t role, uint32_t node)
  * for a node, good for as long as the answer. */
 struct placement host_kept_from(const struct host_job_slot *job, uint32_t role,
                                 struct share *one);
+
+/* Returns how a role of a job stands before it gets a lease. */
+struct host_standing host_standing_of(const struct cs_host *host, uint32_t job,
+                                      uint32_t role);
 
 /* The role owes a copy of `bytes` bytes from another one; 0: of none any more. */
 void host_kept_owe(struct cs_host *host, struct host_job_slot *job, uint32_t role,

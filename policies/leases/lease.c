@@ -39,6 +39,7 @@
 #include "policies/state/life.h"
 #include "policies/state/nodes.h"
 #include "policies/state/queue.h"
+#include "policies/state/read.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/waiting.h"
@@ -297,9 +298,7 @@ static struct flow_handle copy(struct cs_host *host, double bytes,
 {
     assert(bytes > 0 && bps_max > 0);
     struct flow_spec spec = {
-        .work = bytes,
-        .weight = flow_dominant_weight(host->parts.net, host->life->uses, uses),
-        .rate_max = bps_max, .use = host->life->uses,
+        .work = bytes, .rate_max = bps_max, .use = host->life->uses,
         .use_count = uses, .done = done, .self = host, .arg = lease,
     };
     return flow_start(host->parts.net, &spec);
@@ -506,8 +505,8 @@ static void load_memory(struct cs_host *host, uint32_t i)
     struct host_job_slot *job = lease->owner;
     const struct placement *to = &lease->pub.placement;
     uint32_t home = job->home[lease->pub.role], uses;
-    double bytes = host_load_bytes(&host_form_of(job)->role[lease->pub.role],
-                                   false);
+    double bytes = job_role_load(&host_form_of(job)->role[lease->pub.role], false,
+                                 false, 1).bytes;
     struct share share = { .node = home };
     struct placement from = { .share = &share, .share_count = 1 };
     struct demand_rates rates = { .storage_bytes = 1 };
@@ -553,9 +552,10 @@ static uint32_t add_owed(struct cs_host *host, const struct host_lease_slot *lea
 
 /* Stores in life->uses what a load moves over links, per byte of state, and returns how
  * many entries that are.  saved, loaded: parts of a byte that are state of leases in the
- * way, and the role's own.  owed: bytes of new weights for each byte of state. */
+ * way, and the role's own; far: the part of `loaded` that its nodes take over the
+ * network.  owed: bytes of new weights for each byte of state. */
 static uint32_t load_uses(struct cs_host *host, const struct host_lease_slot *lease,
-                          double saved, double loaded, double owed)
+                          double saved, double loaded, double far, double owed)
 {
     const struct fabric *fabric = host->parts.fabric;
     const struct host_job_slot *job = lease->owner;
@@ -563,17 +563,17 @@ static uint32_t load_uses(struct cs_host *host, const struct host_lease_slot *le
     bool kept = job->home[lease->pub.role] != ID_NONE;
     struct flow_use *use = host->life->uses, *more = host->life->more_uses;
     struct demand_rates rates = {
-        .pcie_bytes = kept ? saved : saved + loaded,
-        .storage_bytes = kept ? 0 : loaded,
+        .pcie_bytes = saved + (kept ? loaded - far : loaded),
+        .storage_bytes = kept ? 0 : far,
     };
     uint32_t uses = fabric_uses(fabric, to, &rates, use);
     struct share one;
 
-    assert(saved >= 0 && loaded >= 0 && owed >= 0);
-    if (kept && loaded > 0) {
+    assert(saved >= 0 && far >= 0 && far <= loaded && owed >= 0);
+    if (kept && far > 0) {
         struct placement home = host_kept_from(job, lease->pub.role, &one);
         uses = fabric_uses_join(
-            use, uses, more, fabric_uses_between(fabric, &home, to, loaded, more));
+            use, uses, more, fabric_uses_between(fabric, &home, to, far, more));
     }
     return owed > 0 ? add_owed(host, lease, owed, uses) : uses;
 }
@@ -591,7 +591,10 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
     struct host_job_slot *job = lease->owner;
     uint32_t role = lease->pub.role;
     const struct placement *to = &lease->pub.placement;
-    double bytes = host_form_of(job)->role[role].load_bytes;
+    bool kept = job->home[role] != ID_NONE;
+    struct role_load load = job_role_load(
+        &host_form_of(job)->role[role],
+        !kept && host_job_is_new(host, lease->pub.job.i), true, to->share_count);
 
     assert(saved >= 0 && lease->pub.state == CS_LEASE_LOADING);
 
@@ -599,16 +602,17 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
         load_memory(host, i);
         return;
     }
-    double owed = host_kept_owed(job, role, NULL), all = bytes + saved;
+    double owed = host_kept_owed(job, role, NULL), all = load.bytes + saved;
     if (!(all > 0)) {
         start_process(host, i);
         return;
     }
-    double bps = pcie_bps(host->spec, to);
-    uint32_t uses = load_uses(host, lease, saved / all, bytes / all, owed / all);
+    double bps = pcie_bps(host->spec, to), loaded = load.bytes / all;
+    uint32_t uses = load_uses(host, lease, saved / all, loaded, loaded * load.part,
+                              owed / all);
 
-    if (job->home[role] == ID_NONE)
-        job->pub.usd_transfer += host_transfer_usd(host->spec, to, bytes);
+    if (!kept)
+        job->pub.usd_transfer += host_transfer_usd(host->spec, to, load.bytes * load.part);
     host_kept_owe(host, job, role, role, 0);
     if (uses == 0 && !isfinite(bps))
         start_process(host, i);

@@ -192,9 +192,7 @@ static void start_flow(struct cs_host *host, uint32_t i,
         end_after(host, i, clock_ns_for_work(work, plan->rate_max));
     } else {
         struct flow_spec spec = {
-            .work = work,
-            .weight = flow_dominant_weight(host->parts.net, host->life->uses, uses),
-            .rate_max = plan->rate_max,
+            .work = work, .rate_max = plan->rate_max,
             .use = host->life->uses, .use_count = uses, .done = over_by_flow,
             .self = host, .arg = i,
         };

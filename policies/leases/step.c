@@ -138,9 +138,7 @@ static void burst(struct loop *loop, void *self, uint64_t arg)
     struct host_steps *s = steps_of(host, (uint32_t)arg);
     uint32_t uses = burst_uses(host, (uint32_t)arg);
     struct flow_spec spec = {
-        .work = 1,
-        .weight = flow_dominant_weight(host->parts.net, host->life->uses, uses),
-        .rate_max = INFINITY, .use = host->life->uses,
+        .work = 1, .rate_max = INFINITY, .use = host->life->uses,
         .use_count = uses, .done = sent, .self = host, .arg = arg,
     };
 
@@ -240,9 +238,7 @@ static void feed_begin(struct cs_host *host, uint32_t i)
         return;
     }
     struct flow_spec spec = {
-        .work = s->feed_left,
-        .weight = flow_dominant_weight(host->parts.net, host->life->uses, uses),
-        .rate_max = s->plan.feed_rate * s->total, .use = host->life->uses,
+        .work = s->feed_left, .rate_max = s->plan.feed_rate * s->total, .use = host->life->uses,
         .use_count = uses, .done = loaded, .self = host, .arg = i,
     };
     assert(s->feed_left > 0);

@@ -37,6 +37,7 @@
 struct kind {
     uint32_t form, phase, gpus, gpu_milli, gpu_mib;
     bool later, woken;          /* the law of later steps; its state was held */
+    bool new;                   /* its job has kept nothing */
     double owed;                /* bytes of new weights */
     const struct job_rates *rates;
     uint32_t next;              /* kind of its form */
@@ -74,6 +75,7 @@ static struct kind kind_of_task(const struct cs_host *host,
         .later = !whole && phase_law_at(phase, job->step) != phase->law,
         .woken = !whole && host_role_home(host, task->job.i,
                                           task->role) != ID_NONE,
+        .new = !whole && host_job_is_new(host, task->job.i),
         .owed = whole ? 0 : host_role_owed(host, task->job.i, task->role),
         .rates = job->request.rates,
     };
@@ -98,7 +100,7 @@ static bool same(const struct kind *a, const struct kind *b)
     return a->form == b->form && a->phase == b->phase &&
            a->gpus == b->gpus && a->gpu_milli == b->gpu_milli &&
            a->gpu_mib == b->gpu_mib && a->later == b->later &&
-           a->woken == b->woken &&
+           a->woken == b->woken && a->new == b->new &&
            a->owed <= b->owed && b->owed <= a->owed && a->rates == b->rates;
 }
 

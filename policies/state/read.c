@@ -70,6 +70,14 @@ const struct host_form *host_job_form(const struct cs_host *host,
     return &host->forms->form[form];
 }
 
+bool host_job_is_new(const struct cs_host *host, uint32_t job)
+{
+    const struct host_job_slot *slot = host_job_slot(host, job);
+
+    assert(slot->stopped_part >= 0);
+    return slot->pub.step == 0 && !(slot->stopped_part > 0);
+}
+
 double host_role_owed(const struct cs_host *host, uint32_t job, uint32_t role)
 {
     const struct host_job_slot *slot = host_job_slot(host, job);

@@ -20,6 +20,9 @@ const struct host_job_slot *host_job_at(const struct cs_host *host,
 /* Returns what listeners may know of a job that is not forgotten. */
 const struct host_job *host_job_known(const struct cs_host *host,
                                       uint32_t job);
+/* Has a job kept nothing that it did, because it has not run yet or begins again?  Then
+ * there is no state of its own to load. */
+bool host_job_is_new(const struct cs_host *host, uint32_t job);
 /* Returns the bytes of new weights that a role has not seen. */
 double host_role_owed(const struct cs_host *host, uint32_t job, uint32_t role);
 /* Returns the first node that keeps the state of a role in its memory, or ID_NONE. */

@@ -603,11 +603,25 @@ bool flow_alive(const struct flow_net *net, struct flow_handle handle)
            net->flow[handle.slot].generation == handle.generation;
 }
 
+/* Returns the weight of the dominant share of a flow (flow.h); 1 without uses. */
+static double dominant_weight(const struct flow_net *net, const struct flow_spec *spec)
+{
+    double part = 0;
+
+    for (uint32_t k = 0; k < spec->use_count; k++) {
+        double capacity = flow_link_capacity(net, spec->use[k].link);
+
+        assert(capacity > 0 && spec->use[k].per_unit > 0);
+        part = fmax(part, spec->use[k].per_unit / capacity);
+    }
+    return part > 0 ? 1 / part : 1;
+}
+
 /* Takes a number for a flow, in the solver and here; numbers are used again. */
 static uint32_t slot_take(struct flow_net *net, const struct flow_spec *spec)
 {
-    uint32_t slot = share_add(&net->share, spec->weight, spec->rate_max,
-                              spec->use_count);
+    double weight = spec->weight > 0 ? spec->weight : dominant_weight(net, spec);
+    uint32_t slot = share_add(&net->share, weight, spec->rate_max, spec->use_count);
 
     ARENA_REACH(NULL, net->flow, net->flow_room, slot);
     return slot;
@@ -624,21 +638,6 @@ static void rate_unshared(struct flow_net *net, uint32_t slot)
         rate_change(net, slot, SHARE_NONE);
 }
 
-double flow_dominant_weight(const struct flow_net *net, const struct flow_use *use,
-                            uint32_t use_count)
-{
-    double part = 0;
-
-    assert(use != NULL || use_count == 0);
-    for (uint32_t k = 0; k < use_count; k++) {
-        double capacity = flow_link_capacity(net, use[k].link);
-
-        assert(capacity > 0 && use[k].per_unit > 0);
-        part = use[k].per_unit / capacity > part ? use[k].per_unit / capacity : part;
-    }
-    return part > 0 ? 1 / part : 1;
-}
-
 /* Rates are not computed here: all changes of one instant are settled once, at
  * its end. */
 struct flow_handle flow_start(struct flow_net *net,
@@ -647,7 +646,7 @@ struct flow_handle flow_start(struct flow_net *net,
     struct flow *flow;
     uint32_t slot, k;
 
-    assert(spec->work > 0 && isfinite(spec->work));
+    assert(spec->work > 0 && isfinite(spec->work) && spec->weight >= 0);
     assert(spec->use_count > 0 || isfinite(spec->rate_max));
     slot = slot_take(net, spec);
     assert(slot < net->flow_room && (net->flow[slot].generation & 1) == 0);

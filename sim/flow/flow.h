@@ -9,6 +9,12 @@
  * weighted max-min fair: rate/weight of all flows rises together; a flow that
  * reaches its cap or a full link keeps its rate, the others go on.
  *
+ * Flows count their work in units of their own (runs, steps, bytes).  The weight of a
+ * dominant share makes them comparable: 1 / the largest part of a link's capacity that
+ * one unit of work takes in a second.  Flows at one level then take the same part of the
+ * link that each needs most (dominant resource fairness, Ghodsi et al., NSDI 2011);
+ * flows that use one and the same link alone take as many bytes.
+ *
  * All changes of one instant are solved once, in LOOP_RANK_SETTLE, or when a
  * rate is asked for.  Only the connected component that changed is solved
  * again. Only flows whose rate changed get a new end event; of the many flows
@@ -34,7 +40,7 @@ typedef void flow_done_fn(void *self, uint64_t arg);
 
 struct flow_spec {
     double work;                /* > 0, in the caller's units */
-    double weight;              /* > 0 */
+    double weight;              /* > 0; 0: that of its dominant share */
     double rate_max;            /* units per second; INFINITY: no cap */
     const struct flow_use *use; /* copied; a link at most once */
     uint32_t use_count;         /* may be 0 if rate_max is finite */
@@ -60,14 +66,6 @@ uint32_t flow_link_add(struct flow_net *net, double capacity);
 /* Changes a link's capacity from now on; rates follow at this instant. */
 void flow_link_set(struct flow_net *net, uint32_t link, double capacity);
 uint32_t flow_link_count(const struct flow_net *net);
-
-/* Returns a weight for a flow with these uses, so that flows whose work is counted in
- * different units share fairly: 1 / the largest part of a link's capacity (> 0) that one
- * unit of work takes in a second.  At equal levels each flow then takes the same part of
- * the link that it needs most (dominant resource fairness, Ghodsi et al., NSDI 2011); on
- * one link, as many bytes.  1 without uses. */
-double flow_dominant_weight(const struct flow_net *net, const struct flow_use *use,
-                            uint32_t use_count);
 
 /* Starts a flow now.  Its rate is 0 until the changes of this instant are solved.
  * Asserts the ranges of flow_spec.  The uses are copied; self is the caller's. */

@@ -155,7 +155,7 @@ static void prices_of_one_market_rank(void **state)
     assert_int_equal(advise("paper.log", paper), 0);
     assert_says("paper.log", "prices: assumption, of 2024-12\n");
     assert_says("paper.log", "   1 * 64 x h800 ");
-    assert_says("paper.log", " ~526.89\n");
+    assert_says("paper.log", " ~526.88\n");
 }
 
 /* The plan of a tier pays that tier's price when it is simulated. */

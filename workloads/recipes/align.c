@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "models/laws/loader.h"
+#include "models/laws/experts.h"
 #include "models/laws/memory.h"
 #include "models/laws/transfer.h"
 #include "models/types/precision.h"
@@ -74,8 +75,8 @@ static double count_reference_bytes(const struct align *align, uint32_t gpus)
 }
 
 /* What a GPU keeps of a critic while the policy trains, and the other way
- * round: all but activations. */
-static double count_critic_bytes(const struct align *align, uint32_t gpus)
+ * round: all but activations.  first: its weights, all that there is before. */
+static double count_critic_bytes(const struct align *align, uint32_t gpus, bool first)
 {
     struct memory_need need;
 
@@ -83,20 +84,26 @@ static double count_critic_bytes(const struct align *align, uint32_t gpus)
                                                 align->critic.pp)
         return 0.0;
     need = memory_train(&align->critic, gpus);
-    return need.weights + need.gradients + need.optimizer;
+    return first ? need.weights : need.weights + need.gradients + need.optimizer;
 }
 
 /* Beside the trained weights each GPU holds the frozen reference, and what
  * remains of the critic. */
 bool align_train_role(struct align *align)
 {
-    uint32_t gpus;
+    uint32_t gpus, gang = experts_gang(&align->longest);
+    double frozen, frozen_copy;
 
-    return draft_train_gpus(&align->draft, &align->mean, &gpus) &&
-           draft_train_role(&align->draft, &align->longest,
-                            count_reference_bytes(align, gpus) +
-                                count_critic_bytes(align, gpus),
-                            START_WAKE, &align->train);
+    if (!draft_train_gpus(&align->draft, &align->mean, &gpus))
+        return false;
+    frozen = count_reference_bytes(align, gpus);
+    frozen_copy = count_reference_bytes(align, gang);
+    return draft_train_role(&align->draft, &align->longest, (struct beside){
+        .bytes = frozen + count_critic_bytes(align, gpus, false),
+        .first_bytes = frozen + count_critic_bytes(align, gpus, true),
+        .copy_bytes = frozen_copy + count_critic_bytes(align, gang, false),
+        .first_copy_bytes = frozen_copy + count_critic_bytes(align, gang, true),
+    }, START_WAKE, &align->train);
 }
 
 /* The role `data`, and where it reads: all else of a loader is given. */

@@ -255,9 +255,14 @@ uint32_t draft_steps_per_run(struct draft *draft);
 /* Returns the shape of training on sequences of that length. */
 struct train_shape draft_train_shape(const struct draft *draft,
                                      double sequence_tokens);
+/* What a training role holds beside its own state, in bytes of each GPU: once the role has
+ * run, and before.  copy: the same, where as few GPUs as can hold the model have it. */
+struct beside {
+    double bytes, first_bytes, copy_bytes, first_copy_bytes;
+};
 /* Each adds a role; false and a located err when it cannot run anywhere. */
 bool draft_train_role(struct draft *draft, const struct train_shape *longest,
-                      double other_bytes, int start, uint32_t *role);
+                      struct beside beside, int start, uint32_t *role);
 bool draft_engine_role(struct draft *draft, const char *name,
                        const struct conf_node *conf, double context_tokens,
                        int start, struct rollout_shape *shape,

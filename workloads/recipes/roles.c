@@ -293,16 +293,32 @@ static bool check_host(const struct draft *draft, const struct conf_node *conf,
     return true;
 }
 
+/* What a lease of a training role loads: weights and optimizer, on a new job weights
+ * alone; and one copy of these, which fills the fewest GPUs that hold the model. */
+static void fill_train_load(const struct train_shape *longest, const struct beside *beside,
+                            struct role_spec *role)
+{
+    uint32_t gang = experts_gang(longest);
+    struct memory_need all = memory_train(longest, role->gpus);
+    struct memory_need one = memory_train(longest, gang);
+
+    assert(gang > 0 && role->gpus % gang == 0);
+    role->load_bytes = (all.weights + all.optimizer + beside->bytes) * role->gpus;
+    role->first_bytes = (all.weights + beside->first_bytes) * role->gpus;
+    role->copy_bytes = (one.weights + one.optimizer + beside->copy_bytes) * gang;
+    role->first_copy_bytes = (one.weights + beside->first_copy_bytes) * gang;
+}
+
 /* Memory is checked for the fewest GPUs and the longest sequence; what a lease
  * loads is for the GPUs that the owner requests.  Only then types, precision,
  * host and batch. */
 bool draft_train_role(struct draft *draft, const struct train_shape *longest,
-                      double other_bytes, int start, uint32_t *number)
+                      struct beside beside, int start, uint32_t *number)
 {
     const struct conf_node *conf = draft->keys.train;
     struct role_spec *role = new_role(draft, "train", number);
     struct role_keys keys;
-    struct memory_need need, wished;
+    struct memory_need need;
     double host;
     struct cores_need cores = {0};
     struct demand demand;
@@ -316,10 +332,8 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
         !fill_counts(draft, conf, &keys, experts_gang(longest), role))
         return false;
     need = memory_train(longest, role->gpus_min);
-    wished = memory_train(longest, role->gpus);
-    role->gpu_memory_bytes = need.total + other_bytes;
-    role->load_bytes = (wished.weights + wished.optimizer + other_bytes) *
-                       role->gpus;
+    role->gpu_memory_bytes = need.total + beside.bytes;
+    fill_train_load(longest, &beside, role);
     host = memory_host(longest, role->gpus_min);
     role->save_bytes = draft_checkpoint_bytes(longest);
     role->start_s = transfer_start_s(TRANSFER_START_PROCESS);
@@ -341,7 +355,7 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
                demand_place(draft->world, &demand, role) &&
                check_batch(draft, longest, role);
     if (best != NULL)
-        demand_hint_train(draft->world, longest, other_bytes,
+        demand_hint_train(draft->world, longest, beside.bytes,
                           role->gpus_min, best);
     return false;
 }
@@ -415,6 +429,7 @@ bool draft_engine_role(struct draft *draft, const char *name,
     weights = memory_weight_bytes(shape->llm, shape->precision);
     role->gpu_memory_bytes = find_engine_need(shape, context_tokens);
     role->load_bytes = weights * (role->gpus / shape->tp);
+    role->copy_bytes = weights;
     role->start_s = transfer_start_s(TRANSFER_START_SERVE);
     role->wake_s = transfer_start_s(keys.start == START_WAKE
                                         ? TRANSFER_START_SERVE_WAKE

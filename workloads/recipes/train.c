@@ -219,7 +219,7 @@ static bool expand_entry(const struct recipe *recipe, const struct world *world,
     if (!loads)
         memset(&loader, 0, sizeof loader);
     shape = draft_train_shape(&draft, draft.keys.sequence);
-    if (!draft_train_role(&draft, &shape, 0.0, START_PROCESS, &role))
+    if (!draft_train_role(&draft, &shape, (struct beside){0}, START_PROCESS, &role))
         return false;
     law.train = shape;
     law.sequences = draft.keys.batch;
