@@ -95,7 +95,7 @@ static void put_policies(struct out *out, const struct experiment *experiment)
         out_text(out, ", \"semantics\": ");
         out_json_text(out, p->semantics == NULL ? "" : p->semantics);
         out_printf(out, ", \"clairvoyant\": %s}%s\n",
-                   p->policy->flags & CS_CLAIRVOYANT ? "true" : "false",
+                   host_policy_flags(p) & CS_CLAIRVOYANT ? "true" : "false",
                    i + 1 < experiment->policy_count ? "," : "");
     }
     out_text(out, "  ],\n");
