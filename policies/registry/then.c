@@ -193,7 +193,7 @@ static bool read_then(struct arena *arena, const struct conf_node *entry, const 
     if (to == NULL)
         return false;
     carry_rules(&out->rules, then, to);
-    if (!check_policies(arena, out, to, conf_pos(then), err))
+    if (!check_policies(arena, out, to, conf_pos(named != NULL ? named : then), err))
         return false;
     if (changes_nothing(out, to))
         return err_set(err, ERR_SCHEMA, conf_pos(then), "then changes nothing: policy %.60s has "
