@@ -17,6 +17,7 @@
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
 #include "policies/policy.h"
+#include "policies/state/terms.h"
 #include "sim/base/clock.h"
 #include "sim/text/folder.h"
 #include "sim/text/out.h"

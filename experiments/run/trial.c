@@ -33,6 +33,7 @@
 #include "policies/host/host.h"
 #include "policies/host/stall.h"
 #include "policies/policy.h"
+#include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"

@@ -20,6 +20,7 @@
 #include "policies/registry/semantics.h"
 #include "policies/registry/table.h"
 #include "policies/registry/words.h"
+#include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"

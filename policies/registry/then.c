@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "policies/policy.h"
+#include "policies/registry/heeds.h"
 #include "policies/registry/registry.h"
 #include "policies/state/terms.h"
 #include "sim/base/arena.h"
@@ -49,7 +50,8 @@ static bool hint_keys(struct arena *arena, const struct cs_policy *policy, struc
     const char *text = "";
 
     for (size_t i = 0; i < all.count; i++)
-        if (!is_of_host(all.fields[i].key) || is_among(all.fields[i].key, can_change))
+        if (policy_accepts_key(policy, all.fields[i].key) &&
+            (!is_of_host(all.fields[i].key) || is_among(all.fields[i].key, can_change)))
             text = text_format(arena, "%s%s%s", text, text[0] == '\0' ? "" : ", ",
                                all.fields[i].key);
     return err_hint(err, "Keys that can: %.300s.", text);
