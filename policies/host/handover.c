@@ -24,7 +24,6 @@
 #include "policies/state/lease_slot.h"
 #include "policies/state/queue.h"
 #include "policies/state/slots.h"
-#include "policies/state/sort.h"
 #include "policies/state/task_slot.h"
 #include "policies/state/tops.h"
 #include "policies/state/turn.h"
@@ -118,23 +117,13 @@ static void begin_orders(struct cs_host *host)
     host_tops_begin(host);
 }
 
-/* Lets all tasks wait again, in the order in which they were made. */
+/* Lets all tasks wait again.  Where they stand, before() and the order in which they were
+ * made decide. */
 static void fill_orders(struct cs_host *host)
 {
-    const struct host_tasks *tasks = host->tasks;
-    struct host_sorted *task = host_sort_scratch(host, tasks->count);
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < tasks->count; i++)
-        if (tasks->slot[i].live)
-            task[count++] = (struct host_sorted) { (double)tasks->slot[i].seq, i };
-    const struct host_sorted *sorted = host_sort(host, count);
-    uint32_t *list = arena_alloc(host->parts.arena, count + 1, sizeof *list);
-    for (uint32_t i = 0; i < count; i++)
-        list[i] = sorted[i].item;
-    for (uint32_t i = 0; i < count; i++)
-        host_order_insert(host, list[i]);
-    assert(host_order_count(host) == count);
+    for (uint32_t i = 0; i < host->tasks->count; i++)
+        if (host->tasks->slot[i].live)
+            host_order_insert(host, i);
 }
 
 /* Tells of the jobs that have not ended as if they came now, then of leases that are
