@@ -44,6 +44,9 @@ const char *calibrate_net(const struct calibrate_row *row, double *measured,
     if (net == NULL)
         return calibrate_not_mine;
     *measured = batch / row_number(row, "samples_s", NAN);
+    shape.micro_batch = row_number(row, "mbs", batch);
+    if (!(batch > 0.0) || !(shape.micro_batch > 0.0))
+        return "the batch is not in the row";
     if (!row_precision(row_text(row, "precision"), &shape.precision))
         return "the precision is unknown";
     if (row_is(row, "pass", "cores"))
@@ -53,7 +56,6 @@ const char *calibrate_net(const struct calibrate_row *row, double *measured,
     struct gang gang = row_gang(gpu, row_count(row, "gpus", 1),
                                 row_count(row, "gpus_per_node", 8), NODE_BPS);
 
-    shape.micro_batch = row_number(row, "mbs", batch);
     shape.stack = net->tables > 0 ? STACK_ENGINE : STACK_EAGER;
     if (row_is(row, "pass", "engine"))
         *predicted = net_pass_s(net, shape.precision, gpu, batch);

@@ -142,6 +142,7 @@ const char *calibrate_grpo(const struct calibrate_row *row, double *measured,
         return "the batch is not in the row";
     /* The row's mean counts the prompt too. */
     s.response = fmax(1.0, s.response - s.prompt);
+    s.train.sequence_tokens = s.prompt + s.response;
     s.sequences = batch;
     s.updates = fmax(1.0, batch / update);
     uint32_t gpus = off ? s.gpus / 2 : s.gpus;

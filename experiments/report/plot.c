@@ -265,9 +265,9 @@ static bool write_skipped(struct drawing *d, struct err *err)
                        : out_close_fast(out, err);
 }
 
-/* Makes all wanted figures, and removes the others.  The last one is made first: the
- * Gantt chart knows of which jobs it wants to know more only once it has read their phases,
- * so it reads jobs.csv, for the distribution of JCT, too. */
+/* Makes all wanted figures, and removes the others.  The last one, the Gantt chart, is
+ * made first.  It chooses its jobs when it has read the phases; then it reads jobs.csv, and
+ * the same reading makes the distribution of JCT. */
 static bool make_figures(struct drawing *d, struct err *err)
 {
     for (unsigned f = FIGURES; f-- > 0;)

@@ -40,7 +40,7 @@ struct plot_source {
     const struct grid *grid;        /* summary.csv */
     const struct plot_delta *delta; /* use plot_delta_of; NULL: no table */
     uint32_t baseline;              /* policy; UINT32_MAX: none */
-    struct plot_jobs *jobs;         /* jobs.csv, of all charts; NULL: nobody draws */
+    struct plot_jobs *jobs;         /* jobs.csv, of all charts; NULL: no chart is drawn */
 };
 
 /* Reads summary.csv, compare.csv and the name in provenance.json; only the
@@ -140,13 +140,13 @@ typedef void plot_job_fn(void *self, const struct plot_job *job);
 
 /* The JCTs of one policy at one point, all seeds. */
 struct plot_curve {
-    struct quantile *jct_s;     /* of those that were done */
+    struct quantile *jct_s;     /* of the jobs that are done */
     uint64_t submitted;
 };
 
 /* Returns what nothing is read of yet.  curves: will plot_jobs_curves() be asked? */
 struct plot_jobs *plot_jobs_new(struct arena *arena, bool curves);
-/* Reads source->jobs and shows each row to fn (NULL: to nobody).  The first reading makes
+/* Reads source->jobs and hands each row to fn (NULL: to none).  The first reading makes
  * the curves, too.  False: sink->skip says that there is no table, or err why it cannot be
  * read. */
 bool plot_jobs_read(const struct plot_source *source, plot_job_fn *fn, void *self,

@@ -26,8 +26,8 @@
 #define PANELS_PX 1090.0
 #define NO_KIND UINT32_MAX
 
-/* A job that is drawn.  They stand by their hash in slots, a power of two of them, of which
- * most are empty: of a table of millions few are drawn. */
+/* A job that is drawn, in a hash table.  The table has a power of two of slots, and most
+ * slots are empty: few jobs of a table of millions are drawn. */
 struct job_of {
     uint64_t job;               /* GANTT_NO_JOB: an empty slot */
     uint32_t kind;              /* NO_KIND: jobs.csv does not say */

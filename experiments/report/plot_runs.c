@@ -77,7 +77,7 @@ static bool add_jct(const struct reading *r, const struct csv *in, const size_t 
     return true;
 }
 
-/* Shows a row to all who want it. */
+/* Adds a row to the curves and hands it to fn, if they are wanted. */
 static bool read_job(struct reading *r, const struct csv *in, const size_t *c,
                      struct err *err)
 {

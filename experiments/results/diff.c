@@ -4,7 +4,8 @@
  *
  * Trials stand one after another in the log, in the order of the experiment.
  * One that only one log has is named and passed over, if the other log goes
- * on with a trial that comes later in it; so both logs are read once.
+ * on with a trial that comes later in it; so both logs are read once.  Of two
+ * trials that stand in another order in the two, one is not compared, and named.
  */
 #include "experiments/results/diff.h"
 
@@ -34,7 +35,7 @@ struct walk {
     struct arena *arena;
     FILE *file;
     struct side side[2];
-    unsigned same, parted, alone;
+    unsigned same, parted, alone, moved;
 };
 
 /* The trial of a row in words. */
@@ -114,10 +115,10 @@ static bool list_trials(struct arena *arena, const char *dir, struct side *s,
     return open_side(arena, dir, s, err);
 }
 
-/* Does the side still have that trial, from here on? */
-static bool has_trial(const struct side *s, const char *key)
+/* Does the side have that trial, from number `from` on? */
+static bool has_trial(const struct side *s, const char *key, unsigned from)
 {
-    for (unsigned i = s->at; i < s->count; i++)
+    for (unsigned i = from; i < s->count; i++)
         if (strcmp(s->trial[i], key) == 0)
             return true;
     return false;
@@ -274,11 +275,20 @@ static bool walk_trial(struct walk *w, struct err *err)
     return ok;
 }
 
-/* Names a trial that only one side has, and passes over it. */
-static bool walk_alone(struct walk *w, struct side *s, struct err *err)
+/* Names a trial that only one side has here, and passes over it.  One that the other
+ * side has elsewhere is named the first time. */
+static bool pass_over(struct walk *w, struct side *s, struct err *err)
 {
-    fprintf(w->file, "%s: only in the %s\n", s->trial[s->at], s->name);
-    w->alone++;
+    const struct side *other = &w->side[s == &w->side[0]];
+    const char *key = s->trial[s->at];
+
+    if (has_trial(other, key, other->at)) {
+        fprintf(w->file, "%s: in another order in the two, not compared\n", key);
+        w->moved++;
+    } else if (!has_trial(other, key, 0)) {
+        fprintf(w->file, "%s: only in the %s\n", key, s->name);
+        w->alone++;
+    }
     return skip_trial(s, err);
 }
 
@@ -294,10 +304,10 @@ static bool walk_all(struct walk *w, struct err *err)
             strcmp(a->trial[a->at], b->trial[b->at]) == 0)
             ok = walk_trial(w, err);
         else if (a->step == CSV_ROW &&
-                 (b->step != CSV_ROW || !has_trial(b, a->trial[a->at])))
-            ok = walk_alone(w, a, err);
+                 (b->step != CSV_ROW || !has_trial(b, a->trial[a->at], b->at)))
+            ok = pass_over(w, a, err);
         else
-            ok = walk_alone(w, b, err);
+            ok = pass_over(w, b, err);
         if (!ok)
             return false;
     }
@@ -305,6 +315,8 @@ static bool walk_all(struct walk *w, struct err *err)
             w->parted);
     if (w->alone > 0)
         fprintf(w->file, ", %u only in one", w->alone);
+    if (w->moved > 0)
+        fprintf(w->file, ", %u not compared", w->moved);
     fputc('\n', w->file);
     return true;
 }

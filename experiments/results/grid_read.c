@@ -155,7 +155,8 @@ static bool read_row(struct grid *grid, const struct csv *in,
     return true;
 }
 
-/* failures.csv, if it is there; `grid` NULL: only who is named in it. */
+/* Reads failures.csv, if it is there.  `grid` NULL: only the names of its points and
+ * policies. */
 static bool read_failures(struct arena *arena, const char *dir,
                           struct axes *axes, struct grid *grid,
                           struct err *err)

@@ -99,8 +99,8 @@ static bool has_deadline(const struct job_request *request)
     return request->deadline_ns != CLOCK_NEVER_NS && request->deadline_ns != 0;
 }
 
-/* Did the run tell whether the job meets its deadline?  Of one that `until` cuts off
- * before it nobody knows. */
+/* Is it known whether the job meets its deadline?  It is not if `until` cuts the job off
+ * before its deadline. */
 static bool is_due(const struct host_job *job, enum job_status status)
 {
     return has_deadline(&job->request) &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * one.c - one trial in this process: its tables, its run, and whoever keeps its rows.
+ * one.c - runs one trial in this process: makes its tables, runs it, and hands its rows to
+ * the keeper of the run (runner_plan.keep).
  */
 #include "experiments/columns/columns.h"
 #include "experiments/run/trial.h"
@@ -61,8 +62,9 @@ void pool_fail(struct pool *pool, const struct err *err)
     pool_stop(pool);
 }
 
-/* A trial has ended: whoever keeps trials keeps its rows.  If `result` is NULL, the trial was
- * not finished, and its rows are dropped.  False: they could not be kept, and the run ends. */
+/* Hands the rows of a trial that ended to the keeper of the run.  `result` NULL: the trial
+ * did not finish, and the keeper drops its rows.  False: the keeper failed, and the run
+ * ends. */
 static bool keep(struct pool *pool, void *begun,
                  const struct trial_result *result)
 {

@@ -48,7 +48,7 @@ struct pool {
     int stop;                   /* written and read with __atomic only here */
     pthread_mutex_t lock;       /* of what follows, and of the guests */
     pthread_cond_t change;      /* a trial or a thread has ended */
-    bool *ended;                /* by trial; NULL: nobody asks */
+    bool *ended;                /* by trial; NULL: no listener needs it */
     uint32_t working;           /* threads */
     bool failed;
     struct err err;
@@ -57,7 +57,7 @@ struct pool {
     struct timespec start;
 };
 
-/* What became of a trial, before it is told: on the stack of its thread. */
+/* The outcome of a trial before it is reported, on the stack of its thread. */
 struct outcome {
     struct trial_result result;
     struct err err;
@@ -70,7 +70,7 @@ bool pool_stopped(const struct pool *pool);
  * first such error is kept. */
 void pool_fail(struct pool *pool, const struct err *err);
 
-/* Runs a trial in this process and keeps its rows; *trial becomes what became of it.
+/* Runs a trial in this process and keeps its rows; sets *trial to its outcome.
  * RUNNER_WAITING: it was interrupted, or could not be kept. */
 enum runner_state pool_run_trial(const struct guest *guest, uint32_t index,
                                  struct trial_spec *spec, uint32_t mask, int *stop,

@@ -237,7 +237,7 @@ static bool has_ended(struct pool *pool, uint32_t index)
     return ended;
 }
 
-/* Trials are told in their order, whichever ended first. */
+/* Reports trials in the order of their numbers, not in the order in which they ended. */
 static void listen(struct pool *pool)
 {
     const struct runner_ear *ear = pool->plan->ear;

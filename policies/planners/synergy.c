@@ -67,18 +67,41 @@ static uint32_t synergy_demand(const struct synergy *s, struct cs_host *host,
     return most > 0 ? demand : 0;
 }
 
-/* The running job that holds most beyond its part of that pool. */
-static struct job_id synergy_richest(const struct synergy *s,
-                                     const struct cs_host *host,
-                                     uint32_t pool)
+/* Pools that are alike for a job: it has the same demand and the same part in each, and is
+ * as fast with its demand. */
+struct synergy_pools {
+    uint32_t mask;
+    uint32_t demand, part;      /* cores per GPU */
+};
+
+/* Returns the pools that are like one, itself and later ones. */
+static struct synergy_pools synergy_find_alike(const struct synergy *s,
+                                               struct cs_host *host, struct job_id job,
+                                               uint32_t pool, uint32_t gpus)
+{
+    uint32_t demand = synergy_demand(s, host, job, pool, gpus), part = s->part[pool];
+    struct synergy_pools alike = { 1u << pool, demand, part };
+
+    for (uint32_t q = pool + 1; demand > 0 && q < cs_pool_count(host); q++)
+        if (s->part[q] == part &&
+            cs_speedup_cores(host, job, q, gpus, demand) ==
+                cs_speedup_cores(host, job, pool, gpus, demand) &&
+            synergy_demand(s, host, job, q, gpus) == demand)
+            alike.mask |= 1u << q;
+    return alike;
+}
+
+/* The running job that holds most beyond its part of those pools. */
+static struct job_id synergy_richest(const struct cs_host *host,
+                                     const struct synergy_pools *pools)
 {
     struct job_id best = { ID_NONE };
-    uint32_t most = s->part[pool];
+    uint32_t most = pools->part;
 
     for (uint32_t i = 0; i < cs_running_count(host); i++) {
         struct job_id job = cs_running(host, i);
         struct lease_id lease = cs_role_lease(host, job, 0);
-        if (lease.i == ID_NONE || cs_lease_pools(host, lease) != 1u << pool ||
+        if (lease.i == ID_NONE || (cs_lease_pools(host, lease) & ~pools->mask) != 0 ||
             cs_cores_now(host, job) <= most)
             continue;
         most = cs_cores_now(host, job);
@@ -87,19 +110,18 @@ static struct job_id synergy_richest(const struct synergy *s,
     return best;
 }
 
-/* Tries a job in one pool: with its demand; then with no more than its part;
+/* Tries a job in pools that are alike: with its demand; then with no more than its part;
  * then with that after the richest jobs are brought back to their parts, one
  * by one.  It ends, because each move leaves one rich job less. */
-static bool synergy_start_in(const struct synergy *s, struct cs_host *host,
-                             struct task_id id, uint32_t pool)
+static bool synergy_start_in(struct cs_host *host, struct task_id id,
+                             const struct synergy_pools *pools)
 {
     const struct cs_task *task = cs_task(host, id);
-    struct cs_want want = { .pool_mask = 1u << pool, .gpus = task->gpus };
-    uint32_t demand = synergy_demand(s, host, task->job, pool, task->gpus);
-    uint32_t part = s->part[pool];
+    struct cs_want want = { .pool_mask = pools->mask, .gpus = task->gpus };
+    uint32_t demand = pools->demand, part = pools->part;
     struct job_id rich;
 
-    if (demand == 0 || cs_free_gpus(host, 1u << pool) < task->gpus)
+    if (demand == 0 || cs_free_gpus(host, pools->mask) < task->gpus)
         return false;
     want.cores = demand;
     if (part == 0)              /* cores do not matter there */
@@ -110,28 +132,34 @@ static bool synergy_start_in(const struct synergy *s, struct cs_host *host,
     if (part == 0)
         return false;
     while (cs_start_want(host, id, &want) != CS_DONE) {
-        rich = synergy_richest(s, host, pool);
+        rich = synergy_richest(host, pools);
         if (rich.i == ID_NONE)
             return false;
-        struct cs_want back = { .pool_mask = 1u << pool, .cores = part };
+        struct cs_want back = { .pool_mask = pools->mask, .cores = part };
         if (cs_move(host, cs_role_lease(host, rich, 0), &back) != CS_DONE)
             return false;
     }
     return true;
 }
 
-/* Tries the pools in their order.  Jobs of several roles take what they ask
- * for. */
+/* Tries the pools in their order, those that are alike as one.  Jobs of several roles
+ * take what they ask for. */
 static bool synergy_start(const struct synergy *s, struct cs_host *host,
                           struct task_id id)
 {
     struct job_id job = cs_task(host, id)->job;
+    uint32_t gpus = cs_task(host, id)->gpus, tried = 0;
 
     if (cs_request(host, job)->form->role_count > 1)
         return cs_start(host, id) == CS_DONE;
-    for (uint32_t p = 0; p < cs_pool_count(host); p++)
-        if (synergy_start_in(s, host, id, p))
+    for (uint32_t p = 0; p < cs_pool_count(host); p++) {
+        if ((tried >> p & 1) != 0)
+            continue;
+        struct synergy_pools pools = synergy_find_alike(s, host, job, p, gpus);
+        if (synergy_start_in(host, id, &pools))
             return true;
+        tried |= pools.mask;
+    }
     return false;
 }
 

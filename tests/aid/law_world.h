@@ -6,6 +6,14 @@
 #ifndef TESTS_LAW_WORLD_H
 #define TESTS_LAW_WORLD_H
 
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include "models/catalogue/catalogue.h"
 #include "models/laws/memory.h"
 #include "models/types/gang.h"
@@ -31,5 +39,15 @@ uint32_t law_world_one(struct rng *rng, const uint32_t *values, uint32_t n);
 #define LAW_ONE(rng, ...)                                                                     \
     law_world_one(rng, (const uint32_t[]){ __VA_ARGS__ },                                     \
                   (uint32_t)(sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t)))
+
+static inline double law_most(double a, double b) { return a > b ? a : b; }
+static inline double law_least(double a, double b) { return a < b ? a : b; }
+
+/* What is found is expected, but for rounding: 1e-9 of it. */
+static inline void law_same(const char *what, uint32_t at, double found, double expected)
+{
+    if (fabs(found - expected) > 1e-9 * fabs(expected))
+        fail_msg("world %u: %s: %.12g, expected %.12g", at, what, found, expected);
+}
 
 #endif

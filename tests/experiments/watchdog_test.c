@@ -235,6 +235,43 @@ static void a_cap_of_power_is_told(void **state)
     world_close(&world);
 }
 
+/* Each pool lacks something else; the one that would do cannot be had in full. */
+static void each_pool_says_what_it_lacks(void **state)
+{
+    (void)state;
+    waits_for_ever("{name: spot, count: 2, gpus: {type: a100-80, count: 8}, cpu: {type: epyc-7742, "
+                   "sockets: 2}, memory: 2TB, nics: {type: ib-hdr, count: 8}, price: 1USD/h, rent: "
+                   "{start: 5min, available: {unit: nodes, after: hold, points: [[0h, 1]]}}}, "
+                   "{name: thin, count: 1, gpus: {type: a100-80, count: 8}, cpu: {type: "
+                   "xeon-silver-4310, sockets: 1}, memory: 2TB, nics: {type: ib-hdr, count: 8}}, "
+                   "{name: low, count: 1, gpus: {type: a100-80, count: 8}, cpu: {type: epyc-7742, "
+                   "sockets: 2}, memory: 120GB}, "
+                   "{name: old, count: 1, gpus: {type: t4, count: 4}, cpu: {type: epyc-7742, "
+                   "sockets: 2}, memory: 2TB}, "
+                   "{name: cpu, count: 1, cpu: {type: epyc-7742, sockets: 2}, memory: 2TB}",
+                   "workload:\n  arrival: {process: all_at_once}\n  jobs: 1\n  mix:\n"
+                   "    - {recipe: lora, model: qwen2.5-1.5b, recompute: full, batch: 32, "
+                   "sequence: 1024, micro_batch: 1, steps: 10, train: {gpus: 16, types: "
+                   "[a100-80], cores: 5, memory: 50GB}}\n", "fcfs",
+                   "job 0 waits since 0 s for 16 GPUs of role train",
+                   "The empty cluster has no room for it: spot has 16 GPUs, 8 of nodes that can be "
+                   "had now, thin has cores and memory for 2 of its 8 GPUs, low has cores and "
+                   "memory for 2 of its 8 GPUs, old has no GPU of its types, cpu has no GPUs.");
+}
+
+/* A gang of owned and rented nodes: the rented ones are not ordered for it. */
+static void what_is_free_and_what_is_rented_is_told(void **state)
+{
+    struct world_job job = { .duration_s = 10, .gpus = 16 };
+
+    (void)state;
+    stops("", "nodes: [" OWN(1) ", {name: spot, count: 1, gpus: {type: generic, count: 8}, rent: "
+          "{start: 5min}}]", &job, 1, "[{policy: fcfs, placement: consolidate}]", 0,
+          "job j0 waits since 0 s for 16 GPUs of role gpus",
+          "but no more than 8 GPUs of its pools are free now. Of rented group spot 0 of 1 nodes "
+          "are here; they are ordered for a role that its nodes alone can hold.");
+}
+
 /* ---- long runs that get somewhere ----------------------------------------- */
 
 static void a_job_of_200_days_is_not_stopped(void **state)
@@ -335,6 +372,8 @@ int main(void)
         cmocka_unit_test(roles_that_do_not_fit_together_are_told),
         cmocka_unit_test(where_a_policy_looks_in_vain_is_told),
         cmocka_unit_test(a_cap_of_power_is_told),
+        cmocka_unit_test(each_pool_says_what_it_lacks),
+        cmocka_unit_test(what_is_free_and_what_is_rented_is_told),
         cmocka_unit_test(a_job_of_200_days_is_not_stopped),
         cmocka_unit_test(an_arrival_after_years_is_waited_for),
         cmocka_unit_test(jobs_that_take_turns_move),

@@ -186,6 +186,9 @@ static bool alike(const struct train_shape *a, const struct train_shape *b)
            a->sequence_tokens == b->sequence_tokens;
 }
 
+/* How far states are divided at most: with a pipeline, the optimizer's alone. */
+static int zero_most(const struct train_shape *s) { return s->pp > 1 ? 1 : 3; }
+
 /* The mildest of a kind that fits, once. */
 static bool offer(const struct world *w, struct offers *to, struct train_shape s, uint32_t gpus)
 {
@@ -199,20 +202,28 @@ static bool offer(const struct world *w, struct offers *to, struct train_shape s
     return true;
 }
 
+/* With as little recomputing as it can, from that level on; did one fit? */
+static bool offer_recompute(const struct world *w, struct offers *to, struct train_shape s,
+                            int level)
+{
+    bool done = false;
+
+    for (; !done && level <= RECOMPUTE_FULL; level++) {
+        s.recompute = (enum recompute)level;
+        done = offer(w, to, s, w->law.gang.gpus);
+    }
+    return done;
+}
+
 static void offer_states(const struct world *w, struct offers *to)
 {
     struct train_shape own = w->phase.train, s = own;
     uint32_t gpus = w->law.gang.gpus;
     bool done = gpus <= own.tp * own.pp;
 
-    for (s.zero = own.zero + 1; !done && s.zero <= (own.pp > 1 ? 1 : 3); s.zero++)
+    for (s.zero = own.zero + 1; !done && s.zero <= zero_most(&own); s.zero++)
         done = offer(w, to, s, gpus);
-    s = own;
-    done = false;
-    for (int r = own.recompute + 1; !done && r <= RECOMPUTE_FULL; r++) {
-        s.recompute = (enum recompute)r;
-        done = offer(w, to, s, gpus);
-    }
+    offer_recompute(w, to, own, (int)own.recompute + 1);
     s = own;
     s.micro_batch = advise_micro_batch_max(&w->task, &own, gpus, w->law.gpu.memory_bytes);
     if (own.micro_batch > 1 && s.micro_batch >= 1)
@@ -242,7 +253,7 @@ static void offer_degrees(const struct world *w, struct offers *to, uint32_t gpu
     if (own.tp > 1 && !own.sequence_parallel)
         offer(w, to, s, gpus);
     s = own;
-    s.zero = own.pp > 1 ? 1 : 3;
+    s.zero = zero_most(&own);
     done = false;
     for (uint32_t n = 2 * gpus; !done && n <= gpus_max; n *= 2)
         done = offer(w, to, s, n);
@@ -272,14 +283,12 @@ static void offer_others(const struct world *w, struct offers *to)
     s = own;
     s.micro_batch = 1;
     if (gpus > own.tp * own.pp)
-        s.zero = own.pp > 1 ? 1 : 3;
+        s.zero = zero_most(&own);
     done = false;
-    for (int m = own.method; !done && m <= TRAIN_QLORA; m++)
-        for (int r = own.recompute; !done && r <= RECOMPUTE_FULL; r++) {
-            s.method = (enum train_method)m;
-            s.recompute = (enum recompute)r;
-            done = offer(w, to, s, gpus);
-        }
+    for (int m = own.method; !done && m <= TRAIN_QLORA; m++) {
+        s.method = (enum train_method)m;
+        done = offer_recompute(w, to, s, (int)own.recompute);
+    }
 }
 
 static void changes_are_the_mildest_of_each_kind(void **state)

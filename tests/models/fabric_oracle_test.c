@@ -21,6 +21,7 @@
 #include "models/types/rates.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
+#include "tests/aid/cluster_aid.h"
 #include "sim/event/loop.h"
 
 #define WORLDS 3000
@@ -82,15 +83,12 @@ static void open_world(struct world *w, uint32_t seed)
     for (uint32_t g = 0; g < 3; g++) {
         uint32_t gpus = 4 * below(w, 3);
         w->group[g] = (struct node_group){
-            .name = "g", .first_node = w->spec.node_count, .node_count = 1 + below(w, 3),
+            .name = "g", .node_count = 1 + below(w, 3),
             .gpus = gpus, .gpu = gpus ? &type : NULL, .cores = 8, .memory_bytes = 100,
             .pcie_bps = some(w), .nic_bps = some(w), .nvme_bps = some(w),
             .nvme_access_bytes = some(w), .wan_bps = some(w),
             .pcie_switches = gpus ? 2 * below(w, 3) : 0, .pcie_uplink_bps = 1 + some(w) };
-        w->spec.node_count += w->group[g].node_count;
-        w->spec.gpu_count += w->group[g].node_count * gpus;
-        w->spec.core_count += w->group[g].node_count * 8;
-        w->spec.group_count++;
+        cluster_aid_count(&w->spec, &w->group[g]);
     }
     w->fabric = fabric_new(w->arena, &w->spec, w->net);
     draw_placement(w, w->a, &w->from);

@@ -21,6 +21,7 @@
 #include "models/cluster/fit.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
+#include "tests/aid/cluster_aid.h"
 
 #define NODES 12
 #define GROUPS 4
@@ -39,25 +40,12 @@ struct world {
     struct placement place;
 };
 
-static const char *const pools[] = { "p0", "p1" };
-
-static void spec_add(struct cluster_spec *spec, struct node_group *group)
-{
-    group->first_node = spec->node_count;
-    spec->node_count += group->node_count;
-    spec->gpu_count += group->node_count * group->gpus;
-    spec->core_count += group->node_count * group->cores;
-    spec->group_count++;
-}
-
 static void world_open(struct world *w, uint64_t seed)
 {
     memset(w, 0, sizeof *w);
     w->arena = arena_new(1 << 16);
     rng_init(&w->rng, seed, "fit", 0);
-    w->spec = (struct cluster_spec){ .name = "test", .group = w->group,
-                                     .pool_name = pools, .pool_count = 2,
-                                     .oversubscription = 1.0 };
+    w->spec = cluster_aid_new(w->group);
 }
 
 static void world_close(struct world *w)
@@ -72,7 +60,7 @@ static void world_plain(struct world *w, uint32_t nodes, uint32_t gpus)
     w->group[0] = (struct node_group){ .name = "g", .node_count = nodes,
                                        .gpu = &type_a, .gpus = gpus,
                                        .cores = 64, .memory_bytes = 1000 };
-    spec_add(&w->spec, &w->group[0]);
+    cluster_aid_count(&w->spec, &w->group[0]);
     w->cluster = cluster_new(w->arena, &w->spec);
 }
 
@@ -97,7 +85,7 @@ static void world_random(struct world *w, uint64_t seed)
             .cores = 1 + (uint32_t)rng_below(&w->rng, 16),
             .memory_bytes = 10 + (int64_t)rng_below(&w->rng, 90),
         };
-        spec_add(&w->spec, &w->group[g]);
+        cluster_aid_count(&w->spec, &w->group[g]);
     }
     w->cluster = cluster_new(w->arena, &w->spec);
     for (uint32_t n = 0; n < w->spec.node_count; n++) {
@@ -464,7 +452,7 @@ static void nodes_that_all_differ_are_spread_over_like_others(void **state)
     world_open(&w, 1);
     w.group[0] = (struct node_group){ .name = "g", .node_count = MANY, .cores = MANY,
                                       .memory_bytes = 1000 };
-    spec_add(&w.spec, &w.group[0]);
+    cluster_aid_count(&w.spec, &w.group[0]);
     w.cluster = cluster_new(w.arena, &w.spec);
     for (uint32_t i = 1; i < MANY; i++) {
         struct share taken = { .node = i, .cores = i };
@@ -547,7 +535,7 @@ static void cores_go_to_nodes_without_gpus_first(void **state)
     world_plain(&w, 2, 8);
     w.group[1] = (struct node_group){ .name = "cpu", .node_count = 1,
                                       .cores = 32, .memory_bytes = 1000 };
-    spec_add(&w.spec, &w.group[1]);
+    cluster_aid_count(&w.spec, &w.group[1]);
     w.cluster = cluster_new(w.arena, &w.spec);
     struct fit_want want = { .cores = 32, .memory_bytes = 10 };
     assert_true(fit_find(w.cluster, FIT_COUNT, &want, w.share, 4, &w.place));

@@ -23,8 +23,6 @@
 #define WORLDS 4000
 #define CLOSE 1e-9
 
-static double most(double a, double b) { return a > b ? a : b; }
-static double least(double a, double b) { return a < b ? a : b; }
 
 /* ---- links ---- */
 
@@ -46,7 +44,7 @@ static double inside(const struct gang *gang, enum kind kind, double n, double b
     double rate = gang->intra_bps;
 
     if (gang->gpu->nvlink_bps == 0) {
-        double at = least(3, log(n) / log(2)), whole = least(2, floor(at + 1e-12));
+        double at = law_least(3, log(n) / log(2)), whole = law_least(2, floor(at + 1e-12));
         rate *= left[(int)whole] * (1 - (at - whole)) + left[(int)whole + 1] * (at - whole);
     }
     return ring(kind, n, bytes, rate, gang->intra_latency_s);
@@ -55,7 +53,7 @@ static double inside(const struct gang *gang, enum kind kind, double n, double b
 static double move(const struct gang *gang, enum kind kind, double n, double stride,
                    double bytes)
 {
-    double on_node = gang->gpus / gang->nodes, near = most(1, floor(on_node / stride));
+    double on_node = gang->gpus / gang->nodes, near = law_most(1, floor(on_node / stride));
     double rate = gang->inter_bps / on_node, latency = gang->inter_latency_s;
 
     if (gang->nodes == 1 || near >= n)
@@ -63,7 +61,7 @@ static double move(const struct gang *gang, enum kind kind, double n, double str
     if (kind == PAIR)
         return latency + bytes / rate;
     if (kind == EVERY)
-        return most(inside(gang, EVERY, near, bytes * near / n),
+        return law_most(inside(gang, EVERY, near, bytes * near / n),
                     (n - near) * latency + bytes * (1 - near / n) / rate);
     double nodes = ceil(n / near), away = ring(kind, nodes, bytes / near, rate, latency);
     return away + (kind == SUM ? inside(gang, SCATTER, near, bytes) +
@@ -75,7 +73,7 @@ static double move(const struct gang *gang, enum kind kind, double n, double str
 static double leave(const struct gang *gang, enum kind kind, double n, double stride,
                     double bytes)
 {
-    double on_node = gang->gpus / gang->nodes, near = most(1, floor(on_node / stride));
+    double on_node = gang->gpus / gang->nodes, near = law_most(1, floor(on_node / stride));
     double nodes = ceil(n / near);
 
     if (gang->nodes == 1 || near >= n)
@@ -106,15 +104,15 @@ static void count(const struct law_world *w, struct sums *s)
     const double *row = software[shape->stack];
     double gpus = w->gang.gpus;
 
-    *s = (struct sums){ .tp = shape->tp, .pp = shape->pp, .cp = most(1, shape->cp),
-                        .vp = most(1, shape->vp), .ep = most(1, shape->ep),
+    *s = (struct sums){ .tp = shape->tp, .pp = shape->pp, .cp = law_most(1, shape->cp),
+                        .vp = law_most(1, shape->vp), .ep = law_most(1, shape->ep),
                         .memory = w->gpu.memory_bps_sustained, .elements = row[0],
                         .floor = row[1], .floor_tp = row[2], .overlap = row[3],
                         .hidden = row[4] };
     s->dp = gpus / (s->tp * s->pp);
     /* Tensor parallelism within experts where ep divides the data parallel ranks. */
     s->expert_tp = fmod(s->dp, s->ep) == 0 ? s->tp : 1;
-    s->expert_copies = most(1, floor(gpus / s->pp / (s->ep * s->expert_tp)));
+    s->expert_copies = law_most(1, floor(gpus / s->pp / (s->ep * s->expert_tp)));
     s->matrix = shape->method == TRAIN_FULL ? 3 : 2;
     s->attention = shape->recompute == RECOMPUTE_NONE ? 3 : 4;
     s->layer = 3;
@@ -145,7 +143,7 @@ static double attention_s(const struct law_world *w, const struct sums *s)
     case STACK_ENGINE:
         return work / (0.75 * fast);
     case STACK_EAGER:
-        return work / least(0.4 * fast, 1.45e14);
+        return work / law_least(0.4 * fast, 1.45e14);
     default:
         return 2 * work / fast + 12 * s->mine * length * llm->heads * layers / s->memory;
     }
@@ -165,7 +163,7 @@ static double layers_s(const struct law_world *w, const struct sums *s)
         double rows = s->mine * s->ep * s->expert_tp / s->tp * w->routed_active / w->routed;
         sum += 2 * s->mine * active * part * s->matrix /
                rate(w, w->shape.precision, sqrt(h * llm->ffn / 4 / s->expert_tp),
-                    most(1, rows));
+                    law_most(1, rows));
         sum += 8 * s->mine * w->routed_active * h * w->expert_layers * part * s->layer /
                s->memory;
     }
@@ -179,7 +177,7 @@ static double logits_s(const struct law_world *w, const struct sums *s)
 {
     double entries = s->mine * w->llm.vocab / s->tp;
 
-    return 2 * entries * w->llm.hidden * least(3, s->matrix) /
+    return 2 * entries * w->llm.hidden * law_least(3, s->matrix) /
                rate(w, PRECISION_BF16, w->llm.hidden / sqrt(s->tp), s->mine) +
            16 * entries / s->memory;
 }
@@ -223,7 +221,7 @@ static double kv_bytes(const struct law_world *w, const struct sums *s)
     bool latent = w->llm.kv_width < 2 * w->llm.kv_heads * w->llm.head_dim;
     double heads = latent ? w->llm.heads : w->llm.kv_heads;
 
-    return 4 * most(1, heads / s->tp) * w->llm.head_dim;
+    return 4 * law_most(1, heads / s->tp) * w->llm.head_dim;
 }
 
 static double context_s(const struct law_world *w, const struct sums *s)
@@ -242,7 +240,7 @@ static double context_s(const struct law_world *w, const struct sums *s)
     double two = move(gang, PAIR, s->cp, s->tp, 2 * bytes);
     double sums = 2 * s->mine * w->llm.heads * w->llm.head_dim / s->tp;
     return w->llm.layers / s->pp *
-           (hops * forward * most(0, one - block) + hops * most(0, two - 2 * block) + one +
+           (hops * forward * law_most(0, one - block) + hops * law_most(0, two - 2 * block) + one +
             3 * hops * ((forward + 1) * sums + bytes) / s->memory);
 }
 
@@ -261,7 +259,7 @@ static double adapters(const struct law_world *w, double experts)
 /* Trained parameters: of all, and of routed experts among them. */
 static double trained(const struct law_world *w, double *of_experts)
 {
-    double all = adapters(w, most(1, w->llm.experts));
+    double all = adapters(w, law_most(1, w->llm.experts));
     double own = w->llm.ffn_matrices * 16.0 * w->llm.layers * w->routed *
                  ((double)w->llm.hidden + w->llm.ffn);
 
@@ -318,22 +316,23 @@ static double optimizer(const struct law_world *w, const struct sums *s, double 
     if (w->shape.zero == 0 && s->ep > 1)
         mine = (all - own) / (s->tp * s->pp) + own / (s->pp * s->ep * s->expert_tp);
     if (w->shape.zero > 0)
-        mine /= most(1, s->dp);
+        mine /= law_most(1, s->dp);
     if (!w->shape.on_host)
         return 40 * mine / s->memory;
     double sockets = w->gang.cores / 64.0;
-    double host = 0.86 * w->cpu.memory_bps_sustained * most(sockets, least(1, 2 * sockets));
+    double host = 0.86 * w->cpu.memory_bps_sustained * law_most(sockets, law_least(1, 2 * sockets));
     double link = 2 * mine / w->gpu.pcie_bps;
-    double add = most(link, 12 * mine * w->gang.gpus / host);
-    double update = most(link, 40 * mine * w->gang.gpus / host);
-    return (micro_batches - 1) * most(0, add - backward) + most(0, update - backward);
+    double add = law_most(link, 12 * mine * w->gang.gpus / host);
+    double update = law_most(link, 40 * mine * w->gang.gpus / host);
+    return (micro_batches - 1) * law_most(0, add - backward) + law_most(0, update - backward);
 }
 
 static double sent(const struct law_world *w, const struct sums *s)
 {
     double on_node = w->gang.gpus / w->gang.nodes, h = w->llm.hidden;
     double edge = s->pp == 1 || w->gang.nodes == 1 ? 0 :
-        2 * element_bytes(w) * s->tokens * h * least(1, most(1, floor(on_node / s->tp)) / s->cp);
+        2 * element_bytes(w) * s->tokens * h *
+            law_least(1, law_most(1, floor(on_node / s->tp)) / s->cp);
     double tokens = w->routed == 0 || s->ep == 1 ? 0 :
         w->expert_layers / s->pp * s->exchange *
         leave(&w->gang, EVERY, s->ep, s->expert_tp,
@@ -352,7 +351,7 @@ static struct step_time add_up(const struct law_world *w)
 
     count(w, &s);
     double replicas = s.dp / s.cp, each = ceil(w->batch / replicas);
-    double size = least(w->shape.micro_batch, each), n = ceil(each / size);
+    double size = law_least(w->shape.micro_batch, each), n = ceil(each / size);
     s.tokens = size * w->shape.sequence_tokens;
     s.mine = s.tokens / s.cp;
     double logits = logits_s(w, &s), compute = layers_s(w, &s) + logits / s.pp;
@@ -370,7 +369,7 @@ static struct step_time add_up(const struct law_world *w)
     t.launch_s = n * waits + 7.5e-3;
     t.bubble_s = (s.pp - 1) / s.vp * total + n * logits * (1 - 1 / s.pp);
     t.optimizer_s = optimizer(w, &s, n, total * 2 / 3);
-    t.comm_exposed_s = n * (comm + hop) + most(0, g.s - cover);
+    t.comm_exposed_s = n * (comm + hop) + law_most(0, g.s - cover);
     t.inter_bytes_per_node = g.bytes + n * sent(w, &s);
     return t;
 }
@@ -431,8 +430,8 @@ static double forward_s(struct law_world w, double sequences, double tokens)
     count(&w, &s);
     s.matrix = s.attention = s.layer = 1;
     s.exchange = 2;
-    double each = ceil(sequences / most(1, floor(w.gang.gpus / tp)));
-    double packed = least(each, most(1, floor(16384 / tokens)));
+    double each = ceil(sequences / law_most(1, floor(w.gang.gpus / tp)));
+    double packed = law_least(each, law_most(1, floor(16384 / tokens)));
     s.mine = packed * tokens;
     double work = layers_s(&w, &s) + logits_s(&w, &s) + exchanges_s(&w, &s);
     return ceil(each / packed) * pow(pow(work, 4) + pow(0.8e-3 * w.llm.layers, 4), 0.25);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * memory_oracle_test.c - bytes per GPU, counted a second time: parameter by parameter from who
- * holds it, and the activations of a layer from Korthikanti et al. 2022, sections 4.1 and 4.2.
- * Models, gangs and shapes come by lot.
+ * memory_oracle_test.c - bytes per GPU, counted a second time.  Each parameter is counted on the
+ * GPUs that hold it; the activations of a layer are those of Korthikanti et al. 2022, sections
+ * 4.1 and 4.2.  Models, gangs and shapes are drawn at random.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,18 +19,9 @@
 #include "tests/aid/law_world.h"
 
 #define WORLDS 4000
-#define CLOSE 1e-9
 #define CONTEXT (1.1 * 1073741824)
 #define BUFFERS 0.365e9
 
-static double most(double a, double b) { return a > b ? a : b; }
-static double least(double a, double b) { return a < b ? a : b; }
-
-static void same(const char *what, uint32_t at, double found, double expected)
-{
-    if (fabs(found - expected) > CLOSE * fabs(expected))
-        fail_msg("world %u: %s: %.12g, expected %.12g", at, what, found, expected);
-}
 
 /* Of experts, or of all else: parameters on one GPU, those trained, and how many GPUs hold
  * them alike. */
@@ -41,12 +32,12 @@ static struct part part_of(const struct law_world *w, bool experts)
     const struct train_shape *shape = &w->shape;
     const struct llm *llm = &w->llm;
     double stage = (double)shape->tp * shape->pp, ranks = floor(w->gang.gpus / stage);
-    double ep = most(1, shape->ep), tp = fmod(ranks, ep) == 0 ? shape->tp : 1;
+    double ep = law_most(1, shape->ep), tp = fmod(ranks, ep) == 0 ? shape->tp : 1;
     double split = experts ? ep * tp * shape->pp : stage;
     double both = 2.0 * llm->heads * llm->head_dim + 2.0 * llm->kv_heads * llm->head_dim +
                   4.0 * llm->hidden;
     double mlp = llm->ffn_matrices * ((double)llm->hidden + llm->ffn);
-    double lora = 16.0 * llm->layers * (both + mlp * most(1, llm->experts));
+    double lora = 16.0 * llm->layers * (both + mlp * law_most(1, llm->experts));
     double own = 16.0 * llm->layers * mlp * w->routed / lora;
     struct part p = { .params = experts ? w->expert_params : llm->params - w->expert_params };
 
@@ -56,7 +47,7 @@ static struct part part_of(const struct law_world *w, bool experts)
                     (experts ? own : 1 - own);
     p.params /= split;
     p.trained /= split;
-    p.alike = experts ? most(1, floor(w->gang.gpus / split)) : most(1, ranks);
+    p.alike = experts ? law_most(1, floor(w->gang.gpus / split)) : law_most(1, ranks);
     return p;
 }
 
@@ -71,7 +62,7 @@ static void add_part(const struct law_world *w, struct part p, struct memory_nee
 
     need->weights += weights / (shape->zero == 3 ? p.alike : 1);
     need->gradients += gradients / (shape->zero >= 2 ? p.alike : 1) *
-                       (shape->on_host ? least(1, 2.0 / w->llm.layers) : 1);
+                       (shape->on_host ? law_least(1, 2.0 / w->llm.layers) : 1);
     need->optimizer += shape->on_host ? 0 : adam / (shape->zero >= 1 ? p.alike : 1);
 }
 
@@ -80,7 +71,7 @@ static double layer(const struct law_world *w, enum recompute recompute)
 {
     const struct llm *llm = &w->llm;
     double rows = w->shape.sequence_tokens * w->shape.micro_batch, h = llm->hidden;
-    double used = most(1, llm->experts_active), tp = w->shape.tp;
+    double used = law_most(1, llm->experts_active), tp = w->shape.tp;
     /* The MLP keeps its input and inner tensors, for each expert that a token visits. */
     double inner = (llm->ffn_matrices == 3 ? 6 : 4) * used * llm->ffn + 2 * (used - 1) * h;
     double scores = 5 * llm->heads * w->shape.sequence_tokens;
@@ -95,14 +86,14 @@ static double layer(const struct law_world *w, enum recompute recompute)
 static double activations(const struct law_world *w)
 {
     const struct train_shape *shape = &w->shape;
-    double pp = shape->pp, cp = most(1, shape->cp), vp = most(1, shape->vp);
+    double pp = shape->pp, cp = law_most(1, shape->cp), vp = law_most(1, shape->vp);
     double kept = w->llm.layers * layer(w, shape->recompute) / cp;
 
     if (vp > 1)
         kept += kept * (pp - 1) / (pp * vp);
     if (cp > 1) {
         bool latent = w->llm.kv_width < 2 * w->llm.kv_heads * w->llm.head_dim;
-        double heads = most(1, (double)(latent ? w->llm.heads : w->llm.kv_heads) / shape->tp);
+        double heads = law_most(1, (double)(latent ? w->llm.heads : w->llm.kv_heads) / shape->tp);
         double whole = 2 * 4 * heads * w->llm.head_dim * shape->sequence_tokens *
                        shape->micro_batch;
         kept += shape->stack == STACK_ENGINE ? 2 * whole / cp : whole;
@@ -134,13 +125,13 @@ static void training_needs_what_its_parameters_and_layers_do(void **state)
                         : w.shape.precision == PRECISION_FP32 ? 4 : 2;
         e.gathered = w.shape.zero == 3 ? 2 * weight * whole / w.llm.layers : 0;
         e.activations = activations(&w);
-        same("weights", i, need.weights, e.weights);
-        same("gradients", i, need.gradients, e.gradients);
-        same("optimizer", i, need.optimizer, e.optimizer);
-        same("activations", i, need.activations, e.activations);
-        same("gathered", i, need.gathered, e.gathered);
-        same("workspace", i, need.workspace, e.workspace);
-        same("total", i, need.total, e.weights + e.gradients + e.optimizer + e.activations +
+        law_same("weights", i, need.weights, e.weights);
+        law_same("gradients", i, need.gradients, e.gradients);
+        law_same("optimizer", i, need.optimizer, e.optimizer);
+        law_same("activations", i, need.activations, e.activations);
+        law_same("gathered", i, need.gathered, e.gathered);
+        law_same("workspace", i, need.workspace, e.workspace);
+        law_same("total", i, need.total, e.weights + e.gradients + e.optimizer + e.activations +
                                          e.gathered + e.workspace);
         assert_true(need.kv == 0.0);
     }
@@ -162,8 +153,8 @@ static void hosts_and_frozen_copies_hold_what_is_theirs(void **state)
                             experts.trained / (divided ? experts.alike : 1));
         double frozen = rest.params / (thrice ? rest.alike : 1) +
                         experts.params / (thrice ? experts.alike : 1);
-        same("host", i, memory_host(&w.shape, w.gang.gpus), w.shape.on_host ? host : 0);
-        same("frozen", i, memory_frozen(&w.shape, w.gang.gpus),
+        law_same("host", i, memory_host(&w.shape, w.gang.gpus), w.shape.on_host ? host : 0);
+        law_same("frozen", i, memory_frozen(&w.shape, w.gang.gpus),
              frozen * precision_weight_bytes(w.shape.precision));
     }
 }
@@ -183,11 +174,11 @@ static void serving_needs_weights_and_a_cache(void **state)
         bool latent = llm->kv_width < 2 * llm->kv_heads * llm->head_dim;
         double weights = llm->params * precision_weight_bytes(precision) / tp;
         double one = 2.0 * llm->layers * llm->kv_width * tokens /
-                     (latent ? 1 : least(tp, llm->kv_heads));
+                     (latent ? 1 : law_least(tp, llm->kv_heads));
         struct memory_need need = memory_decode(llm, precision, w.shape.tp, w.batch, tokens);
-        same("weights", i, need.weights, weights);
-        same("kv", i, need.kv, w.batch * one);
-        same("decode", i, need.total, weights + w.batch * one + 3.5e9);
+        law_same("weights", i, need.weights, weights);
+        law_same("kv", i, need.kv, w.batch * one);
+        law_same("decode", i, need.total, weights + w.batch * one + 3.5e9);
         double room = 0.9 * w.gpu.memory_bytes - weights - 3.5e9;
         assert_true(memory_decode_batch_max(llm, precision, w.shape.tp, tokens,
                                             w.gpu.memory_bytes) ==
@@ -195,10 +186,10 @@ static void serving_needs_weights_and_a_cache(void **state)
         need = memory_forward(llm, precision, w.shape.tp, tokens);
         double acts = 2 * tokens * (2 * llm->hidden + llm->ffn_matrices * llm->ffn / tp);
         double work = CONTEXT + (tp > 1 ? BUFFERS : 0) + 4 * tokens * llm->vocab / tp;
-        same("forward acts", i, need.activations, acts);
-        same("forward work", i, need.workspace, work);
-        same("forward", i, need.total, weights + acts + work);
-        same("serve", i, memory_serve_bytes(w.gpu.memory_bytes), 0.9 * w.gpu.memory_bytes);
+        law_same("forward acts", i, need.activations, acts);
+        law_same("forward work", i, need.workspace, work);
+        law_same("forward", i, need.total, weights + acts + work);
+        law_same("serve", i, memory_serve_bytes(w.gpu.memory_bytes), 0.9 * w.gpu.memory_bytes);
     }
 }
 
@@ -218,10 +209,11 @@ static void a_remedy_is_the_first_that_fits_and_takes_nothing_back(void **state)
         struct memory_remedy r = memory_remedy(&w.shape, w.gang.gpus, w.gpu.memory_bytes);
         bool fits = false;
         for (int rung = 0; rung < 8 && !fits; rung++) {
-            at->zero = (int)most(at->zero, least(rung + 1, 3));
-            at->recompute = (enum recompute)most(at->recompute, least(most(rung - 2, 0), 2));
+            at->zero = (int)law_most(at->zero, law_least(rung + 1, 3));
+            at->recompute = (enum recompute)law_most(at->recompute,
+                                                          law_least(law_most(rung - 2, 0), 2));
             at->micro_batch = rung >= 5 ? 1 : at->micro_batch;
-            at->method = (enum train_method)most(at->method, most(rung - 5, 0));
+            at->method = (enum train_method)law_most(at->method, law_most(rung - 5, 0));
             fits = memory_train(at, w.gang.gpus).total <= w.gpu.memory_bytes;
         }
         assert_true((r.text != NULL) == fits);

@@ -19,6 +19,7 @@
 #include "models/types/placement.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
+#include "tests/aid/cluster_aid.h"
 
 #define WORLDS 6000
 #define NODES 12
@@ -44,28 +45,22 @@ static uint32_t below(struct world *w, uint32_t limit)
 
 static void open_world(struct world *w, uint32_t seed)
 {
-    static const char *const pools[] = { "p", "q" };
     static const uint32_t types[4][2] = { { 3, 5 }, { 5, 3 }, { 3, 3 }, { 5, 5 } };
 
     memset(w, 0, sizeof *w);
     w->arena = arena_new(1 << 14);
     rng_init(&w->rng, seed, "close", 0);
-    w->spec = (struct cluster_spec){ .name = "close", .group = w->group, .pool_name = pools,
-                                     .pool_count = 2, .oversubscription = 1.0,
-                                     .leaf_nodes = 2 * below(w, 3) };
+    w->spec = cluster_aid_new(w->group);
+    w->spec.leaf_nodes = 2 * below(w, 3);
     for (uint32_t g = 0; g < 3; g++) {
         struct node_group *group = &w->group[g];
         uint32_t gpus = below(w, 6) == 0 ? 0 : below(w, 2) ? 8 : 4;
         *group = (struct node_group){
-            .name = "g", .pool = below(w, 2), .first_node = w->spec.node_count,
-            .node_count = 1 + below(w, 4), .gpus = gpus,
+            .name = "g", .pool = below(w, 2), .node_count = 1 + below(w, 4), .gpus = gpus,
             .gpu = gpus == 0 ? NULL : below(w, 3) ? &type_a : &type_b,
             .nvlink_domain = gpus > 0 ? 2 * below(w, 3) : 0, .cores = 16, .memory_bytes = 100,
         };
-        w->spec.node_count += group->node_count;
-        w->spec.gpu_count += group->node_count * gpus;
-        w->spec.core_count += group->node_count * 16;
-        w->spec.group_count++;
+        cluster_aid_count(&w->spec, group);
     }
     w->cluster = cluster_new(w->arena, &w->spec);
     for (uint32_t n = 0; n < w->spec.node_count; n++) {

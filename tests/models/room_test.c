@@ -21,6 +21,7 @@
 #include "models/cluster/reclaimable.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
+#include "tests/aid/cluster_aid.h"
 
 #define NODES_MAX 700u
 #define GROUPS 3u
@@ -28,7 +29,6 @@
 
 static const struct gpu_type type_a = { .name = "a", .index = 0 };
 static const struct gpu_type type_b = { .name = "b", .index = 7 };
-static const char *const pools[] = { "p0", "p1" };
 
 static uint32_t slow_next(const uint32_t *free, uint32_t nodes, uint32_t from,
                           uint64_t counts)
@@ -105,21 +105,17 @@ static struct world *world_new(uint64_t seed)
     assert_non_null(w);
     w->arena = arena_new(1 << 16);
     rng_init(&w->rng, seed, "world", 0);
-    w->spec = (struct cluster_spec){ .name = "test", .group = w->group,
-                                     .pool_name = pools, .pool_count = 2,
-                                     .oversubscription = 1.0 };
+    w->spec = cluster_aid_new(w->group);
     for (uint32_t g = 0; g < GROUPS; g++) {
         uint32_t count = gpus[draw(w, 7)];
         w->group[g] = (struct node_group){
-            .name = "g", .pool = g & 1, .first_node = w->spec.node_count,
+            .name = "g", .pool = g & 1,
             .node_count = 1 + draw(w, draw(w, 2) ? 230 : 20),
             .gpu = draw(w, 3) ? &type_a : &type_b, .gpus = count,
             .cores = count * draw(w, 5),
             .memory_bytes = (int64_t)count * draw(w, 9),
         };
-        w->spec.node_count += w->group[g].node_count;
-        w->spec.gpu_count += w->group[g].node_count * count;
-        w->spec.group_count++;
+        cluster_aid_count(&w->spec, &w->group[g]);
     }
     w->cluster = cluster_new(w->arena, &w->spec);
     return w;

@@ -23,18 +23,9 @@
 #include "tests/aid/law_world.h"
 
 #define WORLDS 4000
-#define CLOSE 1e-9
 #define CONTEXT (1.1 * 1073741824)
 
-static double most(double a, double b) { return a > b ? a : b; }
-static double least(double a, double b) { return a < b ? a : b; }
 static double both(double a, double b) { return sqrt(a * a + b * b); }
-
-static void same(const char *what, uint32_t at, double found, double expected)
-{
-    if (fabs(found - expected) > CLOSE * fabs(expected))
-        fail_msg("world %u: %s: %.12g, expected %.12g", at, what, found, expected);
-}
 
 static void draw_cpu(struct rng *rng, struct cpu_type *cpu)
 {
@@ -71,7 +62,7 @@ static double read_bytes(const struct law_world *w, double batch)
         double chosen = (double)llm->experts_active / llm->experts;
         unread += (llm->params - llm->params_active) / (1 - chosen) * pow(1 - chosen, batch);
     }
-    return (llm->params - unread) * each + table * most(0, 2 - each);
+    return (llm->params - unread) * each + table * law_most(0, 2 - each);
 }
 
 static double step_s(const struct law_world *w, enum decode_engine engine, double batch,
@@ -83,7 +74,7 @@ static double step_s(const struct law_world *w, enum decode_engine engine, doubl
     double tp = w->shape.tp, layers = llm->layers;
     bool latent = llm->kv_width < 2 * llm->kv_heads * llm->head_dim;
     double cache = batch * context * 2 * layers * llm->kv_width /
-                   (latent ? 1 : least(tp, llm->kv_heads));
+                   (latent ? 1 : law_least(tp, llm->kv_heads));
 
     if (engine == DECODE_KV8)
         cache /= 2;
@@ -109,13 +100,13 @@ static double prefill_s(const struct law_world *w, enum decode_engine engine, do
     double tokens = prompts * length, tp = w->shape.tp;
     double work = tokens * (2 * llm->params_active +
                             2.0 * llm->layers * llm->heads * llm->head_dim * length);
-    double size = llm->hidden / sqrt(tp) * sqrt(most(1, tokens) / 2048);
+    double size = llm->hidden / sqrt(tp) * sqrt(law_most(1, tokens) / 2048);
     double s = work / tp / (0.8 * w->gpu.flops_sustained[w->shape.precision] *
                             size / (size + 130)) + reduce_s(w, tokens);
 
     if (engine != DECODE_EAGER)
         return s;
-    return both(s, 0.6e-3 * llm->layers * host_slow(w)) + 1.2e-8 * tokens * least(tokens, 4608);
+    return both(s, 0.6e-3 * llm->layers * host_slow(w)) + 1.2e-8 * tokens * law_least(tokens, 4608);
 }
 
 static void decoding_reads_computes_and_waits_for_its_host(void **state)
@@ -134,22 +125,31 @@ static void decoding_reads_computes_and_waits_for_its_host(void **state)
         double batch = LAW_ONE(&rng, 1, 7, 200), out = LAW_ONE(&rng, 1, 90, 2000);
         double length = LAW_ONE(&rng, 1, 500, 20000);
         double first = prefill_s(&w, e, batch, length);
-        same("step", i, decode_step_s(&r, batch, length), step_s(&w, e, batch, length));
-        same("prefill", i, decode_prefill_s(&r, batch, length), first);
+        law_same("step", i, decode_step_s(&r, batch, length), step_s(&w, e, batch, length));
+        law_same("prefill", i, decode_prefill_s(&r, batch, length), first);
         if (e != DECODE_EAGER)
             first = both(first, step_s(&w, e, batch, 0));
-        same("first token", i, decode_first_token_s(&r, batch, length), first);
-        /* Of those at once that the cache holds, each other one's prompt is seen in part. */
+        law_same("first token", i, decode_first_token_s(&r, batch, length), first);
+        /* The cache holds `held` requests; each step has a part of the prompts of the others. */
         double held = memory_decode_batch_max(&w.llm, w.shape.precision, w.shape.tp,
                                               length + out / 2, w.gpu.memory_bytes);
-        held = least(batch, most(1, e == DECODE_KV8 ? 2 * held : held));
-        same("served", i, decode_served_step_s(&r, batch, length, out),
+        held = law_least(batch, law_most(1, e == DECODE_KV8 ? 2 * held : held));
+        law_same("served", i, decode_served_step_s(&r, batch, length, out),
              step_s(&w, e, held, length + out / 2) + (e == DECODE_WAVES ? 0.5 : 0.78) *
                  (held - 1) * prefill_s(&w, e, 1, length) / out);
     }
 }
 
 /* ---- cores ---- */
+
+/* A world whose gang has cores alone. */
+static void draw_on_cores(struct rng *rng, struct law_world *w)
+{
+    law_world_draw(rng, w);
+    draw_cpu(rng, &w->cpu);
+    w->gang.gpus = 0;
+    w->gang.gpu = NULL;
+}
 
 struct cores { double flops, bps; };
 
@@ -162,7 +162,7 @@ static struct cores cores_of(const struct law_world *w)
                                                                  : w->cpu.flops_fp32;
 
     return (struct cores){ part * rate, w->cpu.memory_bps_sustained *
-                                            (part >= 1 ? part : least(1, 2 * part)) };
+                                            (part >= 1 ? part : law_least(1, 2 * part)) };
 }
 
 static void cores_compute_or_read_whichever_is_longer(void **state)
@@ -173,10 +173,7 @@ static void cores_compute_or_read_whichever_is_longer(void **state)
     (void)state;
     rng_init(&rng, 2, "cores", 0);
     for (uint32_t i = 0; i < WORLDS; i++) {
-        law_world_draw(&rng, &w);
-        draw_cpu(&rng, &w.cpu);
-        w.gang.gpus = 0;
-        w.gang.gpu = NULL;
+        draw_on_cores(&rng, &w);
         w.shape.precision = LAW_ONE(&rng, PRECISION_FP32, PRECISION_BF16, PRECISION_INT8);
         struct cores c = cores_of(&w);
         const struct llm *llm = &w.llm;
@@ -184,19 +181,19 @@ static void cores_compute_or_read_whichever_is_longer(void **state)
         double n = w.batch, tokens = LAW_ONE(&rng, 1, 600), read = 0.62 * c.bps;
         double pairs = 4.0 * llm->layers * llm->heads * llm->head_dim;
         double flops = n * tokens * (2 * llm->params_active + pairs * tokens / 2);
-        same("forward", i, forward_step(llm, w.shape.precision, &w.gang, n, tokens).step_s,
-             most(flops / c.flops, llm->params * each / read));
-        same("alone", i, compute_cpu_forward_s(llm, w.shape.precision, &w.cpu, w.gang.cores,
+        law_same("forward", i, forward_step(llm, w.shape.precision, &w.gang, n, tokens).step_s,
+             law_most(flops / c.flops, llm->params * each / read));
+        law_same("alone", i, compute_cpu_forward_s(llm, w.shape.precision, &w.cpu, w.gang.cores,
                                                tokens),
-             most(flops / n / c.flops, llm->params_active * each / c.bps));
+             law_most(flops / n / c.flops, llm->params_active * each / c.bps));
         struct decode_replica r = { llm, w.shape.precision, &w.gang, 1, DECODE_GRAPHS };
-        same("step", i, decode_step_s(&r, n, tokens),
-             most(n * (2 * llm->params_active + pairs * tokens) / c.flops,
+        law_same("step", i, decode_step_s(&r, n, tokens),
+             law_most(n * (2 * llm->params_active + pairs * tokens) / c.flops,
                   (read_bytes(&w, n) + n * tokens * 2 * llm->layers * llm->kv_width) / read));
-        same("prefill", i, decode_prefill_s(&r, n, tokens), flops / c.flops);
+        law_same("prefill", i, decode_prefill_s(&r, n, tokens), flops / c.flops);
         double room = 3e11 - llm->params * each;
         assert_true(cores_batch_max(llm, w.shape.precision, tokens, 3e11) ==
-                    floor(most(0, room) / (tokens * 2 * llm->layers * llm->kv_width)));
+                    floor(law_most(0, room) / (tokens * 2 * llm->layers * llm->kv_width)));
     }
 }
 
@@ -210,10 +207,7 @@ static void training_on_cores_is_one_process(void **state)
     (void)state;
     rng_init(&rng, 3, "cores", 0);
     for (uint32_t i = 0; i < WORLDS; i++) {
-        law_world_draw(&rng, &w);
-        draw_cpu(&rng, &w.cpu);
-        w.gang.gpus = 0;
-        w.gang.gpu = NULL;
+        draw_on_cores(&rng, &w);
         struct cores c = cores_of(&w);
         const struct train_shape *shape = &w.shape;
         struct train_shape whole = *shape;
@@ -232,15 +226,15 @@ static void training_on_cores_is_one_process(void **state)
                             : 2 * weights + 3 * scores + 6 * tokens * lora;
         double more = again ? weights + scores
                             : shape->recompute == RECOMPUTE_SELECTIVE ? scores : 0;
-        double micro = ceil(w.batch / least(shape->micro_batch, w.batch));
+        double micro = ceil(w.batch / law_least(shape->micro_batch, w.batch));
         struct step_time t = train_step(shape, &w.gang, w.batch);
-        double work = most((model + more) / c.flops,
+        double work = law_most((model + more) / c.flops,
                            micro * (again ? 3 : 2) * need.weights / (0.62 * c.bps));
         double update = 2 * (need.optimizer + need.gradients) / (0.62 * c.bps);
-        same("compute", i, t.compute_s, work);
-        same("optimizer", i, t.optimizer_s, update);
-        same("step", i, t.step_s, work + update);
-        same("flops", i, t.flops, model);
+        law_same("compute", i, t.compute_s, work);
+        law_same("optimizer", i, t.optimizer_s, update);
+        law_same("step", i, t.step_s, work + update);
+        law_same("flops", i, t.flops, model);
         assert_true(t.busy_fraction == 1);
     }
 }
@@ -290,21 +284,21 @@ static void nets_pass_memory_and_launch(void **state)
         enum precision p = LAW_ONE(&rng, PRECISION_FP32, PRECISION_FP16, PRECISION_INT8);
         double n = LAW_ONE(&rng, 1, 30, 512), wide = p == PRECISION_FP32 ? 4 : 2, work;
         double rows = (double)net.tables * net.row_width, table = net.table_rows * net.row_width;
-        same("engine", i, net_pass_s(&net, p, &w.gpu, n),
+        law_same("engine", i, net_pass_s(&net, p, &w.gpu, n),
              pass_s(&net, p, &w.gpu, n, engine, p == PRECISION_INT8 ? 1 : wide, &work));
-        same("layers", i, net_eager_pass_s(&net, p, &w.gpu, n),
+        law_same("layers", i, net_eager_pass_s(&net, p, &w.gpu, n),
              pass_s(&net, p, &w.gpu, n, layers, wide, &work));
         double part = w.gang.cores / 64.0;
         bool small = p == PRECISION_INT8;
-        same("cores", i, net_cpu_pass_s(&net, p, &w.cpu, w.gang.cores, n),
-             most(n * net.flops / part / (small ? w.cpu.flops_int8 : w.cpu.flops_fp32),
+        law_same("cores", i, net_cpu_pass_s(&net, p, &w.cpu, w.gang.cores, n),
+             law_most(n * net.flops / part / (small ? w.cpu.flops_int8 : w.cpu.flops_fp32),
                   n * (small ? 1 : 4) * (2 * net.activations + 3 * rows) /
-                      (w.cpu.memory_bps_sustained * (part >= 1 ? part : least(1, 2 * part)))));
+                      (w.cpu.memory_bps_sustained * (part >= 1 ? part : law_least(1, 2 * part)))));
         double weights = net.params * precision_weight_bytes(p) + table * wide;
-        same("weights", i, net_weight_bytes(&net, p), weights);
-        same("serving", i, net_serve_bytes(&net, p, n),
+        law_same("weights", i, net_weight_bytes(&net, p), weights);
+        law_same("serving", i, net_serve_bytes(&net, p, n),
              weights + CONTEXT + n * wide * (net.activations / 2 + rows));
-        same("checkpoint", i, net_checkpoint_bytes(&net), 8 * net.params + 4 * table);
+        law_same("checkpoint", i, net_checkpoint_bytes(&net), 8 * net.params + 4 * table);
     }
 }
 
@@ -323,29 +317,29 @@ static void nets_train_in_three_passes_and_an_all_reduce(void **state)
         w.gang.nodes = w.gang.gpus < 8 ? 1 : w.gang.gpus / 8;
         bool engine = w.shape.stack == STACK_ENGINE, fp32 = w.shape.precision == PRECISION_FP32;
         const double t[4] = { 3, 14, 7, engine ? BY_ENGINE : BY_LAYERS };
-        double each = ceil(w.batch / w.gang.gpus), size = least(w.shape.micro_batch, each);
+        double each = ceil(w.batch / w.gang.gpus), size = law_least(w.shape.micro_batch, each);
         double n = ceil(each / size), work, bytes = fp32 ? 4 : 2;
         double one = pass_s(&net, w.shape.precision, &w.gpu, size, t, bytes, &work);
         double rows = n * size * net.tables * net.row_width * bytes, comm = 0;
         if (w.gang.gpus > 1)
-            comm = most(0, comm_gang_s(COMM_ALL_REDUCE, &w.gang, 4 * net.params) -
+            comm = law_most(0, comm_gang_s(COMM_ALL_REDUCE, &w.gang, 4 * net.params) -
                                0.8 * one * 2 / 3) +
                    (rows > 0 ? 2 * comm_gang_s(COMM_ALL_TO_ALL, &w.gang, rows) : 0);
         struct step_time s = train_step(&w.shape, &w.gang, w.batch);
-        same("compute", i, s.compute_s, n * work);
-        same("launch", i, s.launch_s + s.compute_s, n * one);
-        same("optimizer", i, s.optimizer_s, 20 * net.params / w.gpu.memory_bps_sustained);
-        same("comm", i, s.comm_exposed_s, comm);
-        same("bytes", i, s.inter_bytes_per_node,
+        law_same("compute", i, s.compute_s, n * work);
+        law_same("launch", i, s.launch_s + s.compute_s, n * one);
+        law_same("optimizer", i, s.optimizer_s, 20 * net.params / w.gpu.memory_bps_sustained);
+        law_same("comm", i, s.comm_exposed_s, comm);
+        law_same("bytes", i, s.inter_bytes_per_node,
              comm_inter_bytes(COMM_ALL_REDUCE, &w.gang, 4 * net.params) +
                  2 * comm_inter_bytes(COMM_ALL_TO_ALL, &w.gang, rows));
         struct memory_need m = memory_train(&w.shape, w.gang.gpus);
-        same("weights", i, m.weights, net.params * (fp32 ? 4 : 6) +
+        law_same("weights", i, m.weights, net.params * (fp32 ? 4 : 6) +
                                           4 * net.table_rows * net.row_width / w.gang.gpus);
-        same("states", i, m.gradients + m.optimizer, 8 * net.params);
-        same("activations", i, m.activations, 2 * bytes * w.shape.micro_batch *
+        law_same("states", i, m.gradients + m.optimizer, 8 * net.params);
+        law_same("activations", i, m.activations, 2 * bytes * w.shape.micro_batch *
              (net.activations + (double)net.tables * net.row_width));
-        same("total", i, m.total, m.weights + m.gradients + m.optimizer + m.activations +
+        law_same("total", i, m.total, m.weights + m.gradients + m.optimizer + m.activations +
                                       CONTEXT + (w.gang.gpus > 1 ? 0.365e9 : 0));
     }
 }
@@ -371,7 +365,7 @@ static void encoders_overlap_arithmetic_and_traffic_in_part(void **state)
         double weights = (w.llm.params - h * w.llm.vocab) / layers;
         double work = 2 * rows * weights / rate + 4 * rows * 128 * h / (0.48 * half);
         double traffic = (small ? 1 : 2) * (weights + 8 * h * rows) / w.gpu.memory_bps_sustained;
-        same("encoder", i,
+        law_same("encoder", i,
              compute_encoder_s(&w.llm, small ? PRECISION_INT8 : PRECISION_FP16, &w.gpu, w.batch,
                                128),
              0.125e-3 + layers * (29e-6 + pow(pow(work, 1.46) + pow(traffic, 1.46), 1 / 1.46)));

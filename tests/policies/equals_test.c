@@ -17,9 +17,9 @@ static const char *const policies[] = {
     "fcfs", "sjf", "ljf", "srtf", "srsf", "fewest-gpus", "easy", "conservative", "las",
     "dlas", "gittins", "hrrn", "wfp3", "unicef", "f1", "edf", "fair-share", "drf", "quota",
     "afs", "optimus", "elasticflow", "static", "dynamic", "hybrid", "elastic-hybrid",
-    "lucid", "qssf", "time-slice", "co-execution", "gavel", "sia", "synergy",
+    "lucid", "qssf", "time-slice", "co-execution", "synergy", "gavel", "sia",
 };
-#define BY_POOL 3       /* the last ones plan for each pool */
+#define BY_POOL 2       /* the last ones plan for each pool */
 
 static void starts_in_order(const char *policy, uint32_t gpus, int64_t every_s)
 {

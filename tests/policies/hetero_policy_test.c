@@ -308,32 +308,42 @@ static void allox_waits_where_waiting_is_shorter(void **state)
 
 /* ---- cores ------------------------------------------------------------------ */
 
-/* A node of 8 GPUs and 24 cores, 3 a GPU; jobs come at 0 s and 10 s. */
-static void run_loaders(const char *mix, const char *policy, int jobs,
-                        struct world_job *job, struct trial_result *result)
+/* Nodes of 8 GPUs and 24 cores, 3 a GPU. */
+#define LOADER_NODES(NAME, COUNT) \
+    "{name: " NAME ", count: " COUNT ", gpus: {type: a100-80, count: 8}, cpu: {type: " \
+    "xeon-silver-4310, sockets: 2}, memory: 1TB}"
+
+/* Jobs come every 10 s. */
+static void run_loaders_on(const char *nodes, const char *mix, const char *policy, int jobs,
+                           struct world_job *job, struct trial_result *result)
 {
     struct world world = { 0 };
     char text[2048];
 
     snprintf(text, sizeof text,
              "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
-             "[{name: n, count: 1, gpus: {type: a100-80, count: 8}, cpu: {type: "
-             "xeon-silver-4310, sockets: 2}, memory: 1TB}], storage: {bandwidth: "
-             "100GB/s}}\nworkload: {arrival: {process: fixed, times: [0s, "
-             "10s]}, jobs: %d, mix: [%s]}\npolicies: [{policy: %s}]\n", jobs,
-             mix, policy);
+             "[%s], storage: {bandwidth: "
+             "100GB/s}}\nworkload: {arrival: {process: fixed, times: [0s, 10s, 20s, 30s, "
+             "40s, 50s, 60s, 70s]}, jobs: %d, mix: [%s]}\npolicies: [{policy: %s}]\n",
+             nodes, jobs, mix, policy);
     if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, result))
         fail_msg("%s: %s", policy, world_error(&world));
     world_close(&world);
+}
+
+static void run_loaders(const char *mix, const char *policy, int jobs,
+                        struct world_job *job, struct trial_result *result)
+{
+    run_loaders_on(LOADER_NODES("n", "1"), mix, policy, jobs, job, result);
 }
 
 #define PICTURES(CORES)                                                      \
     "{recipe: net, model: resnet-50, micro_batch: 256, batch: 1024, steps: " \
     "5000, checkpoint_every: 0, train: {gpus: 4, cores: " CORES "}, loader: "\
     "{kind: image, size: 200000}}"
-#define TEXTS                                                                \
-    "{recipe: sft, model: qwen2.5-0.5b, batch: 64, sequence: 512, steps: "   \
-    "5000, checkpoint_every: 0, train: {gpus: 4, cores: 3}}"
+#define TEXTS(TYPES) \
+    "{recipe: sft, model: qwen2.5-0.5b, batch: 64, sequence: 512, steps: 5000, " \
+    "checkpoint_every: 0, train: {gpus: 4, cores: 3, types: [" TYPES "]}}"
 
 /* What decodes pictures has as many cores as it needs, beyond its part; what
  * reads text needs few, and loses nothing by having no more. */
@@ -345,8 +355,8 @@ static void synergy_gives_cores_to_who_needs_them(void **state)
     run_loaders(PICTURES("3"), "fcfs", 1, part, NULL);
     run_loaders(PICTURES("3"), "synergy", 1, tuned, NULL);
     assert_true(tuned[0].end_s < 0.9 * part[0].end_s);
-    run_loaders(TEXTS, "fcfs", 2, part, NULL);
-    run_loaders(TEXTS, "synergy", 2, tuned, NULL);
+    run_loaders(TEXTS("a100-80"), "fcfs", 2, part, NULL);
+    run_loaders(TEXTS("a100-80"), "synergy", 2, tuned, NULL);
     assert_true(tuned[0].end_s < 1.02 * part[0].end_s);
 }
 
@@ -362,6 +372,47 @@ static void synergy_brings_back_who_holds_more_than_its_part(void **state)
     assert_true(job[1].start_s == 10);
     assert_true(r.value[METRIC_REFUSED] == 0);
     assert_true(r.value[METRIC_DECISIONS] == 3);
+}
+
+/* A job that finds no room for its demand on the nodes of one pool may find it on those of
+ * the other, and one that is brought back may go there. */
+static void synergy_takes_pools_of_equal_nodes_as_one(void **state)
+{
+    static const char *const mix[] = { PICTURES("3") ", " TEXTS("a100-80"), PICTURES("3") };
+    struct world_job one[8], two[8];
+
+    (void)state;
+    for (int m = 0; m < 2; m++) {
+        run_loaders_on(LOADER_NODES("a", "3"), mix[m], "synergy", 8, one, NULL);
+        run_loaders_on(LOADER_NODES("a", "1") ", " LOADER_NODES("b", "2"), mix[m], "synergy",
+                       8, two, NULL);
+        for (int i = 0; i < 8; i++)
+            assert_true(one[i].start_s == two[i].start_s && one[i].end_s == two[i].end_s);
+    }
+}
+
+/* A pool of faster GPUs, or of which a GPU has six cores for three, or a job six at most for
+ * three, is not like the first.  There the first job has its GPUs and is brought back to its
+ * part, as if it were the only pool. */
+static void synergy_tries_pools_of_other_nodes_in_their_order(void **state)
+{
+#define SHAPED(NAME, GPU, GPUS, SOCKETS) \
+    "{name: " NAME ", count: 1, gpus: {type: " GPU ", count: " GPUS "}, cpu: {type: " \
+    "xeon-silver-4310, sockets: " SOCKETS "}, memory: 1TB}"
+#define A100(SOCKETS) SHAPED("a", "a100-80", "8", SOCKETS)
+    static const char *const cases[][3] = {
+        { PICTURES("1"), A100("2"), A100("2") ", " SHAPED("b", "a100-80", "4", "2") },
+        { PICTURES("1"), A100("1"), A100("1") ", " SHAPED("b", "a100-80", "16", "2") },
+        { TEXTS("h100, a100-80"), A100("2"), A100("2") ", " SHAPED("b", "h100", "8", "2") },
+    };
+    struct world_job one[2], two[2];
+
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        run_loaders_on(cases[c][1], cases[c][0], "synergy", 2, one, NULL);
+        run_loaders_on(cases[c][2], cases[c][0], "synergy", 2, two, NULL);
+        assert_true(one[0].end_s == two[0].end_s && one[1].end_s == two[1].end_s);
+    }
 }
 
 /* ---- all of them ------------------------------------------------------------ */
@@ -466,6 +517,8 @@ int main(void)
         cmocka_unit_test(allox_waits_where_waiting_is_shorter),
         cmocka_unit_test(synergy_gives_cores_to_who_needs_them),
         cmocka_unit_test(synergy_brings_back_who_holds_more_than_its_part),
+        cmocka_unit_test(synergy_takes_pools_of_equal_nodes_as_one),
+        cmocka_unit_test(synergy_tries_pools_of_other_nodes_in_their_order),
         cmocka_unit_test(every_policy_ends_all_jobs_of_a_mixed_cluster),
         cmocka_unit_test(gavels_own_trace_runs_under_every_policy),
     };

@@ -137,8 +137,9 @@ static void a_gang_finds_its_state_on_its_own_nodes(void **state)
          start_s + 2 * pcie_s, 1e-3);
 }
 
-/* The same, and at 600 s one of the two nodes fails, whichever the seed says.  Job 1
- * runs there and job 0 has half of its state there: both are interrupted, once. */
+/* The run of the test above, but at 600 s one of the two nodes fails; the seed chooses which.
+ * Job 1 runs on that node, and job 0 has half of its state there.  So each of the two jobs is
+ * interrupted once. */
 static void a_parked_gang_loses_its_state_with_any_of_its_nodes(void **state)
 {
     const char *const seed[] = { "1", "2", "3", "4", "5", "6" };

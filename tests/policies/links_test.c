@@ -46,8 +46,8 @@ static double jct_of(const char *kind)
     return jct;
 }
 
-/* Runs jobs of `mix` at `times`, with so many NICs a node.  The seed is one by which
- * the first job is wide where both are in the mix. */
+/* Runs jobs of `mix` at `times` on nodes of `nics` NICs.  With this seed the first job is the
+ * wide one, where the mix has both kinds. */
 static void run(const char *mix, const char *times, int nics, const char *fidelity)
 {
     char text[4096];

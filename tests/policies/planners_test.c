@@ -38,6 +38,17 @@ extern const struct cs_policy plain_pollux_policy, plain_afs_policy,
     "{mean: 10min, cv: 1}}, elastic: {min: 2, max: 8, scaling: {table: {1: 1, " \
     "2: 1.9, 3: 2, 4: 3.9, 6: 4, 8: 7.5}}}}]"
 
+/* Jobs of which a second GPU brings one 90%, one 60% and one 40% more: the first wins
+ * against the last even if that one ends first, and between either and the second the end
+ * decides. */
+#define CHAIN \
+    "arrival: {process: poisson, rate: 120/h}, jobs: 60, mix: [{recipe: trace, " \
+    "name: a, gpus: 1, duration: {exponential: {mean: 10min}}, elastic: {min: 1, max: 2, " \
+    "scaling: {table: {1: 1, 2: 1.9}}}}, {recipe: trace, name: b, gpus: 1, duration: " \
+    "{exponential: {mean: 10min}}, elastic: {min: 1, max: 2, scaling: {table: {1: 1, 2: " \
+    "1.6}}}}, {recipe: trace, name: c, gpus: 1, duration: {exponential: {mean: 5min}}, " \
+    "elastic: {min: 1, max: 2, scaling: {table: {1: 1, 2: 1.4}}}}]"
+
 static const struct cs_policy *linear_of(const char *name)
 {
     static const struct cs_policy *const policy[] = {
@@ -112,6 +123,8 @@ static void afs_deals_to_jobs_of_many_curves_as_its_contest_does(void **state)
                           "estimate: noisy, noise: 1}");
     same_as_their_oracles("nodes: [{name: n, count: 16, gpus: {type: generic, count: 4}}], "
                           "failures: {job_mtbf: 30min, restart: 7s}", CURVES, "afs");
+    same_as_their_oracles("nodes: [{name: n, count: 5, gpus: {type: generic, count: 4}}]",
+                          CHAIN, "afs");
 }
 
 /* Deadlines that can be kept and that cannot, sizes with gaps, speeds that fall, and

@@ -116,10 +116,10 @@ static void a_part_of_a_gpu_brings_its_part_of_cores_and_memory(void **state)
     }
 }
 
-/* Two GPUs, first come first served.  a: 0 to 300 s on both, due at 400.  b waits for it
- * and ends at 500, due at 450: late.  c (900 s) runs from 300 s and is cut off at 1000 s:
- * due at 2000, of which nobody knows.  d comes at 600 s and is cut off too, due at 800:
- * late.  So one of three kept its deadline. */
+/* Two GPUs, first come first served.  a runs from 0 to 300 s on both, due at 400.  b waits
+ * for it and ends at 500, due at 450: late.  c (900 s) runs from 300 s and is cut off at
+ * 1000 s, due at 2000: it is not known whether it would be late.  d comes at 600 s, due at
+ * 800, and is cut off, too: late.  So one of three kept its deadline. */
 static void a_deadline_after_the_end_of_the_run_is_neither_kept_nor_missed(void **state)
 {
     (void)state;

@@ -142,8 +142,9 @@ static void replicas_are_counted_as_they_start_and_stand(void **state)
     world_close(&world);
 }
 
-/* A replica of one request at a time, a request each 8 ms that takes 10: of those that wait
- * longer than 25 ms none is answered, and the replica is never idle for them. */
+/* One replica answers one request at a time.  A request comes every 8 ms and takes 10 ms, so
+ * requests wait longer and longer.  Those that have waited for 25 ms give up: none of them is
+ * answered, and the replica spends its time on others. */
 static void requests_that_gave_up_cost_no_work(void **state)
 {
     struct world world = { 0 };

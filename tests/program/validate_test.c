@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * validate_test.c - what `clustersim validate` says of each kind of file, with figures that are
+ * counted here by hand.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/aid/shell.h"
+
+/* Three nodes of 4 and one of 8 GPUs, in two pools; the CPU has 64 cores a socket. */
+#define CLUSTER \
+    "nodes:\n" \
+    "  - {name: a, count: 3, gpus: {type: a100-80, count: 4}, cpu: {type: epyc-7763, sockets: 1}," \
+    " memory: 512GB, price: 2USD/h}\n" \
+    "  - {name: b, count: 1, gpus: {type: l40s, count: 8}, cpu: {type: epyc-7763, sockets: 2}," \
+    " memory: 512GB, price: 2USD/h}\n"
+/* Jobs of so many hours on so many GPUs. */
+#define JOBS(RATE, HOURS, GPUS) \
+    "arrival: {process: poisson, rate: " RATE "}\njobs: 10\n" \
+    "mix: [{recipe: trace, name: x, duration: " HOURS ", gpus: " GPUS "}]\n"
+#define WORKLOAD JOBS("2/h", "2h", "3")
+
+static int set_up(void **state)
+{
+    struct shell *shell = shell_new("policies: [fcfs]\n");
+
+    scratch_write(&shell->scratch, "cluster.yaml", CLUSTER);
+    scratch_write(&shell->scratch, "workload.yaml", WORKLOAD);
+    *state = shell;
+    return 0;
+}
+
+/* Writes x.yaml and validates it with these words behind. */
+static void validate(void **state, const char *text, const char *words, int status,
+                     const char *says)
+{
+    struct shell *shell = *state;
+    char line[200];
+
+    scratch_write(&shell->scratch, "x.yaml", text);
+    snprintf(line, sizeof line, "$C validate x.yaml %s", words);
+    run_line(shell, line, status, says);
+}
+
+static void a_cluster_is_counted(void **state)
+{
+    validate(state, CLUSTER, "", 0,
+             "x.yaml: ok: cluster: 4 nodes, 20 GPUs, 320 cores, 2 pools\n");
+    validate(state, "cluster:\n  nodes: [{name: a, gpus: {type: generic, count: 1}}]\n", "", 0,
+             "x.yaml: ok: cluster: 1 node, 1 GPU, 0 cores, 1 pool\n");
+}
+
+static void a_workload_is_read_against_a_cluster_or_every_gpu(void **state)
+{
+    static const char two[] =
+        "workload:\n  arrival: {process: poisson, rate: 2/h}\n  jobs: 10\n  mix:\n"
+        "    - {recipe: trace, name: x, duration: 2h, gpus: 3}\n"
+        "    - {recipe: trace, name: y, duration: 2h, gpus: 4}\n";
+
+    validate(state, WORKLOAD, "", 0, "x.yaml: ok: workload: 1 kind of job, checked against 512 of "
+             "each GPU of the catalogue in each pool\n");
+    validate(state, two, "--cluster cluster.yaml", 0,
+             "x.yaml: ok: workload: 2 kinds of job, checked against cluster.yaml\n");
+    /* More GPUs than there are of one type. */
+    validate(state, JOBS("2/h", "2h", "13"), "--cluster cluster.yaml", 3, "x.yaml:3:");
+    validate(state, WORKLOAD, "--cluster nowhere.yaml", 4, "nowhere.yaml");
+    validate(state, WORKLOAD, "--cluster workload.yaml", 3, "workload.yaml:1:");
+}
+
+/* One more of a kind than are built in. */
+static void a_catalogue_is_counted_with_what_is_built_in(void **state)
+{
+    validate(state, "llms: {}\n", "", 0, "x.yaml: ok: catalogue, which then has");
+    run_line(*state, "$C validate x.yaml >one; printf 'prices:\\n  mine: {of: t4, kind: spot, "
+             "price: 1USD/h, as_of: \"2026\", source: me}\\n' >p.yaml\n"
+             "$C validate p.yaml >two || cat two\n"
+             "test $(($(sed 's/.* \\([0-9]*\\) prices.*/\\1/' one) + 1)) = "
+             "$(sed 's/.* \\([0-9]*\\) prices.*/\\1/' two)", 0, NULL);
+    run_line(*state, "for kind in gpus cpus links prices; do\n"
+             "    a=$($C list $kind --json | grep -c '\"name\"')\n"
+             "    b=$(sed \"s/.* \\([0-9]*\\) $kind.*/\\1/I\" one)\n"
+             "    test \"$a\" = \"$b\" || exit 9\ndone", 0, NULL);
+}
+
+static void weights_are_numbers_by_name(void **state)
+{
+    validate(state, "weights: {a: 1.5, b: -2, c: 0}\n", "", 0, "x.yaml: ok: 3 weights\n");
+    validate(state, "weights: {a: 1.5, b: much}\n", "", 3, "x.yaml:1:22: ");
+    validate(state, "weights:\n", "", 3, "x.yaml:1:");
+    validate(state, "weights: [1, 2]\n", "", 3, "weights must be a map from feature to number");
+}
+
+static void a_file_of_no_kind_is_told_what_the_kinds_are(void **state)
+{
+    validate(state, "colour: green\n", "", 3, "it has none of their keys");
+    validate(state, "name: a\n", "", 3, "An experiment has policies, a cluster has nodes");
+    run_line(*state, "$C validate nowhere.yaml", 4, "nowhere.yaml");
+}
+
+#define EXPERIMENT "experiment: e\nuntil: drained\ncluster: cluster.yaml\nworkload: workload.yaml\n"
+
+static void an_experiment_is_points_policies_and_seeds(void **state)
+{
+    /* 3 x 2 x 4, of 24 all differ: jobs are drawn. */
+    validate(state, EXPERIMENT "policies: [fcfs, sjf]\nseeds: 4\nsweep: {workload.arrival.rate: "
+             "[1/h, 2/h, 3/h]}\nexpect: [{metric: jobs_done, policy: sjf, at_least: 10}]\n", "", 0,
+             "x.yaml: ok: experiment e: 3 points x 2 policies x 4 seeds = 24 trials, 1 "
+             "expectation\n");
+    validate(state, EXPERIMENT "policies: [fcfs]\nseeds: 1\n", "", 0,
+             "x.yaml: ok: experiment e: 1 point x 1 policy x 1 seed = 1 trials, 0 expectations\n");
+    /* A trace draws nothing: fcfs once, random 5 times. */
+    run_line(*state, "sed 's/^policies:.*/policies: [fcfs, random]/' e.yaml >t.yaml; echo "
+             "'nodes: [{name: n, count: 9, gpus: {type: generic, count: 8}}]' >cluster.yaml; "
+             "printf 'experiment: t\\nuntil: drained\\nseeds: 5\\n' >>t.yaml; $C validate t.yaml",
+             0, "1 point x 2 policies x 5 seeds, of which deterministic ones run once: 6 trials");
+}
+
+/* Two jobs an hour hold 3 GPUs for two hours: 12 GPU hours an hour, on 12 GPUs. */
+static void the_load_is_work_over_what_a_pool_can_do(void **state)
+{
+    static const struct { const char *workload, *says, *also; } rows[] = {
+        { JOBS("2/h", "2h", "3"), "12 GPUs   1.000", NULL },
+        { JOBS("1/h", "1h", "3"), "12 GPUs   0.250", NULL },
+        { JOBS("10/h", "2h", "3"), "12 GPUs   5.000", "at most 5.000" },
+    };
+    struct shell *shell = *state;
+
+    scratch_write(&shell->scratch, "cluster.yaml",
+                  "nodes: [{name: a, count: 3, gpus: {type: generic, count: 4}}]\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *said;
+
+        scratch_write(&shell->scratch, "workload.yaml", rows[i].workload);
+        validate(state, EXPERIMENT "policies: [fcfs]\nseeds: 1\n", "", 0, rows[i].says);
+        said = scratch_read(&shell->scratch, "said");
+        assert_true((strstr(said, "overload") != NULL) == (rows[i].also != NULL));
+        assert_true(rows[i].also == NULL || strstr(said, rows[i].also) != NULL);
+        free(said);
+    }
+}
+
+static void every_file_is_reported_and_the_first_fault_is_the_status(void **state)
+{
+    validate(state, "colour: green\n", "nowhere.yaml cluster.yaml", 3,
+             "cluster.yaml: ok: cluster: 4 nodes");
+    run_line(*state, "$C validate nowhere.yaml x.yaml cluster.yaml", 4, "x.yaml:1:");
+}
+
+static void json_is_the_file_as_it_is_written(void **state)
+{
+    run_line(*state, "$C validate --json cluster.yaml x.yaml", 2,
+             "--json takes one file, found 2");
+    validate(state, WORKLOAD, "--json", 0, "\"jobs\": 10,\n");
+}
+
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, shell_teardown)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_cluster_is_counted),
+        TEST(a_workload_is_read_against_a_cluster_or_every_gpu),
+        TEST(a_catalogue_is_counted_with_what_is_built_in),
+        TEST(weights_are_numbers_by_name),
+        TEST(a_file_of_no_kind_is_told_what_the_kinds_are),
+        TEST(an_experiment_is_points_policies_and_seeds),
+        TEST(the_load_is_work_over_what_a_pool_can_do),
+        TEST(every_file_is_reported_and_the_first_fault_is_the_status),
+        TEST(json_is_the_file_as_it_is_written),
+    };
+
+    (void)argc;
+    program_argv0 = argv[0];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
