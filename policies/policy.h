@@ -38,7 +38,7 @@
 /* A policy that was built for another major number is refused.  Within one
  * major number members are only added, at the end. */
 #define CS_POLICY_ABI_MAJOR 2u
-#define CS_POLICY_ABI_MINOR 4u
+#define CS_POLICY_ABI_MINOR 5u
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;
@@ -72,6 +72,10 @@ enum cs_policy_flags {
     CS_ASKS_WEIGHTS   = 1u << 11,  /* `weights`: it calls cs_weight() */
     CS_SOLVES         = 1u << 12,  /* `resolve_at_most_every`: cs_may_solve() */
     CS_ASKS_PRIORITY  = 1u << 21,  /* `priority` of jobs: the larger goes first */
+    /* When it may begin */
+    CS_TAKES_OVER     = 1u << 22,  /* while jobs run and wait, too (`then`): init and
+                                     job_submitted find leases of others, and jobs
+                                     that were submitted long ago */
     /* What results say of it; these change nothing */
     CS_RESERVES       = 1u << 13,  /* starts in the order of before(), and others
                                      only where they do not delay the first: GPUs

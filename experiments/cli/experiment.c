@@ -76,16 +76,25 @@ const struct experiment *cmd_experiment_read(struct cli *cli, const struct args 
                                              const char *const *set, size_t set_count,
                                              struct err *err)
 {
-    struct experiment_options options = {
-        .set = set, .set_count = set_count,
-        .only = args->value[ARG_ONLY], .dir = args->value[ARG_OUT],
+    const struct experiment_options options = {
+        .set = set, .set_count = set_count, .only = args->value[ARG_ONLY],
         /* What they name may not be among some policies only. */
         .check = args->given[ARG_ONLY] ? border_check : cmd_experiment_check
     };
+
+    return cmd_experiment_read_as(cli, args, &options, err);
+}
+
+const struct experiment *cmd_experiment_read_as(struct cli *cli, const struct args *args,
+                                                const struct experiment_options *some,
+                                                struct err *err)
+{
+    struct experiment_options options = *some;
     uint32_t shard = 0, count = 1;
     const struct experiment *experiment;
     struct experiment *moved;
 
+    options.dir = args->value[ARG_OUT];
     if (!args_number(args, ARG_SEEDS, 1, 1000000, &options.seeds, err) ||
         !args_shard(args, &shard, &count, err))
         return NULL;
@@ -100,12 +109,12 @@ const struct experiment *cmd_experiment_read(struct cli *cli, const struct args 
 
 /* Tells how to go on; returns the status. */
 static int tell_interrupted(struct cli *cli, const struct session *session,
-                            const char *path)
+                            const struct args *args)
 {
     fprintf(cli->err, "interrupted: %u of %u trials are finished and kept in "
-            "%s/.trials\n`clustersim run %s --resume` with the same options "
+            "%s/.trials\n`clustersim %s %s --resume` with the same options "
             "goes on\n", session->done, experiment_run_count(session->experiment),
-            session->experiment->dir, path);
+            session->experiment->dir, args->given[ARG_AT] ? "fork" : "run", args->word[0]);
     return err_exit_status(ERR_INTERRUPTED);
 }
 
@@ -182,7 +191,7 @@ int cmd_experiment_run_ranks(struct cli *cli, const struct args *args,
         if (err.kind == ERR_INTERRUPTED && !first)
             return err_exit_status(err.kind);
         if (err.kind == ERR_INTERRUPTED)
-            return tell_interrupted(cli, session, args->word[0]);
+            return tell_interrupted(cli, session, args);
         return command_fail(cli, &err);
     }
     if (!first)                         /* rank 0 tells of all */

@@ -10,6 +10,7 @@
 #include "experiments/cli/command.h"
 #include "experiments/session/session.h"
 
+struct experiment_options;
 struct fleet;
 
 #define EXPERIMENT_ARGS \
@@ -29,6 +30,10 @@ bool cmd_experiment_check(struct arena *arena, const struct experiment *experime
 const struct experiment *cmd_experiment_read(struct cli *cli, const struct args *args,
                                              const char *const *set, size_t set_count,
                                              struct err *err);
+/* As cmd_experiment_read(), with other options of reading than --set and --only. */
+const struct experiment *cmd_experiment_read_as(struct cli *cli, const struct args *args,
+                                                const struct experiment_options *some,
+                                                struct err *err);
 /* Runs the experiment and writes its results.  Returns the exit status: 0, 5 (some
  * trials failed), 70 (an audit failed), or that of an error.  Messages about
  * failed and interrupted trials are printed here; session->grid is NULL unless

@@ -111,6 +111,11 @@ static const struct arg_info info[ARG_COUNT] = {
     [ARG_POLICIES] = { "--policies", 0, "POLICY,..", "policies to compare" },
     [ARG_AUDIT] = { "--audit", 0, "quick|full",
                     "full: count again all that can be, at its price (quick)" },
+    [ARG_AT] = { "--at", 0, "TIME", "when the branches part, such as 14h" },
+    [ARG_BRANCH] = { "--set", 0, "KEY=VALUE",
+                     "a branch: a key of the policy from then on, or several, "
+                     "{KEY: VALUE, ..}; may be repeated" },
+    [ARG_FORKED] = { "--only", 0, "POLICY", "which policy is forked, where there are several" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };
 
@@ -200,7 +205,7 @@ static bool take_value(struct reading *r, enum arg arg, const char *value,
                        info[arg].value);
     args->given[arg] = true;
     args->value[arg] = value;
-    if (arg == ARG_SET || arg == ARG_SKIP)
+    if (arg == ARG_SET || arg == ARG_SKIP || arg == ARG_BRANCH)
         args->set[args->set_count++] = value;
     return true;
 }

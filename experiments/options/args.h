@@ -28,6 +28,7 @@ enum arg {
     ARG_NOT_JUDGED, ARG_JOBS, ARG_BLOCK, ARG_TIER, ARG_COLUMNS, ARG_JSON, ARG_SLURM,
     ARG_DRY_RUN, ARG_TRIAL, ARG_PAPER, ARG_TABLE_FORM, ARG_METRICS, ARG_UPDATE, ARG_ANNOTATE,
     ARG_QUALITY, ARG_COMPARE, ARG_NEW_GPUS, ARG_NEW_JOBS, ARG_LOAD, ARG_POLICIES, ARG_AUDIT,
+    ARG_AT, ARG_BRANCH, ARG_FORKED,
     ARG_HELP,
     ARG_COUNT
 };
@@ -46,7 +47,7 @@ struct args {
     size_t word_count;
     bool given[ARG_COUNT];
     const char *value[ARG_COUNT];       /* the last one given */
-    const char **set;           /* values of --set and of --skip, all of them, in order */
+    const char **set;           /* of --set and of --skip, all of them, in order */
     size_t set_count;
     int argc;                   /* the whole command line, as it came */
     char *const *argv;

@@ -241,7 +241,7 @@ static const char *relative_path(const struct making *m, const char *from, const
  * does not.  Returns them, in the arena, and their number; NULL: err. */
 static const char **list_options(const struct making *m, size_t *kept_count, struct err *err)
 {
-    static const char *const kept[] = { "--set", "--seeds", "--only", "--audit" };
+    static const char *const kept[] = { "--set", "--seeds", "--only", "--audit", "--at" };
     const struct conf_node *list = conf_get(m->tree, "command");
     struct err_pos pos = { m->provenance, 0, 0 };
     size_t count = list == NULL || conf_kind(list) != CONF_LIST ? 0 : conf_count(list);

@@ -100,7 +100,13 @@ static bool tell_program(struct again *a, struct err *err)
     return true;
 }
 
-/* Words of an option as archive.json may have them: of these four alone. */
+/* An option that `clustersim fork` takes, and `run` does not. */
+static bool is_fork_time(const char *option)
+{
+    return strncmp(option, "--at=", 5) == 0;
+}
+
+/* Words of an option as archive.json may have them: of these five alone. */
 static bool check_option(const struct again *a, const struct conf_node *node,
                          struct err *err)
 {
@@ -109,8 +115,9 @@ static bool check_option(const struct again *a, const struct conf_node *node,
 
     return strncmp(text, "--set=", 6) == 0 || strncmp(text, "--seeds=", 8) == 0 ||
            strncmp(text, "--only=", 7) == 0 || strncmp(text, "--audit=", 8) == 0 ||
+           is_fork_time(text) ||
            err_set(err, ERR_SCHEMA, pos, "archive.json: an option must be --set, --seeds, "
-                   "--only or --audit, and is '%.60s'", text);
+                   "--only, --audit or --at, and is '%.60s'", text);
 }
 
 /* Does a path that is taken from a folder inputs/FOLDER stay in inputs? */
@@ -164,6 +171,8 @@ static bool make_words(const struct again *a, char **word, struct err *err)
     for (size_t i = 0; i < conf_count(list); i++) {
         if (!check_option(a, conf_item(list, i), err))
             return false;
+        if (is_fork_time(conf_text(conf_item(list, i))))
+            word[1] = arena_text(a->arena, "fork");
         word[n++] = arena_text(a->arena, conf_text(conf_item(list, i)));
     }
     word[n++] = "--";

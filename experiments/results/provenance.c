@@ -17,6 +17,7 @@
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
 #include "policies/policy.h"
+#include "policies/state/terms.h"
 #include "sim/base/clock.h"
 #include "sim/text/folder.h"
 #include "sim/text/out.h"
@@ -95,7 +96,7 @@ static void put_policies(struct out *out, const struct experiment *experiment)
         out_text(out, ", \"semantics\": ");
         out_json_text(out, p->semantics == NULL ? "" : p->semantics);
         out_printf(out, ", \"clairvoyant\": %s}%s\n",
-                   p->policy->flags & CS_CLAIRVOYANT ? "true" : "false",
+                   host_policy_flags(p) & CS_CLAIRVOYANT ? "true" : "false",
                    i + 1 < experiment->policy_count ? "," : "");
     }
     out_text(out, "  ],\n");

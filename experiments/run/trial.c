@@ -33,6 +33,7 @@
 #include "policies/host/host.h"
 #include "policies/host/stall.h"
 #include "policies/policy.h"
+#include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
@@ -62,6 +63,7 @@ struct trial {
     bool source_failed, to_come;    /* a job is still to come */
     struct watchdog *dog;       /* NULL: none is needed */
     int64_t look_ns;            /* when it looks */
+    int64_t then_ns;            /* another policy takes over; CLOCK_NEVER_NS: no more */
     enum loop_end end;          /* of the loop, the last time */
     bool stands;                /* nothing moves any more */
     struct err err;
@@ -235,8 +237,48 @@ static void set_watchdog(struct trial *trial)
     trial->look_ns = watchdog_next_ns(trial->dog, loop_now_ns(trial->loop));
 }
 
-/* Runs the loop in pieces, from one look of the watchdog to the next.  A policy
- * that is held stops the loop: the caller answers it, and calls again. */
+/* ---- the run ---- */
+
+/* The policy that the entry names for later (`then`) takes over. */
+static void hand_over(struct loop *loop, void *self, uint64_t arg)
+{
+    struct trial *trial = self;
+
+    (void)loop;
+    (void)arg;
+    host_hand_over(trial->host, trial->spec->policy->then);
+}
+
+/* Does the run go on beyond the time at which another policy takes over, or stand still
+ * before it?  Then that is the next event, the first of its instant but for work that
+ * ends.  A run that is over by then stays as it is. */
+static bool plan_hand_over(struct trial *trial)
+{
+    uint32_t first = 0;
+    bool there = trial->end == LOOP_TIME_LIMIT &&
+                 loop_now_ns(trial->loop) == trial->then_ns - 1;
+
+    if (trial->then_ns == CLOCK_NEVER_NS ||
+        !(there || (trial->end == LOOP_DRAINED &&
+                    host_unfinished(trial->host, &first) > 0)))
+        return false;
+    loop_at(trial->loop, trial->then_ns, LOOP_RANK_FINISH, hand_over, trial, 0);
+    trial->then_ns = CLOCK_NEVER_NS;
+    return true;
+}
+
+/* Returns up to when the loop runs next: to a look of the watchdog, or to the last
+ * instant before another policy takes over. */
+static int64_t piece_end_ns(const struct trial *trial)
+{
+    int64_t to = trial->dog == NULL || trial->look_ns >= END_OF_TIME_NS
+        ? END_OF_TIME_NS : trial->look_ns;
+
+    return trial->then_ns - 1 < to ? trial->then_ns - 1 : to;
+}
+
+/* Runs the loop in pieces.  A policy that is held stops the loop: the caller answers it,
+ * and calls again. */
 enum trial_state trial_go(struct trial *trial)
 {
     uint32_t first = 0;
@@ -244,14 +286,15 @@ enum trial_state trial_go(struct trial *trial)
     if (host_holds(trial->host))
         host_resume(trial->host);
     for (;;) {
-        bool last = trial->look_ns >= END_OF_TIME_NS;
+        int64_t to = piece_end_ns(trial);
 
-        if (trial->dog != NULL)
-            loop_until(trial->loop, last ? END_OF_TIME_NS : trial->look_ns);
+        loop_until(trial->loop, to);
         trial->end = loop_run(trial->loop);
         if (trial->end == LOOP_STOPPED && host_holds(trial->host))
             return TRIAL_ASKS;
-        if (trial->dog == NULL || trial->end != LOOP_TIME_LIMIT || last)
+        if (plan_hand_over(trial))
+            continue;
+        if (trial->dog == NULL || trial->end != LOOP_TIME_LIMIT || to == END_OF_TIME_NS)
             return TRIAL_OVER;
         trial->stands = !watchdog_look(trial->dog, trial->look_ns, trial->to_come) &&
                         host_unfinished(trial->host, &first) > 0;
@@ -294,6 +337,7 @@ static void begin(struct trial *trial)
     if (spec->until_ns != CLOCK_NEVER_NS)
         loop_at(trial->loop, spec->until_ns, LOOP_RANK_SAMPLE, end_of_run,
                 trial, 0);
+    trial->then_ns = spec->policy->then == NULL ? CLOCK_NEVER_NS : spec->policy->then_ns;
     set_watchdog(trial);
 }
 
@@ -308,8 +352,7 @@ static bool judge(struct trial *trial, struct trial_result *result)
     result->event_count = loop_event_count(trial->loop);
     result->digest = loop_digest(trial->loop);
     result->interrupted = trial->end == LOOP_CALLED_OFF;
-    result->clairvoyant =
-        (spec->policy->policy->flags & CS_CLAIRVOYANT) != 0;
+    result->clairvoyant = host_policy_flags(spec->policy) & CS_CLAIRVOYANT;
     if (trial->source_failed)
         return false;
     if (host_in_vain(trial->host) || trial->stands)

@@ -135,7 +135,7 @@ static bool policy_applies(const struct host_policy *policy)
                  rules->tick_ns == 0 && rules->estimate != HOST_NOISY;
     const int64_t *depth;
 
-    if (!plain || policy->weight_count > 0)
+    if (!plain || policy->weight_count > 0 || policy->then != NULL)
         return false;
     if (strcmp(policy->policy->name, "fcfs") == 0)
         return true;

@@ -246,6 +246,8 @@ static const struct conf_shape shapes[] = {
       NULL },
     { "experiment.policies[].*with", "{" OBJECT ", 'propertyNames': {'pattern': "
       "'^(workload|cluster)([.][^.]+)*$'}}", NULL },
+    { "experiment.policies[].*then", "{" OBJECT ", 'required': ['at'], 'minProperties': 2, "
+      "'properties': {'at': @time@}}", NULL },
     { "experiment.policies[].*weights", ANY_OF("@path@, @weights@"), NULL },
 
     { "cluster.nodes[].nvme", "@bytes above 0@", NULL },

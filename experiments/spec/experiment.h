@@ -23,6 +23,7 @@ struct arena;
 struct catalogue;
 struct conf_node;
 struct conf_schema;
+struct experiment_branches;
 struct host_policy;
 struct isolate_fork;
 struct own_metrics;
@@ -177,6 +178,7 @@ struct experiment_options {
                                    its name in messages.  NULL: it is read */
     const char *policies;       /* a list as YAML, instead of the file's: the name of one
                                    of its policies stands for that; or NULL */
+    const struct experiment_branches *branches; /* one policy, forked; or NULL */
     const struct registry_guest *guest; /* policies that the caller brings; `written` is
                                            their name */
     size_t guest_count;

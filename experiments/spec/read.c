@@ -20,6 +20,7 @@
 
 #include "experiments/own/own_metrics.h"
 #include "experiments/process/self.h"
+#include "experiments/spec/branches.h"
 #include "experiments/spec/choices.h"
 #include "experiments/spec/controls.h"
 #include "experiments/spec/guests.h"
@@ -412,6 +413,8 @@ static bool read_root(void *self, const struct conf_node *root,
             r->root = guests_load(r->arena, r->root, &r->guests, err);
         if (r->root != NULL && !chosen)
             r->root = choices_open(r->arena, r->root, err);
+        if (r->root != NULL && r->options->branches != NULL)
+            r->root = branches_open(r->arena, r->root, r->options->branches, err);
         r->file_policies = r->root != NULL ? count_policies(r->root) : 0;
         if (r->root != NULL)
             r->root = controls_add(r->arena, r->root, &r->guests, err);

@@ -68,8 +68,14 @@ static const struct host_policy *read_policy(struct reader *r,
         [ESTIMATE_NOISY] = "noisy",
     };
 
-    return host_policy_read_as(r->arena, node, text[find_estimate(point)], &r->guests,
-                               err);
+    const struct host_policy *policy = host_policy_read_as(
+        r->arena, node, text[find_estimate(point)], &r->guests, err);
+
+    if (policy == NULL || policy->then == NULL || policy->then_ns < r->experiment->until_ns)
+        return policy;
+    err_set(err, ERR_RANGE, conf_pos(conf_find(node, "then.at")),
+            "then must begin before until, where the run ends");
+    return NULL;
 }
 
 /* Returns the pools of the cluster and the roles of the jobs, for checks of words

@@ -51,10 +51,6 @@ static void draw_cells(struct training *t)
 /* What the initial weights do on the cells of this generation. */
 static bool run_reference(struct training *t, struct err *err)
 {
-    if (t->keys.cells > 0)
-        draw_cells(t);
-    else if (t->reference.value != NULL)
-        return true;
     if (!train_run_batch(t, &t->first, 1, t->cell, t->cell_count, &t->reference,
                          err))
         return false;
@@ -87,6 +83,21 @@ static void log_generation(struct training *t, const struct candidate *batch)
     fputc('\n', t->options->log);
 }
 
+/* Scores the vectors of a generation on all of its cells. */
+static bool score_all(struct training *t, struct candidate *batch, struct err *err)
+{
+    uint32_t count = (uint32_t)t->keys.population;
+    struct outcome o;
+
+    if (!train_run_batch(t, batch, count, t->cell, t->cell_count, &o, err))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        batch[i].score = train_score(t, &o, i, &t->reference, t->cell_count);
+        batch[i].cells = t->cell_count;
+    }
+    return true;
+}
+
 /* Tries the vectors of one generation, scores them and moves the mean.  Without
  * validation the best vector ever seen is kept here; with it, validate_mean() keeps
  * the best mean. */
@@ -94,20 +105,21 @@ static bool run_generation(struct training *t, struct err *err)
 {
     uint32_t count = (uint32_t)t->keys.population;
     struct candidate *batch = arena_alloc(t->arena, count, sizeof *batch);
-    struct outcome o;
 
-    if (!run_reference(t, err))
-        return false;
-    train_draw(t, batch);
-    if (!train_run_batch(t, batch, count, t->cell, t->cell_count, &o, err))
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        batch[i].score = train_score(t, &o, i, &t->reference, t->cell_count);
-        t->matters |= batch[i].score != 1;
+    if (t->keys.cells > 0) {
+        draw_cells(t);
+        if (!run_reference(t, err))
+            return false;
     }
+    train_draw(t, batch);
+    if (!(t->keys.race ? train_race(t, batch, err) : score_all(t, batch, err)))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        t->matters |= batch[i].score != 1;
     train_move(t, batch);
     t->generation++;
-    if (t->keys.validation.every == 0 && batch[0].score < t->best.score)
+    if (t->keys.validation.every == 0 && batch[0].cells == t->cell_count &&
+        batch[0].score < t->best.score)
         t->best = batch[0];
     log_generation(t, batch);
     return true;
@@ -278,10 +290,12 @@ static void put_training(const struct training *t, struct out *out)
                t->generation, keys->population);
     if (keys->validation.every > 0)
         out_printf(out, "# Kept: the best on seeds %" PRId64 " to %" PRId64
-                   " of the points for validation,\n# %.4f of its start.\n"
-                   "# Trials in all: %" PRIu64 ".\n", keys->validation.seeds.from,
+                   " of the points for validation,\n# %.4f of its start.\n",
+                   keys->validation.seeds.from,
                    keys->validation.seeds.from + keys->validation.seeds.count - 1,
-                   t->best.score, t->trials);
+                   t->best.score);
+    if (keys->validation.every > 0 || keys->race)
+        out_printf(out, "# Trials in all: %" PRIu64 ".\n", t->trials);
 }
 
 #define NUMBERS_A_LINE 6u
@@ -333,7 +347,8 @@ static bool write_weights(struct training *t, const struct judgement *j,
     return out_close(out, err);
 }
 
-/* Where a training begins: the initial weights, and what they do. */
+/* Where a training begins: the initial weights, and what they do where all generations
+ * have the same cells. */
 static bool begin(struct training *t, struct err *err)
 {
     const struct train_validation *v = &t->keys.validation;
@@ -350,6 +365,8 @@ static bool begin(struct training *t, struct err *err)
     if (t->keys.cells > 0) {
         t->cell_count = (uint32_t)t->keys.cells;
         t->cell = arena_alloc(t->arena, t->cell_count, sizeof *t->cell);
+    } else if (!run_reference(t, err)) {
+        return false;
     }
     if (v->every == 0)
         return true;

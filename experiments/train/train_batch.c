@@ -98,12 +98,22 @@ static struct trial_spec batch_spec(void *self, uint32_t index,
     return spec;
 }
 
-static struct outcome outcome_new(struct arena *arena, size_t trials)
+struct outcome train_outcome(struct arena *arena, uint32_t count, uint32_t cells)
 {
+    size_t trials = (size_t)count * cells;
+
     return (struct outcome){
+        .cells = cells,
         .value = arena_alloc(arena, trials, sizeof(double)),
         .undone = arena_alloc(arena, trials, sizeof(double))
     };
+}
+
+void train_copy_outcome(struct outcome *o, uint32_t to, const struct outcome *other,
+                        uint32_t from)
+{
+    o->value[to] = other->value[from];
+    o->undone[to] = other->undone[from];
 }
 
 bool train_run_batch(struct training *t, const struct candidate *batch,
@@ -123,7 +133,7 @@ bool train_run_batch(struct training *t, const struct candidate *batch,
     t->batch_cell = cell;
     t->batch_cells = cells;
     t->trials += trials;
-    *o = outcome_new(t->arena, trials);
+    *o = train_outcome(t->arena, count, cells);
     ok = runner_run(&plan, trial, err);
     for (uint32_t i = 0; ok && i < trials; i++) {
         bool done = trial[i].state == RUNNER_DONE;
@@ -155,12 +165,13 @@ uint32_t train_all_cells(struct training *t, const struct train_seeds *seeds,
 double train_score(const struct training *t, const struct outcome *o, uint32_t i,
                    const struct outcome *reference, uint32_t cells)
 {
-    const double *value = o->value + (size_t)i * cells;
-    const double *undone = o->undone + (size_t)i * cells;
+    const double *value = o->value + (size_t)i * o->cells;
+    const double *undone = o->undone + (size_t)i * o->cells;
     int better = metric_info(experiment_metrics(t->experiment),
                              t->keys.objective)->better;
     double sum = 0, left = 0;
 
+    assert(cells <= o->cells && cells <= reference->cells);
     for (uint32_t k = 0; k < cells; k++) {
         double ratio = better < 0 ? value[k] / reference->value[k]
                                   : reference->value[k] / value[k];

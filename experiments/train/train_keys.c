@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "experiments/columns/metric.h"
+#include "experiments/runner/race.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/spec/point_label.h"
 #include "experiments/train/train.h"
@@ -50,6 +51,10 @@ static const struct conf_field train_field[] = {
     CONF_KEY("cells", CONF_INT, train_keys, cells, "0",
              "points and seeds that a generation is tried on, drawn anew for each; "
              "0: all of them", .max = 100000),
+    CONF_KEY("race", CONF_BOOL, train_keys, race, "false",
+             "cross_entropy: all vectors of a generation are tried on two cells, the better "
+             "half on two more, half of these on four more, and so on, but never fewer than "
+             "elite"),
     CONF_KEY("validation", CONF_NODE, train_keys, validation_node, CONF_ABSENT,
              "points that are not trained on, and seeds: what decides when to "
              "stop and which weights are kept"),
@@ -156,6 +161,23 @@ static bool read_validation(struct arena *arena, const struct experiment *experi
     return hold_points(arena, experiment, keys, err);
 }
 
+/* Does a race have cells for a second round?  Else it would drop nothing. */
+static bool check_race(const struct experiment *experiment, const struct train_keys *keys,
+                       struct err *err)
+{
+    int64_t cells = 0;
+
+    for (uint32_t p = 0; p < experiment->point_count; p++)
+        cells += keys->is_held[p] ? 0 : keys->seeds.count;
+    if (keys->cells > 0)
+        cells = keys->cells;
+    if (!keys->race || cells > RACE_FIRST_SEEDS)
+        return true;
+    return err_set(err, ERR_RANGE, conf_pos(conf_get(experiment->train, "race")),
+                   "race: the first round takes %u cells, and a generation has %d, so that "
+                   "nothing can be saved", RACE_FIRST_SEEDS, (int)cells);
+}
+
 /* Reads the rivals: policies of the experiment, each once. */
 static bool read_against(struct arena *arena, const struct experiment *experiment,
                          struct train_keys *keys, struct err *err)
@@ -205,6 +227,10 @@ static bool read_keys(const struct experiment *experiment, struct train_keys *ke
     if (keys->method == TRAIN_EVOLUTION && keys->population % 2 != 0)
         return err_set(err, ERR_RANGE, conf_pos(node),
                        "population must be even: vectors are drawn in pairs");
+    if (keys->race && keys->method == TRAIN_EVOLUTION)
+        return err_set(err, ERR_RANGE, conf_pos(conf_get(node, "race")),
+                       "race: evolution compares the two vectors of a pair, so that none can "
+                       "drop out; race needs method: cross_entropy");
     if (seeds_overlap(&keys->seeds, &keys->held_out))
         return err_set(err, ERR_RANGE, conf_pos(node),
                        "seeds and held_out must not overlap");
@@ -445,6 +471,7 @@ bool train_keys_read(struct arena *arena, const struct experiment *experiment,
     return read_keys(experiment, keys, err) && find_objective(experiment, keys, err) &&
            find_policy(arena, experiment, keys, err) && seeds_differ(experiment, keys, err) &&
            read_validation(arena, experiment, keys, err) &&
+           check_race(experiment, keys, err) &&
            read_against(arena, experiment, keys, err) &&
            read_weights(arena, experiment, keys, err);
 }

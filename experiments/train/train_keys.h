@@ -41,6 +41,7 @@ struct train_keys {
     int64_t population, elite, generations, cells;
     int method;                 /* enum train_method */
     double spread, spread_min, rate;
+    bool race;
     const struct conf_node *seeds_node, *held_out_node, *weights, *features,
         *validation_node, *against_node;
     /* Found by them: */

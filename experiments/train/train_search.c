@@ -21,10 +21,13 @@
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
 
-/* Orders by score, least first.  The index decides between equals, so that a
- * generation has one order on all machines. */
+/* Orders by score, least first, those last that could not be run.  Where a generation
+ * races, one that came further goes first: it was better where both were.  The index
+ * decides between equals, so that a generation has one order on all machines. */
 static bool goes_first(const struct candidate *a, const struct candidate *b)
 {
+    if (isfinite(a->score) && isfinite(b->score) && a->cells != b->cells)
+        return a->cells > b->cells;
     if (a->score != b->score)
         return a->score < b->score;
     return a->index < b->index;

@@ -36,6 +36,7 @@ static const char *inputs_text(const struct training *t)
     hash = hash_bytes(hash, &t->keys.method, sizeof t->keys.method);
     hash = hash_bytes(hash, &t->keys.cells, sizeof t->keys.cells);
     hash = hash_bytes(hash, &t->keys.population, sizeof t->keys.population);
+    hash = hash_bytes(hash, &t->keys.race, sizeof t->keys.race);
     return text_format(t->arena, "%016" PRIx64, hash);
 }
 

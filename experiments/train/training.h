@@ -21,18 +21,22 @@ struct train_cell {
     uint32_t point, seed;
 };
 
+/* Of a generation: all have their cells in common, and where it races, the better ones
+ * have more of them. */
 struct candidate {
     double *weight;                 /* NULL: a policy that does not learn */
     const struct host_policy **policy;      /* by point */
     uint32_t number;                /* of the experiment's policies */
     double score;                   /* less is better; 1: as the initial */
     uint32_t index;
+    uint32_t cells;                 /* the score is over so many */
 };
 
 /* The objective of each trial of a batch, candidate by candidate and cell by cell,
  * and the jobs that were not done; NAN where the trial failed. */
 struct outcome {
     double *value, *undone;
+    uint32_t cells;                 /* of each candidate */
     struct err first;               /* of the first trial that failed */
 };
 
@@ -78,7 +82,12 @@ bool train_run_batch(struct training *t, const struct candidate *batch,
 /* Every seed of the range at each point that is, or is not, held back. */
 uint32_t train_all_cells(struct training *t, const struct train_seeds *seeds,
                          bool held, struct train_cell **cell);
-/* Scores candidate i of an outcome by the reference on the same cells. */
+/* Stores what trial `to` was in another outcome: as trial `from` of that one. */
+void train_copy_outcome(struct outcome *o, uint32_t to, const struct outcome *other,
+                        uint32_t from);
+struct outcome train_outcome(struct arena *arena, uint32_t count, uint32_t cells);
+/* Scores candidate i of an outcome by the reference on the first `cells` cells, which
+ * are the same in both. */
 double train_score(const struct training *t, const struct outcome *o, uint32_t i,
                    const struct outcome *reference, uint32_t cells);
 
@@ -87,6 +96,11 @@ double train_score(const struct training *t, const struct outcome *o, uint32_t i
 /* Draws generation t->generation; moves the mean by its scores, sorts it. */
 void train_draw(struct training *t, struct candidate *batch);
 void train_move(struct training *t, struct candidate *batch);
+
+/* ---- train_race.c ---- */
+
+/* Scores the vectors of generation t->generation, the better ones on all cells. */
+bool train_race(struct training *t, struct candidate *batch, struct err *err);
 
 /* ---- train_state.c ---- */
 

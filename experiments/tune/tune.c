@@ -24,7 +24,7 @@
 #include "experiments/spec/experiment.h"
 #include "experiments/spec/only.h"
 #include "experiments/tune/entry.h"
-#include "experiments/tune/race.h"
+#include "experiments/runner/race.h"
 #include "experiments/tune/space.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"

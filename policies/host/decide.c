@@ -102,12 +102,15 @@ void host_wake(struct cs_host *host)
                                      decide_event, host, 0);
 }
 
-/* The wake-up that a policy asked for by cs_wake_at(). */
+/* The wake-up that a policy asked for by cs_wake_at(); not of one that another has taken
+ * over from since. */
 static void wake_later(struct loop *loop, void *self, uint64_t arg)
 {
+    const struct cs_host *host = self;
+
     (void)loop;
-    (void)arg;
-    host_wake(self);
+    if (arg == host->decision->handed_over)
+        host_wake(self);
 }
 
 /* A task waits: all indexes that are kept learn of it. */
@@ -277,7 +280,8 @@ static void decision_over(struct cs_host *host)
     host_rent_scale(host);
     note_idle(host, decision->had_news, decision->done_before);
     if (decision->wake_ns > host_now(host)) {
-        loop_at(host->parts.loop, decision->wake_ns, LOOP_RANK_DECIDE, wake_later, host, 0);
+        loop_at(host->parts.loop, decision->wake_ns, LOOP_RANK_DECIDE, wake_later, host,
+                decision->handed_over);
         decision->wake_ns = 0;
     }
 }

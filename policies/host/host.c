@@ -18,6 +18,7 @@
 #include "models/types/facts.h"
 #include "policies/host/decide.h"
 #include "policies/host/demand.h"
+#include "policies/host/handover.h"
 #include "policies/host/outage.h"
 #include "policies/host/pack.h"
 #include "policies/host/rent.h"
@@ -85,30 +86,6 @@ static void lease_ready(struct cs_host *host, uint32_t lease)
     }
     host_job_advance(host, host->leases->slot[lease].pub.job.i);
     host_wake(host);
-}
-
-/* Makes the memory of the policy, with its parameters in it, and calls init.
- * False: init failed, and err says why, in the words of cs_fail() and cs_note() if
- * it used them.  One byte more is asked for, so that no memory is NULL. */
-static bool make_self(struct cs_host *host, struct err *err)
-{
-    const struct cs_policy *policy = host->policy;
-
-    assert(host->self == NULL);
-    host->self = arena_alloc(host->parts.arena, 1, policy->self_bytes + 1);
-    if (policy->self_bytes && host->parts.policy->params)
-        memcpy(host->self, host->parts.policy->params, policy->self_bytes);
-    if (policy->init && !policy->init(host->self, host)) {
-        struct err_pos nowhere = { 0 };
-
-        err_set(err, ERR_POLICY, nowhere, "policy %s: %s", policy->name,
-                host->decision->why[0] ? host->decision->why : "init failed");
-        if (host->decision->note[0])
-            err_hint(err, "%s", host->decision->note);
-        return false;
-    }
-    assert(policy->init == NULL || host->self != NULL);
-    return true;
 }
 
 /* Returns a host whose parts are there and all zero. */
@@ -182,7 +159,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host_power_begin(host->nodes, spec);
     host_rent_begin(host);
     host_tops_begin(host);
-    return make_self(host, err) ? host : NULL;
+    return host_policy_begin(host, err) ? host : NULL;
 }
 
 void host_free(struct cs_host *host)

@@ -36,6 +36,12 @@ struct loop;
 struct cs_host *host_new(const struct host_parts *parts, struct err *err);
 /* Lets the policy end; memory goes with the arena.  Accepts NULL. */
 void host_free(struct cs_host *host);
+/* From now on `next` decides, with its rules and parameters, in place of the host's policy:
+ * it finds the jobs that wait and run, and is told of all of them in its first decision.
+ * Rules that the models depend on (placement, estimates, ticks) must be the same.  Leases
+ * for a job's life may become leases for phases, not the other way.  Its init may fail the
+ * trial. */
+void host_hand_over(struct cs_host *host, const struct host_policy *next);
 /* Submits a job at this instant. request->id is the number of jobs submitted
  * before; the host copies both structs and the name, but not the form.  The policy
  * is told in its next decision. */

@@ -420,7 +420,7 @@ const struct cs_policy advised_policy = {
     .cites = "zaheer2017deep mao2019decima",
     .summary = "dynamic, advised by a network that was trained in the simulator",
     .flags = CS_ASKS_PRIORITY | CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_GROWS | CS_SHRINKS |
-             CS_ASKS_WEIGHTS,
+             CS_ASKS_WEIGHTS | CS_TAKES_OVER,
     .self_bytes = sizeof(struct advised),
     .param = advised_param,
     .param_count = sizeof advised_param / sizeof advised_param[0],

@@ -191,7 +191,7 @@ const struct cs_policy learned_policy = {
     .cites = "rubinstein1999cross",
     .summary = "linear scores of phases and places, trained in the simulator",
     .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_GROWS |
-             CS_ASKS_WEIGHTS,
+             CS_ASKS_WEIGHTS | CS_TAKES_OVER,
     .self_bytes = sizeof(struct learned),
     .param = learned_param,
     .param_count = sizeof learned_param / sizeof learned_param[0],

@@ -25,6 +25,7 @@ const struct cs_policy edf_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "edf",
     .cites = "liu1973edf",
+    .flags = CS_TAKES_OVER,
     .summary = "earliest deadline first; jobs without one last",
     .before = edf_before,
 };

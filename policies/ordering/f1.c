@@ -38,7 +38,7 @@ const struct cs_policy f1_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "f1",
     .cites = "carastansantos2017obtaining",
-    .flags = CS_ASKS_ESTIMATES,
+    .flags = CS_ASKS_ESTIMATES | CS_TAKES_OVER,
     .summary = "lowest log10(estimate) x GPUs + 870 log10(submission) first",
     .before = f1_before,
 };

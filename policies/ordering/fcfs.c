@@ -8,5 +8,6 @@ const struct cs_policy fcfs_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "fcfs",
+    .flags = CS_TAKES_OVER,
     .summary = "first come, first served",
 };

@@ -47,7 +47,7 @@ const struct cs_policy hrrn_policy = {
     .name = "hrrn",
     .cites = "brinchhansen1971response",
     .summary = "highest response ratio first",
-    .flags = CS_ORDER_MOVES | CS_ASKS_ESTIMATES,
+    .flags = CS_ORDER_MOVES | CS_ASKS_ESTIMATES | CS_TAKES_OVER,
     .before = hrrn_before,
     .line = hrrn_line,
 };

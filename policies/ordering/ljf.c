@@ -25,7 +25,7 @@ const struct cs_policy ljf_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "ljf",
     .cites = "graham1969bounds",
-    .flags = CS_ASKS_ESTIMATES,
+    .flags = CS_ASKS_ESTIMATES | CS_TAKES_OVER,
     .summary = "longest estimate first",
     .before = ljf_before,
 };

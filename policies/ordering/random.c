@@ -33,6 +33,6 @@ const struct cs_policy random_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "random",
     .summary = "waiting phases in random order, wherever they fit",
-    .flags = CS_PER_PHASE | CS_DRAWS,
+    .flags = CS_PER_PHASE | CS_DRAWS | CS_TAKES_OVER,
     .decide = random_decide,
 };

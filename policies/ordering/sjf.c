@@ -22,7 +22,7 @@ const struct cs_policy sjf_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "sjf",
-    .flags = CS_ASKS_ESTIMATES,
+    .flags = CS_ASKS_ESTIMATES | CS_TAKES_OVER,
     .summary = "shortest estimate first",
     .before = sjf_before,
 };

@@ -110,7 +110,7 @@ const struct cs_policy unicef_policy = {
     .name = "unicef",
     .cites = "tang2009fault carastansantos2017obtaining",
     .summary = "highest wait / (log2(GPUs) x estimate) first",
-    .flags = CS_ORDER_MOVES | CS_ASKS_ESTIMATES,
+    .flags = CS_ORDER_MOVES | CS_ASKS_ESTIMATES | CS_TAKES_OVER,
     .param_count = sizeof unicef_param / sizeof unicef_param[0],
     .words_count = sizeof words / sizeof words[0], .words = words,
     .param = unicef_param,

@@ -81,7 +81,7 @@ const struct cs_policy wfp3_policy = {
     .name = "wfp3",
     .cites = "tang2009fault carastansantos2017obtaining",
     .summary = "highest (wait / estimate)^3 x GPUs first",
-    .flags = CS_ORDER_MOVES | CS_ASKS_ESTIMATES,
+    .flags = CS_ORDER_MOVES | CS_ASKS_ESTIMATES | CS_TAKES_OVER,
     .param_count = sizeof wfp3_param / sizeof wfp3_param[0],
     .words_count = sizeof words / sizeof words[0], .words = words,
     .param = wfp3_param,

@@ -201,7 +201,8 @@ const struct cs_policy elastic_hybrid_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "elastic-hybrid",
     .summary = "a job's GPUs change between generating and training",
-    .flags = CS_ASKS_PRIORITY | CS_PER_PHASE | CS_FORECASTS | CS_GROWS | CS_SHRINKS,
+    .flags = CS_ASKS_PRIORITY | CS_PER_PHASE | CS_FORECASTS | CS_GROWS | CS_SHRINKS |
+             CS_TAKES_OVER,
     .self_bytes = sizeof(struct elastic),
     .param = elastic_param,
     .param_count = sizeof elastic_param / sizeof elastic_param[0],

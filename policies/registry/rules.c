@@ -20,6 +20,7 @@
 #include "policies/registry/semantics.h"
 #include "policies/registry/table.h"
 #include "policies/registry/words.h"
+#include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
@@ -33,7 +34,7 @@ struct keys {
     const char *policy, *name;
     int blocking, placement, estimate;
     double noise;
-    const struct conf_node *preemption, *rounds, *weights, *with;
+    const struct conf_node *preemption, *rounds, *weights, *with, *then;
     const char *semantics;
     int64_t tick_ns, relax_ns;
     int ties, hardware;
@@ -100,6 +101,9 @@ static const struct conf_field rules_field[] = {
              "map from a dotted key (workload. cluster.) to a value that holds "
              "for this policy alone: layout, sizes of roles, nodes; the jobs "
              "stay the same"),
+    CONF_KEY("then", CONF_NODE, keys, then, CONF_ABSENT,
+             "{at: 14h, KEY: VALUE}: from that time on the policy has these keys, or it is "
+             "another policy; `clustersim fork` writes such entries"),
 };
 #define RULES_COUNT (sizeof rules_field / sizeof rules_field[0])
 
@@ -608,18 +612,9 @@ static bool check_params(const struct cs_policy *policy, const struct conf_schem
     return true;
 }
 
-const struct host_policy *host_policy_read(struct arena *arena,
-                                           const struct conf_node *conf,
-                                           struct err *err)
-{
-    return host_policy_read_as(arena, conf, estimate_names[HOST_EXACT], NULL, err);
-}
-
-const struct host_policy *host_policy_read_as(struct arena *arena,
-                                              const struct conf_node *conf,
-                                              const char *estimate,
-                                              const struct registry_guests *guests,
-                                              struct err *err)
+struct host_policy *rules_read_entry(struct arena *arena, const struct conf_node *conf,
+                                     const char *estimate,
+                                     const struct registry_guests *guests, struct err *err)
 {
     bool guest = false;
     const struct cs_policy *policy = find_policy(conf, guests, &guest, err);
@@ -665,7 +660,7 @@ bool host_policy_draws(const struct host_policy *policy)
 {
     const struct host_rules *rules = &policy->rules;
 
-    return (policy->policy->flags & CS_DRAWS) != 0 ||
+    return (host_policy_flags(policy) & CS_DRAWS) != 0 ||
            rules->placement == PLACE_RANDOM || rules->ties_shuffled ||
            rules->estimate == HOST_NOISY;
 }

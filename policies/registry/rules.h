@@ -24,6 +24,11 @@ extern const struct conf_schema host_rules_schema, host_rounds_schema,
 struct conf_schema host_policy_keys(struct arena *arena,
                                     const struct cs_policy *policy);
 
+/* Reads an entry without its `then`, as host_policy_read_as() does.  For then.c. */
+struct host_policy *rules_read_entry(struct arena *arena, const struct conf_node *conf,
+                                     const char *estimate,
+                                     const struct registry_guests *guests, struct err *err);
+
 /* Reads an entry: a scalar (the name) or a map {policy: NAME, name:, rules,
  * params}.  Returns it in the arena; NULL: err says what is wrong. */
 const struct host_policy *host_policy_read(struct arena *arena,

@@ -88,8 +88,16 @@ struct host_policy {
     const struct host_weight *weight;
     uint32_t weight_count;
     const char *limits;         /* "depth_max: 60": of the policy; or NULL */
+    const struct host_policy *then;     /* takes over at then_ns; NULL: none does */
+    int64_t then_ns;
     const char *semantics;      /* "blocking=strict placement=count ..." */
 };
+
+/* What it does, and what the one that takes over from it does. */
+static inline uint32_t host_policy_flags(const struct host_policy *policy)
+{
+    return policy->policy->flags | (policy->then != NULL ? policy->then->policy->flags : 0);
+}
 
 /* What a host is made of.  All pointers are the trial's and live as long as the host. */
 struct host_parts {

@@ -29,7 +29,7 @@
 #include "experiments/probe/probe.h"
 #include "experiments/results/results.h"
 #include "experiments/run/trial.h"
-#include "experiments/tune/race.h"
+#include "experiments/runner/race.h"
 #include "experiments/tune/tune.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -485,7 +485,8 @@ static void a_race_finds_the_best_within_its_budget(void **state)
         n = n > 40 ? 40 : n;
         assert_true(n >= 1);
         for (uint32_t best_at = 0; best_at < n; best_at++) {
-            struct race race = { n, seeds, score_known, &known };
+            struct race race = { .candidates = n, .seeds = seeds,
+                                 .score = score_known, .self = &known };
 
             for (uint32_t i = 0; i < n; i++)
                 known.of[i] = i == best_at ? 0.5 : 1 + (i * 7 % 5) * 0.1;
@@ -494,6 +495,56 @@ static void a_race_finds_the_best_within_its_budget(void **state)
             assert_true(spent <= pulls);
         }
         assert_true(known.origin_always);
+    }
+}
+
+/* Candidates that are never fewer than `keep`, and the best of them at each round. */
+struct survivors {
+    const double *of;
+    uint32_t keep, all, rounds;
+};
+
+static bool watch_survivors(void *self, const uint32_t *candidate, uint32_t count,
+                            uint32_t seeds, double *score, struct err *err)
+{
+    struct survivors *s = self;
+    double worst = 0;
+    uint32_t better = 0, others = 0;
+
+    (void)err;
+    (void)seeds;
+    s->rounds++;
+    assert_true(count >= s->keep);
+    for (uint32_t i = 0; i < count; i++) {
+        score[i] = s->of[candidate[i]];
+        others += candidate[i] != 0;
+        if (candidate[i] != 0 && score[i] > worst)
+            worst = score[i];
+    }
+    for (uint32_t i = 1; i < s->all; i++)
+        better += s->of[i] <= worst;
+    assert_int_equal(better, others);   /* nobody outside is as good as anyone inside */
+    return true;
+}
+
+static void a_race_keeps_the_better_and_as_many_as_asked(void **state)
+{
+    double of[24];
+
+    (void)state;
+    for (uint32_t i = 0; i < 24; i++)
+        of[i] = 1 + (i * 17 % 24) * 0.01;
+    for (uint32_t keep = 1; keep <= 24; keep++) {
+        struct survivors s = { of, keep, 24, 0 };
+        struct race race = { .candidates = 24, .seeds = 20, .keep = keep,
+                             .score = watch_survivors, .self = &s };
+        uint32_t best, spent;
+        struct err err = { 0 };
+
+        of[0] = keep % 2 == 0 ? 0.9 : 9;
+        assert_true(race_run(&race, &best, &spent, &err));
+        assert_int_equal(best, keep % 2 == 0 ? 0 : 17);
+        assert_int_equal(s.rounds, 5);      /* 2, 4, 8, 16 and 20 seeds */
     }
 }
 
@@ -557,6 +608,7 @@ int main(int argc, char **argv)
         TEST(a_trial_has_one_process_at_a_time),
         TEST(a_tuned_run_that_goes_on_searches_once),
         TEST(a_race_finds_the_best_within_its_budget),
+        TEST(a_race_keeps_the_better_and_as_many_as_asked),
     };
 
     (void)argc;

@@ -6,7 +6,7 @@
  * race_most() inverts the cost of a race, so that a race is never begun that
  * cannot be ended.
  */
-#include "experiments/tune/race.h"
+#include "experiments/runner/race.h"
 
 #include <assert.h>
 #include <math.h>
@@ -67,12 +67,14 @@ static int compare_racers(const void *a, const void *b)
 
 /* Sorts the candidates that are still in the race and keeps the better half.
  * Candidate 0, the entry as it is written, stays beside that half: so the winner has
- * always been compared with it. */
-static uint32_t halve(struct racer *racer, uint32_t count)
+ * always been compared with it.  No other without a score stays. */
+static uint32_t halve(struct racer *racer, uint32_t count, uint32_t keep)
 {
     uint32_t half = (count + 1) / 2, left = 0;
     bool origin = false;
 
+    if (half < keep)
+        half = keep < count ? keep : count;
     qsort(racer, count, sizeof *racer, compare_racers);
     while (left < half && isfinite(racer[left].score))
         origin |= racer[left++].candidate == 0;
@@ -120,7 +122,7 @@ bool race_run(const struct race *race, uint32_t *best, uint32_t *spent, struct e
         seeds = next;
         ok = run_round(race, racer, left, seeds, arena, err);
         if (ok)
-            left = halve(racer, left);
+            left = halve(racer, left, race->keep);
     }
     *best = racer[0].candidate;     /* sorted, unless there is but one */
     arena_free(arena);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * handover.c - a policy begins: before the first arrival, or in the middle of a run, in
+ * place of another one.
+ *
+ * Jobs, leases, tasks and what has happened stay as they are.  What depends on the policy
+ * is made anew: its memory, the order of what waits and the indexes over it, deals, the
+ * turn of `blocking: commit`, wake-ups.  So a policy that takes over finds what a
+ * scheduler finds that is started again with another configuration: the queue and what
+ * runs.  What its predecessor knew beside that is lost.
+ */
+#include "policies/host/handover.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "policies/host/host.h"
+#include "policies/leases/job.h"
+#include "policies/policy.h"
+#include "policies/state/deals.h"
+#include "policies/state/decision.h"
+#include "policies/state/form.h"
+#include "policies/state/job_slot.h"
+#include "policies/state/lease_slot.h"
+#include "policies/state/queue.h"
+#include "policies/state/slots.h"
+#include "policies/state/task_slot.h"
+#include "policies/state/tops.h"
+#include "policies/state/turn.h"
+#include "policies/state/waiting.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/event/loop.h"
+
+/* One byte more is asked for, so that no memory is NULL. */
+bool host_policy_begin(struct cs_host *host, struct err *err)
+{
+    const struct cs_policy *policy = host->policy;
+
+    assert(host->self == NULL);
+    host->self = arena_alloc(host->parts.arena, 1, policy->self_bytes + 1);
+    if (policy->self_bytes && host->parts.policy->params)
+        memcpy(host->self, host->parts.policy->params, policy->self_bytes);
+    if (policy->init && !policy->init(host->self, host)) {
+        struct err_pos nowhere = { 0 };
+
+        err_set(err, ERR_POLICY, nowhere, "policy %s: %s", policy->name,
+                host->decision->why[0] ? host->decision->why : "init failed");
+        if (host->decision->note[0])
+            err_hint(err, "%s", host->decision->note);
+        return false;
+    }
+    assert(policy->init == NULL || host->self != NULL);
+    return true;
+}
+
+/* ---- the policy that goes ---- */
+
+/* Takes the tasks of whole jobs back: their roles will ask one by one.  The order and the
+ * indexes are still those of the policy that goes. */
+static void drop_whole_jobs(struct cs_host *host)
+{
+    assert(!host_per_phase(host));
+    for (uint32_t j = 0; j < host->jobs->count; j++) {
+        if (host_job_over(host, j) || host_job_slot(host, j)->task == ID_NONE)
+            continue;
+        host_task_drop(host, host_job_slot(host, j)->task);
+        host_job_slot(host, j)->task = ID_NONE;
+    }
+}
+
+/* Forgets what was to be told and when it was to be asked.  Rounds go on from where they
+ * are counted.  The policy that comes has not decided yet. */
+static void end_decisions(struct cs_host *host, const struct cs_policy *next)
+{
+    struct host_decisions *decision = host->decision;
+
+    assert(!decision->in_decide && !decision->held);
+    loop_cancel(host->parts.loop, decision->decide_event);
+    memset(&decision->decide_event, 0, sizeof decision->decide_event);
+    for (uint32_t i = 0; i < decision->news_count; i++)
+        if (decision->news[i].kind == NEWS_ENDED)
+            host_job_note_gone(host, decision->news[i].id);
+    decision->news_count = 0;
+    decision->decided_ns = decision->solved_ns = decision->wake_ns = 0;
+    decision->idle_decides = decision->vain_stops = 0;
+    decision->handed_over++;
+    if (!(next->flags & CS_DRAWS))
+        decision->random_state = 0;     /* its predecessor may have drawn */
+}
+
+/* ---- the policy that comes ---- */
+
+/* Empties all that stands in the order of a policy, or that only some policies ask for.
+ * The memory that is left behind goes with the trial. */
+static void begin_orders(struct cs_host *host)
+{
+    struct host_waiting *waiting = host->waiting;
+
+    waiting->queue = NULL;
+    waiting->order = NULL;
+    waiting->tops = NULL;
+    waiting->tenants = NULL;
+    waiting->turns = NULL;
+    waiting->kinds = NULL;
+    waiting->turned = NULL;
+    memset(host->deals, 0, sizeof *host->deals);
+    memset(host->turn, 0, sizeof *host->turn);
+    host->turn->committed = ID_NONE;
+    host->turn->committed_ns = -1;
+    for (uint32_t j = 0; j < host->jobs->count; j++)
+        if (!host_job_over(host, j))
+            host_job_slot(host, j)->left = host_job_slot(host, j)->tenant = ID_NONE;
+    for (uint32_t f = 0; f < host->forms->count; f++)
+        host->forms->form[f].full_gpus = 0;
+    host_order_begin(host);
+    host_tops_begin(host);
+}
+
+/* Lets all tasks wait again.  Where they stand, before() and the order in which they were
+ * made decide. */
+static void fill_orders(struct cs_host *host)
+{
+    for (uint32_t i = 0; i < host->tasks->count; i++)
+        if (host->tasks->slot[i].live)
+            host_order_insert(host, i);
+}
+
+/* Tells of the jobs that have not ended as if they came now, then of leases that are
+ * idle. */
+static void tell_all(struct cs_host *host)
+{
+    const struct host_list *held = host_held(host);
+
+    assert(host->decision->news_count == 0);
+    for (uint32_t j = 0; j < host->jobs->count; j++)
+        if (!host_job_over(host, j))
+            host_news_add(host, NEWS_SUBMITTED, j);
+    for (uint32_t i = 0; i < held->count; i++)
+        if (host->leases->slot[held->item[i]].pub.state == CS_LEASE_IDLE)
+            host_news_add(host, NEWS_IDLE, held->item[i]);
+}
+
+void host_hand_over(struct cs_host *host, const struct host_policy *next)
+{
+    bool split = !host_per_phase(host) && (next->policy->flags & CS_PER_PHASE);
+    struct err err = { 0 };
+
+    assert(split || !host_per_phase(host) || (next->policy->flags & CS_PER_PHASE));
+    if (host->decision->failed)
+        return;
+    if (split)
+        drop_whole_jobs(host);
+    end_decisions(host, next->policy);
+    if (host->policy->fini)
+        host->policy->fini(host->self);
+    host->self = NULL;
+    host->parts.policy = next;
+    host->policy = next->policy;
+    host->rules = &next->rules;
+    begin_orders(host);
+    if (!host_policy_begin(host, &err)) {
+        cs_fail(host, "init failed");   /* unless it said more */
+        return;
+    }
+    fill_orders(host);
+    for (uint32_t j = 0; split && j < host->jobs->count; j++)
+        if (!host_job_over(host, j))
+            host_job_advance(host, j);
+    tell_all(host);
+    host->hooks.wake(host);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * then_test.c - `then` of an entry, in worlds of a few jobs that are worked out by hand:
+ * when it acts, and what goes on.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/aid/world.h"
+
+#define COUNT(array) (sizeof (array) / sizeof (array)[0])
+
+/* Runs jobs on one node of eight GPUs under one entry. */
+static void run(const char *entry, struct world_job *job, size_t jobs)
+{
+    struct world world = { .folder = "" };
+
+    if (!world_trace(&world, 1, 8, job, (uint32_t)jobs, entry) ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s: %s", entry, world_error(&world));
+    world_close(&world);
+}
+
+static void assert_time(double is, double wanted)
+{
+    assert_true(is > wanted - 1e-6 && is < wanted + 1e-6);
+}
+
+/* The second job waits for all GPUs and blocks the third, until the queue may be passed
+ * over: at that instant the third starts, though nothing happens then. */
+static void a_rule_changes_at_its_instant(void **state)
+{
+    struct world_job job[] = { { 0, 36000, 6, 0, 0 }, { 600, 3600, 8, 0, 0 },
+                               { 1200, 3600, 2, 0, 0 } };
+
+    (void)state;
+    run("[{policy: fcfs, then: {at: 2h, blocking: skip}}]", job, COUNT(job));
+    assert_time(job[2].start_s, 7200);
+    assert_time(job[1].start_s, 36000);
+    run("[{policy: fcfs}]", job, COUNT(job));
+    assert_time(job[2].start_s, 39600);
+}
+
+/* Another policy keeps what all policies have: here the third may pass the second. */
+static void keys_of_all_policies_go_on(void **state)
+{
+    struct world_job job[] = { { 0, 36000, 6, 0, 0 }, { 600, 3600, 8, 0, 0 },
+                               { 2400, 3600, 2, 0, 0 } };
+
+    (void)state;
+    run("[{policy: fcfs, blocking: skip, then: {at: 30min, policy: ljf}}]", job, COUNT(job));
+    assert_time(job[2].start_s, 2400);
+    run("[{policy: fcfs, blocking: skip, then: {at: 30min, policy: ljf, blocking: strict}}]",
+        job, COUNT(job));
+    assert_time(job[2].start_s, 39600);
+}
+
+/* A job that is stopped by the second policy pays what the entry says, or what `then`
+ * says. */
+static void the_cost_of_a_stop_goes_on(void **state)
+{
+    struct world_job job[] = { { 0, 36000, 8, 0, 0 }, { 7200, 600, 8, 0, 0 } };
+
+    (void)state;
+    run("[{policy: srtf, preemption: {cost: 600s}, then: {at: 1h, policy: srsf}}]", job,
+        COUNT(job));
+    assert_time(job[1].end_s, 7800);
+    assert_time(job[0].end_s, 36000 + 600 + 600);
+    run("[{policy: srtf, preemption: {cost: 600s}, then: {at: 1h, preemption: {cost: 60s}}}]",
+        job, COUNT(job));
+    assert_time(job[0].end_s, 36000 + 600 + 60);
+}
+
+/* The second job has had nothing: a policy that goes by that must know it at once. */
+static void one_that_takes_over_is_told_of_all_jobs(void **state)
+{
+    struct world_job job[] = { { 0, 36000, 8, 0, 0 }, { 3600, 36000, 8, 0, 0 } };
+
+    (void)state;
+    run("[{policy: fcfs, then: {at: 7201s, policy: las}}]", job, COUNT(job));
+    assert_time(job[1].start_s, 7201);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_rule_changes_at_its_instant),
+        cmocka_unit_test(keys_of_all_policies_go_on),
+        cmocka_unit_test(the_cost_of_a_stop_goes_on),
+        cmocka_unit_test(one_that_takes_over_is_told_of_all_jobs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * fork_test.c - `clustersim fork`: the branch that goes on is the run itself, one that
+ * parts at the beginning is the run of the other policy, and all have one past.
+ *
+ * The oracle is `clustersim run`.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/aid/program.h"
+
+static const char *self;
+
+static int setup(void **state)
+{
+    struct program *program = malloc(sizeof *program);
+
+    program_open(program, self);
+    *state = program;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    program_close(*state);
+    free(*state);
+    return 0;
+}
+
+/* Two groups of nodes, jobs of phases and whole ones, nodes that fail. */
+static void write_day(const struct program *program, const char *policies, const char *more)
+{
+    char text[3000];
+
+    snprintf(text, sizeof text, "experiment: day\nseeds: 2\nuntil: 20h\n"
+             "cluster: {nodes: [{name: rollout, count: 2, gpus: {type: l40s, count: 8}, cpu: "
+             "{type: epyc-7763, sockets: 2}, memory: 1TB, nics: {type: ethernet-100, count: 2}}, "
+             "{name: train, count: 2, gpus: {type: "
+             "a100-80, count: 8}, cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, nics: {type: "
+             "ib-hdr, count: 8}}], storage: {bandwidth: 20GB/s}, failures: {node_mtbf: 40h, "
+             "repair: 20min}}\n"
+             "workload: {arrival: {process: poisson, rate: 9/h}, jobs: 90, mix: ["
+             "{recipe: dpo, name: dpo, share: 2, model: qwen2.5-7b, method: lora, recompute: "
+             "full, zero: 2, prompts: 64, pairs: 1, prompt_tokens: 256, response: {mean: 200, "
+             "cv: 1, max: 1024}, reward: {on: cpu, core_time: 100ms}, steps: {uniform: [10, "
+             "40]}, rollout: {gpus: 8, types: [l40s, a100-80], home: rollout}, train: {gpus: 8, "
+             "types: [a100-80, l40s], home: train}, data: {cores: 8}}, {recipe: lora, name: "
+             "lora, model: llama-3.1-8b, recompute: full, batch: 64, sequence: 2048, "
+             "micro_batch: 1, steps: {uniform: [200, 800]}, train: {gpus: 8, types: [a100-80, "
+             "l40s]}}]}\n"
+             "policies: [%s]\n%soutput: {tables: [summary, jobs, phases, timeline, decisions], "
+             "plots: [], detail_seeds: all}\n", policies, more);
+    program_write(program, "day.yaml", text);
+}
+
+/* Returns the status of `clustersim COMMAND day.yaml WORDS -o FOLDER -q`; *said is to be
+ * freed. */
+static int run(const struct program *program, const char *command, const char *folder,
+               const char *const *more, char **said)
+{
+    const char *word[24] = { command, program_path(program, "day.yaml"), "-q", "-o",
+                             program_path(program, folder) };
+    size_t n = 5;
+
+    while (*more != NULL)
+        word[n++] = *more++;
+    return program_say(program, word, said);
+}
+
+static void run_well(const struct program *program, const char *command, const char *folder,
+                     const char *const *more)
+{
+    char *said;
+    int status = run(program, command, folder, more, &said);
+
+    if (status != 0)
+        fail_msg("%s: status %d: %s", command, status, said);
+    free(said);
+}
+
+/* The rows of a policy, its name put out; to be freed. */
+static char *rows_of(const struct program *program, const char *folder, const char *file,
+                     const char *policy)
+{
+    char *csv = program_result(program, folder, file), name[64];
+    assert_non_null(csv);
+    char *out = calloc(1, strlen(csv) + 1), *end = out;
+
+    snprintf(name, sizeof name, ",%s,", policy);
+    for (char *line = strtok(csv, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        char *at = strstr(line, name);
+
+        if (at != NULL && at == strchr(line, ','))
+            end += sprintf(end, "%s\n", at + strlen(name));
+    }
+    free(csv);
+    assert_true(end > out);
+    return out;
+}
+
+static const char *const files[] = { "summary.csv", "jobs.csv", "phases.csv", "timeline.csv",
+                                     "decisions.csv" };
+#define FILES (sizeof files / sizeof files[0])
+
+static void assert_same(const struct program *program, const char *folder, const char *policy,
+                        const char *other_folder, const char *other)
+{
+    for (size_t i = 0; i < FILES; i++) {
+        char *left = rows_of(program, folder, files[i], policy);
+        char *right = rows_of(program, other_folder, files[i], other);
+
+        if (strcmp(left, right) != 0)
+            fail_msg("%s of %s in %s is not that of %s in %s", files[i], policy, folder, other,
+                     other_folder);
+        free(left);
+        free(right);
+    }
+}
+
+#define WORDS(...) (const char *const[]){ __VA_ARGS__, NULL }
+
+static void the_branch_that_goes_on_is_the_run_itself(void **state)
+{
+    const struct program *program = *state;
+
+    write_day(program, "{policy: static, blocking: skip}", "");
+    run_well(program, "run", "run", WORDS("-j", "1"));
+    run_well(program, "fork", "fork", WORDS("--at", "5h", "--set", "policy=dynamic", "--set",
+                                            "{policy: hybrid, reserve: 0.5}", "-j", "2"));
+    assert_same(program, "fork", "static", "run", "static");
+    /* The two others are others. */
+    for (size_t i = 1; i < 3; i++) {
+        char *left = rows_of(program, "fork", "jobs.csv", "static");
+        char *right = rows_of(program, "fork", "jobs.csv",
+                              i == 1 ? "policy=dynamic" : "policy=hybrid+reserve=0.5");
+
+        assert_string_not_equal(left, right);
+        free(left);
+        free(right);
+    }
+}
+
+static void a_branch_from_the_beginning_is_the_run_of_the_other(void **state)
+{
+    const struct program *program = *state;
+
+    write_day(program, "{policy: static, blocking: skip}", "");
+    run_well(program, "fork", "fork", WORDS("--at", "0s", "--set", "policy=dynamic", "--set",
+                                            "{policy: hybrid, reserve: 20%}", "--set",
+                                            "share_max=0.5"));
+    write_day(program, "dynamic, {policy: hybrid, reserve: 20%}, {policy: static, name: s, "
+              "blocking: skip, share_max: 0.5}", "");
+    run_well(program, "run", "run", WORDS("-j", "2"));
+    assert_same(program, "fork", "policy=dynamic", "run", "dynamic");
+    assert_same(program, "fork", "policy=hybrid+reserve=20%", "run", "hybrid");
+    assert_same(program, "fork", "share_max=0.5", "run", "s");
+}
+
+/* Up to 5 h all rows are the same; the instant is the column after the seed.  A row of the
+ * timeline is of some minutes from then on. */
+static void assert_one_past(const struct program *program, const char *file)
+{
+    char *left = rows_of(program, "fork", file, "static");
+    char *right = rows_of(program, "fork", file, "policy=dynamic"), *a = left, *b = right;
+    unsigned same = 0;
+
+    while (*a != '\0' && strtod(strchr(a, ',') + 1, NULL) < 5 * 3600 - 600) {
+        size_t bytes = strcspn(a, "\n") + 1;
+
+        if (strncmp(a, b, bytes) != 0)
+            fail_msg("%s: %.80s", file, a);
+        a += bytes;
+        b += bytes;
+        same++;
+    }
+    assert_true(same > 10);
+    assert_string_not_equal(a, b);      /* and later they are not */
+    free(left);
+    free(right);
+}
+
+static void branches_have_one_past(void **state)
+{
+    const struct program *program = *state;
+
+    write_day(program, "{policy: static, blocking: skip}", "");
+    run_well(program, "fork", "fork", WORDS("--at", "5h", "--set", "policy=dynamic", "--seeds",
+                                            "1"));
+    assert_one_past(program, "decisions.csv");
+    assert_one_past(program, "timeline.csv");
+}
+
+static void threads_change_no_byte(void **state)
+{
+    const struct program *program = *state;
+    const char *const set[] = { "--at", "5h", "--set", "policy=dynamic", "--set",
+                                "policy=easy" };
+
+    write_day(program, "fcfs, {policy: static, blocking: skip}", "");
+    run_well(program, "fork", "one", WORDS("-j", "1", "--only", "static", set[0], set[1], set[2],
+                                           set[3], set[4], set[5]));
+    run_well(program, "fork", "two", WORDS("-j", "2", "--only", "static", set[0], set[1], set[2],
+                                           set[3], set[4], set[5]));
+    for (size_t i = 0; i < FILES; i++) {
+        char *one = program_result(program, "one", files[i]);
+        char *two = program_result(program, "two", files[i]);
+
+        assert_string_equal(one, two);
+        free(one);
+        free(two);
+    }
+}
+
+/* `then` in a file says what the command says. */
+static void an_entry_with_then_is_a_branch(void **state)
+{
+    const struct program *program = *state;
+
+    write_day(program, "{policy: static, blocking: skip}", "");
+    run_well(program, "fork", "fork", WORDS("--at", "5h", "--set", "policy=dynamic"));
+    write_day(program, "{policy: static, blocking: skip, name: b, then: {at: 5h, policy: "
+              "dynamic}}", "");
+    run_well(program, "run", "run", WORDS("-j", "1"));
+    assert_same(program, "fork", "policy=dynamic", "run", "b");
+}
+
+static void assert_refused(const struct program *program, int status, const char *part,
+                           const char *const *more)
+{
+    char *said;
+
+    assert_int_equal(run(program, "fork", "no", more, &said), status);
+    if (strstr(said, part) == NULL)
+        fail_msg("'%s' lacks '%s'", said, part);
+    free(said);
+}
+
+static void what_cannot_change_is_refused(void **state)
+{
+    const struct program *program = *state;
+
+    write_day(program, "fcfs, dynamic, {policy: static, name: late, blocking: skip, then: {at: "
+              "1h, policy: dynamic}}", "");
+    assert_refused(program, 2, "fork needs --at", WORDS("--set", "lend=false"));
+    assert_refused(program, 2, "the experiment has 3 policies",
+                   WORDS("--at", "1h", "--set", "lend=false"));
+    assert_refused(program, 2, "--only names 'dynamik'",
+                   WORDS("--at", "1h", "--set", "lend=false", "--only", "dynamik"));
+    assert_refused(program, 2, "--set needs KEY=VALUE",
+                   WORDS("--at", "1h", "--set", "lend", "--only", "dynamic"));
+    assert_refused(program, 2, "'cluster.nodes' cannot change while a trial runs",
+                   WORDS("--at", "1h", "--set", "cluster.nodes=[]", "--only", "dynamic"));
+    assert_refused(program, 3, "key 'placement' cannot change while a trial runs",
+                   WORDS("--at", "1h", "--set", "placement=spread", "--only", "dynamic"));
+    assert_refused(program, 3, "Keys that can: policy, blocking, backfill",
+                   WORDS("--at", "1h", "--set", "estimate=noisy", "--only", "fcfs"));
+    assert_refused(program, 3, "policy dlas cannot begin while jobs run",
+                   WORDS("--at", "1h", "--set", "policy=dlas", "--only", "fcfs"));
+    assert_refused(program, 3, "policy fcfs leases for a job's life",
+                   WORDS("--at", "1h", "--set", "policy=fcfs", "--only", "dynamic"));
+    assert_refused(program, 3, "then changes nothing",
+                   WORDS("--at", "1h", "--set", "lend=true", "--only", "dynamic"));
+    assert_refused(program, 3, "Did you mean 'lend'?",
+                   WORDS("--at", "1h", "--set", "lemd=true", "--only", "dynamic"));
+    assert_refused(program, 3, "then must begin before until",
+                   WORDS("--at", "20h", "--set", "lend=false", "--only", "dynamic"));
+    assert_refused(program, 3, "two policies are called 'lend=false'",
+                   WORDS("--at", "1h", "--set", "lend=false", "--set", "lend=false", "--only",
+                         "dynamic"));
+    assert_refused(program, 3, "policy late has `then` already",
+                   WORDS("--at", "1h", "--set", "lend=false", "--only", "late"));
+    write_day(program, "dynamic", "sweep: {policies.dynamic.lend: [true, false]}\n");
+    assert_refused(program, 3, "branches have one past",
+                   WORDS("--at", "1h", "--set", "lend_max=1"));
+    write_day(program, "{policy: fcfs, then: {at: 1h}}", "");
+    assert_refused(program, 3, "policy fcfs has `then` already",
+                   WORDS("--at", "1h", "--set", "policy=easy"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(int argc, char **argv)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(the_branch_that_goes_on_is_the_run_itself),
+        TEST(a_branch_from_the_beginning_is_the_run_of_the_other),
+        TEST(branches_have_one_past),
+        TEST(threads_change_no_byte),
+        TEST(an_entry_with_then_is_a_branch),
+        TEST(what_cannot_change_is_refused),
+    };
+
+    (void)argc;
+    self = argv[0];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
