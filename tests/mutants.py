@@ -15,7 +15,8 @@ one of them fails:
                      [--leave PATTERN] [--at-least FRACTION] [--known] [--near]
                      [--write-near] [--log FILE] [-j N]
 
---count is for each folder of the product that has files of the PATTERN.  --seconds is
+--count is for each folder of the product that has files of the PATTERN: all but experiments,
+unless it is given.  --seconds is
 processor time of all, what is not judged by then is left; --each is that of one fault, and
 once more for golden experiments.  --leave names tests that do not run.  The first run measures
 which test runs which line, some ten minutes; --known takes what is measured.  --near needs
@@ -42,11 +43,13 @@ import threading
 
 from mutation import reach
 from mutation.bench import Bench
-from mutation.places import ROOT, function_at, in_words, line_at, lines_of
+from mutation.places import ROOT, function_at, in_table, in_words, line_at, lines_of
 
 HERE = os.path.join(ROOT, "tests", "mutation")
+FOLDERS = "^(sim|models|workloads|policies)/"
 NEAR = 8                        # tests for a file in near.tsv
 NEAR_S = 4                      # seconds of a test there
+TABLES = ("key_bounds_test", "param_range_test")   # read tables, and run none of their lines
 
 
 def rows_of(name):
@@ -82,6 +85,7 @@ class Judge:
         self.scratch = tempfile.mkdtemp(prefix="clustersim-mutants-")
         self.equivalent = {tuple(row[:4]) for row in rows_of("equivalent.tsv")}
         self.lock = threading.Lock()
+        self.sound = {}                 # of a test: does it pass without a fault?
         self.kills_path = os.path.join(bench.folder, "kills.json")
         self.kills = collections.defaultdict(collections.Counter)
         if os.path.exists(self.kills_path):
@@ -94,8 +98,10 @@ class Judge:
 
     def tests_of(self, name, number):
         """The tests that run a line: first those that kill most in a second; goldens last."""
+        data = in_table(name, number)
         if self.near:
-            return [(test, NEAR_S) for test in self.table.get(name, [])
+            return [(test, NEAR_S) for test in (*(TABLES if data else ()),
+                                                *self.table.get(name, []))
                     if self.bench.prepare(test)]
         room, stem = name.split("/")[0], os.path.basename(name)[:-2]
 
@@ -109,10 +115,23 @@ class Judge:
         in_file = [test for test, entry in self.reached.items()
                    if entry["set"].get(name) and not self.leave.search(test)]
         tests = [test for test in in_file if lines & self.reached[test]["set"][name]]
-        if not tests and line_at(name, number).lstrip().startswith((".", "{", "[")):
-            tests = in_file
+        if data:
+            tests = list({*in_file, *(test for test in TABLES if test in self.reached)})
         tests.sort(key=lambda test: (test in self.bench.golden, -worth(test), test))
         return [(test, self.reached[test]["cpu"]) for test in tests]
+
+    def is_sound(self, test, limit_s):
+        """Does a test pass without a fault?  One that does not has found none."""
+        with self.lock:
+            if test not in self.sound:
+                work = os.path.join(self.scratch, "sound")
+                os.makedirs(work)
+                shutil.copy(os.path.join(self.bench.folder, "none", "libmutant.so"), work)
+                self.sound[test] = not self.bench.run(test, work, limit_s)[0]
+                shutil.rmtree(work)
+                if not self.sound[test]:
+                    print("mutants: %s fails without a fault: left out" % test, file=sys.stderr)
+            return self.sound[test]
 
     def judge(self, at, fault):
         """(fault, verdict, which test failed); None: it does not compile."""
@@ -133,7 +152,7 @@ class Judge:
                     continue
                 failed, used_s, _said = self.bench.run(test, work, 3 * cpu_s + 3)
                 ran, left_s[golden] = ran + 1, left_s[golden] - used_s
-                if failed:
+                if failed and self.is_sound(test, 3 * cpu_s + 3):
                     with self.lock:
                         self.kills[name][test] += 1
                     return fault, "by golden" if golden else "killed", test
@@ -258,7 +277,7 @@ def write_near(judge):
     for name in reach.sources():
         cheap = {test: entry for test, entry in judge.reached.items() if not entry["failed"] and
                  entry["cpu"] < NEAR_S and name in entry["set"]}
-        if not cheap or name.split("/")[0] not in ("models", "policies"):
+        if not cheap or not re.search(FOLDERS, name):
             continue
         golden = {test: cheap.pop(test) for test in list(cheap) if test in judge.bench.golden}
         tests = choose_near(judge, name, cheap) + choose_near(judge, name, golden)[:2]
@@ -272,7 +291,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--seed", default=None)
     parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--files", default="^(models|policies)/")
+    parser.add_argument("--files", default=FOLDERS)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--each", type=float, default=30)
     parser.add_argument("--leave")

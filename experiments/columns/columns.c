@@ -150,7 +150,7 @@ static const struct table_column services_column[] = {
       "99th percentile of the time to the whole answer" },
     { "slo_attained_fraction", TABLE_REAL,
       "answered as promised, of all requests after the warm-up, as are the "
-      "times and rates here" },
+      "times and rates here, but for those that `until` cuts off before they are late" },
     { "goodput_per_s", TABLE_REAL,
       "answered as promised, per second from the first request to the last "
       "answer" },

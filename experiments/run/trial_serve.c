@@ -296,8 +296,9 @@ static void row(const struct served *s, struct table *table)
     put_times(table, &r->ttft, r->ttft_q);
     put_times(table, &r->tpot, r->tpot_q);
     put_times(table, &r->latency, r->latency_q);
-    table_real_or_empty(table, r->measured > 0 ? (double)r->in_slo / (double)r->measured
-                               : NAN);
+    table_real_or_empty(table, r->measured > r->open
+                                   ? (double)r->in_slo / (double)(r->measured - r->open)
+                                   : NAN);
     table_real_or_empty(table, r->span_s > 0 ? (double)r->in_slo / r->span_s : NAN);
     table_real_or_empty(table, r->span_s > 0 ? r->tokens / r->span_s : NAN);
     put_side(table, r, SERVE_GPU);
@@ -315,12 +316,11 @@ static void row(const struct served *s, struct table *table)
 void trial_serve_result(struct trial_serve *t, struct table *table,
                         struct trial_result *result)
 {
-    uint64_t requests = 0, in_slo = 0, done = 0, came = 0,
-             answered = 0;
+    uint64_t judged = 0, in_slo = 0, done = 0, came = 0, answered = 0;
     double *value = result->value, usd = 0, slowest = NAN;
 
     for (uint32_t i = 0; i < t->count; i++) {
-        requests += t->served[i].result->measured;
+        judged += t->served[i].result->measured - t->served[i].result->open;
         in_slo += t->served[i].result->in_slo;
         done += t->served[i].result->done;
         came += t->served[i].result->measured;
@@ -332,8 +332,8 @@ void trial_serve_result(struct trial_serve *t, struct table *table,
         if (table != NULL)
             row(&t->served[i], table);
     }
-    if (requests > 0)
-        value[METRIC_SLO] = (double)in_slo / (double)requests;
+    if (came > 0)
+        value[METRIC_SLO] = judged > 0 ? (double)in_slo / (double)judged : 1;
     value[METRIC_REQUESTS] = (double)came;
     value[METRIC_REQUESTS_DONE] = (double)answered;
     value[METRIC_SERVICE_COST] = usd;

@@ -93,17 +93,20 @@ static void finish_batch(struct loop *loop, void *self, uint64_t arg)
         s->emptied(s, r);
 }
 
-/* A request that fills the batch starts it at once; an idle replica begins to
- * wait for others. */
+/* An idle replica starts its batch, or begins to wait for others. */
+void service_batch_start(struct replica *r)
+{
+    assert(r->ready && r->does == REPLICA_IDLE);
+    continue_batch(r);
+}
+
+/* A request that fills the batch for which a replica waits starts it at once. */
 void service_batch_take(struct replica *r, const struct flight *flight)
 {
     assert(r->ready);
     assert(flight->prompt_tokens > 0);
     flight_push(&r->queue, flight);
-    if (r->does == REPLICA_IDLE) {
-        continue_batch(r);
-    } else if (r->does == REPLICA_WAITS &&
-               r->queue.count >= r->service->spec->batch_max) {
+    if (r->does == REPLICA_WAITS && r->queue.count >= r->service->spec->batch_max) {
         loop_cancel(r->service->parts.loop, r->event);
         start_batch(r);
     }

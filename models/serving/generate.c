@@ -358,6 +358,13 @@ static void cut_steps(struct replica *r)
                        LOOP_RANK_FINISH, finish_work, r, 0);
 }
 
+/* An idle replica admits what finds room. */
+void service_generate_start(struct replica *r)
+{
+    assert(r->ready && r->does == REPLICA_IDLE);
+    start_work(r);
+}
+
 /* A request that could join the batch ends the run of decoding steps that were
  * to be computed in one go. */
 void service_generate_take(struct replica *r, const struct flight *flight)
@@ -373,10 +380,7 @@ void service_generate_take(struct replica *r, const struct flight *flight)
     }
     flight_push(&r->queue, flight);
     r->load_tokens += whole;
-    if (r->does == REPLICA_IDLE)
-        start_work(r);
-    else if (r->does == REPLICA_DECODE && r->queue.count == 1 &&
-             is_admissible(r, flight))
+    if (r->does == REPLICA_DECODE && r->queue.count == 1 && is_admissible(r, flight))
         cut_steps(r);
     service_note_load(r);
 }

@@ -107,6 +107,27 @@ static void measure_request(struct service *service,
     service->last_ns = service_now(service);
 }
 
+/* May a request that is not answered now still keep all promises? */
+static bool may_keep(const struct service *service, const struct flight *flight)
+{
+    const struct service_spec *spec = service->spec;
+    double age_s = clock_s_from_ns(service_now(service) - flight->arrive_ns);
+    double ttft_s = flight->made_tokens > 0 ? (double)flight->ttft_us * 1e-6 : age_s;
+    double tpot_s = flight->made_tokens > 0 && flight->output_tokens > 1
+                        ? (age_s - ttft_s) / (flight->output_tokens - 1) : 0;
+
+    assert(age_s >= 0);
+    return service_keeps(age_s, spec->latency_ns) && service_keeps(ttft_s, spec->ttft_ns) &&
+           service_keeps(tpot_s, spec->tpot_ns);
+}
+
+void service_note_left(struct service *service, const struct flight *flight)
+{
+    assert(service->in_service > 0);
+    if (flight->arrive_ns >= service->parts.warmup_ns && may_keep(service, flight))
+        service->result.open++;
+}
+
 void service_note_done(struct service *service, const struct flight *flight)
 {
     assert(service->in_service > 0);

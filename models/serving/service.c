@@ -12,19 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/serving/prefix_cache.h"
 #include "models/serving/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 #include "sim/event/loop.h"
-
-/* Does the replica generate tokens, or answer in passes? */
-static bool is_generating(const struct replica *r)
-{
-    assert(r->side < SERVE_SIDES);
-    return r->service->spec->side[r->side].law.kind == SERVE_GENERATE;
-}
 
 /* ---- lists of numbers, ascending --------------------------------------- */
 
@@ -54,60 +46,21 @@ static void list_remove(uint32_t *list, uint32_t *count, uint32_t number)
 
 /* ---- requests ----------------------------------------------------------- */
 
-/* What of the prompt the replica need not compute; the last token it must. */
-static uint32_t known_tokens(struct service *s, struct replica *r,
-                             const struct request *request)
-{
-    assert(r->ready);
-    uint32_t known = request->known_tokens;
-
-    s->result.prompt_tokens += request->prompt_tokens;
-    if (r->cache != NULL && request->prefix.count > 0) {
-        uint32_t found = prefix_cache_use(r->cache, &request->prefix);
-
-        known = found > known ? found : known;
-        if (known >= request->prompt_tokens)
-            known = request->prompt_tokens - 1;
-    }
-    s->result.known_tokens += known;
-    return known;
-}
-
-/* request: as it came; NULL where it is sent on later. */
-static void deliver_request(struct service *s, struct flight *flight,
-                            const struct request *request)
-{
-    assert(flight->prompt_tokens > 0);
-    struct replica *r = service_route(s, request);
-
-    if (r == NULL) {
-        flight_push(&s->backlog, flight);
-    } else if (s->spec->queue_max > 0 && flight->made_tokens == 0 &&
-               r->queue.count >= s->spec->queue_max +
-                                 (r->batch == NULL ? r->at_work : 0)) {
-        service_note_dropped(s);
-    } else if (is_generating(r)) {
-        flight->known_tokens = request != NULL ? known_tokens(s, r, request)
-                                               : 0;
-        service_generate_take(r, flight);
-    } else {
-        service_batch_take(r, flight);
-    }
-}
-
 /* Requests that came while no replica was open; those that waited too long are
  * dropped. */
 static void deliver_backlog(struct service *s)
 {
     assert(s->opens > 0);
+    service_begin_deliver(s);
     for (uint32_t n = s->backlog.count; n > 0; n--) {
         struct flight flight = flight_pop(&s->backlog);
 
         if (service_gave_up(s, &flight))
             service_note_dropped(s);
         else
-            deliver_request(s, &flight, NULL);
+            service_deliver(s, &flight, NULL);
     }
+    service_end_deliver(s);
 }
 
 /* Takes the next request of the source; requests come in order of time. */
@@ -125,6 +78,7 @@ static void accept_requests(struct loop *loop, void *self, uint64_t arg)
     struct service *s = self;
 
     (void)arg;
+    service_begin_deliver(s);
     do {
         struct flight flight = {
             .arrive_ns = s->next.arrive_ns,
@@ -135,9 +89,10 @@ static void accept_requests(struct loop *loop, void *self, uint64_t arg)
         s->result.measured += s->next.arrive_ns >= s->parts.warmup_ns;
         s->seen++;
         s->in_service++;
-        deliver_request(s, &flight, &s->next);
+        service_deliver(s, &flight, &s->next);
         fetch_request(s);
     } while (s->more && s->next.arrive_ns == loop_now_ns(loop));
+    service_end_deliver(s);
     if (s->more)
         loop_at(loop, s->next.arrive_ns, LOOP_RANK_ARRIVAL, accept_requests, s, 0);
 }
@@ -272,10 +227,12 @@ static void hand_over_queue(struct replica *r)
                                                  last.output_tokens;
         flight_push_front(&waiting, &last);
     }
+    service_begin_deliver(r->service);
     while (waiting.count > 0) {
         struct flight flight = flight_pop(&waiting);
-        deliver_request(r->service, &flight, NULL);
+        service_deliver(r->service, &flight, NULL);
     }
+    service_end_deliver(r->service);
     flight_free(&waiting);
 }
 
@@ -417,7 +374,7 @@ void service_ready(struct service *s, uint32_t number,
     r->ready = true;
     r->gang = *gang;
     r->ready_ns = r->since_ns = service_now(s);
-    if (is_generating(r))
+    if (service_generates(r))
         service_generate_ready(r, host_bytes);
     else
         service_batch_ready(r);
@@ -438,12 +395,14 @@ void service_lost(struct service *s, uint32_t number)
     close_replica(r, &left);
     if (r->draining)            /* nobody waits for it to come back */
         note_emptied(s, r);
+    service_begin_deliver(s);
     while (left.count > 0) {
         struct flight flight = flight_pop(&left);
         flight.made_tokens = 0;
         s->result.rerouted++;
-        deliver_request(s, &flight, NULL);
+        service_deliver(s, &flight, NULL);
     }
+    service_end_deliver(s);
     flight_free(&left);
 }
 
@@ -451,6 +410,13 @@ uint64_t service_traffic(const struct service *service)
 {
     assert(service != NULL);
     return service->result.requests + service->result.done;
+}
+
+/* The end of the run cuts off the requests of a queue. */
+static void cut_off(struct service *s, const struct flight_queue *queue)
+{
+    for (uint32_t i = 0; i < queue->count; i++)
+        service_note_left(s, &queue->slot[(queue->head + i) & (queue->room - 1)]);
 }
 
 /* Replicas that still live are counted up to now.  Every request is measured
@@ -464,10 +430,14 @@ const struct service_result *service_close(struct service *s)
 
         if (r->ready)
             service_note_busy(r);
+        cut_off(s, &r->queue);
+        for (uint32_t k = 0; r->batch != NULL && k < r->at_work; k++)
+            service_note_left(s, &r->batch[k]);
         result->side[r->side].busy_s += r->busy_s;
         result->side[r->side].replica_s +=
             clock_s_from_ns(service_now(s) - r->start_ns);
     }
+    cut_off(s, &s->backlog);
     s->closed = true;           /* leases that end now take nothing any more */
     result->unfinished = s->in_service;
     if (s->spec->aggregate_ns > 0)      /* who came first is answered first */

@@ -92,6 +92,8 @@ struct service_result {
     uint64_t measured;          /* requests that arrived after the warm-up */
     uint64_t answered;          /* of those */
     uint64_t in_slo;            /* of those, answered within all promises */
+    uint64_t open;              /* measured, not answered at the end of the run, and not
+                                   yet late; as a mass: 0 */
     double tokens;              /* generated for measured requests */
     double prompt_tokens;       /* of requests that a replica took on arrival */
     double known_tokens;        /* of those, found in its prefix cache */

@@ -4,8 +4,9 @@
  *
  * The files in layers; none calls a later one: note.c (queues and counters),
  * least.c (who has the least to do), batch.c and generate.c (how a replica
- * works), route.c, scale.c, service.c (arrivals and replicas).  The one call in the
- * other direction is the function pointer `emptied`.
+ * works), route.c, deliver.c (requests to replicas), scale.c, service.c (arrivals, the
+ * coming and going of replicas).  The one call in the other direction is the function
+ * pointer `emptied`.
  */
 #ifndef MODELS_SERVING_STATE_H
 #define MODELS_SERVING_STATE_H
@@ -41,6 +42,7 @@ struct replica {
     uint32_t number, place;     /* place: among the open ones, see least.c */
     enum serve_side side;
     bool wanted, ready, draining;
+    bool fresh;                 /* idle, and among those that start next */
     struct gang gang;
     enum replica_does does;
     struct flight_queue queue;
@@ -88,6 +90,9 @@ struct service {
     uint64_t *least;            /* the tournament of loads; 0 leaves: none */
     uint32_t leaves, least_room;
     bool closed;                /* its result is final */
+    bool gathers;               /* requests are handed out, no replica starts yet */
+    uint32_t *fresh;            /* numbers of those that then start */
+    uint32_t freshes, fresh_room;
     struct rng rng;
     struct flight_queue backlog;        /* while no replica is open */
     struct request next;
@@ -118,6 +123,8 @@ struct flight flight_pop_last(struct flight_queue *queue);
 void flight_free(struct flight_queue *queue);
 void service_note_done(struct service *service, const struct flight *flight);
 void service_note_dropped(struct service *service);
+/* The run ends before the request is answered. */
+void service_note_left(struct service *service, const struct flight *flight);
 /* True: the request has waited for longer than timeout_ns. */
 bool service_gave_up(const struct service *service,
                      const struct flight *flight);
@@ -133,12 +140,15 @@ void service_note_load(struct replica *replica);
 void service_note_open(struct service *service);
 struct replica *service_least(struct service *service);
 
-/* batch.c, generate.c.  _take: adds a request to the queue of a ready replica.
- * _leave: moves all its requests to `out`. */
+/* batch.c, generate.c.  _take: adds a request to the queue of a ready replica; an idle
+ * one does not start.  _start: an idle replica with a queue begins.  _leave: moves all its
+ * requests to `out`. */
 void service_batch_take(struct replica *replica, const struct flight *flight);
+void service_batch_start(struct replica *replica);
 void service_batch_ready(struct replica *replica);
 void service_generate_take(struct replica *replica,
                            const struct flight *flight);
+void service_generate_start(struct replica *replica);
 void service_generate_ready(struct replica *replica, double host_bytes);
 void service_generate_leave(struct replica *replica,
                             struct flight_queue *out);
@@ -147,6 +157,17 @@ void service_generate_leave(struct replica *replica,
  * NULL for a request that is routed again: its prefix is not known any more. */
 struct replica *service_route(struct service *service,
                               const struct request *request);
+
+/* deliver.c.  _begin_deliver, _end_deliver: stand about all calls of _deliver of one
+ * instant; the second starts the replicas that were idle, and then drops what waits
+ * beyond the limit of a queue.  _deliver: hands a request to a replica, or to the backlog
+ * where none is open; `request` is NULL where it is sent on.  _generates: does the replica
+ * generate tokens, or answer in passes? */
+bool service_generates(const struct replica *replica);
+void service_begin_deliver(struct service *service);
+void service_deliver(struct service *service, struct flight *flight,
+                     const struct request *request);
+void service_end_deliver(struct service *service);
 
 /* mass.c: starts the ticks that replace single arrivals. */
 void service_mass_begin(struct service *service);

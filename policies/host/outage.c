@@ -222,6 +222,15 @@ void host_note_interruption(struct cs_host *host, uint32_t j)
     assert(job->interruptions <= host->counts.interruptions);
 }
 
+void host_owe_restart(struct cs_host *host, uint32_t j)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+
+    assert(job->penalty_ns >= 0);
+    job->penalty_ns = spec_of(host) != NULL ? spec_of(host)->restart_ns : 0;
+    job->restart_until_ns = 0;
+}
+
 void host_interrupt(struct cs_host *host, uint32_t j)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -231,12 +240,11 @@ void host_interrupt(struct cs_host *host, uint32_t j)
     host_job_drop(host, j);
     drop_tasks(host, job);
     double lost = roll_back_job(host, j);
-    job->penalty_ns = spec_of(host) != NULL ? spec_of(host)->restart_ns : 0;
-    job->restart_until_ns = 0;
+    host_owe_restart(host, j);
     requeue_job(host, j, lost);
 }
 
-void host_suspend(struct cs_host *host, uint32_t j)
+void host_suspend(struct cs_host *host, uint32_t j, bool restarts)
 {
     struct host_job_slot *job = host_job_slot(host, j);
 
@@ -244,6 +252,8 @@ void host_suspend(struct cs_host *host, uint32_t j)
     assert(job->leases > 0);
     host_note_interruption(host, j);
     host_job_drop(host, j);
+    if (restarts)
+        host_owe_restart(host, j);
     requeue_job(host, j, 0);
 }
 

@@ -24,8 +24,11 @@ void host_outage_ran(struct cs_host *host, uint32_t job, bool runs);
 /* Takes all leases of a job away.  It goes on later from what it saved, and
  * waits again at its old place in the order. */
 void host_interrupt(struct cs_host *host, uint32_t job);
-/* Takes all leases of a job away.  Its progress is kept. */
-void host_suspend(struct cs_host *host, uint32_t job);
+/* Takes all leases of a job away.  Its progress is kept.  restarts: its next lease takes
+ * `restart` longer. */
+void host_suspend(struct cs_host *host, uint32_t job, bool restarts);
+/* The next lease of an interrupted job takes `restart` longer. */
+void host_owe_restart(struct cs_host *host, uint32_t job);
 /* Has the lease resources of that node? */
 bool host_stands_on(const struct cs_lease *lease, uint32_t node);
 /* Does the memory of that node keep the state of a role that has no lease? */

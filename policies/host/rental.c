@@ -10,22 +10,15 @@
  * node has the same length under every policy.  rent.c decides how many nodes
  * are ordered.
  *
- * A reclaim loses the state on the node's GPUs or parked in its memory: the job
- * goes back to what it saved.  A role that saves nothing (generation) loses
- * its lease and the running phase; its job continues.
+ * notice.c says what becomes of the state on a node that goes.
  */
-#include "models/jobs/job.h"
 #include "models/types/facts.h"
 #include "policies/host/block.h"
 #include "policies/host/demand.h"
+#include "policies/host/notice.h"
 #include "policies/host/outage.h"
 #include "policies/host/rental.h"
-#include "policies/host/request.h"
-#include "policies/leases/cost.h"
 #include "policies/leases/idle.h"
-#include "policies/leases/job.h"
-#include "policies/leases/lease.h"
-#include "policies/leases/phase.h"
 #include "policies/leases/power.h"
 #include "policies/policy.h"
 #include "policies/state/job_slot.h"
@@ -128,77 +121,15 @@ static void end_rental(struct cs_host *host, uint32_t n)
     host->hooks.wake(host);
 }
 
-/* Drops a lease; its job continues and asks for the phase again. */
-static void lose_lease(struct cs_host *host, uint32_t i)
-{
-    uint32_t j = lease_of(host, i)->job.i;
-
-    assert(host_per_phase(host));
-    host_note_interruption(host, j);
-    if (host_lease_runs(host, i))
-        host_phase_cut_keep(host, i);
-    host_drop(host, i);
-    host_tell(host, FACT_JOB_INTERRUPT, j, 0, 0);
-    host_job_advance(host, j);
-}
-
-/* Lease i stands on a node that goes.  Its job is interrupted if it had state
- * on it that is not saved, or is stopped; else it loses the lease alone. */
-static void lose_state(struct cs_host *host, uint32_t i, bool saved)
-{
-    const struct cs_lease *lease = lease_of(host, i);
-    const struct job_form *form = cs_request(host, lease->job)->form;
-    bool fixed = host_job_fixed(host, lease->job.i);
-    uint32_t j = lease->job.i;
-
-    assert(lease->role < form->role_count);
-    if ((form->role[lease->role].save_bytes > 0 || fixed) && !saved)
-        host_interrupt(host, j);
-    else if (host_per_phase(host) && !fixed)
-        lose_lease(host, i);
-    else
-        host_suspend(host, j);
-}
-
-/* Ends all leases on a node that goes without notice, or at the end of one.  Losing
- * one may end others of the same job, so the walk begins again. */
-static void lose_leases(struct cs_host *host, uint32_t n)
-{
-    assert(host->nodes->rent->node[n].state != RENT_AWAY);
-    for (uint32_t k = 0; k < cs_lease_count(host);) {
-        uint32_t i = cs_lease_at(host, k).i;
-        if (host_stands_on(lease_of(host, i), n)) {
-            lose_state(host, i, false);
-            k = 0;              /* the job's other leases are gone too */
-        } else {
-            k++;
-        }
-    }
-}
-
-/* The memory of a node is gone, with the state of roles that was parked there.
- * `saved`: it was written to the storage in time; else its jobs are interrupted. */
-static void lose_parked(struct cs_host *host, uint32_t n, bool saved)
-{
-    assert(n < host->spec->node_count);
-    for (uint32_t j = 0; j < host_jobs_submitted(host); j++) {
-        if (host_job_ended(host, j))
-            continue;
-        if (!saved && host_parked_on(host_job_at(host, j), n))
-            host_interrupt(host, j);
-        host_forget_parked(host, j, n);
-    }
-}
-
-/* The node goes now: its leases are lost, then what is parked on it, then the
- * rental ends, unless the last lease ended it. */
-static void take_node_away(struct cs_host *host, uint32_t n, bool saved)
+/* The node goes now: its leases are lost, then what is parked on it and could not be
+ * saved within within_ns, then the rental ends, unless the last lease ended it. */
+static void take_node_away(struct cs_host *host, uint32_t n, int64_t within_ns)
 {
     struct rent_node *node = &host->nodes->rent->node[n];
 
     assert(node->state != RENT_AWAY);
-    lose_leases(host, n);
-    lose_parked(host, n, saved);
+    host_notice_lose_leases(host, n);
+    host_notice_lose_parked(host, n, within_ns);
     if (node->state != RENT_AWAY)       /* else the last lease ended it */
         end_rental(host, n);
 }
@@ -211,104 +142,33 @@ static void end_notice(struct loop *loop, void *self, uint64_t arg)
 
     (void)loop;
     assert(host->nodes->rent->node[n].state == RENT_NOTICE);
-    take_node_away(host, n, spec_of(host, n)->on_notice == RENT_SAVE);
+    take_node_away(host, n, spec_of(host, n)->on_notice == RENT_SAVE
+                                ? spec_of(host, n)->notice_ns : HOST_SAVES_NOTHING);
 }
 
 /* ---- notice ------------------------------------------------------------- */
 
-/* Has the state of a job that has leases for its life the time to reach the shared
- * storage before the notice is over, over free links?  If so, its whole steps are kept,
- * and its bytes are paid for. */
-static bool store_job(struct cs_host *host, uint32_t j, int64_t notice_ns)
-{
-    struct host_job_slot *job = host_job_slot(host, j);
-    const struct job_form *form = host_form_of(job);
-    double s = 0, usd = 0;
-
-    assert(notice_ns >= 0);
-    for (uint32_t r = 0; r < form->role_count; r++) {
-        if (job->lease[r] == ID_NONE)
-            continue;
-        const struct cs_lease *lease = lease_of(host, job->lease[r]);
-        if (lease->state == CS_LEASE_LOADING || !(form->role[r].save_bytes > 0))
-            continue;
-        s += host_store_s(host->spec, &form->role[r], &lease->placement);
-        usd += host_transfer_usd(host->spec, &lease->placement, form->role[r].save_bytes);
-    }
-    assert(s >= 0 && usd >= 0);
-    if (s > clock_s_from_ns(notice_ns))
-        return false;
-    for (uint32_t r = 0; r < form->role_count; r++)
-        if (job->lease[r] != ID_NONE)
-            host_keep_steps(host, job->lease[r]);
-    job->pub.usd_transfer += usd;
-    return true;
-}
-
-/* The node of lease i is under notice: a job with state there stops and saves
- * it.  A role that saves nothing runs until the notice ends, and so does a job whose
- * state would not be saved by then. */
-static void save_lease(struct cs_host *host, uint32_t i, uint32_t n)
-{
-    const struct cs_lease *lease = lease_of(host, i);
-    const struct job_form *form = cs_request(host, lease->job)->form;
-    uint32_t j = lease->job.i;
-
-    assert(lease->role < form->role_count);
-    if (host_lease_leaves(host, i))
-        return;
-    if (host_job_fixed(host, j) || !host_per_phase(host) ||
-        lease->state == CS_LEASE_LOADING) {
-        if (host_job_fixed(host, j) || host_per_phase(host) ||
-            store_job(host, j, spec_of(host, n)->notice_ns))
-            lose_state(host, i, true);
-        return;
-    }
-    if (!(form->role[lease->role].save_bytes > 0))
-        return;
-    host_note_interruption(host, j);
-    if (!host_keep_steps(host, i) && host_lease_runs(host, i))
-        host_phase_cut(host, i);
-    host_leave(host, i);
-    host_tell(host, FACT_JOB_INTERRUPT, j, 0, 0);
-    host_job_advance(host, j);
-}
-
-/* Saves what is on a node under notice.  Saving a lease may end it and others, so
- * the walk begins again after every change; leases that need nothing are stepped
- * over. */
-static void save_leases(struct cs_host *host, uint32_t n)
-{
-    uint32_t done = 0;          /* the leases before it need nothing more */
-
-    assert(host->nodes->rent->leaving[n]);
-    while (done < cs_lease_count(host)) {
-        uint32_t i = cs_lease_at(host, done).i, count = cs_lease_count(host);
-        if (host_stands_on(lease_of(host, i), n))
-            save_lease(host, i, n);
-        if (cs_lease_count(host) == count && cs_lease_at(host, done).i == i)
-            done++;
-        else
-            done = 0;
-    }
-}
-
-/* A node that nobody uses goes at once.  Else it stays for notice_ns: its free GPUs
- * are blocked, and with `on_notice: save` its leases save their state meanwhile. */
+/* A node that nobody uses, and that keeps nothing, goes at once.  Else it stays for
+ * notice_ns: its free GPUs are blocked, and with `on_notice: save` its leases save their
+ * state meanwhile. */
 void host_rental_notice(struct cs_host *host, uint32_t n)
 {
     struct rent_node *node = &host->nodes->rent->node[n];
     struct rent_group *group = group_of(host, n);
     const struct rent_spec *spec = spec_of(host, n);
 
-    if (node->state == RENT_COMING || node->leases == 0) {
-        take_node_away(host, n, true);
+    if (node->state == RENT_COMING ||
+        (node->leases == 0 && !host_notice_keeps(host, n))) {
+        take_node_away(host, n, HOST_SAVES_NOTHING);
         return;
     }
     assert(node->state == RENT_HERE);
     loop_cancel(host->parts.loop, node->reclaim);
+    loop_cancel(host->parts.loop, node->keep);
+    clear_kept(host, n);
     node->state = RENT_NOTICE;
     group->here--;
+    group->idle -= node->leases == 0;
     group->leaving++;
     host->nodes->rent->leaving[n] = true;
     host_idle_node_leaves(host, n);
@@ -317,7 +177,7 @@ void host_rental_notice(struct cs_host *host, uint32_t n)
                           clock_after(host_now(host), spec->notice_ns),
                           LOOP_RANK_OUTAGE, end_notice, host, n);
     if (spec->on_notice == RENT_SAVE)
-        save_leases(host, n);
+        host_notice_save(host, n);
     host->hooks.wake(host);
 }
 
@@ -350,7 +210,7 @@ void host_rental_failed(struct cs_host *host, uint32_t n)
             k++;
         }
     }
-    lose_parked(host, n, false);
+    host_notice_lose_parked(host, n, HOST_SAVES_NOTHING);
     if (host->nodes->rent->node[n].state != RENT_AWAY)
         end_rental(host, n);
 }
@@ -390,7 +250,7 @@ static void end_keep(struct loop *loop, void *self, uint64_t arg)
         return;
     }
     if (group->here + group->coming > spec->nodes_min) {
-        lose_parked(host, n, true);
+        host_notice_lose_parked(host, n, CLOCK_NEVER_NS);
         end_rental(host, n);
     } else {
         node->kept = true;
@@ -501,7 +361,8 @@ void host_rental_order(struct cs_host *host, uint32_t n, int64_t start_ns)
 }
 
 /* Counts the leases on each rented node of a placement.  Without leases a node is
- * idle, and its time to be kept begins; one under notice goes with its last lease. */
+ * idle, and its time to be kept begins; one under notice that keeps nothing goes with its
+ * last lease. */
 void host_rental_held(struct cs_host *host, uint32_t lease, bool is_taken)
 {
     const struct cs_lease *held = lease_of(host, lease);
@@ -533,7 +394,7 @@ void host_rental_held(struct cs_host *host, uint32_t lease, bool is_taken)
         host_forget_home(host, held->job.i, held->role, n);
         host_tell(host, FACT_RENT_TAKEN, n, 0,
                   host_block_share(host, &place->share[s]));
-        if (node->leases == 0)
+        if (node->leases == 0 && !host_notice_keeps(host, n))
             end_rental(host, n);
     }
 }

@@ -374,6 +374,25 @@ void host_leave(struct cs_host *host, uint32_t i)
     lease->flow = copy(host, role->save_bytes, bps, uses, left, i);
 }
 
+/* A lease that is held while its state is copied no longer loads or works. */
+void host_lease_hold(struct cs_host *host, uint32_t i, double s, loop_fn *then)
+{
+    struct host_lease_slot *lease = &host->leases->slot[i];
+
+    assert(!lease->running && !lease->leaving && s > 0);
+    flow_stop(host->parts.net, lease->flow);
+    loop_cancel(host->parts.loop, lease->event);
+    if (lease->pub.state != CS_LEASE_LOADING) {
+        change_state(host, i, CS_LEASE_LOADING);
+        lease->load_from_ns = host_now(host);
+        host_tell(host, FACT_LEASE_LEAVE, i, lease->pub.job.i, 0);
+    }
+    lease->leaving = true;
+    lease->event = loop_at(host->parts.loop,
+                           clock_after(host_now(host), clock_ns_for_work(s, 1.0)),
+                           LOOP_RANK_FINISH, then, host, i);
+}
+
 /* Sums over the idle leases in the way: what saving their state now and loading it
  * again later takes on free links, and waking their processes. */
 double host_evict_s(struct cs_host *host, const struct placement *placement)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "policies/policy.h"
+#include "sim/event/loop.h"
 
 struct cluster_spec;
 struct host_job_slot;
@@ -62,5 +63,9 @@ double host_save_s(const struct cs_host *host, uint32_t lease);
 /* Drops an idle lease after its state is saved: to the node's memory, or, from a
  * node under notice, to the shared storage. */
 void host_leave(struct cs_host *host, uint32_t lease);
+/* Holds a lease that runs nothing for s seconds, in which its state is copied; it still
+ * belongs to its role.  Then calls `then` with the host and the lease, which must drop
+ * it. */
+void host_lease_hold(struct cs_host *host, uint32_t lease, double s, loop_fn *then);
 
 #endif

@@ -114,8 +114,6 @@ static enum scan_step find_token(struct json *json, struct err *err)
         if (json->scan == NULL)
             return SCAN_END;
         step = scan_line(json->scan, &json->line, &bytes, err);
-        if (step == SCAN_ERROR)
-            err->pos.file = json->path;
         if (step != SCAN_LINE)
             return step;
         json->at = json->line;
@@ -125,7 +123,6 @@ static enum scan_step find_token(struct json *json, struct err *err)
 
     json->pos = json->scan != NULL ? scan_pos(json->scan, col)
                                    : (struct err_pos){ NULL, json->number, col };
-    json->pos.file = json->path;
     return SCAN_LINE;
 }
 
@@ -233,7 +230,7 @@ static enum json_token cut_word(struct json *json, struct err *err)
         if (strlen(words[i]) == bytes &&
             memcmp(words[i], json->text, bytes) == 0)
             return (enum json_token)(JSON_TRUE + i);
-    if (bytes > 0 && scan_f64(json->text, bytes, &ignored))
+    if (scan_f64(json->text, bytes, &ignored))
         return JSON_NUMBER;
     return report_fault(json, "a JSON value is expected", err);
 }

@@ -68,6 +68,59 @@ static void accordion_is_small_in_critical_epochs(void **state)
                      80);
 }
 
+/* Critical epochs as pairs of the first one and the next that is not; where a job has so many
+ * epochs that its first 30%, which count as critical, do not hide them. */
+static void critical_epochs_begin_and_end_where_the_paper_says(void **state)
+{
+    static const struct { const char *job; uint32_t most, epochs, from, to; } range[] = {
+        { "ResNet-18 (batch size 32)", 256, 400, 150, 160 },
+        { "ResNet-18 (batch size 32)", 256, 400, 250, 260 },
+        { "ResNet-18 (batch size 32)", 256, 20, 0, 10 },
+        { "ResNet-50 (batch size 32)", 128, 1000, 570, 580 },
+        { "LM (batch size 10)", 80, 20, 0, 10 },
+        { "Recommendation (batch size 512)", 8192, 180, 60, 70 },
+        { "Recommendation (batch size 512)", 8192, 200, 80, 90 },
+        { "Recommendation (batch size 1024)", 8192, 60, 0, 30 },
+        { "Recommendation (batch size 2048)", 8192, 60, 0, 40 },
+        { "Recommendation (batch size 4096)", 8192, 20, 0, 10 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof range / sizeof range[0]; i++)
+        for (uint32_t e = range[i].from > 0 ? range[i].from - 1 : 0; e <= range[i].to; e++) {
+            uint32_t first = batch(range[i].job, REGIME_STATIC, 1, range[i].epochs, e);
+            bool small = (e >= range[i].from && e < range[i].to) || e * 10 <= range[i].epochs * 3;
+            if (batch(range[i].job, REGIME_ACCORDION, 1, range[i].epochs, e) !=
+                (small ? first : range[i].most))
+                fail_msg("%s: epoch %u", range[i].job, e);
+        }
+    /* ResNet-50 has critical epochs in its first 600 alone, Transformer no others. */
+    assert_int_equal(batch("ResNet-50 (batch size 32)", REGIME_ACCORDION, 1, 1000, 600), 128);
+    assert_int_equal(batch("Transformer (batch size 16)", REGIME_ACCORDION, 1, 100, 99), 16);
+}
+
+/* Who has an entry doubles from epoch 11 on, at the earliest, until the model's bound. */
+static void gns_ends_at_the_largest_batch(void **state)
+{
+    /* Bits of gpus: an entry for so many. */
+    static const struct { const char *model; uint32_t least, most, bound, gpus; } entry[] = {
+        { "ResNet-18", 16, 128, 256, 7 }, { "LM", 5, 40, 80, 7 }, { "ResNet-50", 64, 64, 128, 7 },
+        { "ResNet-50", 32, 32, 128, 6 }, { "Recommendation", 512, 4096, 8192, 1 },
+    };
+    char job[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof entry / sizeof entry[0]; i++)
+        for (uint32_t n = entry[i].least; n <= entry[i].most; n *= 2)
+            for (uint32_t gpus = 1; gpus <= 8; gpus++) {
+                bool has = gpus <= 4 && gpus != 3 && (gpus & entry[i].gpus) != 0;
+                snprintf(job, sizeof job, "%s (batch size %u)", entry[i].model, n);
+                assert_int_equal(batch(job, REGIME_GNS, gpus, 1000, 10), n);
+                assert_int_equal(batch(job, REGIME_GNS, gpus, 1000, 999),
+                                 has ? entry[i].bound : n);
+            }
+}
+
 static void types_without_a_batch_size_are_told(void **state)
 {
     struct regime_type type;
@@ -296,6 +349,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gns_doubles_batch_sizes_at_its_epochs),
         cmocka_unit_test(accordion_is_small_in_critical_epochs),
+        cmocka_unit_test(critical_epochs_begin_and_end_where_the_paper_says),
+        cmocka_unit_test(gns_ends_at_the_largest_batch),
         cmocka_unit_test(types_without_a_batch_size_are_told),
         cmocka_unit_test(epochs_are_counted_regime_by_regime),
         cmocka_unit_test(rates_give_traces_their_regimes),

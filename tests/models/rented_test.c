@@ -229,6 +229,36 @@ static void parts_of_gpus_order_as_many_nodes_as_they_fill(void **state)
     world_close(&world);
 }
 
+/* A job orders a node of its tenant's pool, and none of the other. */
+static void nodes_are_ordered_in_the_pool_of_the_job(void **state)
+{
+    static const char *const tenant[] = { "a", "b" };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct world world = { 0 };
+        struct trial_result r;
+        char csv[80];
+
+        strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+        assert_non_null(mkdtemp(world.folder));
+        snprintf(csv, sizeof csv, "job,submit,duration,gpus,who\n0,0,1000,8,%s\n", tenant[i]);
+        world_write(&world, "jobs.csv", csv);
+        if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: ["
+                        "{name: a, count: 2, gpus: {type: generic, count: 8}, price: 8USD/h, rent: "
+                        "{start: 1min, keep: 5min}}, {name: b, count: 2, gpus: {type: generic, "
+                        "count: 8}, price: 3USD/h, rent: {start: 1min, keep: 5min}}]}\nworkload: "
+                        "{trace: {file: jobs.csv, format: csv, origin: file, tenant_pools: true, "
+                        "columns: {job: job, submit: submit, duration: duration, gpus: gpus, "
+                        "tenant: who}}}\npolicies: [fcfs]\n") ||
+            !world_run(&world, 0, NULL, NULL, &r))
+            fail_msg("%s", world_error(&world));
+        assert_true(r.value[METRIC_MAKESPAN] == 1060);
+        assert_true(fabs(r.value[METRIC_COST] - (i == 0 ? 8 : 3) * 1060 / 3600.0) < 1e-6);
+        world_close(&world);
+    }
+}
+
 static void the_price_of_the_hour_is_paid(void **state)
 {
     struct world_job job[] = { { 0, 7200, 8, 0, 0 } };
@@ -608,6 +638,7 @@ int main(void)
         cmocka_unit_test(
             a_gang_orders_the_nodes_that_have_its_cores_and_memory),
         cmocka_unit_test(parts_of_gpus_order_as_many_nodes_as_they_fill),
+        cmocka_unit_test(nodes_are_ordered_in_the_pool_of_the_job),
         cmocka_unit_test(the_price_of_the_hour_is_paid),
         cmocka_unit_test(
             a_price_that_ends_before_the_run_is_an_error_or_counted),

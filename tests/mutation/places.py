@@ -97,6 +97,14 @@ def line_at(name, number):
         return file.read().split("\n")[number]
 
 
+def in_table(name, number):
+    """Is the line one of a table of data, which no test runs?"""
+    with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+        text = file.read().split("\n")
+    begins = next((line for line in reversed(text[:number]) if re.match(r"[A-Za-z_{}]", line)), "")
+    return begins.rstrip().endswith("= {")
+
+
 def function_at(name, number):
     """The function that has the line: the name before the last parenthesis that begins one."""
     with open(os.path.join(ROOT, name), encoding="utf-8") as file:

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <math.h>
+
 #include <cmocka.h>
 
 #include "tests/aid/family_aid.h"
@@ -139,6 +141,116 @@ static void with_other_heads_it_decides_otherwise(void **state)
         assert_false(same_as_dynamic(*state, "advised", table[i]));
 }
 
+/* ---- the order of what waits ---- */
+
+#define WIDTH 8
+#define GPUS 8
+#define JOBS 14
+
+static double order_layer[3][2 * 72];       /* task, order_hidden, order */
+
+/* Writes weights of which those of the order are by lot, and all others are 0: what the
+ * context would add is left out. */
+static void write_order(const struct world *world, struct rng *rng)
+{
+    static const char *const key[] = { "task", "order_hidden", "order" };
+    char *text = calloc(20000, 1);
+    size_t n = (size_t)sprintf(text, "weights:\n");
+
+    memset(order_layer, 0, sizeof order_layer);
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        n += (size_t)sprintf(text + n, "  %s: [", list[i].key);
+        for (int k = 0; k < list[i].count; k++) {
+            double weight = 0;
+            for (int l = 0; l < 3; l++)
+                if (strcmp(key[l], list[i].key) == 0 &&
+                    !(l == 1 && k >= WIDTH * WIDTH && k < 2 * WIDTH * WIDTH)) {
+                    weight = ((double)rng_below(rng, 101) - 50) / (l == 2 ? 1 : 16);
+                    order_layer[l][k] = weight;
+                }
+            n += (size_t)sprintf(text + n, "%s%.10g", k > 0 ? ", " : "", weight);
+        }
+        n += (size_t)sprintf(text + n, "]\n");
+    }
+    assert_true(n < 20000);
+    world_write(world, "weights.yaml", text);
+    free(text);
+}
+
+static void add_layer(const double *weight, const double *x, int inputs, int constant, double *out)
+{
+    for (int h = 0; h < WIDTH; h++) {
+        double sum = weight[constant * WIDTH + h];
+        for (int i = 0; i < inputs; i++)
+            sum += x[i] * weight[i * WIDTH + h];
+        out[h] = fmax(sum, 0);
+    }
+}
+
+/* log2(1 + s) / 16, a line between powers of two. */
+static double squeezed(double s)
+{
+    int power;
+    double mantissa = frexp(1 + s, &power);
+
+    return (power - 1 + 2 * mantissa - 1) / 16;
+}
+
+/* When a job has its turn, in seconds: hours are earlier, ten days at most. */
+static double turn_s(const struct world_job *job)
+{
+    double size = (double)job->gpus / GPUS, time = squeezed((double)job->duration_s);
+    const double x[WIDTH] = { time, 0, 0, size, time, size, 0, 0 };
+    double embedding[WIDTH], hidden[WIDTH], hours = 0;
+
+    add_layer(order_layer[0], x, WIDTH, WIDTH, embedding);
+    add_layer(order_layer[1], embedding, WIDTH, 2 * WIDTH, hidden);
+    for (int h = 0; h < WIDTH; h++)
+        hours += order_layer[2][h] * hidden[h] + order_layer[2][WIDTH + h] * x[h];
+    return (double)job->submit_s - trunc(fmax(-240, fmin(240, hours)) * 3600);
+}
+
+/* While the first job has all GPUs the others come, each of which takes more than half of
+ * them: so they start one by one. */
+static void jobs_start_by_the_turns_of_the_network(void **state)
+{
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 3, "advised", 0);
+    for (int round = 0; round < 12; round++) {
+        struct world_job job[JOBS] = { { 0, 100000, GPUS, 0, 0 } };
+        struct world world = { .folder = "" }, weights = { .folder = "" };
+        char entry[160];
+        int counted = 0;
+
+        for (int i = 1; i < JOBS; i++)
+            job[i] = (struct world_job) { .submit_s = i, .gpus = 5 + (uint32_t)rng_below(&rng, 4),
+                .duration_s = 1 + (int64_t)rng_below(&rng, UINT64_C(1) << rng_below(&rng, 20)) };
+        strcpy(weights.folder, "/tmp/clustersim-test-XXXXXX");
+        assert_non_null(mkdtemp(weights.folder));
+        write_order(&weights, &rng);
+        snprintf(entry, sizeof entry, "[{policy: advised, weights: %s/weights.yaml}]",
+                 weights.folder);
+        if (!world_trace(&world, 1, GPUS, job, JOBS, entry) ||
+            !world_run(&world, 0, NULL, job, NULL))
+            fail_msg("%s", world_error(&world));
+        for (int i = 1; i < JOBS; i++)
+            for (int k = 1; k < JOBS; k++) {
+                if (turn_s(&job[i]) >= turn_s(&job[k]))
+                    continue;
+                counted++;
+                if (job[i].start_s > job[k].start_s)
+                    fail_msg("round %d: job %d before job %d", round, k, i);
+            }
+        assert_true(counted > 0);
+        snprintf(entry, sizeof entry, "%s/weights.yaml", weights.folder);
+        unlink(entry);
+        rmdir(weights.folder);
+        world_close(&world);
+    }
+}
+
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, program_setup, program_teardown)
 
@@ -148,6 +260,7 @@ int main(int argc, char **argv)
         TEST(without_weights_it_is_dynamic_to_the_byte),
         TEST(with_heads_of_zero_it_is_dynamic_to_the_byte),
         TEST(with_other_heads_it_decides_otherwise),
+        cmocka_unit_test(jobs_start_by_the_turns_of_the_network),
     };
 
     (void)argc;

@@ -106,6 +106,23 @@ static void a_restart_must_be_worth_its_delay(void **state)
     }
 }
 
+/* With one restart behind it at 120 s, a second one of 110 s is worth it when
+ * (t - 110) / (t + 110) of 4 is more than 2: from the deal at 360 s on. */
+static void a_second_restart_counts_the_first(void **state)
+{
+    static const char *const policy[] = {
+        "{policy: pollux, restart: 110s, " SMALL "}",
+        "{policy: sia, restart: 110s}" };
+    struct world_job job[1];
+
+    (void)state;
+    for (int p = 0; p < 2; p++) {
+        run_plain(policy[p], "0,0,1000,1\n", 4, job);
+        if (!about(job[0].end_s, 360 + (1000 - 120 - 240 * 2) / 4.0, 1e-6))
+            fail_msg("%s: %g", policy[p], job[0].end_s);
+    }
+}
+
 /* Of three jobs on two GPUs two run; a third begins when one has ended, at the
  * next deal. */
 static void none_is_lost_where_gpus_are_too_few(void **state)
@@ -371,6 +388,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_alike_share_and_double_at_most),
         cmocka_unit_test(a_restart_must_be_worth_its_delay),
+        cmocka_unit_test(a_second_restart_counts_the_first),
         cmocka_unit_test(cores_bound_what_a_node_can_give),
         cmocka_unit_test(none_is_lost_where_gpus_are_too_few),
         cmocka_unit_test(a_deal_looks_at_so_many_beside_those_that_run),

@@ -374,6 +374,26 @@ static void synergy_brings_back_who_holds_more_than_its_part(void **state)
     assert_true(r.value[METRIC_DECISIONS] == 3);
 }
 
+/* Two nodes of three GPUs with a job of two GPUs each have two free GPUs, and no node for
+ * another job of two: it waits until the first one ends, since nobody holds more cores than its
+ * part. */
+static void synergy_waits_where_free_gpus_are_in_pieces(void **state)
+{
+    struct world_job job[3] = { { .submit_s = 0, .duration_s = 100, .gpus = 2 },
+                                { .submit_s = 0, .duration_s = 300, .gpus = 2 },
+                                { .submit_s = 10, .duration_s = 50, .gpus = 2 } };
+    struct world world = { 0 };
+
+    (void)state;
+    if (!world_trace_on(&world, "nodes: [{name: n, count: 2, gpus: {type: generic, count: 3}, "
+                        "cpu: {type: xeon-silver-4310, sockets: 1}, memory: 64GB}]", job, 3,
+                        "[{policy: synergy, placement: consolidate}]", 1) ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(job[1].start_s == 0 && job[2].start_s == 100);
+    world_close(&world);
+}
+
 /* A job that finds no room for its demand on the nodes of one pool may find it on those of
  * the other, and one that is brought back may go there. */
 static void synergy_takes_pools_of_equal_nodes_as_one(void **state)
@@ -517,6 +537,7 @@ int main(void)
         cmocka_unit_test(allox_waits_where_waiting_is_shorter),
         cmocka_unit_test(synergy_gives_cores_to_who_needs_them),
         cmocka_unit_test(synergy_brings_back_who_holds_more_than_its_part),
+        cmocka_unit_test(synergy_waits_where_free_gpus_are_in_pieces),
         cmocka_unit_test(synergy_takes_pools_of_equal_nodes_as_one),
         cmocka_unit_test(synergy_tries_pools_of_other_nodes_in_their_order),
         cmocka_unit_test(every_policy_ends_all_jobs_of_a_mixed_cluster),

@@ -22,8 +22,9 @@
 #include "tests/aid/program.h"
 
 #define PARAMS 7615616512.0
-#define NODES(name, pool, count, nics) \
-    "    - {name: " name ", pool: " pool ", count: " count ",\n" \
+#define NODES(name, pool, count, nics) NODES_OF(name, pool, count, nics, "")
+#define NODES_OF(name, pool, count, nics, more) \
+    "    - {name: " name ", pool: " pool ", count: " count ",\n" more \
     "       gpus: {type: a100-80, count: 8}, cpu: {type: epyc-7742, sockets: 2},\n" \
     "       memory: 1TB, nics: {type: " nics ", count: 1}}\n"
 #define TWO_JOBS \
@@ -140,17 +141,15 @@ static void a_gang_finds_its_state_on_its_own_nodes(void **state)
 /* The run of the test above, but at 600 s one of the two nodes fails; the seed chooses which.
  * Job 1 runs on that node, and job 0 has half of its state there.  So each of the two jobs is
  * interrupted once. */
-static void a_parked_gang_loses_its_state_with_any_of_its_nodes(void **state)
+static void lose_a_node(const char *nodes)
 {
     const char *const seed[] = { "1", "2", "3", "4", "5", "6" };
     char yaml[2048];
 
-    (void)state;
     program_write(&program, "f.csv",
                   "series,time_s,value\ns0,0,0\ns0,600,1\ns0,700,0\ns0,100000,0\n");
-    snprintf(yaml, sizeof yaml, "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
-             NODES("a", "a", "2", "ib-hdr") TWO_JOBS,
-             "  failures: {trace: {file: f.csv, servers: 2}, restart: 60s}\n");
+    snprintf(yaml, sizeof yaml, "experiment: e\nseeds: 1\ncluster:\n  nodes:\n%s" TWO_JOBS,
+             nodes, "  failures: {trace: {file: f.csv, servers: 2}, restart: 60s}\n");
     for (int i = 0; i < 6; i++) {
         char cell[64];
         run(yaml, seed[i]);
@@ -160,6 +159,13 @@ static void a_parked_gang_loses_its_state_with_any_of_its_nodes(void **state)
         free(text);
         assert_string_equal(cell, "2");
     }
+}
+
+static void a_parked_gang_loses_its_state_with_any_of_its_nodes(void **state)
+{
+    (void)state;
+    lose_a_node(NODES("a", "a", "2", "ib-hdr"));
+    lose_a_node(NODES_OF("a", "a", "2", "ib-hdr", "       rent: {start: 10s},\n"));
 }
 
 /* The first rollout on node 0, all else on node 1, in the place of what is idle there.

@@ -187,9 +187,9 @@ static void a_policy_without_the_flag_may_not(void **state)
     world_close(&world);
 }
 
-/* Two jobs of 100 s with so many cores beside their GPU, on a node of twelve:
- * when the second ends. */
-static double end_with_cores(uint32_t cores)
+/* Two jobs of 100 s of these rows, on a node of a GPU and twelve cores: when the second
+ * ends. */
+static double end_beside(const char *rows, const char *keys)
 {
     struct greedy params = { 0 };
     struct host_policy policy = greedy(&params);
@@ -199,14 +199,14 @@ static double end_with_cores(uint32_t cores)
 
     strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
     assert_non_null(mkdtemp(world.folder));
-    world_write(&world, "jobs.csv", HEAD "0,0,100,1\n1,0,100,1\n");
+    world_write(&world, "jobs.csv", rows);
     snprintf(text, sizeof text,
              "experiment: t\nseeds: 1\ncluster: {nodes: [{name: n, count: 1, "
              "cpu: {type: xeon-silver-4310, sockets: 1}, memory: 64GB, "
              "gpus: {type: generic, count: 1}}]}\nworkload: {trace: {file: "
-             "jobs.csv, format: csv, role: {cores: %u}, packing: {trace: 0.8},"
+             "jobs.csv, format: csv, packing: {trace: 0.8},"
              " columns: {job: job, submit: submit, duration: duration, gpus: "
-             "gpus}}}\npolicies: [fcfs]\n", cores);
+             "gpus%s}}}\npolicies: [fcfs]\n", keys);
     if (!world_open(&world, text) ||
         !world_run(&world, 0, &policy, job, NULL))
         fail_msg("%s", world_error(&world));
@@ -217,8 +217,40 @@ static double end_with_cores(uint32_t cores)
 static void cores_are_not_shared(void **state)
 {
     (void)state;
-    assert_about(end_with_cores(6), 125);
-    assert_about(end_with_cores(7), 200);
+    assert_about(end_beside(HEAD "0,0,100,1\n1,0,100,1\n", "}, role: {cores: 6"), 125);
+    assert_about(end_beside(HEAD "0,0,100,1\n1,0,100,1\n", "}, role: {cores: 7"), 200);
+}
+
+/* A pod states what it needs of a node, and its speed beside another is not known. */
+static void pods_do_not_share(void **state)
+{
+    (void)state;
+    assert_about(end_beside("job,submit,duration,gpus,cores\n0,0,100,1,2\n1,0,100,1,2\n",
+                            ", cores: cores"), 200);
+}
+
+/* Nor does a job that loads weights: all hold the whole node, and each starts when the one
+ * before it has ended. */
+static void jobs_that_load_their_state_do_not_share(void **state)
+{
+    struct greedy params = { 0 };
+    struct host_policy policy = greedy(&params);
+    struct world world = { 0 };
+    struct world_job job[8];
+
+    (void)state;
+    if (!world_open(
+        &world, "experiment: t\nseeds: 1\ncluster: {nodes: [{name: n, count: 1, gpus: {type: "
+        "a100-80, count: 4}, cpu: {type: xeon-silver-4310, sockets: 2}, memory: 1TB}], storage: "
+        "{bandwidth: 100GB/s}}\nworkload: {arrival: {process: poisson, rate: 1/s}, jobs: 8, "
+        "mix: [{recipe: net, model: resnet-50, micro_batch: 256, batch: 1024, steps: 50, "
+        "checkpoint_every: 0, train: {gpus: 4}, loader: {kind: image, size: 200000}}, {recipe: "
+        "trace, gpus: 4, duration: 100s, packing: {net: 0.9}}]}\npolicies: [fcfs]\n") ||
+        !world_run(&world, 0, &policy, job, NULL))
+        fail_msg("%s", world_error(&world));
+    for (int i = 1; i < 8; i++)
+        assert_about(job[i].start_s, job[i - 1].end_s);
+    world_close(&world);
 }
 
 /* ---- Gavel's pairs ---------------------------------------------------------- */
@@ -303,6 +335,7 @@ static void names_in_packing_must_be_jobs(void **state)
     assert_false(open_jobs(&world, HEAD "0,0,100,1\n", 1, 1,
                            ", packing: {trade: 0.6}"));
     assert_non_null(strstr(world_error(&world), "packing names trade"));
+    assert_string_equal(world.err.hint, "Did you mean trace?");
     world_close(&world);
 }
 
@@ -577,6 +610,8 @@ int main(void)
         cmocka_unit_test(nobody_shares_without_a_stated_speedup),
         cmocka_unit_test(a_policy_without_the_flag_may_not),
         cmocka_unit_test(cores_are_not_shared),
+        cmocka_unit_test(pods_do_not_share),
+        cmocka_unit_test(jobs_that_load_their_state_do_not_share),
         cmocka_unit_test(rates_of_pairs_are_read_and_used),
         cmocka_unit_test(pairs_of_zero_rates_are_kept_apart),
         cmocka_unit_test(broken_pairs_are_refused_with_their_place),

@@ -201,6 +201,35 @@ static void starburst_waits_for_what_the_cloud_would_cost(void **state)
     world_close(&world);
 }
 
+/* While the first job has both owned GPUs for 1000 s, another of two GPUs and 100 s waits not at
+ * all, the budget, a quarter of its run time or of its GPU-time, or until they come free. */
+static void starburst_waits_by_the_rule_that_is_named(void **state)
+{
+    static const struct { const char *keys; double start_s; } rule[] = {
+        { "wait: none", 0 }, { "wait: constant, budget: 70s", 70 },
+        { "wait: runtime, factor: 0.25", 25 }, { "wait: compute, factor: 0.25", 50 },
+        { "wait: infinite", 1000 },
+    };
+    char entry[120];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rule / sizeof rule[0]; i++) {
+        struct world_job job[] = { { .duration_s = 1000, .gpus = 2 },
+                                   { .duration_s = 100, .gpus = 2 } };
+        struct world world = { 0 };
+
+        snprintf(entry, sizeof entry, "[{policy: starburst, cloud: cloud, %s}]", rule[i].keys);
+        if (!world_trace_on(&world, "nodes: [{name: own, count: 1, gpus: {type: generic, count: "
+                            "2}}, {name: cloud, count: 1, gpus: {type: generic, count: 2}}]", job,
+                            2, entry, 1) ||
+            !world_run(&world, 0, NULL, job, NULL))
+            fail_msg("%s", world_error(&world));
+        if (job[0].start_s != 0 || job[1].start_s != rule[i].start_s)
+            fail_msg("%s: %g", rule[i].keys, job[1].start_s);
+        world_close(&world);
+    }
+}
+
 /* At 100 s the owned GPU comes free and the second job has waited enough: it
  * bursts, as in their simulator, and the third has the GPU. */
 static void starburst_bursts_though_a_gpu_comes_free_just_then(void **state)
@@ -274,6 +303,7 @@ int main(void)
         cmocka_unit_test(qssf_predicts_from_what_the_tenant_ran_before),
         cmocka_unit_test(drf_evens_out_dominant_shares),
         cmocka_unit_test(starburst_waits_for_what_the_cloud_would_cost),
+        cmocka_unit_test(starburst_waits_by_the_rule_that_is_named),
         cmocka_unit_test(starburst_bursts_though_a_gpu_comes_free_just_then),
         cmocka_unit_test(restarts_do_not_keep_equals_from_their_turns),
         cmocka_unit_test(every_published_policy_ends_all_jobs),

@@ -15,81 +15,24 @@
 
 #include <cmocka.h>
 
+#include "tests/aid/by_hand.h"
 #include "tests/aid/program.h"
 
 static struct program program;
 
-/* Runs an experiment of one seed into FOLDER/out.  jobs: a CSV that it reads, or NULL. */
 static void run(const char *yaml, const char *jobs)
 {
-    char *said;
-
-    program_write(&program, "e.yaml", yaml);
-    if (jobs != NULL)
-        program_write(&program, "jobs.csv", jobs);
-    const char *words[] = { "run", program_path(&program, "e.yaml"), "-q", "-o",
-                            program_path(&program, "out"), NULL };
-    int status = program_say(&program, words, &said);
-    if (status != 0)
-        print_error("%s\n", said);
-    free(said);
-    assert_int_equal(status, 0);
+    hand_run(&program, yaml, jobs);
 }
 
-/* The cell of a row of a table, by its policy and, where the table has one, its fourth
- * column (the job); "" is NAN. */
 static double cell(const char *table, const char *policy, const char *job, const char *column)
 {
-    char *text = program_result(&program, "out", table), field[64];
-    double value = NAN;
-    bool found = false;
-
-    assert_non_null(text);
-    size_t wanted = csv_column(text, column);
-    for (const char *line = strchr(text, '\n'); line && line[1] && !found;
-         line = strchr(line + 1, '\n')) {
-        csv_field(line + 1, 1, field, sizeof field);
-        if (strcmp(field, policy) != 0)
-            continue;
-        csv_field(line + 1, 3, field, sizeof field);
-        if (job != NULL && strcmp(field, job) != 0)
-            continue;
-        found = true;
-        csv_field(line + 1, wanted, field, sizeof field);
-        value = field[0] ? strtod(field, NULL) : NAN;
-    }
-    free(text);
-    if (!found)
-        fail_msg("%s has no row of %s, %s", table, policy, job ? job : "any job");
-    return value;
+    return hand_cell(&program, table, policy, job, column);
 }
 
-/* The n-th (from 0) run of a phase of the only job under a policy: its start or end. */
 static double phase(const char *policy, const char *name, int n, const char *column)
 {
-    char *text = program_result(&program, "out", "phases.csv"), of[64], what[64];
-    double at = NAN;
-
-    assert_non_null(text);
-    size_t wanted = csv_column(text, column);
-    for (const char *line = strchr(text, '\n'); line && line[1] && isnan(at);
-         line = strchr(line + 1, '\n')) {
-        csv_field(line + 1, 1, of, sizeof of);
-        csv_field(line + 1, 4, what, sizeof what);
-        if (strcmp(of, policy) != 0 || strcmp(what, name) != 0 || n-- > 0)
-            continue;
-        csv_field(line + 1, wanted, of, sizeof of);
-        at = strtod(of, NULL);
-    }
-    free(text);
-    assert_false(isnan(at));
-    return at;
-}
-
-static void near(double value, double expected)
-{
-    if (!(fabs(value - expected) <= 1e-6 * fabs(expected)))
-        fail_msg("%.9g for %.9g", value, expected);
+    return hand_phase(&program, policy, name, n, column);
 }
 
 /* A GPU brings 4 cores and 8 GB.  Half a GPU for an hour: 2 cores and 4 GB, so 7,200
@@ -109,10 +52,11 @@ static void a_part_of_a_gpu_brings_its_part_of_cores_and_memory(void **state)
         "job,t,d,g\na,0,3600,0.5\nb,0,3600,0.5\nc,0,1800,1\n");
     const char *const policy[] = { "fcfs", "best" };
     for (int i = 0; i < 2; i++) {
-        near(cell("jobs.csv", policy[i], "a", "core_seconds"), 7200);
-        near(cell("jobs.csv", policy[i], "b", "core_seconds"), 7200);
-        near(cell("jobs.csv", policy[i], "c", "core_seconds"), 7200);
-        near(cell("summary.csv", policy[i], NULL, "memory_utilization"), 12.0 / 256);
+        hand_near(cell("jobs.csv", policy[i], "a", "core_seconds"), 7200);
+        hand_near(cell("jobs.csv", policy[i], "b", "core_seconds"), 7200);
+        hand_near(cell("jobs.csv", policy[i], "c", "core_seconds"), 7200);
+        hand_near(cell("summary.csv", policy[i], NULL, "memory_utilization"),
+                  12.0 / 256);
     }
 }
 
@@ -130,12 +74,12 @@ static void a_deadline_after_the_end_of_the_run_is_neither_kept_nor_missed(void 
         "policies: [fcfs]\noutput: {plots: []}\n",
         "job,t,d,g,due\na,0,300,2,400\nb,50,200,1,450\nc,60,900,1,2000\n"
         "d,600,500,1,800\n");
-    near(cell("jobs.csv", "fcfs", "a", "deadline_met"), 1);
-    near(cell("jobs.csv", "fcfs", "b", "deadline_met"), 0);
+    hand_near(cell("jobs.csv", "fcfs", "a", "deadline_met"), 1);
+    hand_near(cell("jobs.csv", "fcfs", "b", "deadline_met"), 0);
     assert_true(isnan(cell("jobs.csv", "fcfs", "c", "deadline_met")));
-    near(cell("jobs.csv", "fcfs", "c", "deadline_s"), 2000);
-    near(cell("jobs.csv", "fcfs", "d", "deadline_met"), 0);
-    near(cell("summary.csv", "fcfs", NULL, "slo_attained_fraction"), 1.0 / 3);
+    hand_near(cell("jobs.csv", "fcfs", "c", "deadline_s"), 2000);
+    hand_near(cell("jobs.csv", "fcfs", "d", "deadline_met"), 0);
+    hand_near(cell("summary.csv", "fcfs", NULL, "slo_attained_fraction"), 1.0 / 3);
 }
 
 /* The replay begins when the first job comes, at 100 s.  b and c are due at 90 and 100 s:
@@ -149,10 +93,10 @@ static void a_deadline_before_the_replay_begins_is_missed(void **state)
         "    columns: {job: job, submit: t, duration: d, gpus: g, deadline: due}}\n"
         "policies: [fcfs]\noutput: {plots: []}\n",
         "job,t,d,g,due\na,100,50,1,400\nb,100,50,1,90\nc,100,50,1,100\n");
-    near(cell("jobs.csv", "fcfs", "a", "deadline_met"), 1);
-    near(cell("jobs.csv", "fcfs", "b", "deadline_met"), 0);
-    near(cell("jobs.csv", "fcfs", "c", "deadline_met"), 0);
-    near(cell("summary.csv", "fcfs", NULL, "slo_attained_fraction"), 1.0 / 3);
+    hand_near(cell("jobs.csv", "fcfs", "a", "deadline_met"), 1);
+    hand_near(cell("jobs.csv", "fcfs", "b", "deadline_met"), 0);
+    hand_near(cell("jobs.csv", "fcfs", "c", "deadline_met"), 0);
+    hand_near(cell("summary.csv", "fcfs", NULL, "slo_attained_fraction"), 1.0 / 3);
 }
 
 /* A job of 100 steps in runs of 10 saves after every second run, to a storage of 2 GB/s:
@@ -194,17 +138,17 @@ static void a_notice_saves_whole_steps_if_it_is_long_enough(void **state)
         reclaim("475s", "2min");
         double all = phase(policy[p], "train", 0, "end_s") -
                      phase(policy[p], "train", 0, "start_s");
-        near(floor((475 - phase(policy[p], "train", 2, "start_s")) / (all / 10)), 8);
-        near(phase(policy[p], "train", 3, "end_s") - phase(policy[p], "train", 3, "start_s"),
-             0.2 * all);
+        hand_near(floor((475 - phase(policy[p], "train", 2, "start_s")) / (all / 10)), 8);
+        hand_near(phase(policy[p], "train", 3, "end_s") -
+                      phase(policy[p], "train", 3, "start_s"), 0.2 * all);
         assert_float_equal((float)cell("summary.csv", policy[p], NULL, "cost_transfer_usd"),
                            (float)((7 * 14 + 2) * 7.6156e9 * 0.02e-9), 0.01f);
         reclaim("485s", "2min");
-        near(phase(policy[p], "checkpoint", 1, "start_s") -
-                 phase(policy[p], "train", 4, "start_s"), all);
+        hand_near(phase(policy[p], "checkpoint", 1, "start_s") -
+                      phase(policy[p], "train", 4, "start_s"), all);
         reclaim("485s", "1s");
-        near(phase(policy[p], "checkpoint", 1, "start_s") -
-                 phase(policy[p], "train", 4, "start_s"), 2 * all);
+        hand_near(phase(policy[p], "checkpoint", 1, "start_s") -
+                      phase(policy[p], "train", 4, "start_s"), 2 * all);
     }
 }
 
@@ -227,11 +171,11 @@ static void a_replica_that_fails_loses_no_answers(void **state)
         "310s, 500s]}\n        prompt: 100\n        for: 1h\n"
         "      slo: {latency: 1s}\n"
         "policies: [fcfs]\noutput: {plots: []}\n", NULL);
-    near(cell("summary.csv", "fcfs", NULL, "interruptions"), 1);
-    near(cell("summary.csv", "fcfs", NULL, "requests_done"), 5);
-    near(cell("summary.csv", "fcfs", NULL, "slo_attained_fraction"), 3.0 / 5);
-    near(cell("summary.csv", "fcfs", NULL, "gpu_down_fraction"), 20.0 / 600);
-    near(cell("summary.csv", "fcfs", NULL, "gpu_lost_fraction"), 0);
+    hand_near(cell("summary.csv", "fcfs", NULL, "interruptions"), 1);
+    hand_near(cell("summary.csv", "fcfs", NULL, "requests_done"), 5);
+    hand_near(cell("summary.csv", "fcfs", NULL, "slo_attained_fraction"), 3.0 / 5);
+    hand_near(cell("summary.csv", "fcfs", NULL, "gpu_down_fraction"), 20.0 / 600);
+    hand_near(cell("summary.csv", "fcfs", NULL, "gpu_lost_fraction"), 0);
 }
 
 int main(int argc, char **argv)

@@ -85,7 +85,8 @@ static void caret_stands_under_tabs_and_wide_characters(void **state)
     struct place *place = *state;
     char out[2048];
 
-    write_file(place, "\tk: v\n\xE6\x97\xA5\xE6\x9C\xAC: v\nn\xC3\xA9: v\n");
+    write_file(place, "\tk: v\n\xE6\x97\xA5\xE6\x9C\xAC: v\nn\xC3\xA9: v\na\tk: v\n"
+                      "abcd\tk: v\n");
     assert_string_equal(shown(place, 1, 5, out),
                         ":1:5: schema error: t\n"
                         "    1 |     k: v\n"
@@ -98,6 +99,15 @@ static void caret_stands_under_tabs_and_wide_characters(void **state)
                         ":3:5: schema error: t\n"
                         "    3 | n\xC3\xA9: v\n"
                         "      |     ^\n");
+    /* A tab goes on to the next column that is a multiple of four. */
+    assert_string_equal(shown(place, 4, 3, out),
+                        ":4:3: schema error: t\n"
+                        "    4 | a   k: v\n"
+                        "      |     ^\n");
+    assert_string_equal(shown(place, 5, 6, out),
+                        ":5:6: schema error: t\n"
+                        "    5 | abcd    k: v\n"
+                        "      |         ^\n");
 }
 
 /* The character of the shown line above the caret. */

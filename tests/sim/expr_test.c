@@ -95,6 +95,7 @@ static void values_are_those_worked_out_by_hand(void **state)
         { "count(where tenant != 'a' and not gpus > 1)", 1 },
         { "count(where jct > 15)", 2 }, { "count(where not jct > 15)", 1 },
         { "count(where jct > 15 or gpus == 0)", 3 }, { "mean(jct > 15)", 2.0 / 3 },
+        { "sum(if(gpus == 1, 1e16, if(gpus == 2, 1, -1e16)) where gpus > 0)", 1 },
         { "sum(jct * gpus)", 290 }, { "sum(jct where gpus > 100)", 0 },
         { "count(where gpus > 100)", 0 }, { "sum(limit)", 5 },
         { "mean(min(jct, 15))", 40.0 / 3 }, { "max(mean(jct), p95(gpus))", 20 },

@@ -427,6 +427,49 @@ static void bytes_that_are_no_text_are_located(void **state)
     assert_int_equal(first_error(place->path).pos.col, 3);
 }
 
+/* In UTF-8; returns its bytes. */
+static size_t encode(unsigned code, char *out)
+{
+    static const unsigned first[] = { 0, 0, 0xC0, 0xE0, 0xF0 };
+    size_t bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+    for (size_t i = bytes; i-- > 1; code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3F));
+    out[0] = (char)(first[bytes] | code);
+    return bytes;
+}
+
+/* Each character is text, but for the halves of UTF-16; what has one byte more than it needs,
+ * or is beyond U+10FFFF, is none. */
+static void every_character_is_text(void **state)
+{
+    static const char *const no_text[] = {
+        "\xC0\xAF", "\xC1\xBF", "\xE0\x80\xAF", "\xE0\x9F\xBF", "\xF0\x80\x80\xAF",
+        "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\x80", "\xBF",
+        "\xC3(", "\xE2\x82(", "\xE2(\x80", "\xF1\x80\x80(", "\xC3\xC0", "\xED\xBF\xBF",
+    };
+    struct place *place = *state;
+    char *text = malloc(5000000);
+    size_t bytes = 0;
+
+    assert_non_null(text);
+    for (unsigned code = 0x20; code <= 0x10FFFF; code++) {
+        if (code < 0xD800 || code > 0xDFFF)
+            bytes += encode(code, text + bytes);
+        if (code % 64 == 0)
+            text[bytes++] = '\n';
+    }
+    write_bytes(place->path, text, bytes);
+    assert_int_equal(lines_of(place->path), 0x10FFFF / 64 + 1);
+    free(text);
+    for (size_t i = 0; i < sizeof no_text / sizeof no_text[0]; i++) {
+        write_bytes(place->path, no_text[i], strlen(no_text[i]));
+        struct err err = first_error(place->path);
+        assert_int_equal(err.kind, ERR_SYNTAX);
+        assert_int_equal(err.pos.col, 1);
+    }
+}
+
 static void nul_far_into_the_file_is_located(void **state)
 {
     struct place *place = *state;
@@ -613,6 +656,7 @@ int main(void)
         IN_FOLDER(damaged_gzip_says_so),
         IN_FOLDER(damaged_zstd_says_so),
         IN_FOLDER(bytes_that_are_no_text_are_located),
+        IN_FOLDER(every_character_is_text),
         IN_FOLDER(bytes_behind_gzip_data_are_refused),
         IN_FOLDER(archives_and_old_line_ends_are_named),
         cmocka_unit_test(parquet_comes_with_the_command_that_converts_it),

@@ -14,7 +14,8 @@
 
 #define SACCT "JobID|Account|State|Submit|Start|End|Timelimit|ReqTRES|" \
     "AllocTRES\n"
-#define SGE(TASK, H_RT) "q:n:g:u:j:1:sge:0:10:20:30:0:0:" \
+#define SGE(TASK, H_RT) SGE_AT("1", "10:20:30", TASK, H_RT)
+#define SGE_AT(ID, TIMES, TASK, H_RT) "q:n:g:u:j:" ID ":sge:0:" TIMES ":0:0:" \
     "0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:p:d:NONE:1:0:0:0:0:" \
     "-l gpu=1,h_rt=" H_RT ":0.0:" TASK ":0:0:0\n"
 #define SACCT_JOB(ID, TRES) ID "|a|COMPLETED|2026-01-12T08:00:00|" \
@@ -100,6 +101,23 @@ static void sge_reads_the_options_of_a_job(void **state)
                  "4102.2,1768205400,90,1,3600,vision,1,0,\n", lines);
 }
 
+/* Times above 1e11 are milliseconds: so say three of the second job, which counts once. */
+static void sge_reads_seconds_and_milliseconds(void **state)
+{
+    static const char *const more[] = { NULL };
+    static const char *const lines[] = {
+        "rows         2\njobs         2\n",
+        "  1 jobs have times in milliseconds, as Univa writes them", NULL };
+    char in[160];
+
+    write_file(in_folder(the_program(state), "in", in),
+               SGE_AT("1", "1768204800:1768204810:1768204900", "NONE", "60")
+               SGE_AT("2", "1768204801500:1768204811500:1768204901750", "NONE", "60"));
+    check_sample(the_program(state), "sge", in, more,
+                 "job,submit_s,run_s,gpus,limit_s,tenant,cores,memory_mib\n"
+                 "1,1768204800,90,1,60,p,1,0\n2,1768204801.5,90.25,1,60,p,1,0\n", lines);
+}
+
 static void kube_groups_pods_by_their_owner(void **state)
 {
     static const char *const more[] = { "--skip", "still_running", NULL };
@@ -144,6 +162,25 @@ static void kube_reads_json_and_repeated_pods(void **state)
     check_sample(the_program(state), "kube", in, none,
                  "job,submit_s,run_s,gpus,tenant\n"
                  "default/j,1768204800,3600,2,default\n", lines);
+}
+
+/* One that waits has no times but that of its creation, which is no fault of the file. */
+static void kube_leaves_out_pods_that_never_began(void **state)
+{
+    static const char *const more[] = { "--skip", "never_ran,still_running", NULL };
+    static const char *const lines[] = { "rows         2\njobs         1\n", NULL };
+    char in[160];
+
+    write_file(in_folder(the_program(state), "in", in),
+               "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": ["
+               "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"p\", "
+               "\"creationTimestamp\": \"2026-01-12T08:00:00Z\"}, \"spec\": {\"containers\": "
+               "[{\"resources\": {\"limits\": {\"nvidia.com/gpu\": \"2\"}}}]}, \"status\": "
+               "{\"phase\": \"Pending\"}},\n"
+               POD("j-2", "2026-01-12T08:10:05Z", "2026-01-12T09:00:00Z", "Succeeded") "]}\n");
+    check_sample(the_program(state), "kube", in, more,
+                 "job,submit_s,run_s,gpus,tenant\n"
+                 "default/j,1768205405,2995,2,default\n", lines);
 }
 
 /* Other spellings of sacct: Unix times, minutes, resources as before Slurm
@@ -424,8 +461,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(sacct_folds_steps_and_tells_the_rest),
         cmocka_unit_test(pbs_reads_select_and_nodes),
         cmocka_unit_test(sge_reads_the_options_of_a_job),
+        cmocka_unit_test(sge_reads_seconds_and_milliseconds),
         cmocka_unit_test(kube_groups_pods_by_their_owner),
         cmocka_unit_test(kube_reads_json_and_repeated_pods),
+        cmocka_unit_test(kube_leaves_out_pods_that_never_began),
         cmocka_unit_test(kube_tells_which_queues_borrow),
         cmocka_unit_test(sacct_knows_older_columns),
         cmocka_unit_test(slurm_conf_has_defaults),

@@ -337,6 +337,7 @@ static void bad_samples_are_refused_at_their_line(void **state)
              path);
     assert_false(read_as(arena, text, CONF_REAL, &d, &err));
     assert_string_equal(err.hint, "The nearest column is tokens.");
+    assert_string_equal(err.text, "the file has no column token: its columns are tokens");
     remove(path);
     rmdir(folder);
     arena_free(arena);

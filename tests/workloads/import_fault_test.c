@@ -85,6 +85,8 @@ static const struct fault {
     { { "philly-log", "[\n{\"jobid\": \"a\"},", NULL,
         { "--skip", "no_submit_time" }, 0, 0 }, "in:2:",
       "within a bracket" },
+    { { "philly-log", "[\n  {\"jobid\": \"a\"}]", NULL, { NULL }, 0, 0 },
+      "in:2:3:", "--skip no_submit_time" },
     { { "alea", SWF_1, NULL, { NULL }, 0, 0 }, "in:1:1:",
       "row has 18 fields, Alea's dialect of SWF has 21" },
     { { "swf", "1 0 -1 10 2 -1 -1 4 60 -1 1 7 -1 -1 -1 -1 -1 -1 {1} q r\n",

@@ -201,6 +201,43 @@ static void a_last_line_without_an_end_is_told(void **state)
     free(said);
 }
 
+/* A remark is of the rows that it is true of, and of no others. */
+static void remarks_count_their_rows(void **state)
+{
+    static const struct { const char *format, *text, *said, *unsaid; } rows[] = {
+        { "shockwave", "A\tc\td\t-n\t1\t9\t2\tgns\t1\t-1.0\t720\t4\n"
+          "A\tc\td\t-n\t1\t9\t2\tstatic\t1\t-1.0\t720\t5\n",
+          "  1 jobs: change their batch size", "other than" },
+        { "shockwave", "A\tc\td\t-n\t1\t9\t2\tstatic\t1\t-1.0\t720\t4\n",
+          "jobs         1\n", "change their batch size" },
+        { "swf", "1 0 -1 10 2 -1 -1 4 60 -1 1 7 -1 -1 -1 -1 -1 -1\n"
+          "2 5 -1 20 4 -1 -1 4 -1 -1 1 -1 -1 -1 -1 -1 -1 -1\n",
+          "jobs         2\n", "GPUs are those requested" },
+        { "philly", "timestamp,duration,num_gpus,gpu_time,cluster\n"
+          "2017-10-09 00:00:00,60.0,2,120.0,vc1\n2017-10-09 00:00:00,30.0,1,30.0,vc2\n",
+          "jobs         2\n", "submitted before the job above" },
+        { "itp", "job_id,submission_time,num_iteration,model_name,deadline,batch_size,"
+          "num_gpu,duration\nu-1,5,1,bert,705,1,8,700\n",
+          "jobs         1\n", "deadline is before" },
+        { "helios", "job_id,user,vc,gpu_num,cpu_num,state,submit_time,duration\n"
+          "2,u,vcA,8,4,COMPLETED,2020-04-01 00:00:01,9\n",
+          "jobs         1\n", "failed or were cancelled" },
+    };
+    const struct program *program = the_program(state);
+    const char *none[] = { NULL };
+    char in[160], *said;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        write_file(in_folder(program, "in", in), rows[i].text);
+        if (import(program, rows[i].format, in, none, &said) != 0)
+            fail_msg("%s: %s", rows[i].format, said);
+        has(said, rows[i].said);
+        if (strstr(said, rows[i].unsaid))
+            fail_msg("%s: %s", rows[i].format, said);
+        free(said);
+    }
+}
+
 /* The workload that names the sample's file itself, exported as x.csv. */
 static int inline_sample(const struct program *program,
                          const struct sample *sample, char **said)
@@ -284,6 +321,8 @@ static void inline_faults_are_refused_at_their_place(void **state)
         { "itp", ITP "a,5,7,1\na,6,7,1\n", "", "in:3:1:",
           "skip: {duplicate_job: true}" },
         { "itp", ITP "44,5,7,1\n45,6,7,1\n44,6,7,1\n", "", "in:4:1:",
+          "skip: {duplicate_job: true}" },
+        { "itp", "submission_time,job_id,duration,num_gpu\n5,a,7,1\n6,a,7,1\n", "", "in:3:3:",
           "skip: {duplicate_job: true}" },
         { "itp", ITP "a,5,7,1\nb,4,7,1\n", "", "in:3:3:",
           "unsorted: sort" },
@@ -389,6 +428,7 @@ int main(int argc, char **argv)
         WITH(each_format_turns_its_rows_into_the_same_jobs),
         WITH(line_ends_and_marks_of_windows_are_told),
         WITH(a_last_line_without_an_end_is_told),
+        WITH(remarks_count_their_rows),
         WITH(each_format_is_read_inline_as_it_is_imported),
         WITH(inline_faults_are_refused_at_their_place),
         WITH(deadlines_reach_the_workload),

@@ -57,6 +57,8 @@ static const char *const good_entries[] = {
     "  - {recipe: grpo, model: qwen2.5-7b, prompts: 64, layout: colocated,\n"
     "     prompt_tokens: 300, response: {mean: 800, cv: 1, max: 4096,\n"
     "     partial: 1024}, steps: 60, rollout: {tp: 2}, train: {gpus: 8}}\n",
+    "  - {recipe: sft, model: qwen2.5-1.5b, batch: 8, sequence: 2048, recompute: full,\n"
+    "     steps: 10, optimizer_on: cpu, train: {gpus: 1, cores: 4, memory: 40GB}}\n",
 };
 #define GOOD_COUNT (sizeof good_entries / sizeof good_entries[0])
 
@@ -405,6 +407,12 @@ static const struct refusal refusals[] = {
     {"  - {recipe: lora, model: qwen2.5-7b, batch: 8, sequence: 512,\n"
      "     steps: 1, limit: {uniform: [-5s, 5s]}, train: {gpus: 8}}\n",
      "5"},
+    {"  - {recipe: sft, model: qwen2.5-1.5b, batch: 8, sequence: 2048, recompute: full,\n"
+     "     steps: 10, optimizer_on: cpu, train: {gpus: 1, cores: 4, memory: 20GB}}\n",
+     "w.yaml:5:71: memory of role train of sft must be at least 27.8 GB"},
+    {"  - {recipe: sft, model: qwen2.5-1.5b, batch: 8, sequence: 2048, recompute: full,\n"
+     "     steps: 10, optimizer_on: cpu, train: {gpus: 1, cores: 0, memory: 40GB}}\n",
+     "w.yaml:5:60: cores of role train of sft must be at least 1"},
     {"  - {recipe: lorra}\n", "Did you mean lora?"},
     {"  - {recipe: trace}\n", "gpus"},
     {"  - {recipe: sft, modle: x}\n", "model"},

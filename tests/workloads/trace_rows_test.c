@@ -218,6 +218,10 @@ static void keys_that_are_wrong_are_told_at_their_place(void **state)
     static const struct { const char *keys, *said; } wrong[] = {
         { COLUMNS "\n    where: 'stat == \"ok\"'",
           "e.yaml:10:13: reference error: there is no column 'stat' of the" },
+        { COLUMNS "\n    where: \"state == \\\"ok\\\" and stat == 1\"",
+          "e.yaml:10:33: reference error: there is no column 'stat' of the" },
+        { COLUMNS "\n    where: 'state == \"it''s\" and stat == 1'",
+          "e.yaml:10:34: reference error: there is no column 'stat' of the" },
         { COLUMNS "\n    where: 'n + 1'", "where must be a condition" },
         { COLUMNS "\n    where: 'state > 3'", "e.yaml:10:" },
         { COLUMNS "\n    where: 'state'",

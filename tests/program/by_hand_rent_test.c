@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * by_hand_rent_test.c - rented nodes, and nodes that fail, with one or two jobs, whose
+ * times and bills are worked out by hand, from what the manual says.  The working stands
+ * above each test, and no law of the product is called.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/aid/by_hand.h"
+#include "tests/aid/program.h"
+
+static struct program program;
+
+static double of(const char *column)
+{
+    return hand_cell(&program, "summary.csv", "fcfs", NULL, column);
+}
+
+static double job(const char *name, const char *column)
+{
+    return hand_cell(&program, "jobs.csv", "fcfs", name, column);
+}
+
+/* Runs jobs of known length on one rented node of 8 GPUs, which takes 4 min to start and
+ * is kept idle for 10 min.  more: keys of the cluster, lines with an indent of two. */
+static void rent(const char *price, const char *keys, const char *more, const char *jobs)
+{
+    char yaml[1500], csv[300];
+
+    snprintf(yaml, sizeof yaml,
+             "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             "    - {name: spot, count: 1, gpus: {type: a100-80, count: 8},\n"
+             "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: %s,\n"
+             "       rent: {start: 4min, keep: 10min%s}}\n%s"
+             "workload:\n  trace: {file: jobs.csv, format: csv,\n"
+             "    columns: {job: job, submit: t, duration: d, gpus: g}}\n"
+             "policies: [fcfs]\noutput: {plots: []}\n", price, keys, more);
+    snprintf(csv, sizeof csv, "job,t,d,g\n%s", jobs);
+    hand_run(&program, yaml, csv);
+}
+
+/* Ordered at 0 s, there at 240 s, done at 840 s: 14 min, 1 h, or 2 h at 10 USD/h, of which
+ * the start and what is rounded up is rent.  A job that comes 599 s after the last ended
+ * finds the node, 959 s or 16 min of it; one that comes after 601 s waits for a new one,
+ * and two rentals of 15 and 5 min are paid. */
+static void a_rental_is_billed_from_its_order_in_whole_units(void **state)
+{
+    (void)state;
+    rent("10USD/h", ", billing: minute", "", "a,0,600,8\n");
+    hand_near(job("a", "jct_s"), 840);
+    hand_near(of("cost_usd"), 14 * 10 / 60.0);
+    hand_near(of("cost_rent_usd"), 4 * 10 / 60.0);
+    rent("10USD/h", ", billing: hour", "", "a,0,600,8\n");
+    hand_near(of("cost_usd"), 10);
+    rent("10USD/h", ", billing: hour, least: 2h", "", "a,0,600,8\n");
+    hand_near(of("cost_usd"), 20);
+    hand_near(of("cost_rent_usd"), 20 - 10 / 6.0);
+    rent("10USD/h", ", billing: minute", "", "a,0,60,8\nb,899,60,8\n");
+    hand_near(job("b", "wait_s") + 1, 1);
+    hand_near(of("cost_usd"), 16 * 10 / 60.0);
+    rent("10USD/h", ", billing: minute", "", "a,0,60,8\nb,901,60,8\n");
+    hand_near(job("b", "wait_s"), 240);
+    hand_near(of("cost_usd"), 20 * 10 / 60.0);
+}
+
+/* 5 min at 10 USD/h, 9 min at 20 USD/h. */
+static void a_price_that_changes_is_paid_as_it_was(void **state)
+{
+    (void)state;
+    rent("{unit: USD/h, points: [[0h, 10], [5min, 20]], after: hold}", ", billing: minute",
+         "", "a,0,600,8\n");
+    hand_near(of("cost_usd"), 5 * 10 / 60.0 + 9 * 20 / 60.0);
+    hand_near(of("series_held_s"), 840 - 300);
+}
+
+#define GONE ", billing: minute, notice: 2min, available: {unit: nodes, points: " \
+             "[[0s, 1], [500s, 0], [20min, 1]], after: hold}"
+
+/* Notice at 500 s, gone at 620 s, there again at 1440 s.  The job has run for 380 s by
+ * then: nothing is saved, or 300 s.  With on_notice it stops at 500 s and has 260 s.  Its
+ * restart takes 30 s in each case. */
+static void a_job_goes_on_from_what_it_saved_and_restarts(void **state)
+{
+    (void)state;
+    rent("10USD/h", GONE, "", "a,0,600,8\n");
+    hand_near(job("a", "end_s"), 1440 + 600);
+    hand_near(of("gpu_lost_fraction"), 380.0 / (620 + 840));
+    hand_near(of("cost_usd"), (11 + 14) * 10 / 60.0);
+    rent("10USD/h", GONE, "  failures: {checkpoint: 100s, restart: 30s}\n", "a,0,600,8\n");
+    hand_near(job("a", "end_s"), 1440 + 30 + 300);
+    rent("10USD/h", GONE ", on_notice: save", "  failures: {checkpoint: 100s, "
+         "restart: 30s}\n", "a,0,600,8\n");
+    hand_near(job("a", "end_s"), 1440 + 30 + 340);
+    hand_near(job("a", "interruptions"), 1);
+}
+
+/* As in by_hand_test.c: notice at 475 s, and 14 bytes for each of 7.616e9 parameters cross
+ * 2 GB/s in 53.312 s.  Its 8 GPUs are held until then, from 240 s on.  The node is there
+ * again at 1440 s; loading takes as long as saving, the process 34 s, the restart 30 s.
+ * Whole seconds are billed.  That is so whether leases are for a job's life or for a
+ * phase. */
+static void saving_takes_its_time_under_all_leases(void **state)
+{
+    static const char *const policy[] = { "fcfs", "dynamic" };
+
+    (void)state;
+    hand_run(&program,
+             "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             "    - {name: spot, count: 1, gpus: {type: a100-80, count: 8},\n"
+             "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 10USD/h,\n"
+             "       rent: {start: 4min, keep: 10min, notice: 2min, on_notice: save,\n"
+             "         billing: second, available: {unit: nodes,\n"
+             "           points: [[0h, 1], [475s, 0], [20min, 1]], after: hold}}}\n"
+             "  storage: {bandwidth: 2GB/s}\n  failures: {restart: 30s}\n"
+             "workload:\n  arrival: {process: fixed, times: [0s]}\n  mix:\n"
+             "    - {recipe: sft, name: s, model: qwen2.5-7b, zero: 3, batch: 64,\n"
+             "       sequence: 2048, micro_batch: 1, recompute: full, steps: 100,\n"
+             "       checkpoint_every: 20, train: {gpus: 8, cores: 8}}\n"
+             "policies: [fcfs, dynamic]\noutput: {plots: []}\n", NULL);
+    for (int p = 0; p < 2; p++) {
+        double end = hand_cell(&program, "jobs.csv", policy[p], NULL, "end_s");
+
+        hand_near(hand_cell(&program, "jobs.csv", policy[p], NULL, "gpu_seconds"),
+                  8 * (475 + 53.312 - 240 + end - 1440));
+        hand_near(hand_phase(&program, policy[p], "train", 3, "start_s"),
+                  1440 + 53.312 + 34 + 30);
+        hand_near(hand_cell(&program, "summary.csv", policy[p], NULL, "cost_usd"),
+                  (529 + ceil(end - 1200)) * 10 / 3600);
+    }
+}
+
+/* A DPO job gives the GPUs of its rented node back while it generates, and its training
+ * state stays in the node's memory.  Undisturbed it takes `whole`.  Notice comes at 140 s,
+ * in a rollout, and the node is there again at 210 s.  If nothing is saved, all is lost
+ * when the notice of 10 s is over, and the job begins anew; without notice at once, also
+ * if it wants to save.  Saved in time, only the load is late. */
+static double parked(const char *keys, const char *points)
+{
+    char yaml[1600];
+
+    snprintf(yaml, sizeof yaml,
+             "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             "    - {name: rollout, count: 1, gpus: {type: l40s, count: 8},\n"
+             "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 10USD/h}\n"
+             "    - {name: train, count: 1, gpus: {type: a100-80, count: 8},\n"
+             "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 10USD/h,\n"
+             "       rent: {start: 10s, keep: 1h, billing: second, %s,\n"
+             "         available: {unit: nodes, points: [%s], after: hold}}}\n"
+             "  storage: {bandwidth: 20GB/s, transfer: 0.02USD/GB}\n"
+             "workload:\n  arrival: {process: fixed, times: [0s]}\n  mix:\n"
+             "    - {recipe: dpo, name: d, model: qwen2.5-1.5b, prompts: 64,\n"
+             "       prompt_tokens: 256, response: {mean: 512, cv: 0.5, max: 2048},\n"
+             "       steps: 6, checkpoint_every: 100, micro_batch: 1, recompute: full,\n"
+             "       rollout: {gpus: 8, types: [l40s]},\n"
+             "       train: {gpus: 8, types: [a100-80]}}\n"
+             "policies: [{policy: dynamic, name: fcfs, release_max: 100%%,\n"
+             "  lend_max: 100%%, lend: false}]\noutput: {plots: []}\n", keys, points);
+    hand_run(&program, yaml, NULL);
+    return hand_cell(&program, "jobs.csv", "fcfs", NULL, "end_s");
+}
+
+static void state_parked_on_a_node_goes_with_it(void **state)
+{
+    static const char gone[] = "[0s, 1], [140s, 0], [200s, 1]";
+    double whole = parked("notice: 10s", "[0s, 1]"), usd = of("cost_transfer_usd");
+
+    (void)state;
+    hand_near(job(NULL, "interruptions") + 1, 1);
+    hand_near(parked("notice: 10s", gone), 150 + whole);
+    hand_near(job(NULL, "interruptions"), 1);
+    hand_near(parked("notice: 0s", gone), 140 + whole);
+    hand_near(parked("notice: 0s, on_notice: save", gone), 140 + whole);
+    assert_true(parked("notice: 10s, on_notice: save", gone) < 150 + whole);
+    hand_near(job(NULL, "interruptions") + 1, 1);
+    assert_true(of("cost_transfer_usd") > 2 * usd);     /* it is saved, and loaded again */
+}
+
+/* A fault of a node: out of service from 450 to 550 s, and once more from 580 to 600 s.
+ * The job saved 400 of its 600 s.  It restarts for 60 s: from 550 s it ends at 810 s; if
+ * the second fault comes in its restart, at 860 s. */
+static void a_fault_sets_a_job_back_to_its_checkpoint(void **state)
+{
+    static const char yaml[] =
+        "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+        "    - {name: a, count: 1, gpus: {type: a100-80, count: 8},\n"
+        "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 10USD/h}\n"
+        "  failures: {trace: {file: f.csv, servers: 1}, checkpoint: 100s,\n"
+        "    restart: 60s}\n"
+        "workload:\n  trace: {file: jobs.csv, format: csv,\n"
+        "    columns: {job: job, submit: t, duration: d, gpus: g}}\n"
+        "policies: [fcfs]\noutput: {plots: []}\n";
+
+    (void)state;
+    program_write(&program, "f.csv", "series,time_s,value\ns,0,0\ns,450,1\ns,550,0\n");
+    hand_run(&program, yaml, "job,t,d,g\na,0,600,8\n");
+    hand_near(job("a", "end_s"), 810);
+    hand_near(of("gpu_down_fraction"), 100.0 / 810);
+    hand_near(of("gpu_switch_fraction"), 60.0 / 810);
+    hand_near(of("gpu_lost_fraction"), 50.0 / 810);
+    hand_near(of("useful_gpu_s"), 4800);
+    hand_near(of("cost_usd"), 810 * 10 / 3600.0);
+    program_write(&program, "f.csv", "series,time_s,value\ns,0,0\ns,450,1\ns,550,0\n"
+                  "s,580,1\ns,600,0\n");
+    hand_run(&program, yaml, "job,t,d,g\na,0,600,8\n");
+    hand_near(job("a", "end_s"), 860);
+    hand_near(job("a", "interruptions"), 2);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_rental_is_billed_from_its_order_in_whole_units),
+        cmocka_unit_test(a_price_that_changes_is_paid_as_it_was),
+        cmocka_unit_test(a_job_goes_on_from_what_it_saved_and_restarts),
+        cmocka_unit_test(saving_takes_its_time_under_all_leases),
+        cmocka_unit_test(state_parked_on_a_node_goes_with_it),
+        cmocka_unit_test(a_fault_sets_a_job_back_to_its_checkpoint),
+    };
+
+    (void)argc;
+    program_open(&program, argv[0]);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    program_close(&program);
+    return failed;
+}

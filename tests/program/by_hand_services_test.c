@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * by_hand_services_test.c - services of a few requests whose answers are worked out by
+ * hand, from what the manual says.  The working stands above each test.
+ *
+ * A pass takes the times that the file states, so no law is needed.  A replica that is
+ * wanted at 0 s serves before 70 s.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/aid/by_hand.h"
+#include "tests/aid/program.h"
+
+static struct program program;
+
+/* Runs a service of bert-base on a node of four T4 at 4 USD/h.  keys: more of the service,
+ * lines with an indent of six. */
+static void serve(const char *until, const char *keys, const char *times)
+{
+    char yaml[1500];
+
+    snprintf(yaml, sizeof yaml,
+             "experiment: e\nseeds: 1\nuntil: %s\ncluster:\n  nodes:\n"
+             "    - {name: a, count: 1, gpus: {type: t4, count: 4},\n"
+             "       cpu: {type: epyc-7742, sockets: 1}, memory: 256GB, price: 4USD/h}\n"
+             "workload:\n  services:\n    - name: cls\n      model: bert-base\n"
+             "      gpu: {tp: 1, types: [t4], cores: 2}\n%s"
+             "      requests: {arrival: {process: fixed, times: [%s]}, prompt: 100,\n"
+             "        for: 1h}\n"
+             "policies: [fcfs]\noutput: {plots: []}\n", until, keys, times);
+    hand_run(&program, yaml, NULL);
+}
+
+static double of(const char *column)
+{
+    return hand_cell(&program, "services.csv", "fcfs", "cls", column);
+}
+
+/* A pass takes 0.5 s and 0.1 s a request.  The first request starts alone and is done at
+ * 100.6 s; the other four start then and take 0.9 s.  Latencies 0.6, 1.4, 1.3, 1.2, 1.1;
+ * three within 1.25 s; 3 of them in 1.5 s. */
+static void a_free_replica_starts_and_the_rest_is_its_next_batch(void **state)
+{
+    (void)state;
+    serve("drained", "      replicas: {min: 1, max: 1}\n      batch: 4\n"
+          "      times: {batch: 500ms, request: 100ms}\n      slo: {latency: 1.25s}\n",
+          "100s, 100.1s, 100.2s, 100.3s, 100.4s");
+    hand_near(of("latency_mean_s"), 1.12);
+    hand_near(of("latency_p50_s"), 1.2);
+    hand_near(of("latency_p95_s"), 1.4);
+    hand_near(of("slo_attained_fraction"), 0.6);
+    hand_near(of("goodput_per_s"), 2);
+}
+
+/* Batches of three that wait for 1 s: two start at 101 s and take 0.7 s, three are a full
+ * batch at 102.2 s, which takes 0.8 s. */
+static void a_batch_waits_until_it_is_full_or_the_delay_is_over(void **state)
+{
+    (void)state;
+    serve("drained", "      replicas: {min: 1, max: 1}\n      batch: 3\n"
+          "      batch_delay: 1s\n      times: {batch: 500ms, request: 100ms}\n",
+          "100s, 100.5s, 102s, 102.1s, 102.2s");
+    hand_near(of("latency_mean_s"), (1.7 + 1.2 + 1.0 + 0.9 + 0.8) / 5);
+    hand_near(of("latency_p95_s"), 1.7);
+}
+
+/* Four at once are one batch of 1 s; the fifth comes meanwhile and is in the next one. */
+static void requests_of_one_instant_are_one_batch(void **state)
+{
+    (void)state;
+    serve("drained", "      replicas: {min: 1, max: 1}\n      batch: 4\n"
+          "      times: {batch: 1s}\n", "100s, 100s, 100s, 100s, 100.5s");
+    hand_near(of("latency_mean_s"), (4 * 1 + 1.5) / 5);
+}
+
+/* Five wait for the first replica.  They are all in its first batch: the last to come
+ * waited four seconds less than the first.  In batches of two, with room for two to wait,
+ * the fifth is dropped.  If the replica is up at T, the others take T + 9, T + 8, T + 17
+ * and T + 16 s. */
+static void a_replica_that_comes_up_takes_all_that_waits(void **state)
+{
+    (void)state;
+    serve("drained", "      replicas: {min: 1, max: 1}\n      batch: 8\n      queue: 2\n"
+          "      times: {batch: 1s}\n", "1s, 2s, 3s, 4s, 5s");
+    hand_near(of("done"), 5);
+    hand_near(of("latency_p99_s") - of("latency_p50_s"), 2);
+    hand_near(of("latency_p50_s"), of("latency_mean_s"));
+    serve("drained", "      replicas: {min: 1, max: 1}\n      batch: 2\n      queue: 2\n"
+          "      times: {batch: 10s}\n", "1s, 2s, 3s, 4s, 5s");
+    hand_near(of("dropped"), 1);
+    hand_near(of("latency_p99_s") - of("latency_mean_s"),
+              17 - (9 + 8 + 17 + 16) / 4.0);
+}
+
+/* One at a time, 1 s each, one may wait: the third is dropped.  With a timeout of 1.5 s
+ * the third and the
+ * fourth have waited for longer when their turn comes, the fifth for 1.3 s. */
+static void what_cannot_wait_is_dropped(void **state)
+{
+    (void)state;
+    serve("drained", "      replicas: {min: 1, max: 1}\n      batch: 1\n      queue: 1\n"
+          "      times: {batch: 1s}\n      slo: {latency: 1.25s}\n",
+          "100s, 100.1s, 100.2s, 101.5s");
+    hand_near(of("dropped"), 1);
+    hand_near(of("latency_mean_s"), (1 + 1.9 + 1.5) / 3);
+    hand_near(of("slo_attained_fraction"), 1.0 / 4);
+    serve("drained", "      replicas: {min: 1, max: 1}\n      batch: 1\n"
+          "      timeout: 1.5s\n      times: {batch: 1s}\n",
+          "100s, 100.1s, 100.2s, 100.3s, 100.7s");
+    hand_near(of("dropped"), 2);
+    hand_near(of("latency_mean_s"), (1 + 1.9 + 2.3) / 3);
+}
+
+/* Passes of 10 s, 25 s promised.  At 150 s the third request is at work and two have come
+ * just now: nobody knows of these three.  At 138.5 s the fourth and fifth have waited for
+ * 26.5 and 25.5 s: late. */
+static void a_request_cut_off_before_it_is_late_is_neither_kept_nor_missed(void **state)
+{
+    static const char keys[] =
+        "      replicas: {min: 1, max: 1}\n      batch: 1\n"
+        "      times: {batch: 10s}\n      slo: {latency: 25s}\n";
+
+    (void)state;
+    serve("150s", keys, "100s, 110s, 145s, 146s, 147s");
+    hand_near(of("unfinished"), 3);
+    hand_near(of("slo_attained_fraction"), 1);
+    serve("138.5s", keys, "100s, 110s, 111s, 112s, 113s");
+    hand_near(of("done"), 3);
+    hand_near(of("slo_attained_fraction"), 3.0 / 5);
+    hand_near(hand_cell(&program, "summary.csv", "fcfs", NULL, "slo_attained_fraction"),
+              3.0 / 5);
+}
+
+/* Two requests a replica, a look each 10 s, fewer after 20 s.  At 110 s five are there, so
+ * two replicas more are wanted.  One answers all, 30 s each: 130, 160, .. 250 s.  At 150 s
+ * two were enough for three looks, so the newest, which still loads, goes; the second goes
+ * at 210 s; the first at 250 s, when all is answered. */
+static void replicas_follow_the_looks_of_the_autoscaler(void **state)
+{
+    (void)state;
+    serve("drained", "      replicas: {min: 1, max: 3}\n      batch: 1\n"
+          "      scaling: {signal: concurrency, target: 2, interval: 10s, down: 20s}\n"
+          "      times: {batch: 30s}\n", "100s, 101s, 102s, 103s, 104s");
+    hand_near(of("gpu_replica_starts"), 3);
+    hand_near(of("gpu_replica_hours"), (250 + 100 + 40) / 3600.0);
+    hand_near(of("gpu_replica_utilization"), 150.0 / 390);
+    hand_near(of("latency_p95_s"), 146);
+    hand_near(hand_cell(&program, "jobs.csv", "fcfs", "cls-1", "end_s"), 210);
+    hand_near(of("cost_usd"), 390.0 / 3600);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_free_replica_starts_and_the_rest_is_its_next_batch),
+        cmocka_unit_test(a_batch_waits_until_it_is_full_or_the_delay_is_over),
+        cmocka_unit_test(requests_of_one_instant_are_one_batch),
+        cmocka_unit_test(a_replica_that_comes_up_takes_all_that_waits),
+        cmocka_unit_test(what_cannot_wait_is_dropped),
+        cmocka_unit_test(a_request_cut_off_before_it_is_late_is_neither_kept_nor_missed),
+        cmocka_unit_test(replicas_follow_the_looks_of_the_autoscaler),
+    };
+
+    (void)argc;
+    program_open(&program, argv[0]);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    program_close(&program);
+    return failed;
+}
