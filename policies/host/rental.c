@@ -5,7 +5,8 @@
  *
  * A node is away, coming, here, or under notice.  Of a node that is away or
  * coming, all is blocked in the cluster.  Of a node under notice, the free part
- * is blocked at once, and each other part when its lease gives it back.
+ * is blocked at once, and each other part when its lease gives it back.  A blocked part
+ * is taken from the cluster like a lease's, and its GPUs count as away in their pool.
  * Reclaims are drawn from the seed, per node and rental: the k-th rental of a
  * node has the same length under every policy.  rent.c decides how many nodes
  * are ordered.
@@ -13,7 +14,6 @@
  * notice.c says what becomes of the state on a node that goes.
  */
 #include "models/types/facts.h"
-#include "policies/host/block.h"
 #include "policies/host/demand.h"
 #include "policies/host/notice.h"
 #include "policies/host/outage.h"
@@ -24,6 +24,7 @@
 #include "policies/state/job_slot.h"
 #include "policies/state/jobs.h"
 #include "policies/state/nodes.h"
+#include "policies/state/pools.h"
 #include "policies/state/read.h"
 #include "policies/state/slots.h"
 
@@ -65,6 +66,92 @@ static const struct cs_lease *lease_of(const struct cs_host *host, uint32_t i)
     return cs_lease(host, lease);
 }
 
+/* ---- parts that nobody may lease ---- */
+
+/* The counter of a node's pool: thousandths of GPUs that are away. */
+static uint64_t *away_of(struct cs_host *host, uint32_t node)
+{
+    uint32_t pool = cluster_group_of(host->spec, node)->pool;
+
+    assert(pool < host->spec->pool_count);
+    return &host->pools->pool[pool].away_milli;
+}
+
+/* Blocks a part of a node; returns its GPUs, as a fraction.  All of the part must be
+ * free. */
+static double block_share(struct cs_host *host, const struct share *free)
+{
+    struct rent_node *node = &host->nodes->rent->node[free->node];
+    struct placement part = { .share = (struct share *)free,
+                              .share_count = 1 };
+
+    assert(free->node < host->spec->node_count);
+    assert(node->blocks <= node->block_room);
+    if (node->blocks == node->block_room) {
+        uint32_t room = node->block_room ? 2 * node->block_room : 1;
+        node->block = arena_grow(host->parts.arena, node->block,
+                                 node->block_room, room, sizeof *node->block);
+        node->block_room = room;
+    }
+    cluster_take(host->cluster, &part);
+    node->block[node->blocks++] = *free;
+    *away_of(host, free->node) += share_milli(free);
+    return share_milli(free) / (double)GPU_MILLI;
+}
+
+/* Blocks the free rest of each GPU of which a part is taken; returns the rests
+ * together, in GPUs. */
+static double block_parts(struct cs_host *host, uint32_t n)
+{
+    uint32_t gpus = cluster_group_of(host->spec, n)->gpus;
+    double sum = 0;
+
+    assert(gpus <= NODE_GPUS_MAX && host->cluster->parts != NULL);
+    for (uint32_t g = 0; g < gpus; g++) {
+        uint16_t left = cluster_left(host->cluster, n)[g];
+        uint32_t mib = cluster_mib_left(host->cluster, n)[g];
+        struct share part = { .node = n, .gpu_mask = UINT64_C(1) << g,
+                              .gpu_milli = left,
+                              .gpu_mib = mib == UINT32_MAX ? 0 : mib };
+        if (left > 0 && left < GPU_MILLI)
+            sum += block_share(host, &part);
+    }
+    return sum;
+}
+
+/* Blocks all that is free on a node; returns its GPUs, as a fraction. */
+static double block_free(struct cs_host *host, uint32_t n)
+{
+    const struct cluster *cluster = host->cluster;
+
+    assert(n < host->spec->node_count);
+    struct share free = {
+        .node = n, .gpu_mask = cluster->free_mask[n],
+        .cores = cluster->free_cores[n],
+        .memory_bytes = cluster->free_memory[n],
+        .core_milli = cluster->parts ? cluster->parts->core_milli[n] : 0,
+    };
+    double gpus = block_share(host, &free);
+
+    return cluster->parts ? gpus + block_parts(host, n) : gpus;
+}
+
+/* Gives all blocked parts of a node back to the cluster. */
+static void unblock(struct cs_host *host, uint32_t n)
+{
+    struct rent_node *node = &host->nodes->rent->node[n];
+
+    while (node->blocks > 0) {
+        struct share *share = &node->block[--node->blocks];
+        struct placement part = { .share = share, .share_count = 1 };
+        assert(share->node == n && *away_of(host, n) >= share_milli(share));
+        cluster_release(host->cluster, &part);
+        *away_of(host, n) -= share_milli(share);
+    }
+}
+
+/* ---- states of a node ---- */
+
 bool host_rental_here(const struct cs_host *host, uint32_t n)
 {
     assert(spec_of(host, n) != NULL);
@@ -75,7 +162,7 @@ void host_rental_block(struct cs_host *host, uint32_t n)
 {
     assert(host->nodes->rent->node[n].state == RENT_AWAY);
     assert(host->nodes->rent->node[n].blocks == 0);
-    host_block_free(host, n);
+    block_free(host, n);
 }
 
 /* The node no longer counts as one of nodes_min that are kept idle. */
@@ -107,7 +194,7 @@ static void end_rental(struct cs_host *host, uint32_t n)
     if (node->state == RENT_HERE) {
         group->here--;
         group->idle--;
-        gpus = host_block_free(host, n);
+        gpus = block_free(host, n);
     }
     loop_cancel(host->parts.loop, node->event);
     loop_cancel(host->parts.loop, node->reclaim);
@@ -172,7 +259,7 @@ void host_rental_notice(struct cs_host *host, uint32_t n)
     group->leaving++;
     host->nodes->rent->leaving[n] = true;
     host_idle_node_leaves(host, n);
-    host_tell(host, FACT_RENT_NOTICE, n, 0, host_block_free(host, n));
+    host_tell(host, FACT_RENT_NOTICE, n, 0, block_free(host, n));
     node->event = loop_at(host->parts.loop,
                           clock_after(host_now(host), spec->notice_ns),
                           LOOP_RANK_OUTAGE, end_notice, host, n);
@@ -322,7 +409,7 @@ static void begin_rental(struct cs_host *host, uint32_t n)
     node->state = RENT_HERE;
     group->here++;
     group->idle++;
-    host_unblock(host, n);
+    unblock(host, n);
     host_tell(host, FACT_RENT_UP, n, 0,
               cluster_group_of(host->spec, n)->gpus);
     arm_keep(host, n, KEEP_MIN_NS);
@@ -393,7 +480,7 @@ void host_rental_held(struct cs_host *host, uint32_t lease, bool is_taken)
             continue;
         host_forget_home(host, held->job.i, held->role, n);
         host_tell(host, FACT_RENT_TAKEN, n, 0,
-                  host_block_share(host, &place->share[s]));
+                  block_share(host, &place->share[s]));
         if (node->leases == 0 && !host_notice_keeps(host, n))
             end_rental(host, n);
     }

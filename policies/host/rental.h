@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * rental.h - rented nodes: the state of each, and how many nodes of a group are
- * in each state.  For rent.c, rental.c and block.c.
+ * in each state.  For rent.c and rental.c.
  *
  * Invariant: a node that may be leased is RENT_HERE.  Of any other node, all
  * that is free is blocked in the cluster.
