@@ -83,7 +83,7 @@ double cs_best_speedup(struct cs_host *host, struct job_id job, uint32_t gpus);
 uint32_t cs_pool_cores_per_gpu(const struct cs_host *host, uint32_t pool);
 /* Cores per GPU that a job of one role holds now; 0: none. */
 uint32_t cs_cores_now(const struct cs_host *host, struct job_id job);
-/* USD of a GPU-hour where the pool's is cheapest. */
+/* USD of a GPU-hour where the pool's is cheapest, at the prices of now. */
 double cs_pool_usd_per_h(const struct cs_host *host, uint32_t pool);
 
 /* Epochs of a job whose batch size may change as it trains

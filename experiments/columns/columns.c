@@ -98,7 +98,8 @@ static const struct table_column timeline_column[] = {
     { "cores_busy", TABLE_REAL, "cores at work, mean over the interval" },
     { "jobs_pending", TABLE_REAL, "asks that wait, in the whole cluster" },
     { "jobs_running", TABLE_REAL, "jobs at work, in the whole cluster" },
-    { "cost_usd_per_h", TABLE_REAL, "cost of the pool" },
+    { "cost_usd_per_h", TABLE_REAL,
+      "of the nodes of the pool that are paid for, at their prices then" },
 };
 
 static const struct table_column decisions_column[] = {

@@ -169,6 +169,7 @@ static void sum_rental(struct nodes *nodes, const struct rental *rental, int64_t
     up = rental->up_ns < from ? from : rental->up_ns > to ? to : rental->up_ns;
     sum->node_s += (double)(to - from) / 1e9;
     sum->usd += cluster_node_usd(group, from, paid);
+    sum->used_usd += cluster_node_usd(group, from, to);
     sum->unused_usd += cluster_node_usd(group, from, up) +
                        cluster_node_usd(group, to, paid);
 }

@@ -16,6 +16,7 @@ struct nodes;
 /* Of a group of nodes, from the warm-up to the end of the run. */
 struct nodes_sum {
     double usd, unused_usd;     /* rented, or paid for while held */
+    double used_usd;            /* without parts of units */
     double node_s;
 };
 

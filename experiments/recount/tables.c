@@ -176,21 +176,33 @@ static void sum_lines(const struct table *table, const char *pool, double end_s,
     line_until(sum, end_s);
 }
 
-/* What a pool costs whose groups have one price each. */
+/* What the nodes of a pool cost from from_s to end_s, without parts of units, times 3600. */
 static double pool_usd(const struct recount_books *books, const struct cluster_spec *cluster,
-                       uint32_t pool, double span_s)
+                       uint32_t pool, double from_s, double end_s)
 {
     double usd = 0;
 
     for (uint32_t g = 0; g < cluster->group_count; g++) {
         const struct node_group *group = &cluster->group[g];
-        double node_s = group->billed_held ? nodes_group(books->nodes, g).node_s
-                                           : group->node_count * span_s;
 
-        if (group->pool == pool)
-            usd += node_s * group->usd_per_h;
+        if (group->pool != pool)
+            continue;
+        usd += 3600 * (group->billed_held || group->rent != NULL
+                           ? nodes_group(books->nodes, g).used_usd
+                           : group->node_count * cluster_node_usd(group, llround(from_s * 1e9),
+                                                                  llround(end_s * 1e9)));
     }
     return usd;
+}
+
+/* Has a pool nodes whose time counts from the end of the warm-up only? */
+static bool has_rentals(const struct cluster_spec *cluster, uint32_t pool)
+{
+    for (uint32_t g = 0; g < cluster->group_count; g++)
+        if (cluster->group[g].pool == pool &&
+            (cluster->group[g].billed_held || cluster->group[g].rent != NULL))
+            return true;
+    return false;
 }
 
 /* *rounded: a flow ends at the next whole nanosecond, and keeps at most all cores of its
@@ -244,9 +256,9 @@ static void judge_pool(const struct recount_books *books, const struct recount_p
                  (double)((long double)books->pending / 1e9L), DIGITS * sum.of[LINE_PENDING]);
     judge_figure(judge, "jobs_running of timeline.csv", sum.of[LINE_RUNNING],
                  (double)((long double)books->running / 1e9L), DIGITS * sum.of[LINE_RUNNING]);
-    if (!books->pays_held || parts->spec->warmup_ns == 0)
+    if (parts->spec->warmup_ns == 0 || !has_rentals(cluster, pool))
         judge_figure(judge, "cost_usd_per_h of timeline.csv", sum.of[LINE_USD],
-                     pool_usd(books, cluster, pool, span_s), DIGITS * sum.of[LINE_USD]);
+                     pool_usd(books, cluster, pool, from_s, end_s), DIGITS * sum.of[LINE_USD]);
 }
 
 /* ---- tenants.csv -------------------------------------------------------- */

@@ -30,7 +30,7 @@ __extension__ typedef __int128 wide_ns;   /* nodes x nanoseconds */
 
 struct rent_sum {
     wide_ns node_ns;
-    double usd, unused_usd;
+    double usd, unused_usd, used_usd;   /* used: without parts of units */
 };
 
 struct rent {
@@ -63,6 +63,7 @@ static void enter(const struct rent *rent, uint32_t node, int64_t end_ns,
     up = up < from ? from : up > end_ns ? end_ns : up;
     sum->node_ns += (wide_ns)(end_ns - from);
     sum->usd += cluster_node_usd(group, from, paid);
+    sum->used_usd += cluster_node_usd(group, from, end_ns);
     sum->unused_usd += cluster_node_usd(group, from, up) +
                        cluster_node_usd(group, end_ns, paid);
 }
@@ -200,6 +201,12 @@ double rent_node_s(const struct rent *rent, uint32_t group, int64_t now_ns)
 {
     assert(rent != NULL && group < rent->spec->group_count);
     return (double)all(rent, group, now_ns).node_ns / 1e9;
+}
+
+double rent_used_usd(const struct rent *rent, uint32_t group, int64_t now_ns)
+{
+    assert(rent != NULL && group < rent->spec->group_count);
+    return all(rent, group, now_ns).used_usd;
 }
 
 double rent_usd(const struct rent *rent, uint32_t group, int64_t now_ns,

@@ -26,6 +26,9 @@ void rent_begin(struct rent *rent, int64_t now_ns);
 /* Returns the node-seconds of a group since rent_begin(); the group must be billed
  * so. */
 double rent_node_s(const struct rent *rent, uint32_t group, int64_t now_ns);
+/* Returns their price, integrated over the time in which they were held or rented: what
+ * they cost, without parts of units that were not used. */
+double rent_used_usd(const struct rent *rent, uint32_t group, int64_t now_ns);
 /* Returns what they cost; *unused_usd (NULL: not wanted) is the part that was paid
  * before nodes could be used, and for parts of units after they were given back. */
 double rent_usd(const struct rent *rent, uint32_t group, int64_t now_ns,

@@ -44,6 +44,7 @@ struct timeline {
     size_t cell_room;
     struct gauge *allocated, *busy, pending, running;
     struct cell *then;                  /* areas at start_ns, per pool */
+    double *first_usd;                  /* of that, when the first began, per pool */
     struct rent *rent;                  /* or NULL */
 };
 
@@ -99,6 +100,7 @@ struct timeline *timeline_new(const struct metrics_parts *parts)
     t->allocated = arena_alloc(parts->arena, t->pools, sizeof(struct gauge));
     t->busy = arena_alloc(parts->arena, t->pools, sizeof(struct gauge));
     t->then = arena_alloc(parts->arena, t->pools, sizeof *t->then);
+    t->first_usd = arena_alloc(parts->arena, t->pools, sizeof *t->first_usd);
     loop_when_over(parts->loop, instant_over, t);
     return t;
 }
@@ -116,16 +118,31 @@ static double cores_area(struct timeline *t, uint32_t pool)
     return area;
 }
 
-/* Of nodes that are paid for while held. */
-static double rented_usd(struct timeline *t, uint32_t pool, int64_t now)
+/* Is a group paid for all the time, at one price? */
+static bool is_constant(const struct node_group *group)
+{
+    return !group->billed_held && group->rent == NULL && group->price == NULL;
+}
+
+/* Since time 0, of the groups of a pool whose cost changes: nodes that are paid for while
+ * held or rented, and prices over time. */
+static double changing_usd(struct timeline *t, uint32_t pool, int64_t now)
 {
     const struct cluster_spec *spec = t->parts.spec->cluster;
     double usd = 0;
 
-    for (uint32_t g = 0; g < spec->group_count; g++)
-        if (spec->group[g].pool == pool && spec->group[g].billed_held)
-            usd += rent_node_s(t->rent, g, now) / 3600 *
-                   spec->group[g].usd_per_h;
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+
+        if (group->pool != pool || is_constant(group))
+            continue;
+        if (group->billed_held)
+            usd += rent_node_s(t->rent, g, now) / 3600 * group->usd_per_h;
+        else if (group->rent != NULL)
+            usd += rent_used_usd(t->rent, g, now);
+        else
+            usd += group->node_count * cluster_node_usd(group, 0, now);
+    }
     return usd;
 }
 
@@ -138,7 +155,7 @@ static struct cell areas(struct timeline *t, uint32_t pool, int64_t now)
         .cores = cores_area(t, pool),
         .pending = gauge_area(&t->pending, now),
         .running = gauge_area(&t->running, now),
-        .usd = rented_usd(t, pool, now),
+        .usd = changing_usd(t, pool, now),
     };
 }
 
@@ -210,8 +227,10 @@ static void open_first(struct loop *loop, void *self, uint64_t arg)
 
     (void)arg;
     t->start_ns = loop_now_ns(loop);
-    for (uint32_t p = 0; p < t->pools; p++)
+    for (uint32_t p = 0; p < t->pools; p++) {
         t->then[p] = areas(t, p, t->start_ns);
+        t->first_usd[p] = t->then[p].usd;
+    }
     loop_at(loop, clock_after(t->start_ns, t->step_ns), LOOP_RANK_SAMPLE, sample, t, 0);
 }
 
@@ -246,7 +265,7 @@ static double pool_usd_per_h(const struct cluster_spec *spec, uint32_t pool)
     double usd = 0;
 
     for (uint32_t g = 0; g < spec->group_count; g++)
-        if (spec->group[g].pool == pool && !spec->group[g].billed_held)
+        if (spec->group[g].pool == pool && is_constant(&spec->group[g]))
             usd += spec->group[g].node_count * spec->group[g].usd_per_h;
     return usd;
 }
@@ -288,6 +307,19 @@ bool timeline_fits(const struct timeline *t, struct err *err)
                          "out.");
 }
 
+/* Rented nodes stay beyond the end of the run: the last interval has what they cost up to
+ * there. */
+static void end_usd(struct timeline *t, uint32_t last, int64_t end_ns)
+{
+    for (uint32_t p = 0; p < t->pools; p++) {
+        double usd = changing_usd(t, p, end_ns) - t->first_usd[p];
+
+        for (uint32_t i = 0; i < last; i++)
+            usd -= t->cell[i * t->pools + p].usd;
+        t->cell[last * t->pools + p].usd = usd > 0 ? usd : 0;
+    }
+}
+
 void timeline_close(struct timeline *t, int64_t end_ns)
 {
     int64_t now = loop_now_ns(t->parts.loop);
@@ -296,8 +328,11 @@ void timeline_close(struct timeline *t, int64_t end_ns)
         close_interval(t, now);
     for (uint32_t i = 0; i < t->intervals; i++) {
         int64_t end = i + 1 < t->intervals ? t->interval_ns[i + 1] : now;
-        if (end > end_ns)       /* nothing happened in the rest of it */
+        if (end > end_ns) {     /* nothing else happened in the rest of it */
             end = end_ns;
+            if (end > t->interval_ns[i])
+                end_usd(t, i, end_ns);
+        }
         for (uint32_t p = 0; p < t->pools && end > t->interval_ns[i]; p++)
             row(t, i, p, end);
     }

@@ -342,7 +342,8 @@ double cs_pool_usd_per_h(const struct cs_host *host, uint32_t pool)
     for (uint32_t g = 0; g < host->spec->group_count; g++) {
         const struct node_group *group = &host->spec->group[g];
         if (group->pool == pool && group->gpus > 0)
-            least = fmin(least, group->usd_per_h / group->gpus);
+            least = fmin(least, cluster_node_usd_per_h(group, host_now(host)) /
+                                group->gpus);
     }
     return isfinite(least) ? least : 0;
 }

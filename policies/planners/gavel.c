@@ -93,20 +93,28 @@ struct gavel {
     double *value, *gain, *most, *limit, *x, *need;
 };
 
+/* Reads the prices of now; false: no pool has one. */
+static bool read_prices(struct gavel *g, const struct cs_host *host)
+{
+    bool priced = false;
+
+    for (uint32_t p = 0; p < g->pools; p++) {
+        g->usd[p] = cs_pool_usd_per_h(host, p);
+        priced |= g->usd[p] > 0;
+    }
+    return priced;
+}
+
 /* With `rounds:` the host's length of a round holds.  The objective cost needs
  * a price of some pool. */
 static bool gavel_init(void *self, struct cs_host *host)
 {
     struct gavel *g = self;
-    bool priced = false;
 
     if (cs_round_ns(host) > 0)
         g->round_ns = cs_round_ns(host);
     g->pools = cs_pool_count(host);
-    for (uint32_t p = 0; p < g->pools; p++) {
-        g->usd[p] = cs_pool_usd_per_h(host, p);
-        priced |= g->usd[p] > 0;
-    }
+    bool priced = read_prices(g, host);
     if (g->objective == COST && !priced)
         cs_fail(host, "objective cost needs prices of nodes");
     return g->objective != COST || priced;
@@ -505,11 +513,13 @@ static void plan_shares(struct gavel *g, struct cs_host *host)
     if (g->objective == FINISH_TIME)
         fair_finish(g, host);
     if (g->objective == COST) {
+        bool priced = read_prices(g, host);
+
         need_for_deadlines(g, host);
-        solved = best_sum(g, 1 - TIGHT, true);
+        solved = best_sum(g, 1 - TIGHT, priced);
         if (!solved) {
             memset(g->need, 0, g->count * sizeof *g->need);
-            solved = best_sum(g, 0, true);
+            solved = best_sum(g, 0, priced);
         }
     } else {
         solved = best_sum(g, best_z(g) * (1 - TIGHT), false);
