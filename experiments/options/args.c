@@ -113,8 +113,7 @@ static const struct arg_info info[ARG_COUNT] = {
                     "full: count again all that can be, at its price (quick)" },
     [ARG_AT] = { "--at", 0, "TIME", "when the branches part, such as 14h" },
     [ARG_BRANCH] = { "--set", 0, "KEY=VALUE",
-                     "a branch: a key of the policy from then on, or several, "
-                     "{KEY: VALUE, ..}; may be repeated" },
+                     "a branch: a key of the policy, or {KEY: VALUE, ..}; may be repeated" },
     [ARG_FORKED] = { "--only", 0, "POLICY", "which policy is forked, where there are several" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };

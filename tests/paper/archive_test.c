@@ -238,7 +238,7 @@ static void keys_that_leave_the_folder_are_refused(void **state)
         { "s|e.yaml|/etc/e.yaml|", "must lie in the archive" },
         { "s|\"folder\": \"\"|\"folder\": \"a/../..\"|", "must lie in the archive" },
         { "s|--seeds=2|--output=/tmp/evil|",
-          "an option must be --set, --seeds, --only or --audit" },
+          "an option must be --set, --seeds, --only, --audit or --at" },
         { "s|archive\": 1|archive\": 2|", "must be of format 1, and is of format 2" },
         { "s|version|vision|", "key 'version' must be a text" },
         { "s|^{|[|", "y.tar.zst: archive.json:" },
