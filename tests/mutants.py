@@ -15,16 +15,15 @@ one of them fails:
                      [--leave PATTERN] [--at-least FRACTION] [--known] [--near]
                      [--write-near] [--log FILE] [-j N]
 
---count is for each folder of the product that has files of the PATTERN: all but experiments,
-unless it is given.  --seconds is
-processor time of all, what is not judged by then is left; --each is that of one fault, and
-once more for golden experiments.  --leave names tests that do not run.  The first run measures
-which test runs which line, some ten minutes; --known takes what is measured.  --near needs
-none of it: it runs the few tests that near.tsv has for a file, and takes the week's number
-for the seed; --write-near writes this table from what runs have seen.  Verdicts go to --log
-(stderr) as they come.  Status 1: the share of killed is below --at-least, by more than a
-sample of this size may be by chance (1 in 100), or equivalent.tsv has a line that its
-function has no more.
+--count is for each folder of the product that has files of the PATTERN, which leaves out
+experiments unless it is given.  --seconds is processor time of all, what is not judged by then
+is left; --each is that of one fault, and once more for golden experiments.  --leave names tests
+that do not run.  The first run measures which test runs which line, some ten minutes; --known
+takes what is measured.  --near needs none of it: it runs the few tests that near.tsv has for a
+file, and takes the week's number for the seed; --write-near writes this table from what runs have
+seen.  A test that fails without a fault is left out.  Verdicts go to --log (stderr) as they come.
+Status 1: the share of killed is below --at-least, by more than a sample of this size may be by
+chance (1 in 100), or equivalent.tsv has a line that its function has no more.
 """
 import argparse
 import collections
@@ -49,7 +48,8 @@ HERE = os.path.join(ROOT, "tests", "mutation")
 FOLDERS = "^(sim|models|workloads|policies)/"
 NEAR = 8                        # tests for a file in near.tsv
 NEAR_S = 4                      # seconds of a test there
-TABLES = ("key_bounds_test", "param_range_test")   # read tables, and run none of their lines
+REFUSALS = ("bad_input_test", "many_errors_test")
+TABLES = ("key_bounds_test", "param_range_test")   # run no line of the tables that they read
 
 
 def rows_of(name):
@@ -105,9 +105,12 @@ class Judge:
                     if self.bench.prepare(test)]
         room, stem = name.split("/")[0], os.path.basename(name)[:-2]
 
+        # Where a fault is handed on, tests of what is refused are near.
+        refuses = line_at(name, number).strip() == "return false;"
+
         def worth(test):
             near = self.kills[name][test] + 0.3 * (self.bench.room.get(test) == room) + \
-                2.0 * (stem in test) + 0.1
+                2.0 * (stem in test) + 5.0 * (refuses and test in REFUSALS) + 0.1
             return near / (self.reached[test]["cpu"] + 0.1)
 
         # The compiler may have given the code of a line to one beside it, and data has none.

@@ -335,7 +335,7 @@ static double area_to(const struct time_series *time_series, int64_t time_ns)
            clock_s_from_ns(time_ns - time_series->time_ns[i]);
 }
 
-/* Whole periods count the area of one period each. */
+/* The same where a series repeats: whole periods count the area of one period each. */
 static double area_since_start(const struct time_series *time_series, int64_t time_ns)
 {
     int64_t round = time_series->repeat_ns;
@@ -344,7 +344,7 @@ static double area_since_start(const struct time_series *time_series, int64_t ti
         return area_to(time_series, time_ns);
     return (double)(time_ns / round) *
                (area_to(time_series, round) - area_to(time_series, 0)) +
-           area_to(time_series, time_ns % round) - area_to(time_series, 0);
+           area_to(time_series, time_ns % round);
 }
 
 double time_series_area(const struct time_series *time_series, int64_t from_ns,

@@ -19,7 +19,7 @@
  * an index (turns.c); where the policy's order moves and nobody knows how, all
  * is sorted anyway.
  */
-#include "policies/host/commit.h"
+#include "policies/host/decide.h"
 
 #include <assert.h>
 #include <stdlib.h>

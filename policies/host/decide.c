@@ -21,7 +21,6 @@
 #include <string.h>
 
 #include "models/types/facts.h"
-#include "policies/host/commit.h"
 #include "policies/host/host.h"
 #include "policies/host/rent.h"
 #include "policies/leases/idle.h"

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * decide.h - when the policy is asked, and what waits for it.
+ * decide.h - how a policy begins, when it is asked, what waits for it, and decisions that
+ * are the host's own.
  */
 #ifndef POLICIES_HOST_DECIDE_H
 #define POLICIES_HOST_DECIDE_H
 
+#include <stdbool.h>
+
 #include "policies/state/state.h"
+
+struct err;
 
 /* Makes the order, empty, and sets the hooks by which others wake the policy and
  * tell of tasks that wait. */
@@ -14,5 +19,20 @@ void host_decide_begin(struct cs_host *host);
 void host_wake(struct cs_host *host);
 /* The policy decides, now. */
 void host_decide(struct cs_host *host);
+
+/* ---- handover.c ---- */
+
+/* Makes the memory of the host's policy, with its parameters in it, and calls init.
+ * False: init failed, and err says why, in the words of cs_fail() and cs_note() if
+ * it used them. */
+bool host_policy_begin(struct cs_host *host, struct err *err);
+
+/* ---- commit.c ---- */
+
+/* `blocking: commit`.  Before news are forgotten; a decision. */
+void host_commit_news(struct cs_host *host);
+void host_commit_decide(struct cs_host *host);
+/* Starts a task as the policy places it, where so many GPUs are free. */
+enum cs_verdict host_try(struct cs_host *host, uint32_t task, uint32_t room);
 
 #endif

@@ -9,7 +9,7 @@
  * scheduler finds that is started again with another configuration: the queue and what
  * runs.  What its predecessor knew beside that is lost.
  */
-#include "policies/host/handover.h"
+#include "policies/host/decide.h"
 
 #include <assert.h>
 #include <string.h>
@@ -24,6 +24,7 @@
 #include "policies/state/lease_slot.h"
 #include "policies/state/queue.h"
 #include "policies/state/slots.h"
+#include "policies/state/state.h"
 #include "policies/state/task_slot.h"
 #include "policies/state/tops.h"
 #include "policies/state/turn.h"

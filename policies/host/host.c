@@ -18,7 +18,6 @@
 #include "models/types/facts.h"
 #include "policies/host/decide.h"
 #include "policies/host/demand.h"
-#include "policies/host/handover.h"
 #include "policies/host/outage.h"
 #include "policies/host/pack.h"
 #include "policies/host/rent.h"

@@ -9,7 +9,7 @@
 #include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"
 #include "models/jobs/job.h"
-#include "policies/host/commit.h"
+#include "policies/host/decide.h"
 #include "policies/host/request.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/time.h"

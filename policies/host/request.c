@@ -23,7 +23,7 @@
 #include "models/jobs/job.h"
 #include "models/laws/phase.h"
 #include "models/types/facts.h"
-#include "policies/host/commit.h"
+#include "policies/host/decide.h"
 #include "policies/host/host.h"
 #include "policies/host/view.h"
 #include "policies/known.h"

@@ -224,6 +224,29 @@ static void longer_tails_take_longer_and_idle_more(void **state)
     law_aids_free(&aids);
 }
 
+/* The longest of n lognormal lengths is at most x with probability F(x)^n: at u it exceeds x as
+ * often as one length does at 1 - u^(1/n). */
+static void the_longest_is_at_its_quantile(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    struct gang gang = law_gang(&aids, "a100-80", 8, 1, 0.0);
+    struct rollout_shape shape = grpo(catalogue_llm(aids.catalogue, "qwen2.5-7b"), 0.0);
+
+    (void)state;
+    shape.response_max_tokens = 16384;
+    for (double n = 64; n <= 4096; n *= 8)
+        for (double u = 0.05; u < 1; u += 0.3) {
+            double variance = log1p(0.8 * 0.8), above, x;
+
+            shape.responses = n;
+            x = rollout_time(&shape, &gang, u).longest_tokens;
+            above = erfc((log(x / 500) + variance / 2) / sqrt(2 * variance)) / 2;
+            if (fabs(above / -expm1(log(u) / n) - 1) > 0.05)
+                fail_msg("n %g, u %g: %g tokens, exceeded by %g", n, u, x, above);
+        }
+    law_aids_free(&aids);
+}
+
 static void draws_grow_with_u_and_stay_below_the_cut(void **state)
 {
     struct law_aids aids = law_aids_new();
@@ -366,6 +389,7 @@ int main(void)
         cmocka_unit_test(mixtures_read_more_experts_in_larger_batches),
         cmocka_unit_test(equal_lengths_leave_no_tail),
         cmocka_unit_test(longer_tails_take_longer_and_idle_more),
+        cmocka_unit_test(the_longest_is_at_its_quantile),
         cmocka_unit_test(draws_grow_with_u_and_stay_below_the_cut),
         cmocka_unit_test(rollout_matches_a_brute_force_simulation),
     };

@@ -89,6 +89,11 @@ static void a_series_that_repeats_never_ends(void **state)
     assert_true(time_series_area(c, 4 * s, 26 * s) == 44);
     assert_true(time_series_next_ns(c, 7 * s) == 10 * s);
     assert_true(time_series_over_ns(c, 1000 * s) == 0);
+    /* What stands before the first point is its value. */
+    c = time_series(arena, "{unit: USD/h, repeat: 10s, points: [[4s, 1], [8s, 3]]}", &err);
+    assert_non_null(c);
+    assert_true(time_series_area(c, 0, 10 * s) == 14 && time_series_area(c, 2 * s, 5 * s) == 3);
+    assert_true(time_series_area(c, 3 * s, 37 * s) == 11 + 2 * 14 + 7);
     arena_free(arena);
 }
 

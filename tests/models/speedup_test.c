@@ -50,6 +50,9 @@ static void sizes_follow_their_rule(void **state)
     assert_true(about(scaling_speedup(&table, 2), 1.5));
     assert_true(about(scaling_speedup(&table, 5), 1.5 + 0.5 * 1.5));
     assert_true(scaling_speedup(&table, 9) == 0 && about(scaling_speedup(&table, 8), 3));
+    table.count = 1;
+    assert_true(scaling_speedup(&table, 1) == 1 && scaling_speedup(&table, 2) == 0);
+    table.count = 3;
     assert_true(about(speedup_of(&job, 0, 2), 1) && about(speedup_of(&job, 0, 4), 2));
     assert_true(speedup_size_ok(&job, 1) && speedup_size_ok(&job, 4));
     assert_false(speedup_size_ok(&job, 5));

@@ -252,6 +252,40 @@ static void bounds_know_the_cores(void **state)
     }
 }
 
+/* Two pods that are half of a node in cores or in memory run at once; of two that are a core or a
+ * MiB more the second waits for the first, and one of more than the node is never placed. */
+static void pods_fill_a_node_to_its_last_core_and_byte(void **state)
+{
+    static const struct { int cores; long mib; double second_s; } pod[] = {
+        { 8, 100, 0 }, { 9, 100, 100 }, { 16, 100, 100 }, { 1, 32768, 0 }, { 1, 32769, 100 },
+        { 1, 65536, 100 }, { 17, 100, -1 }, { 1, 65537, -1 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pod / sizeof pod[0]; i++) {
+        struct world_job job[2];
+        struct world world = { 0 };
+        char csv[160];
+
+        strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+        assert_non_null(mkdtemp(world.folder));
+        snprintf(csv, sizeof csv, "job,submit,duration,gpus,cores,mib\n0,0,100,1,%d,%ld\n"
+                 "1,0,100,1,%d,%ld\n", pod[i].cores, pod[i].mib, pod[i].cores, pod[i].mib);
+        world_write(&world, "jobs.csv", csv);
+        bool ok = world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+                             "[{name: n, count: 1, gpus: {type: generic, count: 4}, cores: 16, "
+                             "memory: 64GiB}]}\nworkload: {trace: {file: jobs.csv, format: csv, "
+                             "columns: {job: job, submit: submit, duration: duration, gpus: gpus, "
+                             "cores: cores, memory_mib: mib}}}\npolicies: [fcfs]\n") &&
+                  world_run(&world, 0, NULL, job, NULL);
+        if (ok != (pod[i].second_s >= 0))
+            fail_msg("case %zu: %s", i, world_error(&world));
+        if (ok && (job[0].start_s != 0 || job[1].start_s != pod[i].second_s))
+            fail_msg("case %zu: %g", i, job[1].start_s);
+        world_close(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +297,7 @@ int main(void)
         cmocka_unit_test(dealers_of_gpus_use_gpus),
         cmocka_unit_test(cores_are_those_of_one_node),
         cmocka_unit_test(bounds_know_the_cores),
+        cmocka_unit_test(pods_fill_a_node_to_its_last_core_and_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
