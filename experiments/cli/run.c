@@ -20,6 +20,7 @@
 #include "experiments/fleet/fleet.h"
 #include "experiments/preflight/abilities.h"
 #include "experiments/preflight/arrivals.h"
+#include "experiments/preflight/contexts.h"
 #include "experiments/preflight/defaults.h"
 #include "experiments/preflight/idle_keys.h"
 #include "experiments/preflight/load_print.h"
@@ -178,6 +179,7 @@ void cmd_results_print(struct cli *cli, const struct session *session)
     abilities_warn(experiment, command_warn, cli);
     idle_keys_warn(experiment, command_warn, cli);
     arrivals_warn(experiment, command_warn, cli);
+    contexts_warn(experiment, command_warn, cli);
     load_warn(cli->arena, experiment, command_warn, cli);
     print_left_out(cli, experiment);
     print_fidelity(cli, experiment, session->grid);

@@ -13,6 +13,7 @@
 #include "experiments/cli/experiment.h"
 #include "experiments/preflight/abilities.h"
 #include "experiments/preflight/arrivals.h"
+#include "experiments/preflight/contexts.h"
 #include "experiments/preflight/defaults.h"
 #include "experiments/preflight/idle_keys.h"
 #include "experiments/preflight/load_print.h"
@@ -111,6 +112,7 @@ static bool validate_experiment(struct validating *v, struct err *err)
     abilities_warn(experiment, command_warn, v->cli);
     idle_keys_warn(experiment, command_warn, v->cli);
     arrivals_warn(experiment, command_warn, v->cli);
+    contexts_warn(experiment, command_warn, v->cli);
     load_warn(v->cli->arena, experiment, command_warn, v->cli);
     return true;
 }

@@ -15,6 +15,7 @@
 #include "experiments/plugins/host_file.h"
 #include "experiments/preflight/abilities.h"
 #include "experiments/preflight/arrivals.h"
+#include "experiments/preflight/contexts.h"
 #include "experiments/preflight/idle_keys.h"
 #include "experiments/preflight/places.h"
 #include "experiments/process/isolate.h"
@@ -207,6 +208,7 @@ static bool run_trials(struct clustersim *run, struct err *err)
     abilities_warn(run->experiment, told_warn, run);
     idle_keys_warn(run->experiment, told_warn, run);
     arrivals_warn(run->experiment, told_warn, run);
+    contexts_warn(run->experiment, told_warn, run);
     if (run->session.first_failure != NULL)
         run->failure = &told_new(run, run->session.first_failure)->error;
     return true;

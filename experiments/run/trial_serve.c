@@ -132,14 +132,14 @@ static void stop(void *self, uint32_t replica)
     host_serve_end(s->serve->host, (struct job_id) { s->job[replica] });
 }
 
-/* The service says how busy a replica is: `recent` for its power, `mean` for its
+/* The service says how busy a replica is: `share` for its power, `mean` for its
  * GPU time.  More than 1 (requests that wait) is busy. */
-static void busy(void *self, uint32_t replica, double recent, double mean)
+static void busy(void *self, uint32_t replica, double share, double mean)
 {
     struct served *s = self;
 
     host_serve_busy(s->serve->host, (struct job_id) { s->job[replica] },
-                    fmin(1, recent), fmin(1, mean));
+                    fmin(1, share), fmin(1, mean));
 }
 
 /* ---- what the host tells ------------------------------------------------ */

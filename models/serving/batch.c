@@ -27,6 +27,7 @@ static void start_batch(struct replica *r)
     r->at_work = r->queue.count < most ? r->queue.count : most;
     r->does = REPLICA_BATCH;
     r->since_ns = service_now(s);
+    service_note_work(r);
     r->event = loop_at(s->parts.loop, clock_after(r->since_ns,
                        clock_ns_for_work(r->batch_s[r->at_work], 1)),
                        LOOP_RANK_FINISH, finish_batch, r, 0);
@@ -46,6 +47,7 @@ static void continue_batch(struct replica *r)
     }
     if (r->queue.count == 0) {
         r->does = REPLICA_IDLE;
+        service_note_work(r);
         return;
     }
     due = clock_after(r->queue.slot[r->queue.head].arrive_ns,
@@ -55,6 +57,7 @@ static void continue_batch(struct replica *r)
         return;
     }
     r->does = REPLICA_WAITS;
+    service_note_work(r);
     r->event = loop_at(s->parts.loop, due, LOOP_RANK_FINISH, end_wait, r, 0);
 }
 

@@ -273,6 +273,7 @@ static void start_work(struct replica *r)
         decode_batch(r);
     else
         r->does = REPLICA_IDLE;
+    service_note_work(r);
 }
 
 /* Those of [from, to) have so many tokens more; those that are done leave, the

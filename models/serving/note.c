@@ -162,3 +162,17 @@ void service_note_busy(struct replica *replica)
         replica->busy_s += clock_s_from_ns(now - replica->since_ns);
     replica->since_ns = now;
 }
+
+void service_note_work(struct replica *replica)
+{
+    const struct service_ops *ops = replica->service->parts.ops;
+    bool works = replica->does >= REPLICA_BATCH;
+    double up_s;
+
+    if (works == replica->told_work || ops->busy == NULL)
+        return;
+    replica->told_work = works;
+    up_s = clock_s_from_ns(service_now(replica->service) - replica->ready_ns);
+    ops->busy(ops->self, replica->number, works ? 1 : 0,
+              up_s > 0 ? replica->busy_s / up_s : 0);
+}

@@ -124,22 +124,30 @@ static void start_replica(struct service *s, enum serve_side side)
     s->parts.ops->start(s->parts.ops->self, n, side);
 }
 
-/* Reports how busy a replica was since the last report, and since it was
- * ready. */
+/* Returns the share of time for which a replica works from now on.  A mass has no
+ * requests that begin and end: there it is what it was since the last look. */
+static double find_share(const struct replica *r, double up_s)
+{
+    double recent_s = clock_s_from_ns(r->service->spec->scaling.interval_ns);
+
+    if (r->service->spec->aggregate_ns == 0)
+        return r->does >= REPLICA_BATCH ? 1 : 0;
+    recent_s = up_s < recent_s ? up_s : recent_s;
+    return recent_s > 0 ? (r->busy_s - r->busy_seen_s) / recent_s : 0;
+}
+
+/* Reports how busy a replica is, and was since it was ready. */
 static void tell_busy(struct replica *r)
 {
-    struct service *s = r->service;
-    double up_s = clock_s_from_ns(service_now(s) - r->ready_ns);
-    double recent_s = clock_s_from_ns(s->spec->scaling.interval_ns);
+    const struct service_ops *ops = r->service->parts.ops;
+    double up_s = clock_s_from_ns(service_now(r->service) - r->ready_ns);
 
     if (!r->ready)
         return;
     service_note_busy(r);
-    recent_s = up_s < recent_s ? up_s : recent_s;
-    if (s->parts.ops->busy != NULL)
-        s->parts.ops->busy(s->parts.ops->self, r->number, recent_s > 0
-                               ? (r->busy_s - r->busy_seen_s) / recent_s : 0,
-                           up_s > 0 ? r->busy_s / up_s : 0);
+    if (ops->busy != NULL)
+        ops->busy(ops->self, r->number, find_share(r, up_s),
+                  up_s > 0 ? r->busy_s / up_s : 0);
     r->busy_seen_s = r->busy_s;
 }
 
@@ -165,6 +173,7 @@ static void close_replica(struct replica *r, struct flight_queue *out)
     service_note_open(s);
     r->ready = false;
     r->does = REPLICA_IDLE;
+    r->told_work = false;
     r->busy_s = r->busy_seen_s = 0;
     r->load_tokens = 0;
     r->at_work = 0;
@@ -428,8 +437,7 @@ const struct service_result *service_close(struct service *s)
     for (uint32_t i = 0; i < s->lives; i++) {
         struct replica *r = s->replica[s->live[i]];
 
-        if (r->ready)
-            service_note_busy(r);
+        tell_busy(r);
         cut_off(s, &r->queue);
         for (uint32_t k = 0; r->batch != NULL && k < r->at_work; k++)
             service_note_left(s, &r->batch[k]);

@@ -37,9 +37,9 @@ struct service_ops {
      * twice.  `stop` and `busy` may be NULL. */
     void (*start)(void *self, uint32_t replica, enum serve_side side);
     void (*stop)(void *self, uint32_t replica);
-    /* Shares of time in which a replica worked: recently, and since it was
-     * ready. */
-    void (*busy)(void *self, uint32_t replica, double recent, double mean);
+    /* A replica works from now on for this share of time, 0 or 1 unless requests are a
+     * mass, and did so for `mean` since it was ready. */
+    void (*busy)(void *self, uint32_t replica, double share, double mean);
     void *self;
 };
 

@@ -43,6 +43,7 @@ struct replica {
     enum serve_side side;
     bool wanted, ready, draining;
     bool fresh;                 /* idle, and among those that start next */
+    bool told_work;             /* the surroundings know that it works */
     struct gang gang;
     enum replica_does does;
     struct flight_queue queue;
@@ -130,6 +131,8 @@ bool service_gave_up(const struct service *service,
                      const struct flight *flight);
 /* Adds the time that the replica worked, up to now. */
 void service_note_busy(struct replica *replica);
+/* Tells the surroundings if it began or ended to work; must follow each change of `does`. */
+void service_note_work(struct replica *replica);
 
 /* least.c.  _load: what a ready replica has to do: tokens, where they are known
  * and the route asks for them, else requests.  _note_load: its load may have changed;

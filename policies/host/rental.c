@@ -478,7 +478,8 @@ void host_rental_held(struct cs_host *host, uint32_t lease, bool is_taken)
         }
         if (node->state != RENT_NOTICE)
             continue;
-        host_forget_home(host, held->job.i, held->role, n);
+        if (!host_lease_parks(host, lease))
+            host_forget_home(host, held->job.i, held->role, n);
         host_tell(host, FACT_RENT_TAKEN, n, 0,
                   block_share(host, &place->share[s]));
         if (node->leases == 0 && !host_notice_keeps(host, n))

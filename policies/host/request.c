@@ -419,8 +419,8 @@ bool host_keep_steps(struct cs_host *host, uint32_t i)
     return pauses;
 }
 
-/* A job that is stopped saves its state: whole steps of a phase that trains
- * need not be done again.  What the saving takes is owed at the restart. */
+/* A job that is stopped saves its state to the memory of its nodes: whole steps of a phase
+ * that trains need not be done again.  What the saving takes is owed at the restart. */
 static void save_job(struct cs_host *host, struct host_job_slot *job)
 {
     double save_s = 0;
@@ -430,6 +430,9 @@ static void save_job(struct cs_host *host, struct host_job_slot *job)
         if (job->lease[r] == ID_NONE)
             continue;
         save_s += host_save_s(host, job->lease[r]);
+        host->leases->slot[job->lease[r]].parks =
+            host_form_of(job)->role[r].save_bytes > 0 &&
+            host->leases->slot[job->lease[r]].pub.state != CS_LEASE_LOADING;
         host_keep_steps(host, job->lease[r]);
     }
     if (save_s > 0)

@@ -36,6 +36,8 @@ struct host_lease_slot {
     uint32_t beside;                /* lease on the same GPUs, or ID_NONE */
     uint32_t pool_mask;
     bool live, leaving, running, bursting, saving;
+    bool parks;                 /* its job is stopped: its state stays in the memory of its
+                                   nodes, also of one under notice */
     uint8_t aged;                       /* idle.c: the ages that it has */
     uint32_t idle_before, idle_next;    /* idle.c: leases in the list, ID_NONE */
     struct host_phase_run run;

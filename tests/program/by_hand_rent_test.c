@@ -184,6 +184,39 @@ static void state_parked_on_a_node_goes_with_it(void **state)
     assert_true(of("cost_transfer_usd") > 2 * usd);     /* it is saved, and loaded again */
 }
 
+/* Two jobs begin at 20 and 60 s, on a rented node and on an owned one; `whole` is the time
+ * of the second, which nothing disturbs.  Notice of the rented node comes at 400 s.  At 450 s
+ * a third job comes, las stops the first, and its state lies in the memory of a node that
+ * is gone at 700 s.  So the first begins anew when the third has ended, and the rented node
+ * is paid for from 0 to 700 s.  Its reads cost transfer once: the second time it loads on
+ * the owned node. */
+static void state_of_a_stopped_job_goes_with_its_node(void **state)
+{
+    double whole;
+
+    (void)state;
+    hand_run(&program,
+             "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             "    - {name: a, count: 1, gpus: {type: a100-80, count: 8},\n"
+             "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 36USD/h,\n"
+             "       rent: {start: 10s, keep: 1h, scale: always, billing: second,\n"
+             "         notice: 300s, available: {unit: nodes,\n"
+             "           points: [[0s, 1], [400s, 0]], after: hold}}}\n"
+             "    - {name: b, count: 1, gpus: {type: a100-80, count: 8},\n"
+             "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 0USD/h}\n"
+             "workload:\n  arrival: {process: fixed, times: [20s, 60s, 450s]}\n  jobs: 3\n"
+             "  mix:\n    - {recipe: sft, model: qwen2.5-1.5b, batch: 64, sequence: 2048,\n"
+             "       zero: 3, steps: 400, checkpoint_every: 1000, train: {gpus: 8}}\n"
+             "policies: [{policy: las, name: fcfs, placement: first_fit}]\n"
+             "output: {plots: []}\n", NULL);
+    whole = job("1", "jct_s");
+    hand_near(job("0", "preemptions"), 1);
+    hand_near(job("0", "interruptions"), 1);
+    hand_near(job("2", "end_s"), 60 + 2 * whole);
+    hand_near(job("0", "end_s"), 60 + 3 * whole);
+    hand_near(of("cost_usd"), 7);
+}
+
 /* A fault of a node: out of service from 450 to 550 s, and once more from 580 to 600 s.
  * The job saved 400 of its 600 s.  It restarts for 60 s: from 550 s it ends at 810 s; if
  * the second fault comes in its restart, at 860 s. */
@@ -223,6 +256,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_job_goes_on_from_what_it_saved_and_restarts),
         cmocka_unit_test(saving_takes_its_time_under_all_leases),
         cmocka_unit_test(state_parked_on_a_node_goes_with_it),
+        cmocka_unit_test(state_of_a_stopped_job_goes_with_its_node),
         cmocka_unit_test(a_fault_sets_a_job_back_to_its_checkpoint),
     };
 

@@ -140,6 +140,23 @@ static void a_request_cut_off_before_it_is_late_is_neither_kept_nor_missed(void 
               3.0 / 5);
 }
 
+/* A T4 draws 10 W, and 70 W at work: three passes of 7 s, whenever the autoscaler looks,
+ * and one of 7 s of which `until` leaves 2 s. */
+static void energy_is_that_of_the_work(void **state)
+{
+    static const char keys[] = "      replicas: {min: 1, max: 1}\n      batch: 1\n"
+                               "      times: {batch: 7s}\n";
+
+    (void)state;
+    serve("drained", keys, "100s, 112s, 112s");
+    hand_near(of("energy_kwh"), (of("gpu_hours") * 3600 * 10 + 21 * 60) / 3.6e6);
+    serve("114s", keys, "100s, 112s, 112s");
+    hand_near(of("energy_kwh"), (114 * 10 + 9 * 60) / 3.6e6);
+    hand_near(of("gpu_replica_utilization"), 9.0 / 114);
+    hand_near(hand_cell(&program, "summary.csv", "fcfs", NULL, "gpu_utilization"),
+              9.0 / 114 / 4);
+}
+
 /* Two requests a replica, a look each 10 s, fewer after 20 s.  At 110 s five are there, so
  * two replicas more are wanted.  One answers all, 30 s each: 130, 160, .. 250 s.  At 150 s
  * two were enough for three looks, so the newest, which still loads, goes; the second goes
@@ -167,6 +184,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_replica_that_comes_up_takes_all_that_waits),
         cmocka_unit_test(what_cannot_wait_is_dropped),
         cmocka_unit_test(a_request_cut_off_before_it_is_late_is_neither_kept_nor_missed),
+        cmocka_unit_test(energy_is_that_of_the_work),
         cmocka_unit_test(replicas_follow_the_looks_of_the_autoscaler),
     };
 

@@ -144,6 +144,39 @@ static void the_load_is_work_over_what_a_pool_can_do(void **state)
     }
 }
 
+#define CHAT_OF(REQUESTS) \
+    "services: [{name: chat, model: llama-3-8b, gpu: {tp: 1, types: [a100-80], cores: 4}, " \
+    "replicas: {min: 1, max: 1}, requests: {" REQUESTS "}}]\n"
+#define CHAT(PROMPT, OUTPUT) \
+    CHAT_OF("arrival: {process: fixed, times: [1s, 2s]}, prompt: " PROMPT ", output: " OUTPUT \
+            ", for: 1h")
+#define TOLD CHAT_OF("trace: {file: r.csv, columns: {arrive: t, prompt: in, output: out}}")
+
+/* Llama 3 was trained for 8192 tokens: 8000 and 192 are as many, one more is longer. */
+static void requests_longer_than_the_context_are_told(void **state)
+{
+    static const struct { const char *workload, *says; } rows[] = {
+        { CHAT("8000", "192"), NULL },
+        { CHAT("8000", "193"), "chat has requests of up to 8193 tokens, prompt and answer; "
+                               "llama-3-8b was trained for 8192" },
+        { CHAT("{uniform: [100, 200], max: 150}", "9000"), "chat has requests of up to 91" },
+        { TOLD, "chat has requests of up to 8500 tokens" },
+    };
+    struct shell *shell = *state;
+
+    scratch_write(&shell->scratch, "r.csv", "t,in,out\n0,10,10\n1,8400,100\n2,20,20\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *said;
+
+        scratch_write(&shell->scratch, "workload.yaml", rows[i].workload);
+        validate(state, EXPERIMENT "policies: [fcfs]\nseeds: 1\n", "", 0, rows[i].says);
+        said = scratch_read(&shell->scratch, "said");
+        assert_true((strstr(said, "was trained for") != NULL) == (rows[i].says != NULL));
+        free(said);
+    }
+    run_line(shell, "$C run x.yaml", 0, "chat has requests of up to 8500 tokens");
+}
+
 static void every_file_is_reported_and_the_first_fault_is_the_status(void **state)
 {
     validate(state, "colour: green\n", "nowhere.yaml cluster.yaml", 3,
@@ -170,6 +203,7 @@ int main(int argc, char **argv)
         TEST(a_file_of_no_kind_is_told_what_the_kinds_are),
         TEST(an_experiment_is_points_policies_and_seeds),
         TEST(the_load_is_work_over_what_a_pool_can_do),
+        TEST(requests_longer_than_the_context_are_told),
         TEST(every_file_is_reported_and_the_first_fault_is_the_status),
         TEST(json_is_the_file_as_it_is_written),
     };

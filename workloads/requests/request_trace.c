@@ -387,6 +387,8 @@ static bool check_file(struct arena *arena, struct request_trace_spec *spec,
         facts->span_ns = row.at_ns;
         facts->prompt_mean += (double)row.prompt;
         facts->output_mean += (double)row.output;
+        if ((uint64_t)row.prompt + (uint64_t)row.output > facts->tokens_max)
+            facts->tokens_max = (uint64_t)row.prompt + (uint64_t)row.output;
     }
     facts->skipped = t->skipped;
     request_trace_close(t);

@@ -37,6 +37,7 @@ struct request_trace_facts {
     uint64_t requests, skipped;
     int64_t span_ns;            /* from the first to the last */
     double prompt_mean, output_mean;
+    uint64_t tokens_max;        /* of one request, prompt and output */
 };
 
 extern const struct conf_schema request_trace_schema,
