@@ -55,6 +55,8 @@ BEYOND = [
      r"a choice of .* must be a map of dotted keys|names no policy of the",
      "what other places say"),
     (r"control colocated changes no job", "what other places of the file say"),
+    (r"cannot (change while a trial|begin while jobs) run|cannot take over jobs of which|"
+     r"then changes nothing", "what the two policies of `then` can do"),
     (r"asks for no weights", "what another policy's table says"),
     (r"weights of policy \S+ lack the key|weights of .* must be a list of|knows no weight '",
      "what weights a policy declares"),
@@ -81,6 +83,8 @@ BEYOND_FILES = {
     "experiment_seeds_decided": "two places: seeds and expect",
     "experiment_with_unknown": "values of another place of the tree",
     "experiment_tables_self": "files are not looked at",
+    "experiment_then_name": "names that plug-ins may have",
+    "experiment_then_tick": "two places: the entry and `then`",
     "experiment_sweep_bad_value": "values of a sweep",
     "experiment_sweep_policy_key": "values of a sweep",
     "experiment_sweep_unknown_key": "values of a sweep",

@@ -224,6 +224,7 @@ static void pollux_measure(struct pollux *px, struct cs_host *host)
     uint32_t held = 0;
 
     px->ask = cs_grow(host, px->ask, &px->ask_room, px->jobs, sizeof *px->ask);
+    px->now = cs_grow(host, px->now, &px->now_room, held, sizeof *px->now);
     pollux_read_nodes(px, host);
     for (uint32_t j = 0; j < px->jobs; j++) {
         struct pollux_job *job = &px->job[j];
