@@ -247,7 +247,6 @@ void host_drop(struct cs_host *host, uint32_t i)
     struct host_job_slot *job = lease->owner;
     uint32_t role = lease->pub.role, beside = lease->beside;
 
-
     assert(lease->live && !lease->running);
     flow_stop(host->parts.net, lease->flow);
     loop_cancel(host->parts.loop, lease->event);
@@ -261,7 +260,8 @@ void host_drop(struct cs_host *host, uint32_t i)
     if (lease->pub.state == CS_LEASE_IDLE)
         host_idle_remove(host, i);
     cluster_release(host->cluster, &lease->pub.placement);
-    host_kept_put(host, job, role, &lease->pub.placement);
+    if (lease->pub.state != CS_LEASE_LOADING)   /* what is on its way is not there */
+        host_kept_put(host, job, role, &lease->pub.placement);
     if (job->lease[role] == i) {
         job->lease[role] = ID_NONE;
         lose_held(host, job, role);

@@ -81,6 +81,26 @@ static double phase_at(const char *policy, const char *job, const char *phase, i
     return at;
 }
 
+/* A column of the first policy's row of a job. */
+static double job_at(const char *job, const char *column)
+{
+    char *text = program_result(&program, "out", "jobs.csv"), field[64];
+    double at = NAN;
+
+    assert_non_null(text);
+    for (const char *line = strchr(text, '\n'); line && line[1] && isnan(at);
+         line = strchr(line + 1, '\n')) {
+        csv_field(line + 1, csv_column(text, "job"), field, sizeof field);
+        if (strcmp(field, job) != 0)
+            continue;
+        csv_field(line + 1, csv_column(text, column), field, sizeof field);
+        at = strtod(field, NULL);
+    }
+    free(text);
+    assert_true(isfinite(at));
+    return at;
+}
+
 static void near(double value, double expected, double part)
 {
     if (!(fabs(value - expected) <= part * expected))
@@ -114,6 +134,26 @@ static void weights_renewed_meanwhile_cross_the_network(void **state)
     double gap_s = phase_at("dynamic", "0", "rollout", 1, "start_s") -
                    phase_at("dynamic", "0", "sync", 0, "end_s");
     assert_true(gap_s > copy_s && gap_s < copy_s + 2);
+}
+
+/* Job 1 is shorter and comes while job 0 loads its weights.  Then nothing of job 0 is on the
+ * node: when job 1 is done, job 0 loads from the storage and starts a process, which takes as
+ * long as it took job 1, 2 bytes a parameter over 2 GB/s and the start. */
+static void what_was_on_its_way_is_loaded_again(void **state)
+{
+    (void)state;
+    run("experiment: e\nseeds: 1\ncluster:\n  nodes:\n" NODES("a", "a", "1", "ib-hdr")
+        "  storage: {bandwidth: 2GB/s}\n"
+        "workload:\n  arrival: {process: fixed, times: [0s, 3s]}\n  mix:\n"
+        "    - {recipe: sft, name: s, model: qwen2.5-7b, zero: 3, batch: 64, sequence: 2048,\n"
+        "       micro_batch: 1, recompute: full, steps: {exponential: {mean: 100}, min: 10},\n"
+        "       checkpoint_every: 0, train: {gpus: 8, cores: 8}}\n"
+        "policies: [srtf]\noutput: {plots: []}\n", "1");
+    double took_s = phase_at("srtf", "1", "train", 0, "start_s") - 3;
+    double again_s = phase_at("srtf", "0", "train", 0, "start_s") -
+                     job_at("1", "end_s");
+    assert_true(took_s > 2 * PARAMS / 2e9 + 1);
+    near(again_s, took_s, 1e-3);
 }
 
 /* Two jobs of 16 GPUs take turns on two nodes.  Job 0 loads its weights, 2 bytes a
@@ -293,6 +333,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_renewed_meanwhile_cross_the_network),
+        cmocka_unit_test(what_was_on_its_way_is_loaded_again),
         cmocka_unit_test(a_gang_finds_its_state_on_its_own_nodes),
         cmocka_unit_test(a_parked_gang_loses_its_state_with_any_of_its_nodes),
         cmocka_unit_test(state_crosses_the_network_where_an_idle_lease_is_thrown_out),
