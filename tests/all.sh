@@ -85,7 +85,7 @@ words="$words many_errors_test sensitivity_test tune_test"
 # Nor do those that compare whole simulations with formulas and papers: what they run, others
 # run, too.
 words="$words naive_world_test rlscheduler_test rollout_fidelity_test analytic_test"
-words="$words service_mass_test"
+words="$words service_mass_test train_test"
 # then_test and fork_test hand over, too, and new_test asks questions.
 words="$words handover_test new_test"
 stage 'build with clang, ASan and UBSan' $make asan GOAL='all tests' &&

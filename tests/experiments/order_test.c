@@ -171,21 +171,27 @@ static bool same_rows(const char *a, const char *b, const char *table)
 
 /* ---- the experiments ------------------------------------------------------ */
 
-/* Days of requests add draws, not code: these files end early. */
+/* Days of requests and of jobs add draws, not code: these files end early. */
 static const char *end_of(const char *experiment)
 {
     static const struct {
         const char *file, *until;
     } cut[] = {
         { "C2_recommender.yaml", "until=74s" },
-        { "B6_phases.yaml", "until=10h" },
         { "small_model.yaml", "until=11min" },
-        { "A6_learned_mix.yaml", "until=12h" },
         { "A4_small_model.yaml", "until=11min" },
-        { "dpo_vs_static.yaml", "until=10h" },
-        { "B4_learned.yaml", "until=10h" },
-        { "A3_lending.yaml", "until=10h" },
-        { "train_advised.yaml", "until=10h" },
+        { "A3_lending.yaml", "until=5h" },
+        { "A3_lending_ratio.yaml", "until=5h" },
+        { "A6_hardware.yaml", "until=5h" },
+        { "A6_learned_mix.yaml", "until=5h" },
+        { "B1_static_steady.yaml", "until=5h" },
+        { "B2_dynamic_bursts.yaml", "until=5h" },
+        { "B3_hybrid.yaml", "until=5h" },
+        { "B4_learned.yaml", "until=5h" },
+        { "B5_contention.yaml", "until=5h" },
+        { "B6_phases.yaml", "until=5h" },
+        { "dpo_vs_static.yaml", "until=5h" },
+        { "train_advised.yaml", "until=5h" },
     };
     const char *name = strrchr(experiment, '/') + 1;
 
