@@ -21,6 +21,7 @@
 #include "policies/state/decision.h"
 #include "policies/state/form.h"
 #include "policies/state/job_slot.h"
+#include "policies/state/jobs.h"
 #include "policies/state/lease_slot.h"
 #include "policies/state/queue.h"
 #include "policies/state/slots.h"
@@ -62,8 +63,8 @@ bool host_policy_begin(struct cs_host *host, struct err *err)
 static void drop_whole_jobs(struct cs_host *host)
 {
     assert(!host_per_phase(host));
-    for (uint32_t j = 0; j < host->jobs->count; j++) {
-        if (host_job_over(host, j) || host_job_slot(host, j)->task == ID_NONE)
+    for (EACH_JOB(j, host)) {
+        if (host_job_slot(host, j)->task == ID_NONE)
             continue;
         host_task_drop(host, host_job_slot(host, j)->task);
         host_job_slot(host, j)->task = ID_NONE;
@@ -109,9 +110,8 @@ static void begin_orders(struct cs_host *host)
     memset(host->turn, 0, sizeof *host->turn);
     host->turn->committed = ID_NONE;
     host->turn->committed_ns = -1;
-    for (uint32_t j = 0; j < host->jobs->count; j++)
-        if (!host_job_over(host, j))
-            host_job_slot(host, j)->left = host_job_slot(host, j)->tenant = ID_NONE;
+    for (EACH_JOB(j, host))
+        host_job_slot(host, j)->left = host_job_slot(host, j)->tenant = ID_NONE;
     for (uint32_t f = 0; f < host->forms->count; f++)
         host->forms->form[f].full_gpus = 0;
     host_order_begin(host);
@@ -134,9 +134,8 @@ static void tell_all(struct cs_host *host)
     const struct host_list *held = host_held(host);
 
     assert(host->decision->news_count == 0);
-    for (uint32_t j = 0; j < host->jobs->count; j++)
-        if (!host_job_over(host, j))
-            host_news_add(host, NEWS_SUBMITTED, j);
+    for (EACH_JOB(j, host))
+        host_news_add(host, NEWS_SUBMITTED, j);
     for (uint32_t i = 0; i < held->count; i++)
         if (host->leases->slot[held->item[i]].pub.state == CS_LEASE_IDLE)
             host_news_add(host, NEWS_IDLE, held->item[i]);
@@ -165,8 +164,8 @@ void host_hand_over(struct cs_host *host, const struct host_policy *next)
         return;
     }
     fill_orders(host);
-    for (uint32_t j = 0; split && j < host->jobs->count; j++)
-        if (!host_job_over(host, j))
+    if (split)
+        for (EACH_JOB(j, host))
             host_job_advance(host, j);
     tell_all(host);
     host->hooks.wake(host);

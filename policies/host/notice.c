@@ -94,8 +94,8 @@ void host_notice_lose_leases(struct cs_host *host, uint32_t n)
 
 bool host_notice_keeps(const struct cs_host *host, uint32_t n)
 {
-    for (uint32_t j = 0; j < host_jobs_submitted(host); j++)
-        if (!host_job_ended(host, j) && host_parked_on(host_job_at(host, j), n))
+    for (EACH_JOB(j, host))
+        if (host_parked_on(host_job_at(host, j), n))
             return true;
     return false;
 }
@@ -127,9 +127,7 @@ static bool store_parked(struct cs_host *host, uint32_t j, uint32_t n, int64_t w
 void host_notice_lose_parked(struct cs_host *host, uint32_t n, int64_t within_ns)
 {
     assert(n < host->spec->node_count);
-    for (uint32_t j = 0; j < host_jobs_submitted(host); j++) {
-        if (host_job_ended(host, j))
-            continue;
+    for (EACH_JOB(j, host)) {
         if (host_parked_on(host_job_at(host, j), n) &&
             !store_parked(host, j, n, within_ns))
             host_interrupt(host, j);

@@ -43,9 +43,9 @@ uint32_t host_next_unfinished(const struct cs_host *host, uint32_t from,
                               double *done)
 {
     assert(done != NULL);
-    for (uint32_t j = from; j < host_jobs_submitted(host); j++) {
+    for (uint32_t j = host_next_job(host, from); j != ID_NONE; j = host_next_job(host, j + 1)) {
         struct job_id job = { j };
-        if (host_job_ended(host, j) || cs_serves(host, job))
+        if (cs_serves(host, job))
             continue;
         *done = host_progress(host, j);
         return j;

@@ -94,6 +94,7 @@ struct host_jobs {
     struct host_job_page **page;    /* by number / HOST_JOB_PAGE; NULL: all
                                        its jobs are forgotten */
     uint32_t count, page_capacity;  /* count: jobs submitted so far */
+    uint32_t pages_gone;            /* of the first ones: all their jobs are forgotten */
     struct host_job_page *free_page;
     struct host_job_slot **free;    /* slots that serve no job */
     uint32_t free_count, free_capacity;

@@ -14,5 +14,11 @@
 uint32_t host_jobs_submitted(const struct cs_host *host);
 /* Returns whether a submitted job has ended; it may be forgotten. */
 bool host_job_ended(const struct cs_host *host, uint32_t job);
+/* Returns the first job from `from` on that has not ended, or ID_NONE.  Jobs that are
+ * forgotten are passed over by the page, and those before the first known one at once. */
+uint32_t host_next_job(const struct cs_host *host, uint32_t from);
+/* for (EACH_JOB(j, host)): jobs that have not ended, in the order of submission. */
+#define EACH_JOB(J, HOST) \
+    uint32_t J = host_next_job(HOST, 0); J != ID_NONE; J = host_next_job(HOST, J + 1)
 
 #endif

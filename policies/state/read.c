@@ -25,6 +25,16 @@ bool host_job_ended(const struct cs_host *host, uint32_t job)
     return host_job_over(host, job);
 }
 
+uint32_t host_next_job(const struct cs_host *host, uint32_t from)
+{
+    uint32_t first = host->jobs->pages_gone * HOST_JOB_PAGE, j = from < first ? first : from;
+
+    while (j < host->jobs->count && host_job_over(host, j))
+        j = host_job_page_gone(host, j) ? (j / HOST_JOB_PAGE + 1) * HOST_JOB_PAGE : j + 1;
+    assert(j >= from);
+    return j < host->jobs->count ? j : ID_NONE;
+}
+
 uint32_t cs_job_count(const struct cs_host *host)
 {
     return host_jobs_submitted(host);

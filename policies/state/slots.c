@@ -108,6 +108,8 @@ static void forget(struct cs_host *host, uint32_t job)
     page->next = jobs->free_page;
     jobs->free_page = page;
     jobs->page[job / HOST_JOB_PAGE] = NULL;
+    while (jobs->pages_gone * HOST_JOB_PAGE < jobs->count && jobs->page[jobs->pages_gone] == NULL)
+        jobs->pages_gone++;
 }
 
 void host_jobs_forget(struct cs_host *host)

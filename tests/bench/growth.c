@@ -34,7 +34,7 @@
 #define UNIT_GPUS 64u
 #define SERVE_GOAL 1.1          /* from decade to decade: 1.2 over both */
 
-enum kind { SHARED, WHOLE, PARTED, PLANNED, SPREAD, LATE, KINDS };
+enum kind { SHARED, WHOLE, PARTED, PLANNED, SPREAD, RENTED, LATE, KINDS };
 enum load { LOW, OVER, QUEUE, LOADS };
 
 static const char *const load_name[LOADS] = { "low", "over", "queue" };
@@ -46,6 +46,7 @@ static const double rate_at[KINDS][LOADS] = {
     [PARTED] = { 7, 27, 27 },
     [PLANNED] = { 77, 320, 0 },
     [SPREAD] = { 28, 0, 0 },
+    [RENTED] = { 30, 0, 0 },
     [LATE] = { 0, 1, 0 },       /* rows.c */
 };
 /* Jobs of a trial: at least, and for 64 GPUs; and of `queue` the first point. */
@@ -55,6 +56,7 @@ static const uint32_t jobs_at[KINDS][3] = {
     [PARTED] = { 2000, 40, 1000 },
     [PLANNED] = { 128, 128, 0 },
     [SPREAD] = { 300, 12, 0 },
+    [RENTED] = { 2000, 40, 0 },
     [LATE] = { 1280, 1280, 0 },
 };
 /* The goal of a decade, how many points there are, and how long one may take. */
@@ -64,6 +66,7 @@ static const struct {
 } limits_of[KINDS] = {
     [SHARED] = { 1.3, 4, 60 }, [WHOLE] = { 1.3, 4, 60 }, [PARTED] = { 1.3, 4, 60 },
     [PLANNED] = { 1.2, 3, 15 }, [SPREAD] = { 1.3, 4, 60 }, [LATE] = { 1.3, 3, 60 },
+    [RENTED] = { 1.3, 4, 60 },
 };
 
 struct row {
@@ -165,6 +168,16 @@ static void write_spread(FILE *file, uint32_t units)
             UNIT_GPUS / 8 * units, 0.264 * UNIT_GPUS / 8 * units);
 }
 
+static void write_rented(FILE *file, uint32_t units)
+{
+    fprintf(file,
+            "cluster: {nodes: [{name: rented, count: %u, gpus: {type: a100-80, count: 8}, cpu: "
+            "{type: epyc-7742, sockets: 2}, memory: 1TB, price: on-demand, rent: {start: 1min, "
+            "keep: 0s, reclaim: 8h, notice: 1min}}]}\n"
+            "workload:\n  mix:\n    - {recipe: trace, gpus: 8, duration: {exponential: {mean: "
+            "5min}}}\n", UNIT_GPUS / 8 * units);
+}
+
 static uint32_t point_jobs(const struct row *row, enum load load, uint32_t point)
 {
     uint32_t jobs = jobs_at[row->kind][1] * (gpus_at[point] / UNIT_GPUS);
@@ -199,6 +212,8 @@ static bool write_point(const struct row *row, enum load load, uint32_t point,
         write_planned(file, units);
     else if (row->kind == SPREAD)
         write_spread(file, units);
+    else if (row->kind == RENTED)
+        write_rented(file, units);
     else
         write_parted(file, units, load != LOW);
     fprintf(file, "  jobs: %u\n  arrival: {process: poisson, rate: %.6g/h}\n",

@@ -13,6 +13,7 @@
 #include "policies/registry/registry.h"
 #include "policies/registry/table.h"
 #include "policies/registry/rules.h"
+#include "policies/state/jobs.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "tests/oracles/oracle.h"
@@ -447,6 +448,46 @@ static void the_policy_is_asked_once_an_instant_after_all_news(void **state)
     world_close(&world);
 }
 
+/* A walk over the jobs that have not ended finds those that a look at each job finds. */
+static void walk_decide(void *self, struct cs_host *host)
+{
+    uint32_t *most = self, next = host_next_job(host, 0);
+
+    while (cs_pending_count(host) > 0 && cs_start(host, cs_pending(host, 0)) == CS_DONE)
+        continue;
+    for (uint32_t j = 0; j < host_jobs_submitted(host); j++) {
+        if (host_job_ended(host, j))
+            continue;
+        assert_int_equal(next, j);
+        next = host_next_job(host, j + 1);
+        *most = j > *most ? j : *most;
+    }
+    assert_int_equal(next, ID_NONE);
+}
+
+/* Jobs by the thousand, of which a few are long: pages are forgotten before, between and
+ * behind those that are known. */
+static void a_walk_over_jobs_misses_none(void **state)
+{
+    enum { MANY = 2600 };
+    static const struct cs_policy table = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof table,
+        .name = "walk", .summary = "looks at all jobs",
+        .self_bytes = sizeof(uint32_t), .decide = walk_decide,
+    };
+    struct host_policy policy = world_policy(&table);
+    static struct world_job job[MANY];
+    struct world world = { 0 };
+
+    (void)state;
+    for (uint32_t i = 0; i < MANY; i++)
+        job[i] = (struct world_job){ 3 * i + 1, i == 700 || i == 1900 ? 2000 : 2, 1, 0, 0 };
+    assert_true(world_trace(&world, 1, 8, job, MANY, "[fcfs]"));
+    assert_true(world_run(&world, 0, &policy, job, NULL));
+    assert_true(job[700].end_s == 3 * 700 + 1 + 2000);
+    world_close(&world);
+}
+
 static void preemption_costs_what_its_key_says(void **state)
 {
     /* The second job is shorter and takes all GPUs at 10; the first goes on
@@ -528,6 +569,7 @@ int main(void)
         cmocka_unit_test(a_table_says_which_member_is_wrong),
         cmocka_unit_test(what_others_call_a_policy_is_translated),
         cmocka_unit_test(the_policy_is_asked_once_an_instant_after_all_news),
+        cmocka_unit_test(a_walk_over_jobs_misses_none),
         cmocka_unit_test(preemption_costs_what_its_key_says),
         cmocka_unit_test(rounds_decide_only_at_their_boundaries),
         cmocka_unit_test(a_timeline_changes_no_result),
