@@ -335,7 +335,8 @@ static double area_to(const struct time_series *time_series, int64_t time_ns)
            clock_s_from_ns(time_ns - time_series->time_ns[i]);
 }
 
-/* The same where a series repeats: whole periods count the area of one period each. */
+/* As area_to(), also of a series that repeats: each whole period adds the area of one
+ * period. */
 static double area_since_start(const struct time_series *time_series, int64_t time_ns)
 {
     int64_t round = time_series->repeat_ns;

@@ -92,7 +92,7 @@ struct service {
     uint32_t leaves, least_room;
     bool closed;                /* its result is final */
     bool gathers;               /* requests are handed out, no replica starts yet */
-    uint32_t *fresh;            /* numbers of those that then start */
+    uint32_t *fresh;            /* numbers of the replicas that start after that */
     uint32_t freshes, fresh_room;
     struct rng rng;
     struct flight_queue backlog;        /* while no replica is open */

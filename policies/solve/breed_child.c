@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * breed_child.c - a child of two matrices: rows of one up to a cut and of the other from
- * there; then rows fall back to what the job holds now and lose GPUs of single nodes; then
- * free GPUs of each node go to one of all jobs, and to one of those there.
+ * there.  Then rows fall back to what the job holds now, and lose GPUs of single nodes.  Last,
+ * free GPUs of each node go to a job drawn from all, and to one that has GPUs there.
  */
 #include <string.h>
 
@@ -130,8 +130,8 @@ static void add_gift(struct cs_breed *b, uint32_t job, uint32_t node, uint32_t g
     b->gift_last[job] = i;
 }
 
-/* Gives free GPUs of a node: to one of all jobs, and to one of those that are there by
- * then. */
+/* Gives free GPUs of a node away: first to a job that is drawn from all jobs, then to one
+ * that is drawn from those that have GPUs of the node. */
 static void give_node(struct cs_breed *b, uint32_t n)
 {
     uint32_t users = b->users[n], *job = b->entry_job + (b->column[n] - users);

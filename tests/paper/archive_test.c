@@ -90,6 +90,18 @@ static void an_archive_runs_again_with_the_same_tables(void **state)
     assert_tidy(w);
 }
 
+/* A fork is written down in its archive: the time, and what each branch set. */
+static void a_fork_runs_again_with_the_same_tables(void **state)
+{
+    struct shell *w = *state;
+
+    run_line(w, "$C fork e.yaml --at 1s --only fcfs --set policy=ljf --set blocking=skip -q "
+             "-o out && $C archive out -o x.tar.zst", 0, "archive: x.tar.zst");
+    run_line(w, "mkdir far && mv x.tar.zst far && rm -r e.yaml jobs.csv widest.c out && cd far && "
+             "$C reproduce x.tar.zst", 0, "are the same, to the byte");
+    assert_tidy(w);
+}
+
 /* The experiment lies beside the folder in which it is run, and names files above it. */
 static void files_keep_their_places_beside_each_other(void **state)
 {
@@ -261,6 +273,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, shell_teardown)
+        TEST(a_fork_runs_again_with_the_same_tables),
         TEST(an_archive_runs_again_with_the_same_tables),
         TEST(files_keep_their_places_beside_each_other),
         TEST(the_same_files_give_the_same_bytes),
