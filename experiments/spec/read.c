@@ -401,6 +401,7 @@ static bool read_root(void *self, const struct conf_node *root,
     r->root = root;
     if (!r->set) {
         r->file_seeds = read_file_seeds(root);
+        r->written = conf_kind(root) == CONF_MAP ? conf_get(root, "policies") : NULL;
         r->root = guests_load(r->arena, root, &r->guests, err);
         if (r->root != NULL && chosen)  /* among options, where there are any */
             r->root = choices_open(r->arena, r->root, err);
@@ -479,6 +480,8 @@ const struct experiment *experiment_read(struct arena *arena, const char *path,
     if (!conf_mend_read(&r.mend, read_root, &r, err))
         return NULL;
     add_tables(experiment);
+    if (r.written != NULL)      /* files of policies that are read, if others alone are run */
+        tree_hash(&r.inputs, r.written);
     experiment->input = r.inputs.item;
     experiment->input_count = r.inputs.count;
     return experiment;

@@ -30,6 +30,7 @@ struct reader {
     struct experiment_inputs inputs;
     const struct experiment_options *options;
     const struct conf_node *root;       /* with --set, before the sweep */
+    const struct conf_node *written;    /* `policies:` of the file, or NULL */
     int64_t file_seeds;                 /* as the file says, without --set */
     size_t file_policies;               /* without those of `controls:` */
     struct experiment_top top;

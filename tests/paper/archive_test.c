@@ -90,15 +90,24 @@ static void an_archive_runs_again_with_the_same_tables(void **state)
     assert_tidy(w);
 }
 
-/* A fork is written down in its archive: the time, and what each branch set. */
-static void a_fork_runs_again_with_the_same_tables(void **state)
+/* A fork is written down in its archive: the time, and what each branch set.  The file of a
+ * policy that is read and not run is in it, too. */
+static void forks_and_single_policies_run_again(void **state)
 {
+    static const char *const made[] = {
+        "$C fork e.yaml --at 1s --only fcfs --set policy=ljf --set blocking=skip -q -o out",
+        "$C run e.yaml --only fcfs -q -o out",
+    };
     struct shell *w = *state;
+    char line[400];
 
-    run_line(w, "$C fork e.yaml --at 1s --only fcfs --set policy=ljf --set blocking=skip -q "
-             "-o out && $C archive out -o x.tar.zst", 0, "archive: x.tar.zst");
-    run_line(w, "mkdir far && mv x.tar.zst far && rm -r e.yaml jobs.csv widest.c out && cd far && "
-             "$C reproduce x.tar.zst", 0, "are the same, to the byte");
+    for (int i = 0; i < 2; i++) {
+        snprintf(line, sizeof line, "%s && $C archive out -o x.tar.zst && mkdir far && "
+                 "mv x.tar.zst far && mkdir away && mv e.yaml jobs.csv widest.c out away", made[i]);
+        run_line(w, line, 0, "archive: x.tar.zst");
+        run_line(w, "cd far && $C reproduce x.tar.zst", 0, "are the same, to the byte");
+        run_line(w, "mv away/[ejw]* . && rm -r far away", 0, NULL);
+    }
     assert_tidy(w);
 }
 
@@ -273,7 +282,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, shell_teardown)
-        TEST(a_fork_runs_again_with_the_same_tables),
+        TEST(forks_and_single_policies_run_again),
         TEST(an_archive_runs_again_with_the_same_tables),
         TEST(files_keep_their_places_beside_each_other),
         TEST(the_same_files_give_the_same_bytes),
