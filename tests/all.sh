@@ -48,10 +48,10 @@ results() {
     stage 'jobs of Slurm' tests/slurm.sh build
     stage 'the page' tests/page.sh build
     stage 'the CI kit' tests/ci.sh build
-    stage 'pictures' tests/pictures.sh build
 }
 others() {
     stage 'gates' tests/check.sh build
+    stage 'pictures' tests/pictures.sh build
     stage 'pairs of experiments' tests/pairs.sh build
     stage 'endurance' python3 tests/endurance.py build --quick
     stage 'mutants' tests/mutants.sh build
