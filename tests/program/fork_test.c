@@ -245,38 +245,44 @@ static void assert_refused(const struct program *program, int status, const char
 
 static void what_cannot_change_is_refused(void **state)
 {
+    static const struct {
+        int status;
+        const char *at, *set, *only, *part;
+    } cases[] = {
+        { 2, "1h", "lend=false", "dynamik", "--only names 'dynamik'" },
+        { 2, "1h", "lend", "dynamic", "--set needs KEY=VALUE" },
+        { 2, "1h", "cluster.nodes=[]", "dynamic",
+          "'cluster.nodes' cannot change while a trial runs" },
+        { 3, "1h", "placement=spread", "dynamic",
+          "key 'placement' cannot change while a trial runs" },
+        { 3, "1h", "estimate=noisy", "fcfs", "Keys that can: policy, blocking, backfill" },
+        { 3, "1h", "policy=dlas", "fcfs", "policy dlas cannot begin while jobs run" },
+        { 3, "1h", "policy=fcfs", "dynamic", "policy fcfs leases for a job's life" },
+        { 3, "1h", "lend=true", "dynamic", "then changes nothing" },
+        { 3, "1h", "lemd=true", "dynamic", "Did you mean 'lend'?" },
+        { 3, "20h", "lend=false", "dynamic", "then must begin before until" },
+        { 3, "1h", "lend=false", "late", "policy late has `then` already" },
+    };
     const struct program *program = *state;
 
     write_day(program, "fcfs, dynamic, {policy: static, name: late, blocking: skip, then: {at: "
               "1h, policy: dynamic}}", "");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_refused(program, cases[i].status, cases[i].part,
+                       WORDS("--at", cases[i].at, "--set", cases[i].set, "--only",
+                             cases[i].only));
     assert_refused(program, 2, "fork needs --at", WORDS("--set", "lend=false"));
     assert_refused(program, 2, "the experiment has 3 policies",
                    WORDS("--at", "1h", "--set", "lend=false"));
-    assert_refused(program, 2, "--only names 'dynamik'",
-                   WORDS("--at", "1h", "--set", "lend=false", "--only", "dynamik"));
-    assert_refused(program, 2, "--set needs KEY=VALUE",
-                   WORDS("--at", "1h", "--set", "lend", "--only", "dynamic"));
-    assert_refused(program, 2, "'cluster.nodes' cannot change while a trial runs",
-                   WORDS("--at", "1h", "--set", "cluster.nodes=[]", "--only", "dynamic"));
-    assert_refused(program, 3, "key 'placement' cannot change while a trial runs",
-                   WORDS("--at", "1h", "--set", "placement=spread", "--only", "dynamic"));
-    assert_refused(program, 3, "Keys that can: policy, blocking, backfill",
-                   WORDS("--at", "1h", "--set", "estimate=noisy", "--only", "fcfs"));
-    assert_refused(program, 3, "policy dlas cannot begin while jobs run",
-                   WORDS("--at", "1h", "--set", "policy=dlas", "--only", "fcfs"));
-    assert_refused(program, 3, "policy fcfs leases for a job's life",
-                   WORDS("--at", "1h", "--set", "policy=fcfs", "--only", "dynamic"));
-    assert_refused(program, 3, "then changes nothing",
-                   WORDS("--at", "1h", "--set", "lend=true", "--only", "dynamic"));
-    assert_refused(program, 3, "Did you mean 'lend'?",
-                   WORDS("--at", "1h", "--set", "lemd=true", "--only", "dynamic"));
-    assert_refused(program, 3, "then must begin before until",
-                   WORDS("--at", "20h", "--set", "lend=false", "--only", "dynamic"));
     assert_refused(program, 3, "two policies are called 'lend=false'",
                    WORDS("--at", "1h", "--set", "lend=false", "--set", "lend=false", "--only",
                          "dynamic"));
-    assert_refused(program, 3, "policy late has `then` already",
-                   WORDS("--at", "1h", "--set", "lend=false", "--only", "late"));
+}
+
+static void branches_of_branches_and_sweeps_are_refused(void **state)
+{
+    const struct program *program = *state;
+
     write_day(program, "dynamic", "sweep: {policies.dynamic.lend: [true, false]}\n");
     assert_refused(program, 3, "branches have one past",
                    WORDS("--at", "1h", "--set", "lend_max=1"));
@@ -296,6 +302,7 @@ int main(int argc, char **argv)
         TEST(threads_change_no_byte),
         TEST(an_entry_with_then_is_a_branch),
         TEST(what_cannot_change_is_refused),
+        TEST(branches_of_branches_and_sweeps_are_refused),
     };
 
     (void)argc;
