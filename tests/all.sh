@@ -86,8 +86,9 @@ words="$words many_errors_test sensitivity_test tune_test"
 # run, too.
 words="$words naive_world_test rlscheduler_test rollout_fidelity_test analytic_test"
 words="$words service_mass_test train_test"
-# then_test and fork_test hand over, too, and new_test asks questions.
-words="$words handover_test new_test"
+# then_test and fork_test hand over, too, and new_test asks questions; programs crash on
+# purpose; importers of whole public traces are watched by import_test and the fuzz harnesses.
+words="$words handover_test new_test crash_test shared_traces_test"
 stage 'build with clang, ASan and UBSan' $make asan GOAL='all tests' &&
     stage 'tests, clang, ASan and UBSan' env LEAVE="$words" PINNED=1 \
         tests/run.sh build/asan
