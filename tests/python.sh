@@ -5,8 +5,8 @@
 #
 #   plain  its tests with the machine's python3 and nothing else, the module built in place
 #   wheel  a wheel, built without a network, and its tests where it is installed
-#   index  the same by pytest, with pandas, matplotlib and gymnasium, where a package index is reached;
-#          with stable-baselines3 and sb3-contrib, too, if CLUSTERSIM_PPO is set
+#   index  the same by pytest, with pandas, matplotlib and gymnasium, where a package index is
+#          reached; with stable-baselines3 and sb3-contrib, too, if CLUSTERSIM_PPO is set
 #
 # A part that cannot run here says "skip: ..." and why.  The blocks of its chapters are
 # tests of their own (tests/test_readme.py there).
